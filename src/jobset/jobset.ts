@@ -1,0 +1,115 @@
+import type { JobTemplateSpec } from '../kube/job.ts';
+import type { Condition, KubeObject } from '../kube/meta.ts';
+import { type Resource, resource } from '../kube/resource.ts';
+import { JOBSET_API_VERSION } from './names.ts';
+
+/** `jobset.x-k8s.io/v1alpha2 JobSet`. `crd.ts` holds its schema; a test keeps the two in step. */
+export interface JobSet extends KubeObject {
+  readonly spec: JobSetSpec;
+  readonly status?: JobSetStatus;
+}
+
+export const JOBSETS: Resource<JobSet> = resource(JOBSET_API_VERSION, 'jobsets', 'JobSet');
+
+export interface JobSetSpec {
+  readonly replicatedJobs?: readonly ReplicatedJob[];
+  readonly network?: Network;
+  readonly successPolicy?: SuccessPolicy;
+  readonly failurePolicy?: FailurePolicy;
+  readonly suspend?: boolean;
+  readonly coordinator?: Coordinator;
+  readonly managedBy?: string;
+}
+
+export interface ReplicatedJob {
+  readonly name: string;
+  readonly groupName?: string;
+  readonly template: JobTemplateSpec;
+  readonly replicas?: number;
+}
+
+export interface Network {
+  readonly enableDNSHostnames?: boolean;
+  readonly subdomain?: string;
+  readonly publishNotReadyAddresses?: boolean;
+}
+
+export interface SuccessPolicy {
+  readonly operator: 'All' | 'Any';
+  readonly targetReplicatedJobs?: readonly string[];
+}
+
+export interface FailurePolicy {
+  readonly maxRestarts?: number;
+  readonly restartStrategy?: RestartStrategy;
+}
+
+export type RestartStrategy = 'Recreate' | 'BlockingRecreate' | 'InPlaceRestart';
+
+export interface Coordinator {
+  readonly replicatedJob: string;
+  readonly jobIndex?: number;
+  readonly podIndex?: number;
+}
+
+export interface JobSetStatus {
+  readonly conditions?: readonly Condition[];
+  readonly terminalState?: 'Completed' | 'Failed' | '';
+  /** Job-level restarts: all Jobs were recreated. */
+  readonly restarts?: number;
+  readonly restartsCountTowardsMax?: number;
+  readonly replicatedJobsStatus?: readonly ReplicatedJobStatus[];
+  /** D: workers of this epoch and of all before it are to stop. The current epoch is D + 1. */
+  readonly deprecatedEpoch?: number;
+  /** The least released epoch of the ReplicatedJobs that still have members. */
+  readonly syncedEpoch?: number;
+  readonly inPlaceRestarts?: number;
+  readonly inPlaceRestartsCountTowardsMax?: number;
+  /** The last restarts of the group, newest first, at most `RESTART_HISTORY_LIMIT`. */
+  readonly restartHistory?: readonly RestartRecord[];
+}
+
+export interface ReplicatedJobStatus {
+  readonly name: string;
+  readonly ready: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly active: number;
+  readonly suspended: number;
+  /** S(r): the newest epoch in which this ReplicatedJob was released. */
+  readonly syncedEpoch?: number;
+}
+
+/** One ended epoch: what ended it, what it cost, and how long each phase of the restart took. */
+export interface RestartRecord {
+  /** The epoch that ended. */
+  readonly epoch: number;
+  /** `metav1.MicroTime` of the status write that ended it. */
+  readonly time: string;
+  readonly cause: 'WorkerFailed' | 'JobsRecreated';
+  readonly counted: boolean;
+  readonly witness?: RestartWitness;
+  /** Set when the next epoch was released. */
+  readonly phases?: RestartPhases;
+}
+
+/** The first failing Pod that the controller saw, as its one GET showed it. */
+export interface RestartWitness {
+  readonly pod: string;
+  readonly node?: string;
+  readonly container?: string;
+  /** Null where it cannot be known. */
+  readonly exitCode: number | null;
+  readonly signal?: string;
+  readonly reason: string;
+}
+
+/** Milliseconds. `detect` may be unknown: it starts at the container's own finish time. */
+export interface RestartPhases {
+  /** From the container's end to the status write that ended the epoch. */
+  readonly detectMs?: number;
+  /** From that write to the last announcement of the new epoch. */
+  readonly announceMs: number;
+  /** From the last announcement to the status write that released the new epoch. */
+  readonly releaseMs: number;
+}

@@ -1,0 +1,61 @@
+/**
+ * The one table of names of the JobSet API and of the in-place restart protocol
+ * (`docs/reference/names.md` explains them). Nothing else spells these strings.
+ */
+export const JOBSET_GROUP = 'jobset.x-k8s.io';
+export const JOBSET_API_VERSION = 'jobset.x-k8s.io/v1alpha2';
+
+/** Labels and annotations on every child Job and on its Pod template. */
+export const JOBSET_NAME = 'jobset.sigs.k8s.io/jobset-name';
+export const JOBSET_UID = 'jobset.sigs.k8s.io/jobset-uid';
+export const REPLICATED_JOB_NAME = 'jobset.sigs.k8s.io/replicatedjob-name';
+export const REPLICATED_JOB_REPLICAS = 'jobset.sigs.k8s.io/replicatedjob-replicas';
+export const GLOBAL_REPLICAS = 'jobset.sigs.k8s.io/global-replicas';
+export const JOB_INDEX = 'jobset.sigs.k8s.io/job-index';
+export const JOB_GLOBAL_INDEX = 'jobset.sigs.k8s.io/job-global-index';
+export const JOB_KEY = 'jobset.sigs.k8s.io/job-key';
+export const RESTART_ATTEMPT = 'jobset.sigs.k8s.io/restart-attempt';
+export const GROUP_NAME = 'jobset.sigs.k8s.io/group-name';
+export const GROUP_REPLICAS = 'jobset.sigs.k8s.io/group-replicas';
+export const JOB_GROUP_INDEX = 'jobset.sigs.k8s.io/job-group-index';
+export const COORDINATOR = 'jobset.sigs.k8s.io/coordinator';
+
+/** Value of `spec.managedBy` that means this controller. */
+export const MANAGED_BY_JOBSET = 'jobset.sigs.k8s.io/jobset-controller';
+
+/** Pod annotation: the epoch that the Pod's agent announces, int32 as text. */
+export const EPOCH = 'jobset.sigs.k8s.io/epoch';
+/** JobSet annotation whose presence opens all barriers and ends no epoch any more. */
+export const DISABLE_IN_PLACE_RESTART = 'jobset.sigs.k8s.io/disable-in-place-restart';
+
+/** Pod annotation, API channel: the epoch in which the agent was told to stop (early notice). */
+export const NOTICE = 'lockstep/notice';
+/** JobSet annotation: `Sidecar` (default) or `Supervisor`. */
+export const RESTART_MODE = 'lockstep/restart-mode';
+/** JobSet annotation: `Disabled` leaves the Pod templates without an injected agent. */
+export const AGENT_INJECTION = 'lockstep/agent-injection';
+/** Pod template annotation: the name of the container that is the template's own agent. */
+export const AGENT_CONTAINER = 'lockstep/agent-container';
+/** JobSet annotation: `Disabled` restarts a crash-looping group without back-off. */
+export const RESTART_BACKOFF = 'lockstep/restart-backoff';
+
+/** Environment of the agent. */
+export const ENV_NAMESPACE = 'NAMESPACE';
+export const ENV_POD_NAME = 'POD_NAME';
+export const ENV_POD_IP = 'POD_IP';
+export const ENV_JOBSET_NAME = 'JOBSET_NAME';
+export const ENV_JOBSET_UID = 'JOBSET_UID';
+export const ENV_REPLICATED_JOB_NAME = 'REPLICATED_JOB_NAME';
+export const ENV_EXIT_CODE = 'RESTART_POD_IN_PLACE_EXIT_CODE';
+/** Directory of the agent's marker file, a mount of an emptyDir. */
+export const ENV_MARKER_DIRECTORY = 'LOCKSTEP_MARKER_DIRECTORY';
+/** The worker container's own restart rules as JSON, for a supervising agent. */
+export const ENV_RESTART_RULES = 'LOCKSTEP_RESTART_RULES';
+
+export const DEFAULT_RESTART_EXIT_CODE = 113;
+export const BARRIER_PORT = 8080;
+export const BARRIER_PATH = '/barrier-is-lifted';
+
+export const AGENT_CONTAINER_NAME = 'lockstep-agent';
+/** The program of the agent in every image that holds it, and on the embedded node's PATH. */
+export const AGENT_COMMAND = 'lockstep-agent';

@@ -1,0 +1,64 @@
+import type { KubeObject, StringMap } from './meta.ts';
+import { type Resource, resource } from './resource.ts';
+
+/** The smaller kinds of the core group that Lockstep uses. */
+export interface Namespace extends KubeObject {
+  readonly spec?: { readonly finalizers?: readonly string[] };
+  readonly status?: { readonly phase?: 'Active' | 'Terminating' };
+}
+export const NAMESPACES: Resource<Namespace> = resource('v1', 'namespaces', 'Namespace', 'Cluster');
+
+export interface Service extends KubeObject {
+  readonly spec?: {
+    readonly clusterIP?: string;
+    readonly selector?: StringMap;
+    readonly publishNotReadyAddresses?: boolean;
+    readonly type?: string;
+    readonly ports?: readonly {
+      readonly name?: string;
+      readonly port: number;
+      readonly targetPort?: number | string;
+    }[];
+  };
+}
+export const SERVICES: Resource<Service> = resource('v1', 'services', 'Service');
+
+export interface ConfigMap extends KubeObject {
+  readonly data?: StringMap;
+  /** Values in base64. */
+  readonly binaryData?: StringMap;
+  readonly immutable?: boolean;
+}
+export const CONFIG_MAPS: Resource<ConfigMap> = resource('v1', 'configmaps', 'ConfigMap');
+
+export interface Secret extends KubeObject {
+  /** Values in base64. */
+  readonly data?: StringMap;
+  readonly type?: string;
+  readonly immutable?: boolean;
+}
+export const SECRETS: Resource<Secret> = resource('v1', 'secrets', 'Secret');
+
+export interface ServiceAccount extends KubeObject {
+  readonly automountServiceAccountToken?: boolean;
+}
+export const SERVICE_ACCOUNTS: Resource<ServiceAccount> = resource(
+  'v1',
+  'serviceaccounts',
+  'ServiceAccount',
+);
+
+/** `authentication.k8s.io/v1 TokenRequest`, the body of `POST serviceaccounts/NAME/token`. */
+export interface TokenRequest extends KubeObject {
+  readonly spec: {
+    readonly audiences?: readonly string[];
+    readonly expirationSeconds?: number;
+    readonly boundObjectRef?: {
+      readonly kind: string;
+      readonly apiVersion: string;
+      readonly name: string;
+      readonly uid: string;
+    };
+  };
+  readonly status?: { readonly token: string; readonly expirationTimestamp: string };
+}

@@ -1,0 +1,63 @@
+import type { Condition, KubeObject, LabelSelector, ObjectMeta } from './meta.ts';
+import type { PodTemplateSpec } from './pod.ts';
+import { type Resource, resource } from './resource.ts';
+
+/** `batch/v1 Job`. */
+export interface Job extends KubeObject {
+  readonly spec: JobSpec;
+  readonly status?: JobStatus;
+}
+
+export const JOBS: Resource<Job> = resource('batch/v1', 'jobs', 'Job');
+
+export interface JobTemplateSpec {
+  readonly metadata?: ObjectMeta;
+  readonly spec: JobSpec;
+}
+
+export interface JobSpec {
+  readonly parallelism?: number;
+  readonly completions?: number;
+  readonly completionMode?: 'Indexed' | 'NonIndexed';
+  readonly backoffLimit?: number;
+  readonly backoffLimitPerIndex?: number;
+  readonly maxFailedIndexes?: number;
+  readonly activeDeadlineSeconds?: number;
+  readonly ttlSecondsAfterFinished?: number;
+  readonly suspend?: boolean;
+  readonly podReplacementPolicy?: 'TerminatingOrFailed' | 'Failed';
+  readonly podFailurePolicy?: unknown;
+  readonly successPolicy?: unknown;
+  readonly managedBy?: string;
+  readonly selector?: LabelSelector;
+  readonly manualSelector?: boolean;
+  readonly template: PodTemplateSpec;
+}
+
+export interface JobStatus {
+  readonly conditions?: readonly JobCondition[];
+  readonly startTime?: string;
+  readonly completionTime?: string;
+  /** Pods that are Pending or Running and not being deleted. */
+  readonly active?: number;
+  readonly ready?: number;
+  readonly terminating?: number;
+  readonly succeeded?: number;
+  readonly failed?: number;
+  /** Such as `0,2-5`. */
+  readonly completedIndexes?: string;
+  readonly failedIndexes?: string;
+  readonly uncountedTerminatedPods?: {
+    readonly succeeded?: readonly string[];
+    readonly failed?: readonly string[];
+  };
+}
+
+export type JobCondition = Pick<Condition, 'type' | 'status'> &
+  Partial<Condition> & { readonly lastProbeTime?: string };
+
+/** `batch.kubernetes.io/...` names that the Job controller writes on Pods. */
+export const JOB_NAME_LABEL = 'batch.kubernetes.io/job-name';
+export const CONTROLLER_UID_LABEL = 'batch.kubernetes.io/controller-uid';
+export const COMPLETION_INDEX = 'batch.kubernetes.io/job-completion-index';
+export const JOB_TRACKING_FINALIZER = 'batch.kubernetes.io/job-tracking';

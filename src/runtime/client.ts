@@ -1,0 +1,116 @@
+import type {
+  DeleteOptions,
+  KubeList,
+  KubeObject,
+  PartialObjectMetadata,
+  Stored,
+} from '../kube/meta.ts';
+import type { Resource } from '../kube/resource.ts';
+
+/**
+ * The typed client of the Kubernetes API. Every call rejects with `ApiStatusError` (the server
+ * refused), `TransportError` (nobody answered) or the signal's reason, and retries nothing by itself
+ * but what `createClient` says. Objects are returned as the server sent them.
+ */
+export interface Client {
+  get<T extends KubeObject>(
+    of: Resource<T>,
+    at: ObjectKey,
+    options?: CallOptions,
+  ): Promise<Stored<T>>;
+  /** One request: with `limit` it returns one page and `metadata.continue`. */
+  list<T extends KubeObject>(of: Resource<T>, options?: ListOptions): Promise<KubeList<Stored<T>>>;
+  /** Like `list`, of metadata only (`PartialObjectMetadataList`). */
+  listMetadata(
+    of: Resource,
+    options?: ListOptions,
+  ): Promise<KubeList<Stored<PartialObjectMetadata>>>;
+  /**
+   * Opens one watch request. It ends when the server closes it, fails with `ApiStatusError` for an
+   * ERROR event (410 `Expired` among them) and never resumes by itself: that is the reflector's work.
+   */
+  watch<T extends KubeObject>(
+    of: Resource<T>,
+    options: WatchOptions,
+  ): AsyncIterable<WatchEvent<Stored<T>>>;
+  create<T extends KubeObject>(
+    of: Resource<T>,
+    object: T,
+    options?: CallOptions,
+  ): Promise<Stored<T>>;
+  /** PUT; `metadata.resourceVersion` of `object`, where set, must be the stored one. */
+  update<T extends KubeObject>(
+    of: Resource<T>,
+    object: T,
+    options?: WriteOptions,
+  ): Promise<Stored<T>>;
+  patch<T extends KubeObject>(
+    of: Resource<T>,
+    at: ObjectKey,
+    patch: PatchBody,
+    options?: WriteOptions,
+  ): Promise<Stored<T>>;
+  /** Resolves when the server accepted the deletion, which is not yet the end of the object. */
+  delete(of: Resource, at: ObjectKey, options?: DeleteOptions & CallOptions): Promise<void>;
+  /** POST to a subresource that answers with another kind, such as `serviceaccounts/NAME/token`. */
+  createSubresource<T extends KubeObject>(
+    of: Resource,
+    at: ObjectKey,
+    subresource: string,
+    body: T,
+    options?: CallOptions,
+  ): Promise<T>;
+}
+
+export interface ObjectKey {
+  /** Empty or absent for cluster-scoped objects. */
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+}
+
+export interface WriteOptions extends CallOptions {
+  readonly subresource?: 'status';
+}
+
+export interface ListOptions extends CallOptions {
+  /** All namespaces when absent. */
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  readonly limit?: number;
+  readonly continue?: string;
+  readonly resourceVersion?: string;
+  readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan';
+}
+
+export interface WatchOptions extends Omit<ListOptions, 'limit' | 'continue'> {
+  /** Ask for `PartialObjectMetadata` instead of whole objects. */
+  readonly metadataOnly?: boolean;
+  readonly allowWatchBookmarks?: boolean;
+  readonly sendInitialEvents?: boolean;
+  readonly timeoutSeconds?: number;
+}
+
+export type WatchEvent<T extends KubeObject> =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
+  | {
+      readonly type: 'BOOKMARK';
+      readonly resourceVersion: string;
+      /** True for the bookmark that ends the initial events of `sendInitialEvents`. */
+      readonly initialEventsEnd: boolean;
+    };
+
+export type PatchBody =
+  | { readonly type: 'json'; readonly operations: readonly JsonPatchOperation[] }
+  | { readonly type: 'merge'; readonly patch: unknown }
+  | { readonly type: 'strategic'; readonly patch: unknown };
+
+/** RFC 6902. */
+export type JsonPatchOperation =
+  | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: unknown }
+  | { readonly op: 'remove'; readonly path: string }
+  | { readonly op: 'move' | 'copy'; readonly from: string; readonly path: string };

@@ -1,0 +1,50 @@
+import type { KubeObject, Stored } from '../kube/meta.ts';
+
+/**
+ * A local copy of a collection that follows the server. The store is replaced atomically after a
+ * relist, so a reader never sees a half-loaded collection, and objects that vanished meanwhile are
+ * reported as deleted.
+ */
+export interface Informer<T extends KubeObject> {
+  readonly store: Store<T>;
+  /** True once the first complete collection is in the store. */
+  hasSynced(): boolean;
+  /** Resolves when `hasSynced`; rejects with the signal's reason. */
+  whenSynced(signal?: AbortSignal): Promise<void>;
+  /**
+   * Calls the handler for every change after this call, and with `added` for what the store holds
+   * now. Handlers are called in order, synchronously, after the store has changed; they must not throw.
+   */
+  subscribe(handler: ResourceEventHandler<T>): void;
+  /** Ends the requests. The store keeps its last state. */
+  stop(): Promise<void>;
+}
+
+/** Read access to an informer's objects. They are shared: never change one. */
+export interface Store<T extends KubeObject> {
+  /** By `namespace/name`, or `name` for cluster-scoped objects. */
+  get(key: string): Stored<T> | undefined;
+  values(): Iterable<Stored<T>>;
+  readonly size: number;
+  /** Objects to which the named index function gave `value`, in no order. O(1) plus the result. */
+  byIndex(index: string, value: string): Iterable<Stored<T>>;
+  /** Version of the collection: every change up to it is in the store. Empty before the first sync. */
+  readonly resourceVersion: string;
+}
+
+export interface ResourceEventHandler<T extends KubeObject> {
+  added?(object: Stored<T>): void;
+  updated?(object: Stored<T>, old: Stored<T>): void;
+  deleted?(object: Stored<T>): void;
+}
+
+/** Index name to the values under which an object is found. */
+export type Indexes<T extends KubeObject> = Readonly<
+  Record<string, (object: Stored<T>) => readonly string[]>
+>;
+
+/** `namespace/name`, or `name` for a cluster-scoped object. */
+export function keyOf(object: KubeObject): string {
+  const { namespace, name } = object.metadata;
+  return namespace === undefined || namespace === '' ? (name ?? '') : `${namespace}/${name ?? ''}`;
+}

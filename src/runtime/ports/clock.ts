@@ -1,0 +1,47 @@
+/**
+ * The port of time. Production passes `adapters/node-clock.ts`, tests and the simulator pass
+ * `memory/virtual-clock.ts`; nothing else in `src/` may read or wait for time.
+ */
+export interface Clock {
+  /** Wall time in milliseconds since 1970-01-01T00:00:00Z. It may jump; never measure with it. */
+  now(): number;
+  /** Milliseconds since an arbitrary origin; never goes back. Deadlines and durations use this. */
+  monotonic(): number;
+  /** Calls `fire` once, after at least `delayMs`. A delay of 0 still yields to the event loop. */
+  setTimer(delayMs: number, fire: () => void): Timer;
+}
+
+/** A pending call of `Clock.setTimer`. */
+export interface Timer {
+  /** Forgets the call. Harmless when it has fired or was cancelled before. */
+  cancel(): void;
+}
+
+/** The wall time as Kubernetes writes `metav1.Time`: RFC 3339, whole seconds, UTC. */
+export function timestamp(clock: Clock): string {
+  return new Date(Math.floor(clock.now() / 1000) * 1000).toISOString().replace('.000Z', 'Z');
+}
+
+/** The wall time as Kubernetes writes `metav1.MicroTime`: RFC 3339 with six fractional digits. */
+export function microTimestamp(clock: Clock): string {
+  return new Date(clock.now()).toISOString().replace('Z', '000Z');
+}
+
+/** Resolves after `delayMs`; rejects with the signal's reason as soon as `signal` aborts. */
+export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(signal.reason as Error);
+      return;
+    }
+    const abort = (): void => {
+      timer.cancel();
+      reject(signal?.reason as Error);
+    };
+    const timer = clock.setTimer(delayMs, () => {
+      signal?.removeEventListener('abort', abort);
+      resolve();
+    });
+    signal?.addEventListener('abort', abort, { once: true });
+  });
+}

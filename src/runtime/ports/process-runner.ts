@@ -1,0 +1,57 @@
+/**
+ * The port of operating-system processes, as the node agent and a supervising agent need them: each
+ * process leads a process group of its own, and signals go to the group.
+ */
+export interface ProcessRunner {
+  /** Rejects with `ProcessStartError` if the command does not exist or cannot be executed. */
+  start(command: ProcessCommand): Promise<RunningProcess>;
+  /**
+   * Kills (SIGKILL) every process whose environment holds `name=value`, wherever its group, and
+   * resolves with how many there were. Where the system does not show environments (not Linux) it
+   * finds none.
+   */
+  killByEnvironment(name: string, value: string): Promise<number>;
+}
+
+export interface ProcessCommand {
+  /** Program and arguments; at least one element. The program is looked up in `env.PATH`. */
+  readonly argv: readonly [string, ...string[]];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  /** Receives output in arrival order; without it the process writes to the parent's own streams. */
+  readonly onOutput?: ((stream: 'stdout' | 'stderr', chunk: Uint8Array) => void) | undefined;
+}
+
+export interface RunningProcess {
+  readonly pid: number;
+  /** Resolves once the process has ended and its output was delivered. Never rejects. */
+  readonly exited: Promise<ProcessExit>;
+  /** Signals the whole group; harmless when it is gone. */
+  signalGroup(signal: ProcessSignal): void;
+}
+
+/** Exactly one of the two is set. */
+export type ProcessExit =
+  | { readonly exitCode: number; readonly signal: undefined }
+  | { readonly exitCode: undefined; readonly signal: ProcessSignal };
+
+export type ProcessSignal =
+  | 'SIGTERM'
+  | 'SIGKILL'
+  | 'SIGINT'
+  | 'SIGHUP'
+  | 'SIGQUIT'
+  | 'SIGUSR1'
+  | 'SIGUSR2'
+  | (string & {});
+
+export class ProcessStartError extends Error {
+  override readonly name = 'ProcessStartError';
+  /** `ENOENT`, `EACCES`, ... */
+  readonly code: string;
+
+  constructor(message: string, code: string, cause?: unknown) {
+    super(message, { cause });
+    this.code = code;
+  }
+}
