@@ -1,0 +1,106 @@
+/**
+ * The dependency direction of ARCHITECTURE.md and the rule that the core is pure, held as tests: a
+ * folder imports only what stands to its left, and only shells touch the system.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
+const SRC = join(ROOT, 'src');
+
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  kube: ['kube'],
+  jobset: ['kube', 'jobset'],
+  runtime: ['kube', 'runtime'],
+  agent: ['kube', 'jobset', 'runtime', 'agent'],
+  operator: ['kube', 'jobset', 'runtime', 'operator'],
+  cluster: ['kube', 'runtime', 'cluster'],
+  cli: ['kube', 'jobset', 'runtime', 'agent', 'operator', 'cluster', 'cli'],
+  bench: ['kube', 'jobset', 'runtime', 'operator', 'cluster', 'cli', 'bench'],
+};
+
+/** Names that reach around the ports. `new Date(x)` with an argument is arithmetic, not a clock. */
+const GLOBALS =
+  /\b(Date\.now\(|new Date\(\)|Math\.random\(|setTimeout\(|setInterval\(|setImmediate\(|process\.|fetch\(|console\.|crypto\.)/;
+
+interface Source {
+  readonly path: string;
+  readonly folder: string;
+  readonly text: string;
+  readonly imports: readonly string[];
+}
+
+function sources(): readonly Source[] {
+  return readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts'))
+    .filter((path) => !/\.(test|conformance)\.ts$/.test(path))
+    .map((path) => {
+      const text = readFileSync(join(SRC, path), 'utf8');
+      const imports = [...text.matchAll(/(?:from|import\()\s*'([^']+)'/g)].map((m) => m[1] ?? '');
+      return { path, folder: path.split('/')[0] ?? '', text, imports };
+    });
+}
+
+/** Adapters, processes' entry points and the command line may touch the system. */
+function isShell(source: Source): boolean {
+  return (
+    source.path.includes('adapters/') ||
+    source.path.endsWith('main.ts') ||
+    source.folder === 'cli' ||
+    source.folder === 'bench'
+  );
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '');
+}
+
+describe('layers', () => {
+  const all = sources();
+
+  it('reads every folder of src', () => {
+    expect(new Set(all.map((source) => source.folder))).toEqual(new Set(Object.keys(MAY_IMPORT)));
+    expect(all.length).toBeGreaterThan(100);
+  });
+
+  it('imports only towards the core', () => {
+    const wrong = all.flatMap((source) =>
+      source.imports
+        .filter((target) => target.startsWith('.'))
+        .map((target) => relative(SRC, join(SRC, dirname(source.path), target)).split('/')[0])
+        .filter((folder) => !(MAY_IMPORT[source.folder] ?? []).includes(folder ?? ''))
+        .map((folder) => `${source.path} imports ${folder}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('imports Node modules only in shells', () => {
+    const wrong = all
+      .filter((source) => !isShell(source))
+      .flatMap((source) =>
+        source.imports
+          .filter((target) => target.startsWith('node:'))
+          .map((target) => `${source.path} imports ${target}`),
+      );
+    expect(wrong).toEqual([]);
+  });
+
+  it('takes time, chance and processes from ports only', () => {
+    const wrong = all
+      .filter((source) => !isShell(source))
+      .flatMap((source) =>
+        withoutComments(source.text)
+          .split('\n')
+          .filter((line) => GLOBALS.test(line))
+          .map((line) => `${source.path}: ${line.trim()}`),
+      );
+    expect(wrong).toEqual([]);
+  });
+
+  it('names no file after nothing in particular', () => {
+    const vague = /(^|\/)(utils?|helpers?|common|misc|types|shared|lib)(\.ts|\/)/;
+    expect(all.map((source) => source.path).filter((path) => vague.test(path))).toEqual([]);
+  });
+});
