@@ -11,7 +11,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['src/**/*.test.ts', 'tools/**/*.test.ts', 'examples/**/*.test.ts'],
-          exclude: ['src/**/*.process.test.ts'],
+          exclude: ['**/*.process.test.ts'],
           pool: 'threads',
           isolate: false,
         },
@@ -19,7 +19,10 @@ export default defineConfig({
       {
         test: {
           name: 'process',
-          include: ['src/**/*.process.test.ts', 'test/{conformance,integration}/**/*.test.ts'],
+          include: [
+            '{src,examples}/**/*.process.test.ts',
+            'test/{conformance,integration}/**/*.test.ts',
+          ],
           pool: 'forks',
           testTimeout: SUITE_TIMEOUT_MS,
           hookTimeout: SUITE_TIMEOUT_MS,

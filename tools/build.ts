@@ -1,9 +1,9 @@
 /**
- * Builds the three bundles of the package into `dist/`. The agent is one file without dependencies,
+ * Builds the three bundles of the package, and the worker of the MNIST example, into `dist/`. The agent is one file without dependencies,
  * because it runs in every worker Pod; the operator and the command line leave their npm
  * dependencies to `node_modules`.
  */
-import { rm } from 'node:fs/promises';
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
 
 const COMMON = {
@@ -26,4 +26,18 @@ await Promise.all([
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
   }),
+  build({
+    ...COMMON,
+    entryPoints: { mnist: 'examples/mnist/worker.ts' },
+    outdir: 'dist/examples',
+    packages: 'external',
+  }),
 ]);
+
+// What containers of the embedded cluster find on their PATH.
+const PROGRAMS = { 'lockstep-agent': '../agent.js', 'lockstep-example-mnist': '../examples/mnist.js' };
+await mkdir('dist/bin');
+for (const [name, target] of Object.entries(PROGRAMS)) {
+  await writeFile(`dist/bin/${name}`, `#!/usr/bin/env node\nimport '${target}';\n`);
+  await chmod(`dist/bin/${name}`, 0o755);
+}

