@@ -1,0 +1,51 @@
+import { type Clock, sleep } from './ports/clock.ts';
+
+/** Why a signal made by `withDeadline` aborted: `work` did not end within its limit. */
+export class DeadlineError extends Error {
+  override readonly name = 'DeadlineError';
+}
+
+/**
+ * Runs `work` under a signal that aborts after `limitMs`, or together with `parent`. It resolves or
+ * rejects exactly as `work` does, so the caller knows that nothing of it goes on afterwards; work
+ * that ignores its signal is therefore waited for.
+ */
+export async function withDeadline<T>(
+  clock: Clock,
+  limitMs: number,
+  parent: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const abort = (): void => controller.abort(parent?.reason);
+  if (parent?.aborted) abort();
+  parent?.addEventListener('abort', abort, { once: true });
+  const timer = clock.setTimer(limitMs, () =>
+    controller.abort(new DeadlineError(`not done within ${limitMs} ms`)),
+  );
+  try {
+    return await work(controller.signal);
+  } finally {
+    timer.cancel();
+    parent?.removeEventListener('abort', abort);
+  }
+}
+
+/** Waits for `work` at most `limitMs` and tells whether it ended by then; it goes on if not. */
+export async function endsWithin(
+  clock: Clock,
+  limitMs: number,
+  work: Promise<unknown>,
+): Promise<boolean> {
+  const cancel = new AbortController();
+  const timeUp = sleep(clock, limitMs, cancel.signal).then(
+    () => false,
+    () => false,
+  );
+  const ended = work.then(() => true);
+  try {
+    return await Promise.race([ended, timeUp]);
+  } finally {
+    cancel.abort();
+  }
+}

@@ -1,0 +1,72 @@
+import type { HttpHandler, HttpResponse } from './ports/transport.ts';
+
+/**
+ * `/healthz`, `/livez` and `/readyz` as Kubernetes components serve them: 200 `ok`, or 500 with one
+ * line per check; `?verbose` shows the lines always, `?exclude=NAME` leaves a check out, and
+ * `/readyz/NAME` asks for one alone. `/healthz` is the old name of `/livez`.
+ */
+export interface HealthChecks {
+  /** Fails only if a restart of the process would help. */
+  readonly live?: readonly HealthCheck[];
+  /** Fails while the process cannot do its work. */
+  readonly ready?: readonly HealthCheck[];
+}
+
+export interface HealthCheck {
+  /** One path segment, such as `informer-sync`. */
+  readonly name: string;
+  /** Undefined, or what is wrong. It answers from memory, so that a probe never waits. */
+  readonly problem: () => string | undefined;
+}
+
+const PING: HealthCheck = { name: 'ping', problem: () => undefined };
+
+/** Serves the checks; any other path is a 404. */
+export function healthHandler(checks: HealthChecks): HttpHandler {
+  const live = [PING, ...(checks.live ?? [])];
+  const ready = [...live, ...(checks.ready ?? [])];
+  const endpoints = new Map([
+    ['healthz', live],
+    ['livez', live],
+    ['readyz', ready],
+  ]);
+  return ({ path }) => {
+    const url = new URL(path, 'http://localhost');
+    const [, endpoint = '', name, ...more] = url.pathname.split('/');
+    const all = endpoints.get(endpoint);
+    const wanted = name === undefined ? all : all?.filter((check) => check.name === name);
+    if (wanted === undefined || (name !== undefined && wanted.length === 0) || more.length > 0) {
+      return Promise.resolve(text(404, '404 page not found\n'));
+    }
+    const excluded = new Set(url.searchParams.getAll('exclude'));
+    const isVerbose = url.searchParams.has('verbose');
+    return Promise.resolve(report(endpoint, wanted, excluded, isVerbose));
+  };
+}
+
+function report(
+  endpoint: string,
+  checks: readonly HealthCheck[],
+  excluded: ReadonlySet<string>,
+  isVerbose: boolean,
+): HttpResponse {
+  let lines = '';
+  let failed = 0;
+  for (const check of checks) {
+    const problem = excluded.has(check.name) ? undefined : check.problem();
+    if (problem !== undefined) failed++;
+    if (excluded.has(check.name)) lines += `[+]${check.name} excluded: ok\n`;
+    else if (problem === undefined) lines += `[+]${check.name} ok\n`;
+    else lines += `[-]${check.name} failed: ${problem}\n`;
+  }
+  if (failed > 0) return text(500, `${lines}${endpoint} check failed\n`);
+  return text(200, isVerbose ? `${lines}${endpoint} check passed\n` : 'ok');
+}
+
+function text(status: number, body: string): HttpResponse {
+  return {
+    status,
+    headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },
+    body: Buffer.from(body),
+  };
+}

@@ -1,0 +1,100 @@
+import prometheus from 'prom-client';
+import type { HttpHandler } from './ports/transport.ts';
+
+/**
+ * A registry of metrics and its page for Prometheus. Asking twice for one name returns the same
+ * metric, so that several controllers of a process share families such as `workqueue_depth` and
+ * differ by label. Nothing is global: each process part that is to be scraped passes its registry.
+ */
+export interface Metrics {
+  counter<L extends string = never>(of: MetricOptions<L>): Counter<L>;
+  gauge<L extends string = never>(of: MetricOptions<L>): Gauge<L>;
+  histogram<L extends string = never>(of: HistogramOptions<L>): Histogram<L>;
+  /** Serves `GET /metrics` in the text format; 404 for anything else. */
+  readonly handler: HttpHandler;
+}
+
+export interface MetricOptions<L extends string> {
+  /** As Prometheus spells it: `jobset_completed_total`. */
+  readonly name: string;
+  readonly help: string;
+  readonly labels?: readonly L[];
+}
+
+export interface HistogramOptions<L extends string> extends MetricOptions<L> {
+  /** Upper bounds, ascending, in the metric's unit. */
+  readonly buckets: readonly number[];
+}
+
+export type Labels<L extends string> = Readonly<Record<L, string>>;
+
+export interface Counter<L extends string> {
+  add(labels: Labels<L>, value?: number): void;
+}
+
+export interface Gauge<L extends string> {
+  set(labels: Labels<L>, value: number): void;
+}
+
+export interface Histogram<L extends string> {
+  observe(labels: Labels<L>, value: number): void;
+}
+
+export function createMetrics(): Metrics {
+  const registry = new prometheus.Registry();
+  return {
+    counter(of) {
+      const counter = reuse(registry, of.name, prometheus.Counter, () => {
+        return new prometheus.Counter({ ...settings(of), registers: [registry] });
+      });
+      return { add: (labels, value = 1) => counter.inc(labels, value) };
+    },
+    gauge(of) {
+      const gauge = reuse(registry, of.name, prometheus.Gauge, () => {
+        return new prometheus.Gauge({ ...settings(of), registers: [registry] });
+      });
+      return { set: (labels, value) => gauge.set(labels, value) };
+    },
+    histogram(of) {
+      const histogram = reuse(registry, of.name, prometheus.Histogram, () => {
+        const buckets = [...of.buckets];
+        return new prometheus.Histogram({ ...settings(of), buckets, registers: [registry] });
+      });
+      return { observe: (labels, value) => histogram.observe(labels, value) };
+    },
+    handler: async ({ method, path }) => {
+      if (path.split('?', 1)[0] !== '/metrics') return plain(404, '404 page not found\n');
+      if (method !== 'GET' && method !== 'HEAD') return plain(405, 'method not allowed\n');
+      const body = method === 'HEAD' ? '' : await registry.metrics();
+      return { ...plain(200, body), headers: { 'content-type': registry.contentType } };
+    },
+  };
+}
+
+function settings(of: MetricOptions<string>): { name: string; help: string; labelNames: string[] } {
+  return { name: of.name, help: of.help, labelNames: [...(of.labels ?? [])] };
+}
+
+/** The metric of that name if the registry has it, otherwise a new one; two types clash loudly. */
+function reuse<M extends prometheus.Metric>(
+  registry: prometheus.Registry,
+  name: string,
+  type: abstract new (...options: never[]) => M,
+  create: () => M,
+): M {
+  const existing = registry.getSingleMetric(name);
+  if (existing === undefined) return create();
+  if (existing instanceof type) return existing;
+  throw new TypeError(`metric ${name} is registered with another type`);
+}
+
+function plain(
+  status: number,
+  text: string,
+): { status: number; headers: Record<string, string>; body: Uint8Array } {
+  return {
+    status,
+    headers: { 'content-type': 'text/plain; charset=utf-8' },
+    body: Buffer.from(text),
+  };
+}
