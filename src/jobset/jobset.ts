@@ -63,6 +63,8 @@ export interface JobSetStatus {
   readonly deprecatedEpoch?: number;
   /** The least released epoch of the ReplicatedJobs that still have members. */
   readonly syncedEpoch?: number;
+  /** `metav1.MicroTime` of the status write that released the current epoch. */
+  readonly syncedTime?: string;
   readonly inPlaceRestarts?: number;
   readonly inPlaceRestartsCountTowardsMax?: number;
   /** The last restarts of the group, newest first, at most `RESTART_HISTORY_LIMIT`. */
@@ -86,12 +88,26 @@ export interface RestartRecord {
   readonly epoch: number;
   /** `metav1.MicroTime` of the status write that ended it. */
   readonly time: string;
-  readonly cause: 'WorkerFailed' | 'JobsRecreated';
+  readonly cause: RestartCause;
   readonly counted: boolean;
+  /** How long the ended epoch had run since its release; absent if it was never released. */
+  readonly ranMs?: number;
   readonly witness?: RestartWitness;
   /** Set when the next epoch was released. */
   readonly phases?: RestartPhases;
 }
+
+/**
+ * `WorkerFailed`: a member announced the next epoch. `JobsRecreated`: the failure policy restarted
+ * Jobs. `Resumed`: the JobSet was resumed while its released epoch had lost its Pods; never counted.
+ */
+export type RestartCause = 'WorkerFailed' | 'JobsRecreated' | 'Resumed';
+
+/**
+ * Records kept in `status.restartHistory`. The crash-loop back-off reaches its longest delay after
+ * 10 short epochs and must see all of them; every agent is sent every status, so not more than needed.
+ */
+export const RESTART_HISTORY_LIMIT = 16;
 
 /** The first failing Pod that the controller saw, as its one GET showed it. */
 export interface RestartWitness {
