@@ -1,3 +1,5 @@
+import { microTimeText, timeText } from '../../kube/time.ts';
+
 /**
  * The port of time. Production passes `adapters/node-clock.ts`, tests and the simulator pass
  * `memory/virtual-clock.ts`; nothing else in `src/` may read or wait for time.
@@ -19,12 +21,12 @@ export interface Timer {
 
 /** The wall time as Kubernetes writes `metav1.Time`: RFC 3339, whole seconds, UTC. */
 export function timestamp(clock: Clock): string {
-  return new Date(Math.floor(clock.now() / 1000) * 1000).toISOString().replace('.000Z', 'Z');
+  return timeText(clock.now());
 }
 
 /** The wall time as Kubernetes writes `metav1.MicroTime`: RFC 3339 with six fractional digits. */
 export function microTimestamp(clock: Clock): string {
-  return new Date(clock.now()).toISOString().replace('Z', '000Z');
+  return microTimeText(clock.now());
 }
 
 /** Resolves after `delayMs`; rejects with the signal's reason as soon as `signal` aborts. */

@@ -1,0 +1,111 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/**
+ * Finds processes by a variable of their environment, as `/proc` shows it, and kills them. A process
+ * can leave its group and its parent, but hands its environment on. Calls that come while a scan is
+ * under way share the next one, so that many containers ending together cost two scans, not many.
+ */
+export class EnvironmentKiller {
+  #waiting: Hunt[] = [];
+  #isScanning = false;
+
+  /** Resolves with how many there were, once none is left. */
+  kill(name: string, value: string): Promise<number> {
+    return new Promise((resolve) => {
+      this.#waiting.push({ entry: Buffer.from(`${name}=${value}`), killed: new Set(), resolve });
+      if (!this.#isScanning) void this.#scan();
+    });
+  }
+
+  async #scan(): Promise<void> {
+    this.#isScanning = true;
+    let pause = FIRST_PAUSE_MS;
+    let passes = 0;
+    while (this.#waiting.length > 0) {
+      const hunts = this.#waiting;
+      this.#waiting = [];
+      const remaining = await passOver(hunts);
+      passes = remaining.length > 0 ? passes + 1 : 0;
+      for (const hunt of hunts) {
+        if (!remaining.includes(hunt) || passes >= MAX_PASSES) hunt.resolve(hunt.killed.size);
+        else this.#waiting.push(hunt);
+      }
+      if (remaining.length === 0) pause = FIRST_PAUSE_MS;
+      else await delay(pause);
+      pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+    }
+    this.#isScanning = false;
+  }
+}
+
+interface Hunt {
+  readonly entry: Buffer;
+  readonly killed: Set<number>;
+  readonly resolve: (count: number) => void;
+}
+
+/** A killed process takes a moment to go, and may have forked before. */
+const FIRST_PAUSE_MS = 1;
+const LONGEST_PAUSE_MS = 50;
+/** About two seconds; a process that survives SIGKILL for longer hangs in the kernel. */
+const MAX_PASSES = 45;
+
+/** A scan lets others run after this many processes, about half a millisecond. */
+const PROCESSES_PER_TURN = 64;
+
+/** Kills what each hunt looks for and returns those hunts that still found something. */
+async function passOver(hunts: readonly Hunt[]): Promise<readonly Hunt[]> {
+  const found = new Set<Hunt>();
+  let read = 0;
+  for (const pid of processIds()) {
+    if (++read % PROCESSES_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+    const environment = environmentOf(pid);
+    if (environment === undefined) continue;
+    for (const hunt of hunts) {
+      if (!holds(environment, hunt.entry)) continue;
+      found.add(hunt);
+      hunt.killed.add(pid);
+      kill(pid);
+    }
+  }
+  return [...found];
+}
+
+function processIds(): readonly number[] {
+  try {
+    return readdirSync('/proc')
+      .filter((name) => /^[0-9]+$/.test(name))
+      .map(Number)
+      .filter((pid) => pid !== process.pid);
+  } catch {
+    // Not Linux: nothing can be found.
+    return [];
+  }
+}
+
+/** `NAME=value` entries, each ended by a zero byte. Undefined for what is gone or not ours. */
+function environmentOf(pid: number): Buffer | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/environ`);
+  } catch {
+    return undefined;
+  }
+}
+
+function holds(environment: Buffer, entry: Buffer): boolean {
+  for (let at = environment.indexOf(entry); at >= 0; at = environment.indexOf(entry, at + 1)) {
+    const end = at + entry.length;
+    const isWhole = end === environment.length || environment[end] === 0;
+    if (isWhole && (at === 0 || environment[at - 1] === 0)) return true;
+  }
+  return false;
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It ended in the meantime.
+  }
+}

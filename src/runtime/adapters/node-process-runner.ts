@@ -1,0 +1,158 @@
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { statSync } from 'node:fs';
+import {
+  type ProcessCommand,
+  type ProcessExit,
+  type ProcessRunner,
+  type ProcessSignal,
+  ProcessStartError,
+  type RunningProcess,
+} from '../ports/process-runner.ts';
+import { EnvironmentKiller } from './environment-killer.ts';
+
+/** Processes of this machine. Each is the leader of a new session, and so of a group of its own. */
+export function createNodeProcessRunner(): ProcessRunner {
+  const killer = new EnvironmentKiller();
+  return {
+    start,
+    killByEnvironment: (name, value) => killer.kill(name, value),
+  };
+}
+
+/** After the process ended, output that is still in the pipe may take this long without a pause. */
+const OUTPUT_PAUSE_MS = 50;
+/** A descendant that goes on writing into the pipe is not listened to for longer than this. */
+const OUTPUT_LIMIT_MS = 1_000;
+
+async function start(command: ProcessCommand): Promise<RunningProcess> {
+  const child = await spawned(command);
+  const { pid, stdout, stderr } = child;
+  if (pid === undefined) throw new ProcessStartError('the process has no identifier', 'ESRCH');
+  const output = new OutputWatch(child);
+  const { onOutput } = command;
+  if (onOutput !== undefined) {
+    stdout?.on('data', (chunk: Buffer) => {
+      output.received();
+      onOutput('stdout', chunk);
+    });
+    stderr?.on('data', (chunk: Buffer) => {
+      output.received();
+      onOutput('stderr', chunk);
+    });
+  }
+  return { pid, exited: output.exited, signalGroup: groupSignaller(pid) };
+}
+
+/** Resolves once the program runs. The output must be read from then on, in the same turn. */
+function spawned(command: ProcessCommand): Promise<ChildProcess> {
+  const [program, ...args] = command.argv;
+  const output = command.onOutput === undefined ? 'inherit' : 'pipe';
+  const stdio: StdioOptions = ['ignore', output, output];
+  return new Promise((resolve, reject) => {
+    const fail = (cause: unknown): void => reject(startError(command, cause));
+    try {
+      const { env, cwd } = command;
+      const child = spawn(program, args, { env, cwd, stdio, detached: true });
+      child.once('error', fail);
+      child.once('spawn', () => {
+        child.off('error', fail);
+        child.on('error', () => undefined);
+        resolve(child);
+      });
+    } catch (error) {
+      fail(error);
+    }
+  });
+}
+
+/** Says what could not be executed, in the words of the system, and which part is to blame. */
+function startError(command: ProcessCommand, cause: unknown): ProcessStartError {
+  const [program] = command.argv;
+  const code =
+    cause instanceof Error && 'code' in cause && typeof cause.code === 'string'
+      ? cause.code
+      : 'EINVAL';
+  if (!isDirectory(command.cwd)) {
+    const message = `working directory ${JSON.stringify(command.cwd)}: not a directory`;
+    return new ProcessStartError(message, code === 'ENOENT' ? 'ENOENT' : 'ENOTDIR', cause);
+  }
+  const why =
+    code === 'ENOENT' && !program.includes('/')
+      ? 'executable file not found in PATH'
+      : (SYSTEM_TEXTS[code] ?? (cause instanceof Error ? cause.message : String(cause)));
+  return new ProcessStartError(`exec ${JSON.stringify(program)}: ${why}`, code, cause);
+}
+
+const SYSTEM_TEXTS: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file or directory',
+  EACCES: 'permission denied',
+  E2BIG: 'argument list too long',
+  ENOEXEC: 'exec format error',
+};
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** Resolves `exited` after the process ended and what it wrote was handed over. */
+class OutputWatch {
+  readonly exited: Promise<ProcessExit>;
+  #isQuiet = true;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(child: ChildProcess) {
+    this.exited = new Promise((resolve) => {
+      child.once('exit', (code, signal) => {
+        const end = (): void => {
+          clearTimeout(this.#timer);
+          resolve(exitOf(code, signal));
+        };
+        child.once('close', end);
+        this.#whenQuiet(performance.now() + OUTPUT_LIMIT_MS, () => {
+          child.stdout?.destroy();
+          child.stderr?.destroy();
+          end();
+        });
+      });
+    });
+  }
+
+  received(): void {
+    this.#isQuiet = false;
+  }
+
+  /**
+   * A descendant may keep the pipe open for ever, so silence counts as its end. Time alone is no
+   * silence: the pipe is polled once more, in case this process itself was held up.
+   */
+  #whenQuiet(deadline: number, done: () => void): void {
+    this.#isQuiet = true;
+    const look = (): void => {
+      if (this.#isQuiet || performance.now() > deadline) done();
+      else this.#whenQuiet(deadline, done);
+    };
+    this.#timer = setTimeout(() => setImmediate(look), OUTPUT_PAUSE_MS);
+  }
+}
+
+function exitOf(code: number | null, signal: NodeJS.Signals | null): ProcessExit {
+  return signal === null
+    ? { exitCode: code ?? 0, signal: undefined }
+    : { exitCode: undefined, signal };
+}
+
+function groupSignaller(pid: number): (signal: ProcessSignal) => void {
+  let isGone = false;
+  return (signal) => {
+    if (isGone) return;
+    try {
+      process.kill(-pid, signal);
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error)) throw error;
+      // Once the group is gone its number may be given to strangers: never signal it again. EPERM is
+      // what macOS says for a group of zombies.
+      if (error.code === 'ESRCH') isGone = true;
+      else if (error.code !== 'EPERM') throw error;
+    }
+  };
+}

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { createPinoLogger } from './pino-logger.ts';
+
+/** Logs with `level` and returns the lines as objects. */
+function logged(
+  level: 'debug' | 'info' | 'error',
+  use: (logger: ReturnType<typeof createPinoLogger>) => void,
+): Record<string, unknown>[] {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  use(createPinoLogger({ destination, level }));
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+describe('createPinoLogger', () => {
+  it('writes one JSON object per line with level, time, message and fields', () => {
+    const [line] = logged('info', (logger) => logger.info('ready', { pod: 'a/b' }));
+    expect(line).toEqual({
+      level: 'info',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      msg: 'ready',
+      pod: 'a/b',
+    });
+  });
+
+  it('drops what is below its level', () => {
+    const lines = logged('error', (logger) => {
+      logger.debug('no');
+      logger.info('no');
+      logger.warn('no');
+      logger.error('yes');
+    });
+    expect(lines.map((line) => line['msg'])).toEqual(['yes']);
+  });
+
+  it('adds the fields of `with`, and survives what JSON cannot say', () => {
+    const circular: Record<string, unknown> = {};
+    circular['self'] = circular;
+    const [line] = logged('debug', (logger) =>
+      logger.with({ jobset: 'x' }).warn('odd', {
+        circular,
+        big: 10n,
+        err: new Error('inner', { cause: new Error('root') }),
+      }),
+    );
+    expect(line).toMatchObject({ level: 'warn', jobset: 'x', msg: 'odd' });
+    expect(JSON.stringify(line)).toContain('root');
+  });
+});

@@ -1,0 +1,65 @@
+import { type DestinationStream, type Logger as Pino, pino, stdTimeFunctions } from 'pino';
+import type { LogFields, Logger } from '../ports/logger.ts';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+/** Where lines go: a file descriptor, or anything that takes whole lines. */
+export type LogDestination = number | DestinationStream;
+
+/**
+ * One JSON object per line: `level`, `time` (RFC 3339), the fields, `msg`. Lines are written at once,
+ * so that the last one before a crash is there.
+ */
+export function createPinoLogger(options: {
+  readonly destination: LogDestination;
+  readonly level: LogLevel;
+}): Logger {
+  return new PinoLogger(
+    pino(
+      {
+        level: options.level,
+        base: null,
+        timestamp: stdTimeFunctions.isoTime,
+        formatters: { level: (label) => ({ level: label }) },
+      },
+      typeof options.destination === 'number'
+        ? openDescriptor(options.destination)
+        : options.destination,
+    ),
+  );
+}
+
+function openDescriptor(descriptor: number): DestinationStream {
+  const stream = pino.destination({ dest: descriptor, sync: true });
+  // A log that nobody reads any more (a closed pipe, a full disk) must not end the process.
+  stream.on('error', () => undefined);
+  return stream;
+}
+
+class PinoLogger implements Logger {
+  readonly #pino: Pino;
+
+  constructor(target: Pino) {
+    this.#pino = target;
+  }
+
+  debug(message: string, fields: LogFields = {}): void {
+    this.#pino.debug(fields, message);
+  }
+
+  info(message: string, fields: LogFields = {}): void {
+    this.#pino.info(fields, message);
+  }
+
+  warn(message: string, fields: LogFields = {}): void {
+    this.#pino.warn(fields, message);
+  }
+
+  error(message: string, fields: LogFields = {}): void {
+    this.#pino.error(fields, message);
+  }
+
+  with(fields: LogFields): Logger {
+    return new PinoLogger(this.#pino.child(fields));
+  }
+}

@@ -1,0 +1,4 @@
+import { randomConformance } from '../ports/random.conformance.ts';
+import { systemRandom } from './system-random.ts';
+
+randomConformance('systemRandom', () => systemRandom);
