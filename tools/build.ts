@@ -20,11 +20,13 @@ await Promise.all([
   build({ ...COMMON, entryPoints: { agent: 'src/agent/main.ts' }, outdir: 'dist', minify: true }),
   build({
     ...COMMON,
-    entryPoints: { operator: 'src/operator/main.ts', cli: 'src/cli/main.ts' },
+    entryPoints: {
+      operator: 'src/operator/main.ts',
+      cli: 'src/cli/main.ts',
+      watchdog: 'src/cli/watchdog/main.ts',
+    },
     outdir: 'dist',
     packages: 'external',
-    splitting: true,
-    chunkNames: 'chunks/[name]-[hash]',
   }),
   build({
     ...COMMON,

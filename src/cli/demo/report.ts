@@ -1,0 +1,124 @@
+import type { DemoMode, DemoStrategy } from './options.ts';
+
+/** The result of `lockstep demo`; `--json` prints it as it is. */
+export interface DemoReport {
+  /** Share of the 10,000 test images that the trained model recognises. */
+  readonly accuracy: number;
+  readonly durationMs: number;
+  readonly workers: number;
+  readonly steps: number;
+  /** In the order of the failures; the comparison with `Recreate`, if any, comes last. */
+  readonly restarts: readonly MeasuredRestart[];
+}
+
+export interface MeasuredRestart {
+  readonly strategy: DemoStrategy;
+  /** Null where no agent takes part. */
+  readonly mode: DemoMode | null;
+  /** The epoch that the failure ended; null where there are no epochs. */
+  readonly epoch: number | null;
+  readonly witness: {
+    readonly pod: string;
+    readonly container: string | null;
+    /** Exit code or name of the signal; both null where nobody saw it. */
+    readonly exitCode: number | null;
+    readonly signal: string | null;
+    readonly reason: string;
+  };
+  readonly podsRecreated: number;
+  /** Steps that had been done since the checkpoint from which training went on. */
+  readonly stepsLost: number;
+  /** How long each phase took, in their order; they add up to `totalMs`. */
+  readonly phasesMs: Readonly<Record<string, number>>;
+  /** From the death of the worker to the first step after it. */
+  readonly totalMs: number;
+}
+
+const WIDTH = 80;
+const LABEL_WIDTH = 16;
+const TIME_WIDTH = 10;
+const BAR_WIDTH = WIDTH - LABEL_WIDTH - 2 * TIME_WIDTH - 4;
+
+/** What each phase of `phasesMs` ends with, in words. */
+const PHASE_LABELS: Readonly<Record<string, string>> = {
+  announced: 'announced',
+  atBarrier: 'all at barrier',
+  released: 'released',
+  podsGone: 'old Pods gone',
+  podsRunning: 'new Pods run',
+  firstStep: 'first step',
+};
+
+/** The report for people: lines of at most 80 columns, without colour. */
+export function renderReport(report: DemoReport): string {
+  const lines = [
+    `Trained on ${report.workers} workers for ${report.steps} steps:` +
+      ` ${(100 * report.accuracy).toFixed(2)} % of the test images recognised` +
+      ` (${seconds(report.durationMs)})`,
+  ];
+  const longest = Math.max(0, ...report.restarts.map((restart) => restart.totalMs));
+  for (const restart of report.restarts) lines.push('', ...renderRestart(restart, longest));
+  lines.push(...renderComparison(report.restarts));
+  return `${lines.map((line) => line.slice(0, WIDTH).trimEnd()).join('\n')}\n`;
+}
+
+function renderRestart(restart: MeasuredRestart, longestMs: number): readonly string[] {
+  const how = restart.mode === null ? restart.strategy : `${restart.strategy}, ${restart.mode}`;
+  const epoch = restart.epoch === null ? '' : `: epoch ${restart.epoch} ended`;
+  const { pod, container, exitCode, signal, reason } = restart.witness;
+  const end = signal ?? (exitCode === null ? 'exit code unknown' : `exit code ${exitCode}`);
+  const lines = [
+    `${how}${epoch}`,
+    `  failed: ${pod}${container === null ? '' : `/${container}`}`,
+    `  why:    ${end} (${reason})`,
+  ];
+  let atMs = 0;
+  lines.push(row('failure', undefined, 0, 0, 0, longestMs));
+  for (const [phase, durationMs] of Object.entries(restart.phasesMs)) {
+    lines.push(
+      row(PHASE_LABELS[phase] ?? phase, durationMs, atMs + durationMs, atMs, durationMs, longestMs),
+    );
+    atMs += durationMs;
+  }
+  lines.push(`  Pods recreated: ${restart.podsRecreated}, steps lost: ${restart.stepsLost}`);
+  return lines;
+}
+
+function row(
+  label: string,
+  durationMs: number | undefined,
+  endMs: number,
+  fromMs: number,
+  lengthMs: number,
+  longestMs: number,
+): string {
+  const scale = longestMs > 0 ? BAR_WIDTH / longestMs : 0;
+  const start = Math.round(fromMs * scale);
+  const length = durationMs === undefined ? 0 : Math.max(1, Math.round(lengthMs * scale));
+  const took = durationMs === undefined ? '' : `+${seconds(durationMs)}`;
+  return (
+    `  ${label.padEnd(LABEL_WIDTH)}${seconds(endMs).padStart(TIME_WIDTH)}` +
+    `${took.padStart(TIME_WIDTH)}  ${' '.repeat(start)}${'#'.repeat(length)}`
+  );
+}
+
+function renderComparison(restarts: readonly MeasuredRestart[]): readonly string[] {
+  const inPlace = restarts.filter((restart) => restart.strategy === 'InPlaceRestart');
+  const recreated = restarts.find((restart) => restart.strategy === 'Recreate');
+  if (inPlace.length === 0 || recreated === undefined) return [];
+  const fastest = median(inPlace.map((restart) => restart.totalMs));
+  return [
+    '',
+    `Down for ${seconds(fastest)} in place, ${seconds(recreated.totalMs)} with Recreate:` +
+      ` ${(recreated.totalMs / fastest).toFixed(1)} times as long.`,
+  ];
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
+}

@@ -1,0 +1,62 @@
+/**
+ * The watchdog: a detached process that outlives its parent by moments. It reads the parent's pipe;
+ * when that ends without `done`, the parent was killed, and the watchdog ends every process group
+ * that it was told of and removes the state directory.
+ *
+ * Input, one line each: `group PID`, `gone PID`, `state PATH` (processes whose root lies below it are
+ * ended too), `remove PATH`, `done`.
+ */
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+
+const groups = new Set<number>();
+const states = new Set<string>();
+const removals = new Set<string>();
+let done = false;
+
+// A terminal's Ctrl-C reaches every process of the foreground group; this one must see the pipe end.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const space = line.indexOf(' ');
+  const word = space < 0 ? line : line.slice(0, space);
+  const rest = line.slice(space + 1);
+  if (word === 'group') groups.add(Number(rest));
+  else if (word === 'gone') groups.delete(Number(rest));
+  else if (word === 'state') states.add(rest);
+  else if (word === 'remove') removals.add(rest);
+  else if (word === 'done') done = true;
+}
+
+if (!done) {
+  for (const group of groups) kill(-group);
+  for (const pid of strays()) kill(pid);
+  for (const path of removals) rmSync(path, { recursive: true, force: true });
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself: that is what was wanted.
+  }
+}
+
+/** Processes that left their group, found by the state directory in their environment (Linux). */
+function strays(): readonly number[] {
+  let names: readonly string[];
+  try {
+    names = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  } catch {
+    return [];
+  }
+  return names.map(Number).filter((pid) => {
+    if (pid === process.pid) return false;
+    try {
+      const environment = readFileSync(`/proc/${pid}/environ`, 'latin1');
+      return [...states].some((path) => environment.includes(`LOCKSTEP_ROOT=${path}/`));
+    } catch {
+      return false;
+    }
+  });
+}
