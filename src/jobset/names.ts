@@ -42,6 +42,7 @@ export const RESTART_BACKOFF = 'lockstep/restart-backoff';
 /** Environment of the agent. */
 export const ENV_NAMESPACE = 'NAMESPACE';
 export const ENV_POD_NAME = 'POD_NAME';
+export const ENV_POD_UID = 'POD_UID';
 export const ENV_POD_IP = 'POD_IP';
 export const ENV_JOBSET_NAME = 'JOBSET_NAME';
 export const ENV_JOBSET_UID = 'JOBSET_UID';
@@ -51,11 +52,32 @@ export const ENV_EXIT_CODE = 'RESTART_POD_IN_PLACE_EXIT_CODE';
 export const ENV_MARKER_DIRECTORY = 'LOCKSTEP_MARKER_DIRECTORY';
 /** The worker container's own restart rules as JSON, for a supervising agent. */
 export const ENV_RESTART_RULES = 'LOCKSTEP_RESTART_RULES';
+/** Seconds between SIGTERM and SIGKILL when a supervising agent stops its worker. */
+export const ENV_STOP_GRACE_SECONDS = 'LOCKSTEP_STOP_GRACE_SECONDS';
+/** Directory that stands for `/` where a node has no mount namespaces (the embedded cluster). */
+export const ENV_ROOT = 'LOCKSTEP_ROOT';
+
+/** Environment that a supervising agent gives to its worker: the epoch in which it runs. */
+export const ENV_EPOCH = 'LOCKSTEP_EPOCH';
+/** The same, unique for each start: by it the agent finds descendants of a worker that has ended. */
+export const ENV_WORKER = 'LOCKSTEP_WORKER';
+
+/** Upstream's name of `RESTART_POD_IN_PLACE_EXIT_CODE`; a container that has it is an agent. */
+export const UPSTREAM_ENV_EXIT_CODE = 'IN_PLACE_RESTART_EXIT_CODE';
 
 export const DEFAULT_RESTART_EXIT_CODE = 113;
 export const BARRIER_PORT = 8080;
 export const BARRIER_PATH = '/barrier-is-lifted';
 
 export const AGENT_CONTAINER_NAME = 'lockstep-agent';
+/** What upstream's examples call their agent. */
+export const UPSTREAM_AGENT_CONTAINER_NAME = 'in-place-restart-agent';
 /** The program of the agent in every image that holds it, and on the embedded node's PATH. */
 export const AGENT_COMMAND = 'lockstep-agent';
+
+/** The emptyDir that keeps the agent's marker through restarts in place, and where it is mounted. */
+export const MARKER_VOLUME_NAME = 'lockstep-marker';
+export const MARKER_DIRECTORY = '/var/run/lockstep';
+/** The token of an agent whose Pod does not mount one by itself. */
+export const AGENT_TOKEN_VOLUME_NAME = 'lockstep-agent-token';
+export const SERVICE_ACCOUNT_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount';

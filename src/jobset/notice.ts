@@ -1,0 +1,63 @@
+/**
+ * The value of the Pod annotation `lockstep/notice`: what an agent tells about the end of its worker
+ * before anyone can see it in the Pod's status (design, sections 6 and 8). A sidecar that is told to
+ * stop knows its epoch alone and writes it as a plain number; a supervisor has seen its worker end
+ * and writes JSON.
+ */
+export interface Notice {
+  /** The epoch in which the worker ran. */
+  readonly epoch: number;
+  /** How it ended; absent where the agent cannot know (sidecar). */
+  readonly end?: WorkerEnd;
+}
+
+/** Exactly one of the two. `signal` is a name such as `SIGKILL`. */
+export type WorkerEnd = { readonly exitCode: number } | { readonly signal: string };
+
+export function formatNotice(notice: Notice): string {
+  return notice.end === undefined
+    ? String(notice.epoch)
+    : JSON.stringify({ epoch: notice.epoch, ...notice.end });
+}
+
+const MAX_EPOCH = 2147483647;
+/** Far more than any notice needs; a longer text is not parsed at all. */
+const NOTICE_LENGTH_LIMIT = 1024;
+
+/** Undefined for anything that is not a notice: it is a hint, and a wrong one is no hint. */
+export function parseNotice(text: string): Notice | undefined {
+  if (/^[0-9]{1,10}$/.test(text)) {
+    const epoch = Number(text);
+    return isEpoch(epoch) ? { epoch } : undefined;
+  }
+  if (text.length > NOTICE_LENGTH_LIMIT) return undefined;
+  const parsed = parseObject(text);
+  if (parsed === undefined || !isEpoch(parsed['epoch'])) return undefined;
+  const epoch = parsed['epoch'];
+  const { exitCode, signal } = parsed;
+  if (typeof signal === 'string' && exitCode === undefined && /^SIG[A-Z0-9+]{1,16}$/.test(signal)) {
+    return { epoch, end: { signal } };
+  }
+  if (isExitCode(exitCode) && signal === undefined) return { epoch, end: { exitCode } };
+  return undefined;
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
+    ? { ...parsed }
+    : undefined;
+}
+
+function isEpoch(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= MAX_EPOCH;
+}
+
+function isExitCode(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 255;
+}

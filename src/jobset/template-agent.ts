@@ -1,0 +1,70 @@
+/**
+ * An agent that a Pod template brings itself: how it is recognised, and whether its restart rules do
+ * what the protocol needs (design, section 4). Such a template is left as it is.
+ */
+import type { Container, ContainerRestartRule, PodTemplateSpec } from '../kube/pod.ts';
+import {
+  AGENT_CONTAINER,
+  AGENT_CONTAINER_NAME,
+  ENV_EXIT_CODE,
+  UPSTREAM_AGENT_CONTAINER_NAME,
+  UPSTREAM_ENV_EXIT_CODE,
+} from './names.ts';
+
+/** The container of the template that is an agent, or undefined. */
+export function templateAgent(template: PodTemplateSpec): Container | undefined {
+  const named = template.metadata?.annotations?.[AGENT_CONTAINER];
+  const containers = [...(template.spec.initContainers ?? []), ...template.spec.containers];
+  return containers.find((container) =>
+    named === undefined ? looksLikeAgent(container) : container.name === named,
+  );
+}
+
+function looksLikeAgent(container: Container): boolean {
+  return (
+    container.name === AGENT_CONTAINER_NAME ||
+    container.name === UPSTREAM_AGENT_CONTAINER_NAME ||
+    (container.env ?? []).some(
+      (variable) => variable.name === ENV_EXIT_CODE || variable.name === UPSTREAM_ENV_EXIT_CODE,
+    )
+  );
+}
+
+/** What is wrong with the agent of a template, in words for its owner; undefined: nothing. */
+export function templateAgentWarning(
+  template: PodTemplateSpec,
+  agent: Container,
+): string | undefined {
+  const isSidecar =
+    agent.restartPolicy === 'Always' && (template.spec.initContainers ?? []).includes(agent);
+  if (!isSidecar) return undefined;
+  const code = firstExitThatKeepsThePod(agent.restartPolicyRules ?? []);
+  if (code === undefined) return undefined;
+  return (
+    `the restart rules of agent container "${agent.name}" do not restart the Pod when it exits ` +
+    `with ${code}: an agent that restarts alone leaves its worker in a past epoch; ` +
+    'use one rule with action RestartPod and exitCodes {operator: NotIn, values: []}'
+  );
+}
+
+const LAST_EXIT_CODE = 255;
+
+function firstExitThatKeepsThePod(rules: readonly ContainerRestartRule[]): number | undefined {
+  for (let code = 0; code <= LAST_EXIT_CODE; code++) {
+    const action = matchingAction(rules, code);
+    if (action !== 'RestartPod' && action !== 'RestartAllContainers') return code;
+  }
+  return undefined;
+}
+
+/** The action of the first rule that matches `exitCode`, as kubelet picks it. */
+export function matchingAction(
+  rules: readonly ContainerRestartRule[],
+  exitCode: number,
+): ContainerRestartRule['action'] | undefined {
+  return rules.find(({ exitCodes }) => {
+    const isListed = exitCodes?.values?.includes(exitCode) ?? false;
+    if (exitCodes?.operator === 'In') return isListed;
+    return exitCodes?.operator === 'NotIn' && !isListed;
+  })?.action;
+}
