@@ -38,7 +38,7 @@ describe('the report of the demo', () => {
   const text = renderReport(report);
 
   it('says what was trained, what failed and why, and what it cost', () => {
-    expect(text).toContain('96.68 % of the test images recognised (23.5 s)');
+    expect(text).toContain('Trained by 4 workers in 700 steps (23.5 s in all): 96.68 % accuracy');
     expect(text).toContain('failed: mnist-workers-0-2-abcde/worker');
     expect(text).toContain('why:    exit code 137 (Error)');
     expect(text).toContain('Pods recreated: 0, steps lost: 30');

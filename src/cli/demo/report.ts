@@ -52,9 +52,8 @@ const PHASE_LABELS: Readonly<Record<string, string>> = {
 /** The report for people: lines of at most 80 columns, without colour. */
 export function renderReport(report: DemoReport): string {
   const lines = [
-    `Trained on ${report.workers} workers for ${report.steps} steps:` +
-      ` ${(100 * report.accuracy).toFixed(2)} % of the test images recognised` +
-      ` (${seconds(report.durationMs)})`,
+    `Trained by ${report.workers} workers in ${report.steps} steps (${seconds(report.durationMs)} in all):` +
+      ` ${(100 * report.accuracy).toFixed(2)} % accuracy`,
   ];
   const longest = Math.max(0, ...report.restarts.map((restart) => restart.totalMs));
   for (const restart of report.restarts) lines.push('', ...renderRestart(restart, longest));
