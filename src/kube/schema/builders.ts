@@ -1,0 +1,174 @@
+/**
+ * Builders of structural schemas. They only spell plain `JsonSchema` values shortly, so that the
+ * schema of a kind reads like its type. A description, where given, is the last argument.
+ *
+ * A schema with `properties` that several others share (a PodSpec, say) is one constant; variants
+ * of it (`described`, `defaulted`) keep its very `properties`, by which the OpenAPI documents
+ * recognise it.
+ */
+import type { JsonSchema } from './json-schema.ts';
+
+type Properties = Readonly<Record<string, JsonSchema>>;
+
+/** An object with these fields and no others. */
+export function object<P extends Properties>(
+  properties: P,
+  options: {
+    readonly required?: readonly (keyof P & string)[];
+    readonly description?: string;
+  } = {},
+): JsonSchema & { readonly properties: P } {
+  const { required, description } = options;
+  return {
+    type: 'object',
+    ...(description === undefined ? {} : { description }),
+    properties,
+    ...(required === undefined ? {} : { required }),
+  };
+}
+
+/** An object that names something as a whole: it is replaced, never merged. */
+export function atomic(schema: JsonSchema): JsonSchema {
+  return { ...schema, 'x-kubernetes-map-type': 'atomic' };
+}
+
+/** A map from names to values of one schema. */
+export function map(values: JsonSchema, description?: string): JsonSchema {
+  return { type: 'object', ...describe(description), additionalProperties: values };
+}
+
+export function string(description?: string): JsonSchema {
+  return { type: 'string', ...describe(description) };
+}
+
+/** One of some texts. */
+export function oneOf(allowed: readonly string[], description?: string): JsonSchema {
+  return { type: 'string', ...describe(description), enum: allowed };
+}
+
+export function boolean(description?: string): JsonSchema {
+  return { type: 'boolean', ...describe(description) };
+}
+
+export function int32(description?: string): JsonSchema {
+  return { type: 'integer', format: 'int32', ...describe(description) };
+}
+
+export function int64(description?: string): JsonSchema {
+  return { type: 'integer', format: 'int64', ...describe(description) };
+}
+
+export function number(description?: string): JsonSchema {
+  return { type: 'number', format: 'double', ...describe(description) };
+}
+
+/** `metav1.Time` and `metav1.MicroTime`, in RFC 3339. */
+export function time(description?: string): JsonSchema {
+  return { type: 'string', format: 'date-time', ...describe(description) };
+}
+
+/** Bytes in base64. */
+export function bytes(description?: string): JsonSchema {
+  return { type: 'string', format: 'byte', ...describe(description) };
+}
+
+/** A number or a name, such as a port. */
+export function intOrString(description?: string): JsonSchema {
+  return { 'x-kubernetes-int-or-string': true, ...describe(description) };
+}
+
+/** A list that says nothing about how it is merged. */
+export function list(items: JsonSchema, description?: string): JsonSchema {
+  return { type: 'array', ...describe(description), items };
+}
+
+/** A list that is replaced as a whole. */
+export function atomicList(items: JsonSchema, description?: string): JsonSchema {
+  return { ...list(items, description), 'x-kubernetes-list-type': 'atomic' };
+}
+
+/** A list without repetition. */
+export function set(items: JsonSchema, description?: string): JsonSchema {
+  return { ...list(items, description), 'x-kubernetes-list-type': 'set' };
+}
+
+/** A list of objects that are told apart by the values of `keys`. */
+export function listMap(
+  keys: readonly string[],
+  items: JsonSchema,
+  description?: string,
+): JsonSchema {
+  return {
+    ...list(items, description),
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': keys,
+  };
+}
+
+/** A list map that a strategic merge patch merges by its first key, as most lists of Pods. */
+export function mergeMap(
+  keys: readonly [string, ...string[]],
+  items: JsonSchema,
+  description?: string,
+): JsonSchema {
+  return mergedBy(keys[0], listMap(keys, items, description));
+}
+
+/** A list that a strategic merge patch merges by `key`. */
+export function mergedBy(key: string, schema: JsonSchema, strategy = 'merge'): JsonSchema {
+  return {
+    ...schema,
+    'x-kubernetes-patch-strategy': strategy,
+    'x-kubernetes-patch-merge-key': key,
+  };
+}
+
+/** A list of plain values to which a strategic merge patch adds. */
+export function merged(schema: JsonSchema): JsonSchema {
+  return { ...schema, 'x-kubernetes-patch-strategy': 'merge' };
+}
+
+/** An object whose unknown fields are kept. */
+export function preserveUnknown(description?: string): JsonSchema {
+  return { type: 'object', ...describe(description), 'x-kubernetes-preserve-unknown-fields': true };
+}
+
+/** Any JSON value whatever. */
+export function anything(description?: string): JsonSchema {
+  return { ...describe(description), 'x-kubernetes-preserve-unknown-fields': true };
+}
+
+export function described(description: string, schema: JsonSchema): JsonSchema {
+  return { ...schema, description };
+}
+
+export function defaulted(value: unknown, schema: JsonSchema): JsonSchema {
+  return { ...schema, default: value };
+}
+
+export function nullable(schema: JsonSchema): JsonSchema {
+  return { ...schema, nullable: true };
+}
+
+/** Bounds: `minimum`, `maxItems`, `pattern` and so on. */
+export function limited(
+  limits: Pick<
+    JsonSchema,
+    | 'minimum'
+    | 'maximum'
+    | 'minLength'
+    | 'maxLength'
+    | 'pattern'
+    | 'minItems'
+    | 'maxItems'
+    | 'minProperties'
+    | 'maxProperties'
+  >,
+  schema: JsonSchema,
+): JsonSchema {
+  return { ...schema, ...limits };
+}
+
+function describe(description: string | undefined): Pick<JsonSchema, 'description'> {
+  return description === undefined ? {} : { description };
+}

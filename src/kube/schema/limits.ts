@@ -1,0 +1,129 @@
+/** Bounds of one value: lengths, sizes, numbers, patterns. Texts are the API server's. */
+import { isJsonObject } from '../json-value.ts';
+import type { FieldError } from '../status.ts';
+import type { JsonSchema } from './json-schema.ts';
+import { matchesPattern } from './pattern.ts';
+
+/** The problems of `value` with the bounds of `schema`, not of anything below it. */
+export function checkLimits(schema: JsonSchema, value: unknown, path: string): FieldError[] {
+  if (typeof value === 'string') return checkString(schema, value, path);
+  if (typeof value === 'number') return checkNumber(schema, value, path);
+  if (Array.isArray(value)) return checkArray(schema, value, path);
+  return isJsonObject(value) ? checkMembers(schema, Object.keys(value).length, path) : [];
+}
+
+/** Only the first problem of a string is told. */
+function checkString(schema: JsonSchema, value: string, path: string): FieldError[] {
+  const { minLength, maxLength, pattern } = schema;
+  if (maxLength !== undefined && exceedsCharacters(value, maxLength)) {
+    const unit = maxLength === 1 ? 'byte' : 'bytes';
+    return [
+      {
+        type: 'FieldValueTooLong',
+        field: path,
+        badValue: '<value omitted>',
+        detail: `may not be more than ${maxLength} ${unit}`,
+      },
+    ];
+  }
+  if (minLength !== undefined && !exceedsCharacters(value, minLength - 1)) {
+    return [invalid(path, value, `should be at least ${minLength} chars long`)];
+  }
+  if (pattern === undefined || pattern === '') return [];
+  switch (matchesPattern(schema, pattern, value)) {
+    case 'matches':
+      return [];
+    case 'differs':
+      return [invalid(path, value, `should match '${pattern}'`)];
+    case 'malformed':
+      return [invalid(path, value, `should match '${pattern}, but pattern is invalid'`)];
+  }
+}
+
+/** Characters are code points, not UTF-16 units. */
+function exceedsCharacters(value: string, limit: number): boolean {
+  if (value.length <= limit) return false;
+  let count = 0;
+  for (const _ of value) {
+    count += 1;
+    if (count > limit) return true;
+  }
+  return false;
+}
+
+const INT32_MAX = 2_147_483_647;
+const INT32_MIN = -2_147_483_648;
+
+function checkNumber(schema: JsonSchema, value: number, path: string): FieldError[] {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
+  const errors: FieldError[] = [];
+  const isInt32 = schema.type === 'integer' && schema.format === 'int32';
+  if (isInt32 && (value > INT32_MAX || value < INT32_MIN)) {
+    errors.push({
+      type: 'FieldValueInvalid',
+      field: '<nil>',
+      badValue: '',
+      detail: `Checked value must be of type integer with format int32 in ${path}`,
+    });
+  }
+  if (multipleOf !== undefined && !Number.isInteger(value / multipleOf)) {
+    errors.push(invalid(path, value, `should be a multiple of ${multipleOf}`));
+  }
+  if (maximum !== undefined && (exclusiveMaximum === true ? value >= maximum : value > maximum)) {
+    const bound = exclusiveMaximum === true ? 'less than' : 'less than or equal to';
+    errors.push(invalid(path, value, `should be ${bound} ${maximum}`));
+  }
+  if (minimum !== undefined && (exclusiveMinimum === true ? value <= minimum : value < minimum)) {
+    const bound = exclusiveMinimum === true ? 'greater than' : 'greater than or equal to';
+    errors.push(invalid(path, value, `should be ${bound} ${minimum}`));
+  }
+  return errors;
+}
+
+function checkArray(schema: JsonSchema, value: readonly unknown[], path: string): FieldError[] {
+  const { minItems, maxItems, uniqueItems } = schema;
+  const errors: FieldError[] = [];
+  if (minItems !== undefined && value.length < minItems) {
+    errors.push(invalid(path, value.length, `should have at least ${minItems} items`));
+  }
+  if (maxItems !== undefined && value.length > maxItems) {
+    errors.push(tooMany(path, value.length, maxItems));
+  }
+  if (
+    uniqueItems === true &&
+    new Set(value.map((item) => JSON.stringify(item))).size < value.length
+  ) {
+    errors.push(invalid(path, '', "shouldn't contain duplicates"));
+  }
+  return errors;
+}
+
+function checkMembers(schema: JsonSchema, size: number, path: string): FieldError[] {
+  const { minProperties, maxProperties } = schema;
+  const errors: FieldError[] = [];
+  if (minProperties !== undefined && size < minProperties) {
+    errors.push(invalid(path, size, `should have at least ${minProperties} properties`));
+  }
+  if (maxProperties !== undefined && size > maxProperties) {
+    errors.push(tooMany(path, size, maxProperties));
+  }
+  return errors;
+}
+
+function tooMany(path: string, size: number, limit: number): FieldError {
+  return {
+    type: 'FieldValueTooMany',
+    field: path,
+    badValue: size,
+    detail: `must have at most ${limit} ${limit === 1 ? 'item' : 'items'}`,
+  };
+}
+
+function invalid(path: string, badValue: unknown, problem: string): FieldError {
+  return {
+    type: 'FieldValueInvalid',
+    field: path,
+    badValue,
+    detail: `${path} in body ${problem}`,
+  };
+}

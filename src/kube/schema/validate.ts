@@ -1,0 +1,176 @@
+/**
+ * Validation of a value against a structural schema, with the paths and texts of the API server
+ * (`apiextensions` over `kube-openapi`). It is interpretive: nothing is compiled but patterns.
+ * Unknown fields are the business of `prune`, uniqueness in lists that of `validateListTypes`
+ * (the API server checks it for custom resources only), CEL rules are not evaluated.
+ * Recursion follows the schema, so a value can be as deep as it likes.
+ */
+import { isJsonObject, type JsonObject, jsonTypeOf, ownMember } from '../json-value.ts';
+import type { FieldError } from '../status.ts';
+import type { JsonSchema } from './json-schema.ts';
+import { checkLimits } from './limits.ts';
+import { checkType } from './type-check.ts';
+
+/** All problems of `value`; none means that it is valid. */
+export function validate(schema: JsonSchema, value: unknown): FieldError[] {
+  const errors: FieldError[] = [];
+  validateValue(schema, value, '', errors);
+  return errors;
+}
+
+/** A problem that the API server cannot tie to a field has this in place of one. */
+const NO_FIELD = '<nil>';
+
+function validateValue(
+  schema: JsonSchema,
+  value: unknown,
+  path: string,
+  errors: FieldError[],
+): void {
+  const mistyped = checkType(schema, value, path);
+  if (mistyped !== undefined) errors.push(mistyped);
+  if (value === null || value === undefined) {
+    checkEnum(schema, value, path, errors);
+    return;
+  }
+  checkAlternatives(schema, value, path, errors);
+  errors.push(...checkLimits(schema, value, path));
+  checkEnum(schema, value, path, errors);
+  if (Array.isArray(value)) validateItems(schema, value, path, errors);
+  else if (isJsonObject(value)) validateMembers(schema, value, path, errors);
+}
+
+function validateItems(
+  schema: JsonSchema,
+  value: readonly unknown[],
+  path: string,
+  errors: FieldError[],
+): void {
+  const { items } = schema;
+  if (items === undefined) return;
+  value.forEach((item, index) => {
+    validateValue(items, item, `${path}[${index}]`, errors);
+  });
+}
+
+function validateMembers(
+  schema: JsonSchema,
+  value: JsonObject,
+  path: string,
+  errors: FieldError[],
+): void {
+  const { properties, additionalProperties, required } = schema;
+  for (const key of Object.keys(value)) {
+    const known = properties === undefined ? undefined : ownMember(properties, key);
+    const below =
+      known ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined);
+    if (below !== undefined) validateValue(below, value[key], childPath(path, key), errors);
+    else if (additionalProperties === false) {
+      errors.push({
+        type: 'FieldValueInvalid',
+        field: path === '' ? NO_FIELD : path,
+        badValue: '',
+        detail: `${path}.${key} in body is a forbidden property`,
+      });
+    }
+  }
+  for (const key of required ?? []) {
+    if (Object.hasOwn(value, key)) continue;
+    errors.push({
+      type: 'FieldValueRequired',
+      field: childPath(path, key),
+      badValue: '',
+      detail: '',
+    });
+  }
+}
+
+function childPath(path: string, key: string): string {
+  return path === '' ? key : `${path}.${key}`;
+}
+
+function checkEnum(schema: JsonSchema, value: unknown, path: string, errors: FieldError[]): void {
+  const { enum: allowed } = schema;
+  if (allowed === undefined || allowed.length === 0) return;
+  if (allowed.some((candidate) => isSame(candidate, value))) return;
+  const names = allowed.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
+  errors.push({
+    type: 'FieldValueNotSupported',
+    field: path === '' ? NO_FIELD : path,
+    badValue: value ?? null,
+    detail: `supported values: ${names.map((name) => JSON.stringify(name)).join(', ')}`,
+  });
+}
+
+function isSame(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  const type = jsonTypeOf(left);
+  return (
+    (type === 'object' || type === 'array') &&
+    type === jsonTypeOf(right) &&
+    JSON.stringify(left) === JSON.stringify(right)
+  );
+}
+
+/** `anyOf`, `oneOf`, `allOf` and `not`. Of alternatives that all fail, the nearest one explains. */
+function checkAlternatives(
+  schema: JsonSchema,
+  value: unknown,
+  path: string,
+  errors: FieldError[],
+): void {
+  const { anyOf, oneOf, allOf, not } = schema;
+  if (anyOf !== undefined && anyOf.length > 0) {
+    const outcomes = validateEach(anyOf, value, path);
+    if (!outcomes.some((outcome) => outcome.length === 0)) {
+      errors.push(unfielded(path, 'must validate at least one schema (anyOf)'));
+      errors.push(...fewest(outcomes));
+    }
+  }
+  if (oneOf !== undefined && oneOf.length > 0) {
+    const outcomes = validateEach(oneOf, value, path);
+    const valid = outcomes.filter((outcome) => outcome.length === 0).length;
+    if (valid !== 1) {
+      const found = valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`;
+      errors.push(unfielded(path, `must validate one and only one schema (oneOf). ${found}`));
+      if (valid === 0) errors.push(...fewest(outcomes));
+    }
+  }
+  if (allOf !== undefined && allOf.length > 0) {
+    const outcomes = validateEach(allOf, value, path);
+    const failed = outcomes.filter((outcome) => outcome.length > 0);
+    errors.push(...failed.flat());
+    if (failed.length > 0) {
+      const none = failed.length === allOf.length ? '. None validated' : '';
+      errors.push(unfielded(path, `must validate all the schemas (allOf)${none}`));
+    }
+  }
+  if (not !== undefined && validateEach([not], value, path)[0]?.length === 0) {
+    errors.push(unfielded(path, 'must not validate the schema (not)'));
+  }
+}
+
+function validateEach(
+  schemas: readonly JsonSchema[],
+  value: unknown,
+  path: string,
+): FieldError[][] {
+  return schemas.map((schema) => {
+    const errors: FieldError[] = [];
+    validateValue(schema, value, path, errors);
+    return errors;
+  });
+}
+
+function fewest(outcomes: readonly FieldError[][]): readonly FieldError[] {
+  return outcomes.reduce((best, next) => (next.length < best.length ? next : best));
+}
+
+function unfielded(path: string, detail: string): FieldError {
+  return {
+    type: 'FieldValueInvalid',
+    field: NO_FIELD,
+    badValue: '',
+    detail: `${JSON.stringify(path)} ${detail}`,
+  };
+}
