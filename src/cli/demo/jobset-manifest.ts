@@ -1,0 +1,83 @@
+import type { JobSet } from '../../jobset/jobset.ts';
+import { RESTART_MODE } from '../../jobset/names.ts';
+import type { EnvVar } from '../../kube/pod.ts';
+import {
+  CHECKPOINT_STEPS,
+  type DemoMode,
+  type DemoStrategy,
+  FAILURES_MAX,
+  TRAINING_STEPS,
+} from './options.ts';
+
+export interface ManifestOptions {
+  readonly name: string;
+  readonly workers: number;
+  readonly strategy: DemoStrategy;
+  readonly mode: DemoMode;
+  /** Where checkpoints survive the Pods. */
+  readonly checkpointDirectory: string;
+}
+
+/**
+ * The JobSet of `examples/mnist/jobset.yaml` under another name, size and strategy. The strategies
+ * that recreate need Jobs that fail with their first Pod.
+ */
+export function demoManifest(example: JobSet, options: ManifestOptions): JobSet {
+  const [first] = example.spec.replicatedJobs ?? [];
+  if (first === undefined) throw new Error('the example has no ReplicatedJob');
+  const pod = first.template.spec.template;
+  const environment: Readonly<Record<string, string>> = {
+    WORLD_SIZE: String(options.workers),
+    RING_HOST_FORMAT: `${options.name}-${first.name}-0-%d.${options.name}`,
+    TRAINING_STEPS: String(TRAINING_STEPS),
+    CHECKPOINT_STEPS: String(CHECKPOINT_STEPS),
+  };
+  const set = (variable: EnvVar): EnvVar => {
+    const value = environment[variable.name];
+    return value === undefined ? variable : { name: variable.name, value };
+  };
+  return {
+    ...example,
+    metadata: {
+      ...example.metadata,
+      name: options.name,
+      annotations: { [RESTART_MODE]: options.mode === 'supervisor' ? 'Supervisor' : 'Sidecar' },
+    },
+    spec: {
+      ...example.spec,
+      failurePolicy: { maxRestarts: FAILURES_MAX, restartStrategy: options.strategy },
+      replicatedJobs: [
+        {
+          ...first,
+          template: {
+            ...first.template,
+            spec: {
+              ...first.template.spec,
+              ...(options.strategy === 'InPlaceRestart' ? {} : { backoffLimit: 0 }),
+              parallelism: options.workers,
+              completions: options.workers,
+              template: {
+                ...pod,
+                spec: {
+                  ...pod.spec,
+                  containers: pod.spec.containers.map((container) => ({
+                    ...container,
+                    env: (container.env ?? []).map(set),
+                  })),
+                  volumes: (pod.spec.volumes ?? []).map((volume) =>
+                    volume.hostPath === undefined
+                      ? volume
+                      : {
+                          ...volume,
+                          hostPath: { ...volume.hostPath, path: options.checkpointDirectory },
+                        },
+                  ),
+                },
+              },
+            },
+          },
+        },
+      ],
+    },
+  };
+}
