@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { formatIndexSet, hasIndex, indexesBelow, parseIndexSet } from './index-set.ts';
+
+test.each([
+  ['', []],
+  ['1,3-5,7', [1, 3, 4, 5, 7]],
+  ['0,1', [0, 1]],
+  ['0-2', [0, 1, 2]],
+])('%o is the canonical text of %j', (text, indexes) => {
+  expect(formatIndexSet([...indexes].reverse())).toBe(text);
+  expect(indexesBelow(parseIndexSet(text) ?? [], 100)).toEqual(indexes);
+});
+
+test.each(['a', '1,', ',1', '1-', '-1', '3-1', '2,1', '1,1', '1-3,2', ' 1', '1.0', '99999999999'])(
+  '%o is no index set',
+  (text) => expect(parseIndexSet(text)).toBeUndefined(),
+);
+
+test('a huge range is a small set', () => {
+  const set = parseIndexSet('0-2147483647') ?? [];
+  expect([hasIndex(set, 2147483647), hasIndex(set, 2147483648)]).toEqual([true, false]);
+  expect(indexesBelow(set, 3)).toEqual([0, 1, 2]);
+});
+
+test('what is formatted parses to the same members', () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.nat(60)), (indexes) => {
+      const set = parseIndexSet(formatIndexSet(indexes)) ?? [];
+      expect(indexesBelow(set, 100)).toEqual([...indexes].sort((a, b) => a - b));
+      for (let index = 0; index < 62; index++) {
+        expect(hasIndex(set, index)).toBe(indexes.includes(index));
+      }
+    }),
+  );
+});
