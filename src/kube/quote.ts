@@ -1,0 +1,37 @@
+/** Go's `%q`: how the API shows a string from outside in a message, whatever is in it. */
+export function quote(text: string): string {
+  if (PLAIN.test(text)) return `"${text}"`;
+  let quoted = '';
+  for (const character of text) quoted += escaped(character);
+  return `"${quoted}"`;
+}
+
+/** Printable ASCII without the quote and the backslash. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
+const SHORT_ESCAPES: Readonly<Record<string, string>> = {
+  '"': '\\"',
+  '\\': '\\\\',
+  '\u0007': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+};
+
+/** Letters, marks, numbers, punctuation and symbols; of the separators only the ASCII space. */
+const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
+
+function escaped(character: string): string {
+  const short = SHORT_ESCAPES[character];
+  if (short !== undefined) return short;
+  const code = character.codePointAt(0) ?? 0;
+  // A lone surrogate is no character in Go, which shows the replacement character in its place.
+  if (code >= 0xd800 && code <= 0xdfff) return '\ufffd';
+  if (PRINTABLE.test(character)) return character;
+  if (code < 0x80) return `\\x${code.toString(16).padStart(2, '0')}`;
+  if (code < 0x10000) return `\\u${code.toString(16).padStart(4, '0')}`;
+  return `\\U${code.toString(16).padStart(8, '0')}`;
+}
