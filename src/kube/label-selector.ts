@@ -86,17 +86,10 @@ function holds(operator: LabelOperator, values: readonly string[], value: string
 }
 
 function formatRequirement({ key, operator, values }: LabelRequirement): string {
-  switch (operator) {
-    case 'exists':
-      return key;
-    case '!':
-      return `!${key}`;
-    case 'in':
-    case 'notin':
-      return `${key} ${operator} (${values.join(',')})`;
-    default:
-      return `${key}${operator}${values[0] ?? ''}`;
-  }
+  if (operator === 'exists') return key;
+  if (operator === '!') return `!${key}`;
+  if (operator === 'in' || operator === 'notin') return `${key} ${operator} (${values.join(',')})`;
+  return `${key}${operator}${values[0] ?? ''}`;
 }
 
 /** A requirement that was checked; its values are sorted and each is there once. */
@@ -224,20 +217,12 @@ class SelectorParser {
   }
 
   #comparison(key: string): LabelRequirement {
-    const operator = this.#next();
-    switch (operator.kind) {
-      case 'in':
-      case 'notin':
-        return requirement(key, operator.kind, this.#values());
-      case '=':
-      case '==':
-      case '!=':
-      case '>':
-      case '<':
-        return requirement(key, operator.kind, [this.#value()]);
-      default:
-        throw unexpected(operator, 'in, notin, =, ==, !=, gt, lt');
+    const { kind, text } = this.#next();
+    if (kind === 'in' || kind === 'notin') return requirement(key, kind, this.#values());
+    if (kind === '=' || kind === '==' || kind === '!=' || kind === '>' || kind === '<') {
+      return requirement(key, kind, [this.#value()]);
     }
+    throw badRequest(`found '${text}', expected: in, notin, =, ==, !=, gt, lt`);
   }
 
   /** One value; none before a comma or the end, which is the empty one. */
