@@ -1,0 +1,299 @@
+/**
+ * The client's end of the network: a Transport on node:http and node:https, and nothing else, because
+ * it is part of the agent's bundle too. Short requests share a bounded pool of kept-alive
+ * connections; long-running ones (watches, followed logs) each take a connection of their own, so
+ * that however many there are, no short request waits behind them.
+ */
+import http from 'node:http';
+import https from 'node:https';
+import type { Socket } from 'node:net';
+import { createSecureContext } from 'node:tls';
+import {
+  type HttpRequest,
+  type HttpResponse,
+  type Transport,
+  TransportError,
+} from '../ports/transport.ts';
+import { plainHeaders } from './http-headers.ts';
+
+export interface HttpTransportOptions {
+  /** `http://` or `https://` URL. A path in it is put before the path of every request. */
+  readonly server: string;
+  readonly tls?: ClientTlsOptions | undefined;
+  /** Until a connection, TLS included, stands. */
+  readonly connectTimeoutMs?: number | undefined;
+  /** From the call until the head of the response; waiting for a free connection counts. */
+  readonly headTimeoutMs?: number | undefined;
+  /** Longest silence within the body of a response. No limit by default: a watch may be quiet. */
+  readonly idleTimeoutMs?: number | undefined;
+  /** Connections for short requests. */
+  readonly maxConnections?: number | undefined;
+}
+
+/** Certificates and keys are PEM texts. */
+export interface ClientTlsOptions {
+  /** Instead of the system's authorities. */
+  readonly certificateAuthority?: string | undefined;
+  readonly clientCertificate?: string | undefined;
+  readonly clientKey?: string | undefined;
+  /** The name that the server's certificate must carry, where it is not the URL's host. */
+  readonly serverName?: string | undefined;
+  readonly insecureSkipVerify?: boolean | undefined;
+}
+
+export interface HttpTransport extends Transport {
+  /** Ends all connections, those in use too. Later requests are refused. */
+  close(): void;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** An API server ends ordinary requests after 60 s by itself, and its answer should be seen. */
+const HEAD_TIMEOUT_MS = 70_000;
+
+/** Twice what client-go's default rate lets be in flight; enough for 50 writes beside all reads. */
+const MAX_CONNECTIONS = 64;
+
+/** Requests that wait for a connection; beyond that the caller has lost count. */
+const MAX_WAITING_REQUESTS = 10_000;
+
+/** Below the idle time-out of API servers (90 s), so that no request meets a closing connection. */
+const IDLE_CONNECTION_TIMEOUT_MS = 30_000;
+
+/** First probe of TCP keep-alive: a peer that vanished without a word is noticed. */
+const KEEP_ALIVE_PROBE_MS = 30_000;
+
+const MAX_HEAD_BYTES = 64 * 1024;
+
+export function createHttpTransport(options: HttpTransportOptions): HttpTransport {
+  const { base, prefix } = baseOf(options);
+  const requestOver = base.isSecure ? https.request : http.request;
+  const maxConnections = options.maxConnections ?? MAX_CONNECTIONS;
+  const short = connectionPool(base, {
+    maxSockets: maxConnections,
+    idleMs: IDLE_CONNECTION_TIMEOUT_MS,
+  });
+  const longRunning = connectionPool(base, {});
+  const limits: Limits = {
+    connectMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+    headMs: options.headTimeoutMs ?? HEAD_TIMEOUT_MS,
+    idleMs: options.idleTimeoutMs,
+  };
+  let waitingForHead = 0;
+  let isClosed = false;
+  return {
+    async send(request: HttpRequest): Promise<HttpResponse> {
+      request.signal.throwIfAborted();
+      if (isClosed) throw new TransportError('the transport is closed', { code: 'ECLOSED' });
+      if (waitingForHead >= maxConnections + MAX_WAITING_REQUESTS) {
+        throw new TransportError(`${waitingForHead} requests are waiting already`, {
+          code: 'EBUSY',
+        });
+      }
+      waitingForHead++;
+      try {
+        const message = requestOver({
+          host: base.connection.host,
+          port: base.connection.port,
+          method: request.method,
+          path: prefix + request.path,
+          headers: headersOf(request),
+          agent: isLongRunning(request.path) ? longRunning : short,
+          maxHeaderSize: MAX_HEAD_BYTES,
+        });
+        const response = await headOf(message, request, limits, base.host);
+        return {
+          status: response.statusCode ?? 0,
+          headers: plainHeaders(response.headers),
+          body: bodyOf(response, message, request.signal, limits, base.host),
+        };
+      } finally {
+        waitingForHead--;
+      }
+    },
+    close(): void {
+      isClosed = true;
+      short.destroy();
+      longRunning.destroy();
+    },
+  };
+}
+
+/** As an API server tells them by its `--long-running-request` expression: watches and followed logs. */
+function isLongRunning(path: string): boolean {
+  return /[?&](watch|follow)=(true|1)(&|$)/.test(path);
+}
+
+interface Base {
+  readonly isSecure: boolean;
+  readonly host: string;
+  readonly connection: https.AgentOptions;
+}
+
+function baseOf(options: HttpTransportOptions): { readonly base: Base; readonly prefix: string } {
+  const url = URL.canParse(options.server) ? new URL(options.server) : undefined;
+  if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+    throw new TypeError(
+      `server: ${JSON.stringify(options.server)}: must be an http:// or https:// URL`,
+    );
+  }
+  const isSecure = url.protocol === 'https:';
+  const endpoint = {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
+  };
+  return {
+    base: {
+      isSecure,
+      host: url.host,
+      connection: isSecure ? { ...endpoint, ...secured(options.tls ?? {}) } : endpoint,
+    },
+    prefix: url.pathname.replace(/\/+$/, ''),
+  };
+}
+
+/** One context for all connections: reading certificates takes longer than a handshake that resumes. */
+function secured(tls: ClientTlsOptions): https.AgentOptions {
+  try {
+    return {
+      secureContext: createSecureContext({
+        ca: tls.certificateAuthority,
+        cert: tls.clientCertificate,
+        key: tls.clientKey,
+      }),
+      ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
+      rejectUnauthorized: tls.insecureSkipVerify !== true,
+    };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new TypeError(`the certificates or the key for TLS cannot be used: ${why}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Connections are kept for `idleMs` after a response; without it they serve one request each. */
+function connectionPool(
+  base: Base,
+  options: { readonly maxSockets?: number; readonly idleMs?: number },
+): http.Agent {
+  const all = {
+    ...base.connection,
+    keepAlive: options.idleMs !== undefined,
+    ...(options.maxSockets === undefined ? {} : { maxSockets: options.maxSockets }),
+    ...(options.idleMs === undefined ? {} : { timeout: options.idleMs }),
+  };
+  return base.isSecure ? new https.Agent(all) : new http.Agent(all);
+}
+
+function headersOf(request: HttpRequest): Record<string, string> {
+  const length = request.body?.byteLength;
+  return {
+    ...request.headers,
+    ...(length === undefined ? {} : { 'content-length': String(length) }),
+  };
+}
+
+interface Limits {
+  readonly connectMs: number;
+  readonly headMs: number;
+  readonly idleMs: number | undefined;
+}
+
+/** Sends the message and waits for the head of the answer. */
+function headOf(
+  message: http.ClientRequest,
+  request: HttpRequest,
+  limits: Limits,
+  host: string,
+): Promise<http.IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const fail = (code: string, what: string) => (): void => {
+      message.destroy(new TransportError(`${host}: ${what}`, { code }));
+    };
+    const timers = [
+      setTimeout(fail('ETIMEDOUT', `no answer within ${limits.headMs} ms`), limits.headMs),
+    ];
+    const abort = (): void => void message.destroy();
+    const settle = (): void => {
+      for (const timer of timers) clearTimeout(timer);
+      request.signal.removeEventListener('abort', abort);
+    };
+    request.signal.addEventListener('abort', abort, { once: true });
+    message.once('socket', (socket) => {
+      if (!socket.connecting) return;
+      socket.setKeepAlive(true, KEEP_ALIVE_PROBE_MS);
+      const timer = setTimeout(
+        fail('ETIMEDOUT', `no connection within ${limits.connectMs} ms`),
+        limits.connectMs,
+      );
+      timers.push(timer);
+      socket.once(isTls(socket) ? 'secureConnect' : 'connect', () => clearTimeout(timer));
+    });
+    message.once('response', (response) => {
+      settle();
+      resolve(response);
+    });
+    // It stays for the life of the message: an error after the head reaches the body's reader.
+    message.on('error', (error) => {
+      settle();
+      reject(translated(error, request.signal, host));
+    });
+    message.end(request.body);
+  });
+}
+
+function isTls(socket: Socket): boolean {
+  return 'encrypted' in socket;
+}
+
+/**
+ * The body, read as fast as the caller takes it. Whoever stops reading closes the connection, and so
+ * does whoever never begins, once the signal aborts.
+ */
+function bodyOf(
+  response: http.IncomingMessage,
+  message: http.ClientRequest,
+  signal: AbortSignal,
+  limits: Limits,
+  host: string,
+): AsyncIterable<Uint8Array> {
+  const abort = (): void => void message.destroy();
+  signal.addEventListener('abort', abort, { once: true });
+  response.once('close', () => signal.removeEventListener('abort', abort));
+  // Without a listener, a connection that breaks before the body is read would end the process.
+  let failure: Error | undefined;
+  response.once('error', (error) => {
+    failure = error;
+  });
+  if (signal.aborted) abort();
+  const { idleMs } = limits;
+  if (idleMs !== undefined) {
+    response.setTimeout(idleMs, () => {
+      const silent = `${host}: no data for ${idleMs} ms`;
+      response.destroy(new TransportError(silent, { code: 'ETIMEDOUT' }));
+    });
+  }
+  return {
+    async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
+      try {
+        if (failure !== undefined) throw failure;
+        for await (const chunk of response) yield chunk as Uint8Array;
+        // A destroyed response ends its iteration quietly; only a complete one was read to its end.
+        if (!response.complete) throw new Error('the connection was closed within the response');
+      } catch (error) {
+        throw translated(error, signal, host);
+      }
+    },
+  };
+}
+
+function translated(error: unknown, signal: AbortSignal, host: string): unknown {
+  if (signal.aborted) return signal.reason;
+  if (error instanceof TransportError) return error;
+  const { code, message } = error as NodeJS.ErrnoException;
+  return new TransportError(`${host}: ${message || code}`, {
+    cause: error,
+    ...(code === undefined ? {} : { code }),
+  });
+}
