@@ -60,6 +60,18 @@ export interface Client {
     body: T,
     options?: CallOptions,
   ): Promise<T>;
+  /** GET `pods/NAME/log`: the bytes as they come; with `follow` until the container has ended. */
+  logs(at: ObjectKey, options?: LogOptions): AsyncIterable<Uint8Array>;
+}
+
+export interface LogOptions extends CallOptions {
+  /** May be left out where the Pod has only one container. */
+  readonly container?: string;
+  readonly follow?: boolean;
+  /** Of the container's last run instead of this one. */
+  readonly previous?: boolean;
+  readonly timestamps?: boolean;
+  readonly tailLines?: number;
 }
 
 export interface ObjectKey {

@@ -1,0 +1,240 @@
+/**
+ * One training run on a cluster: creates the JobSet, watches its Pods and their logs, kills workers
+ * at the given steps, and resolves with all that was seen once the JobSet is finished (or, if asked,
+ * once training has gone on after the last kill).
+ */
+import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
+import { JOBSET_NAME } from '../../jobset/names.ts';
+import { COMPLETION_INDEX } from '../../kube/job.ts';
+import type { Stored } from '../../kube/meta.ts';
+import { PODS, type Pod } from '../../kube/pod.ts';
+import type { Client } from '../../runtime/client.ts';
+import { createInformer, type Informer } from '../../runtime/informer.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import { SILENT } from '../../runtime/ports/logger.ts';
+import type { Random } from '../../runtime/ports/random.ts';
+import { readLines } from './lines.ts';
+import { measureRestarts, type RunEvent } from './measurement.ts';
+import type { DemoMode, DemoStrategy } from './options.ts';
+import type { MeasuredRestart } from './report.ts';
+import { parseTrainingLine, type TrainingLine } from './training-log.ts';
+
+const WORKER = 'worker';
+const CONDITION_TIMEOUT_MS = 120_000;
+
+export interface TrainingRun {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly jobSet: JobSet;
+  readonly strategy: DemoStrategy;
+  readonly mode: DemoMode;
+  readonly workers: number;
+  readonly kill: { readonly rank: number; readonly steps: readonly number[] } | undefined;
+  /** End the run after the first step that follows the last kill. */
+  readonly stopAfterRecovery: boolean;
+  readonly killProcess: (pid: number) => void;
+  readonly onLine: (line: TrainingLine) => void;
+  readonly onKill: (rank: number, pid: number, step: number) => void;
+  readonly signal: AbortSignal;
+}
+
+export interface TrainingResult {
+  /** Undefined if the run was stopped before its end. */
+  readonly accuracy: number | undefined;
+  readonly steps: number;
+  readonly restarts: readonly MeasuredRestart[];
+}
+
+export class TrainingFailed extends Error {
+  override readonly name = 'TrainingFailed';
+}
+
+export async function runTraining(run: TrainingRun): Promise<TrainingResult> {
+  const observer = new RunObserver(run);
+  try {
+    return await observer.run();
+  } finally {
+    await observer.close();
+  }
+}
+
+class RunObserver {
+  private readonly options: TrainingRun;
+  private readonly stop = new AbortController();
+  private readonly events: RunEvent[] = [];
+  private readonly followed = new Set<string>();
+  private readonly follows: Promise<void>[] = [];
+  private readonly podOfRank = new Map<number, { readonly pod: string; pid: number | undefined }>();
+  private readonly killsLeft: number[];
+  private readonly pods: Informer<Pod>;
+  private readonly jobSets: Informer<JobSet>;
+  private settle: (error: Error | undefined) => void = () => undefined;
+  private readonly settled: Promise<void>;
+
+  constructor(options: TrainingRun) {
+    this.options = options;
+    this.killsLeft = [...(options.kill?.steps ?? [])];
+    this.settled = new Promise((resolve, reject) => {
+      this.settle = (error) => (error === undefined ? resolve() : reject(error));
+    });
+    this.settled.catch(() => undefined);
+    const { client, clock, random } = options;
+    const { name, namespace = 'default' } = options.jobSet.metadata;
+    const common = { client, clock, random, logger: SILENT, namespace };
+    this.pods = createInformer({
+      ...common,
+      resource: PODS,
+      labelSelector: `${JOBSET_NAME}=${name}`,
+    });
+    this.jobSets = createInformer({
+      ...common,
+      resource: JOBSETS,
+      fieldSelector: `metadata.name=${name}`,
+    });
+  }
+
+  async run(): Promise<TrainingResult> {
+    const { options } = this;
+    this.pods.subscribe({
+      added: (pod) => this.sawPod(pod, false),
+      updated: (pod) => this.sawPod(pod, false),
+      deleted: (pod) => this.sawPod(pod, true),
+    });
+    this.jobSets.subscribe({
+      added: (jobSet) => this.sawJobSet(jobSet),
+      updated: (jobSet) => this.sawJobSet(jobSet),
+    });
+    options.signal.addEventListener('abort', () => this.settle(options.signal.reason as Error), {
+      once: true,
+    });
+    await options.client.create(JOBSETS, options.jobSet, { signal: options.signal });
+    await this.settled;
+    const steps = this.events.flatMap((event) =>
+      event.kind === 'line' && event.line.kind === 'step' ? [event.line.step] : [],
+    );
+    const end = this.events.find(
+      (event) => event.kind === 'line' && event.line.kind === 'accuracy',
+    );
+    const [jobSet] = this.jobSets.store.values();
+    return {
+      accuracy:
+        end?.kind === 'line' && end.line.kind === 'accuracy' ? end.line.accuracy : undefined,
+      steps: Math.max(0, ...steps),
+      restarts: measureRestarts({ ...options, events: this.events, status: jobSet?.status }),
+    };
+  }
+
+  async close(): Promise<void> {
+    this.stop.abort(new Error('the run is over'));
+    await Promise.all([this.pods.stop(), this.jobSets.stop(), ...this.follows]);
+  }
+
+  private sawPod(pod: Stored<Pod>, isGone: boolean): void {
+    const statuses = pod.status?.containerStatuses ?? [];
+    const worker = statuses.find((status) => status.name === WORKER);
+    const ended = worker?.state?.terminated ?? worker?.lastState?.terminated;
+    this.events.push({
+      kind: 'pod',
+      atMs: this.options.clock.now(),
+      name: pod.metadata.name,
+      uid: pod.metadata.uid,
+      isRunning:
+        statuses.length > 0 && statuses.every((status) => status.state?.running !== undefined),
+      isGone,
+      failure:
+        ended === undefined || ended.exitCode === 0
+          ? undefined
+          : {
+              pod: pod.metadata.name,
+              container: WORKER,
+              exitCode: ended.exitCode,
+              signal: null,
+              reason: ended.reason ?? 'Error',
+            },
+    });
+    const rank = Number(pod.metadata.annotations?.[COMPLETION_INDEX]);
+    if (this.podOfRank.get(rank)?.pod !== pod.metadata.name && !isGone) {
+      this.podOfRank.set(rank, { pod: pod.metadata.name, pid: undefined });
+    }
+    if (worker?.containerID === undefined || this.followed.has(worker.containerID)) return;
+    this.followed.add(worker.containerID);
+    this.follows.push(this.follow(pod.metadata.name));
+  }
+
+  /** Reads a container's log to its end. A Pod that goes meanwhile just ends the log. */
+  private async follow(pod: string): Promise<void> {
+    const { client, jobSet } = this.options;
+    const key = { namespace: jobSet.metadata.namespace ?? 'default', name: pod };
+    const options = { container: WORKER, follow: true, signal: this.stop.signal };
+    try {
+      for await (const text of readLines(client.logs(key, options))) {
+        const line = parseTrainingLine(text);
+        if (line !== undefined) this.sawLine(line);
+      }
+    } catch (error) {
+      if (this.stop.signal.aborted) return;
+      this.lastLogError = error;
+    }
+  }
+
+  /** Kept for the message of a run that never ends: a lost log alone is no failure of the run. */
+  private lastLogError: unknown;
+
+  private sawLine(line: TrainingLine): void {
+    this.events.push({ kind: 'line', atMs: this.options.clock.now(), line });
+    this.options.onLine(line);
+    if (line.kind === 'process') {
+      const entry = this.podOfRank.get(line.rank);
+      if (entry !== undefined) entry.pid = line.pid;
+    }
+    if (line.kind !== 'step') return;
+    const next = this.killsLeft[0];
+    if (next !== undefined && line.step >= next) this.kill(line.step);
+    else if (next === undefined && this.options.stopAfterRecovery) this.stopIfRecovered();
+  }
+
+  private kill(step: number): void {
+    const rank = this.options.kill?.rank ?? 0;
+    const entry = this.podOfRank.get(rank);
+    if (entry?.pid === undefined) return;
+    this.killsLeft.shift();
+    const pid = entry.pid;
+    this.events.push({ kind: 'killed', atMs: this.options.clock.now(), pod: entry.pod });
+    this.options.killProcess(pid);
+    this.options.onKill(rank, pid, step);
+  }
+
+  private stopIfRecovered(): void {
+    const killed = this.events.findLastIndex((event) => event.kind === 'killed');
+    const started = this.events.findIndex(
+      (event, index) => index > killed && event.kind === 'line' && event.line.kind === 'start',
+    );
+    if (killed >= 0 && started >= 0) this.settle(undefined);
+  }
+
+  private sawJobSet(jobSet: Stored<JobSet>): void {
+    const condition = (type: string) =>
+      jobSet.status?.conditions?.find((one) => one.type === type && one.status === 'True');
+    const failed = condition('Failed');
+    if (failed !== undefined) {
+      this.settle(new TrainingFailed(`the JobSet failed: ${failed.reason}: ${failed.message}`));
+    }
+    if (condition('Completed') === undefined) return;
+    // The log of the last step may still be on its way when the condition is seen.
+    void this.lastLine().then(() => this.settle(undefined), this.settle);
+  }
+
+  private async lastLine(): Promise<void> {
+    const { clock, signal } = this.options;
+    const deadline = clock.monotonic() + CONDITION_TIMEOUT_MS;
+    while (clock.monotonic() < deadline && !signal.aborted) {
+      const done = Promise.all(this.follows).then(() => true);
+      const waited = new Promise<boolean>((resolve) => clock.setTimer(1000, () => resolve(false)));
+      if (await Promise.race([done, waited])) return;
+    }
+    throw new TrainingFailed('the log of the finished run did not end', {
+      cause: this.lastLogError,
+    });
+  }
+}

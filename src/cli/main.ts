@@ -1,0 +1,85 @@
+/**
+ * The `lockstep` command. Each subcommand is imported when it is called, so that `--help` and a
+ * wrong flag answer at once. Exit codes: 0 success, 1 failure, 2 wrong usage, 130 and 143 signals.
+ */
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import type { DemoFlags } from './demo/options.ts';
+import { parseDemoFlags } from './demo/options.ts';
+import { DEFAULT_STATE_DIRECTORY } from './state-directory.ts';
+
+const EXIT_FAILURE = 1;
+const EXIT_USAGE = 2;
+
+const version = (
+  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+).version;
+
+const program = new Command('lockstep')
+  .description('JobSet for Kubernetes: when one worker fails, the whole group restarts in place')
+  .version(version)
+  .exitOverride()
+  .showHelpAfterError('(lockstep --help shows the commands, lockstep COMMAND --help its flags)');
+
+program
+  .command('demo')
+  .description('train MNIST on an embedded cluster, kill a worker, and show the restart')
+  .option('--workers <n>', 'worker Pods, 1 to 64', '4')
+  .option('--kill <rank>', 'rank of the worker to kill, or none', '1')
+  .option('--at-step <step>', 'step of the first kill, 1 to 699', '330')
+  .option('--failures <k>', 'how many times to kill it, 1 to 10', '1')
+  .option('--mode <mode>', 'how the agent restarts a worker: sidecar or supervisor', 'sidecar')
+  .option(
+    '--strategy <strategy>',
+    'InPlaceRestart, Recreate or BlockingRecreate',
+    'InPlaceRestart',
+  )
+  .option('--json', 'print one JSON object and nothing else on standard output')
+  .option('--keep', 'keep the state directory, and say where it is')
+  .action(async (flags: DemoFlags) => {
+    const parsed = parseDemoFlags(flags);
+    if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
+    const { demo } = await import('./demo/demo.ts');
+    process.exitCode = await demo(parsed.options);
+  });
+
+program
+  .command('up')
+  .description('run an embedded Kubernetes with JobSet in the foreground, for kubectl')
+  .option('--state-dir <directory>', 'where credentials, Pods and logs live', DEFAULT_STATE_DIRECTORY)
+  .action(async (flags: { stateDir: string }) => {
+    const { up } = await import('./up.ts');
+    process.exitCode = await up(flags.stateDir);
+  });
+
+program
+  .command('render')
+  .description('print the Jobs and the Service that the JobSets of a file become')
+  .argument('<file>', 'a YAML or JSON file, or - for standard input')
+  .option('-o, --output <format>', 'yaml or json', 'yaml')
+  .action(async (file: string, flags: { output: string }) => {
+    if (flags.output !== 'yaml' && flags.output !== 'json') {
+      throw new UsageError(`--output is "${flags.output}", allowed are yaml, json`);
+    }
+    const { render } = await import('./render.ts');
+    process.exitCode = await render(file, flags.output);
+  });
+
+/** What the user typed is wrong; the message says what and how to mend it. */
+class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.exitCode = exitCodeOf(error);
+}
+
+function exitCodeOf(error: unknown): number {
+  // Commander has printed its own message; help and version end with code 0.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
+  const message = error instanceof Error ? error.message : String(error);
+  for (const line of message.split('\n')) process.stderr.write(`lockstep: ${line}\n`);
+  return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILURE;
+}
