@@ -70,6 +70,10 @@ export class MemoryClient implements Client {
     throw failure('MethodNotAllowed', 'no subresources here');
   }
 
+  logs(): never {
+    throw failure('MethodNotAllowed', 'no logs here');
+  }
+
   async #call<R>(verb: string, path: string, act: (path: string) => R): Promise<R> {
     this.calls.push(`${verb} ${path}`);
     await this.before(verb, path);
