@@ -1,59 +1,77 @@
 /**
- * Sets of completion indexes in the text form of Job status: ascending, separated by commas, three
- * or more neighbours joined as `first-last`, such as `0,2-5,7,8` (spec
- * container-restart-and-jobs.md, 7.4). Kept as ranges, so that `0-2147483647` costs nothing.
+ * Sets of completion indexes as the status of a Job writes them: `1,3-5,7`, in order; two neighbours
+ * are written `a,b`, three or more `a-c`.
  */
 export type IndexSet = readonly IndexRange[];
 
-/** First and last index, both included. */
-export type IndexRange = readonly [first: number, last: number];
+/** Both ends belong to it. */
+export interface IndexRange {
+  readonly first: number;
+  readonly last: number;
+}
 
-/** Digits only, small enough to stay exact: completions are at most 2^31 - 1. */
-const RANGE = /^(\d{1,10})(?:-(\d{1,10}))?$/;
-
-/** The set, or undefined if `text` is not one: bad syntax, descending, or overlapping. */
+/** Undefined for a text that is no such set. Ranges must ascend, as the server writes them. */
 export function parseIndexSet(text: string): IndexSet | undefined {
   if (text === '') return [];
   const ranges: IndexRange[] = [];
   let previous = -1;
   for (const part of text.split(',')) {
-    const match = RANGE.exec(part);
-    if (match === null) return undefined;
-    const first = Number(match[1]);
-    const last = Number(match[2] ?? match[1]);
-    if (first <= previous || last < first) return undefined;
-    ranges.push([first, last]);
+    const range = RANGE.exec(part);
+    if (range === null) return undefined;
+    const first = Number(range[1]);
+    const last = range[2] === undefined ? first : Number(range[2]);
+    if (first <= previous || last < first || last > MAX_INDEX) return undefined;
+    ranges.push({ first, last });
     previous = last;
   }
   return ranges;
 }
 
-/** The canonical text of `indexes`, given in any order, with or without repeats. */
 export function formatIndexSet(indexes: Iterable<number>): string {
-  const sorted = [...new Set(indexes)].sort((a, b) => a - b);
   const parts: string[] = [];
-  for (let start = 0; start < sorted.length; ) {
-    const first = sorted[start] ?? 0;
-    let end = start + 1;
-    while (sorted[end] === first + (end - start)) end++;
-    const last = sorted[end - 1] ?? first;
-    if (last - first >= 2) parts.push(`${first}-${last}`);
-    else if (last > first) parts.push(`${first},${last}`);
-    else parts.push(`${first}`);
-    start = end;
+  for (const { first, last } of rangesOf(indexes)) {
+    if (last === first) parts.push(`${first}`);
+    else parts.push(`${first}${last === first + 1 ? ',' : '-'}${last}`);
   }
   return parts.join(',');
 }
 
-/** The members below `limit`, ascending. */
-export function indexesBelow(set: IndexSet, limit: number): number[] {
-  const indexes: number[] = [];
-  for (const [first, last] of set) {
-    for (let index = first; index <= last && index < limit; index++) indexes.push(index);
+export function containsIndex(set: IndexSet, index: number): boolean {
+  let low = 0;
+  let high = set.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const range = set[middle];
+    if (range === undefined) return false;
+    if (index < range.first) high = middle;
+    else if (index > range.last) low = middle + 1;
+    else return true;
   }
-  return indexes;
+  return false;
 }
 
-export function hasIndex(set: IndexSet, index: number): boolean {
-  return set.some(([first, last]) => first <= index && index <= last);
+export function indexCount(set: IndexSet): number {
+  return set.reduce((sum, { first, last }) => sum + last - first + 1, 0);
+}
+
+/** The indexes of a set in text form, in order; none of a text that is no set. */
+export function* indexesOf(text: string): Generator<number, void> {
+  for (const { first, last } of parseIndexSet(text) ?? []) {
+    for (let index = first; index <= last; index++) yield index;
+  }
+}
+
+const RANGE = /^([0-9]{1,10})(?:-([0-9]{1,10}))?$/;
+
+/** Completions are int32. */
+const MAX_INDEX = 2 ** 31 - 1;
+
+function rangesOf(indexes: Iterable<number>): IndexSet {
+  const ranges: { first: number; last: number }[] = [];
+  for (const index of [...indexes].sort((a, b) => a - b)) {
+    const current = ranges.at(-1);
+    if (current !== undefined && index <= current.last + 1) current.last = index;
+    else ranges.push({ first: index, last: index });
+  }
+  return ranges;
 }

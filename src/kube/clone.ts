@@ -1,0 +1,14 @@
+import { setMember } from './json-value.ts';
+
+/** A deep copy of a JSON value, several times as fast as the general ways of making one. */
+export function clone<T>(value: T): T {
+  return copied(value) as T;
+}
+
+function copied(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(copied);
+  const object: Record<string, unknown> = {};
+  for (const [key, member] of Object.entries(value)) setMember(object, key, copied(member));
+  return object;
+}

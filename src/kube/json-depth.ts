@@ -1,0 +1,26 @@
+/**
+ * Functions over JSON values call themselves for every level, so a value from outside must not be
+ * deeper than the stack. Objects of the API are some twenty levels deep, schemas of CRDs a hundred.
+ */
+export const MAX_JSON_DEPTH = 1_000;
+
+/** Whether `value` has more than `limit` levels of lists and objects. Uses no stack of its own. */
+export function isDeeperThan(value: unknown, limit: number): boolean {
+  let level: object[] = [];
+  collect(value, level);
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth >= limit) return true;
+    const below: object[] = [];
+    for (const container of level) {
+      for (const member of Array.isArray(container) ? container : Object.values(container)) {
+        collect(member, below);
+      }
+    }
+    level = below;
+  }
+  return false;
+}
+
+function collect(value: unknown, containers: object[]): void {
+  if (typeof value === 'object' && value !== null) containers.push(value);
+}
