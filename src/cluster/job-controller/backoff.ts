@@ -1,0 +1,44 @@
+import type { Stored } from '../../kube/meta.ts';
+import type { Pod } from '../../kube/pod.ts';
+import { finishTimeMs } from './job-pods.ts';
+
+/**
+ * How long a Job waits before it replaces a failed Pod (spec container-restart-and-jobs.md, 7.2):
+ * not at all without a failure since the last success, otherwise 10 s doubling up to 10 min, counted
+ * from the last failure's end.
+ */
+export interface FailureStreak {
+  /** Failures since the last success. */
+  readonly failures: number;
+  readonly lastFailureMs: number;
+}
+
+export const NO_FAILURES: FailureStreak = { failures: 0, lastFailureMs: 0 };
+export const POD_BACKOFF_BASE_MS = 10_000;
+export const POD_BACKOFF_MAX_MS = 600_000;
+
+/** The streak after `ended`, Pods that are not part of it yet, in the order in which they ended. */
+export function continueStreak(
+  streak: FailureStreak,
+  ended: readonly Stored<Pod>[],
+): FailureStreak {
+  const inOrder = ended
+    .map((pod) => ({ endMs: finishTimeMs(pod), isSuccess: pod.status?.phase === 'Succeeded' }))
+    .sort((a, b) => a.endMs - b.endMs);
+  let { failures, lastFailureMs } = streak;
+  for (const { endMs, isSuccess } of inOrder) {
+    failures = isSuccess ? 0 : failures + 1;
+    if (!isSuccess) lastFailureMs = endMs;
+  }
+  return { failures, lastFailureMs };
+}
+
+/** How long to wait from `nowMs` on; 0 if nothing has to be waited for. */
+export function remainingBackoffMs(
+  { failures, lastFailureMs }: FailureStreak,
+  nowMs: number,
+): number {
+  if (failures === 0) return 0;
+  const delayMs = Math.min(POD_BACKOFF_MAX_MS, POD_BACKOFF_BASE_MS * 2 ** (failures - 1));
+  return Math.max(0, lastFailureMs + delayMs - nowMs);
+}

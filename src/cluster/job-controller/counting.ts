@@ -1,0 +1,158 @@
+import { formatIndexSet, indexesOf } from '../../kube/index-set.ts';
+import type { Job, JobStatus } from '../../kube/job.ts';
+import type { Stored } from '../../kube/meta.ts';
+import type { Pod } from '../../kube/pod.ts';
+import { hasFailed, indexOf, isIndexed } from './job-pods.ts';
+
+/**
+ * Counts each ended Pod exactly once, whatever crashes between two writes (spec
+ * container-restart-and-jobs.md, 7.7). A Pod's UID is first written to `uncountedTerminatedPods`,
+ * then the Pod loses its finalizer, and only when it is without does one status write both drop the
+ * UID and raise the counter. Success of an index needs no UID: the set of indexes counts once by
+ * itself.
+ */
+export interface Counting {
+  /** What the next status write says. */
+  readonly status: CountedStatus;
+  /** Everything that has ended, written or not: what decisions are based on. */
+  readonly succeeded: number;
+  readonly failed: number;
+  /** Indexes that have succeeded, written or not. */
+  readonly completedIndexes: ReadonlySet<number>;
+  /** Pods that lose their finalizer once that status is written. */
+  readonly settled: readonly Stored<Pod>[];
+  /** Pods whose end is news: they were neither listed nor counted before. */
+  readonly ended: readonly Stored<Pod>[];
+  /** More Pods have ended than one write may list: the rest comes with the next. */
+  readonly isPartial: boolean;
+}
+
+export type CountedStatus = Required<
+  Pick<JobStatus, 'succeeded' | 'failed' | 'completedIndexes' | 'uncountedTerminatedPods'>
+>;
+
+/** UIDs in one status, so that an object stays small: upstream's number. */
+export const MAX_UNCOUNTED_PODS = 500;
+
+/**
+ * `tracked` are the Job's Pods that wear its finalizer and did not lose it by our own hand. If
+ * `isFailing`, the Job is about to fail, and Pods that have not ended count as failed too.
+ */
+export function countEndedPods(
+  job: Job,
+  tracked: readonly Stored<Pod>[],
+  isFailing: boolean,
+): Counting {
+  const status = job.status ?? {};
+  const trackedUids = new Set(tracked.map((pod) => pod.metadata.uid));
+  const listed = status.uncountedTerminatedPods ?? {};
+  const succeeded = partition(listed.succeeded ?? [], trackedUids);
+  const failed = partition(listed.failed ?? [], trackedUids);
+  const completed = completedIndexes(job);
+  const tally: Tally = {
+    isPartial: false,
+    pending: succeeded.kept.length + failed.kept.length,
+    succeeded: new Set(succeeded.kept),
+    failed: new Set(failed.kept),
+    completed: new Set(completed),
+    unwritten: { succeeded: 0, failed: 0, completed: new Set() },
+    settled: [],
+    ended: [],
+  };
+  for (const pod of tracked) {
+    const outcome = outcomeOf(job, pod, isFailing);
+    if (outcome !== undefined) tallyPod(tally, job, pod, outcome);
+  }
+  const counted = {
+    succeeded: isIndexed(job)
+      ? tally.completed.size
+      : (status.succeeded ?? 0) + succeeded.gone.length,
+    failed: (status.failed ?? 0) + failed.gone.length,
+  };
+  const all = new Set([...tally.completed, ...tally.unwritten.completed]);
+  return {
+    status: {
+      ...counted,
+      completedIndexes: formatIndexSet(tally.completed),
+      uncountedTerminatedPods: {
+        ...(tally.succeeded.size > 0 ? { succeeded: [...tally.succeeded] } : {}),
+        ...(tally.failed.size > 0 ? { failed: [...tally.failed] } : {}),
+      },
+    },
+    succeeded: isIndexed(job)
+      ? all.size
+      : counted.succeeded + tally.succeeded.size + tally.unwritten.succeeded,
+    failed: counted.failed + tally.failed.size + tally.unwritten.failed,
+    completedIndexes: all,
+    settled: tally.settled,
+    ended: tally.ended,
+    isPartial: tally.isPartial,
+  };
+}
+
+interface Tally {
+  isPartial: boolean;
+  /** Pods that the next write newly settles or keeps listed. */
+  pending: number;
+  readonly succeeded: Set<string>;
+  readonly failed: Set<string>;
+  readonly completed: Set<number>;
+  /** Ended, but beyond what the next write may hold. */
+  readonly unwritten: { succeeded: number; failed: number; readonly completed: Set<number> };
+  readonly settled: Stored<Pod>[];
+  readonly ended: Stored<Pod>[];
+}
+
+type Outcome = 'succeeded' | 'failed';
+
+function outcomeOf(job: Job, pod: Pod, isFailing: boolean): Outcome | undefined {
+  if (pod.status?.phase === 'Succeeded') return 'succeeded';
+  return isFailing || hasFailed(job, pod) ? 'failed' : undefined;
+}
+
+function tallyPod(tally: Tally, job: Job, pod: Stored<Pod>, outcome: Outcome): void {
+  const { uid } = pod.metadata;
+  // Listed by an earlier write, also as failed a Pod that succeeded after its deletion had counted.
+  if (tally.succeeded.has(uid) || tally.failed.has(uid)) {
+    tally.settled.push(pod);
+    return;
+  }
+  const index = isIndexed(job) ? indexOf(job, pod) : undefined;
+  if (isIndexed(job) && index === undefined) {
+    tally.settled.push(pod);
+    return;
+  }
+  const isFull = tally.pending >= MAX_UNCOUNTED_PODS;
+  if (isFull) tally.isPartial = true;
+  else {
+    tally.pending++;
+    tally.settled.push(pod);
+    tally.ended.push(pod);
+  }
+  if (outcome === 'failed') {
+    if (isFull) tally.unwritten.failed++;
+    else tally.failed.add(uid);
+  } else if (index !== undefined) {
+    (isFull ? tally.unwritten.completed : tally.completed).add(index);
+  } else if (isFull) tally.unwritten.succeeded++;
+  else tally.succeeded.add(uid);
+}
+
+/** Indexes in status, without those beyond `completions`, which an elastic Job may have lowered. */
+function completedIndexes(job: Job): number[] {
+  const completed: number[] = [];
+  if (!isIndexed(job)) return completed;
+  for (const index of indexesOf(job.status?.completedIndexes ?? '')) {
+    if (index >= (job.spec.completions ?? 0)) break;
+    completed.push(index);
+  }
+  return completed;
+}
+
+function partition(
+  uids: readonly string[],
+  tracked: ReadonlySet<string>,
+): { readonly kept: readonly string[]; readonly gone: readonly string[] } {
+  const kept = uids.filter((uid) => tracked.has(uid));
+  return { kept, gone: uids.filter((uid) => !tracked.has(uid)) };
+}

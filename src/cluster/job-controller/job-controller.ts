@@ -1,0 +1,284 @@
+import { JOBS, type Job, type JobStatus } from '../../kube/job.ts';
+import { controllerOf, type Stored } from '../../kube/meta.ts';
+import { PODS, type Pod } from '../../kube/pod.ts';
+import { ApiStatusError, isReason } from '../../kube/status.ts';
+import type { Client } from '../../runtime/client.ts';
+import { type ReconcileResult, startController } from '../../runtime/controller.ts';
+import { type EventRecorder, referenceTo } from '../../runtime/event-recorder.ts';
+import { type Informer, keyOf } from '../../runtime/informer.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Random } from '../../runtime/ports/random.ts';
+import { JobMemory } from './job-memory.ts';
+import { hasEnded, isTracked } from './job-pods.ts';
+import { type JobEvent, type JobPlan, planJob } from './plan.ts';
+import { createPods, deletePod, forEachPod, untrackPod } from './pod-writes.ts';
+
+/**
+ * The Job controller's shell (spec container-restart-and-jobs.md, 7): it shows `planJob` a Job and
+ * its Pods as soon as the caches show its own writes, and carries the plan out. Every step may be
+ * the last one before a crash.
+ */
+export interface JobControllerOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly jobs: Informer<Job>;
+  /** With the indexes of `JOB_POD_INDEXES`. */
+  readonly pods: Informer<Pod>;
+  readonly events: EventRecorder;
+  readonly metrics?: Metrics | undefined;
+}
+
+const JOB_INDEX = 'controller/job';
+
+/** Indexes that the Pod informer needs: Pods by `namespace/name` of the Job that controls them. */
+export const JOB_POD_INDEXES = {
+  [JOB_INDEX]: (pod: Stored<Pod>): readonly string[] => {
+    const key = jobKeyOf(pod);
+    return key === undefined ? [] : [key];
+  },
+};
+
+const WORKERS = 5;
+/**
+ * Changes of Pods that only move `ready` and `active` wait for each other this long; the end of a
+ * Pod is acted on at once. Upstream waits a second for everything.
+ */
+const POD_UPDATE_BATCH_MS = 100;
+/** If an own write does not show up by then, look again: a watch may be starting over. */
+const CACHE_RECHECK_MS = 1000;
+/** `spec.managedBy` of Jobs that are ours; absent means the same. */
+const OUR_NAME = 'kubernetes.io/job-controller';
+
+export function startJobController(options: JobControllerOptions): { stop(): Promise<void> } {
+  const worker = new JobWorker(options);
+  const controller = startController({
+    ...options,
+    name: 'job',
+    workers: WORKERS,
+    reconcile: (key, signal) => worker.reconcile(key, signal),
+  });
+  options.jobs.subscribe({
+    added: (job) => controller.enqueue(keyOf(job)),
+    updated: (job) => controller.enqueue(keyOf(job)),
+    deleted: (job) => {
+      worker.forget(job);
+      controller.enqueue(keyOf(job));
+    },
+  });
+  const enqueueJobOf = (pod: Stored<Pod>, delayMs: number): void => {
+    const key = jobKeyOf(pod);
+    if (key !== undefined) controller.enqueueAfter(key, delayMs);
+  };
+  options.pods.subscribe({
+    added: (pod) => enqueueJobOf(pod, isUrgent(pod) ? 0 : POD_UPDATE_BATCH_MS),
+    updated: (pod, old) => {
+      const hasTurned = isUrgent(pod) || isTracked(pod) !== isTracked(old);
+      enqueueJobOf(pod, hasTurned ? 0 : POD_UPDATE_BATCH_MS);
+    },
+    deleted: (pod) => enqueueJobOf(pod, 0),
+  });
+  return { stop: () => controller.stop() };
+}
+
+function isUrgent(pod: Pod): boolean {
+  return hasEnded(pod) || pod.metadata.deletionTimestamp !== undefined;
+}
+
+function jobKeyOf(pod: Pod): string | undefined {
+  const owner = controllerOf(pod.metadata);
+  if (owner?.kind !== JOBS.kind || !owner.apiVersion.startsWith(`${JOBS.group}/`)) return undefined;
+  return `${pod.metadata.namespace ?? ''}/${owner.name}`;
+}
+
+function isControlledBy(pod: Pod, uid: string | undefined): boolean {
+  return uid !== undefined && controllerOf(pod.metadata)?.uid === uid;
+}
+
+class JobWorker {
+  readonly #options: JobControllerOptions;
+  /** By UID of the Job. */
+  readonly #memories = new Map<string, JobMemory>();
+
+  constructor(options: JobControllerOptions) {
+    this.#options = options;
+  }
+
+  forget(job: Stored<Job>): void {
+    this.#memories.delete(job.metadata.uid);
+  }
+
+  async reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult | undefined> {
+    await this.#releaseOrphans(key, signal);
+    const job = this.#options.jobs.store.get(key);
+    if (job === undefined || (job.spec.managedBy ?? OUR_NAME) !== OUR_NAME) return undefined;
+    const memory = this.#memoryOf(job);
+    if (memory.isCreationOpen) await this.#settleCreations(job, memory, signal);
+    return this.#reconcileJob(key, memory, signal);
+  }
+
+  /** Reads both caches and what was written to the API in one go, then acts on it. */
+  async #reconcileJob(
+    key: string,
+    memory: JobMemory,
+    signal: AbortSignal,
+  ): Promise<ReconcileResult | undefined> {
+    const job = this.#options.jobs.store.get(key);
+    if (job === undefined || this.#memoryOf(job) !== memory) return undefined;
+    const pods = this.#podsOf(key).filter((pod) => isControlledBy(pod, job.metadata.uid));
+    memory.catchUp(pods, this.#options.pods.store);
+    if (memory.isAhead(job)) return { requeueAfterMs: CACHE_RECHECK_MS };
+    const { untracked, deleted, streak } = memory;
+    const nowMs = this.#options.clock.now();
+    const plan = planJob({ job, pods, untracked, deleted, streak, nowMs });
+    await this.#carryOut(job, plan, memory, signal);
+    return { requeueAfterMs: plan.requeueAfterMs };
+  }
+
+  async #carryOut(
+    job: Stored<Job>,
+    plan: JobPlan,
+    memory: JobMemory,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const remove = async (pod: Stored<Pod>): Promise<void> => {
+      await deletePod(this.#options.client, pod, signal);
+      memory.deleted.add(pod.metadata.uid);
+      const note = `Deleted pod: ${pod.metadata.name}`;
+      this.#tell(job, { type: 'Normal', reason: 'SuccessfulDelete', note });
+    };
+    await forEachPod(plan.discarded, async (pod) => {
+      await this.#untrack(pod, memory, signal);
+      await remove(pod);
+    });
+    await forEachPod(plan.stopped, remove);
+    const creation = await this.#create(job, plan.created, memory, signal);
+    const failedCreations = plan.created.length - creation.created;
+    await this.#writeStatus(job, withFewerActive(plan.status, failedCreations), memory, signal);
+    memory.streak = plan.streak;
+    for (const event of plan.events) this.#tell(job, event);
+    await forEachPod(plan.settled, (pod) => this.#untrack(pod, memory, signal));
+    if (creation.error !== undefined) throw creation.error;
+  }
+
+  /** Creates what it can; a failure is returned, so that the status is written all the same. */
+  async #create(
+    job: Stored<Job>,
+    indexes: readonly (number | undefined)[],
+    memory: JobMemory,
+    signal: AbortSignal,
+  ): Promise<{ readonly created: number; readonly error?: Error }> {
+    let created = 0;
+    const sawCreated = (pod: Stored<Pod>): void => {
+      created++;
+      memory.sawCreated(pod);
+      const note = `Created pod: ${pod.metadata.name}`;
+      this.#tell(job, { type: 'Normal', reason: 'SuccessfulCreate', note });
+    };
+    try {
+      await createPods(this.#options.client, job, indexes, sawCreated, signal);
+      return { created };
+    } catch (cause) {
+      const isRefusal = cause instanceof ApiStatusError && cause.code < 500;
+      if (!isRefusal) memory.isCreationOpen = true;
+      const error = cause instanceof Error ? cause : new Error('creation failed', { cause });
+      const note = `Error creating: ${error.message}`;
+      this.#tell(job, { type: 'Warning', reason: 'FailedCreate', note });
+      return { created, error };
+    }
+  }
+
+  async #writeStatus(
+    job: Stored<Job>,
+    status: JobStatus,
+    memory: JobMemory,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (isSameStatus(job.status ?? {}, status)) return;
+    const options = { subresource: 'status', signal } as const;
+    memory.wrote(await this.#options.client.update(JOBS, { ...job, status }, options));
+  }
+
+  async #untrack(pod: Stored<Pod>, memory: JobMemory, signal: AbortSignal): Promise<void> {
+    if (memory.untracked.has(pod.metadata.uid)) return;
+    await untrackPod(this.#options.client, pod, signal);
+    memory.untracked.add(pod.metadata.uid);
+  }
+
+  /** Finds out which Pods exist that the cache does not show, after a creation without an answer. */
+  async #settleCreations(job: Stored<Job>, memory: JobMemory, signal: AbortSignal): Promise<void> {
+    const namespace = job.metadata.namespace ?? '';
+    const { items } = await this.#options.client.list(PODS, { namespace, signal });
+    for (const pod of items) {
+      if (isControlledBy(pod, job.metadata.uid)) memory.sawCreated(pod);
+    }
+    memory.isCreationOpen = false;
+  }
+
+  /** Lets Pods go whose Job is gone; the garbage collector deletes them. */
+  async #releaseOrphans(key: string, signal: AbortSignal): Promise<void> {
+    const uid = this.#options.jobs.store.get(key)?.metadata.uid;
+    const strangers = this.#podsOf(key).filter(
+      (pod) => isTracked(pod) && !isControlledBy(pod, uid),
+    );
+    const [first] = strangers;
+    const owner = first === undefined ? undefined : controllerOf(first.metadata);
+    if (first === undefined || owner === undefined) return;
+    // The cache of Jobs may lag behind that of Pods.
+    const liveUid = await this.#liveUid(first.metadata.namespace ?? '', owner.name, signal);
+    const orphans = strangers.filter((pod) => !isControlledBy(pod, liveUid));
+    await forEachPod(orphans, (pod) => untrackPod(this.#options.client, pod, signal));
+  }
+
+  #podsOf(key: string): readonly Stored<Pod>[] {
+    return [...this.#options.pods.store.byIndex(JOB_INDEX, key)];
+  }
+
+  async #liveUid(namespace: string, name: string, signal: AbortSignal) {
+    try {
+      return (await this.#options.client.get(JOBS, { namespace, name }, { signal })).metadata.uid;
+    } catch (error) {
+      if (isReason(error, 'NotFound')) return undefined;
+      throw error;
+    }
+  }
+
+  #memoryOf(job: Stored<Job>): JobMemory {
+    const { uid } = job.metadata;
+    const memory = this.#memories.get(uid) ?? new JobMemory();
+    this.#memories.set(uid, memory);
+    return memory;
+  }
+
+  #tell(job: Stored<Job>, event: JobEvent): void {
+    this.#options.events.record({
+      ...event,
+      regarding: referenceTo(JOBS, job),
+      action: 'Reconciling',
+    });
+  }
+}
+
+function withFewerActive({ active = 0, ...status }: JobStatus, fewer: number): JobStatus {
+  return active > fewer ? { ...status, active: active - fewer } : status;
+}
+
+/** Compares what matters: absent and empty lists, and absent and zero counters, are the same. */
+function isSameStatus(a: JobStatus, b: JobStatus): boolean {
+  return canonical(a) === canonical(b);
+}
+
+function canonical(status: JobStatus): string {
+  const { uncountedTerminatedPods: uncounted, conditions } = status;
+  return JSON.stringify([
+    conditions?.map((c) => [c.type, c.status, c.reason, c.message]) ?? [],
+    status.startTime,
+    status.completionTime,
+    [status.active ?? 0, status.ready ?? 0, status.terminating ?? 0],
+    [status.succeeded ?? 0, status.failed ?? 0],
+    [status.completedIndexes ?? '', uncounted?.succeeded ?? [], uncounted?.failed ?? []],
+  ]);
+}

@@ -1,0 +1,79 @@
+import { COMPLETION_INDEX, JOB_TRACKING_FINALIZER, type Job } from '../../kube/job.ts';
+import type { Stored } from '../../kube/meta.ts';
+import type { Pod } from '../../kube/pod.ts';
+
+/**
+ * What the Job controller sees in its Pods (spec container-restart-and-jobs.md, 7.4). A Pod is
+ * *tracked* while it wears the finalizer: only then can its end still change a counter.
+ */
+export function isTracked(pod: Pod): boolean {
+  return pod.metadata.finalizers?.includes(JOB_TRACKING_FINALIZER) === true;
+}
+
+/** Ended by itself: phase Succeeded or Failed. */
+export function hasEnded(pod: Pod): boolean {
+  return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
+}
+
+export function isTerminating(pod: Pod): boolean {
+  return pod.metadata.deletionTimestamp !== undefined && !hasEnded(pod);
+}
+
+export function isActive(pod: Pod): boolean {
+  return pod.metadata.deletionTimestamp === undefined && !hasEnded(pod);
+}
+
+export function isReady(pod: Pod): boolean {
+  return pod.status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True') === true;
+}
+
+/**
+ * Whether the Pod counts as failed. Under `podReplacementPolicy: Failed` a Pod that is being deleted
+ * counts only once it has ended; one that no node ever had will never end, so it counts at once.
+ */
+export function hasFailed(job: Job, pod: Pod): boolean {
+  if (pod.status?.phase === 'Failed') return true;
+  if (!isTerminating(pod)) return false;
+  return !waitsForTerminating(job) || pod.spec.nodeName === undefined;
+}
+
+/** Whether replacements wait for Pods that are being deleted. */
+export function waitsForTerminating(job: Job): boolean {
+  return job.spec.podReplacementPolicy === 'Failed' || job.spec.podFailurePolicy !== undefined;
+}
+
+export function isIndexed(job: Job): boolean {
+  return job.spec.completionMode === 'Indexed';
+}
+
+/** The Pod's completion index, or undefined where it has none, or none of the job's. */
+export function indexOf(job: Job, pod: Pod): number | undefined {
+  const { annotations, labels } = pod.metadata;
+  const text = annotations?.[COMPLETION_INDEX] ?? labels?.[COMPLETION_INDEX] ?? '';
+  if (!/^(0|[1-9]\d{0,9})$/.test(text)) return undefined;
+  const index = Number(text);
+  return index < (job.spec.completions ?? 0) ? index : undefined;
+}
+
+/**
+ * When the Pod came to its end, in milliseconds: the last container's finish; otherwise when it
+ * stopped being ready, was told to go, or was created (7.2).
+ */
+export function finishTimeMs(pod: Stored<Pod>): number {
+  const { status, metadata } = pod;
+  const finished = (status?.containerStatuses ?? []).map((c) =>
+    timeMs(c.state?.terminated?.finishedAt),
+  );
+  const latest = Math.max(...finished);
+  if (finished.length > 0 && !Number.isNaN(latest)) return latest;
+  const unready = status?.conditions?.find((c) => c.type === 'Ready' && c.status === 'False');
+  const sinceUnready = timeMs(unready?.lastTransitionTime);
+  if (!Number.isNaN(sinceUnready)) return sinceUnready;
+  const deleted = timeMs(metadata.deletionTimestamp);
+  if (Number.isNaN(deleted)) return timeMs(metadata.creationTimestamp);
+  return deleted - (metadata.deletionGracePeriodSeconds ?? 0) * 1000;
+}
+
+function timeMs(time: string | undefined): number {
+  return time === undefined ? Number.NaN : Date.parse(time);
+}

@@ -1,0 +1,260 @@
+import type { Job, JobCondition, JobStatus } from '../../kube/job.ts';
+import type { Stored } from '../../kube/meta.ts';
+import type { Pod } from '../../kube/pod.ts';
+import { timeText } from '../../kube/time.ts';
+import { continueStreak, type FailureStreak, NO_FAILURES, remainingBackoffMs } from './backoff.ts';
+import {
+  isFinished,
+  trueCondition,
+  type Verdict,
+  withCondition,
+  writtenVerdict,
+} from './conditions.ts';
+import { type Counting, countEndedPods } from './counting.ts';
+import {
+  hasEnded,
+  isActive,
+  isIndexed,
+  isReady,
+  isTracked,
+  waitsForTerminating,
+} from './job-pods.ts';
+import { type LivePods, missingIndexes, surplusPods, wantedActive } from './pod-count.ts';
+import { statusOf } from './status.ts';
+import { judge, remainingDeadlineMs } from './verdict.ts';
+
+/**
+ * One look at a Job and its Pods, and everything that is to be done about it. Pure: the shell in
+ * `job-controller.ts` carries it out in the order in which the fields stand here.
+ */
+export interface JobPlan {
+  /** Pods to delete that must not count as failed: they lose their finalizer first. */
+  readonly discarded: readonly Stored<Pod>[];
+  /** Pods to delete whose end counts. */
+  readonly stopped: readonly Stored<Pod>[];
+  /** Pods to create: the completion index of each, undefined in NonIndexed Jobs. */
+  readonly created: readonly (number | undefined)[];
+  /** The status, if all creations succeed. */
+  readonly status: JobStatus;
+  readonly events: readonly JobEvent[];
+  /** Pods that lose their finalizer once the status is written. */
+  readonly settled: readonly Stored<Pod>[];
+  /** To be remembered once the status is written. */
+  readonly streak: FailureStreak;
+  readonly requeueAfterMs?: number | undefined;
+}
+
+export interface JobEvent {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly note: string;
+}
+
+export interface JobSnapshot {
+  readonly job: Stored<Job>;
+  /** Pods that the Job controls, as the cache has them. */
+  readonly pods: readonly Stored<Pod>[];
+  /** UIDs of Pods that lost their finalizer by our hand, although the cache still shows it. */
+  readonly untracked: ReadonlySet<string>;
+  /** UIDs of Pods that we deleted, although the cache does not show it yet. */
+  readonly deleted: ReadonlySet<string>;
+  /** Undefined if it is not known: then it is made up from the Pods that are there. */
+  readonly streak: FailureStreak | undefined;
+  readonly nowMs: number;
+}
+
+/** Creations or deletions of one pass: upstream's number. */
+export const MAX_POD_CHANGES = 500;
+
+export function planJob(snapshot: JobSnapshot): JobPlan {
+  const { job } = snapshot;
+  const tracked = snapshot.pods.filter(
+    (pod) => isTracked(pod) && !snapshot.untracked.has(pod.metadata.uid),
+  );
+  if (isFinished(job)) return planFinished(job, tracked, snapshot);
+  const written = writtenVerdict(job);
+  const counting = countEndedPods(job, tracked, written?.type === 'FailureTarget');
+  const live = livePods(snapshot);
+  const started = startOf(job, snapshot.nowMs);
+  const streak = streakOf(snapshot, counting);
+  let verdict = written ?? judge({ job: started, counting, live, nowMs: snapshot.nowMs });
+  let change: PodChange = NO_CHANGE;
+  if (verdict !== undefined) change = { ...NO_CHANGE, stopped: live.active };
+  else if (job.metadata.deletionTimestamp === undefined) {
+    change = planPods(started, counting, live, remainingBackoffMs(streak, snapshot.nowMs));
+    verdict = completion(started, counting, change.active);
+  }
+  const conditions = conditionsOf(started, verdict, snapshot.nowMs);
+  const isDrained =
+    counting.settled.length === 0 &&
+    !counting.isPartial &&
+    live.active.length + live.terminating.length + change.created.length === 0 &&
+    Object.keys(counting.status.uncountedTerminatedPods).length === 0;
+  const result = statusOf({
+    job: started,
+    counting,
+    verdict: isDrained ? verdict : undefined,
+    conditions,
+    active: change.active,
+    ready: live.active.filter(isReady).length,
+    terminating: live.terminating.length + change.discarded.length + change.stopped.length,
+    now: timeText(snapshot.nowMs),
+  });
+  const deadlineMs =
+    verdict === undefined ? remainingDeadlineMs(started, snapshot.nowMs) : undefined;
+  return {
+    discarded: change.discarded,
+    stopped: change.stopped,
+    created: change.created,
+    status: result,
+    events: eventsOf(job, result, counting),
+    settled: [...counting.settled, ...abandoned(job, tracked)],
+    streak,
+    requeueAfterMs: earliest([change.backoffMs, deadlineMs]),
+  };
+}
+
+/** All that a finished Job needs is that its Pods can go. */
+function planFinished(job: Job, settled: readonly Stored<Pod>[], of: JobSnapshot): JobPlan {
+  const streak = of.streak ?? NO_FAILURES;
+  const none = { discarded: [], stopped: [], created: [], events: [], settled, streak };
+  return { ...none, status: job.status ?? {} };
+}
+
+function livePods({ pods, deleted }: JobSnapshot): LivePods {
+  const live = pods.filter((pod) => !hasEnded(pod));
+  const isStaying = (pod: Stored<Pod>): boolean => isActive(pod) && !deleted.has(pod.metadata.uid);
+  return {
+    active: live.filter(isStaying),
+    terminating: live.filter((pod) => !isStaying(pod)),
+  };
+}
+
+/** The Job with the start time that this pass gives it, or takes while it is suspended (7.4). */
+function startOf(job: Stored<Job>, nowMs: number): Stored<Job> {
+  const { startTime, ...status } = job.status ?? {};
+  if (job.spec.suspend === true) return { ...job, status };
+  return { ...job, status: { ...status, startTime: startTime ?? timeText(nowMs) } };
+}
+
+function streakOf(snapshot: JobSnapshot, counting: Counting): FailureStreak {
+  if (snapshot.streak !== undefined) return continueStreak(snapshot.streak, counting.ended);
+  return continueStreak(NO_FAILURES, snapshot.pods.filter(hasEnded));
+}
+
+interface PodChange {
+  readonly discarded: readonly Stored<Pod>[];
+  readonly stopped: readonly Stored<Pod>[];
+  readonly created: readonly (number | undefined)[];
+  /** Active Pods afterwards. */
+  readonly active: number;
+  readonly backoffMs?: number | undefined;
+}
+
+const NO_CHANGE: PodChange = { discarded: [], stopped: [], created: [], active: 0 };
+
+/** Either deletions or creations, never both in one pass, as upstream. */
+function planPods(job: Job, counting: Counting, live: LivePods, backoffMs: number): PodChange {
+  const active = live.active.length;
+  const isSuspended = job.spec.suspend === true;
+  const wanted = isSuspended ? 0 : wantedActive(job, counting, active);
+  const discarded = surplusPods(job, live, wanted).slice(0, MAX_POD_CHANGES);
+  if (discarded.length > 0) {
+    return { ...NO_CHANGE, discarded, active: active - discarded.length };
+  }
+  const blocking = waitsForTerminating(job) ? live.terminating.length : 0;
+  const lacking = Math.min(MAX_POD_CHANGES, wanted - blocking - active);
+  if (lacking <= 0) return { ...NO_CHANGE, active };
+  if (backoffMs > 0) return { ...NO_CHANGE, active, backoffMs };
+  const created = isIndexed(job)
+    ? missingIndexes(job, counting, live, lacking)
+    : Array.from({ length: lacking }, () => undefined);
+  return { ...NO_CHANGE, created, active: active + created.length };
+}
+
+/** The verdict of a Job that has all its successes. */
+function completion(job: Job, counting: Counting, active: number): Verdict | undefined {
+  const { completions } = job.spec;
+  const isReached =
+    completions === undefined ? counting.succeeded > 0 : counting.succeeded >= completions;
+  if (!isReached || active > 0) return undefined;
+  return {
+    type: 'SuccessCriteriaMet',
+    reason: 'CompletionsReached',
+    message: 'Reached expected number of succeeded pods',
+  };
+}
+
+function conditionsOf(
+  job: Job,
+  verdict: Verdict | undefined,
+  nowMs: number,
+): readonly JobCondition[] {
+  const now = timeText(nowMs);
+  const conditions = job.status?.conditions ?? [];
+  if (verdict !== undefined) {
+    return withCondition(conditions, { ...verdict, status: 'True' }, now);
+  }
+  const type = 'Suspended';
+  if (job.spec.suspend === true) {
+    const wanted = {
+      type,
+      status: 'True',
+      reason: 'JobSuspended',
+      message: 'Job suspended',
+    } as const;
+    return withCondition(conditions, wanted, now);
+  }
+  if (trueCondition(job, type) === undefined) return conditions;
+  const wanted = { type, status: 'False', reason: 'JobResumed', message: 'Job resumed' } as const;
+  return withCondition(conditions, wanted, now);
+}
+
+/** Pods that are going together with their Job: nobody will ask for their count. */
+function abandoned(job: Job, tracked: readonly Stored<Pod>[]): readonly Stored<Pod>[] {
+  if (job.metadata.deletionTimestamp === undefined) return [];
+  return tracked.filter((pod) => pod.metadata.deletionTimestamp !== undefined && !hasEnded(pod));
+}
+
+/** One Event for each condition that this status newly has. */
+function eventsOf(job: Job, next: JobStatus, counting: Counting): readonly JobEvent[] {
+  const before = job.status?.conditions ?? [];
+  const events: JobEvent[] = [];
+  for (const { type, status, reason = '', message: note = '' } of next.conditions ?? []) {
+    const old = before.find((condition) => condition.type === type);
+    if (old?.status === status) continue;
+    if (type === 'Suspended') {
+      const eventReason = status === 'True' ? 'Suspended' : 'Resumed';
+      events.push({ type: 'Normal', reason: eventReason, note });
+    } else if (type === 'Failed') events.push({ type: 'Warning', reason, note });
+    else if (type === 'Complete') {
+      events.push(...tooManySuccesses(job, counting));
+      events.push({ type: 'Normal', reason: 'Completed', note: 'Job completed' });
+    }
+  }
+  return [...events, ...unsupportedFields(job)];
+}
+
+function tooManySuccesses(job: Job, counting: Counting): readonly JobEvent[] {
+  if (counting.succeeded <= (job.spec.completions ?? Number.POSITIVE_INFINITY)) return [];
+  const note = 'Too many succeeded pods running after completion count reached';
+  return [{ type: 'Warning', reason: 'TooManySucceededPods', note }];
+}
+
+/** Said once, when the Job is seen for the first time. */
+function unsupportedFields(job: Job): readonly JobEvent[] {
+  if (job.status?.startTime !== undefined || (job.status?.conditions ?? []).length > 0) return [];
+  const fields = ['backoffLimitPerIndex', 'podFailurePolicy', 'successPolicy'] as const;
+  return fields
+    .filter((field) => job.spec[field] !== undefined)
+    .map((field) => ({
+      type: 'Warning',
+      reason: 'UnsupportedField',
+      note: `This cluster's Job controller does not act on spec.${field}; the Job runs without it`,
+    }));
+}
+
+function earliest(delays: readonly (number | undefined)[]): number | undefined {
+  const known = delays.filter((delay) => delay !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+}

@@ -1,0 +1,75 @@
+import type { Job } from '../../kube/job.ts';
+import type { Stored } from '../../kube/meta.ts';
+import type { Pod } from '../../kube/pod.ts';
+import type { Counting } from './counting.ts';
+import { indexOf, isIndexed, isReady, waitsForTerminating } from './job-pods.ts';
+
+/**
+ * How many Pods a Job should have, which ones it has too many, and for which completion indexes it
+ * lacks one (spec container-restart-and-jobs.md, 7.4).
+ */
+export interface LivePods {
+  readonly active: readonly Stored<Pod>[];
+  readonly terminating: readonly Stored<Pod>[];
+}
+
+export function wantedActive(job: Job, counting: Counting, active: number): number {
+  const parallelism = job.spec.parallelism ?? 1;
+  const { completions } = job.spec;
+  // A work queue: any success says that it is empty, and the workers that are left may finish.
+  if (completions === undefined) return counting.succeeded > 0 ? active : parallelism;
+  return Math.max(0, Math.min(parallelism, completions - counting.succeeded));
+}
+
+/** Pods to delete: those of no index or of a taken one, then the most expendable of the rest. */
+export function surplusPods(job: Job, live: LivePods, wanted: number): readonly Stored<Pod>[] {
+  const expendableFirst = [...live.active].sort(compareExpendable);
+  const surplus = isIndexed(job) ? misplacedPods(job, expendableFirst) : [];
+  const chosen = new Set(surplus);
+  for (const pod of expendableFirst) {
+    if (live.active.length - chosen.size <= wanted) break;
+    chosen.add(pod);
+  }
+  return [...chosen];
+}
+
+/** The lowest indexes without success and without a Pod that holds them, at most `limit`. */
+export function missingIndexes(
+  job: Job,
+  counting: Counting,
+  live: LivePods,
+  limit: number,
+): number[] {
+  const holders = waitsForTerminating(job) ? [...live.active, ...live.terminating] : live.active;
+  const taken = new Set(holders.map((pod) => indexOf(job, pod)));
+  const missing: number[] = [];
+  for (let index = 0; index < (job.spec.completions ?? 0) && missing.length < limit; index++) {
+    if (!taken.has(index) && !counting.completedIndexes.has(index)) missing.push(index);
+  }
+  return missing;
+}
+
+function misplacedPods(job: Job, expendableFirst: readonly Stored<Pod>[]): Stored<Pod>[] {
+  const keeper = new Map<number | undefined, Stored<Pod>>();
+  // The last one written, the least expendable, keeps the index.
+  for (const pod of expendableFirst) keeper.set(indexOf(job, pod), pod);
+  return expendableFirst.filter((pod) => {
+    const index = indexOf(job, pod);
+    return index === undefined || keeper.get(index) !== pod;
+  });
+}
+
+/** Unscheduled before scheduled, Pending before Running, not ready before ready, young before old. */
+function compareExpendable(a: Stored<Pod>, b: Stored<Pod>): number {
+  return (
+    rank(a) - rank(b) ||
+    b.metadata.creationTimestamp.localeCompare(a.metadata.creationTimestamp) ||
+    a.metadata.uid.localeCompare(b.metadata.uid)
+  );
+}
+
+function rank(pod: Pod): number {
+  if (pod.spec.nodeName === undefined) return 0;
+  if (pod.status?.phase !== 'Running') return 1;
+  return isReady(pod) ? 3 : 2;
+}

@@ -1,0 +1,76 @@
+import { COMPLETION_INDEX, JOB_TRACKING_FINALIZER, JOBS, type Job } from '../../kube/job.ts';
+import type { Stored } from '../../kube/meta.ts';
+import { type Container, type EnvVar, PODS, type Pod } from '../../kube/pod.ts';
+import { apiVersionOf } from '../../kube/resource.ts';
+
+/**
+ * The Pod that a Job creates, for one completion index or without (spec
+ * container-restart-and-jobs.md, 7.4). Labels that select it are in the template: the API server put
+ * them there when the Job was created.
+ */
+export function podFromTemplate(job: Stored<Job>, index: number | undefined): Pod {
+  const { metadata = {}, spec } = job.spec.template;
+  const { name, namespace, uid } = job.metadata;
+  const pod: Pod = {
+    apiVersion: apiVersionOf(PODS),
+    kind: PODS.kind,
+    metadata: {
+      generateName: generatedPrefix(name, index),
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(metadata.labels === undefined ? {} : { labels: metadata.labels }),
+      ...(metadata.annotations === undefined ? {} : { annotations: metadata.annotations }),
+      finalizers: [...new Set([...(metadata.finalizers ?? []), JOB_TRACKING_FINALIZER])],
+      ownerReferences: [
+        {
+          apiVersion: apiVersionOf(JOBS),
+          kind: JOBS.kind,
+          name,
+          uid,
+          controller: true,
+          blockOwnerDeletion: true,
+        },
+      ],
+    },
+    spec,
+  };
+  return index === undefined ? pod : withIndex(pod, `${index}`, name);
+}
+
+/** `generateName` bases are cut by the API server to this length; the index must survive. */
+const MAX_GENERATED_BASE_LENGTH = 58;
+
+function generatedPrefix(jobName: string, index: number | undefined): string {
+  const suffix = index === undefined ? '-' : `-${index}-`;
+  return jobName.slice(0, MAX_GENERATED_BASE_LENGTH - suffix.length) + suffix;
+}
+
+const INDEX_VARIABLE: EnvVar = {
+  name: 'JOB_COMPLETION_INDEX',
+  valueFrom: { fieldRef: { fieldPath: `metadata.labels['${COMPLETION_INDEX}']` } },
+};
+
+function withIndex(pod: Pod, index: string, jobName: string): Pod {
+  const { metadata, spec } = pod;
+  return {
+    ...pod,
+    metadata: {
+      ...metadata,
+      labels: { ...metadata.labels, [COMPLETION_INDEX]: index },
+      annotations: { ...metadata.annotations, [COMPLETION_INDEX]: index },
+    },
+    spec: {
+      ...spec,
+      hostname: `${jobName}-${index}`,
+      containers: spec.containers.map(withIndexVariable),
+      ...(spec.initContainers === undefined
+        ? {}
+        : { initContainers: spec.initContainers.map(withIndexVariable) }),
+    },
+  };
+}
+
+function withIndexVariable(container: Container): Container {
+  const env = container.env ?? [];
+  if (env.some((variable) => variable.name === INDEX_VARIABLE.name)) return container;
+  return { ...container, env: [...env, INDEX_VARIABLE] };
+}

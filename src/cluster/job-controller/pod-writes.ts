@@ -1,0 +1,67 @@
+import { JOB_TRACKING_FINALIZER, type Job } from '../../kube/job.ts';
+import type { Stored } from '../../kube/meta.ts';
+import { PODS, type Pod } from '../../kube/pod.ts';
+import { isReason } from '../../kube/status.ts';
+import type { Client } from '../../runtime/client.ts';
+import { forEachConcurrently } from '../../runtime/concurrency.ts';
+import { podFromTemplate } from './pod-template.ts';
+
+/** The Job controller's writes to Pods. A Pod that is gone already satisfies every one of them. */
+
+/** Requests of one Job in flight. */
+const MAX_WRITES_IN_FLIGHT = 50;
+
+/** Takes our finalizer off, from this very Pod and only if it stands where the cache has it. */
+export async function untrackPod(client: Client, pod: Stored<Pod>, signal: AbortSignal) {
+  const { name, namespace, uid, finalizers } = pod.metadata;
+  const position = finalizers?.indexOf(JOB_TRACKING_FINALIZER) ?? -1;
+  if (position < 0) return;
+  const path = `/metadata/finalizers/${position}`;
+  const operations = [
+    { op: 'test', path: '/metadata/uid', value: uid },
+    { op: 'test', path, value: JOB_TRACKING_FINALIZER },
+    { op: 'remove', path },
+  ] as const;
+  const at = { name, ...(namespace === undefined ? {} : { namespace }) };
+  try {
+    await client.patch(PODS, at, { type: 'json', operations }, { signal });
+  } catch (error) {
+    if (!isReason(error, 'NotFound')) throw error;
+  }
+}
+
+export async function deletePod(client: Client, pod: Stored<Pod>, signal: AbortSignal) {
+  const { name, namespace, uid } = pod.metadata;
+  const at = { name, ...(namespace === undefined ? {} : { namespace }) };
+  try {
+    await client.delete(PODS, at, { preconditions: { uid }, signal });
+  } catch (error) {
+    if (!isReason(error, 'NotFound', 'Conflict')) throw error;
+  }
+}
+
+/**
+ * Creates one Pod for each index, in batches of 1, 2, 4, ... so that a creation that cannot succeed
+ * is tried once and not for all. Rejects with the first failure of a batch, after the batch.
+ */
+export async function createPods(
+  client: Client,
+  job: Stored<Job>,
+  indexes: readonly (number | undefined)[],
+  created: (pod: Stored<Pod>) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let start = 0, size = 1; start < indexes.length; start += size, size *= 2) {
+    const batch = indexes.slice(start, start + size);
+    await forEachConcurrently(batch, MAX_WRITES_IN_FLIGHT, async (index) => {
+      created(await client.create(PODS, podFromTemplate(job, index), { signal }));
+    });
+  }
+}
+
+export function forEachPod(
+  pods: readonly Stored<Pod>[],
+  write: (pod: Stored<Pod>) => Promise<void>,
+): Promise<void> {
+  return forEachConcurrently(pods, MAX_WRITES_IN_FLIGHT, write);
+}

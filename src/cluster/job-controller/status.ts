@@ -1,0 +1,44 @@
+import type { Job, JobCondition, JobStatus } from '../../kube/job.ts';
+import { type Verdict, withCondition } from './conditions.ts';
+import type { Counting } from './counting.ts';
+
+/**
+ * The status of a Job as the real controller writes it: counters that are zero are left out, except
+ * `ready` and `terminating`.
+ */
+export interface StatusParts {
+  readonly job: Job;
+  readonly counting: Counting;
+  /** Set if all Pods have ended and are counted, so that the Job ends with this write. */
+  readonly verdict: Verdict | undefined;
+  readonly conditions: readonly JobCondition[];
+  readonly active: number;
+  readonly ready: number;
+  readonly terminating: number;
+  /** RFC 3339. */
+  readonly now: string;
+}
+
+export function statusOf(parts: StatusParts): JobStatus {
+  const { verdict, counting, now, job } = parts;
+  const { succeeded, failed, completedIndexes, uncountedTerminatedPods } = counting.status;
+  const conditions = verdict === undefined ? parts.conditions : finish(parts, verdict);
+  return {
+    ...(conditions.length > 0 ? { conditions } : {}),
+    ...(job.status?.startTime === undefined ? {} : { startTime: job.status.startTime }),
+    ...(verdict?.type === 'SuccessCriteriaMet' ? { completionTime: now } : {}),
+    ...(parts.active > 0 ? { active: parts.active } : {}),
+    ready: Math.min(parts.ready, parts.active),
+    terminating: parts.terminating,
+    ...(succeeded > 0 ? { succeeded } : {}),
+    ...(failed > 0 ? { failed } : {}),
+    ...(completedIndexes === '' ? {} : { completedIndexes }),
+    uncountedTerminatedPods,
+  };
+}
+
+function finish(parts: StatusParts, verdict: Verdict): readonly JobCondition[] {
+  const { reason, message } = verdict;
+  const type = verdict.type === 'SuccessCriteriaMet' ? 'Complete' : 'Failed';
+  return withCondition(parts.conditions, { type, status: 'True', reason, message }, parts.now);
+}
