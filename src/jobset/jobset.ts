@@ -93,7 +93,6 @@ export interface RestartRecord {
   /** How long the ended epoch had run since its release; absent if it was never released. */
   readonly ranMs?: number;
   readonly witness?: RestartWitness;
-  /** Set when the next epoch was released. */
   readonly phases?: RestartPhases;
 }
 
@@ -120,12 +119,15 @@ export interface RestartWitness {
   readonly reason: string;
 }
 
-/** Milliseconds. `detect` may be unknown: it starts at the container's own finish time. */
+/**
+ * Milliseconds. `detectMs` is absent where the container's finish time cannot be known, the others
+ * until the next epoch is released.
+ */
 export interface RestartPhases {
   /** From the container's end to the status write that ended the epoch. */
   readonly detectMs?: number;
   /** From that write to the last announcement of the new epoch. */
-  readonly announceMs: number;
+  readonly announceMs?: number;
   /** From the last announcement to the status write that released the new epoch. */
-  readonly releaseMs: number;
+  readonly releaseMs?: number;
 }

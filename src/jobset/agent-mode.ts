@@ -1,0 +1,66 @@
+import { notSupported } from '../kube/field-error.ts';
+import type { StringMap } from '../kube/meta.ts';
+import type { PodTemplateSpec } from '../kube/pod.ts';
+import type { FieldError } from '../kube/status.ts';
+import { type AgentInjection, injectAgent, type RestartMode } from './agent-injection.ts';
+import type { DefaultedSpec } from './defaults.ts';
+import type { InjectAgent } from './job-template.ts';
+import { AGENT_INJECTION, RESTART_BACKOFF, RESTART_MODE } from './names.ts';
+
+/**
+ * What a JobSet's annotations say about its agents (design, section 4): which mode, and whether its
+ * templates get one at all.
+ */
+export interface AgentProgram {
+  /** Image of injected sidecars. */
+  readonly image: string;
+  /** The agent's program in that image and in the workers', by default `lockstep-agent`. */
+  readonly command?: string;
+}
+
+export function agentInjector(
+  spec: DefaultedSpec,
+  annotations: StringMap | undefined,
+  agent: AgentProgram,
+): InjectAgent {
+  if (!wantsAgents(spec, annotations)) return (template) => template;
+  const mode = restartMode(annotations);
+  return (template) => injectAgent(template, { ...agent, mode }).template;
+}
+
+/** The outcome of the injection into one template, for its errors and warnings. */
+export function tryInjection(
+  template: PodTemplateSpec,
+  path: string,
+  spec: DefaultedSpec,
+  annotations: StringMap | undefined,
+): AgentInjection {
+  if (!wantsAgents(spec, annotations)) return { template, warnings: [], errors: [] };
+  return injectAgent(template, { image: '', mode: restartMode(annotations), path });
+}
+
+/** Values of our annotations that mean nothing. */
+export function annotationErrors(annotations: StringMap | undefined): readonly FieldError[] {
+  return ALLOWED_VALUES.flatMap(([key, allowed]): readonly FieldError[] => {
+    const value = annotations?.[key];
+    if (value === undefined || allowed.includes(value)) return [];
+    return [notSupported(`metadata.annotations[${key}]`, value, allowed)];
+  });
+}
+
+const ALLOWED_VALUES: readonly (readonly [string, readonly string[]])[] = [
+  [RESTART_MODE, ['Sidecar', 'Supervisor']],
+  [AGENT_INJECTION, ['Enabled', 'Disabled']],
+  [RESTART_BACKOFF, ['Enabled', 'Disabled']],
+];
+
+function wantsAgents(spec: DefaultedSpec, annotations: StringMap | undefined): boolean {
+  return (
+    spec.failurePolicy?.restartStrategy === 'InPlaceRestart' &&
+    annotations?.[AGENT_INJECTION] !== 'Disabled'
+  );
+}
+
+function restartMode(annotations: StringMap | undefined): RestartMode {
+  return annotations?.[RESTART_MODE] === 'Supervisor' ? 'Supervisor' : 'Sidecar';
+}

@@ -1,0 +1,53 @@
+import type { Condition, ConditionStatus } from '../kube/meta.ts';
+import { timeText } from '../kube/time.ts';
+
+/** Condition types of a JobSet (spec 4.13), and `RestartingInPlace`, which is ours. */
+export type ConditionType =
+  | 'Completed'
+  | 'Failed'
+  | 'Suspended'
+  | 'RestartingJobSet'
+  | 'RestartingInPlace'
+  | 'Rejected';
+
+export interface ConditionChange {
+  readonly type: ConditionType;
+  readonly status: Exclude<ConditionStatus, 'Unknown'>;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/**
+ * The list with the change applied, or the same list if it says so already. A condition that is not
+ * there is only added when it becomes True; `lastTransitionTime` moves only when the status does.
+ */
+export function changeCondition(
+  conditions: readonly Condition[],
+  change: ConditionChange,
+  nowMs: number,
+): readonly Condition[] {
+  const old = conditions.find(({ type }) => type === change.type);
+  if (old === undefined) {
+    if (change.status !== 'True') return conditions;
+    return [...conditions, { ...change, lastTransitionTime: timeText(nowMs) }];
+  }
+  const isSameStatus = old.status === change.status;
+  if (isSameStatus && old.reason === change.reason && old.message === change.message) {
+    return conditions;
+  }
+  const lastTransitionTime = isSameStatus ? old.lastTransitionTime : timeText(nowMs);
+  const changed: Condition = { ...old, ...change, lastTransitionTime };
+  return conditions.map((condition) => (condition === old ? changed : condition));
+}
+
+export function isTrue(
+  conditions: readonly Pick<Condition, 'type' | 'status'>[] | undefined,
+  type: string,
+): boolean {
+  return conditions?.some((each) => each.type === type && each.status === 'True') ?? false;
+}
+
+/** Completed and Failed are final: nothing changes a JobSet's outcome any more. */
+export function isFinished(conditions: readonly Condition[] | undefined): boolean {
+  return isTrue(conditions, 'Completed') || isTrue(conditions, 'Failed');
+}

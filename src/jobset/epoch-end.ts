@@ -1,0 +1,90 @@
+import { microTimeText } from '../kube/time.ts';
+import { currentEpoch, type Group, isReleased } from './in-place-restart.ts';
+import type { RestartCause, RestartRecord } from './jobset.ts';
+import { countedRestarts } from './restart-budget.ts';
+import {
+  crashLoopDelayMs,
+  recordEnd,
+  runningForMs,
+  SHORT_EPOCH_MS,
+  shortEpochsInARow,
+} from './restart-history.ts';
+import type { StatusDraft } from './status-draft.ts';
+import { describeWitness, type Witness } from './witness.ts';
+
+/**
+ * The one write that ends an epoch (design, section 5): it deprecates the epoch and carries cause,
+ * witness and charge, so that each cause is charged once, whatever crashes afterwards.
+ */
+export interface EpochEnd {
+  readonly cause: RestartCause;
+  readonly counted: boolean;
+  readonly witness: Witness | undefined;
+  readonly maxRestarts: number;
+  /** Whether a crash loop holds the group back. */
+  readonly hasBackoff: boolean;
+  readonly nowMs: number;
+}
+
+/** Writes the end of C into the draft. Counters of restarts are the caller's, but for in-place ones. */
+export function endEpoch(draft: StatusDraft, group: Group, end: EpochEnd): void {
+  const { status } = draft;
+  const epoch = currentEpoch(status);
+  const finishedMs = end.witness?.finishedMs;
+  const detectMs = finishedMs === undefined ? undefined : Math.max(0, end.nowMs - finishedMs);
+  const ranMs = runningForMs(status, isReleased(group), end.nowMs);
+  const record: RestartRecord = {
+    epoch,
+    time: microTimeText(end.nowMs),
+    cause: end.cause,
+    counted: end.counted,
+    ...(ranMs === undefined ? {} : { ranMs }),
+    ...(end.witness === undefined ? {} : { witness: end.witness.record }),
+    ...(detectMs === undefined ? {} : { phases: { detectMs } }),
+  };
+  const isInPlace = end.cause === 'WorkerFailed';
+  draft.set({
+    deprecatedEpoch: epoch,
+    restartHistory: recordEnd(status.restartHistory, record),
+    inPlaceRestarts: (status.inPlaceRestarts ?? 0) + (isInPlace ? 1 : 0),
+    inPlaceRestartsCountTowardsMax:
+      (status.inPlaceRestartsCountTowardsMax ?? 0) + (isInPlace && end.counted ? 1 : 0),
+  });
+  draft.condition(
+    {
+      type: 'RestartingInPlace',
+      status: 'True',
+      reason: end.cause,
+      message: messageOf(draft, epoch, end),
+    },
+    end.cause === 'WorkerFailed' ? 'Warning' : 'Normal',
+  );
+  draft.outcome({
+    kind: 'EpochEnded',
+    cause: end.cause,
+    counted: end.counted,
+    ...(detectMs === undefined ? {} : { detectMs }),
+  });
+}
+
+function messageOf(draft: StatusDraft, epoch: number, end: EpochEnd): string {
+  const { status } = draft;
+  const used = `${countedRestarts(status)} of ${end.maxRestarts} restarts used`;
+  const because = `epoch ${epoch} ended: ${causeOf(end)}; ${used}`;
+  const delayMs = end.hasBackoff ? crashLoopDelayMs(status.restartHistory) : 0;
+  if (delayMs === 0) return because;
+  const short = shortEpochsInARow(status.restartHistory);
+  return `${because}; the next epoch waits ${delayMs / 1000} s, because ${short} epochs in a row ended within ${SHORT_EPOCH_MS / 1000} s`;
+}
+
+function causeOf({ cause, witness }: EpochEnd): string {
+  const who = witness === undefined ? '' : describeWitness(witness.record);
+  switch (cause) {
+    case 'WorkerFailed':
+      return who === '' ? 'a member failed' : who;
+    case 'JobsRecreated':
+      return who === '' ? 'the Jobs are recreated' : `the Jobs are recreated, ${who}`;
+    case 'Resumed':
+      return 'the JobSet was resumed';
+  }
+}

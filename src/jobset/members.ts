@@ -1,0 +1,266 @@
+import { COMPLETION_INDEX } from '../kube/job.ts';
+import { controllerOf, type PartialObjectMetadata } from '../kube/meta.ts';
+import { EPOCH, NOTICE } from './names.ts';
+import { type Notice, parseNotice } from './notice.ts';
+
+/**
+ * The Pods of one JobSet, counted as their metadata changes: a Pod event costs O(1), however large
+ * the group is, and a decision reads counts per Job, never Pods. It is fed from two watches, of Pods
+ * that live (phase neither Failed nor Succeeded) and of Pods that have succeeded, and from nothing
+ * else, so that counting again from scratch gives the same counts.
+ */
+export interface Members {
+  /** Undefined for a Job of which no Pod is known. */
+  ofJob(jobUid: string): JobMembers | undefined;
+  /** UIDs of all Jobs of which a Pod lives. */
+  jobsWithLivingPods(): Iterable<string>;
+  /** Epochs that Pods which are not being deleted announce now. Few: two or three at a time. */
+  announcedEpochs(): Iterable<number>;
+  /** Pods that are not being deleted and announce `epoch`, in order of their announcements. */
+  announcing(epoch: number): Iterable<PodFacts>;
+  /** Pods that are not being deleted and whose notice is of `epoch`. */
+  noticing(epoch: number): Iterable<PodFacts>;
+  /** Pods whose annotation is no epoch. */
+  malformed(): Iterable<PodFacts>;
+  /** When an announcement last changed, by the clock of the caller of `observe`. */
+  readonly lastAnnouncementMs: number | undefined;
+}
+
+export interface JobMembers {
+  /** Pods that live and are not being deleted. */
+  readonly live: number;
+  /** Pods that are being deleted and still live. */
+  readonly terminating: number;
+  /** Completion indexes that have more than one live Pod. */
+  readonly doubledSlots: number;
+  /** How many of the live Pods announce `epoch`. */
+  liveAt(epoch: number): number;
+  /** How many Pods, being deleted or not, are known to announce something lower than `epoch`. */
+  below(epoch: number): number;
+  /** How many Pods, being deleted or not, are not known to announce `epoch`. */
+  otherThan(epoch: number): number;
+  /** Completion indexes of which a Pod has succeeded; for a NonIndexed Job, Pods. */
+  readonly succeeded: ReadonlySet<string>;
+}
+
+/** What the metadata of one Pod say about its membership. */
+export interface PodFacts {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly jobUid: string;
+  readonly jobName: string;
+  /** Completion index; undefined in a NonIndexed Job, where any Pod fills any slot. */
+  readonly slot: string | undefined;
+  /** The announced epoch, at least 1; undefined while none or none that is valid. */
+  readonly epoch: number | undefined;
+  /** An annotation that is no epoch. */
+  readonly malformedEpoch: string | undefined;
+  readonly notice: Notice | undefined;
+  readonly isTerminating: boolean;
+}
+
+/** Undefined if the Pod has no Job as its controller, so that it cannot be a member of anything. */
+export function podFacts(pod: PartialObjectMetadata): PodFacts | undefined {
+  const { metadata } = pod;
+  const owner = controllerOf(metadata);
+  if (owner?.kind !== 'Job' || !owner.apiVersion.startsWith('batch/')) return undefined;
+  const text = metadata.annotations?.[EPOCH];
+  const epoch = text === undefined ? undefined : parseEpoch(text);
+  const notice = metadata.annotations?.[NOTICE];
+  return {
+    namespace: metadata.namespace ?? '',
+    name: metadata.name ?? '',
+    uid: metadata.uid ?? '',
+    jobUid: owner.uid,
+    jobName: owner.name,
+    slot: metadata.annotations?.[COMPLETION_INDEX],
+    epoch,
+    malformedEpoch: epoch === undefined ? text : undefined,
+    notice: notice === undefined ? undefined : parseNotice(notice),
+    isTerminating: metadata.deletionTimestamp !== undefined,
+  };
+}
+
+/** The highest epoch that fits the API's int32. */
+export const MAX_EPOCH = 2_147_483_647;
+
+/** An announced epoch: decimal digits, 1 to 2147483647. Undefined for any other text. */
+export function parseEpoch(text: string): number | undefined {
+  if (!/^[0-9]{1,10}$/.test(text)) return undefined;
+  const epoch = Number(text);
+  return epoch >= 1 && epoch <= MAX_EPOCH ? epoch : undefined;
+}
+
+/** The counts behind `Members`, for whoever watches the Pods. */
+export class MemberCounts implements Members {
+  readonly #pods = new Map<string, PodFacts>();
+  readonly #jobs = new Map<string, JobCounts>();
+  readonly #announcing = new Map<number, Map<string, PodFacts>>();
+  readonly #noticing = new Map<number, Map<string, PodFacts>>();
+  readonly #malformed = new Map<string, PodFacts>();
+  #lastAnnouncementMs: number | undefined;
+
+  get lastAnnouncementMs(): number | undefined {
+    return this.#lastAnnouncementMs;
+  }
+
+  /** Takes in what a watch of living Pods says about one. False if that is nothing new. */
+  observe(pod: PodFacts, nowMs: number): boolean {
+    const old = this.#pods.get(pod.uid);
+    if (old !== undefined && saysTheSame(old, pod)) return false;
+    if (old !== undefined) this.#count(old, -1);
+    if (old?.epoch !== pod.epoch) this.#lastAnnouncementMs = nowMs;
+    this.#pods.set(pod.uid, pod);
+    this.#count(pod, 1);
+    return true;
+  }
+
+  /** The Pod with that UID does not live any more. False if it was not known to. */
+  forget(podUid: string): boolean {
+    const old = this.#pods.get(podUid);
+    if (old === undefined) return false;
+    this.#pods.delete(podUid);
+    this.#count(old, -1);
+    return true;
+  }
+
+  observeSucceeded(pod: PodFacts): void {
+    this.#job(pod.jobUid).succeeded.add(pod.slot ?? pod.uid);
+  }
+
+  /** The Job is gone: what its Pods achieved counts for nothing. */
+  forgetJob(jobUid: string): void {
+    const job = this.#jobs.get(jobUid);
+    if (job === undefined) return;
+    job.succeeded.clear();
+    this.#dropIfEmpty(jobUid, job);
+  }
+
+  isEmpty(): boolean {
+    return this.#jobs.size === 0;
+  }
+
+  ofJob(jobUid: string): JobMembers | undefined {
+    return this.#jobs.get(jobUid);
+  }
+
+  *jobsWithLivingPods(): Iterable<string> {
+    for (const [uid, job] of this.#jobs) if (job.live + job.terminating > 0) yield uid;
+  }
+
+  announcedEpochs(): Iterable<number> {
+    return this.#announcing.keys();
+  }
+
+  announcing(epoch: number): Iterable<PodFacts> {
+    return this.#announcing.get(epoch)?.values() ?? [];
+  }
+
+  noticing(epoch: number): Iterable<PodFacts> {
+    return this.#noticing.get(epoch)?.values() ?? [];
+  }
+
+  malformed(): Iterable<PodFacts> {
+    return this.#malformed.values();
+  }
+
+  #count(pod: PodFacts, by: 1 | -1): void {
+    const job = this.#job(pod.jobUid);
+    job.count(pod, by);
+    this.#dropIfEmpty(pod.jobUid, job);
+    if (pod.isTerminating) return;
+    if (pod.epoch !== undefined) list(this.#announcing, pod.epoch, pod, by);
+    if (pod.notice !== undefined) list(this.#noticing, pod.notice.epoch, pod, by);
+    if (by === -1) this.#malformed.delete(pod.uid);
+    else if (pod.malformedEpoch !== undefined) this.#malformed.set(pod.uid, pod);
+  }
+
+  #job(uid: string): JobCounts {
+    let job = this.#jobs.get(uid);
+    if (job === undefined) {
+      job = new JobCounts();
+      this.#jobs.set(uid, job);
+    }
+    return job;
+  }
+
+  #dropIfEmpty(uid: string, job: JobCounts): void {
+    if (job.live + job.terminating + job.succeeded.size === 0) this.#jobs.delete(uid);
+  }
+}
+
+class JobCounts implements JobMembers {
+  live = 0;
+  terminating = 0;
+  doubledSlots = 0;
+  readonly succeeded = new Set<string>();
+  readonly #livePodsOfSlot = new Map<string, number>();
+  readonly #liveAtEpoch = new Map<number, number>();
+  /** Live and terminating. */
+  readonly #allAtEpoch = new Map<number, number>();
+
+  count(pod: PodFacts, by: 1 | -1): void {
+    if (pod.epoch !== undefined) add(this.#allAtEpoch, pod.epoch, by);
+    if (pod.isTerminating) {
+      this.terminating += by;
+      return;
+    }
+    this.live += by;
+    if (pod.epoch !== undefined) add(this.#liveAtEpoch, pod.epoch, by);
+    if (pod.slot === undefined) return;
+    const before = this.#livePodsOfSlot.get(pod.slot) ?? 0;
+    add(this.#livePodsOfSlot, pod.slot, by);
+    if (before === 1 && by === 1) this.doubledSlots++;
+    if (before === 2 && by === -1) this.doubledSlots--;
+  }
+
+  liveAt(epoch: number): number {
+    return this.#liveAtEpoch.get(epoch) ?? 0;
+  }
+
+  below(epoch: number): number {
+    let sum = 0;
+    for (const [announced, pods] of this.#allAtEpoch) if (announced < epoch) sum += pods;
+    return sum;
+  }
+
+  otherThan(epoch: number): number {
+    return this.live + this.terminating - (this.#allAtEpoch.get(epoch) ?? 0);
+  }
+}
+
+/** Whether a Pod's metadata changed in nothing that counts; a Pod's owner and slot never change. */
+function saysTheSame(a: PodFacts, b: PodFacts): boolean {
+  return (
+    a.epoch === b.epoch &&
+    a.isTerminating === b.isTerminating &&
+    a.malformedEpoch === b.malformedEpoch &&
+    a.notice?.epoch === b.notice?.epoch
+  );
+}
+
+function add<K>(counts: Map<K, number>, key: K, by: 1 | -1): void {
+  const sum = (counts.get(key) ?? 0) + by;
+  if (sum === 0) counts.delete(key);
+  else counts.set(key, sum);
+}
+
+function list(
+  lists: Map<number, Map<string, PodFacts>>,
+  epoch: number,
+  pod: PodFacts,
+  by: 1 | -1,
+): void {
+  let pods = lists.get(epoch);
+  if (by === 1) {
+    if (pods === undefined) {
+      pods = new Map();
+      lists.set(epoch, pods);
+    }
+    pods.set(pod.uid, pod);
+    return;
+  }
+  pods?.delete(pod.uid);
+  if (pods?.size === 0) lists.delete(epoch);
+}

@@ -1,0 +1,37 @@
+import type { DefaultedSpec } from './defaults.ts';
+import type { Coordinator } from './jobset.ts';
+import { sha1Hex } from './sha1.ts';
+
+/**
+ * Names of everything that is made for a JobSet. They are part of the API: users write them into
+ * configuration (`<jobset>-<replicatedJob>-<job>-<pod>.<subdomain>` is a worker's host name).
+ */
+export function jobName(jobSet: string, replicatedJob: string, jobIndex: number): string {
+  return `${jobSet}-${replicatedJob}-${jobIndex}`;
+}
+
+/** Host name of a Pod of an Indexed Job; the Job controller appends 5 random characters to name it. */
+export function podHostname(job: string, podIndex: number): string {
+  return `${job}-${podIndex}`;
+}
+
+/** The headless Service of the JobSet and the domain of its Pods. */
+export function subdomainOf(jobSet: string, spec: Pick<DefaultedSpec, 'network'>): string {
+  const { subdomain } = spec.network;
+  return subdomain === undefined || subdomain === '' ? jobSet : subdomain;
+}
+
+/** Label value that identifies a Job in its cluster; the same over all its restarts. */
+export function jobKey(namespace: string, job: string): string {
+  return sha1Hex(`${namespace}/${job}`);
+}
+
+/** The stable address of the coordinator's Pod. */
+export function coordinatorEndpoint(
+  jobSet: string,
+  coordinator: Coordinator,
+  subdomain: string,
+): string {
+  const job = jobName(jobSet, coordinator.replicatedJob, coordinator.jobIndex ?? 0);
+  return `${podHostname(job, coordinator.podIndex ?? 0)}.${subdomain}`;
+}

@@ -1,0 +1,100 @@
+import { indexesOf } from '../kube/index-set.ts';
+import type { Job } from '../kube/job.ts';
+import type { Stored } from '../kube/meta.ts';
+import { type ChildJobs, currentJobs, replicatedJobOf } from './child-jobs.ts';
+import { isTrue } from './conditions.ts';
+import type { DefaultedReplicatedJob } from './defaults.ts';
+import type { Stage } from './in-place-restart.ts';
+import type { JobSetStatus } from './jobset.ts';
+import type { JobMembers, Members } from './members.ts';
+
+/**
+ * A JobSet's ReplicatedJobs as stages of its group, with what has succeeded in them (design H3).
+ * A Job whose work is partly done cannot rejoin a group that starts over: its finished indexes have
+ * no Pods any more. Unless its whole ReplicatedJob is complete it is made anew, at no charge.
+ */
+export interface GroupStages {
+  readonly stages: readonly Stage[];
+  /** Jobs with a succeeded index of a ReplicatedJob that has to start over. */
+  readonly toRecreate: readonly Stored<Job>[];
+}
+
+export function groupStages(
+  replicatedJobs: readonly DefaultedReplicatedJob[],
+  children: ChildJobs,
+  status: JobSetStatus,
+  members: Members,
+): GroupStages {
+  const deprecated = status.deprecatedEpoch ?? 0;
+  const released = new Map(
+    status.replicatedJobsStatus?.map(({ name, syncedEpoch }) => [name, syncedEpoch ?? 0]),
+  );
+  const jobsOf = byReplicatedJob(currentJobs(children));
+  const toRecreate: Stored<Job>[] = [];
+  const stages = replicatedJobs.map((replicated): Stage => {
+    const { name, replicas, template } = replicated;
+    const jobs = jobsOf.get(name) ?? [];
+    const isComplete =
+      jobs.length >= replicas &&
+      jobs.every((job) => hasAllSucceeded(job, members.ofJob(job.metadata.uid)));
+    const epoch = released.get(name) ?? 0;
+    const startsOver = !isComplete && deprecated > 0 && epoch <= deprecated;
+    const used = startsOver
+      ? jobs.filter((job) => hasSucceededIndex(job, members.ofJob(job.metadata.uid)))
+      : [];
+    toRecreate.push(...used);
+    return {
+      name,
+      replicas,
+      parallelism: template.spec.parallelism ?? 1,
+      released: epoch,
+      isComplete,
+      jobs: jobs.filter(
+        (job) => job.metadata.deletionTimestamp === undefined && !used.includes(job),
+      ),
+    };
+  });
+  return { stages, toRecreate };
+}
+
+function byReplicatedJob(jobs: readonly Stored<Job>[]): ReadonlyMap<string, Stored<Job>[]> {
+  const groups = new Map<string, Stored<Job>[]>();
+  for (const job of jobs) {
+    const name = replicatedJobOf(job) ?? '';
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [job]);
+    else group.push(job);
+  }
+  return groups;
+}
+
+/** Jobs that have succeeded or are about to, when the Job controller has counted their Pods. */
+export function willSucceed(children: ChildJobs, members: Members): readonly Stored<Job>[] {
+  const isNear = (job: Stored<Job>): boolean =>
+    hasAllSucceeded(job, members.ofJob(job.metadata.uid));
+  return [...children.successful, ...children.active.filter(isNear)];
+}
+
+/** Whether the Job will complete, as far as its Pods decide that. */
+function hasAllSucceeded(job: Job, pods: JobMembers | undefined): boolean {
+  const { conditions } = job.status ?? {};
+  if (isTrue(conditions, 'Complete') || isTrue(conditions, 'SuccessCriteriaMet')) return true;
+  const completions = job.spec.completions ?? job.spec.parallelism ?? 1;
+  return succeededCount(job, pods) >= completions;
+}
+
+function hasSucceededIndex(job: Job, pods: JobMembers | undefined): boolean {
+  return succeededCount(job, pods) > 0;
+}
+
+/** Indexes, or Pods of a NonIndexed Job, that have succeeded by the Job's count or by their Pod. */
+function succeededCount({ spec, status }: Job, pods: JobMembers | undefined): number {
+  const counted = status?.succeeded ?? 0;
+  if (pods === undefined || pods.succeeded.size === 0) {
+    return counted + (status?.uncountedTerminatedPods?.succeeded?.length ?? 0);
+  }
+  if (spec.completionMode !== 'Indexed') return Math.max(counted, pods.succeeded.size);
+  const indexes = new Set(pods.succeeded);
+  for (const index of indexesOf(status?.completedIndexes ?? '')) indexes.add(String(index));
+  return indexes.size;
+}
