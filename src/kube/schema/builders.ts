@@ -1,30 +1,43 @@
 /**
  * Builders of structural schemas. They only spell plain `JsonSchema` values shortly, so that the
  * schema of a kind reads like its type. A description, where given, is the last argument.
- *
- * A schema with `properties` that several others share (a PodSpec, say) is one constant; variants
- * of it (`described`, `defaulted`) keep its very `properties`, by which the OpenAPI documents
- * recognise it.
  */
 import type { JsonSchema } from './json-schema.ts';
 
 type Properties = Readonly<Record<string, JsonSchema>>;
 
+interface ObjectOptions<P extends Properties> {
+  readonly required?: readonly (keyof P & string)[];
+  readonly description?: string;
+}
+
+export type ObjectSchema<P extends Properties = Properties> = JsonSchema & {
+  readonly properties: P;
+};
+
 /** An object with these fields and no others. */
 export function object<P extends Properties>(
   properties: P,
-  options: {
-    readonly required?: readonly (keyof P & string)[];
-    readonly description?: string;
-  } = {},
-): JsonSchema & { readonly properties: P } {
-  const { required, description } = options;
+  { required, description }: ObjectOptions<P> = {},
+): ObjectSchema<P> {
   return {
     type: 'object',
-    ...(description === undefined ? {} : { description }),
+    ...describe(description),
     properties,
     ...(required === undefined ? {} : { required }),
   };
+}
+
+/**
+ * A builder of objects that carry a name of the group `prefix` in their title. OpenAPI documents
+ * refer to such a schema by its name instead of repeating it; variants (`described`) keep it.
+ */
+export function definitions(prefix: string) {
+  return <P extends Properties>(
+    name: string,
+    properties: P,
+    options: ObjectOptions<P> = {},
+  ): ObjectSchema<P> => ({ title: `${prefix}.${name}`, ...object(properties, options) });
 }
 
 /** An object that names something as a whole: it is replaced, never merged. */

@@ -4,6 +4,8 @@
  * defaulting, validation and the published OpenAPI have one source for all kinds.
  */
 export interface JsonSchema {
+  /** Of a built-in schema: its name in OpenAPI documents, `io.k8s.api.core.v1.PodSpec`. */
+  readonly title?: string;
   readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
   readonly format?: string;
   readonly description?: string;

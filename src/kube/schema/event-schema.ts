@@ -1,0 +1,67 @@
+/**
+ * Schemas of Events in both groups. They are two views of the same objects: what one calls
+ * `involvedObject`, `message` and `source`, the other calls `regarding`, `note` and
+ * `deprecatedSource`.
+ */
+import { defaulted, definitions, int32, nullable, string, time } from './builders.ts';
+import { kind } from './meta-schema.ts';
+import { OBJECT_REFERENCE } from './reference-schema.ts';
+
+const core = definitions('io.k8s.api.core.v1');
+const events = definitions('io.k8s.api.events.v1');
+
+const EVENT_SOURCE = core('EventSource', { component: string(), host: string() });
+
+const EVENT_SERIES = core('EventSeries', { count: int32(), lastObservedTime: time() });
+
+export const EVENT = kind(
+  core(
+    'Event',
+    {
+      involvedObject: OBJECT_REFERENCE,
+      reason: string(),
+      message: string(),
+      source: EVENT_SOURCE,
+      firstTimestamp: time(),
+      lastTimestamp: time(),
+      count: int32(),
+      type: string(),
+      eventTime: nullable(time()),
+      series: EVENT_SERIES,
+      action: string(),
+      related: OBJECT_REFERENCE,
+      reportingComponent: defaulted('', string()),
+      reportingInstance: defaulted('', string()),
+    },
+    { required: ['involvedObject'], description: 'Something that happened to an object.' },
+  ),
+);
+
+const EVENTS_EVENT_SERIES = events(
+  'EventSeries',
+  { count: int32(), lastObservedTime: time() },
+  { required: ['count', 'lastObservedTime'] },
+);
+
+export const EVENTS_EVENT = kind(
+  events(
+    'Event',
+    {
+      eventTime: nullable(time()),
+      series: EVENTS_EVENT_SERIES,
+      reportingController: string(),
+      reportingInstance: string(),
+      action: string(),
+      reason: string(),
+      regarding: OBJECT_REFERENCE,
+      related: OBJECT_REFERENCE,
+      note: string(),
+      type: string(),
+      deprecatedSource: EVENT_SOURCE,
+      deprecatedFirstTimestamp: time(),
+      deprecatedLastTimestamp: time(),
+      deprecatedCount: int32(),
+    },
+    { required: ['eventTime'], description: 'Something that happened to an object.' },
+  ),
+);
