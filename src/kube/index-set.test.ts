@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatIndexSet, hasIndex, indexesBelow, parseIndexSet } from './index-set.ts';
+import { formatIndexSet, hasIndex, indexesBelow, indexesOf, parseIndexSet } from './index-set.ts';
 
 test.each([
   ['', []],
@@ -33,4 +33,10 @@ test('what is formatted parses to the same members', () => {
       }
     }),
   );
+});
+
+test('the members of a text come in order, none of what is no set, and never without end', () => {
+  expect(indexesOf('1,3-5')).toEqual([1, 3, 4, 5]);
+  expect(indexesOf('5-3')).toEqual([]);
+  expect(indexesOf('0-2147483647')).toHaveLength(1_000_000);
 });

@@ -1,77 +1,72 @@
 /**
- * Sets of completion indexes as the status of a Job writes them: `1,3-5,7`, in order; two neighbours
- * are written `a,b`, three or more `a-c`.
+ * Sets of completion indexes in the text form of Job status: ascending, separated by commas, three
+ * or more neighbours joined as `first-last`, such as `0,2-5,7,8` (spec
+ * container-restart-and-jobs.md, 7.4). Kept as ranges, so that `0-2147483647` costs nothing.
  */
 export type IndexSet = readonly IndexRange[];
 
-/** Both ends belong to it. */
-export interface IndexRange {
-  readonly first: number;
-  readonly last: number;
-}
+/** First and last index, both included. */
+export type IndexRange = readonly [first: number, last: number];
 
-/** Undefined for a text that is no such set. Ranges must ascend, as the server writes them. */
+/** The set, or undefined if `text` is not one: bad syntax, descending, overlapping or too large. */
 export function parseIndexSet(text: string): IndexSet | undefined {
   if (text === '') return [];
   const ranges: IndexRange[] = [];
   let previous = -1;
   for (const part of text.split(',')) {
-    const range = RANGE.exec(part);
-    if (range === null) return undefined;
-    const first = Number(range[1]);
-    const last = range[2] === undefined ? first : Number(range[2]);
+    const match = RANGE.exec(part);
+    if (match === null) return undefined;
+    const first = Number(match[1]);
+    const last = Number(match[2] ?? match[1]);
     if (first <= previous || last < first || last > MAX_INDEX) return undefined;
-    ranges.push({ first, last });
+    ranges.push([first, last]);
     previous = last;
   }
   return ranges;
 }
 
+/** The canonical text of `indexes`, given in any order, with or without repeats. */
 export function formatIndexSet(indexes: Iterable<number>): string {
-  const parts: string[] = [];
-  for (const { first, last } of rangesOf(indexes)) {
-    if (last === first) parts.push(`${first}`);
-    else parts.push(`${first}${last === first + 1 ? ',' : '-'}${last}`);
+  return rangesOf(indexes)
+    .map(([first, last]) => {
+      if (first === last) return `${first}`;
+      return `${first}${last === first + 1 ? ',' : '-'}${last}`;
+    })
+    .join(',');
+}
+
+export function hasIndex(set: IndexSet, index: number): boolean {
+  return set.some(([first, last]) => first <= index && index <= last);
+}
+
+/** The members below `limit`, ascending. */
+export function indexesBelow(set: IndexSet, limit: number): number[] {
+  const indexes: number[] = [];
+  for (const [first, last] of set) {
+    for (let index = first; index <= last && index < limit; index++) indexes.push(index);
   }
-  return parts.join(',');
+  return indexes;
 }
 
-export function containsIndex(set: IndexSet, index: number): boolean {
-  let low = 0;
-  let high = set.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const range = set[middle];
-    if (range === undefined) return false;
-    if (index < range.first) high = middle;
-    else if (index > range.last) low = middle + 1;
-    else return true;
-  }
-  return false;
+/** The members of a set in text form, ascending; none of a text that is no set. */
+export function indexesOf(text: string): readonly number[] {
+  return indexesBelow(parseIndexSet(text) ?? [], MAX_COMPLETIONS);
 }
 
-export function indexCount(set: IndexSet): number {
-  return set.reduce((sum, { first, last }) => sum + last - first + 1, 0);
-}
+const RANGE = /^(\d{1,10})(?:-(\d{1,10}))?$/;
 
-/** The indexes of a set in text form, in order; none of a text that is no set. */
-export function* indexesOf(text: string): Generator<number, void> {
-  for (const { first, last } of parseIndexSet(text) ?? []) {
-    for (let index = first; index <= last; index++) yield index;
-  }
-}
-
-const RANGE = /^([0-9]{1,10})(?:-([0-9]{1,10}))?$/;
-
-/** Completions are int32. */
+/** Completions are an int32. */
 const MAX_INDEX = 2 ** 31 - 1;
 
+/** Ten times what the API allows for an Indexed Job; a text with more must not fill the memory. */
+const MAX_COMPLETIONS = 1_000_000;
+
 function rangesOf(indexes: Iterable<number>): IndexSet {
-  const ranges: { first: number; last: number }[] = [];
+  const ranges: [number, number][] = [];
   for (const index of [...indexes].sort((a, b) => a - b)) {
     const current = ranges.at(-1);
-    if (current !== undefined && index <= current.last + 1) current.last = index;
-    else ranges.push({ first: index, last: index });
+    if (current !== undefined && index <= current[1] + 1) current[1] = index;
+    else ranges.push([index, index]);
   }
   return ranges;
 }
