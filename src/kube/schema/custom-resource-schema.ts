@@ -1,0 +1,71 @@
+/**
+ * A built-in schema as a CustomResourceDefinition may hold it, and as the generators of the Go
+ * world write it: no titles, no patch metadata, object metadata reduced to what a template can say,
+ * quantities as int-or-string, and keys of list maps always present.
+ */
+import { map, object, set, string } from './builders.ts';
+import type { JsonSchema } from './json-schema.ts';
+import { OBJECT_META, QUANTITY } from './meta-schema.ts';
+
+/** `schema` in the form that `spec.versions[].schema.openAPIV3Schema` of a CRD takes. */
+export function customResourceSchema(schema: JsonSchema): JsonSchema {
+  if (schema.title === QUANTITY.title) return reworded(schema, CUSTOM_RESOURCE_QUANTITY);
+  if (schema.title === OBJECT_META.title) return reworded(schema, TEMPLATE_METADATA);
+  const {
+    title: _title,
+    'x-kubernetes-patch-strategy': _strategy,
+    'x-kubernetes-patch-merge-key': _mergeKey,
+    ...kept
+  } = schema;
+  const { properties, items, additionalProperties } = kept;
+  return {
+    ...kept,
+    ...(properties === undefined ? {} : { properties: mapProperties(properties) }),
+    ...(items === undefined
+      ? {}
+      : { items: withKeys(customResourceSchema(items), kept['x-kubernetes-list-map-keys'] ?? []) }),
+    ...(typeof additionalProperties === 'object'
+      ? { additionalProperties: customResourceSchema(additionalProperties) }
+      : {}),
+  };
+}
+
+/** Quantities of a custom resource are whole numbers or text; a fraction has to be text. */
+const CUSTOM_RESOURCE_QUANTITY: JsonSchema = {
+  'x-kubernetes-int-or-string': true,
+  anyOf: [{ type: 'integer' }, { type: 'string' }],
+  pattern:
+    '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$',
+};
+
+/** Metadata of a template: what its author may set, and nothing that only a server can. */
+const TEMPLATE_METADATA = object({
+  name: string(),
+  namespace: string(),
+  labels: map(string()),
+  annotations: map(string()),
+  finalizers: set(string()),
+});
+
+function reworded({ description }: JsonSchema, replacement: JsonSchema): JsonSchema {
+  return description === undefined ? replacement : { ...replacement, description };
+}
+
+function mapProperties(
+  properties: Readonly<Record<string, JsonSchema>>,
+): Record<string, JsonSchema> {
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, property]) => [name, customResourceSchema(property)]),
+  );
+}
+
+/** A key of a list map is required or has a default, else a real server refuses the schema. */
+function withKeys(items: JsonSchema, keys: readonly string[]): JsonSchema {
+  const { properties, required = [] } = items;
+  const open = keys.filter(
+    (key) => !required.includes(key) && properties?.[key]?.default === undefined,
+  );
+  if (open.length === 0 || properties === undefined) return items;
+  const keyed = open.map((key) => [key, { ...properties[key], default: '' }] as const);
+  return { ...items, properties: { ...properties, ...Object.fromEntries(keyed) } };
+}
