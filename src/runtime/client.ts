@@ -5,7 +5,10 @@ import type {
   PartialObjectMetadata,
   Stored,
 } from '../kube/meta.ts';
+import type { JsonPatchOperation } from '../kube/patch/json-patch.ts';
 import type { Resource } from '../kube/resource.ts';
+
+export type { JsonPatchOperation };
 
 /**
  * The typed client of the Kubernetes API. Every call rejects with `ApiStatusError` (the server
@@ -60,6 +63,8 @@ export interface Client {
     body: T,
     options?: CallOptions,
   ): Promise<T>;
+  /** GET of any other path that answers with JSON, such as `/apis` (discovery) or `/version`. */
+  getPath(path: string, options?: CallOptions): Promise<unknown>;
   /** GET `pods/NAME/log`: the bytes as they come; with `follow` until the container has ended. */
   logs(at: ObjectKey, options?: LogOptions): AsyncIterable<Uint8Array>;
 }
@@ -85,7 +90,8 @@ export interface CallOptions {
 }
 
 export interface WriteOptions extends CallOptions {
-  readonly subresource?: 'status';
+  /** `finalize` exists for Namespaces only. */
+  readonly subresource?: 'status' | 'finalize';
 }
 
 export interface ListOptions extends CallOptions {
@@ -120,9 +126,3 @@ export type PatchBody =
   | { readonly type: 'json'; readonly operations: readonly JsonPatchOperation[] }
   | { readonly type: 'merge'; readonly patch: unknown }
   | { readonly type: 'strategic'; readonly patch: unknown };
-
-/** RFC 6902. */
-export type JsonPatchOperation =
-  | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: unknown }
-  | { readonly op: 'remove'; readonly path: string }
-  | { readonly op: 'move' | 'copy'; readonly from: string; readonly path: string };

@@ -70,6 +70,10 @@ export class MemoryClient implements Client {
     throw failure('MethodNotAllowed', 'no subresources here');
   }
 
+  getPath(): never {
+    throw failure('NotFound', 'no other paths here');
+  }
+
   logs(): never {
     throw failure('MethodNotAllowed', 'no logs here');
   }

@@ -1,0 +1,9 @@
+/** Where a client gets its bearer token from, request by request, because tokens rotate. */
+export interface TokenSource {
+  /** The token to send now. Rejects when there is none to be had. */
+  token(): Promise<string>;
+}
+
+export function staticToken(token: string): TokenSource {
+  return { token: () => Promise.resolve(token) };
+}
