@@ -3,6 +3,7 @@
  * what the protocol needs (design, section 4). Such a template is left as it is.
  */
 import type { Container, ContainerRestartRule, PodTemplateSpec } from '../kube/pod.ts';
+import { matchingAction, restartsPod } from '../kube/restart-rule.ts';
 import {
   AGENT_CONTAINER,
   AGENT_CONTAINER_NAME,
@@ -51,20 +52,7 @@ const LAST_EXIT_CODE = 255;
 
 function firstExitThatKeepsThePod(rules: readonly ContainerRestartRule[]): number | undefined {
   for (let code = 0; code <= LAST_EXIT_CODE; code++) {
-    const action = matchingAction(rules, code);
-    if (action !== 'RestartPod' && action !== 'RestartAllContainers') return code;
+    if (!restartsPod(matchingAction(rules, code))) return code;
   }
   return undefined;
-}
-
-/** The action of the first rule that matches `exitCode`, as kubelet picks it. */
-export function matchingAction(
-  rules: readonly ContainerRestartRule[],
-  exitCode: number,
-): ContainerRestartRule['action'] | undefined {
-  return rules.find(({ exitCodes }) => {
-    const isListed = exitCodes?.values?.includes(exitCode) ?? false;
-    if (exitCodes?.operator === 'In') return isListed;
-    return exitCodes?.operator === 'NotIn' && !isListed;
-  })?.action;
 }

@@ -1,12 +1,24 @@
-import { expect, test } from 'vitest';
-import { isOlderVersion } from './resource-version.ts';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { compareResourceVersions } from './resource-version.ts';
 
-test.each([
-  ['9', '10', true],
-  ['10', '9', false],
-  ['7', '7', false],
-  [undefined, '1', true],
-  ['', '0', true],
-  ['99999999999999999998', '99999999999999999999', true],
-  ['1', undefined, false],
-])('%o older than %o: %o', (a, b, expected) => expect(isOlderVersion(a, b)).toBe(expected));
+describe('resource versions', () => {
+  it('are ordered as numbers, beyond what a number holds too', () => {
+    const versions = fc.bigInt({ min: 1n, max: 10n ** 30n });
+    fc.assert(
+      fc.property(versions, versions, (a, b) => {
+        const order = compareResourceVersions(String(a), String(b)) ?? Number.NaN;
+        expect(Math.sign(order)).toBe(a < b ? -1 : a > b ? 1 : 0);
+      }),
+    );
+  });
+
+  it.each([
+    ['', '1'],
+    ['1', '01'],
+    ['abc', '1'],
+    ['-1', '1'],
+  ])('have no order when one is no decimal number: %j and %j', (a, b) => {
+    expect(compareResourceVersions(a, b)).toBeUndefined();
+  });
+});

@@ -1,9 +1,12 @@
 /**
- * Whether `version` is older than `than`. Resource versions are opaque to most of the API, but those
- * of one resource may be ordered, as decimal numbers of any length; an absent one is the oldest.
+ * Order of resourceVersions of one resource (KEP-5504): decimal numbers of any length. Negative if
+ * `a` is older, 0 if they are the same; undefined if one is no such number, so nothing is known.
  */
-export function isOlderVersion(version: string | undefined, than: string | undefined): boolean {
-  const a = version ?? '';
-  const b = than ?? '';
-  return a.length === b.length ? a < b : a.length < b.length;
+export function compareResourceVersions(a: string, b: string): number | undefined {
+  if (!DECIMAL.test(a) || !DECIMAL.test(b)) return a === b ? 0 : undefined;
+  if (a.length !== b.length) return a.length - b.length;
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }
+
+const DECIMAL = /^[1-9][0-9]*$/;

@@ -1,0 +1,132 @@
+/**
+ * Carries out what the barrier decides: events come in from the channel, from signals and from the
+ * worker, effects go out to the channel, the marker and the body. One step at a time, in order.
+ */
+import type { Logger } from '../runtime/ports/logger.ts';
+import { type Barrier, type BarrierEvent, type Effect, type LeaveReason, step } from './barrier.ts';
+import type { Channel } from './channel.ts';
+import type { Marker, MarkerStore } from './marker.ts';
+import type { WorkerExit } from './worker-exit.ts';
+
+/** What stands behind the barrier. */
+export interface Body {
+  readonly mode: Barrier['mode'];
+  /**
+   * Lets the worker of `epoch` start. A supervisor calls `ended` when the worker and all of its
+   * descendants are gone, whoever ended them.
+   */
+  lift(epoch: number, ended: (exit: WorkerExit, restartsGroup: boolean) => void): void;
+  /** Ends the worker; `ended` tells when. Never called in sidecar mode. */
+  stopWorker(): void;
+}
+
+export interface AgentOptions {
+  readonly jobSetUid: string | undefined;
+  /** As it was read before the start. */
+  readonly marker: Marker;
+  readonly markers: MarkerStore;
+  readonly channel: Channel;
+  readonly body: Body;
+  readonly logger: Logger;
+}
+
+export interface Agent {
+  /** The agent is told to end by a signal. */
+  stop(signal: string): void;
+  /** Resolves when the agent has to leave its container; rejects when it cannot go on. */
+  readonly left: Promise<LeaveReason>;
+}
+
+export function startAgent(options: AgentOptions): Agent {
+  const running = new RunningAgent(options);
+  options.channel.open({
+    snapshot: (snapshot) => running.dispatch({ type: 'snapshot', snapshot }),
+    announced: (epoch) => running.dispatch({ type: 'announced', epoch }),
+    podEnding: () => running.dispatch({ type: 'podEnding' }),
+  });
+  return {
+    left: running.left.finally(() => options.channel.close()),
+    stop: (signal) => running.dispatch({ type: 'stop', signal }),
+  };
+}
+
+class RunningAgent {
+  readonly left: Promise<LeaveReason>;
+  readonly #options: AgentOptions;
+  readonly #events: BarrierEvent[] = [];
+  #state: Barrier;
+  #isStepping = false;
+  #notice: Promise<void> = Promise.resolve();
+  #leave: (reason: LeaveReason) => void = () => undefined;
+  #fail: (error: unknown) => void = () => undefined;
+
+  constructor(options: AgentOptions) {
+    this.#options = options;
+    this.#state = {
+      mode: options.body.mode,
+      jobSetUid: options.jobSetUid,
+      marker: options.marker,
+      known: undefined,
+      isPodEnding: false,
+      stage: { name: 'Unsynced' },
+    };
+    this.left = new Promise((resolve, reject) => {
+      this.#leave = resolve;
+      this.#fail = reject;
+    });
+  }
+
+  /** An event that comes while another is handled waits for its turn. */
+  dispatch(event: BarrierEvent): void {
+    this.#events.push(event);
+    if (this.#isStepping) return;
+    this.#isStepping = true;
+    for (let next = this.#events.shift(); next !== undefined; next = this.#events.shift()) {
+      const { state, effects } = step(this.#state, next);
+      this.#state = state;
+      for (const effect of effects) this.#carryOut(effect);
+    }
+    this.#isStepping = false;
+  }
+
+  #carryOut(effect: Effect): void {
+    const { body, channel, logger } = this.#options;
+    switch (effect.type) {
+      case 'writeMarker':
+        this.#writeMarker(effect.marker);
+        break;
+      case 'announce':
+        logger.info('announces an epoch', { ...effect.announcement });
+        channel.announce(effect.announcement);
+        break;
+      case 'lift':
+        logger.info('an epoch begins', { epoch: effect.epoch });
+        body.lift(effect.epoch, (exit, restartsGroup) => {
+          logger.info('the worker ended', { ...exit.end, epoch: effect.epoch });
+          this.dispatch({ type: 'workerEnded', exit, restartsGroup });
+        });
+        break;
+      case 'stopWorker':
+        logger.info('the epoch is over: stops the worker');
+        body.stopWorker();
+        break;
+      case 'giveNotice':
+        this.#notice = channel.giveNotice(effect.epoch);
+        break;
+      case 'leave':
+        logger.info('leaves the container', { reason: effect.reason.type });
+        // The notice is bounded in time and never fails.
+        void this.#notice.then(() => this.#leave(effect.reason));
+        break;
+    }
+  }
+
+  #writeMarker(marker: Marker): void {
+    this.#options.markers.write(marker).then(
+      () => this.dispatch({ type: 'markerWritten' }),
+      (cause: unknown) => {
+        this.#fail(new Error(`the marker could not be written: ${String(cause)}`, { cause }));
+      },
+    );
+  }
+}

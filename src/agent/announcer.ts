@@ -1,0 +1,232 @@
+/**
+ * Writes the agent's epoch on its own Pod, in order: each patch tests the value that it replaces, so
+ * that one that is late changes nothing, and the Pod's UID, so that it never reaches a successor of
+ * the same name. When the value is not what it was thought to be, or the answer got lost, the Pod is
+ * read and the patch repeated. Needs no right but `patch` on Pods.
+ */
+import { EPOCH, NOTICE } from '../jobset/names.ts';
+import { formatNotice } from '../jobset/notice.ts';
+import type { Stored } from '../kube/meta.ts';
+import { PODS, type Pod } from '../kube/pod.ts';
+import { ApiStatusError } from '../kube/status.ts';
+import { Backoff } from '../runtime/backoff.ts';
+import type { Client, JsonPatchOperation } from '../runtime/client.ts';
+import { withDeadline } from '../runtime/deadline.ts';
+import { type Clock, sleep } from '../runtime/ports/clock.ts';
+import type { Logger } from '../runtime/ports/logger.ts';
+import type { Random } from '../runtime/ports/random.ts';
+import type { Announcement } from './channel.ts';
+
+export interface AnnouncerOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly pod: {
+    readonly namespace: string;
+    readonly name: string;
+    /** Undefined: learnt from the first answer. */
+    readonly uid: string | undefined;
+  };
+  /** The epoch that this Pod announced last, as far as its marker knows; 0: none. */
+  readonly announced: number;
+  /** How long to wait before an announcement, so that a large group does not come all at once. */
+  readonly spreadMs: (epoch: number) => number;
+  readonly confirmed: (epoch: number) => void;
+  /** The Pod is being deleted or is gone. */
+  readonly podEnding: () => void;
+  readonly signal: AbortSignal;
+}
+
+/** What the annotation holds, as far as the agent knows. */
+type Old =
+  | { readonly name: 'Value'; readonly text: string }
+  /** Not there, without having looked: the Pod is new. */
+  | { readonly name: 'New' }
+  /** Not there as of a version of the Pod. */
+  | { readonly name: 'Absent'; readonly version: string; readonly hasAnnotations: boolean }
+  | { readonly name: 'Unknown' };
+
+/** For one request, retries of a busy server by the client included. */
+const REQUEST_TIMEOUT_MS = 15_000;
+const BACKOFF = { baseMs: 50, maxMs: 30_000, jitterFactor: 1 } as const;
+/** An agent that is told to stop has no time to lose: its Pod waits for it. */
+const NOTICE_TIMEOUT_MS = 300;
+
+const EPOCH_PATH = `/metadata/annotations/${pointer(EPOCH)}`;
+const NOTICE_PATH = `/metadata/annotations/${pointer(NOTICE)}`;
+
+export class Announcer {
+  readonly #options: AnnouncerOptions;
+  readonly #backoff: Backoff;
+  #wanted: Announcement | undefined;
+  #isWorking = false;
+  #uid: string | undefined;
+  #old: Old;
+
+  constructor(options: AnnouncerOptions) {
+    this.#options = options;
+    this.#backoff = new Backoff(options.random, BACKOFF);
+    this.#uid = options.pod.uid;
+    const { announced } = options;
+    this.#old = announced > 0 ? { name: 'Value', text: String(announced) } : { name: 'New' };
+  }
+
+  /** Announcements are made one after the other; one that was superseded before its turn is not. */
+  announce(announcement: Announcement): void {
+    this.#wanted = announcement;
+    if (!this.#isWorking) void this.#work();
+  }
+
+  /** See `Channel.giveNotice`. */
+  async giveNotice(epoch: number): Promise<void> {
+    const { clock, logger } = this.#options;
+    const operations = [
+      ...this.#uidTest(),
+      { op: 'add', path: NOTICE_PATH, value: formatNotice({ epoch }) } as const,
+    ];
+    try {
+      await withDeadline(clock, NOTICE_TIMEOUT_MS, undefined, (signal) =>
+        this.#patch({ type: 'json', operations }, signal),
+      );
+    } catch (error) {
+      logger.info('the notice could not be given', { err: String(error) });
+    }
+  }
+
+  async #work(): Promise<void> {
+    const { clock, signal, spreadMs, confirmed } = this.#options;
+    this.#isWorking = true;
+    let spreadEpoch = 0;
+    try {
+      while (this.#wanted !== undefined && !signal.aborted) {
+        const { epoch } = this.#wanted;
+        const delayMs = epoch === spreadEpoch ? 0 : spreadMs(epoch);
+        spreadEpoch = epoch;
+        if (delayMs > 0) await sleep(clock, delayMs, signal);
+        const announcement = this.#wanted;
+        if (!(await this.#attempt(announcement))) continue;
+        this.#backoff.reset();
+        if (this.#wanted === announcement) this.#wanted = undefined;
+        confirmed(announcement.epoch);
+      }
+    } catch (error) {
+      // Only the end of the channel gets here.
+      if (!signal.aborted) throw error;
+    } finally {
+      this.#isWorking = false;
+    }
+  }
+
+  /** True when the announcement stands; otherwise it has waited as long as is due. */
+  async #attempt(announcement: Announcement): Promise<boolean> {
+    const text = String(announcement.epoch);
+    try {
+      if (this.#old.name === 'Unknown') {
+        if (!this.#learn(await this.#request({ type: 'merge', patch: {} }))) return false;
+        if (this.#isAt(text)) return true;
+      }
+      const operations = this.#operations(announcement, this.#old);
+      this.#learn(await this.#request({ type: 'json', operations }));
+      return this.#isAt(text);
+    } catch (error) {
+      await this.#afterFailure(error);
+      return false;
+    }
+  }
+
+  #isAt(text: string): boolean {
+    return this.#old.name === 'Value' && this.#old.text === text;
+  }
+
+  /** False if it is another Pod of the same name. */
+  #learn(pod: Stored<Pod>): boolean {
+    const { uid, annotations, deletionTimestamp, resourceVersion } = pod.metadata;
+    if (this.#uid !== undefined && this.#uid !== uid) {
+      this.#podIsGone();
+      return false;
+    }
+    this.#uid = uid;
+    if (deletionTimestamp !== undefined) this.#options.podEnding();
+    const text = annotations?.[EPOCH];
+    const hasAnnotations = annotations !== undefined;
+    this.#old =
+      text === undefined
+        ? { name: 'Absent', version: resourceVersion, hasAnnotations }
+        : { name: 'Value', text };
+    return true;
+  }
+
+  #podIsGone(): void {
+    this.#wanted = undefined;
+    this.#options.podEnding();
+  }
+
+  /** Servers answer a failed test with 422, and may refuse for a conflict of their own with 409. */
+  async #afterFailure(error: unknown): Promise<void> {
+    const { clock, logger, signal } = this.#options;
+    if (signal.aborted) throw signal.reason;
+    const code = error instanceof ApiStatusError ? error.code : undefined;
+    if (code === 404) {
+      logger.warn('the Pod is gone', { err: String(error) });
+      this.#podIsGone();
+      return;
+    }
+    const wasUnknown = this.#old.name === 'Unknown';
+    this.#old = { name: 'Unknown' };
+    if ((code === 422 || code === 409) && !wasUnknown) return;
+    logger.warn('the epoch could not be announced yet', { err: String(error) });
+    await sleep(clock, this.#backoff.next(), signal);
+  }
+
+  #operations(announcement: Announcement, old: Old): readonly JsonPatchOperation[] {
+    const { epoch, cause } = announcement;
+    const annotations: JsonPatchOperation[] = [
+      { op: 'add', path: EPOCH_PATH, value: String(epoch) },
+    ];
+    if (cause !== undefined) {
+      annotations.push({ op: 'add', path: NOTICE_PATH, value: formatNotice(cause) });
+    }
+    return [...this.#uidTest(), ...oldTest(old), ...annotations];
+  }
+
+  #uidTest(): readonly JsonPatchOperation[] {
+    return this.#uid === undefined ? [] : [{ op: 'test', path: '/metadata/uid', value: this.#uid }];
+  }
+
+  #request(patch: Parameters<Client['patch']>[2]): Promise<Stored<Pod>> {
+    const { clock, signal } = this.#options;
+    return withDeadline(clock, REQUEST_TIMEOUT_MS, signal, (limited) =>
+      this.#patch(patch, limited),
+    );
+  }
+
+  #patch(patch: Parameters<Client['patch']>[2], signal: AbortSignal): Promise<Stored<Pod>> {
+    const { client, pod } = this.#options;
+    return client.patch(PODS, { namespace: pod.namespace, name: pod.name }, patch, { signal });
+  }
+}
+
+function oldTest(old: Old): readonly JsonPatchOperation[] {
+  switch (old.name) {
+    case 'Value':
+      return [{ op: 'test', path: EPOCH_PATH, value: old.text }];
+    case 'New':
+      // API servers take a missing member for null here; one that does not makes the agent read.
+      return [{ op: 'test', path: EPOCH_PATH, value: null }];
+    case 'Absent':
+      return [
+        { op: 'test', path: '/metadata/resourceVersion', value: old.version },
+        ...(old.hasAnnotations
+          ? []
+          : [{ op: 'add', path: '/metadata/annotations', value: {} } as const]),
+      ];
+    case 'Unknown':
+      return [];
+  }
+}
+
+/** A key as a token of a JSON pointer (RFC 6901). */
+function pointer(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1');
+}

@@ -1,0 +1,375 @@
+/**
+ * Agents, a hub of status versions and two controllers as one transition system, walked at random:
+ * the barrier under test against the properties of the design (section 7). Faults are worker exits,
+ * agent crashes, replaced Pods and announcements that arrive late.
+ */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Barrier, type Effect, step } from './barrier.ts';
+import { type Marker, NO_MARKER } from './marker.ts';
+
+interface Status {
+  readonly deprecated: number;
+  readonly released: number;
+}
+
+interface Pod {
+  annotation: number;
+  disk: Marker;
+  /** Announcements on their way, oldest first; those of a dead agent arrive late or never. */
+  inFlight: { readonly epoch: number; readonly isMine: boolean }[];
+  agent: Barrier | undefined;
+  todo: Effect[];
+  /** Index of the newest status version that the agent has seen. */
+  view: number;
+  worker: number;
+  lastStarted: number;
+  /** A sidecar that has lifted the barrier: the kubelet starts the worker whenever it comes to it. */
+  liftedFor: number;
+  /** Sidecar: a container has ended and the kubelet has not yet restarted all of them. */
+  isExiting: boolean;
+}
+
+interface World {
+  readonly mode: Barrier['mode'];
+  readonly pods: Pod[];
+  readonly versions: Status[];
+  readonly seen: number[][];
+  faults: number;
+  charges: number;
+  readonly mayEnd: Set<number>;
+  readonly mustEnd: Set<number>;
+}
+
+interface Transition {
+  readonly isFault: boolean;
+  readonly name: string;
+  run(): void;
+}
+
+function freshPod(lastStarted = 0): Pod {
+  return {
+    annotation: 0,
+    disk: NO_MARKER,
+    inFlight: [],
+    agent: undefined,
+    todo: [],
+    view: -1,
+    worker: 0,
+    lastStarted,
+    liftedFor: 0,
+    isExiting: false,
+  };
+}
+
+function world(mode: Barrier['mode'], size: number, faults: number): World {
+  return {
+    mode,
+    pods: Array.from({ length: size }, () => freshPod()),
+    versions: [{ deprecated: 0, released: 0 }],
+    seen: [Array(size).fill(0), Array(size).fill(0)],
+    faults,
+    charges: 0,
+    mayEnd: new Set(),
+    mustEnd: new Set(),
+  };
+}
+
+const UID = 'uid-1';
+
+function current(w: World): Status {
+  return w.versions.at(-1) ?? { deprecated: 0, released: 0 };
+}
+
+/** Records that whatever runs, or is about to run, in the Pod is lost by a failure. */
+function lose(w: World, pod: Pod): void {
+  if (pod.disk.started > 0) w.mayEnd.add(pod.disk.started);
+  if (pod.disk.announced > 0) w.mayEnd.add(pod.disk.announced);
+  if (pod.worker > current(w).deprecated) w.mustEnd.add(pod.worker);
+  pod.worker = 0;
+  pod.liftedFor = 0;
+}
+
+function tell(pod: Pod, event: Parameters<typeof step>[1]): void {
+  if (pod.agent === undefined) return;
+  const next = step(pod.agent, event);
+  pod.agent = next.state;
+  pod.todo.push(...next.effects);
+}
+
+/** A sidecar's worker goes only when the kubelet restarts the Pod, a supervisor's at once. */
+function agentGone(w: World, pod: Pod): void {
+  pod.agent = undefined;
+  pod.todo = [];
+  if (w.mode === 'Sidecar') pod.isExiting = true;
+  else pod.worker = 0;
+  pod.inFlight = pod.inFlight.map(({ epoch }) => ({ epoch, isMine: false }));
+}
+
+function startWorker(w: World, pod: Pod, epoch: number): void {
+  for (const other of w.pods) {
+    if (other.worker !== 0 && other.worker !== epoch) {
+      throw new Error(`S1: a worker of ${epoch} starts while one of ${other.worker} runs`);
+    }
+  }
+  if (epoch <= pod.lastStarted) throw new Error(`S7: the slot ran in ${epoch} before`);
+  pod.worker = epoch;
+  pod.lastStarted = epoch;
+}
+
+function carryOut(w: World, pod: Pod, effect: Effect): void {
+  switch (effect.type) {
+    case 'writeMarker':
+      pod.disk = effect.marker;
+      tell(pod, { type: 'markerWritten' });
+      return;
+    case 'announce':
+      pod.inFlight.push({ epoch: effect.announcement.epoch, isMine: true });
+      return;
+    case 'lift':
+      if (w.mode === 'Sidecar') pod.liftedFor = effect.epoch;
+      else startWorker(w, pod, effect.epoch);
+      return;
+    case 'stopWorker':
+      pod.worker = 0;
+      tell(pod, {
+        type: 'workerEnded',
+        exit: { end: { signal: 'SIGTERM' }, exitCode: 143 },
+        restartsGroup: true,
+      });
+      return;
+    case 'leave':
+      if (effect.reason.type !== 'EpochOver') throw new Error(`left: ${effect.reason.type}`);
+      agentGone(w, pod);
+      return;
+    case 'giveNotice':
+      throw new Error('nobody told the agent to end');
+  }
+}
+
+function podTransitions(w: World, pod: Pod): Transition[] {
+  const found: Transition[] = [];
+  const add = (name: string, run: () => void, isFault = false): void => {
+    if (!isFault || w.faults > 0) found.push({ name, run, isFault });
+  };
+  const { agent, todo, inFlight } = pod;
+  if (pod.isExiting) {
+    add('Pod restarts in place', () => {
+      pod.isExiting = false;
+      pod.worker = 0;
+      pod.liftedFor = 0;
+      if (pod.agent !== undefined) agentGone(w, pod);
+      pod.isExiting = false;
+    });
+  }
+  if (agent === undefined && !pod.isExiting) {
+    add('agent starts', () => {
+      pod.agent = {
+        mode: w.mode,
+        jobSetUid: UID,
+        marker: pod.disk,
+        known: undefined,
+        isPodEnding: false,
+        stage: { name: 'Unsynced' },
+      };
+      pod.view = w.versions.length - 1;
+      see(w, pod);
+    });
+  }
+  if (agent !== undefined) {
+    if (pod.view < w.versions.length - 1) {
+      add('agent sees the next version', () => {
+        pod.view++;
+        see(w, pod);
+      });
+      add('agent sees the newest version', () => {
+        pod.view = w.versions.length - 1;
+        see(w, pod);
+      });
+    }
+    const [effect] = todo;
+    if (effect !== undefined) {
+      add(effect.type, () => {
+        todo.shift();
+        carryOut(w, pod, effect);
+      });
+    }
+    add(
+      'agent crashes',
+      () => {
+        if (pod.disk.started > 0 && pod.disk.started === pod.disk.announced) {
+          w.mayEnd.add(pod.disk.started);
+        }
+        if (pod.worker > current(w).deprecated) w.mustEnd.add(pod.worker);
+        agentGone(w, pod);
+      },
+      true,
+    );
+  }
+  const [arriving] = inFlight;
+  if (arriving !== undefined) {
+    add('announcement arrives', () => {
+      inFlight.shift();
+      // The channel's order: an older announcement never overwrites a newer one.
+      pod.annotation = Math.max(pod.annotation, arriving.epoch);
+      if (arriving.isMine) tell(pod, { type: 'announced', epoch: arriving.epoch });
+    });
+  }
+  if (pod.liftedFor > 0) {
+    add('the kubelet starts the worker', () => {
+      const epoch = pod.liftedFor;
+      pod.liftedFor = 0;
+      startWorker(w, pod, epoch);
+    });
+  }
+  if (pod.worker > 0) {
+    add('worker fails', () => failWorker(w, pod), true);
+  }
+  add(
+    'Pod is replaced',
+    () => {
+      lose(w, pod);
+      w.pods[w.pods.indexOf(pod)] = freshPod(pod.lastStarted);
+    },
+    true,
+  );
+  return found;
+}
+
+function failWorker(w: World, pod: Pod): void {
+  const epoch = pod.worker;
+  w.mayEnd.add(epoch);
+  if (epoch > current(w).deprecated) w.mustEnd.add(epoch);
+  pod.worker = 0;
+  if (w.mode === 'Sidecar') {
+    pod.isExiting = true;
+    return;
+  }
+  const exit = { end: { exitCode: 1 }, exitCode: 1 } as const;
+  tell(pod, { type: 'workerEnded', exit, restartsGroup: true });
+  // A stop that was ordered for this very worker finds nothing to stop any more.
+  pod.todo = pod.todo.filter((effect) => effect.type !== 'stopWorker');
+}
+
+function see(w: World, pod: Pod): void {
+  const status = w.versions[pod.view];
+  if (status === undefined) throw new Error('no such version');
+  const snapshot = { ...status, uid: UID, version: String(pod.view + 1), isBypassed: false };
+  tell(pod, { type: 'snapshot', snapshot });
+}
+
+function controllerTransitions(w: World, seen: number[]): Transition[] {
+  const found: Transition[] = [];
+  const add = (name: string, run: () => void): void => {
+    found.push({ name, run, isFault: false });
+  };
+  if (w.pods.some((pod, i) => seen[i] !== pod.annotation)) {
+    add('Pod cache catches up', () => {
+      w.pods.forEach((pod, i) => {
+        seen[i] = pod.annotation;
+      });
+    });
+  }
+  const { deprecated, released } = current(w);
+  const epoch = deprecated + 1;
+  if (seen.includes(epoch + 1)) {
+    add(`controller ends ${epoch}`, () => {
+      if (!w.mayEnd.has(epoch)) throw new Error(`S5: ${epoch} was ended without a failure in it`);
+      w.charges++;
+      w.versions.push({ deprecated: epoch, released });
+    });
+  }
+  if (released < epoch && seen.every((known) => known === epoch)) {
+    add(`controller releases ${epoch}`, () => w.versions.push({ deprecated, released: epoch }));
+  }
+  return found;
+}
+
+/** The failure policy restarts Jobs, released or not; which Pods it replaces is another fault. */
+function jobsRestart(w: World): Transition {
+  return {
+    name: 'the failure policy ends the epoch',
+    isFault: true,
+    run: () => {
+      const { deprecated, released } = current(w);
+      w.charges++;
+      w.versions.push({ deprecated: deprecated + 1, released });
+    },
+  };
+}
+
+function transitions(w: World): Transition[] {
+  return [
+    ...(w.faults > 0 ? [jobsRestart(w)] : []),
+    ...w.pods.flatMap((pod) => podTransitions(w, pod)),
+    ...w.seen.flatMap((seen) => controllerTransitions(w, seen)),
+  ];
+}
+
+/** Far more steps than any run needs to come to rest. */
+const REST_LIMIT = 2_000;
+
+interface Choice {
+  readonly choice: number;
+  readonly isFault: boolean;
+}
+
+/** Faults are rare, so that a group gets somewhere before the next one. */
+const CHOICES: fc.Arbitrary<readonly Choice[]> = fc.array(
+  fc.record({
+    choice: fc.nat(999),
+    isFault: fc.nat(15).map((n) => n === 0),
+  }),
+  { minLength: 30, maxLength: 200, size: 'max' },
+);
+
+function walk(w: World, choices: readonly Choice[]): readonly string[] {
+  const trace: string[] = [];
+  for (const { isFault, choice } of choices) {
+    const all = transitions(w);
+    const faults = all.filter((transition) => transition.isFault);
+    const enabled = isFault && faults.length > 0 ? faults : all.filter((t) => !t.isFault);
+    const next = enabled[choice % enabled.length];
+    if (next === undefined) break;
+    trace.push(next.name);
+    if (next.isFault) w.faults--;
+    next.run();
+  }
+  w.faults = 0;
+  for (let i = 0; i < REST_LIMIT; i++) {
+    const enabled = transitions(w);
+    const next = enabled[(choices[i % choices.length]?.choice ?? 0) % enabled.length];
+    if (next === undefined) return trace;
+    trace.push(next.name);
+    next.run();
+  }
+  throw new Error('L2: the group does not come to rest');
+}
+
+function expectRest(w: World): void {
+  const { deprecated, released } = current(w);
+  expect(released).toBe(deprecated + 1);
+  expect(w.pods.map((pod) => pod.worker)).toEqual(w.pods.map(() => released));
+  expect([...w.mustEnd].filter((epoch) => epoch > deprecated)).toEqual([]);
+  expect(w.charges).toBe(deprecated);
+}
+
+const RUNS = 1_000;
+
+describe('the barrier under faults', () => {
+  it.each<[Barrier['mode'], number]>([
+    ['Sidecar', 2],
+    ['Sidecar', 3],
+    ['Supervisor', 2],
+    ['Supervisor', 3],
+  ])('keeps a group of %s agents in step (%i Pods)', (mode, size) => {
+    fc.assert(
+      fc.property(CHOICES, fc.integer({ min: 0, max: 4 }), (choices, faults) => {
+        const w = world(mode, size, faults);
+        walk(w, choices);
+        expectRest(w);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});

@@ -1,0 +1,285 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type Barrier,
+  type BarrierEvent,
+  type Effect,
+  epochToAnnounce,
+  type Stage,
+  step,
+} from './barrier.ts';
+import type { Snapshot } from './channel.ts';
+import { NO_MARKER } from './marker.ts';
+
+const EXIT = { end: { exitCode: 1 }, exitCode: 1 } as const;
+
+function barrier(stage: Stage, rest: Partial<Barrier> = {}): Barrier {
+  return {
+    mode: 'Sidecar',
+    jobSetUid: 'uid-1',
+    marker: NO_MARKER,
+    known: status(0, 0),
+    isPodEnding: false,
+    stage,
+    ...rest,
+  };
+}
+
+function status(deprecated: number, released: number, rest: Partial<Snapshot> = {}): Snapshot {
+  const version = String(1 + deprecated + released);
+  return { uid: 'uid-1', version, deprecated, released, isBypassed: false, ...rest };
+}
+
+function seen(snapshot: Snapshot): BarrierEvent {
+  return { type: 'snapshot', snapshot };
+}
+
+/** The stage that a series of events leads to, and the effects on the way. */
+function play(
+  start: Barrier,
+  ...events: readonly BarrierEvent[]
+): { readonly stage: Stage; readonly effects: readonly Effect[]; readonly state: Barrier } {
+  let state = start;
+  const effects: Effect[] = [];
+  for (const event of events) {
+    const next = step(state, event);
+    state = next.state;
+    effects.push(...next.effects);
+  }
+  return { stage: state.stage, effects, state };
+}
+
+const UNSYNCED = barrier({ name: 'Unsynced' }, { known: undefined });
+const WRITTEN: BarrierEvent = { type: 'markerWritten' };
+
+describe('the epoch that an agent announces', () => {
+  it.each<[string, [number, number], [number, number], number]>([
+    ['of a fresh JobSet is 1', [0, 0], [0, 0], 1],
+    ['without a marker never joins the released epoch', [0, 1], [0, 0], 2],
+    ['is the released one if it was announced and never run in', [0, 1], [1, 0], 1],
+    ['is the next one if the worker has run in the released one', [0, 1], [1, 1], 2],
+    ['is the next one if another one was announced', [2, 3], [2, 2], 4],
+    ['is beyond the deprecated one before any release', [3, 0], [0, 0], 4],
+    ['is beyond what ran while the barrier was bypassed', [0, 1], [5, 5], 6],
+    ['is the current one when its epoch has just ended', [4, 4], [4, 4], 5],
+    ['never joins an epoch that is over', [4, 4], [4, 3], 5],
+  ])('%s', (_, [deprecated, released], [announced, started], expected) => {
+    expect(epochToAnnounce({ deprecated, released }, { announced, started })).toBe(expected);
+  });
+});
+
+describe('at the barrier, an agent', () => {
+  it('marks, announces, waits, marks and lifts, in that order', () => {
+    const { effects, stage } = play(
+      UNSYNCED,
+      seen(status(0, 0)),
+      WRITTEN,
+      { type: 'announced', epoch: 1 },
+      seen(status(0, 1)),
+      WRITTEN,
+    );
+    expect(effects).toEqual([
+      { type: 'writeMarker', marker: { announced: 1, started: 0 } },
+      { type: 'announce', announcement: { epoch: 1, cause: undefined } },
+      { type: 'writeMarker', marker: { announced: 1, started: 1 } },
+      { type: 'lift', epoch: 1 },
+    ]);
+    expect(stage).toEqual({ name: 'Running', epoch: 1, isAnnounced: true });
+  });
+
+  it('lifts at once when the release comes before its announcement is confirmed', () => {
+    const announcing = play(UNSYNCED, seen(status(0, 0)), WRITTEN, seen(status(0, 1)));
+    expect(announcing.stage.name).toBe('Announcing');
+    expect(play(announcing.state, { type: 'announced', epoch: 1 }).stage.name).toBe('Starting');
+  });
+
+  it.each<Stage['name']>(['Marking', 'Announcing', 'Waiting', 'Starting'])(
+    'announces anew, without a restart, when its epoch ends while it is %s',
+    (name) => {
+      const way: readonly [Stage['name'], BarrierEvent][] = [
+        ['Marking', seen(status(0, 0))],
+        ['Announcing', WRITTEN],
+        ['Waiting', { type: 'announced', epoch: 1 }],
+        ['Starting', seen(status(0, 1))],
+      ];
+      const events = way.slice(0, way.findIndex(([at]) => at === name) + 1);
+      const at = play(UNSYNCED, ...events.map(([, event]) => event));
+      expect(at.stage.name).toBe(name);
+      const { effects, stage } = play(at.state, seen(status(1, 1)), WRITTEN, WRITTEN);
+      expect(effects.map((effect) => effect.type)).not.toContain('lift');
+      expect(stage).toEqual({ name: 'Announcing', epoch: 2 });
+    },
+  );
+
+  it('takes no notice of a confirmation that comes late', () => {
+    const at = barrier({ name: 'Announcing', epoch: 2 }, { known: status(1, 1) });
+    expect(play(at, { type: 'announced', epoch: 1 }).stage).toEqual(at.stage);
+  });
+
+  it('ignores another JobSet of the same name', () => {
+    const other = status(0, 9, { uid: 'uid-2', version: '99' });
+    expect(play(UNSYNCED, seen(other)).stage.name).toBe('Unsynced');
+  });
+
+  it('sticks to the first JobSet that it sees where nobody told it which', () => {
+    const untold = barrier({ name: 'Unsynced' }, { known: undefined, jobSetUid: undefined });
+    const { stage } = play(untold, seen(status(0, 0)), WRITTEN, { type: 'announced', epoch: 1 });
+    expect(stage.name).toBe('Waiting');
+    const other = seen(status(0, 1, { uid: 'uid-2', version: '99' }));
+    expect(play({ ...untold, known: status(0, 0), stage }, other).stage).toEqual(stage);
+  });
+
+  it.each([
+    ['an older version', status(0, 3, { version: '4' })],
+    ['a lower deprecated epoch', status(1, 3, { version: '10' })],
+    ['a lower released epoch', status(2, 1, { version: '10' })],
+  ])('ignores %s', (_, snapshot) => {
+    const at = barrier({ name: 'Waiting', epoch: 3 }, { known: status(2, 2, { version: '5' }) });
+    expect(play(at, seen(snapshot)).stage).toEqual(at.stage);
+  });
+});
+
+describe('when its epoch is over, an agent with a running worker', () => {
+  const running = barrier(
+    { name: 'Running', epoch: 1, isAnnounced: true },
+    { known: status(0, 1), marker: { announced: 1, started: 1 } },
+  );
+
+  it('leaves the container as a sidecar', () => {
+    const { effects } = play(running, seen(status(1, 1)));
+    expect(effects).toEqual([{ type: 'leave', reason: { type: 'EpochOver' } }]);
+  });
+
+  it('stops the worker as a supervisor and announces only when that has ended', () => {
+    const stopping = play({ ...running, mode: 'Supervisor' }, seen(status(1, 1)));
+    expect(stopping.effects).toEqual([{ type: 'stopWorker' }]);
+    const ended: BarrierEvent = {
+      type: 'workerEnded',
+      exit: { end: { exitCode: 0 }, exitCode: 0 },
+      restartsGroup: false,
+    };
+    expect(play(stopping.state, ended, WRITTEN).effects).toEqual([
+      { type: 'writeMarker', marker: { announced: 2, started: 1 } },
+      { type: 'announce', announcement: { epoch: 2, cause: undefined } },
+    ]);
+  });
+});
+
+describe('a supervisor whose worker ends by itself', () => {
+  const running = barrier(
+    { name: 'Running', epoch: 2, isAnnounced: true },
+    { mode: 'Supervisor', known: status(1, 2), marker: { announced: 2, started: 2 } },
+  );
+
+  it('announces the next epoch with the cause if its rules say so', () => {
+    const ended: BarrierEvent = { type: 'workerEnded', exit: EXIT, restartsGroup: true };
+    expect(play(running, ended, WRITTEN).effects).toContainEqual({
+      type: 'announce',
+      announcement: { epoch: 3, cause: { epoch: 2, end: { exitCode: 1 } } },
+    });
+  });
+
+  it.each<[string, Partial<Barrier>, boolean]>([
+    ['if its rules do not restart the group', {}, false],
+    ['if the barrier is bypassed', { known: status(1, 2, { isBypassed: true }) }, true],
+    ['if its Pod is being deleted', { isPodEnding: true }, true],
+  ])('leaves with its exit, unreported, %s', (_, rest, restartsGroup) => {
+    const ended: BarrierEvent = { type: 'workerEnded', exit: EXIT, restartsGroup };
+    expect(play({ ...running, ...rest }, ended).effects).toEqual([
+      { type: 'leave', reason: { type: 'WorkerExit', exit: EXIT } },
+    ]);
+  });
+
+  it('leaves with its exit, unreported, after the agent was told to end', () => {
+    const { effects } = play(running, { type: 'stop', signal: 'SIGTERM' }, seen(status(2, 2)), {
+      type: 'workerEnded',
+      exit: EXIT,
+      restartsGroup: true,
+    });
+    expect(effects).toEqual([{ type: 'leave', reason: { type: 'WorkerExit', exit: EXIT } }]);
+  });
+});
+
+describe('an agent that is told to end', () => {
+  const stop: BarrierEvent = { type: 'stop', signal: 'SIGTERM' };
+  const left: Effect = { type: 'leave', reason: { type: 'Signal', signal: 'SIGTERM' } };
+
+  it.each<[string, Barrier]>([
+    ['before it knows anything', UNSYNCED],
+    ['at the barrier', barrier({ name: 'Waiting', epoch: 1 })],
+    [
+      'at the barrier, as a supervisor',
+      barrier({ name: 'Waiting', epoch: 1 }, { mode: 'Supervisor' }),
+    ],
+  ])('leaves at once and never lifts %s', (_, at) => {
+    const { effects } = play(at, stop, WRITTEN, seen(status(0, 1, { version: '9' })), WRITTEN);
+    expect(effects).toEqual([left]);
+  });
+
+  it('gives notice first if its worker may be running (sidecar)', () => {
+    const at = barrier({ name: 'Running', epoch: 4, isAnnounced: true }, { known: status(3, 4) });
+    expect(play(at, stop).effects).toEqual([{ type: 'giveNotice', epoch: 4 }, left]);
+  });
+
+  it.each<Stage>([
+    { name: 'Announcing', epoch: 1 },
+    { name: 'Waiting', epoch: 1 },
+    { name: 'Starting', epoch: 1, isAnnounced: true },
+  ])('by the deletion of its Pod does not lift any more ($name)', (stage) => {
+    const { effects } = play(
+      barrier(stage, { marker: { announced: 1, started: 0 } }),
+      { type: 'podEnding' },
+      { type: 'announced', epoch: 1 },
+      seen(status(0, 1)),
+      WRITTEN,
+    );
+    expect(effects).toEqual([]);
+  });
+});
+
+describe('when in-place restart is disabled on a live JobSet', () => {
+  const bypass = (deprecated: number, released: number): BarrierEvent =>
+    seen(status(deprecated, released, { isBypassed: true, version: '50' }));
+
+  it.each<[string, Barrier, BarrierEvent, number]>([
+    ['a fresh agent lifts in the current epoch', UNSYNCED, bypass(0, 0), 1],
+    ['an agent at the barrier lifts', barrier({ name: 'Waiting', epoch: 1 }), bypass(0, 0), 1],
+    ['an agent lifts in the highest epoch that it knows', UNSYNCED, bypass(3, 4), 4],
+    [
+      'an agent never goes back behind its own epoch',
+      barrier({ name: 'Waiting', epoch: 6 }, { marker: { announced: 6, started: 5 } }),
+      bypass(4, 5),
+      6,
+    ],
+  ])('%s', (_, at, event, epoch) => {
+    const { effects } = play(at, event, WRITTEN);
+    expect(effects).toEqual([
+      { type: 'writeMarker', marker: { announced: epoch, started: epoch } },
+      { type: 'lift', epoch },
+    ]);
+  });
+
+  it('a running worker keeps running whatever is deprecated', () => {
+    const at = barrier({ name: 'Running', epoch: 1, isAnnounced: true }, { known: status(0, 1) });
+    expect(play(at, bypass(1, 1)).effects).toEqual([]);
+  });
+
+  it('a worker that never announced does so when it is enabled again', () => {
+    const { effects } = play(
+      UNSYNCED,
+      bypass(0, 1),
+      WRITTEN,
+      seen(status(0, 1, { version: '60' })),
+    );
+    expect(effects.at(-1)).toEqual({ type: 'announce', announcement: { epoch: 1 } });
+  });
+
+  it('a worker whose epoch ended meanwhile stops when it is enabled again', () => {
+    const { effects } = play(
+      UNSYNCED,
+      bypass(0, 1),
+      WRITTEN,
+      seen(status(1, 1, { version: '60' })),
+    );
+    expect(effects.at(-1)).toEqual({ type: 'leave', reason: { type: 'EpochOver' } });
+  });
+});

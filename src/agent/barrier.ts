@@ -1,0 +1,271 @@
+/**
+ * The barrier of one Pod: which epoch its agent announces, when its worker may start and when it has
+ * to stop (design, section 5, "Agent"). Pure: `(state, event) -> {state, effects}`. Effects are to be
+ * carried out in order, one marker write at a time.
+ *
+ * Invariants: no announcement before its marker; no worker before `started` is written; a new epoch
+ * is announced only when the worker of the old one has ended; after `Left` nothing happens any more.
+ */
+import { compareResourceVersions } from '../kube/resource-version.ts';
+import type { Announcement, Snapshot } from './channel.ts';
+import type { Marker } from './marker.ts';
+import type { WorkerExit } from './worker-exit.ts';
+
+export interface Barrier {
+  readonly mode: 'Sidecar' | 'Supervisor';
+  /** Undefined where the template's own agent was not told: then the first snapshot decides. */
+  readonly jobSetUid: string | undefined;
+  /** As it is on disk, or will be when the write under way is done. */
+  readonly marker: Marker;
+  /** The newest version of the JobSet that was seen. */
+  readonly known: Snapshot | undefined;
+  /** The Pod is being deleted: the barrier does not lift any more. */
+  readonly isPodEnding: boolean;
+  readonly stage: Stage;
+}
+
+export type Stage =
+  /** No consistent snapshot yet, or nothing left to do but to be told to end. */
+  | { readonly name: 'Unsynced' }
+  /** `marker.announced` is being written. */
+  | { readonly name: 'Marking'; readonly announcement: Announcement }
+  /** The announcement is on its way. */
+  | { readonly name: 'Announcing'; readonly epoch: number }
+  /** At the barrier. */
+  | { readonly name: 'Waiting'; readonly epoch: number }
+  /** `marker.started` is being written. */
+  | { readonly name: 'Starting'; readonly epoch: number; readonly isAnnounced: boolean }
+  /** The barrier is lifted. */
+  | { readonly name: 'Running'; readonly epoch: number; readonly isAnnounced: boolean }
+  /** Supervisor only: the worker was told to stop, because its epoch is over. */
+  | { readonly name: 'Stopping'; readonly epoch: number }
+  /** Supervisor only: the agent was told to end and waits for its worker. */
+  | { readonly name: 'Ending' }
+  /** The agent leaves its container. */
+  | { readonly name: 'Left' };
+
+export type BarrierEvent =
+  | { readonly type: 'snapshot'; readonly snapshot: Snapshot }
+  | { readonly type: 'markerWritten' }
+  | { readonly type: 'announced'; readonly epoch: number }
+  | { readonly type: 'podEnding' }
+  /** A signal told the agent to end. */
+  | { readonly type: 'stop'; readonly signal: string }
+  /** Supervisor: the worker and all its descendants have ended. */
+  | { readonly type: 'workerEnded'; readonly exit: WorkerExit; readonly restartsGroup: boolean };
+
+export type Effect =
+  | { readonly type: 'writeMarker'; readonly marker: Marker }
+  | { readonly type: 'announce'; readonly announcement: Announcement }
+  /** Sidecar: let the worker start. Supervisor: start it. */
+  | { readonly type: 'lift'; readonly epoch: number }
+  /** Answered by `workerEnded`. */
+  | { readonly type: 'stopWorker' }
+  /** Hint that this Pod's worker is being stopped by someone else. */
+  | { readonly type: 'giveNotice'; readonly epoch: number }
+  | { readonly type: 'leave'; readonly reason: LeaveReason };
+
+export type LeaveReason =
+  /** The epoch is over: the Pod has to restart in place. */
+  | { readonly type: 'EpochOver' }
+  | { readonly type: 'Signal'; readonly signal: string }
+  | { readonly type: 'WorkerExit'; readonly exit: WorkerExit };
+
+export interface Step {
+  readonly state: Barrier;
+  readonly effects: readonly Effect[];
+}
+
+export function step(state: Barrier, event: BarrierEvent): Step {
+  if (state.stage.name === 'Left') return stay(state);
+  switch (event.type) {
+    case 'snapshot':
+      return isNews(state, event.snapshot)
+        ? onKnowledge({ ...state, known: event.snapshot })
+        : stay(state);
+    case 'markerWritten':
+      return onMarkerWritten(state);
+    case 'announced':
+      return state.stage.name === 'Announcing' && state.stage.epoch === event.epoch
+        ? onKnowledge({ ...state, stage: { name: 'Waiting', epoch: event.epoch } })
+        : stay(state);
+    case 'podEnding':
+      return stay({ ...state, isPodEnding: true });
+    case 'stop':
+      return onStop(state, event.signal);
+    case 'workerEnded':
+      return onWorkerEnded(state, event.exit, event.restartsGroup);
+  }
+}
+
+/**
+ * The epoch to announce. An agent that announced the released epoch and whose worker has not run in
+ * it joins it: it restarted at the barrier and nobody has to pay for that. Without a marker it never
+ * joins a released epoch, since its predecessor may have run in it.
+ */
+export function epochToAnnounce(
+  { released, deprecated }: Pick<Snapshot, 'released' | 'deprecated'>,
+  marker: Marker,
+): number {
+  const mayJoin =
+    released > deprecated && marker.announced === released && marker.started < released;
+  return mayJoin ? released : Math.max(released, deprecated, marker.started) + 1;
+}
+
+/** Status never goes back, so whatever shows a lower epoch is older, whatever its version. */
+function isNews(state: Barrier, snapshot: Snapshot): boolean {
+  if (state.jobSetUid !== undefined && state.jobSetUid !== snapshot.uid) return false;
+  const { known } = state;
+  if (known === undefined) return true;
+  const order = compareResourceVersions(snapshot.version, known.version);
+  return (
+    known.uid === snapshot.uid &&
+    (order === undefined || order > 0) &&
+    snapshot.deprecated >= known.deprecated &&
+    snapshot.released >= known.released
+  );
+}
+
+/** What follows from the state now that something new is known or done. */
+function onKnowledge(state: Barrier): Step {
+  const { stage, known } = state;
+  if (known === undefined) return stay(state);
+  switch (stage.name) {
+    case 'Unsynced':
+      return approach(state, known);
+    case 'Announcing':
+    case 'Waiting':
+      if (known.isBypassed || known.deprecated >= stage.epoch) return approach(state, known);
+      return stage.name === 'Waiting' && known.released === stage.epoch && !state.isPodEnding
+        ? start(state, { epoch: stage.epoch, isAnnounced: true })
+        : stay(state);
+    case 'Running':
+      return known.isBypassed ? stay(state) : onRunning(state, stage, known);
+    case 'Marking':
+    case 'Starting':
+    case 'Stopping':
+    case 'Ending':
+    case 'Left':
+      return stay(state);
+  }
+}
+
+/** Goes to the barrier, or straight through it when the user bypasses it. */
+function approach(state: Barrier, known: Snapshot, cause?: Announcement['cause']): Step {
+  if (known.isBypassed) {
+    if (state.isPodEnding) return stay({ ...state, stage: { name: 'Unsynced' } });
+    // Every epoch of its own is in the marker, so this is never below the agent's own.
+    const { announced, started } = state.marker;
+    const epoch = Math.max(announced, started, known.released, known.deprecated + 1);
+    const { stage } = state;
+    return start(state, {
+      epoch,
+      isAnnounced: stage.name === 'Waiting' && stage.epoch === epoch,
+    });
+  }
+  const epoch = epochToAnnounce(known, state.marker);
+  const marker: Marker = { ...state.marker, announced: epoch };
+  return {
+    state: { ...state, marker, stage: { name: 'Marking', announcement: { epoch, cause } } },
+    effects: [{ type: 'writeMarker', marker }],
+  };
+}
+
+function start(
+  state: Barrier,
+  { epoch, isAnnounced }: { readonly epoch: number; readonly isAnnounced: boolean },
+): Step {
+  const marker: Marker = { announced: epoch, started: epoch };
+  return {
+    state: { ...state, marker, stage: { name: 'Starting', epoch, isAnnounced } },
+    effects: [{ type: 'writeMarker', marker }],
+  };
+}
+
+function onMarkerWritten(state: Barrier): Step {
+  const { stage, known } = state;
+  if (known === undefined) return stay(state);
+  if (stage.name === 'Marking') {
+    const { announcement } = stage;
+    if (known.isBypassed || known.deprecated >= announcement.epoch) {
+      return approach(state, known, announcement.cause);
+    }
+    return {
+      state: { ...state, stage: { name: 'Announcing', epoch: announcement.epoch } },
+      effects: [{ type: 'announce', announcement }],
+    };
+  }
+  if (stage.name !== 'Starting') return stay(state);
+  // Nothing runs yet. What was learnt during the write still counts.
+  if (!known.isBypassed && known.deprecated >= stage.epoch) return approach(state, known);
+  if (state.isPodEnding) return stay(state);
+  const { epoch, isAnnounced } = stage;
+  const lifted = onKnowledge({ ...state, stage: { name: 'Running', epoch, isAnnounced } });
+  return { ...lifted, effects: [{ type: 'lift', epoch }, ...lifted.effects] };
+}
+
+function onRunning(
+  state: Barrier,
+  stage: Extract<Stage, { readonly name: 'Running' }>,
+  known: Snapshot,
+): Step {
+  if (known.deprecated >= stage.epoch) {
+    return state.mode === 'Sidecar'
+      ? leave(state, { type: 'EpochOver' })
+      : {
+          state: { ...state, stage: { name: 'Stopping', epoch: stage.epoch } },
+          effects: [{ type: 'stopWorker' }],
+        };
+  }
+  // A worker that started while the barrier was bypassed becomes a member when it no longer is.
+  return stage.isAnnounced
+    ? stay(state)
+    : {
+        state: { ...state, stage: { ...stage, isAnnounced: true } },
+        effects: [{ type: 'announce', announcement: { epoch: stage.epoch } }],
+      };
+}
+
+function onStop(state: Barrier, signal: string): Step {
+  const { stage, known } = state;
+  const hasWorker = stage.name === 'Running' || stage.name === 'Stopping';
+  if (state.mode === 'Supervisor' && (hasWorker || stage.name === 'Ending')) {
+    return stay({ ...state, stage: { name: 'Ending' } });
+  }
+  const left = leave(state, { type: 'Signal', signal });
+  return stage.name === 'Running' && known?.isBypassed === false
+    ? { ...left, effects: [{ type: 'giveNotice', epoch: stage.epoch }, ...left.effects] }
+    : left;
+}
+
+function onWorkerEnded(state: Barrier, exit: WorkerExit, restartsGroup: boolean): Step {
+  const { stage, known } = state;
+  if (known === undefined) return stay(state);
+  switch (stage.name) {
+    case 'Running': {
+      if (!restartsGroup || known.isBypassed || state.isPodEnding) {
+        return leave(state, { type: 'WorkerExit', exit });
+      }
+      return approach(state, known, { epoch: stage.epoch, end: exit.end });
+    }
+    case 'Stopping':
+      return approach(state, known);
+    case 'Ending':
+      return leave(state, { type: 'WorkerExit', exit });
+    case 'Unsynced':
+    case 'Marking':
+    case 'Announcing':
+    case 'Waiting':
+    case 'Starting':
+    case 'Left':
+      return stay(state);
+  }
+}
+
+function leave(state: Barrier, reason: LeaveReason): Step {
+  return { state: { ...state, stage: { name: 'Left' } }, effects: [{ type: 'leave', reason }] };
+}
+
+function stay(state: Barrier): Step {
+  return { state, effects: [] };
+}

@@ -1,0 +1,49 @@
+/**
+ * The port between an agent and whoever coordinates its group (design, section 6, "The channel is a
+ * port"). JobSet status is the source of what comes in, whichever way it comes; nothing in the
+ * barrier may know which channel it has.
+ */
+import type { WorkerEnd } from '../jobset/notice.ts';
+
+/** What an agent needs to know of its JobSet, as of one version of it. */
+export interface Snapshot {
+  /** UID of the JobSet: another JobSet of the same name is none of the agent's business. */
+  readonly uid: string;
+  /** The JobSet's resourceVersion. */
+  readonly version: string;
+  /** D: workers of this epoch and of all before it are to stop. */
+  readonly deprecated: number;
+  /** S of the agent's own ReplicatedJob: the newest epoch in which it was released. */
+  readonly released: number;
+  /** True when the user took the JobSet out of in-place restart: barriers open, nothing is stopped. */
+  readonly isBypassed: boolean;
+}
+
+export interface Announcement {
+  readonly epoch: number;
+  /** How the worker of an earlier epoch ended, if that is why this one is announced. */
+  readonly cause?: { readonly epoch: number; readonly end: WorkerEnd } | undefined;
+}
+
+/** What the channel tells the agent. Calls come one at a time and in order. */
+export interface ChannelListener {
+  /** Snapshots start with one that is no older than the call of `open`. */
+  snapshot(snapshot: Snapshot): void;
+  /** The announcement of this epoch is durable. Superseded announcements may never be confirmed. */
+  announced(epoch: number): void;
+  /** The agent's Pod is being deleted, or is gone. */
+  podEnding(): void;
+}
+
+export interface Channel {
+  /** Starts to follow. Called once; the channel keeps trying whatever happens, until `close`. */
+  open(listener: ChannelListener): void;
+  /** Makes the announcement known. A later call supersedes an earlier one and never loses to it. */
+  announce(announcement: Announcement): void;
+  /**
+   * Hints that the worker of `epoch` is about to be stopped by someone else. Resolves when it was
+   * told or when telling takes too long; never rejects.
+   */
+  giveNotice(epoch: number): Promise<void>;
+  close(): void;
+}

@@ -1,0 +1,200 @@
+/**
+ * Follows one JobSet over the API (design, section 5, "Consistent means"). A closed set of phases:
+ * `Streaming` asks for the initial state and all changes in one watch, `Listing` is the fallback for
+ * servers that lack it, `Resuming` continues from a version. Only 410 goes back to the start. It
+ * retries for ever: an unreachable API stops no worker, so it must not stop the agent either.
+ */
+import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
+import type { Stored } from '../kube/meta.ts';
+import { ApiStatusError } from '../kube/status.ts';
+import { Backoff } from '../runtime/backoff.ts';
+import type { Client, WatchEvent } from '../runtime/client.ts';
+import { type Clock, sleep } from '../runtime/ports/clock.ts';
+import type { Logger } from '../runtime/ports/logger.ts';
+import { jitter, type Random } from '../runtime/ports/random.ts';
+
+export interface FollowerOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly namespace: string;
+  readonly name: string;
+  /** Called with each state of the JobSet, in order, from a consistent one on. */
+  readonly seen: (jobSet: Stored<JobSet>) => void;
+  readonly signal: AbortSignal;
+}
+
+type Phase =
+  | { readonly name: 'Streaming' }
+  | { readonly name: 'Listing' }
+  | { readonly name: 'Resuming'; readonly from: string };
+
+/** The server ends a watch after this time, plus jitter, so that they do not all end together. */
+const WATCH_TIMEOUT_SECONDS = 290;
+/** What the client waits longer than that before it ends a watch that the server has forgotten. */
+const WATCH_OVERTIME_MS = 15_000;
+/** A server that streams initial states ends them at once; one that does not know how never does. */
+const INITIAL_EVENTS_TIMEOUT_MS = 10_000;
+const BACKOFF = { baseMs: 100, maxMs: 30_000, jitterFactor: 1 } as const;
+/** A watch that lived this long was healthy: the next failure is a first one again. */
+const HEALTHY_MS = 10_000;
+
+export async function followJobSet(options: FollowerOptions): Promise<void> {
+  const { clock, random, signal, logger } = options;
+  let phase: Phase = { name: 'Streaming' };
+  let canStream = true;
+  const backoff = new Backoff(random, BACKOFF);
+  while (!signal.aborted) {
+    const startedAt = clock.monotonic();
+    const attempt = new Attempt(options, phase);
+    try {
+      await attempt.run();
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof NoStreamingError) canStream = false;
+      else if (!isExpired(error)) {
+        logger.warn('following the JobSet was interrupted', { err: messageOf(error) });
+      }
+      if (isExpired(error)) attempt.version = undefined;
+    }
+    const from = attempt.version;
+    if (from !== undefined) phase = { name: 'Resuming', from };
+    else phase = canStream ? { name: 'Streaming' } : { name: 'Listing' };
+    if (clock.monotonic() - startedAt >= HEALTHY_MS) backoff.reset();
+    // A server that closes each watch at once would otherwise be asked without end.
+    await sleep(clock, backoff.next(), signal).catch(() => undefined);
+  }
+}
+
+/** The server does not stream the initial state of a watch. */
+class NoStreamingError extends Error {
+  override readonly name = 'NoStreamingError';
+}
+
+/** One pass: a list or one watch, until that ends. */
+class Attempt {
+  /** Up to here everything was seen; undefined: nothing consistent yet. */
+  version: string | undefined;
+  readonly #options: FollowerOptions;
+  readonly #phase: Phase;
+
+  constructor(options: FollowerOptions, phase: Phase) {
+    this.#options = options;
+    this.#phase = phase;
+    this.version = phase.name === 'Resuming' ? phase.from : undefined;
+  }
+
+  async run(): Promise<void> {
+    switch (this.#phase.name) {
+      case 'Streaming':
+        return this.#stream();
+      case 'Listing':
+        return this.#list();
+      case 'Resuming':
+        return this.#watch({ resourceVersion: this.#phase.from }, (event) => this.#take(event));
+    }
+  }
+
+  /** The states before the bookmark are older than the call asks for; only the last one counts. */
+  async #stream(): Promise<void> {
+    let initial: Stored<JobSet> | undefined;
+    const { clock } = this.#options;
+    const giveUp = new AbortController();
+    const timer = clock.setTimer(INITIAL_EVENTS_TIMEOUT_MS, () => {
+      giveUp.abort(new NoStreamingError('no end of the initial events'));
+    });
+    const query = { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' } as const;
+    try {
+      await this.#watch(
+        query,
+        (event) => {
+          if (this.version !== undefined) this.#take(event);
+          else if (event.type === 'BOOKMARK') {
+            if (!event.initialEventsEnd) return;
+            timer.cancel();
+            this.version = event.resourceVersion;
+            if (initial !== undefined) this.#options.seen(initial);
+          } else initial = event.type === 'DELETED' ? undefined : event.object;
+        },
+        giveUp.signal,
+      );
+    } catch (error) {
+      if (this.version === undefined && isRefusal(error)) {
+        throw new NoStreamingError(messageOf(error), { cause: error });
+      }
+      throw error;
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  /** A list without a version is answered from the storage itself. */
+  async #list(): Promise<void> {
+    const { client, namespace, seen, signal } = this.#options;
+    const fieldSelector = this.#selector();
+    const { items, metadata } = await client.list(JOBSETS, { namespace, fieldSelector, signal });
+    for (const item of items) seen(item);
+    this.version = metadata.resourceVersion;
+    if (this.version === undefined) return;
+    await this.#watch({ resourceVersion: this.version }, (event) => this.#take(event));
+  }
+
+  #take(event: WatchEvent<Stored<JobSet>>): void {
+    if (event.type === 'BOOKMARK') {
+      this.version = event.resourceVersion;
+      return;
+    }
+    this.version = event.object.metadata.resourceVersion;
+    if (event.type === 'DELETED') this.#options.logger.info('the JobSet was deleted');
+    else this.#options.seen(event.object);
+  }
+
+  async #watch(
+    query: {
+      readonly resourceVersion?: string;
+      readonly sendInitialEvents?: true;
+      readonly resourceVersionMatch?: 'NotOlderThan';
+    },
+    take: (event: WatchEvent<Stored<JobSet>>) => void,
+    giveUp?: AbortSignal,
+  ): Promise<void> {
+    const { client, clock, random, namespace, signal } = this.#options;
+    const timeoutSeconds = Math.round(jitter(random, WATCH_TIMEOUT_SECONDS, 0.1));
+    const overdue = new AbortController();
+    const timer = clock.setTimer(timeoutSeconds * 1000 + WATCH_OVERTIME_MS, () => {
+      overdue.abort(new Error('the server did not end the watch in time'));
+    });
+    const signals = [signal, overdue.signal, ...(giveUp === undefined ? [] : [giveUp])];
+    try {
+      const events = client.watch(JOBSETS, {
+        ...query,
+        namespace,
+        fieldSelector: this.#selector(),
+        allowWatchBookmarks: true,
+        timeoutSeconds,
+        signal: AbortSignal.any(signals),
+      });
+      for await (const event of events) take(event);
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  #selector(): string {
+    return `metadata.name=${this.#options.name}`;
+  }
+}
+
+function isExpired(error: unknown): boolean {
+  return error instanceof ApiStatusError && error.code === 410;
+}
+
+/** How servers answer a parameter that they do not know or do not allow. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ApiStatusError && (error.code === 400 || error.code === 422);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

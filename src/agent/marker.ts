@@ -1,0 +1,56 @@
+/**
+ * What an agent must not forget when its container restarts: the epoch that it announced last and
+ * the epoch in which its worker was started last. It lives in an emptyDir, so it goes with the Pod.
+ * It is written before the deed that it records, so it may claim too much, never too little.
+ */
+export interface Marker {
+  readonly announced: number;
+  readonly started: number;
+}
+
+/** The marker of a Pod whose agent has never announced anything. */
+export const NO_MARKER: Marker = { announced: 0, started: 0 };
+
+/** Where the marker is kept. */
+export interface MarkerStore {
+  /** Undefined when there is none, or none that can be read as one. */
+  read(): Promise<Marker | undefined>;
+  /** Durable when it resolves; rejects when it could not be made so. */
+  write(marker: Marker): Promise<void>;
+}
+
+export function formatMarker(marker: Marker): string {
+  return `${JSON.stringify(marker)}\n`;
+}
+
+/** Undefined for anything that `formatMarker` did not write, such as a torn file. */
+export function parseMarker(text: string): Marker | undefined {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof parsed !== 'object' || parsed === null) return undefined;
+  const announced = 'announced' in parsed ? parsed.announced : undefined;
+  const started = 'started' in parsed ? parsed.started : undefined;
+  return isEpoch(announced) && isEpoch(started) ? { announced, started } : undefined;
+}
+
+const MAX_EPOCH = 2147483647;
+
+function isEpoch(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_EPOCH;
+}
+
+/** For an agent without a marker directory: it forgets with its process. */
+export function processMarkerStore(): MarkerStore {
+  let kept: Marker | undefined;
+  return {
+    read: () => Promise.resolve(kept),
+    write: (marker) => {
+      kept = marker;
+      return Promise.resolve();
+    },
+  };
+}

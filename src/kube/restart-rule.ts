@@ -1,0 +1,21 @@
+import type { ContainerRestartRule } from './pod.ts';
+
+/**
+ * The action of the first rule that matches `exitCode` (KEP-5307), as a kubelet picks it: a rule
+ * without exit codes or with an operator of a later API is skipped.
+ */
+export function matchingAction(
+  rules: readonly ContainerRestartRule[],
+  exitCode: number,
+): ContainerRestartRule['action'] | undefined {
+  return rules.find(({ exitCodes }) => {
+    const isListed = exitCodes?.values?.includes(exitCode) ?? false;
+    if (exitCodes?.operator === 'In') return isListed;
+    return exitCodes?.operator === 'NotIn' && !isListed;
+  })?.action;
+}
+
+/** True for the action that restarts all containers of a Pod, under either of its names. */
+export function restartsPod(action: ContainerRestartRule['action'] | undefined): boolean {
+  return action === 'RestartPod' || action === 'RestartAllContainers';
+}
