@@ -93,6 +93,14 @@ export function slotCount(stages: readonly Stage[]): number {
   return stages.reduce((sum, s) => sum + (s.isComplete ? 0 : s.replicas * s.parallelism), 0);
 }
 
+/** What has to happen among the Pods before the group is worth another decision. */
+export interface Watchpoint {
+  /** C: more than this, or a notice of this, is news. */
+  readonly epoch: number;
+  /** As many announcements of C may release it; 0 if nobody is left to be released. */
+  readonly slots: number;
+}
+
 function firstStopped(group: Group): PodFacts | undefined {
   const runs = group.stages.filter(({ released }) => released === group.epoch);
   const isOpen = (pod: PodFacts): boolean => !group.isDismissed(pod);

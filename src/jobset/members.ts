@@ -20,8 +20,6 @@ export interface Members {
   announcing(epoch: number): Iterable<PodFacts>;
   /** Pods that are not being deleted and whose notice is of `epoch`. */
   noticing(epoch: number): Iterable<PodFacts>;
-  /** Pods whose annotation is no epoch. */
-  malformed(): Iterable<PodFacts>;
   /** When an announcement last changed, by the clock of the caller of `observe`. */
   readonly lastAnnouncementMs: number | undefined;
 }
@@ -98,7 +96,6 @@ export class MemberCounts implements Members {
   readonly #jobs = new Map<string, JobCounts>();
   readonly #announcing = new Map<number, Map<string, PodFacts>>();
   readonly #noticing = new Map<number, Map<string, PodFacts>>();
-  readonly #malformed = new Map<string, PodFacts>();
   #lastAnnouncementMs: number | undefined;
 
   get lastAnnouncementMs(): number | undefined {
@@ -153,16 +150,22 @@ export class MemberCounts implements Members {
     return this.#announcing.keys();
   }
 
+  /** The number of those that `announcing` lists. */
+  countAnnouncing(epoch: number): number {
+    return this.#announcing.get(epoch)?.size ?? 0;
+  }
+
+  /** Walks over all Pods of the JobSet: for rare corrections only. */
+  podsOfJob(jobUid: string): readonly PodFacts[] {
+    return [...this.#pods.values()].filter((pod) => pod.jobUid === jobUid);
+  }
+
   announcing(epoch: number): Iterable<PodFacts> {
     return this.#announcing.get(epoch)?.values() ?? [];
   }
 
   noticing(epoch: number): Iterable<PodFacts> {
     return this.#noticing.get(epoch)?.values() ?? [];
-  }
-
-  malformed(): Iterable<PodFacts> {
-    return this.#malformed.values();
   }
 
   #count(pod: PodFacts, by: 1 | -1): void {
@@ -172,8 +175,6 @@ export class MemberCounts implements Members {
     if (pod.isTerminating) return;
     if (pod.epoch !== undefined) list(this.#announcing, pod.epoch, pod, by);
     if (pod.notice !== undefined) list(this.#noticing, pod.notice.epoch, pod, by);
-    if (by === -1) this.#malformed.delete(pod.uid);
-    else if (pod.malformedEpoch !== undefined) this.#malformed.set(pod.uid, pod);
   }
 
   #job(uid: string): JobCounts {

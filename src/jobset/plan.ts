@@ -5,7 +5,7 @@ import { type Action, converge, deletions } from './convergence.ts';
 import { countersWrite } from './counters.ts';
 import { type DefaultedSpec, withDefaults } from './defaults.ts';
 import { planGroupRestart } from './group-restart.ts';
-import { isConverging } from './in-place-restart.ts';
+import { currentEpoch, isConverging, slotCount, type Watchpoint } from './in-place-restart.ts';
 import { planJobFailure } from './job-failure.ts';
 import type { JobSetStatus } from './jobset.ts';
 import { MANAGED_BY_JOBSET } from './names.ts';
@@ -35,6 +35,8 @@ export interface Plan {
   /** If set, nothing else is: find the answer, then plan again. */
   readonly question?: Question;
   readonly requeueAfterMs?: number;
+  /** Which announcements call for the next plan; undefined: none does. */
+  readonly watchpoint: Watchpoint | undefined;
   /** True if the stored counters of Jobs are out of date and their write was put off. */
   readonly countersDiffer: boolean;
 }
@@ -60,6 +62,7 @@ const NOTHING: Plan = {
   actions: [],
   events: [],
   outcomes: [],
+  watchpoint: undefined,
   countersDiffer: false,
 };
 
@@ -155,8 +158,12 @@ function planRunning(planning: Planning): Step {
 
 /** Decides whether the draft is worth a write now, later or not at all. */
 function finish(planning: Planning, step: Step): Plan {
-  if (step.question !== undefined) return { ...NOTHING, question: step.question };
   const { snapshot, spec, draft, children, counters, stages } = planning;
+  const watchpoint =
+    stages === undefined
+      ? undefined
+      : { epoch: currentEpoch(draft.status), slots: slotCount(stages.stages) };
+  if (step.question !== undefined) return { ...NOTHING, question: step.question, watchpoint };
   const converging =
     stages !== undefined && !spec.suspend && isConverging(groupOf(planning, stages));
   const { differ, waitMs } = countersWrite(
@@ -179,6 +186,7 @@ function finish(planning: Planning, step: Step): Plan {
     actions: step.actions,
     events: draft.events,
     outcomes: draft.outcomes,
+    watchpoint,
     countersDiffer: differ && !isCounted,
     ...(requeueAfterMs === undefined ? {} : { requeueAfterMs }),
   };

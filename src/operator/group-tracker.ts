@@ -1,0 +1,177 @@
+import type { Watchpoint } from '../jobset/in-place-restart.ts';
+import { JOBSETS } from '../jobset/jobset.ts';
+import { MemberCounts, type Members, type PodFacts, podFacts } from '../jobset/members.ts';
+import { EPOCH, JOBSET_GROUP, JOBSET_NAME, JOBSET_UID } from '../jobset/names.ts';
+import type { Job } from '../kube/job.ts';
+import {
+  controllerOf,
+  type KubeObject,
+  type PartialObjectMetadata,
+  type Stored,
+} from '../kube/meta.ts';
+
+/**
+ * Keeps the counts of every JobSet's Pods and tells when one is worth another look: not for every
+ * announcement of a group that gathers at its barrier, but for a failure, for the last one to
+ * arrive, and for whatever was in the way. One Pod event costs O(1).
+ */
+export interface GroupTrackerOptions {
+  readonly jobByUid: (uid: string) => Stored<Job> | undefined;
+  /** `namespace/name` of a JobSet that may have something to decide. */
+  readonly onInterest: (key: string) => void;
+  readonly onStray: (stray: StrayPod) => void;
+  readonly nowMs: () => number;
+}
+
+/** A Pod that wears a JobSet's label, or announces an epoch, and may not (design H9). */
+export interface StrayPod {
+  /** `namespace/name` of the JobSet that it names. */
+  readonly jobSet: string;
+  readonly podUid: string;
+  /** What is wrong, with the name of the Pod. */
+  readonly problem: string;
+}
+
+export class GroupTracker {
+  readonly #options: GroupTrackerOptions;
+  /** By UID of the JobSet, as all below. */
+  readonly #groups = new Map<string, MemberCounts>();
+  readonly #watchpoints = new Map<string, Watchpoint>();
+  readonly #groupOfPod = new Map<string, { readonly uid: string; readonly key: string }>();
+  readonly #groupOfJob = new Map<string, string>();
+
+  constructor(options: GroupTrackerOptions) {
+    this.#options = options;
+  }
+
+  members(jobSetUid: string): Members {
+    return this.#groups.get(jobSetUid) ?? NO_MEMBERS;
+  }
+
+  /** Sets what `onInterest` is called for. Call it in the turn in which the counts were read. */
+  watch(jobSetUid: string, watchpoint: Watchpoint | undefined): void {
+    if (watchpoint === undefined) this.#watchpoints.delete(jobSetUid);
+    else this.#watchpoints.set(jobSetUid, watchpoint);
+  }
+
+  /** A Pod that lives, as the watch of living Pods shows it. */
+  podLives(pod: Stored<PartialObjectMetadata>): void {
+    const facts = podFacts(pod);
+    const group = facts === undefined ? undefined : this.#groupOf(pod, facts);
+    if (facts === undefined || group === undefined) {
+      this.#report(
+        pod,
+        `Pod ${pod.metadata.name} wears the label of a JobSet but is none of its Pods`,
+      );
+      return;
+    }
+    if (facts.malformedEpoch !== undefined) {
+      const problem = `annotation ${EPOCH} of Pod ${facts.name} is "${facts.malformedEpoch}", expected an integer from 1 to 2147483647; the Pod counts as missing`;
+      this.#report(pod, problem);
+    }
+    this.#groupOfPod.set(facts.uid, group);
+    this.#groupOfJob.set(facts.jobUid, group.uid);
+    const counts = this.#countsOf(group.uid);
+    if (counts.observe(facts, this.#options.nowMs())) this.#consider(group, counts, facts);
+  }
+
+  /** A Pod that the watch of living Pods does not show any more, for whatever reason. */
+  podEnded(podUid: string): void {
+    const group = this.#groupOfPod.get(podUid);
+    if (group === undefined) return;
+    this.#groupOfPod.delete(podUid);
+    const counts = this.#groups.get(group.uid);
+    if (counts === undefined || !counts.forget(podUid)) return;
+    this.#consider(group, counts, undefined);
+    if (counts.isEmpty()) this.#groups.delete(group.uid);
+  }
+
+  podSucceeded(pod: Stored<PartialObjectMetadata>): void {
+    const facts = podFacts(pod);
+    const group = facts === undefined ? undefined : this.#groupOf(pod, facts);
+    if (facts === undefined || group === undefined) return;
+    this.#groupOfJob.set(facts.jobUid, group.uid);
+    this.#countsOf(group.uid).observeSucceeded(facts);
+  }
+
+  /** A Job whose Pods were counted before it was known turns out to belong to somebody else. */
+  jobSeen(job: Stored<Job>): void {
+    const counted = this.#groupOfJob.get(job.metadata.uid);
+    if (counted === undefined || counted === ownerOf(job)?.uid) return;
+    const counts = this.#groups.get(counted);
+    for (const pod of counts?.podsOfJob(job.metadata.uid) ?? []) this.podEnded(pod.uid);
+    this.jobGone(job.metadata.uid);
+  }
+
+  jobGone(jobUid: string): void {
+    const group = this.#groupOfJob.get(jobUid);
+    if (group === undefined) return;
+    const counts = this.#groups.get(group);
+    counts?.forgetJob(jobUid);
+    if (counts?.isEmpty() === true) this.#groups.delete(group);
+    this.#groupOfJob.delete(jobUid);
+  }
+
+  #consider(
+    { uid, key }: { readonly uid: string; readonly key: string },
+    counts: MemberCounts,
+    pod: PodFacts | undefined,
+  ): void {
+    const watchpoint = this.#watchpoints.get(uid);
+    if (watchpoint === undefined) return;
+    const { epoch, slots } = watchpoint;
+    const isNews = (pod?.epoch ?? 0) > epoch || pod?.notice?.epoch === epoch;
+    const isComplete = slots > 0 && counts.countAnnouncing(epoch) >= slots;
+    if (isNews || isComplete) this.#options.onInterest(key);
+  }
+
+  /**
+   * By owner chain, Pod -> Job -> JobSet. A Pod whose Job is gone, or has not arrived here yet, is
+   * believed to be what its label says: it may still be running something.
+   */
+  #groupOf(
+    { metadata }: Stored<PartialObjectMetadata>,
+    facts: PodFacts,
+  ): { readonly uid: string; readonly key: string } | undefined {
+    const job = this.#options.jobByUid(facts.jobUid);
+    const owner = job === undefined ? labelledOwner(metadata.labels) : ownerOf(job);
+    return owner === undefined
+      ? undefined
+      : { uid: owner.uid, key: `${metadata.namespace ?? ''}/${owner.name}` };
+  }
+
+  #countsOf(jobSetUid: string): MemberCounts {
+    let counts = this.#groups.get(jobSetUid);
+    if (counts === undefined) {
+      counts = new MemberCounts();
+      this.#groups.set(jobSetUid, counts);
+    }
+    return counts;
+  }
+
+  #report({ metadata }: Stored<PartialObjectMetadata>, problem: string): void {
+    const name = metadata.labels?.[JOBSET_NAME];
+    if (name === undefined) return;
+    const jobSet = `${metadata.namespace ?? ''}/${name}`;
+    this.#options.onStray({ jobSet, podUid: metadata.uid, problem });
+  }
+}
+
+const NO_MEMBERS: Members = new MemberCounts();
+
+/** The JobSet that controls a Job or a Service, or undefined. */
+export function ownerOf(
+  child: KubeObject,
+): { readonly uid: string; readonly name: string } | undefined {
+  const owner = controllerOf(child.metadata);
+  const isJobSet = owner?.kind === JOBSETS.kind && owner.apiVersion.startsWith(`${JOBSET_GROUP}/`);
+  return isJobSet ? { uid: owner.uid, name: owner.name } : undefined;
+}
+
+function labelledOwner(
+  labels: PartialObjectMetadata['metadata']['labels'],
+): { readonly uid: string; readonly name: string } | undefined {
+  const uid = labels?.[JOBSET_UID];
+  const name = labels?.[JOBSET_NAME];
+  return uid === undefined || name === undefined ? undefined : { uid, name };
+}

@@ -1,0 +1,135 @@
+import type { JobSet } from '../jobset/jobset.ts';
+import { JOBSETS } from '../jobset/jobset.ts';
+import { type PodFacts, podFacts } from '../jobset/members.ts';
+import type { Answers, FailedJobAnswer, Question } from '../jobset/snapshot.ts';
+import { type Witness, witnessOf } from '../jobset/witness.ts';
+import { COMPLETION_INDEX, CONTROLLER_UID_LABEL, JOB_NAME_LABEL, type Job } from '../kube/job.ts';
+import type { Stored } from '../kube/meta.ts';
+import { PODS, type Pod } from '../kube/pod.ts';
+import { isReason } from '../kube/status.ts';
+import type { Client } from '../runtime/client.ts';
+
+/**
+ * Finds out what a plan asks for. Watches carry metadata only, so the one Pod that failed first is
+ * read when an epoch ends; that is one request for a restart of any size.
+ */
+export async function inquire(
+  question: Question,
+  jobSet: Stored<JobSet>,
+  client: Client,
+  signal: AbortSignal,
+): Promise<Inquiry> {
+  const sinceMs = startOfEpoch(jobSet);
+  switch (question.kind) {
+    case 'Witness':
+    case 'Notice': {
+      const witness = await findWitness(question.pod, sinceMs, client, signal);
+      return { answers: { witness } };
+    }
+    case 'FailedJob':
+      return { answers: { failedJob: await findFailedPod(question.job, sinceMs, client, signal) } };
+    case 'FreshJobSet': {
+      const { name, namespace = '' } = jobSet.metadata;
+      const fresh = await client.get(JOBSETS, { namespace, name }, { signal });
+      return { answers: { isJobSetFresh: true }, fresh };
+    }
+  }
+}
+
+export interface Inquiry {
+  readonly answers: Answers;
+  /** The JobSet, if it was read. */
+  readonly fresh?: Stored<JobSet>;
+}
+
+/** Pods of one Job that are looked at to find the one that failed last. */
+const FAILED_PODS_LIMIT = 500;
+
+function startOfEpoch({ status }: JobSet): number | undefined {
+  const time = Date.parse(status?.syncedTime ?? '');
+  return Number.isNaN(time) ? undefined : time;
+}
+
+async function findWitness(
+  facts: PodFacts,
+  sinceMs: number | undefined,
+  client: Client,
+  signal: AbortSignal,
+): Promise<Witness> {
+  const pod = await readPod(facts, client, signal);
+  const isNew = pod !== undefined && wasCreatedSince(pod, sinceMs) && !hasRestarted(pod);
+  const predecessor = isNew ? await findPredecessor(facts, client, signal) : undefined;
+  return witnessOf(facts, pod, predecessor, sinceMs);
+}
+
+async function readPod(
+  { namespace, name, uid }: PodFacts,
+  client: Client,
+  signal: AbortSignal,
+): Promise<Stored<Pod> | undefined> {
+  try {
+    const pod = await client.get(PODS, { namespace, name }, { signal });
+    return pod.metadata.uid === uid ? pod : undefined;
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return undefined;
+    throw error;
+  }
+}
+
+/** A replacement shows no cause; the Pod that it replaces may still be there. */
+async function findPredecessor(
+  facts: PodFacts,
+  client: Client,
+  signal: AbortSignal,
+): Promise<Pod | undefined> {
+  const slot = facts.slot === undefined ? '' : `,${COMPLETION_INDEX}=${facts.slot}`;
+  const { items } = await client.list(PODS, {
+    namespace: facts.namespace,
+    labelSelector: `${JOB_NAME_LABEL}=${facts.jobName}${slot}`,
+    limit: FAILED_PODS_LIMIT,
+    signal,
+  });
+  const others = items.filter(({ metadata }) => metadata.uid !== facts.uid);
+  return newest(others);
+}
+
+async function findFailedPod(
+  job: Stored<Job>,
+  sinceMs: number | undefined,
+  client: Client,
+  signal: AbortSignal,
+): Promise<FailedJobAnswer> {
+  const { items } = await client.list(PODS, {
+    namespace: job.metadata.namespace ?? '',
+    labelSelector: `${CONTROLLER_UID_LABEL}=${job.metadata.uid}`,
+    fieldSelector: 'status.phase=Failed',
+    limit: FAILED_PODS_LIMIT,
+    signal,
+  });
+  const pod = newest(items);
+  const facts = pod === undefined ? undefined : podFacts(pod);
+  if (pod === undefined || facts === undefined) return {};
+  const witness = witnessOf(facts, pod, undefined, sinceMs);
+  return { witness, ...(facts.epoch === undefined ? {} : { epoch: facts.epoch }) };
+}
+
+function newest(pods: readonly Stored<Pod>[]): Stored<Pod> | undefined {
+  let last: Stored<Pod> | undefined;
+  for (const pod of pods) {
+    const isLater =
+      last === undefined || pod.metadata.creationTimestamp > last.metadata.creationTimestamp;
+    if (isLater) last = pod;
+  }
+  return last;
+}
+
+function wasCreatedSince(pod: Stored<Pod>, sinceMs: number | undefined): boolean {
+  if (sinceMs === undefined) return true;
+  // Creation times are whole seconds.
+  return Date.parse(pod.metadata.creationTimestamp) + 1000 > sinceMs;
+}
+
+function hasRestarted({ status }: Pod): boolean {
+  const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  return statuses.some(({ restartCount }) => restartCount > 0);
+}

@@ -1,0 +1,64 @@
+import type { PodFacts } from '../jobset/members.ts';
+import type { Knowledge } from '../jobset/snapshot.ts';
+
+/**
+ * What the controller remembers of one JobSet between two plans. None of it is needed for a right
+ * decision: it saves requests and repeated Events.
+ */
+export class JobSetMemory {
+  /** Pods that were looked at for their notice of `#noticedEpoch`, by UID. */
+  readonly #notices = new Map<string, { looks: number; againMs: number }>();
+  #noticedEpoch: number | undefined;
+  readonly #strays = new Set<string>();
+  countersDifferSinceMs: number | undefined;
+
+  knowledge(nowMs: number): Knowledge {
+    return {
+      isDismissed: (pod) => {
+        if (pod.notice === undefined || pod.notice.epoch !== this.#noticedEpoch) return false;
+        const notice = this.#notices.get(pod.uid);
+        if (notice === undefined) return this.#notices.size >= MAX_NOTICES_PER_EPOCH;
+        return notice.looks >= MAX_NOTICE_LOOKS || nowMs < notice.againMs;
+      },
+      isKnownStray: (pod) => this.#strays.has(announcementKey(pod)),
+      countersDifferSinceMs: this.countersDifferSinceMs,
+    };
+  }
+
+  /**
+   * The Pod did not show a failure (yet). Returns after how long to look again, or undefined if that
+   * was the last time: then the agent's announcement will tell.
+   */
+  sawNoFailure(pod: PodFacts, nowMs: number): number | undefined {
+    if (pod.notice?.epoch !== this.#noticedEpoch) this.#notices.clear();
+    this.#noticedEpoch = pod.notice?.epoch;
+    const looks = (this.#notices.get(pod.uid)?.looks ?? 0) + 1;
+    this.#notices.set(pod.uid, { looks, againMs: nowMs + NOTICE_RECHECK_MS });
+    return looks < MAX_NOTICE_LOOKS ? NOTICE_RECHECK_MS : undefined;
+  }
+
+  /** The Pods announce more than a fresh status allows. */
+  sawStrays(pods: readonly PodFacts[]): void {
+    for (const pod of pods) this.sawStray(announcementKey(pod));
+  }
+
+  /** False if that was reported before. */
+  sawStray(what: string): boolean {
+    if (this.#strays.has(what)) return false;
+    if (this.#strays.size >= MEMORY_LIMIT) this.#strays.clear();
+    this.#strays.add(what);
+    return true;
+  }
+}
+
+/** A kubelet reports the end of a container within a second or two, usually much sooner. */
+const NOTICE_RECHECK_MS = 200;
+const MAX_NOTICE_LOOKS = 5;
+/** When a whole group stops, a few Pods tell as much as all: failures are announced anyway. */
+export const MAX_NOTICES_PER_EPOCH = 8;
+/** Strays: beyond it all are forgotten, which costs a repetition. */
+const MEMORY_LIMIT = 10_000;
+
+function announcementKey({ uid, epoch }: PodFacts): string {
+  return `${uid}/${epoch ?? ''}`;
+}

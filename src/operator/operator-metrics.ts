@@ -1,0 +1,65 @@
+import type { Outcome } from '../jobset/status-draft.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+
+/**
+ * What the operator counts, after the status write that made it true (so that a conflict and its
+ * retry count once). The first two families are upstream's.
+ */
+export interface OperatorMetrics {
+  observe(jobSet: { readonly namespace: string; readonly name: string }, outcome: Outcome): void;
+}
+
+export function operatorMetrics(metrics: Metrics | undefined): OperatorMetrics {
+  if (metrics === undefined) return { observe: () => undefined };
+  const labels = ['jobset_name', 'namespace'] as const;
+  const completed = metrics.counter({
+    name: 'jobset_completed_total',
+    help: 'JobSets that completed',
+    labels,
+  });
+  const failed = metrics.counter({
+    name: 'jobset_failed_total',
+    help: 'JobSets that failed',
+    labels,
+  });
+  const restarts = metrics.counter({
+    name: 'lockstep_restarts_total',
+    help: 'Restarts of groups, by what caused them and whether they were charged to maxRestarts',
+    labels: [...labels, 'cause', 'counted'],
+  });
+  const phases = metrics.histogram({
+    name: 'lockstep_restart_phase_seconds',
+    help: 'Time of each phase of restarts in place: detect, announce, release',
+    labels: ['phase'],
+    buckets: PHASE_BUCKETS_SECONDS,
+  });
+  const observePhase = (phase: string, durationMs: number | undefined): void => {
+    if (durationMs !== undefined) phases.observe({ phase }, durationMs / 1000);
+  };
+  return {
+    observe: ({ namespace, name }, outcome) => {
+      const of = { jobset_name: name, namespace };
+      switch (outcome.kind) {
+        case 'Completed':
+          return completed.add(of);
+        case 'Failed':
+          return failed.add(of);
+        case 'JobsRestarted':
+          return restarts.add({ ...of, cause: 'JobFailed', counted: String(outcome.counted) });
+        case 'EpochEnded':
+          observePhase('detect', outcome.detectMs);
+          // The restart of Jobs that ended this epoch has been counted as that.
+          if (outcome.cause === 'JobsRecreated') return undefined;
+          return restarts.add({ ...of, cause: outcome.cause, counted: String(outcome.counted) });
+        case 'EpochReleased':
+          observePhase('announce', outcome.announceMs);
+          return observePhase('release', outcome.releaseMs);
+      }
+    },
+  };
+}
+
+/** From a few milliseconds (a supervisor's restart) to minutes (a group that waits for a node). */
+const PHASE_BUCKETS_SECONDS = [
+  0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300,
+];

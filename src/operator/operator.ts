@@ -1,0 +1,225 @@
+import type { AgentProgram } from '../jobset/agent-mode.ts';
+import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
+import { JOBSET_NAME } from '../jobset/names.ts';
+import { SERVICES } from '../kube/core.ts';
+import { JOBS, type Job } from '../kube/job.ts';
+import type { KubeObject, PartialObjectMetadata, Stored } from '../kube/meta.ts';
+import { PODS } from '../kube/pod.ts';
+import type { Client } from '../runtime/client.ts';
+import { type Controller, startController } from '../runtime/controller.ts';
+import { createEventRecorder, type EventRecorder } from '../runtime/event-recorder.ts';
+import { createInformer, type Informer, keyOf } from '../runtime/informer.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import type { Clock } from '../runtime/ports/clock.ts';
+import type { Logger } from '../runtime/ports/logger.ts';
+import type { Random } from '../runtime/ports/random.ts';
+import { GroupTracker, ownerOf } from './group-tracker.ts';
+import { JOBS_BY_OWNER, JobSetReconciler } from './jobset-reconciler.ts';
+import { operatorMetrics } from './operator-metrics.ts';
+
+/**
+ * The JobSet controller: informers in, `plan` in the middle, requests out. Pods are watched as
+ * metadata only, in two streams: those that live and those that have succeeded (design, section 6).
+ */
+export interface OperatorOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics?: Metrics | undefined;
+  readonly config: OperatorConfig;
+}
+
+export interface OperatorConfig {
+  /** Image of injected agents. */
+  readonly agentImage: string;
+  /** Program of injected agents, by default `lockstep-agent`. */
+  readonly agentCommand?: string;
+  /** All namespaces when absent. */
+  readonly namespace?: string;
+}
+
+export interface Operator {
+  hasSynced(): boolean;
+  /** Ends watches and running reconciles. What is half done, another operator finishes. */
+  stop(): Promise<void>;
+}
+
+/** Resolves when the caches hold the cluster's state and the controller acts on it. */
+export async function startOperator(options: OperatorOptions): Promise<Operator> {
+  const informers = startInformers(options);
+  const all = Object.values(informers);
+  try {
+    await Promise.all(all.map((informer) => informer.whenSynced()));
+  } catch (error) {
+    await Promise.all(all.map((informer) => informer.stop()));
+    throw error;
+  }
+  const events = createEventRecorder({ ...options, controller: 'jobset' });
+  const controller = connect(options, informers, events);
+  return {
+    hasSynced: () => all.every((informer) => informer.hasSynced()),
+    stop: async () => {
+      await controller.stop();
+      await Promise.all([events.stop(), ...all.map((informer) => informer.stop())]);
+    },
+  };
+}
+
+/** JobSets that are worked on at a time. */
+const WORKERS = 4;
+/** Jobs whose Pods come and go only move counters: such changes wait for each other this long. */
+const JOB_COUNTERS_BATCH_MS = 50;
+
+const JOBS_BY_UID = 'uid';
+
+interface Informers {
+  readonly jobSets: Informer<JobSet>;
+  readonly jobs: Informer<Job>;
+  readonly services: Informer<KubeObject>;
+  readonly livingPods: Informer<PartialObjectMetadata>;
+  readonly succeededPods: Informer<PartialObjectMetadata>;
+}
+
+function startInformers(options: OperatorOptions): Informers {
+  const { namespace } = options.config;
+  const shared = { ...options, ...(namespace === undefined ? {} : { namespace }) };
+  const pods = { ...shared, resource: PODS, labelSelector: JOBSET_NAME, metadataOnly: true };
+  return {
+    jobSets: createInformer<JobSet>({ ...shared, resource: JOBSETS }),
+    jobs: createInformer<Job>({
+      ...shared,
+      resource: JOBS,
+      indexes: {
+        [JOBS_BY_OWNER]: (job) => {
+          const owner = ownerOf(job);
+          return owner === undefined ? [] : [owner.uid];
+        },
+        [JOBS_BY_UID]: ({ metadata }) => [metadata.uid],
+      },
+    }),
+    services: createInformer<KubeObject>({ ...shared, resource: SERVICES, metadataOnly: true }),
+    livingPods: createInformer<PartialObjectMetadata>({
+      ...pods,
+      fieldSelector: 'status.phase!=Failed,status.phase!=Succeeded',
+    }),
+    succeededPods: createInformer<PartialObjectMetadata>({
+      ...pods,
+      fieldSelector: 'status.phase=Succeeded',
+    }),
+  };
+}
+
+function connect(
+  options: OperatorOptions,
+  informers: Informers,
+  events: EventRecorder,
+): Controller {
+  const { jobs, jobSets, services } = informers;
+  const tracker = new GroupTracker({
+    jobByUid: (uid) => first(jobs.store.byIndex(JOBS_BY_UID, uid)),
+    onInterest: (key) => controller.enqueue(key),
+    onStray: (stray) => reconciler.reportStray(stray),
+    nowMs: () => options.clock.now(),
+  });
+  const reconciler = new JobSetReconciler({
+    ...options,
+    events,
+    metrics: operatorMetrics(options.metrics),
+    agent: agentProgram(options.config),
+    jobSets,
+    jobs,
+    services,
+    tracker,
+  });
+  const controller = startController({
+    ...options,
+    name: 'jobset',
+    workers: WORKERS,
+    reconcile: (key, signal) => reconciler.reconcile(key, signal),
+  });
+  subscribeToPods(informers, tracker);
+  subscribeToJobs(informers, tracker, reconciler, controller);
+  services.subscribe({ deleted: (service) => enqueueOwner(controller, service) });
+  jobSets.subscribe({
+    added: (jobSet) => controller.enqueue(keyOf(jobSet)),
+    updated: (jobSet, old) => {
+      if (jobSet.metadata.uid !== old.metadata.uid) reconciler.forgetJobSet(old);
+      controller.enqueue(keyOf(jobSet));
+    },
+    deleted: (jobSet) => reconciler.forgetJobSet(jobSet),
+  });
+  return controller;
+}
+
+function subscribeToPods({ livingPods, succeededPods }: Informers, tracker: GroupTracker): void {
+  livingPods.subscribe({
+    added: (pod) => tracker.podLives(pod),
+    updated: (pod, old) => {
+      // The name was given to another Pod while the watch was interrupted.
+      if (pod.metadata.uid !== old.metadata.uid) tracker.podEnded(old.metadata.uid);
+      tracker.podLives(pod);
+    },
+    deleted: ({ metadata }) => tracker.podEnded(metadata.uid),
+  });
+  succeededPods.subscribe({
+    added: (pod) => tracker.podSucceeded(pod),
+    updated: (pod) => tracker.podSucceeded(pod),
+  });
+}
+
+function subscribeToJobs(
+  { jobs }: Informers,
+  tracker: GroupTracker,
+  reconciler: JobSetReconciler,
+  controller: Controller,
+): void {
+  const gone = (job: Stored<Job>): void => {
+    reconciler.forgetJob(job);
+    tracker.jobGone(job.metadata.uid);
+    enqueueOwner(controller, job);
+  };
+  jobs.subscribe({
+    added: (job) => {
+      tracker.jobSeen(job);
+      enqueueOwner(controller, job);
+    },
+    updated: (job, old) => {
+      if (job.metadata.uid !== old.metadata.uid) gone(old);
+      enqueueOwner(controller, job, movesCountersOnly(job, old) ? JOB_COUNTERS_BATCH_MS : 0);
+    },
+    deleted: gone,
+  });
+}
+
+function enqueueOwner(controller: Controller, child: KubeObject, delayMs = 0): void {
+  const owner = ownerOf(child);
+  if (owner === undefined) return;
+  controller.enqueueAfter(`${child.metadata.namespace ?? ''}/${owner.name}`, delayMs);
+}
+
+function movesCountersOnly(job: Stored<Job>, old: Stored<Job>): boolean {
+  return (
+    job.metadata.deletionTimestamp === old.metadata.deletionTimestamp &&
+    job.spec.suspend === old.spec.suspend &&
+    job.status?.succeeded === old.status?.succeeded &&
+    trueConditions(job) === trueConditions(old)
+  );
+}
+
+function trueConditions({ status }: Job): string {
+  const conditions = status?.conditions ?? [];
+  return conditions.map((condition) => `${condition.type}=${condition.status}`).join();
+}
+
+function agentProgram({ agentImage, agentCommand }: OperatorConfig): AgentProgram {
+  return {
+    image: agentImage,
+    ...(agentCommand === undefined ? {} : { command: agentCommand }),
+  };
+}
+
+function first<T>(items: Iterable<T>): T | undefined {
+  for (const item of items) return item;
+  return undefined;
+}
