@@ -54,7 +54,10 @@ export interface Container {
   readonly livenessProbe?: Probe;
   readonly readinessProbe?: Probe;
   readonly startupProbe?: Probe;
-  readonly lifecycle?: { readonly postStart?: unknown; readonly preStop?: unknown };
+  readonly lifecycle?: {
+    readonly postStart?: LifecycleHandler;
+    readonly preStop?: LifecycleHandler;
+  };
   readonly terminationMessagePath?: string;
   readonly terminationMessagePolicy?: 'File' | 'FallbackToLogsOnError';
   readonly imagePullPolicy?: string;
@@ -86,7 +89,7 @@ export interface EnvVar {
     readonly fieldRef?: { readonly apiVersion?: string; readonly fieldPath: string };
     readonly configMapKeyRef?: KeySelector;
     readonly secretKeyRef?: KeySelector;
-    readonly resourceFieldRef?: { readonly resource: string };
+    readonly resourceFieldRef?: { readonly resource: string; readonly divisor?: string };
   };
 }
 
@@ -183,6 +186,11 @@ export interface Probe {
   readonly successThreshold?: number;
   readonly failureThreshold?: number;
   readonly terminationGracePeriodSeconds?: number;
+}
+
+/** Exactly one member is set. */
+export interface LifecycleHandler extends Pick<Probe, 'exec' | 'httpGet' | 'tcpSocket'> {
+  readonly sleep?: { readonly seconds: number };
 }
 
 export interface Toleration {

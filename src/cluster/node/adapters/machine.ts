@@ -1,0 +1,22 @@
+import { arch, availableParallelism, platform, release, totalmem } from 'node:os';
+import type { Machine } from '../node-registration.ts';
+
+/** Pods of one node; processes are cheaper than containers, ports and addresses are many. */
+const MAX_PODS = 1_000;
+
+/** This machine, as the Node object describes it. */
+export function thisMachine(): Machine {
+  return {
+    capacity: {
+      cpu: String(availableParallelism()),
+      memory: `${Math.floor(totalmem() / 1024)}Ki`,
+      pods: String(MAX_PODS),
+    },
+    architecture: ARCHITECTURES[arch()] ?? arch(),
+    operatingSystem: platform(),
+    kernelVersion: release(),
+  };
+}
+
+/** Go's names, which Kubernetes uses. */
+const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' };

@@ -1,0 +1,72 @@
+import { createServer } from 'node:net';
+import type { Random } from '../../../runtime/ports/random.ts';
+import type { NodeNetwork } from '../network.ts';
+
+/** The port on which a node serves logs, as a kubelet. */
+export const KUBELET_PORT = 10_250;
+
+/** What was claimed, and the listener that holds the claim until it is closed. */
+export interface ClaimedNetwork<T> {
+  readonly network: NodeNetwork;
+  readonly listener: T;
+}
+
+/**
+ * Claims a network of its own for a node: `listen` is to bind the kubelet's port at the address that
+ * it is given, and that socket is the lock against other clusters of this machine. Where the system
+ * has no addresses but 127.0.0.1, `listen` is asked for any port of that (port 0).
+ */
+export async function claimNetwork<T>(
+  random: Random,
+  listen: (address: string, port: number) => Promise<T>,
+): Promise<ClaimedNetwork<T>> {
+  const start = Math.floor(random.next() * NETWORKS);
+  for (let i = 0; i < NETWORKS; i++) {
+    const second = FIRST_NETWORK + ((start + i) % NETWORKS);
+    const hostIP = `127.${second}.0.1`;
+    try {
+      const listener = await listen(hostIP, KUBELET_PORT);
+      const network = { type: 'own-addresses', hostIP, podCIDR: `127.${second}.0.0/16` } as const;
+      return { network, listener };
+    } catch (error) {
+      const code = codeOf(error);
+      if (code === 'EADDRNOTAVAIL') return shareAddress(listen);
+      if (code !== 'EADDRINUSE') throw error;
+    }
+  }
+  throw new Error(`all ${NETWORKS} networks of 127.0.0.0/8 are in use on this machine`);
+}
+
+/** 127.0 is everybody's and 127.255 has the broadcast address. */
+const FIRST_NETWORK = 1;
+const NETWORKS = 254;
+const SHARED_ADDRESS = '127.0.0.1';
+
+async function shareAddress<T>(
+  listen: (address: string, port: number) => Promise<T>,
+): Promise<ClaimedNetwork<T>> {
+  const listener = await listen(SHARED_ADDRESS, 0);
+  return {
+    network: { type: 'shared-address', hostIP: SHARED_ADDRESS, freePort: () => freePort() },
+    listener,
+  };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, SHARED_ADDRESS, () => {
+      const address = server.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** The system's code, also where an adapter wrapped the error. */
+function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return codeOf(error.cause);
+}

@@ -1,0 +1,115 @@
+import {
+  appendFileSync,
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { FileKind, LogFile, NodeFiles } from '../node-files.ts';
+
+/** Files of this machine. Directories are for the owner alone: they hold tokens. */
+export function createNodeFiles(): NodeFiles {
+  let temporaries = 0;
+  return {
+    async makeDirectory(path) {
+      await mkdir(path, { recursive: true, mode: DIRECTORY_MODE });
+    },
+    remove: (path) => rm(path, { recursive: true, force: true, maxRetries: REMOVE_RETRIES }),
+    async write(path, bytes, mode) {
+      const temporary = `${path}.${++temporaries}.tmp`;
+      await writeFile(temporary, bytes, { mode });
+      await rename(temporary, path);
+    },
+    link: (target, path) => symlink(target, path),
+    kindOf,
+    async list(path) {
+      return (await orIfMissing(() => readdir(path), [])).sort();
+    },
+    readEnd,
+    openLog,
+    readLog,
+    logSize: (path) => statSync(path, { throwIfNoEntry: false })?.size ?? 0,
+    logNames: (path) => orIfMissingSync(() => readdirSync(path), []).sort(),
+    renameLog: renameSync,
+    removeLog: (path) => rmSync(path, { force: true }),
+  };
+}
+
+const DIRECTORY_MODE = 0o700;
+/** A process that was just killed may have created a file while its directory was being emptied. */
+const REMOVE_RETRIES = 3;
+
+function openLog(path: string): LogFile {
+  mkdirSync(dirname(path), { recursive: true, mode: DIRECTORY_MODE });
+  const file = openSync(path, 'a', 0o600);
+  return {
+    append: (bytes) => appendFileSync(file, bytes),
+    close: () => closeSync(file),
+  };
+}
+
+function readLog(path: string, offset: number, length: number): Uint8Array {
+  return orIfMissingSync(() => {
+    const file = openSync(path, 'r');
+    try {
+      const buffer = Buffer.alloc(Math.min(length, Math.max(0, fstatSync(file).size - offset)));
+      const size = readSync(file, buffer, 0, buffer.length, offset);
+      return buffer.subarray(0, size);
+    } finally {
+      closeSync(file);
+    }
+  }, Buffer.alloc(0));
+}
+
+async function readEnd(path: string, limit: number): Promise<Uint8Array> {
+  // Opening a pipe that a container left here would wait for a writer for ever.
+  if ((await kindOf(path)) !== 'file') return Buffer.alloc(0);
+  return orIfMissing(async () => {
+    const file = await open(path, 'r');
+    try {
+      const { size } = await file.stat();
+      const buffer = Buffer.alloc(Math.min(size, limit));
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, Math.max(0, size - limit));
+      return buffer.subarray(0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  }, Buffer.alloc(0));
+}
+
+async function kindOf(path: string): Promise<FileKind | undefined> {
+  return orIfMissing(async () => {
+    const found = await stat(path);
+    if (found.isDirectory()) return 'directory';
+    return found.isFile() ? 'file' : 'other';
+  }, undefined);
+}
+
+async function orIfMissing<T>(work: () => Promise<T>, otherwise: T): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isMissing(error)) return otherwise;
+    throw error;
+  }
+}
+
+function orIfMissingSync<T>(work: () => T, otherwise: T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (isMissing(error)) return otherwise;
+    throw error;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}

@@ -1,0 +1,166 @@
+/**
+ * One run of a container: a process group with a log. It counts as ended only when nothing of it is
+ * left: not its group, and no descendant that went away from the group.
+ */
+import type { Container } from '../../kube/pod.ts';
+import type { Timer } from '../../runtime/ports/clock.ts';
+import type { ProcessExit, RunningProcess } from '../../runtime/ports/process-runner.ts';
+import { type Launch, MARKER_VARIABLE } from './container-launch.ts';
+import { ContainerLog } from './container-log.ts';
+import { readLog } from './log-reader.ts';
+import type { NodeContext } from './node-context.ts';
+
+export interface ContainerExit {
+  readonly exitCode: number;
+  /** The termination message; empty if it left none. */
+  readonly message: string;
+}
+
+/** As a kubelet's limits: bytes of a message, and of what stands for it from the log. */
+const MAX_MESSAGE_BYTES = 4096;
+const MAX_FALLBACK_BYTES = 2048;
+const FALLBACK_LINES = 80;
+
+export class ContainerProcess {
+  readonly containerID: string;
+  readonly startedMs: number;
+  readonly launch: Launch;
+  readonly log: ContainerLog;
+  /** Never rejects. */
+  readonly exited: Promise<ContainerExit>;
+  readonly #context: NodeContext;
+  readonly #process: RunningProcess;
+  #hasEnded = false;
+  #killTimer: Timer | undefined;
+  #killAtMs = Number.POSITIVE_INFINITY;
+
+  /** Rejects with `ProcessStartError` if the command cannot be executed. */
+  static async start(
+    context: NodeContext,
+    container: Container,
+    launch: Launch,
+    logDirectory: string,
+    restart: number,
+  ): Promise<ContainerProcess> {
+    const { files, clock, processes } = context;
+    const log = new ContainerLog(files, clock, `${logDirectory}/${container.name}`, restart);
+    try {
+      const { argv, env, cwd } = launch;
+      const process = await processes.start({
+        argv,
+        env,
+        cwd,
+        onOutput: (stream, chunk) => log.append(stream, chunk),
+      });
+      return new ContainerProcess(context, container, launch, log, process);
+    } catch (error) {
+      log.end();
+      throw error;
+    }
+  }
+
+  private constructor(
+    context: NodeContext,
+    container: Container,
+    launch: Launch,
+    log: ContainerLog,
+    process: RunningProcess,
+  ) {
+    this.#context = context;
+    this.#process = process;
+    this.launch = launch;
+    this.log = log;
+    this.containerID = `lockstep://${context.random.uuid().replaceAll('-', '')}`;
+    this.startedMs = context.clock.now();
+    this.exited = process.exited.then((exit) => this.#afterExit(container, exit));
+  }
+
+  /** SIGTERM now and SIGKILL after `graceMs`; an earlier end that was asked for stays. */
+  terminate(graceMs: number): void {
+    if (this.#hasEnded) return;
+    this.#process.signalGroup('SIGTERM');
+    this.killAfter(graceMs);
+  }
+
+  killAfter(delayMs: number): void {
+    const { clock } = this.#context;
+    const atMs = clock.monotonic() + delayMs;
+    if (this.#hasEnded || atMs >= this.#killAtMs) return;
+    this.#killAtMs = atMs;
+    this.#killTimer?.cancel();
+    this.#killTimer = clock.setTimer(delayMs, () => this.kill());
+  }
+
+  kill(): void {
+    if (!this.#hasEnded) this.#process.signalGroup('SIGKILL');
+  }
+
+  async #afterExit(container: Container, exit: ProcessExit): Promise<ContainerExit> {
+    this.#killTimer?.cancel();
+    // The group may outlive its leader.
+    this.kill();
+    this.#hasEnded = true;
+    try {
+      await this.#context.processes.killByEnvironment(MARKER_VARIABLE, this.launch.marker);
+      this.log.end();
+      const exitCode = exitCodeOf(exit);
+      return { exitCode, message: await this.#message(container, exitCode) };
+    } catch (error) {
+      this.#context.logger.error('the end of a container was not handled completely', {
+        container: this.launch.marker,
+        err: error,
+      });
+      return { exitCode: exitCodeOf(exit), message: '' };
+    }
+  }
+
+  async #message(container: Container, exitCode: number): Promise<string> {
+    const { files } = this.#context;
+    const bytes = await files.readEnd(this.launch.terminationMessagePath, MAX_MESSAGE_BYTES);
+    const isFallback = container.terminationMessagePolicy === 'FallbackToLogsOnError';
+    if (bytes.length > 0 || !isFallback || exitCode === 0) return textOf(bytes);
+    const { directory, restart } = this.log;
+    const query = {
+      follow: false,
+      previous: false,
+      timestamps: false,
+      tailLines: FALLBACK_LINES,
+      sinceMs: undefined,
+      limitBytes: undefined,
+    };
+    const source = { files, directory, restart, live: undefined };
+    let tail = Buffer.alloc(0);
+    for await (const chunk of readLog(source, query, new AbortController().signal)) {
+      tail = Buffer.concat([tail, chunk]).subarray(-MAX_FALLBACK_BYTES);
+    }
+    return textOf(tail);
+  }
+}
+
+/** As a shell and a container runtime count a death by signal: 128 + its number. */
+function exitCodeOf(exit: ProcessExit): number {
+  return exit.exitCode ?? 128 + (SIGNAL_NUMBERS[exit.signal] ?? 0);
+}
+
+const SIGNAL_NUMBERS: Readonly<Record<string, number>> = {
+  SIGHUP: 1,
+  SIGINT: 2,
+  SIGQUIT: 3,
+  SIGILL: 4,
+  SIGTRAP: 5,
+  SIGABRT: 6,
+  SIGBUS: 7,
+  SIGFPE: 8,
+  SIGKILL: 9,
+  SIGUSR1: 10,
+  SIGSEGV: 11,
+  SIGUSR2: 12,
+  SIGPIPE: 13,
+  SIGALRM: 14,
+  SIGTERM: 15,
+  SIGSYS: 31,
+};
+
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
+}

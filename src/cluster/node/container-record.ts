@@ -1,0 +1,317 @@
+/**
+ * What the node knows of one container, and the transitions between its states. A record is the
+ * node's truth, as the container runtime's list is a kubelet's; the status that the API shows is
+ * computed from it (`container-status.ts`) and decisions are too (`pod-actions.ts`).
+ */
+import type { Container, ContainerStateTerminated, Pod, PodSpec } from '../../kube/pod.ts';
+import { type Backoff, nextBackoff } from './backoff.ts';
+import type { ProbeKind } from './probe-worker.ts';
+
+/** `sidecar` is an init container with restartPolicy Always. */
+export type ContainerKind = 'init' | 'sidecar' | 'regular';
+
+export interface ContainerRecord {
+  readonly name: string;
+  readonly kind: ContainerKind;
+  readonly restartCount: number;
+  readonly life: ContainerLife;
+  readonly lastTerminated: ContainerStateTerminated | undefined;
+  /** The container was started once since all were last restarted: what follows need not wait. */
+  readonly hasPassed: boolean;
+  readonly backoff: Backoff | undefined;
+}
+
+export type ContainerLife = Waiting | Starting | Running | Exited;
+
+export interface Waiting {
+  readonly state: 'waiting';
+  /** Undefined: the usual one, PodInitializing or ContainerCreating. */
+  readonly reason: string | undefined;
+  readonly message: string | undefined;
+  /** Not to be started before; wall time. */
+  readonly notBeforeMs: number;
+  /** The container ended and the next start will be a restart. */
+  readonly isRestart: boolean;
+  /** Shown although nothing runs: of the container that ended before. */
+  readonly containerID: string | undefined;
+  /** Shown: an init container that completed stays ready while all are restarted. */
+  readonly ready: boolean;
+}
+
+export interface Starting {
+  readonly state: 'starting';
+}
+
+export interface Running {
+  readonly state: 'running';
+  readonly containerID: string;
+  readonly startedMs: number;
+  /** Its startup probe succeeded, or it has none. */
+  readonly started: boolean;
+  readonly ready: boolean;
+  /** Why it was told to stop, if it was. */
+  readonly stopping: StopReason | undefined;
+  /** A probe gave the container up; it is to be stopped. */
+  readonly unhealthy: 'Liveness' | 'Startup' | undefined;
+}
+
+export type StopReason = 'RestartAllContainers' | 'Unhealthy' | 'PodEnd';
+
+export interface Exited {
+  readonly state: 'exited';
+  readonly terminated: ContainerStateTerminated;
+  readonly finishedMs: number;
+  /** It was told to stop, so nothing that it did is the cause of what happens now. */
+  readonly wasStopped: StopReason | undefined;
+}
+
+const FRESH: Waiting = {
+  state: 'waiting',
+  reason: undefined,
+  message: undefined,
+  notBeforeMs: 0,
+  isRestart: false,
+  containerID: undefined,
+  ready: false,
+};
+
+export const RESTARTING_ALL_REASON = 'RestartingAllContainers';
+export const RESTARTING_ALL_MESSAGE =
+  'The container is removed because RestartAllContainers in place';
+const LOST_REASON = 'ContainerStatusUnknown';
+const LOST_MESSAGE = 'The container could not be located when the pod was terminated';
+/** What a process that was killed leaves: 128 + SIGKILL. */
+export const KILLED_EXIT_CODE = 137;
+
+/** A container of a Pod that the node sees for the first time. */
+export function freshRecord(name: string, kind: ContainerKind): ContainerRecord {
+  return {
+    name,
+    kind,
+    restartCount: 0,
+    life: FRESH,
+    lastTerminated: undefined,
+    hasPassed: false,
+    backoff: undefined,
+  };
+}
+
+/** Init containers and sidecars in order, then the regular ones, with their kinds. */
+export function containersOf(
+  spec: PodSpec,
+): readonly { readonly container: Container; readonly kind: ContainerKind }[] {
+  return [
+    ...(spec.initContainers ?? []).map((container) => ({
+      container,
+      kind: container.restartPolicy === 'Always' ? ('sidecar' as const) : ('init' as const),
+    })),
+    ...spec.containers.map((container) => ({ container, kind: 'regular' as const })),
+  ];
+}
+
+/** Whether it was started since all containers were last restarted, or since the Pod began. */
+export function hasStarted(record: ContainerRecord): boolean {
+  return record.life.state !== 'waiting' || record.life.isRestart;
+}
+
+/** A process of it may exist. */
+export function isAlive(record: ContainerRecord): boolean {
+  return record.life.state === 'running' || record.life.state === 'starting';
+}
+
+/** A start begins. A restart counts here, and its predecessor becomes the last state. */
+export function starting(record: ContainerRecord, nowMs: number): ContainerRecord {
+  const { life } = record;
+  const isRestart = life.state === 'exited' || (life.state === 'waiting' && life.isRestart);
+  const after = life.state === 'exited' ? withLast(record, life) : record;
+  return {
+    ...after,
+    restartCount: record.restartCount + (isRestart ? 1 : 0),
+    backoff:
+      life.state === 'exited'
+        ? nextBackoff(record.backoff, life.finishedMs, nowMs)
+        : record.backoff && { ...record.backoff, updatedMs: nowMs },
+    life: { state: 'starting' },
+  };
+}
+
+/** The start could not even be tried: the container waits and is tried again at `retryMs`. */
+export function blocked(
+  before: ContainerRecord,
+  why: { readonly reason: string; readonly message: string },
+  retryMs: number,
+): ContainerRecord {
+  const { life } = before;
+  const after = life.state === 'exited' ? withLast(before, life) : before;
+  return {
+    ...after,
+    life: {
+      ...FRESH,
+      ...why,
+      notBeforeMs: retryMs,
+      isRestart: hasStarted(before),
+      containerID: life.state === 'exited' ? life.terminated.containerID : undefined,
+    },
+  };
+}
+
+/** It ended and has to wait for its next start. */
+export function backingOff(
+  record: ContainerRecord,
+  exited: Exited,
+  message: string,
+  untilMs: number,
+  nowMs: number,
+): ContainerRecord {
+  const backoff = nextBackoff(record.backoff, exited.finishedMs, nowMs);
+  return { ...blocked(record, { reason: 'CrashLoopBackOff', message }, untilMs), backoff };
+}
+
+/** The process runs. */
+export function running(
+  record: ContainerRecord,
+  containerID: string,
+  startedMs: number,
+  probes: { readonly startup: boolean; readonly readiness: boolean },
+): ContainerRecord {
+  return {
+    ...record,
+    hasPassed: record.hasPassed || !probes.startup,
+    life: {
+      state: 'running',
+      containerID,
+      startedMs,
+      started: !probes.startup,
+      ready: !probes.startup && !probes.readiness && record.kind !== 'init',
+      stopping: undefined,
+      unhealthy: undefined,
+    },
+  };
+}
+
+/** A probe settled something; `Startup` also stands for the postStart hook of one without that probe. */
+export function probed(
+  record: ContainerRecord,
+  kind: ProbeKind,
+  verdict: 'success' | 'failure',
+  hasReadinessProbe: boolean,
+): ContainerRecord {
+  const { life } = record;
+  if (life.state !== 'running') return record;
+  if (kind === 'Readiness') return { ...record, life: { ...life, ready: verdict === 'success' } };
+  if (verdict === 'failure') return { ...record, life: { ...life, unhealthy: kind } };
+  if (kind === 'Liveness') return record;
+  const ready = !hasReadinessProbe && record.kind !== 'init';
+  return { ...record, hasPassed: true, life: { ...life, started: true, ready } };
+}
+
+/** It was told to stop. */
+export function stopping(record: ContainerRecord, reason: StopReason): ContainerRecord {
+  const { life } = record;
+  if (life.state !== 'running') return record;
+  return { ...record, life: { ...life, stopping: reason } };
+}
+
+/** The process ended, or could not be executed. */
+export function exited(
+  record: ContainerRecord,
+  terminated: ContainerStateTerminated,
+  finishedMs: number,
+): ContainerRecord {
+  const wasStopped = record.life.state === 'running' ? record.life.stopping : undefined;
+  return { ...record, life: { state: 'exited', terminated, finishedMs, wasStopped } };
+}
+
+/** Removed because all containers restart: the exit code is forgotten, a start that was is counted. */
+export function removed(record: ContainerRecord): ContainerRecord {
+  if (!hasStarted(record)) return record;
+  const { life } = record;
+  const ended = life.state === 'exited' ? life : undefined;
+  const hadEnded = ended !== undefined && ended.wasStopped !== 'RestartAllContainers';
+  return {
+    ...record,
+    restartCount: record.restartCount + 1,
+    hasPassed: false,
+    lastTerminated: {
+      exitCode: KILLED_EXIT_CODE,
+      reason: RESTARTING_ALL_REASON,
+      message: RESTARTING_ALL_MESSAGE,
+    },
+    life: {
+      ...FRESH,
+      reason: RESTARTING_ALL_REASON,
+      message: RESTARTING_ALL_MESSAGE,
+      containerID: hadEnded ? ended.terminated.containerID : undefined,
+      ready: hadEnded && record.kind === 'init' && ended.terminated.exitCode === 0,
+    },
+  };
+}
+
+/** Once the first container of a new round starts, those that still wait do so for the usual reason. */
+export function waitingAgain(record: ContainerRecord): ContainerRecord {
+  const { life } = record;
+  if (life.state !== 'waiting' || life.reason !== RESTARTING_ALL_REASON) return record;
+  return { ...record, life: FRESH };
+}
+
+/** It waits for a start that will not come: the Pod has ended. */
+export function neverStarting(record: ContainerRecord, nowMs: number): ContainerRecord {
+  // One that never ran at all goes on waiting, as a kubelet shows it.
+  if (record.life.state !== 'waiting' || record.lastTerminated === undefined) return record;
+  const terminated: ContainerStateTerminated = {
+    exitCode: KILLED_EXIT_CODE,
+    reason: LOST_REASON,
+    message: LOST_MESSAGE,
+  };
+  return {
+    ...record,
+    life: { state: 'exited', terminated, finishedMs: nowMs, wasStopped: 'PodEnd' },
+  };
+}
+
+/**
+ * The records of a Pod that another life of this node has run: what ended has ended, and what ran
+ * is lost, since its processes were children of that life.
+ */
+export function adoptedRecords(pod: Pod, nowMs: number): readonly ContainerRecord[] {
+  const statuses = new Map(
+    [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])].map(
+      (status) => [status.name, status],
+    ),
+  );
+  return containersOf(pod.spec).map(({ container, kind }) => {
+    const fresh = freshRecord(container.name, kind);
+    const status = statuses.get(container.name);
+    if (status === undefined) return fresh;
+    const record: ContainerRecord = {
+      ...fresh,
+      restartCount: status.restartCount,
+      lastTerminated: status.lastState?.terminated,
+    };
+    const { terminated, running: ran } = status.state ?? {};
+    if (terminated !== undefined) {
+      const finishedMs = Date.parse(terminated.finishedAt ?? '') || nowMs;
+      const wasPassed = kind === 'init' && terminated.exitCode === 0;
+      return { ...exited(record, terminated, finishedMs), hasPassed: wasPassed };
+    }
+    if (ran === undefined) {
+      const { reason } = record.lastTerminated ?? { reason: RESTARTING_ALL_REASON };
+      return { ...record, life: { ...FRESH, isRestart: reason !== RESTARTING_ALL_REASON } };
+    }
+    return exited(
+      record,
+      {
+        exitCode: KILLED_EXIT_CODE,
+        reason: LOST_REASON,
+        message: LOST_MESSAGE,
+        ...(ran.startedAt === undefined ? {} : { startedAt: ran.startedAt }),
+        ...(status.containerID === undefined ? {} : { containerID: status.containerID }),
+      },
+      nowMs,
+    );
+  });
+}
+
+function withLast(record: ContainerRecord, life: Exited): ContainerRecord {
+  return { ...record, lastTerminated: life.terminated };
+}

@@ -1,0 +1,87 @@
+/**
+ * How a container without a file system of its own finds its volumes: below its root directory
+ * (`LOCKSTEP_ROOT`) each mountPath is a symbolic link to the volume, and paths of the spec that lie
+ * below a mountPath are led through it. Everything else is the host's.
+ */
+import type { VolumeMount } from '../../kube/pod.ts';
+import { expand } from './expansion.ts';
+import { leadsOut } from './volume-content.ts';
+
+export interface MountedVolume {
+  readonly directory: string;
+  /** A path of the host: nothing may be created in it. */
+  readonly isHost: boolean;
+}
+
+export interface RootLayout {
+  readonly links: readonly MountLink[];
+  /** A path of the container's spec as a path of the host. */
+  resolve(path: string): string;
+}
+
+export interface MountLink {
+  readonly path: string;
+  /** The volume, or a path in it. */
+  readonly target: string;
+  /** Below the volume; to be created as a directory where nothing is. Empty for the volume itself. */
+  readonly subPath: string;
+}
+
+export type RootResult =
+  | { readonly layout: RootLayout; readonly problem: undefined }
+  | { readonly layout: undefined; readonly problem: string };
+
+export function layOutRoot(
+  root: string,
+  mounts: readonly (VolumeMount & { readonly subPathExpr?: string })[],
+  volumes: ReadonlyMap<string, MountedVolume>,
+  environment: ReadonlyMap<string, string>,
+): RootResult {
+  const sorted = mounts
+    .map((mount) => ({ ...mount, at: absolute(mount.mountPath) }))
+    .sort((a, b) => depth(a.at) - depth(b.at));
+  const links: (MountLink & { readonly at: string; readonly isHost: boolean })[] = [];
+  for (const mount of sorted) {
+    const volume = volumes.get(mount.name);
+    if (volume === undefined) return problem(`volume "${mount.name}" of a mount does not exist`);
+    if (mount.at === '/')
+      return problem(`mountPath ${JSON.stringify(mount.mountPath)}: not usable`);
+    const subPath = mount.subPath ?? expand(mount.subPathExpr ?? '', environment);
+    if (leadsOut(subPath)) return problem(`subPath ${JSON.stringify(subPath)}: leads out`);
+    const parent = links.findLast((link) => isBelow(mount.at, link.at));
+    if (parent?.isHost === true) {
+      return problem(`mountPath ${mount.at}: this node mounts nothing inside a hostPath`);
+    }
+    const path =
+      parent === undefined ? root + mount.at : parent.target + mount.at.slice(parent.at.length);
+    const target = subPath === '' ? volume.directory : `${volume.directory}/${subPath}`;
+    links.push({ path, target, subPath, at: mount.at, isHost: volume.isHost });
+  }
+  const resolve = (path: string): string => {
+    const isMounted = links.some((link) => path === link.at || isBelow(path, link.at));
+    return isMounted ? root + path : path;
+  };
+  return { layout: { links, resolve }, problem: undefined };
+}
+
+function isBelow(path: string, parent: string): boolean {
+  return path.startsWith(`${parent}/`);
+}
+
+/** With one slash at the front and none at the end, no `.` and no `..`. */
+function absolute(path: string): string {
+  const parts: string[] = [];
+  for (const part of path.split('/')) {
+    if (part === '..') parts.pop();
+    else if (part !== '' && part !== '.') parts.push(part);
+  }
+  return `/${parts.join('/')}`;
+}
+
+function depth(path: string): number {
+  return path.split('/').length;
+}
+
+function problem(text: string): RootResult {
+  return { layout: undefined, problem: text };
+}

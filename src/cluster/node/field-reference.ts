@@ -1,0 +1,72 @@
+/**
+ * The downward API: fields of a Pod by path for environment variables and files, and the
+ * resources of a container. Paths and texts are Kubernetes'.
+ */
+import type { StringMap } from '../../kube/meta.ts';
+import type { Container, Pod } from '../../kube/pod.ts';
+import { parseQuantity } from '../../kube/quantity.ts';
+
+/** What a field of a Pod may refer to besides the object itself. */
+export interface PodFacts {
+  readonly pod: Pod;
+  readonly podIP: string;
+  readonly hostIP: string;
+  readonly nodeName: string;
+}
+
+/** The text of a field; undefined where the path names none. */
+export function podField(facts: PodFacts, fieldPath: string): string | undefined {
+  const { metadata, spec } = facts.pod;
+  const subscript = /^metadata\.(labels|annotations)\['([^']*)'\]$/.exec(fieldPath);
+  if (subscript !== null) {
+    const map = subscript[1] === 'labels' ? metadata.labels : metadata.annotations;
+    return map?.[subscript[2] ?? ''] ?? '';
+  }
+  switch (fieldPath) {
+    case 'metadata.name':
+      return metadata.name ?? '';
+    case 'metadata.namespace':
+      return metadata.namespace ?? '';
+    case 'metadata.uid':
+      return metadata.uid ?? '';
+    case 'metadata.labels':
+      return mapText(metadata.labels);
+    case 'metadata.annotations':
+      return mapText(metadata.annotations);
+    case 'spec.nodeName':
+      return facts.nodeName;
+    case 'spec.serviceAccountName':
+      return spec.serviceAccountName ?? '';
+    case 'status.hostIP':
+    case 'status.hostIPs':
+      return facts.hostIP;
+    case 'status.podIP':
+    case 'status.podIPs':
+      return facts.podIP;
+    default:
+      return undefined;
+  }
+}
+
+/** A limit or request of a container in units of `divisor`, rounded up; undefined if it has none. */
+export function resourceField(
+  container: Container,
+  resource: string,
+  divisor: string | undefined,
+): string | undefined {
+  const [kind, ...rest] = resource.split('.');
+  if (kind !== 'limits' && kind !== 'requests') return undefined;
+  const amount = parseQuantity(container.resources?.[kind]?.[rest.join('.')] ?? '');
+  const unit = parseQuantity(divisor ?? '1') ?? parseQuantity('1');
+  if (amount === undefined || unit === undefined) return undefined;
+  const nano = unit.nano === 0n ? 1_000_000_000n : unit.nano;
+  return String((amount.nano + nano - 1n) / nano);
+}
+
+/** `key="value"` lines in key order, as downward API files hold maps. */
+function mapText(map: StringMap | undefined): string {
+  return Object.entries(map ?? {})
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, value]) => `${key}=${JSON.stringify(value)}`)
+    .join('\n');
+}

@@ -1,0 +1,208 @@
+/**
+ * The node agent: registers the machine as a Node and runs the Pods that are bound to it as local
+ * processes, as a kubelet runs them as containers. It speaks nothing but the API, so any API server
+ * will do. `docs/embedded-cluster.md` tells what a Pod finds here.
+ */
+import { SERVICES, type Service } from '../../kube/core.ts';
+import type { Stored, StringMap } from '../../kube/meta.ts';
+import { PODS, type Pod } from '../../kube/pod.ts';
+import type { Client } from '../../runtime/client.ts';
+import { createEventRecorder } from '../../runtime/event-recorder.ts';
+import { createInformer, type Informer } from '../../runtime/informer.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { ProcessRunner } from '../../runtime/ports/process-runner.ts';
+import type { Random } from '../../runtime/ports/random.ts';
+import type { HttpHandler } from '../../runtime/ports/transport.ts';
+import { containerLogsHandler } from './container-logs.ts';
+import { HostsFiles } from './hosts.ts';
+import type { HostsEntry } from './hosts-file.ts';
+import { type NodeNetwork, PodAddresses } from './network.ts';
+import type { NodeContext } from './node-context.ts';
+import type { NodeFiles } from './node-files.ts';
+import { type Machine, type NodeRegistration, registerNode } from './node-registration.ts';
+import { PodWorker } from './pod-worker.ts';
+import type { ProbeTransport } from './probe-transport.ts';
+
+export interface NodeAgentOptions {
+  readonly name: string;
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly processes: ProcessRunner;
+  readonly files: NodeFiles;
+  readonly probes: ProbeTransport;
+  /** Absolute. The agent owns `pods`, `hosts` and `logs` in it. */
+  readonly rootDirectory: string;
+  readonly network: NodeNetwork;
+  /** Where `logsHandler` is served at the network's `hostIP`. */
+  readonly kubeletPort: number;
+  /** Where Pods reach the API server. */
+  readonly apiServer: { readonly host: string; readonly port: number };
+  /** PATH of the containers; its first directory holds `lockstep-agent`. */
+  readonly path: string;
+  readonly machine: Machine;
+  /** Extra labels of the Node. */
+  readonly labels?: StringMap;
+}
+
+export interface NodeAgent {
+  /** Answers what the API server asks a kubelet for: logs of containers. */
+  readonly logsHandler: HttpHandler;
+  /** Ends the processes of all Pods and removes all but the logs. */
+  stop(): Promise<void>;
+}
+
+/** Resolves once the Node is registered and its Pods are known. */
+export async function startNodeAgent(
+  options: NodeAgentOptions,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<NodeAgent> {
+  const agent = new Agent(options);
+  try {
+    await agent.start(signal);
+  } catch (error) {
+    await agent.stop();
+    throw error;
+  }
+  return agent;
+}
+
+/** Events say that the kubelet sent them, so that tools sort them with a real node's. */
+const EVENT_SOURCE = 'kubelet';
+
+class Agent implements NodeAgent {
+  readonly logsHandler: HttpHandler;
+  readonly #options: NodeAgentOptions;
+  readonly #context: NodeContext;
+  readonly #hosts: HostsFiles;
+  readonly #workers = new Map<string, PodWorker>();
+  /** Pods that are gone from the API and still have to stop. */
+  readonly #leaving = new Set<Promise<void>>();
+  readonly #pods: Informer<Pod>;
+  readonly #services: Informer<Service>;
+  #registration: NodeRegistration | undefined;
+
+  constructor(options: NodeAgentOptions) {
+    const { client, clock, random, name, files } = options;
+    const logger = options.logger.with({ node: name });
+    const shared = { client, clock, random, logger };
+    this.#options = options;
+    this.#context = {
+      ...options,
+      logger,
+      nodeName: name,
+      events: createEventRecorder({ ...shared, controller: EVENT_SOURCE, instance: name }),
+      addresses: new PodAddresses(options.network),
+    };
+    this.#pods = createInformer<Pod>({
+      ...shared,
+      resource: PODS,
+      fieldSelector: `spec.nodeName=${name}`,
+    });
+    this.#services = createInformer<Service>({ ...shared, resource: SERVICES });
+    this.#hosts = new HostsFiles(this.#context, {
+      entries: (namespace) => this.#entries(namespace),
+      services: (namespace) =>
+        [...this.#services.store.values()].filter(
+          (service) => service.metadata.namespace === namespace,
+        ),
+    });
+    this.logsHandler = containerLogsHandler({
+      files,
+      clock,
+      find: (namespace, pod) => this.#find(namespace, pod),
+    });
+  }
+
+  async start(signal: AbortSignal): Promise<void> {
+    const { network } = this.#options;
+    this.#registration = await registerNode(
+      {
+        ...this.#options,
+        hostIP: network.hostIP,
+        podCIDR: network.type === 'own-addresses' ? network.podCIDR : undefined,
+        labels: this.#options.labels ?? {},
+      },
+      signal,
+    );
+    await Promise.all([this.#services.whenSynced(signal), this.#pods.whenSynced(signal)]);
+    const touch = (service: Stored<Service>): void => this.#touch(service.metadata.namespace);
+    this.#services.subscribe({ added: touch, updated: touch, deleted: touch });
+    // Addresses that are in use must be known before the first new one is given out.
+    for (const pod of this.#pods.store.values()) {
+      const { podIP, phase } = pod.status ?? {};
+      if (podIP !== undefined && phase !== 'Succeeded' && phase !== 'Failed') {
+        this.#context.addresses.reserve(pod.metadata.uid, podIP);
+      }
+    }
+    this.#pods.subscribe({
+      added: (pod) => this.#add(pod),
+      updated: (pod, old) => {
+        if (pod.metadata.uid !== old.metadata.uid) this.#remove(old);
+        this.#add(pod);
+      },
+      deleted: (pod) => this.#remove(pod),
+    });
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#pods.stop(), this.#services.stop(), this.#registration?.stop()]);
+    await Promise.all([...this.#workers.values()].map((worker) => worker.stop()));
+    await Promise.all(this.#leaving);
+    await this.#hosts.stop();
+    await this.#context.events.stop();
+    await this.#context.files.remove(`${this.#context.rootDirectory}/pods`);
+  }
+
+  #add(pod: Stored<Pod>): void {
+    const { uid, namespace } = pod.metadata;
+    const known = this.#workers.get(uid);
+    if (known !== undefined) {
+      known.update(pod);
+      return;
+    }
+    const worker = new PodWorker(this.#context, pod, () => this.#touch(namespace));
+    this.#workers.set(uid, worker);
+    worker.begin();
+  }
+
+  #remove(pod: Stored<Pod>): void {
+    const { uid } = pod.metadata;
+    const worker = this.#workers.get(uid);
+    if (worker === undefined) return;
+    const gone = worker
+      .podGone()
+      .catch((error: unknown) => {
+        this.#context.logger.error('a deleted Pod left something behind', { uid, err: error });
+      })
+      .finally(() => {
+        this.#leaving.delete(gone);
+        this.#workers.delete(uid);
+        this.#touch(pod.metadata.namespace);
+      });
+    this.#leaving.add(gone);
+  }
+
+  #touch(namespace: string | undefined): void {
+    if (namespace !== undefined) this.#hosts.touch(namespace);
+  }
+
+  #entries(namespace: string): readonly HostsEntry[] {
+    const entries: HostsEntry[] = [];
+    for (const { pod, sandbox, hasFinished } of this.#workers.values()) {
+      if (hasFinished || sandbox.podIP === undefined) continue;
+      if (pod.metadata.namespace !== namespace) continue;
+      entries.push({ pod, address: sandbox.podIP, ports: sandbox.ports });
+    }
+    return entries;
+  }
+
+  /** Of several Pods of one name the last one: the others are on their way out. */
+  #find(namespace: string, name: string): PodWorker | undefined {
+    return [...this.#workers.values()].findLast(
+      ({ pod }) => pod.metadata.name === name && pod.metadata.namespace === namespace,
+    );
+  }
+}

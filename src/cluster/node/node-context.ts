@@ -1,0 +1,51 @@
+/** What every part of the node's shell works with. */
+import type { Client } from '../../runtime/client.ts';
+import type { EventRecorder } from '../../runtime/event-recorder.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { ProcessRunner } from '../../runtime/ports/process-runner.ts';
+import type { Random } from '../../runtime/ports/random.ts';
+import type { NodeNetwork, PodAddresses } from './network.ts';
+import type { NodeFiles } from './node-files.ts';
+import type { ProbeTransport } from './probe-transport.ts';
+
+export interface NodeContext {
+  readonly nodeName: string;
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly processes: ProcessRunner;
+  readonly files: NodeFiles;
+  readonly probes: ProbeTransport;
+  readonly events: EventRecorder;
+  readonly network: NodeNetwork;
+  readonly addresses: PodAddresses;
+  readonly rootDirectory: string;
+  /** Where Pods reach the API server. */
+  readonly apiServer: { readonly host: string; readonly port: number };
+  /** PATH of the containers. */
+  readonly path: string;
+}
+
+/** `<root>/pods/<uid>`: volumes and containers of a Pod; gone with the Pod's end. */
+export function podDirectory(context: NodeContext, podUid: string): string {
+  return `${context.rootDirectory}/pods/${podUid}`;
+}
+
+/** `<root>/logs/<namespace>_<name>_<uid>`: kept until the Pod is deleted. */
+export function podLogDirectory(
+  context: NodeContext,
+  {
+    namespace,
+    name,
+    uid,
+  }: { readonly namespace: string; readonly name: string; readonly uid: string },
+): string {
+  return `${context.rootDirectory}/logs/${namespace}_${name}_${uid}`;
+}
+
+/** The hosts file of a namespace. */
+export function hostsPath(context: NodeContext, namespace: string): string {
+  return `${context.rootDirectory}/hosts/${namespace}`;
+}

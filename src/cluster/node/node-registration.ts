@@ -1,0 +1,217 @@
+/**
+ * Makes the node known: its Node object with capacity, addresses and conditions, and the Lease by
+ * which the control plane sees that it lives. Both are renewed until the node stops; a failure is
+ * logged and tried again.
+ */
+import { LEASES, type Lease } from '../../kube/lease.ts';
+import type { StringMap } from '../../kube/meta.ts';
+import { NODES, type Node } from '../../kube/node.ts';
+import { isReason } from '../../kube/status.ts';
+import type { Client } from '../../runtime/client.ts';
+import { withDeadline } from '../../runtime/deadline.ts';
+import { type Clock, microTimestamp, sleep, timestamp } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+
+/** What the machine offers, by resource name: `cpu`, `memory`, `pods`, `ephemeral-storage`. */
+export interface Machine {
+  readonly capacity: StringMap;
+  /** As in `nodeInfo`: `arm64` and `linux`, not Node's names. */
+  readonly architecture: string;
+  readonly operatingSystem: string;
+  readonly kernelVersion: string;
+}
+
+export interface NodeRegistrationOptions {
+  readonly name: string;
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly machine: Machine;
+  readonly hostIP: string;
+  readonly podCIDR: string | undefined;
+  readonly kubeletPort: number;
+  /** Extra labels of the Node. */
+  readonly labels: StringMap;
+}
+
+export interface NodeRegistration {
+  stop(): Promise<void>;
+}
+
+/** A kubelet's: the lease is renewed four times in its life, the status every five minutes. */
+const LEASE_DURATION_SECONDS = 40;
+const LEASE_RENEWAL_MS = 10_000;
+const STATUS_RENEWAL_MS = 300_000;
+const RETRY_MS = 1_000;
+const API_TIMEOUT_MS = 10_000;
+const LEASE_NAMESPACE = 'kube-node-lease';
+/** The API that this node knows. */
+const KUBELET_VERSION = 'v1.36.3+lockstep';
+/** Sorted, as the API demands. */
+const DECLARED_FEATURES = ['RestartAllContainersOnContainerExits'];
+
+/** Resolves once the Node exists; rejects with the signal's reason if that never happens. */
+export async function registerNode(
+  options: NodeRegistrationOptions,
+  signal: AbortSignal,
+): Promise<NodeRegistration> {
+  const stop = new AbortController();
+  await untilDone(options, signal, 'the node could not be registered yet', (limit) =>
+    applyNode(options, limit),
+  );
+  const loops = [
+    repeat(options, LEASE_RENEWAL_MS, stop.signal, 'the lease', (limit) =>
+      renewLease(options, limit),
+    ),
+    repeat(options, STATUS_RENEWAL_MS, stop.signal, "the node's status", (limit) =>
+      applyNode(options, limit),
+    ),
+  ];
+  return {
+    async stop() {
+      stop.abort(new Error('the node stops'));
+      await Promise.all(loops);
+    },
+  };
+}
+
+async function applyNode(options: NodeRegistrationOptions, signal: AbortSignal): Promise<void> {
+  const { client, name } = options;
+  const node = nodeObject(options);
+  try {
+    await client.create(NODES, node, { signal });
+    return;
+  } catch (error) {
+    if (!isReason(error, 'AlreadyExists')) throw error;
+  }
+  const labels = { metadata: { labels: node.metadata.labels } };
+  await client.patch(NODES, { name }, { type: 'strategic', patch: labels }, { signal });
+  const status = { status: node.status };
+  await client.patch(
+    NODES,
+    { name },
+    { type: 'strategic', patch: status },
+    { subresource: 'status', signal },
+  );
+}
+
+function nodeObject(options: NodeRegistrationOptions): Node {
+  const { name, machine, hostIP, podCIDR, kubeletPort, clock } = options;
+  const { architecture, operatingSystem, kernelVersion, capacity } = machine;
+  const now = timestamp(clock);
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name,
+      labels: {
+        'kubernetes.io/hostname': name,
+        'kubernetes.io/arch': architecture,
+        'kubernetes.io/os': operatingSystem,
+        ...options.labels,
+      },
+    },
+    spec: podCIDR === undefined ? {} : { podCIDR },
+    status: {
+      capacity,
+      allocatable: capacity,
+      conditions: conditions(now),
+      addresses: [
+        { type: 'InternalIP', address: hostIP },
+        { type: 'Hostname', address: name },
+      ],
+      nodeInfo: {
+        architecture,
+        operatingSystem,
+        kernelVersion,
+        osImage: operatingSystem,
+        containerRuntimeVersion: 'lockstep://1',
+        kubeletVersion: KUBELET_VERSION,
+        kubeProxyVersion: '',
+        machineID: '',
+        systemUUID: '',
+        bootID: '',
+      },
+      declaredFeatures: DECLARED_FEATURES,
+      daemonEndpoints: { kubeletEndpoint: { Port: kubeletPort } },
+    },
+  };
+}
+
+function conditions(now: string): NonNullable<NonNullable<Node['status']>['conditions']> {
+  const healthy = (type: string, reason: string, message: string) =>
+    ({ type, status: 'False', reason, message, ...times }) as const;
+  const times = { lastHeartbeatTime: now, lastTransitionTime: now };
+  return [
+    healthy(
+      'MemoryPressure',
+      'KubeletHasSufficientMemory',
+      'kubelet has sufficient memory available',
+    ),
+    healthy('DiskPressure', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'),
+    healthy('PIDPressure', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'),
+    {
+      type: 'Ready',
+      status: 'True',
+      reason: 'KubeletReady',
+      message: 'kubelet is posting ready status',
+      ...times,
+    },
+  ];
+}
+
+async function renewLease(options: NodeRegistrationOptions, signal: AbortSignal): Promise<void> {
+  const { client, clock, name } = options;
+  const at = { namespace: LEASE_NAMESPACE, name };
+  const renewTime = microTimestamp(clock);
+  const patch = { spec: { renewTime, holderIdentity: name } };
+  try {
+    await client.patch(LEASES, at, { type: 'merge', patch }, { signal });
+  } catch (error) {
+    if (!isReason(error, 'NotFound')) throw error;
+    const lease: Lease = {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: at,
+      spec: { ...patch.spec, leaseDurationSeconds: LEASE_DURATION_SECONDS },
+    };
+    await client.create(LEASES, lease, { signal });
+  }
+}
+
+/** Does it now and every `intervalMs` from then on, until `signal` aborts. */
+async function repeat(
+  options: NodeRegistrationOptions,
+  intervalMs: number,
+  signal: AbortSignal,
+  what: string,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  try {
+    for (;;) {
+      await untilDone(options, signal, `${what} could not be renewed yet`, work);
+      await sleep(options.clock, intervalMs, signal);
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+/** Tries again every second until it succeeds; rejects only when `signal` aborts. */
+async function untilDone(
+  { clock, logger }: NodeRegistrationOptions,
+  signal: AbortSignal,
+  message: string,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  for (;;) {
+    try {
+      await withDeadline(clock, API_TIMEOUT_MS, signal, work);
+      return;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      logger.warn(message, { err: error });
+    }
+    await sleep(clock, RETRY_MS, signal);
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * What a Pod has before and after any of its containers: an address, a directory with its volumes,
+ * and ports where the address is shared. It outlives restarts in place and goes with the Pod's end.
+ */
+import type { Pod } from '../../kube/pod.ts';
+import type { Sandbox } from './container-launch.ts';
+import { containersOf } from './container-record.ts';
+import type { PodFacts } from './field-reference.ts';
+import { type NodeContext, podDirectory, podLogDirectory } from './node-context.ts';
+import { PodVolumes } from './pod-volumes.ts';
+
+export class PodSandbox {
+  readonly logDirectory: string;
+  readonly #context: NodeContext;
+  readonly #pod: Pod;
+  readonly #uid: string;
+  readonly #directory: string;
+  readonly #volumes: PodVolumes;
+  readonly #ports = new Map<number, number>();
+  #podIP: string | undefined;
+  #isGone = false;
+
+  constructor(context: NodeContext, pod: Pod) {
+    const { namespace = '', name = '', uid = '' } = pod.metadata;
+    this.#context = context;
+    this.#pod = pod;
+    this.#uid = uid;
+    this.#directory = podDirectory(context, uid);
+    this.logDirectory = podLogDirectory(context, { namespace, name, uid });
+    this.#volumes = new PodVolumes(context, pod, `${this.#directory}/volumes`);
+  }
+
+  get podIP(): string | undefined {
+    return this.#podIP;
+  }
+
+  get ports(): ReadonlyMap<number, number> {
+    return this.#ports;
+  }
+
+  /** Makes what is missing. Rejects with what stands against it, to be tried again. */
+  async prepare(): Promise<void> {
+    const { addresses, network } = this.#context;
+    this.#podIP = addresses.allocate(this.#uid);
+    if (this.#podIP === undefined) throw new Error('all addresses of the node are in use');
+    this.#claimProbedPorts();
+    if (network.type === 'shared-address') {
+      for (const port of declaredPorts(this.#pod)) {
+        if (!this.#ports.has(port)) this.#ports.set(port, await network.freePort());
+      }
+    }
+    await this.#context.files.makeDirectory(this.#directory);
+    await this.#volumes.prepare(this.#facts(this.#podIP, this.#pod));
+  }
+
+  /** For the containers, with the Pod's metadata as it is now. */
+  forContainers(pod: Pod): Sandbox {
+    return {
+      directory: this.#directory,
+      logDirectory: this.logDirectory,
+      facts: this.#facts(this.#podIP ?? '', pod),
+      volumes: this.#volumes.mounted,
+      ports: this.#ports,
+    };
+  }
+
+  /** Ends what is under way here: a preparation, the renewal of tokens. */
+  close(): void {
+    this.#volumes.stop();
+  }
+
+  /** Removes everything but the logs. Nothing of the Pod may run any more. */
+  async remove(): Promise<void> {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    this.#context.addresses.release(this.#uid);
+    await this.#context.files.remove(this.#directory);
+  }
+
+  /**
+   * A port that is probed but not declared cannot be handed over as `LOCKSTEP_PORT_...`, so only one
+   * Pod of a shared address can have it: the others wait and say so.
+   */
+  #claimProbedPorts(): void {
+    const declared = new Set(declaredPorts(this.#pod));
+    const undeclared = probedPorts(this.#pod).filter((port) => !declared.has(port));
+    const taken = this.#context.addresses.claimPorts(this.#uid, undeclared);
+    if (taken === undefined) return;
+    const { hostIP } = this.#context.network;
+    throw new Error(
+      `port ${taken} is in use: all Pods of this node share the address ${hostIP}, and this Pod ` +
+        `needs that port; it needs a node with an address for each Pod (Linux), or to declare the ` +
+        `port as a containerPort and listen on LOCKSTEP_PORT_${taken} instead`,
+    );
+  }
+
+  #facts(podIP: string, pod: Pod): PodFacts {
+    const { nodeName, network } = this.#context;
+    return { pod, podIP, hostIP: network.hostIP, nodeName };
+  }
+}
+
+function declaredPorts(pod: Pod): readonly number[] {
+  return containersOf(pod.spec).flatMap(({ container }) =>
+    (container.ports ?? []).map(({ containerPort }) => containerPort),
+  );
+}
+
+function probedPorts(pod: Pod): readonly number[] {
+  return containersOf(pod.spec).flatMap(({ container }) =>
+    [container.startupProbe, container.livenessProbe, container.readinessProbe].flatMap((probe) => {
+      const port = probe?.httpGet?.port ?? probe?.tcpSocket?.port;
+      return typeof port === 'number' ? [port] : [];
+    }),
+  );
+}

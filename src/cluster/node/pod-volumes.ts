@@ -1,0 +1,138 @@
+/**
+ * The volumes of one Pod as directories: made once before its first container, kept over restarts in
+ * place, removed with the Pod. Tokens of service accounts are renewed before they expire.
+ */
+import { SERVICE_ACCOUNTS, type TokenRequest } from '../../kube/core.ts';
+import type { Pod } from '../../kube/pod.ts';
+import { withDeadline } from '../../runtime/deadline.ts';
+import type { Timer } from '../../runtime/ports/clock.ts';
+import { readConfiguration } from './configuration-reader.ts';
+import { namesInVolumes } from './configuration-source.ts';
+import type { MountedVolume } from './container-root.ts';
+import type { PodFacts } from './field-reference.ts';
+import type { NodeContext } from './node-context.ts';
+import { type TokenFile, type VolumeContent, volumeContent } from './volume-content.ts';
+
+/** A token is renewed when a fifth of its life is left, as a kubelet does. */
+const TOKEN_RENEWAL_SHARE = 0.8;
+/** And at least this often, and after a failure. */
+const TOKEN_MAX_AGE_MS = 24 * 3_600_000;
+const TOKEN_RETRY_MS = 10_000;
+const API_TIMEOUT_MS = 10_000;
+
+export class PodVolumes {
+  readonly #context: NodeContext;
+  readonly #pod: Pod;
+  readonly #directory: string;
+  readonly #mounted = new Map<string, MountedVolume>();
+  readonly #renewals = new Map<string, Timer>();
+  readonly #stop = new AbortController();
+
+  constructor(context: NodeContext, pod: Pod, directory: string) {
+    this.#context = context;
+    this.#pod = pod;
+    this.#directory = directory;
+  }
+
+  /** By the name of the volume; complete once `prepare` succeeded. */
+  get mounted(): ReadonlyMap<string, MountedVolume> {
+    return this.#mounted;
+  }
+
+  /** Makes what is not there yet. Rejects with what is missing or went wrong, to be tried again. */
+  async prepare(facts: PodFacts): Promise<void> {
+    const { client } = this.#context;
+    const namespace = this.#pod.metadata.namespace ?? '';
+    const names = namesInVolumes(this.#pod.spec);
+    const source = await this.#withDeadline((signal) =>
+      readConfiguration(client, namespace, names, signal),
+    );
+    for (const volume of this.#pod.spec.volumes ?? []) {
+      if (this.#mounted.has(volume.name)) continue;
+      const mounted = await this.#mount(volume.name, volumeContent(volume, facts, source));
+      this.#mounted.set(volume.name, mounted);
+    }
+  }
+
+  stop(): void {
+    this.#stop.abort(new Error('the Pod has ended'));
+    for (const timer of this.#renewals.values()) timer.cancel();
+    this.#renewals.clear();
+  }
+
+  async #mount(name: string, content: VolumeContent): Promise<MountedVolume> {
+    const { files } = this.#context;
+    const directory = `${this.#directory}/${name}`;
+    switch (content.type) {
+      case 'problem':
+        throw new Error(`MountVolume.SetUp failed for volume "${name}" : ${content.message}`);
+      case 'host':
+        if (content.create === 'directory') await files.makeDirectory(content.path);
+        return { directory: content.path, isHost: true };
+      case 'directory':
+        await files.makeDirectory(directory);
+        return { directory, isHost: false };
+      case 'files':
+        await files.makeDirectory(directory);
+        for (const { path, bytes, mode } of content.files) {
+          await this.#write(`${directory}/${path}`, bytes, mode);
+        }
+        for (const token of content.tokens) await this.#issueToken(directory, token);
+        return { directory, isHost: false };
+    }
+  }
+
+  async #write(path: string, bytes: Uint8Array, mode: number): Promise<void> {
+    await this.#context.files.makeDirectory(path.slice(0, path.lastIndexOf('/')));
+    await this.#context.files.write(path, bytes, mode);
+  }
+
+  async #issueToken(directory: string, file: TokenFile): Promise<void> {
+    const { clock } = this.#context;
+    const { token, expirationTimestamp } = await this.#requestToken(file);
+    if (this.#stop.signal.aborted) return;
+    const path = `${directory}/${file.path}`;
+    await this.#write(path, Buffer.from(token), file.mode);
+    const lifeMs = Date.parse(expirationTimestamp) - clock.now();
+    const delayMs = Math.min(Math.max(lifeMs * TOKEN_RENEWAL_SHARE, 1000), TOKEN_MAX_AGE_MS);
+    this.#renewAfter(delayMs, directory, file);
+  }
+
+  #renewAfter(delayMs: number, directory: string, file: TokenFile): void {
+    if (this.#stop.signal.aborted) return;
+    const timer = this.#context.clock.setTimer(delayMs, () => {
+      this.#issueToken(directory, file).catch((error: unknown) => {
+        this.#context.logger.warn('a token could not be renewed', { err: error });
+        this.#renewAfter(TOKEN_RETRY_MS, directory, file);
+      });
+    });
+    this.#renewals.set(`${directory}/${file.path}`, timer);
+  }
+
+  async #requestToken(file: TokenFile): Promise<NonNullable<TokenRequest['status']>> {
+    const { namespace = '', name = '', uid = '' } = this.#pod.metadata;
+    const account = this.#pod.spec.serviceAccountName ?? 'default';
+    const body: TokenRequest = {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      metadata: {},
+      spec: {
+        ...(file.audience === undefined ? {} : { audiences: [file.audience] }),
+        expirationSeconds: file.expirationSeconds,
+        boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name, uid },
+      },
+    };
+    const at = { namespace, name: account };
+    const answer = await this.#withDeadline((signal) =>
+      this.#context.client.createSubresource(SERVICE_ACCOUNTS, at, 'token', body, { signal }),
+    );
+    if (answer.status === undefined) {
+      throw new Error(`no token was issued for service account ${namespace}/${account}`);
+    }
+    return answer.status;
+  }
+
+  #withDeadline<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return withDeadline(this.#context.clock, API_TIMEOUT_MS, this.#stop.signal, work);
+  }
+}

@@ -1,0 +1,362 @@
+/**
+ * Runs one Pod: asks `pod-actions.ts` after every change what to do with its containers, has it done,
+ * and shows the outcome in the Pod's status. Everything that happens comes in as a call and is acted
+ * on at once; no restart waits for the API server.
+ */
+import { deepEqual } from '../../kube/deep-equal.ts';
+import type { Pod, PodStatus } from '../../kube/pod.ts';
+import { sleep, type Timer } from '../../runtime/ports/clock.ts';
+import { MARKER_VARIABLE } from './container-launch.ts';
+import { ContainerSet, MIN_GRACE_MS } from './container-set.ts';
+import type { NodeContext } from './node-context.ts';
+import {
+  type PodMode,
+  type PodPlan,
+  type PodView,
+  planPod,
+  restartSources,
+} from './pod-actions.ts';
+import { confirmDeletion } from './pod-deletion.ts';
+import { PodEvents } from './pod-events.ts';
+import { PodSandbox } from './pod-sandbox.ts';
+import { type NodePodStatus, type PodEnding, podStatus } from './pod-status.ts';
+import { StatusWriter } from './status-writer.ts';
+
+const DEFAULT_GRACE_SECONDS = 30;
+/**
+ * Restarts of all containers of one Pod begin at least this far apart: a command that fails at once
+ * would otherwise restart as fast as the machine can.
+ */
+const RESTART_ALL_INTERVAL_MS = 500;
+const PREPARE_RETRY_MS = 500;
+const PREPARE_RETRY_MAX_MS = 10_000;
+
+export class PodWorker {
+  readonly uid: string;
+  readonly sandbox: PodSandbox;
+  readonly containers: ContainerSet;
+  readonly #context: NodeContext;
+  readonly #events: PodEvents;
+  readonly #writer: StatusWriter;
+  readonly #onChange: () => void;
+  /** Aborted when the Pod is to run no longer. */
+  readonly #ended = new AbortController();
+  /** Aborted when the node stops, or the object is gone. */
+  readonly #closed = new AbortController();
+  readonly #startedMs: number;
+  #pod: Pod;
+  #mode: PodMode = 'running';
+  #ending: PodEnding | undefined;
+  /** On the monotonic clock: when all that is left is killed. */
+  #endDeadlineMs = Number.POSITIVE_INFINITY;
+  #isPrepared = false;
+  #preparationProblem: string | undefined;
+  #status: NodePodStatus | undefined;
+  #wake: Timer | undefined;
+  #lifetime: Timer | undefined;
+  #lastRestartAllMs = Number.NEGATIVE_INFINITY;
+  #preparing: Promise<void> = Promise.resolve();
+  #confirming: Promise<void> = Promise.resolve();
+  #isFinishing = false;
+  #isStopped = false;
+  #hasFinished = false;
+  #resolveFinished: () => void = () => undefined;
+  /** Resolves when everything is down and cleaned up. */
+  readonly #finished = new Promise<void>((resolve) => {
+    this.#resolveFinished = resolve;
+  });
+
+  /** `onChange`: its address or readiness may have changed, or it has finished. */
+  constructor(context: NodeContext, pod: Pod, onChange: () => void) {
+    const { name = '', namespace = '', uid = '' } = pod.metadata;
+    const logger = context.logger.with({ pod: `${namespace}/${name}` });
+    this.uid = uid;
+    this.#context = { ...context, logger };
+    this.#pod = pod;
+    this.#onChange = onChange;
+    this.#startedMs = context.clock.now();
+    this.#events = new PodEvents(context.events, pod);
+    this.#writer = new StatusWriter(pod, context.client, context.clock, logger);
+    const sandbox = new PodSandbox(this.#context, pod);
+    this.sandbox = sandbox;
+    this.containers = new ContainerSet({
+      context: this.#context,
+      pod,
+      events: this.#events,
+      sandbox: () => sandbox.forContainers(this.#pod),
+      onChange: () => this.#step(),
+    });
+  }
+
+  /** The Pod with the newest status, written or not. */
+  get pod(): Pod {
+    return this.#status === undefined ? this.#pod : { ...this.#pod, status: this.#status };
+  }
+
+  /** Nothing of it runs and nothing will. */
+  get hasFinished(): boolean {
+    return this.#hasFinished;
+  }
+
+  /** Begins, or takes up what an earlier life of this node left. */
+  begin(): void {
+    const phase = this.#pod.status?.phase;
+    if (phase === 'Succeeded' || phase === 'Failed') {
+      this.#mode = 'ending';
+      this.#finish();
+      return;
+    }
+    this.#limitLifetime();
+    this.#preparing = this.#prepare();
+    if (this.#pod.metadata.deletionTimestamp !== undefined) this.#delete();
+    else this.#publish(false);
+  }
+
+  /** The object has changed. */
+  update(pod: Pod): void {
+    const before = this.#pod.metadata;
+    const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
+    this.#pod = pod;
+    if (deletionTimestamp === undefined) return;
+    const isNew = before.deletionTimestamp === undefined;
+    if (!isNew && before.deletionGracePeriodSeconds === deletionGracePeriodSeconds) return;
+    if (!this.#hasFinished) this.#delete();
+    else if (isNew) this.#confirming = this.#confirming.then(() => this.#confirmDeletion());
+  }
+
+  /** The object is gone: what runs is stopped and nobody is told. Resolves when no trace is left. */
+  async podGone(): Promise<void> {
+    this.#writer.stop();
+    this.#closed.abort(new Error('the Pod is gone'));
+    this.#end({ type: 'deleted' }, MIN_GRACE_MS);
+    await this.#finished;
+    await this.#context.files.remove(this.sandbox.logDirectory);
+  }
+
+  /** Ends every process and writes nothing more. Resolves when no trace is left but the logs. */
+  async stop(): Promise<void> {
+    this.#writer.stop();
+    this.#closed.abort(new Error('the node stops'));
+    this.#mode = 'ending';
+    this.#isStopped = true;
+    await this.containers.shutDown();
+    this.#finish();
+    await this.#finished;
+  }
+
+  async #prepare(): Promise<void> {
+    await this.#killLeftOver();
+    let retryMs = PREPARE_RETRY_MS;
+    while (this.#mode === 'running') {
+      try {
+        await this.sandbox.prepare();
+        this.#isPrepared = true;
+        this.#preparationProblem = undefined;
+        this.#onChange();
+        this.#step();
+        return;
+      } catch (error) {
+        if (this.#mode !== 'running') return;
+        this.#reportProblem(error instanceof Error ? error.message : String(error));
+      }
+      await sleep(this.#context.clock, retryMs, this.#ended.signal).catch(() => undefined);
+      retryMs = Math.min(2 * retryMs, PREPARE_RETRY_MAX_MS);
+    }
+  }
+
+  #reportProblem(problem: string): void {
+    this.#preparationProblem = problem;
+    const isMount = problem.startsWith('MountVolume');
+    this.#events.pod('Warning', isMount ? 'FailedMount' : 'FailedCreatePodSandBox', problem);
+    this.#publish(false);
+  }
+
+  /** Processes of a former life of this node, which cannot be followed any more. */
+  async #killLeftOver(): Promise<void> {
+    const { initContainerStatuses = [], containerStatuses = [] } = this.#pod.status ?? {};
+    await Promise.all(
+      [...initContainerStatuses, ...containerStatuses]
+        .filter(({ state }) => state?.running !== undefined)
+        .map(({ name, restartCount }) =>
+          this.#context.processes.killByEnvironment(
+            MARKER_VARIABLE,
+            `${this.uid}/${name}/${restartCount}`,
+          ),
+        ),
+    );
+  }
+
+  #limitLifetime(): void {
+    const { activeDeadlineSeconds } = this.#pod.spec;
+    if (activeDeadlineSeconds === undefined) return;
+    const { clock } = this.#context;
+    const startMs = Date.parse(this.#pod.status?.startTime ?? '') || this.#startedMs;
+    const delayMs = Math.max(0, startMs + activeDeadlineSeconds * 1000 - clock.now());
+    this.#lifetime = clock.setTimer(delayMs, () => {
+      const message = 'Pod was active on the node longer than the specified deadline';
+      this.#events.pod('Normal', 'DeadlineExceeded', message);
+      this.#end({ type: 'failed', reason: 'DeadlineExceeded', message }, this.#graceMs());
+    });
+  }
+
+  #delete(): void {
+    const seconds = this.#pod.metadata.deletionGracePeriodSeconds;
+    this.#end({ type: 'deleted' }, seconds === undefined ? this.#graceMs() : seconds * 1000);
+  }
+
+  #graceMs(): number {
+    return (this.#pod.spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS) * 1000;
+  }
+
+  /** Begins the end, or brings it forward. The first reason stays. */
+  #end(ending: PodEnding, graceMs: number): void {
+    if (this.#hasFinished) return;
+    const leftMs = Math.max(graceMs, MIN_GRACE_MS);
+    const deadlineMs = this.#context.clock.monotonic() + leftMs;
+    const isNew = this.#mode !== 'ending';
+    if (!isNew && deadlineMs < this.#endDeadlineMs) this.containers.killAfter(leftMs);
+    this.#endDeadlineMs = Math.min(this.#endDeadlineMs, deadlineMs);
+    this.#mode = 'ending';
+    this.#ending ??= ending;
+    this.#ended.abort(new Error('the Pod ends'));
+    if (isNew) this.#step();
+  }
+
+  /** Does what is to be done now. Called after every change. */
+  #step(): void {
+    if (this.#isStopped || this.#isFinishing) return;
+    this.#wake?.cancel();
+    if (this.#mode === 'running' && !this.#isPrepared) {
+      this.#publish(false);
+      return;
+    }
+    const plan = planPod(this.#view(), this.#context.clock.now());
+    switch (plan.type) {
+      case 'run':
+        this.#carryOut(plan);
+        break;
+      case 'restart-all':
+        this.#restartAll();
+        break;
+      case 'end':
+        this.#end({ type: 'containers' }, this.#graceMs());
+        break;
+      case 'take-down':
+        this.#takeDown(plan.stop, plan.isDown);
+        break;
+    }
+  }
+
+  #view(): PodView {
+    return { spec: this.#pod.spec, records: this.containers.records, mode: this.#mode };
+  }
+
+  #carryOut({ start, stop, backOff, wakeMs }: Extract<PodPlan, { type: 'run' }>): void {
+    // An exit code is shown before the next start or the back-off hides it.
+    const { records } = this.containers;
+    const hides = [...start, ...backOff.map(({ name }) => name)];
+    this.#publish(hides.some((name) => records.get(name)?.life.state === 'exited'));
+    for (const name of stop) this.containers.giveUp(name);
+    for (const action of backOff) this.containers.backOff(action);
+    for (const name of start) this.containers.start(name);
+    if (wakeMs !== undefined) this.#wakeAfter(wakeMs - this.#context.clock.now());
+    this.#publish(false);
+  }
+
+  #wakeAfter(delayMs: number): void {
+    this.#wake = this.#context.clock.setTimer(Math.max(0, delayMs), () => this.#step());
+  }
+
+  #restartAll(): void {
+    const { clock, logger } = this.#context;
+    const waitMs = this.#lastRestartAllMs + RESTART_ALL_INTERVAL_MS - clock.monotonic();
+    if (waitMs > 0) {
+      this.#publish(false);
+      this.#wakeAfter(waitMs);
+      return;
+    }
+    this.#lastRestartAllMs = clock.monotonic();
+    logger.info('all containers restart', { sources: restartSources(this.#view()) });
+    this.#mode = 'restarting-all';
+    this.#publish(true);
+    this.#step();
+  }
+
+  #takeDown(stop: readonly string[], isDown: boolean): void {
+    if (!isDown) {
+      const leftMs = this.#endDeadlineMs - this.#context.clock.monotonic();
+      for (const name of stop) {
+        if (this.#mode === 'ending') this.containers.stopForEnd(name, leftMs);
+        else this.containers.stopForRestart(name);
+      }
+      this.#publish(false);
+    } else if (this.#mode === 'ending') {
+      this.containers.settle();
+      this.#publish(true);
+      this.#finish();
+    } else {
+      this.containers.removeAll();
+      this.#mode = 'running';
+      this.#publish(false);
+      this.#step();
+    }
+  }
+
+  /** Everything is down. The status was handed over; the Pod keeps its logs until it is deleted. */
+  #finish(): void {
+    if (this.#isFinishing) return;
+    this.#isFinishing = true;
+    this.#wake?.cancel();
+    this.#lifetime?.cancel();
+    this.#ended.abort(new Error('the Pod has ended'));
+    this.sandbox.close();
+    this.#confirming = this.#cleanUp().then(async () => {
+      if (this.#pod.metadata.deletionTimestamp !== undefined) await this.#confirmDeletion();
+    });
+  }
+
+  async #cleanUp(): Promise<void> {
+    await this.#preparing;
+    try {
+      await this.sandbox.remove();
+    } catch (error) {
+      this.#context.logger.error('the directory of a Pod could not be removed', { err: error });
+    }
+    this.#hasFinished = true;
+    this.#resolveFinished();
+    this.#onChange();
+  }
+
+  async #confirmDeletion(): Promise<void> {
+    await this.#writer.flushed();
+    await confirmDeletion(this.#context, this.#pod, this.#closed.signal);
+  }
+
+  /** `mustBeSeen`: the next status will hide something that this one shows. */
+  #publish(mustBeSeen: boolean): void {
+    const { network, clock } = this.#context;
+    const shown = this.#status ?? this.#pod.status;
+    const status = podStatus({
+      pod: this.#pod,
+      records: this.containers.records,
+      isPrepared: this.#isPrepared,
+      preparationProblem: this.#preparationProblem,
+      isRestartingAll: this.#mode === 'restarting-all',
+      ending: this.#ending,
+      hostIP: network.hostIP,
+      podIP: this.sandbox.podIP,
+      startedMs: this.#startedMs,
+      previous: { phase: shown?.phase ?? 'Pending', conditions: shown?.conditions ?? [] },
+      nowMs: clock.now(),
+    });
+    const isSame = deepEqual(status, this.#status);
+    this.#status = status;
+    if (isSame && !mustBeSeen) return;
+    this.#writer.write(status, mustBeSeen);
+    if (shown?.podIP !== status.podIP || isReady(shown) !== isReady(status)) this.#onChange();
+  }
+}
+
+function isReady(status: PodStatus | undefined): boolean {
+  return status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
+}

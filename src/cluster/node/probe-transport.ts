@@ -1,0 +1,28 @@
+/**
+ * The port through which probes and hooks reach a container over the network. Its real end is
+ * `adapters/probe-transport.ts`.
+ */
+export interface ProbeTransport {
+  /** Resolves with the answer of the last of any redirects. Rejects if there was none in time. */
+  get(request: ProbeRequest): Promise<ProbeAnswer>;
+  /** Resolves once the connection stands; rejects otherwise. */
+  connect(host: string, port: number, timeoutMs: number): Promise<void>;
+}
+
+export interface ProbeRequest {
+  readonly scheme: 'HTTP' | 'HTTPS';
+  readonly host: string;
+  readonly port: number;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+}
+
+export interface ProbeAnswer {
+  readonly status: number;
+  /** It pointed elsewhere, which counts as success and is told. */
+  readonly redirectedTo: string | undefined;
+}
+
+/** Redirects that are followed, all to the same host. */
+export const MAX_PROBE_REDIRECTS = 10;

@@ -1,0 +1,70 @@
+/**
+ * The state of one probe of one running container: consecutive results against the thresholds
+ * (spec of container restarts, section 4.2). Nothing counts before the first result; a result that
+ * changes begins a new count; one that could not be obtained at all is not counted.
+ */
+import type { Probe } from '../../kube/pod.ts';
+
+export type ProbeKind = 'Startup' | 'Liveness' | 'Readiness';
+
+/** `error`: the probe itself broke, which says nothing about the container. */
+export type ProbeOutcome = 'success' | 'failure' | 'error';
+
+export interface ProbeState {
+  readonly last: 'success' | 'failure' | undefined;
+  readonly inARow: number;
+}
+
+export const INITIAL_PROBE_STATE: ProbeState = { last: undefined, inARow: 0 };
+
+const DEFAULT_PERIOD_SECONDS = 10;
+const DEFAULT_TIMEOUT_SECONDS = 1;
+const DEFAULT_FAILURE_THRESHOLD = 3;
+
+/**
+ * When a startup probe is tried besides its regular times, after the container's start: most things
+ * are up long before a period has passed. A failure then is not counted.
+ */
+const EARLY_ATTEMPTS_MS = [50, 100, 200, 350, 500, 700] as const;
+
+/** The next state, and what the container is now known to be, if this outcome settled it. */
+export function observe(
+  probe: Probe,
+  kind: ProbeKind,
+  state: ProbeState,
+  outcome: ProbeOutcome,
+): { readonly state: ProbeState; readonly verdict: 'success' | 'failure' | undefined } {
+  if (outcome === 'error') return { state, verdict: undefined };
+  const inARow = state.last === outcome ? state.inARow + 1 : 1;
+  const next = { last: outcome, inARow };
+  const threshold = outcome === 'success' ? successThreshold(probe, kind) : failureThreshold(probe);
+  return { state: next, verdict: inARow >= threshold ? outcome : undefined };
+}
+
+/** Milliseconds from the container's start to the probe's regular attempt number `attempt` (from 0). */
+export function attemptMs(probe: Probe, attempt: number): number {
+  return (probe.initialDelaySeconds ?? 0) * 1000 + attempt * periodMs(probe);
+}
+
+/** Extra attempts of this probe, in milliseconds after the start; all before its second regular one. */
+export function earlyAttemptsMs(probe: Probe, kind: ProbeKind): readonly number[] {
+  // A command costs a process, and a delay is there because the container needs it.
+  if (kind !== 'Startup' || probe.exec !== undefined || attemptMs(probe, 0) > 0) return [];
+  return EARLY_ATTEMPTS_MS.filter((ms) => ms < periodMs(probe));
+}
+
+export function timeoutMs(probe: Probe): number {
+  return (probe.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000;
+}
+
+function periodMs(probe: Probe): number {
+  return (probe.periodSeconds ?? DEFAULT_PERIOD_SECONDS) * 1000;
+}
+
+function failureThreshold(probe: Probe): number {
+  return probe.failureThreshold ?? DEFAULT_FAILURE_THRESHOLD;
+}
+
+function successThreshold(probe: Probe, kind: ProbeKind): number {
+  return kind === 'Readiness' ? (probe.successThreshold ?? 1) : 1;
+}

@@ -1,0 +1,122 @@
+/**
+ * A container from the start of its process to the end of the last trace of it: its hooks, its
+ * probes and how it is stopped. What follows from all this is decided by the Pod's worker.
+ */
+import type { Container } from '../../kube/pod.ts';
+import { endsWithin } from '../../runtime/deadline.ts';
+import { attemptProbe, type CheckTarget, runHook } from './container-check.ts';
+import type { Launch, Sandbox } from './container-launch.ts';
+import { type ContainerExit, ContainerProcess } from './container-process.ts';
+import type { NodeContext } from './node-context.ts';
+import type { ProbeKind } from './probe-worker.ts';
+import { type Prober, startProber } from './prober.ts';
+
+export interface ContainerListener {
+  onVerdict(kind: ProbeKind, verdict: 'success' | 'failure'): void;
+  /** One probe attempt failed, or a hook did. */
+  onFailure(reason: 'Unhealthy' | 'FailedPostStartHook' | 'FailedPreStopHook', note: string): void;
+  onExit(exit: ContainerExit): void;
+}
+
+export class RunningContainer {
+  readonly process: ContainerProcess;
+  readonly #context: NodeContext;
+  readonly #target: CheckTarget;
+  readonly #listener: ContainerListener;
+  readonly #ended = new AbortController();
+  #prober: Prober | undefined;
+  #isStopping = false;
+
+  /** Rejects with `ProcessStartError` if the command cannot be executed. */
+  static async start(
+    context: NodeContext,
+    sandbox: Sandbox,
+    container: Container,
+    launch: Launch,
+    restart: number,
+    listener: ContainerListener,
+  ): Promise<RunningContainer> {
+    const { logDirectory, facts, ports } = sandbox;
+    const process = await ContainerProcess.start(context, container, launch, logDirectory, restart);
+    const target = { container, launch, podIP: facts.podIP, ports };
+    return new RunningContainer(context, process, target, listener);
+  }
+
+  private constructor(
+    context: NodeContext,
+    process: ContainerProcess,
+    target: CheckTarget,
+    listener: ContainerListener,
+  ) {
+    this.#context = context;
+    this.process = process;
+    this.#target = target;
+    this.#listener = listener;
+    void process.exited.then((exit) => {
+      this.#prober?.stop();
+      this.#ended.abort(new Error('the container has ended'));
+      listener.onExit(exit);
+    });
+  }
+
+  /** Runs the postStart hook, then the probes. */
+  begin(): void {
+    const hook = this.#target.container.lifecycle?.postStart;
+    if (hook === undefined) {
+      this.#startProbes();
+      return;
+    }
+    runHook(this.#context, this.#target, hook, this.#ended.signal).then(
+      () => {
+        if (this.#target.container.startupProbe === undefined) {
+          this.#listener.onVerdict('Startup', 'success');
+        }
+        this.#startProbes();
+      },
+      (error: unknown) => {
+        if (this.#ended.signal.aborted) return;
+        this.#listener.onFailure('FailedPostStartHook', textOf(error));
+        this.#listener.onVerdict('Startup', 'failure');
+      },
+    );
+  }
+
+  /** Asks it to stop and kills it after `graceMs`, of which the preStop hook takes its share. */
+  async stop(graceMs: number, runsPreStop: boolean): Promise<void> {
+    const isFirst = !this.#isStopping;
+    this.#isStopping = true;
+    this.#prober?.stop();
+    const hook = this.#target.container.lifecycle?.preStop;
+    const { clock } = this.#context;
+    if (hook === undefined || !runsPreStop || !isFirst) {
+      this.process.terminate(graceMs);
+      return;
+    }
+    this.process.killAfter(graceMs);
+    const startMs = clock.monotonic();
+    const done = runHook(this.#context, this.#target, hook, this.#ended.signal).catch(
+      (error: unknown) => {
+        if (this.#ended.signal.aborted) return;
+        this.#listener.onFailure('FailedPreStopHook', textOf(error));
+      },
+    );
+    await endsWithin(clock, graceMs, done);
+    this.process.terminate(Math.max(0, graceMs - (clock.monotonic() - startMs)));
+  }
+
+  #startProbes(): void {
+    if (this.#isStopping || this.#ended.signal.aborted) return;
+    const { container } = this.#target;
+    this.#prober = startProber(container, {
+      clock: this.#context.clock,
+      attempt: (probe, timeoutMs) => attemptProbe(this.#context, this.#target, probe, timeoutMs),
+      onVerdict: (kind, verdict) => this.#listener.onVerdict(kind, verdict),
+      onFailure: (kind, note) =>
+        this.#listener.onFailure('Unhealthy', `${kind} probe failed: ${note}`),
+    });
+  }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,141 @@
+/**
+ * Writes one Pod's statuses to the API, in order and one at a time, without delaying anyone. A
+ * status that nobody needs to have seen is skipped when a newer one is there; one that shows what
+ * the next hides (an exit code, a restart of all) is always sent.
+ */
+import { PODS, type Pod, type PodCondition } from '../../kube/pod.ts';
+import { ApiStatusError, isReason } from '../../kube/status.ts';
+import type { Client } from '../../runtime/client.ts';
+import { withDeadline } from '../../runtime/deadline.ts';
+import { type Clock, sleep } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { NodePodStatus } from './pod-status.ts';
+
+const WRITE_TIMEOUT_MS = 10_000;
+const FIRST_RETRY_MS = 100;
+const LAST_RETRY_MS = 10_000;
+/** A conflict without a resourceVersion of ours means a Pod with another UID, or a busy server. */
+const MAX_CONFLICTS = 5;
+/** Statuses that wait for an API server that does not answer: the oldest go first. */
+const MAX_QUEUED = 16;
+
+interface Queued {
+  readonly status: NodePodStatus;
+  readonly mustBeSeen: boolean;
+}
+
+export class StatusWriter {
+  readonly #pod: Pod;
+  readonly #client: Client;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #stop = new AbortController();
+  #queue: Queued[] = [];
+  #written: NodePodStatus | undefined;
+  #work: Promise<void> | undefined;
+
+  constructor(pod: Pod, client: Client, clock: Clock, logger: Logger) {
+    this.#pod = pod;
+    this.#client = client;
+    this.#clock = clock;
+    this.#logger = logger;
+  }
+
+  write(status: NodePodStatus, mustBeSeen: boolean): void {
+    if (this.#stop.signal.aborted) return;
+    const last = this.#queue.at(-1);
+    if (last !== undefined && !last.mustBeSeen) this.#queue.pop();
+    this.#queue.push({ status, mustBeSeen });
+    if (this.#queue.length > MAX_QUEUED) this.#queue.shift();
+    this.#work ??= this.#drain().finally(() => {
+      this.#work = undefined;
+    });
+  }
+
+  /** Resolves once everything was written or given up. */
+  async flushed(): Promise<void> {
+    await this.#work;
+  }
+
+  /** Drops what waits; nothing is written any more. */
+  stop(): void {
+    this.#stop.abort(new Error('the node writes this status no more'));
+    this.#queue = [];
+  }
+
+  async #drain(): Promise<void> {
+    // Changes of one moment become one status.
+    await Promise.resolve();
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+      await this.#send(next.status);
+    }
+  }
+
+  async #send(status: NodePodStatus): Promise<void> {
+    let retryMs = FIRST_RETRY_MS;
+    for (let conflicts = 0; ; retryMs = Math.min(2 * retryMs, LAST_RETRY_MS)) {
+      try {
+        await this.#patch(status);
+        this.#written = status;
+        return;
+      } catch (error) {
+        if (this.#stop.signal.aborted) return;
+        if (isReason(error, 'Conflict')) conflicts++;
+        if (conflicts > MAX_CONFLICTS || isFinal(error)) {
+          if (!isReason(error, 'NotFound')) {
+            this.#logger.warn('the status of a Pod was not accepted', { err: error });
+          }
+          return;
+        }
+        this.#logger.debug('the status of a Pod could not be written yet', { err: error });
+      }
+      try {
+        await sleep(this.#clock, retryMs, this.#stop.signal);
+      } catch {
+        // Stopped while it waited.
+        return;
+      }
+    }
+  }
+
+  #patch(status: NodePodStatus): Promise<unknown> {
+    const { namespace, name, uid } = this.#pod.metadata;
+    const patch = { metadata: { uid }, status: statusPatch(status, this.#written) };
+    return withDeadline(this.#clock, WRITE_TIMEOUT_MS, this.#stop.signal, (signal) =>
+      this.#client.patch(
+        PODS,
+        { namespace: namespace ?? '', name: name ?? '' },
+        { type: 'strategic', patch },
+        { subresource: 'status', signal },
+      ),
+    );
+  }
+}
+
+/** What another try cannot change. */
+function isFinal(error: unknown): boolean {
+  if (!(error instanceof ApiStatusError)) return false;
+  return error.code >= 400 && error.code < 500 && error.code !== 409 && error.code !== 429;
+}
+
+/**
+ * A strategic merge patch: conditions of others stay, those of the node are merged by type, so texts
+ * that are gone must be removed by name.
+ */
+function statusPatch(status: NodePodStatus, before: NodePodStatus | undefined): object {
+  const known = new Map(before?.conditions.map((condition) => [condition.type, condition]));
+  return {
+    ...status,
+    conditions: status.conditions.map((condition) => ({
+      ...cleared(condition, known.get(condition.type)),
+      ...condition,
+    })),
+  };
+}
+
+function cleared(now: PodCondition, before: PodCondition | undefined): object {
+  return {
+    ...(before?.reason !== undefined && now.reason === undefined ? { reason: null } : {}),
+    ...(before?.message !== undefined && now.message === undefined ? { message: null } : {}),
+  };
+}
