@@ -1,0 +1,189 @@
+import type { CustomResourceDefinition } from '../../kube/custom-resource-definition.ts';
+import { deepEqual } from '../../kube/deep-equal.ts';
+import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
+import type { Resource } from '../../kube/resource.ts';
+import type { Client } from '../../runtime/client.ts';
+import {
+  type Controller,
+  type ReconcileResult,
+  startController,
+} from '../../runtime/controller.ts';
+import type { Informer, ResourceEventHandler } from '../../runtime/informer.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Random } from '../../runtime/ports/random.ts';
+import { discoverResources } from '../discovery.ts';
+import { planCollection } from './collection.ts';
+import { ObjectWrites } from './object-writes.ts';
+import {
+  type GraphObject,
+  isDeletingInForeground,
+  isOrphaning,
+  OwnerGraph,
+} from './owner-graph.ts';
+import { OwnerStates } from './owner-states.ts';
+import { ResourceMonitors } from './resource-monitors.ts';
+
+/**
+ * Deletes what nobody owns any more, in the order that the deleter asked for. It learns all objects
+ * through metadata-only informers of every resource that discovery names, and acts only while all
+ * of them are complete: an unknown dependent must not let its owner go early.
+ */
+export interface GarbageCollectorOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly definitions: Informer<CustomResourceDefinition>;
+  readonly startMetadataInformer: (of: Resource) => Informer<PartialObjectMetadata>;
+  readonly metrics?: Metrics | undefined;
+}
+
+const WORKERS = 20;
+/** Discovery is asked this often even if no definition changed: upstream's period. */
+const DISCOVERY_PERIOD_MS = 30_000;
+/** Until all informers are complete, look again after this. */
+const SYNC_RECHECK_MS = 100;
+const DISCOVERY_KEY = 'discovery';
+
+export function startGarbageCollector(options: GarbageCollectorOptions): { stop(): Promise<void> } {
+  const collector = new GarbageCollector(options);
+  const controller = startController({
+    ...options,
+    name: 'garbagecollector',
+    workers: WORKERS,
+    reconcile: (uid, signal) => collector.reconcile(uid, signal),
+  });
+  collector.enqueue = (uid) => controller.enqueue(uid);
+  const discovery = startController({
+    ...options,
+    name: 'garbagecollector-discovery',
+    workers: 1,
+    reconcile: (_key, signal) => collector.discover(signal),
+  });
+  const rediscover = (): void => discovery.enqueue(DISCOVERY_KEY);
+  rediscover();
+  options.definitions.subscribe({
+    added: rediscover,
+    updated: rediscover,
+    deleted: rediscover,
+  });
+  return { stop: () => stopAll([discovery, controller], collector) };
+}
+
+async function stopAll(controllers: readonly Controller[], of: GarbageCollector): Promise<void> {
+  await Promise.all(controllers.map((controller) => controller.stop()));
+  await of.stop();
+}
+
+class GarbageCollector {
+  enqueue: (uid: string) => void = () => undefined;
+  readonly #client: Client;
+  readonly #graph = new OwnerGraph();
+  readonly #monitors: ResourceMonitors;
+  readonly #owners: OwnerStates;
+  readonly #writes: ObjectWrites;
+
+  constructor(options: GarbageCollectorOptions) {
+    this.#client = options.client;
+    this.#monitors = new ResourceMonitors(options.startMetadataInformer, (resource) =>
+      this.#handlerOf(resource),
+    );
+    this.#owners = new OwnerStates(options.client, this.#graph, this.#monitors);
+    this.#writes = new ObjectWrites(options.client);
+  }
+
+  async discover(signal: AbortSignal): Promise<ReconcileResult> {
+    await this.#monitors.follow(await discoverResources(this.#client, signal));
+    return { requeueAfterMs: DISCOVERY_PERIOD_MS };
+  }
+
+  async reconcile(uid: string, signal: AbortSignal): Promise<ReconcileResult | undefined> {
+    if (!this.#monitors.haveSynced()) return { requeueAfterMs: SYNC_RECHECK_MS };
+    const object = this.#graph.get(uid);
+    if (object === undefined) return undefined;
+    const states = await this.#owners.of(object, signal);
+    const dependents = this.#graph.dependentsOf(uid);
+    const plan = planCollection(object, dependents, (owner) => states.get(owner.uid) ?? 'unknown');
+    switch (plan.action) {
+      case 'keep':
+        // An owner whose kind is not served now may be judged once its definition is back.
+        return [...states.values()].includes('unknown')
+          ? { requeueAfterMs: DISCOVERY_PERIOD_MS }
+          : undefined;
+      case 'waitFor':
+        for (const dependent of plan.dependents) this.enqueue(dependent.metadata.uid);
+        return undefined;
+      case 'free':
+        await this.#writes.disownAll(plan.dependents, uid, signal);
+        return undefined;
+      case 'disown':
+        await this.#writes.disown(object, new Set(plan.owners.map((owner) => owner.uid)), signal);
+        return undefined;
+      case 'finalize':
+        await this.#writes.finalize(object, plan.finalizer, signal);
+        return undefined;
+      case 'delete':
+        if (plan.isCircular && (await this.#writes.unblockOwners(object, signal))) return undefined;
+        await this.#writes.delete(object, plan.policy, signal);
+        return undefined;
+      default:
+        return plan satisfies never;
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.#monitors.stop();
+  }
+
+  #handlerOf(resource: Resource): Required<ResourceEventHandler<PartialObjectMetadata>> {
+    return {
+      added: (object) => {
+        this.#graph.put(resource, object);
+        this.#saw(object);
+      },
+      updated: (object, old) => {
+        this.#graph.put(resource, object);
+        if (deepEqual(collectionFacts(object), collectionFacts(old))) return;
+        this.#saw(object);
+        this.#enqueueWaitingOwners(old);
+      },
+      deleted: (object) => this.#sawDeleted(object),
+    };
+  }
+
+  #saw(object: Stored<PartialObjectMetadata>): void {
+    const { uid, ownerReferences = [], deletionTimestamp } = object.metadata;
+    if (ownerReferences.length > 0 || deletionTimestamp !== undefined) this.enqueue(uid);
+    // Its dependents have to go first, all of them and not only those that block it.
+    if (isDeletingInForeground(object)) this.#enqueueAll(this.#graph.dependentsOf(uid));
+  }
+
+  #sawDeleted(object: Stored<PartialObjectMetadata>): void {
+    const { uid } = object.metadata;
+    this.#owners.sawDeleted(uid);
+    this.#graph.remove(uid);
+    this.#enqueueAll(this.#graph.dependentsOf(uid));
+    this.#enqueueWaitingOwners(object);
+  }
+
+  /** An owner that waits may be done now. */
+  #enqueueWaitingOwners({ metadata }: PartialObjectMetadata): void {
+    for (const { uid } of metadata.ownerReferences ?? []) {
+      const owner = this.#graph.get(uid);
+      if (owner === undefined) continue;
+      if (isDeletingInForeground(owner) || isOrphaning(owner)) this.enqueue(uid);
+    }
+  }
+
+  #enqueueAll(objects: readonly GraphObject[]): void {
+    for (const { metadata } of objects) this.enqueue(metadata.uid);
+  }
+}
+
+/** All that a decision depends on; most updates of objects change none of it. */
+function collectionFacts({ metadata }: PartialObjectMetadata): unknown {
+  const { ownerReferences, finalizers, deletionTimestamp } = metadata;
+  return [ownerReferences, finalizers, deletionTimestamp];
+}

@@ -1,0 +1,105 @@
+import type { DeleteOptions, OwnerReference } from '../../kube/meta.ts';
+import { isReason } from '../../kube/status.ts';
+import type { Client, ObjectKey } from '../../runtime/client.ts';
+import { forEachConcurrently } from '../../runtime/concurrency.ts';
+import type { GraphObject } from './owner-graph.ts';
+
+/**
+ * The garbage collector's writes. Each holds the object's UID and the resourceVersion on which it
+ * was decided, so that a stale cache gets a conflict and a second look instead of its way; an object
+ * that is gone satisfies all of them.
+ */
+export class ObjectWrites {
+  readonly #client: Client;
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  async delete(
+    { resource, metadata }: GraphObject,
+    propagationPolicy: NonNullable<DeleteOptions['propagationPolicy']>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { uid, resourceVersion } = metadata;
+    const preconditions = { uid, resourceVersion };
+    await ignoreGone(
+      this.#client.delete(resource, keyOf(metadata), { propagationPolicy, preconditions, signal }),
+    );
+  }
+
+  /** Takes the references to `owners` off the object. */
+  async disown(
+    object: GraphObject,
+    owners: ReadonlySet<string>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { ownerReferences = [] } = object.metadata;
+    const kept = ownerReferences.filter((owner) => !owners.has(owner.uid));
+    await this.#patchOwners(object, kept, signal);
+  }
+
+  /** Takes the reference to one owner off all its dependents. */
+  async disownAll(
+    dependents: readonly GraphObject[],
+    owner: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await forEachConcurrently(dependents, MAX_PATCHES_IN_FLIGHT, (dependent) =>
+      this.disown(dependent, new Set([owner]), signal),
+    );
+  }
+
+  /** Lets the object block none of its owners; false if it blocks none already. */
+  async unblockOwners(object: GraphObject, signal: AbortSignal): Promise<boolean> {
+    const { ownerReferences = [] } = object.metadata;
+    if (!ownerReferences.some((owner) => owner.blockOwnerDeletion === true)) return false;
+    const unblocking = ownerReferences.map((owner) => ({ ...owner, blockOwnerDeletion: false }));
+    await this.#patchOwners(object, unblocking, signal);
+    return true;
+  }
+
+  async finalize(object: GraphObject, finalizer: string, signal: AbortSignal): Promise<void> {
+    const { finalizers = [] } = object.metadata;
+    await this.#patch(
+      object,
+      { finalizers: finalizers.filter((name) => name !== finalizer) },
+      signal,
+    );
+  }
+
+  #patchOwners(
+    object: GraphObject,
+    ownerReferences: readonly OwnerReference[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    return this.#patch(object, { ownerReferences }, signal);
+  }
+
+  async #patch(
+    { resource, metadata }: GraphObject,
+    change: Partial<GraphObject['metadata']>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { uid, resourceVersion } = metadata;
+    const patch = { metadata: { uid, resourceVersion, ...change } };
+    await ignoreGone(
+      this.#client.patch(resource, keyOf(metadata), { type: 'merge', patch }, { signal }),
+    );
+  }
+}
+
+/** Dependents that are freed at a time. */
+const MAX_PATCHES_IN_FLIGHT = 20;
+
+function keyOf({ name, namespace }: GraphObject['metadata']): ObjectKey {
+  return { name, ...(namespace === undefined ? {} : { namespace }) };
+}
+
+async function ignoreGone(write: Promise<unknown>): Promise<void> {
+  try {
+    await write;
+  } catch (error) {
+    if (!isReason(error, 'NotFound')) throw error;
+  }
+}

@@ -1,0 +1,75 @@
+import type { OwnerReference, PartialObjectMetadata, Stored } from '../../kube/meta.ts';
+import type { Resource } from '../../kube/resource.ts';
+
+/** Who owns whom, by UID, kept up to date object by object. */
+export class OwnerGraph {
+  readonly #objects = new Map<string, GraphObject>();
+  /** Owner's UID, whether or not the owner is known, to the UIDs of its dependents. */
+  readonly #dependents = new Map<string, Set<string>>();
+
+  get(uid: string): GraphObject | undefined {
+    return this.#objects.get(uid);
+  }
+
+  put(resource: Resource, object: Stored<PartialObjectMetadata>): void {
+    const { uid } = object.metadata;
+    this.#unlink(uid);
+    this.#objects.set(uid, { resource, metadata: object.metadata });
+    for (const owner of object.metadata.ownerReferences ?? []) {
+      const dependents = this.#dependents.get(owner.uid) ?? new Set();
+      this.#dependents.set(owner.uid, dependents.add(uid));
+    }
+  }
+
+  remove(uid: string): void {
+    this.#unlink(uid);
+    this.#objects.delete(uid);
+  }
+
+  dependentsOf(uid: string): readonly GraphObject[] {
+    const dependents: GraphObject[] = [];
+    for (const dependent of this.#dependents.get(uid) ?? []) {
+      const object = this.#objects.get(dependent);
+      if (object !== undefined) dependents.push(object);
+    }
+    return dependents;
+  }
+
+  #unlink(uid: string): void {
+    for (const owner of this.#objects.get(uid)?.metadata.ownerReferences ?? []) {
+      const dependents = this.#dependents.get(owner.uid);
+      dependents?.delete(uid);
+      if (dependents?.size === 0) this.#dependents.delete(owner.uid);
+    }
+  }
+}
+
+export interface GraphObject {
+  readonly resource: Resource;
+  readonly metadata: Stored<PartialObjectMetadata>['metadata'];
+}
+
+/** Whether the object waits for its dependents to be deleted first. */
+export function isDeletingInForeground({ metadata }: Pick<GraphObject, 'metadata'>): boolean {
+  return hasFinalizerWhileDeleting(metadata, FOREGROUND_FINALIZER);
+}
+
+/** Whether the object waits for its dependents to lose their reference to it. */
+export function isOrphaning({ metadata }: GraphObject): boolean {
+  return hasFinalizerWhileDeleting(metadata, ORPHAN_FINALIZER);
+}
+
+export const FOREGROUND_FINALIZER = 'foregroundDeletion';
+export const ORPHAN_FINALIZER = 'orphan';
+
+export function blocksOwner(dependent: GraphObject, ownerUid: string): boolean {
+  const isBlocking = (owner: OwnerReference): boolean =>
+    owner.uid === ownerUid && owner.blockOwnerDeletion === true;
+  return dependent.metadata.ownerReferences?.some(isBlocking) === true;
+}
+
+function hasFinalizerWhileDeleting(metadata: GraphObject['metadata'], finalizer: string): boolean {
+  return (
+    metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(finalizer) === true
+  );
+}

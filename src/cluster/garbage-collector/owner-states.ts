@@ -1,0 +1,79 @@
+import type { OwnerReference } from '../../kube/meta.ts';
+import { isReason } from '../../kube/status.ts';
+import type { Client } from '../../runtime/client.ts';
+import type { OwnerState } from './collection.ts';
+import { type GraphObject, isDeletingInForeground, type OwnerGraph } from './owner-graph.ts';
+import type { ResourceMonitors } from './resource-monitors.ts';
+
+/**
+ * Finds out about owners. An owner that no informer shows is asked for from the API server, because
+ * an informer may be behind; that one is gone is remembered, because UIDs never come back.
+ */
+export class OwnerStates {
+  readonly #client: Client;
+  readonly #graph: OwnerGraph;
+  readonly #monitors: ResourceMonitors;
+  /** In order of discovery: the oldest is forgotten first. */
+  readonly #absent = new Set<string>();
+
+  constructor(client: Client, graph: OwnerGraph, monitors: ResourceMonitors) {
+    this.#client = client;
+    this.#graph = graph;
+    this.#monitors = monitors;
+  }
+
+  /** The states of the owners of `object` by UID. */
+  async of(object: GraphObject, signal: AbortSignal): Promise<ReadonlyMap<string, OwnerState>> {
+    const states = new Map<string, OwnerState>();
+    for (const owner of object.metadata.ownerReferences ?? []) {
+      const known = this.#known(object, owner);
+      states.set(owner.uid, known ?? (await this.#ask(object, owner, signal)));
+    }
+    return states;
+  }
+
+  sawDeleted(uid: string): void {
+    this.#absent.add(uid);
+    if (this.#absent.size <= MAX_REMEMBERED) return;
+    for (const oldest of this.#absent) {
+      this.#absent.delete(oldest);
+      return;
+    }
+  }
+
+  #known(object: GraphObject, { uid }: OwnerReference): OwnerState | undefined {
+    if (this.#absent.has(uid)) return 'absent';
+    const owner = this.#graph.get(uid);
+    const namespace = owner?.metadata.namespace;
+    // A reference never leads into another namespace: there, it is one to an object that is not.
+    const isReachable = namespace === undefined || namespace === object.metadata.namespace;
+    return owner === undefined || !isReachable ? undefined : stateOf(owner);
+  }
+
+  async #ask(object: GraphObject, owner: OwnerReference, signal: AbortSignal): Promise<OwnerState> {
+    const resource = this.#monitors.resourceOf(owner.apiVersion, owner.kind);
+    const { namespace } = object.metadata;
+    if (resource === undefined || (resource.namespaced && namespace === undefined))
+      return 'unknown';
+    const at = {
+      name: owner.name,
+      ...(resource.namespaced && namespace !== undefined ? { namespace } : {}),
+    };
+    try {
+      const { metadata } = await this.#client.get(resource, at, { signal });
+      if (metadata.uid === owner.uid) return stateOf({ metadata });
+    } catch (error) {
+      if (!isReason(error, 'NotFound')) throw error;
+    }
+    // Not where the reference says. If it lives elsewhere, it is absent for this object only.
+    if (this.#graph.get(owner.uid) === undefined) this.sawDeleted(owner.uid);
+    return 'absent';
+  }
+}
+
+/** Absent owners in memory; one more request each is all that forgetting costs. */
+const MAX_REMEMBERED = 10_000;
+
+function stateOf(owner: Pick<GraphObject, 'metadata'>): OwnerState {
+  return isDeletingInForeground(owner) ? 'waiting' : 'present';
+}
