@@ -12,7 +12,9 @@ const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
 
 const version = (
-  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  }
 ).version;
 
 const program = new Command('lockstep')
@@ -29,11 +31,7 @@ program
   .option('--at-step <step>', 'step of the first kill, 1 to 699', '330')
   .option('--failures <k>', 'how many times to kill it, 1 to 10', '1')
   .option('--mode <mode>', 'how the agent restarts a worker: sidecar or supervisor', 'sidecar')
-  .option(
-    '--strategy <strategy>',
-    'InPlaceRestart, Recreate or BlockingRecreate',
-    'InPlaceRestart',
-  )
+  .option('--strategy <strategy>', 'InPlaceRestart, Recreate or BlockingRecreate', 'InPlaceRestart')
   .option('--json', 'print one JSON object and nothing else on standard output')
   .option('--keep', 'keep the state directory, and say where it is')
   .action(async (flags: DemoFlags) => {
@@ -46,7 +44,11 @@ program
 program
   .command('up')
   .description('run an embedded Kubernetes with JobSet in the foreground, for kubectl')
-  .option('--state-dir <directory>', 'where credentials, Pods and logs live', DEFAULT_STATE_DIRECTORY)
+  .option(
+    '--state-dir <directory>',
+    'where credentials, Pods and logs live',
+    DEFAULT_STATE_DIRECTORY,
+  )
   .action(async (flags: { stateDir: string }) => {
     const { up } = await import('./up.ts');
     process.exitCode = await up(flags.stateDir);
@@ -62,7 +64,7 @@ program
       throw new UsageError(`--output is "${flags.output}", allowed are yaml, json`);
     }
     const { render } = await import('./render.ts');
-    process.exitCode = await render(file, flags.output);
+    process.exitCode = render(file, flags.output);
   });
 
 /** What the user typed is wrong; the message says what and how to mend it. */

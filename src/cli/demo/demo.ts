@@ -33,7 +33,9 @@ export async function demo(options: DemoOptions): Promise<number> {
       steps: trained.steps,
       restarts: [...trained.restarts, ...compared],
     };
-    process.stdout.write(options.json ? `${JSON.stringify(report)}\n` : `\n${renderReport(report)}`);
+    process.stdout.write(
+      options.json ? `${JSON.stringify(report)}\n` : `\n${renderReport(report)}`,
+    );
     return 0;
   } catch (error) {
     const code = termination.exitCode();
@@ -83,7 +85,8 @@ async function train(
         progress.stage(`The group runs again, from the checkpoint at step ${line.step}`);
       }
     },
-    onKill: (rank, pid, step) => progress.stage(`Killing worker ${rank} (process ${pid}) at step ${step}`),
+    onKill: (rank, pid, step) =>
+      progress.stage(`Killing worker ${rank} (process ${pid}) at step ${step}`),
     signal,
   });
 }

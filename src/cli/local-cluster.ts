@@ -1,0 +1,168 @@
+/**
+ * What `up` and `demo` run: an embedded cluster in this process, the operator as a process of its
+ * own beside it, and a watchdog over everything that must not outlive this process.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ADMINISTRATORS, startEmbeddedCluster } from '../cluster/embedded-cluster.ts';
+import { JOBSETS } from '../jobset/jobset.ts';
+import {
+  CUSTOM_RESOURCE_DEFINITIONS,
+  type CustomResourceDefinition,
+} from '../kube/custom-resource-definition.ts';
+import type { Stored } from '../kube/meta.ts';
+import { NODES, type Node } from '../kube/node.ts';
+import { groupResourceOf } from '../kube/resource.ts';
+import { nodeClock } from '../runtime/adapters/node-clock.ts';
+import { createNodeProcessRunner } from '../runtime/adapters/node-process-runner.ts';
+import { createPinoLogger } from '../runtime/adapters/pino-logger.ts';
+import { systemRandom } from '../runtime/adapters/system-random.ts';
+import type { Client } from '../runtime/client.ts';
+import { waitFor } from '../runtime/wait-for.ts';
+import { writeKubeconfig } from './kubeconfig-file.ts';
+import type { StateDirectory } from './state-directory.ts';
+import { Watchdog } from './watchdog/watchdog.ts';
+
+export interface LocalCluster {
+  readonly client: Client;
+  readonly stateDirectory: string;
+  /** Resolves if the operator ends by itself. */
+  readonly operatorExited: Promise<string>;
+  stop(): Promise<void>;
+}
+
+export interface LocalClusterOptions {
+  readonly state: StateDirectory;
+  /** Whether the watchdog removes the state directory if this process is killed. */
+  readonly remove: boolean;
+  readonly signal: AbortSignal;
+}
+
+const START_TIMEOUT_MS = 20_000;
+/** From SIGTERM to SIGKILL for the operator; it needs at most 2 s by its own word. */
+const OPERATOR_GRACE_MS = 2500;
+const OPERATOR_USER = 'lockstep-operator';
+const ADMIN_USER = 'lockstep-admin';
+
+export async function startLocalCluster(options: LocalClusterOptions): Promise<LocalCluster> {
+  const { state } = options;
+  const watchdog = Watchdog.start(state.path, options.remove);
+  const log = openSync(join(state.path, 'cluster.log'), 'a', 0o600);
+  const stops: (() => Promise<void> | void)[] = [() => watchdog.release(), () => closeSync(log)];
+  const stop = async (): Promise<void> => {
+    for (const each of stops.splice(0).reverse()) await each();
+  };
+  try {
+    const cluster = await startEmbeddedCluster({
+      clock: nodeClock,
+      random: systemRandom,
+      logger: createPinoLogger({ destination: log, level: 'info' }),
+      processes: watchdog.guard(createNodeProcessRunner()),
+      stateDirectory: state.path,
+      path: containerPath(),
+      nodeName: 'node-0',
+    });
+    stops.push(() => cluster.stop());
+    const connection = { server: cluster.server, authority: cluster.authority };
+    writeKubeconfig(state.kubeconfig, {
+      ...connection,
+      user: ADMIN_USER,
+      credentials: cluster.issue(ADMIN_USER, ADMINISTRATORS),
+    });
+    const operatorKubeconfig = join(state.path, 'operator.kubeconfig');
+    writeKubeconfig(operatorKubeconfig, {
+      ...connection,
+      user: OPERATOR_USER,
+      credentials: cluster.issue(OPERATOR_USER, ADMINISTRATORS),
+    });
+    const operator = startOperator(operatorKubeconfig, log);
+    const operatorExited = exitOf(operator);
+    watchdog.watch(operator.pid ?? 0, operatorExited);
+    stops.push(() => stopOperator(operator, operatorExited));
+
+    const client = cluster.connect(ADMIN_USER, ADMINISTRATORS);
+    await untilReady(client, operatorExited, options.signal);
+    return { client, stateDirectory: state.path, operatorExited, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** The programs of this package, then Node's directory, then the user's own PATH. */
+function containerPath(): string {
+  const programs = fileURLToPath(new URL('./bin', import.meta.url));
+  return [programs, dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter);
+}
+
+function startOperator(kubeconfig: string, log: number): ChildProcess {
+  const script = fileURLToPath(new URL('./operator.js', import.meta.url));
+  const flags = ['--kubeconfig', kubeconfig, '--install-crd'];
+  // A group of its own: a terminal's Ctrl-C must not end it before its cluster has been cleaned up.
+  return spawn(process.execPath, [script, ...flags], {
+    detached: true,
+    stdio: ['ignore', log, log],
+  });
+}
+
+function exitOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, signal) =>
+      resolve(`the operator ended with ${signal ?? `exit code ${code}`}`),
+    );
+  });
+}
+
+async function stopOperator(child: ChildProcess, exited: Promise<string>): Promise<void> {
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), OPERATOR_GRACE_MS);
+  await exited;
+  clearTimeout(timer);
+}
+
+/** Waits until the node takes Pods and JobSets are served, or fails with what is missing. */
+async function untilReady(
+  client: Client,
+  operatorExited: Promise<string>,
+  signal: AbortSignal,
+): Promise<void> {
+  const options = { clock: nodeClock, random: systemRandom, timeoutMs: START_TIMEOUT_MS, signal };
+  const ready = Promise.all([
+    waitFor(
+      client,
+      NODES,
+      { name: 'node-0' },
+      (node) => node !== undefined && isReady(node),
+      options,
+    ),
+    waitFor(
+      client,
+      CUSTOM_RESOURCE_DEFINITIONS,
+      { name: groupResourceOf(JOBSETS) },
+      (crd) => crd !== undefined && isEstablished(crd),
+      options,
+    ),
+  ]);
+  const ended = operatorExited.then((how) => {
+    throw new Error(`${how}; cluster.log in the state directory says why`);
+  });
+  await Promise.race([ready, ended]);
+}
+
+function isReady(node: Stored<Node>): boolean {
+  return isTrue(node.status?.conditions, 'Ready');
+}
+
+function isEstablished(crd: Stored<CustomResourceDefinition>): boolean {
+  return isTrue(crd.status?.conditions, 'Established');
+}
+
+function isTrue(
+  conditions: readonly { readonly type: string; readonly status: string }[] | undefined,
+  type: string,
+): boolean {
+  return conditions?.some((one) => one.type === type && one.status === 'True') === true;
+}

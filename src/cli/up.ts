@@ -1,0 +1,37 @@
+import { startLocalCluster } from './local-cluster.ts';
+import { openStateDirectory } from './state-directory.ts';
+import { onTermination } from './termination.ts';
+
+const EXIT_FAILURE = 1;
+
+/** Runs the embedded cluster until a signal comes; returns the exit code of the command. */
+export async function up(stateDirectory: string): Promise<number> {
+  const termination = onTermination();
+  const state = openStateDirectory(stateDirectory);
+  try {
+    const cluster = await startLocalCluster({ state, remove: false, signal: termination.signal });
+    try {
+      process.stdout.write(
+        `Kubernetes with JobSet runs in ${state.path}. Point kubectl to it with\n` +
+          `  export KUBECONFIG=${state.kubeconfig}\n` +
+          'Ctrl-C ends it and all its Pods.\n',
+      );
+      const interrupted = new Promise<undefined>((resolve) => {
+        termination.signal.addEventListener('abort', () => resolve(undefined), { once: true });
+      });
+      const ended = await Promise.race([interrupted, cluster.operatorExited]);
+      if (ended === undefined) return termination.exitCode() ?? 0;
+      process.stderr.write(`lockstep: ${ended}; ${state.path}/cluster.log says why\n`);
+      return EXIT_FAILURE;
+    } finally {
+      await cluster.stop();
+    }
+  } catch (error) {
+    const code = termination.exitCode();
+    if (code === undefined) throw error;
+    return code;
+  } finally {
+    state.release(false);
+    termination.dispose();
+  }
+}

@@ -1,0 +1,240 @@
+/**
+ * The embedded single-machine Kubernetes, put together: an API server over TLS on loopback, the
+ * controllers of Kubernetes with its scheduler, and a node. Each part has credentials of its own and
+ * speaks to the others only through the API, so that each could be swapped for the real one.
+ */
+
+import { failure } from '../kube/status.ts';
+import {
+  type CertificateAuthority,
+  createCertificateAuthority,
+  issueCertificate,
+  type KeyPair,
+} from '../runtime/adapters/certificates.ts';
+import { type HttpServer, startHttpServer } from '../runtime/adapters/http-server.ts';
+import { createHttpTransport, type HttpTransport } from '../runtime/adapters/http-transport.ts';
+import type { Client } from '../runtime/client.ts';
+import { createClient } from '../runtime/http-client.ts';
+import { MemoryStorage } from '../runtime/memory/memory-storage.ts';
+import type { Clock } from '../runtime/ports/clock.ts';
+import type { Logger } from '../runtime/ports/logger.ts';
+import type { ProcessRunner } from '../runtime/ports/process-runner.ts';
+import type { Random } from '../runtime/ports/random.ts';
+import type { HttpHandler } from '../runtime/ports/transport.ts';
+import { createTokenSigner } from './apiserver/adapters/token-signer.ts';
+import { type ApiServer, createApiServer } from './apiserver/api-server.ts';
+import { startControllers } from './controllers.ts';
+import { claimNetwork } from './node/adapters/network-claim.ts';
+import { createNodeFiles } from './node/adapters/node-files.ts';
+import { createProbeTransport } from './node/adapters/probe-transport.ts';
+import { startNodeAgent } from './node/node-agent.ts';
+
+export interface EmbeddedClusterOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly processes: ProcessRunner;
+  /** Absolute; Pods and logs of the node live below it. */
+  readonly stateDirectory: string;
+  /** PATH of the containers. */
+  readonly path: string;
+  readonly nodeName: string;
+}
+
+export interface EmbeddedCluster {
+  /** `https://127.0.0.1:PORT` */
+  readonly server: string;
+  /** PEM of the authority that signed the server's certificate. */
+  readonly authority: string;
+  /** A key pair for a client certificate with these names. */
+  issue(user: string, group: string): KeyPair;
+  /** A client of its own connection, for that user. */
+  connect(user: string, group: string): Client;
+  /** Ends all Pods' processes, then everything else. */
+  stop(): Promise<void>;
+}
+
+export const ADMINISTRATORS = 'system:masters';
+
+const LOOPBACK = '127.0.0.1';
+const CERTIFICATE_DAYS = 365;
+
+export async function startEmbeddedCluster(
+  options: EmbeddedClusterOptions,
+): Promise<EmbeddedCluster> {
+  const cluster = new RunningCluster(options);
+  try {
+    await cluster.start();
+    return cluster;
+  } catch (error) {
+    await cluster.stop();
+    throw error;
+  }
+}
+
+class RunningCluster implements EmbeddedCluster {
+  server = '';
+  readonly authority: string;
+  readonly #options: EmbeddedClusterOptions;
+  readonly #ca: CertificateAuthority;
+  readonly #transports: HttpTransport[] = [];
+  /** How to stop what was started; the last started is stopped first. */
+  readonly #stops: (() => Promise<void>)[] = [];
+
+  constructor(options: EmbeddedClusterOptions) {
+    this.#options = options;
+    this.#ca = createCertificateAuthority({ commonName: 'lockstep', clock: options.clock });
+    this.authority = this.#ca.certificate;
+  }
+
+  async start(): Promise<void> {
+    const http = await this.#startApiServer();
+    this.server = http.url;
+    const { clock, random, logger } = this.#options;
+    const controllers = await startControllers({
+      client: this.connect('system:kube-controller-manager', ADMINISTRATORS),
+      clock,
+      random,
+      logger: logger.with({ component: 'controllers' }),
+      rootCertificate: this.authority,
+    });
+    this.#stops.push(() => controllers.stop());
+    await this.#startNode(http);
+  }
+
+  issue(user: string, group: string): KeyPair {
+    return issueCertificate(this.#ca, {
+      commonName: user,
+      organizations: [group],
+      usages: ['client'],
+      days: CERTIFICATE_DAYS,
+    });
+  }
+
+  connect(user: string, group: string): Client {
+    return createClient({
+      transport: this.#transportTo(this.server, this.issue(user, group)),
+      clock: this.#options.clock,
+      random: this.#options.random,
+      userAgent: user,
+    });
+  }
+
+  async stop(): Promise<void> {
+    for (const stop of this.#stops.splice(0).reverse()) await stop();
+    for (const transport of this.#transports.splice(0)) transport.close();
+  }
+
+  async #startApiServer(): Promise<HttpServer> {
+    const { clock, random, logger } = this.#options;
+    const kubeletClient = this.issue('kube-apiserver-kubelet-client', ADMINISTRATORS);
+    const kubelets = new Map<string, HttpTransport>();
+    const api: ApiServer = createApiServer({
+      storage: new MemoryStorage(),
+      clock,
+      random,
+      logger: logger.with({ component: 'apiserver' }),
+      tokenSigner: createTokenSigner(),
+      kubelet: (node) => {
+        const address = node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address;
+        const port = node.status?.daemonEndpoints?.kubeletEndpoint?.Port;
+        const url = `https://${address ?? LOOPBACK}:${port ?? 0}`;
+        const transport = kubelets.get(url) ?? this.#transportTo(url, kubeletClient);
+        kubelets.set(url, transport);
+        return transport;
+      },
+    });
+    await api.start();
+    this.#stops.push(() => api.close());
+    const pair = issueCertificate(this.#ca, {
+      commonName: 'kube-apiserver',
+      dnsNames: ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'],
+      ipAddresses: [LOOPBACK],
+      usages: ['server'],
+      days: CERTIFICATE_DAYS,
+    });
+    const http = await startHttpServer({
+      handler: api.handler,
+      host: LOOPBACK,
+      port: 0,
+      tls: { ...pair, clientAuthority: this.authority },
+      logger,
+    });
+    this.#stops.push(() => http.close());
+    return http;
+  }
+
+  async #startNode(api: HttpServer): Promise<void> {
+    const { clock, random, logger, processes, stateDirectory, path, nodeName } = this.#options;
+    let serveLogs: HttpHandler | undefined;
+    const { network, listener } = await claimNetwork(random, (host, port) =>
+      startHttpServer({
+        handler: forApiServer((request) =>
+          serveLogs === undefined ? Promise.resolve(NOT_READY) : serveLogs(request),
+        ),
+        host,
+        port,
+        tls: {
+          ...issueCertificate(this.#ca, {
+            commonName: `system:node:${nodeName}`,
+            ipAddresses: [host],
+            usages: ['server'],
+            days: CERTIFICATE_DAYS,
+          }),
+          clientAuthority: this.authority,
+        },
+        logger,
+      }),
+    );
+    this.#stops.push(() => listener.close());
+    const node = await startNodeAgent({
+      name: nodeName,
+      client: this.connect(`system:node:${nodeName}`, 'system:nodes'),
+      clock,
+      random,
+      logger: logger.with({ component: 'node', node: nodeName }),
+      processes,
+      files: createNodeFiles(),
+      probes: createProbeTransport(),
+      network,
+      kubeletPort: listener.port,
+      rootDirectory: `${stateDirectory}/nodes/${nodeName}`,
+      apiServer: { host: api.host, port: api.port },
+      path,
+    });
+    serveLogs = node.logsHandler;
+    this.#stops.push(() => node.stop());
+  }
+
+  #transportTo(server: string, pair: KeyPair): HttpTransport {
+    const transport = createHttpTransport({
+      server,
+      tls: {
+        certificateAuthority: this.authority,
+        clientCertificate: pair.certificate,
+        clientKey: pair.key,
+      },
+    });
+    this.#transports.push(transport);
+    return transport;
+  }
+}
+
+const NOT_READY = refusal('ServiceUnavailable', 'the node is starting');
+
+/** Logs are shown to holders of a client certificate only: Pods reach this port too. */
+function forApiServer(handler: HttpHandler): HttpHandler {
+  return (request) =>
+    request.peer?.certificate === undefined
+      ? Promise.resolve(refusal('Unauthorized', 'Unauthorized'))
+      : handler(request);
+}
+
+function refusal(reason: 'ServiceUnavailable' | 'Unauthorized', message: string) {
+  const { status } = failure(reason, message);
+  return {
+    status: status.code,
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from(JSON.stringify(status)),
+  };
+}
