@@ -1,0 +1,100 @@
+import {
+  COMPLETION_INDEX,
+  JOB_TRACKING_FINALIZER,
+  type Job,
+  type JobSpec,
+} from '../../kube/job.ts';
+import type { Stored } from '../../kube/meta.ts';
+import type { Pod, PodPhase } from '../../kube/pod.ts';
+import { type JobPlan, type JobSnapshot, planJob } from './plan.ts';
+
+/** Jobs and Pods for the tests of this folder. */
+export const NOW_MS = Date.parse('2026-01-01T00:10:00Z');
+
+export function jobOf(
+  spec: Partial<JobSpec> = {},
+  status: Job['status'] = { startTime: '2026-01-01T00:00:00Z' },
+): Stored<Job> {
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: {
+      name: 'train',
+      namespace: 'team',
+      uid: 'job-uid',
+      resourceVersion: '1',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+    },
+    spec: {
+      parallelism: 2,
+      completions: 2,
+      completionMode: 'Indexed',
+      backoffLimit: 6,
+      template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main' }] } },
+      ...spec,
+    },
+    ...(status === undefined ? {} : { status }),
+  };
+}
+
+export interface PodTraits {
+  readonly uid: string;
+  readonly index?: number;
+  readonly phase?: PodPhase;
+  readonly isReady?: boolean;
+  readonly node?: string | undefined;
+  readonly deletedAt?: string;
+  readonly createdAt?: string;
+  readonly isUntracked?: boolean;
+  readonly finishedAt?: string;
+  readonly restarts?: number;
+}
+
+export function podOf(traits: PodTraits): Stored<Pod> {
+  const { uid, index, phase = 'Running', isReady = false, deletedAt, finishedAt } = traits;
+  const node = 'node' in traits ? traits.node : 'n1';
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: `train-${uid}`,
+      namespace: 'team',
+      uid,
+      resourceVersion: '1',
+      creationTimestamp: traits.createdAt ?? '2026-01-01T00:00:00Z',
+      ...(deletedAt === undefined ? {} : { deletionTimestamp: deletedAt }),
+      ...(index === undefined ? {} : { annotations: { [COMPLETION_INDEX]: `${index}` } }),
+      finalizers: traits.isUntracked === true ? [] : [JOB_TRACKING_FINALIZER],
+    },
+    spec: { containers: [{ name: 'main' }], ...(node === undefined ? {} : { nodeName: node }) },
+    status: {
+      phase,
+      conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False' }],
+      containerStatuses: [
+        {
+          name: 'main',
+          ready: isReady,
+          restartCount: traits.restarts ?? 0,
+          image: '',
+          imageID: '',
+          state: finishedAt === undefined ? {} : { terminated: { exitCode: 1, finishedAt } },
+        },
+      ],
+    },
+  };
+}
+
+export function planOf(job: Stored<Job>, pods: readonly PodTraits[], more?: Partial<JobSnapshot>) {
+  const none = new Set<string>();
+  const base = { untracked: none, deleted: none, streak: undefined, nowMs: NOW_MS };
+  return planJob({ job, pods: pods.map(podOf), ...base, ...more });
+}
+
+/** The condition types that are True after the plan. */
+export function trueTypes({ status }: JobPlan): readonly string[] {
+  return (status.conditions ?? []).filter((c) => c.status === 'True').map((c) => c.type);
+}
+
+export function uids(pods: readonly Stored<Pod>[]): readonly string[] {
+  return pods.map((pod) => pod.metadata.uid);
+}

@@ -1,0 +1,265 @@
+import { expect, test } from 'vitest';
+import { NO_FAILURES } from './backoff.ts';
+import { jobOf, NOW_MS, planOf, trueTypes, uids } from './job.fixture.ts';
+
+const NO_STATUS = {};
+
+test('a new Indexed Job starts, and creates the lowest indexes up to its parallelism', () => {
+  const plan = planOf(jobOf({ parallelism: 3, completions: 5 }, NO_STATUS), []);
+  expect(plan.created).toEqual([0, 1, 2]);
+  expect(plan.status).toMatchObject({ startTime: '2026-01-01T00:10:00Z', active: 3, ready: 0 });
+});
+
+test('missing indexes are filled, lowest first; completed ones stay empty', () => {
+  const job = jobOf({ parallelism: 4, completions: 6 }, { completedIndexes: '0-1', succeeded: 2 });
+  const plan = planOf(job, [
+    { uid: 'a', index: 3 },
+    { uid: 'b', index: 5 },
+  ]);
+  expect(plan.created).toEqual([2, 4]);
+});
+
+test('a NonIndexed Job wants parallelism, and no more than completions that are left', () => {
+  const spec = { completionMode: 'NonIndexed', parallelism: 5, completions: 7 } as const;
+  const plan = planOf(jobOf(spec, { succeeded: 4 }), [{ uid: 'a' }]);
+  expect(plan.created).toEqual([undefined, undefined]);
+});
+
+test('a work queue keeps its parallelism until the first success, then lets workers finish', () => {
+  const { completions: _, ...spec } = jobOf({ completionMode: 'NonIndexed', parallelism: 3 }).spec;
+  const queue = { ...jobOf(), spec };
+  expect(planOf(queue, [{ uid: 'a' }]).created).toHaveLength(2);
+  const afterSuccess = planOf(queue, [{ uid: 'a' }, { uid: 'b', phase: 'Succeeded' }]);
+  expect([afterSuccess.created, trueTypes(afterSuccess)]).toEqual([[], []]);
+  const drained = planOf(queue, [{ uid: 'b', phase: 'Succeeded' }]);
+  expect(trueTypes(drained)).toEqual(['SuccessCriteriaMet']);
+});
+
+test('surplus Pods are discarded uncounted: unscheduled, Pending, not ready, young first', () => {
+  const job = jobOf({ completionMode: 'NonIndexed', parallelism: 1, completions: 9 });
+  const plan = planOf(job, [
+    { uid: 'ready', isReady: true },
+    { uid: 'running' },
+    { uid: 'unscheduled', phase: 'Pending', node: undefined },
+    { uid: 'pending', phase: 'Pending' },
+  ]);
+  expect(uids(plan.discarded)).toEqual(['unscheduled', 'pending', 'running']);
+  expect([plan.stopped, plan.status.active]).toEqual([[], 1]);
+});
+
+test('of two Pods with one index the more expendable goes, and one without an index goes', () => {
+  const plan = planOf(jobOf(), [
+    { uid: 'young', index: 0, createdAt: '2026-01-01T00:05:00Z' },
+    { uid: 'old', index: 0, createdAt: '2026-01-01T00:01:00Z' },
+    { uid: 'beyond', index: 2 },
+    { uid: 'other', index: 1 },
+  ]);
+  expect(new Set(uids(plan.discarded))).toEqual(new Set(['young', 'beyond']));
+  expect(plan.created).toEqual([]);
+});
+
+test.each([
+  ['TerminatingOrFailed', [0], 1],
+  ['Failed', [], undefined],
+] as const)(
+  'under %s a terminating Pod: replaced %j, failed %o',
+  (podReplacementPolicy, created, failed) => {
+    const job = jobOf({ podReplacementPolicy });
+    const deletedAt = '2026-01-01T00:00:01Z';
+    const pods = [
+      { uid: 'a', index: 0, deletedAt },
+      { uid: 'b', index: 1 },
+    ];
+    const plan = planOf(job, pods, { streak: NO_FAILURES, nowMs: NOW_MS });
+    expect([plan.created, plan.status.uncountedTerminatedPods?.failed?.length]).toEqual([
+      created,
+      failed,
+    ]);
+    expect(plan.status.terminating).toBe(1);
+  },
+);
+
+test('an unscheduled Pod that is deleted fails at once: no node will ever report its end', () => {
+  const job = jobOf({ podReplacementPolicy: 'Failed' });
+  const deletedAt = '2026-01-01T00:00:01Z';
+  const plan = planOf(job, [{ uid: 'a', index: 0, phase: 'Pending', node: undefined, deletedAt }]);
+  expect(plan.status.uncountedTerminatedPods).toEqual({ failed: ['a'] });
+  expect(uids(plan.settled)).toEqual(['a']);
+});
+
+test('a failed Pod is replaced after 10 s, the next after 20 s, and at once after a success', () => {
+  const job = jobOf({ parallelism: 1 });
+  const finishedAt = '2026-01-01T00:09:58Z';
+  const failed = { uid: 'a', index: 0, phase: 'Failed', finishedAt } as const;
+  const first = planOf(job, [failed], { streak: NO_FAILURES });
+  expect([first.created, first.requeueAfterMs]).toEqual([[], 8000]);
+  const counted = [{ ...failed, isUntracked: true }];
+  const later = planOf(job, counted, { streak: first.streak, nowMs: NOW_MS + 8000 });
+  expect(later.created).toEqual([0]);
+  const second = planOf(job, [{ ...failed, uid: 'b' }], { streak: first.streak });
+  expect(second.requeueAfterMs).toBe(18_000);
+  const success = {
+    uid: 'c',
+    index: 1,
+    phase: 'Succeeded',
+    finishedAt: '2026-01-01T00:09:59Z',
+  } as const;
+  expect(planOf(job, [failed, success], { streak: NO_FAILURES }).created).toEqual([0]);
+});
+
+test('the back-off of a Job that a new process takes over is made up from its Pods', () => {
+  const finishedAt = '2026-01-01T00:09:58Z';
+  const pod = { uid: 'a', index: 0, phase: 'Failed', finishedAt, isUntracked: true } as const;
+  expect(planOf(jobOf({ parallelism: 1 }), [pod]).requeueAfterMs).toBe(8000);
+});
+
+test('more failures than backoffLimit: first FailureTarget, Pods stopped, Failed when all is counted', () => {
+  const job = jobOf({ backoffLimit: 0 });
+  const pods = [
+    { uid: 'a', index: 0, phase: 'Failed' },
+    { uid: 'b', index: 1, isReady: true },
+  ] as const;
+  const decided = planOf(job, pods);
+  expect(trueTypes(decided)).toEqual(['FailureTarget']);
+  expect(decided.status.conditions?.[0]).toMatchObject({
+    reason: 'BackoffLimitExceeded',
+    message: 'Job has reached the specified backoff limit',
+  });
+  expect([uids(decided.stopped), uids(decided.settled), decided.events]).toEqual([
+    ['b'],
+    ['a'],
+    [],
+  ]);
+  expect(decided.status).toMatchObject({ ready: 0, terminating: 1 });
+
+  // Pods that have not ended count as failed now.
+  const failing = planOf(jobOf({ backoffLimit: 0 }, decided.status), [
+    { uid: 'a', index: 0, phase: 'Failed', isUntracked: true },
+    { uid: 'b', index: 1, deletedAt: '2026-01-01T00:10:00Z' },
+  ]);
+  expect(failing.status).toMatchObject({ failed: 1, uncountedTerminatedPods: { failed: ['b'] } });
+  expect(trueTypes(failing)).toEqual(['FailureTarget']);
+
+  const ended = planOf(jobOf({ backoffLimit: 0 }, failing.status), [
+    { uid: 'a', index: 0, phase: 'Failed', isUntracked: true },
+  ]);
+  expect(trueTypes(ended)).toEqual(['FailureTarget', 'Failed']);
+  expect(ended.status).toMatchObject({ failed: 2, uncountedTerminatedPods: {}, terminating: 0 });
+  expect(ended.events).toMatchObject([{ type: 'Warning', reason: 'BackoffLimitExceeded' }]);
+});
+
+test.each([
+  [0, 0, false],
+  [0, 1, true],
+  [3, 2, false],
+  [3, 3, true],
+])('OnFailure with backoffLimit %i and %i restarts fails: %o', (backoffLimit, restarts, fails) => {
+  const template = {
+    spec: { restartPolicy: 'OnFailure' as const, containers: [{ name: 'main' }] },
+  };
+  const plan = planOf(jobOf({ backoffLimit, template }), [
+    { uid: 'a', index: 0, restarts },
+    { uid: 'b', index: 1 },
+  ]);
+  expect(trueTypes(plan)).toEqual(fails ? ['FailureTarget'] : []);
+});
+
+test('the deadline fails the Job, is waited for until then, and rests while it is suspended', () => {
+  const pods = [
+    { uid: 'a', index: 0 },
+    { uid: 'b', index: 1 },
+  ];
+  const waiting = planOf(jobOf({ activeDeadlineSeconds: 601 }), pods);
+  expect([trueTypes(waiting), waiting.requeueAfterMs]).toEqual([[], 1000]);
+  const late = planOf(jobOf({ activeDeadlineSeconds: 600 }), pods);
+  expect(late.status.conditions?.[0]).toMatchObject({
+    type: 'FailureTarget',
+    reason: 'DeadlineExceeded',
+    message: 'Job was active longer than specified deadline',
+  });
+  expect(late.requeueAfterMs).toBeUndefined();
+  expect(trueTypes(planOf(jobOf({ activeDeadlineSeconds: 1, suspend: true }), []))).toEqual([
+    'Suspended',
+  ]);
+});
+
+test('success is written, Pods are let go, then the Job is Complete', () => {
+  const job = jobOf();
+  const reached = planOf(job, [
+    { uid: 'a', index: 0, phase: 'Succeeded' },
+    { uid: 'b', index: 1, phase: 'Succeeded' },
+  ]);
+  expect(reached.status).toMatchObject({ succeeded: 2, completedIndexes: '0,1' });
+  expect(reached.status.completionTime).toBeUndefined();
+  expect(trueTypes(reached)).toEqual(['SuccessCriteriaMet']);
+  expect(uids(reached.settled)).toEqual(['a', 'b']);
+  const complete = planOf(jobOf({}, reached.status), [
+    { uid: 'a', index: 0, phase: 'Succeeded', isUntracked: true },
+    { uid: 'b', index: 1, phase: 'Succeeded', isUntracked: true },
+  ]);
+  expect(trueTypes(complete)).toEqual(['SuccessCriteriaMet', 'Complete']);
+  expect(complete.status).toMatchObject({ completionTime: '2026-01-01T00:10:00Z', ready: 0 });
+  expect(complete.events).toMatchObject([{ reason: 'Completed', note: 'Job completed' }]);
+});
+
+test('a Job without completions to reach is Complete at once', () => {
+  const plan = planOf(jobOf({ completions: 0, parallelism: 0 }, NO_STATUS), []);
+  expect(trueTypes(plan)).toEqual(['SuccessCriteriaMet', 'Complete']);
+});
+
+test('a finished Job changes no more, and its Pods are let go', () => {
+  const status = { succeeded: 2, conditions: [{ type: 'Complete', status: 'True' }] } as const;
+  const plan = planOf(jobOf({}, status), [{ uid: 'late', index: 0, phase: 'Failed' }]);
+  expect(plan.status).toBe(status);
+  expect([uids(plan.settled), plan.created, plan.events]).toEqual([['late'], [], []]);
+});
+
+test('suspend discards active Pods uncounted, resume starts the clock anew', () => {
+  const running = [
+    { uid: 'a', index: 0 },
+    { uid: 'b', index: 1 },
+  ];
+  const suspended = planOf(jobOf({ suspend: true }), running);
+  expect(new Set(uids(suspended.discarded))).toEqual(new Set(['a', 'b']));
+  expect(suspended.status.startTime).toBeUndefined();
+  expect(suspended.status.active).toBeUndefined();
+  expect(suspended.events).toMatchObject([{ reason: 'Suspended', note: 'Job suspended' }]);
+  const still = planOf(jobOf({ suspend: true }, suspended.status), []);
+  expect([still.created, still.events]).toEqual([[], []]);
+  const resumed = planOf(jobOf({}, still.status), []);
+  expect(resumed.status.startTime).toBe('2026-01-01T00:10:00Z');
+  expect(resumed.status.conditions).toMatchObject([
+    { type: 'Suspended', status: 'False', reason: 'JobResumed' },
+  ]);
+  expect([resumed.created, resumed.events]).toMatchObject([[0, 1], [{ reason: 'Resumed' }]]);
+});
+
+test('own writes that the cache lacks are taken into account', () => {
+  const pods = [{ uid: 'a', index: 0 }];
+  const deleted = planOf(jobOf({ suspend: true }), pods, {
+    deleted: new Set(['a']),
+    untracked: new Set(['a']),
+  });
+  expect([deleted.discarded, deleted.status.terminating]).toEqual([[], 1]);
+});
+
+test('while the Job is being deleted nothing is created or discarded', () => {
+  const job = jobOf();
+  const deleting = {
+    ...job,
+    metadata: { ...job.metadata, deletionTimestamp: '2026-01-01T00:09:00Z' },
+  };
+  const plan = planOf(deleting, [{ uid: 'a', index: 0, deletedAt: '2026-01-01T00:09:00Z' }]);
+  expect([plan.created, plan.discarded, plan.stopped]).toEqual([[], [], []]);
+  expect(uids(plan.settled)).toContain('a');
+});
+
+test('fields that have no effect here are said once', () => {
+  const spec = { podFailurePolicy: { rules: [] }, successPolicy: { rules: [] } };
+  const plan = planOf(jobOf(spec, NO_STATUS), []);
+  expect(plan.events.map((event) => event.note)).toEqual([
+    "This cluster's Job controller does not act on spec.podFailurePolicy; the Job runs without it",
+    "This cluster's Job controller does not act on spec.successPolicy; the Job runs without it",
+  ]);
+  expect(planOf(jobOf(spec, plan.status), []).events).toEqual([]);
+});
