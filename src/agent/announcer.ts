@@ -47,8 +47,6 @@ type Old =
   | { readonly name: 'Absent'; readonly version: string; readonly hasAnnotations: boolean }
   | { readonly name: 'Unknown' };
 
-/** For one request, retries of a busy server by the client included. */
-const REQUEST_TIMEOUT_MS = 15_000;
 const BACKOFF = { baseMs: 50, maxMs: 30_000, jitterFactor: 1 } as const;
 /** An agent that is told to stop has no time to lose: its Pod waits for it. */
 const NOTICE_TIMEOUT_MS = 300;
@@ -120,14 +118,15 @@ export class Announcer {
 
   /** True when the announcement stands; otherwise it has waited as long as is due. */
   async #attempt(announcement: Announcement): Promise<boolean> {
+    const { signal } = this.#options;
     const text = String(announcement.epoch);
     try {
       if (this.#old.name === 'Unknown') {
-        if (!this.#learn(await this.#request({ type: 'merge', patch: {} }))) return false;
+        if (!this.#learn(await this.#patch({ type: 'merge', patch: {} }, signal))) return false;
         if (this.#isAt(text)) return true;
       }
       const operations = this.#operations(announcement, this.#old);
-      this.#learn(await this.#request({ type: 'json', operations }));
+      this.#learn(await this.#patch({ type: 'json', operations }, signal));
       return this.#isAt(text);
     } catch (error) {
       await this.#afterFailure(error);
@@ -162,7 +161,11 @@ export class Announcer {
     this.#options.podEnding();
   }
 
-  /** Servers answer a failed test with 422, and may refuse for a conflict of their own with 409. */
+  /**
+   * Servers answer a failed test with 422, and may refuse for a conflict of their own with 409: then
+   * the value is another one than thought. Other refusals changed nothing. After anything else
+   * nobody knows whether the patch was applied.
+   */
   async #afterFailure(error: unknown): Promise<void> {
     const { clock, logger, signal } = this.#options;
     if (signal.aborted) throw signal.reason;
@@ -172,9 +175,10 @@ export class Announcer {
       this.#podIsGone();
       return;
     }
-    const wasUnknown = this.#old.name === 'Unknown';
-    this.#old = { name: 'Unknown' };
-    if ((code === 422 || code === 409) && !wasUnknown) return;
+    const isConflict = code === 422 || code === 409;
+    const isFirst = this.#old.name !== 'Unknown' && this.#old.name !== 'Absent';
+    if (isConflict || code === undefined || code >= 500) this.#old = { name: 'Unknown' };
+    if (isConflict && isFirst) return;
     logger.warn('the epoch could not be announced yet', { err: String(error) });
     await sleep(clock, this.#backoff.next(), signal);
   }
@@ -192,13 +196,6 @@ export class Announcer {
 
   #uidTest(): readonly JsonPatchOperation[] {
     return this.#uid === undefined ? [] : [{ op: 'test', path: '/metadata/uid', value: this.#uid }];
-  }
-
-  #request(patch: Parameters<Client['patch']>[2]): Promise<Stored<Pod>> {
-    const { clock, signal } = this.#options;
-    return withDeadline(clock, REQUEST_TIMEOUT_MS, signal, (limited) =>
-      this.#patch(patch, limited),
-    );
   }
 
   #patch(patch: Parameters<Client['patch']>[2], signal: AbortSignal): Promise<Stored<Pod>> {

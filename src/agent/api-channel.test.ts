@@ -1,0 +1,509 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { JobSet, JobSetStatus } from '../jobset/jobset.ts';
+import { EPOCH, NOTICE } from '../jobset/names.ts';
+import type { Stored } from '../kube/meta.ts';
+import { applyJsonPatch, parseJsonPatch } from '../kube/patch/json-patch.ts';
+import type { Pod } from '../kube/pod.ts';
+import { ApiStatusError, failure } from '../kube/status.ts';
+import { createClient } from '../runtime/http-client.ts';
+import { handlerTransport } from '../runtime/memory/memory-transport.ts';
+import { SeededRandom } from '../runtime/memory/seeded-random.ts';
+import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
+import { SILENT } from '../runtime/ports/logger.ts';
+import type { HttpRequest, HttpResponse } from '../runtime/ports/transport.ts';
+import { createApiChannel } from './api-channel.ts';
+import type { Channel } from './channel.ts';
+
+/** One JobSet and one Pod behind HTTP, with room for faults. */
+class FakeApi {
+  /** How it takes `sendInitialEvents`. */
+  streaming: 'yes' | 'refuses' | 'ignores' = 'yes';
+  version = 10;
+  jobSet: Stored<JobSet> | undefined;
+  pod: Stored<Pod> | undefined;
+  readonly requests: string[] = [];
+  /** Answers, throws, or returns undefined to let the request through. */
+  fault: (request: HttpRequest, count: number) => Promise<HttpResponse> | undefined = () =>
+    undefined;
+  /** Called after a patch was applied; a throw is an answer that got lost. */
+  applied: (count: number) => void = () => undefined;
+  readonly #watches = new Set<(line: string | undefined) => void>();
+  #patches = 0;
+
+  constructor() {
+    const creationTimestamp = '2026-01-01T00:00:00Z';
+    const metadata = { namespace: 'ns', creationTimestamp, resourceVersion: '10' };
+    this.jobSet = {
+      apiVersion: 'jobset.x-k8s.io/v1alpha2',
+      kind: 'JobSet',
+      metadata: { ...metadata, name: 'train', uid: 'jobset-uid' },
+      spec: {
+        replicatedJobs: [
+          {
+            name: 'w',
+            replicas: 1,
+            template: { spec: { template: { spec: { containers: [] } } } },
+          },
+        ],
+        failurePolicy: { restartStrategy: 'InPlaceRestart' },
+      },
+    };
+    this.pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { ...metadata, name: 'pod', uid: 'pod-uid', annotations: { other: 'x' } },
+      spec: { containers: [] },
+    };
+  }
+
+  get annotations(): Readonly<Record<string, string>> {
+    return this.pod?.metadata.annotations ?? {};
+  }
+
+  /** Writes the JobSet's status and tells the watches. */
+  setStatus(deprecated: number, released: number): void {
+    if (this.jobSet === undefined) throw new Error('there is no JobSet');
+    const status: JobSetStatus = {
+      deprecatedEpoch: deprecated,
+      replicatedJobsStatus: [
+        {
+          name: 'w',
+          ready: 0,
+          succeeded: 0,
+          failed: 0,
+          active: 0,
+          suspended: 0,
+          syncedEpoch: released,
+        },
+      ],
+    };
+    const metadata = { ...this.jobSet.metadata, resourceVersion: String(++this.version) };
+    this.jobSet = { ...this.jobSet, metadata, status };
+    this.emit({ type: 'MODIFIED', object: this.jobSet });
+  }
+
+  setPod(change: Partial<Stored<Pod>['metadata']>): void {
+    if (this.pod === undefined) throw new Error('there is no Pod');
+    const resourceVersion = String(++this.version);
+    this.pod = { ...this.pod, metadata: { ...this.pod.metadata, ...change, resourceVersion } };
+  }
+
+  emit(event: object): void {
+    for (const watch of this.#watches) watch(`${JSON.stringify(event)}\n`);
+  }
+
+  /** The server ends all watches. */
+  closeWatches(): void {
+    for (const watch of this.#watches) watch(undefined);
+  }
+
+  get openWatches(): number {
+    return this.#watches.size;
+  }
+
+  handler = async (request: HttpRequest): Promise<HttpResponse> => {
+    this.requests.push(`${request.method} ${request.path}`);
+    const fault = this.fault(request, this.requests.length);
+    if (fault !== undefined) return fault;
+    const url = new URL(request.path, 'http://x');
+    try {
+      if (url.pathname.includes('/pods/')) return json(200, this.#patch(request));
+      if (url.searchParams.get('watch') !== 'true') return json(200, this.#list());
+      return this.#watch(url.searchParams, request.signal);
+    } catch (error) {
+      if (error instanceof ApiStatusError) return json(error.code, error.status);
+      throw error;
+    }
+  };
+
+  #list(): object {
+    const items = this.jobSet === undefined ? [] : [this.jobSet];
+    return { kind: 'JobSetList', metadata: { resourceVersion: String(this.version) }, items };
+  }
+
+  #watch(query: URLSearchParams, signal: AbortSignal): HttpResponse {
+    const isStreaming = query.get('sendInitialEvents') === 'true';
+    if (isStreaming && this.streaming === 'refuses') {
+      throw failure('Invalid', 'sendInitialEvents is forbidden for watch');
+    }
+    const lines: string[] = [];
+    if (isStreaming) {
+      if (this.jobSet !== undefined) lines.push(line({ type: 'ADDED', object: this.jobSet }));
+      if (this.streaming === 'yes') lines.push(line(bookmark(this.version, true)));
+    }
+    return { status: 200, headers: {}, body: this.#body(lines, signal) };
+  }
+
+  async *#body(first: readonly string[], signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
+    const queue: (string | undefined)[] = [...first];
+    let wake: () => void = () => undefined;
+    const push = (text: string | undefined): void => {
+      queue.push(text);
+      wake();
+    };
+    this.#watches.add(push);
+    signal.addEventListener('abort', () => push(undefined), { once: true });
+    try {
+      for (;;) {
+        while (queue.length === 0) {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        }
+        const next = queue.shift();
+        if (next === undefined) return;
+        yield Buffer.from(next);
+      }
+    } finally {
+      this.#watches.delete(push);
+    }
+  }
+
+  #patch(request: HttpRequest): object {
+    if (this.pod === undefined) throw failure('NotFound', 'pods "pod" not found');
+    const body: unknown = JSON.parse(Buffer.from(request.body ?? []).toString());
+    if (request.headers['content-type'] !== 'application/json-patch+json') {
+      expect(body).toEqual({});
+      return this.pod;
+    }
+    const patched = applyJsonPatch(this.pod, parseJsonPatch(body)) as Stored<Pod>;
+    this.setPod(patched.metadata);
+    this.applied(++this.#patches);
+    return this.pod;
+  }
+}
+
+function line(event: object): string {
+  return `${JSON.stringify(event)}\n`;
+}
+
+function bookmark(version: number, isEnd: boolean): object {
+  const annotations = isEnd ? { 'k8s.io/initial-events-end': 'true' } : {};
+  const metadata = { resourceVersion: String(version), annotations };
+  return { type: 'BOOKMARK', object: { apiVersion: 'x/v1', kind: 'JobSet', metadata } };
+}
+
+function json(status: number, body: object): HttpResponse {
+  return {
+    status,
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from(JSON.stringify(body)),
+  };
+}
+
+class Scene {
+  readonly api = new FakeApi();
+  readonly clock = new VirtualClock();
+  /** What the listener heard: `D/S`, `announced E`, `ending`. */
+  readonly heard: string[] = [];
+  channel: Channel | undefined;
+
+  open({
+    announced = 0,
+    podUid = 'pod-uid',
+  }: {
+    announced?: number;
+    podUid?: string;
+  } = {}): Channel {
+    const { clock } = this;
+    const random = new SeededRandom(7);
+    const client = createClient({
+      transport: handlerTransport(this.api.handler),
+      clock,
+      random,
+      userAgent: 'test',
+    });
+    const channel = createApiChannel({
+      client,
+      clock,
+      random,
+      logger: SILENT,
+      namespace: 'ns',
+      jobSetName: 'train',
+      replicatedJobName: 'w',
+      podName: 'pod',
+      podUid,
+      announced,
+    });
+    channel.open({
+      snapshot: ({ deprecated, released }) => this.heard.push(`${deprecated}/${released}`),
+      announced: (epoch) => this.heard.push(`announced ${epoch}`),
+      podEnding: () => this.heard.push('ending'),
+    });
+    this.channel = channel;
+    return channel;
+  }
+
+  until(condition: () => boolean, limitMs = 60_000): Promise<void> {
+    return this.clock.runUntil(condition, limitMs);
+  }
+
+  get patches(): number {
+    return this.api.requests.filter((request) => request.startsWith('PATCH')).length;
+  }
+}
+
+let scene = new Scene();
+afterEach(async () => {
+  scene.channel?.close();
+  await scene.clock.settle();
+  const left = { watches: scene.api.openWatches, timers: scene.clock.pendingTimers };
+  scene = new Scene();
+  expect(left).toEqual({ watches: 0, timers: 0 });
+});
+
+describe('following a JobSet', () => {
+  it('speaks only after the end of the initial events, and then of every change', async () => {
+    scene.open();
+    await scene.until(() => scene.heard.length === 1);
+    scene.api.setStatus(0, 1);
+    scene.api.setStatus(1, 1);
+    await scene.until(() => scene.heard.length === 3);
+    expect(scene.heard).toEqual(['0/0', '0/1', '1/1']);
+    const [query] = scene.api.requests.map((request) => new URLSearchParams(request.split('?')[1]));
+    expect(Object.fromEntries(query ?? [])).toMatchObject({
+      watch: 'true',
+      sendInitialEvents: 'true',
+      resourceVersionMatch: 'NotOlderThan',
+      allowWatchBookmarks: 'true',
+      fieldSelector: 'metadata.name=train',
+    });
+    expect(query?.has('resourceVersion')).toBe(false);
+  });
+
+  it.each(['refuses', 'ignores'] as const)(
+    'lists and watches where the server %s to stream the initial state',
+    async (streaming) => {
+      scene.api.streaming = streaming;
+      scene.open();
+      await scene.until(() => scene.heard.length === 1);
+      await scene.until(() => scene.api.requests.some((r) => r.includes('resourceVersion=10')));
+      await scene.clock.settle();
+      scene.api.setStatus(0, 1);
+      await scene.until(() => scene.heard.length === 2);
+      expect(scene.heard).toEqual(['0/0', '0/1']);
+      const list = scene.api.requests.find((request) => !request.includes('watch=true'));
+      expect(list).not.toContain('resourceVersion');
+    },
+  );
+
+  it('resumes from the last version when a watch ends', async () => {
+    scene.open();
+    await scene.until(() => scene.heard.length === 1);
+    scene.api.setStatus(0, 1);
+    await scene.until(() => scene.heard.length === 2);
+    scene.api.emit(bookmark(15, false));
+    await scene.clock.settle();
+    scene.api.closeWatches();
+    await scene.until(() => scene.api.requests.length === 2);
+    expect(scene.api.requests[1]).toContain('resourceVersion=15');
+    expect(scene.heard).toEqual(['0/0', '0/1']);
+  });
+
+  it.each([
+    ['by status', () => Promise.resolve(json(410, failure('Expired', 'too old').status))],
+    [
+      'within the stream',
+      () => {
+        const event = line({ type: 'ERROR', object: failure('Expired', 'too old').status });
+        return Promise.resolve({ status: 200, headers: {}, body: Buffer.from(event) });
+      },
+    ],
+  ])('starts anew when its version is too old (410 %s)', async (_, answer) => {
+    scene.open();
+    await scene.until(() => scene.heard.length === 1);
+    scene.api.fault = ({ path }) => (path.includes('resourceVersion=') ? answer() : undefined);
+    scene.api.closeWatches();
+    scene.api.setStatus(0, 1);
+    await scene.until(() => scene.heard.includes('0/1'));
+    expect(scene.api.requests.filter((r) => r.includes('sendInitialEvents'))).toHaveLength(2);
+  });
+
+  it('outlives an API that is away, refuses or talks nonsense', async () => {
+    scene.api.fault = (_, count) => {
+      if (count <= 3) return Promise.reject(new Error('connection refused'));
+      if (count <= 5) return Promise.resolve(json(500, { kind: 'Status', code: 500 }));
+      if (count === 6) return Promise.resolve(json(403, failure('Forbidden', 'no').status));
+      if (count === 7) {
+        return Promise.resolve({ status: 200, headers: {}, body: Buffer.from('{"type":') });
+      }
+      return undefined;
+    };
+    scene.open();
+    await scene.until(() => scene.heard.length === 1, 300_000);
+    expect(scene.heard).toEqual(['0/0']);
+  });
+
+  it('ends a watch that the server has forgotten', async () => {
+    scene.open();
+    await scene.until(() => scene.heard.length === 1);
+    await scene.clock.advance(400_000);
+    expect(scene.api.requests.length).toBeGreaterThan(1);
+    expect(scene.api.openWatches).toBe(1);
+  });
+
+  it('does not hammer a server that closes every watch at once', async () => {
+    scene.api.fault = ({ path }) =>
+      path.includes('resourceVersion=')
+        ? Promise.resolve({ status: 200, headers: {}, body: Buffer.alloc(0) })
+        : undefined;
+    scene.open();
+    await scene.until(() => scene.heard.length === 1);
+    scene.api.closeWatches();
+    await scene.clock.advance(60_000);
+    expect(scene.api.requests.length).toBeLessThan(15);
+  });
+
+  it('says nothing about a JobSet that is not there, nor about its deletion', async () => {
+    const { jobSet } = scene.api;
+    scene.open();
+    await scene.until(() => scene.heard.length === 1);
+    scene.api.emit({ type: 'DELETED', object: jobSet });
+    await scene.clock.settle();
+    expect(scene.heard).toEqual(['0/0']);
+  });
+});
+
+describe('announcing an epoch', () => {
+  it('takes one patch, and one for each later epoch', async () => {
+    const channel = scene.open();
+    channel.announce({ epoch: 1 });
+    await scene.until(() => scene.heard.includes('announced 1'));
+    channel.announce({ epoch: 2, cause: { epoch: 1, end: { exitCode: 3 } } });
+    await scene.until(() => scene.heard.includes('announced 2'));
+    expect(scene.patches).toBe(2);
+    expect(scene.api.annotations).toEqual({
+      other: 'x',
+      [EPOCH]: '2',
+      [NOTICE]: '{"epoch":1,"exitCode":3}',
+    });
+  });
+
+  it('takes one patch after a restart of the container, thanks to the marker', async () => {
+    scene.api.setPod({ annotations: { [EPOCH]: '4' } });
+    scene.open({ announced: 4 }).announce({ epoch: 5 });
+    await scene.until(() => scene.heard.includes('announced 5'));
+    expect(scene.patches).toBe(1);
+  });
+
+  it.each<[string, Record<string, string> | undefined, number]>([
+    ['another value than the marker says', { [EPOCH]: '3' }, 4],
+    ['a value that a new Pod has not', { [EPOCH]: '3' }, 0],
+    ['no value where the marker says one', { other: 'x' }, 4],
+    ['no annotations at all', undefined, 0],
+  ])('reads and repeats when the Pod has %s', async (_, annotations, announced) => {
+    scene.api.setPod({});
+    const { pod } = scene.api;
+    if (pod !== undefined) {
+      const { annotations: _dropped, ...metadata } = pod.metadata;
+      scene.api.pod = {
+        ...pod,
+        metadata: annotations === undefined ? metadata : { ...metadata, annotations },
+      };
+    }
+    scene.open({ announced }).announce({ epoch: 5 });
+    await scene.until(() => scene.heard.includes('announced 5'));
+    expect(scene.api.annotations[EPOCH]).toBe('5');
+  });
+
+  it('finds out what became of a patch whose answer was lost', async () => {
+    scene.api.applied = (count) => {
+      if (count === 1) throw new Error('connection reset');
+    };
+    scene.open().announce({ epoch: 1 });
+    await scene.until(() => scene.heard.includes('announced 1'));
+    // The patch and one read: it stands, so nothing is written again.
+    expect(scene.patches).toBe(2);
+  });
+
+  it('never lets a late patch win over a newer one', async () => {
+    let late: (() => Promise<HttpResponse>) | undefined;
+    scene.api.fault = (request) => {
+      if (request.method !== 'PATCH' || late !== undefined) return undefined;
+      late = () => scene.api.handler(request);
+      return Promise.reject(new Error('the connection broke, the request lives on'));
+    };
+    const channel = scene.open();
+    channel.announce({ epoch: 1 });
+    await scene.until(() => late !== undefined);
+    channel.announce({ epoch: 2 });
+    await scene.until(() => scene.heard.includes('announced 2'));
+    expect((await late?.())?.status).toBe(422);
+    expect(scene.api.annotations[EPOCH]).toBe('2');
+    expect(scene.heard).not.toContain('announced 1');
+  });
+
+  it('repeats what a busy server turned away, without reading', async () => {
+    let refused = 0;
+    scene.api.fault = ({ method }) => {
+      if (method !== 'PATCH' || refused >= 30) return undefined;
+      refused++;
+      return Promise.resolve(json(429, failure('TooManyRequests', 'busy').status));
+    };
+    scene.open().announce({ epoch: 1 });
+    await scene.until(() => scene.heard.includes('announced 1'), 900_000);
+    expect(scene.patches).toBe(31);
+  });
+
+  it('goes on after the right to patch is granted', async () => {
+    scene.api.fault = ({ method }, count) =>
+      method === 'PATCH' && count < 6
+        ? Promise.resolve(json(403, failure('Forbidden', 'pods is forbidden').status))
+        : undefined;
+    scene.open().announce({ epoch: 1 });
+    await scene.until(() => scene.heard.includes('announced 1'), 300_000);
+  });
+
+  it.each<[string, (api: FakeApi) => void]>([
+    ['is being deleted', (api) => api.setPod({ deletionTimestamp: '2026-01-01T00:00:01Z' })],
+    ['is gone', (api) => (api.pod = undefined)],
+    ['was replaced by one of the same name', (api) => api.setPod({ uid: 'another' })],
+  ])('tells when the Pod %s', async (_, change) => {
+    change(scene.api);
+    scene.open().announce({ epoch: 1 });
+    await scene.until(() => scene.heard.includes('ending'));
+    await scene.clock.advance(60_000);
+    expect(scene.patches).toBeLessThanOrEqual(2);
+  });
+
+  it('spreads the announcements of a large group, but not the first one', async () => {
+    const { jobSet } = scene.api;
+    const [job] = jobSet?.spec.replicatedJobs ?? [];
+    if (jobSet === undefined || job === undefined) throw new Error('no JobSet');
+    scene.api.jobSet = {
+      ...jobSet,
+      spec: { ...jobSet.spec, replicatedJobs: [{ ...job, replicas: 5000 }] },
+    };
+    const channel = scene.open();
+    await scene.until(() => scene.heard.length === 1);
+    channel.announce({ epoch: 1 });
+    await scene.clock.settle();
+    expect(scene.patches).toBe(0);
+    await scene.until(() => scene.heard.includes('announced 1'));
+    channel.announce({ epoch: 2 });
+    await scene.clock.settle();
+    expect(scene.heard.at(-1)).toBe('announced 2');
+  });
+});
+
+describe('giving notice', () => {
+  it('writes the epoch of the worker that is being stopped', async () => {
+    await scene.open().giveNotice(3);
+    expect(scene.api.annotations[NOTICE]).toBe('3');
+  });
+
+  it('keeps the agent no longer than a moment when the API does not answer', async () => {
+    scene.api.fault = ({ method }) =>
+      method === 'PATCH' ? new Promise(() => undefined) : undefined;
+    const start = scene.clock.monotonic();
+    let isDone = false;
+    void scene
+      .open()
+      .giveNotice(3)
+      .then(() => {
+        isDone = true;
+      });
+    await scene.until(() => isDone);
+    expect(scene.clock.monotonic() - start).toBeLessThan(500);
+  });
+});
