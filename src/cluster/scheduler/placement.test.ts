@@ -1,0 +1,159 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Stored } from '../../kube/meta.ts';
+import type { Node } from '../../kube/node.ts';
+import type { Container, Pod, PodSpec } from '../../kube/pod.ts';
+import { NodeLoads } from './node-loads.ts';
+import { placePod } from './placement.ts';
+import { requestsOf } from './resource-amounts.ts';
+
+function nodeOf(
+  name: string,
+  more: Pick<Node, 'spec' | 'status'> & { labels?: Record<string, string> } = {},
+): Stored<Node> {
+  const { labels = {}, spec, status } = more;
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name, uid: name, resourceVersion: '1', creationTimestamp: '', labels },
+    ...(spec === undefined ? {} : { spec }),
+    status: {
+      allocatable: { cpu: '4', memory: '8Gi', pods: '110' },
+      conditions: [{ type: 'Ready', status: 'True' }],
+      ...status,
+    },
+  };
+}
+
+function containerOf(requests: Record<string, string>, more: Partial<Container> = {}): Container {
+  return { name: 'c', resources: { requests }, ...more };
+}
+
+function podOf(spec: Partial<PodSpec> = {}): Pod {
+  return { apiVersion: 'v1', kind: 'Pod', metadata: {}, spec: { containers: [], ...spec } };
+}
+
+function place(pod: Pod, nodes: readonly Stored<Node>[], loads = new NodeLoads()) {
+  return placePod(pod, requestsOf(pod), nodes, (node) => loads.of(node));
+}
+
+const notReady = { status: { conditions: [{ type: 'Ready', status: 'False' }] } } as const;
+const tainted = { spec: { taints: [{ key: 'gpu', value: 'yes', effect: 'NoSchedule' }] } };
+const MISMATCH = "didn't match Pod's node affinity/selector";
+
+test.each<[string, Pod, readonly Stored<Node>[], string]>([
+  ['no node', podOf(), [], 'no nodes available to schedule pods'],
+  [
+    'a node that is not ready',
+    podOf(),
+    [nodeOf('a', notReady)],
+    '0/1 nodes are available: 1 node(s) had untolerated taint {node.kubernetes.io/not-ready: }.',
+  ],
+  [
+    'a cordoned node',
+    podOf(),
+    [nodeOf('a', { spec: { unschedulable: true } })],
+    '0/1 nodes are available: 1 node(s) had untolerated taint {node.kubernetes.io/unschedulable: }.',
+  ],
+  [
+    'taints and selectors, counted by reason',
+    podOf({ nodeSelector: { zone: '1' } }),
+    [nodeOf('a', { ...tainted, labels: { zone: '1' } }), nodeOf('b'), nodeOf('c')],
+    `0/3 nodes are available: 1 node(s) had untolerated taint {gpu: yes}, 2 node(s) ${MISMATCH}.`,
+  ],
+  [
+    'too much of two resources',
+    podOf({ containers: [containerOf({ cpu: '4001m', memory: '9Gi' })] }),
+    [nodeOf('a')],
+    '0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient memory.',
+  ],
+  [
+    'a resource that no node has',
+    podOf({ containers: [containerOf({ 'nvidia.com/gpu': '1' })] }),
+    [nodeOf('a')],
+    '0/1 nodes are available: 1 Insufficient nvidia.com/gpu.',
+  ],
+])('unschedulable: %s', (_, pod, nodes, message) => {
+  expect(place(pod, nodes)).toEqual({ outcome: 'unschedulable', message });
+});
+
+test.each([
+  ['exact', { key: 'gpu', operator: 'Equal', value: 'yes', effect: 'NoSchedule' }, true],
+  ['by key', { key: 'gpu', operator: 'Exists' }, true],
+  ['everything', { operator: 'Exists' }, true],
+  ['operator left out', { key: 'gpu', value: 'yes' }, true],
+  ['another value', { key: 'gpu', operator: 'Equal', value: 'no' }, false],
+  ['another effect', { key: 'gpu', operator: 'Exists', effect: 'NoExecute' }, false],
+] as const)('a toleration (%s) lets the Pod on the node: %#', (_, toleration, fits) => {
+  const { outcome } = place(podOf({ tolerations: [toleration] }), [nodeOf('a', tainted)]);
+  expect(outcome === 'fits').toBe(fits);
+});
+
+test('a taint that only asks for preference keeps nobody off', () => {
+  const taints = [{ key: 'k', effect: 'PreferNoSchedule' }];
+  expect(place(podOf(), [nodeOf('a', { spec: { taints } })])).toEqual({
+    outcome: 'fits',
+    node: 'a',
+  });
+});
+
+test('Pods spread over the nodes, and a node takes no more than its limit of Pods', () => {
+  const loads = new NodeLoads();
+  const small = { status: { allocatable: { pods: '1' } } };
+  const nodes = [nodeOf('a'), nodeOf('b'), nodeOf('c', small)];
+  const chosen = Array.from({ length: 5 }, (_, i) => {
+    const placing = place(podOf(), nodes, loads);
+    const node = placing.outcome === 'fits' ? placing.node : '-';
+    loads.place(`p${i}`, node, requestsOf(podOf()));
+    return node;
+  });
+  expect(chosen.join('')).toBe('abcab');
+  const full = place(podOf(), [nodeOf('c', small)], loads);
+  expect(full).toMatchObject({ message: '0/1 nodes are available: 1 Too many pods.' });
+});
+
+test('a Pod asks for what it needs at its worst moment', () => {
+  const pod = podOf({
+    initContainers: [
+      containerOf({ cpu: '100m' }),
+      containerOf({ cpu: '300m' }, { restartPolicy: 'Always' }),
+      containerOf({ cpu: '2', memory: '1Gi' }),
+    ],
+    containers: [
+      containerOf({ cpu: '1' }),
+      { name: 'limited', resources: { limits: { cpu: '500m', memory: '64Mi' } } },
+    ],
+  });
+  const requests = requestsOf(pod);
+  // The last init container runs beside the sidecar; the two containers and the sidecar need less.
+  expect(requests.get('cpu')).toBe(2_300_000_000n);
+  expect(requests.get('memory')).toBe(1024n ** 3n * 1_000_000_000n);
+});
+
+test('the loads are the sum of the placements, whatever came and went', () => {
+  const step = fc.record({
+    pod: fc.nat(4),
+    node: fc.constantFrom('a', 'b', undefined),
+    cpu: fc.nat(9),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+      const loads = new NodeLoads();
+      const expected = new Map<number, { node: string; cpu: bigint }>();
+      for (const { pod, node, cpu } of steps) {
+        if (node === undefined) {
+          expect(loads.remove(`p${pod}`)).toBe(expected.delete(pod));
+          continue;
+        }
+        loads.place(`p${pod}`, node, new Map([['cpu', BigInt(cpu)]]));
+        expected.set(pod, { node, cpu: BigInt(cpu) });
+      }
+      for (const node of ['a', 'b']) {
+        const own = [...expected.values()].filter((placement) => placement.node === node);
+        expect(loads.of(node).pods).toBe(own.length);
+        const sum = own.reduce((total, placement) => total + placement.cpu, 0n);
+        expect(loads.of(node).requests.get('cpu') ?? 0n).toBe(sum);
+      }
+    }),
+  );
+});
