@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import type { ContainerRestartRule } from '../kube/pod.ts';
+import { type FakeProcess, MemoryProcessRunner } from '../runtime/memory/memory-process-runner.ts';
+import { SeededRandom } from '../runtime/memory/seeded-random.ts';
+import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
+import { SILENT } from '../runtime/ports/logger.ts';
+import { createSupervisor, type Supervisor } from './supervisor.ts';
+import { restartsGroup, type WorkerExit, workerExit } from './worker-exit.ts';
+
+interface Ended {
+  readonly exit: WorkerExit;
+  readonly restartsGroup: boolean;
+}
+
+class Scene {
+  readonly clock = new VirtualClock();
+  readonly ended: Ended[] = [];
+  readonly processes: MemoryProcessRunner;
+  readonly supervisor: Supervisor;
+
+  constructor(program: (self: FakeProcess) => void, command = 'train') {
+    this.processes = new MemoryProcessRunner({ train: program });
+    this.supervisor = createSupervisor({
+      command: { argv: [command, '--fast'], env: { PATH: '/bin' }, cwd: '/' },
+      rules: [],
+      stopGraceMs: 5000,
+      processes: this.processes,
+      clock: this.clock,
+      random: new SeededRandom(1),
+      logger: SILENT,
+    });
+  }
+
+  lift(epoch: number): Promise<void> {
+    this.supervisor.lift(epoch, (exit, restarts) => {
+      this.ended.push({ exit, restartsGroup: restarts });
+    });
+    return this.clock.settle();
+  }
+
+  get workers(): readonly FakeProcess[] {
+    return this.processes.started;
+  }
+}
+
+describe('a supervisor', () => {
+  it('gives the worker its command, its environment and its epoch', async () => {
+    const scene = new Scene(() => undefined);
+    await scene.lift(4);
+    const [worker] = scene.workers;
+    expect(worker?.command.argv).toEqual(['train', '--fast']);
+    expect(worker?.command.env).toMatchObject({ PATH: '/bin', LOCKSTEP_EPOCH: '4' });
+  });
+
+  it('marks each run of the worker differently', async () => {
+    const scene = new Scene((self) => self.exit(1));
+    await scene.lift(1);
+    await scene.lift(2);
+    const marks = scene.workers.map((worker) => worker.command.env['LOCKSTEP_WORKER']);
+    expect(new Set(marks).size).toBe(2);
+  });
+
+  it('tells of the end only when all descendants are gone', async () => {
+    const scene = new Scene((self) => {
+      self.fork('same group').onSignal(() => undefined);
+      self.fork('own group').onSignal(() => undefined);
+      self.exit(3);
+    });
+    await scene.lift(1);
+    expect(scene.ended).toEqual([
+      { exit: { end: { exitCode: 3 }, exitCode: 3 }, restartsGroup: true },
+    ]);
+    expect(scene.processes.running).toEqual([]);
+  });
+
+  it('stops with SIGTERM, and with SIGKILL only what ignores it for longer than the grace', async () => {
+    const scene = new Scene((self) => self.onSignal(() => undefined));
+    await scene.lift(1);
+    scene.supervisor.stopWorker();
+    await scene.clock.advance(4999);
+    expect(scene.workers[0]?.signals).toEqual(['SIGTERM']);
+    await scene.clock.advance(1);
+    expect(scene.workers[0]?.signals).toEqual(['SIGTERM', 'SIGKILL']);
+    expect(scene.ended).toMatchObject([{ exit: { end: { signal: 'SIGKILL' }, exitCode: 137 } }]);
+    expect(scene.clock.pendingTimers).toBe(0);
+  });
+
+  it('stops a worker that was told so before its process was there', async () => {
+    const scene = new Scene(() => undefined);
+    scene.supervisor.lift(1, (exit, restarts) => {
+      scene.ended.push({ exit, restartsGroup: restarts });
+    });
+    scene.supervisor.stopWorker();
+    await scene.clock.settle();
+    expect(scene.ended).toMatchObject([{ exit: { end: { signal: 'SIGTERM' } } }]);
+    expect(scene.clock.pendingTimers).toBe(0);
+  });
+
+  it('forwards signals while there is a worker', async () => {
+    const scene = new Scene((self) => {
+      self.onSignal((signal) => {
+        if (signal === 'SIGUSR2') self.exit(0);
+      });
+    });
+    expect(scene.supervisor.forward('SIGHUP')).toBe(false);
+    await scene.lift(1);
+    expect(scene.supervisor.forward('SIGUSR1')).toBe(true);
+    expect(scene.supervisor.forward('SIGUSR2')).toBe(true);
+    await scene.clock.settle();
+    expect(scene.workers[0]?.signals).toEqual(['SIGUSR1', 'SIGUSR2']);
+    expect(scene.ended).toMatchObject([{ exit: { exitCode: 0 }, restartsGroup: false }]);
+    expect(scene.supervisor.forward('SIGHUP')).toBe(false);
+  });
+
+  it('reports a program that does not exist as shells do', async () => {
+    const scene = new Scene(() => undefined, 'nothing');
+    await scene.lift(1);
+    expect(scene.ended).toMatchObject([{ exit: { exitCode: 127 }, restartsGroup: true }]);
+  });
+});
+
+const RULES: readonly ContainerRestartRule[] = [
+  { action: 'Terminate', exitCodes: { operator: 'In', values: [3] } },
+  { action: 'Restart', exitCodes: { operator: 'In', values: [42] } },
+  { action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [137, 0] } },
+];
+
+describe('the exit of a worker', () => {
+  it.each<[string, readonly ContainerRestartRule[], Parameters<typeof workerExit>[0], boolean]>([
+    ['restarts the group when it failed and there are no rules', [], code(1), true],
+    ['leaves when it succeeded and there are no rules', [], code(0), false],
+    ['restarts the group for Restart', RULES, code(42), true],
+    ['restarts the group for RestartAllContainers, a signal being 128+n', RULES, killed(), true],
+    ['restarts the group even for 0 if a rule says so', RULES, code(0), true],
+    ['leaves for Terminate', RULES, code(3), false],
+    ['leaves when no rule matches', RULES, code(1), false],
+  ])('%s', (_, rules, exit, expected) => {
+    expect(restartsGroup(rules, workerExit(exit).exitCode)).toBe(expected);
+  });
+});
+
+function code(exitCode: number): Parameters<typeof workerExit>[0] {
+  return { exitCode, signal: undefined };
+}
+
+function killed(): Parameters<typeof workerExit>[0] {
+  return { exitCode: undefined, signal: 'SIGKILL' };
+}
