@@ -1,0 +1,118 @@
+import {
+  CONFIG_MAPS,
+  type ConfigMap,
+  NAMESPACES,
+  type Namespace,
+  SERVICE_ACCOUNTS,
+  type ServiceAccount,
+} from '../kube/core.ts';
+import {
+  CUSTOM_RESOURCE_DEFINITIONS,
+  type CustomResourceDefinition,
+} from '../kube/custom-resource-definition.ts';
+import { JOBS, type Job } from '../kube/job.ts';
+import type { KubeObject } from '../kube/meta.ts';
+import { NODES, type Node } from '../kube/node.ts';
+import { PODS, type Pod } from '../kube/pod.ts';
+import type { Client } from '../runtime/client.ts';
+import { createEventRecorder, type EventRecorder } from '../runtime/event-recorder.ts';
+import { createInformer, type Informer } from '../runtime/informer.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import type { Clock } from '../runtime/ports/clock.ts';
+import type { Logger } from '../runtime/ports/logger.ts';
+import type { Random } from '../runtime/ports/random.ts';
+import { startGarbageCollector } from './garbage-collector/garbage-collector.ts';
+import { JOB_POD_INDEXES, startJobController } from './job-controller/job-controller.ts';
+import { startNamespaceController } from './namespace-controller/namespace-controller.ts';
+import { startScheduler } from './scheduler/scheduler.ts';
+import {
+  DEFAULT_SERVICE_ACCOUNT,
+  ROOT_CERTIFICATE_CONFIG_MAP,
+  startServiceAccountController,
+} from './service-account-controller/service-account-controller.ts';
+
+/**
+ * The controllers of the embedded cluster: what kube-controller-manager and kube-scheduler are on a
+ * real one, as far as Lockstep needs it. They share informers and know the cluster only through the
+ * API, so they run against any API server.
+ */
+export interface ControllersOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** PEM: what Pods check the API server's certificate with. */
+  readonly rootCertificate: string;
+  readonly metrics?: Metrics | undefined;
+}
+
+export interface Controllers {
+  /** Ends all loops and requests. Nothing is lost: the API has the state. */
+  stop(): Promise<void>;
+}
+
+/** Resolves once all caches are complete and all controllers run. */
+export async function startControllers(options: ControllersOptions): Promise<Controllers> {
+  const informers = startInformers(options);
+  await Promise.all(Object.values(informers).map((informer) => informer.whenSynced()));
+  const jobEvents = recorderOf(options, 'job-controller');
+  const schedulerEvents = recorderOf(options, 'default-scheduler');
+  const controllers = [
+    startJobController({ ...options, ...informers, events: jobEvents }),
+    startScheduler({ ...options, ...informers, events: schedulerEvents }),
+    startGarbageCollector({
+      ...options,
+      definitions: informers.definitions,
+      startMetadataInformer: (resource) =>
+        createInformer({ ...options, resource, metadataOnly: true }),
+    }),
+    startNamespaceController({ ...options, ...informers }),
+    startServiceAccountController({ ...options, ...informers }),
+  ];
+  return {
+    stop: async () => {
+      await Promise.all(controllers.map((controller) => controller.stop()));
+      await Promise.all([jobEvents.stop(), schedulerEvents.stop()]);
+      await Promise.all(Object.values(informers).map((informer) => informer.stop()));
+    },
+  };
+}
+
+interface Informers extends Readonly<Record<string, Informer<KubeObject>>> {
+  readonly jobs: Informer<Job>;
+  readonly pods: Informer<Pod>;
+  readonly nodes: Informer<Node>;
+  readonly namespaces: Informer<Namespace>;
+  readonly definitions: Informer<CustomResourceDefinition>;
+  readonly serviceAccounts: Informer<ServiceAccount>;
+  readonly rootCertificates: Informer<ConfigMap>;
+}
+
+function startInformers(options: ControllersOptions): Informers {
+  const { client, clock, random, logger } = options;
+  const shared = { client, clock, random, logger };
+  return {
+    jobs: createInformer<Job>({ ...shared, resource: JOBS }),
+    pods: createInformer<Pod>({ ...shared, resource: PODS, indexes: JOB_POD_INDEXES }),
+    nodes: createInformer<Node>({ ...shared, resource: NODES }),
+    namespaces: createInformer<Namespace>({ ...shared, resource: NAMESPACES }),
+    definitions: createInformer<CustomResourceDefinition>({
+      ...shared,
+      resource: CUSTOM_RESOURCE_DEFINITIONS,
+    }),
+    serviceAccounts: createInformer<ServiceAccount>({
+      ...shared,
+      resource: SERVICE_ACCOUNTS,
+      fieldSelector: `metadata.name=${DEFAULT_SERVICE_ACCOUNT}`,
+    }),
+    rootCertificates: createInformer<ConfigMap>({
+      ...shared,
+      resource: CONFIG_MAPS,
+      fieldSelector: `metadata.name=${ROOT_CERTIFICATE_CONFIG_MAP}`,
+    }),
+  };
+}
+
+function recorderOf(options: ControllersOptions, controller: string): EventRecorder {
+  return createEventRecorder({ ...options, controller });
+}
