@@ -16,18 +16,9 @@ export interface FieldRequirement {
 /** Throws 400 `BadRequest` for a text that is no selector. The empty text selects everything. */
 export function parseFieldSelector(text: string): FieldRequirements {
   return splitTerms(text)
-    .filter((term) => term !== '')
-    .map((term) => {
-      const operator = /!=|==|=/.exec(term);
-      if (operator === null) {
-        throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`);
-      }
-      return {
-        field: term.slice(0, operator.index),
-        isEqual: operator[0] !== '!=',
-        value: unescaped(term.slice(operator.index + operator[0].length)),
-      };
-    });
+    .toSorted()
+    .map((term) => requirementIn(term, text))
+    .filter(({ field, value }) => field !== '' || value !== '');
 }
 
 /** `fieldOf` gives a field's value; a field that an object lacks has the empty one. */
@@ -49,6 +40,18 @@ export function formatFieldSelector(selector: FieldRequirements): string {
 /** The value that a selector demands of `field`, if it demands one. */
 export function requiredValue(selector: FieldRequirements, field: string): string | undefined {
   return selector.find((term) => term.field === field && term.isEqual)?.value;
+}
+
+function requirementIn(term: string, selector: string): FieldRequirement {
+  const operator = /!=|==|=/.exec(term);
+  if (operator === null) {
+    throw badRequest(`invalid selector: '${selector}'; can't understand '${term}'`);
+  }
+  return {
+    field: term.slice(0, operator.index),
+    isEqual: operator[0] !== '!=',
+    value: unescaped(term.slice(operator.index + operator[0].length)),
+  };
 }
 
 /** Splits at commas that no backslash precedes. */

@@ -34,8 +34,9 @@ export function formatQuantity(quantity: Quantity): string {
   const magnitude = nano < 0n ? -nano : nano;
   const sign = nano < 0n ? '-' : '';
   if (nano === 0n) return '0';
-  if (format === 'BinarySI' && magnitude >= 1024n * UNIT) return sign + formatBinary(magnitude);
-  // Small binary quantities read better as decimal ones.
+  // Small binary quantities, and those with a fraction, are shown as decimal ones.
+  const isBinary = format === 'BinarySI' && magnitude >= 1024n * UNIT && magnitude % UNIT === 0n;
+  if (isBinary) return sign + formatBinary(magnitude / UNIT);
   return sign + formatDecimal(magnitude, format === 'DecimalExponent');
 }
 
@@ -109,8 +110,8 @@ function ceilDivide(value: bigint, by: bigint): bigint {
   return value > 0n && quotient * by !== value ? quotient + 1n : quotient;
 }
 
-function formatBinary(nano: bigint): string {
-  let value = ceilDivide(nano, UNIT);
+function formatBinary(units: bigint): string {
+  let value = units;
   let suffix = 0;
   while (value % 1024n === 0n && suffix < BINARY_SUFFIXES.length - 1) {
     value /= 1024n;

@@ -70,6 +70,7 @@ function changesIn(patch: List, strategy: ListStrategy): Changes {
     const directive = ownMember(element, DIRECTIVE);
     switch (directive) {
       case undefined:
+        keyOf(element, strategy);
         elements.push(element);
         break;
       case 'delete':
