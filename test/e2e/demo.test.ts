@@ -1,0 +1,121 @@
+/** The main job as a user runs it: its result, its manners, and what it leaves behind. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { DemoReport } from '../../src/cli/demo/report.ts';
+import { LOCKSTEP, outputUntil } from './local-cluster.fixture.ts';
+
+const CLEAN_UP_LIMIT_MS = 5000;
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function lockstep(...args: readonly string[]): ChildProcess {
+  return spawn(process.execPath, [LOCKSTEP, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+function endOf(child: ChildProcess): Promise<Ended> {
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString();
+  });
+  child.stderr?.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr })));
+}
+
+/** Processes that know of a state directory: its Pods, and the operator. */
+function processesOf(stateDirectory: string): readonly string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        const seen =
+          readFileSync(`/proc/${pid}/environ`) + readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+        return Number(pid) !== process.pid && seen.includes(stateDirectory);
+      } catch {
+        return false;
+      }
+    });
+}
+
+async function expectNothingLeft(stateDirectory: string): Promise<void> {
+  const deadline = performance.now() + CLEAN_UP_LIMIT_MS;
+  while (performance.now() < deadline) {
+    if (processesOf(stateDirectory).length === 0 && !existsSync(stateDirectory)) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  expect({
+    processes: processesOf(stateDirectory),
+    directory: existsSync(stateDirectory),
+  }).toEqual({ processes: [], directory: false });
+}
+
+describe('lockstep demo', () => {
+  it.each(['sidecar', 'supervisor'] as const)(
+    'loses a worker, restarts in place and learns (%s)',
+    async (mode) => {
+      const { code, stdout, stderr } = await endOf(
+        lockstep('demo', '--workers', '3', '--kill', '2', '--mode', mode, '--json'),
+      );
+
+      expect({ code, stderr }).toMatchObject({ code: 0 });
+      const report = JSON.parse(stdout) as DemoReport;
+      expect(report).toMatchObject({ workers: 3, steps: 700 });
+      expect(report.accuracy).toBeGreaterThan(0.95);
+      const [inPlace, recreate, ...others] = report.restarts;
+      expect(others).toEqual([]);
+      expect(inPlace).toMatchObject({
+        strategy: 'InPlaceRestart',
+        mode,
+        epoch: 1,
+        podsRecreated: 0,
+      });
+      expect(inPlace?.witness).toMatchObject({ container: 'worker' });
+      expect(inPlace?.stepsLost).toBeGreaterThanOrEqual(30);
+      expect(recreate).toMatchObject({ strategy: 'Recreate', mode: null, podsRecreated: 3 });
+      for (const restart of report.restarts) {
+        const sum = Object.values(restart.phasesMs).reduce((a, b) => a + b, 0);
+        expect(sum).toBeCloseTo(restart.totalMs, 0);
+      }
+    },
+  );
+
+  it('ends and cleans up within 5 s of Ctrl-C', async () => {
+    const child = lockstep('demo', '--workers', '2');
+    const output = await outputUntil(child, 'step 100/700');
+    const stateDirectory = /Kubernetes in (\S+)/.exec(output)?.[1] ?? '';
+    const ended = endOf(child);
+    child.kill('SIGINT');
+
+    expect((await ended).code).toBe(130);
+    await expectNothingLeft(stateDirectory);
+  });
+
+  it('leaves nothing behind when it is killed', async () => {
+    const child = lockstep('demo', '--workers', '2');
+    const output = await outputUntil(child, 'step 100/700');
+    const stateDirectory = /Kubernetes in (\S+)/.exec(output)?.[1] ?? '';
+    expect(processesOf(stateDirectory).length).toBeGreaterThan(0);
+    child.kill('SIGKILL');
+
+    await expectNothingLeft(stateDirectory);
+  });
+
+  it.each([
+    [['demo', '--workers', '0'], '--workers is "0", allowed is an integer from 1 to 64'],
+    [['demo', '--mode', 'car'], '--mode is "car", allowed are sidecar, supervisor'],
+    [['demo', '--wrokers', '4'], "unknown option '--wrokers'"],
+    [['dmeo'], "unknown command 'dmeo'"],
+  ])('%j is a usage error', async (args, message) => {
+    const { code, stdout, stderr } = await endOf(lockstep(...args));
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toContain(message);
+  });
+});

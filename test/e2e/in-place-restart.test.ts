@@ -1,0 +1,164 @@
+/**
+ * The in-place property with real processes (design, section 5): whatever fails, the same Pods go on
+ * with one new process per worker, in one new epoch, and nobody starts before all old workers ended.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { EPOCH } from '../../src/jobset/names.ts';
+import { NODES } from '../../src/kube/node.ts';
+import { PODS } from '../../src/kube/pod.ts';
+import { type ClusterUnderTest, startCluster } from './local-cluster.fixture.ts';
+import { type Mode, rankOf, WorkerGroup } from './worker-group.fixture.ts';
+
+const SIZE = 3;
+
+let cluster: ClusterUnderTest;
+let group: WorkerGroup | undefined;
+beforeAll(async () => {
+  cluster = await startCluster();
+});
+afterEach(async () => {
+  await group?.remove();
+  group = undefined;
+});
+afterAll(() => cluster.stop());
+
+async function startGroup(mode: Mode, name: string): Promise<WorkerGroup> {
+  group = await WorkerGroup.start(cluster, `${name}-${mode.toLowerCase()}`, SIZE, mode);
+  await group.running(1);
+  return group;
+}
+
+function identities(of: WorkerGroup): readonly string[] {
+  return of
+    .livePods()
+    .map((pod) => `${pod.metadata.name} ${pod.metadata.uid} ${pod.status?.podIP}`);
+}
+
+/** Between the starts of one epoch and those of the next, every worker that was not killed ended. */
+function expectNobodyEarly(of: WorkerGroup, killed: readonly number[]): void {
+  const marks = of.marks();
+  const secondStart = marks.findIndex((mark, i) => mark.what === 'start' && i >= SIZE);
+  const ended = marks.slice(0, secondStart).filter((mark) => mark.what === 'end');
+  const survivors = Array.from({ length: SIZE }, (_, rank) => rank).filter(
+    (rank) => !killed.includes(rank),
+  );
+  expect(ended.map((mark) => mark.rank).sort()).toEqual(survivors);
+}
+
+function expectOneRestart(of: WorkerGroup): void {
+  expect(of.status).toMatchObject({ inPlaceRestarts: 1, inPlaceRestartsCountTowardsMax: 1 });
+  expect(of.status.restarts ?? 0).toBe(0);
+  expect(of.starts()).toHaveLength(2 * SIZE);
+  expect(new Set(of.starts().map((mark) => mark.pid)).size).toBe(2 * SIZE);
+}
+
+describe.each<Mode>(['Sidecar', 'Supervisor'])('a group in %s mode restarts in place', (mode) => {
+  it('when a worker dies in mid-run', async () => {
+    const of = await startGroup(mode, 'mid-run');
+    const before = identities(of);
+
+    of.kill(1);
+    await of.running(2);
+
+    expect(identities(of)).toEqual(before);
+    expectOneRestart(of);
+    expectNobodyEarly(of, [1]);
+    expect(of.status.restartHistory?.[0]?.witness).toMatchObject({
+      pod: of.livePods()[1]?.metadata.name,
+      container: 'worker',
+    });
+  });
+
+  it('once, when several workers die at a time', async () => {
+    const of = await startGroup(mode, 'several');
+    const before = identities(of);
+
+    of.kill(0, 2);
+    await of.running(2);
+
+    expect(identities(of)).toEqual(before);
+    expectOneRestart(of);
+    expectNobodyEarly(of, [0, 2]);
+  });
+
+  it('again, when a worker dies at the instant of its release', async () => {
+    const of = await startGroup(mode, 'release');
+    const before = identities(of);
+
+    of.kill(1);
+    await of.until('a worker of epoch 2 started', () => of.starts().length > SIZE);
+    const early = of.starts().at(-1)?.rank ?? 0;
+    of.kill(early);
+    await of.running(3, 2 * SIZE + 1);
+    await of.until('every rank runs in epoch 3', () =>
+      [0, 1, 2].every((rank) => isAlive(of.pid(rank))),
+    );
+
+    expect(identities(of)).toEqual(before);
+    expect(of.status).toMatchObject({ inPlaceRestarts: 2, deprecatedEpoch: 2, syncedEpoch: 3 });
+  });
+
+  it('with one new Pod, when a Pod is deleted by hand', async () => {
+    const of = await startGroup(mode, 'deleted');
+    const before = of.livePods();
+
+    await cluster.client.delete(PODS, {
+      namespace: 'default',
+      name: before[1]?.metadata.name ?? '',
+    });
+    await of.running(2);
+
+    const uids = of.livePods().map((pod) => pod.metadata.uid);
+    expect(uids[0]).toBe(before[0]?.metadata.uid);
+    expect(uids[1]).not.toBe(before[1]?.metadata.uid);
+    expect(uids[2]).toBe(before[2]?.metadata.uid);
+    expect(of.status).toMatchObject({ inPlaceRestarts: 1 });
+  });
+
+  it('once, when another Pod fails while the group waits at the barrier', async () => {
+    const of = await startGroup(mode, 'barrier');
+    const [first] = of.livePods();
+    await cordon(true);
+    try {
+      // Its replacement finds no node, so the others wait at the barrier for as long as we like.
+      await cluster.client.delete(PODS, { namespace: 'default', name: first?.metadata.name ?? '' });
+      await of.until(
+        'the rest waits at the barrier',
+        () =>
+          of.livePods().filter((pod) => pod.metadata.annotations?.[EPOCH] === '2').length ===
+          SIZE - 1,
+      );
+      const second = of.livePods().find((pod) => rankOf(pod) === 1);
+      await cluster.client.delete(PODS, {
+        namespace: 'default',
+        name: second?.metadata.name ?? '',
+      });
+      await of.until('it is replaced too', () => {
+        const replacement = of.livePods().find((pod) => rankOf(pod) === 1);
+        return replacement !== undefined && replacement.metadata.uid !== second?.metadata.uid;
+      });
+      expect(of.status.syncedEpoch).toBe(1);
+    } finally {
+      await cordon(false);
+    }
+    await of.running(2);
+    expect(of.status).toMatchObject({ inPlaceRestarts: 1, deprecatedEpoch: 1 });
+  });
+});
+
+async function cordon(unschedulable: boolean): Promise<void> {
+  await cluster.client.patch(
+    NODES,
+    { name: 'node-0' },
+    { type: 'merge', patch: { spec: { unschedulable } } },
+  );
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,75 @@
+/** A cluster for an end-to-end test: `lockstep up` as a user starts it, and a client of it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { connectKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
+import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
+import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
+import type { Client } from '../../src/runtime/client.ts';
+
+export const LOCKSTEP = fileURLToPath(new URL('../../bin/lockstep.js', import.meta.url));
+
+const START_TIMEOUT_MS = 30_000;
+
+export interface ClusterUnderTest {
+  readonly client: Client;
+  readonly kubeconfig: string;
+  /** A directory outside the cluster's state, for hostPath volumes. */
+  readonly shared: string;
+  readonly logs: () => string;
+  stop(): Promise<void>;
+}
+
+export async function startCluster(): Promise<ClusterUnderTest> {
+  const directory = mkdtempSync(join(tmpdir(), 'lockstep-e2e-'));
+  const state = join(directory, 'state');
+  const child = spawn(process.execPath, [LOCKSTEP, 'up', '--state-dir', state], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = await outputUntil(child, 'export KUBECONFIG=');
+  const kubeconfig = /export KUBECONFIG=(.*)/.exec(output)?.[1] ?? '';
+  const connection = connectKubeconfig({
+    path: kubeconfig,
+    clock: nodeClock,
+    random: systemRandom,
+    userAgent: 'lockstep-e2e',
+  });
+  return {
+    client: connection.client,
+    kubeconfig,
+    shared: directory,
+    logs: () => readFileSync(join(state, 'cluster.log'), 'utf8'),
+    stop: async () => {
+      connection.close();
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGINT');
+      await ended;
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What the process printed up to and with `text`; rejects if it ends or stays silent. */
+export function outputUntil(child: ChildProcess, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let output = '';
+    const timer = setTimeout(
+      () => reject(new Error(`no "${text}" within ${START_TIMEOUT_MS} ms:\n${output}`)),
+      START_TIMEOUT_MS,
+    );
+    const collect = (chunk: Buffer): void => {
+      output += chunk.toString();
+      if (!output.includes(text)) return;
+      clearTimeout(timer);
+      resolve(output);
+    };
+    child.stdout?.on('data', collect);
+    child.stderr?.on('data', collect);
+    child.once('exit', (code, signal) => {
+      clearTimeout(timer);
+      reject(new Error(`ended with ${signal ?? code} before "${text}":\n${output}`));
+    });
+  });
+}
