@@ -44,7 +44,7 @@ export function labelRequirementsOf(selector: LabelSelector | undefined): LabelR
 }
 
 /** Selects no object at all. */
-export const NOTHING: LabelRequirements = [{ key: '', operator: 'in', values: [] }];
+const NOTHING: LabelRequirements = [{ key: '', operator: 'in', values: [] }];
 
 export function matchesLabels(selector: LabelRequirements, labels: StringMap = {}): boolean {
   return selector.every((requirement) => {

@@ -17,7 +17,7 @@ export type JsonPatchOperation =
   | { readonly op: 'move' | 'copy'; readonly from: string; readonly path: string };
 
 /** As many as the API server takes. */
-export const MAX_JSON_PATCH_OPERATIONS = 10_000;
+const MAX_JSON_PATCH_OPERATIONS = 10_000;
 
 /** Throws 400 `BadRequest` naming the operation and the field, or 413 for too many operations. */
 export function parseJsonPatch(body: unknown): readonly JsonPatchOperation[] {
