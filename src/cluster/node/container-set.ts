@@ -165,8 +165,8 @@ export class ContainerSet {
     for (const { running: one } of this.#members.values()) {
       if (one !== undefined) this.#track(one.stop(SHUTDOWN_GRACE_MS, false));
     }
-    const exits = [...this.#members.values()].map(({ running: one }) => one?.process.exited);
-    await Promise.all(exits);
+    const processes = [...this.#members.values()].flatMap(({ running: one }) => one?.process ?? []);
+    await Promise.all(processes.map(({ exited: end }) => end));
     // A start that was under way ends its process when it finds out.
     while (this.#work.size > 0) await Promise.all(this.#work);
   }

@@ -76,7 +76,7 @@ function isReady({ life, kind }: ContainerRecord): boolean {
     case 'starting':
       return false;
     case 'running':
-      return life.ready && life.stopping === undefined;
+      return life.ready;
     case 'exited':
       return kind === 'init' && life.terminated.exitCode === 0;
   }

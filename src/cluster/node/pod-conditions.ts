@@ -14,7 +14,7 @@ export interface ConditionFacts {
   readonly statuses: Statuses;
   /** Also when the status does not say so yet, because something still has to stop. */
   readonly phase: PodPhase;
-  /** The Pod has its directory, volumes and address. */
+  /** The Pod has its directory, volumes and address, and has not given them back. */
   readonly isPrepared: boolean;
   /** Why it could not get them so far. */
   readonly preparationProblem: string | undefined;
@@ -104,12 +104,13 @@ function allContainersRestarting({ phase, isRestartingAll }: ConditionFacts): Ve
   };
 }
 
-function readyToStart({ isPrepared, preparationProblem, phase }: ConditionFacts): Verdict {
-  const type = 'PodReadyToStartContainers';
-  const hasEnded = phase === 'Succeeded' || phase === 'Failed';
-  const isReady = isPrepared && !hasEnded;
-  const verdict = { type, status: text(isReady), isObserved: true };
-  if (isReady || hasEnded || preparationProblem === undefined) return verdict;
+function readyToStart({ isPrepared, preparationProblem }: ConditionFacts): Verdict {
+  const verdict = {
+    type: 'PodReadyToStartContainers',
+    status: text(isPrepared),
+    isObserved: true,
+  };
+  if (isPrepared || preparationProblem === undefined) return verdict;
   return { ...verdict, reason: 'PreparationFailed', message: preparationProblem };
 }
 

@@ -54,7 +54,7 @@ export function podStatus(facts: PodStatusFacts): NodePodStatus {
     pod,
     statuses: statuses.byName,
     phase: verdict,
-    isPrepared: facts.isPrepared,
+    isPrepared: facts.isPrepared && !(isTerminal && isDown),
     preparationProblem: facts.preparationProblem,
     isRestartingAll: facts.isRestartingAll,
     previous: facts.previous.conditions,

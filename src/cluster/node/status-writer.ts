@@ -16,6 +16,8 @@ const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 10_000;
 /** A conflict without a resourceVersion of ours means a Pod with another UID, or a busy server. */
 const MAX_CONFLICTS = 5;
+/** Containers of a Pod start within a moment of each other, which is one status and not many. */
+const QUIET_MS = 20;
 /** Statuses that wait for an API server that does not answer: the oldest go first. */
 const MAX_QUEUED = 16;
 
@@ -30,6 +32,8 @@ export class StatusWriter {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #stop = new AbortController();
+  /** Aborted by what is not to wait for anything. */
+  #quiet = new AbortController();
   #queue: Queued[] = [];
   #written: NodePodStatus | undefined;
   #work: Promise<void> | undefined;
@@ -47,6 +51,7 @@ export class StatusWriter {
     if (last !== undefined && !last.mustBeSeen) this.#queue.pop();
     this.#queue.push({ status, mustBeSeen });
     if (this.#queue.length > MAX_QUEUED) this.#queue.shift();
+    if (mustBeSeen) this.#quiet.abort();
     this.#work ??= this.#drain().finally(() => {
       this.#work = undefined;
     });
@@ -59,15 +64,19 @@ export class StatusWriter {
 
   /** Drops what waits; nothing is written any more. */
   stop(): void {
+    this.#quiet.abort();
     this.#stop.abort(new Error('the node writes this status no more'));
     this.#queue = [];
   }
 
   async #drain(): Promise<void> {
-    // Changes of one moment become one status.
-    await Promise.resolve();
-    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
-      await this.#send(next.status);
+    while (this.#queue.length > 0) {
+      if (this.#queue[0]?.mustBeSeen === false) {
+        this.#quiet = new AbortController();
+        await this.#pause(QUIET_MS, this.#quiet.signal);
+      }
+      const next = this.#queue.shift();
+      if (next !== undefined) await this.#send(next.status);
     }
   }
 
@@ -89,13 +98,13 @@ export class StatusWriter {
         }
         this.#logger.debug('the status of a Pod could not be written yet', { err: error });
       }
-      try {
-        await sleep(this.#clock, retryMs, this.#stop.signal);
-      } catch {
-        // Stopped while it waited.
-        return;
-      }
+      await this.#pause(retryMs, this.#stop.signal);
+      if (this.#stop.signal.aborted) return;
     }
+  }
+
+  #pause(delayMs: number, signal: AbortSignal): Promise<void> {
+    return sleep(this.#clock, delayMs, signal).catch(() => undefined);
   }
 
   #patch(status: NodePodStatus): Promise<unknown> {
