@@ -14,6 +14,7 @@ describe('the configuration of an agent', () => {
         podName: 'pod',
         podUid: undefined,
         podIP: undefined,
+        barrierPort: undefined,
         jobSetName: 'train',
         jobSetUid: undefined,
         replicatedJobName: undefined,

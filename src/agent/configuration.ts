@@ -4,6 +4,7 @@
  */
 import {
   AGENT_COMMAND,
+  BARRIER_PORT,
   DEFAULT_RESTART_EXIT_CODE,
   ENV_EXIT_CODE,
   ENV_JOBSET_NAME,
@@ -13,6 +14,7 @@ import {
   ENV_POD_IP,
   ENV_POD_NAME,
   ENV_POD_UID,
+  ENV_PORT_PREFIX,
   ENV_REPLICATED_JOB_NAME,
   ENV_RESTART_RULES,
   ENV_ROOT,
@@ -28,6 +30,8 @@ export interface Configuration {
   readonly podUid: string | undefined;
   /** Where the barrier listens; undefined: on all addresses. */
   readonly podIP: string | undefined;
+  /** Undefined: the port that the injected probe asks for. */
+  readonly barrierPort: number | undefined;
   readonly jobSetName: string;
   readonly jobSetUid: string | undefined;
   /** Undefined: follow the epoch in which all of the JobSet was released. */
@@ -87,6 +91,7 @@ export function readConfiguration(
     podName: read.required(ENV_POD_NAME, 'the name of the Pod'),
     podUid: read.optional(ENV_POD_UID),
     podIP: read.optional(ENV_POD_IP),
+    barrierPort: read.port(`${ENV_PORT_PREFIX}${BARRIER_PORT}`),
     jobSetName: read.required(ENV_JOBSET_NAME, 'the name of the JobSet of the Pod'),
     jobSetUid: read.optional(ENV_JOBSET_UID),
     replicatedJobName: read.optional(ENV_REPLICATED_JOB_NAME),
@@ -151,6 +156,10 @@ class EnvironmentReader {
     if (value >= least && value <= most) return value;
     this.#reject(name, text, `a whole number from ${least} to ${most}`);
     return otherwise;
+  }
+
+  port(name: string): number | undefined {
+    return this.optional(name) === undefined ? undefined : this.integer(name, 0, 1, 65_535);
   }
 
   rules(name: string): readonly ContainerRestartRule[] {

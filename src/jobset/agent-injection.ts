@@ -93,6 +93,7 @@ function injectSidecar(template: PodTemplateSpec, options: AgentOptions): AgentI
     name: AGENT_CONTAINER_NAME,
     image: options.image,
     command: [options.command ?? AGENT_COMMAND],
+    ports: [{ containerPort: BARRIER_PORT }],
     env: agentEnvironment(options),
     volumeMounts: agentMounts(template),
     restartPolicy: 'Always',

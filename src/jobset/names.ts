@@ -56,6 +56,11 @@ export const ENV_RESTART_RULES = 'LOCKSTEP_RESTART_RULES';
 export const ENV_STOP_GRACE_SECONDS = 'LOCKSTEP_STOP_GRACE_SECONDS';
 /** Directory that stands for `/` where a node has no mount namespaces (the embedded cluster). */
 export const ENV_ROOT = 'LOCKSTEP_ROOT';
+/**
+ * Followed by a declared containerPort: the port to listen on instead, where Pods share an address
+ * (the embedded cluster without loopback addresses of its own).
+ */
+export const ENV_PORT_PREFIX = 'LOCKSTEP_PORT_';
 
 /** Environment that a supervising agent gives to its worker: the epoch in which it runs. */
 export const ENV_EPOCH = 'LOCKSTEP_EPOCH';

@@ -1,0 +1,210 @@
+/**
+ * The agent's process: configuration from the environment, the real ends of the ports, signals and
+ * exit codes. It is bundled into one file and runs in every worker Pod, so it imports little.
+ */
+import { existsSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import packageJson from '../../package.json' with { type: 'json' };
+import { AGENT_COMMAND, BARRIER_PORT } from '../jobset/names.ts';
+import { startHttpServer } from '../runtime/adapters/http-server.ts';
+import { createHttpTransport } from '../runtime/adapters/http-transport.ts';
+import { inClusterAccess } from '../runtime/adapters/in-cluster.ts';
+import { nodeClock } from '../runtime/adapters/node-clock.ts';
+import { createNodeProcessRunner } from '../runtime/adapters/node-process-runner.ts';
+import { systemRandom } from '../runtime/adapters/system-random.ts';
+import { tokenFile } from '../runtime/adapters/token-file.ts';
+import type { Client } from '../runtime/client.ts';
+import { ClusterAccessError } from '../runtime/cluster-access.ts';
+import { createClient } from '../runtime/http-client.ts';
+import type { Logger } from '../runtime/ports/logger.ts';
+import type { ProcessSignal } from '../runtime/ports/process-runner.ts';
+import { createJsonLinesLogger } from './adapters/json-lines-logger.ts';
+import { createMarkerFile } from './adapters/marker-file.ts';
+import { type Agent, type Body, startAgent } from './agent.ts';
+import { createApiChannel } from './api-channel.ts';
+import type { LeaveReason } from './barrier.ts';
+import { type Configuration, readConfiguration, USAGE } from './configuration.ts';
+import { type MarkerStore, NO_MARKER, processMarkerStore } from './marker.ts';
+import { createSidecar } from './sidecar.ts';
+import { createSupervisor, type Supervisor } from './supervisor.ts';
+import { exitCodeOfSignal } from './worker-exit.ts';
+
+const FAILURE_EXIT_CODE = 1;
+
+/** One try of a request. A server that does not answer for longer is asked again. */
+const REQUEST_TIMEOUT_MS = 15_000;
+/** A watch has a connection of its own; everything else happens one after the other. */
+const MAX_CONNECTIONS = 2;
+
+async function main(): Promise<number> {
+  const result = readConfiguration(process.argv.slice(2), process.env);
+  switch (result.type) {
+    case 'Help':
+      process.stdout.write(USAGE);
+      return 0;
+    case 'Version':
+      process.stdout.write(`${packageJson.version}\n`);
+      return 0;
+    case 'Errors':
+      for (const error of result.errors) process.stderr.write(`${AGENT_COMMAND}: ${error}\n`);
+      return FAILURE_EXIT_CODE;
+    case 'Configuration':
+      return run(result.configuration);
+  }
+}
+
+async function run(configuration: Configuration): Promise<number> {
+  const { namespace, podName: pod, jobSetName: jobset } = configuration;
+  const logger = createJsonLinesLogger().with({ logger: 'agent', namespace, pod, jobset });
+  try {
+    const reason = await agentOf(configuration, logger);
+    return exitCodeOf(reason, configuration);
+  } catch (error) {
+    logger.error('the agent cannot go on', {
+      err: error instanceof ClusterAccessError ? error.message : String(error),
+    });
+    return FAILURE_EXIT_CODE;
+  }
+}
+
+function exitCodeOf(reason: LeaveReason, configuration: Configuration): number {
+  switch (reason.type) {
+    case 'EpochOver':
+      return configuration.restartExitCode;
+    case 'Signal':
+      return exitCodeOfSignal(reason.signal);
+    case 'WorkerExit':
+      return reason.exit.exitCode;
+  }
+}
+
+async function agentOf(configuration: Configuration, logger: Logger): Promise<LeaveReason> {
+  // Signals count from the first moment: an agent that is told to end must not miss it.
+  const signals = new Signals();
+  const client = await createAgentClient(configuration);
+  const markers = markersOf(configuration, logger);
+  const marker = (await markers.read()) ?? NO_MARKER;
+  const channel = createApiChannel({
+    client,
+    clock: nodeClock,
+    random: systemRandom,
+    logger,
+    namespace: configuration.namespace,
+    jobSetName: configuration.jobSetName,
+    replicatedJobName: configuration.replicatedJobName,
+    podName: configuration.podName,
+    podUid: configuration.podUid,
+    announced: marker.announced,
+  });
+  const supervisor = supervisorOf(configuration, logger);
+  const body: Body = supervisor ?? (await startSidecar(configuration));
+  const { jobSetUid } = configuration;
+  const agent = startAgent({ jobSetUid, marker, markers, channel, body, logger });
+  signals.deliver(agent, supervisor);
+  return agent.left;
+}
+
+async function createAgentClient(configuration: Configuration): Promise<Client> {
+  const root = configuration.root === '' ? '/' : configuration.root;
+  const access = await inClusterAccess(process.env, root);
+  const transport = createHttpTransport({
+    server: access.server,
+    tls: access.tls,
+    maxConnections: MAX_CONNECTIONS,
+  });
+  return createClient({
+    transport,
+    clock: nodeClock,
+    random: systemRandom,
+    userAgent: `${AGENT_COMMAND}/${packageJson.version}`,
+    credentials:
+      access.token !== undefined && 'file' in access.token
+        ? tokenFile(access.token.file, nodeClock)
+        : undefined,
+    requestTimeoutMs: REQUEST_TIMEOUT_MS,
+  });
+}
+
+function markersOf(configuration: Configuration, logger: Logger): MarkerStore {
+  const { markerDirectory, root } = configuration;
+  if (markerDirectory !== undefined) return createMarkerFile(join(root, markerDirectory), logger);
+  logger.warn('no marker directory: a restart at the barrier will restart the group once more');
+  return processMarkerStore();
+}
+
+function supervisorOf(configuration: Configuration, logger: Logger): Supervisor | undefined {
+  const { worker, root, restartRules: rules, stopGraceMs } = configuration;
+  if (worker === undefined) return undefined;
+  const [program, ...rest] = worker;
+  // Where `/` is a directory, a program of a volume lies below that; all others are the machine's.
+  const mounted = root !== '' && isAbsolute(program) && existsSync(join(root, program));
+  return createSupervisor({
+    command: {
+      argv: [mounted ? join(root, program) : program, ...rest],
+      env: definedVariables(process.env),
+      cwd: process.cwd(),
+    },
+    rules,
+    stopGraceMs,
+    processes: createNodeProcessRunner(),
+    clock: nodeClock,
+    random: systemRandom,
+    logger,
+  });
+}
+
+function definedVariables(env: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
+
+async function startSidecar({ podIP, barrierPort }: Configuration): Promise<Body> {
+  const sidecar = createSidecar();
+  const { handler } = sidecar;
+  const port = barrierPort ?? BARRIER_PORT;
+  if (podIP !== undefined) await startHttpServer({ handler, host: podIP, port });
+  else {
+    await startHttpServer({ handler, host: '::', port }).catch((error: unknown) => {
+      // A machine without IPv6 has no `::`.
+      if (!(error instanceof Error && 'code' in error && error.code === 'EAFNOSUPPORT'))
+        throw error;
+      return startHttpServer({ handler, host: '0.0.0.0', port });
+    });
+  }
+  return sidecar;
+}
+
+const FORWARDED: readonly ProcessSignal[] = [
+  'SIGTERM',
+  'SIGINT',
+  'SIGHUP',
+  'SIGQUIT',
+  'SIGUSR1',
+  'SIGUSR2',
+  'SIGWINCH',
+];
+/** Signals that end a process unless it does something about them, as far as they are forwarded. */
+const ENDING: ReadonlySet<ProcessSignal> = new Set(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']);
+
+/** Takes signals for the agent, and keeps those that come before it is there. */
+class Signals {
+  readonly #early: ProcessSignal[] = [];
+  #take: (signal: ProcessSignal) => void = (signal) => this.#early.push(signal);
+
+  constructor() {
+    for (const signal of FORWARDED) process.on(signal, () => this.#take(signal));
+  }
+
+  /** SIGTERM ends the agent; the others are the worker's, and end an agent that has none. */
+  deliver(agent: Agent, supervisor: Supervisor | undefined): void {
+    this.#take = (signal) => {
+      const hasWorker = supervisor?.forward(signal) ?? false;
+      if (signal === 'SIGTERM' || (!hasWorker && ENDING.has(signal))) agent.stop(signal);
+    };
+    for (const signal of this.#early) this.#take(signal);
+  }
+}
+
+// Watches and kept connections would hold the process: it ends when the agent does.
+process.exit(await main());

@@ -1,0 +1,128 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { nodeClock } from '../runtime/adapters/node-clock.ts';
+import { createNodeProcessRunner } from '../runtime/adapters/node-process-runner.ts';
+import { systemRandom } from '../runtime/adapters/system-random.ts';
+import { sleep } from '../runtime/ports/clock.ts';
+import { SILENT } from '../runtime/ports/logger.ts';
+import { createSupervisor, type Supervisor } from './supervisor.ts';
+import type { WorkerExit } from './worker-exit.ts';
+
+const POLL_MS = 10;
+const LIMIT_MS = 20_000;
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'lockstep-supervisor-'));
+});
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+/** Runs `script` as a worker and returns how to reach it and what became of it. */
+function run(
+  script: string,
+  stopGraceMs = 200,
+): { readonly supervisor: Supervisor; readonly ended: Promise<WorkerExit> } {
+  const supervisor = createSupervisor({
+    command: {
+      argv: ['/bin/bash', '-c', script],
+      env: { PATH: process.env['PATH'] ?? '', DIRECTORY: directory },
+      cwd: directory,
+    },
+    rules: [],
+    stopGraceMs,
+    processes: createNodeProcessRunner(),
+    clock: nodeClock,
+    random: systemRandom,
+    logger: SILENT,
+  });
+  const ended = new Promise<WorkerExit>((resolve) => supervisor.lift(7, resolve));
+  return { supervisor, ended };
+}
+
+async function until<T>(read: () => Promise<T | undefined> | T | undefined): Promise<T> {
+  const deadline = nodeClock.monotonic() + LIMIT_MS;
+  while (nodeClock.monotonic() < deadline) {
+    const value = await read();
+    if (value !== undefined) return value;
+    await sleep(nodeClock, POLL_MS);
+  }
+  throw new Error('the condition did not come true in time');
+}
+
+/** The file's text once it ends in a line feed. */
+function fileText(name: string): Promise<string> {
+  return until(async () => {
+    const text = await readFile(join(directory, name), 'utf8').catch(() => '');
+    return text.endsWith('\n') ? text : undefined;
+  });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('a supervised worker', () => {
+  it.each([
+    ['its code', 'exit 3', { end: { exitCode: 3 }, exitCode: 3 }],
+    ['0', 'exit 0', { end: { exitCode: 0 }, exitCode: 0 }],
+    ['128+n for a signal', 'kill -SEGV $$', { end: { signal: 'SIGSEGV' }, exitCode: 139 }],
+  ])('is reported with %s', async (_, script, expected) => {
+    expect(await run(script).ended).toEqual(expected);
+  });
+
+  it('knows its epoch', async () => {
+    await run('echo $LOCKSTEP_EPOCH > epoch').ended;
+    expect(await fileText('epoch')).toBe('7\n');
+  });
+
+  it('takes its descendants with it, those in other sessions too', async () => {
+    const { ended } = run(`
+      trap '' TERM
+      (trap '' TERM; echo $BASHPID > group; while :; do read -t 1 _ < <(:); sleep 1; done) &
+      setsid bash -c "trap '' TERM HUP; echo \\$\\$ > session; while :; do sleep 1; done" &
+      until [ -s group ] && [ -s session ]; do :; done
+      exit 9`);
+    expect((await ended).exitCode).toBe(9);
+    const pids = await Promise.all(['group', 'session'].map(fileText));
+    await until(() => (pids.some((pid) => isAlive(Number(pid))) ? undefined : true));
+  });
+
+  it('may clean up within the grace', async () => {
+    const { supervisor, ended } = run(
+      `trap 'echo saved > checkpoint; exit 5' TERM; echo > ready; while :; do sleep 0.01; done`,
+      10_000,
+    );
+    await fileText('ready');
+    supervisor.stopWorker();
+    expect((await ended).exitCode).toBe(5);
+    expect(await fileText('checkpoint')).toBe('saved\n');
+  });
+
+  it('is killed when it ignores SIGTERM for longer than the grace', async () => {
+    const { supervisor, ended } = run(
+      `trap '' TERM; echo > ready; while :; do sleep 0.01; done`,
+      50,
+    );
+    await fileText('ready');
+    supervisor.stopWorker();
+    expect(await ended).toEqual({ end: { signal: 'SIGKILL' }, exitCode: 137 });
+  });
+
+  it('receives the signals that are forwarded', async () => {
+    const { supervisor, ended } = run(
+      `trap 'echo hup > hup' HUP; trap 'exit 6' USR1; echo > ready; while :; do sleep 0.01; done`,
+    );
+    await fileText('ready');
+    supervisor.forward('SIGHUP');
+    expect(await fileText('hup')).toBe('hup\n');
+    supervisor.forward('SIGUSR1');
+    expect((await ended).exitCode).toBe(6);
+  });
+});
