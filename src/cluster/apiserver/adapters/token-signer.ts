@@ -1,0 +1,34 @@
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  sign,
+  verify,
+} from 'node:crypto';
+import type { TokenSigner } from '../service-account-tokens.ts';
+
+/** Joins the two numbers of a signature as JWTs have them, not as ASN.1. */
+const DSA_ENCODING = 'ieee-p1363';
+
+/**
+ * Signs tokens with ES256. Without a key it makes one, and then tokens are worth nothing after the
+ * process has ended.
+ */
+export function createTokenSigner(privateKeyPem?: string): TokenSigner {
+  const privateKey =
+    privateKeyPem === undefined
+      ? generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+      : createPrivateKey(privateKeyPem);
+  const publicKey = createPublicKey(privateKey);
+  const { x = '', y = '' } = publicKey.export({ format: 'jwk' });
+  const der = publicKey.export({ type: 'spki', format: 'der' });
+  const keyId = createHash('sha256').update(der).digest('base64url');
+  return {
+    keyId,
+    publicKey: { kty: 'EC', crv: 'P-256', x, y },
+    sign: (data) => sign('sha256', data, { key: privateKey, dsaEncoding: DSA_ENCODING }),
+    verify: (data, signature) =>
+      verify('sha256', data, { key: publicKey, dsaEncoding: DSA_ENCODING }, signature),
+  };
+}

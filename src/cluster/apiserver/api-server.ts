@@ -1,0 +1,186 @@
+import { NAMESPACES } from '../../kube/core.ts';
+import type { Node } from '../../kube/node.ts';
+import { ApiStatusError } from '../../kube/status.ts';
+import {
+  badRequest,
+  internalError,
+  unauthorized,
+  unknownResource,
+} from '../../kube/status-errors.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Random } from '../../runtime/ports/random.ts';
+import type { Storage } from '../../runtime/ports/storage.ts';
+import type {
+  HttpHandler,
+  HttpRequest,
+  HttpResponse,
+  Transport,
+} from '../../runtime/ports/transport.ts';
+import { type Authenticator, byClientCertificate, type User } from './authentication.ts';
+import { openBuiltInKinds } from './built-in-kinds.ts';
+import { CommitSequence } from './commit-sequence.ts';
+import { create } from './create.ts';
+import { namespaceLifecycle } from './namespace-lifecycle.ts';
+import { type ApiRequest, jsonResponse, pathNotFound } from './request.ts';
+import { parseResourcePath, pathSegments } from './request-path.ts';
+import { handleResource } from './resource-request.ts';
+import { ResourceTable } from './resource-table.ts';
+import type { ServerState } from './server-state.ts';
+import {
+  byServiceAccountToken,
+  createTokenVerifier,
+  type TokenSigner,
+} from './service-account-tokens.ts';
+
+export interface ApiServerOptions {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** Asked in order, after client certificates and service account tokens. */
+  readonly authenticators?: readonly Authenticator[];
+  /** Signs the tokens of service accounts; without it there are none. */
+  readonly tokenSigner?: TokenSigner;
+  /** The way to the node agent of a node, for logs; without it there are none. */
+  readonly kubelet?: (node: Node) => Transport;
+}
+
+export interface ApiServer {
+  /** Answers once `start` has resolved. */
+  readonly handler: HttpHandler;
+  /** Loads what storage holds and makes sure that the system's namespaces exist. */
+  start(): Promise<void>;
+  /** Ends all watches and refuses later requests. Storage stays open: it belongs to the caller. */
+  close(): Promise<void>;
+}
+
+/**
+ * The embedded Kubernetes API server: discovery, objects, watches and custom resources over a
+ * storage. Every caller that authenticates may do everything; there is no authorization yet.
+ */
+export function createApiServer(options: ApiServerOptions): ApiServer {
+  return new EmbeddedApiServer(options);
+}
+
+const SYSTEM_NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
+
+class EmbeddedApiServer implements ApiServer {
+  readonly handler: HttpHandler = (request) => this.#answer(request);
+  readonly #options: ApiServerOptions;
+  readonly #authenticators: readonly Authenticator[];
+  readonly #resources = new ResourceTable();
+  readonly #state: ServerState;
+  readonly #closing = new AbortController();
+
+  constructor(options: ApiServerOptions) {
+    this.#options = options;
+    const { clock, random, logger, tokenSigner } = options;
+    const resources = this.#resources;
+    const byToken =
+      tokenSigner === undefined
+        ? []
+        : [byServiceAccountToken(createTokenVerifier(tokenSigner, resources, clock))];
+    this.#authenticators = [byClientCertificate, ...byToken, ...(options.authenticators ?? [])];
+    this.#state = {
+      clock,
+      random,
+      logger,
+      resources,
+      admission: { create: (review) => namespaceLifecycle(resources, review) },
+      closing: this.#closing.signal,
+    };
+  }
+
+  async start(): Promise<void> {
+    const { storage } = this.#options;
+    const commits = new CommitSequence(storage.revision());
+    this.#resources.add(...(await openBuiltInKinds(storage, commits)));
+    const of = this.#resources.core(NAMESPACES.plural);
+    for (const name of SYSTEM_NAMESPACES) {
+      if (of.collection.get(name) !== undefined) continue;
+      await create(this.#state, {
+        of,
+        namespace: undefined,
+        object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+        isDryRun: false,
+        warn: () => undefined,
+      });
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+  }
+
+  async #answer(request: HttpRequest): Promise<HttpResponse> {
+    const warnings: string[] = [];
+    try {
+      return withWarnings(await this.#handle(request, warnings), warnings);
+    } catch (error) {
+      return this.#failure(request, error);
+    }
+  }
+
+  async #handle(request: HttpRequest, warnings: string[]): Promise<HttpResponse> {
+    const url = new URL(request.path, 'http://server');
+    const segments = pathSegments(url.pathname);
+    if (segments === undefined) throw badRequest(`the path ${url.pathname} cannot be decoded`);
+    const user = await this.#authenticate(request);
+    const call: ApiRequest = {
+      method: request.method,
+      path: url.pathname,
+      segments,
+      query: url.searchParams,
+      headers: request.headers,
+      body: request.body,
+      signal: request.signal,
+      user,
+      warnings,
+    };
+    return this.#route(call);
+  }
+
+  async #route(request: ApiRequest): Promise<HttpResponse> {
+    const path = parseResourcePath(request.segments);
+    if (path === undefined) return pathNotFound();
+    if (!this.#resources.hasGroup(path.group)) return pathNotFound();
+    const of = this.#resources.get(path.group, path.version, path.plural);
+    if (of === undefined) throw unknownResource();
+    return handleResource({ server: this.#state, of, path, request });
+  }
+
+  async #authenticate(request: HttpRequest): Promise<User> {
+    for (const authenticator of this.#authenticators) {
+      const user = await authenticator(request);
+      if (user !== undefined) return user;
+    }
+    throw unauthorized();
+  }
+
+  #failure(request: HttpRequest, error: unknown): HttpResponse {
+    if (error instanceof ApiStatusError) return statusResponse(error);
+    this.#options.logger.error('request failed', {
+      method: request.method,
+      path: request.path,
+      err: error,
+    });
+    const why = error instanceof Error ? error.message : String(error);
+    return statusResponse(internalError(why, error));
+  }
+}
+
+function statusResponse(error: ApiStatusError): HttpResponse {
+  const { status } = error;
+  const response = jsonResponse(status.code, status);
+  const retryAfter = status.details?.retryAfterSeconds;
+  if (retryAfter === undefined) return response;
+  return { ...response, headers: { ...response.headers, 'retry-after': String(retryAfter) } };
+}
+
+/** RFC 9110 has withdrawn the header, and Kubernetes speaks it: `299 - "text"`, comma-separated. */
+function withWarnings(response: HttpResponse, warnings: readonly string[]): HttpResponse {
+  if (warnings.length === 0) return response;
+  const texts = [...new Set(warnings)].map((text) => `299 - "${text.replace(/["\\]/g, '\\$&')}"`);
+  return { ...response, headers: { ...response.headers, warning: texts.join(', ') } };
+}

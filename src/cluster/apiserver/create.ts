@@ -1,0 +1,99 @@
+import { invalid, required } from '../../kube/field-error.ts';
+import { failure } from '../../kube/status.ts';
+import { alreadyExists, badRequest, generateNameConflict } from '../../kube/status-errors.ts';
+import { randomName } from '../../runtime/ports/random.ts';
+import type { ApiObject } from './api-object.ts';
+import { type Entry, unstoredEntry } from './entry.ts';
+import { newMetadata } from './object-metadata.ts';
+import { collectionKey, type ServedResource } from './served-resource.ts';
+import { type ServerState, strategyContext } from './server-state.ts';
+import { validateNew } from './validate-object.ts';
+
+export interface CreateRequest {
+  readonly of: ServedResource;
+  readonly namespace: string | undefined;
+  readonly object: ApiObject;
+  readonly isDryRun: boolean;
+  readonly warn: (warning: string) => void;
+}
+
+/** Completes, validates and stores a new object. */
+export async function create(server: ServerState, request: CreateRequest): Promise<Entry> {
+  const { object, of } = request;
+  if (object.metadata.resourceVersion !== undefined) {
+    throw failure('InternalError', 'resourceVersion should not be set on objects to be created');
+  }
+  const { name, generateName } = object.metadata;
+  if (name !== undefined) return createNamed(server, request, name);
+  if (generateName === undefined) {
+    const problem = required('metadata.name', 'name or generateName is required');
+    throw invalid(of, '', [problem]);
+  }
+  for (let attempt = 0; attempt < GENERATED_NAME_ATTEMPTS; attempt++) {
+    const generated = generatedName(server, generateName);
+    if (of.collection.get(collectionKey(request.namespace, generated)) === undefined) {
+      return createNamed(server, request, generated);
+    }
+  }
+  throw generateNameConflict(of, generateName);
+}
+
+/** The namespace that an object goes into: that of the path, which its own must agree with. */
+export function checkNamespace(
+  of: ServedResource,
+  namespace: string | undefined,
+  object: ApiObject,
+): void {
+  const own = object.metadata.namespace;
+  if (own === undefined || own === namespace) return;
+  throw badRequest(
+    of.namespaced
+      ? 'the namespace of the provided object does not match the namespace sent on the request'
+      : 'namespace may not be set on cluster-scoped resources',
+  );
+}
+
+/** The chance that eight random names of five characters all exist is none. */
+const GENERATED_NAME_ATTEMPTS = 8;
+const RANDOM_NAME_LENGTH = 5;
+const MAX_NAME_LENGTH = 63;
+
+function generatedName(server: ServerState, prefix: string): string {
+  const base = prefix.slice(0, MAX_NAME_LENGTH - RANDOM_NAME_LENGTH);
+  return `${base}${randomName(server.random, RANDOM_NAME_LENGTH)}`;
+}
+
+async function createNamed(
+  server: ServerState,
+  request: CreateRequest,
+  name: string,
+): Promise<Entry> {
+  const { of, namespace } = request;
+  const key = collectionKey(of.namespaced ? namespace : undefined, name);
+  return of.collection.write(key, (current) => {
+    const admitted = server.admission.create(request);
+    const object = completed(server, { ...request, object: admitted }, name);
+    if (current !== undefined) throw alreadyExists(of, name);
+    if (request.isDryRun) {
+      return { change: undefined, result: () => unstoredEntry(key, object) };
+    }
+    return { change: object, result: (entry) => entry ?? unstoredEntry(key, object) };
+  });
+}
+
+/** The object as it would be stored. */
+function completed(server: ServerState, request: CreateRequest, name: string): ApiObject {
+  const { of, namespace } = request;
+  const context = strategyContext(server);
+  const metadata = newMetadata(of, request.object.metadata, {
+    name,
+    namespace,
+    uid: context.uid,
+    nowMs: context.nowMs,
+  });
+  const shown = of.strategy.prepareForCreate({ ...request.object, metadata }, context);
+  const errors = validateNew(of, shown);
+  if (errors.length > 0) throw invalid(of, name, errors);
+  of.strategy.warnings(shown).forEach(request.warn);
+  return of.view.store(shown);
+}

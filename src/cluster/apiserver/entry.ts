@@ -1,0 +1,77 @@
+import type { ApiObject, StoredObject } from './api-object.ts';
+
+/**
+ * One state of one object: as an object, and as the bytes that are stored, sent and watched. Both
+ * are made once and shared by every reader, so neither is ever changed.
+ */
+export interface Entry {
+  /** `namespace/name`, or `name` for a cluster-scoped object. */
+  readonly key: string;
+  readonly object: StoredObject;
+  readonly revision: number;
+  /** Other encodings of the same state by name, each made when first asked for. */
+  readonly encodings: Map<string, Uint8Array>;
+  /** The revision that storage knows this state by; a tombstone has none. */
+  readonly storedRevision: number | undefined;
+}
+
+/** The object as storage keeps it: without resourceVersion, which is the revision of its key. */
+export function encodeForStorage(object: ApiObject): Uint8Array {
+  const { resourceVersion: _, ...metadata } = object.metadata;
+  return Buffer.from(JSON.stringify({ ...object, metadata }));
+}
+
+export function storedEntry(key: string, object: ApiObject, revision: number): Entry {
+  return {
+    key,
+    object: withRevision(object, revision),
+    revision,
+    encodings: new Map(),
+    storedRevision: revision,
+  };
+}
+
+/** The last state of an object that left a collection, under the revision of its leaving. */
+export function tombstone(last: Entry, revision: number): Entry {
+  return {
+    key: last.key,
+    object: withRevision(last.object, revision),
+    revision,
+    encodings: new Map(),
+    storedRevision: undefined,
+  };
+}
+
+/** A state that was not written: the answer to a dry run, or an object that is gone by now. */
+export function unstoredEntry(key: string, object: ApiObject): Entry {
+  return {
+    key,
+    object: object as StoredObject,
+    revision: 0,
+    encodings: new Map(),
+    storedRevision: undefined,
+  };
+}
+
+/** What JSON encodes to, made once for each name. */
+export function encodedOnce(entry: Entry, name: string, value: () => unknown): Uint8Array {
+  const known = entry.encodings.get(name);
+  if (known !== undefined) return known;
+  const bytes = Buffer.from(JSON.stringify(value()));
+  entry.encodings.set(name, bytes);
+  return bytes;
+}
+
+function withRevision(object: ApiObject, revision: number): StoredObject {
+  const { name, namespace, uid, creationTimestamp, resourceVersion: _, ...rest } = object.metadata;
+  const metadata = {
+    name: name ?? '',
+    ...(namespace === undefined ? {} : { namespace }),
+    uid: uid ?? '',
+    resourceVersion: String(revision),
+    creationTimestamp: creationTimestamp ?? '',
+    ...rest,
+  };
+  const { apiVersion, kind, metadata: __, ...fields } = object;
+  return { apiVersion, kind, metadata, ...fields };
+}

@@ -1,0 +1,92 @@
+import { EVENTS } from '../../../kube/event.ts';
+import { resource } from '../../../kube/resource.ts';
+import { EVENT, EVENTS_EVENT } from '../../../kube/schema/event-schema.ts';
+import { type ApiObject, type StoredObject, textAt, withMembers } from '../api-object.ts';
+import type { BuiltInKind } from '../built-in-kind.ts';
+import type { View } from '../served-resource.ts';
+
+/**
+ * Events are stored as `core/v1`, which has every member of both groups; `events.k8s.io/v1` shows the
+ * same objects under other names of members.
+ */
+const CORE_EVENTS = resource('v1', 'events', 'Event');
+
+/** Members by their name in events.k8s.io/v1 and in core/v1. */
+const RENAMED: readonly (readonly [string, string])[] = [
+  ['regarding', 'involvedObject'],
+  ['note', 'message'],
+  ['reportingController', 'reportingComponent'],
+  ['deprecatedSource', 'source'],
+  ['deprecatedFirstTimestamp', 'firstTimestamp'],
+  ['deprecatedLastTimestamp', 'lastTimestamp'],
+  ['deprecatedCount', 'count'],
+];
+
+const EVENTS_VIEW: View = {
+  show: (stored) =>
+    renamed(
+      stored,
+      'events.k8s.io/v1',
+      RENAMED.map(([to, from]) => [from, to]),
+    ),
+  store: (shown) => renamed(shown, 'v1', RENAMED),
+};
+
+function renamed<T extends ApiObject | StoredObject>(
+  object: T,
+  apiVersion: string,
+  names: readonly (readonly [string, string])[],
+): T {
+  const members: Record<string, unknown> = { apiVersion };
+  for (const [from, to] of names) {
+    if (!Object.hasOwn(object, from)) continue;
+    members[from] = undefined;
+    members[to] = object[from];
+  }
+  return withMembers(object, members);
+}
+
+const OBJECT_FIELDS = [
+  'kind',
+  'namespace',
+  'name',
+  'uid',
+  'apiVersion',
+  'resourceVersion',
+  'fieldPath',
+];
+
+function fieldLabels(object: string, controller: string, sourceOf: string) {
+  const labels: Record<string, (event: ApiObject) => string> = {
+    reason: (event) => textAt(event, 'reason'),
+    type: (event) => textAt(event, 'type'),
+    [controller]: (event) => textAt(event, controller),
+    source: (event) => textAt(event, sourceOf, 'component') || textAt(event, controller),
+  };
+  for (const field of OBJECT_FIELDS) {
+    labels[`${object}.${field}`] = (event) => textAt(event, object, field);
+  }
+  return labels;
+}
+
+const STRATEGY: BuiltInKind['strategy'] = {
+  createsOnUpdate: true,
+  nameRule: () => [],
+};
+
+export const CORE_EVENT_KIND: BuiltInKind = {
+  resource: CORE_EVENTS,
+  schema: EVENT,
+  shortNames: ['ev'],
+  strategy: STRATEGY,
+  fieldLabels: fieldLabels('involvedObject', 'reportingComponent', 'source'),
+};
+
+export const EVENT_KIND: BuiltInKind = {
+  resource: EVENTS,
+  schema: EVENTS_EVENT,
+  shortNames: ['ev'],
+  strategy: STRATEGY,
+  fieldLabels: fieldLabels('regarding', 'reportingController', 'deprecatedSource'),
+  storedAs: { resource: CORE_EVENTS, view: EVENTS_VIEW },
+};

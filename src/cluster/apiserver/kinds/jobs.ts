@@ -1,0 +1,47 @@
+import { CONTROLLER_UID_LABEL, JOB_NAME_LABEL, JOBS } from '../../../kube/job.ts';
+import { JOB } from '../../../kube/schema/job-schema.ts';
+import { defaultJob } from '../../../kube/validation/job-defaults.ts';
+import { type ApiObject, objectAt, valueAt } from '../api-object.ts';
+import type { BuiltInKind } from '../built-in-kind.ts';
+
+export const JOB_KIND: BuiltInKind = {
+  resource: JOBS,
+  schema: JOB,
+  categories: ['all'],
+  hasStatus: true,
+  fieldLabels: {
+    'status.successful': (job) => String(valueAt(job, 'status', 'succeeded') ?? 0),
+  },
+  strategy: {
+    countsGeneration: true,
+    prepareForCreate: (job, { uid }) => ({ ...defaultJob(selecting(job, uid)), status: {} }),
+    prepareForUpdate: (job, _old, subresource) =>
+      subresource === undefined ? defaultJob(job) : job,
+  },
+};
+
+/** The labels that a Job's Pods carry and that it selects them by, unless it selects by hand. */
+function selecting(job: ApiObject, uid: string): ApiObject {
+  const spec = objectAt(job, 'spec');
+  if (spec['manualSelector'] === true) return job;
+  const template = objectAt(spec, 'template');
+  const metadata = objectAt(template, 'metadata');
+  const name = job.metadata.name ?? '';
+  const labels = {
+    ...objectAt(metadata, 'labels'),
+    [CONTROLLER_UID_LABEL]: uid,
+    [JOB_NAME_LABEL]: name,
+    'controller-uid': uid,
+    'job-name': name,
+  };
+  const selector = objectAt(spec, 'selector');
+  const matchLabels = { ...objectAt(selector, 'matchLabels'), [CONTROLLER_UID_LABEL]: uid };
+  return {
+    ...job,
+    spec: {
+      ...spec,
+      selector: { ...selector, matchLabels },
+      template: { ...template, metadata: { ...metadata, labels } },
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { PODS } from '../../../kube/pod.ts';
+import { POD } from '../../../kube/schema/pod-schema.ts';
+import { defaultPod } from '../../../kube/validation/pod-defaults.ts';
+import { type ApiObject, numberAt, objectAt, textAt, valueAt } from '../api-object.ts';
+import type { BuiltInKind } from '../built-in-kind.ts';
+
+const DEFAULT_GRACE_SECONDS = 30;
+const ENDED: readonly string[] = ['Succeeded', 'Failed'];
+
+export const POD_KIND: BuiltInKind = {
+  resource: PODS,
+  schema: POD,
+  shortNames: ['po'],
+  categories: ['all'],
+  hasStatus: true,
+  subresources: [
+    { name: 'binding', kind: { group: '', version: 'v1', kind: 'Binding' }, verbs: ['create'] },
+    {
+      name: 'eviction',
+      kind: { group: 'policy', version: 'v1', kind: 'Eviction' },
+      verbs: ['create'],
+    },
+    { name: 'log', verbs: ['get'] },
+  ],
+  fieldLabels: {
+    'spec.nodeName': (pod) => textAt(pod, 'spec', 'nodeName'),
+    'spec.restartPolicy': (pod) => textAt(pod, 'spec', 'restartPolicy'),
+    'spec.schedulerName': (pod) => textAt(pod, 'spec', 'schedulerName'),
+    'spec.serviceAccountName': (pod) => textAt(pod, 'spec', 'serviceAccountName'),
+    'spec.hostNetwork': (pod) => String(valueAt(pod, 'spec', 'hostNetwork') === true),
+    'status.phase': (pod) => textAt(pod, 'status', 'phase'),
+    'status.podIP': (pod) => textAt(pod, 'status', 'podIP'),
+    'status.nominatedNodeName': (pod) => textAt(pod, 'status', 'nominatedNodeName'),
+  },
+  strategy: {
+    countsGeneration: true,
+    returnsDeleted: true,
+    prepareForCreate: (pod) => {
+      const complete = defaultPod(pod);
+      return { ...complete, status: { phase: 'Pending', qosClass: 'BestEffort' } };
+    },
+    prepareForUpdate: (pod, old, subresource) =>
+      subresource === 'status' ? withOwners(pod, old) : defaultPod(pod),
+    deletion: {
+      graceSeconds: (pod, requested) => {
+        const isEnded = ENDED.includes(textAt(pod, 'status', 'phase'));
+        if (textAt(pod, 'spec', 'nodeName') === '' || isEnded) return 0;
+        const own = valueAt(pod, 'spec', 'terminationGracePeriodSeconds');
+        if (requested !== undefined) return requested;
+        return own === undefined
+          ? DEFAULT_GRACE_SECONDS
+          : numberAt(pod, 'spec', 'terminationGracePeriodSeconds');
+      },
+    },
+  },
+};
+
+/** A node reports what happens to a Pod; it may not give it to somebody else. */
+function withOwners(pod: ApiObject, old: ApiObject): ApiObject {
+  const { ownerReferences: _, ...metadata } = pod.metadata;
+  const { ownerReferences } = old.metadata;
+  return {
+    ...pod,
+    metadata: ownerReferences === undefined ? metadata : { ...metadata, ownerReferences },
+    status: objectAt(pod, 'status'),
+  };
+}

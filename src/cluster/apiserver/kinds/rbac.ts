@@ -1,0 +1,64 @@
+import { pathSegmentErrors } from '../../../kube/names.ts';
+import { resource } from '../../../kube/resource.ts';
+import type { JsonSchema } from '../../../kube/schema/json-schema.ts';
+import {
+  CLUSTER_ROLE,
+  CLUSTER_ROLE_BINDING,
+  ROLE,
+  ROLE_BINDING,
+} from '../../../kube/schema/rbac-schema.ts';
+import { type StoredObject, textAt } from '../api-object.ts';
+import type { BuiltInKind } from '../built-in-kind.ts';
+import { ageOf, type TableLayout } from '../table.ts';
+
+/** Roles and bindings are kept and shown; nothing is decided by them yet. */
+const API_VERSION = 'rbac.authorization.k8s.io/v1';
+
+const ROLE_TABLE: TableLayout = {
+  columns: [
+    { name: 'Name', type: 'string', format: 'name' },
+    { name: 'Created At', type: 'date' },
+  ],
+  cells: ({ metadata }) => [metadata.name, metadata.creationTimestamp],
+};
+
+const BINDING_TABLE: TableLayout = {
+  columns: [
+    { name: 'Name', type: 'string', format: 'name' },
+    { name: 'Role', type: 'string' },
+    { name: 'Age', type: 'string' },
+  ],
+  cells: (binding, nowMs) => [binding.metadata.name, roleOf(binding), ageOf(binding, nowMs)],
+};
+
+export const RBAC_KINDS: readonly BuiltInKind[] = [
+  rbacKind('roles', 'Role', 'Namespaced', ROLE, ROLE_TABLE),
+  rbacKind('rolebindings', 'RoleBinding', 'Namespaced', ROLE_BINDING, BINDING_TABLE),
+  rbacKind('clusterroles', 'ClusterRole', 'Cluster', CLUSTER_ROLE, ROLE_TABLE),
+  rbacKind(
+    'clusterrolebindings',
+    'ClusterRoleBinding',
+    'Cluster',
+    CLUSTER_ROLE_BINDING,
+    BINDING_TABLE,
+  ),
+];
+
+function rbacKind(
+  plural: string,
+  kind: string,
+  scope: 'Namespaced' | 'Cluster',
+  schema: JsonSchema,
+  table: TableLayout,
+): BuiltInKind {
+  return {
+    resource: resource(API_VERSION, plural, kind, scope),
+    schema,
+    table,
+    strategy: { createsOnUpdate: true, nameRule: pathSegmentErrors },
+  };
+}
+
+function roleOf(binding: StoredObject): string {
+  return `${textAt(binding, 'roleRef', 'kind')}/${textAt(binding, 'roleRef', 'name')}`;
+}

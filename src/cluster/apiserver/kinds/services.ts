@@ -1,0 +1,110 @@
+import { SERVICES } from '../../../kube/core.ts';
+import { dns1035LabelErrors } from '../../../kube/names.ts';
+import { resource } from '../../../kube/resource.ts';
+import { ENDPOINT_SLICE, SERVICE } from '../../../kube/schema/service-schema.ts';
+import { defaultService } from '../../../kube/validation/service-defaults.ts';
+import {
+  type ApiObject,
+  listAt,
+  numberAt,
+  objectAt,
+  type StoredObject,
+  textAt,
+} from '../api-object.ts';
+import type { BuiltInKind } from '../built-in-kind.ts';
+import { ageOf } from '../table.ts';
+
+const NONE = '<none>';
+
+/** There is no service network: a Service has no virtual address, whether it asks for one or not. */
+export const SERVICE_KIND: BuiltInKind = {
+  resource: SERVICES,
+  schema: SERVICE,
+  shortNames: ['svc'],
+  categories: ['all'],
+  hasStatus: true,
+  fieldLabels: {
+    'spec.clusterIP': (service) => textAt(service, 'spec', 'clusterIP'),
+    'spec.type': (service) => textAt(service, 'spec', 'type'),
+  },
+  table: {
+    columns: [
+      { name: 'Name', type: 'string', format: 'name' },
+      { name: 'Type', type: 'string' },
+      { name: 'Cluster-IP', type: 'string' },
+      { name: 'External-IP', type: 'string' },
+      { name: 'Port(s)', type: 'string' },
+      { name: 'Age', type: 'string' },
+      { name: 'Selector', type: 'string', priority: 1 },
+    ],
+    cells: (service, nowMs) => [
+      service.metadata.name,
+      textAt(service, 'spec', 'type'),
+      textAt(service, 'spec', 'clusterIP') || NONE,
+      listAt(service, 'spec', 'externalIPs').join(',') || NONE,
+      portsOf(service),
+      ageOf(service, nowMs),
+      selectorOf(service),
+    ],
+  },
+  strategy: {
+    returnsDeleted: true,
+    nameRule: dns1035LabelErrors,
+    prepareForCreate: (service) => prepared({ ...service, status: { loadBalancer: {} } }),
+    prepareForUpdate: (service) => prepared(service),
+  },
+};
+
+export const ENDPOINT_SLICE_KIND: BuiltInKind = {
+  resource: resource('discovery.k8s.io/v1', 'endpointslices', 'EndpointSlice'),
+  schema: ENDPOINT_SLICE,
+  strategy: { countsGeneration: true },
+  table: {
+    columns: [
+      { name: 'Name', type: 'string', format: 'name' },
+      { name: 'AddressType', type: 'string' },
+      { name: 'Ports', type: 'string' },
+      { name: 'Endpoints', type: 'string' },
+      { name: 'Age', type: 'string' },
+    ],
+    cells: (slice, nowMs) => [
+      slice.metadata.name,
+      textAt(slice, 'addressType'),
+      listAt(slice, 'ports')
+        .map((port) => numberAt(port, 'port'))
+        .join(',') || '<unset>',
+      listAt(slice, 'endpoints')
+        .flatMap((each) => listAt(each, 'addresses'))
+        .join(',') || '<unset>',
+      ageOf(slice, nowMs),
+    ],
+  },
+};
+
+function prepared(service: ApiObject): ApiObject {
+  const complete = defaultService(service);
+  const spec = objectAt(complete, 'spec');
+  const clusterIP = textAt(spec, 'clusterIP');
+  return clusterIP === '' || textAt(spec, 'type') === 'ExternalName'
+    ? complete
+    : { ...complete, spec: { ...spec, clusterIPs: [clusterIP] } };
+}
+
+function portsOf(service: StoredObject): string {
+  const ports = listAt(service, 'spec', 'ports').map((port) => {
+    const nodePort = numberAt(port, 'nodePort');
+    const node = nodePort > 0 ? `:${nodePort}` : '';
+    return `${numberAt(port, 'port')}${node}/${textAt(port, 'protocol')}`;
+  });
+  return ports.join(',') || NONE;
+}
+
+function selectorOf(service: StoredObject): string {
+  const labels = Object.entries(objectAt(service, 'spec', 'selector'));
+  return (
+    labels
+      .map(([key, value]) => `${key}=${String(value)}`)
+      .sort()
+      .join(',') || NONE
+  );
+}

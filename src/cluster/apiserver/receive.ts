@@ -1,0 +1,106 @@
+import { formatFieldErrors, invalid, notSupported } from '../../kube/field-error.ts';
+import { isJsonObject, type JsonObject } from '../../kube/json-value.ts';
+import type { ObjectMeta } from '../../kube/meta.ts';
+import { quote } from '../../kube/quote.ts';
+import { apiVersionOf } from '../../kube/resource.ts';
+import { applyDefaults } from '../../kube/schema/defaults.ts';
+import { prune } from '../../kube/schema/prune.ts';
+import { validate } from '../../kube/schema/validate.ts';
+import { type ApiObject, withMembers } from './api-object.ts';
+import { wrongKind } from './request-body.ts';
+import type { ServedResource } from './served-resource.ts';
+
+/** What becomes of fields that the schema does not know and members that are given twice. */
+export type FieldValidation = 'Ignore' | 'Strict' | 'Warn';
+
+export function fieldValidation(query: URLSearchParams, options: string): FieldValidation {
+  const value = query.get('fieldValidation') ?? '';
+  switch (value) {
+    case '':
+      return 'Warn';
+    case 'Ignore':
+    case 'Strict':
+    case 'Warn':
+      return value;
+    default:
+      throw invalid({ group: 'meta.k8s.io', kind: options }, '', [
+        notSupported('fieldValidation', value, ['', 'Ignore', 'Strict', 'Warn']),
+      ]);
+  }
+}
+
+/**
+ * Turns what a client sent into an object of the resource: the kind is checked, unknown fields are
+ * dropped and named, types are checked, defaults filled in, nulls and empty metadata taken out.
+ */
+export function receive(
+  of: ServedResource,
+  body: { readonly object: JsonObject; readonly duplicates: readonly string[] },
+  unknownFields: FieldValidation,
+  warn: (warning: string) => void,
+): ApiObject {
+  const identified = identify(of, body.object);
+  const { value, pruned } = prune(of.schema, identified);
+  const complaints = [
+    ...body.duplicates.map((path) => `duplicate field ${quote(path)}`),
+    ...pruned.map((path) => `unknown field ${quote(path)}`),
+  ];
+  if (unknownFields === 'Strict' && complaints.length > 0) {
+    const why = `strict decoding error: ${complaints.join(', ')}`;
+    throw wrongKind(of, of.kind, of.version, why);
+  }
+  if (unknownFields === 'Warn') complaints.forEach(warn);
+  const complete = applyDefaults(of.schema, value);
+  if (!isJsonObject(complete)) throw new Error('defaults made something else of an object');
+  const mistyped = validate(of.schema, complete).filter(
+    ({ type, field }) => type === 'FieldValueTypeInvalid' && (!of.custom || isMetadata(field)),
+  );
+  if (mistyped.length > 0) {
+    throw wrongKind(of, of.kind, of.version, formatFieldErrors(mistyped));
+  }
+  const metadata = isJsonObject(complete['metadata']) ? complete['metadata'] : {};
+  return {
+    apiVersion: apiVersionOf(of),
+    kind: of.kind,
+    ...withMembers(complete, { apiVersion: undefined, kind: undefined }),
+    metadata: tidyMetadata(metadata),
+  };
+}
+
+/** The object with the kind that it has by itself, or by its path. */
+function identify(of: ServedResource, object: JsonObject): JsonObject {
+  const { kind = '', apiVersion = '' } = object;
+  const expected = apiVersionOf(of);
+  if (typeof kind !== 'string' || typeof apiVersion !== 'string') {
+    const why = 'apiVersion and kind must be strings';
+    throw wrongKind(of, String(kind), String(apiVersion), why);
+  }
+  if (of.custom && kind === '') {
+    const text = JSON.stringify(object);
+    throw wrongKind(of, of.kind, of.version, `Object 'Kind' is missing in '${text.slice(0, 200)}'`);
+  }
+  if (kind !== '' && (kind !== of.kind || (apiVersion !== '' && apiVersion !== expected))) {
+    const why = `expected kind ${quote(of.kind)} of version ${quote(expected)}`;
+    throw wrongKind(of, kind, apiVersion, why);
+  }
+  return { apiVersion: expected, kind: of.kind, ...object };
+}
+
+function isMetadata(field: string): boolean {
+  return field === 'metadata' || field.startsWith('metadata.');
+}
+
+/** As Go writes metadata: without members that are empty, and without what this server keeps none of. */
+function tidyMetadata(metadata: JsonObject): ObjectMeta {
+  const tidy: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(metadata)) {
+    if (name === 'managedFields' || name === 'selfLink' || isEmpty(value)) continue;
+    tidy[name] = value;
+  }
+  return tidy;
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === null || value === undefined || value === '') return true;
+  return typeof value === 'object' && Object.keys(value).length === 0;
+}

@@ -1,0 +1,106 @@
+import { parseDocument } from 'yaml';
+import { isDeeperThan, MAX_JSON_DEPTH } from '../../kube/json-depth.ts';
+import { isJsonObject, type JsonObject } from '../../kube/json-value.ts';
+import { quote } from '../../kube/quote.ts';
+import { type ApiStatusError, failure } from '../../kube/status.ts';
+import { badRequest, unsupportedMediaType } from '../../kube/status-errors.ts';
+import { OFFERED_TYPES, parseMediaType } from './content-negotiation.ts';
+import { JsonSyntaxError, type JsonText, readJson } from './json-reader.ts';
+
+/** The text of a request as a value: JSON, or YAML where the client says so. */
+export function readBody(body: Uint8Array | undefined, contentType: string | undefined): JsonText {
+  if (body !== undefined && body.byteLength > MAX_BODY_BYTES) {
+    throw failure('RequestEntityTooLarge', `limit is ${MAX_BODY_BYTES}`);
+  }
+  const text = new TextDecoder().decode(body);
+  const { type } = parseMediaType(contentType ?? '');
+  switch (type) {
+    case '':
+    case 'application/json':
+      return readJson(text);
+    case 'application/yaml':
+      return readYaml(text);
+    default:
+      throw unsupportedMediaType(OFFERED_TYPES);
+  }
+}
+
+/** What an API server reads at most; a transport that bounds requests itself may be stricter. */
+export const MAX_BODY_BYTES = 3 * 1024 * 1024;
+
+/** The body of a request that has to hold an object of one kind, and what was odd about it. */
+export function readObjectBody(
+  body: Uint8Array | undefined,
+  contentType: string | undefined,
+  kind: string,
+): { readonly object: JsonObject; readonly duplicates: readonly string[] } {
+  const bytes = body ?? new Uint8Array();
+  let text: JsonText;
+  try {
+    text = readBody(bytes, contentType);
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    throw unrecognized(
+      kind,
+      `couldn't get version/kind; json parse error: ${error.message}`,
+      bytes,
+    );
+  }
+  if (isJsonObject(text.value)) return { object: text.value, duplicates: text.duplicates };
+  const why = `couldn't get version/kind; json parse error: json: cannot unmarshal ${goTypeOf(text.value)} into an object`;
+  throw unrecognized(kind, why, bytes);
+}
+
+/** What Go's decoder calls the type of a JSON value. */
+export function goTypeOf(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  if (value === null) return 'null';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
+}
+
+function readYaml(text: string): JsonText {
+  const document = parseDocument(text, { maxAliasCount: MAX_YAML_ALIASES } as object);
+  const [error] = document.errors;
+  if (error !== undefined) {
+    throw new JsonSyntaxError(`error converting YAML to JSON: yaml: ${error.message}`);
+  }
+  let value: unknown;
+  try {
+    value = document.toJS({ maxAliasCount: MAX_YAML_ALIASES });
+  } catch (cause) {
+    throw new JsonSyntaxError(`error converting YAML to JSON: ${String(cause)}`);
+  }
+  if (isDeeperThan(value, MAX_JSON_DEPTH)) throw badRequest('exceeded max depth');
+  return { value, duplicates: [] };
+}
+
+/** Aliases may refer to aliases; this many cannot make a large object out of a small text. */
+const MAX_YAML_ALIASES = 100;
+
+/** Shown of a body that makes no sense. */
+const SUMMARY_BYTES = 30;
+
+function unrecognized(kind: string, why: string, body: Uint8Array): ApiStatusError {
+  const shown = `${why} (${summary(body)})`;
+  return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${shown}`);
+}
+
+function summary(body: Uint8Array): string {
+  if (body.byteLength === 0) return '<empty>';
+  const head = Buffer.from(body.subarray(0, SUMMARY_BYTES));
+  const more = body.byteLength > SUMMARY_BYTES ? ' ...' : '';
+  return `${head[0] === 0x7b ? head.toString() : head.toString('hex')}${more}`;
+}
+
+/** `PUT` and `POST` bodies name their kind or leave it to the path; this is a wrong one. */
+export function wrongKind(
+  expected: { readonly kind: string },
+  kind: string,
+  apiVersion: string,
+  why: string,
+): ApiStatusError {
+  const version = apiVersion.slice(apiVersion.indexOf('/') + 1);
+  return badRequest(
+    `${kind} in version ${quote(version)} cannot be handled as a ${expected.kind}: ${why}`,
+  );
+}

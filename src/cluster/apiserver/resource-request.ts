@@ -1,0 +1,201 @@
+import { isReason } from '../../kube/status.ts';
+import { methodNotAllowed, notFound, unknownResource } from '../../kube/status-errors.ts';
+import type { HttpResponse } from '../../runtime/ports/transport.ts';
+import { negotiate, type Representation } from './content-negotiation.ts';
+import { checkNamespace, create } from './create.ts';
+import { deleteOptions, remove } from './delete.ts';
+import { contentTypeOf, encodeList, encodeOne } from './encode.ts';
+import type { Entry } from './entry.ts';
+import { listPage } from './list.ts';
+import { readPatch } from './patch.ts';
+import { fieldValidation, receive } from './receive.ts';
+import { type ApiRequest, bytesResponse, jsonResponse } from './request.ts';
+import { readBody, readObjectBody } from './request-body.ts';
+import type { ResourcePath } from './request-path.ts';
+import { selectionOf } from './selection.ts';
+import { collectionKey, type ServedResource } from './served-resource.ts';
+import type { ServerState } from './server-state.ts';
+import { update } from './update.ts';
+import { isWatch, watchResponse } from './watch-request.ts';
+import { isDryRun } from './write-options.ts';
+
+/** A request for one resource that the server has, with its path taken apart. */
+export interface ResourceRequest {
+  readonly server: ServerState;
+  readonly of: ServedResource;
+  readonly path: ResourcePath;
+  readonly request: ApiRequest;
+}
+
+/** Carries out the verb that method and path name. Throws `ApiStatusError` to refuse. */
+export async function handleResource(call: ResourceRequest): Promise<HttpResponse> {
+  const { of, path, request } = call;
+  const { method } = request;
+  if (!of.namespaced && path.namespace !== undefined) throw unknownResource();
+  if (path.name === undefined) return handleCollection(call);
+  if (of.namespaced && path.namespace === undefined) throw unknownResource();
+  if (path.subresource !== undefined && path.subresource !== 'status') throw unknownResource();
+  const { name } = path;
+  switch (method) {
+    case 'GET':
+      return path.watch ? watchResponse(call) : getOne(call, name);
+    case 'PUT':
+    case 'PATCH':
+      return change(call, name);
+    case 'DELETE':
+      if (path.subresource !== undefined) throw methodNotAllowed();
+      return deleteOne(call, name);
+    case 'POST':
+    case 'HEAD':
+    case 'OPTIONS':
+      throw methodNotAllowed();
+    default:
+      return method satisfies never;
+  }
+}
+
+function handleCollection(call: ResourceRequest): Promise<HttpResponse> | HttpResponse {
+  const { of, path, request } = call;
+  if (request.method === 'GET') return isWatch(call) ? watchResponse(call) : listAll(call);
+  if (of.namespaced && path.namespace === undefined) throw methodNotAllowed();
+  switch (request.method) {
+    case 'POST':
+      return createOne(call);
+    case 'DELETE':
+      return deleteMany(call);
+    default:
+      throw methodNotAllowed();
+  }
+}
+
+/** How the client wants to see what it gets. */
+export function representationOf(request: ApiRequest): Representation {
+  const include = request.query.get('includeObject') ?? '';
+  const includeObject = include === 'None' || include === 'Object' ? include : 'Metadata';
+  return negotiate(request.headers['accept'], includeObject);
+}
+
+export function entryResponse(call: ResourceRequest, status: number, entry: Entry): HttpResponse {
+  const { of, request, server } = call;
+  const as = representationOf(request);
+  const body = encodeOne(of, as, entry, server.clock.now());
+  return bytesResponse(status, contentTypeOf(as), body);
+}
+
+/** The entry that the path names. */
+export function presentEntry({ of, path }: ResourceRequest): Entry {
+  const name = path.name ?? '';
+  const entry = of.collection.get(collectionKey(path.namespace, name));
+  if (entry === undefined) throw notFound(of, name);
+  return entry;
+}
+
+function getOne(call: ResourceRequest, _name: string): HttpResponse {
+  return entryResponse(call, 200, presentEntry(call));
+}
+
+function listAll({ server, of, path, request }: ResourceRequest): HttpResponse {
+  const as = representationOf(request);
+  const selection = selectionOf(of, path.namespace, request.query);
+  const { entries, metadata } = listPage(of, selection, request.query);
+  const body = encodeList(of, as, entries, metadata, server.clock.now());
+  return bytesResponse(200, contentTypeOf(as), body);
+}
+
+async function createOne(call: ResourceRequest): Promise<HttpResponse> {
+  const { server, of, path, request } = call;
+  const warn = (warning: string): void => void request.warnings.push(warning);
+  const unknownFields = fieldValidation(request.query, 'CreateOptions');
+  const dryRun = isDryRun(request.query, 'CreateOptions');
+  const body = readObjectBody(request.body, request.headers['content-type'], of.kind);
+  const object = receive(of, body, unknownFields, warn);
+  checkNamespace(of, path.namespace, object);
+  const { namespace } = path;
+  const entry = await create(server, { of, namespace, object, isDryRun: dryRun, warn });
+  return entryResponse(call, 201, entry);
+}
+
+async function change(call: ResourceRequest, name: string): Promise<HttpResponse> {
+  const { server, of, path, request } = call;
+  const { namespace, subresource } = path;
+  const warn = (warning: string): void => void request.warnings.push(warning);
+  const options = request.method === 'PUT' ? 'UpdateOptions' : 'PatchOptions';
+  const { entry, isNew } = await update(server, {
+    of,
+    namespace,
+    name,
+    subresource,
+    mode: request.method === 'PUT' ? 'Replace' : 'Patch',
+    transform: transformation(call, fieldValidation(request.query, options), warn),
+    isDryRun: isDryRun(request.query, options),
+    warn,
+  });
+  return entryResponse(call, isNew ? 201 : 200, entry);
+}
+
+/** Reads the body before anything is locked, so that a bad one costs others nothing. */
+function transformation(
+  { of, path, request }: ResourceRequest,
+  unknownFields: Parameters<typeof receive>[2],
+  warn: (warning: string) => void,
+): Parameters<typeof update>[1]['transform'] {
+  const contentType = request.headers['content-type'];
+  if (request.method === 'PUT') {
+    const body = readObjectBody(request.body, contentType, of.kind);
+    const object = receive(of, body, unknownFields, warn);
+    checkNamespace(of, path.namespace, object);
+    return () => object;
+  }
+  const patch = readPatch(of, request.body, contentType);
+  return (present) => {
+    if (present === undefined) throw notFound(of, path.name ?? '');
+    const body = { object: patch.apply({ ...present }), duplicates: patch.duplicates };
+    const object = receive(of, body, unknownFields, warn);
+    checkNamespace(of, path.namespace, object);
+    return object;
+  };
+}
+
+async function deleteOne(call: ResourceRequest, name: string): Promise<HttpResponse> {
+  const { server, of, path } = call;
+  const options = deletionOptions(call);
+  const { entry, isGone } = await remove(server, of, { namespace: path.namespace, name }, options);
+  if (!isGone || of.strategy.returnsDeleted) return entryResponse(call, 200, entry);
+  const { uid } = entry.object.metadata;
+  const group = of.group === '' ? {} : { group: of.group };
+  return jsonResponse(200, {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: { name, ...group, kind: of.plural, uid },
+  });
+}
+
+/** Deletes what a list would show, and answers with that list. */
+async function deleteMany(call: ResourceRequest): Promise<HttpResponse> {
+  const { server, of, path, request } = call;
+  const options = deletionOptions(call);
+  const as = representationOf(request);
+  const selection = selectionOf(of, path.namespace, request.query);
+  const { entries, metadata } = listPage(of, selection, request.query);
+  for (const { object } of entries) {
+    const { namespace, name, uid } = object.metadata;
+    const preconditions = { ...options.preconditions, uid };
+    await remove(server, of, { namespace, name }, { ...options, preconditions }).catch(
+      (error: unknown) => {
+        // Somebody else deleted or replaced it meanwhile: it is not in the list any more.
+        if (!isReason(error, 'NotFound', 'Conflict')) throw error;
+      },
+    );
+  }
+  const body = encodeList(of, as, entries, metadata, server.clock.now());
+  return bytesResponse(200, contentTypeOf(as), body);
+}
+
+function deletionOptions({ request }: ResourceRequest): ReturnType<typeof deleteOptions> {
+  const { body } = request;
+  if (body === undefined || body.byteLength === 0) return deleteOptions(undefined, request.query);
+  const { value } = readBody(body, request.headers['content-type']);
+  return deleteOptions(value, request.query);
+}

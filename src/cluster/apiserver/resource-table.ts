@@ -1,0 +1,47 @@
+import type { ServedResource } from './served-resource.ts';
+
+/**
+ * All resources that the server offers now, by group, version and plural name. Custom resources come
+ * and go with their definitions; built-in ones are there from the start.
+ */
+export class ResourceTable {
+  readonly #resources = new Map<string, ServedResource>();
+  readonly #listeners = new Set<() => void>();
+
+  get(group: string, version: string, plural: string): ServedResource | undefined {
+    return this.#resources.get(`${group}/${version}/${plural}`);
+  }
+
+  /** A built-in resource of the core group. */
+  core(plural: string): ServedResource {
+    const found = this.get('', 'v1', plural);
+    if (found === undefined) throw new Error(`the server has no resource ${plural}`);
+    return found;
+  }
+
+  add(...resources: readonly ServedResource[]): void {
+    for (const of of resources) this.#resources.set(`${of.group}/${of.version}/${of.plural}`, of);
+    for (const listener of this.#listeners) listener();
+  }
+
+  remove(group: string, plural: string): void {
+    for (const [key, of] of this.#resources) {
+      if (of.group === group && of.plural === plural) this.#resources.delete(key);
+    }
+    for (const listener of this.#listeners) listener();
+  }
+
+  all(): Iterable<ServedResource> {
+    return this.#resources.values();
+  }
+
+  hasGroup(group: string): boolean {
+    for (const of of this.#resources.values()) if (of.group === group) return true;
+    return false;
+  }
+
+  /** Calls `listener` whenever the table has changed: documents made from it are out of date. */
+  onChange(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+}

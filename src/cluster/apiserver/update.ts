@@ -1,0 +1,141 @@
+import { invalid, invalidValue } from '../../kube/field-error.ts';
+import { badRequest, conflict, notFound } from '../../kube/status-errors.ts';
+import { type ApiObject, type StoredObject, withMembers } from './api-object.ts';
+import type { Write } from './collection.ts';
+import { create } from './create.ts';
+import { type Entry, unstoredEntry } from './entry.ts';
+import { hasStatus, isUnchanged, updatedMetadata, withGeneration } from './object-metadata.ts';
+import { collectionKey, type ServedResource } from './served-resource.ts';
+import { type ServerState, strategyContext } from './server-state.ts';
+import { validateChanged } from './validate-object.ts';
+
+export interface UpdateRequest {
+  readonly of: ServedResource;
+  readonly namespace: string | undefined;
+  readonly name: string;
+  readonly subresource: string | undefined;
+  /** `Replace`: the object is the client's whole will. `Patch`: it is the present one, changed. */
+  readonly mode: 'Replace' | 'Patch';
+  /** The wanted object, from the present one as the client sees it. May throw to refuse. */
+  readonly transform: (present: StoredObject | undefined) => ApiObject;
+  readonly isDryRun: boolean;
+  readonly warn: (warning: string) => void;
+}
+
+/** The object as it is now, and whether the request brought it into being. */
+export interface Updated {
+  readonly entry: Entry;
+  readonly isNew: boolean;
+}
+
+/**
+ * Changes an object under optimistic concurrency: no other write to it can come between reading and
+ * writing. A change that changes nothing is not written and nobody hears of it. Taking the last
+ * finalizer from an object that is being deleted deletes it.
+ */
+export async function update(server: ServerState, request: UpdateRequest): Promise<Updated> {
+  const { of, namespace, name } = request;
+  const key = collectionKey(of.namespaced ? namespace : undefined, name);
+  if (of.collection.get(key) === undefined && mayCreate(request)) {
+    const object = request.transform(undefined);
+    checkName(object, name);
+    return { entry: await create(server, { ...request, object }), isNew: true };
+  }
+  return of.collection.write(key, (current) => {
+    if (current === undefined) throw notFound(of, name);
+    return decide(server, request, key, current);
+  });
+}
+
+function mayCreate(request: UpdateRequest): boolean {
+  return (
+    request.mode === 'Replace' &&
+    request.subresource === undefined &&
+    request.of.strategy.createsOnUpdate
+  );
+}
+
+function decide(
+  server: ServerState,
+  request: UpdateRequest,
+  key: string,
+  current: Entry,
+): Write<Updated> {
+  const { of, isDryRun } = request;
+  const answer = (entry: Entry): Updated => ({ entry, isNew: false });
+  const old = of.view.show(current.object);
+  const wanted = request.transform(old);
+  checkName(wanted, request.name);
+  checkPreconditions(request, wanted, old);
+  const shown = merged(server, request, wanted, old);
+  const errors = validateChanged(of, shown, old, request.subresource);
+  if (errors.length > 0) throw invalid(of, request.name, errors);
+  of.strategy.warnings(shown).forEach(request.warn);
+  if (isUnchanged(shown, old)) return { change: undefined, result: () => answer(current) };
+  const object = of.view.store(withGeneration(of, shown, old));
+  const unstored = unstoredEntry(key, {
+    ...object,
+    metadata: { ...object.metadata, resourceVersion: old.metadata.resourceVersion },
+  });
+  if (isDryRun) return { change: undefined, result: () => answer(unstored) };
+  if (isDeletionComplete(of, object)) return { change: 'Delete', result: () => answer(unstored) };
+  return { change: object, result: (entry) => answer(entry ?? unstored) };
+}
+
+function checkName(object: ApiObject, name: string): void {
+  const own = object.metadata.name;
+  if (own === name) return;
+  if (own === undefined || own === '') {
+    throw badRequest(
+      `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
+    );
+  }
+  throw badRequest(`the name of the object (${own}) does not match the name on the URL (${name})`);
+}
+
+function checkPreconditions(request: UpdateRequest, wanted: ApiObject, old: StoredObject): void {
+  const { of, name, mode } = request;
+  const { resourceVersion, uid } = wanted.metadata;
+  if (mode === 'Replace' && uid !== undefined && uid !== old.metadata.uid) {
+    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`;
+    throw conflict(of, name, why);
+  }
+  if (resourceVersion === undefined || resourceVersion === '' || resourceVersion === '0') {
+    if (mode === 'Patch' || !of.strategy.requiresRevision) return;
+    const problem = invalidValue('metadata.resourceVersion', 0, 'must be specified for an update');
+    throw invalid({ group: of.group, kind: of.plural }, name, [problem]);
+  }
+  if (resourceVersion !== old.metadata.resourceVersion) throw conflict(of, name);
+}
+
+/** The wanted object where the request may change things, and the old one where it may not. */
+function merged(
+  server: ServerState,
+  request: UpdateRequest,
+  wanted: ApiObject,
+  old: StoredObject,
+): ApiObject {
+  const { of, subresource } = request;
+  const metadata = updatedMetadata(wanted.metadata, old.metadata);
+  const context = strategyContext(server, old.metadata.uid);
+  const prepare = (object: ApiObject): ApiObject =>
+    of.strategy.prepareForUpdate(object, old, subresource, context);
+  if (subresource === undefined) {
+    const status = hasStatus(of) ? { status: old['status'] } : {};
+    return prepare(withMembers({ ...wanted, metadata }, status));
+  }
+  if (subresource !== 'status') return prepare({ ...wanted, metadata });
+  const kept = of.custom ? updatedMetadata(old.metadata, old.metadata) : metadata;
+  return prepare(withMembers({ ...old, metadata: kept }, { status: wanted['status'] }));
+}
+
+/** True if nothing holds an object any longer whose deletion was asked for. */
+export function isDeletionComplete(of: ServedResource, object: ApiObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata;
+  return (
+    deletionTimestamp !== undefined &&
+    deletionGracePeriodSeconds === 0 &&
+    finalizers.length === 0 &&
+    of.strategy.deletion.isHeld?.(object) !== true
+  );
+}

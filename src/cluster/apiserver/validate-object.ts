@@ -1,0 +1,38 @@
+import { validateListTypes } from '../../kube/schema/list-types.ts';
+import { validate } from '../../kube/schema/validate.ts';
+import type { FieldError } from '../../kube/status.ts';
+import { objectMetaErrors, objectMetaUpdateErrors } from '../../kube/validation/object-meta.ts';
+import type { ApiObject, StoredObject } from './api-object.ts';
+import type { ServedResource } from './served-resource.ts';
+
+/** Everything that is wrong with a new object, in the form in which the client sees it. */
+export function validateNew(of: ServedResource, object: ApiObject): readonly FieldError[] {
+  return [
+    ...objectMetaErrors(object.metadata, metadataRules(of)),
+    ...validateBySchema(of, object),
+    ...of.strategy.validate(object),
+  ];
+}
+
+/** The same for a change of an object. */
+export function validateChanged(
+  of: ServedResource,
+  object: ApiObject,
+  old: StoredObject,
+  subresource: string | undefined,
+): readonly FieldError[] {
+  return [
+    ...objectMetaUpdateErrors(object.metadata, old.metadata, metadataRules(of)),
+    ...validateBySchema(of, object),
+    ...of.strategy.validateUpdate(object, old, subresource),
+  ];
+}
+
+function validateBySchema(of: ServedResource, object: ApiObject): readonly FieldError[] {
+  const errors = validate(of.schema, object);
+  return of.custom ? [...errors, ...validateListTypes(of.schema, object)] : errors;
+}
+
+function metadataRules(of: ServedResource): Parameters<typeof objectMetaErrors>[1] {
+  return { namespaced: of.namespaced, nameRule: of.strategy.nameRule };
+}
