@@ -224,7 +224,9 @@ class World {
       });
     }
     if (controller.jobSet !== this.jobSet) {
-      steps.push(() => void (controller.jobSet = this.jobSet));
+      steps.push(() => {
+        controller.jobSet = this.jobSet;
+      });
     }
     if (this.#wouldWrite(controller)) steps.push(() => this.#reconcile(controller));
     return steps;
@@ -357,7 +359,9 @@ class World {
       if (pod.stage !== 'down' && pod.stage !== 'exiting') faults.push(() => this.#crash(pod));
     }
     for (const k of this.controllers.keys()) {
-      faults.push(() => void (this.controllers[k] = this.#freshController()));
+      faults.push(() => {
+        this.controllers[k] = this.#freshController();
+      });
     }
     return faults;
   }
@@ -382,9 +386,13 @@ class World {
   expectEverybodyRuns(): void {
     const epoch = this.deprecated + 1;
     const status = this.versions.at(-1) ?? {};
-    for (const { syncedEpoch } of status.replicatedJobsStatus ?? []) expect(syncedEpoch).toBe(epoch);
+    for (const { syncedEpoch } of status.replicatedJobsStatus ?? [])
+      expect(syncedEpoch).toBe(epoch);
     for (const pod of this.pods) expect(pod).toMatchObject({ phase: 'live', worker: epoch });
-    expect([...this.#mustEnd].filter((failed) => failed >= epoch), 'S7: lost failures').toEqual([]);
+    expect(
+      [...this.#mustEnd].filter((failed) => failed >= epoch),
+      'S7: lost failures',
+    ).toEqual([]);
     expect(status.inPlaceRestartsCountTowardsMax ?? 0).toBe(this.deprecated);
     expect(status.syncedEpoch).toBe(epoch);
   }

@@ -28,6 +28,8 @@ export interface OperatorOptions {
   readonly logger: Logger;
   readonly metrics?: Metrics | undefined;
   readonly config: OperatorConfig;
+  /** Gives the start up. Once started, `stop` ends the operator. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface OperatorConfig {
@@ -50,7 +52,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   const informers = startInformers(options);
   const all = Object.values(informers);
   try {
-    await Promise.all(all.map((informer) => informer.whenSynced()));
+    await Promise.all(all.map((informer) => informer.whenSynced(options.signal)));
   } catch (error) {
     await Promise.all(all.map((informer) => informer.stop()));
     throw error;
@@ -84,7 +86,12 @@ interface Informers {
 function startInformers(options: OperatorOptions): Informers {
   const { namespace } = options.config;
   const shared = { ...options, ...(namespace === undefined ? {} : { namespace }) };
-  const pods = { ...shared, resource: PODS, labelSelector: JOBSET_NAME, metadataOnly: true };
+  const pods = {
+    ...shared,
+    resource: PODS,
+    labelSelector: JOBSET_NAME,
+    metadataOnly: true,
+  } as const;
   return {
     jobSets: createInformer<JobSet>({ ...shared, resource: JOBSETS }),
     jobs: createInformer<Job>({
@@ -98,12 +105,12 @@ function startInformers(options: OperatorOptions): Informers {
         [JOBS_BY_UID]: ({ metadata }) => [metadata.uid],
       },
     }),
-    services: createInformer<KubeObject>({ ...shared, resource: SERVICES, metadataOnly: true }),
-    livingPods: createInformer<PartialObjectMetadata>({
+    services: createInformer({ ...shared, resource: SERVICES, metadataOnly: true }),
+    livingPods: createInformer({
       ...pods,
       fieldSelector: 'status.phase!=Failed,status.phase!=Succeeded',
     }),
-    succeededPods: createInformer<PartialObjectMetadata>({
+    succeededPods: createInformer({
       ...pods,
       fieldSelector: 'status.phase=Succeeded',
     }),

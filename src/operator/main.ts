@@ -1,0 +1,190 @@
+/**
+ * The operator's process: flags, the way to the cluster, health and metrics, leader election, and an
+ * end within two seconds of SIGTERM. Exit codes: 0 after a signal, 1 failure, 2 wrong flags.
+ */
+import { homedir, hostname } from 'node:os';
+import packageJson from '../../package.json' with { type: 'json' };
+import { type HttpServer, startHttpServer } from '../runtime/adapters/http-server.ts';
+import { createHttpTransport, type HttpTransport } from '../runtime/adapters/http-transport.ts';
+import { inClusterAccess } from '../runtime/adapters/in-cluster.ts';
+import { loadKubeconfig } from '../runtime/adapters/kubeconfig-files.ts';
+import { nodeClock } from '../runtime/adapters/node-clock.ts';
+import { createPinoLogger } from '../runtime/adapters/pino-logger.ts';
+import { systemRandom } from '../runtime/adapters/system-random.ts';
+import { tokenFile } from '../runtime/adapters/token-file.ts';
+import type { Client } from '../runtime/client.ts';
+import { type ClusterAccess, ClusterAccessError } from '../runtime/cluster-access.ts';
+import { healthHandler } from '../runtime/health.ts';
+import { createClient } from '../runtime/http-client.ts';
+import { startLeaderElection } from '../runtime/leader-election.ts';
+import { createMetrics, type Metrics } from '../runtime/metrics.ts';
+import type { Logger } from '../runtime/ports/logger.ts';
+import type { HttpHandler } from '../runtime/ports/transport.ts';
+import { installCrd } from './crd-installation.ts';
+import { type BindAddress, type OperatorFlags, parseFlags } from './flags.ts';
+import { type Operator, type OperatorOptions, startOperator } from './operator.ts';
+
+const EXIT_FAILURE = 1;
+const EXIT_USAGE = 2;
+/** A clean end takes less; whoever stops us waits two seconds before SIGKILL. */
+const STOP_TIMEOUT_MS = 1_900;
+const STANDARD_ERROR = 2;
+
+process.exitCode = await main();
+process.exit();
+
+async function main(): Promise<number> {
+  const parsed = parseFlags(process.argv.slice(2), packageJson.version);
+  switch (parsed.kind) {
+    case 'Text':
+      process.stdout.write(parsed.text);
+      return 0;
+    case 'Error':
+      process.stderr.write(`${parsed.message}\n`);
+      return EXIT_USAGE;
+    case 'Flags': {
+      const { logLevel } = parsed.flags;
+      const logger = createPinoLogger({ destination: STANDARD_ERROR, level: logLevel });
+      return run(parsed.flags, logger);
+    }
+  }
+}
+
+async function run(flags: OperatorFlags, logger: Logger): Promise<number> {
+  const stopping = new AbortController();
+  const stop = (signal: string): void => {
+    logger.info('stopping', { signal });
+    nodeClock.setTimer(STOP_TIMEOUT_MS, () => process.exit(EXIT_FAILURE));
+    stopping.abort(new Error(`received ${signal}`));
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(signal));
+  let transport: HttpTransport | undefined;
+  try {
+    const access = await clusterAccess(flags);
+    transport = createHttpTransport(access);
+    await operate(flags, access, clientOf(access, transport), logger, stopping.signal);
+    return 0;
+  } catch (error) {
+    if (stopping.signal.aborted) return 0;
+    if (error instanceof ClusterAccessError) process.stderr.write(`${error.message}\n`);
+    else logger.error('the operator ends', { err: error });
+    return EXIT_FAILURE;
+  } finally {
+    transport?.close();
+  }
+}
+
+async function clusterAccess({ kubeconfig, context }: OperatorFlags): Promise<ClusterAccess> {
+  const { env } = process;
+  const isInCluster = kubeconfig === undefined && env['KUBERNETES_SERVICE_HOST'] !== undefined;
+  if (isInCluster) return inClusterAccess(env, env['LOCKSTEP_ROOT'] ?? '/');
+  return loadKubeconfig({ path: kubeconfig, context, env, homeDirectory: homedir() });
+}
+
+function clientOf({ token }: ClusterAccess, transport: HttpTransport): Client {
+  const source =
+    token === undefined
+      ? undefined
+      : 'file' in token
+        ? tokenFile(token.file, nodeClock)
+        : { token: () => Promise.resolve(token.value) };
+  return createClient({
+    transport,
+    clock: nodeClock,
+    random: systemRandom,
+    userAgent: `lockstep-operator/${packageJson.version}`,
+    credentials: source,
+  });
+}
+
+/** Runs until the signal aborts, or rejects when leadership or the start is lost. */
+async function operate(
+  flags: OperatorFlags,
+  access: ClusterAccess,
+  client: Client,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  const metrics = createMetrics();
+  const runtime = { client, clock: nodeClock, random: systemRandom, logger, metrics, signal };
+  let operator: Operator | undefined;
+  const isReady = (): boolean => operator?.hasSynced() ?? false;
+  const servers = await serve(flags, metrics, isReady, logger);
+  try {
+    if (flags.installCrd) await installCrd(runtime);
+    const term = await lead(flags, access, runtime);
+    try {
+      operator = await startOperator({ ...runtime, signal: term.signal, config: flags });
+      logger.info('the operator runs', { namespace: flags.namespace ?? 'all' });
+      await aborted(term.signal);
+      if (!signal.aborted) throw new Error('leadership was lost');
+    } finally {
+      await operator?.stop();
+      await term.end();
+    }
+  } finally {
+    await Promise.all(servers.map((server) => server.close()));
+  }
+}
+
+async function serve(
+  flags: OperatorFlags,
+  metrics: Metrics,
+  isReady: () => boolean,
+  logger: Logger,
+): Promise<readonly HttpServer[]> {
+  const problem = (): string | undefined => (isReady() ? undefined : 'caches are not filled yet');
+  const health = healthHandler({ ready: [{ name: 'informer-sync', problem }] });
+  const pages: readonly (readonly [BindAddress | 'off', HttpHandler, string])[] = [
+    [flags.metricsBindAddress, metrics.handler, 'metrics'],
+    [flags.healthProbeBindAddress, health, 'health'],
+  ];
+  const servers: HttpServer[] = [];
+  for (const [address, handler, what] of pages) {
+    if (address === 'off') continue;
+    const server = await startHttpServer({ ...address, handler, logger });
+    logger.info('serving', { what, url: server.url });
+    servers.push(server);
+  }
+  return servers;
+}
+
+/** Our time as the one operator that acts. */
+interface Term {
+  /** Aborts when it is over, or the process is to end. */
+  readonly signal: AbortSignal;
+  end(): Promise<void>;
+}
+
+async function lead(
+  flags: OperatorFlags,
+  access: ClusterAccess,
+  runtime: Omit<OperatorOptions, 'config'> & { readonly signal: AbortSignal },
+): Promise<Term> {
+  if (!flags.leaderElect) return { signal: runtime.signal, end: () => Promise.resolve() };
+  const lost = new AbortController();
+  let started = (): void => undefined;
+  const leading = new Promise<void>((resolve) => {
+    started = resolve;
+  });
+  const election = startLeaderElection({
+    ...runtime,
+    namespace: flags.leaderElectionNamespace ?? access.namespace,
+    name: flags.leaderElectionId,
+    identity: `${hostname()}_${systemRandom.uuid()}`,
+    onStartedLeading: () => started(),
+    onLost: () => lost.abort(new Error('leadership was lost')),
+  });
+  await Promise.race([leading, aborted(runtime.signal)]);
+  return {
+    signal: AbortSignal.any([runtime.signal, lost.signal]),
+    end: () => election.stop(),
+  };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) =>
+    signal.addEventListener('abort', () => resolve(), { once: true }),
+  );
+}
