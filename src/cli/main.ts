@@ -2,8 +2,8 @@
  * The `lockstep` command. Each subcommand is imported when it is called, so that `--help` and a
  * wrong flag answer at once. Exit codes: 0 success, 1 failure, 2 wrong usage, 130 and 143 signals.
  */
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import packageJson from '../../package.json' with { type: 'json' };
 import type { DemoFlags } from './demo/options.ts';
 import { parseDemoFlags } from './demo/options.ts';
 import { DEFAULT_STATE_DIRECTORY } from './state-directory.ts';
@@ -11,15 +11,9 @@ import { DEFAULT_STATE_DIRECTORY } from './state-directory.ts';
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
 
-const version = (
-  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  }
-).version;
-
 const program = new Command('lockstep')
   .description('JobSet for Kubernetes: when one worker fails, the whole group restarts in place')
-  .version(version)
+  .version(packageJson.version)
   .exitOverride()
   .showHelpAfterError('(lockstep --help shows the commands, lockstep COMMAND --help its flags)');
 

@@ -24,6 +24,7 @@ import type { HttpHandler } from '../runtime/ports/transport.ts';
 import { createTokenSigner } from './apiserver/adapters/token-signer.ts';
 import { type ApiServer, createApiServer } from './apiserver/api-server.ts';
 import { startControllers } from './controllers.ts';
+import { thisMachine } from './node/adapters/machine.ts';
 import { claimNetwork } from './node/adapters/network-claim.ts';
 import { createNodeFiles } from './node/adapters/node-files.ts';
 import { createProbeTransport } from './node/adapters/probe-transport.ts';
@@ -196,6 +197,7 @@ class RunningCluster implements EmbeddedCluster {
       processes,
       files: createNodeFiles(),
       probes: createProbeTransport(),
+      machine: thisMachine(),
       network,
       kubeletPort: listener.port,
       rootDirectory: `${stateDirectory}/nodes/${nodeName}`,

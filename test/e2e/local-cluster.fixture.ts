@@ -4,7 +4,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { connectKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
+import { connectClient } from '../../src/runtime/adapters/http-client-connection.ts';
+import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
 import type { Client } from '../../src/runtime/client.ts';
@@ -30,8 +31,8 @@ export async function startCluster(): Promise<ClusterUnderTest> {
   });
   const output = await outputUntil(child, 'export KUBECONFIG=');
   const kubeconfig = /export KUBECONFIG=(.*)/.exec(output)?.[1] ?? '';
-  const connection = connectKubeconfig({
-    path: kubeconfig,
+  const access = await loadKubeconfig({ path: kubeconfig, env: {}, homeDirectory: directory });
+  const connection = connectClient(access, {
     clock: nodeClock,
     random: systemRandom,
     userAgent: 'lockstep-e2e',
