@@ -8,6 +8,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
+import type { ClientTls } from '../cluster-access.ts';
 import {
   type HttpRequest,
   type HttpResponse,
@@ -19,7 +20,7 @@ import { plainHeaders } from './http-headers.ts';
 export interface HttpTransportOptions {
   /** `http://` or `https://` URL. A path in it is put before the path of every request. */
   readonly server: string;
-  readonly tls?: ClientTlsOptions | undefined;
+  readonly tls?: ClientTls | undefined;
   /** Until a connection, TLS included, stands. */
   readonly connectTimeoutMs?: number | undefined;
   /** From the call until the head of the response; waiting for a free connection counts. */
@@ -28,17 +29,6 @@ export interface HttpTransportOptions {
   readonly idleTimeoutMs?: number | undefined;
   /** Connections for short requests. */
   readonly maxConnections?: number | undefined;
-}
-
-/** Certificates and keys are PEM texts. */
-export interface ClientTlsOptions {
-  /** Instead of the system's authorities. */
-  readonly certificateAuthority?: string | undefined;
-  readonly clientCertificate?: string | undefined;
-  readonly clientKey?: string | undefined;
-  /** The name that the server's certificate must carry, where it is not the URL's host. */
-  readonly serverName?: string | undefined;
-  readonly insecureSkipVerify?: boolean | undefined;
 }
 
 export interface HttpTransport extends Transport {
@@ -153,7 +143,7 @@ function baseOf(options: HttpTransportOptions): { readonly base: Base; readonly 
 }
 
 /** One context for all connections: reading certificates takes longer than a handshake that resumes. */
-function secured(tls: ClientTlsOptions): https.AgentOptions {
+function secured(tls: ClientTls): https.AgentOptions {
   try {
     return {
       secureContext: createSecureContext({

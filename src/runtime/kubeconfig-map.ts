@@ -1,0 +1,116 @@
+import { ClusterAccessError } from './cluster-access.ts';
+
+/** A PEM text, or the path of its file. */
+export type PemSource = { readonly pem: string } | { readonly file: string };
+
+interface Place {
+  readonly file: string;
+  /** Of the map within the file: `clusters[0].cluster`; empty for the whole. */
+  readonly path: string;
+  readonly resolvePath: (path: string) => string;
+}
+
+/** One map of a kubeconfig file: reads typed fields, and knows where it stands when one is wrong. */
+export class KubeconfigMap {
+  readonly #fields: ReadonlyMap<string, unknown>;
+  readonly #place: Place;
+
+  constructor(value: unknown, place: Place) {
+    this.#place = place;
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw this.error('', value, 'must be a map');
+    }
+    this.#fields = new Map(Object.entries(value));
+  }
+
+  /** An absent, null or empty field is undefined, as kubectl has it. */
+  string(field: string): string | undefined {
+    const value = this.#fields.get(field) ?? '';
+    // An unquoted number or date is a likely slip; its text in the file may have been another one.
+    if (typeof value !== 'string') throw this.error(field, value, 'must be a string');
+    return value === '' ? undefined : value;
+  }
+
+  required(field: string): string {
+    const value = this.string(field);
+    if (value === undefined) throw this.error(field, undefined, 'required');
+    return value;
+  }
+
+  boolean(field: string): boolean | undefined {
+    const value = this.#fields.get(field) ?? undefined;
+    if (value === undefined || typeof value === 'boolean') return value;
+    throw this.error(field, value, 'must be true or false');
+  }
+
+  /** The path that a field holds, absolute. */
+  path(field: string): string | undefined {
+    const value = this.string(field);
+    return value === undefined ? undefined : this.#place.resolvePath(value);
+  }
+
+  /** `FIELD-data` in base64, or else the file that `FIELD` names. */
+  pem(field: string): PemSource | undefined {
+    const data = this.string(`${field}-data`);
+    if (data !== undefined) {
+      const pem = Buffer.from(data, 'base64').toString();
+      if (pem.includes('-----BEGIN ')) return { pem };
+      throw this.error(`${field}-data`, SECRET, 'must be a PEM text in base64');
+    }
+    const file = this.path(field);
+    return file === undefined ? undefined : { file };
+  }
+
+  map(field: string): KubeconfigMap {
+    return new KubeconfigMap(this.#fields.get(field) ?? {}, this.#within(field));
+  }
+
+  list(field: string): readonly KubeconfigMap[] {
+    const value = this.#fields.get(field) ?? [];
+    if (!Array.isArray(value)) throw this.error(field, value, 'must be a list');
+    return value.map((item, i) => new KubeconfigMap(item, this.#within(`${field}[${i}]`)));
+  }
+
+  /** The entry that a field names. */
+  reference(
+    field: string,
+    entries: ReadonlyMap<string, KubeconfigMap>,
+    list: string,
+  ): KubeconfigMap {
+    const name = this.required(field);
+    const entry = entries.get(name);
+    if (entry === undefined) throw this.error(field, name, `no entry of ${list} has this name`);
+    return entry;
+  }
+
+  /** Throws if a field is set that means something which we could only ignore. */
+  refuse(field: string, why: string): void {
+    if ((this.#fields.get(field) ?? '') !== '') throw this.error(field, undefined, why);
+  }
+
+  error(field: string, value: unknown, expected: string): ClusterAccessError {
+    const { file, path } = this.#within(field);
+    const shown = value === undefined || value === SECRET ? '' : `: ${quoted(value)}`;
+    return new ClusterAccessError(
+      `${file}: ${path === '' ? 'the file' : path}${shown}: ${expected}`,
+    );
+  }
+
+  #within(field: string): Place {
+    const { path } = this.#place;
+    return {
+      ...this.#place,
+      path: path === '' || field === '' ? path + field : `${path}.${field}`,
+    };
+  }
+}
+
+/** Stands for a value that must not show in an error. */
+const SECRET = Symbol('secret');
+
+const MAX_QUOTED_CHARACTERS = 100;
+
+function quoted(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > MAX_QUOTED_CHARACTERS ? `${text.slice(0, MAX_QUOTED_CHARACTERS)}...` : text;
+}

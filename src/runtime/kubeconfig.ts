@@ -1,0 +1,152 @@
+/**
+ * Kubeconfig files, `v1 Config`, as kubectl reads them: several files merge into one, in which the
+ * first to define a name wins. This file is about content; files are read by
+ * `adapters/kubeconfig-files.ts`. Errors name the file, the field, the value (never a secret) and
+ * what was expected, and only what the chosen context needs must be usable.
+ */
+import { parseDocument } from 'yaml';
+import { ClusterAccessError } from './cluster-access.ts';
+import { KubeconfigMap, type PemSource } from './kubeconfig-map.ts';
+
+export interface Kubeconfig {
+  readonly currentContext: string | undefined;
+  readonly contexts: ReadonlyMap<string, KubeconfigMap>;
+  readonly clusters: ReadonlyMap<string, KubeconfigMap>;
+  readonly users: ReadonlyMap<string, KubeconfigMap>;
+}
+
+/** What a context means, before its files are read. */
+export interface ContextAccess {
+  readonly server: string;
+  readonly serverName: string | undefined;
+  readonly insecureSkipVerify: boolean;
+  readonly certificateAuthority: PemSource | undefined;
+  readonly clientCertificate: PemSource | undefined;
+  readonly clientKey: PemSource | undefined;
+  readonly token: { readonly value: string } | { readonly file: string } | undefined;
+  readonly namespace: string;
+}
+
+/** `resolvePath` makes paths in the file, which are relative to its directory, absolute. */
+export function parseKubeconfig(
+  text: string,
+  file: string,
+  resolvePath: (path: string) => string,
+): Kubeconfig {
+  const document = parseDocument(text);
+  const [error] = document.errors;
+  if (error !== undefined) {
+    throw new ClusterAccessError(`${file}: must be YAML: ${error.message.trimEnd()}`, {
+      cause: error,
+    });
+  }
+  const root = new KubeconfigMap(document.toJS() ?? {}, { file, path: '', resolvePath });
+  return {
+    currentContext: root.string('current-context'),
+    contexts: named(root, 'contexts', 'context'),
+    clusters: named(root, 'clusters', 'cluster'),
+    users: named(root, 'users', 'user'),
+  };
+}
+
+function named(
+  root: KubeconfigMap,
+  list: string,
+  member: string,
+): ReadonlyMap<string, KubeconfigMap> {
+  const entries = new Map<string, KubeconfigMap>();
+  for (const entry of root.list(list)) {
+    const name = entry.required('name');
+    if (!entries.has(name)) entries.set(name, entry.map(member));
+  }
+  return entries;
+}
+
+export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
+  const merged = (of: (config: Kubeconfig) => ReadonlyMap<string, KubeconfigMap>) =>
+    new Map(configs.toReversed().flatMap((config) => [...of(config)]));
+  return {
+    currentContext: configs.find((config) => config.currentContext !== undefined)?.currentContext,
+    contexts: merged((config) => config.contexts),
+    clusters: merged((config) => config.clusters),
+    users: merged((config) => config.users),
+  };
+}
+
+/** What the named context means, or the current one. `file` names the configuration in errors. */
+export function accessOf(
+  config: Kubeconfig,
+  file: string,
+  contextName: string | undefined = config.currentContext,
+): ContextAccess {
+  const known = [...config.contexts.keys()].map((name) => JSON.stringify(name)).join(', ');
+  if (contextName === undefined) {
+    throw new ClusterAccessError(
+      `${file}: current-context: required; contexts: ${known || 'none'}`,
+    );
+  }
+  const context = config.contexts.get(contextName);
+  if (context === undefined) {
+    throw new ClusterAccessError(
+      `${file}: context ${JSON.stringify(contextName)}: not found; contexts: ${known || 'none'}`,
+    );
+  }
+  const cluster = context.reference('cluster', config.clusters, 'clusters');
+  const user =
+    context.string('user') === undefined
+      ? undefined
+      : context.reference('user', config.users, 'users');
+  return {
+    ...clusterOf(cluster),
+    ...userOf(user),
+    namespace: context.string('namespace') ?? 'default',
+  };
+}
+
+function clusterOf(cluster: KubeconfigMap) {
+  cluster.refuse('proxy-url', 'proxies are not supported');
+  const server = cluster.required('server');
+  if (!URL.canParse(server) || !/^https?:$/.test(new URL(server).protocol)) {
+    throw cluster.error('server', server, 'must be an http:// or https:// URL');
+  }
+  const certificateAuthority = cluster.pem('certificate-authority');
+  const insecureSkipVerify = cluster.boolean('insecure-skip-tls-verify') ?? false;
+  if (insecureSkipVerify && certificateAuthority !== undefined) {
+    const why = 'must not be set beside a certificate authority, which it would ignore';
+    throw cluster.error('insecure-skip-tls-verify', true, why);
+  }
+  return {
+    server,
+    serverName: cluster.string('tls-server-name'),
+    insecureSkipVerify,
+    certificateAuthority,
+  };
+}
+
+const SUPPORTED = 'use a client certificate, token or tokenFile';
+
+function userOf(user: KubeconfigMap | undefined) {
+  user?.refuse('exec', `credential plugins are not supported; ${SUPPORTED}`);
+  user?.refuse('auth-provider', `authentication providers are not supported; ${SUPPORTED}`);
+  user?.refuse('username', `passwords are not supported by Kubernetes any more; ${SUPPORTED}`);
+  user?.refuse('as', 'impersonation is not supported');
+  const clientCertificate = user?.pem('client-certificate');
+  const clientKey = user?.pem('client-key');
+  if (user !== undefined && (clientCertificate === undefined) !== (clientKey === undefined)) {
+    const missing = clientKey === undefined ? 'client-key' : 'client-certificate';
+    throw user.error(missing, undefined, 'a client certificate and its key go together');
+  }
+  const tokenFile = user?.path('tokenFile');
+  const token = user?.string('token');
+  return {
+    clientCertificate,
+    clientKey,
+    // As client-go has it, the file wins, because its token is the fresher one.
+    token:
+      tokenFile !== undefined
+        ? { file: tokenFile }
+        : token !== undefined
+          ? { value: token }
+          : undefined,
+  };
+}
