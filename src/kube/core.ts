@@ -18,7 +18,10 @@ export interface Service extends KubeObject {
       readonly name?: string;
       readonly port: number;
       readonly targetPort?: number | string;
+      readonly nodePort?: number;
+      readonly protocol?: string;
     }[];
+    readonly externalName?: string;
   };
 }
 export const SERVICES: Resource<Service> = resource('v1', 'services', 'Service');

@@ -26,12 +26,36 @@ export interface JobSpec {
   readonly ttlSecondsAfterFinished?: number;
   readonly suspend?: boolean;
   readonly podReplacementPolicy?: 'TerminatingOrFailed' | 'Failed';
-  readonly podFailurePolicy?: unknown;
-  readonly successPolicy?: unknown;
+  readonly podFailurePolicy?: PodFailurePolicy;
+  readonly successPolicy?: SuccessPolicy;
   readonly managedBy?: string;
   readonly selector?: LabelSelector;
   readonly manualSelector?: boolean;
   readonly template: PodTemplateSpec;
+}
+
+/** The first rule that matches a failed Pod decides. */
+export interface PodFailurePolicy {
+  readonly rules: readonly PodFailurePolicyRule[];
+}
+
+export interface PodFailurePolicyRule {
+  readonly action: 'Count' | 'FailIndex' | 'FailJob' | 'Ignore';
+  readonly onExitCodes?: {
+    readonly containerName?: string;
+    readonly operator: 'In' | 'NotIn';
+    readonly values: readonly number[];
+  };
+  readonly onPodConditions?: readonly { readonly type: string; readonly status?: string }[];
+}
+
+/** The Job succeeds as soon as one rule is fulfilled. */
+export interface SuccessPolicy {
+  readonly rules: readonly {
+    /** Such as `0,2-5`. */
+    readonly succeededIndexes?: string;
+    readonly succeededCount?: number;
+  }[];
 }
 
 export interface JobStatus {

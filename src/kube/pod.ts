@@ -36,6 +36,8 @@ export interface PodSpec {
   readonly setHostnameAsFQDN?: boolean;
   readonly priority?: number;
   readonly shareProcessNamespace?: boolean;
+  readonly hostNetwork?: boolean;
+  readonly ephemeralContainers?: readonly Container[];
 }
 
 export type RestartPolicy = 'Always' | 'OnFailure' | 'Never';
@@ -79,6 +81,8 @@ export interface ContainerRestartRule {
 export interface ContainerPort {
   readonly name?: string;
   readonly containerPort: number;
+  readonly hostPort?: number;
+  readonly hostIP?: string;
   readonly protocol?: string;
 }
 
@@ -109,6 +113,7 @@ export interface VolumeMount {
   readonly name: string;
   readonly mountPath: string;
   readonly subPath?: string;
+  readonly subPathExpr?: string;
   readonly readOnly?: boolean;
 }
 

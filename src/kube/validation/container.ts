@@ -1,0 +1,101 @@
+/** Containers of Pods: regular ones, init containers and sidecars. */
+import { duplicate, invalidValue, required } from '../field-error.ts';
+import { dns1123LabelErrors, portNameErrors, portNumberErrors } from '../names.ts';
+import type { Container, ContainerPort, PodSpec } from '../pod.ts';
+import type { FieldError } from '../status.ts';
+import { environmentErrors } from './environment.ts';
+import { forbiddenHookErrors, hookErrors } from './probe.ts';
+import { resourcesErrors } from './resource-amounts.ts';
+import { restartPolicyErrors } from './restart-policy.ts';
+import { mountsErrors } from './volume.ts';
+
+/** Problems of all containers of a Pod whose spec is at `path`. */
+export function containersErrors(spec: PodSpec, path: string): FieldError[] {
+  const { containers, initContainers = [] } = spec;
+  const errors: FieldError[] = [];
+  if (containers.length === 0) errors.push(required(`${path}.containers`));
+  const names = new Set<string>();
+  const visit = (container: Container, containerPath: string): void => {
+    errors.push(...commonErrors(container, spec, containerPath));
+    if (names.has(container.name)) {
+      errors.push(duplicate(`${containerPath}.name`, container.name));
+    }
+    if (container.name !== '') names.add(container.name);
+  };
+  containers.forEach((container, index) => {
+    const containerPath = `${path}.containers[${index}]`;
+    visit(container, containerPath);
+    errors.push(...hookErrors(container, containerPath, spec.terminationGracePeriodSeconds));
+  });
+  initContainers.forEach((container, index) => {
+    const containerPath = `${path}.initContainers[${index}]`;
+    visit(container, containerPath);
+    const isSidecar = container.restartPolicy === 'Always';
+    errors.push(
+      ...(isSidecar
+        ? hookErrors(container, containerPath, spec.terminationGracePeriodSeconds)
+        : forbiddenHookErrors(container, containerPath)),
+    );
+  });
+  errors.push(...hostPortConflicts(containers, `${path}.containers`));
+  return errors;
+}
+
+function commonErrors(container: Container, spec: PodSpec, path: string): FieldError[] {
+  const { name, image = '', ports = [], resources = {} } = container;
+  return [
+    ...(name === ''
+      ? [required(`${path}.name`)]
+      : dns1123LabelErrors(name).map((text) => invalidValue(`${path}.name`, name, text))),
+    ...(image === '' ? [required(`${path}.image`)] : []),
+    ...imageSpaceErrors(image, path),
+    ...portsErrors(ports, `${path}.ports`),
+    ...environmentErrors(container, path),
+    ...mountsErrors(container, spec.volumes ?? [], path),
+    ...resourcesErrors(resources, `${path}.resources`),
+    ...restartPolicyErrors(container, path),
+  ];
+}
+
+function imageSpaceErrors(image: string, path: string): FieldError[] {
+  if (image.trim() === image) return [];
+  return [invalidValue(`${path}.image`, image, 'must not have leading or trailing whitespace')];
+}
+
+function portsErrors(ports: readonly ContainerPort[], path: string): FieldError[] {
+  const names = new Set<string>();
+  return ports.flatMap((port, index) => {
+    const { name = '', containerPort, hostPort = 0 } = port;
+    const portPath = `${path}[${index}]`;
+    const errors: FieldError[] =
+      name === ''
+        ? []
+        : portNameErrors(name).map((text) => invalidValue(`${portPath}.name`, name, text));
+    if (name !== '' && names.has(name)) errors.push(duplicate(`${portPath}.name`, name));
+    names.add(name);
+    if (containerPort === 0) errors.push(required(`${portPath}.containerPort`));
+    else {
+      for (const text of portNumberErrors(containerPort)) {
+        errors.push(invalidValue(`${portPath}.containerPort`, containerPort, text));
+      }
+    }
+    for (const text of hostPort === 0 ? [] : portNumberErrors(hostPort)) {
+      errors.push(invalidValue(`${portPath}.hostPort`, hostPort, text));
+    }
+    return errors;
+  });
+}
+
+/** Containers of one Pod share the ports of their host. */
+function hostPortConflicts(containers: readonly Container[], path: string): FieldError[] {
+  const taken = new Set<string>();
+  return containers.flatMap((container, containerIndex) =>
+    (container.ports ?? []).flatMap(({ hostPort = 0, hostIP = '', protocol = '' }, portIndex) => {
+      const key = `${protocol}/${hostIP}/${hostPort}`;
+      const isTaken = hostPort !== 0 && taken.has(key);
+      taken.add(key);
+      const field = `${path}[${containerIndex}].ports[${portIndex}].hostPort`;
+      return isTaken ? [duplicate(field, key)] : [];
+    }),
+  );
+}

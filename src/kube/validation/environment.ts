@@ -1,0 +1,158 @@
+/** Environment variables of containers, and the fields and keys that they take values from. */
+import { invalidValue, notSupported, required } from '../field-error.ts';
+import {
+  configMapKeyErrors,
+  dns1123SubdomainErrors,
+  environmentNameErrors,
+  qualifiedNameErrors,
+} from '../names.ts';
+import type { Container, EnvFromSource, EnvVar, KeySelector } from '../pod.ts';
+import type { FieldError } from '../status.ts';
+
+export function environmentErrors(container: Container, path: string): FieldError[] {
+  const { env = [], envFrom = [] } = container;
+  return [
+    ...env.flatMap((variable, index) => variableErrors(variable, `${path}.env[${index}]`)),
+    ...envFrom.flatMap((source, index) =>
+      sourceErrors(source, `${path}.envFrom`, `${path}.envFrom[${index}]`),
+    ),
+  ];
+}
+
+function variableErrors(variable: EnvVar, path: string): FieldError[] {
+  const { name, valueFrom } = variable;
+  const errors: FieldError[] =
+    name === ''
+      ? [required(`${path}.name`)]
+      : environmentNameErrors(name).map((text) => invalidValue(`${path}.name`, name, text));
+  if (valueFrom === undefined) return errors;
+  return [...errors, ...valueSourceErrors(valueFrom, variable.value, `${path}.valueFrom`)];
+}
+
+type ValueSource = NonNullable<EnvVar['valueFrom']>;
+
+function valueSourceErrors(
+  source: ValueSource,
+  value: string | undefined,
+  path: string,
+): FieldError[] {
+  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = source;
+  const errors: FieldError[] = [];
+  if (fieldRef !== undefined) {
+    const fieldPath = `${path}.fieldRef`;
+    errors.push(...fieldReferenceErrors(fieldRef.fieldPath, fieldPath, ENVIRONMENT_FIELDS));
+  }
+  if (resourceFieldRef !== undefined) {
+    errors.push(...resourceFieldErrors(resourceFieldRef.resource, `${path}.resourceFieldRef`));
+  }
+  if (configMapKeyRef !== undefined) {
+    errors.push(...keySelectorErrors(configMapKeyRef, `${path}.configMapKeyRef`));
+  }
+  if (secretKeyRef !== undefined) {
+    errors.push(...keySelectorErrors(secretKeyRef, `${path}.secretKeyRef`));
+  }
+  const count = Object.keys(source).length;
+  if (count === 0) {
+    errors.push(
+      invalidValue(
+        path,
+        '',
+        'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`',
+      ),
+    );
+  } else if (value !== undefined && value !== '') {
+    errors.push(invalidValue(path, '', 'may not be specified when `value` is not empty'));
+  } else if (count > 1) {
+    errors.push(invalidValue(path, '', 'may not have more than one field specified at a time'));
+  }
+  return errors;
+}
+
+/** Fields of its own Pod that a variable can take its value from, besides labels and annotations. */
+const ENVIRONMENT_FIELDS: readonly string[] = [
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+  'spec.nodeName',
+  'spec.serviceAccountName',
+  'status.hostIP',
+  'status.hostIPs',
+  'status.podIP',
+  'status.podIPs',
+];
+
+const SUBSCRIPTED_FIELD = /^(.*)\['(.*)'\]$/;
+
+/** Problems of a `fieldRef` that may name one of `fields`, a label or an annotation. */
+export function fieldReferenceErrors(
+  fieldPath: string,
+  path: string,
+  fields: readonly string[],
+): FieldError[] {
+  if (fieldPath === '') return [required(`${path}.fieldPath`)];
+  const [, name = '', key = ''] = SUBSCRIPTED_FIELD.exec(fieldPath) ?? [];
+  if (name === '') {
+    const isKnown = fields.includes(fieldPath);
+    return isKnown ? [] : [notSupported(`${path}.fieldPath`, fieldPath, fields)];
+  }
+  switch (name) {
+    case 'metadata.annotations':
+      return qualifiedNameErrors(key.toLowerCase()).map((text) => invalidValue(path, key, text));
+    case 'metadata.labels':
+      return qualifiedNameErrors(key).map((text) => invalidValue(path, key, text));
+    default:
+      return [invalidValue(path, name, 'does not support subscript')];
+  }
+}
+
+const RESOURCE_FIELDS: readonly string[] = [
+  'limits.cpu',
+  'limits.ephemeral-storage',
+  'limits.memory',
+  'requests.cpu',
+  'requests.ephemeral-storage',
+  'requests.memory',
+];
+
+function resourceFieldErrors(resource: string, path: string): FieldError[] {
+  if (resource === '') return [required(`${path}.resource`)];
+  const isKnown =
+    RESOURCE_FIELDS.includes(resource) || /^(limits|requests)\.hugepages-/.test(resource);
+  return isKnown ? [] : [notSupported(`${path}.resource`, resource, RESOURCE_FIELDS)];
+}
+
+function keySelectorErrors(selector: Partial<KeySelector>, path: string): FieldError[] {
+  const { name = '', key = '' } = selector;
+  const unnamed = name === '' ? [required(`${path}.name`)] : [];
+  if (key === '') return [...unnamed, required(`${path}.key`)];
+  return [
+    ...unnamed,
+    ...configMapKeyErrors(key).map((text) => invalidValue(`${path}.key`, key, text)),
+  ];
+}
+
+function sourceErrors(source: EnvFromSource, listPath: string, path: string): FieldError[] {
+  const { prefix = '', configMapRef, secretRef } = source;
+  const errors: FieldError[] =
+    prefix === ''
+      ? []
+      : environmentNameErrors(prefix).map((text) => invalidValue(`${path}.prefix`, prefix, text));
+  const references = { configMapRef, secretRef };
+  for (const member of ['configMapRef', 'secretRef'] as const) {
+    const reference: { readonly name?: string } | undefined = references[member];
+    if (reference === undefined) continue;
+    const { name = '' } = reference;
+    const field = `${path}.${member}.name`;
+    if (name === '') errors.push(required(field));
+    else
+      errors.push(...dns1123SubdomainErrors(name).map((text) => invalidValue(field, name, text)));
+  }
+  if (configMapRef === undefined && secretRef === undefined) {
+    const detail = 'must specify one of: `configMapRef` or `secretRef`';
+    errors.push(invalidValue(listPath, '', detail));
+  } else if (configMapRef !== undefined && secretRef !== undefined) {
+    const detail = 'may not have more than one field specified at a time';
+    errors.push(invalidValue(listPath, '', detail));
+  }
+  return errors;
+}

@@ -1,0 +1,36 @@
+/**
+ * Restart policies and restart rules of containers (KEP-5307, KEP-5532). Besides the actions of
+ * Kubernetes, `RestartPod` and `Terminate` are known; actions and operators that are neither were
+ * already refused by the schema.
+ */
+import { required, tooMany } from '../field-error.ts';
+import type { Container } from '../pod.ts';
+import type { FieldError } from '../status.ts';
+
+const RESTART_RULE_LIMIT = 20;
+const EXIT_CODE_LIMIT = 255;
+
+export function restartPolicyErrors(container: Container, path: string): FieldError[] {
+  const { restartPolicy, restartPolicyRules: rules = [] } = container;
+  const rulesPath = `${path}.restartPolicyRules`;
+  const errors: FieldError[] = [];
+  if (rules.length > 0 && restartPolicy === undefined) {
+    const detail = 'must specify restartPolicy when restart rules are used';
+    errors.push(required(`${path}.restartPolicy`, detail));
+  }
+  if (rules.length > RESTART_RULE_LIMIT) {
+    errors.push(tooMany(rulesPath, rules.length, RESTART_RULE_LIMIT));
+  }
+  rules.forEach(({ exitCodes }, index) => {
+    const exitCodesPath = `${rulesPath}[${index}].exitCodes`;
+    if (exitCodes === undefined) {
+      errors.push(required(exitCodesPath, 'must be specified'));
+      return;
+    }
+    const { length } = exitCodes.values ?? [];
+    if (length > EXIT_CODE_LIMIT) {
+      errors.push(tooMany(`${exitCodesPath}.values`, length, EXIT_CODE_LIMIT));
+    }
+  });
+  return errors;
+}
