@@ -8,7 +8,8 @@ export function clone<T>(value: T): T {
 function copied(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(copied);
+  const from = value as Readonly<Record<string, unknown>>;
   const object: Record<string, unknown> = {};
-  for (const [key, member] of Object.entries(value)) setMember(object, key, copied(member));
+  for (const key of Object.keys(from)) setMember(object, key, copied(from[key]));
   return object;
 }

@@ -1,7 +1,7 @@
 /**
- * One turn of the event loop: by the time the promise resolves, every promise reaction that was
- * ready, and every reaction to those, has run. A message to oneself is the one way to wait for that
- * without a timer.
+ * By the time the promise resolves, every promise reaction that was ready, and every reaction to
+ * those, has run, however long the chain. A message to oneself is the one way to wait for that
+ * without a timer. It is no wait for files, sockets or timers.
  */
 export function eventLoopTurn(): Promise<void> {
   return new Promise((resolve) => {
