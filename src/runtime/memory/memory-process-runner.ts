@@ -29,7 +29,7 @@ export class MemoryProcessRunner implements ProcessRunner {
 
   /** Those that have not ended. */
   get running(): readonly FakeProcess[] {
-    return this.started.filter((process) => process.isRunning);
+    return this.started.filter((started) => started.isRunning);
   }
 
   async start(command: ProcessCommand): Promise<RunningProcess> {
@@ -54,17 +54,17 @@ export class MemoryProcessRunner implements ProcessRunner {
   }
 
   async killByEnvironment(name: string, value: string): Promise<number> {
-    const found = this.running.filter((process) => process.command.env[name] === value);
-    for (const process of found) process.receive('SIGKILL');
+    const found = this.running.filter((running) => running.command.env[name] === value);
+    for (const doomed of found) doomed.receive('SIGKILL');
     return found.length;
   }
 
   #add(command: ProcessCommand, group: FakeProcess[]): FakeProcess {
     const fork = (isGroupLeft: boolean): FakeProcess =>
       this.#add(command, isGroupLeft ? [] : group);
-    const process = new FakeProcess(++this.#lastPid, command, group, fork);
-    this.started.push(process);
-    return process;
+    const created = new FakeProcess(++this.#lastPid, command, group, fork);
+    this.started.push(created);
+    return created;
   }
 }
 
