@@ -44,6 +44,8 @@ export interface ControllersOptions {
   /** PEM: what Pods check the API server's certificate with. */
   readonly rootCertificate: string;
   readonly metrics?: Metrics | undefined;
+  /** Gives the start up: it would wait for an API server that never answers. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface Controllers {
@@ -54,7 +56,16 @@ export interface Controllers {
 /** Resolves once all caches are complete and all controllers run. */
 export async function startControllers(options: ControllersOptions): Promise<Controllers> {
   const informers = startInformers(options);
-  await Promise.all(Object.values(informers).map((informer) => informer.whenSynced()));
+  const stopInformers = async (): Promise<void> => {
+    await Promise.all(Object.values(informers).map((informer) => informer.stop()));
+  };
+  try {
+    const { signal } = options;
+    await Promise.all(Object.values(informers).map((informer) => informer.whenSynced(signal)));
+  } catch (error) {
+    await stopInformers();
+    throw error;
+  }
   const jobEvents = recorderOf(options, 'job-controller');
   const schedulerEvents = recorderOf(options, 'default-scheduler');
   const controllers = [
@@ -73,7 +84,7 @@ export async function startControllers(options: ControllersOptions): Promise<Con
     stop: async () => {
       await Promise.all(controllers.map((controller) => controller.stop()));
       await Promise.all([jobEvents.stop(), schedulerEvents.stop()]);
-      await Promise.all(Object.values(informers).map((informer) => informer.stop()));
+      await stopInformers();
     },
   };
 }

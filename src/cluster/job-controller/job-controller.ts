@@ -34,6 +34,9 @@ export interface JobControllerOptions {
 
 const JOB_INDEX = 'controller/job';
 
+/** Before the keys of Pods that no Job controls any more; no name of a namespace holds a colon. */
+const POD_PREFIX = 'pod:';
+
 /** Indexes that the Pod informer needs: Pods by `namespace/name` of the Job that controls them. */
 export const JOB_POD_INDEXES = {
   [JOB_INDEX]: (pod: Stored<Pod>): readonly string[] => {
@@ -72,6 +75,7 @@ export function startJobController(options: JobControllerOptions): { stop(): Pro
   const enqueueJobOf = (pod: Stored<Pod>, delayMs: number): void => {
     const key = jobKeyOf(pod);
     if (key !== undefined) controller.enqueueAfter(key, delayMs);
+    else if (isTracked(pod)) controller.enqueue(`${POD_PREFIX}${keyOf(pod)}`);
   };
   options.pods.subscribe({
     added: (pod) => enqueueJobOf(pod, isUrgent(pod) ? 0 : POD_UPDATE_BATCH_MS),
@@ -112,6 +116,10 @@ class JobWorker {
   }
 
   async reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult | undefined> {
+    if (key.startsWith(POD_PREFIX)) {
+      await this.#releasePod(key.slice(POD_PREFIX.length), signal);
+      return undefined;
+    }
     await this.#releaseOrphans(key, signal);
     const job = this.#options.jobs.store.get(key);
     if (job === undefined || (job.spec.managedBy ?? OUR_NAME) !== OUR_NAME) return undefined;
@@ -216,6 +224,13 @@ class JobWorker {
       if (isControlledBy(pod, job.metadata.uid)) memory.sawCreated(pod);
     }
     memory.isCreationOpen = false;
+  }
+
+  /** Takes the finalizer off a Pod that its Job has left behind. */
+  async #releasePod(key: string, signal: AbortSignal): Promise<void> {
+    const pod = this.#options.pods.store.get(key);
+    if (pod === undefined || jobKeyOf(pod) !== undefined) return;
+    await untrackPod(this.#options.client, pod, signal);
   }
 
   /** Lets Pods go whose Job is gone; the garbage collector deletes them. */

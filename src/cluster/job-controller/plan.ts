@@ -108,7 +108,7 @@ export function planJob(snapshot: JobSnapshot): JobPlan {
     created: change.created,
     status: result,
     events: eventsOf(job, result, counting),
-    settled: [...counting.settled, ...abandoned(job, tracked)],
+    settled: [...new Set([...counting.settled, ...abandoned(job, tracked)])],
     streak,
     requeueAfterMs: earliest([change.backoffMs, deadlineMs]),
   };

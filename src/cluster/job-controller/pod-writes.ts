@@ -1,7 +1,7 @@
 import { JOB_TRACKING_FINALIZER, type Job } from '../../kube/job.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { PODS, type Pod } from '../../kube/pod.ts';
-import { isReason } from '../../kube/status.ts';
+import { failure, isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client.ts';
 import { forEachConcurrently } from '../../runtime/concurrency.ts';
 import { podFromTemplate } from './pod-template.ts';
@@ -26,7 +26,10 @@ export async function untrackPod(client: Client, pod: Stored<Pod>, signal: Abort
   try {
     await client.patch(PODS, at, { type: 'json', operations }, { signal });
   } catch (error) {
-    if (!isReason(error, 'NotFound')) throw error;
+    if (isReason(error, 'NotFound')) return;
+    // A test of the patch failed: the cache is behind.
+    const isStale = isReason(error, 'Invalid');
+    throw isStale ? failure('Conflict', `Pod ${name} has changed`) : error;
   }
 }
 
