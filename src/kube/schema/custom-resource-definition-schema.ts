@@ -1,6 +1,6 @@
 /**
- * Schemas of `apiextensions.k8s.io/v1 CustomResourceDefinition`. The schemas that it holds are kept
- * as they are; `structural.ts` judges them.
+ * Schemas of `apiextensions.k8s.io/v1 CustomResourceDefinition`. Whether the schemas that it holds
+ * are structural is judged by `structural.ts`.
  */
 import {
   atomicList,
@@ -15,6 +15,7 @@ import {
   string,
   time,
 } from './builders.ts';
+import { JSON_SCHEMA_PROPS } from './json-schema-props-schema.ts';
 import { kind } from './meta-schema.ts';
 
 const apiextensions = definitions('io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1');
@@ -33,7 +34,7 @@ const CUSTOM_RESOURCE_DEFINITION_NAMES = apiextensions(
 );
 
 const CUSTOM_RESOURCE_VALIDATION = apiextensions('CustomResourceValidation', {
-  openAPIV3Schema: preserveUnknown(),
+  openAPIV3Schema: JSON_SCHEMA_PROPS,
 });
 
 const CUSTOM_RESOURCE_SUBRESOURCE_SCALE = apiextensions(
