@@ -28,6 +28,7 @@ import { Watchdog } from './watchdog/watchdog.ts';
 export interface LocalCluster {
   readonly client: Client;
   readonly stateDirectory: string;
+  readonly operatorPid: number;
   /** Resolves if the operator ends by itself. */
   readonly operatorExited: Promise<string>;
   stop(): Promise<void>;
@@ -40,6 +41,9 @@ export interface LocalClusterOptions {
   readonly signal: AbortSignal;
 }
 
+/** `dist/`, whether this runs from there or from the sources. */
+const DIST = new URL(import.meta.url.includes('/dist/') ? './' : '../../dist/', import.meta.url);
+
 const START_TIMEOUT_MS = 20_000;
 /** From SIGTERM to SIGKILL for the operator; it needs at most 2 s by its own word. */
 const OPERATOR_GRACE_MS = 2500;
@@ -48,7 +52,11 @@ const ADMIN_USER = 'lockstep-admin';
 
 export async function startLocalCluster(options: LocalClusterOptions): Promise<LocalCluster> {
   const { state } = options;
-  const watchdog = Watchdog.start(state.path, options.remove);
+  const watchdog = Watchdog.start(
+    fileURLToPath(new URL('watchdog.js', DIST)),
+    state.path,
+    options.remove,
+  );
   const log = openSync(join(state.path, 'cluster.log'), 'a', 0o600);
   const stops: (() => Promise<void> | void)[] = [() => watchdog.release(), () => closeSync(log)];
   const stop = async (): Promise<void> => {
@@ -79,12 +87,13 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     });
     const operator = startOperator(operatorKubeconfig, log);
     const operatorExited = exitOf(operator);
-    watchdog.watch(operator.pid ?? 0, operatorExited);
+    const operatorPid = operator.pid ?? 0;
+    watchdog.watch(operatorPid, operatorExited);
     stops.push(() => stopOperator(operator, operatorExited));
 
     const client = cluster.connect(ADMIN_USER, ADMINISTRATORS);
     await untilReady(client, operatorExited, options.signal);
-    return { client, stateDirectory: state.path, operatorExited, stop };
+    return { client, stateDirectory: state.path, operatorPid, operatorExited, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -93,12 +102,12 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
 
 /** The programs of this package, then Node's directory, then the user's own PATH. */
 function containerPath(): string {
-  const programs = fileURLToPath(new URL('./bin', import.meta.url));
+  const programs = fileURLToPath(new URL('bin', DIST));
   return [programs, dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter);
 }
 
 function startOperator(kubeconfig: string, log: number): ChildProcess {
-  const script = fileURLToPath(new URL('./operator.js', import.meta.url));
+  const script = fileURLToPath(new URL('operator.js', DIST));
   const flags = ['--kubeconfig', kubeconfig, '--install-crd'];
   // A group of its own: a terminal's Ctrl-C must not end it before its cluster has been cleaned up.
   return spawn(process.execPath, [script, ...flags], {

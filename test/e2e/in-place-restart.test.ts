@@ -3,11 +3,11 @@
  * with one new process per worker, in one new epoch, and nobody starts before all old workers ended.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type Mode, rankOf, WorkerGroup } from '../../src/bench/worker-group.ts';
 import { EPOCH } from '../../src/jobset/names.ts';
 import { NODES } from '../../src/kube/node.ts';
 import { PODS } from '../../src/kube/pod.ts';
 import { type ClusterUnderTest, startCluster } from './local-cluster.fixture.ts';
-import { type Mode, rankOf, WorkerGroup } from './worker-group.fixture.ts';
 
 const SIZE = 3;
 
@@ -23,7 +23,13 @@ afterEach(async () => {
 afterAll(() => cluster.stop());
 
 async function startGroup(mode: Mode, name: string): Promise<WorkerGroup> {
-  group = await WorkerGroup.start(cluster, `${name}-${mode.toLowerCase()}`, SIZE, mode);
+  group = await WorkerGroup.start({
+    client: cluster.client,
+    directory: cluster.shared,
+    name: `${name}-${mode.toLowerCase()}`,
+    size: SIZE,
+    mode,
+  });
   await group.running(1);
   return group;
 }

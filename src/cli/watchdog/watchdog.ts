@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import type { ProcessRunner } from '../../runtime/ports/process-runner.ts';
 
 /** The parent's end of the watchdog: tells it what to end if this process is killed. */
@@ -10,9 +9,8 @@ export class Watchdog {
     this.child = child;
   }
 
-  /** Starts the watchdog over `stateDirectory`; `remove` says whether it deletes that directory too. */
-  static start(stateDirectory: string, remove: boolean): Watchdog {
-    const script = fileURLToPath(new URL('./watchdog.js', import.meta.url));
+  /** Starts `script`, the built watchdog, over `stateDirectory`; `remove` says whether it deletes that directory too. */
+  static start(script: string, stateDirectory: string, remove: boolean): Watchdog {
     const child = spawn(process.execPath, [script], {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],

@@ -1,25 +1,39 @@
 /**
- * A JobSet of shell workers for tests of restarts. Each worker appends to one file when it starts
- * and when it is told to stop, so that the order of starts and ends over the group can be asserted.
+ * A JobSet of shell workers, for benchmarks and end-to-end tests of restarts. Each worker appends to
+ * one file when it starts and when it is told to stop, so that the order of starts and ends over the
+ * whole group can be seen, and a start is known at once.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
-import { JOBSET_NAME, RESTART_BACKOFF, RESTART_MODE } from '../../src/jobset/names.ts';
-import { COMPLETION_INDEX } from '../../src/kube/job.ts';
-import type { Stored } from '../../src/kube/meta.ts';
-import { PODS, type Pod } from '../../src/kube/pod.ts';
-import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import { createInformer, type Informer } from '../../src/runtime/informer.ts';
-import { SILENT } from '../../src/runtime/ports/logger.ts';
-import { waitFor } from '../../src/runtime/wait-for.ts';
-import type { ClusterUnderTest } from './local-cluster.fixture.ts';
+import { JOBSETS, type JobSet, type RestartStrategy } from '../jobset/jobset.ts';
+import { JOBSET_NAME, RESTART_BACKOFF, RESTART_MODE } from '../jobset/names.ts';
+import { COMPLETION_INDEX } from '../kube/job.ts';
+import type { Stored } from '../kube/meta.ts';
+import { PODS, type Pod } from '../kube/pod.ts';
+import { nodeClock } from '../runtime/adapters/node-clock.ts';
+import { systemRandom } from '../runtime/adapters/system-random.ts';
+import type { Client } from '../runtime/client.ts';
+import { createInformer, type Informer } from '../runtime/informer.ts';
+import { SILENT } from '../runtime/ports/logger.ts';
+import { waitFor } from '../runtime/wait-for.ts';
 
 const TIMEOUT_MS = 60_000;
 const NAMESPACE = 'default';
+/** More than any test or benchmark needs. */
+const MAX_RESTARTS = 1000;
 
 export type Mode = 'Sidecar' | 'Supervisor';
+
+export interface WorkerGroupOptions {
+  readonly client: Client;
+  /** A directory that outlives the Pods; the file of marks is written there. */
+  readonly directory: string;
+  readonly name: string;
+  readonly size: number;
+  readonly mode: Mode;
+  /** `InPlaceRestart` unless said otherwise. */
+  readonly strategy?: RestartStrategy;
+}
 
 /** One line of the file: `start RANK PID` or `end RANK PID`. */
 export interface Mark {
@@ -33,14 +47,14 @@ export class WorkerGroup {
   readonly size: number;
   readonly pods: Informer<Pod>;
   readonly jobSets: Informer<JobSet>;
-  readonly #cluster: ClusterUnderTest;
+  readonly #options: WorkerGroupOptions;
   readonly #changed = new Set<() => void>();
 
-  private constructor(cluster: ClusterUnderTest, name: string, size: number) {
-    this.#cluster = cluster;
+  private constructor(options: WorkerGroupOptions) {
+    const { client, name, size } = options;
+    this.#options = options;
     this.name = name;
     this.size = size;
-    const { client } = cluster;
     const common = {
       client,
       clock: nodeClock,
@@ -65,14 +79,9 @@ export class WorkerGroup {
     this.jobSets.subscribe({ added: changed, updated: changed, deleted: changed });
   }
 
-  static async start(
-    cluster: ClusterUnderTest,
-    name: string,
-    size: number,
-    mode: Mode,
-  ): Promise<WorkerGroup> {
-    const group = new WorkerGroup(cluster, name, size);
-    await cluster.client.create(JOBSETS, group.#manifest(mode));
+  static async start(options: WorkerGroupOptions): Promise<WorkerGroup> {
+    const group = new WorkerGroup(options);
+    await options.client.create(JOBSETS, group.#manifest());
     return group;
   }
 
@@ -155,7 +164,7 @@ export class WorkerGroup {
   }
 
   async remove(): Promise<void> {
-    const { client } = this.#cluster;
+    const { client } = this.#options;
     await client.delete(
       JOBSETS,
       { namespace: NAMESPACE, name: this.name },
@@ -173,10 +182,11 @@ export class WorkerGroup {
   }
 
   get #marksPath(): string {
-    return join(this.#cluster.shared, `${this.name}.marks`);
+    return join(this.#options.directory, `${this.name}.marks`);
   }
 
-  #manifest(mode: Mode): JobSet {
+  #manifest(): JobSet {
+    const { mode, strategy = 'InPlaceRestart' } = this.#options;
     const marks = this.#marksPath;
     const script =
       `trap 'echo "end $RANK $$" >> ${marks}; kill $!; exit 0' TERM; ` +
@@ -190,13 +200,14 @@ export class WorkerGroup {
         annotations: { [RESTART_MODE]: mode, [RESTART_BACKOFF]: 'Disabled' },
       },
       spec: {
-        failurePolicy: { maxRestarts: 10, restartStrategy: 'InPlaceRestart' },
+        failurePolicy: { maxRestarts: MAX_RESTARTS, restartStrategy: strategy },
         replicatedJobs: [
           {
             name: 'w',
             replicas: 1,
             template: {
               spec: {
+                ...(strategy === 'InPlaceRestart' ? {} : { backoffLimit: 0 }),
                 parallelism: this.size,
                 completions: this.size,
                 template: {

@@ -1,0 +1,123 @@
+/**
+ * The embedded API server alone, in memory, without sockets: creates, a list and a watch of 5,000
+ * Pods, and the fan-out of each change to 500 watchers. Medians of rounds on fresh servers.
+ */
+import { createApiServer } from '../cluster/apiserver/api-server.ts';
+import { PODS, type Pod } from '../kube/pod.ts';
+import { nodeClock } from '../runtime/adapters/node-clock.ts';
+import { systemRandom } from '../runtime/adapters/system-random.ts';
+import type { Client } from '../runtime/client.ts';
+import { createClient } from '../runtime/http-client.ts';
+import { MemoryStorage } from '../runtime/memory/memory-storage.ts';
+import { handlerTransport } from '../runtime/memory/memory-transport.ts';
+import { SILENT } from '../runtime/ports/logger.ts';
+import { median, type Row } from './table.ts';
+
+const ROUNDS = 3;
+const PODS_COUNT = 5000;
+const WATCHERS = 500;
+const CHANGES = 100;
+const NAMESPACE = 'default';
+
+export async function benchApiServer(report: (row: Row) => void): Promise<void> {
+  const creates: number[] = [];
+  const lists: number[] = [];
+  const watches: number[] = [];
+  const deliveries: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const server = createApiServer({
+      storage: new MemoryStorage(),
+      clock: nodeClock,
+      random: systemRandom,
+      logger: SILENT,
+    });
+    await server.start();
+    const client = createClient({
+      transport: handlerTransport(server.handler, {
+        address: '127.0.0.1',
+        certificate: { commonName: 'bench', organizations: ['system:masters'] },
+      }),
+      clock: nodeClock,
+      random: systemRandom,
+      userAgent: 'lockstep-bench',
+    });
+    creates.push(PODS_COUNT / (await seconds(() => createPods(client))));
+    lists.push(PODS_COUNT / (await seconds(() => client.list(PODS, { namespace: NAMESPACE }))));
+    watches.push(PODS_COUNT / (await seconds(() => initialEvents(client))));
+    deliveries.push((WATCHERS * CHANGES) / (await fanOut(client)));
+    await server.close();
+  }
+  const row = (benchmark: string, values: readonly number[]): void =>
+    report({
+      benchmark,
+      unit: 'per second',
+      median: median(values),
+      min: Math.min(...values),
+      max: Math.max(...values),
+    });
+  row('API server: Pods created', creates);
+  row(`API server: Pods listed (${PODS_COUNT} a list)`, lists);
+  row(`API server: initial events of a watch (${PODS_COUNT})`, watches);
+  row(`API server: events delivered to ${WATCHERS} watchers`, deliveries);
+}
+
+async function seconds(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return (performance.now() - start) / 1000;
+}
+
+function pod(index: number): Pod {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: `pod-${index}`, namespace: NAMESPACE, labels: { app: 'bench' } },
+    spec: { containers: [{ name: 'worker', image: 'none', command: ['true'] }] },
+  };
+}
+
+async function createPods(client: Client): Promise<void> {
+  for (let i = 0; i < PODS_COUNT; i++) await client.create(PODS, pod(i));
+}
+
+async function initialEvents(client: Client): Promise<void> {
+  const stop = new AbortController();
+  const events = client.watch(PODS, {
+    namespace: NAMESPACE,
+    sendInitialEvents: true,
+    resourceVersionMatch: 'NotOlderThan',
+    allowWatchBookmarks: true,
+    signal: stop.signal,
+  });
+  for await (const event of events) {
+    if (event.type === 'BOOKMARK' && event.initialEventsEnd) break;
+  }
+  stop.abort();
+}
+
+/** Seconds from the first change until every watcher has seen the last one. */
+async function fanOut(client: Client): Promise<number> {
+  const stop = new AbortController();
+  const { metadata } = await client.list(PODS, { namespace: NAMESPACE, limit: 1 });
+  const watchers = Array.from({ length: WATCHERS }, async () => {
+    const options = { namespace: NAMESPACE, signal: stop.signal };
+    let seen = 0;
+    const version = metadata.resourceVersion ?? '';
+    for await (const event of client.watch(PODS, { ...options, resourceVersion: version })) {
+      if (event.type !== 'BOOKMARK' && ++seen === CHANGES) return;
+    }
+  });
+  const taken = await seconds(async () => {
+    for (let i = 0; i < CHANGES; i++) {
+      const patch = { metadata: { annotations: { change: String(i) } } };
+      await client.patch(
+        PODS,
+        { namespace: NAMESPACE, name: `pod-${i}` },
+        { type: 'merge', patch },
+      );
+    }
+    await Promise.all(watchers);
+  });
+  stop.abort();
+  return taken;
+}

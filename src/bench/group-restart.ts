@@ -1,0 +1,125 @@
+/**
+ * How long a group is down after one worker dies: from the SIGKILL of the worker to the start of the
+ * last new worker process, on an embedded cluster with real processes. The strategies take turns on
+ * the same machine in the same run. The operator's own cost is read from /proc (Linux).
+ */
+import { readFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type LocalCluster, startLocalCluster } from '../cli/local-cluster.ts';
+import { temporaryStateDirectory } from '../cli/state-directory.ts';
+import type { RestartStrategy } from '../jobset/jobset.ts';
+import { median, type Row } from './table.ts';
+import { type Mode, WorkerGroup } from './worker-group.ts';
+
+const GROUP_SIZES = [4, 16, 64] as const;
+const ROUNDS = 5;
+const CLOCK_TICKS_PER_SECOND = 100;
+const KIB = 1024;
+
+const VARIANTS: readonly {
+  readonly label: string;
+  readonly strategy: RestartStrategy;
+  readonly mode: Mode;
+}[] = [
+  { label: 'supervisor', strategy: 'InPlaceRestart', mode: 'Supervisor' },
+  { label: 'sidecar', strategy: 'InPlaceRestart', mode: 'Sidecar' },
+  { label: 'Recreate', strategy: 'Recreate', mode: 'Sidecar' },
+];
+
+export async function benchGroupRestart(report: (row: Row) => void): Promise<void> {
+  for (const size of GROUP_SIZES) {
+    const medians = new Map<string, number>();
+    for (const variant of VARIANTS) {
+      const measured = await measureVariant(size, variant);
+      medians.set(variant.label, median(measured.downMs));
+      report({
+        benchmark: `restart of ${size} workers, ${variant.label}`,
+        unit: 'ms',
+        median: median(measured.downMs),
+        min: Math.min(...measured.downMs),
+        max: Math.max(...measured.downMs),
+        notes: `operator ${measured.cpuMsPerRestart.toFixed(0)} ms CPU a restart, ${measured.peakMib} MiB peak`,
+      });
+    }
+    const recreate = medians.get('Recreate') ?? Number.NaN;
+    for (const label of ['supervisor', 'sidecar']) {
+      report({
+        benchmark: `Recreate / ${label}, ${size} workers`,
+        unit: 'times',
+        median: recreate / (medians.get(label) ?? Number.NaN),
+      });
+    }
+  }
+}
+
+interface Measured {
+  readonly downMs: readonly number[];
+  readonly cpuMsPerRestart: number;
+  readonly peakMib: number;
+}
+
+/** Each variant gets a cluster of its own, so that none pays for what another left behind. */
+async function measureVariant(size: number, variant: (typeof VARIANTS)[number]): Promise<Measured> {
+  const state = temporaryStateDirectory();
+  const stop = new AbortController();
+  const cluster = await startLocalCluster({ state, remove: true, signal: stop.signal });
+  try {
+    return await measureRounds(cluster, size, variant);
+  } finally {
+    await cluster.stop();
+    state.release(true);
+  }
+}
+
+async function measureRounds(
+  cluster: LocalCluster,
+  size: number,
+  variant: (typeof VARIANTS)[number],
+): Promise<Measured> {
+  const directory = join(cluster.stateDirectory, 'bench');
+  await mkdir(directory, { recursive: true });
+  const { mode, strategy } = variant;
+  const group = await WorkerGroup.start({
+    client: cluster.client,
+    directory,
+    name: 'bench',
+    size,
+    mode,
+    strategy,
+  });
+  const started = (times: number): Promise<void> =>
+    group.until(`${times} starts`, () => group.starts().length >= times);
+  await started(size);
+  const downMs: number[] = [];
+  const before = processCost(cluster.operatorPid);
+  for (let round = 1; round <= ROUNDS; round++) {
+    const killedAt = performance.now();
+    group.kill(round % size);
+    await started((round + 1) * size);
+    downMs.push(performance.now() - killedAt);
+  }
+  const after = processCost(cluster.operatorPid);
+  await group.remove();
+  return {
+    downMs,
+    cpuMsPerRestart: (after.cpuMs - before.cpuMs) / ROUNDS,
+    peakMib: Math.round(after.peakBytes / KIB / KIB),
+  };
+}
+
+/** CPU time so far and peak resident size of a process; zeros where the system does not tell. */
+function processCost(pid: number): { readonly cpuMs: number; readonly peakBytes: number } {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const ticks = Number(fields[11]) + Number(fields[12]);
+    const peak = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+    return {
+      cpuMs: (ticks * 1000) / CLOCK_TICKS_PER_SECOND,
+      peakBytes: Number(peak?.[1] ?? 0) * KIB,
+    };
+  } catch {
+    return { cpuMs: 0, peakBytes: 0 };
+  }
+}

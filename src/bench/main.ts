@@ -1,0 +1,25 @@
+/**
+ * `npm run bench`: a table; `npm run bench -- --json`: one object per row; `npm run bench -- WORD`:
+ * only the benchmarks whose name contains it. Figures are shown, never asserted: the machine decides.
+ */
+import { benchApiServer } from './api-server.ts';
+import { benchGroupRestart } from './group-restart.ts';
+import { type Row, renderRow } from './table.ts';
+
+const BENCHMARKS = { 'api-server': benchApiServer, 'group-restart': benchGroupRestart } as const;
+
+const flags = process.argv.slice(2);
+const isJson = flags.includes('--json');
+const words = flags.filter((flag) => flag !== '--json');
+const chosen = Object.entries(BENCHMARKS).filter(
+  ([name]) => words.length === 0 || words.some((word) => name.includes(word)),
+);
+if (chosen.length === 0) {
+  const names = Object.keys(BENCHMARKS).join(', ');
+  process.stderr.write(`bench: "${words.join(' ')}" names no benchmark, there are ${names}\n`);
+  process.exit(2);
+}
+const report = (row: Row): void => {
+  process.stdout.write(`${isJson ? JSON.stringify(row) : renderRow(row)}\n`);
+};
+for (const [, run] of chosen) await run(report);

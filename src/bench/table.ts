@@ -1,0 +1,33 @@
+/** One result; `--json` prints it as one object a line. */
+export interface Row {
+  readonly benchmark: string;
+  readonly unit: 'ms' | 'times' | 'per second' | 'MiB';
+  readonly median: number;
+  readonly min?: number;
+  readonly max?: number;
+  readonly notes?: string;
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2;
+}
+
+/** A line of the table for people; rows are printed as they come. */
+export function renderRow(row: Row): string {
+  const range =
+    row.min === undefined || row.max === undefined
+      ? ''
+      : `[${figure(row.min)} - ${figure(row.max)}]`;
+  return (
+    `${row.benchmark.padEnd(44)}${figure(row.median).padStart(10)} ${row.unit.padEnd(11)}` +
+    `${range.padEnd(22)}${row.notes ?? ''}`
+  ).trimEnd();
+}
+
+function figure(value: number): string {
+  if (value >= 1000) return Math.round(value).toLocaleString('en-US');
+  return value >= 100 ? value.toFixed(0) : value.toFixed(1);
+}
