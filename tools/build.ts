@@ -37,7 +37,10 @@ await Promise.all([
 ]);
 
 // What containers of the embedded cluster find on their PATH.
-const PROGRAMS = { 'lockstep-agent': '../agent.js', 'lockstep-example-mnist': '../examples/mnist.js' };
+const PROGRAMS = {
+  'lockstep-agent': '../agent.js',
+  'lockstep-example-mnist': '../examples/mnist.js',
+};
 await mkdir('dist/bin');
 for (const [name, target] of Object.entries(PROGRAMS)) {
   await writeFile(`dist/bin/${name}`, `#!/usr/bin/env node\nimport '${target}';\n`);
