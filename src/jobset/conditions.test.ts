@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { changeCondition, isFinished } from './conditions.ts';
+
+const NOW_MS = Date.parse('2026-01-02T03:04:05.678Z');
+const OLD = {
+  type: 'Suspended',
+  status: 'True',
+  reason: 'SuspendedJobs',
+  message: 'jobset is suspended',
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+} as const;
+const { lastTransitionTime: _time, ...SAME } = OLD;
+
+test.each([
+  [
+    'an absent one is added when it is True',
+    [],
+    SAME,
+    [{ ...SAME, lastTransitionTime: '2026-01-02T03:04:05Z' }],
+  ],
+  ['an absent one is not added when it is False', [], { ...SAME, status: 'False' }, []],
+  ['the same again changes nothing', [OLD], SAME, [OLD]],
+  [
+    'a new message keeps the time of the transition',
+    [OLD],
+    { ...SAME, message: 'other' },
+    [{ ...OLD, message: 'other' }],
+  ],
+  [
+    'a new status moves the time',
+    [OLD],
+    { ...SAME, status: 'False', reason: 'ResumeJobs' },
+    [{ ...OLD, status: 'False', reason: 'ResumeJobs', lastTransitionTime: '2026-01-02T03:04:05Z' }],
+  ],
+] as const)('conditions: %s', (_behaviour, before, change, after) => {
+  const changed = changeCondition(before, change, NOW_MS);
+  expect(changed).toEqual(after);
+  expect(changed === before).toBe(JSON.stringify(before) === JSON.stringify(after));
+});
+
+test('a JobSet is finished by Completed or Failed that is True', () => {
+  expect(isFinished(undefined)).toBe(false);
+  expect(isFinished([{ ...OLD, type: 'Failed', status: 'False' }])).toBe(false);
+  expect(isFinished([{ ...OLD, type: 'Failed' }])).toBe(true);
+  expect(isFinished([{ ...OLD, type: 'Completed' }])).toBe(true);
+});

@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import type { JobSpec } from '../kube/job.ts';
+import { withDefaults } from './defaults.ts';
+import type { JobSetSpec } from './jobset.ts';
+
+const POD = { spec: { containers: [{ name: 'main' }] } };
+
+function spec(job: Partial<JobSpec>, more: JobSetSpec = {}): JobSetSpec {
+  return {
+    replicatedJobs: [{ name: 'w', template: { spec: { template: POD, ...job } } }],
+    ...more,
+  };
+}
+
+function jobSpecOf(of: JobSetSpec): JobSpec | undefined {
+  return withDefaults(of).replicatedJobs[0]?.template.spec;
+}
+
+describe('defaults', () => {
+  test('of an ordinary JobSet are upstream’s', () => {
+    expect(withDefaults(spec({}))).toEqual({
+      replicatedJobs: [
+        {
+          name: 'w',
+          groupName: 'default',
+          replicas: 1,
+          template: {
+            spec: {
+              completionMode: 'Indexed',
+              template: { spec: { ...POD.spec, restartPolicy: 'OnFailure' } },
+            },
+          },
+        },
+      ],
+      network: { enableDNSHostnames: true, publishNotReadyAddresses: true },
+      successPolicy: { operator: 'All' },
+      suspend: false,
+    });
+  });
+
+  const IN_PLACE = { failurePolicy: { restartStrategy: 'InPlaceRestart' } } as const;
+
+  test.each([
+    ['neither', {}, { parallelism: 1, completions: 1 }],
+    ['parallelism alone', { parallelism: 4 }, { parallelism: 4, completions: 4 }],
+    ['completions alone', { completions: 5 }, { parallelism: 5, completions: 5 }],
+    ['both', { parallelism: 1, completions: 2 }, { parallelism: 1, completions: 2 }],
+  ])('of an in-place restart take one number from the other: %s', (_given, job, expected) => {
+    expect(jobSpecOf(spec(job, IN_PLACE))).toMatchObject(expected);
+  });
+
+  test('of an in-place restart never let the Job give up or replace a Pod early', () => {
+    expect(jobSpecOf(spec({}, IN_PLACE))).toMatchObject({
+      backoffLimit: 2_147_483_647,
+      podReplacementPolicy: 'Failed',
+      completionMode: 'Indexed',
+      template: { spec: { restartPolicy: 'Never' } },
+    });
+  });
+
+  test('change nothing that is said, and nothing the second time', () => {
+    const said: JobSetSpec = spec(
+      {
+        backoffLimit: 3,
+        podReplacementPolicy: 'TerminatingOrFailed',
+        completionMode: 'NonIndexed',
+        template: { spec: { ...POD.spec, restartPolicy: 'OnFailure' } },
+      },
+      {
+        ...IN_PLACE,
+        network: { enableDNSHostnames: false },
+        successPolicy: { operator: 'Any' },
+        suspend: true,
+      },
+    );
+    const once = withDefaults(said);
+    expect(once).toMatchObject(said);
+    expect(withDefaults(once)).toEqual(once);
+  });
+});
