@@ -23,7 +23,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 /** Names that reach around the ports. `new Date(x)` with an argument is arithmetic, not a clock. */
 const GLOBALS =
-  /(?<![.\w])(Date\.now\(|new Date\(\)|Math\.random\(|setTimeout\(|setInterval\(|setImmediate\(|process\.(env|exit|argv|on|once|off|pid|kill|std|cwd|platform|hrtime|memory|cpu)|fetch\(|console\.|crypto\.)/;
+  /(?<![.\w])(Date\.now\(|new Date\(\)|Math\.random\(|setTimeout\(|setInterval\(|setImmediate\(|process\.(env|exit\b|argv|on|once|off|pid|kill|std|cwd|platform|hrtime|memory|cpu)|fetch\(|console\.|crypto\.)/;
 
 interface Source {
   readonly path: string;
