@@ -57,11 +57,12 @@ export function recordRelease(
   const [newest, ...older] = history ?? [];
   if (newest === undefined || newest.phases?.announceMs !== undefined) return history;
   const endedMs = Date.parse(newest.time);
-  const announcedMs = Math.min(nowMs, Math.max(endedMs, lastAnnouncementMs ?? nowMs));
+  const releasedMs = Math.max(endedMs, nowMs);
+  const announcedMs = Math.min(releasedMs, Math.max(endedMs, lastAnnouncementMs ?? releasedMs));
   const phases = {
     ...newest.phases,
     announceMs: announcedMs - endedMs,
-    releaseMs: Math.max(0, nowMs - announcedMs),
+    releaseMs: releasedMs - announcedMs,
   };
   return [{ ...newest, phases }, ...older];
 }
