@@ -12,7 +12,7 @@ export interface ControllerObserver {
 }
 
 /** The values of the label `result` of `controller_runtime_reconcile_total`. */
-export type ReconcileOutcome = 'success' | 'requeue_after' | 'requeue' | 'error';
+type ReconcileOutcome = 'success' | 'requeue_after' | 'requeue' | 'error';
 
 // Seconds, 10 ns to 10 s in decades: client-go's buckets for both queue histograms.
 const QUEUE_BUCKETS = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10];

@@ -27,7 +27,7 @@ export interface ControllerOptions {
 }
 
 /** `signal` aborts when the time is up or the controller stops; pass it to every call. */
-export type Reconcile = (
+type Reconcile = (
   key: string,
   signal: AbortSignal,
 ) => Promise<ReconcileResult | undefined> | Promise<void>;
@@ -48,7 +48,7 @@ export interface Controller {
 }
 
 /** No reconcile has that much to do: it is above any server-side time-out, so it means a hang. */
-export const RECONCILE_TIMEOUT_MS = 60_000;
+const RECONCILE_TIMEOUT_MS = 60_000;
 /** How long `stop` lets reconciles end by themselves. A process has 2 s in all for a clean end. */
 const STOP_GRACE_MS = 1000;
 /** How long `stop` waits after it has aborted them. */

@@ -42,9 +42,9 @@ export interface EventRecorderOptions {
 }
 
 /** After this silence the next occurrence begins an Event of its own, as in client-go. */
-export const SERIES_WINDOW_MS = 6 * 60_000;
+const SERIES_WINDOW_MS = 6 * 60_000;
 /** A fast loop writes its series at most this often; the count loses nothing. */
-export const SERIES_WRITE_INTERVAL_MS = 10_000;
+const SERIES_WRITE_INTERVAL_MS = 10_000;
 /** The API's limit for `note`. */
 export const MAX_NOTE_BYTES = 1024;
 /** Distinct Events that wait for the API server: beyond it the newest is dropped. */

@@ -12,7 +12,7 @@ export interface HealthChecks {
   readonly ready?: readonly HealthCheck[];
 }
 
-export interface HealthCheck {
+interface HealthCheck {
   /** One path segment, such as `informer-sync`. */
   readonly name: string;
   /** Undefined, or what is wrong. It answers from memory, so that a probe never waits. */

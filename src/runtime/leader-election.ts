@@ -40,11 +40,11 @@ export interface LeaderElection {
 }
 
 /** How long others wait for a silent leader, in seconds as the Lease has it. */
-export const LEASE_DURATION_SECONDS = 15;
+const LEASE_DURATION_SECONDS = 15;
 /** How long a leader tries to renew before it gives up; less than the lease lasts. */
-export const RENEW_DEADLINE_MS = 10_000;
+const RENEW_DEADLINE_MS = 10_000;
 /** Pause between tries. */
-export const RETRY_PERIOD_MS = 2000;
+const RETRY_PERIOD_MS = 2000;
 /** Candidates spread their tries by up to this factor of the period. */
 const RETRY_JITTER = 1.2;
 const RELEASE_TIMEOUT_MS = 1000;

@@ -14,29 +14,29 @@ export interface Metrics {
   readonly handler: HttpHandler;
 }
 
-export interface MetricOptions<L extends string> {
+interface MetricOptions<L extends string> {
   /** As Prometheus spells it: `jobset_completed_total`. */
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly L[];
 }
 
-export interface HistogramOptions<L extends string> extends MetricOptions<L> {
+interface HistogramOptions<L extends string> extends MetricOptions<L> {
   /** Upper bounds, ascending, in the metric's unit. */
   readonly buckets: readonly number[];
 }
 
 export type Labels<L extends string> = Readonly<Record<L, string>>;
 
-export interface Counter<L extends string> {
+interface Counter<L extends string> {
   add(labels: Labels<L>, value?: number): void;
 }
 
-export interface Gauge<L extends string> {
+interface Gauge<L extends string> {
   set(labels: Labels<L>, value: number): void;
 }
 
-export interface Histogram<L extends string> {
+interface Histogram<L extends string> {
   observe(labels: Labels<L>, value: number): void;
 }
 

@@ -47,11 +47,11 @@ export interface WorkQueueObserver {
 }
 
 /** First back-off after an error: long enough to let a conflicting write's event arrive. */
-export const RETRY_BASE_DELAY_MS = 5;
+const RETRY_BASE_DELAY_MS = 5;
 /** The longest back-off. client-go goes to 1,000 s; nobody should wait that long after an outage. */
-export const RETRY_MAX_DELAY_MS = 60_000;
+const RETRY_MAX_DELAY_MS = 60_000;
 /** Far above any number of objects that one process holds: reaching it means that a key leaks. */
-export const MAX_QUEUED_KEYS = 1_000_000;
+const MAX_QUEUED_KEYS = 1_000_000;
 /** Back-offs are stretched by up to this share, so that many keys do not return in phase. */
 const RETRY_JITTER = 0.1;
 

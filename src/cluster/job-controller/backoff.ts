@@ -14,8 +14,8 @@ export interface FailureStreak {
 }
 
 export const NO_FAILURES: FailureStreak = { failures: 0, lastFailureMs: 0 };
-export const POD_BACKOFF_BASE_MS = 10_000;
-export const POD_BACKOFF_MAX_MS = 600_000;
+const POD_BACKOFF_BASE_MS = 10_000;
+const POD_BACKOFF_MAX_MS = 600_000;
 
 /** The streak after `ended`, Pods that are not part of it yet, in the order in which they ended. */
 export function continueStreak(

@@ -27,7 +27,7 @@ export interface Counting {
   readonly isPartial: boolean;
 }
 
-export type CountedStatus = Required<
+type CountedStatus = Required<
   Pick<JobStatus, 'succeeded' | 'failed' | 'completedIndexes' | 'uncountedTerminatedPods'>
 >;
 

@@ -15,7 +15,7 @@ export function hasEnded(pod: Pod): boolean {
   return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
 }
 
-export function isTerminating(pod: Pod): boolean {
+function isTerminating(pod: Pod): boolean {
   return pod.metadata.deletionTimestamp !== undefined && !hasEnded(pod);
 }
 

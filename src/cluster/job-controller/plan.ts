@@ -64,7 +64,7 @@ export interface JobSnapshot {
 }
 
 /** Creations or deletions of one pass: upstream's number. */
-export const MAX_POD_CHANGES = 500;
+const MAX_POD_CHANGES = 500;
 
 export function planJob(snapshot: JobSnapshot): JobPlan {
   const { job } = snapshot;

@@ -6,7 +6,7 @@ export interface NodeLoad {
   readonly requests: ResourceAmounts;
 }
 
-export const NO_LOAD: NodeLoad = { pods: 0, requests: new Map() };
+const NO_LOAD: NodeLoad = { pods: 0, requests: new Map() };
 
 /**
  * Which Pods are on which node, kept up to date Pod by Pod, so that a decision never adds up all

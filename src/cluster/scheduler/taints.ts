@@ -27,7 +27,7 @@ const NOT_READY = 'node.kubernetes.io/not-ready';
 const UNSCHEDULABLE = 'node.kubernetes.io/unschedulable';
 
 /** `core/v1 Toleration`: an absent key with `Exists` tolerates everything, an absent effect any. */
-export function tolerates({ key, operator, value, effect }: Toleration, taint: Taint): boolean {
+function tolerates({ key, operator, value, effect }: Toleration, taint: Taint): boolean {
   if (effect !== undefined && effect !== '' && effect !== taint.effect) return false;
   const isAnyKey = key === undefined || key === '';
   if (!isAnyKey && key !== taint.key) return false;
