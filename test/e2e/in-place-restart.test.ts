@@ -48,7 +48,7 @@ function expectNobodyEarly(of: WorkerGroup, killed: readonly number[]): void {
   const survivors = Array.from({ length: SIZE }, (_, rank) => rank).filter(
     (rank) => !killed.includes(rank),
   );
-  expect(ended.map((mark) => mark.rank).sort()).toEqual(survivors);
+  expect(ended.map((mark) => mark.rank).sort((a, b) => a - b)).toEqual(survivors);
 }
 
 function expectOneRestart(of: WorkerGroup): void {
