@@ -1,8 +1,15 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+/** Pods of real processes: restarts, what must be killed, logs, and the recordings of a kubelet. */
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Container, type Pod, PODS } from '../../kube/pod.ts';
+import {
+  type Container,
+  type ContainerRestartRule,
+  type ContainerStatus,
+  PODS,
+  type Pod,
+} from '../../kube/pod.ts';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '../../runtime/adapters/node-process-runner.ts';
 import { systemRandom } from '../../runtime/adapters/system-random.ts';
@@ -11,20 +18,27 @@ import { thisMachine } from './adapters/machine.ts';
 import { createNodeFiles } from './adapters/node-files.ts';
 import { createProbeTransport } from './adapters/probe-transport.ts';
 import { type NodeAgent, startNodeAgent } from './node-agent.ts';
-import { PodApi } from './testdata/pod-api.ts';
+import { TestApi } from './testdata/test-api.ts';
+
+const RULES: readonly ContainerRestartRule[] = [
+  { action: 'RestartPod', exitCodes: { operator: 'NotIn', values: [0] } },
+];
+const AT = { namespace: 'default', name: 'p' };
+const LIMIT_MS = 20_000;
 
 let root: string;
-let api: PodApi;
+let api: TestApi;
 let agent: NodeAgent;
 let logger: MemoryLogger;
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'node-agent-'));
-  api = new PodApi();
+  api = new TestApi(nodeClock, systemRandom);
+  await api.start();
   logger = new MemoryLogger();
   agent = await startNodeAgent({
     name: 'n1',
-    client: api,
+    client: api.client,
     clock: nodeClock,
     random: systemRandom,
     logger,
@@ -33,7 +47,7 @@ beforeEach(async () => {
     probes: createProbeTransport(),
     rootDirectory: root,
     network: { type: 'own-addresses', hostIP: '127.77.0.1', podCIDR: '127.77.0.0/16' },
-    kubeletPort: 10250,
+    kubeletPort: 10_250,
     apiServer: { host: '127.0.0.1', port: 6443 },
     path: process.env['PATH'] ?? '',
     machine: thisMachine(),
@@ -42,7 +56,9 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await agent.stop();
+  await api.stop();
   expect(await readdir(root)).not.toContain('pods');
+  expect(await processesOf(root)).toEqual([]);
   expect(logger.records.filter(({ level }) => level === 'error')).toEqual([]);
   await rm(root, { recursive: true });
 });
@@ -51,61 +67,327 @@ function sh(name: string, script: string, more: Partial<Container> = {}): Contai
   return { name, image: 'busybox', command: ['sh', '-c', script], ...more };
 }
 
-async function run(spec: Partial<Pod['spec']>): Promise<Pod> {
-  return api.create(PODS, {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name: 'p', namespace: 'default' },
-    spec: { nodeName: 'n1', restartPolicy: 'Never', containers: [], ...spec },
-  });
+/** Resolves once the condition holds; it is looked at again whenever something may have happened. */
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  await expect.poll(condition, { interval: 10, timeout: LIMIT_MS }).toBe(true);
 }
 
-async function until(condition: (pod: Pod) => boolean): Promise<Pod> {
-  for (let i = 0; i < 1500; i++) {
-    const pod = await api.get(PODS, { namespace: 'default', name: 'p' });
-    if (condition(pod)) return pod;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  throw new Error(JSON.stringify((await api.get(PODS, { namespace: 'default', name: 'p' })).status, null, 1));
+function phaseIs(phase: string): () => boolean {
+  return () => api.pod?.status?.phase === phase;
 }
 
-async function logs(container: string, query = ''): Promise<string> {
+function haveRestarted(count: number, ...names: readonly string[]): () => boolean {
+  return () =>
+    names.every((name) => {
+      const status = api.status(name);
+      return status?.restartCount === count && status.state?.running !== undefined;
+    });
+}
+
+async function logs(container: string, query = ''): Promise<Buffer> {
   const response = await agent.logsHandler({
     method: 'GET',
     path: `/containerLogs/default/p/${container}${query}`,
     headers: {},
-    signal: AbortSignal.timeout(5000),
+    signal: AbortSignal.timeout(LIMIT_MS),
   });
-  let text = '';
-  if (response.body instanceof Uint8Array) return new TextDecoder().decode(response.body);
-  for await (const chunk of response.body) text += new TextDecoder().decode(chunk);
-  return text;
+  if (response.body instanceof Uint8Array) return Buffer.from(response.body);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of response.body) chunks.push(chunk);
+  return Buffer.concat(chunks);
 }
 
-describe('a Pod of real processes', () => {
-  it('succeeds, with its output as log', async () => {
-    await run({ containers: [sh('c', 'echo hello; pwd; env | sort; cat $LOCKSTEP_HOSTS')] });
-    const pod = await until((p) => p.status?.phase === 'Succeeded');
-    console.log(JSON.stringify(pod.status, null, 1));
-    console.log(await logs('c'));
-  });
+async function namesIn(directory: string): Promise<readonly string[]> {
+  return readdir(directory).catch(() => []);
+}
 
-  it('restarts all', async () => {
-    await run({
-      volumes: [{ name: 'd', emptyDir: {} }],
+/** Identifiers of the processes of this machine whose environment names the directory. */
+async function processesOf(directory: string): Promise<readonly string[]> {
+  const pids = (await namesIn('/proc')).filter((name) => /^\d+$/.test(name));
+  const found: string[] = [];
+  for (const pid of pids) {
+    if (Number(pid) === process.pid) continue;
+    const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
+    if (environment.includes(`LOCKSTEP_ROOT=${directory}`)) found.push(pid);
+  }
+  return found;
+}
+
+describe('a container', () => {
+  it('finds its volumes, its environment and its own directory', async () => {
+    await api.run({
+      volumes: [
+        { name: 'd', emptyDir: {} },
+        {
+          name: 'f',
+          downwardAPI: { items: [{ path: 'n', fieldRef: { fieldPath: 'metadata.name' } }] },
+        },
+      ],
       containers: [
-        sh('a', 'cat $LOCKSTEP_ROOT/d/m; [ -f $LOCKSTEP_ROOT/d/m ] || { echo here > $LOCKSTEP_ROOT/d/m; sleep 0.2; exit 42; }; exec sleep 100', {
-          volumeMounts: [{ name: 'd', mountPath: '/d' }],
-          restartPolicy: 'Never',
-          restartPolicyRules: [{ action: 'RestartPod', exitCodes: { operator: 'In', values: [42] } }],
-        }),
-        sh('b', 'exec sleep 100'),
+        {
+          ...sh('c', 'pwd; cat "$LOCKSTEP_ROOT/etc/info/n"; echo; echo "$1 $B"; ls -A', {
+            workingDir: '/data/sub',
+            volumeMounts: [
+              { name: 'd', mountPath: '/data' },
+              { name: 'f', mountPath: '/etc/info' },
+            ],
+            env: [
+              { name: 'A', value: 'a' },
+              { name: 'B', value: '$(A)b$$(A)' },
+            ],
+          }),
+          args: ['-', 'ip=$(LOCKSTEP_POD_IP)'],
+        },
       ],
     });
-    await until((p) => p.status?.containerStatuses?.every((s) => s.restartCount === 1 && s.ready) === true);
-    for (const h of api.history) console.log(h.status?.phase, h.status?.conditions?.find((c) => c.type === 'AllContainersRestarting')?.status, JSON.stringify(h.status?.containerStatuses?.map((s) => [s.name, Object.keys(s.state ?? {}), s.state?.waiting?.reason, s.restartCount, s.lastState?.terminated?.reason])));
-    console.log(await logs('a'));
-    await api.delete(PODS, { namespace: 'default', name: 'p' }, { gracePeriodSeconds: 5 });
-    await expect.poll(() => api.objects.has('/api/v1/namespaces/default/pods/p')).toBe(false);
+    await until(phaseIs('Succeeded'));
+    const [cwd, name, line, ...rest] = (await logs('c')).toString().trimEnd().split('\n');
+    expect(cwd).toMatch(/\/data\/sub$|volumes\/d\/sub$/);
+    expect([name, line, rest]).toEqual(['p', 'ip=127.77.0.2 ab$(A)', []]);
+  });
+
+  it('is told to stop with SIGTERM, and leaves with its own code', async () => {
+    await api.run({
+      containers: [sh('c', 'trap "echo stopping; exit 5" TERM; echo ready; sleep 100 & wait')],
+    });
+    await until(async () => (await logs('c')).toString() === 'ready\n');
+    await api.client.delete(PODS, AT);
+    await until(() => api.pod === undefined);
+    const last = api.history.findLast(
+      ({ status }) => status?.containerStatuses?.[0]?.state?.terminated !== undefined,
+    );
+    expect(last?.status?.containerStatuses?.[0]?.state?.terminated?.exitCode).toBe(5);
+  });
+
+  it('leaves a message behind', async () => {
+    await api.run({
+      containers: [
+        sh('c', 'printf bad-luck > "$LOCKSTEP_ROOT/dev/termination-log"; exit 1'),
+        sh('d', 'echo from-the-log; exit 1', { terminationMessagePolicy: 'FallbackToLogsOnError' }),
+      ],
+    });
+    await until(phaseIs('Failed'));
+    expect(api.status('c')?.state?.terminated?.message).toBe('bad-luck');
+    expect(api.status('d')?.state?.terminated?.message).toBe('from-the-log\n');
+  });
+
+  it('fails to start when its command does not exist', async () => {
+    await api.run({ containers: [{ name: 'c', image: 'x', command: ['/no/such/program'] }] });
+    await until(phaseIs('Failed'));
+    expect(api.status('c')?.state?.terminated).toMatchObject({
+      exitCode: 128,
+      reason: 'StartError',
+      message: expect.stringContaining('"/no/such/program": no such file or directory'),
+    });
+  });
+
+  it('writes what it likes: bytes arrive intact', async () => {
+    await api.run({ containers: [sh('c', String.raw`printf 'a\377\000b\nno newline'`)] });
+    await until(phaseIs('Succeeded'));
+    expect(await logs('c')).toEqual(Buffer.from('a\xff\x00b\nno newline', 'latin1'));
+  });
+
+  it('may write for ever: others are served, and its log stays bounded', async () => {
+    await api.run({
+      containers: [
+        sh('noisy', 'exec cat /dev/zero | tr "\\0" "x" | fold -w 1000'),
+        sh('quiet', 'echo here; exec sleep 100'),
+      ],
+    });
+    await until(() => api.pod !== undefined);
+    const noisy = join(root, 'logs', `default_p_${api.pod?.metadata.uid ?? ''}`, 'noisy');
+    await until(async () => (await namesIn(noisy)).includes('0.log.6'));
+    expect((await namesIn(noisy)).length).toBeLessThanOrEqual(5);
+    expect((await logs('quiet')).toString()).toBe('here\n');
+    expect((await logs('noisy', '?tailLines=1')).length).toBe(1001);
+  });
+
+  it('takes its descendants along, wherever they went', async () => {
+    const script = 'setsid sh -c "trap : TERM; while :; do sleep 1; done" & sleep 0.2; exit 0';
+    await api.run({ containers: [sh('c', script)] });
+    await until(phaseIs('Succeeded'));
+    expect(await processesOf(root)).toEqual([]);
   });
 });
+
+describe('logs', () => {
+  it('are followed until the container ends', async () => {
+    await api.run({
+      containers: [sh('c', 'for i in 1 2 3; do echo $i; sleep 0.05; done')],
+    });
+    await until(async () => (await logs('c')).toString().startsWith('1\n'));
+    expect((await logs('c', '?follow=true')).toString()).toBe('1\n2\n3\n');
+  });
+
+  it('of the run before are kept', async () => {
+    const once =
+      'f=$LOCKSTEP_ROOT/d/m; [ -f $f ] && { echo second; exec sleep 100; }; touch $f; echo first; exit 1';
+    await api.run({
+      restartPolicy: 'OnFailure',
+      volumes: [{ name: 'd', emptyDir: {} }],
+      containers: [sh('c', once, { volumeMounts: [{ name: 'd', mountPath: '/d' }] })],
+    });
+    await until(async () => (await logs('c')).toString() === 'second\n');
+    expect((await logs('c', '?previous=true')).toString()).toBe('first\n');
+  });
+
+  it.each([
+    ['/containerLogs/default/none/c', 404, 'pod "none" not found'],
+    ['/containerLogs/default/p/none', 400, 'container none is not valid for pod p'],
+    ['/containerLogs/default/p/c?tailLines=x', 400, 'tailLines: Invalid value: "x"'],
+    [
+      '/containerLogs/default/p/c?previous=true',
+      400,
+      'previous terminated container "c" in pod "p"',
+    ],
+    ['/elsewhere', 404, '404 page not found'],
+  ])('%s is refused with %d', async (path, status, text) => {
+    await api.run({ containers: [{ name: 'c', image: 'no command' }] });
+    await until(() => api.status('c') !== undefined);
+    const signal = AbortSignal.timeout(LIMIT_MS);
+    const response = await agent.logsHandler({ method: 'GET', path, headers: {}, signal });
+    expect(response.status).toBe(status);
+    expect(Buffer.from(response.body as Uint8Array).toString()).toContain(text);
+  });
+});
+
+describe('a restart of all containers', () => {
+  const once = (code: number): string =>
+    `f=$LOCKSTEP_ROOT/d/m; [ -f $f ] || { touch $f; sleep 0.1; exit ${code}; }; exec sleep 100`;
+  const volumeMounts = [{ name: 'd', mountPath: '/d' }];
+  const volumes = [{ name: 'd', emptyDir: {} }];
+  const restarting = { restartPolicy: 'Never', restartPolicyRules: RULES, volumeMounts } as const;
+
+  it('from a regular container keeps UID, address and volumes', async () => {
+    await api.run({
+      volumes,
+      initContainers: [sh('side', 'exec sleep 100', { restartPolicy: 'Always' })],
+      containers: [sh('a', once(42), restarting), sh('b', 'exec sleep 100')],
+    });
+    await until(haveRestarted(1, 'side', 'a', 'b'));
+    expect(new Set(api.history.map(({ metadata }) => metadata.uid)).size).toBe(1);
+    expect(new Set(api.history.flatMap(({ status }) => status?.podIP ?? [])).size).toBe(1);
+  });
+
+  it('from a sidecar kills what ignores SIGTERM', async () => {
+    await api.run({
+      volumes,
+      initContainers: [sh('side', once(7), { ...restarting, restartPolicy: 'Always' })],
+      containers: [sh('b', 'trap "" TERM; while :; do sleep 1; done')],
+    });
+    await until(haveRestarted(1, 'side', 'b'));
+  });
+
+  it('from an init container runs the earlier ones again', async () => {
+    const script = `f=$LOCKSTEP_ROOT/d/m; [ -f $f ] && exit 0; touch $f; exit 9`;
+    await api.run({
+      volumes,
+      initContainers: [sh('i', 'exit 0'), sh('j', script, restarting)],
+      containers: [sh('b', 'exec sleep 100')],
+    });
+    await until(phaseIs('Running'));
+    expect([api.status('i')?.restartCount, api.status('j')?.restartCount]).toEqual([1, 1]);
+    expect(api.status('b')?.restartCount).toBe(0);
+  });
+});
+
+/** The recordings whose Pods come to rest within seconds. */
+const FINITE = [
+  'all-from-init-once',
+  'all-reruns-completed-and-failed',
+  'all-then-init-fails',
+  'all-then-worker-fails-nomatch',
+  'all-then-worker-succeeds',
+  'all-two-sources-same-time',
+  'init-always-pod-container-never-fails',
+  'init-restart-once',
+  'liveness-fails-never-rule-restart',
+  'restart-nomatch',
+  'restart-once-then-all',
+  'two-one-fails-then-done',
+];
+
+interface Recording {
+  readonly spec: Pod['spec'];
+  readonly statuses: readonly NonNullable<Pod['status']>[];
+}
+
+describe('the recorded Pods of a kubelet end here as there', () => {
+  it.each(FINITE)('%s', async (name) => {
+    const file = join(import.meta.dirname, `testdata/observed/${name}.json`);
+    // There volumes were mounted at absolute paths; here they are below the container's root.
+    const text = (await readFile(file, 'utf8')).replaceAll('/d/', '$LOCKSTEP_ROOT/d/');
+    const recording: Recording = JSON.parse(text.replaceAll('sleep 1 ', 'sleep 0.1 '));
+    const spec = {
+      ...recording.spec,
+      containers: recording.spec.containers.map(withShellProbe),
+    };
+    await api.run(spec);
+    const last = recording.statuses.at(-1) ?? {};
+    await until(() => isLike(api.pod?.status, last));
+    expect(outline(api.pod?.status)).toEqual(outline(last));
+    for (const { name: container } of [...(spec.initContainers ?? []), ...spec.containers]) {
+      const there = ends(recording.statuses, container);
+      const here = ends(
+        api.history.map(({ status }) => status ?? {}),
+        container,
+      );
+      expect(here).toEqual(expect.arrayContaining([...there]));
+    }
+  });
+});
+
+/** An exec probe runs without a shell, so a variable in its command needs one. */
+function withShellProbe(container: Container): Container {
+  const command = container.livenessProbe?.exec?.command;
+  if (command === undefined) return container;
+  const exec = { command: ['sh', '-c', command.join(' ')] };
+  return { ...container, livenessProbe: { ...container.livenessProbe, exec } };
+}
+
+function isLike(status: Pod['status'], wanted: NonNullable<Pod['status']>): boolean {
+  return JSON.stringify(outline(status)) === JSON.stringify(outline(wanted));
+}
+
+/** What must agree: phase, conditions, and of the containers all but times and identities. */
+function outline(status: Pod['status'] = {}): unknown {
+  const conditions = new Map(
+    status.conditions?.map(({ type, status: value, reason }) => [type, `${value} ${reason ?? ''}`]),
+  );
+  return {
+    phase: status.phase,
+    conditions: [...conditions].sort(),
+    containers: [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])].map(
+      (one) => ({
+        name: one.name,
+        state: stateText(one.state),
+        last: stateText(one.lastState),
+        ready: one.ready,
+        started: one.started,
+        restartCount: one.restartCount,
+      }),
+    ),
+  };
+}
+
+function stateText(state: ContainerStatus['state']): string {
+  if (state?.running !== undefined) return 'running';
+  if (state?.waiting !== undefined) return `waiting ${state.waiting.reason}`;
+  const { exitCode, reason } = state?.terminated ?? {};
+  return exitCode === undefined ? '' : `${exitCode} ${reason}`;
+}
+
+/** The exits of one container that a client could see, each once. */
+function ends(
+  statuses: readonly NonNullable<Pod['status']>[],
+  container: string,
+): readonly string[] {
+  const seen = statuses.flatMap((status) =>
+    [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])]
+      .filter(({ name, state }) => name === container && state?.terminated !== undefined)
+      .map(
+        (one) => `${one.restartCount}: ${stateText(one.state)}, before ${stateText(one.lastState)}`,
+      ),
+  );
+  return [...new Set(seen)];
+}

@@ -13,8 +13,6 @@ export interface NodeFiles {
   /** Creates a symbolic link at `path`. */
   link(target: string, path: string): Promise<void>;
   kindOf(path: string): Promise<FileKind | undefined>;
-  /** Names in a directory, sorted; none if it is not there. */
-  list(path: string): Promise<readonly string[]>;
   /** Up to `limit` bytes of the file's end; nothing if it is not there. */
   readEnd(path: string, limit: number): Promise<Uint8Array>;
   openLog(path: string): LogFile;

@@ -25,7 +25,10 @@ const recordings = readdirSync(DIRECTORY).map((file) => {
   return { name: file.replace('.json', ''), recording };
 });
 
-function conditionOf(status: Recording['statuses'][number], type: string): PodCondition | undefined {
+function conditionOf(
+  status: Recording['statuses'][number],
+  type: string,
+): PodCondition | undefined {
   return status.conditions.find((condition) => condition.type === type);
 }
 
@@ -42,32 +45,35 @@ function isLate(spec: PodSpec, status: Recording['statuses'][number]): boolean {
 }
 
 describe.each(recordings)('$name', ({ recording }) => {
-  it.each(recording.statuses.map((status, index) => ({ index, status })))('status $index', ({
-    index,
-    status,
-  }) => {
-    const { spec } = recording;
-    const statuses = new Map(
-      [...status.initContainerStatuses, ...status.containerStatuses].map((one) => [one.name, one]),
-    );
-    const ready = conditionOf(status, 'Ready');
-    const hasEnded = ready?.reason === 'PodFailed' || ready?.reason === 'PodCompleted';
-    const phase = phaseOf(spec, statuses, hasEnded);
-    // A kubelet shows the verdict in the conditions first, and the phase when all is confirmed.
-    if (hasEnded) expect(phase).toBe(ready.reason === 'PodFailed' ? 'Failed' : 'Succeeded');
-    else if (!isLate(spec, status)) expect(phase).toBe(status.phase);
+  it.each(recording.statuses.map((status, index) => ({ index, status })))(
+    'status $index',
+    ({ index, status }) => {
+      const { spec } = recording;
+      const statuses = new Map(
+        [...status.initContainerStatuses, ...status.containerStatuses].map((one) => [
+          one.name,
+          one,
+        ]),
+      );
+      const ready = conditionOf(status, 'Ready');
+      const hasEnded = ready?.reason === 'PodFailed' || ready?.reason === 'PodCompleted';
+      const phase = phaseOf(spec, statuses, hasEnded);
+      // A kubelet shows the verdict in the conditions first, and the phase when all is confirmed.
+      if (hasEnded) expect(phase).toBe(ready.reason === 'PodFailed' ? 'Failed' : 'Succeeded');
+      else if (!isLate(spec, status)) expect(phase).toBe(status.phase);
 
-    const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: {}, spec };
-    const conditions = podConditions({
-      pod,
-      statuses,
-      phase,
-      isPrepared: conditionOf(status, 'PodReadyToStartContainers')?.status === 'True',
-      preparationProblem: undefined,
-      isRestartingAll: conditionOf(status, 'AllContainersRestarting')?.status === 'True',
-      previous: recording.statuses[index - 1]?.conditions ?? [],
-      now: '2026-11-21T08:00:00Z',
-    }).map(({ lastTransitionTime: _, ...condition }) => condition);
-    expect(conditions).toEqual(status.conditions);
-  });
+      const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: {}, spec };
+      const conditions = podConditions({
+        pod,
+        statuses,
+        phase,
+        isPrepared: conditionOf(status, 'PodReadyToStartContainers')?.status === 'True',
+        preparationProblem: undefined,
+        isRestartingAll: conditionOf(status, 'AllContainersRestarting')?.status === 'True',
+        previous: recording.statuses[index - 1]?.conditions ?? [],
+        now: '2026-11-21T08:00:00Z',
+      }).map(({ lastTransitionTime: _, ...condition }) => condition);
+      expect(conditions).toEqual(status.conditions);
+    },
+  );
 });

@@ -20,6 +20,15 @@ const TOKEN_MAX_AGE_MS = 24 * 3_600_000;
 const TOKEN_RETRY_MS = 10_000;
 const API_TIMEOUT_MS = 10_000;
 
+/** A volume of the Pod could not be made; the message is what the Pod's Event says. */
+export class VolumeError extends Error {
+  override readonly name = 'VolumeError';
+
+  constructor(message: string, cause: unknown) {
+    super(message, { cause });
+  }
+}
+
 export class PodVolumes {
   readonly #context: NodeContext;
   readonly #pod: Pod;
@@ -49,8 +58,16 @@ export class PodVolumes {
     );
     for (const volume of this.#pod.spec.volumes ?? []) {
       if (this.#mounted.has(volume.name)) continue;
-      const mounted = await this.#mount(volume.name, volumeContent(volume, facts, source));
-      this.#mounted.set(volume.name, mounted);
+      const content = volumeContent(volume, facts, source);
+      try {
+        this.#mounted.set(volume.name, await this.#mount(volume.name, content));
+      } catch (cause) {
+        const why = cause instanceof Error ? cause.message : String(cause);
+        throw new VolumeError(
+          `MountVolume.SetUp failed for volume "${volume.name}" : ${why}`,
+          cause,
+        );
+      }
     }
   }
 
@@ -65,7 +82,7 @@ export class PodVolumes {
     const directory = `${this.#directory}/${name}`;
     switch (content.type) {
       case 'problem':
-        throw new Error(`MountVolume.SetUp failed for volume "${name}" : ${content.message}`);
+        throw new Error(content.message);
       case 'host':
         if (content.create === 'directory') await files.makeDirectory(content.path);
         return { directory: content.path, isHost: true };

@@ -20,6 +20,7 @@ import { confirmDeletion } from './pod-deletion.ts';
 import { PodEvents } from './pod-events.ts';
 import { PodSandbox } from './pod-sandbox.ts';
 import { type NodePodStatus, type PodEnding, podStatus } from './pod-status.ts';
+import { VolumeError } from './pod-volumes.ts';
 import { StatusWriter } from './status-writer.ts';
 
 const DEFAULT_GRACE_SECONDS = 30;
@@ -157,17 +158,18 @@ export class PodWorker {
         return;
       } catch (error) {
         if (this.#mode !== 'running') return;
-        this.#reportProblem(error instanceof Error ? error.message : String(error));
+        this.#reportProblem(error);
       }
       await sleep(this.#context.clock, retryMs, this.#ended.signal).catch(() => undefined);
       retryMs = Math.min(2 * retryMs, PREPARE_RETRY_MAX_MS);
     }
   }
 
-  #reportProblem(problem: string): void {
+  #reportProblem(error: unknown): void {
+    const problem = error instanceof Error ? error.message : String(error);
+    const reason = error instanceof VolumeError ? 'FailedMount' : 'FailedCreatePodSandBox';
     this.#preparationProblem = problem;
-    const isMount = problem.startsWith('MountVolume');
-    this.#events.pod('Warning', isMount ? 'FailedMount' : 'FailedCreatePodSandBox', problem);
+    this.#events.pod('Warning', reason, problem);
     this.#publish(false);
   }
 

@@ -10,7 +10,7 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, open, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { FileKind, LogFile, NodeFiles } from '../node-files.ts';
 
@@ -29,9 +29,6 @@ export function createNodeFiles(): NodeFiles {
     },
     link: (target, path) => symlink(target, path),
     kindOf,
-    async list(path) {
-      return (await orIfMissing(() => readdir(path), [])).sort();
-    },
     readEnd,
     openLog,
     readLog,

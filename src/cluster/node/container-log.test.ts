@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
+import { ContainerLog, loggedRuns, MAX_LOG_BYTES, MAX_LOG_FILES } from './container-log.ts';
+import { MAX_LINE_BYTES, parseCriLine } from './cri-lines.ts';
+import { type LogQuery, parseLogQuery } from './log-query.ts';
+import { readLog } from './log-reader.ts';
+import { MemoryFiles } from './memory/memory-files.ts';
+
+const DIRECTORY = '/logs/c';
+
+function open(restart = 0): { log: ContainerLog; files: MemoryFiles; clock: VirtualClock } {
+  const files = new MemoryFiles();
+  const clock = new VirtualClock();
+  return { files, clock, log: new ContainerLog(files, clock, DIRECTORY, restart) };
+}
+
+function query(text: string, nowMs = 0): LogQuery {
+  const { query: parsed, problem } = parseLogQuery(new URLSearchParams(text), nowMs);
+  if (parsed === undefined) throw new Error(problem);
+  return parsed;
+}
+
+async function read(files: MemoryFiles, asked: LogQuery, live?: ContainerLog): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  const source = { files, directory: DIRECTORY, restart: 0, live };
+  for await (const chunk of readLog(source, asked, new AbortController().signal))
+    chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+const TEN = Array.from({ length: 10 }, (_, i) => `line ${i}\n`).join('');
+
+describe('a log', () => {
+  it('gives back every byte of one stream, however it was cut', async () => {
+    const pieces = fc.array(fc.uint8Array({ maxLength: 40_000, size: 'max' }), { maxLength: 6 });
+    const newlines = fc.array(fc.nat(200_000), { maxLength: 20 });
+    await fc.assert(
+      fc.asyncProperty(pieces, newlines, async (chunks, breaks) => {
+        for (const at of breaks) {
+          const chunk = chunks[at % Math.max(1, chunks.length)];
+          if (chunk !== undefined && chunk.length > 0) chunk[at % chunk.length] = 0x0a;
+        }
+        const { log, files } = open();
+        for (const chunk of chunks) log.append('stdout', chunk);
+        log.end();
+        expect(await read(files, query(''))).toEqual(Buffer.concat(chunks));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('has lines of the CRI, long ones in parts', () => {
+    const { log, files } = open();
+    log.append('stderr', Buffer.from(`${'x'.repeat(MAX_LINE_BYTES + 1)}\nshort`));
+    log.end();
+    const lines = Buffer.from(files.readLog(`${DIRECTORY}/0.log`, 0, 1e6))
+      .toString('latin1')
+      .split('\n');
+    expect(lines.map((line) => line.slice(0, 42))).toEqual([
+      `2026-01-01T00:00:00.000000000Z stderr P ${'xx'}`,
+      '2026-01-01T00:00:00.000000000Z stderr F x',
+      '2026-01-01T00:00:00.000000000Z stderr P sh',
+      '',
+    ]);
+    expect(parseCriLine(Buffer.from(lines[0] ?? ''))?.content).toHaveLength(MAX_LINE_BYTES);
+  });
+
+  it.each(['', 'x', 'a b c d', '2026 stdout X text', '2026 stdin F text'])(
+    'has no line %j',
+    (text) => {
+      expect(parseCriLine(Buffer.from(text))).toBeUndefined();
+    },
+  );
+
+  it('is rotated, and read over its files in order', async () => {
+    const { log, files } = open();
+    const line = Buffer.from(`${'y'.repeat(10_000)}\n`);
+    for (let i = 0; i * line.length < 8 * MAX_LOG_BYTES; i++) {
+      log.append('stdout', Buffer.concat([Buffer.from(`${i} `), line]));
+    }
+    log.end();
+    expect(files.logNames(DIRECTORY)).toHaveLength(MAX_LOG_FILES);
+    const lines = (await read(files, query(''))).toString().trimEnd().split('\n');
+    const numbers = lines.map((text) => Number.parseInt(text, 10));
+    expect(numbers.at(-1)).toBe(Math.ceil((8 * MAX_LOG_BYTES) / line.length) - 1);
+    expect(numbers.every((number, i) => i === 0 || number === (numbers[i - 1] ?? 0) + 1)).toBe(
+      true,
+    );
+    const tail = (await read(files, query('tailLines=2000'))).toString().trimEnd().split('\n');
+    expect(tail).toEqual(lines.slice(-2000));
+  });
+
+  it('knows which runs it has', () => {
+    const { files, clock } = open(3);
+    new ContainerLog(files, clock, DIRECTORY, 11).end();
+    expect(loggedRuns(files, DIRECTORY)).toEqual([3, 11]);
+  });
+});
+
+describe('reading', () => {
+  it.each([
+    ['tailLines=0', ''],
+    ['tailLines=3', 'line 7\nline 8\nline 9\n'],
+    ['tailLines=100', TEN],
+    ['limitBytes=9', 'line 0\nli'],
+    ['tailLines=1&timestamps=true', '2026-01-01T00:00:00.000000000Z line 9\n'],
+    ['previous=true&timestamps=false', TEN],
+  ])('with %s', async (text, expected) => {
+    const { log, files } = open();
+    log.append('stdout', Buffer.from(TEN));
+    log.end();
+    expect((await read(files, query(text))).toString()).toBe(expected);
+  });
+
+  it('since a time', async () => {
+    const { log, files, clock } = open();
+    log.append('stdout', Buffer.from('old\n'));
+    await clock.advance(60_000);
+    log.append('stdout', Buffer.from('new\n'));
+    log.end();
+    expect((await read(files, query('sinceSeconds=10', clock.now()))).toString()).toBe('new\n');
+    const since = new Date(clock.now() - 61_000).toISOString();
+    expect((await read(files, query(`sinceTime=${since}`))).toString()).toBe('old\nnew\n');
+  });
+
+  it('follows until the container ends, over a rotation', async () => {
+    const { log, files } = open();
+    const reading = read(files, query('follow=true&tailLines=0'), log);
+    const big = Buffer.alloc(MAX_LOG_BYTES / 2, 'z\n');
+    for (let i = 0; i < 3; i++) {
+      log.append('stdout', big.subarray(0, 100_000));
+      await Promise.resolve();
+    }
+    log.append('stdout', Buffer.from('last\n'));
+    log.end();
+    expect((await reading).toString().endsWith('last\n')).toBe(true);
+  });
+
+  it.each([
+    ['tailLines=-1', 'tailLines: Invalid value: "-1": must be an integer of at least 0'],
+    ['limitBytes=0', 'limitBytes: Invalid value: "0": must be an integer of at least 1'],
+    ['follow=maybe', 'follow: Invalid value: "maybe": must be true or false'],
+    ['sinceTime=noon', 'sinceTime: Invalid value: "noon": must be a time in RFC 3339'],
+    [
+      'sinceSeconds=1&sinceTime=2026-01-01T00:00:00Z',
+      'sinceTime, sinceSeconds: at most one of them may be given',
+    ],
+  ])('refuses %s', (text, problem) => {
+    expect(parseLogQuery(new URLSearchParams(text), 0).problem).toBe(problem);
+  });
+});

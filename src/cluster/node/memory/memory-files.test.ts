@@ -1,0 +1,8 @@
+import { nodeFilesConformance } from '../node-files.conformance.ts';
+import { MemoryFiles } from './memory-files.ts';
+
+nodeFilesConformance('MemoryFiles', async () => {
+  const files = new MemoryFiles();
+  await files.makeDirectory('/root');
+  return { files, root: '/root', dispose: async () => undefined };
+});

@@ -1,0 +1,126 @@
+import type { FileKind, LogFile, NodeFiles } from '../node-files.ts';
+
+type Entry =
+  | { readonly kind: 'directory' }
+  | { readonly kind: 'link'; readonly target: string }
+  | { readonly kind: 'file'; bytes: Buffer };
+
+/** Files on paper, for tests under a virtual clock. Symbolic links are followed as a system does. */
+export class MemoryFiles implements NodeFiles {
+  readonly #entries = new Map<string, Entry>([['/', { kind: 'directory' }]]);
+
+  /** Every path there is, for tests that look for what was left behind. */
+  get paths(): readonly string[] {
+    return [...this.#entries.keys()].sort();
+  }
+
+  async makeDirectory(path: string): Promise<void> {
+    this.#makeDirectory(this.#resolved(path));
+  }
+
+  async remove(path: string): Promise<void> {
+    const at = this.#place(path);
+    for (const known of [...this.#entries.keys()]) {
+      if (known === at || known.startsWith(`${at}/`)) this.#entries.delete(known);
+    }
+  }
+
+  async write(path: string, bytes: Uint8Array): Promise<void> {
+    const at = this.#place(path);
+    this.#demandDirectory(at);
+    this.#entries.set(at, { kind: 'file', bytes: Buffer.from(bytes) });
+  }
+
+  async link(target: string, path: string): Promise<void> {
+    const at = this.#place(path);
+    this.#demandDirectory(at);
+    if (this.#entries.has(at)) throw new Error(`EEXIST: ${path} exists`);
+    this.#entries.set(at, { kind: 'link', target });
+  }
+
+  async kindOf(path: string): Promise<FileKind | undefined> {
+    const entry = this.#entries.get(this.#resolved(path));
+    return entry?.kind === 'link' ? undefined : entry?.kind;
+  }
+
+  async readEnd(path: string, limit: number): Promise<Uint8Array> {
+    return this.#bytes(path).subarray(-limit);
+  }
+
+  openLog(path: string): LogFile {
+    const at = this.#resolved(path);
+    this.#makeDirectory(at.slice(0, at.lastIndexOf('/')));
+    const file: Entry = { kind: 'file', bytes: this.#bytes(path) };
+    this.#entries.set(at, file);
+    return {
+      append: (bytes) => {
+        file.bytes = Buffer.concat([file.bytes, bytes]);
+      },
+      close: () => undefined,
+    };
+  }
+
+  readLog(path: string, offset: number, length: number): Uint8Array {
+    return this.#bytes(path).subarray(offset, offset + length);
+  }
+
+  logSize(path: string): number {
+    return this.#bytes(path).length;
+  }
+
+  logNames(path: string): readonly string[] {
+    const prefix = `${this.#resolved(path)}/`;
+    return this.paths
+      .filter((known) => known.startsWith(prefix))
+      .map((known) => known.slice(prefix.length))
+      .filter((name) => !name.includes('/'));
+  }
+
+  renameLog(from: string, to: string): void {
+    const entry = this.#entries.get(this.#resolved(from));
+    if (entry === undefined) throw new Error(`ENOENT: ${from}`);
+    this.#entries.delete(this.#resolved(from));
+    this.#entries.set(this.#resolved(to), entry);
+  }
+
+  removeLog(path: string): void {
+    this.#entries.delete(this.#resolved(path));
+  }
+
+  #bytes(path: string): Buffer {
+    const entry = this.#entries.get(this.#resolved(path));
+    return entry?.kind === 'file' ? entry.bytes : Buffer.alloc(0);
+  }
+
+  #makeDirectory(at: string): void {
+    const parts = at.split('/').slice(1);
+    for (let i = 1; i <= parts.length; i++) {
+      const path = `/${parts.slice(0, i).join('/')}`;
+      const entry = this.#entries.get(path);
+      if (entry === undefined) this.#entries.set(path, { kind: 'directory' });
+      else if (entry.kind === 'file') throw new Error(`EEXIST: ${path} is a file`);
+    }
+  }
+
+  #demandDirectory(at: string): void {
+    const parent = at.slice(0, at.lastIndexOf('/')) || '/';
+    if (this.#entries.get(parent)?.kind !== 'directory') throw new Error(`ENOENT: ${parent}`);
+  }
+
+  /** The path with the links of its directories followed, but not one at its end. */
+  #place(path: string): string {
+    const cut = path.lastIndexOf('/');
+    return cut <= 0 ? path : `${this.#resolved(path.slice(0, cut))}${path.slice(cut)}`;
+  }
+
+  #resolved(path: string): string {
+    let at = '';
+    for (const part of path.split('/').slice(1)) {
+      if (part === '') continue;
+      at += `/${part}`;
+      const entry = this.#entries.get(at);
+      if (entry?.kind === 'link') at = this.#resolved(entry.target);
+    }
+    return at === '' ? '/' : at;
+  }
+}

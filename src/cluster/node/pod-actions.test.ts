@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import type { Container, ContainerRestartRule, PodSpec } from '../../kube/pod.ts';
+import {
+  type ContainerRecord,
+  containersOf,
+  exited,
+  freshRecord,
+  running,
+  starting,
+  stopping,
+} from './container-record.ts';
+import { type PodMode, planPod } from './pod-actions.ts';
+
+/**
+ * `-` never ran, `s` starts, `r` runs, `u` runs and has not started yet by its probe, `k` was told to
+ * stop, a number ended with that code.
+ */
+type Life = '-' | 's' | 'r' | 'u' | 'k' | number;
+
+const ALL: readonly ContainerRestartRule[] = [
+  { action: 'RestartAllContainers', exitCodes: { operator: 'NotIn', values: [0] } },
+];
+const NOW = 1_000_000;
+
+const SPEC: PodSpec = {
+  restartPolicy: 'Never',
+  initContainers: [
+    { name: 'i' },
+    { name: 's1', restartPolicy: 'Always' },
+    { name: 's2', restartPolicy: 'Always' },
+  ],
+  containers: [{ name: 'a', restartPolicy: 'Never', restartPolicyRules: ALL }, { name: 'b' }],
+};
+
+function recordOf(
+  container: Container,
+  kind: ContainerRecord['kind'],
+  life: Life,
+): ContainerRecord {
+  const fresh = freshRecord(container.name, kind);
+  if (life === '-') return fresh;
+  const started = starting(fresh, NOW);
+  if (life === 's') return started;
+  const run = running(started, 'id', NOW, { startup: life === 'u', readiness: false });
+  if (life === 'r' || life === 'u') return run;
+  if (life === 'k') return stopping(run, 'PodEnd');
+  return exited(run, { exitCode: life }, NOW);
+}
+
+function plan(lives: string, mode: PodMode = 'running', spec = SPEC): unknown {
+  const each = lives
+    .split(' ')
+    .map((text): Life => (/^\d/.test(text) ? Number(text) : (text as Life)));
+  const records = containersOf(spec).map(({ container, kind }, i) =>
+    recordOf(container, kind, each[i] ?? '-'),
+  );
+  const result = planPod(
+    { spec, records: new Map(records.map((record) => [record.name, record])), mode },
+    NOW,
+  );
+  switch (result.type) {
+    case 'run':
+      return `start ${result.start.join(' ')}`.trim();
+    case 'take-down':
+      return result.isDown ? 'down' : `stop ${result.stop.join(' ')}`.trim();
+    default:
+      return result.type;
+  }
+}
+
+describe('a Pod of init container i, sidecars s1 and s2, containers a and b', () => {
+  it.each([
+    ['begins with the first init container', '- - - - -', 'start i'],
+    ['waits for it', 'r - - - -', 'start'],
+    ['goes on to the sidecar', '0 - - - -', 'start s1'],
+    ['waits for a sidecar to have started', '0 u - - -', 'start'],
+    ['goes on once it has', '0 r - - -', 'start s2'],
+    ['starts all containers together', '0 r r - -', 'start a b'],
+    ['has nothing to do while all run', '0 r r r r', 'start'],
+    ['restarts a sidecar beside running containers', '0 137 r r r', 'start s1'],
+    ['does not hold containers back once they ran', '0 u r 0 r', 'start'],
+    ['ends when its containers are done', '0 r r 0 0', 'end'],
+    ['runs on while one container does', '0 r r 0 r', 'start'],
+    ['ends when the init container fails', '1 - - - -', 'end'],
+    ['keeps running when a container failed for good', '0 r r r 1', 'start'],
+    ['restarts all when a rule says so', '0 r r 42 r', 'restart-all'],
+    ['restarts all although another ended', '0 r r 42 0', 'restart-all'],
+  ])('%s', (_, lives, expected) => {
+    expect(plan(lives)).toBe(expected);
+  });
+
+  it.each([
+    ['stops everything that runs, containers first', '0 r r 42 r', 'stop b s1 s2'],
+    ['waits for what is starting', '0 42 s - -', 'stop'],
+    ['is down when nothing runs', '0 143 143 42 137', 'down'],
+  ])('while all restart: %s', (_, lives, expected) => {
+    expect(plan(lives, 'restarting-all')).toBe(expected);
+  });
+
+  it.each([
+    ['stops containers first', '0 r r r r', 'stop a b'],
+    ['leaves the sidecars until they are down', '0 r r k 143', 'stop'],
+    ['stops the last sidecar', '0 r r 0 143', 'stop s2'],
+    ['then the one before', '0 r 143 0 143', 'stop s1'],
+    ['is down at the end', '0 143 143 0 143', 'down'],
+    ['has nothing to stop before anything ran', '- - - - -', 'down'],
+  ])('while it ends: %s', (_, lives, expected) => {
+    expect(plan(lives, 'ending')).toBe(expected);
+  });
+});
+
+describe('an init container', () => {
+  const spec = (more: Partial<Container>): PodSpec => ({
+    restartPolicy: 'Never',
+    initContainers: [{ name: 'i', ...more }],
+    containers: [{ name: 'a' }],
+  });
+
+  it.each([
+    [
+      'is finished by exit 0 whatever its Restart rule',
+      {
+        restartPolicy: 'Never',
+        restartPolicyRules: [{ action: 'Restart', exitCodes: { operator: 'In', values: [0] } }],
+      },
+      '0 -',
+      'start a',
+    ],
+    ['is retried under its own policy', { restartPolicy: 'OnFailure' }, '1 -', 'start i'],
+    [
+      'triggers the restart of all with 0 too, if its rule matches',
+      {
+        restartPolicy: 'Never',
+        restartPolicyRules: [{ action: 'RestartPod', exitCodes: { operator: 'In', values: [0] } }],
+      },
+      '0 -',
+      'restart-all',
+    ],
+  ] as const)('%s', (_, more, lives, expected) => {
+    expect(plan(lives, 'running', spec(more as Partial<Container>))).toBe(expected);
+  });
+});

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import type { Container, ContainerRestartRule, RestartPolicy } from '../../kube/pod.ts';
+import type { ContainerKind } from './container-record.ts';
+import { shouldRestart, terminatesPod, triggersRestartOfAll } from './restart-rules.ts';
+
+function rule(
+  action: ContainerRestartRule['action'],
+  operator: 'In' | 'NotIn',
+  ...values: readonly number[]
+): ContainerRestartRule {
+  return { action, exitCodes: { operator, values } };
+}
+
+interface Case {
+  readonly it: string;
+  readonly pod?: RestartPolicy;
+  readonly own?: RestartPolicy;
+  readonly rules?: readonly ContainerRestartRule[];
+  readonly kind?: ContainerKind;
+  readonly code: number;
+  readonly restarts: boolean;
+}
+
+const CASES: readonly Case[] = [
+  { it: 'follows the Pod without a policy of its own', pod: 'Always', code: 0, restarts: true },
+  { it: 'takes Always for a Pod without policy', code: 0, restarts: true },
+  { it: 'retries failures under OnFailure', pod: 'OnFailure', code: 1, restarts: true },
+  { it: 'leaves success alone under OnFailure', pod: 'OnFailure', code: 0, restarts: false },
+  { it: 'never restarts under Never', pod: 'Never', code: 1, restarts: false },
+  { it: 'lets its own policy win', pod: 'Always', own: 'Never', code: 1, restarts: false },
+  {
+    it: 'lets its own policy win, the other way',
+    pod: 'Never',
+    own: 'Always',
+    code: 0,
+    restarts: true,
+  },
+  {
+    it: 'restarts on a rule under Never',
+    own: 'Never',
+    rules: [rule('Restart', 'In', 42)],
+    code: 42,
+    restarts: true,
+  },
+  {
+    it: 'restarts on exit 0 if a rule says so',
+    own: 'Never',
+    rules: [rule('Restart', 'In', 0)],
+    code: 0,
+    restarts: true,
+  },
+  {
+    it: 'falls back to its policy',
+    own: 'Never',
+    rules: [rule('Restart', 'In', 42)],
+    code: 1,
+    restarts: false,
+  },
+  {
+    it: 'ignores rules without a policy of its own',
+    pod: 'Never',
+    rules: [rule('Restart', 'In', 1)],
+    code: 1,
+    restarts: false,
+  },
+  {
+    it: 'matches every code with NotIn nothing',
+    own: 'Never',
+    rules: [rule('RestartPod', 'NotIn')],
+    code: 0,
+    restarts: true,
+  },
+  {
+    it: 'matches no code with In nothing',
+    own: 'Never',
+    rules: [rule('Restart', 'In')],
+    code: 1,
+    restarts: false,
+  },
+  {
+    it: 'takes the first match',
+    own: 'Always',
+    rules: [rule('Terminate', 'In', 9), rule('Restart', 'NotIn')],
+    code: 9,
+    restarts: false,
+  },
+  {
+    it: 'takes the first match, the other way',
+    own: 'Never',
+    rules: [rule('Restart', 'NotIn'), rule('Terminate', 'In', 9)],
+    code: 9,
+    restarts: true,
+  },
+  {
+    it: 'skips a rule without exit codes',
+    own: 'Never',
+    rules: [{ action: 'Restart' }],
+    code: 1,
+    restarts: false,
+  },
+  {
+    it: 'restarts a sidecar always',
+    pod: 'Never',
+    own: 'Always',
+    kind: 'sidecar',
+    code: 0,
+    restarts: true,
+  },
+  {
+    it: 'does not restart a terminated sidecar',
+    own: 'Always',
+    kind: 'sidecar',
+    rules: [rule('Terminate', 'In', 9)],
+    code: 9,
+    restarts: false,
+  },
+];
+
+describe('a container that ended', () => {
+  it.each(CASES)('$it', ({ pod, own, rules, kind = 'regular', code, restarts }) => {
+    const container: Container = {
+      name: 'c',
+      ...(own === undefined ? {} : { restartPolicy: own }),
+      ...(rules === undefined ? {} : { restartPolicyRules: rules }),
+    };
+    const spec = pod === undefined ? {} : { restartPolicy: pod };
+    expect(shouldRestart(container, kind, spec, code)).toBe(restarts);
+  });
+
+  it.each(['RestartPod', 'RestartAllContainers'] as const)('restarts all on %s', (action) => {
+    const container: Container = {
+      name: 'c',
+      restartPolicy: 'Never',
+      restartPolicyRules: [rule(action, 'In', 42)],
+    };
+    expect(triggersRestartOfAll(container, 42)).toBe(true);
+    expect(triggersRestartOfAll(container, 1)).toBe(false);
+  });
+
+  it.each([
+    ['init', true],
+    ['sidecar', true],
+    ['regular', false],
+  ] as const)('with Terminate as %s container ends the Pod: %s', (kind, ends) => {
+    const container: Container = {
+      name: 'c',
+      restartPolicy: 'Always',
+      restartPolicyRules: [rule('Terminate', 'In', 9)],
+    };
+    expect(terminatesPod(container, kind, 9)).toBe(ends);
+  });
+});
