@@ -41,6 +41,8 @@ export interface CustomResourceVersion {
   readonly schema?: { readonly openAPIV3Schema?: JsonSchema };
   readonly subresources?: { readonly status?: object; readonly scale?: object };
   readonly additionalPrinterColumns?: readonly PrinterColumn[];
+  /** Fields that lists and watches can select by. */
+  readonly selectableFields?: readonly { readonly jsonPath: string }[];
 }
 
 export interface PrinterColumn {

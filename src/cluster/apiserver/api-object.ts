@@ -45,6 +45,11 @@ export function numberAt(object: unknown, ...path: readonly string[]): number {
   return typeof value === 'number' ? value : 0;
 }
 
+/** The object as its own type, once the schema of its kind has been enforced. */
+export function typed<T extends KubeObject>(object: ApiObject): T {
+  return object as unknown as T;
+}
+
 /** `object` with some members replaced; a member given as undefined is removed. */
 export function withMembers<T extends object>(object: T, members: JsonObject): T {
   const result = { ...object } as Record<string, unknown>;

@@ -4,6 +4,8 @@ import { ApiStatusError } from '../../kube/status.ts';
 import {
   badRequest,
   internalError,
+  methodNotAllowed,
+  serviceUnavailable,
   unauthorized,
   unknownResource,
 } from '../../kube/status-errors.ts';
@@ -21,11 +23,14 @@ import { type Authenticator, byClientCertificate, type User } from './authentica
 import { openBuiltInKinds } from './built-in-kinds.ts';
 import { CommitSequence } from './commit-sequence.ts';
 import { create } from './create.ts';
+import { CustomResourceController } from './custom-resource-controller.ts';
+import { discover } from './discovery.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { type ApiRequest, jsonResponse, pathNotFound } from './request.ts';
 import { parseResourcePath, pathSegments } from './request-path.ts';
 import { handleResource } from './resource-request.ts';
 import { ResourceTable } from './resource-table.ts';
+import { publicInfo } from './server-info.ts';
 import type { ServerState } from './server-state.ts';
 import {
   byServiceAccountToken,
@@ -72,6 +77,7 @@ class EmbeddedApiServer implements ApiServer {
   readonly #resources = new ResourceTable();
   readonly #state: ServerState;
   readonly #closing = new AbortController();
+  #definitions: CustomResourceController | undefined;
 
   constructor(options: ApiServerOptions) {
     this.#options = options;
@@ -96,6 +102,8 @@ class EmbeddedApiServer implements ApiServer {
     const { storage } = this.#options;
     const commits = new CommitSequence(storage.revision());
     this.#resources.add(...(await openBuiltInKinds(storage, commits)));
+    this.#definitions = new CustomResourceController(this.#state, storage, commits);
+    await this.#definitions.start();
     const of = this.#resources.core(NAMESPACES.plural);
     for (const name of SYSTEM_NAMESPACES) {
       if (of.collection.get(name) !== undefined) continue;
@@ -126,6 +134,11 @@ class EmbeddedApiServer implements ApiServer {
     const url = new URL(request.path, 'http://server');
     const segments = pathSegments(url.pathname);
     if (segments === undefined) throw badRequest(`the path ${url.pathname} cannot be decoded`);
+    if (this.#closing.signal.aborted) throw serviceUnavailable('the server is closing');
+    if (request.method === 'GET') {
+      const info = publicInfo(url.pathname, url.searchParams);
+      if (info !== undefined) return info;
+    }
     const user = await this.#authenticate(request);
     const call: ApiRequest = {
       method: request.method,
@@ -143,11 +156,20 @@ class EmbeddedApiServer implements ApiServer {
 
   async #route(request: ApiRequest): Promise<HttpResponse> {
     const path = parseResourcePath(request.segments);
-    if (path === undefined) return pathNotFound();
+    if (path === undefined) {
+      const found = discover([...this.#resources.all()], request) ?? pathNotFound();
+      if (request.method !== 'GET' && found.status === 200) throw methodNotAllowed();
+      return found;
+    }
     if (!this.#resources.hasGroup(path.group)) return pathNotFound();
     const of = this.#resources.get(path.group, path.version, path.plural);
     if (of === undefined) throw unknownResource();
-    return handleResource({ server: this.#state, of, path, request });
+    const response = await handleResource({ server: this.#state, of, path, request });
+    // Who writes a definition finds its resource served when the answer arrives.
+    if (of.kind === 'CustomResourceDefinition' && request.method !== 'GET') {
+      await this.#definitions?.settled();
+    }
+    return response;
   }
 
   async #authenticate(request: HttpRequest): Promise<User> {

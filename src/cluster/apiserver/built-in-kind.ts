@@ -1,7 +1,13 @@
 import type { Resource } from '../../kube/resource.ts';
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
 import type { Collection } from './collection.ts';
-import type { ServedResource, Subresource, View } from './served-resource.ts';
+import {
+  ALL_VERBS,
+  type ServedResource,
+  type Subresource,
+  type Verb,
+  type View,
+} from './served-resource.ts';
 import { PLAIN_STRATEGY, type Strategy } from './strategy.ts';
 import { PLAIN_TABLE, type TableLayout } from './table.ts';
 
@@ -12,6 +18,7 @@ export interface BuiltInKind {
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
   readonly hasStatus?: boolean;
+  readonly verbs?: readonly Verb[];
   /** Beside `status`. */
   readonly subresources?: readonly Subresource[];
   readonly strategy?: Partial<Strategy>;
@@ -31,6 +38,7 @@ export function servedBuiltIn(kind: BuiltInKind, collection: Collection): Served
     listKind: `${resource.kind}List`,
     shortNames: kind.shortNames ?? [],
     categories: kind.categories ?? [],
+    verbs: kind.verbs ?? ALL_VERBS,
     subresources: kind.hasStatus === true ? [...subresources, STATUS] : subresources,
     schema: kind.schema,
     strategy: { ...PLAIN_STRATEGY, ...kind.strategy },

@@ -19,7 +19,7 @@ export class Collection {
   readonly #history: Change[] = [];
   /** Changes after this revision are all in the history. */
   #historyStart: number;
-  readonly #subscribers = new Set<(change: Change) => void>();
+  readonly #subscribers = new Set<Subscriber>();
   readonly #writers = new Map<string, Promise<unknown>>();
 
   private constructor(prefix: string, storage: Storage, commits: CommitSequence) {
@@ -78,8 +78,7 @@ export class Collection {
     }
     const now = this.entries(prefix, start).filter((entry) => !before.has(entry.key));
     const then = [...before.values()].filter(
-      (entry): entry is Entry =>
-        entry !== undefined && entry.key.startsWith(prefix) && entry.key >= start,
+      (entry): entry is Entry => entry?.key.startsWith(prefix) === true && entry.key >= start,
     );
     return [...now, ...then].sort((a, b) => (a.key < b.key ? -1 : 1));
   }
@@ -92,10 +91,16 @@ export class Collection {
     return this.#history.slice(at);
   }
 
-  /** Calls `subscriber` for every later change, in revision order; the result ends that. */
-  subscribe(subscriber: (change: Change) => void): () => void {
+  /** Calls `onChange` for every later change, in revision order; the result ends that. */
+  subscribe(onChange: (change: Change) => void, onEnd: () => void = () => undefined): () => void {
+    const subscriber = { onChange, onEnd };
     this.#subscribers.add(subscriber);
     return () => this.#subscribers.delete(subscriber);
+  }
+
+  /** Tells subscribers that the resource is gone. */
+  end(): void {
+    for (const { onEnd } of [...this.#subscribers]) onEnd();
   }
 
   /**
@@ -178,13 +183,18 @@ export class Collection {
       const dropped = this.#history.splice(0, HISTORY_SLACK);
       this.#historyStart = dropped.at(-1)?.revision ?? this.#historyStart;
     }
-    for (const subscriber of this.#subscribers) subscriber(change);
+    for (const { onChange } of this.#subscribers) onChange(change);
   }
 
   #keep(entry: Entry): void {
     if (!this.#entries.has(entry.key)) this.#keys.add(entry.key);
     this.#entries.set(entry.key, entry);
   }
+}
+
+interface Subscriber {
+  readonly onChange: (change: Change) => void;
+  readonly onEnd: () => void;
 }
 
 /** One write as watchers and continued lists need to see it. */

@@ -20,6 +20,9 @@ export interface CreateRequest {
 /** Completes, validates and stores a new object. */
 export async function create(server: ServerState, request: CreateRequest): Promise<Entry> {
   const { object, of } = request;
+  if (of.strategy.forbidsCreate !== undefined) {
+    throw failure('MethodNotAllowed', of.strategy.forbidsCreate);
+  }
   if (object.metadata.resourceVersion !== undefined) {
     throw failure('InternalError', 'resourceVersion should not be set on objects to be created');
   }

@@ -24,11 +24,12 @@ export class ResourceTable {
     for (const listener of this.#listeners) listener();
   }
 
-  remove(group: string, plural: string): void {
+  /** Puts the served versions of one resource in place of those there are. */
+  replace(group: string, plural: string, versions: readonly ServedResource[]): void {
     for (const [key, of] of this.#resources) {
       if (of.group === group && of.plural === plural) this.#resources.delete(key);
     }
-    for (const listener of this.#listeners) listener();
+    this.add(...versions);
   }
 
   all(): Iterable<ServedResource> {

@@ -15,6 +15,7 @@ export interface ServedResource extends Resource {
   readonly listKind: string;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
+  readonly verbs: readonly Verb[];
   readonly subresources: readonly Subresource[];
   /** Of the whole object; metadata is left to the server's own schema. */
   readonly schema: JsonSchema;
@@ -45,6 +46,18 @@ export type Verb =
   | 'patch'
   | 'update'
   | 'watch';
+
+/** In the order in which discovery names them. */
+export const ALL_VERBS: readonly Verb[] = [
+  'create',
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'update',
+  'watch',
+];
 
 export interface View {
   show(stored: StoredObject): StoredObject;

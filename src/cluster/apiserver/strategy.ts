@@ -18,6 +18,8 @@ export interface Strategy {
   /** A deletion answers with the object, not with a Status. */
   readonly returnsDeleted: boolean;
   readonly nameRule: NameRule;
+  /** Why there can be no new objects just now. */
+  readonly forbidsCreate: string | undefined;
   prepareForCreate(object: ApiObject, context: StrategyContext): ApiObject;
   /** `subresource` is undefined for the object itself. */
   prepareForUpdate(
@@ -68,6 +70,7 @@ export const PLAIN_STRATEGY: Strategy = {
   createsOnUpdate: false,
   returnsDeleted: false,
   nameRule: dns1123SubdomainErrors,
+  forbidsCreate: undefined,
   prepareForCreate: (object) => object,
   prepareForUpdate: (object) => object,
   validate: () => [],

@@ -1,3 +1,4 @@
+import { formatFieldError } from '../../kube/field-error.ts';
 import { validateListTypes } from '../../kube/schema/list-types.ts';
 import { validate } from '../../kube/schema/validate.ts';
 import type { FieldError } from '../../kube/status.ts';
@@ -7,11 +8,11 @@ import type { ServedResource } from './served-resource.ts';
 
 /** Everything that is wrong with a new object, in the form in which the client sees it. */
 export function validateNew(of: ServedResource, object: ApiObject): readonly FieldError[] {
-  return [
+  return eachOnce([
     ...objectMetaErrors(object.metadata, metadataRules(of)),
     ...validateBySchema(of, object),
     ...of.strategy.validate(object),
-  ];
+  ]);
 }
 
 /** The same for a change of an object. */
@@ -21,11 +22,17 @@ export function validateChanged(
   old: StoredObject,
   subresource: string | undefined,
 ): readonly FieldError[] {
-  return [
+  return eachOnce([
     ...objectMetaUpdateErrors(object.metadata, old.metadata, metadataRules(of)),
     ...validateBySchema(of, object),
     ...of.strategy.validateUpdate(object, old, subresource),
-  ];
+  ]);
+}
+
+/** The rules of a kind and the general ones overlap: each problem is told once. */
+function eachOnce(errors: readonly FieldError[]): readonly FieldError[] {
+  const seen = new Map(errors.map((error) => [formatFieldError(error), error]));
+  return [...seen.values()];
 }
 
 function validateBySchema(of: ServedResource, object: ApiObject): readonly FieldError[] {

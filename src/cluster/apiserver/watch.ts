@@ -72,7 +72,10 @@ class Watch {
     this.#initial = initial;
     this.#initialRevision = request.of.collection.revision;
     this.#queue = missed.filter((change) => change.key.startsWith(request.selection.prefix));
-    this.#unsubscribe = request.of.collection.subscribe((change) => this.#enqueue(change));
+    this.#unsubscribe = request.of.collection.subscribe(
+      (change) => this.#enqueue(change),
+      () => this.#end(),
+    );
     this.#timeout = request.clock.setTimer(request.timeoutMs, () => this.#end());
     if (request.wantsBookmarks) this.#scheduleBookmark();
     request.signal.addEventListener('abort', this.#cutOff, { once: true });

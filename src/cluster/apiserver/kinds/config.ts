@@ -1,12 +1,23 @@
 import { CONFIG_MAPS, SECRETS, SERVICE_ACCOUNTS } from '../../../kube/core.ts';
 import { CONFIG_MAP, SECRET, SERVICE_ACCOUNT } from '../../../kube/schema/core-schema.ts';
-import { listAt, objectAt, textAt, withMembers } from '../api-object.ts';
+import {
+  configMapErrors,
+  configMapUpdateErrors,
+  secretErrors,
+  secretUpdateErrors,
+} from '../../../kube/validation/configuration.ts';
+import { defaultSecret } from '../../../kube/validation/core-defaults.ts';
+import { listAt, objectAt, textAt, typed } from '../api-object.ts';
 import type { BuiltInKind } from '../built-in-kind.ts';
 import { ageOf } from '../table.ts';
 
 export const CONFIG_MAP_KIND: BuiltInKind = {
   resource: CONFIG_MAPS,
   schema: CONFIG_MAP,
+  strategy: {
+    validate: (map) => configMapErrors(typed(map)),
+    validateUpdate: (map, old) => configMapUpdateErrors(typed(map), typed(old)),
+  },
   shortNames: ['cm'],
   table: {
     columns: [
@@ -41,25 +52,12 @@ export const SECRET_KIND: BuiltInKind = {
     ],
   },
   strategy: {
-    prepareForCreate: (secret) => {
-      const type = textAt(secret, 'type');
-      return { ...withTextAsData(secret), type: type === '' ? 'Opaque' : type };
-    },
-    prepareForUpdate: (secret, old) => {
-      const type = textAt(secret, 'type');
-      return { ...withTextAsData(secret), type: type === '' ? textAt(old, 'type') : type };
-    },
+    prepareForCreate: (secret) => defaultSecret(secret),
+    prepareForUpdate: (secret) => defaultSecret(secret),
+    validate: (secret) => secretErrors(typed(secret)),
+    validateUpdate: (secret, old) => secretUpdateErrors(typed(secret), typed(old)),
   },
 };
-
-/** `stringData` is for writing only: it is merged into `data`. */
-function withTextAsData<T extends object>(secret: T): T {
-  const text = Object.entries(objectAt(secret, 'stringData'));
-  if (text.length === 0) return withMembers(secret, { stringData: undefined });
-  const encoded = text.map(([key, value]) => [key, Buffer.from(String(value)).toString('base64')]);
-  const data = { ...objectAt(secret, 'data'), ...Object.fromEntries(encoded) };
-  return withMembers(secret, { stringData: undefined, data });
-}
 
 export const SERVICE_ACCOUNT_KIND: BuiltInKind = {
   resource: SERVICE_ACCOUNTS,

@@ -1,7 +1,10 @@
 import { CONTROLLER_UID_LABEL, JOB_NAME_LABEL, JOBS } from '../../../kube/job.ts';
 import { JOB } from '../../../kube/schema/job-schema.ts';
+import { jobErrors } from '../../../kube/validation/job.ts';
 import { defaultJob } from '../../../kube/validation/job-defaults.ts';
-import { type ApiObject, objectAt, valueAt } from '../api-object.ts';
+import { jobStatusUpdateErrors } from '../../../kube/validation/job-status.ts';
+import { jobUpdateErrors } from '../../../kube/validation/job-update.ts';
+import { type ApiObject, objectAt, typed, valueAt } from '../api-object.ts';
 import type { BuiltInKind } from '../built-in-kind.ts';
 
 export const JOB_KIND: BuiltInKind = {
@@ -17,6 +20,11 @@ export const JOB_KIND: BuiltInKind = {
     prepareForCreate: (job, { uid }) => ({ ...defaultJob(selecting(job, uid)), status: {} }),
     prepareForUpdate: (job, _old, subresource) =>
       subresource === undefined ? defaultJob(job) : job,
+    validate: (job) => jobErrors(typed(job)),
+    validateUpdate: (job, old, subresource) =>
+      subresource === undefined
+        ? jobUpdateErrors(typed(job), typed(old))
+        : jobStatusUpdateErrors(typed(job), typed(old)),
   },
 };
 

@@ -1,12 +1,12 @@
 import { NAMESPACES } from '../../../kube/core.ts';
 import { dns1123LabelErrors } from '../../../kube/names.ts';
 import { NAMESPACE } from '../../../kube/schema/core-schema.ts';
-import { type ApiObject, listAt, objectAt, textAt } from '../api-object.ts';
+import { defaultNamespace } from '../../../kube/validation/core-defaults.ts';
+import { listAt, objectAt, textAt } from '../api-object.ts';
 import type { BuiltInKind } from '../built-in-kind.ts';
+import { ALL_VERBS } from '../served-resource.ts';
 import { ageOf } from '../table.ts';
 
-/** The label by which selectors can name a namespace. */
-const NAME_LABEL = 'kubernetes.io/metadata.name';
 /** Held by the namespace controller until nothing is left inside. */
 const CONTENT_FINALIZER = 'kubernetes';
 /** Without these the cluster itself does not work. */
@@ -16,6 +16,7 @@ export const NAMESPACE_KIND: BuiltInKind = {
   resource: NAMESPACES,
   schema: NAMESPACE,
   shortNames: ['ns'],
+  verbs: ALL_VERBS.filter((verb) => verb !== 'deletecollection'),
   hasStatus: true,
   subresources: [{ name: 'finalize', verbs: ['update'] }],
   fieldLabels: { 'status.phase': (namespace) => textAt(namespace, 'status', 'phase') },
@@ -38,12 +39,16 @@ export const NAMESPACE_KIND: BuiltInKind = {
       const all = finalizers.includes(CONTENT_FINALIZER)
         ? finalizers
         : [...finalizers, CONTENT_FINALIZER];
-      return named({ ...namespace, spec: { finalizers: all }, status: { phase: 'Active' } });
+      return defaultNamespace({
+        ...namespace,
+        spec: { finalizers: all },
+        status: { phase: 'Active' },
+      });
     },
     prepareForUpdate: (namespace, old, subresource) =>
       subresource === 'finalize'
         ? { ...old, metadata: namespace.metadata, spec: namespace['spec'] ?? {} }
-        : named({ ...namespace, spec: objectAt(old, 'spec') }),
+        : defaultNamespace({ ...namespace, spec: objectAt(old, 'spec') }),
     deletion: {
       isHeld: (namespace) => listAt(namespace, 'spec', 'finalizers').length > 0,
       begin: (namespace) => ({
@@ -55,8 +60,3 @@ export const NAMESPACE_KIND: BuiltInKind = {
     },
   },
 };
-
-function named(namespace: ApiObject): ApiObject {
-  const labels = { ...namespace.metadata.labels, [NAME_LABEL]: namespace.metadata.name ?? '' };
-  return { ...namespace, metadata: { ...namespace.metadata, labels } };
-}

@@ -1,7 +1,15 @@
 import { isJsonObject } from '../../../kube/json-value.ts';
 import { NODES } from '../../../kube/node.ts';
 import { NODE } from '../../../kube/schema/node-schema.ts';
-import { listAt, type StoredObject, textAt, valueAt } from '../api-object.ts';
+import { defaultNodeStatus } from '../../../kube/validation/resource-amounts.ts';
+import {
+  type ApiObject,
+  listAt,
+  objectAt,
+  type StoredObject,
+  textAt,
+  valueAt,
+} from '../api-object.ts';
 import type { BuiltInKind } from '../built-in-kind.ts';
 import { ageOf } from '../table.ts';
 
@@ -16,6 +24,10 @@ export const NODE_KIND: BuiltInKind = {
   hasStatus: true,
   fieldLabels: {
     'spec.unschedulable': (node) => String(valueAt(node, 'spec', 'unschedulable') === true),
+  },
+  strategy: {
+    prepareForCreate: prepared,
+    prepareForUpdate: prepared,
   },
   table: {
     columns: [
@@ -44,6 +56,11 @@ export const NODE_KIND: BuiltInKind = {
     ],
   },
 };
+
+/** A node registers with its status, so that creation keeps it. */
+function prepared(node: ApiObject): ApiObject {
+  return { ...node, status: defaultNodeStatus(objectAt(node, 'status')) };
+}
 
 function statusOf(node: StoredObject): string {
   const ready = listAt(node, 'status', 'conditions').find(

@@ -1,5 +1,6 @@
 import { resource } from '../../../kube/resource.ts';
 import { PERSISTENT_VOLUME_CLAIM } from '../../../kube/schema/volume-claim-schema.ts';
+import { defaultPersistentVolumeClaim } from '../../../kube/validation/core-defaults.ts';
 import { listAt, textAt } from '../api-object.ts';
 import type { BuiltInKind } from '../built-in-kind.ts';
 import { ageOf } from '../table.ts';
@@ -46,6 +47,8 @@ export const PERSISTENT_VOLUME_CLAIM_KIND: BuiltInKind = {
   },
   strategy: {
     returnsDeleted: true,
-    prepareForCreate: (claim) => ({ ...claim, status: { phase: 'Pending' } }),
+    prepareForCreate: (claim) =>
+      defaultPersistentVolumeClaim({ ...claim, status: { phase: 'Pending' } }),
+    prepareForUpdate: defaultPersistentVolumeClaim,
   },
 };

@@ -1,7 +1,9 @@
 import { PODS } from '../../../kube/pod.ts';
 import { POD } from '../../../kube/schema/pod-schema.ts';
+import { podErrors } from '../../../kube/validation/pod.ts';
 import { defaultPod } from '../../../kube/validation/pod-defaults.ts';
-import { type ApiObject, numberAt, objectAt, textAt, valueAt } from '../api-object.ts';
+import { podUpdateErrors } from '../../../kube/validation/pod-update.ts';
+import { type ApiObject, numberAt, objectAt, textAt, typed, valueAt } from '../api-object.ts';
 import type { BuiltInKind } from '../built-in-kind.ts';
 
 const DEFAULT_GRACE_SECONDS = 30;
@@ -41,6 +43,9 @@ export const POD_KIND: BuiltInKind = {
     },
     prepareForUpdate: (pod, old, subresource) =>
       subresource === 'status' ? withOwners(pod, old) : defaultPod(pod),
+    validate: (pod) => podErrors(typed(pod)),
+    validateUpdate: (pod, old, subresource) =>
+      subresource === undefined ? podUpdateErrors(typed(pod), typed(old)) : [],
     deletion: {
       graceSeconds: (pod, requested) => {
         const isEnded = ENDED.includes(textAt(pod, 'status', 'phase'));

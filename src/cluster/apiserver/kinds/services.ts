@@ -2,6 +2,7 @@ import { SERVICES } from '../../../kube/core.ts';
 import { dns1035LabelErrors } from '../../../kube/names.ts';
 import { resource } from '../../../kube/resource.ts';
 import { ENDPOINT_SLICE, SERVICE } from '../../../kube/schema/service-schema.ts';
+import { serviceErrors, serviceUpdateErrors } from '../../../kube/validation/service.ts';
 import { defaultService } from '../../../kube/validation/service-defaults.ts';
 import {
   type ApiObject,
@@ -10,6 +11,7 @@ import {
   objectAt,
   type StoredObject,
   textAt,
+  typed,
 } from '../api-object.ts';
 import type { BuiltInKind } from '../built-in-kind.ts';
 import { ageOf } from '../table.ts';
@@ -52,6 +54,8 @@ export const SERVICE_KIND: BuiltInKind = {
     nameRule: dns1035LabelErrors,
     prepareForCreate: (service) => prepared({ ...service, status: { loadBalancer: {} } }),
     prepareForUpdate: (service) => prepared(service),
+    validate: (service) => serviceErrors(typed(service)),
+    validateUpdate: (service, old) => serviceUpdateErrors(typed(service), typed(old)),
   },
 };
 

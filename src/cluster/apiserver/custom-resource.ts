@@ -1,0 +1,95 @@
+import type {
+  CustomResourceDefinition,
+  CustomResourceVersion,
+} from '../../kube/custom-resource-definition.ts';
+import { findAll, parseJsonPath } from '../../kube/json-path.ts';
+import { string } from '../../kube/schema/builders.ts';
+import type { JsonSchema } from '../../kube/schema/json-schema.ts';
+import { OBJECT_META } from '../../kube/schema/meta-schema.ts';
+import { type ApiObject, withMembers } from './api-object.ts';
+import { STATUS } from './built-in-kind.ts';
+import type { Collection } from './collection.ts';
+import { printerTable } from './printer-columns.ts';
+import { ALL_VERBS, type ServedResource, type View } from './served-resource.ts';
+import { PLAIN_STRATEGY, type Strategy } from './strategy.ts';
+
+/** The served versions of a custom resource, all over one collection. */
+export function customResources(
+  definition: CustomResourceDefinition,
+  collection: Collection,
+): readonly ServedResource[] {
+  const { spec } = definition;
+  const { names, group } = spec;
+  const storage = spec.versions.find((version) => version.storage)?.name ?? '';
+  return spec.versions
+    .filter((version) => version.served)
+    .map((version) => ({
+      group,
+      version: version.name,
+      plural: names.plural,
+      kind: names.kind,
+      namespaced: spec.scope === 'Namespaced',
+      singular: names.singular ?? names.kind.toLowerCase(),
+      listKind: names.listKind ?? `${names.kind}List`,
+      shortNames: names.shortNames ?? [],
+      categories: names.categories ?? [],
+      verbs: ALL_VERBS,
+      subresources: hasStatus(version) ? [STATUS] : [],
+      schema: wholeSchema(version),
+      strategy: customStrategy(definition, hasStatus(version)),
+      table: printerTable(version.additionalPrinterColumns ?? []),
+      fieldLabels: selectableFields(version),
+      collection,
+      view: conversion(`${group}/${version.name}`, `${group}/${storage}`),
+      custom: true,
+    }));
+}
+
+function hasStatus(version: CustomResourceVersion): boolean {
+  return version.subresources?.status !== undefined;
+}
+
+/** The definition's schema says nothing about metadata, which is the same for every object. */
+function wholeSchema(version: CustomResourceVersion): JsonSchema {
+  const schema = version.schema?.openAPIV3Schema ?? {
+    type: 'object',
+    'x-kubernetes-preserve-unknown-fields': true,
+  };
+  const properties = { ...schema.properties, apiVersion: string(), kind: string() };
+  return { ...schema, type: 'object', properties: { ...properties, metadata: OBJECT_META } };
+}
+
+function customStrategy(definition: CustomResourceDefinition, splitsStatus: boolean): Strategy {
+  const isGoing = definition.metadata.deletionTimestamp !== undefined;
+  return {
+    ...PLAIN_STRATEGY,
+    countsGeneration: true,
+    requiresRevision: true,
+    prepareForCreate: (object) =>
+      splitsStatus ? withMembers(object, { status: undefined }) : object,
+    forbidsCreate: isGoing
+      ? 'create not allowed while custom resource definition is terminating'
+      : undefined,
+  };
+}
+
+/** Versions differ in their name only: the conversion strategy `None`. */
+function conversion(apiVersion: string, stored: string): View {
+  const named = <T extends ApiObject>(object: T, name: string): T =>
+    object.apiVersion === name ? object : { ...object, apiVersion: name };
+  return {
+    show: (object) => named(object, apiVersion),
+    store: (object) => named(object, stored),
+  };
+}
+
+function selectableFields(version: CustomResourceVersion): ServedResource['fieldLabels'] {
+  const labels: Record<string, (object: ApiObject) => string> = {};
+  for (const { jsonPath } of version.selectableFields ?? []) {
+    const parsed = parseJsonPath(jsonPath);
+    if (!('path' in parsed)) continue;
+    const { path } = parsed;
+    labels[jsonPath.replace(/^\./, '')] = (object) => String(findAll(object, path)[0] ?? '');
+  }
+  return labels;
+}

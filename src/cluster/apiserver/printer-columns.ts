@@ -1,0 +1,58 @@
+import type { PrinterColumn } from '../../kube/custom-resource-definition.ts';
+import { findAll, type JsonPath, parseJsonPath } from '../../kube/json-path.ts';
+import type { StoredObject } from './api-object.ts';
+import { ageText, type Cell, PLAIN_TABLE, type TableLayout } from './table.ts';
+
+/** The table of a custom resource: its name, then the columns that its definition asks for. */
+export function printerTable(columns: readonly PrinterColumn[]): TableLayout {
+  if (columns.length === 0) return PLAIN_TABLE;
+  const readable = columns.map((column) => {
+    const parsed = parseJsonPath(column.jsonPath);
+    return { column, path: 'path' in parsed ? parsed.path : undefined };
+  });
+  return {
+    columns: [
+      { name: 'Name', type: 'string', format: 'name' },
+      ...columns.map(({ name, type, format, description, priority }) => ({
+        name,
+        type,
+        ...(format === undefined ? {} : { format }),
+        ...(description === undefined ? {} : { description }),
+        ...(priority === undefined ? {} : { priority }),
+      })),
+    ],
+    cells: (object, nowMs) => [
+      object.metadata.name,
+      ...readable.map(({ column, path }) => cell(object, column, path, nowMs)),
+    ],
+  };
+}
+
+function cell(
+  object: StoredObject,
+  column: PrinterColumn,
+  path: JsonPath | undefined,
+  nowMs: number,
+): Cell {
+  const found = path === undefined ? [] : findAll(object, path);
+  const [value] = found;
+  if (value === undefined || value === null) return null;
+  switch (column.type) {
+    case 'date':
+      return ageText(String(value), nowMs);
+    case 'integer':
+      return typeof value === 'number' ? Math.trunc(value) : null;
+    case 'number':
+      return typeof value === 'number' ? value : null;
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null;
+    case 'string':
+      return found.map(textOf).join(' ');
+    default:
+      return column.type satisfies never;
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
