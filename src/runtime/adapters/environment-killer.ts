@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
@@ -84,13 +84,44 @@ function processIds(): readonly number[] {
   }
 }
 
-/** `NAME=value` entries, each ended by a zero byte. Undefined for what is gone or not ours. */
+/** Most environments fit; a larger one makes the buffer grow, and it stays so. */
+const FIRST_BUFFER_BYTES = 64 * 1024;
+/** What Linux allows arguments and environment together to take by default, twice. */
+const MAX_ENVIRONMENT_BYTES = 4 * 1024 * 1024;
+
+/** Shared by all reads: a new one for each process of the machine would be a lot of garbage. */
+let shared = Buffer.alloc(0);
+
+/**
+ * `NAME=value` entries, each ended by a zero byte, valid until the next call. Undefined for what is
+ * gone or not ours.
+ */
 function environmentOf(pid: number): Buffer | undefined {
+  let file: number;
   try {
-    return readFileSync(`/proc/${pid}/environ`);
+    file = openSync(`/proc/${pid}/environ`, 'r');
   } catch {
     return undefined;
   }
+  try {
+    let length = 0;
+    for (;;) {
+      if (length === shared.length) shared = grown(shared);
+      const read = readSync(file, shared, length, shared.length - length, length);
+      length += read;
+      if (read === 0 || length >= MAX_ENVIRONMENT_BYTES) return shared.subarray(0, length);
+    }
+  } catch {
+    return undefined;
+  } finally {
+    closeSync(file);
+  }
+}
+
+function grown(buffer: Buffer): Buffer {
+  const larger = Buffer.alloc(Math.max(FIRST_BUFFER_BYTES, 2 * buffer.length));
+  buffer.copy(larger);
+  return larger;
 }
 
 function holds(environment: Buffer, entry: Buffer): boolean {
