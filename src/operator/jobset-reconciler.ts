@@ -214,7 +214,7 @@ export class JobSetReconciler {
     for (const reason of new Set(failed.map((failure) => failure.reason))) {
       const texts = failed
         .filter((each) => each.reason === reason)
-        .map((each) => String(each.error));
+        .map((each) => messageOf(each.error));
       this.#record(jobSet, 'Warning', reason, [...new Set(texts)].join('\n'));
     }
     throw first.error;
@@ -248,4 +248,8 @@ function asDeleted(job: Stored<Job>): Stored<Job> {
     ...job,
     metadata: { ...job.metadata, deletionTimestamp: job.metadata.creationTimestamp },
   };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

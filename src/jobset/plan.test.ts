@@ -1,0 +1,395 @@
+import { describe, expect, test } from 'vitest';
+import { replicatedJob, storedJob, storedJobSet } from '../../test/fixtures/jobset-objects.ts';
+import type { Job, JobStatus } from '../kube/job.ts';
+import type { Stored } from '../kube/meta.ts';
+import type { JobSet, JobSetSpec, JobSetStatus } from './jobset.ts';
+import { MemberCounts, type PodFacts } from './members.ts';
+import { type Plan, plan } from './plan.ts';
+import type { Snapshot } from './snapshot.ts';
+
+const NOW_MS = Date.parse('2026-01-01T01:00:00Z');
+const FAILED: JobStatus = {
+  conditions: [{ type: 'Failed', status: 'True', lastTransitionTime: '2026-01-01T00:30:00Z' }],
+};
+const COMPLETE: JobStatus = { conditions: [{ type: 'Complete', status: 'True' }], succeeded: 2 };
+const ZERO = { ready: 0, succeeded: 0, failed: 0, active: 0, suspended: 0 };
+
+function jobSetWith(
+  spec: Partial<JobSetSpec>,
+  status: JobSetStatus = BEGUN,
+  metadata: Parameters<typeof storedJobSet>[1] = {},
+): Stored<JobSet> {
+  return {
+    ...storedJobSet({ replicatedJobs: [replicatedJob('w', 2)], ...spec }, metadata),
+    status,
+  };
+}
+
+const BEGUN: JobSetStatus = { restarts: 0, replicatedJobsStatus: [{ name: 'w', ...ZERO }] };
+const JOB = storedJob('train-w-0', 'w', { pods: 2 });
+
+function planOf(jobSet: Stored<JobSet>, more: Partial<Snapshot> = {}): Plan {
+  return plan({
+    jobSet,
+    jobs: [JOB],
+    members: new MemberCounts(),
+    hasService: true,
+    answers: {},
+    knowledge: {
+      isDismissed: () => false,
+      isKnownStray: () => false,
+      countersDifferSinceMs: undefined,
+    },
+    agent: { image: 'agent' },
+    nowMs: NOW_MS,
+    ...more,
+  });
+}
+
+function conditionsOf({ status }: Plan): readonly string[] {
+  return (status?.conditions ?? []).map((c) => `${c.type}=${c.status} ${c.reason}`);
+}
+
+function kindsOf({ actions }: Plan): readonly string[] {
+  return actions.map((action) => action.kind);
+}
+
+describe('a JobSet that runs', () => {
+  test('gets its first status, its Service and its Jobs at once', () => {
+    const fresh = storedJobSet({ replicatedJobs: [replicatedJob('w', 2)] });
+    const made = planOf(fresh, { jobs: [], hasService: false });
+    expect(kindsOf(made)).toEqual(['CreateService', 'CreateJob']);
+    expect(made.status).toEqual({ ...BEGUN, restartsCountTowardsMax: 0 });
+  });
+
+  test('is left alone when everything is as it should be', () => {
+    expect(planOf(jobSetWith({}))).toMatchObject({ status: undefined, actions: [], events: [] });
+  });
+
+  test.each([
+    ['somebody else manages it', jobSetWith({ managedBy: 'acme.io/manager' })],
+    ['it is being deleted', jobSetWith({}, BEGUN, { deletionTimestamp: '2026-01-01T00:00:00Z' })],
+  ])('is not touched if %s', (_why, jobSet) => {
+    expect(planOf(jobSet, { jobs: [] })).toMatchObject({ status: undefined, actions: [] });
+  });
+
+  test('whose spec cannot be right is reported and not acted on', () => {
+    const made = planOf(jobSetWith({ replicatedJobs: [replicatedJob('W')] }), { jobs: [] });
+    expect(conditionsOf(made)).toEqual(['Rejected=True InvalidSpec']);
+    expect(made.events[0]).toMatchObject({ type: 'Warning', reason: 'InvalidSpec' });
+    expect(made.actions).toEqual([]);
+  });
+
+  test('does not use a name again while a Job holds it, being deleted or unreadable', () => {
+    const deleting = { ...JOB, metadata: { ...JOB.metadata, deletionTimestamp: 'x' } };
+    expect(planOf(jobSetWith({}), { jobs: [deleting] }).actions).toEqual([]);
+    const odd = { ...JOB, metadata: { ...JOB.metadata, labels: {} } };
+    const made = planOf(jobSetWith({}), { jobs: [odd] });
+    expect(made.actions).toEqual([]);
+    expect(made.events).toEqual([expect.objectContaining({ reason: 'UnreadableJob' })]);
+  });
+});
+
+describe('counters', () => {
+  const ready = [storedJob('train-w-0', 'w', { pods: 2, status: { active: 2, ready: 2 } })];
+  const since = (ms: number | undefined): Partial<Snapshot> => ({
+    jobs: ready,
+    knowledge: {
+      isDismissed: () => false,
+      isKnownStray: () => false,
+      countersDifferSinceMs: ms,
+    },
+  });
+
+  test('wait for a calm moment and are written by themselves then', () => {
+    const first = planOf(jobSetWith({}), since(undefined));
+    expect(first).toMatchObject({ status: undefined, countersDiffer: true, requeueAfterMs: 2000 });
+    const later = planOf(jobSetWith({}), since(NOW_MS - 1500));
+    expect(later).toMatchObject({ status: undefined, requeueAfterMs: 500 });
+    const due = planOf(jobSetWith({}), since(NOW_MS - 2000));
+    expect(due.status?.replicatedJobsStatus).toEqual([{ name: 'w', ...ZERO, ready: 1, active: 1 }]);
+    expect(due).toMatchObject({ countersDiffer: false });
+  });
+
+  test('are never a reason to write while a group gathers at its barrier', () => {
+    const spec = { failurePolicy: { restartStrategy: 'InPlaceRestart' } } as const;
+    const made = planOf(jobSetWith(spec), since(NOW_MS - 60_000));
+    expect(made).toMatchObject({ status: undefined, countersDiffer: true });
+    expect(made.requeueAfterMs).toBeUndefined();
+  });
+});
+
+describe('success', () => {
+  test('completes the JobSet, and ends what still runs in the next pass', () => {
+    const jobSet = jobSetWith({ successPolicy: { operator: 'Any' } });
+    const done = storedJob('train-w-0', 'w', { pods: 2, status: COMPLETE });
+    const made = planOf(jobSet, { jobs: [done] });
+    expect(conditionsOf(made)).toEqual(['Completed=True AllJobsCompleted']);
+    expect(made).toMatchObject({
+      status: { terminalState: 'Completed' },
+      outcomes: [{ kind: 'Completed' }],
+    });
+    const running = storedJob('train-v-0', 'v');
+    const after = planOf({ ...jobSet, ...statusOf(made) }, { jobs: [done, running] });
+    expect(after.status).toBeUndefined();
+    expect(after.actions).toEqual([{ kind: 'DeleteJob', job: running }]);
+  });
+
+  test('loses to a failure in the same pass', () => {
+    const jobs = [
+      storedJob('train-w-0', 'w', { pods: 2, status: COMPLETE }),
+      storedJob('train-w-1', 'w', { pods: 2, index: 1, status: FAILED }),
+    ];
+    const spec = { successPolicy: { operator: 'Any' } } as const;
+    expect(conditionsOf(planOf(jobSetWith(spec), { jobs }))).toEqual(['Failed=True FailedJobs']);
+  });
+});
+
+describe('failure of a Job', () => {
+  const failed = storedJob('train-w-0', 'w', { pods: 2, status: FAILED });
+  const policy = { failurePolicy: { maxRestarts: 1 } };
+
+  test('recreates all Jobs: the status first, the deletion next, the creation when all is gone', () => {
+    const counted = planOf(jobSetWith(policy), { jobs: [failed] });
+    expect(counted.status).toMatchObject({ restarts: 1, restartsCountTowardsMax: 1 });
+    expect(conditionsOf(counted)).toEqual(['RestartingJobSet=True DefaultFailurePolicy']);
+    expect(counted.actions).toEqual([]);
+
+    const jobSet = jobSetWith(policy, counted.status);
+    expect(kindsOf(planOf(jobSet, { jobs: [failed] }))).toEqual(['DeleteJob']);
+    const created = planOf(jobSet, { jobs: [] });
+    expect(created.actions).toEqual([
+      {
+        kind: 'CreateJob',
+        job: expect.objectContaining({
+          metadata: expect.objectContaining({
+            labels: expect.objectContaining({ 'jobset.sigs.k8s.io/restart-attempt': '1' }),
+          }),
+        }),
+      },
+    ]);
+  });
+
+  test('fails the JobSet when the budget is spent, by either kind of restart', () => {
+    for (const spent of [{ restartsCountTowardsMax: 1 }, { inPlaceRestartsCountTowardsMax: 1 }]) {
+      const made = planOf(jobSetWith(policy, { ...BEGUN, ...spent }), { jobs: [failed] });
+      expect(conditionsOf(made)).toEqual(['Failed=True ReachedMaxRestarts']);
+    }
+  });
+
+  test('is over for the condition once all Jobs are ready', () => {
+    const restarting = {
+      type: 'RestartingJobSet',
+      status: 'True',
+      reason: 'DefaultFailurePolicy',
+      message: '',
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    } as const;
+    const status = { ...BEGUN, restarts: 1, conditions: [restarting] };
+    const ready = storedJob('train-w-0', 'w', { pods: 2, attempt: 1, status: { ready: 2 } });
+    const made = planOf(jobSetWith(policy, status), { jobs: [ready] });
+    expect(conditionsOf(made)).toEqual(['RestartingJobSet=False JobsReady']);
+  });
+});
+
+describe('a group that restarts in place', () => {
+  const spec = {
+    failurePolicy: { restartStrategy: 'InPlaceRestart', maxRestarts: 2 },
+  } as const;
+  const epochs = (deprecated: number, released: number): JobSetStatus => ({
+    ...BEGUN,
+    deprecatedEpoch: deprecated,
+    syncedEpoch: released,
+    syncedTime: '2026-01-01T00:59:00.000000Z',
+    replicatedJobsStatus: [{ name: 'w', ...ZERO, syncedEpoch: released }],
+  });
+  const witness = {
+    record: { pod: 'p0', exitCode: 1, reason: 'Error' },
+    finishedMs: NOW_MS - 40,
+    showsFailure: true,
+  };
+
+  function members(...announced: readonly (number | undefined)[]): MemberCounts {
+    const counts = new MemberCounts();
+    for (const [i, epoch] of announced.entries()) counts.observe(podIn(String(i), epoch), NOW_MS);
+    return counts;
+  }
+
+  function podIn(slot: string, epoch: number | undefined, more: Partial<PodFacts> = {}): PodFacts {
+    return {
+      namespace: 'default',
+      name: `p${slot}`,
+      uid: `uid-${slot}`,
+      jobUid: JOB.metadata.uid,
+      jobName: JOB.metadata.name,
+      slot,
+      epoch,
+      malformedEpoch: undefined,
+      notice: undefined,
+      isTerminating: false,
+      ...more,
+    };
+  }
+
+  test('is released when every slot has announced the epoch, and not before', () => {
+    for (const view of [members(), members(1), members(1, undefined), members(1, 1, 1)]) {
+      expect(planOf(jobSetWith(spec, epochs(0, 0)), { members: view }).status).toBeUndefined();
+    }
+    const made = planOf(jobSetWith(spec, epochs(0, 0)), { members: members(1, 1) });
+    expect(made.status).toMatchObject({
+      deprecatedEpoch: 0,
+      syncedEpoch: 1,
+      replicatedJobsStatus: [{ name: 'w', syncedEpoch: 1 }],
+    });
+    expect(made.outcomes).toEqual([{ kind: 'EpochReleased' }]);
+    expect(conditionsOf(made)).toEqual([]);
+  });
+
+  test('asks for the witness of a failure and ends the epoch with it in one write', () => {
+    const jobSet = jobSetWith(spec, epochs(2, 3));
+    const first = planOf(jobSet, { members: members(4, 3) });
+    expect(first).toMatchObject({ status: undefined, question: { kind: 'Witness' } });
+    const made = planOf(jobSet, { members: members(4, 3), answers: { witness } });
+    expect(made.status).toMatchObject({
+      deprecatedEpoch: 3,
+      syncedEpoch: 3,
+      inPlaceRestarts: 1,
+      inPlaceRestartsCountTowardsMax: 1,
+      restartHistory: [
+        {
+          epoch: 3,
+          counted: true,
+          ranMs: 60_000,
+          witness: { exitCode: 1 },
+          phases: { detectMs: 40 },
+        },
+      ],
+    });
+    expect(conditionsOf(made)).toEqual(['RestartingInPlace=True WorkerFailed']);
+    expect(made.events).toHaveLength(1);
+  });
+
+  test('ends an epoch once for all failures in it', () => {
+    const jobSet = jobSetWith(spec, epochs(3, 3));
+    expect(planOf(jobSet, { members: members(4, 3) })).toMatchObject({ status: undefined });
+    const made = planOf(jobSet, { members: members(4, 4) });
+    expect(made.status).toMatchObject({ deprecatedEpoch: 3, syncedEpoch: 4 });
+  });
+
+  test('fails instead when the budget is spent', () => {
+    const status = {
+      ...epochs(2, 3),
+      restartsCountTowardsMax: 1,
+      inPlaceRestartsCountTowardsMax: 1,
+    };
+    const made = planOf(jobSetWith(spec, status), { members: members(4, 3), answers: { witness } });
+    expect(conditionsOf(made)).toEqual(['Failed=True ReachedMaxRestarts']);
+    expect(made.status?.conditions?.[0]?.message).toBe(
+      'jobset failed due to reaching max number of restarts (Pod p0 exited with code 1 (Error))',
+    );
+  });
+
+  test.each([
+    [
+      'an older Pod of the slot still terminates',
+      podIn('0', 3, { uid: 'old', isTerminating: true }),
+    ],
+    ['a slot has two Pods', podIn('0', 4, { uid: 'twin' })],
+    ['a Pod of a Job that is gone lives', podIn('0', 4, { uid: 'ghost', jobUid: 'gone' })],
+    ['a surplus Pod has announced nothing', podIn('9', undefined, { uid: 'surplus' })],
+  ])('is not released while %s', (_why, obstacle) => {
+    const view = members(4, 4);
+    const jobSet = jobSetWith(spec, epochs(3, 3));
+    view.observe(obstacle, NOW_MS);
+    expect(planOf(jobSet, { members: view }).status).toBeUndefined();
+    view.forget(obstacle.uid);
+    expect(planOf(jobSet, { members: view }).status).toMatchObject({ syncedEpoch: 4 });
+  });
+
+  test('reads the JobSet again before it calls an announcement wrong, and then only says so', () => {
+    const jobSet = jobSetWith(spec, epochs(3, 4));
+    const view = members(9, 4);
+    expect(planOf(jobSet, { members: view }).question).toMatchObject({ kind: 'FreshJobSet' });
+    const made = planOf(jobSet, { members: view, answers: { isJobSetFresh: true } });
+    expect(made).toMatchObject({ status: undefined });
+    expect(made.events).toEqual([expect.objectContaining({ reason: 'InvalidEpoch' })]);
+  });
+
+  test('is held at the barrier after short epochs in a row, unless that is switched off', () => {
+    const short = Array.from({ length: 6 }, (_, i) => ({
+      epoch: 6 - i,
+      time: new Date(NOW_MS - 1000).toISOString(),
+      cause: 'WorkerFailed' as const,
+      counted: true,
+      ranMs: 100,
+    }));
+    const status = { ...epochs(6, 6), restartHistory: short };
+    const held = planOf(jobSetWith(spec, status), { members: members(7, 7) });
+    expect(held).toMatchObject({ status: undefined, requeueAfterMs: 3000 });
+    const annotations = { 'lockstep/restart-backoff': 'Disabled' };
+    const free = planOf(jobSetWith(spec, status, { annotations }), { members: members(7, 7) });
+    expect(free.status).toMatchObject({ syncedEpoch: 7 });
+  });
+
+  test('does not end while suspended; a resume that finds it released ends it uncharged first', () => {
+    const suspended = storedJob('train-w-0', 'w', { pods: 2, suspend: true });
+    const view = { members: members(5), jobs: [suspended], answers: { witness } };
+    const asleep = planOf(jobSetWith({ ...spec, suspend: true }, epochs(3, 4)), view);
+    expect(asleep.status?.deprecatedEpoch).toBe(3);
+    expect(conditionsOf(asleep)).toEqual(['Suspended=True SuspendedJobs']);
+
+    const resumed = planOf(jobSetWith(spec, epochs(3, 4)), view);
+    expect(resumed.status).toMatchObject({
+      deprecatedEpoch: 4,
+      inPlaceRestartsCountTowardsMax: 0,
+      restartHistory: [{ cause: 'Resumed', counted: false }],
+    });
+    expect(resumed.actions).toEqual([]);
+    const next = planOf(jobSetWith(spec, epochs(4, 4)), view);
+    expect(kindsOf(next)).toEqual(['ResumeJob']);
+    expect(next.status).toBeUndefined();
+  });
+
+  test('is not ended when all that is left is to count its success', () => {
+    const view = members(5);
+    view.observeSucceeded(podIn('0', 4, { uid: 'done-0' }));
+    view.observeSucceeded(podIn('1', 4, { uid: 'done-1' }));
+    const made = planOf(jobSetWith(spec, epochs(3, 4)), { members: view, answers: { witness } });
+    expect(made.status).toBeUndefined();
+  });
+
+  describe('and has a failed Job', () => {
+    const failed: Stored<Job> = storedJob('train-w-0', 'w', { pods: 2, status: FAILED });
+    const cause = (epoch: number | undefined): Partial<Snapshot> => ({
+      jobs: [failed],
+      answers: { failedJob: epoch === undefined ? {} : { epoch, witness } },
+    });
+
+    test('asks which Pod caused it', () => {
+      const made = planOf(jobSetWith(spec, epochs(3, 4)), { jobs: [failed] });
+      expect(made.question).toEqual({ kind: 'FailedJob', job: failed });
+    });
+
+    test.each([
+      ['in the running epoch: charged, the epoch ends', epochs(3, 4), 4, [1, 1, 4]],
+      ['by no Pod: charged, the epoch ends', epochs(3, 4), undefined, [1, 1, 4]],
+      ['in an ended epoch that is not released yet: nothing more', epochs(4, 4), 4, [1, 0, 4]],
+      [
+        'in an ended epoch, released since: not charged, the epoch ends',
+        epochs(3, 4),
+        3,
+        [1, 0, 4],
+      ],
+    ])('caused %s', (_what, status, epoch, [restarts, counted, deprecated]) => {
+      expect(planOf(jobSetWith(spec, status), cause(epoch)).status).toMatchObject({
+        restarts,
+        restartsCountTowardsMax: counted,
+        deprecatedEpoch: deprecated,
+      });
+    });
+  });
+});
+
+function statusOf({ status }: Plan): { readonly status?: JobSetStatus } {
+  return status === undefined ? {} : { status };
+}
