@@ -87,7 +87,11 @@ export function bytes(description?: string): JsonSchema {
 
 /** A number or a name, such as a port. */
 export function intOrString(description?: string): JsonSchema {
-  return { 'x-kubernetes-int-or-string': true, ...describe(description) };
+  return {
+    title: 'io.k8s.apimachinery.pkg.util.intstr.IntOrString',
+    'x-kubernetes-int-or-string': true,
+    ...describe(description),
+  };
 }
 
 /** A list that says nothing about how it is merged. */

@@ -110,6 +110,7 @@ export const JSON_SCHEMA_PROPS: JsonSchema = apiextensions('JSONSchemaProps', {
 
 /** A schema for the values of a map, or `true` for a map of anything. */
 const JSON_SCHEMA_PROPS_OR_BOOL: JsonSchema = {
+  title: `${JSON_SCHEMA_PROPS.title}OrBool`,
   oneOf: [{ type: 'object' }, { type: 'boolean' }],
   get properties() {
     return JSON_SCHEMA_PROPS.properties ?? {};
