@@ -1,0 +1,363 @@
+/**
+ * The bundled agent as a process, over TLS against the embedded API server: credentials, marker
+ * file, barrier, worker, signals and exit codes. The test plays the controller and the kubelet.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import http from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createApiServer } from '../../src/cluster/apiserver/api-server.ts';
+import { byStaticToken } from '../../src/cluster/apiserver/authentication.ts';
+import { JOBSET_CRD } from '../../src/jobset/crd.ts';
+import { JOBSETS } from '../../src/jobset/jobset.ts';
+import { EPOCH, NOTICE } from '../../src/jobset/names.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/custom-resource-definition.ts';
+import { PODS } from '../../src/kube/pod.ts';
+import {
+  createCertificateAuthority,
+  issueCertificate,
+} from '../../src/runtime/adapters/certificates.ts';
+import { type HttpServer, startHttpServer } from '../../src/runtime/adapters/http-server.ts';
+import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
+import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
+import type { Client } from '../../src/runtime/client.ts';
+import { createClient } from '../../src/runtime/http-client.ts';
+import { MemoryStorage } from '../../src/runtime/memory/memory-storage.ts';
+import { handlerTransport } from '../../src/runtime/memory/memory-transport.ts';
+import { sleep } from '../../src/runtime/ports/clock.ts';
+import { SILENT } from '../../src/runtime/ports/logger.ts';
+
+const POLL_MS = 10;
+const LIMIT_MS = 30_000;
+const TOKEN = 'agent-token';
+const AT = { namespace: 'default', name: 'train' };
+
+let folder: string;
+let bundle: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'lockstep-agent-'));
+  bundle = join(folder, 'agent.mjs');
+  await build({
+    entryPoints: [join(import.meta.dirname, '../../src/agent/main.ts')],
+    outfile: bundle,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20.19',
+    logLevel: 'error',
+  });
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function until<T>(read: () => Promise<T | undefined> | T | undefined): Promise<T> {
+  const deadline = nodeClock.monotonic() + LIMIT_MS;
+  while (nodeClock.monotonic() < deadline) {
+    const value = await read();
+    if (value !== undefined) return value;
+    await sleep(nodeClock, POLL_MS);
+  }
+  throw new Error(`the condition did not come true in time: ${read}`);
+}
+
+/** An API server behind TLS with one JobSet and one Pod, and the file system of that Pod. */
+class Scene {
+  readonly root: string;
+  readonly client: Client;
+  readonly agents: ChildProcess[] = [];
+  readonly #api = createApiServer({
+    storage: new MemoryStorage(),
+    clock: nodeClock,
+    random: systemRandom,
+    logger: SILENT,
+    authenticators: [byStaticToken({ [TOKEN]: { username: 'agent', groups: [] } })],
+  });
+  #server: HttpServer | undefined;
+  #environment: Record<string, string> = {};
+
+  constructor(root: string) {
+    this.root = root;
+    const certificate = { commonName: 'admin', organizations: ['system:masters'] };
+    const transport = handlerTransport(this.#api.handler, { address: '127.0.0.1', certificate });
+    this.client = createClient({
+      transport,
+      clock: nodeClock,
+      random: systemRandom,
+      userAgent: 'test',
+    });
+  }
+
+  async start(): Promise<void> {
+    await this.#api.start();
+    const { client } = this;
+    await client.create(CUSTOM_RESOURCE_DEFINITIONS, JOBSET_CRD);
+    const container = { name: 'worker', image: 'none' };
+    const template = { spec: { template: { spec: { containers: [container] } } } };
+    const jobSet = await until(() =>
+      client
+        .create(JOBSETS, {
+          apiVersion: 'jobset.x-k8s.io/v1alpha2',
+          kind: 'JobSet',
+          metadata: AT,
+          spec: {
+            replicatedJobs: [{ name: 'w', replicas: 1, template }],
+            failurePolicy: { restartStrategy: 'InPlaceRestart' },
+          },
+        })
+        .catch(() => undefined),
+    );
+    const pod = await client.create(PODS, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { ...AT, annotations: { any: 'thing' } },
+      spec: { containers: [container] },
+    });
+    const port = await this.#serve();
+    this.#environment = {
+      PATH: process.env['PATH'] ?? '',
+      KUBERNETES_SERVICE_HOST: '127.0.0.1',
+      KUBERNETES_SERVICE_PORT: String(port),
+      LOCKSTEP_ROOT: this.root,
+      LOCKSTEP_MARKER_DIRECTORY: '/marker',
+      NAMESPACE: AT.namespace,
+      POD_NAME: pod.metadata.name,
+      POD_UID: pod.metadata.uid,
+      POD_IP: '127.0.0.1',
+      JOBSET_NAME: AT.name,
+      JOBSET_UID: jobSet.metadata.uid,
+      REPLICATED_JOB_NAME: 'w',
+    };
+  }
+
+  async #serve(): Promise<number> {
+    const authority = createCertificateAuthority({ commonName: 'test CA', clock: nodeClock });
+    const { certificate, key } = issueCertificate(authority, {
+      commonName: 'api',
+      ipAddresses: ['127.0.0.1'],
+      usages: ['server'],
+      days: 1,
+    });
+    const { handler } = this.#api;
+    const server = await startHttpServer({
+      handler,
+      host: '127.0.0.1',
+      port: 0,
+      tls: { certificate, key },
+    });
+    this.#server = server;
+    const account = join(this.root, 'var/run/secrets/kubernetes.io/serviceaccount');
+    await mkdir(account, { recursive: true });
+    await mkdir(join(this.root, 'marker'));
+    await writeFile(join(account, 'ca.crt'), authority.certificate);
+    await writeFile(join(account, 'token'), `${TOKEN}\n`);
+    await writeFile(join(account, 'namespace'), AT.namespace);
+    return server.port;
+  }
+
+  run(
+    args: readonly string[] = [],
+    environment: Readonly<Record<string, string>> = {},
+  ): RunningAgent {
+    const agent = new RunningAgent(
+      spawn(process.execPath, [bundle, ...args], {
+        env: { ...this.#environment, ...environment },
+        cwd: this.root,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      }),
+    );
+    this.agents.push(agent.process);
+    return agent;
+  }
+
+  /** Plays the controller. */
+  async setStatus(deprecated: number, released: number): Promise<void> {
+    const counts = { ready: 0, succeeded: 0, failed: 0, active: 0, suspended: 0 };
+    const replicatedJobsStatus = [{ name: 'w', ...counts, syncedEpoch: released }];
+    const status = { deprecatedEpoch: deprecated, replicatedJobsStatus };
+    const patch = { type: 'merge', patch: { status } } as const;
+    await this.client.patch(JOBSETS, AT, patch, { subresource: 'status' });
+  }
+
+  async annotation(name: string): Promise<string | undefined> {
+    return (await this.client.get(PODS, AT)).metadata.annotations?.[name];
+  }
+
+  untilAnnounced(epoch: string): Promise<true> {
+    return until(async () => ((await this.annotation(EPOCH)) === epoch ? true : undefined));
+  }
+
+  /** The text of a file of the worker, once it ends in a line feed. */
+  file(name: string): Promise<string> {
+    return until(async () => {
+      const text = await readFile(join(this.root, name), 'utf8').catch(() => '');
+      return text.endsWith('\n') ? text : undefined;
+    });
+  }
+
+  async stop(): Promise<void> {
+    for (const agent of this.agents) agent.kill('SIGKILL');
+    await this.#server?.close();
+    await this.#api.close();
+    await rm(this.root, { recursive: true, force: true });
+  }
+}
+
+class RunningAgent {
+  readonly process: ChildProcess;
+  readonly exited: Promise<number | null>;
+  log = '';
+
+  constructor(child: ChildProcess) {
+    this.process = child;
+    child.stderr?.on('data', (chunk: Buffer) => {
+      this.log += chunk.toString();
+    });
+    this.exited = new Promise((resolve) => {
+      child.once('close', (code) => resolve(code));
+    });
+  }
+}
+
+/** What the startup probe gets, 0 when nobody answers. */
+function probe(port: number): Promise<number> {
+  return new Promise((resolve) => {
+    http
+      .get({ host: '127.0.0.1', port, path: '/barrier-is-lifted', agent: false }, (response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      })
+      .once('error', () => resolve(0));
+  });
+}
+
+function untilProbed(port: number, status: number): Promise<true> {
+  return until(async () => ((await probe(port)) === status ? true : undefined));
+}
+
+async function freePort(): Promise<number> {
+  const server = await startHttpServer({
+    handler: () => Promise.resolve({ status: 200, headers: {}, body: Buffer.alloc(0) }),
+    host: '127.0.0.1',
+    port: 0,
+  });
+  await server.close();
+  return server.port;
+}
+
+let scene: Scene;
+beforeEach(async () => {
+  scene = new Scene(await mkdtemp(join(folder, 'root-')));
+  await scene.start();
+});
+afterEach(() => scene.stop());
+
+describe('the agent as a sidecar process', () => {
+  it('holds the barrier, asks for a restart by its exit code, and remembers after that', async () => {
+    const port = await freePort();
+    const environment = { LOCKSTEP_PORT_8080: String(port), RESTART_POD_IN_PLACE_EXIT_CODE: '99' };
+    const first = scene.run([], environment);
+    await scene.untilAnnounced('1');
+    await untilProbed(port, 503);
+    await scene.setStatus(0, 1);
+    await untilProbed(port, 200);
+    await scene.setStatus(1, 1);
+    expect(await first.exited).toBe(99);
+
+    const second = scene.run([], environment);
+    await scene.untilAnnounced('2');
+    await scene.setStatus(1, 2);
+    await untilProbed(port, 200);
+    second.process.kill('SIGTERM');
+    expect(await second.exited).toBe(143);
+    expect(await scene.annotation(NOTICE)).toBe('2');
+
+    // Its worker has run in 2, and it does not know how that ended.
+    scene.run([], environment);
+    await scene.untilAnnounced('3');
+  });
+
+  it('ends with 130 on SIGINT at the barrier', async () => {
+    const agent = scene.run([], { LOCKSTEP_PORT_8080: String(await freePort()) });
+    await scene.untilAnnounced('1');
+    agent.process.kill('SIGINT');
+    expect(await agent.exited).toBe(130);
+    expect(await scene.annotation(NOTICE)).toBeUndefined();
+  });
+});
+
+describe('the agent as a supervisor process', () => {
+  const worker = (script: string): readonly string[] => ['--', '/bin/sh', '-c', script];
+
+  it('restarts its worker with the group, without leaving the container', async () => {
+    const script = 'echo $$ > pid-$LOCKSTEP_EPOCH; while :; do sleep 0.01; done';
+    const agent = scene.run(worker(script));
+    await scene.untilAnnounced('1');
+    await scene.setStatus(0, 1);
+    const pid = Number(await scene.file('pid-1'));
+    process.kill(pid, 'SIGKILL');
+    await scene.untilAnnounced('2');
+    expect(await scene.annotation(NOTICE)).toBe('{"epoch":1,"signal":"SIGKILL"}');
+    await scene.setStatus(1, 2);
+    expect(Number(await scene.file('pid-2'))).not.toBe(pid);
+
+    // Another member failed.
+    await scene.setStatus(2, 2);
+    await scene.untilAnnounced('3');
+    await scene.setStatus(2, 3);
+    await scene.file('pid-3');
+    expect(agent.process.exitCode).toBeNull();
+    const begun = agent.log.split('\n').filter((line) => line.includes('an epoch begins'));
+    expect(begun.map((line) => (JSON.parse(line) as { epoch: number }).epoch)).toEqual([1, 2, 3]);
+  });
+
+  it('forwards SIGTERM, reports nothing and leaves with the code of the worker', async () => {
+    const agent = scene.run(
+      worker(`trap 'exit 6' TERM; echo > ready; while :; do sleep 0.01; done`),
+    );
+    await scene.untilAnnounced('1');
+    await scene.setStatus(0, 1);
+    await scene.file('ready');
+    agent.process.kill('SIGTERM');
+    expect(await agent.exited).toBe(6);
+    expect(await scene.annotation(EPOCH)).toBe('1');
+    expect(await scene.annotation(NOTICE)).toBeUndefined();
+  });
+
+  it('leaves, unreported, with a code that its rules do not restart', async () => {
+    const rules = [{ action: 'RestartPod', exitCodes: { operator: 'In', values: [1] } }];
+    const agent = scene.run(worker('exit 3'), { LOCKSTEP_RESTART_RULES: JSON.stringify(rules) });
+    await scene.untilAnnounced('1');
+    await scene.setStatus(0, 1);
+    expect(await agent.exited).toBe(3);
+    expect(await scene.annotation(EPOCH)).toBe('1');
+  });
+
+  it('finds a program of a volume below its root', async () => {
+    await mkdir(join(scene.root, 'data'));
+    await writeFile(join(scene.root, 'data/run'), '#!/bin/sh\nexit 4\n', { mode: 0o755 });
+    const agent = scene.run(['--', '/data/run'], {
+      LOCKSTEP_RESTART_RULES: '[{"action":"Restart","exitCodes":{"operator":"In","values":[1]}}]',
+    });
+    await scene.untilAnnounced('1');
+    await scene.setStatus(0, 1);
+    expect(await agent.exited).toBe(4);
+  });
+});
+
+describe('the agent with a wrong configuration', () => {
+  it('names the variable, its value and what was expected', async () => {
+    const agent = scene.run([], { JOBSET_NAME: '', RESTART_POD_IN_PLACE_EXIT_CODE: 'x' });
+    expect(await agent.exited).toBe(1);
+    expect(agent.log).toContain('JOBSET_NAME: "": expected the name of the JobSet');
+    expect(agent.log).toContain('RESTART_POD_IN_PLACE_EXIT_CODE: "x": expected a whole number');
+  });
+
+  it('says which credentials it misses', async () => {
+    await rm(join(scene.root, 'var'), { recursive: true });
+    const agent = scene.run();
+    expect(await agent.exited).toBe(1);
+    expect(agent.log).toContain('serviceaccount/ca.crt: cannot be read');
+  });
+});
