@@ -350,6 +350,20 @@ describe('a group that restarts in place', () => {
     expect(next.status).toBeUndefined();
   });
 
+  test('makes Jobs anew that were partly done, after a look at what else has succeeded', () => {
+    const partly = storedJob('train-w-0', 'w', {
+      pods: 2,
+      status: { succeeded: 1, completedIndexes: '0' },
+    });
+    const jobSet = jobSetWith(spec, epochs(4, 4));
+    const asked = planOf(jobSet, { jobs: [partly] });
+    expect(asked).toMatchObject({ actions: [], question: { kind: 'SucceededPods' } });
+    const answers = { isSuccessFresh: true };
+    expect(planOf(jobSet, { jobs: [partly], answers }).actions).toEqual([
+      { kind: 'DeleteJob', job: partly },
+    ]);
+  });
+
   test('is not ended when all that is left is to count its success', () => {
     const view = members(5);
     view.observeSucceeded(podIn('0', 4, { uid: 'done-0' }));

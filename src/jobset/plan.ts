@@ -150,10 +150,20 @@ function planRunning(planning: Planning): Step {
     case 'Written':
       return { actions: [], keepsCounters: step.isRestart };
     case 'Hold':
-      return { actions: converge(planning), requeueAfterMs: step.delayMs };
+      return { ...planConvergence(planning), requeueAfterMs: step.delayMs };
     case 'Nothing':
-      return { actions: converge(planning) };
+      return planConvergence(planning);
   }
+}
+
+/** Work that is done is thrown away only after a look at what else is done (design H3). */
+function planConvergence(planning: Planning): Step {
+  const { stages, snapshot } = planning;
+  const isDiscarding = deletions(stages?.toRecreate ?? []).length > 0;
+  if (isDiscarding && snapshot.answers.isSuccessFresh !== true) {
+    return { actions: [], question: { kind: 'SucceededPods' } };
+  }
+  return { actions: converge(planning) };
 }
 
 /** Decides whether the draft is worth a write now, later or not at all. */

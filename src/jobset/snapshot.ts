@@ -41,12 +41,16 @@ export type Question =
   | { readonly kind: 'Notice'; readonly pod: PodFacts }
   /** Which Pod made this Job fail, and in which epoch? */
   | { readonly kind: 'FailedJob'; readonly job: Stored<Job> }
+  /** Which Pods have succeeded by now, so that no Job is made anew that is all but complete? */
+  | { readonly kind: 'SucceededPods' }
   /** Are these Pods ahead of their time, or is the JobSet at hand old? */
   | { readonly kind: 'FreshJobSet'; readonly pods: readonly PodFacts[] };
 
 export interface Answers {
   readonly witness?: Witness;
   readonly failedJob?: FailedJobAnswer;
+  /** True if `members` holds every Pod that had succeeded when the question was asked. */
+  readonly isSuccessFresh?: boolean;
   /** True if the JobSet was read from the API after the question. */
   readonly isJobSetFresh?: boolean;
 }

@@ -1,10 +1,11 @@
 import type { JobSet } from '../jobset/jobset.ts';
 import { JOBSETS } from '../jobset/jobset.ts';
 import { type PodFacts, podFacts } from '../jobset/members.ts';
+import { JOBSET_UID } from '../jobset/names.ts';
 import type { Answers, FailedJobAnswer, Question } from '../jobset/snapshot.ts';
 import { type Witness, witnessOf } from '../jobset/witness.ts';
 import { COMPLETION_INDEX, CONTROLLER_UID_LABEL, JOB_NAME_LABEL, type Job } from '../kube/job.ts';
-import type { Stored } from '../kube/meta.ts';
+import type { PartialObjectMetadata, Stored } from '../kube/meta.ts';
 import { PODS, type Pod } from '../kube/pod.ts';
 import { isReason } from '../kube/status.ts';
 import type { Client } from '../runtime/client.ts';
@@ -28,6 +29,11 @@ export async function inquire(
     }
     case 'FailedJob':
       return { answers: { failedJob: await findFailedPod(question.job, sinceMs, client, signal) } };
+    case 'SucceededPods':
+      return {
+        answers: { isSuccessFresh: true },
+        succeeded: await succeededPods(jobSet, client, signal),
+      };
     case 'FreshJobSet': {
       const { name, namespace = '' } = jobSet.metadata;
       const fresh = await client.get(JOBSETS, { namespace, name }, { signal });
@@ -40,10 +46,35 @@ export interface Inquiry {
   readonly answers: Answers;
   /** The JobSet, if it was read. */
   readonly fresh?: Stored<JobSet>;
+  /** The JobSet's Pods that have succeeded, if they were listed. */
+  readonly succeeded?: readonly Stored<PartialObjectMetadata>[];
 }
 
-/** Pods of one Job that are looked at to find the one that failed last. */
-const FAILED_PODS_LIMIT = 500;
+/** Pods of one request. Of failed ones no more are looked at to find the last that failed. */
+const PAGE_SIZE = 500;
+
+/** In pages, because a group may have any size; it happens once for an epoch that ends late. */
+async function succeededPods(
+  { metadata }: Stored<JobSet>,
+  client: Client,
+  signal: AbortSignal,
+): Promise<readonly Stored<PartialObjectMetadata>[]> {
+  const pods: Stored<PartialObjectMetadata>[] = [];
+  let next: string | undefined;
+  do {
+    const page = await client.listMetadata(PODS, {
+      namespace: metadata.namespace ?? '',
+      labelSelector: `${JOBSET_UID}=${metadata.uid}`,
+      fieldSelector: 'status.phase=Succeeded',
+      limit: PAGE_SIZE,
+      ...(next === undefined ? {} : { continue: next }),
+      signal,
+    });
+    pods.push(...page.items);
+    next = page.metadata.continue === '' ? undefined : page.metadata.continue;
+  } while (next !== undefined);
+  return pods;
+}
 
 function startOfEpoch({ status }: JobSet): number | undefined {
   const time = Date.parse(status?.syncedTime ?? '');
@@ -86,7 +117,7 @@ async function findPredecessor(
   const { items } = await client.list(PODS, {
     namespace: facts.namespace,
     labelSelector: `${JOB_NAME_LABEL}=${facts.jobName}${slot}`,
-    limit: FAILED_PODS_LIMIT,
+    limit: PAGE_SIZE,
     signal,
   });
   const others = items.filter(({ metadata }) => metadata.uid !== facts.uid);
@@ -103,7 +134,7 @@ async function findFailedPod(
     namespace: job.metadata.namespace ?? '',
     labelSelector: `${CONTROLLER_UID_LABEL}=${job.metadata.uid}`,
     fieldSelector: 'status.phase=Failed',
-    limit: FAILED_PODS_LIMIT,
+    limit: PAGE_SIZE,
     signal,
   });
   const pod = newest(items);
