@@ -33,20 +33,26 @@ export function parseKubeconfig(
   file: string,
   resolvePath: (path: string) => string,
 ): Kubeconfig {
-  const document = parseDocument(text);
-  const [error] = document.errors;
-  if (error !== undefined) {
-    throw new ClusterAccessError(`${file}: must be YAML: ${error.message.trimEnd()}`, {
-      cause: error,
-    });
-  }
-  const root = new KubeconfigMap(document.toJS() ?? {}, { file, path: '', resolvePath });
+  const root = new KubeconfigMap(yamlOf(text, file) ?? {}, { file, path: '', resolvePath });
   return {
     currentContext: root.string('current-context'),
     contexts: named(root, 'contexts', 'context'),
     clusters: named(root, 'clusters', 'cluster'),
     users: named(root, 'users', 'user'),
   };
+}
+
+function yamlOf(text: string, file: string): unknown {
+  const document = parseDocument(text, { logLevel: 'error' });
+  try {
+    const [error] = document.errors;
+    if (error !== undefined) throw error;
+    // An alias without its anchor, or one that grows without bounds, shows only here.
+    return document.toJS();
+  } catch (error) {
+    const why = error instanceof Error ? error.message.trimEnd() : String(error);
+    throw new ClusterAccessError(`${file}: must be YAML: ${why}`, { cause: error });
+  }
 }
 
 function named(

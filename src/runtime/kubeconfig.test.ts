@@ -1,0 +1,172 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ClusterAccessError } from './cluster-access.ts';
+import { accessOf, mergeKubeconfigs, parseKubeconfig } from './kubeconfig.ts';
+
+const PEM = '-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----\n';
+const DATA = Buffer.from(PEM).toString('base64');
+
+function parse(text: string, file = 'config') {
+  return parseKubeconfig(text, file, (path) => `/home/u/.kube/${path}`);
+}
+
+function access(text: string, context?: string) {
+  return accessOf(parse(text), 'config', context);
+}
+
+/** A whole kubeconfig with these fields of its cluster, its user and its context. */
+function config(cluster: string, user = 'token: abc', context = ''): string {
+  return [
+    'apiVersion: v1',
+    'kind: Config',
+    'current-context: here',
+    `contexts: [{name: here, context: {cluster: c, user: u, ${context}}}]`,
+    `clusters: [{name: c, cluster: {${cluster}}}]`,
+    `users: [{name: u, user: {${user}}}]`,
+  ].join('\n');
+}
+
+const SERVER = 'server: "https://host:6443"';
+
+describe('a kubeconfig', () => {
+  it('says where the server is and who we are there', () => {
+    const cluster = `${SERVER}, certificate-authority-data: ${DATA}, tls-server-name: kubernetes`;
+    const user = `client-certificate: tls/me.crt, client-key-data: ${DATA}`;
+    expect(access(config(cluster, user, 'namespace: team'))).toEqual({
+      server: 'https://host:6443',
+      serverName: 'kubernetes',
+      insecureSkipVerify: false,
+      certificateAuthority: { pem: PEM },
+      clientCertificate: { file: '/home/u/.kube/tls/me.crt' },
+      clientKey: { pem: PEM },
+      token: undefined,
+      namespace: 'team',
+    });
+  });
+
+  it.each([
+    ['token: abc', { value: 'abc' }],
+    ['tokenFile: token', { file: '/home/u/.kube/token' }],
+    ['token: abc, tokenFile: token', { file: '/home/u/.kube/token' }],
+    ['', undefined],
+  ])('takes a token from {%s}', (user, token) => {
+    expect(access(config(SERVER, user)).token).toEqual(token);
+  });
+
+  it('prefers data over the file beside it, and takes null for absent, as kubectl does', () => {
+    const cluster = `${SERVER}, certificate-authority: ca.crt, certificate-authority-data: ${DATA}`;
+    expect(access(config(cluster, 'token: null'))).toMatchObject({
+      certificateAuthority: { pem: PEM },
+      token: undefined,
+      namespace: 'default',
+    });
+  });
+
+  it('may name another context than the current one', () => {
+    const text = config(SERVER).replace('name: here', 'name: there');
+    expect(access(text, 'there').server).toBe('https://host:6443');
+  });
+
+  it('merges with others: the first to define a name or the current context wins', () => {
+    const first = parse('clusters: [{name: c, cluster: {server: "https://first"}}]', 'first');
+    const second = parse(config('server: "https://second"'), 'second');
+    const merged = mergeKubeconfigs([first, second]);
+    expect(accessOf(merged, 'first:second').server).toBe('https://first');
+  });
+});
+
+describe('a wrong kubeconfig', () => {
+  it.each([
+    ['a: [', /^config: must be YAML: .* at line 1, column/s],
+    ['- a', 'config: the file: ["a"]: must be a map'],
+    ['text', 'config: the file: "text": must be a map'],
+    ['', 'config: current-context: required; contexts: none'],
+    ['contexts: x', 'config: contexts: "x": must be a list'],
+    ['contexts: [x]', 'config: contexts[0]: "x": must be a map'],
+    ['contexts: [{context: {}}]', 'config: contexts[0].name: required'],
+    ['current-context: 5', 'config: current-context: 5: must be a string'],
+    [
+      'current-context: a\ncontexts: [{name: b}, {name: c}]',
+      'config: context "a": not found; contexts: "b", "c"',
+    ],
+    [
+      'current-context: a\ncontexts: [{name: a, context: {cluster: d}}]',
+      'config: contexts[0].context.cluster: "d": no entry of clusters has this name',
+    ],
+    [config(''), 'config: clusters[0].cluster.server: required'],
+    [
+      config('server: host'),
+      'config: clusters[0].cluster.server: "host": must be an http:// or https:// URL',
+    ],
+    [
+      config(`${SERVER}, insecure-skip-tls-verify: "no"`),
+      'config: clusters[0].cluster.insecure-skip-tls-verify: "no": must be true or false',
+    ],
+    [
+      config(`${SERVER}, certificate-authority: ca, insecure-skip-tls-verify: true`),
+      /insecure-skip-tls-verify: true: must not be set beside a certificate authority/,
+    ],
+    [config(`${SERVER}, proxy-url: "http://p"`), /cluster\.proxy-url: proxies are not supported/],
+    [
+      config(SERVER, 'client-certificate: a'),
+      'config: users[0].user.client-key: a client certificate and its key go together',
+    ],
+    [
+      config(SERVER, 'exec: {command: aws}'),
+      /^config: users\[0\]\.user\.exec: credential plugins are not supported; use /,
+    ],
+    [config(SERVER, 'auth-provider: {name: gcp}'), /users\[0\]\.user\.auth-provider: /],
+    [config(SERVER, 'username: me, password: x'), /users\[0\]\.user\.username: /],
+    [config(SERVER, 'as: root'), /users\[0\]\.user\.as: impersonation/],
+  ])('%j is named', (text, message) => {
+    expect(() => access(text)).toThrow(ClusterAccessError);
+    expect(() => access(text)).toThrow(message);
+  });
+
+  it('never shows a key in an error', () => {
+    const secret = Buffer.from('not PEM, and secret').toString('base64');
+    const user = `client-certificate-data: ${DATA}, client-key-data: ${secret}`;
+    expect(() => access(config(SERVER, user))).toThrow(
+      /^config: users\[0\]\.user\.client-key-data: must be a PEM text in base64$/,
+    );
+  });
+
+  it('of any form is an error of its own kind, never another', () => {
+    const field = fc.constantFrom(
+      'current-context',
+      'contexts',
+      'clusters',
+      'users',
+      'name',
+      'context',
+      'cluster',
+      'user',
+      'server',
+      'token',
+    );
+    const { tree } = fc.letrec<{ tree: unknown; leaf: unknown }>((tie) => ({
+      leaf: fc.constantFrom(null, 5, true, 'a', 'https://a', []),
+      tree: fc.oneof(
+        { depthSize: 'medium' },
+        tie('leaf'),
+        fc.dictionary(field, tie('tree')),
+        fc.array(tie('tree'), { maxLength: 3 }),
+      ),
+    }));
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          tree.map((value) => JSON.stringify(value)),
+          fc.string(),
+        ),
+        (text) => {
+          try {
+            access(text);
+          } catch (error) {
+            expect(error).toBeInstanceOf(ClusterAccessError);
+          }
+        },
+      ),
+    );
+  });
+});
