@@ -1,0 +1,276 @@
+import { JOBS, type Job, type JobSpec } from '../kube/job.ts';
+import type { KubeObject, Stored } from '../kube/meta.ts';
+import { NODES, type Node } from '../kube/node.ts';
+import { PODS, type Pod, type PodStatus } from '../kube/pod.ts';
+import type { Resource } from '../kube/resource.ts';
+import { isReason } from '../kube/status.ts';
+import { timeText } from '../kube/time.ts';
+import type { Client } from '../runtime/client.ts';
+import { createClient } from '../runtime/http-client.ts';
+import { createInformer, type Informer } from '../runtime/informer.ts';
+import { MemoryStorage } from '../runtime/memory/memory-storage.ts';
+import { handlerTransport } from '../runtime/memory/memory-transport.ts';
+import { SeededRandom } from '../runtime/memory/seeded-random.ts';
+import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
+import { SILENT } from '../runtime/ports/logger.ts';
+import type { HttpRequest, HttpResponse, Transport } from '../runtime/ports/transport.ts';
+import { type ApiServer, createApiServer } from './apiserver/api-server.ts';
+import { type Controllers, startControllers } from './controllers.ts';
+
+/** The embedded API server in memory under a virtual clock, its controllers, and a scripted node. */
+export class MemoryCluster {
+  readonly clock = new VirtualClock();
+  readonly client: Client;
+  /** `METHOD path` of every request of the controllers, without watches. */
+  readonly requests: string[] = [];
+  /** Carries out a controller's request: tests make it fail, or lose its answer. */
+  intercept: (request: HttpRequest, send: () => Promise<HttpResponse>) => Promise<HttpResponse> = (
+    _request,
+    send,
+  ) => send();
+  readonly #random = new SeededRandom(7);
+  readonly #server: ApiServer;
+  #controllers: Controllers | undefined;
+  #node: ScriptedNode | undefined;
+
+  constructor() {
+    const { clock } = this;
+    this.#server = createApiServer({
+      storage: new MemoryStorage(),
+      clock,
+      random: this.#random,
+      logger: SILENT,
+    });
+    this.client = this.#connect(this.#transport());
+  }
+
+  async start(): Promise<void> {
+    await this.#server.start();
+    await this.startControllers();
+  }
+
+  async startControllers(): Promise<void> {
+    const { clock } = this;
+    const send = this.#transport();
+    const transport: Transport = {
+      send: (request) => {
+        if (!request.path.includes('watch=true')) {
+          this.requests.push(`${request.method} ${request.path.split('?', 1)[0]}`);
+        }
+        return this.intercept(request, () => send.send(request));
+      },
+    };
+    const options = {
+      client: this.#connect(transport),
+      clock,
+      random: this.#random,
+      logger: SILENT,
+      rootCertificate: 'PEM',
+    };
+    let controllers: Controllers | undefined;
+    const started = startControllers(options).then((running) => {
+      controllers = running;
+    });
+    await clock.runUntil(() => controllers !== undefined, LIMIT_MS);
+    await started;
+    this.#controllers = controllers;
+  }
+
+  async stopControllers(): Promise<void> {
+    await this.#drive(this.#controllers?.stop());
+    this.#controllers = undefined;
+  }
+
+  async addNode(name = 'n1', status: Node['status'] = {}): Promise<void> {
+    await this.client.create(NODES, {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name },
+      status: {
+        allocatable: { cpu: '64', memory: '64Gi', pods: '1000' },
+        conditions: [{ type: 'Ready', status: 'True' }],
+        ...status,
+      },
+    });
+    this.#node ??= new ScriptedNode(this.client, this.clock, this.#random);
+  }
+
+  async createJob(spec: Partial<JobSpec> = {}, name = 'train'): Promise<Stored<Job>> {
+    const containers = [{ name: 'main', image: 'none', command: ['true'] }];
+    const metadata = { name, namespace: 'default' };
+    return this.client.create(JOBS, {
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata,
+      spec: {
+        completionMode: 'Indexed',
+        completions: 3,
+        parallelism: 3,
+        template: { spec: { restartPolicy: 'Never', containers } },
+        ...spec,
+      },
+    });
+  }
+
+  /** Lets a Pod's only container end. */
+  async finish(pod: Stored<Pod>, exitCode: number): Promise<void> {
+    await this.#node?.finish(pod, exitCode);
+  }
+
+  async job(name = 'train'): Promise<Stored<Job>> {
+    return this.client.get(JOBS, { namespace: 'default', name });
+  }
+
+  /** Pods in order of name. */
+  async pods(namespace = 'default'): Promise<readonly Stored<Pod>[]> {
+    const { items } = await this.client.list(PODS, { namespace });
+    return items.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  }
+
+  async exists(of: Resource, name: string, namespace = 'default'): Promise<boolean> {
+    try {
+      await this.client.get(of, of.namespaced ? { namespace, name } : { name });
+      return true;
+    } catch (error) {
+      if (isReason(error, 'NotFound')) return false;
+      throw error;
+    }
+  }
+
+  /** Lets time pass until the condition holds. */
+  until(condition: () => Promise<boolean>): Promise<void> {
+    return this.clock.runUntil(condition, LIMIT_MS);
+  }
+
+  /** Until `count` Pods run. */
+  async running(count: number): Promise<readonly Stored<Pod>[]> {
+    let running: readonly Stored<Pod>[] = [];
+    await this.until(async () => {
+      running = (await this.pods()).filter(isRunning);
+      return running.length === count;
+    });
+    return running;
+  }
+
+  async stop(): Promise<void> {
+    await this.#drive(this.#node?.stop());
+    await this.stopControllers();
+    await this.#drive(this.#server.close());
+  }
+
+  async #drive(work: Promise<void> | undefined): Promise<void> {
+    let hasEnded = false;
+    const ended = work?.finally(() => {
+      hasEnded = true;
+    });
+    if (ended !== undefined) await this.clock.runUntil(() => hasEnded, LIMIT_MS);
+    await ended;
+  }
+
+  #transport(): Transport {
+    const administrator = { commonName: 'admin', organizations: ['system:masters'] };
+    const peer = { address: '127.0.0.1', certificate: administrator };
+    return handlerTransport(this.#server.handler, peer);
+  }
+
+  #connect(transport: Transport): Client {
+    return createClient({ transport, clock: this.clock, random: this.#random, userAgent: 'test' });
+  }
+}
+
+/** Virtual time in which everything that is awaited has to happen. */
+const LIMIT_MS = 120_000;
+
+function isRunning(pod: Pod): boolean {
+  return pod.status?.phase === 'Running' && pod.metadata.deletionTimestamp === undefined;
+}
+
+/**
+ * Does for all nodes what a kubelet does: bound Pods run and are ready at once, deleted ones end as
+ * Failed after a second and go.
+ */
+class ScriptedNode {
+  readonly #client: Client;
+  readonly #clock: VirtualClock;
+  readonly #pods: Informer<Pod>;
+
+  constructor(client: Client, clock: VirtualClock, random: SeededRandom) {
+    this.#client = client;
+    this.#clock = clock;
+    this.#pods = createInformer<Pod>({ client, resource: PODS, clock, random, logger: SILENT });
+    const see = (pod: Stored<Pod>): void => {
+      if (pod.spec.nodeName === undefined) return;
+      if (pod.metadata.deletionTimestamp !== undefined) {
+        clock.setTimer(STOP_MS, () => void this.#end(pod));
+      } else if (pod.status?.phase === 'Pending') void this.#run(pod);
+    };
+    this.#pods.subscribe({
+      added: see,
+      updated: (pod, old) => {
+        const isNews =
+          pod.spec.nodeName !== old.spec.nodeName ||
+          pod.metadata.deletionTimestamp !== old.metadata.deletionTimestamp;
+        if (isNews) see(pod);
+      },
+    });
+  }
+
+  async finish(pod: Stored<Pod>, exitCode: number): Promise<void> {
+    const finishedAt = timeText(this.#clock.now());
+    await this.#write(pod, {
+      phase: exitCode === 0 ? 'Succeeded' : 'Failed',
+      conditions: [{ type: 'Ready', status: 'False' }],
+      containerStatuses: [statusOf({ terminated: { exitCode, finishedAt } })],
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.#pods.stop();
+  }
+
+  async #run(pod: Stored<Pod>): Promise<void> {
+    await this.#write(pod, {
+      phase: 'Running',
+      conditions: [{ type: 'Ready', status: 'True' }],
+      containerStatuses: [statusOf({ running: {} })],
+    });
+  }
+
+  async #end(pod: Stored<Pod>): Promise<void> {
+    const { name, namespace = '', uid } = pod.metadata;
+    if (pod.status?.phase === 'Running') await this.finish(pod, 137);
+    const options = { gracePeriodSeconds: 0, preconditions: { uid } };
+    await this.#client.delete(PODS, { namespace, name }, options).catch(ignoreGone);
+  }
+
+  async #write(pod: Stored<Pod>, status: PodStatus): Promise<void> {
+    const { name, namespace = '', uid } = pod.metadata;
+    const patch = { metadata: { uid }, status };
+    const write = this.#client.patch(
+      PODS,
+      { namespace, name },
+      { type: 'merge', patch },
+      { subresource: 'status' },
+    );
+    await write.catch(ignoreGone);
+  }
+}
+
+const STOP_MS = 1000;
+
+function statusOf(state: {
+  running?: object;
+  terminated?: { exitCode: number; finishedAt: string };
+}) {
+  return { name: 'main', ready: false, restartCount: 0, image: '', imageID: '', state };
+}
+
+function ignoreGone(error: unknown): void {
+  if (!isReason(error, 'NotFound', 'Conflict')) throw error;
+}
+
+/** Creates an object of any kind in namespace `default`. */
+export function objectOf(of: Resource, name: string, more: object = {}): KubeObject {
+  const apiVersion = of.group === '' ? of.version : `${of.group}/${of.version}`;
+  return { apiVersion, kind: of.kind, metadata: { name, namespace: 'default' }, ...more };
+}

@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { EVENTS } from '../../kube/event.ts';
+import { NODES } from '../../kube/node.ts';
+import { PODS, type Pod, type PodSpec } from '../../kube/pod.ts';
+import { MemoryCluster } from '../memory-cluster.fixture.ts';
+
+let cluster: MemoryCluster;
+
+beforeEach(async () => {
+  cluster = new MemoryCluster();
+  await cluster.start();
+});
+
+afterEach(() => cluster.stop());
+
+async function createPod(name: string, cpu: string, spec: Partial<PodSpec> = {}): Promise<void> {
+  const containers = [{ name: 'main', image: 'none', resources: { requests: { cpu } } }];
+  const metadata = { name, namespace: 'default' };
+  const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers, ...spec } };
+  await cluster.client.create(PODS, pod);
+}
+
+async function nodesOfPods(): Promise<readonly (string | undefined)[]> {
+  return (await cluster.pods()).map((pod) => pod.spec.nodeName);
+}
+
+test('a Pod waits with a condition and an Event, and is bound when a node comes', async () => {
+  await createPod('a', '1');
+  const conditions = async () => (await cluster.pods())[0]?.status?.conditions ?? [];
+  await cluster.until(async () => (await conditions()).length > 0);
+  expect((await conditions()).find((c) => c.type === 'PodScheduled')).toMatchObject({
+    status: 'False',
+    reason: 'Unschedulable',
+    message: 'no nodes available to schedule pods',
+  });
+  await cluster.addNode();
+  await cluster.running(1);
+  const { items } = await cluster.client.list(EVENTS, { namespace: 'default' });
+  expect(items.map((event) => event.reason).sort()).toEqual(['FailedScheduling', 'Scheduled']);
+  const scheduled = items.find((event) => event.reason === 'Scheduled');
+  expect(scheduled?.note).toBe('Successfully assigned default/a to n1');
+});
+
+test('many Pods at once never take more than a node has', async () => {
+  const status = { allocatable: { cpu: '2', memory: '8Gi', pods: '110' } };
+  await cluster.addNode('n1', status);
+  await cluster.addNode('n2', status);
+  await Promise.all(Array.from({ length: 7 }, (_, i) => createPod(`p${i}`, '900m')));
+  await cluster.clock.advance(5000);
+  const placed = await nodesOfPods();
+  const count = (node: string | undefined): number => placed.filter((each) => each === node).length;
+  expect([count('n1'), count('n2'), count(undefined)]).toEqual([2, 2, 3]);
+
+  // The end of one Pod makes room for one that waits.
+  const [running] = (await cluster.pods()).filter((pod) => pod.spec.nodeName === 'n1');
+  if (running !== undefined) await cluster.finish(running, 0);
+  await cluster.until(async () => (await nodesOfPods()).filter((node) => node).length === 5);
+});
+
+test('scheduling gates, other schedulers and a node that becomes ready', async () => {
+  await cluster.addNode('n1', { conditions: [{ type: 'Ready', status: 'False' }] });
+  await createPod('gated', '1', { schedulingGates: [{ name: 'quota' }] });
+  await createPod('other', '1', { schedulerName: 'mine' });
+  await createPod('ours', '1');
+  await cluster.clock.advance(5000);
+  expect(await nodesOfPods()).toEqual([undefined, undefined, undefined]);
+  const patch = { status: { conditions: [{ type: 'Ready', status: 'True' }] } };
+  await cluster.client.patch(
+    NODES,
+    { name: 'n1' },
+    { type: 'merge', patch },
+    { subresource: 'status' },
+  );
+  await cluster.clock.advance(5000);
+  expect(await nodesOfPods()).toEqual([undefined, undefined, 'n1']);
+  const ungate = { type: 'merge', patch: { spec: { schedulingGates: null } } } as const;
+  await cluster.client.patch(PODS, { namespace: 'default', name: 'gated' }, ungate);
+  await cluster.clock.advance(5000);
+  expect(await nodesOfPods()).toEqual(['n1', undefined, 'n1']);
+});
