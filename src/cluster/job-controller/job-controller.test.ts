@@ -181,7 +181,7 @@ test('Pods of a Job that is gone lose the finalizer of the Job controller', asyn
         ],
       },
       spec: { containers: [{ name: 'main', image: 'none' }] },
-    } as Pod,
+    },
   );
   expect(job.metadata.uid).not.toBe('another');
   await cluster.startControllers();
