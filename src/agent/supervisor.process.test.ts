@@ -85,9 +85,9 @@ describe('a supervised worker', () => {
   it('takes its descendants with it, those in other sessions too', async () => {
     const { ended } = run(`
       trap '' TERM
-      (trap '' TERM; echo $BASHPID > group; while :; do read -t 1 _ < <(:); sleep 1; done) &
+      (trap '' TERM; echo $BASHPID > group; while :; do sleep 1; done) &
       setsid bash -c "trap '' TERM HUP; echo \\$\\$ > session; while :; do sleep 1; done" &
-      until [ -s group ] && [ -s session ]; do :; done
+      until [ -s group ] && [ -s session ]; do sleep 0.01; done
       exit 9`);
     expect((await ended).exitCode).toBe(9);
     const pids = await Promise.all(['group', 'session'].map(fileText));
