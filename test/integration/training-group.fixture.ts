@@ -1,0 +1,282 @@
+import { type Agent, startAgent } from '../../src/agent/agent.ts';
+import { createApiChannel } from '../../src/agent/api-channel.ts';
+import { type MarkerStore, NO_MARKER, processMarkerStore } from '../../src/agent/marker.ts';
+import { type WorkerExit, workerExit } from '../../src/agent/worker-exit.ts';
+import { MemoryCluster } from '../../src/cluster/memory-cluster.fixture.ts';
+import { JOBSET_CRD } from '../../src/jobset/crd.ts';
+import { JOBSETS, type JobSet, type JobSetSpec } from '../../src/jobset/jobset.ts';
+import { EPOCH, REPLICATED_JOB_NAME } from '../../src/jobset/names.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/custom-resource-definition.ts';
+import { EVENTS, type Event } from '../../src/kube/event.ts';
+import { COMPLETION_INDEX } from '../../src/kube/job.ts';
+import type { Stored, StringMap } from '../../src/kube/meta.ts';
+import { PODS, type Pod } from '../../src/kube/pod.ts';
+import { type Operator, startOperator } from '../../src/operator/operator.ts';
+import { createInformer, type Informer } from '../../src/runtime/informer.ts';
+import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
+import { SILENT } from '../../src/runtime/ports/logger.ts';
+import { InterruptedClient } from './interrupted-client.fixture.ts';
+
+/** One start of a worker, as its Pod saw it. */
+export interface WorkerStart {
+  readonly slot: string;
+  readonly podUid: string;
+  readonly epoch: number;
+}
+
+/**
+ * A JobSet on the embedded cluster in memory, under a virtual clock: the real operator, the real
+ * agents behind every Pod, and workers that do what the test says.
+ */
+export class TrainingGroup {
+  readonly cluster = new MemoryCluster();
+  readonly starts: WorkerStart[] = [];
+  /** The client of the operator that runs now. */
+  operatorClient = new InterruptedClient(this.cluster.client);
+  readonly #random = new SeededRandom(11);
+  readonly #workers = new Map<string, Worker>();
+  /** Called when a worker starts. */
+  onStart: (start: WorkerStart) => void = () => undefined;
+  #operator: Operator | undefined;
+  #pods: Informer<Pod> | undefined;
+
+  async start(): Promise<void> {
+    const { cluster } = this;
+    await cluster.start();
+    await cluster.addNode();
+    await cluster.client.create(CUSTOM_RESOURCE_DEFINITIONS, JOBSET_CRD);
+    await this.startOperator();
+    const { client, clock } = cluster;
+    const random = this.#random;
+    this.#pods = createInformer<Pod>({ client, resource: PODS, clock, random, logger: SILENT });
+    this.#pods.subscribe({
+      added: (pod) => this.#see(pod),
+      updated: (pod) => this.#see(pod),
+      deleted: (pod) => this.#workers.get(pod.metadata.uid)?.end(),
+    });
+  }
+
+  /** Starts an operator, instead of the one that ran. It dies as `prepare` says. */
+  async startOperator(
+    prepare: (client: InterruptedClient) => void = () => undefined,
+  ): Promise<void> {
+    await this.stopOperator();
+    const client = new InterruptedClient(this.cluster.client);
+    prepare(client);
+    this.operatorClient = client;
+    const { clock } = this.cluster;
+    const options = { client, clock, random: this.#random, logger: SILENT };
+    const starting = startOperator({ ...options, config: { agentImage: 'agent' } });
+    this.#operator = await this.#reached(starting);
+  }
+
+  /** Another operator beside the one that runs, as after a leader that does not know it is deposed. */
+  secondOperator(): { start(): Promise<void>; stop(): Promise<void> } {
+    const { client, clock } = this.cluster;
+    let operator: Operator | undefined;
+    const options = { client, clock, random: this.#random, logger: SILENT };
+    return {
+      start: async () => {
+        const config = { agentImage: 'agent' };
+        operator = await this.#reached(startOperator({ ...options, config }));
+      },
+      stop: async () => {
+        if (operator !== undefined) await this.#reached(operator.stop());
+      },
+    };
+  }
+
+  async stopOperator(): Promise<void> {
+    const operator = this.#operator;
+    this.#operator = undefined;
+    if (operator !== undefined) await this.#reached(operator.stop());
+  }
+
+  async create(spec: JobSetSpec, annotations: StringMap = {}, name = 'train'): Promise<void> {
+    await this.cluster.client.create(JOBSETS, {
+      apiVersion: JOBSET_CRD.spec.group + '/v1alpha2',
+      kind: JOBSETS.kind,
+      metadata: { name, namespace: 'default', annotations },
+      spec,
+    });
+  }
+
+  jobSet(name = 'train'): Promise<Stored<JobSet>> {
+    return this.cluster.client.get(JOBSETS, { namespace: 'default', name });
+  }
+
+  async patch(patch: object, name = 'train'): Promise<void> {
+    const at = { namespace: 'default', name };
+    await this.cluster.client.patch(JOBSETS, at, { type: 'merge', patch });
+  }
+
+  async events(): Promise<readonly Stored<Event>[]> {
+    const { items } = await this.cluster.client.list(EVENTS, { namespace: 'default' });
+    return items.filter(({ reportingController }) => reportingController === 'jobset');
+  }
+
+  /** Running workers by slot (`replicatedJob/index`), with their epochs. */
+  running(): ReadonlyMap<string, number> {
+    const running = new Map<string, number>();
+    for (const { slot, epoch } of this.#workers.values()) {
+      if (epoch !== undefined) running.set(slot, epoch);
+    }
+    return running;
+  }
+
+  /** Until `count` workers run, all in `epoch`. */
+  async allIn(epoch: number, count: number): Promise<void> {
+    await this.cluster.until(async () => {
+      const epochs = [...this.running().values()];
+      return epochs.length === count && epochs.every((each) => each === epoch);
+    });
+  }
+
+  until(condition: (status: NonNullable<JobSet['status']>) => boolean): Promise<void> {
+    return this.cluster.until(async () => condition((await this.jobSet()).status ?? {}));
+  }
+
+  /** Lets the worker in a slot exit. */
+  exit(slot: string, exitCode: number): void {
+    this.#workerIn(slot).exit(exitCode);
+  }
+
+  /** Lets the Pod in a slot end, with success if the code is 0. */
+  async finish(slot: string, exitCode: number): Promise<void> {
+    const worker = this.#workerIn(slot);
+    const pod = this.#pods?.store.get(`default/${worker.podName}`);
+    worker.end();
+    if (pod !== undefined) await this.cluster.finish(pod, exitCode);
+  }
+
+  podNameIn(slot: string): string {
+    return this.#workerIn(slot).podName;
+  }
+
+  /** UIDs of the Pods that run, by name of the Pod. */
+  async podUids(): Promise<ReadonlyMap<string, string>> {
+    const pods = await this.cluster.pods();
+    return new Map(pods.map(({ metadata }) => [metadata.name, metadata.uid]));
+  }
+
+  async announce(podName: string, epoch: string): Promise<void> {
+    const patch = { metadata: { annotations: { [EPOCH]: epoch } } };
+    const at = { namespace: 'default', name: podName };
+    await this.cluster.client.patch(PODS, at, { type: 'merge', patch });
+  }
+
+  async stop(): Promise<void> {
+    for (const worker of this.#workers.values()) worker.end();
+    await this.stopOperator();
+    if (this.#pods !== undefined) await this.#reached(this.#pods.stop());
+    await this.cluster.stop();
+  }
+
+  #workerIn(slot: string): Worker {
+    for (const worker of this.#workers.values()) if (worker.slot === slot) return worker;
+    throw new Error(`nobody is in slot ${slot}`);
+  }
+
+  #see(pod: Stored<Pod>): void {
+    const known = this.#workers.get(pod.metadata.uid);
+    const isEnding = pod.metadata.deletionTimestamp !== undefined;
+    if (isEnding || pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded') {
+      known?.end();
+      this.#workers.delete(pod.metadata.uid);
+      return;
+    }
+    if (known !== undefined || pod.status?.phase !== 'Running') return;
+    if (pod.metadata.ownerReferences === undefined) return;
+    const { client, clock } = this.cluster;
+    const options = { client, clock, random: this.#random, logger: SILENT };
+    const slot = slotOf(pod);
+    const started = (epoch: number): void => {
+      const start = { slot, podUid: pod.metadata.uid, epoch };
+      this.starts.push(start);
+      this.onStart(start);
+    };
+    this.#workers.set(pod.metadata.uid, new Worker(pod, slot, options, started));
+  }
+
+  async #reached<T>(work: Promise<T>): Promise<T> {
+    let hasEnded = false;
+    const ended = work.finally(() => {
+      hasEnded = true;
+    });
+    await this.cluster.clock.runUntil(() => hasEnded, 60_000);
+    return ended;
+  }
+}
+
+type AgentRuntime = Pick<
+  Parameters<typeof createApiChannel>[0],
+  'client' | 'clock' | 'random' | 'logger'
+>;
+
+/** A Pod's supervising agent with a worker that runs until it is told otherwise. */
+class Worker {
+  readonly slot: string;
+  readonly podName: string;
+  /** The epoch in which the worker runs. */
+  epoch: number | undefined;
+  readonly #agent: Agent;
+  #ended: ((exit: WorkerExit, restartsGroup: boolean) => void) | undefined;
+
+  constructor(
+    { metadata }: Stored<Pod>,
+    slot: string,
+    runtime: AgentRuntime,
+    started: (epoch: number) => void,
+    markers: MarkerStore = processMarkerStore(),
+  ) {
+    this.slot = slot;
+    this.podName = metadata.name;
+    const jobSetUid = metadata.labels?.['jobset.sigs.k8s.io/jobset-uid'];
+    this.#agent = startAgent({
+      jobSetUid,
+      marker: NO_MARKER,
+      markers,
+      logger: SILENT,
+      channel: createApiChannel({
+        ...runtime,
+        namespace: metadata.namespace ?? '',
+        jobSetName: metadata.labels?.['jobset.sigs.k8s.io/jobset-name'] ?? '',
+        replicatedJobName: metadata.labels?.[REPLICATED_JOB_NAME],
+        podName: metadata.name,
+        podUid: metadata.uid,
+        announced: 0,
+      }),
+      body: {
+        mode: 'Supervisor',
+        lift: (epoch, ended) => {
+          this.epoch = epoch;
+          this.#ended = ended;
+          started(epoch);
+        },
+        stopWorker: () => this.#exited({ exitCode: undefined, signal: 'SIGTERM' }, false),
+      },
+    });
+    this.#agent.left.catch(() => undefined);
+  }
+
+  exit(exitCode: number): void {
+    this.#exited({ exitCode, signal: undefined }, exitCode !== 0);
+  }
+
+  /** The Pod ends, and the agent with it. */
+  end(): void {
+    this.#agent.stop('SIGTERM');
+    if (this.epoch !== undefined) this.exit(0);
+  }
+
+  #exited(exit: Parameters<typeof workerExit>[0], restartsGroup: boolean): void {
+    const ended = this.#ended;
+    this.epoch = undefined;
+    this.#ended = undefined;
+    ended?.(workerExit(exit), restartsGroup);
+  }
+}
+
+function slotOf({ metadata }: Stored<Pod>): string {
+  return `${metadata.labels?.[REPLICATED_JOB_NAME]}/${metadata.annotations?.[COMPLETION_INDEX]}`;
+}
