@@ -46,6 +46,11 @@ export class MemoryCollection {
     this.#record('DELETED', this.#versioned(name, old.metadata.uid, old.metadata.labels ?? {}));
   }
 
+  /** Something happens on the server that watches of this collection do not show. */
+  changeElsewhere(): void {
+    this.#version++;
+  }
+
   /** Tells all watches the present version. */
   bookmark(): void {
     for (const watch of this.#watches) watch.push(this.#bookmarkLine());
