@@ -165,7 +165,9 @@ class JobWorker {
     await forEachPod(plan.stopped, remove);
     const creation = await this.#create(job, plan.created, memory, signal);
     const failedCreations = plan.created.length - creation.created;
-    await this.#writeStatus(job, withFewerActive(plan.status, failedCreations), memory, signal);
+    const status = withFewerActive(plan.status, failedCreations);
+    const isWritten = await this.#writeStatus(job, status, memory, signal);
+    if (!isWritten) return;
     memory.streak = plan.streak;
     for (const event of plan.events) this.#tell(job, event);
     await forEachPod(plan.settled, (pod) => this.#untrack(pod, memory, signal));
@@ -199,15 +201,22 @@ class JobWorker {
     }
   }
 
+  /** False if the Job is gone, and its Pods are orphans from now on. */
   async #writeStatus(
     job: Stored<Job>,
     status: JobStatus,
     memory: JobMemory,
     signal: AbortSignal,
-  ): Promise<void> {
-    if (isSameStatus(job.status ?? {}, status)) return;
+  ): Promise<boolean> {
+    if (isSameStatus(job.status ?? {}, status)) return true;
     const options = { subresource: 'status', signal } as const;
-    memory.wrote(await this.#options.client.update(JOBS, { ...job, status }, options));
+    try {
+      memory.wrote(await this.#options.client.update(JOBS, { ...job, status }, options));
+      return true;
+    } catch (error) {
+      if (isReason(error, 'NotFound')) return false;
+      throw error;
+    }
   }
 
   async #untrack(pod: Stored<Pod>, memory: JobMemory, signal: AbortSignal): Promise<void> {
