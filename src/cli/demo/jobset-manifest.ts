@@ -41,6 +41,7 @@ export function demoManifest(example: JobSet, options: ManifestOptions): JobSet 
     metadata: {
       ...example.metadata,
       name: options.name,
+      namespace: 'default',
       annotations: { [RESTART_MODE]: options.mode === 'supervisor' ? 'Supervisor' : 'Sidecar' },
     },
     spec: {
