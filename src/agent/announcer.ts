@@ -59,6 +59,7 @@ export class Announcer {
   readonly #backoff: Backoff;
   #wanted: Announcement | undefined;
   #isWorking = false;
+  #conflicts = 0;
   #uid: string | undefined;
   #old: Old;
 
@@ -105,6 +106,7 @@ export class Announcer {
         const announcement = this.#wanted;
         if (!(await this.#attempt(announcement))) continue;
         this.#backoff.reset();
+        this.#conflicts = 0;
         if (this.#wanted === announcement) this.#wanted = undefined;
         confirmed(announcement.epoch);
       }
@@ -127,7 +129,8 @@ export class Announcer {
       }
       const operations = this.#operations(announcement, this.#old);
       this.#learn(await this.#patch({ type: 'json', operations }, signal));
-      return this.#isAt(text);
+      if (!this.#isAt(text)) throw new Error('the server stored another value');
+      return true;
     } catch (error) {
       await this.#afterFailure(error);
       return false;
@@ -176,9 +179,10 @@ export class Announcer {
       return;
     }
     const isConflict = code === 422 || code === 409;
-    const isFirst = this.#old.name !== 'Unknown' && this.#old.name !== 'Absent';
     if (isConflict || code === undefined || code >= 500) this.#old = { name: 'Unknown' };
-    if (isConflict && isFirst) return;
+    // One conflict is what a marker that knows too little costs. More are somebody else's doing, such
+    // as an admission policy's, which answers 422 as well.
+    if (isConflict && ++this.#conflicts === 1) return;
     logger.warn('the epoch could not be announced yet', { err: String(error) });
     await sleep(clock, this.#backoff.next(), signal);
   }

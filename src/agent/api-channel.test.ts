@@ -1,195 +1,15 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { JobSet, JobSetStatus } from '../jobset/jobset.ts';
 import { EPOCH, NOTICE } from '../jobset/names.ts';
-import type { Stored } from '../kube/meta.ts';
-import { applyJsonPatch, parseJsonPatch } from '../kube/patch/json-patch.ts';
-import type { Pod } from '../kube/pod.ts';
-import { ApiStatusError, failure } from '../kube/status.ts';
+import { failure } from '../kube/status.ts';
 import { createClient } from '../runtime/http-client.ts';
 import { handlerTransport } from '../runtime/memory/memory-transport.ts';
 import { SeededRandom } from '../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
-import type { HttpRequest, HttpResponse } from '../runtime/ports/transport.ts';
+import type { HttpResponse } from '../runtime/ports/transport.ts';
 import { createApiChannel } from './api-channel.ts';
 import type { Channel } from './channel.ts';
-
-/** One JobSet and one Pod behind HTTP, with room for faults. */
-class FakeApi {
-  /** How it takes `sendInitialEvents`. */
-  streaming: 'yes' | 'refuses' | 'ignores' = 'yes';
-  version = 10;
-  jobSet: Stored<JobSet> | undefined;
-  pod: Stored<Pod> | undefined;
-  readonly requests: string[] = [];
-  /** Answers, throws, or returns undefined to let the request through. */
-  fault: (request: HttpRequest, count: number) => Promise<HttpResponse> | undefined = () =>
-    undefined;
-  /** Called after a patch was applied; a throw is an answer that got lost. */
-  applied: (count: number) => void = () => undefined;
-  readonly #watches = new Set<(line: string | undefined) => void>();
-  #patches = 0;
-
-  constructor() {
-    const creationTimestamp = '2026-01-01T00:00:00Z';
-    const metadata = { namespace: 'ns', creationTimestamp, resourceVersion: '10' };
-    this.jobSet = {
-      apiVersion: 'jobset.x-k8s.io/v1alpha2',
-      kind: 'JobSet',
-      metadata: { ...metadata, name: 'train', uid: 'jobset-uid' },
-      spec: {
-        replicatedJobs: [
-          {
-            name: 'w',
-            replicas: 1,
-            template: { spec: { template: { spec: { containers: [] } } } },
-          },
-        ],
-        failurePolicy: { restartStrategy: 'InPlaceRestart' },
-      },
-    };
-    this.pod = {
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: { ...metadata, name: 'pod', uid: 'pod-uid', annotations: { other: 'x' } },
-      spec: { containers: [] },
-    };
-  }
-
-  get annotations(): Readonly<Record<string, string>> {
-    return this.pod?.metadata.annotations ?? {};
-  }
-
-  /** Writes the JobSet's status and tells the watches. */
-  setStatus(deprecated: number, released: number): void {
-    if (this.jobSet === undefined) throw new Error('there is no JobSet');
-    const status: JobSetStatus = {
-      deprecatedEpoch: deprecated,
-      replicatedJobsStatus: [
-        {
-          name: 'w',
-          ready: 0,
-          succeeded: 0,
-          failed: 0,
-          active: 0,
-          suspended: 0,
-          syncedEpoch: released,
-        },
-      ],
-    };
-    const metadata = { ...this.jobSet.metadata, resourceVersion: String(++this.version) };
-    this.jobSet = { ...this.jobSet, metadata, status };
-    this.emit({ type: 'MODIFIED', object: this.jobSet });
-  }
-
-  setPod(change: Partial<Stored<Pod>['metadata']>): void {
-    if (this.pod === undefined) throw new Error('there is no Pod');
-    const resourceVersion = String(++this.version);
-    this.pod = { ...this.pod, metadata: { ...this.pod.metadata, ...change, resourceVersion } };
-  }
-
-  emit(event: object): void {
-    for (const watch of this.#watches) watch(`${JSON.stringify(event)}\n`);
-  }
-
-  /** The server ends all watches. */
-  closeWatches(): void {
-    for (const watch of this.#watches) watch(undefined);
-  }
-
-  get openWatches(): number {
-    return this.#watches.size;
-  }
-
-  handler = async (request: HttpRequest): Promise<HttpResponse> => {
-    this.requests.push(`${request.method} ${request.path}`);
-    const fault = this.fault(request, this.requests.length);
-    if (fault !== undefined) return fault;
-    const url = new URL(request.path, 'http://x');
-    try {
-      if (url.pathname.includes('/pods/')) return json(200, this.#patch(request));
-      if (url.searchParams.get('watch') !== 'true') return json(200, this.#list());
-      return this.#watch(url.searchParams, request.signal);
-    } catch (error) {
-      if (error instanceof ApiStatusError) return json(error.code, error.status);
-      throw error;
-    }
-  };
-
-  #list(): object {
-    const items = this.jobSet === undefined ? [] : [this.jobSet];
-    return { kind: 'JobSetList', metadata: { resourceVersion: String(this.version) }, items };
-  }
-
-  #watch(query: URLSearchParams, signal: AbortSignal): HttpResponse {
-    const isStreaming = query.get('sendInitialEvents') === 'true';
-    if (isStreaming && this.streaming === 'refuses') {
-      throw failure('Invalid', 'sendInitialEvents is forbidden for watch');
-    }
-    const lines: string[] = [];
-    if (isStreaming) {
-      if (this.jobSet !== undefined) lines.push(line({ type: 'ADDED', object: this.jobSet }));
-      if (this.streaming === 'yes') lines.push(line(bookmark(this.version, true)));
-    }
-    return { status: 200, headers: {}, body: this.#body(lines, signal) };
-  }
-
-  async *#body(first: readonly string[], signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
-    const queue: (string | undefined)[] = [...first];
-    let wake: () => void = () => undefined;
-    const push = (text: string | undefined): void => {
-      queue.push(text);
-      wake();
-    };
-    this.#watches.add(push);
-    signal.addEventListener('abort', () => push(undefined), { once: true });
-    try {
-      for (;;) {
-        while (queue.length === 0) {
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-        }
-        const next = queue.shift();
-        if (next === undefined) return;
-        yield Buffer.from(next);
-      }
-    } finally {
-      this.#watches.delete(push);
-    }
-  }
-
-  #patch(request: HttpRequest): object {
-    if (this.pod === undefined) throw failure('NotFound', 'pods "pod" not found');
-    const body: unknown = JSON.parse(Buffer.from(request.body ?? []).toString());
-    if (request.headers['content-type'] !== 'application/json-patch+json') {
-      expect(body).toEqual({});
-      return this.pod;
-    }
-    const patched = applyJsonPatch(this.pod, parseJsonPatch(body)) as Stored<Pod>;
-    this.setPod(patched.metadata);
-    this.applied(++this.#patches);
-    return this.pod;
-  }
-}
-
-function line(event: object): string {
-  return `${JSON.stringify(event)}\n`;
-}
-
-function bookmark(version: number, isEnd: boolean): object {
-  const annotations = isEnd ? { 'k8s.io/initial-events-end': 'true' } : {};
-  const metadata = { resourceVersion: String(version), annotations };
-  return { type: 'BOOKMARK', object: { apiVersion: 'x/v1', kind: 'JobSet', metadata } };
-}
-
-function json(status: number, body: object): HttpResponse {
-  return {
-    status,
-    headers: { 'content-type': 'application/json' },
-    body: Buffer.from(JSON.stringify(body)),
-  };
-}
+import { bookmark, FakeApi, json, line } from './fake-api.fixture.ts';
 
 class Scene {
   readonly api = new FakeApi();
@@ -443,6 +263,20 @@ describe('announcing an epoch', () => {
     scene.open().announce({ epoch: 1 });
     await scene.until(() => scene.heard.includes('announced 1'), 900_000);
     expect(scene.patches).toBe(31);
+  });
+
+  it.each<[string, () => HttpResponse]>([
+    ['always refuses the patch', () => json(422, failure('Invalid', 'denied by policy').status)],
+    ['always stores another value', () => json(200, scene.api.pod ?? {})],
+  ])('does not hammer a server that %s', async (_, answer) => {
+    scene.api.fault = ({ method, headers }) =>
+      method === 'PATCH' && headers['content-type'] === 'application/json-patch+json'
+        ? Promise.resolve(answer())
+        : undefined;
+    scene.open().announce({ epoch: 1 });
+    await scene.clock.advance(60_000);
+    expect(scene.patches).toBeGreaterThan(4);
+    expect(scene.patches).toBeLessThan(40);
   });
 
   it('goes on after the right to patch is granted', async () => {

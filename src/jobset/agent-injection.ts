@@ -4,8 +4,9 @@
  * startup probe is the barrier. As a supervisor it is the entry point of the worker container and
  * starts the worker itself. A template that brings an agent of its own is left as it is.
  */
-import type { Container, ContainerRestartRule, EnvVar, PodTemplateSpec } from '../kube/pod.ts';
+import type { Container, ContainerRestartRule, PodTemplateSpec } from '../kube/pod.ts';
 import type { FieldError } from '../kube/status.ts';
+import { agentEnvironment, environmentErrors, mergeEnvironment } from './agent-environment.ts';
 import {
   AGENT_COMMAND,
   AGENT_CONTAINER,
@@ -14,21 +15,9 @@ import {
   BARRIER_PATH,
   BARRIER_PORT,
   DEFAULT_RESTART_EXIT_CODE,
-  ENV_EXIT_CODE,
-  ENV_JOBSET_NAME,
-  ENV_JOBSET_UID,
-  ENV_MARKER_DIRECTORY,
-  ENV_NAMESPACE,
-  ENV_POD_IP,
-  ENV_POD_NAME,
-  ENV_POD_UID,
-  ENV_REPLICATED_JOB_NAME,
   ENV_RESTART_RULES,
-  JOBSET_NAME,
-  JOBSET_UID,
   MARKER_DIRECTORY,
   MARKER_VOLUME_NAME,
-  REPLICATED_JOB_NAME,
   SERVICE_ACCOUNT_DIRECTORY,
 } from './names.ts';
 import { templateAgent, templateAgentWarning } from './template-agent.ts';
@@ -94,7 +83,7 @@ function injectSidecar(template: PodTemplateSpec, options: AgentOptions): AgentI
     image: options.image,
     command: [options.command ?? AGENT_COMMAND],
     ports: [{ containerPort: BARRIER_PORT }],
-    env: agentEnvironment(options),
+    env: agentEnvironment(options.exitCode ?? DEFAULT_RESTART_EXIT_CODE),
     volumeMounts: agentMounts(template),
     restartPolicy: 'Always',
     restartPolicyRules: [RESTART_POD_ON_EVERY_EXIT],
@@ -152,7 +141,7 @@ function injectSupervisor(template: PodTemplateSpec, options: AgentOptions): Age
   }
   const rules = worker.restartPolicyRules ?? [];
   const added = [
-    ...agentEnvironment(options),
+    ...agentEnvironment(options.exitCode ?? DEFAULT_RESTART_EXIT_CODE),
     ...(rules.length === 0 ? [] : [{ name: ENV_RESTART_RULES, value: JSON.stringify(rules) }]),
   ];
   const { args, ...rest } = worker;
@@ -172,7 +161,7 @@ function injectSupervisor(template: PodTemplateSpec, options: AgentOptions): Age
       },
     },
     warnings: supervisorWarnings(worker, others),
-    errors: environmentErrors(worker, added, options),
+    errors: environmentErrors(worker, added, field(options, 'spec.containers[0].env')),
   };
 }
 
@@ -203,59 +192,6 @@ function withRestartRules(container: Container): Container {
     restartPolicy: container.restartPolicy ?? 'Never',
     restartPolicyRules: [RESTART_POD_ON_FAILURE],
   };
-}
-
-function agentEnvironment(options: AgentOptions): readonly EnvVar[] {
-  return [
-    fromField(ENV_NAMESPACE, 'metadata.namespace'),
-    fromField(ENV_POD_NAME, 'metadata.name'),
-    fromField(ENV_POD_UID, 'metadata.uid'),
-    fromField(ENV_POD_IP, 'status.podIP'),
-    fromField(ENV_JOBSET_NAME, `metadata.annotations['${JOBSET_NAME}']`),
-    fromField(ENV_JOBSET_UID, `metadata.annotations['${JOBSET_UID}']`),
-    fromField(ENV_REPLICATED_JOB_NAME, `metadata.annotations['${REPLICATED_JOB_NAME}']`),
-    { name: ENV_EXIT_CODE, value: String(options.exitCode ?? DEFAULT_RESTART_EXIT_CODE) },
-    { name: ENV_MARKER_DIRECTORY, value: MARKER_DIRECTORY },
-  ];
-}
-
-function fromField(name: string, fieldPath: string): EnvVar {
-  return { name, valueFrom: { fieldRef: { fieldPath } } };
-}
-
-/** The worker shares the supervisor's environment: what it defines itself must mean the same. */
-function mergeEnvironment(own: readonly EnvVar[], added: readonly EnvVar[]): readonly EnvVar[] {
-  const names = new Set(own.map(({ name }) => name));
-  return [...own, ...added.filter(({ name }) => !names.has(name))];
-}
-
-function environmentErrors(
-  worker: Container,
-  added: readonly EnvVar[],
-  options: AgentOptions,
-): readonly FieldError[] {
-  return (worker.env ?? []).flatMap((variable, index): readonly FieldError[] => {
-    const needed = added.find(({ name }) => name === variable.name);
-    if (needed === undefined || isSameVariable(needed, variable)) return [];
-    const expected =
-      needed.value === undefined
-        ? `the field ${needed.valueFrom?.fieldRef?.fieldPath ?? ''}`
-        : JSON.stringify(needed.value);
-    return [
-      {
-        type: 'FieldValueInvalid',
-        field: field(options, `spec.containers[0].env[${index}]`),
-        badValue: variable.name,
-        detail: `the supervising agent needs this variable to hold ${expected}`,
-      },
-    ];
-  });
-}
-
-function isSameVariable(a: EnvVar, b: EnvVar): boolean {
-  return (
-    a.value === b.value && a.valueFrom?.fieldRef?.fieldPath === b.valueFrom?.fieldRef?.fieldPath
-  );
 }
 
 function agentMounts(template: PodTemplateSpec): NonNullable<Container['volumeMounts']> {
