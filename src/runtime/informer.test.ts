@@ -6,6 +6,7 @@ import { failure, type StatusReason } from '../kube/status.ts';
 import { createClient } from './http-client.ts';
 import { createInformer, type Informer, type InformerOptions } from './informer.ts';
 import { eventLoopTurn } from './memory/event-loop-turn.ts';
+import { frozen } from './memory/frozen.ts';
 import { MemoryCollection } from './memory/memory-collection.ts';
 import { MemoryLogger } from './memory/memory-logger.ts';
 import { handlerTransport } from './memory/memory-transport.ts';
@@ -146,7 +147,7 @@ describe('an informer', () => {
     expect(at.logger.records.filter((record) => record.level === 'error').length).toBe(2);
   });
 
-  it('drops managed fields and freezes nothing that it is not told to', async () => {
+  it('drops managed fields', async () => {
     const at = setup((server) => {
       server.set('a');
       const [object] = server.objects.values();
@@ -155,6 +156,17 @@ describe('an informer', () => {
     await at.clock.settle();
     expect(at.informer.store.get('ns/a')?.metadata).not.toHaveProperty('managedFields');
     expect(at.informer.store.get('ns/a')?.metadata.uid).toBe('uid-1');
+  });
+
+  it('keeps of an object what it is told to, however the object came', async () => {
+    const at = setup((server) => server.set('listed'), { transform: frozen });
+    await at.clock.settle();
+    at.server.set('watched');
+    await at.clock.settle();
+    for (const { metadata } of at.informer.store.values()) {
+      expect(() => Object.assign(metadata.labels ?? {}, { a: 'b' })).toThrow(TypeError);
+    }
+    expect(at.informer.store.size).toBe(2);
   });
 
   it('asks for its selectors, and for metadata only where it is told to', async () => {

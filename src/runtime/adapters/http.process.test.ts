@@ -1,6 +1,6 @@
 import http from 'node:http';
 import net from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../ports/transport.ts';
 import { type HttpServer, type HttpServerOptions, startHttpServer } from './http-server.ts';
 import { createHttpTransport, type HttpTransport } from './http-transport.ts';
@@ -151,6 +151,19 @@ describe('an exchange over a socket', () => {
 
     expect(await textOf(await transport.send(get('/pods')))).toBe('quick');
     expect(watches.map((watch) => watch.status)).toEqual(Array(10).fill(200));
+  });
+
+  it('has the system probe every connection, so that a vanished peer is noticed', async () => {
+    const server = await serve(async () => ok(''));
+    const probed = vi.spyOn(net.Socket.prototype, 'setKeepAlive');
+    cleanups.push(() => probed.mockRestore());
+    const transport = connect(server.url);
+    await textOf(await transport.send(get('/')));
+    await textOf(await transport.send(get('/?watch=true')));
+    const firstProbes = probed.mock.calls.filter(([enabled]) => enabled === true);
+    expect(firstProbes.filter(([, delayMs]) => delayMs === 30_000).length).toBeGreaterThanOrEqual(
+      2,
+    );
   });
 
   it('flushes each chunk of a stream when it is made', async () => {
