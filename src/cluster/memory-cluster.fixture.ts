@@ -95,9 +95,13 @@ export class MemoryCluster {
     this.#node ??= new ScriptedNode(this.client, this.clock, this.#random);
   }
 
-  async createJob(spec: Partial<JobSpec> = {}, name = 'train'): Promise<Stored<Job>> {
+  async createJob(
+    spec: Partial<JobSpec> = {},
+    name = 'train',
+    namespace = 'default',
+  ): Promise<Stored<Job>> {
     const containers = [{ name: 'main', image: 'none', command: ['true'] }];
-    const metadata = { name, namespace: 'default' };
+    const metadata = { name, namespace };
     return this.client.create(JOBS, {
       apiVersion: 'batch/v1',
       kind: 'Job',

@@ -191,7 +191,12 @@ test('Pods of a Job that is gone lose the finalizer of the Job controller', asyn
   });
 });
 
-test('a crash at any write of a Job changes nothing in its outcome', async () => {
+/** It runs a cluster for each write, which takes its time on a busy machine. */
+const MANY_CLUSTERS_TIMEOUT_MS = 60_000;
+
+test('a crash at any write of a Job changes nothing in its outcome', {
+  timeout: MANY_CLUSTERS_TIMEOUT_MS,
+}, async () => {
   let writes = 0;
   for (let crashAt = 1; crashAt === 1 || crashAt <= writes; crashAt++) {
     await start();

@@ -1,5 +1,5 @@
 import { JOBS, type Job, type JobStatus } from '../../kube/job.ts';
-import { controllerOf, type Stored } from '../../kube/meta.ts';
+import type { Stored } from '../../kube/meta.ts';
 import { PODS, type Pod } from '../../kube/pod.ts';
 import { ApiStatusError, isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client.ts';
@@ -11,7 +11,8 @@ import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import { JobMemory } from './job-memory.ts';
-import { hasEnded, isTracked } from './job-pods.ts';
+import { hasEnded, isControlledBy, isTracked, jobKeyOf } from './job-pods.ts';
+import { releasePod, releaseStrangers } from './orphaned-pods.ts';
 import { type JobEvent, type JobPlan, planJob } from './plan.ts';
 import { createPods, deletePod, forEachPod, untrackPod } from './pod-writes.ts';
 
@@ -92,16 +93,6 @@ function isUrgent(pod: Pod): boolean {
   return hasEnded(pod) || pod.metadata.deletionTimestamp !== undefined;
 }
 
-function jobKeyOf(pod: Pod): string | undefined {
-  const owner = controllerOf(pod.metadata);
-  if (owner?.kind !== JOBS.kind || !owner.apiVersion.startsWith(`${JOBS.group}/`)) return undefined;
-  return `${pod.metadata.namespace ?? ''}/${owner.name}`;
-}
-
-function isControlledBy(pod: Pod, uid: string | undefined): boolean {
-  return uid !== undefined && controllerOf(pod.metadata)?.uid === uid;
-}
-
 class JobWorker {
   readonly #options: JobControllerOptions;
   /** By UID of the Job. */
@@ -117,10 +108,11 @@ class JobWorker {
 
   async reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult | undefined> {
     if (key.startsWith(POD_PREFIX)) {
-      await this.#releasePod(key.slice(POD_PREFIX.length), signal);
+      await releasePod(this.#options, key.slice(POD_PREFIX.length), signal);
       return undefined;
     }
-    await this.#releaseOrphans(key, signal);
+    const uid = this.#options.jobs.store.get(key)?.metadata.uid;
+    await releaseStrangers(this.#options.client, this.#podsOf(key), uid, signal);
     const job = this.#options.jobs.store.get(key);
     if (job === undefined || (job.spec.managedBy ?? OUR_NAME) !== OUR_NAME) return undefined;
     const memory = this.#memoryOf(job);
@@ -235,39 +227,8 @@ class JobWorker {
     memory.isCreationOpen = false;
   }
 
-  /** Takes the finalizer off a Pod that its Job has left behind. */
-  async #releasePod(key: string, signal: AbortSignal): Promise<void> {
-    const pod = this.#options.pods.store.get(key);
-    if (pod === undefined || jobKeyOf(pod) !== undefined) return;
-    await untrackPod(this.#options.client, pod, signal);
-  }
-
-  /** Lets Pods go whose Job is gone; the garbage collector deletes them. */
-  async #releaseOrphans(key: string, signal: AbortSignal): Promise<void> {
-    const uid = this.#options.jobs.store.get(key)?.metadata.uid;
-    const strangers = this.#podsOf(key).filter(
-      (pod) => isTracked(pod) && !isControlledBy(pod, uid),
-    );
-    const [first] = strangers;
-    const owner = first === undefined ? undefined : controllerOf(first.metadata);
-    if (first === undefined || owner === undefined) return;
-    // The cache of Jobs may lag behind that of Pods.
-    const liveUid = await this.#liveUid(first.metadata.namespace ?? '', owner.name, signal);
-    const orphans = strangers.filter((pod) => !isControlledBy(pod, liveUid));
-    await forEachPod(orphans, (pod) => untrackPod(this.#options.client, pod, signal));
-  }
-
   #podsOf(key: string): readonly Stored<Pod>[] {
     return [...this.#options.pods.store.byIndex(JOB_INDEX, key)];
-  }
-
-  async #liveUid(namespace: string, name: string, signal: AbortSignal) {
-    try {
-      return (await this.#options.client.get(JOBS, { namespace, name }, { signal })).metadata.uid;
-    } catch (error) {
-      if (isReason(error, 'NotFound')) return undefined;
-      throw error;
-    }
   }
 
   #memoryOf(job: Stored<Job>): JobMemory {

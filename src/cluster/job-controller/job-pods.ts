@@ -1,5 +1,5 @@
-import { COMPLETION_INDEX, JOB_TRACKING_FINALIZER, type Job } from '../../kube/job.ts';
-import type { Stored } from '../../kube/meta.ts';
+import { COMPLETION_INDEX, JOB_TRACKING_FINALIZER, JOBS, type Job } from '../../kube/job.ts';
+import { controllerOf, type Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/pod.ts';
 
 /**
@@ -8,6 +8,18 @@ import type { Pod } from '../../kube/pod.ts';
  */
 export function isTracked(pod: Pod): boolean {
   return pod.metadata.finalizers?.includes(JOB_TRACKING_FINALIZER) === true;
+}
+
+/** `namespace/name` of the Job that controls the Pod, whether or not that Job exists. */
+export function jobKeyOf(pod: Pod): string | undefined {
+  const owner = controllerOf(pod.metadata);
+  if (owner?.kind !== JOBS.kind || !owner.apiVersion.startsWith(`${JOBS.group}/`)) return undefined;
+  return `${pod.metadata.namespace ?? ''}/${owner.name}`;
+}
+
+/** Whether the object of this UID controls the Pod; none does if there is no such object. */
+export function isControlledBy(pod: Pod, uid: string | undefined): boolean {
+  return uid !== undefined && controllerOf(pod.metadata)?.uid === uid;
 }
 
 /** Ended by itself: phase Succeeded or Failed. */
