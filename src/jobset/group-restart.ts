@@ -32,7 +32,10 @@ export function planGroupRestart(planning: Planning): GroupStep {
   const { snapshot, spec, stages } = planning;
   if (stages === undefined || spec.suspend) return { kind: 'Nothing' };
   const group = groupOf(planning, stages);
-  if (isResuming(planning, group)) return end(planning, group, 'Resumed', undefined);
+  if (isResuming(planning, group)) {
+    if (snapshot.answers.areJobsFresh !== true) return ask({ kind: 'FreshJobs' });
+    return end(planning, group, 'Resumed', undefined);
+  }
   const stray = strays(planning, group);
   if (stray !== undefined) return stray;
 

@@ -338,7 +338,10 @@ describe('a group that restarts in place', () => {
     expect(asleep.status?.deprecatedEpoch).toBe(3);
     expect(conditionsOf(asleep)).toEqual(['Suspended=True SuspendedJobs']);
 
-    const resumed = planOf(jobSetWith(spec, epochs(3, 4)), view);
+    const asked = planOf(jobSetWith(spec, epochs(3, 4)), view);
+    expect(asked.question, 'the cache may be old').toEqual({ kind: 'FreshJobs' });
+    const answers = { areJobsFresh: true };
+    const resumed = planOf(jobSetWith(spec, epochs(3, 4)), { ...view, answers });
     expect(resumed.status).toMatchObject({
       deprecatedEpoch: 4,
       inPlaceRestartsCountTowardsMax: 0,

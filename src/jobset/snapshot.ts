@@ -41,6 +41,8 @@ export type Question =
   | { readonly kind: 'Notice'; readonly pod: PodFacts }
   /** Which Pod made this Job fail, and in which epoch? */
   | { readonly kind: 'FailedJob'; readonly job: Stored<Job> }
+  /** Are Jobs really suspended, so that a released epoch has lost its Pods? */
+  | { readonly kind: 'FreshJobs' }
   /** Which Pods have succeeded by now, so that no Job is made anew that is all but complete? */
   | { readonly kind: 'SucceededPods' }
   /** Are these Pods ahead of their time, or is the JobSet at hand old? */
@@ -49,6 +51,8 @@ export type Question =
 export interface Answers {
   readonly witness?: Witness;
   readonly failedJob?: FailedJobAnswer;
+  /** True if `jobs` are no older than the question. */
+  readonly areJobsFresh?: boolean;
   /** True if `members` holds every Pod that had succeeded when the question was asked. */
   readonly isSuccessFresh?: boolean;
   /** True if the JobSet was read from the API after the question. */

@@ -4,8 +4,14 @@ import { type PodFacts, podFacts } from '../jobset/members.ts';
 import { JOBSET_UID } from '../jobset/names.ts';
 import type { Answers, FailedJobAnswer, Question } from '../jobset/snapshot.ts';
 import { type Witness, witnessOf } from '../jobset/witness.ts';
-import { COMPLETION_INDEX, CONTROLLER_UID_LABEL, JOB_NAME_LABEL, type Job } from '../kube/job.ts';
-import type { PartialObjectMetadata, Stored } from '../kube/meta.ts';
+import {
+  COMPLETION_INDEX,
+  CONTROLLER_UID_LABEL,
+  JOB_NAME_LABEL,
+  JOBS,
+  type Job,
+} from '../kube/job.ts';
+import type { KubeList, KubeObject, PartialObjectMetadata, Stored } from '../kube/meta.ts';
 import { PODS, type Pod } from '../kube/pod.ts';
 import { isReason } from '../kube/status.ts';
 import type { Client } from '../runtime/client.ts';
@@ -29,6 +35,8 @@ export async function inquire(
     }
     case 'FailedJob':
       return { answers: { failedJob: await findFailedPod(question.job, sinceMs, client, signal) } };
+    case 'FreshJobs':
+      return { answers: { areJobsFresh: true }, jobs: await listJobs(jobSet, client, signal) };
     case 'SucceededPods':
       return {
         answers: { isSuccessFresh: true },
@@ -46,6 +54,8 @@ export interface Inquiry {
   readonly answers: Answers;
   /** The JobSet, if it was read. */
   readonly fresh?: Stored<JobSet>;
+  /** The JobSet's Jobs, if they were listed. */
+  readonly jobs?: readonly Stored<Job>[];
   /** The JobSet's Pods that have succeeded, if they were listed. */
   readonly succeeded?: readonly Stored<PartialObjectMetadata>[];
 }
@@ -53,27 +63,51 @@ export interface Inquiry {
 /** Pods of one request. Of failed ones no more are looked at to find the last that failed. */
 const PAGE_SIZE = 500;
 
-/** In pages, because a group may have any size; it happens once for an epoch that ends late. */
+async function listJobs(
+  { metadata }: Stored<JobSet>,
+  client: Client,
+  signal: AbortSignal,
+): Promise<readonly Stored<Job>[]> {
+  return allPages((next) =>
+    client.list(JOBS, {
+      namespace: metadata.namespace ?? '',
+      labelSelector: `${JOBSET_UID}=${metadata.uid}`,
+      limit: PAGE_SIZE,
+      ...next,
+      signal,
+    }),
+  );
+}
+
 async function succeededPods(
   { metadata }: Stored<JobSet>,
   client: Client,
   signal: AbortSignal,
 ): Promise<readonly Stored<PartialObjectMetadata>[]> {
-  const pods: Stored<PartialObjectMetadata>[] = [];
-  let next: string | undefined;
-  do {
-    const page = await client.listMetadata(PODS, {
+  return allPages((next) =>
+    client.listMetadata(PODS, {
       namespace: metadata.namespace ?? '',
       labelSelector: `${JOBSET_UID}=${metadata.uid}`,
       fieldSelector: 'status.phase=Succeeded',
       limit: PAGE_SIZE,
-      ...(next === undefined ? {} : { continue: next }),
+      ...next,
       signal,
-    });
-    pods.push(...page.items);
-    next = page.metadata.continue === '' ? undefined : page.metadata.continue;
-  } while (next !== undefined);
-  return pods;
+    }),
+  );
+}
+
+/** In pages, because a group may have any size. */
+async function allPages<T extends KubeObject>(
+  read: (next: { readonly continue?: string }) => Promise<KubeList<T>>,
+): Promise<readonly T[]> {
+  const items: T[] = [];
+  let token = '';
+  do {
+    const page = await read(token === '' ? {} : { continue: token });
+    items.push(...page.items);
+    token = page.metadata.continue ?? '';
+  } while (token !== '');
+  return items;
 }
 
 function startOfEpoch({ status }: JobSet): number | undefined {

@@ -120,6 +120,7 @@ export class JobSetReconciler {
         this.#ownJobSets.note(inquiry.fresh);
         jobSet = inquiry.fresh;
       }
+      for (const job of inquiry.jobs ?? []) this.#ownJobs.note(job);
       for (const pod of inquiry.succeeded ?? []) this.#options.tracker.podSucceeded(pod);
       if (question.kind === 'FreshJobSet') strays = question.pods;
       if (question.kind === 'Notice' && inquiry.answers.witness?.showsFailure !== true) {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { PODS } from '../../src/kube/pod.ts';
+import { PODS, type PodStatus } from '../../src/kube/pod.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { TrainingGroup } from './training-group.fixture.ts';
 
@@ -227,6 +227,45 @@ describe('what does not belong to a group', () => {
       expect(reasons.filter((reason) => reason.startsWith('Invalid'))).toHaveLength(1);
     },
   );
+});
+
+describe('an early notice', () => {
+  const notice = async (epoch: string, status: PodStatus): Promise<void> => {
+    const at = { namespace: 'default', name: group.podNameIn('w/1') };
+    const { client } = group.cluster;
+    await client.patch(PODS, at, { type: 'merge', patch: { status } }, { subresource: 'status' });
+    const annotations = { 'lockstep/notice': epoch };
+    await client.patch(PODS, at, { type: 'merge', patch: { metadata: { annotations } } });
+    await group.cluster.clock.advance(CALM_MS);
+  };
+  const restarting = (status: 'True' | 'False'): PodStatus => ({
+    conditions: [
+      { type: 'Ready', status: 'True' },
+      { type: 'AllContainersRestarting', status },
+    ],
+  });
+
+  test('ends the epoch if its Pod shows a failure', async () => {
+    await run();
+    await notice('1', restarting('True'));
+    await group.allIn(2, WORKERS);
+    expect((await group.jobSet()).status).toMatchObject({
+      inPlaceRestartsCountTowardsMax: 1,
+      restartHistory: [{ witness: { pod: group.podNameIn('w/1') } }],
+    });
+  });
+
+  test.each([
+    ['its Pod shows no failure', '1', 'False'],
+    ['it is of another epoch', '7', 'True'],
+    ['it is none', 'soon', 'True'],
+  ] as const)('changes nothing if %s', async (_why, epoch, status) => {
+    await run();
+    const before = statusWrites();
+    await notice(epoch, restarting(status));
+    expect(statusWrites()).toBe(before);
+    expect((await group.jobSet()).status).toMatchObject({ deprecatedEpoch: 0 });
+  });
 });
 
 describe('several operators', () => {

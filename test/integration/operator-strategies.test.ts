@@ -154,6 +154,33 @@ describe('suspend', () => {
   });
 });
 
+test('a Job that fails in a group that restarts in place recreates all Jobs in the next epoch', async () => {
+  const limited = replicatedJob('short');
+  const { spec } = limited.template;
+  await group.create(
+    {
+      replicatedJobs: [
+        replicatedJob('w', 2),
+        { ...limited, template: { spec: { ...spec, activeDeadlineSeconds: 30 } } },
+      ],
+      failurePolicy: { restartStrategy: 'InPlaceRestart', maxRestarts: 1 },
+    },
+    SUPERVISOR,
+  );
+  await group.allIn(1, 3);
+  const before = await jobs();
+  await group.until(({ restarts }) => restarts === 1);
+  await group.allIn(2, 3);
+  for (const [name, uid] of await jobs()) expect(uid).not.toBe(before.get(name));
+  expect((await group.jobSet()).status).toMatchObject({
+    deprecatedEpoch: 1,
+    syncedEpoch: 2,
+    restartsCountTowardsMax: 1,
+    inPlaceRestartsCountTowardsMax: 0,
+    restartHistory: [{ epoch: 1, cause: 'JobsRecreated', counted: true }],
+  });
+});
+
 test('a spec that cannot be right is said to be so, and works when it is put right', async () => {
   await group.create({
     replicatedJobs: [replicatedJob('w')],
@@ -161,6 +188,8 @@ test('a spec that cannot be right is said to be so, and works when it is put rig
   });
   await group.until(({ conditions }) => conditions?.some(isTrue('Rejected')) ?? false);
   expect(await jobs()).toEqual(new Map());
+  await group.patch({ spec: { successPolicy: { targetReplicatedJobs: ['w'] } } });
+  await group.cluster.running(1);
 });
 
 function isTrue(of: string): (condition: { type: string; status: string }) => boolean {
