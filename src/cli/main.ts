@@ -24,7 +24,11 @@ program
   .option('--kill <rank>', 'rank of the worker to kill, or none', '1')
   .option('--at-step <step>', 'step of the first kill, 1 to 699', '330')
   .option('--failures <k>', 'how many times to kill it, 1 to 10', '1')
-  .option('--mode <mode>', 'how the agent restarts a worker: sidecar or supervisor', 'sidecar')
+  .option(
+    '--mode <mode>',
+    'who restarts a worker process: supervisor (the agent, its parent) or sidecar (the node)',
+    'supervisor',
+  )
   .option('--strategy <strategy>', 'InPlaceRestart, Recreate or BlockingRecreate', 'InPlaceRestart')
   .option('--json', 'print one JSON object and nothing else on standard output')
   .option('--keep', 'keep the state directory, and say where it is')
