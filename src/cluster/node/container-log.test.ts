@@ -33,20 +33,20 @@ const TEN = Array.from({ length: 10 }, (_, i) => `line ${i}\n`).join('');
 
 describe('a log', () => {
   it('gives back every byte of one stream, however it was cut', async () => {
-    const pieces = fc.array(fc.uint8Array({ maxLength: 40_000, size: 'max' }), { maxLength: 6 });
-    const newlines = fc.array(fc.nat(200_000), { maxLength: 20 });
+    // Lengths around the longest line, and bytes of which every n-th is a newline.
+    const piece = fc.tuple(fc.nat(2 * MAX_LINE_BYTES + 10), fc.integer({ min: 1, max: 20_000 }));
     await fc.assert(
-      fc.asyncProperty(pieces, newlines, async (chunks, breaks) => {
-        for (const at of breaks) {
-          const chunk = chunks[at % Math.max(1, chunks.length)];
-          if (chunk !== undefined && chunk.length > 0) chunk[at % chunk.length] = 0x0a;
-        }
+      fc.asyncProperty(fc.array(piece, { maxLength: 6 }), async (pieces) => {
+        const chunks = pieces.map(([length, every]) =>
+          Buffer.from(Array.from({ length }, (_, i) => ((i + 1) % every === 0 ? 0x0a : i & 0xff))),
+        );
         const { log, files } = open();
         for (const chunk of chunks) log.append('stdout', chunk);
         log.end();
-        expect(await read(files, query(''))).toEqual(Buffer.concat(chunks));
+        // Byte by byte, the matcher would take seconds.
+        expect((await read(files, query(''))).equals(Buffer.concat(chunks))).toBe(true);
       }),
-      { numRuns: 50 },
+      { numRuns: 30 },
     );
   });
 
@@ -88,7 +88,7 @@ describe('a log', () => {
       true,
     );
     const tail = (await read(files, query('tailLines=2000'))).toString().trimEnd().split('\n');
-    expect(tail).toEqual(lines.slice(-2000));
+    expect(tail.join() === lines.slice(-2000).join()).toBe(true);
   });
 
   it('knows which runs it has', () => {

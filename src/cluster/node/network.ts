@@ -24,6 +24,8 @@ export class PodAddresses {
   readonly #network: NodeNetwork;
   readonly #used = new Map<string, string>();
   readonly #released: string[] = [];
+  /** Taken out of order, so that the count may still come to them. */
+  readonly #reserved = new Set<string>();
   readonly #ports = new Map<number, string>();
   /** The next address that was never given out, as an offset into the network; .0 and .1 are taken. */
   #next = 2;
@@ -44,7 +46,9 @@ export class PodAddresses {
 
   /** A Pod that this node ran before has this address already. */
   reserve(podUid: string, address: string): void {
-    if (this.#network.type === 'own-addresses') this.#used.set(podUid, address);
+    if (this.#network.type === 'shared-address') return;
+    this.#used.set(podUid, address);
+    this.#reserved.add(address);
   }
 
   /**
@@ -67,12 +71,11 @@ export class PodAddresses {
   }
 
   #fresh(podCIDR: string): string | undefined {
-    const inUse = new Set([...this.#used.values(), ...this.#released]);
     const [first, second] = podCIDR.split('.');
     while (this.#next < LAST_OFFSET) {
       const offset = this.#next++;
       const address = `${first}.${second}.${offset >> 8}.${offset & 0xff}`;
-      if (!inUse.has(address)) return address;
+      if (!this.#reserved.has(address)) return address;
     }
     return undefined;
   }

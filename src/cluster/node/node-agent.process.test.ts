@@ -356,7 +356,7 @@ function outline(status: Pod['status'] = {}): unknown {
   );
   return {
     phase: status.phase,
-    conditions: [...conditions].sort(),
+    conditions: [...conditions].map(([type, text]) => `${type} ${text}`).sort(),
     containers: [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])].map(
       (one) => ({
         name: one.name,

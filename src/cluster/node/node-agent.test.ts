@@ -455,6 +455,7 @@ describe('the node', () => {
   it('renews tokens before they expire', async () => {
     await start();
     await node.run({
+      serviceAccountName: 'default',
       volumes: [
         { name: 't', projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } },
       ],

@@ -63,7 +63,8 @@ function plan(lives: string, mode: PodMode = 'running', spec = SPEC): unknown {
       return `start ${result.start.join(' ')}`.trim();
     case 'take-down':
       return result.isDown ? 'down' : `stop ${result.stop.join(' ')}`.trim();
-    default:
+    case 'restart-all':
+    case 'end':
       return result.type;
   }
 }

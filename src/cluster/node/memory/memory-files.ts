@@ -3,7 +3,28 @@ import type { FileKind, LogFile, NodeFiles } from '../node-files.ts';
 type Entry =
   | { readonly kind: 'directory' }
   | { readonly kind: 'link'; readonly target: string }
-  | { readonly kind: 'file'; bytes: Buffer };
+  | { readonly kind: 'file'; readonly content: Content };
+
+/** Bytes that grow; they are put together only when somebody reads them. */
+class Content {
+  #pieces: Uint8Array[];
+
+  constructor(bytes: Uint8Array) {
+    this.#pieces = [bytes];
+  }
+
+  get bytes(): Buffer {
+    const [only, ...more] = this.#pieces;
+    if (more.length === 0 && only instanceof Buffer) return only;
+    const whole = Buffer.concat(this.#pieces);
+    this.#pieces = [whole];
+    return whole;
+  }
+
+  append(bytes: Uint8Array): void {
+    this.#pieces.push(bytes);
+  }
+}
 
 /** Files on paper, for tests under a virtual clock. Symbolic links are followed as a system does. */
 export class MemoryFiles implements NodeFiles {
@@ -20,7 +41,7 @@ export class MemoryFiles implements NodeFiles {
 
   async remove(path: string): Promise<void> {
     const at = this.#place(path);
-    for (const known of [...this.#entries.keys()]) {
+    for (const known of this.#entries.keys()) {
       if (known === at || known.startsWith(`${at}/`)) this.#entries.delete(known);
     }
   }
@@ -28,7 +49,7 @@ export class MemoryFiles implements NodeFiles {
   async write(path: string, bytes: Uint8Array): Promise<void> {
     const at = this.#place(path);
     this.#demandDirectory(at);
-    this.#entries.set(at, { kind: 'file', bytes: Buffer.from(bytes) });
+    this.#entries.set(at, { kind: 'file', content: new Content(Buffer.from(bytes)) });
   }
 
   async link(target: string, path: string): Promise<void> {
@@ -50,14 +71,9 @@ export class MemoryFiles implements NodeFiles {
   openLog(path: string): LogFile {
     const at = this.#resolved(path);
     this.#makeDirectory(at.slice(0, at.lastIndexOf('/')));
-    const file: Entry = { kind: 'file', bytes: this.#bytes(path) };
-    this.#entries.set(at, file);
-    return {
-      append: (bytes) => {
-        file.bytes = Buffer.concat([file.bytes, bytes]);
-      },
-      close: () => undefined,
-    };
+    const content = new Content(this.#bytes(path));
+    this.#entries.set(at, { kind: 'file', content });
+    return { append: (bytes) => content.append(bytes), close: () => undefined };
   }
 
   readLog(path: string, offset: number, length: number): Uint8Array {
@@ -89,7 +105,7 @@ export class MemoryFiles implements NodeFiles {
 
   #bytes(path: string): Buffer {
     const entry = this.#entries.get(this.#resolved(path));
-    return entry?.kind === 'file' ? entry.bytes : Buffer.alloc(0);
+    return entry?.kind === 'file' ? entry.content.bytes : Buffer.alloc(0);
   }
 
   #makeDirectory(at: string): void {
