@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MemoryLogger } from '../runtime/memory/memory-logger.ts';
+import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
 import { type AgentOptions, startAgent } from './agent.ts';
 import type { Channel, ChannelListener, Snapshot } from './channel.ts';
@@ -44,7 +45,7 @@ function options(channel: Channel, rest: Partial<AgentOptions> = {}): AgentOptio
     marker: NO_MARKER,
     markers: processMarkerStore(),
     channel,
-    body: createSidecar(),
+    body: createSidecar(new VirtualClock()),
     logger: SILENT,
     ...rest,
   };

@@ -160,7 +160,7 @@ function definedVariables(env: NodeJS.ProcessEnv): Readonly<Record<string, strin
 }
 
 async function startSidecar({ podIP, barrierPort }: Configuration): Promise<Body> {
-  const sidecar = createSidecar();
+  const sidecar = createSidecar(nodeClock);
   const { handler } = sidecar;
   const port = barrierPort ?? BARRIER_PORT;
   if (podIP !== undefined) await startHttpServer({ handler, host: podIP, port });

@@ -1,24 +1,71 @@
 import { describe, expect, it } from 'vitest';
+import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
 import type { HttpRequest } from '../runtime/ports/transport.ts';
-import { createSidecar } from './sidecar.ts';
+import { createSidecar, type Sidecar } from './sidecar.ts';
 
-function request(path: string, method: HttpRequest['method'] = 'GET'): HttpRequest {
-  return { method, path, headers: {}, signal: new AbortController().signal };
+const PROBE_TIMEOUT_MS = 1000;
+
+class Scene {
+  readonly clock = new VirtualClock();
+  readonly sidecar: Sidecar = createSidecar(this.clock);
+  readonly answers: (readonly [status: number, afterMs: number])[] = [];
+
+  ask(path: string, rest: Partial<HttpRequest> = {}): void {
+    const start = this.clock.monotonic();
+    const { signal } = new AbortController();
+    void this.sidecar
+      .handler({ method: 'GET', path, headers: {}, signal, ...rest })
+      .then(({ status }) => this.answers.push([status, this.clock.monotonic() - start]));
+  }
 }
 
 describe('the barrier of a sidecar', () => {
-  it('holds the startup probe until it is lifted, and for good after that', async () => {
-    const sidecar = createSidecar();
-    expect((await sidecar.handler(request('/barrier-is-lifted'))).status).toBe(503);
-    sidecar.lift(1, () => undefined);
-    expect((await sidecar.handler(request('/barrier-is-lifted'))).status).toBe(200);
-    expect((await sidecar.handler(request('/barrier-is-lifted?x=1', 'HEAD'))).status).toBe(200);
+  it('answers that it holds before the probe gives up', async () => {
+    const scene = new Scene();
+    scene.ask('/barrier-is-lifted');
+    await scene.clock.advance(PROBE_TIMEOUT_MS - 1);
+    expect(scene.answers).toEqual([[503, 800]]);
+  });
+
+  it('lets a probe that is under way succeed at the instant of the lift', async () => {
+    const scene = new Scene();
+    scene.ask('/barrier-is-lifted');
+    await scene.clock.advance(300);
+    scene.sidecar.lift(1, () => undefined);
+    await scene.clock.settle();
+    expect(scene.answers).toEqual([[200, 300]]);
+    expect(scene.clock.pendingTimers).toBe(0);
+  });
+
+  it('lets every later probe succeed at once', async () => {
+    const scene = new Scene();
+    scene.sidecar.lift(1, () => undefined);
+    scene.ask('/barrier-is-lifted?x=1');
+    scene.ask('/barrier-is-lifted', { method: 'HEAD' });
+    await scene.clock.settle();
+    expect(scene.answers).toEqual([
+      [200, 0],
+      [200, 0],
+    ]);
+  });
+
+  it('keeps nothing of a probe that was given up', async () => {
+    const scene = new Scene();
+    const prober = new AbortController();
+    scene.ask('/barrier-is-lifted', { signal: prober.signal });
+    prober.abort();
+    await scene.clock.settle();
+    expect(scene.clock.pendingTimers).toBe(0);
   });
 
   it('answers nothing else', async () => {
-    const sidecar = createSidecar();
-    sidecar.lift(1, () => undefined);
-    expect((await sidecar.handler(request('/'))).status).toBe(404);
-    expect((await sidecar.handler(request('/barrier-is-lifted', 'POST'))).status).toBe(405);
+    const scene = new Scene();
+    scene.ask('/');
+    scene.ask('/barrier-is-lifted', { method: 'POST' });
+    await scene.clock.settle();
+    expect(scene.answers).toEqual([
+      [404, 0],
+      [405, 0],
+    ]);
   });
 });

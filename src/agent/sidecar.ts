@@ -1,37 +1,62 @@
 /**
  * The agent as a sidecar: its startup probe is the barrier, since a kubelet starts the regular
- * containers only after the probe has succeeded. The server listens from the start and answers 503
- * until the barrier lifts, so that an address that cannot be used is found at once and the events of
- * the Pod say what it waits for.
+ * containers only after the probe has succeeded. The server listens from the start, so that an
+ * address that cannot be used is found at once. Before the lift an answer is held back for most of
+ * the probe's time-out: a probe that is under way when the barrier lifts succeeds at once, so the
+ * group does not lose the second that kubelets let pass between two probes.
  */
 import { BARRIER_PATH } from '../jobset/names.ts';
-import type { HttpHandler, HttpResponse } from '../runtime/ports/transport.ts';
+import type { Clock } from '../runtime/ports/clock.ts';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../runtime/ports/transport.ts';
 import type { Body } from './agent.ts';
 
 export interface Sidecar extends Body {
   readonly handler: HttpHandler;
 }
 
-export function createSidecar(): Sidecar {
+/** Less than a kubelet waits for an answer by default, 1 s. */
+const HOLD_MS = 800;
+
+export function createSidecar(clock: Clock): Sidecar {
   let epoch: number | undefined;
+  const held = new Set<() => void>();
+
+  const liftedOrTimeUp = (signal: AbortSignal): Promise<void> =>
+    new Promise((resolve) => {
+      const end = (): void => {
+        timer.cancel();
+        held.delete(end);
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = clock.setTimer(HOLD_MS, end);
+      held.add(end);
+      signal.addEventListener('abort', end, { once: true });
+    });
+
   return {
     mode: 'Sidecar',
     lift: (lifted) => {
       epoch = lifted;
+      for (const end of held) end();
     },
     // The barrier asks a sidecar to leave instead.
     stopWorker: () => undefined,
-    handler: ({ method, path }) => Promise.resolve(answer(method, path, epoch)),
+    handler: async (request) => {
+      const refused = refusal(request);
+      if (refused !== undefined) return refused;
+      if (epoch === undefined) await liftedOrTimeUp(request.signal);
+      return epoch === undefined
+        ? text(503, 'waiting for the group\n')
+        : text(200, `epoch ${epoch} has begun\n`);
+    },
   };
 }
 
-function answer(method: string, path: string, epoch: number | undefined): HttpResponse {
+function refusal({ method, path }: HttpRequest): HttpResponse | undefined {
   const [pathname] = path.split('?');
   if (pathname !== BARRIER_PATH) return text(404, `only ${BARRIER_PATH} is served here\n`);
-  if (method !== 'GET' && method !== 'HEAD') return text(405, 'only GET is allowed\n');
-  return epoch === undefined
-    ? text(503, 'waiting for the group\n')
-    : text(200, `epoch ${epoch} has begun\n`);
+  return method === 'GET' || method === 'HEAD' ? undefined : text(405, 'only GET is allowed\n');
 }
 
 function text(status: number, body: string): HttpResponse {
