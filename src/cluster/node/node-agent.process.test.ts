@@ -18,7 +18,7 @@ import { thisMachine } from './adapters/machine.ts';
 import { createNodeFiles } from './adapters/node-files.ts';
 import { createProbeTransport } from './adapters/probe-transport.ts';
 import { type NodeAgent, startNodeAgent } from './node-agent.ts';
-import { TestApi } from './testdata/test-api.ts';
+import { TestApi } from './test-api.fixture.ts';
 
 const RULES: readonly ContainerRestartRule[] = [
   { action: 'RestartPod', exitCodes: { operator: 'NotIn', values: [0] } },

@@ -3,8 +3,8 @@ import { CONFIG_MAPS } from '../../kube/core.ts';
 import { LEASES } from '../../kube/lease.ts';
 import { type ContainerRestartRule, PODS } from '../../kube/pod.ts';
 import type { FakeProcess } from '../../runtime/memory/memory-process-runner.ts';
-import { container } from './testdata/test-api.ts';
-import { TestNode } from './testdata/test-node.ts';
+import { container } from './test-api.fixture.ts';
+import { TestNode } from './test-node.fixture.ts';
 
 const RESTART_ALL_ON_FAILURE: readonly ContainerRestartRule[] = [
   { action: 'RestartPod', exitCodes: { operator: 'NotIn', values: [0] } },

@@ -1,19 +1,19 @@
 /** A node with everything in memory under a virtual clock, and what tests ask of it. */
-import { EVENTS } from '../../../kube/event.ts';
-import type { Stored } from '../../../kube/meta.ts';
-import type { ContainerStatus, Pod } from '../../../kube/pod.ts';
-import { MemoryLogger } from '../../../runtime/memory/memory-logger.ts';
+import { EVENTS } from '../../kube/event.ts';
+import type { Stored } from '../../kube/meta.ts';
+import type { ContainerStatus, Pod } from '../../kube/pod.ts';
+import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
 import {
   type FakeProcess,
   type FakeProgram,
   MemoryProcessRunner,
-} from '../../../runtime/memory/memory-process-runner.ts';
-import { SeededRandom } from '../../../runtime/memory/seeded-random.ts';
-import { VirtualClock } from '../../../runtime/memory/virtual-clock.ts';
-import { MemoryFiles } from '../memory/memory-files.ts';
-import { type NodeAgent, startNodeAgent } from '../node-agent.ts';
-import type { ProbeAnswer, ProbeTransport } from '../probe-transport.ts';
-import { TestApi } from './test-api.ts';
+} from '../../runtime/memory/memory-process-runner.ts';
+import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
+import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
+import { MemoryFiles } from './memory/memory-files.ts';
+import { type NodeAgent, startNodeAgent } from './node-agent.ts';
+import type { ProbeAnswer, ProbeTransport } from './probe-transport.ts';
+import { TestApi } from './test-api.fixture.ts';
 
 export class TestNode {
   readonly clock = new VirtualClock();
