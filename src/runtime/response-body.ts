@@ -1,5 +1,4 @@
-import type { HttpResponse } from './ports/transport.ts';
-import { TransportError } from './ports/transport.ts';
+import { type HttpResponse, TransportError } from './ports/transport.ts';
 
 /** Longest body that is read as a whole: a list of 5,000 large Pods fits ten times. */
 const MAX_BODY_BYTES = 256 * 1024 * 1024;

@@ -6,12 +6,9 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
-import { type ApiStatusError, failure } from '../../kube/status.ts';
 import { type Logger, SILENT } from '../ports/logger.ts';
-import type { HttpHandler, HttpRequest, HttpResponse, Peer } from '../ports/transport.ts';
-import { plainHeaders } from './http-headers.ts';
-import { isComplete, sendResponse } from './http-response.ts';
+import type { HttpHandler } from '../ports/transport.ts';
+import { Exchanges } from './http-exchanges.ts';
 
 export interface HttpServerOptions {
   readonly handler: HttpHandler;
@@ -51,7 +48,7 @@ export interface HttpServer {
 }
 
 /** What an API server accepts at most. */
-export const MAX_REQUEST_BODY_BYTES = 3 * 1024 * 1024;
+const MAX_REQUEST_BODY_BYTES = 3 * 1024 * 1024;
 
 /** One connection per watch: some watches of some thousand agents. */
 const MAX_CONNECTIONS = 16_384;
@@ -61,6 +58,9 @@ const HEADER_TIMEOUT_MS = 10_000;
 
 /** From the first byte to the end of the body. */
 const REQUEST_TIMEOUT_MS = 60_000;
+
+/** First probe of TCP keep-alive: a watcher that vanished without a word is noticed. */
+const KEEP_ALIVE_PROBE_MS = 30_000;
 
 const TLS_HANDSHAKE_TIMEOUT_MS = 10_000;
 
@@ -76,7 +76,11 @@ const CLOSE_GRACE_MS = 1_000;
 
 /** Rejects with the system's error (`EADDRINUSE`, `EACCES`, ...) when it cannot listen. */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const exchanges = new Exchanges(options);
+  const exchanges = new Exchanges({
+    handler: options.handler,
+    maxBodyBytes: options.maxBodyBytes ?? MAX_REQUEST_BODY_BYTES,
+    logger: options.logger ?? SILENT,
+  });
   const server = serverOf(options, (request, response) => {
     void exchanges.serve(request, response);
   });
@@ -130,6 +134,8 @@ function serverOf(
     headersTimeout: options.headerTimeoutMs ?? HEADER_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS,
     connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
   };
   const { tls } = options;
@@ -147,153 +153,4 @@ function serverOf(
     },
     listener,
   );
-}
-
-/** The requests that are being answered. */
-class Exchanges {
-  readonly #handler: HttpHandler;
-  readonly #maxBodyBytes: number;
-  readonly #logger: Logger;
-  readonly #open = new Set<AbortController>();
-  readonly #peers = new WeakMap<Socket, Peer>();
-  #isEnding = false;
-
-  constructor(options: HttpServerOptions) {
-    this.#handler = options.handler;
-    this.#maxBodyBytes = options.maxBodyBytes ?? MAX_REQUEST_BODY_BYTES;
-    this.#logger = options.logger ?? SILENT;
-  }
-
-  end(): void {
-    this.#isEnding = true;
-    for (const controller of this.#open) controller.abort(new Error('the server is closing'));
-  }
-
-  async serve(incoming: http.IncomingMessage, outgoing: http.ServerResponse): Promise<void> {
-    const controller = new AbortController();
-    this.#open.add(controller);
-    outgoing.once('close', () => {
-      this.#open.delete(controller);
-      if (!isComplete(outgoing)) controller.abort(new Error('the client closed the connection'));
-      else if (this.#isEnding) incoming.socket.destroySoon();
-    });
-    // A peer that resets the connection is no news beyond that `close`.
-    incoming.on('error', () => undefined);
-    outgoing.on('error', () => undefined);
-    try {
-      const request = await this.#requestOf(incoming, controller.signal);
-      if (request === undefined) return;
-      const response = await this.#answerTo(request);
-      await sendResponse(outgoing, response, {
-        isHead: incoming.method === 'HEAD',
-        closeConnection: this.#isEnding || !incoming.complete,
-      });
-    } catch (error) {
-      // The body failed after its head was sent: only a broken connection can tell the client.
-      this.#logger.warn('a response broke off', { path: incoming.url, err: error });
-      outgoing.destroy();
-    }
-  }
-
-  async #answerTo(request: HttpRequest | ApiStatusError): Promise<HttpResponse> {
-    if (request instanceof Error) return statusResponse(request);
-    try {
-      return await this.#handler(request);
-    } catch (error) {
-      this.#logger.error('a handler failed', { path: request.path, err: error });
-      return statusResponse(
-        failure('InternalError', 'Internal error occurred: the handler failed'),
-      );
-    }
-  }
-
-  /** The request with its whole body, why it is refused, or undefined when the peer has gone. */
-  async #requestOf(
-    incoming: http.IncomingMessage,
-    signal: AbortSignal,
-  ): Promise<HttpRequest | ApiStatusError | undefined> {
-    const method = METHODS.find((known) => known === incoming.method);
-    if (method === undefined) {
-      return failure('MethodNotAllowed', `the server does not know the method ${incoming.method}`);
-    }
-    const path = pathOf(incoming.url ?? '');
-    if (path === undefined) {
-      return failure(
-        'BadRequest',
-        `the request target ${incoming.url} is neither a path nor a URL`,
-      );
-    }
-    const body = await bodyOf(incoming, this.#maxBodyBytes);
-    if (body === 'gone') return undefined;
-    if (body === 'too large') {
-      const limit = `limit is ${this.#maxBodyBytes}`;
-      return failure('RequestEntityTooLarge', `Request entity too large: ${limit}`);
-    }
-    return {
-      method,
-      path,
-      headers: plainHeaders(incoming.headers),
-      ...(body.byteLength === 0 ? {} : { body }),
-      signal,
-      peer: this.#peerOf(incoming.socket),
-    };
-  }
-
-  /** Kept per connection: reading a certificate takes longer than answering many a request. */
-  #peerOf(socket: Socket): Peer {
-    const known = this.#peers.get(socket);
-    if (known !== undefined) return known;
-    const peer = { address: socket.remoteAddress ?? '', ...certificateOf(socket) };
-    this.#peers.set(socket, peer);
-    return peer;
-  }
-}
-
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
-
-/** Path and query of either form of a request target (RFC 9112, 3.2). */
-function pathOf(target: string): string | undefined {
-  if (target.startsWith('/')) return target;
-  if (!URL.canParse(target)) return undefined;
-  const url = new URL(target);
-  return url.pathname + url.search;
-}
-
-async function bodyOf(
-  incoming: http.IncomingMessage,
-  maxBytes: number,
-): Promise<Uint8Array | 'too large' | 'gone'> {
-  if (Number(incoming.headers['content-length'] ?? 0) > maxBytes) return 'too large';
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    incoming.on('data', (chunk: Buffer) => {
-      size += chunk.byteLength;
-      if (size <= maxBytes) chunks.push(chunk);
-      else {
-        incoming.pause();
-        resolve('too large');
-      }
-    });
-    incoming.once('end', () => resolve(Buffer.concat(chunks)));
-    incoming.once('close', () => resolve('gone'));
-  });
-}
-
-function certificateOf(socket: Socket): Pick<Peer, 'certificate'> {
-  if (!(socket instanceof TLSSocket) || !socket.authorized) return {};
-  const { subject } = socket.getPeerCertificate();
-  // Node gives a list where a name part occurs more than once, whatever the types say.
-  const { CN, O } = (subject ?? {}) as Readonly<Record<string, string | string[] | undefined>>;
-  const commonName = [CN ?? []].flat().at(-1);
-  if (commonName === undefined) return {};
-  return { certificate: { commonName, organizations: [O ?? []].flat() } };
-}
-
-function statusResponse(error: ApiStatusError): HttpResponse {
-  return {
-    status: error.code,
-    headers: { 'content-type': 'application/json' },
-    body: Buffer.from(JSON.stringify(error.status)),
-  };
 }
