@@ -25,12 +25,15 @@ import { CommitSequence } from './commit-sequence.ts';
 import { create } from './create.ts';
 import { CustomResourceController } from './custom-resource-controller.ts';
 import { discover } from './discovery.ts';
-import { namespaceLifecycle } from './namespace-lifecycle.ts';
+import { OpenApi } from './openapi.ts';
+import { openId } from './openid.ts';
 import { type ApiRequest, jsonResponse, pathNotFound } from './request.ts';
-import { parseResourcePath, pathSegments } from './request-path.ts';
+import { parseResourcePath, pathSegments, type ResourcePath } from './request-path.ts';
 import { handleResource } from './resource-request.ts';
 import { ResourceTable } from './resource-table.ts';
-import { publicInfo } from './server-info.ts';
+import { answerReview, REVIEWS, type Review } from './reviews.ts';
+import type { ServedResource } from './served-resource.ts';
+import { publicInfo, VERSION } from './server-info.ts';
 import type { ServerState } from './server-state.ts';
 import {
   byServiceAccountToken,
@@ -45,7 +48,7 @@ export interface ApiServerOptions {
   readonly logger: Logger;
   /** Asked in order, after client certificates and service account tokens. */
   readonly authenticators?: readonly Authenticator[];
-  /** Signs the tokens of service accounts; without it there are none. */
+  /** Signs the tokens of service accounts; without it there are none, and Pods have no account. */
   readonly tokenSigner?: TokenSigner;
   /** The way to the node agent of a node, for logs; without it there are none. */
   readonly kubelet?: (node: Node) => Transport;
@@ -77,6 +80,7 @@ class EmbeddedApiServer implements ApiServer {
   readonly #resources = new ResourceTable();
   readonly #state: ServerState;
   readonly #closing = new AbortController();
+  readonly #openApi = new OpenApi(() => this.#everything(), VERSION.gitVersion);
   #definitions: CustomResourceController | undefined;
 
   constructor(options: ApiServerOptions) {
@@ -93,12 +97,14 @@ class EmbeddedApiServer implements ApiServer {
       random,
       logger,
       resources,
-      admission: { create: (review) => namespaceLifecycle(resources, review) },
+      tokenSigner,
+      kubelet: options.kubelet,
       closing: this.#closing.signal,
     };
   }
 
   async start(): Promise<void> {
+    this.#resources.onChange(() => this.#openApi.invalidate());
     const { storage } = this.#options;
     const commits = new CommitSequence(storage.revision());
     this.#resources.add(...(await openBuiltInKinds(storage, commits)));
@@ -157,11 +163,13 @@ class EmbeddedApiServer implements ApiServer {
   async #route(request: ApiRequest): Promise<HttpResponse> {
     const path = parseResourcePath(request.segments);
     if (path === undefined) {
-      const found = discover([...this.#resources.all()], request) ?? pathNotFound();
+      const found = this.#document(request) ?? pathNotFound();
       if (request.method !== 'GET' && found.status === 200) throw methodNotAllowed();
       return found;
     }
-    if (!this.#resources.hasGroup(path.group)) return pathNotFound();
+    const review = REVIEWS.find((of) => isAt(of, path));
+    if (review !== undefined) return answerReview(this.#state, review, request);
+    if (!this.#everything().some((of) => of.group === path.group)) return pathNotFound();
     const of = this.#resources.get(path.group, path.version, path.plural);
     if (of === undefined) throw unknownResource();
     const response = await handleResource({ server: this.#state, of, path, request });
@@ -170,6 +178,17 @@ class EmbeddedApiServer implements ApiServer {
       await this.#definitions?.settled();
     }
     return response;
+  }
+
+  /** What is published about the server and its resources. */
+  #document(request: ApiRequest): HttpResponse | undefined {
+    const { tokenSigner } = this.#options;
+    const published = tokenSigner === undefined ? undefined : openId(tokenSigner, request);
+    return published ?? this.#openApi.answer(request) ?? discover(this.#everything(), request);
+  }
+
+  #everything(): readonly (ServedResource | Review)[] {
+    return [...this.#resources.all(), ...REVIEWS];
   }
 
   async #authenticate(request: HttpRequest): Promise<User> {
@@ -190,6 +209,12 @@ class EmbeddedApiServer implements ApiServer {
     const why = error instanceof Error ? error.message : String(error);
     return statusResponse(internalError(why, error));
   }
+}
+
+/** A review is asked of its collection: it has no name and no subresource. */
+function isAt(of: Review, path: ResourcePath): boolean {
+  const isSame = of.group === path.group && of.version === path.version;
+  return isSame && of.plural === path.plural && path.name === undefined;
 }
 
 function statusResponse(error: ApiStatusError): HttpResponse {

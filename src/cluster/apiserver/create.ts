@@ -2,6 +2,7 @@ import { invalid, required } from '../../kube/field-error.ts';
 import { failure } from '../../kube/status.ts';
 import { alreadyExists, badRequest, generateNameConflict } from '../../kube/status-errors.ts';
 import { randomName } from '../../runtime/ports/random.ts';
+import { admit } from './admission.ts';
 import type { ApiObject } from './api-object.ts';
 import { type Entry, unstoredEntry } from './entry.ts';
 import { newMetadata } from './object-metadata.ts';
@@ -74,7 +75,7 @@ async function createNamed(
   const { of, namespace } = request;
   const key = collectionKey(of.namespaced ? namespace : undefined, name);
   return of.collection.write(key, (current) => {
-    const admitted = server.admission.create(request);
+    const admitted = admit(server, request);
     const object = completed(server, { ...request, object: admitted }, name);
     if (current !== undefined) throw alreadyExists(of, name);
     if (request.isDryRun) {

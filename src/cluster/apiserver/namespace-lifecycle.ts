@@ -2,18 +2,18 @@ import { quote } from '../../kube/quote.ts';
 import { groupResourceOf } from '../../kube/resource.ts';
 import { failure } from '../../kube/status.ts';
 import { notFound } from '../../kube/status-errors.ts';
-import { type ApiObject, textAt } from './api-object.ts';
+import type { CreateReview } from './admission.ts';
+import { textAt } from './api-object.ts';
 import type { ResourceTable } from './resource-table.ts';
-import type { CreateReview } from './server-state.ts';
 
 /** Objects are created only in namespaces that exist and are there to stay. */
-export function namespaceLifecycle(resources: ResourceTable, review: CreateReview): ApiObject {
+export function namespaceLifecycle(resources: ResourceTable, review: CreateReview): void {
   const { of, namespace, object } = review;
-  if (!of.namespaced || namespace === undefined) return object;
+  if (!of.namespaced || namespace === undefined) return;
   const namespaces = resources.core('namespaces');
   const entry = namespaces.collection.get(namespace);
   if (entry === undefined) throw notFound(namespaces, namespace);
-  if (textAt(entry.object, 'status', 'phase') !== 'Terminating') return object;
+  if (textAt(entry.object, 'status', 'phase') !== 'Terminating') return;
   const name = object.metadata.name ?? '';
   const what = `${groupResourceOf(of)} ${quote(name)} is forbidden`;
   const why = `unable to create new content in namespace ${namespace} because it is being terminated`;

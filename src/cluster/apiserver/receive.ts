@@ -29,12 +29,15 @@ export function fieldValidation(query: URLSearchParams, options: string): FieldV
   }
 }
 
+/** What has to be known of a kind to read an object of it. */
+export type ReceivedKind = Pick<ServedResource, 'custom' | 'group' | 'kind' | 'schema' | 'version'>;
+
 /**
  * Turns what a client sent into an object of the resource: the kind is checked, unknown fields are
  * dropped and named, types are checked, defaults filled in, nulls and empty metadata taken out.
  */
 export function receive(
-  of: ServedResource,
+  of: ReceivedKind,
   body: { readonly object: JsonObject; readonly duplicates: readonly string[] },
   unknownFields: FieldValidation,
   warn: (warning: string) => void,
@@ -68,7 +71,7 @@ export function receive(
 }
 
 /** The object with the kind that it has by itself, or by its path. */
-function identify(of: ServedResource, object: JsonObject): JsonObject {
+function identify(of: ReceivedKind, object: JsonObject): JsonObject {
   const { kind = '', apiVersion = '' } = object;
   const expected = apiVersionOf(of);
   if (typeof kind !== 'string' || typeof apiVersion !== 'string') {

@@ -31,6 +31,12 @@ export function bytesResponse(
   return { status, headers: { 'content-type': contentType, ...noCache, ...length }, body };
 }
 
+/** The answer to a request that leaves nothing to show. */
+export function successStatus(code: number): HttpResponse {
+  const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code };
+  return jsonResponse(code, status);
+}
+
 export function textResponse(status: number, text: string): HttpResponse {
   return bytesResponse(status, 'text/plain; charset=utf-8', Buffer.from(text));
 }

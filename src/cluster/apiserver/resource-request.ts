@@ -1,6 +1,7 @@
 import { isReason } from '../../kube/status.ts';
 import { methodNotAllowed, notFound, unknownResource } from '../../kube/status-errors.ts';
 import type { HttpResponse } from '../../runtime/ports/transport.ts';
+import type { ApiObject } from './api-object.ts';
 import { negotiate, type Representation } from './content-negotiation.ts';
 import { checkNamespace, create } from './create.ts';
 import { deleteOptions, remove } from './delete.ts';
@@ -8,13 +9,14 @@ import { contentTypeOf, encodeList, encodeOne } from './encode.ts';
 import type { Entry } from './entry.ts';
 import { listPage } from './list.ts';
 import { readPatch } from './patch.ts';
-import { fieldValidation, receive } from './receive.ts';
+import { fieldValidation, type ReceivedKind, receive } from './receive.ts';
 import { type ApiRequest, bytesResponse, jsonResponse } from './request.ts';
 import { readBody, readObjectBody } from './request-body.ts';
 import type { ResourcePath } from './request-path.ts';
 import { selectionOf } from './selection.ts';
-import { collectionKey, type ServedResource } from './served-resource.ts';
+import { collectionKey, type ServedResource, type Verb } from './served-resource.ts';
 import type { ServerState } from './server-state.ts';
+import { subresourceHandler } from './subresource.ts';
 import { update } from './update.ts';
 import { isWatch, watchResponse } from './watch-request.ts';
 import { isDryRun } from './write-options.ts';
@@ -34,24 +36,38 @@ export async function handleResource(call: ResourceRequest): Promise<HttpRespons
   if (!of.namespaced && path.namespace !== undefined) throw unknownResource();
   if (path.name === undefined) return handleCollection(call);
   if (of.namespaced && path.namespace === undefined) throw unknownResource();
-  if (path.subresource !== undefined && path.subresource !== 'status') throw unknownResource();
+  const handler = subresourceHandler(call);
+  const allowed = allowedVerbs(call);
+  const verb = VERBS[method];
+  if (verb === undefined || !allowed.includes(verb)) throw methodNotAllowed();
+  if (handler !== undefined) return handler(call);
   const { name } = path;
   switch (method) {
     case 'GET':
-      return path.watch ? watchResponse(call) : getOne(call, name);
+      return path.watch ? watchResponse(call) : entryResponse(call, 200, presentEntry(call));
     case 'PUT':
     case 'PATCH':
       return change(call, name);
     case 'DELETE':
-      if (path.subresource !== undefined) throw methodNotAllowed();
       return deleteOne(call, name);
-    case 'POST':
-    case 'HEAD':
-    case 'OPTIONS':
-      throw methodNotAllowed();
     default:
-      return method satisfies never;
+      throw methodNotAllowed();
   }
+}
+
+/** What each method does to an object that is named. */
+const VERBS: Readonly<Record<string, Verb>> = {
+  GET: 'get',
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+};
+
+/** An object is created in its collection, a subresource below the object that it belongs to. */
+function allowedVerbs({ of, path }: ResourceRequest): readonly Verb[] {
+  if (path.subresource === undefined) return of.verbs.filter((verb) => verb !== 'create');
+  return of.subresources.find(({ name }) => name === path.subresource)?.verbs ?? [];
 }
 
 function handleCollection(call: ResourceRequest): Promise<HttpResponse> | HttpResponse {
@@ -62,6 +78,7 @@ function handleCollection(call: ResourceRequest): Promise<HttpResponse> | HttpRe
     case 'POST':
       return createOne(call);
     case 'DELETE':
+      if (!of.verbs.includes('deletecollection')) throw methodNotAllowed();
       return deleteMany(call);
     default:
       throw methodNotAllowed();
@@ -90,10 +107,6 @@ export function presentEntry({ of, path }: ResourceRequest): Entry {
   return entry;
 }
 
-function getOne(call: ResourceRequest, _name: string): HttpResponse {
-  return entryResponse(call, 200, presentEntry(call));
-}
-
 function listAll({ server, of, path, request }: ResourceRequest): HttpResponse {
   const as = representationOf(request);
   const selection = selectionOf(of, path.namespace, request.query);
@@ -102,13 +115,22 @@ function listAll({ server, of, path, request }: ResourceRequest): HttpResponse {
   return bytesResponse(200, contentTypeOf(as), body);
 }
 
+/** The body of a request as an object of a kind. */
+export function receiveBody(
+  { request }: Pick<ResourceRequest, 'request'>,
+  kind: ReceivedKind,
+  options: string,
+): ApiObject {
+  const unknownFields = fieldValidation(request.query, options);
+  const body = readObjectBody(request.body, request.headers['content-type'], kind.kind);
+  return receive(kind, body, unknownFields, (warning) => request.warnings.push(warning));
+}
+
 async function createOne(call: ResourceRequest): Promise<HttpResponse> {
   const { server, of, path, request } = call;
   const warn = (warning: string): void => void request.warnings.push(warning);
-  const unknownFields = fieldValidation(request.query, 'CreateOptions');
   const dryRun = isDryRun(request.query, 'CreateOptions');
-  const body = readObjectBody(request.body, request.headers['content-type'], of.kind);
-  const object = receive(of, body, unknownFields, warn);
+  const object = receiveBody(call, of, 'CreateOptions');
   checkNamespace(of, path.namespace, object);
   const { namespace } = path;
   const entry = await create(server, { of, namespace, object, isDryRun: dryRun, warn });
@@ -135,14 +157,14 @@ async function change(call: ResourceRequest, name: string): Promise<HttpResponse
 
 /** Reads the body before anything is locked, so that a bad one costs others nothing. */
 function transformation(
-  { of, path, request }: ResourceRequest,
+  call: ResourceRequest,
   unknownFields: Parameters<typeof receive>[2],
   warn: (warning: string) => void,
 ): Parameters<typeof update>[1]['transform'] {
+  const { of, path, request } = call;
   const contentType = request.headers['content-type'];
   if (request.method === 'PUT') {
-    const body = readObjectBody(request.body, contentType, of.kind);
-    const object = receive(of, body, unknownFields, warn);
+    const object = receiveBody(call, of, 'UpdateOptions');
     checkNamespace(of, path.namespace, object);
     return () => object;
   }

@@ -36,11 +36,6 @@ export class ResourceTable {
     return this.#resources.values();
   }
 
-  hasGroup(group: string): boolean {
-    for (const of of this.#resources.values()) if (of.group === group) return true;
-    return false;
-  }
-
   /** Calls `listener` whenever the table has changed: documents made from it are out of date. */
   onChange(listener: () => void): void {
     this.#listeners.add(listener);

@@ -2,7 +2,7 @@ import type { HttpResponse } from '../../runtime/ports/transport.ts';
 import { jsonResponse, textResponse } from './request.ts';
 
 /** The Kubernetes version whose API is served; clients decide by it what they may use. */
-const VERSION = {
+export const VERSION = {
   major: '1',
   minor: '36',
   gitVersion: 'v1.36.3+lockstep',

@@ -1,9 +1,11 @@
+import type { Node } from '../../kube/node.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import { type Random, randomName } from '../../runtime/ports/random.ts';
-import type { ApiObject } from './api-object.ts';
+import type { Transport } from '../../runtime/ports/transport.ts';
 import type { ResourceTable } from './resource-table.ts';
-import { collectionKey, type ServedResource } from './served-resource.ts';
+import { collectionKey } from './served-resource.ts';
+import type { TokenSigner } from './service-account-tokens.ts';
 import type { StrategyContext } from './strategy.ts';
 
 /** What every verb works with. */
@@ -12,20 +14,10 @@ export interface ServerState {
   readonly random: Random;
   readonly logger: Logger;
   readonly resources: ResourceTable;
-  readonly admission: Admission;
+  readonly tokenSigner: TokenSigner | undefined;
+  readonly kubelet: ((node: Node) => Transport) | undefined;
   /** Aborts when the server closes: streams end then. */
   readonly closing: AbortSignal;
-}
-
-/** Decides about writes beyond the object itself; throws to refuse. */
-export interface Admission {
-  create(write: CreateReview): CreateReview['object'];
-}
-
-export interface CreateReview {
-  readonly of: ServedResource;
-  readonly namespace: string | undefined;
-  readonly object: ApiObject;
 }
 
 export function strategyContext(server: ServerState, uid = server.random.uuid()): StrategyContext {

@@ -72,7 +72,8 @@ function decide(
   if (errors.length > 0) throw invalid(of, request.name, errors);
   of.strategy.warnings(shown).forEach(request.warn);
   if (isUnchanged(shown, old)) return { change: undefined, result: () => answer(current) };
-  const object = of.view.store(withGeneration(of, shown, old));
+  const isDesire = request.subresource === undefined;
+  const object = of.view.store(isDesire ? withGeneration(of, shown, old) : shown);
   const unstored = unstoredEntry(key, {
     ...object,
     metadata: { ...object.metadata, resourceVersion: old.metadata.resourceVersion },

@@ -8,10 +8,11 @@ import type { ServedResource } from './served-resource.ts';
 
 /** Everything that is wrong with a new object, in the form in which the client sees it. */
 export function validateNew(of: ServedResource, object: ApiObject): readonly FieldError[] {
+  const bySchema = validateBySchema(of, object);
   return eachOnce([
     ...objectMetaErrors(object.metadata, metadataRules(of)),
-    ...validateBySchema(of, object),
-    ...of.strategy.validate(object),
+    ...bySchema,
+    ...(isWhole(bySchema) ? of.strategy.validate(object) : []),
   ]);
 }
 
@@ -22,11 +23,19 @@ export function validateChanged(
   old: StoredObject,
   subresource: string | undefined,
 ): readonly FieldError[] {
+  const bySchema = validateBySchema(of, object);
   return eachOnce([
     ...objectMetaUpdateErrors(object.metadata, old.metadata, metadataRules(of)),
-    ...validateBySchema(of, object),
-    ...of.strategy.validateUpdate(object, old, subresource),
+    ...bySchema,
+    ...(isWhole(bySchema) ? of.strategy.validateUpdate(object, old, subresource) : []),
   ]);
+}
+
+/** The rules of a kind rely on the types and the required fields that its schema demands. */
+function isWhole(bySchema: readonly FieldError[]): boolean {
+  return !bySchema.some(
+    ({ type }) => type === 'FieldValueRequired' || type === 'FieldValueTypeInvalid',
+  );
 }
 
 /** The rules of a kind and the general ones overlap: each problem is told once. */

@@ -1,0 +1,19 @@
+import type { ApiObject } from './api-object.ts';
+import { namespaceLifecycle } from './namespace-lifecycle.ts';
+import { admitPod } from './pod-admission.ts';
+import type { ServedResource } from './served-resource.ts';
+import type { ServerState } from './server-state.ts';
+
+/** A new object on its way into a collection. */
+export interface CreateReview {
+  readonly of: ServedResource;
+  readonly namespace: string | undefined;
+  readonly object: ApiObject;
+}
+
+/** What the server has to say to a new object beyond its kind: it may complete or refuse it. */
+export function admit(server: ServerState, review: CreateReview): ApiObject {
+  namespaceLifecycle(server.resources, review);
+  const isPod = review.of.group === '' && review.of.plural === 'pods';
+  return isPod ? admitPod(server, review) : review.object;
+}

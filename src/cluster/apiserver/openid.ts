@@ -1,0 +1,25 @@
+import type { HttpResponse } from '../../runtime/ports/transport.ts';
+import { type ApiRequest, bytesResponse, jsonResponse } from './request.ts';
+import { TOKEN_ISSUER, type TokenSigner } from './service-account-tokens.ts';
+
+/** The published key, so that others can check the tokens of service accounts by themselves. */
+export function openId(signer: TokenSigner, request: ApiRequest): HttpResponse | undefined {
+  if (request.method !== 'GET') return undefined;
+  switch (request.path) {
+    case '/.well-known/openid-configuration':
+      return jsonResponse(200, {
+        issuer: TOKEN_ISSUER,
+        jwks_uri: `https://${request.headers['host'] ?? 'kubernetes.default.svc'}/openid/v1/jwks`,
+        response_types_supported: ['id_token'],
+        subject_types_supported: ['public'],
+        id_token_signing_alg_values_supported: ['ES256'],
+      });
+    case '/openid/v1/jwks': {
+      const key = { use: 'sig', alg: 'ES256', kid: signer.keyId, ...signer.publicKey };
+      const keys = Buffer.from(JSON.stringify({ keys: [key] }));
+      return bytesResponse(200, 'application/jwk-set+json', keys);
+    }
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,107 @@
+import { isJsonObject, type JsonObject } from '../../kube/json-value.ts';
+import { PODS } from '../../kube/pod.ts';
+import { forbidden } from '../../kube/status-errors.ts';
+import { randomName } from '../../runtime/ports/random.ts';
+import type { CreateReview } from './admission.ts';
+import { type ApiObject, listAt, objectAt, textAt, valueAt, withMembers } from './api-object.ts';
+import { collectionKey } from './served-resource.ts';
+import type { ServerState } from './server-state.ts';
+
+/**
+ * Completes a new Pod as the admission plug-ins ServiceAccount and Priority do: it runs as an account
+ * that exists, and finds that account's token below a well-known path. A server that signs no tokens
+ * has no accounts for Pods either.
+ */
+export function admitPod(server: ServerState, review: CreateReview): ApiObject {
+  const prioritized = withPriority(review.object);
+  if (server.tokenSigner === undefined) return prioritized;
+  const spec = objectAt(prioritized, 'spec');
+  const name = textAt(spec, 'serviceAccountName') || textAt(spec, 'serviceAccount') || 'default';
+  const named = { ...spec, serviceAccountName: name, serviceAccount: name };
+  const account = accountOf(server, review, name);
+  const mounts =
+    valueAt(spec, 'automountServiceAccountToken') ??
+    valueAt(account, 'automountServiceAccountToken') ??
+    true;
+  const volume = `${VOLUME_PREFIX}${randomName(server.random, RANDOM_LENGTH)}`;
+  const complete = mounts === false ? named : withToken(named, volume);
+  return { ...prioritized, spec: withPullSecrets(complete, account) };
+}
+
+/** Where Kubernetes' clients look for their credentials. */
+const TOKEN_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount';
+const VOLUME_PREFIX = 'kube-api-access-';
+const RANDOM_LENGTH = 5;
+/** An hour, and a little more by which such tokens can be told from those that people ask for. */
+const TOKEN_SECONDS = 3_607;
+/** Octal 0644. */
+const FILE_MODE = 0o644;
+
+function accountOf(server: ServerState, review: CreateReview, name: string): ApiObject {
+  const { namespace = '', object } = review;
+  const accounts = server.resources.core('serviceaccounts').collection;
+  const entry = accounts.get(collectionKey(namespace, name));
+  if (entry !== undefined) return entry.object;
+  throw forbidden(
+    PODS,
+    object.metadata.name ?? '',
+    `error looking up service account ${namespace}/${name}: serviceaccount "${name}" not found`,
+  );
+}
+
+function withToken(spec: JsonObject, volume: string): JsonObject {
+  const isMissing = (container: unknown): boolean =>
+    !listAt(container, 'volumeMounts').some(
+      (mount) => textAt(mount, 'mountPath') === TOKEN_DIRECTORY,
+    );
+  const mount = { name: volume, readOnly: true, mountPath: TOKEN_DIRECTORY };
+  const mounted = (container: unknown): unknown =>
+    isJsonObject(container) && isMissing(container)
+      ? { ...container, volumeMounts: [...listAt(container, 'volumeMounts'), mount] }
+      : container;
+  const containers = listAt(spec, 'containers');
+  const initContainers = listAt(spec, 'initContainers');
+  if (![...containers, ...initContainers].some(isMissing)) return spec;
+  return withMembers(spec, {
+    volumes: [...listAt(spec, 'volumes'), { name: volume, projected: projection() }],
+    containers: containers.map(mounted),
+    initContainers: initContainers.length === 0 ? undefined : initContainers.map(mounted),
+  });
+}
+
+function projection(): JsonObject {
+  const fieldRef = { apiVersion: 'v1', fieldPath: 'metadata.namespace' };
+  return {
+    sources: [
+      { serviceAccountToken: { expirationSeconds: TOKEN_SECONDS, path: 'token' } },
+      { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+      { downwardAPI: { items: [{ path: 'namespace', fieldRef }] } },
+    ],
+    defaultMode: FILE_MODE,
+  };
+}
+
+function withPullSecrets(spec: JsonObject, account: ApiObject): JsonObject {
+  const secrets = listAt(account, 'imagePullSecrets');
+  const isSet = listAt(spec, 'imagePullSecrets').length > 0;
+  return isSet || secrets.length === 0 ? spec : { ...spec, imagePullSecrets: secrets };
+}
+
+/** There are no PriorityClasses but those that every cluster has. */
+const PRIORITIES: Readonly<Record<string, number>> = {
+  '': 0,
+  'system-cluster-critical': 2_000_000_000,
+  'system-node-critical': 2_000_001_000,
+};
+
+function withPriority(pod: ApiObject): ApiObject {
+  const spec = objectAt(pod, 'spec');
+  const name = textAt(spec, 'priorityClassName');
+  const priority = Object.hasOwn(PRIORITIES, name) ? PRIORITIES[name] : undefined;
+  if (priority === undefined) {
+    const why = `no PriorityClass with name ${name} was found`;
+    throw forbidden(PODS, pod.metadata.name ?? '', why);
+  }
+  const policy = textAt(spec, 'preemptionPolicy') || 'PreemptLowerPriority';
+  return { ...pod, spec: { ...spec, priority, preemptionPolicy: policy } };
+}

@@ -1,0 +1,27 @@
+import { EVICTION } from '../../kube/schema/core-schema.ts';
+import { badRequest } from '../../kube/status-errors.ts';
+import type { HttpResponse } from '../../runtime/ports/transport.ts';
+import { deleteOptions, remove } from './delete.ts';
+import { successStatus } from './request.ts';
+import { type ResourceRequest, receiveBody } from './resource-request.ts';
+
+const EVICTION_KIND = {
+  group: 'policy',
+  version: 'v1',
+  kind: 'Eviction',
+  schema: EVICTION,
+  custom: false,
+};
+
+/** `POST pods/NAME/eviction`: a deletion that budgets could refuse, of which there are none here. */
+export async function evictPod(call: ResourceRequest): Promise<HttpResponse> {
+  const { server, of, path, request } = call;
+  const eviction = receiveBody(call, EVICTION_KIND, 'CreateOptions');
+  const name = path.name ?? '';
+  if (eviction.metadata.name !== name) {
+    throw badRequest(`name in URL does not match name in Eviction object: ${name}`);
+  }
+  const options = deleteOptions(eviction['deleteOptions'], request.query);
+  await remove(server, of, { namespace: path.namespace, name }, options);
+  return successStatus(201);
+}
