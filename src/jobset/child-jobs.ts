@@ -1,7 +1,7 @@
 import type { Job } from '../kube/job.ts';
 import type { Stored } from '../kube/meta.ts';
 import { isTrue } from './conditions.ts';
-import { JOB_INDEX, REPLICATED_JOB_NAME, RESTART_ATTEMPT } from './names.ts';
+import { REPLICATED_JOB_NAME, RESTART_ATTEMPT } from './names.ts';
 
 /** A JobSet's Jobs by what they mean to it (spec 4.4). Each Job is in exactly one list. */
 export interface ChildJobs {
@@ -47,11 +47,6 @@ export function currentJobs(jobs: ChildJobs): readonly Stored<Job>[] {
 /** The ReplicatedJob that a Job was made for, or undefined if its label is gone. */
 export function replicatedJobOf(job: Job): string | undefined {
   return job.metadata.labels?.[REPLICATED_JOB_NAME];
-}
-
-export function jobIndexOf(job: Job): number | undefined {
-  const text = job.metadata.labels?.[JOB_INDEX];
-  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
 }
 
 function attemptProblem(job: Stored<Job>, text: string | undefined): string {

@@ -113,10 +113,9 @@ async function logged(child: ChildProcess, text: string): Promise<Record<string,
 }
 
 test('installs the CRD, serves health, makes Jobs, and ends cleanly within 2 s of SIGTERM', async () => {
-  const child = startOperator(
-    ...['--kubeconfig', kubeconfig, '--install-crd', '--leader-elect'],
-    ...['--leader-election-namespace', 'default', '--health-probe-bind-address', '127.0.0.1:0'],
-  );
+  const election = ['--leader-elect', '--leader-election-namespace', 'default'];
+  const health = ['--health-probe-bind-address', '127.0.0.1:0'];
+  const child = startOperator('--kubeconfig', kubeconfig, '--install-crd', ...election, ...health);
   const exited = once(child, 'exit');
   try {
     const { url } = await logged(child, '"what":"health"');
