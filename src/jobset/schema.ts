@@ -40,7 +40,7 @@ const JOB_TEMPLATE = object(
     metadata: described('Labels and annotations of the Jobs.', OBJECT_META),
     spec: described('What the Jobs do.', JOB_SPEC),
   },
-  { description: 'The Job that is created once for each replica.' },
+  { required: ['spec'], description: 'The Job that is created once for each replica.' },
 );
 
 const REPLICATED_JOB = object(

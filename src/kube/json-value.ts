@@ -7,10 +7,15 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 export type JsonType = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object';
 
+/** Beyond int64, Go's decoder reads a number as a float. */
+const INTEGER_LIMIT = 2 ** 63;
+
 /** What JSON Schema calls the type of `value`; a number without a fraction is an `integer`. */
 export function jsonTypeOf(value: unknown): JsonType {
   if (typeof value === 'string') return 'string';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  if (typeof value === 'number') {
+    return Number.isInteger(value) && Math.abs(value) < INTEGER_LIMIT ? 'integer' : 'number';
+  }
   if (typeof value === 'boolean') return 'boolean';
   if (value === null || value === undefined) return 'null';
   return Array.isArray(value) ? 'array' : 'object';

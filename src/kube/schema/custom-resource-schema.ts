@@ -3,6 +3,8 @@
  * world write it: no titles, no patch metadata, object metadata reduced to what a template can say,
  * quantities as int-or-string, and keys of list maps always present.
  */
+
+import { isJsonObject } from '../json-value.ts';
 import { map, object, set, string } from './builders.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { OBJECT_META, QUANTITY } from './meta-schema.ts';
@@ -20,7 +22,7 @@ export function customResourceSchema(schema: JsonSchema): JsonSchema {
   const { properties, items, additionalProperties } = kept;
   return {
     ...kept,
-    ...(properties === undefined ? {} : { properties: mapProperties(properties) }),
+    ...(properties === undefined ? {} : objectMembers(properties, kept.required ?? [])),
     ...(items === undefined
       ? {}
       : { items: withKeys(customResourceSchema(items), kept['x-kubernetes-list-map-keys'] ?? []) }),
@@ -51,12 +53,29 @@ function reworded({ description }: JsonSchema, replacement: JsonSchema): JsonSch
   return description === undefined ? replacement : { ...replacement, description };
 }
 
-function mapProperties(
+/**
+ * A server of built-in kinds takes an empty object for one that is missing, and then misses what
+ * should be in it. An empty default would not be valid here, so the object itself is required.
+ */
+function objectMembers(
   properties: Readonly<Record<string, JsonSchema>>,
-): Record<string, JsonSchema> {
-  return Object.fromEntries(
-    Object.entries(properties).map(([name, property]) => [name, customResourceSchema(property)]),
-  );
+  required: readonly string[],
+): Pick<JsonSchema, 'properties' | 'required'> {
+  const entries = Object.entries(properties);
+  const missed = entries.filter(([, { default: value }]) => isEmptyObject(value));
+  const names = new Set([...required, ...missed.map(([name]) => name)]);
+  const members = entries.map(([name, property]) => {
+    const { default: value, ...rest } = property;
+    return [name, customResourceSchema(isEmptyObject(value) ? rest : property)] as const;
+  });
+  return {
+    properties: Object.fromEntries(members),
+    ...(names.size === 0 ? {} : { required: [...names] }),
+  };
+}
+
+function isEmptyObject(value: unknown): boolean {
+  return isJsonObject(value) && Object.keys(value).length === 0;
 }
 
 /** A key of a list map is required or has a default, else a real server refuses the schema. */

@@ -16,16 +16,19 @@ const GO_DURATION_PATTERN = /^[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|m
 const WORDY_DURATION_PATTERN =
   /^-?\d+(?:\.\d+)?\s*(?:ns|nano|nanos|nanosecond|nanoseconds|us|µs|micro|micros|microsecond|microseconds|ms|milli|millis|millisecond|milliseconds|s|sec|secs|second|seconds|m|min|mins|minute|minutes|h|hr|hrs|hour|hours|d|day|days|w|wk|wks|week|weeks)$/i;
 const MAC_PATTERN = /^(?:[0-9A-Fa-f]{2}[:-]){5}(?:[0-9A-Fa-f]{2})(?:(?:[:-][0-9A-Fa-f]{2}){2})?$/;
-const HOSTNAME_PATTERN =
-  /^(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*\.?$/;
+const HOST_LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
+/** One label, or several of which the last has letters only. */
+const HOSTNAME_PATTERN = new RegExp(
+  `^(?=.{1,255}$)(?:${HOST_LABEL}|(?:${HOST_LABEL}\\.)+[A-Za-z]{2,63})$`,
+);
 const SHORT_NAME_PATTERN = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const LONG_NAME_PATTERN =
   /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/;
 
 const FORMATS: ReadonlyMap<string, (value: string) => boolean> = new Map([
   ['byte', (value) => value.length % 4 === 0 && BYTE_PATTERN.test(value)],
-  ['date', (value) => DATE_PATTERN.test(value) && !Number.isNaN(Date.parse(value))],
-  ['datetime', (value) => DATE_TIME_PATTERN.test(value) && !Number.isNaN(Date.parse(value))],
+  ['date', (value) => DATE_PATTERN.test(value) && isDay(value)],
+  ['datetime', (value) => DATE_TIME_PATTERN.test(value) && isMoment(value)],
   ['duration', (value) => GO_DURATION_PATTERN.test(value) || WORDY_DURATION_PATTERN.test(value)],
   ['ipv4', isIpv4],
   ['ipv6', isIpv6],
@@ -41,6 +44,18 @@ const FORMATS: ReadonlyMap<string, (value: string) => boolean> = new Map([
   ['k8sshortname', (value) => SHORT_NAME_PATTERN.test(value)],
   ['k8slongname', (value) => LONG_NAME_PATTERN.test(value)],
 ]);
+
+/** JavaScript takes 30 February for 2 March. */
+function isDay(value: string): boolean {
+  const time = Date.parse(value);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value);
+}
+
+const DAY_LENGTH = 'YYYY-MM-DD'.length;
+
+function isMoment(value: string): boolean {
+  return isDay(value.slice(0, DAY_LENGTH)) && !Number.isNaN(Date.parse(value));
+}
 
 function uuidOf(version: string, variant: string): (value: string) => boolean {
   const pattern = new RegExp(

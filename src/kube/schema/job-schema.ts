@@ -2,6 +2,7 @@
 import {
   atomicList,
   boolean,
+  defaulted,
   definitions,
   described,
   int32,
@@ -81,7 +82,10 @@ export const JOB_SPEC = batch(
     maxFailedIndexes: int32('Failed indexes before the Job fails.'),
     selector: described('Finds the Pods of the Job. The server sets it.', LABEL_SELECTOR),
     manualSelector: boolean(),
-    template: described('The Pod that is created, again and again.', POD_TEMPLATE_SPEC),
+    template: described(
+      'The Pod that is created, again and again.',
+      defaulted({}, POD_TEMPLATE_SPEC),
+    ),
     ttlSecondsAfterFinished: int32('Seconds after its end at which the Job is deleted.'),
     completionMode: oneOf(
       ['Indexed', 'NonIndexed'],
@@ -135,7 +139,7 @@ const JOB_STATUS = batch('JobStatus', {
 export const JOB = kind(
   batch(
     'Job',
-    { spec: JOB_SPEC, status: JOB_STATUS },
+    { spec: defaulted({}, JOB_SPEC), status: JOB_STATUS },
     { description: 'Runs Pods until enough of them have succeeded.' },
   ),
 );

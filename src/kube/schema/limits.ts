@@ -1,5 +1,5 @@
 /** Bounds of one value: lengths, sizes, numbers, patterns. Texts are the API server's. */
-import { isJsonObject } from '../json-value.ts';
+import { isJsonObject, jsonTypeOf } from '../json-value.ts';
 import type { FieldError } from '../status.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { matchesPattern } from './pattern.ts';
@@ -55,15 +55,16 @@ const INT32_MAX = 2_147_483_647;
 const INT32_MIN = -2_147_483_648;
 
 function checkNumber(schema: JsonSchema, value: number, path: string): FieldError[] {
-  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
+  const { type, minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
   const errors: FieldError[] = [];
-  const isInt32 = schema.type === 'integer' && schema.format === 'int32';
-  if (isInt32 && (value > INT32_MAX || value < INT32_MIN)) {
+  if (type === 'integer' && !isInRange(schema.format, value)) {
+    const isNamed = schema.format === 'int32' || schema.format === 'int64';
+    const format = isNamed ? `with format ${schema.format}` : '(default format)';
     errors.push({
       type: 'FieldValueInvalid',
       field: '<nil>',
       badValue: '',
-      detail: `Checked value must be of type integer with format int32 in ${path}`,
+      detail: `Checked value must be of type integer ${format} in ${path}`,
     });
   }
   if (multipleOf !== undefined && !Number.isInteger(value / multipleOf)) {
@@ -78,6 +79,11 @@ function checkNumber(schema: JsonSchema, value: number, path: string): FieldErro
     errors.push(invalid(path, value, `should be ${bound} ${minimum}`));
   }
   return errors;
+}
+
+function isInRange(format: string | undefined, value: number): boolean {
+  if (jsonTypeOf(value) !== 'integer') return false;
+  return format !== 'int32' || (value <= INT32_MAX && value >= INT32_MIN);
 }
 
 function checkArray(schema: JsonSchema, value: readonly unknown[], path: string): FieldError[] {

@@ -5,7 +5,9 @@
  */
 import { RE2JS } from 're2js';
 
-const COMPILED = new WeakMap<object, RE2JS | 'malformed'>();
+type Compiled = { readonly pattern: RE2JS } | { readonly defect: string };
+
+const COMPILED = new WeakMap<object, Compiled>();
 
 /** Whether `value` holds a match of `pattern`, which belongs to `schema`. */
 export function matchesPattern(
@@ -15,19 +17,23 @@ export function matchesPattern(
 ): 'matches' | 'differs' | 'malformed' {
   let compiled = COMPILED.get(schema);
   if (compiled === undefined) {
-    compiled = compilePattern(pattern) ?? 'malformed';
+    compiled = compile(pattern);
     COMPILED.set(schema, compiled);
   }
-  if (compiled === 'malformed') return 'malformed';
-  return compiled.test(value) ? 'matches' : 'differs';
+  if ('defect' in compiled) return 'malformed';
+  return compiled.pattern.test(value) ? 'matches' : 'differs';
 }
 
-/** Undefined if `pattern` is no regular expression of RE2. */
-export function compilePattern(pattern: string): RE2JS | undefined {
+/** Why `pattern` is no regular expression of RE2; undefined if it is one. */
+export function patternDefect(pattern: string): string | undefined {
+  const compiled = compile(pattern);
+  return 'defect' in compiled ? compiled.defect : undefined;
+}
+
+function compile(pattern: string): Compiled {
   try {
-    return RE2JS.compile(pattern);
-  } catch {
-    // The compiler reports every defect of the pattern by throwing, and nothing else.
-    return undefined;
+    return { pattern: RE2JS.compile(pattern) };
+  } catch (error) {
+    return { defect: error instanceof Error ? error.message : String(error) };
   }
 }

@@ -2,6 +2,7 @@
 import {
   atomicList,
   boolean,
+  defaulted,
   definitions,
   described,
   int32,
@@ -143,12 +144,15 @@ const POD_SPEC = core(
   { required: ['containers'] },
 );
 
-export const POD_TEMPLATE_SPEC = core('PodTemplateSpec', { metadata: OBJECT_META, spec: POD_SPEC });
+export const POD_TEMPLATE_SPEC = core('PodTemplateSpec', {
+  metadata: OBJECT_META,
+  spec: defaulted({}, POD_SPEC),
+});
 
 export const POD = kind(
   core(
     'Pod',
-    { spec: POD_SPEC, status: POD_STATUS },
+    { spec: defaulted({}, POD_SPEC), status: POD_STATUS },
     {
       description:
         'A group of containers that run together on one node and share an address and volumes.',

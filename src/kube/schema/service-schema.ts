@@ -84,7 +84,7 @@ const SERVICE_STATUS = core('ServiceStatus', {
 export const SERVICE = kind(
   core(
     'Service',
-    { spec: SERVICE_SPEC, status: SERVICE_STATUS },
+    { spec: defaulted({}, SERVICE_SPEC), status: SERVICE_STATUS },
     { description: 'A name, and where wanted an address, for a group of Pods.' },
   ),
 );

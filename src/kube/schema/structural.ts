@@ -10,7 +10,7 @@ import type { FieldError } from '../status.ts';
 import { applyDefaults } from './defaults.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { listStructureErrors } from './list-structure.ts';
-import { compilePattern } from './pattern.ts';
+import { patternDefect } from './pattern.ts';
 import { prune } from './prune.ts';
 import { validate } from './validate.ts';
 
@@ -56,7 +56,9 @@ function checkNode(schema: JsonSchema, level: Level, path: string, errors: Field
   if (typeof additionalProperties === 'object') {
     checkNode(additionalProperties, 'field', `${path}.additionalProperties`, errors);
   }
-  checkValidations(schema, schema, path, path, errors);
+  // Only at the root must what is restricted be declared too; deeper, the API server does not look.
+  const declared = level === 'root' ? { schema, path } : 'unknown';
+  checkValidations(schema, declared, path, errors);
 }
 
 function typeErrors(schema: JsonSchema, level: Level, path: string): FieldError[] {
@@ -72,7 +74,11 @@ function typeErrors(schema: JsonSchema, level: Level, path: string): FieldError[
       schema['x-kubernetes-preserve-unknown-fields'] === true;
     return needsNone ? [] : [required(field, UNTYPED[level])];
   }
-  if (!TYPES.includes(type)) return [notSupported(field, type, TYPES)];
+  if (!TYPES.includes(type)) {
+    const isNull = type === 'null';
+    const detail = 'type cannot be set to null, use nullable as an alternative';
+    return [notSupported(field, type, TYPES), ...(isNull ? [forbiddenField(field, detail)] : [])];
+  }
   if (level === 'root' && type !== 'object') {
     return [invalidValue(field, type, 'must be object at the root')];
   }
@@ -165,9 +171,10 @@ function keywordErrors(schema: JsonSchema, path: string): FieldError[] {
       'uniqueItems cannot be set to true since the runtime complexity becomes quadratic';
     errors.push(forbiddenField(`${path}.uniqueItems`, detail));
   }
-  const { pattern } = schema;
-  if (pattern !== undefined && pattern !== '' && compilePattern(pattern) === undefined) {
-    const detail = "must be a valid regular expression of RE2 syntax, but isn't";
+  const { pattern = '' } = schema;
+  const defect = patternDefect(pattern);
+  if (defect !== undefined) {
+    const detail = `must be a valid regular expression, but isn't: ${defect}`;
     errors.push(invalidValue(`${path}.pattern`, pattern, detail));
   }
   return errors;
@@ -190,27 +197,25 @@ const DECLARING = [
   ['x-kubernetes-validations', 'must be empty to be structural'],
 ] as const;
 
-/** The logical parts of `schema`; `declared` is what the schema around them says of the same value. */
+/** What a schema outside of logical parts says of a value, and where. */
+type Declared = { readonly schema: JsonSchema; readonly path: string } | 'unknown';
+
+/** The logical parts of `schema`; `declared` is what the schema around them says of the value. */
 function checkValidations(
   schema: JsonSchema,
-  declared: JsonSchema,
-  declaredPath: string,
+  declared: Declared,
   path: string,
   errors: FieldError[],
 ): void {
-  const isIntOrString = declared['x-kubernetes-int-or-string'] === true;
   for (const junctor of ['allOf', 'anyOf', 'oneOf'] as const) {
     const alternatives = schema[junctor] ?? [];
     // The one place where types may be repeated: it says int-or-string to other readers.
-    if (junctor === 'anyOf' && isIntOrString && isIntOrStringPattern(alternatives)) continue;
+    if (junctor === 'anyOf' && isIntOrStringPattern(alternatives)) continue;
     alternatives.forEach((alternative, index) => {
-      const alternativePath = `${path}.${junctor}[${index}]`;
-      checkRestriction(alternative, declared, declaredPath, alternativePath, errors);
+      checkRestriction(alternative, declared, `${path}.${junctor}[${index}]`, errors);
     });
   }
-  if (schema.not !== undefined) {
-    checkRestriction(schema.not, declared, declaredPath, `${path}.not`, errors);
-  }
+  if (schema.not !== undefined) checkRestriction(schema.not, declared, `${path}.not`, errors);
 }
 
 function isIntOrStringPattern(alternatives: readonly JsonSchema[]): boolean {
@@ -220,15 +225,10 @@ function isIntOrStringPattern(alternatives: readonly JsonSchema[]): boolean {
 
 function checkRestriction(
   schema: JsonSchema,
-  declared: JsonSchema | undefined,
-  declaredPath: string,
+  declared: Declared,
   path: string,
   errors: FieldError[],
 ): void {
-  if (declared === undefined) {
-    errors.push(required(declaredPath, `because it is defined in ${path}`));
-    return;
-  }
   for (const [keyword, detail] of DECLARING) {
     const value: unknown = schema[keyword];
     const isSaid = value !== undefined && value !== false && value !== '';
@@ -240,14 +240,40 @@ function checkRestriction(
     if (name === 'metadata') {
       errors.push(forbiddenField(propertyPath, 'must not be specified in a nested context'));
     }
-    const below = ownMember(declared.properties ?? {}, name);
-    checkRestriction(property, below, `${declaredPath}.properties[${name}]`, propertyPath, errors);
+    const below = declaredProperty(declared, name);
+    checkDeclared(property, below, propertyPath, errors);
   }
   if (schema.items !== undefined) {
-    const itemsPath = `${declaredPath}.items`;
-    checkRestriction(schema.items, declared.items, itemsPath, `${path}.items`, errors);
+    checkDeclared(schema.items, declaredItems(declared), `${path}.items`, errors);
   }
-  checkValidations(schema, declared, declaredPath, path, errors);
+  checkValidations(schema, declared, path, errors);
+}
+
+/** `declared.schema` is undefined where nothing declares what is restricted. */
+function checkDeclared(
+  schema: JsonSchema,
+  declared: { readonly schema: JsonSchema | undefined; readonly path: string } | 'unknown',
+  path: string,
+  errors: FieldError[],
+): void {
+  if (declared === 'unknown') {
+    checkRestriction(schema, declared, path, errors);
+  } else if (declared.schema === undefined) {
+    errors.push(required(declared.path, `because it is defined in ${path}`));
+  } else {
+    checkRestriction(schema, { schema: declared.schema, path: declared.path }, path, errors);
+  }
+}
+
+function declaredProperty(declared: Declared, name: string) {
+  if (declared === 'unknown') return declared;
+  const { schema, path } = declared;
+  return { schema: ownMember(schema.properties ?? {}, name), path: `${path}.properties[${name}]` };
+}
+
+function declaredItems(declared: Declared) {
+  if (declared === 'unknown') return declared;
+  return { schema: declared.schema.items, path: `${declared.path}.items` };
 }
 
 /** A default must be a valid value itself, with nothing unknown in it. */

@@ -124,7 +124,7 @@ function checkAlternatives(
     const outcomes = validateEach(anyOf, value, path);
     if (!outcomes.some((outcome) => outcome.length === 0)) {
       errors.push(unfielded(path, 'must validate at least one schema (anyOf)'));
-      errors.push(...fewest(outcomes));
+      errors.push(...nearest(outcomes));
     }
   }
   if (oneOf !== undefined && oneOf.length > 0) {
@@ -133,7 +133,7 @@ function checkAlternatives(
     if (valid !== 1) {
       const found = valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`;
       errors.push(unfielded(path, `must validate one and only one schema (oneOf). ${found}`));
-      if (valid === 0) errors.push(...fewest(outcomes));
+      if (valid === 0) errors.push(...nearest(outcomes));
     }
   }
   if (allOf !== undefined && allOf.length > 0) {
@@ -162,8 +162,11 @@ function validateEach(
   });
 }
 
-function fewest(outcomes: readonly FieldError[][]): readonly FieldError[] {
-  return outcomes.reduce((best, next) => (next.length < best.length ? next : best));
+/** The first of those with the fewest errors that name a field. */
+function nearest(outcomes: readonly FieldError[][]): readonly FieldError[] {
+  const weight = (errors: readonly FieldError[]): number =>
+    errors.filter(({ field }) => field !== NO_FIELD).length;
+  return outcomes.reduce((best, next) => (weight(next) < weight(best) ? next : best));
 }
 
 function unfielded(path: string, detail: string): FieldError {

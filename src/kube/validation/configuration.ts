@@ -7,7 +7,11 @@ import { configMapKeyErrors, dns1123SubdomainErrors } from '../names.ts';
 import type { FieldError } from '../status.ts';
 import { objectMetaErrors, objectMetaUpdateErrors } from './object-meta.ts';
 
-const METADATA = { namespaced: true, nameRule: dns1123SubdomainErrors } as const;
+const METADATA = {
+  namespaced: true,
+  nameRule: dns1123SubdomainErrors,
+  qualifiedFinalizers: true,
+} as const;
 
 /** All values of one object together: what a store of the size of etcd takes. */
 const DATA_LIMIT_BYTES = 1024 * 1024;

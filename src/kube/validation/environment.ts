@@ -90,20 +90,35 @@ export function fieldReferenceErrors(
   fields: readonly string[],
 ): FieldError[] {
   if (fieldPath === '') return [required(`${path}.fieldPath`)];
+  const field = `${path}.fieldPath`;
   const [, name = '', key = ''] = SUBSCRIPTED_FIELD.exec(fieldPath) ?? [];
   if (name === '') {
-    const isKnown = fields.includes(fieldPath);
-    return isKnown ? [] : [notSupported(`${path}.fieldPath`, fieldPath, fields)];
+    if (fields.includes(fieldPath)) return [];
+    if (REFERABLE_FIELDS.has(fieldPath)) return [notSupported(field, fieldPath, fields)];
+    const detail = `error converting fieldPath: field label not supported: ${fieldPath}`;
+    return [invalidValue(field, fieldPath, detail)];
   }
   switch (name) {
     case 'metadata.annotations':
       return qualifiedNameErrors(key.toLowerCase()).map((text) => invalidValue(path, key, text));
     case 'metadata.labels':
       return qualifiedNameErrors(key).map((text) => invalidValue(path, key, text));
-    default:
-      return [invalidValue(path, name, 'does not support subscript')];
+    default: {
+      const detail = `error converting fieldPath: field label does not support subscript: ${fieldPath}`;
+      return [invalidValue(field, fieldPath, detail)];
+    }
   }
 }
+
+/** All fields that some reference may name; which ones depends on where it stands. */
+const REFERABLE_FIELDS: ReadonlySet<string> = new Set([
+  ...ENVIRONMENT_FIELDS,
+  'metadata.annotations',
+  'metadata.labels',
+  'spec.restartPolicy',
+  'spec.schedulerName',
+  'status.phase',
+]);
 
 const RESOURCE_FIELDS: readonly string[] = [
   'limits.cpu',
@@ -123,10 +138,12 @@ function resourceFieldErrors(resource: string, path: string): FieldError[] {
 
 function keySelectorErrors(selector: Partial<KeySelector>, path: string): FieldError[] {
   const { name = '', key = '' } = selector;
-  const unnamed = name === '' ? [required(`${path}.name`)] : [];
-  if (key === '') return [...unnamed, required(`${path}.key`)];
+  const misnamed = dns1123SubdomainErrors(name).map((text) =>
+    invalidValue(`${path}.name`, name, text),
+  );
+  if (key === '') return [...misnamed, required(`${path}.key`)];
   return [
-    ...unnamed,
+    ...misnamed,
     ...configMapKeyErrors(key).map((text) => invalidValue(`${path}.key`, key, text)),
   ];
 }

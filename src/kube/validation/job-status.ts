@@ -6,7 +6,11 @@ import type { FieldError } from '../status.ts';
 import { indexCount } from './job-policies.ts';
 import { objectMetaUpdateErrors } from './object-meta.ts';
 
-export const JOB_METADATA = { namespaced: true, nameRule: dns1123SubdomainErrors } as const;
+export const JOB_METADATA = {
+  namespaced: true,
+  nameRule: dns1123SubdomainErrors,
+  qualifiedFinalizers: true,
+} as const;
 
 /**
  * Problems of replacing the status of `before` by that of `job`. What was wrong before may stay so:

@@ -3,7 +3,7 @@
  * and labels. Types, enumerations and required fields are the schema's business.
  */
 import { invalidValue, required, tooLong } from '../field-error.ts';
-import type { Job, JobSpec } from '../job.ts';
+import { CONTROLLER_UID_LABEL, JOB_NAME_LABEL, type Job, type JobSpec } from '../job.ts';
 import { labelRequirementsOf, matchesLabels } from '../label-selector.ts';
 import { dns1123LabelErrors } from '../names.ts';
 import type { FieldError } from '../status.ts';
@@ -16,7 +16,11 @@ import { podTemplateErrors } from './pod.ts';
 /** Problems of a new Job. */
 export function jobErrors(job: Job): FieldError[] {
   const { metadata, spec } = job;
-  const errors = [...objectMetaErrors(metadata, JOB_METADATA), ...jobSpecErrors(spec, 'spec')];
+  const errors = [
+    ...objectMetaErrors(metadata, JOB_METADATA),
+    ...jobSpecErrors(spec, 'spec'),
+    ...generatedSelectorErrors(job),
+  ];
   const { completions = 0 } = spec;
   if (spec.completionMode === 'Indexed' && completions > 0) {
     const hostname = `${metadata.name}-${completions - 1}`;
@@ -149,6 +153,32 @@ function restartPolicyErrors(spec: JobSpec, field: string): FieldError[] {
     return [invalidValue(field, restartPolicy, detail)];
   }
   return [];
+}
+
+/** Unless the user selects by hand, a Job selects by its own UID, so that no two Jobs share Pods. */
+function generatedSelectorErrors({ metadata, spec }: Job): FieldError[] {
+  if (spec.manualSelector === true || spec.selector === undefined) return [];
+  const { name = '', uid = '' } = metadata;
+  if (uid === '') return [required('metadata.uid')];
+  const expected = {
+    'controller-uid': uid,
+    'job-name': name,
+    [CONTROLLER_UID_LABEL]: uid,
+    [JOB_NAME_LABEL]: name,
+  };
+  const labels = spec.template.metadata?.labels ?? {};
+  const errors = Object.entries(expected).flatMap(([key, value]) => {
+    if (labels[key] === value) return [];
+    const field = `spec.template.metadata.labels[${key}]`;
+    const detail = `must be '${value}'`;
+    return [
+      labels[key] === undefined ? required(field, detail) : invalidValue(field, labels, detail),
+    ];
+  });
+  if (!matchesLabels(labelRequirementsOf(spec.selector), expected)) {
+    errors.push(invalidValue('spec.selector', spec.selector, '`selector` not auto-generated'));
+  }
+  return errors;
 }
 
 function selectorErrors(spec: JobSpec, path: string): FieldError[] {

@@ -19,12 +19,14 @@ export type NameRule = (name: string) => Complaints;
 export interface MetadataRules {
   readonly namespaced: boolean;
   readonly nameRule: NameRule;
+  /** Built-in kinds take finalizers of other domains only in full: `example.com/name`. */
+  readonly qualifiedFinalizers?: boolean;
 }
 
 /** Problems of the metadata of a new object, after a name was generated. */
 export function objectMetaErrors(
   meta: ObjectMeta,
-  { namespaced, nameRule }: MetadataRules,
+  { namespaced, nameRule, qualifiedFinalizers = false }: MetadataRules,
   path = 'metadata',
 ): FieldError[] {
   const { name = '', generateName = '' } = meta;
@@ -40,7 +42,12 @@ export function objectMetaErrors(
   } else {
     for (const text of nameRule(name)) errors.push(invalidValue(`${path}.name`, name, text));
   }
-  return [...errors, ...namespaceErrors(meta, namespaced, path), ...contentErrors(meta, path)];
+  return [
+    ...errors,
+    ...namespaceErrors(meta, namespaced, path),
+    ...contentErrors(meta, path),
+    ...(qualifiedFinalizers ? unqualifiedErrors(meta, path) : []),
+  ];
 }
 
 /** Problems of replacing `before` by `meta`. */
@@ -69,8 +76,12 @@ export function objectMetaUpdateErrors(
       errors.push(invalidValue(`${path}.${field}`, meta[field] ?? null, 'field is immutable'));
     }
   }
-  const unnamed = namespaceErrors(meta, rules.namespaced, path);
-  return [...errors, ...unnamed, ...contentErrors(meta, path)];
+  return [
+    ...errors,
+    ...namespaceErrors(meta, rules.namespaced, path),
+    ...contentErrors(meta, path),
+    ...(rules.qualifiedFinalizers === true ? unqualifiedErrors(meta, path) : []),
+  ];
 }
 
 const IMMUTABLE = [
@@ -156,6 +167,15 @@ function ownersErrors(owners: readonly OwnerReference[], path: string): FieldErr
 
 const ORPHAN = 'orphan';
 const FOREGROUND_DELETION = 'foregroundDeletion';
+const STANDARD_FINALIZERS: readonly string[] = ['kubernetes', ORPHAN, FOREGROUND_DELETION];
+
+function unqualifiedErrors({ finalizers = [] }: ObjectMeta, path: string): FieldError[] {
+  return finalizers.flatMap((finalizer, index) => {
+    if (finalizer.includes('/') || STANDARD_FINALIZERS.includes(finalizer)) return [];
+    const detail = 'name is neither a standard finalizer name nor is it fully qualified';
+    return [invalidValue(`${path}.finalizers[${index}]`, finalizer, detail)];
+  });
+}
 
 function finalizersErrors(finalizers: readonly string[], path: string): FieldError[] {
   const errors = finalizers.flatMap((finalizer) =>

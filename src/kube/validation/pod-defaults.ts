@@ -70,7 +70,7 @@ function defaultContainer(container: JsonObject): JsonObject {
 
 /** An image without a tag, or with the tag `latest`, is always pulled. */
 function defaultPullPolicy(image: unknown): string {
-  if (typeof image !== 'string' || image.includes('@')) return 'IfNotPresent';
+  if (typeof image !== 'string' || !/^[^\s@]+$/.test(image)) return 'IfNotPresent';
   const name = image.slice(image.lastIndexOf('/') + 1);
   const tag = name.includes(':') ? name.slice(name.lastIndexOf(':') + 1) : 'latest';
   return tag === 'latest' ? 'Always' : 'IfNotPresent';
@@ -97,8 +97,11 @@ function defaultHandler(handler: JsonObject): JsonObject {
 }
 
 function defaultFieldReference(source: JsonObject): JsonObject {
-  return withMember(source, 'fieldRef', (reference) =>
+  const withVersion = withMember(source, 'fieldRef', (reference) =>
     withDefaults(reference, { apiVersion: 'v1' }),
+  );
+  return withMember(withVersion, 'resourceFieldRef', (reference) =>
+    withDefaults(reference, { divisor: '0' }),
   );
 }
 

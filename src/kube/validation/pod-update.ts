@@ -2,11 +2,10 @@
 import { deepEqual } from '../deep-equal.ts';
 import { forbiddenField, invalidValue } from '../field-error.ts';
 import type { JsonObject } from '../json-value.ts';
-import { dns1123SubdomainErrors } from '../names.ts';
 import type { Container, Pod, PodSpec } from '../pod.ts';
 import type { FieldError } from '../status.ts';
 import { objectMetaUpdateErrors } from './object-meta.ts';
-import { podSpecErrors } from './pod.ts';
+import { POD_METADATA, podSpecErrors } from './pod.ts';
 
 const UPDATABLE_FIELDS = [
   '`spec.containers[*].image`',
@@ -21,10 +20,7 @@ export function podUpdateErrors(pod: Pod, before: Pod): FieldError[] {
   const { spec } = pod;
   const old = before.spec;
   const errors = [
-    ...objectMetaUpdateErrors(pod.metadata, before.metadata, {
-      namespaced: true,
-      nameRule: dns1123SubdomainErrors,
-    }),
+    ...objectMetaUpdateErrors(pod.metadata, before.metadata, POD_METADATA),
     ...podSpecErrors(spec, 'spec'),
   ];
   for (const list of ['containers', 'initContainers'] as const) {

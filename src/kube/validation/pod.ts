@@ -15,7 +15,11 @@ import { containersErrors } from './container.ts';
 import { annotationsErrors, labelsErrors, objectMetaErrors } from './object-meta.ts';
 import { volumesErrors } from './volume.ts';
 
-const POD_METADATA = { namespaced: true, nameRule: dns1123SubdomainErrors } as const;
+export const POD_METADATA = {
+  namespaced: true,
+  nameRule: dns1123SubdomainErrors,
+  qualifiedFinalizers: true,
+} as const;
 
 /** Problems of a new Pod. */
 export function podErrors(pod: Pod): FieldError[] {
@@ -68,17 +72,10 @@ export function podSpecErrors(spec: PodSpec, path: string): FieldError[] {
 const INT32_MAX = 2_147_483_647;
 
 function deadlineErrors(spec: PodSpec, path: string): FieldError[] {
-  const { activeDeadlineSeconds: deadline, terminationGracePeriodSeconds: grace = 0 } = spec;
-  const errors: FieldError[] = [];
-  if (deadline !== undefined && (deadline < 1 || deadline > INT32_MAX)) {
-    const detail = `must be between 1 and ${INT32_MAX}, inclusive`;
-    errors.push(invalidValue(`${path}.activeDeadlineSeconds`, deadline, detail));
-  }
-  if (grace < 0) {
-    const detail = 'must be greater than or equal to 0';
-    errors.push(invalidValue(`${path}.terminationGracePeriodSeconds`, grace, detail));
-  }
-  return errors;
+  const { activeDeadlineSeconds: deadline } = spec;
+  if (deadline === undefined || (deadline >= 1 && deadline <= INT32_MAX)) return [];
+  const detail = `must be between 1 and ${INT32_MAX}, inclusive`;
+  return [invalidValue(`${path}.activeDeadlineSeconds`, deadline, detail)];
 }
 
 function namesErrors(spec: PodSpec, path: string): FieldError[] {

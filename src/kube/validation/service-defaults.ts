@@ -3,11 +3,12 @@ import { isJsonObject, type JsonObject } from '../json-value.ts';
 import { withDefaults, withItems, withMember } from './members.ts';
 
 export function defaultService<T extends JsonObject>(service: T): T {
-  return withMember(service, 'spec', (spec) => {
+  const filled = withMember(service, 'spec', (spec) => {
     const typed = withDefaults(spec, { type: 'ClusterIP', sessionAffinity: 'None' });
     const ported = withItems(typed, 'ports', defaultPort);
     return withDefaults(defaultAffinity(ported), trafficDefaults(ported));
   });
+  return withDefaults(filled, { status: { loadBalancer: {} } });
 }
 
 const CLIENT_IP_AFFINITY_SECONDS = 10_800;

@@ -2,12 +2,7 @@
 import type { Service } from '../core.ts';
 import { deepEqual } from '../deep-equal.ts';
 import { duplicate, forbiddenField, invalidValue, required } from '../field-error.ts';
-import {
-  dns1035LabelErrors,
-  dns1123LabelErrors,
-  dns1123SubdomainErrors,
-  portNumberErrors,
-} from '../names.ts';
+import { dns1123LabelErrors, dns1123SubdomainErrors, portNumberErrors } from '../names.ts';
 import type { FieldError } from '../status.ts';
 import { labelsErrors, objectMetaErrors, objectMetaUpdateErrors } from './object-meta.ts';
 import { portErrors } from './probe.ts';
@@ -15,7 +10,11 @@ import { portErrors } from './probe.ts';
 /** The cluster IP of a Service that only gives names to its Pods. */
 const HEADLESS = 'None';
 
-const SERVICE_METADATA = { namespaced: true, nameRule: dns1035LabelErrors } as const;
+const SERVICE_METADATA = {
+  namespaced: true,
+  nameRule: dns1123LabelErrors,
+  qualifiedFinalizers: true,
+} as const;
 
 export function serviceErrors(service: Service): FieldError[] {
   return [...objectMetaErrors(service.metadata, SERVICE_METADATA), ...specErrors(service)];

@@ -6,7 +6,7 @@ import {
   required,
   valueNotFound,
 } from '../field-error.ts';
-import { configMapKeyErrors, dns1123LabelErrors } from '../names.ts';
+import { dns1123LabelErrors } from '../names.ts';
 import type {
   Container,
   DownwardFile,
@@ -73,10 +73,10 @@ function sourceErrors(volume: Volume, path: string): FieldError[] {
 
 function projectionErrors(source: VolumeProjection, path: string): FieldError[] {
   const { serviceAccountToken: token, configMap, secret, downwardAPI } = source;
-  const kinds = Object.keys(source);
-  const errors: FieldError[] = kinds
-    .slice(1)
-    .map((kind) => forbiddenField(`${path}.${kind}`, 'may not specify more than 1 volume type'));
+  const errors: FieldError[] =
+    Object.keys(source).length > 1
+      ? [forbiddenField(path, 'may not specify more than 1 volume type per source')]
+      : [];
   if (configMap !== undefined) {
     if ((configMap.name ?? '') === '') errors.push(required(`${path}.configMap.name`));
     errors.push(...filesErrors(configMap, `${path}.configMap`));
@@ -120,11 +120,7 @@ function filesErrors(
   const items = (source.items ?? []).flatMap((item, index) => {
     const itemPath = `${path}.items[${index}]`;
     return [
-      ...(item.key === ''
-        ? [required(`${itemPath}.key`)]
-        : configMapKeyErrors(item.key).map((text) =>
-            invalidValue(`${itemPath}.key`, item.key, text),
-          )),
+      ...(item.key === '' ? [required(`${itemPath}.key`)] : []),
       ...(item.path === ''
         ? [required(`${itemPath}.path`)]
         : localPathErrors(item.path, `${itemPath}.path`)),
