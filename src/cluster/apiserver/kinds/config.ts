@@ -71,16 +71,4 @@ export const SERVICE_ACCOUNT_KIND: BuiltInKind = {
     },
   ],
   strategy: { returnsDeleted: true },
-  table: {
-    columns: [
-      { name: 'Name', type: 'string', format: 'name' },
-      { name: 'Secrets', type: 'string' },
-      { name: 'Age', type: 'string' },
-    ],
-    cells: (account, nowMs) => [
-      account.metadata.name,
-      listAt(account, 'secrets').length,
-      ageOf(account, nowMs),
-    ],
-  },
 };

@@ -4,6 +4,7 @@ import { EVENT, EVENTS_EVENT } from '../../../kube/schema/event-schema.ts';
 import { type ApiObject, type StoredObject, textAt, withMembers } from '../api-object.ts';
 import type { BuiltInKind } from '../built-in-kind.ts';
 import type { View } from '../served-resource.ts';
+import { CORE_EVENT_TABLE } from './event-table.ts';
 
 /**
  * Events are stored as `core/v1`, which has every member of both groups; `events.k8s.io/v1` shows the
@@ -29,8 +30,12 @@ const EVENTS_VIEW: View = {
       'events.k8s.io/v1',
       RENAMED.map(([to, from]) => [from, to]),
     ),
-  store: (shown) => renamed(shown, 'v1', RENAMED),
+  store: (shown) => toCore(shown),
 };
+
+function toCore<T extends ApiObject>(event: T): T {
+  return renamed(event, 'v1', RENAMED);
+}
 
 function renamed<T extends ApiObject | StoredObject>(
   object: T,
@@ -79,6 +84,7 @@ export const CORE_EVENT_KIND: BuiltInKind = {
   schema: EVENT,
   shortNames: ['ev'],
   strategy: STRATEGY,
+  table: CORE_EVENT_TABLE,
   fieldLabels: fieldLabels('involvedObject', 'reportingComponent', 'source'),
 };
 
@@ -87,6 +93,10 @@ export const EVENT_KIND: BuiltInKind = {
   schema: EVENTS_EVENT,
   shortNames: ['ev'],
   strategy: STRATEGY,
+  table: {
+    ...CORE_EVENT_TABLE,
+    cells: (event, nowMs) => CORE_EVENT_TABLE.cells(toCore(event), nowMs),
+  },
   fieldLabels: fieldLabels('regarding', 'reportingController', 'deprecatedSource'),
   storedAs: { resource: CORE_EVENTS, view: EVENTS_VIEW },
 };

@@ -6,6 +6,7 @@ import { jobStatusUpdateErrors } from '../../../kube/validation/job-status.ts';
 import { jobUpdateErrors } from '../../../kube/validation/job-update.ts';
 import { type ApiObject, objectAt, typed, valueAt } from '../api-object.ts';
 import type { BuiltInKind } from '../built-in-kind.ts';
+import { JOB_TABLE } from './job-table.ts';
 
 export const JOB_KIND: BuiltInKind = {
   resource: JOBS,
@@ -15,6 +16,7 @@ export const JOB_KIND: BuiltInKind = {
   fieldLabels: {
     'status.successful': (job) => String(valueAt(job, 'status', 'succeeded') ?? 0),
   },
+  table: JOB_TABLE,
   strategy: {
     countsGeneration: true,
     prepareForCreate: (job, { uid }) => ({ ...defaultJob(selecting(job, uid)), status: {} }),

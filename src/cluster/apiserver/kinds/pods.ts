@@ -5,6 +5,8 @@ import { defaultPod } from '../../../kube/validation/pod-defaults.ts';
 import { podUpdateErrors } from '../../../kube/validation/pod-update.ts';
 import { type ApiObject, numberAt, objectAt, textAt, typed, valueAt } from '../api-object.ts';
 import type { BuiltInKind } from '../built-in-kind.ts';
+import { qosClass } from './pod-quality.ts';
+import { POD_TABLE } from './pod-table.ts';
 
 const DEFAULT_GRACE_SECONDS = 30;
 const ENDED: readonly string[] = ['Succeeded', 'Failed'];
@@ -34,12 +36,14 @@ export const POD_KIND: BuiltInKind = {
     'status.podIP': (pod) => textAt(pod, 'status', 'podIP'),
     'status.nominatedNodeName': (pod) => textAt(pod, 'status', 'nominatedNodeName'),
   },
+  table: POD_TABLE,
   strategy: {
     countsGeneration: true,
     returnsDeleted: true,
     prepareForCreate: (pod) => {
       const complete = defaultPod(pod);
-      return { ...complete, status: { phase: 'Pending', qosClass: 'BestEffort' } };
+      const status = { phase: 'Pending', qosClass: qosClass(typed(complete)) };
+      return { ...complete, status };
     },
     prepareForUpdate: (pod, old, subresource) =>
       subresource === 'status' ? withOwners(pod, old) : defaultPod(pod),

@@ -7,7 +7,7 @@ import {
   ROLE,
   ROLE_BINDING,
 } from '../../../kube/schema/rbac-schema.ts';
-import { type StoredObject, textAt } from '../api-object.ts';
+import { listAt, type StoredObject, textAt } from '../api-object.ts';
 import type { BuiltInKind } from '../built-in-kind.ts';
 import { ageOf, type TableLayout } from '../table.ts';
 
@@ -27,8 +27,18 @@ const BINDING_TABLE: TableLayout = {
     { name: 'Name', type: 'string', format: 'name' },
     { name: 'Role', type: 'string' },
     { name: 'Age', type: 'string' },
+    { name: 'Users', type: 'string', priority: 1 },
+    { name: 'Groups', type: 'string', priority: 1 },
+    { name: 'ServiceAccounts', type: 'string', priority: 1 },
   ],
-  cells: (binding, nowMs) => [binding.metadata.name, roleOf(binding), ageOf(binding, nowMs)],
+  cells: (binding, nowMs) => [
+    binding.metadata.name,
+    roleOf(binding),
+    ageOf(binding, nowMs),
+    subjectsOf(binding, 'User'),
+    subjectsOf(binding, 'Group'),
+    subjectsOf(binding, 'ServiceAccount'),
+  ],
 };
 
 export const RBAC_KINDS: readonly BuiltInKind[] = [
@@ -61,4 +71,14 @@ function rbacKind(
 
 function roleOf(binding: StoredObject): string {
   return `${textAt(binding, 'roleRef', 'kind')}/${textAt(binding, 'roleRef', 'name')}`;
+}
+
+function subjectsOf(binding: StoredObject, kind: string): string {
+  return listAt(binding, 'subjects')
+    .filter((subject) => textAt(subject, 'kind') === kind)
+    .map((subject) => {
+      const name = textAt(subject, 'name');
+      return kind === 'ServiceAccount' ? `${textAt(subject, 'namespace')}/${name}` : name;
+    })
+    .join(', ');
 }
