@@ -3,7 +3,7 @@
  * node's truth, as the container runtime's list is a kubelet's; the status that the API shows is
  * computed from it (`container-status.ts`) and decisions are too (`pod-actions.ts`).
  */
-import type { Container, ContainerStateTerminated, Pod, PodSpec } from '../../kube/pod.ts';
+import type { Container, ContainerStateTerminated, PodSpec } from '../../kube/pod.ts';
 import { type Backoff, nextBackoff } from './backoff.ts';
 import type { ProbeKind } from './probe-worker.ts';
 
@@ -65,7 +65,8 @@ export interface Exited {
   readonly wasStopped: StopReason | undefined;
 }
 
-const FRESH: Waiting = {
+/** Waits to be started for the first time. */
+export const FRESH: Waiting = {
   state: 'waiting',
   reason: undefined,
   message: undefined,
@@ -78,8 +79,9 @@ const FRESH: Waiting = {
 export const RESTARTING_ALL_REASON = 'RestartingAllContainers';
 export const RESTARTING_ALL_MESSAGE =
   'The container is removed because RestartAllContainers in place';
-const LOST_REASON = 'ContainerStatusUnknown';
-const LOST_MESSAGE = 'The container could not be located when the pod was terminated';
+/** A container of which nothing can be known any more, in a kubelet's words. */
+export const LOST_REASON = 'ContainerStatusUnknown';
+export const LOST_MESSAGE = 'The container could not be located when the pod was terminated';
 /** What a process that was killed leaves: 128 + SIGKILL. */
 export const KILLED_EXIT_CODE = 137;
 
@@ -267,49 +269,6 @@ export function neverStarting(record: ContainerRecord, nowMs: number): Container
     ...record,
     life: { state: 'exited', terminated, finishedMs: nowMs, wasStopped: 'PodEnd' },
   };
-}
-
-/**
- * The records of a Pod that another life of this node has run: what ended has ended, and what ran
- * is lost, since its processes were children of that life.
- */
-export function adoptedRecords(pod: Pod, nowMs: number): readonly ContainerRecord[] {
-  const statuses = new Map(
-    [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])].map(
-      (status) => [status.name, status],
-    ),
-  );
-  return containersOf(pod.spec).map(({ container, kind }) => {
-    const fresh = freshRecord(container.name, kind);
-    const status = statuses.get(container.name);
-    if (status === undefined) return fresh;
-    const record: ContainerRecord = {
-      ...fresh,
-      restartCount: status.restartCount,
-      lastTerminated: status.lastState?.terminated,
-    };
-    const { terminated, running: ran } = status.state ?? {};
-    if (terminated !== undefined) {
-      const finishedMs = Date.parse(terminated.finishedAt ?? '') || nowMs;
-      const wasPassed = kind === 'init' && terminated.exitCode === 0;
-      return { ...exited(record, terminated, finishedMs), hasPassed: wasPassed };
-    }
-    if (ran === undefined) {
-      const { reason } = record.lastTerminated ?? { reason: RESTARTING_ALL_REASON };
-      return { ...record, life: { ...FRESH, isRestart: reason !== RESTARTING_ALL_REASON } };
-    }
-    return exited(
-      record,
-      {
-        exitCode: KILLED_EXIT_CODE,
-        reason: LOST_REASON,
-        message: LOST_MESSAGE,
-        ...(ran.startedAt === undefined ? {} : { startedAt: ran.startedAt }),
-        ...(status.containerID === undefined ? {} : { containerID: status.containerID }),
-      },
-      nowMs,
-    );
-  });
 }
 
 function withLast(record: ContainerRecord, life: Exited): ContainerRecord {

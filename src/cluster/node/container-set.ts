@@ -6,6 +6,7 @@ import { formatDuration } from '../../kube/duration.ts';
 import type { Container, Pod, PodSpec } from '../../kube/pod.ts';
 import { timeText } from '../../kube/time.ts';
 import { ProcessStartError } from '../../runtime/ports/process-runner.ts';
+import { adoptedRecords } from './container-adoption.ts';
 import {
   type Launch,
   LaunchBlockedError,
@@ -15,7 +16,6 @@ import {
 import { KEPT_RUNS, removeOldLog } from './container-log.ts';
 import type { ContainerExit } from './container-process.ts';
 import {
-  adoptedRecords,
   backingOff,
   blocked,
   type ContainerKind,

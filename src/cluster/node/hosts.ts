@@ -33,7 +33,7 @@ export class HostsFiles {
     });
   }
 
-  /** Resolves once the files say what is known now. */
+  /** Resolves once the files say what is known now. Never rejects. */
   async flushed(): Promise<void> {
     await this.#work;
   }

@@ -163,7 +163,10 @@ class Agent implements NodeAgent {
       known.update(pod);
       return;
     }
-    const worker = new PodWorker(this.#context, pod, () => this.#touch(namespace));
+    const worker = new PodWorker(this.#context, pod, () => {
+      this.#touch(namespace);
+      return this.#hosts.flushed();
+    });
     this.#workers.set(uid, worker);
     worker.begin();
   }

@@ -56,15 +56,16 @@ export async function registerNode(
   signal: AbortSignal,
 ): Promise<NodeRegistration> {
   const stop = new AbortController();
+  const since = timestamp(options.clock);
   await untilDone(options, signal, 'the node could not be registered yet', (limit) =>
-    applyNode(options, limit),
+    applyNode(options, since, limit),
   );
   const loops = [
     repeat(options, LEASE_RENEWAL_MS, stop.signal, 'the lease', (limit) =>
       renewLease(options, limit),
     ),
     repeat(options, STATUS_RENEWAL_MS, stop.signal, "the node's status", (limit) =>
-      applyNode(options, limit),
+      applyNode(options, since, limit),
     ),
   ];
   return {
@@ -75,9 +76,14 @@ export async function registerNode(
   };
 }
 
-async function applyNode(options: NodeRegistrationOptions, signal: AbortSignal): Promise<void> {
+/** `since`: when the node became what its conditions say. */
+async function applyNode(
+  options: NodeRegistrationOptions,
+  since: string,
+  signal: AbortSignal,
+): Promise<void> {
   const { client, name } = options;
-  const node = nodeObject(options);
+  const node = nodeObject(options, since);
   try {
     await client.create(NODES, node, { signal });
     return;
@@ -95,10 +101,9 @@ async function applyNode(options: NodeRegistrationOptions, signal: AbortSignal):
   );
 }
 
-function nodeObject(options: NodeRegistrationOptions): Node {
+function nodeObject(options: NodeRegistrationOptions, since: string): Node {
   const { name, machine, hostIP, podCIDR, kubeletPort, clock } = options;
   const { architecture, operatingSystem, kernelVersion, capacity } = machine;
-  const now = timestamp(clock);
   return {
     apiVersion: 'v1',
     kind: 'Node',
@@ -115,7 +120,7 @@ function nodeObject(options: NodeRegistrationOptions): Node {
     status: {
       capacity,
       allocatable: capacity,
-      conditions: conditions(now),
+      conditions: conditions(since, timestamp(clock)),
       addresses: [
         { type: 'InternalIP', address: hostIP },
         { type: 'Hostname', address: name },
@@ -138,10 +143,13 @@ function nodeObject(options: NodeRegistrationOptions): Node {
   };
 }
 
-function conditions(now: string): NonNullable<NonNullable<Node['status']>['conditions']> {
+function conditions(
+  since: string,
+  now: string,
+): NonNullable<NonNullable<Node['status']>['conditions']> {
   const healthy = (type: string, reason: string, message: string) =>
     ({ type, status: 'False', reason, message, ...times }) as const;
-  const times = { lastHeartbeatTime: now, lastTransitionTime: now };
+  const times = { lastHeartbeatTime: now, lastTransitionTime: since };
   return [
     healthy(
       'MemoryPressure',

@@ -5,8 +5,7 @@
  */
 import { deepEqual } from '../../kube/deep-equal.ts';
 import type { Pod, PodStatus } from '../../kube/pod.ts';
-import { sleep, type Timer } from '../../runtime/ports/clock.ts';
-import { MARKER_VARIABLE } from './container-launch.ts';
+import type { Timer } from '../../runtime/ports/clock.ts';
 import { ContainerSet, MIN_GRACE_MS } from './container-set.ts';
 import type { NodeContext } from './node-context.ts';
 import {
@@ -18,9 +17,9 @@ import {
 } from './pod-actions.ts';
 import { confirmDeletion } from './pod-deletion.ts';
 import { PodEvents } from './pod-events.ts';
+import { preparePod } from './pod-preparation.ts';
 import { PodSandbox } from './pod-sandbox.ts';
 import { type NodePodStatus, type PodEnding, podStatus } from './pod-status.ts';
-import { VolumeError } from './pod-volumes.ts';
 import { StatusWriter } from './status-writer.ts';
 
 const DEFAULT_GRACE_SECONDS = 30;
@@ -29,8 +28,6 @@ const DEFAULT_GRACE_SECONDS = 30;
  * would otherwise restart as fast as the machine can.
  */
 const RESTART_ALL_INTERVAL_MS = 500;
-const PREPARE_RETRY_MS = 500;
-const PREPARE_RETRY_MAX_MS = 10_000;
 
 export class PodWorker {
   readonly uid: string;
@@ -39,7 +36,7 @@ export class PodWorker {
   readonly #context: NodeContext;
   readonly #events: PodEvents;
   readonly #writer: StatusWriter;
-  readonly #onChange: () => void;
+  readonly #onChange: () => Promise<void>;
   /** Aborted when the Pod is to run no longer. */
   readonly #ended = new AbortController();
   /** Aborted when the node stops, or the object is gone. */
@@ -67,8 +64,11 @@ export class PodWorker {
     this.#resolveFinished = resolve;
   });
 
-  /** `onChange`: its address or readiness may have changed, or it has finished. */
-  constructor(context: NodeContext, pod: Pod, onChange: () => void) {
+  /**
+   * `onChange`: its address or readiness may have changed, or it has finished; resolves once the
+   * other Pods can know. Never rejects.
+   */
+  constructor(context: NodeContext, pod: Pod, onChange: () => Promise<void>) {
     const { name = '', namespace = '', uid = '' } = pod.metadata;
     const logger = context.logger.with({ pod: `${namespace}/${name}` });
     this.uid = uid;
@@ -146,46 +146,19 @@ export class PodWorker {
   }
 
   async #prepare(): Promise<void> {
-    await this.#killLeftOver();
-    let retryMs = PREPARE_RETRY_MS;
-    while (this.#mode === 'running') {
-      try {
-        await this.sandbox.prepare();
-        this.#isPrepared = true;
-        this.#preparationProblem = undefined;
-        this.#onChange();
-        this.#step();
-        return;
-      } catch (error) {
-        if (this.#mode !== 'running') return;
-        this.#reportProblem(error);
-      }
-      await sleep(this.#context.clock, retryMs, this.#ended.signal).catch(() => undefined);
-      retryMs = Math.min(2 * retryMs, PREPARE_RETRY_MAX_MS);
-    }
-  }
-
-  #reportProblem(error: unknown): void {
-    const problem = error instanceof Error ? error.message : String(error);
-    const reason = error instanceof VolumeError ? 'FailedMount' : 'FailedCreatePodSandBox';
-    this.#preparationProblem = problem;
-    this.#events.pod('Warning', reason, problem);
-    this.#publish(false);
-  }
-
-  /** Processes of a former life of this node, which cannot be followed any more. */
-  async #killLeftOver(): Promise<void> {
-    const { initContainerStatuses = [], containerStatuses = [] } = this.#pod.status ?? {};
-    await Promise.all(
-      [...initContainerStatuses, ...containerStatuses]
-        .filter(({ state }) => state?.running !== undefined)
-        .map(({ name, restartCount }) =>
-          this.#context.processes.killByEnvironment(
-            MARKER_VARIABLE,
-            `${this.uid}/${name}/${restartCount}`,
-          ),
-        ),
-    );
+    const isReady = await preparePod(this.#context, this.#pod, this.sandbox, {
+      signal: this.#ended.signal,
+      onProblem: (reason, problem) => {
+        this.#preparationProblem = problem;
+        this.#events.pod('Warning', reason, problem);
+        this.#publish(false);
+      },
+    });
+    if (!isReady) return;
+    await this.#onChange();
+    this.#isPrepared = true;
+    this.#preparationProblem = undefined;
+    this.#step();
   }
 
   #limitLifetime(): void {
@@ -326,7 +299,7 @@ export class PodWorker {
     }
     this.#hasFinished = true;
     this.#resolveFinished();
-    this.#onChange();
+    void this.#onChange();
   }
 
   async #confirmDeletion(): Promise<void> {
@@ -355,7 +328,7 @@ export class PodWorker {
     this.#status = status;
     if (isSame && !mustBeSeen) return;
     this.#writer.write(status, mustBeSeen);
-    if (shown?.podIP !== status.podIP || isReady(shown) !== isReady(status)) this.#onChange();
+    if (shown?.podIP !== status.podIP || isReady(shown) !== isReady(status)) void this.#onChange();
   }
 }
 

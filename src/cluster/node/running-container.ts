@@ -52,15 +52,15 @@ export class RunningContainer {
     this.process = process;
     this.#target = target;
     this.#listener = listener;
-    void process.exited.then((exit) => {
-      this.#prober?.stop();
-      this.#ended.abort(new Error('the container has ended'));
-      listener.onExit(exit);
-    });
   }
 
-  /** Runs the postStart hook, then the probes. */
+  /** From now on the listener is told. Runs the postStart hook, then the probes. */
   begin(): void {
+    void this.process.exited.then((exit) => {
+      this.#prober?.stop();
+      this.#ended.abort(new Error('the container has ended'));
+      this.#listener.onExit(exit);
+    });
     const hook = this.#target.container.lifecycle?.postStart;
     if (hook === undefined) {
       this.#startProbes();

@@ -1,0 +1,57 @@
+/**
+ * Gets a Pod ready for its first container: what an earlier life of the node left running is killed,
+ * then address, directory and volumes are made, tried again until nothing is missing.
+ */
+import type { Pod } from '../../kube/pod.ts';
+import { sleep } from '../../runtime/ports/clock.ts';
+import { MARKER_VARIABLE } from './container-launch.ts';
+import type { NodeContext } from './node-context.ts';
+import type { PodSandbox } from './pod-sandbox.ts';
+import { VolumeError } from './pod-volumes.ts';
+
+export interface PreparationOptions {
+  /** Aborted when the Pod is not to run any more. */
+  readonly signal: AbortSignal;
+  /** A try failed: the reason of an Event and its text. */
+  readonly onProblem: (reason: string, problem: string) => void;
+}
+
+const FIRST_RETRY_MS = 500;
+const LAST_RETRY_MS = 10_000;
+
+/** True when all is there, false when `signal` aborted before. Never rejects. */
+export async function preparePod(
+  context: NodeContext,
+  pod: Pod,
+  sandbox: PodSandbox,
+  { signal, onProblem }: PreparationOptions,
+): Promise<boolean> {
+  await killLeftOver(context, pod);
+  let retryMs = FIRST_RETRY_MS;
+  while (!signal.aborted) {
+    try {
+      await sandbox.prepare();
+      return !signal.aborted;
+    } catch (error) {
+      if (signal.aborted) return false;
+      const reason = error instanceof VolumeError ? 'FailedMount' : 'FailedCreatePodSandBox';
+      onProblem(reason, error instanceof Error ? error.message : String(error));
+    }
+    await sleep(context.clock, retryMs, signal).catch(() => undefined);
+    retryMs = Math.min(2 * retryMs, LAST_RETRY_MS);
+  }
+  return false;
+}
+
+/** Processes of a former life of this node cannot be followed any more. */
+async function killLeftOver({ processes }: NodeContext, pod: Pod): Promise<void> {
+  const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};
+  const { uid } = pod.metadata;
+  await Promise.all(
+    [...initContainerStatuses, ...containerStatuses]
+      .filter(({ state }) => state?.running !== undefined)
+      .map(({ name, restartCount }) =>
+        processes.killByEnvironment(MARKER_VARIABLE, `${uid}/${name}/${restartCount}`),
+      ),
+  );
+}
