@@ -25,6 +25,7 @@ import { CommitSequence } from './commit-sequence.ts';
 import { create } from './create.ts';
 import { CustomResourceController } from './custom-resource-controller.ts';
 import { discover } from './discovery.ts';
+import { JsonSyntaxError } from './json-reader.ts';
 import { OpenApi } from './openapi.ts';
 import { openId } from './openid.ts';
 import { type ApiRequest, jsonResponse, pathNotFound } from './request.ts';
@@ -137,20 +138,21 @@ class EmbeddedApiServer implements ApiServer {
   }
 
   async #handle(request: HttpRequest, warnings: string[]): Promise<HttpResponse> {
-    const url = new URL(request.path, 'http://server');
-    const segments = pathSegments(url.pathname);
-    if (segments === undefined) throw badRequest(`the path ${url.pathname} cannot be decoded`);
+    const [path = '', ...search] = request.path.split('?');
+    const query = new URLSearchParams(search.join('?'));
+    const segments = pathSegments(path);
+    if (segments === undefined) throw badRequest(`the path ${path} cannot be decoded`);
     if (this.#closing.signal.aborted) throw serviceUnavailable('the server is closing');
     if (request.method === 'GET') {
-      const info = publicInfo(url.pathname, url.searchParams);
+      const info = publicInfo(path, query);
       if (info !== undefined) return info;
     }
     const user = await this.#authenticate(request);
     const call: ApiRequest = {
       method: request.method,
-      path: url.pathname,
+      path,
       segments,
-      query: url.searchParams,
+      query,
       headers: request.headers,
       body: request.body,
       signal: request.signal,
@@ -201,6 +203,7 @@ class EmbeddedApiServer implements ApiServer {
 
   #failure(request: HttpRequest, error: unknown): HttpResponse {
     if (error instanceof ApiStatusError) return statusResponse(error);
+    if (error instanceof JsonSyntaxError) return statusResponse(badRequest(error.message, error));
     this.#options.logger.error('request failed', {
       method: request.method,
       path: request.path,

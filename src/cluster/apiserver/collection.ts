@@ -100,7 +100,7 @@ export class Collection {
 
   /** Tells subscribers that the resource is gone. */
   end(): void {
-    for (const { onEnd } of [...this.#subscribers]) onEnd();
+    for (const { onEnd } of this.#subscribers) onEnd();
   }
 
   /**

@@ -9,7 +9,7 @@ import { OBJECT_META } from '../../kube/schema/meta-schema.ts';
 import { type ApiObject, withMembers } from './api-object.ts';
 import { STATUS } from './built-in-kind.ts';
 import type { Collection } from './collection.ts';
-import { printerTable } from './printer-columns.ts';
+import { printerTable, textOf } from './printer-columns.ts';
 import { ALL_VERBS, type ServedResource, type View } from './served-resource.ts';
 import { PLAIN_STRATEGY, type Strategy } from './strategy.ts';
 
@@ -89,7 +89,7 @@ function selectableFields(version: CustomResourceVersion): ServedResource['field
     const parsed = parseJsonPath(jsonPath);
     if (!('path' in parsed)) continue;
     const { path } = parsed;
-    labels[jsonPath.replace(/^\./, '')] = (object) => String(findAll(object, path)[0] ?? '');
+    labels[jsonPath.replace(/^\./, '')] = (object) => textOf(findAll(object, path)[0] ?? '');
   }
   return labels;
 }

@@ -6,14 +6,14 @@ import { timeText } from '../../kube/time.ts';
 import type { HttpResponse } from '../../runtime/ports/transport.ts';
 import { type ApiObject, listAt, objectAt, type StoredObject, textAt } from './api-object.ts';
 import { successStatus } from './request.ts';
-import { type ResourceRequest, receiveBody } from './resource-request.ts';
+import { type ResourceCall, receiveBody } from './resource-call.ts';
 import { update } from './update.ts';
 import { isDryRun } from './write-options.ts';
 
 const BINDING_KIND = { group: '', version: 'v1', kind: 'Binding', schema: BINDING, custom: false };
 
 /** `POST pods/NAME/binding`: gives a Pod that has no node to one, as a scheduler does. */
-export async function bindPod(call: ResourceRequest): Promise<HttpResponse> {
+export async function bindPod(call: ResourceCall): Promise<HttpResponse> {
   const { server, of, path, request } = call;
   const binding = receiveBody(call, BINDING_KIND, 'CreateOptions');
   const name = path.name ?? '';

@@ -8,10 +8,10 @@ import { type HttpResponse, TransportError } from '../../runtime/ports/transport
 import { typed } from './api-object.ts';
 import { booleanOption, integerOption } from './list-options.ts';
 import { bytesResponse } from './request.ts';
-import { presentEntry, type ResourceRequest } from './resource-request.ts';
+import { presentEntry, type ResourceCall } from './resource-call.ts';
 
 /** `GET pods/NAME/log`: what the node agent answers, as it answers it. */
-export async function podLog(call: ResourceRequest): Promise<HttpResponse> {
+export async function podLog(call: ResourceCall): Promise<HttpResponse> {
   const { server, request } = call;
   const pod = typed<Pod>(presentEntry(call).object);
   const container = containerOf(pod, request.query.get('container') ?? '');

@@ -39,7 +39,7 @@ function cell(
   if (value === undefined || value === null) return null;
   switch (column.type) {
     case 'date':
-      return ageText(String(value), nowMs);
+      return ageText(textOf(value), nowMs);
     case 'integer':
       return typeof value === 'number' ? Math.trunc(value) : null;
     case 'number':
@@ -53,6 +53,7 @@ function cell(
   }
 }
 
-function textOf(value: unknown): string {
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+/** A string as it is, everything else as JSON. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }

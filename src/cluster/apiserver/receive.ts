@@ -82,9 +82,9 @@ function identify(of: ReceivedKind, object: JsonObject): JsonObject {
     const text = JSON.stringify(object);
     throw wrongKind(of, of.kind, of.version, `Object 'Kind' is missing in '${text.slice(0, 200)}'`);
   }
-  if (kind !== '' && (kind !== of.kind || (apiVersion !== '' && apiVersion !== expected))) {
+  if ((kind !== '' && kind !== of.kind) || (apiVersion !== '' && apiVersion !== expected)) {
     const why = `expected kind ${quote(of.kind)} of version ${quote(expected)}`;
-    throw wrongKind(of, kind, apiVersion, why);
+    throw wrongKind(of, kind || of.kind, apiVersion || expected, why);
   }
   return { apiVersion: expected, kind: of.kind, ...object };
 }

@@ -2,15 +2,19 @@ import { parseDocument } from 'yaml';
 import { isDeeperThan, MAX_JSON_DEPTH } from '../../kube/json-depth.ts';
 import { isJsonObject, type JsonObject } from '../../kube/json-value.ts';
 import { quote } from '../../kube/quote.ts';
-import { type ApiStatusError, failure } from '../../kube/status.ts';
-import { badRequest, unsupportedMediaType } from '../../kube/status-errors.ts';
+import type { ApiStatusError } from '../../kube/status.ts';
+import {
+  badRequest,
+  requestEntityTooLarge,
+  unsupportedMediaType,
+} from '../../kube/status-errors.ts';
 import { OFFERED_TYPES, parseMediaType } from './content-negotiation.ts';
 import { JsonSyntaxError, type JsonText, readJson } from './json-reader.ts';
 
 /** The text of a request as a value: JSON, or YAML where the client says so. */
 export function readBody(body: Uint8Array | undefined, contentType: string | undefined): JsonText {
   if (body !== undefined && body.byteLength > MAX_BODY_BYTES) {
-    throw failure('RequestEntityTooLarge', `limit is ${MAX_BODY_BYTES}`);
+    throw requestEntityTooLarge(`limit is ${MAX_BODY_BYTES}`);
   }
   const text = new TextDecoder().decode(body);
   const { type } = parseMediaType(contentType ?? '');

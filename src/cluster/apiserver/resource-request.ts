@@ -1,58 +1,43 @@
 import { isReason } from '../../kube/status.ts';
 import { methodNotAllowed, notFound, unknownResource } from '../../kube/status-errors.ts';
 import type { HttpResponse } from '../../runtime/ports/transport.ts';
-import type { ApiObject } from './api-object.ts';
-import { negotiate, type Representation } from './content-negotiation.ts';
 import { checkNamespace, create } from './create.ts';
 import { deleteOptions, remove } from './delete.ts';
-import { contentTypeOf, encodeList, encodeOne } from './encode.ts';
-import type { Entry } from './entry.ts';
+import { contentTypeOf, encodeList } from './encode.ts';
 import { listPage } from './list.ts';
 import { readPatch } from './patch.ts';
-import { fieldValidation, type ReceivedKind, receive } from './receive.ts';
-import { type ApiRequest, bytesResponse, jsonResponse } from './request.ts';
-import { readBody, readObjectBody } from './request-body.ts';
-import type { ResourcePath } from './request-path.ts';
+import { fieldValidation, receive } from './receive.ts';
+import { bytesResponse, jsonResponse } from './request.ts';
+import { readBody } from './request-body.ts';
+import {
+  entryResponse,
+  presentEntry,
+  type ResourceCall,
+  receiveBody,
+  representationOf,
+} from './resource-call.ts';
 import { selectionOf } from './selection.ts';
-import { collectionKey, type ServedResource, type Verb } from './served-resource.ts';
-import type { ServerState } from './server-state.ts';
+import type { Verb } from './served-resource.ts';
 import { subresourceHandler } from './subresource.ts';
 import { update } from './update.ts';
 import { isWatch, watchResponse } from './watch-request.ts';
 import { isDryRun } from './write-options.ts';
 
-/** A request for one resource that the server has, with its path taken apart. */
-export interface ResourceRequest {
-  readonly server: ServerState;
-  readonly of: ServedResource;
-  readonly path: ResourcePath;
-  readonly request: ApiRequest;
-}
-
 /** Carries out the verb that method and path name. Throws `ApiStatusError` to refuse. */
-export async function handleResource(call: ResourceRequest): Promise<HttpResponse> {
+export async function handleResource(call: ResourceCall): Promise<HttpResponse> {
   const { of, path, request } = call;
   const { method } = request;
   if (!of.namespaced && path.namespace !== undefined) throw unknownResource();
   if (path.name === undefined) return handleCollection(call);
   if (of.namespaced && path.namespace === undefined) throw unknownResource();
   const handler = subresourceHandler(call);
-  const allowed = allowedVerbs(call);
   const verb = VERBS[method];
-  if (verb === undefined || !allowed.includes(verb)) throw methodNotAllowed();
+  if (verb === undefined || !allowedVerbs(call).includes(verb)) throw methodNotAllowed();
   if (handler !== undefined) return handler(call);
-  const { name } = path;
-  switch (method) {
-    case 'GET':
-      return path.watch ? watchResponse(call) : entryResponse(call, 200, presentEntry(call));
-    case 'PUT':
-    case 'PATCH':
-      return change(call, name);
-    case 'DELETE':
-      return deleteOne(call, name);
-    default:
-      throw methodNotAllowed();
+  if (method === 'GET') {
+    return path.watch ? watchResponse(call) : entryResponse(call, 200, presentEntry(call));
   }
+  return method === 'DELETE' ? deleteOne(call, path.name) : change(call, path.name);
 }
 
 /** What each method does to an object that is named. */
@@ -65,49 +50,22 @@ const VERBS: Readonly<Record<string, Verb>> = {
 };
 
 /** An object is created in its collection, a subresource below the object that it belongs to. */
-function allowedVerbs({ of, path }: ResourceRequest): readonly Verb[] {
+function allowedVerbs({ of, path }: ResourceCall): readonly Verb[] {
   if (path.subresource === undefined) return of.verbs.filter((verb) => verb !== 'create');
   return of.subresources.find(({ name }) => name === path.subresource)?.verbs ?? [];
 }
 
-function handleCollection(call: ResourceRequest): Promise<HttpResponse> | HttpResponse {
+function handleCollection(call: ResourceCall): Promise<HttpResponse> | HttpResponse {
   const { of, path, request } = call;
   if (request.method === 'GET') return isWatch(call) ? watchResponse(call) : listAll(call);
   if (of.namespaced && path.namespace === undefined) throw methodNotAllowed();
-  switch (request.method) {
-    case 'POST':
-      return createOne(call);
-    case 'DELETE':
-      if (!of.verbs.includes('deletecollection')) throw methodNotAllowed();
-      return deleteMany(call);
-    default:
-      throw methodNotAllowed();
-  }
+  if (request.method === 'POST') return createOne(call);
+  const isDeletion = request.method === 'DELETE' && of.verbs.includes('deletecollection');
+  if (isDeletion) return deleteMany(call);
+  throw methodNotAllowed();
 }
 
-/** How the client wants to see what it gets. */
-export function representationOf(request: ApiRequest): Representation {
-  const include = request.query.get('includeObject') ?? '';
-  const includeObject = include === 'None' || include === 'Object' ? include : 'Metadata';
-  return negotiate(request.headers['accept'], includeObject);
-}
-
-export function entryResponse(call: ResourceRequest, status: number, entry: Entry): HttpResponse {
-  const { of, request, server } = call;
-  const as = representationOf(request);
-  const body = encodeOne(of, as, entry, server.clock.now());
-  return bytesResponse(status, contentTypeOf(as), body);
-}
-
-/** The entry that the path names. */
-export function presentEntry({ of, path }: ResourceRequest): Entry {
-  const name = path.name ?? '';
-  const entry = of.collection.get(collectionKey(path.namespace, name));
-  if (entry === undefined) throw notFound(of, name);
-  return entry;
-}
-
-function listAll({ server, of, path, request }: ResourceRequest): HttpResponse {
+function listAll({ server, of, path, request }: ResourceCall): HttpResponse {
   const as = representationOf(request);
   const selection = selectionOf(of, path.namespace, request.query);
   const { entries, metadata } = listPage(of, selection, request.query);
@@ -115,18 +73,7 @@ function listAll({ server, of, path, request }: ResourceRequest): HttpResponse {
   return bytesResponse(200, contentTypeOf(as), body);
 }
 
-/** The body of a request as an object of a kind. */
-export function receiveBody(
-  { request }: Pick<ResourceRequest, 'request'>,
-  kind: ReceivedKind,
-  options: string,
-): ApiObject {
-  const unknownFields = fieldValidation(request.query, options);
-  const body = readObjectBody(request.body, request.headers['content-type'], kind.kind);
-  return receive(kind, body, unknownFields, (warning) => request.warnings.push(warning));
-}
-
-async function createOne(call: ResourceRequest): Promise<HttpResponse> {
+async function createOne(call: ResourceCall): Promise<HttpResponse> {
   const { server, of, path, request } = call;
   const warn = (warning: string): void => void request.warnings.push(warning);
   const dryRun = isDryRun(request.query, 'CreateOptions');
@@ -137,7 +84,7 @@ async function createOne(call: ResourceRequest): Promise<HttpResponse> {
   return entryResponse(call, 201, entry);
 }
 
-async function change(call: ResourceRequest, name: string): Promise<HttpResponse> {
+async function change(call: ResourceCall, name: string): Promise<HttpResponse> {
   const { server, of, path, request } = call;
   const { namespace, subresource } = path;
   const warn = (warning: string): void => void request.warnings.push(warning);
@@ -157,7 +104,7 @@ async function change(call: ResourceRequest, name: string): Promise<HttpResponse
 
 /** Reads the body before anything is locked, so that a bad one costs others nothing. */
 function transformation(
-  call: ResourceRequest,
+  call: ResourceCall,
   unknownFields: Parameters<typeof receive>[2],
   warn: (warning: string) => void,
 ): Parameters<typeof update>[1]['transform'] {
@@ -178,7 +125,7 @@ function transformation(
   };
 }
 
-async function deleteOne(call: ResourceRequest, name: string): Promise<HttpResponse> {
+async function deleteOne(call: ResourceCall, name: string): Promise<HttpResponse> {
   const { server, of, path } = call;
   const options = deletionOptions(call);
   const { entry, isGone } = await remove(server, of, { namespace: path.namespace, name }, options);
@@ -195,7 +142,7 @@ async function deleteOne(call: ResourceRequest, name: string): Promise<HttpRespo
 }
 
 /** Deletes what a list would show, and answers with that list. */
-async function deleteMany(call: ResourceRequest): Promise<HttpResponse> {
+async function deleteMany(call: ResourceCall): Promise<HttpResponse> {
   const { server, of, path, request } = call;
   const options = deletionOptions(call);
   const as = representationOf(request);
@@ -215,7 +162,7 @@ async function deleteMany(call: ResourceRequest): Promise<HttpResponse> {
   return bytesResponse(200, contentTypeOf(as), body);
 }
 
-function deletionOptions({ request }: ResourceRequest): ReturnType<typeof deleteOptions> {
+function deletionOptions({ request }: ResourceCall): ReturnType<typeof deleteOptions> {
   const { body } = request;
   if (body === undefined || body.byteLength === 0) return deleteOptions(undefined, request.query);
   const { value } = readBody(body, request.headers['content-type']);

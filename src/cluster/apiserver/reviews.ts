@@ -18,7 +18,7 @@ import type { DiscoveredResource } from './discovery.ts';
 import type { ReceivedKind } from './receive.ts';
 import type { ApiRequest } from './request.ts';
 import { jsonResponse } from './request.ts';
-import { receiveBody } from './resource-request.ts';
+import { receiveBody } from './resource-call.ts';
 import type { ServerState } from './server-state.ts';
 import { createTokenVerifier, TOKEN_ISSUER } from './service-account-tokens.ts';
 

@@ -3,14 +3,14 @@ import type { HttpResponse } from '../../runtime/ports/transport.ts';
 import { bindPod } from './pod-binding.ts';
 import { evictPod } from './pod-eviction.ts';
 import { podLog } from './pod-log.ts';
-import type { ResourceRequest } from './resource-request.ts';
+import type { ResourceCall } from './resource-call.ts';
 import { requestToken } from './token-request.ts';
 
 /** Answers a request to a subresource that is no view of the object itself. */
-export type SubresourceHandler = (call: ResourceRequest) => Promise<HttpResponse>;
+export type SubresourceHandler = (call: ResourceCall) => Promise<HttpResponse>;
 
 /** The handler of a subresource; undefined if it is read and written like the object. */
-export function subresourceHandler({ of, path }: ResourceRequest): SubresourceHandler | undefined {
+export function subresourceHandler({ of, path }: ResourceCall): SubresourceHandler | undefined {
   const { subresource } = path;
   if (subresource === undefined) return undefined;
   if (!of.subresources.some(({ name }) => name === subresource)) throw unknownResource();

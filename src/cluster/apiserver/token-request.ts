@@ -5,7 +5,7 @@ import { timeText } from '../../kube/time.ts';
 import type { HttpResponse } from '../../runtime/ports/transport.ts';
 import { type ApiObject, listAt, textAt, valueAt } from './api-object.ts';
 import { jsonResponse } from './request.ts';
-import { presentEntry, type ResourceRequest, receiveBody } from './resource-request.ts';
+import { presentEntry, type ResourceCall, receiveBody } from './resource-call.ts';
 import { collectionKey } from './served-resource.ts';
 import type { ServerState } from './server-state.ts';
 import { type BoundObject, issueToken, TOKEN_ISSUER } from './service-account-tokens.ts';
@@ -23,7 +23,7 @@ const MIN_EXPIRATION_SECONDS = 600;
 const MAX_EXPIRATION_SECONDS = 2 ** 32;
 
 /** `POST serviceaccounts/NAME/token`: a token of the account for the audiences that are named. */
-export async function requestToken(call: ResourceRequest): Promise<HttpResponse> {
+export async function requestToken(call: ResourceCall): Promise<HttpResponse> {
   const { server, path } = call;
   const { tokenSigner } = server;
   if (tokenSigner === undefined) throw serviceUnavailable('this server signs no tokens');

@@ -3,18 +3,18 @@ import type { HttpResponse } from '../../runtime/ports/transport.ts';
 import { contentTypeOf } from './encode.ts';
 import { booleanOption, integerOption, watchStart } from './list-options.ts';
 import { bytesResponse } from './request.ts';
-import { type ResourceRequest, representationOf } from './resource-request.ts';
+import { type ResourceCall, representationOf } from './resource-call.ts';
 import { selectionOf } from './selection.ts';
 import { watch } from './watch.ts';
 
-export function isWatch({ path, request }: ResourceRequest): boolean {
+export function isWatch({ path, request }: ResourceCall): boolean {
   return path.watch || booleanOption(request.query, 'watch') === true;
 }
 
 /** A watch without `timeoutSeconds` ends after this long, and up to twice as long. */
 const DEFAULT_WATCH_TIMEOUT_MS = 30 * 60_000;
 
-export function watchResponse(call: ResourceRequest): HttpResponse {
+export function watchResponse(call: ResourceCall): HttpResponse {
   const { server, of, path, request } = call;
   const { query } = request;
   const as = { ...representationOf(request), encoding: 'json' as const };

@@ -7,7 +7,7 @@ import {
   secretUpdateErrors,
 } from '../../../kube/validation/configuration.ts';
 import { defaultSecret } from '../../../kube/validation/core-defaults.ts';
-import { listAt, objectAt, textAt, typed } from '../api-object.ts';
+import { objectAt, textAt, typed } from '../api-object.ts';
 import type { BuiltInKind } from '../built-in-kind.ts';
 import { ageOf } from '../table.ts';
 

@@ -4,7 +4,7 @@ import { jobErrors } from '../../../kube/validation/job.ts';
 import { defaultJob } from '../../../kube/validation/job-defaults.ts';
 import { jobStatusUpdateErrors } from '../../../kube/validation/job-status.ts';
 import { jobUpdateErrors } from '../../../kube/validation/job-update.ts';
-import { type ApiObject, objectAt, typed, valueAt } from '../api-object.ts';
+import { type ApiObject, numberAt, objectAt, typed } from '../api-object.ts';
 import type { BuiltInKind } from '../built-in-kind.ts';
 import { JOB_TABLE } from './job-table.ts';
 
@@ -14,7 +14,7 @@ export const JOB_KIND: BuiltInKind = {
   categories: ['all'],
   hasStatus: true,
   fieldLabels: {
-    'status.successful': (job) => String(valueAt(job, 'status', 'succeeded') ?? 0),
+    'status.successful': (job) => String(numberAt(job, 'status', 'succeeded')),
   },
   table: JOB_TABLE,
   strategy: {

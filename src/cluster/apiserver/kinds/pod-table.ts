@@ -140,10 +140,7 @@ function restartsText({ restarts, lastRestart }: PodSummary, nowMs: number): str
 }
 
 function newest(times: readonly (string | undefined)[]): string | undefined {
-  return times
-    .filter((time) => time !== undefined && time !== '')
-    .sort()
-    .at(-1);
+  return times.reduce((latest, time) => ((time ?? '') > (latest ?? '') ? time : latest), undefined);
 }
 
 function hasCondition({ status }: Pod, type: string): boolean {

@@ -1,0 +1,53 @@
+import { notFound } from '../../kube/status-errors.ts';
+import type { HttpResponse } from '../../runtime/ports/transport.ts';
+import type { ApiObject } from './api-object.ts';
+import { negotiate, type Representation } from './content-negotiation.ts';
+import { contentTypeOf, encodeOne } from './encode.ts';
+import type { Entry } from './entry.ts';
+import { fieldValidation, type ReceivedKind, receive } from './receive.ts';
+import { type ApiRequest, bytesResponse } from './request.ts';
+import { readObjectBody } from './request-body.ts';
+import type { ResourcePath } from './request-path.ts';
+import { collectionKey, type ServedResource } from './served-resource.ts';
+import type { ServerState } from './server-state.ts';
+
+/** A request for one resource that the server has, with its path taken apart. */
+export interface ResourceCall {
+  readonly server: ServerState;
+  readonly of: ServedResource;
+  readonly path: ResourcePath;
+  readonly request: ApiRequest;
+}
+
+/** How the client wants to see what it gets. */
+export function representationOf(request: ApiRequest): Representation {
+  const include = request.query.get('includeObject') ?? '';
+  const includeObject = include === 'None' || include === 'Object' ? include : 'Metadata';
+  return negotiate(request.headers['accept'], includeObject);
+}
+
+export function entryResponse(call: ResourceCall, status: number, entry: Entry): HttpResponse {
+  const { of, request, server } = call;
+  const as = representationOf(request);
+  const body = encodeOne(of, as, entry, server.clock.now());
+  return bytesResponse(status, contentTypeOf(as), body);
+}
+
+/** The entry that the path names. */
+export function presentEntry({ of, path }: ResourceCall): Entry {
+  const name = path.name ?? '';
+  const entry = of.collection.get(collectionKey(path.namespace, name));
+  if (entry === undefined) throw notFound(of, name);
+  return entry;
+}
+
+/** The body of a request as an object of a kind. */
+export function receiveBody(
+  { request }: Pick<ResourceCall, 'request'>,
+  kind: ReceivedKind,
+  options: string,
+): ApiObject {
+  const unknownFields = fieldValidation(request.query, options);
+  const body = readObjectBody(request.body, request.headers['content-type'], kind.kind);
+  return receive(kind, body, unknownFields, (warning) => request.warnings.push(warning));
+}
