@@ -491,3 +491,40 @@ describe('the node', () => {
     expect(node.pod?.status?.podIP).toBe('127.9.0.9');
   });
 });
+
+describe('where all Pods share one address', () => {
+  const SHARED = {
+    type: 'shared-address',
+    hostIP: '127.0.0.1',
+    freePort: async () => 40_001,
+  } as const;
+  const barrier = { startupProbe: { httpGet: { port: 8080 } } };
+
+  it('a Pod listens on a port of its own instead of the declared one', async () => {
+    node = new TestNode({ run }, SHARED);
+    await node.start();
+    await node.run({ containers: [container('a', 'run', { ports: [{ containerPort: 29_500 }] })] });
+    await node.until((pod) => pod.status?.phase === 'Running');
+    expect(node.pod?.status?.podIP).toBe('127.0.0.1');
+    expect(node.process('a').command.env['LOCKSTEP_PORT_29500']).toBe('40001');
+  });
+
+  it('a Pod that needs a port which another has says so, and waits for it', async () => {
+    node = new TestNode({ run }, SHARED);
+    await node.start();
+    await node.api.run({ containers: [container('first', 'run', barrier)] }, undefined, 'q');
+    await node.clock.runUntil(() => node.isRunning('first'), 1_000);
+    await node.run({ containers: [container('second', 'run', barrier)] });
+    await node.clock.advance(60_000);
+    expect(node.isRunning('second')).toBe(false);
+    const condition = node.pod?.status?.conditions?.find(
+      ({ type }) => type === 'PodReadyToStartContainers',
+    );
+    expect(condition).toMatchObject({
+      status: 'False',
+      message: expect.stringContaining('port 8080 is in use: all Pods of this node share'),
+    });
+    await node.api.client.delete(PODS, { namespace: 'default', name: 'q' });
+    await node.until(() => node.isRunning('second'));
+  });
+});

@@ -55,11 +55,11 @@ export class TestApi {
     await this.#server.close();
   }
 
-  async run(spec: Partial<Pod['spec']>, status?: Pod['status']): Promise<void> {
+  async run(spec: Partial<Pod['spec']>, status?: Pod['status'], name = 'p'): Promise<void> {
     await this.client.create(PODS, {
       apiVersion: 'v1',
       kind: 'Pod',
-      metadata: { name: 'p', namespace: 'default' },
+      metadata: { name, namespace: 'default' },
       spec: {
         nodeName: 'n1',
         restartPolicy: 'Never',

@@ -11,9 +11,12 @@ import {
 import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { MemoryFiles } from './memory/memory-files.ts';
+import type { NodeNetwork } from './network.ts';
 import { type NodeAgent, startNodeAgent } from './node-agent.ts';
 import type { ProbeAnswer, ProbeTransport } from './probe-transport.ts';
 import { TestApi } from './test-api.fixture.ts';
+
+const OWN = { type: 'own-addresses', hostIP: '127.9.0.1', podCIDR: '127.9.0.0/16' } as const;
 
 export class TestNode {
   readonly clock = new VirtualClock();
@@ -23,10 +26,12 @@ export class TestNode {
   readonly processes: MemoryProcessRunner;
   /** Answers HTTP probes; a throw is a refused connection. */
   answer: () => ProbeAnswer = () => ({ status: 200, redirectedTo: undefined });
+  readonly #network: NodeNetwork;
   #agent: NodeAgent | undefined;
 
-  constructor(programs: Readonly<Record<string, FakeProgram>>) {
+  constructor(programs: Readonly<Record<string, FakeProgram>>, network: NodeNetwork = OWN) {
     this.processes = new MemoryProcessRunner(programs);
+    this.#network = network;
   }
 
   get agent(): NodeAgent {
@@ -56,7 +61,7 @@ export class TestNode {
       files,
       probes,
       rootDirectory: '/state',
-      network: { type: 'own-addresses', hostIP: '127.9.0.1', podCIDR: '127.9.0.0/16' },
+      network: this.#network,
       kubeletPort: 10_250,
       apiServer: { host: '127.0.0.1', port: 6443 },
       path: '/bin',
