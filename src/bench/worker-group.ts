@@ -188,9 +188,10 @@ export class WorkerGroup {
   #manifest(): JobSet {
     const { mode, strategy = 'InPlaceRestart' } = this.#options;
     const marks = this.#marksPath;
+    // Kubernetes makes one dollar of two.
     const script =
-      `trap 'echo "end $RANK $$" >> ${marks}; kill $!; exit 0' TERM; ` +
-      `echo "start $RANK $$" >> ${marks}; sleep 3600 & wait`;
+      `trap 'echo "end $RANK $$$$" >> ${marks}; kill $!; exit 143' TERM; ` +
+      `echo "start $RANK $$$$" >> ${marks}; sleep 3600 & wait`;
     return {
       apiVersion: 'jobset.x-k8s.io/v1alpha2',
       kind: 'JobSet',

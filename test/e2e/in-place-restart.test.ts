@@ -121,29 +121,16 @@ describe.each<Mode>(['Sidecar', 'Supervisor'])('a group in %s mode restarts in p
     expect(of.status).toMatchObject({ inPlaceRestarts: 1 });
   });
 
-  it('once, when another Pod fails while the group waits at the barrier', async () => {
+  it('once, when another Pod is lost while the group waits at the barrier', async () => {
     const of = await startGroup(mode, 'barrier');
-    const [first] = of.livePods();
     await cordon(true);
     try {
       // Its replacement finds no node, so the others wait at the barrier for as long as we like.
-      await cluster.client.delete(PODS, { namespace: 'default', name: first?.metadata.name ?? '' });
-      await of.until(
-        'the rest waits at the barrier',
-        () =>
-          of.livePods().filter((pod) => pod.metadata.annotations?.[EPOCH] === '2').length ===
-          SIZE - 1,
-      );
-      const second = of.livePods().find((pod) => rankOf(pod) === 1);
-      await cluster.client.delete(PODS, {
-        namespace: 'default',
-        name: second?.metadata.name ?? '',
-      });
-      await of.until('it is replaced too', () => {
-        const replacement = of.livePods().find((pod) => rankOf(pod) === 1);
-        return replacement !== undefined && replacement.metadata.uid !== second?.metadata.uid;
-      });
-      expect(of.status.syncedEpoch).toBe(1);
+      await deletePod(of, 0);
+      of.kill(1);
+      await of.until('the rest waits at the barrier', () => announced(of, 2) === SIZE - 1);
+      await deletePod(of, 2);
+      expect(of.status).toMatchObject({ deprecatedEpoch: 1, syncedEpoch: 1 });
     } finally {
       await cordon(false);
     }
@@ -151,6 +138,19 @@ describe.each<Mode>(['Sidecar', 'Supervisor'])('a group in %s mode restarts in p
     expect(of.status).toMatchObject({ inPlaceRestarts: 1, deprecatedEpoch: 1 });
   });
 });
+
+function announced(of: WorkerGroup, epoch: number): number {
+  return of.livePods().filter((pod) => pod.metadata.annotations?.[EPOCH] === String(epoch)).length;
+}
+
+/** Deletes the Pod of a rank and waits until it has been replaced. */
+async function deletePod(of: WorkerGroup, rank: number): Promise<void> {
+  const current = (): string | undefined =>
+    of.livePods().find((pod) => rankOf(pod) === rank)?.metadata.name;
+  const name = current() ?? '';
+  await cluster.client.delete(PODS, { namespace: 'default', name });
+  await of.until(`${name} is replaced`, () => ![name, undefined].includes(current()));
+}
 
 async function cordon(unschedulable: boolean): Promise<void> {
   await cluster.client.patch(

@@ -90,7 +90,7 @@ const FIRST_BUFFER_BYTES = 64 * 1024;
 const MAX_ENVIRONMENT_BYTES = 4 * 1024 * 1024;
 
 /** Shared by all reads: a new one for each process of the machine would be a lot of garbage. */
-let shared = Buffer.alloc(0);
+let shared: Buffer = Buffer.alloc(0);
 
 /**
  * `NAME=value` entries, each ended by a zero byte, valid until the next call. Undefined for what is
