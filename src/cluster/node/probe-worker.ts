@@ -22,10 +22,13 @@ const DEFAULT_TIMEOUT_SECONDS = 1;
 const DEFAULT_FAILURE_THRESHOLD = 3;
 
 /**
- * When a startup probe is tried besides its regular times, after the container's start: most things
- * are up long before a period has passed. A failure then is not counted.
+ * When a startup probe over the network is tried besides its regular times, after the container's
+ * start: most things are up long before the next period, and whoever waits for them waits for the
+ * probe. A failure then is not counted.
  */
-const EARLY_ATTEMPTS_MS = [50, 100, 200, 350, 500, 700] as const;
+const EARLY_ATTEMPTS_MS = [
+  50, 100, 200, 350, 500, 700, 1200, 1400, 1600, 1800, 2250, 2500, 2750, 3300, 3600, 4500,
+] as const;
 
 /** The next state, and what the container is now known to be, if this outcome settled it. */
 export function observe(
@@ -46,11 +49,11 @@ export function attemptMs(probe: Probe, attempt: number): number {
   return (probe.initialDelaySeconds ?? 0) * 1000 + attempt * periodMs(probe);
 }
 
-/** Extra attempts of this probe, in milliseconds after the start; all before its second regular one. */
+/** Extra attempts of this probe, in milliseconds after the start. */
 export function earlyAttemptsMs(probe: Probe, kind: ProbeKind): readonly number[] {
   // A command costs a process, and a delay is there because the container needs it.
   if (kind !== 'Startup' || probe.exec !== undefined || attemptMs(probe, 0) > 0) return [];
-  return EARLY_ATTEMPTS_MS.filter((ms) => ms < periodMs(probe));
+  return EARLY_ATTEMPTS_MS;
 }
 
 export function timeoutMs(probe: Probe): number {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Container } from '../../kube/pod.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
+import { sleep } from '../../runtime/ports/clock.ts';
 import type { ProbeOutcome } from './probe-worker.ts';
 import { startProber } from './prober.ts';
 
@@ -83,6 +84,29 @@ describe('probes', () => {
     const startupProbe = { ...http, periodSeconds: 1, failureThreshold: 3 };
     const { verdicts, failures } = await probe({ startupProbe }, () => 'failure', 10_000);
     expect({ verdicts, failures }).toEqual({ verdicts: ['2000 Startup failure'], failures: 3 });
+  });
+
+  it('count a slow attempt that is under way when the next is due', async () => {
+    const clock = new VirtualClock();
+    let failures = 0;
+    const startupProbe = { ...http, periodSeconds: 1 };
+    const prober = startProber(
+      { name: 'c', startupProbe },
+      {
+        clock,
+        attempt: async () => {
+          await sleep(clock, 900);
+          return { outcome: 'failure', note: 'too slow' };
+        },
+        onVerdict: () => prober.stop(),
+        onFailure: () => {
+          failures++;
+        },
+      },
+    );
+    await clock.advance(4_000);
+    expect(failures).toBe(3);
+    expect(clock.monotonic()).toBe(4_000);
   });
 
   it('see a start over the network before the first period is over', async () => {

@@ -75,6 +75,8 @@ class ProbeLoop {
   #timer: Timer | undefined;
   #early: Timer[] = [];
   #isBusy = false;
+  /** The attempt under way is a regular one. */
+  #isCounted = false;
   #isStopped = false;
 
   constructor(kind: ProbeKind, probe: Probe, options: ProberOptions) {
@@ -114,12 +116,16 @@ class ProbeLoop {
   }
 
   async #try(isCounted: boolean): Promise<void> {
-    if (this.#isStopped || this.#isBusy) return;
+    if (this.#isStopped) return;
+    // One at a time: a regular attempt that is due meanwhile is the one under way.
+    this.#isCounted ||= isCounted;
+    if (this.#isBusy) return;
     this.#isBusy = true;
     const result = await this.#options.attempt(this.#probe, timeoutMs(this.#probe));
     this.#isBusy = false;
-    if (this.#isStopped || (!isCounted && result.outcome !== 'success')) return;
-    this.#count(result);
+    const counts = this.#isCounted || result.outcome === 'success';
+    this.#isCounted = false;
+    if (!this.#isStopped && counts) this.#count(result);
   }
 
   #count({ outcome, note }: ProbeResult): void {
