@@ -41,6 +41,7 @@ import {
   createTokenVerifier,
   type TokenSigner,
 } from './service-account-tokens.ts';
+import { withWarnings } from './warning-header.ts';
 
 export interface ApiServerOptions {
   readonly storage: Storage;
@@ -226,11 +227,4 @@ function statusResponse(error: ApiStatusError): HttpResponse {
   const retryAfter = status.details?.retryAfterSeconds;
   if (retryAfter === undefined) return response;
   return { ...response, headers: { ...response.headers, 'retry-after': String(retryAfter) } };
-}
-
-/** RFC 9110 has withdrawn the header, and Kubernetes speaks it: `299 - "text"`, comma-separated. */
-function withWarnings(response: HttpResponse, warnings: readonly string[]): HttpResponse {
-  if (warnings.length === 0) return response;
-  const texts = [...new Set(warnings)].map((text) => `299 - "${text.replace(/["\\]/g, '\\$&')}"`);
-  return { ...response, headers: { ...response.headers, warning: texts.join(', ') } };
 }

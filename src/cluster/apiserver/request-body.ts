@@ -1,5 +1,4 @@
 import { parseDocument } from 'yaml';
-import { isDeeperThan, MAX_JSON_DEPTH } from '../../kube/json-depth.ts';
 import { isJsonObject, type JsonObject } from '../../kube/json-value.ts';
 import { quote } from '../../kube/quote.ts';
 import type { ApiStatusError } from '../../kube/status.ts';
@@ -62,20 +61,18 @@ export function goTypeOf(value: unknown): string {
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
+/** What YAML makes of a text is JSON only after a round trip: aliases may make it share and loop. */
 function readYaml(text: string): JsonText {
-  const document = parseDocument(text, { maxAliasCount: MAX_YAML_ALIASES } as object);
-  const [error] = document.errors;
-  if (error !== undefined) {
-    throw new JsonSyntaxError(`error converting YAML to JSON: yaml: ${error.message}`);
-  }
-  let value: unknown;
   try {
-    value = document.toJS({ maxAliasCount: MAX_YAML_ALIASES });
+    const document = parseDocument(text);
+    const [error] = document.errors;
+    if (error !== undefined) throw error;
+    const value: unknown = document.toJS({ maxAliasCount: MAX_YAML_ALIASES });
+    return readJson(JSON.stringify(value) ?? 'null');
   } catch (cause) {
-    throw new JsonSyntaxError(`error converting YAML to JSON: ${String(cause)}`);
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new JsonSyntaxError(`error converting YAML to JSON: yaml: ${why}`, { cause });
   }
-  if (isDeeperThan(value, MAX_JSON_DEPTH)) throw badRequest('exceeded max depth');
-  return { value, duplicates: [] };
 }
 
 /** Aliases may refer to aliases; this many cannot make a large object out of a small text. */
