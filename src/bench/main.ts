@@ -2,12 +2,17 @@
  * `npm run bench`: a table; `npm run bench -- --json`: one object per row; `npm run bench -- WORD`:
  * only the benchmarks whose name contains it. Figures are shown, never asserted: the machine decides.
  */
+import { setMaxListeners } from 'node:events';
 import { benchApiServer } from './api-server.ts';
 import { benchGroupRestart } from './group-restart.ts';
 import { type Row, renderRow } from './table.ts';
 
 const BENCHMARKS = { 'api-server': benchApiServer, 'group-restart': benchGroupRestart } as const;
 
+/** One signal ends many requests, and each listens to it while it lasts. */
+const MAX_LISTENERS_PER_SIGNAL = 10_000;
+
+setMaxListeners(MAX_LISTENERS_PER_SIGNAL);
 const flags = process.argv.slice(2);
 const isJson = flags.includes('--json');
 const words = flags.filter((flag) => flag !== '--json');

@@ -2,6 +2,7 @@
  * The `lockstep` command. Each subcommand is imported when it is called, so that `--help` and a
  * wrong flag answer at once. Exit codes: 0 success, 1 failure, 2 wrong usage, 130 and 143 signals.
  */
+import { setMaxListeners } from 'node:events';
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { DemoFlags } from './demo/options.ts';
@@ -10,6 +11,8 @@ import { DEFAULT_STATE_DIRECTORY } from './state-directory.ts';
 
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
+/** One signal ends all requests of a reconcile, and each listens to it while it lasts. */
+const MAX_LISTENERS_PER_SIGNAL = 10_000;
 
 const program = new Command('lockstep')
   .description('JobSet for Kubernetes: when one worker fails, the whole group restarts in place')
@@ -70,6 +73,7 @@ class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+setMaxListeners(MAX_LISTENERS_PER_SIGNAL);
 try {
   await program.parseAsync();
 } catch (error) {

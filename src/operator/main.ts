@@ -2,6 +2,7 @@
  * The operator's process: flags, the way to the cluster, health and metrics, leader election, and an
  * end within two seconds of SIGTERM. Exit codes: 0 after a signal, 1 failure, 2 wrong flags.
  */
+import { setMaxListeners } from 'node:events';
 import { homedir, hostname } from 'node:os';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type HttpServer, startHttpServer } from '../runtime/adapters/http-server.ts';
@@ -29,7 +30,10 @@ const EXIT_USAGE = 2;
 /** A clean end takes less; whoever stops us waits two seconds before SIGKILL. */
 const STOP_TIMEOUT_MS = 1_900;
 const STANDARD_ERROR = 2;
+/** One signal ends all requests of a reconcile, and each listens to it while it lasts. */
+const MAX_LISTENERS_PER_SIGNAL = 10_000;
 
+setMaxListeners(MAX_LISTENERS_PER_SIGNAL);
 process.exitCode = await main();
 process.exit();
 
