@@ -1,5 +1,6 @@
 import { NAMESPACES } from '../../kube/core.ts';
 import type { Node } from '../../kube/node.ts';
+import { WireError } from '../../kube/protobuf/wire.ts';
 import { ApiStatusError } from '../../kube/status.ts';
 import {
   badRequest,
@@ -204,7 +205,9 @@ class EmbeddedApiServer implements ApiServer {
 
   #failure(request: HttpRequest, error: unknown): HttpResponse {
     if (error instanceof ApiStatusError) return statusResponse(error);
-    if (error instanceof JsonSyntaxError) return statusResponse(badRequest(error.message, error));
+    if (error instanceof JsonSyntaxError || error instanceof WireError) {
+      return statusResponse(badRequest(error.message, error));
+    }
     this.#options.logger.error('request failed', {
       method: request.method,
       path: request.path,

@@ -167,7 +167,7 @@ describe('the API server', () => {
         fc.option(BODY, { nil: undefined }),
         HEADERS,
         async (method, path, body, headers) => {
-          const answer = server.send(method, path, body, headers as Record<string, string>);
+          const answer = server.send(method, path, body, headers);
           // Watches end by their time-out.
           await server.clock.advance(2_000_000);
           const { status, text } = await answer;

@@ -60,7 +60,7 @@ const PATCH_TYPES: readonly string[] = [
 
 function patchText(body: Uint8Array | undefined): JsonText {
   try {
-    return readBody(body ?? new Uint8Array(), 'application/json');
+    return readBody(body ?? new Uint8Array(), 'application/json', undefined);
   } catch (error) {
     if (error instanceof JsonSyntaxError) {
       throw badRequest(`error decoding patch: ${error.message}`, error);

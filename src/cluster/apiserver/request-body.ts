@@ -1,6 +1,10 @@
 import { parseDocument } from 'yaml';
 import { isJsonObject, type JsonObject } from '../../kube/json-value.ts';
+import { decodeObject, openEnvelope } from '../../kube/protobuf/decode.ts';
+import { messageFields } from '../../kube/protobuf/message-field.ts';
+import { WireError } from '../../kube/protobuf/wire.ts';
 import { quote } from '../../kube/quote.ts';
+import type { JsonSchema } from '../../kube/schema/json-schema.ts';
 import type { ApiStatusError } from '../../kube/status.ts';
 import {
   badRequest,
@@ -10,22 +14,39 @@ import {
 import { OFFERED_TYPES, parseMediaType } from './content-negotiation.ts';
 import { JsonSyntaxError, type JsonText, readJson } from './json-reader.ts';
 
-/** The text of a request as a value: JSON, or YAML where the client says so. */
-export function readBody(body: Uint8Array | undefined, contentType: string | undefined): JsonText {
-  if (body !== undefined && body.byteLength > MAX_BODY_BYTES) {
-    throw requestEntityTooLarge(`limit is ${MAX_BODY_BYTES}`);
-  }
-  const text = new TextDecoder().decode(body);
+/**
+ * The body of a request as a value: JSON, or YAML or a protocol buffer where the client says so. The
+ * last needs to know what it holds, and is offered for built-in kinds only.
+ */
+export function readBody(
+  body: Uint8Array,
+  contentType: string | undefined,
+  schema: JsonSchema | undefined,
+): JsonText {
+  if (body.byteLength > MAX_BODY_BYTES) throw requestEntityTooLarge(`limit is ${MAX_BODY_BYTES}`);
+  const isMessage = schema?.title !== undefined && messageFields(schema.title) !== undefined;
   const { type } = parseMediaType(contentType ?? '');
   switch (type) {
     case '':
     case 'application/json':
-      return readJson(text);
+      return readJson(new TextDecoder().decode(body));
     case 'application/yaml':
-      return readYaml(text);
-    default:
+      return readYaml(new TextDecoder().decode(body));
+    case PROTOBUF:
+      if (isMessage) return { value: readMessage(schema, body), duplicates: [] };
       throw unsupportedMediaType(OFFERED_TYPES);
+    default:
+      throw unsupportedMediaType(isMessage ? [...OFFERED_TYPES, PROTOBUF] : OFFERED_TYPES);
   }
+}
+
+const PROTOBUF = 'application/vnd.kubernetes.protobuf';
+
+/** An object of another kind is not read: its name is enough to refuse it. */
+function readMessage(schema: JsonSchema, body: Uint8Array): JsonObject {
+  const { apiVersion, kind, object } = openEnvelope(body);
+  const isExpected = kind === '' || schema.title?.endsWith(`.${kind}`) === true;
+  return { apiVersion, kind, ...(isExpected ? decodeObject(schema, object) : {}) };
 }
 
 /** What an API server reads at most; a transport that bounds requests itself may be stricter. */
@@ -35,13 +56,14 @@ export const MAX_BODY_BYTES = 3 * 1024 * 1024;
 export function readObjectBody(
   body: Uint8Array | undefined,
   contentType: string | undefined,
-  kind: string,
+  { kind, schema }: { readonly kind: string; readonly schema: JsonSchema },
 ): { readonly object: JsonObject; readonly duplicates: readonly string[] } {
   const bytes = body ?? new Uint8Array();
   let text: JsonText;
   try {
-    text = readBody(bytes, contentType);
+    text = readBody(bytes, contentType, schema);
   } catch (error) {
+    if (error instanceof WireError) throw unrecognized(kind, error.message, bytes);
     if (!(error instanceof JsonSyntaxError)) throw error;
     throw unrecognized(
       kind,

@@ -48,6 +48,6 @@ export function receiveBody(
   options: string,
 ): ApiObject {
   const unknownFields = fieldValidation(request.query, options);
-  const body = readObjectBody(request.body, request.headers['content-type'], kind.kind);
+  const body = readObjectBody(request.body, request.headers['content-type'], kind);
   return receive(kind, body, unknownFields, (warning) => request.warnings.push(warning));
 }

@@ -1,3 +1,4 @@
+import { DELETE_OPTIONS } from '../../kube/schema/meta-schema.ts';
 import { isReason } from '../../kube/status.ts';
 import { methodNotAllowed, notFound, unknownResource } from '../../kube/status-errors.ts';
 import type { HttpResponse } from '../../runtime/ports/transport.ts';
@@ -165,6 +166,6 @@ async function deleteMany(call: ResourceCall): Promise<HttpResponse> {
 function deletionOptions({ request }: ResourceCall): ReturnType<typeof deleteOptions> {
   const { body } = request;
   if (body === undefined || body.byteLength === 0) return deleteOptions(undefined, request.query);
-  const { value } = readBody(body, request.headers['content-type']);
+  const { value } = readBody(body, request.headers['content-type'], DELETE_OPTIONS);
   return deleteOptions(value, request.query);
 }
