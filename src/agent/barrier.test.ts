@@ -164,6 +164,17 @@ describe('when its epoch is over, an agent with a running worker', () => {
   });
 });
 
+it('a supervisor that is told to end while it stops its worker does not pass on its exit', () => {
+  const stopping = barrier({ name: 'Stopping', epoch: 1 }, { mode: 'Supervisor' });
+  const stop: BarrierEvent = { type: 'stop', signal: 'SIGTERM' };
+  const { effects } = play(stopping, stop, stop, {
+    type: 'workerEnded',
+    exit: { end: { exitCode: 0 }, exitCode: 0 },
+    restartsGroup: false,
+  });
+  expect(effects).toEqual([{ type: 'leave', reason: { type: 'Signal', signal: 'SIGTERM' } }]);
+});
+
 describe('a supervisor whose worker ends by itself', () => {
   const running = barrier(
     { name: 'Running', epoch: 2, isAnnounced: true },

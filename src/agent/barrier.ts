@@ -40,7 +40,12 @@ export type Stage =
   /** Supervisor only: the worker was told to stop, because its epoch is over. */
   | { readonly name: 'Stopping'; readonly epoch: number }
   /** Supervisor only: the agent was told to end and waits for its worker. */
-  | { readonly name: 'Ending' }
+  | {
+      readonly name: 'Ending';
+      readonly signal: string;
+      /** It stopped the worker itself before: how that ends says nothing about its work. */
+      readonly isStopped: boolean;
+    }
   /** The agent leaves its container. */
   | { readonly name: 'Left' };
 
@@ -228,9 +233,10 @@ function onRunning(
 
 function onStop(state: Barrier, signal: string): Step {
   const { stage, known } = state;
-  const hasWorker = stage.name === 'Running' || stage.name === 'Stopping';
-  if (state.mode === 'Supervisor' && (hasWorker || stage.name === 'Ending')) {
-    return stay({ ...state, stage: { name: 'Ending' } });
+  if (stage.name === 'Ending') return stay(state);
+  const isStopped = stage.name === 'Stopping';
+  if (state.mode === 'Supervisor' && (isStopped || stage.name === 'Running')) {
+    return stay({ ...state, stage: { name: 'Ending', signal, isStopped } });
   }
   const left = leave(state, { type: 'Signal', signal });
   return stage.name === 'Running' && known?.isBypassed === false
@@ -251,7 +257,10 @@ function onWorkerEnded(state: Barrier, exit: WorkerExit, restartsGroup: boolean)
     case 'Stopping':
       return approach(state, known);
     case 'Ending':
-      return leave(state, { type: 'WorkerExit', exit });
+      // An exit with 0 would be counted as the success of an index that has to start over.
+      return stage.isStopped
+        ? leave(state, { type: 'Signal', signal: stage.signal })
+        : leave(state, { type: 'WorkerExit', exit });
     case 'Unsynced':
     case 'Marking':
     case 'Announcing':
