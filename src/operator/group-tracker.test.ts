@@ -141,6 +141,14 @@ describe('membership', () => {
     ]);
   });
 
+  test('ends when a Pod is orphaned', () => {
+    tracker.podLives(podIn('0', '2'));
+    expect(members()).toBe(1);
+    tracker.podLives(podIn('0', '2', { ownerReferences: [] }));
+    expect(members()).toBe(0);
+    expect([...tracker.members('the-jobset').jobsWithLivingPods()]).toEqual([]);
+  });
+
   test('a malformed epoch counts as none and is reported with value and expectation', () => {
     tracker.podLives(podIn('0', '-2'));
     expect(members()).toBe(0);

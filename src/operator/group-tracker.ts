@@ -59,6 +59,8 @@ export class GroupTracker {
     const facts = podFacts(pod);
     const group = facts === undefined ? undefined : this.#groupOf(pod, facts);
     if (facts === undefined || group === undefined) {
+      // It may have been a member until its Job was deleted without its Pods.
+      this.podEnded(pod.metadata.uid);
       this.#report(
         pod,
         `Pod ${pod.metadata.name} wears the label of a JobSet but is none of its Pods`,
