@@ -93,6 +93,8 @@ function end(
   const maxRestarts = spec.failurePolicy?.maxRestarts ?? 0;
   const counted = cause === 'WorkerFailed';
   if (counted && isBudgetSpent(draft.status, maxRestarts)) {
+    // To fail is final, and the watch of Pods that succeeded may be behind that of failures (H3).
+    if (snapshot.answers.isSuccessFresh !== true) return ask({ kind: 'SucceededPods' });
     const who = witness === undefined ? '' : ` (${describeWitness(witness.record)})`;
     const message = `jobset failed due to reaching max number of restarts${who}`;
     failJobSet(draft, 'ReachedMaxRestarts', message);
@@ -143,7 +145,9 @@ function release(planning: Planning, group: Group, names: readonly string[]): Gr
     },
     'None',
   );
-  const { announceMs, releaseMs } = (isRestart ? history?.[0]?.phases : undefined) ?? {};
+  // A ReplicatedJob that joins an epoch which others began adds no phases to their restart.
+  const isTimed = isRestart && history !== status.restartHistory;
+  const { announceMs, releaseMs } = (isTimed ? history?.[0]?.phases : undefined) ?? {};
   draft.outcome({
     kind: 'EpochReleased',
     ...(announceMs === undefined ? {} : { announceMs }),

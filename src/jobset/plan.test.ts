@@ -282,7 +282,11 @@ describe('a group that restarts in place', () => {
       restartsCountTowardsMax: 1,
       inPlaceRestartsCountTowardsMax: 1,
     };
-    const made = planOf(jobSetWith(spec, status), { members: members(4, 3), answers: { witness } });
+    const view = members(4, 3);
+    const asked = planOf(jobSetWith(spec, status), { members: view, answers: { witness } });
+    expect(asked.question, 'to fail is final').toEqual({ kind: 'SucceededPods' });
+    const answers = { witness, isSuccessFresh: true };
+    const made = planOf(jobSetWith(spec, status), { members: view, answers });
     expect(conditionsOf(made)).toEqual(['Failed=True ReachedMaxRestarts']);
     expect(made.status?.conditions?.[0]?.message).toBe(
       'jobset failed due to reaching max number of restarts (Pod p0 exited with code 1 (Error))',
@@ -367,6 +371,17 @@ describe('a group that restarts in place', () => {
     ]);
   });
 
+  test('is not complete when a Job that is being made anew ends with success', () => {
+    const deleting = { deletionTimestamp: '2026-01-01T00:59:30Z' };
+    const stopped = storedJob('train-w-0', 'w', { pods: 2, status: COMPLETE, metadata: deleting });
+    const behind = planOf(jobSetWith(spec, epochs(4, 4)), { jobs: [stopped] });
+    expect(behind).toMatchObject({ status: undefined, actions: [] });
+    const running = planOf(jobSetWith(spec, epochs(3, 4)), { jobs: [stopped] });
+    expect(conditionsOf(running), 'deleted after it was done').toEqual([
+      'Completed=True AllJobsCompleted',
+    ]);
+  });
+
   test('is not ended when all that is left is to count its success', () => {
     const view = members(5);
     view.observeSucceeded(podIn('0', 4, { uid: 'done-0' }));
@@ -385,6 +400,22 @@ describe('a group that restarts in place', () => {
     test('asks which Pod caused it', () => {
       const made = planOf(jobSetWith(spec, epochs(3, 4)), { jobs: [failed] });
       expect(made.question).toEqual({ kind: 'FailedJob', job: failed });
+    });
+
+    test('takes a Job for failed as soon as one of its indexes will not be tried again', () => {
+      const lost = storedJob('train-w-0', 'w', { pods: 2, status: { failedIndexes: '1' } });
+      const made = planOf(jobSetWith(spec, epochs(3, 4)), { jobs: [lost] });
+      expect(made.question).toEqual({ kind: 'FailedJob', job: lost });
+      const answers = { failedJob: { epoch: 4, witness } };
+      const recreated = planOf(jobSetWith(spec, epochs(3, 4)), { jobs: [lost], answers });
+      expect(recreated.status).toMatchObject({ restartsCountTowardsMax: 1, deprecatedEpoch: 4 });
+      const strict = { failurePolicy: { ...spec.failurePolicy, maxRestarts: 0 } };
+      const over = planOf(jobSetWith(strict, epochs(3, 4)), { jobs: [lost], answers });
+      expect(conditionsOf(over)).toEqual(['Failed=True ReachedMaxRestarts']);
+      const after = planOf(jobSetWith(strict, over.status), { jobs: [lost] });
+      expect(after.actions, 'its other indexes still run').toEqual([
+        { kind: 'DeleteJob', job: lost },
+      ]);
     });
 
     test.each([

@@ -13,7 +13,7 @@ import { groupOf, type Planning } from './planning.ts';
 import { allJobsReady, replicatedJobsStatus } from './replicated-jobs-status.ts';
 import { restartsInPlace } from './restart-strategy.ts';
 import type { Question, Snapshot } from './snapshot.ts';
-import { groupStages, willSucceed } from './stages.ts';
+import { groupJobs, groupStages, willSucceed } from './stages.ts';
 import { type Outcome, type PlannedEvent, StatusDraft } from './status-draft.ts';
 import { meetsSuccessPolicy } from './success-policy.ts';
 import { completeJobSet } from './terminal-state.ts';
@@ -78,11 +78,12 @@ interface Step {
 function begin(snapshot: Snapshot, spec: DefaultedSpec): Planning {
   const { jobSet, jobs, members, nowMs } = snapshot;
   const status = jobSet.status ?? {};
-  const children = classifyJobs(jobs, status.restarts ?? 0);
+  const classified = classifyJobs(jobs, status.restarts ?? 0);
   const { replicatedJobs } = spec;
-  const stages = restartsInPlace(spec, jobSet.metadata.annotations)
-    ? groupStages(replicatedJobs, children, status, members)
-    : undefined;
+  const isGroup = restartsInPlace(spec, jobSet.metadata.annotations);
+  const isOver = isFinished(status.conditions);
+  const children = isGroup && !isOver ? groupJobs(classified, status) : classified;
+  const stages = isGroup ? groupStages(replicatedJobs, children, status, members) : undefined;
   return {
     snapshot,
     spec,

@@ -25,10 +25,7 @@ export function groupStages(
   status: JobSetStatus,
   members: Members,
 ): GroupStages {
-  const deprecated = status.deprecatedEpoch ?? 0;
-  const released = new Map(
-    status.replicatedJobsStatus?.map(({ name, syncedEpoch }) => [name, syncedEpoch ?? 0]),
-  );
+  const released = releasedEpochs(status);
   const jobsOf = byReplicatedJob(currentJobs(children));
   const toRecreate: Stored<Job>[] = [];
   const stages = replicatedJobs.map((replicated): Stage => {
@@ -38,7 +35,7 @@ export function groupStages(
       jobs.length >= replicas &&
       jobs.every((job) => hasAllSucceeded(job, members.ofJob(job.metadata.uid)));
     const epoch = released.get(name) ?? 0;
-    const startsOver = !isComplete && deprecated > 0 && epoch <= deprecated;
+    const startsOver = !isComplete && isBehind(epoch, status);
     const used = startsOver
       ? jobs.filter((job) => hasSucceededIndex(job, members.ofJob(job.metadata.uid)))
       : [];
@@ -55,6 +52,37 @@ export function groupStages(
     };
   });
   return { stages, toRecreate };
+}
+
+/**
+ * The Jobs as a group that restarts in place sees them. A Job that is being deleted while its
+ * ReplicatedJob starts over counts as one of an earlier attempt: its stopped workers may exit with 0,
+ * which completes nothing. A Job that gave up an index has failed, since nobody fills that slot again.
+ */
+export function groupJobs(children: ChildJobs, status: JobSetStatus): ChildJobs {
+  const released = releasedEpochs(status);
+  const startsOver = (job: Stored<Job>): boolean =>
+    job.metadata.deletionTimestamp !== undefined &&
+    isBehind(released.get(replicatedJobOf(job) ?? '') ?? 0, status);
+  const isKept = (job: Stored<Job>): boolean => !startsOver(job);
+  const hasGivenUp = (job: Stored<Job>): boolean => (job.status?.failedIndexes ?? '') !== '';
+  const active = children.active.filter(isKept);
+  return {
+    previous: [...children.previous, ...currentJobs(children).filter(startsOver)],
+    active: active.filter((job) => !hasGivenUp(job)),
+    successful: children.successful.filter(isKept),
+    failed: [...children.failed.filter(isKept), ...active.filter(hasGivenUp)],
+    unreadable: children.unreadable,
+  };
+}
+
+function releasedEpochs({ replicatedJobsStatus }: JobSetStatus): ReadonlyMap<string, number> {
+  return new Map(replicatedJobsStatus?.map(({ name, syncedEpoch }) => [name, syncedEpoch ?? 0]));
+}
+
+/** An epoch has ended since the ReplicatedJob was released, or before it ever was. */
+function isBehind(released: number, { deprecatedEpoch = 0 }: JobSetStatus): boolean {
+  return deprecatedEpoch > 0 && released <= deprecatedEpoch;
 }
 
 function byReplicatedJob(jobs: readonly Stored<Job>[]): ReadonlyMap<string, Stored<Job>[]> {
