@@ -59,12 +59,12 @@ export function methodNotSupported(of: Of, action: string): ApiStatusError {
 /** The HTTP method means nothing at this path. */
 export function methodNotAllowed(): ApiStatusError {
   const message = 'the server does not allow this method on the requested resource';
-  return failure('MethodNotAllowed', message);
+  return failure('MethodNotAllowed', message, {});
 }
 
 /** No such path: the answer for an unknown group, version or resource. */
 export function unknownResource(): ApiStatusError {
-  return failure('NotFound', 'the server could not find the requested resource');
+  return failure('NotFound', 'the server could not find the requested resource', {});
 }
 
 export function unsupportedMediaType(accepted: readonly string[]): ApiStatusError {

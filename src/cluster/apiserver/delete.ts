@@ -156,10 +156,11 @@ function deletionTiming(
   const requested = options.gracePeriodSeconds;
   if (deletionTimestamp === undefined) {
     const grace = of.strategy.deletion.graceSeconds?.(old, requested) ?? 0;
-    return {
-      deletionTimestamp: timeText(nowMs + grace * 1000),
-      deletionGracePeriodSeconds: grace,
-    };
+    const at = timeText(nowMs + grace * 1000);
+    // What waits for more than time, a namespace, is given none.
+    return of.strategy.deletion.isHeld === undefined
+      ? { deletionTimestamp: at, deletionGracePeriodSeconds: grace }
+      : { deletionTimestamp: at };
   }
   const before = deletionGracePeriodSeconds ?? 0;
   if (of.strategy.deletion.graceSeconds === undefined || requested === undefined) return undefined;

@@ -9,11 +9,9 @@ import type { ServedResource } from './served-resource.ts';
 /** Everything that is wrong with a new object, in the form in which the client sees it. */
 export function validateNew(of: ServedResource, object: ApiObject): readonly FieldError[] {
   const bySchema = validateBySchema(of, object);
-  return eachOnce([
-    ...objectMetaErrors(object.metadata, metadataRules(of)),
-    ...bySchema,
-    ...(isWhole(bySchema) ? of.strategy.validate(object) : []),
-  ]);
+  const byKind = isWhole(bySchema) ? of.strategy.validate(object) : [];
+  const general = objectMetaErrors(object.metadata, metadataRules(of));
+  return eachOnce([...general, ...byKind], bySchema);
 }
 
 /** The same for a change of an object. */
@@ -24,11 +22,9 @@ export function validateChanged(
   subresource: string | undefined,
 ): readonly FieldError[] {
   const bySchema = validateBySchema(of, object);
-  return eachOnce([
-    ...objectMetaUpdateErrors(object.metadata, old.metadata, metadataRules(of)),
-    ...bySchema,
-    ...(isWhole(bySchema) ? of.strategy.validateUpdate(object, old, subresource) : []),
-  ]);
+  const byKind = isWhole(bySchema) ? of.strategy.validateUpdate(object, old, subresource) : [];
+  const general = objectMetaUpdateErrors(object.metadata, old.metadata, metadataRules(of));
+  return eachOnce([...general, ...byKind], bySchema);
 }
 
 /** The rules of a kind rely on the types and the required fields that its schema demands. */
@@ -38,10 +34,17 @@ function isWhole(bySchema: readonly FieldError[]): boolean {
   );
 }
 
-/** The rules of a kind and the general ones overlap: each problem is told once. */
-function eachOnce(errors: readonly FieldError[]): readonly FieldError[] {
+/**
+ * The rules of a kind repeat some of those for all objects, and of its schema: each problem is told
+ * once, and of a field that the kind has judged itself the schema says nothing more.
+ */
+function eachOnce(
+  errors: readonly FieldError[],
+  bySchema: readonly FieldError[],
+): readonly FieldError[] {
   const seen = new Map(errors.map((error) => [formatFieldError(error), error]));
-  return [...seen.values()];
+  const judged = new Set(errors.map(({ field }) => field));
+  return [...seen.values(), ...bySchema.filter(({ field }) => !judged.has(field))];
 }
 
 function validateBySchema(of: ServedResource, object: ApiObject): readonly FieldError[] {

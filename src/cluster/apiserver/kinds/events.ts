@@ -1,10 +1,12 @@
 import { EVENTS } from '../../../kube/event.ts';
+import { dns1123SubdomainErrors } from '../../../kube/names.ts';
 import { resource } from '../../../kube/resource.ts';
 import { EVENT, EVENTS_EVENT } from '../../../kube/schema/event-schema.ts';
 import { type ApiObject, type StoredObject, textAt, withMembers } from '../api-object.ts';
 import type { BuiltInKind } from '../built-in-kind.ts';
 import type { View } from '../served-resource.ts';
 import { CORE_EVENT_TABLE } from './event-table.ts';
+import { eventErrors, newEventErrors } from './event-validation.ts';
 
 /**
  * Events are stored as `core/v1`, which has every member of both groups; `events.k8s.io/v1` shows the
@@ -76,7 +78,8 @@ function fieldLabels(object: string, controller: string, sourceOf: string) {
 
 const STRATEGY: BuiltInKind['strategy'] = {
   createsOnUpdate: true,
-  nameRule: () => [],
+  nameRule: dns1123SubdomainErrors,
+  validate: (event) => eventErrors(event),
 };
 
 export const CORE_EVENT_KIND: BuiltInKind = {
@@ -92,7 +95,10 @@ export const EVENT_KIND: BuiltInKind = {
   resource: EVENTS,
   schema: EVENTS_EVENT,
   shortNames: ['ev'],
-  strategy: STRATEGY,
+  strategy: {
+    ...STRATEGY,
+    validate: (event) => [...eventErrors(toCore(event)), ...newEventErrors(event)],
+  },
   table: {
     ...CORE_EVENT_TABLE,
     cells: (event, nowMs) => CORE_EVENT_TABLE.cells(toCore(event), nowMs),

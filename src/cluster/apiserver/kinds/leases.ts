@@ -1,13 +1,20 @@
+import { invalidValue } from '../../../kube/field-error.ts';
 import { LEASES } from '../../../kube/lease.ts';
 import { LEASE } from '../../../kube/schema/lease-schema.ts';
-import { textAt } from '../api-object.ts';
+import type { FieldError } from '../../../kube/status.ts';
+import { type ApiObject, textAt, valueAt } from '../api-object.ts';
 import type { BuiltInKind } from '../built-in-kind.ts';
 import { ageOf } from '../table.ts';
 
 export const LEASE_KIND: BuiltInKind = {
   resource: LEASES,
   schema: LEASE,
-  strategy: { requiresRevision: true, createsOnUpdate: true },
+  strategy: {
+    requiresRevision: true,
+    createsOnUpdate: true,
+    validate: leaseErrors,
+    validateUpdate: leaseErrors,
+  },
   table: {
     columns: [
       { name: 'Name', type: 'string', format: 'name' },
@@ -21,3 +28,16 @@ export const LEASE_KIND: BuiltInKind = {
     ],
   },
 };
+
+const LEAST: readonly (readonly [string, number, string])[] = [
+  ['leaseDurationSeconds', 1, 'must be greater than 0'],
+  ['leaseTransitions', 0, 'must be greater than or equal to 0'],
+];
+
+function leaseErrors(lease: ApiObject): readonly FieldError[] {
+  return LEAST.flatMap(([member, least, detail]) => {
+    const value = valueAt(lease, 'spec', member);
+    const isWrong = typeof value === 'number' && value < least;
+    return isWrong ? [invalidValue(`spec.${member}`, value, detail)] : [];
+  });
+}

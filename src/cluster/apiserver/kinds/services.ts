@@ -1,5 +1,5 @@
 import { SERVICES } from '../../../kube/core.ts';
-import { dns1035LabelErrors } from '../../../kube/names.ts';
+import { dns1123LabelErrors } from '../../../kube/names.ts';
 import { resource } from '../../../kube/resource.ts';
 import { ENDPOINT_SLICE, SERVICE } from '../../../kube/schema/service-schema.ts';
 import { serviceErrors, serviceUpdateErrors } from '../../../kube/validation/service.ts';
@@ -51,7 +51,7 @@ export const SERVICE_KIND: BuiltInKind = {
   },
   strategy: {
     returnsDeleted: true,
-    nameRule: dns1035LabelErrors,
+    nameRule: dns1123LabelErrors,
     prepareForCreate: (service) => prepared({ ...service, status: { loadBalancer: {} } }),
     prepareForUpdate: (service) => prepared(service),
     validate: (service) => serviceErrors(typed(service)),
@@ -85,13 +85,15 @@ export const ENDPOINT_SLICE_KIND: BuiltInKind = {
   },
 };
 
+const SINGLE_STACK = { ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' };
+
 function prepared(service: ApiObject): ApiObject {
   const complete = defaultService(service);
   const spec = objectAt(complete, 'spec');
+  if (textAt(spec, 'type') === 'ExternalName') return complete;
   const clusterIP = textAt(spec, 'clusterIP');
-  return clusterIP === '' || textAt(spec, 'type') === 'ExternalName'
-    ? complete
-    : { ...complete, spec: { ...spec, clusterIPs: [clusterIP] } };
+  const addresses = clusterIP === '' ? {} : { clusterIPs: [clusterIP] };
+  return { ...complete, spec: { ...SINGLE_STACK, ...spec, ...addresses } };
 }
 
 function portsOf(service: StoredObject): string {
