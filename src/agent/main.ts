@@ -2,6 +2,7 @@
  * The agent's process: configuration from the environment, the real ends of the ports, signals and
  * exit codes. It is bundled into one file and runs in every worker Pod, so it imports little.
  */
+
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -18,6 +19,7 @@ import { ClusterAccessError } from '../runtime/cluster-access.ts';
 import { createClient } from '../runtime/http-client.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import type { ProcessSignal } from '../runtime/ports/process-runner.ts';
+import { exitCodeOfSignal } from '../runtime/process-exit.ts';
 import { createJsonLinesLogger } from './adapters/json-lines-logger.ts';
 import { createMarkerFile } from './adapters/marker-file.ts';
 import { type Agent, type Body, startAgent } from './agent.ts';
@@ -27,7 +29,6 @@ import { type Configuration, readConfiguration, USAGE } from './configuration.ts
 import { type MarkerStore, NO_MARKER, processMarkerStore } from './marker.ts';
 import { createSidecar } from './sidecar.ts';
 import { createSupervisor, type Supervisor } from './supervisor.ts';
-import { exitCodeOfSignal } from './worker-exit.ts';
 
 const FAILURE_EXIT_CODE = 1;
 

@@ -5,6 +5,7 @@
 import type { Container } from '../../kube/pod.ts';
 import type { Timer } from '../../runtime/ports/clock.ts';
 import type { ProcessExit, RunningProcess } from '../../runtime/ports/process-runner.ts';
+import { exitCodeOf } from '../../runtime/process-exit.ts';
 import { type Launch, MARKER_VARIABLE } from './container-launch.ts';
 import { ContainerLog } from './container-log.ts';
 import { readLog } from './log-reader.ts';
@@ -136,30 +137,6 @@ export class ContainerProcess {
     return textOf(tail);
   }
 }
-
-/** As a shell and a container runtime count a death by signal: 128 + its number. */
-function exitCodeOf(exit: ProcessExit): number {
-  return exit.exitCode ?? 128 + (SIGNAL_NUMBERS[exit.signal] ?? 0);
-}
-
-const SIGNAL_NUMBERS: Readonly<Record<string, number>> = {
-  SIGHUP: 1,
-  SIGINT: 2,
-  SIGQUIT: 3,
-  SIGILL: 4,
-  SIGTRAP: 5,
-  SIGABRT: 6,
-  SIGBUS: 7,
-  SIGFPE: 8,
-  SIGKILL: 9,
-  SIGUSR1: 10,
-  SIGSEGV: 11,
-  SIGUSR2: 12,
-  SIGPIPE: 13,
-  SIGALRM: 14,
-  SIGTERM: 15,
-  SIGSYS: 31,
-};
 
 function textOf(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
