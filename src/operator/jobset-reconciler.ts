@@ -4,7 +4,7 @@ import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import type { PodFacts } from '../jobset/members.ts';
 import { subdomainOf } from '../jobset/naming.ts';
 import { type Plan, plan } from '../jobset/plan.ts';
-import type { Answers, Snapshot } from '../jobset/snapshot.ts';
+import type { Answers, Knowledge, Snapshot } from '../jobset/snapshot.ts';
 import type { Job } from '../kube/job.ts';
 import type { KubeObject, Stored } from '../kube/meta.ts';
 import { isReason } from '../kube/status.ts';
@@ -106,8 +106,10 @@ export class JobSetReconciler {
     let answers: Answers = {};
     let lookAgainMs: number | undefined;
     let strays: readonly PodFacts[] = [];
+    // As of one moment: what was looked into in this pass is not looked into again.
+    const knowledge = memory.knowledge(this.#options.clock.now());
     for (let asked = 0; asked <= MAX_QUESTIONS; asked++) {
-      const snapshot = this.#snapshot(jobSet, answers, memory);
+      const snapshot = this.#snapshot(jobSet, answers, knowledge);
       const made = plan(snapshot);
       this.#options.tracker.watch(jobSet.metadata.uid, made.watchpoint);
       const { question } = made;
@@ -124,26 +126,26 @@ export class JobSetReconciler {
       for (const pod of inquiry.succeeded ?? []) this.#options.tracker.podSucceeded(pod);
       if (question.kind === 'FreshJobSet') strays = question.pods;
       if (question.kind === 'Notice' && inquiry.answers.witness?.showsFailure !== true) {
-        lookAgainMs = memory.sawNoFailure(question.pod, this.#options.clock.now());
+        const againMs = memory.sawNoFailure(question.pod, this.#options.clock.now());
+        lookAgainMs ??= againMs;
       } else answers = { ...answers, ...inquiry.answers };
     }
     throw new Error(`the plan for ${keyOf(first)} asks without end`);
   }
 
-  #snapshot(jobSet: Stored<JobSet>, answers: Answers, memory: JobSetMemory): Snapshot {
+  #snapshot(jobSet: Stored<JobSet>, answers: Answers, knowledge: Knowledge): Snapshot {
     const { clock, tracker, agent, services } = this.#options;
     const { name, namespace = '', uid } = jobSet.metadata;
     const subdomain = subdomainOf(name, withDefaults(jobSet.spec));
-    const nowMs = clock.now();
     return {
       jobSet,
       jobs: this.#jobsOf(uid),
       members: tracker.members(uid),
       hasService: services.store.get(`${namespace}/${subdomain}`) !== undefined,
       answers,
-      knowledge: memory.knowledge(nowMs),
+      knowledge,
       agent,
-      nowMs,
+      nowMs: clock.now(),
     };
   }
 

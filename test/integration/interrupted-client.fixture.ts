@@ -27,6 +27,8 @@ export class InterruptedClient implements Client {
   diesAt: number | undefined;
   diesBefore = false;
   onDeath: () => void = () => undefined;
+  /** Before each read of one object: a slow server waits here. */
+  beforeGet: () => Promise<void> = () => Promise.resolve();
   readonly #client: Client;
   #isDead = false;
 
@@ -40,7 +42,10 @@ export class InterruptedClient implements Client {
   }
 
   get<T extends KubeObject>(of: Resource<T>, at: ObjectKey, options?: CallOptions) {
-    return this.#alive(() => this.#client.get(of, at, options));
+    return this.#alive(async () => {
+      await this.beforeGet();
+      return this.#client.get(of, at, options);
+    });
   }
 
   list<T extends KubeObject>(of: Resource<T>, options?: ListOptions) {

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { PODS, type PodStatus } from '../../src/kube/pod.ts';
+import { MemoryLogger } from '../../src/runtime/memory/memory-logger.ts';
+import { sleep } from '../../src/runtime/ports/clock.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { TrainingGroup } from './training-group.fixture.ts';
 
@@ -253,6 +255,27 @@ describe('an early notice', () => {
       inPlaceRestartsCountTowardsMax: 1,
       restartHistory: [{ witness: { pod: group.podNameIn('w/1') } }],
     });
+  });
+
+  test('of every member of a group that ends costs a few looks, also on a slow server', async () => {
+    const members = 12;
+    const logger = new MemoryLogger();
+    const { clock } = group.cluster;
+    await group.startOperator((client) => {
+      client.beforeGet = () => sleep(clock, 60);
+    }, logger);
+    const spec = { ...IN_PLACE, replicatedJobs: [replicatedJob('w', members)] };
+    await group.create(spec, SUPERVISOR);
+    await group.allIn(1, members);
+    await clock.advance(CALM_MS);
+    for (let slot = 0; slot < members; slot++) {
+      const at = { namespace: 'default', name: group.podNameIn(`w/${slot}`) };
+      const patch = { metadata: { annotations: { 'lockstep/notice': '1' } } };
+      await group.cluster.client.patch(PODS, at, { type: 'merge', patch });
+    }
+    await clock.advance(CALM_MS);
+    expect(logger.records.filter(({ level }) => level !== 'debug')).toEqual([]);
+    expect((await group.jobSet()).status).toMatchObject({ deprecatedEpoch: 0 });
   });
 
   test.each([

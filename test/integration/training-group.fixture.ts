@@ -14,7 +14,7 @@ import { PODS, type Pod } from '../../src/kube/pod.ts';
 import { type Operator, startOperator } from '../../src/operator/operator.ts';
 import { createInformer, type Informer } from '../../src/runtime/informer.ts';
 import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
-import { SILENT } from '../../src/runtime/ports/logger.ts';
+import { type Logger, SILENT } from '../../src/runtime/ports/logger.ts';
 import { InterruptedClient } from './interrupted-client.fixture.ts';
 
 /** One start of a worker, as its Pod saw it. */
@@ -59,13 +59,14 @@ export class TrainingGroup {
   /** Starts an operator, instead of the one that ran. It dies as `prepare` says. */
   async startOperator(
     prepare: (client: InterruptedClient) => void = () => undefined,
+    logger: Logger = SILENT,
   ): Promise<void> {
     await this.stopOperator();
     const client = new InterruptedClient(this.cluster.client);
     prepare(client);
     this.operatorClient = client;
     const { clock } = this.cluster;
-    const options = { client, clock, random: this.#random, logger: SILENT };
+    const options = { client, clock, random: this.#random, logger };
     const starting = startOperator({ ...options, config: { agentImage: 'agent' } });
     this.#operator = await this.#reached(starting);
   }
