@@ -426,6 +426,7 @@ describe('Events', () => {
     });
     expect(created.status).toBe(201);
     expect((await server.get('/api/v1/namespaces/default/events/e')).body).toMatchObject({
+      lastTimestamp: null,
       apiVersion: 'v1',
       involvedObject: { kind: 'Pod', name: 'p' },
       message: 'all is well',

@@ -10,6 +10,12 @@ import { OBJECT_REFERENCE } from './reference-schema.ts';
 const core = definitions('io.k8s.api.core.v1');
 const events = definitions('io.k8s.api.events.v1');
 
+/**
+ * A time that no client need give. It is shown as null where it is missing, as Go writes it: kubectl
+ * sorts Events by `.lastTimestamp` only if at least one of them has the member.
+ */
+const TIME_OR_NULL = defaulted(null, nullable(time()));
+
 const EVENT_SOURCE = core('EventSource', { component: string(), host: string() });
 
 const EVENT_SERIES = core('EventSeries', { count: int32(), lastObservedTime: time() });
@@ -22,8 +28,8 @@ export const EVENT = kind(
       reason: string(),
       message: string(),
       source: EVENT_SOURCE,
-      firstTimestamp: time(),
-      lastTimestamp: time(),
+      firstTimestamp: TIME_OR_NULL,
+      lastTimestamp: TIME_OR_NULL,
       count: int32(),
       type: string(),
       eventTime: nullable(time()),
@@ -58,8 +64,8 @@ export const EVENTS_EVENT = kind(
       note: string(),
       type: string(),
       deprecatedSource: EVENT_SOURCE,
-      deprecatedFirstTimestamp: time(),
-      deprecatedLastTimestamp: time(),
+      deprecatedFirstTimestamp: TIME_OR_NULL,
+      deprecatedLastTimestamp: TIME_OR_NULL,
       deprecatedCount: int32(),
     },
     { required: ['eventTime'], description: 'Something that happened to an object.' },
