@@ -28,6 +28,7 @@ import { CustomResourceController } from './custom-resource-controller.ts';
 import { discover } from './discovery.ts';
 import { JsonSyntaxError } from './json-reader.ts';
 import { OpenApi } from './openapi.ts';
+import { openApiV2 } from './openapi-v2.ts';
 import { openId } from './openid.ts';
 import { type ApiRequest, jsonResponse, pathNotFound } from './request.ts';
 import { parseResourcePath, pathSegments, type ResourcePath } from './request-path.ts';
@@ -187,8 +188,13 @@ class EmbeddedApiServer implements ApiServer {
   /** What is published about the server and its resources. */
   #document(request: ApiRequest): HttpResponse | undefined {
     const { tokenSigner } = this.#options;
-    const published = tokenSigner === undefined ? undefined : openId(tokenSigner, request);
-    return published ?? this.#openApi.answer(request) ?? discover(this.#everything(), request);
+    const everything = this.#everything();
+    return (
+      (tokenSigner === undefined ? undefined : openId(tokenSigner, request)) ??
+      this.#openApi.answer(request) ??
+      openApiV2(everything, VERSION.gitVersion, request) ??
+      discover(everything, request)
+    );
   }
 
   #everything(): readonly (ServedResource | Review)[] {

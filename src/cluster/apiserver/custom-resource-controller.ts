@@ -13,6 +13,7 @@ import { customResources } from './custom-resource.ts';
 import { definitionStatus, isEstablished } from './definition-status.ts';
 import { remove } from './delete.ts';
 import type { Entry } from './entry.ts';
+import { OBJECTS_FINALIZER } from './kinds/custom-resource-definitions.ts';
 import type { ServerState } from './server-state.ts';
 import { update } from './update.ts';
 
@@ -89,14 +90,8 @@ export class CustomResourceController {
   ): Promise<CustomResourceDefinition | undefined> {
     const others = this.#definitions().collection.entries('').map(definitionOf);
     const status = definitionStatus(definition, others, timeText(this.#server.clock.now()));
-    const finalizers = definition.metadata.finalizers ?? [];
-    const isNew = definition.metadata.deletionTimestamp === undefined;
-    const all = isNew && !finalizers.includes(CLEANUP) ? [...finalizers, CLEANUP] : finalizers;
-    return this.#change(definition.metadata.name ?? '', 'status', (present) => ({
-      ...present,
-      status,
-      metadata: { ...present.metadata, finalizers: all },
-    }));
+    const name = definition.metadata.name ?? '';
+    return this.#change(name, 'status', (present) => ({ ...present, status }));
   }
 
   async #collectionOf(name: string, { spec }: CustomResourceDefinition): Promise<Collection> {
@@ -134,7 +129,9 @@ export class CustomResourceController {
       return;
     }
     await this.#change(name, undefined, (present) => {
-      const finalizers = (present.metadata.finalizers ?? []).filter((each) => each !== CLEANUP);
+      const finalizers = (present.metadata.finalizers ?? []).filter(
+        (each) => each !== OBJECTS_FINALIZER,
+      );
       return { ...present, metadata: { ...present.metadata, finalizers } };
     });
   }
@@ -177,9 +174,6 @@ export class CustomResourceController {
     }
   }
 }
-
-/** Holds a definition until its objects are gone. */
-const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
 
 /** The schema of definitions was enforced when it was written. */
 function definitionOf(entry: Entry): CustomResourceDefinition {

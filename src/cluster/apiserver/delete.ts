@@ -133,16 +133,16 @@ function markedForDeletion(
   const timing = deletionTiming(of, old, options, nowMs);
   if (timing === undefined && finalizers === before) return undefined;
   const { deletionTimestamp } = old.metadata;
-  const bump = deletionTimestamp === undefined && old.metadata.generation !== undefined;
+  const { begin } = of.strategy.deletion;
+  const isFirst = deletionTimestamp === undefined;
+  const bump = isFirst && begin === undefined && old.metadata.generation !== undefined;
   const metadata: ObjectMeta = withMembers(old.metadata, {
     ...timing,
     finalizers: finalizers.length === 0 ? undefined : finalizers,
     ...(bump ? { generation: (old.metadata.generation ?? 0) + 1 } : {}),
   });
   const object = { ...old, metadata };
-  return deletionTimestamp === undefined
-    ? (of.strategy.deletion.begin?.(object as StoredObject, nowMs) ?? object)
-    : object;
+  return isFirst && begin !== undefined ? begin({ ...object, metadata }, nowMs) : object;
 }
 
 /** When an object has to be gone; undefined if that is settled and not to be brought forward. */
@@ -157,8 +157,8 @@ function deletionTiming(
   if (deletionTimestamp === undefined) {
     const grace = of.strategy.deletion.graceSeconds?.(old, requested) ?? 0;
     const at = timeText(nowMs + grace * 1000);
-    // What waits for more than time, a namespace, is given none.
-    return of.strategy.deletion.isHeld === undefined
+    // What is emptied first, a namespace or a definition, waits for that and not for time.
+    return of.strategy.deletion.begin === undefined
       ? { deletionTimestamp: at, deletionGracePeriodSeconds: grace }
       : { deletionTimestamp: at };
   }

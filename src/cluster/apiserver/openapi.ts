@@ -5,7 +5,7 @@ import { type ApiRequest, bytesResponse, jsonResponse } from './request.ts';
 
 /**
  * `/openapi/v3`: one document for each group and version, made when first asked for and again when
- * the resources have changed. Only v3 is offered: clients of today do without v2.
+ * the resources have changed. Clients of today do without v2 (but see there).
  */
 export class OpenApi {
   readonly #resources: () => readonly PublishedResource[];

@@ -1,4 +1,4 @@
-import { formatFieldErrors, invalid, notSupported } from '../../kube/field-error.ts';
+import { formatFieldErrors, invalid, invalidValue, notSupported } from '../../kube/field-error.ts';
 import { isJsonObject, type JsonObject } from '../../kube/json-value.ts';
 import type { ObjectMeta } from '../../kube/meta.ts';
 import { quote } from '../../kube/quote.ts';
@@ -6,7 +6,8 @@ import { apiVersionOf } from '../../kube/resource.ts';
 import { applyDefaults } from '../../kube/schema/defaults.ts';
 import { prune } from '../../kube/schema/prune.ts';
 import { validate } from '../../kube/schema/validate.ts';
-import { type ApiObject, withMembers } from './api-object.ts';
+import { badRequest } from '../../kube/status-errors.ts';
+import { type ApiObject, textAt, withMembers } from './api-object.ts';
 import { wrongKind } from './request-body.ts';
 import type { ServedResource } from './served-resource.ts';
 
@@ -78,16 +79,40 @@ function identify(of: ReceivedKind, object: JsonObject): JsonObject {
     const why = 'apiVersion and kind must be strings';
     throw wrongKind(of, String(kind), String(apiVersion), why);
   }
-  if (of.custom && kind === '') {
-    const text = JSON.stringify(object);
-    throw wrongKind(of, of.kind, of.version, `Object 'Kind' is missing in '${text.slice(0, 200)}'`);
-  }
-  if ((kind !== '' && kind !== of.kind) || (apiVersion !== '' && apiVersion !== expected)) {
+  if (of.custom) {
+    identifyCustom(of, object, { kind, apiVersion, expected });
+  } else if ((kind !== '' && kind !== of.kind) || (apiVersion !== '' && apiVersion !== expected)) {
     const why = `expected kind ${quote(of.kind)} of version ${quote(expected)}`;
     throw wrongKind(of, kind || of.kind, apiVersion || expected, why);
   }
   return { apiVersion: expected, kind: of.kind, ...object };
 }
+
+/** Objects of custom resources have to say what they are. */
+function identifyCustom(
+  of: ReceivedKind,
+  object: JsonObject,
+  given: { readonly kind: string; readonly apiVersion: string; readonly expected: string },
+): void {
+  const { kind, apiVersion, expected } = given;
+  if (kind === '') {
+    const text = JSON.stringify(object).slice(0, MAX_SHOWN_CHARACTERS);
+    const why = `Object 'Kind' is missing in '${text}'`;
+    throw badRequest(`the object provided is unrecognized (must be of type ${of.kind}): ${why}`);
+  }
+  if (apiVersion !== expected) {
+    throw badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+    );
+  }
+  if (kind !== of.kind) {
+    const problem = invalidValue('kind', kind, `must be ${of.kind}`);
+    throw invalid({ group: of.group, kind }, textAt(object, 'metadata', 'name'), [problem]);
+  }
+}
+
+/** Of an object that cannot be told what it is. */
+const MAX_SHOWN_CHARACTERS = 200;
 
 function isMetadata(field: string): boolean {
   return field === 'metadata' || field.startsWith('metadata.');

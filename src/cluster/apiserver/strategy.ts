@@ -55,8 +55,8 @@ export interface DeletionStrategy {
    * that simply go.
    */
   graceSeconds?(object: StoredObject, requested: number | undefined): number;
-  /** What else is recorded when deletion begins and the object stays for now. */
-  begin?(object: StoredObject, nowMs: number): ApiObject;
+  /** For kinds that are emptied before they go: what is recorded when deletion begins. */
+  begin?(object: ApiObject, nowMs: number): ApiObject;
   /** True if the object waits for more than its finalizers. */
   isHeld?(object: ApiObject): boolean;
   /** Why an object may not be deleted at all. */

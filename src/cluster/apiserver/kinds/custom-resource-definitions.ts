@@ -1,5 +1,10 @@
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../../kube/custom-resource-definition.ts';
+import {
+  CUSTOM_RESOURCE_DEFINITIONS,
+  type CustomResourceDefinition,
+} from '../../../kube/custom-resource-definition.ts';
+import type { Condition } from '../../../kube/meta.ts';
 import { CUSTOM_RESOURCE_DEFINITION } from '../../../kube/schema/custom-resource-definition-schema.ts';
+import { timeText } from '../../../kube/time.ts';
 import {
   customResourceDefinitionErrors,
   customResourceDefinitionUpdateErrors,
@@ -7,6 +12,20 @@ import {
 } from '../../../kube/validation/custom-resource-definition.ts';
 import { typed } from '../api-object.ts';
 import type { BuiltInKind } from '../built-in-kind.ts';
+
+/** Holds a definition that is to be deleted until its objects are gone. */
+export const OBJECTS_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io';
+
+function terminating(now: string): Condition {
+  return {
+    type: 'Terminating',
+    status: 'True',
+    lastTransitionTime: now,
+    reason: 'InstanceDeletionPending',
+    message:
+      'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+  };
+}
 
 /** `custom-resource-controller.ts` makes the definitions real. */
 export const CUSTOM_RESOURCE_DEFINITION_KIND: BuiltInKind = {
@@ -30,6 +49,18 @@ export const CUSTOM_RESOURCE_DEFINITION_KIND: BuiltInKind = {
       return defaultCustomResourceDefinition({ ...definition, status });
     },
     prepareForUpdate: (definition) => defaultCustomResourceDefinition(definition),
+    deletion: {
+      begin: (definition, nowMs) => {
+        const finalizers = [...(definition.metadata.finalizers ?? []), OBJECTS_FINALIZER];
+        const { status, ...rest } = typed<CustomResourceDefinition>(definition);
+        const conditions = [...(status?.conditions ?? []), terminating(timeText(nowMs))];
+        return {
+          ...rest,
+          metadata: { ...definition.metadata, finalizers: [...new Set(finalizers)] },
+          status: { ...status, conditions },
+        };
+      },
+    },
     validate: (definition) => customResourceDefinitionErrors(typed(definition)),
     validateUpdate: (definition, old, subresource) =>
       subresource === undefined
