@@ -319,6 +319,29 @@ describe('a group that restarts in place', () => {
     expect(made.events).toEqual([expect.objectContaining({ reason: 'InvalidEpoch' })]);
   });
 
+  test('times a restart once, although a ReplicatedJob may join the epoch later', () => {
+    const time = '2026-01-01T00:58:00.000000Z';
+    const phases = { announceMs: 5, releaseMs: 1 };
+    const status: JobSetStatus = {
+      ...epochs(3, 4),
+      replicatedJobsStatus: [
+        { name: 'w', ...ZERO, syncedEpoch: 4 },
+        { name: 'v', ...ZERO, syncedEpoch: 3 },
+      ],
+      restartHistory: [{ epoch: 3, time, cause: 'WorkerFailed', counted: true, phases }],
+    };
+    const late = storedJob('train-v-0', 'v');
+    const view = members(4, 4);
+    view.observe(podIn('0', 4, { uid: 'late', jobUid: late.metadata.uid }), NOW_MS);
+    const replicatedJobs = [replicatedJob('w', 2), replicatedJob('v')];
+    const made = planOf(jobSetWith({ ...spec, replicatedJobs }, status), {
+      jobs: [JOB, late],
+      members: view,
+    });
+    expect(made.status).toMatchObject({ syncedEpoch: 4, restartHistory: [{ phases }] });
+    expect(made.outcomes).toEqual([{ kind: 'EpochReleased' }]);
+  });
+
   test('is held at the barrier after short epochs in a row, unless that is switched off', () => {
     const short = Array.from({ length: 6 }, (_, i) => ({
       epoch: 6 - i,
