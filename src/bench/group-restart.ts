@@ -13,7 +13,7 @@ import { median, type Row } from './table.ts';
 import { type Mode, WorkerGroup } from './worker-group.ts';
 
 const GROUP_SIZES = [4, 16, 64] as const;
-const ROUNDS = 5;
+const ROUNDS = 10;
 const CLOCK_TICKS_PER_SECOND = 100;
 const KIB = 1024;
 
@@ -39,7 +39,9 @@ export async function benchGroupRestart(report: (row: Row) => void): Promise<voi
         median: median(measured.downMs),
         min: Math.min(...measured.downMs),
         max: Math.max(...measured.downMs),
-        notes: `operator ${measured.cpuMsPerRestart.toFixed(0)} ms CPU a restart, ${measured.peakMib} MiB peak`,
+        notes:
+          `tenth / first ${((measured.downMs.at(-1) ?? 0) / (measured.downMs[0] ?? 1)).toFixed(1)}, ` +
+          `operator ${measured.cpuMsPerRestart.toFixed(0)} ms CPU a restart, ${measured.peakMib} MiB`,
       });
     }
     const recreate = medians.get('Recreate') ?? Number.NaN;
