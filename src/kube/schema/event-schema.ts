@@ -10,11 +10,8 @@ import { OBJECT_REFERENCE } from './reference-schema.ts';
 const core = definitions('io.k8s.api.core.v1');
 const events = definitions('io.k8s.api.events.v1');
 
-/**
- * A time that no client need give. It is shown as null where it is missing, as Go writes it: kubectl
- * sorts Events by `.lastTimestamp` only if at least one of them has the member.
- */
-const TIME_OR_NULL = defaulted(null, nullable(time()));
+/** Of Events that name one moment only; clients of the older kind expect the member, if only as null. */
+const TIME_OR_NULL = nullable(time());
 
 const EVENT_SOURCE = core('EventSource', { component: string(), host: string() });
 

@@ -25,6 +25,10 @@ const RENAMED: readonly (readonly [string, string])[] = [
   ['deprecatedCount', 'count'],
 ];
 
+/**
+ * A time that is missing is null in core/v1, as Go writes it: kubectl sorts by `.lastTimestamp` only if
+ * at least one Event has the member.
+ */
 const EVENTS_VIEW: View = {
   show: (stored) =>
     renamed(
@@ -32,7 +36,11 @@ const EVENTS_VIEW: View = {
       'events.k8s.io/v1',
       RENAMED.map(([to, from]) => [from, to]),
     ),
-  store: (shown) => toCore(shown),
+  store: (shown) => {
+    const core = toCore(shown);
+    const { firstTimestamp = null, lastTimestamp = null } = core;
+    return withMembers(core, { firstTimestamp, lastTimestamp });
+  },
 };
 
 function toCore<T extends ApiObject>(event: T): T {
