@@ -84,10 +84,6 @@ export function expired(
   return failure('Expired', why);
 }
 
-export function gone(why: string): ApiStatusError {
-  return failure('Gone', why);
-}
-
 export function tooManyRequests(why: string, retryAfterSeconds: number): ApiStatusError {
   return failure('TooManyRequests', why, { retryAfterSeconds });
 }

@@ -13,8 +13,6 @@ export interface User {
  * 401 for credentials that it knows and that are wrong.
  */
 export type Authenticator = (request: HttpRequest) => Promise<User | undefined> | User | undefined;
-
-export const ANONYMOUS: User = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
 const AUTHENTICATED_GROUP = 'system:authenticated';
 
 /** Believes what TLS proved: the common name is the user, the organizations are the groups. */

@@ -3,8 +3,8 @@ import type { Container, Pod } from '../../../kube/pod.ts';
 /** `status.qosClass`: what requests and limits make of a Pod when resources run short. */
 export function qosClass({ spec }: Pod): 'BestEffort' | 'Burstable' | 'Guaranteed' {
   // It is asked before the Pod was validated: there may be no containers.
-  const { initContainers = [], containers: regular = [] }: Partial<Pod['spec']> = spec;
-  const containers = [...initContainers, ...regular];
+  const asked: Partial<Pod['spec']> = spec;
+  const containers = [...(asked.initContainers ?? []), ...(asked.containers ?? [])];
   if (!containers.some((container) => amounts(container).length > 0)) return 'BestEffort';
   return containers.every(isGuaranteed) ? 'Guaranteed' : 'Burstable';
 }
