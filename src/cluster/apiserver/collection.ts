@@ -39,7 +39,9 @@ export class Collection {
     const collection = new Collection(prefix, storage, commits);
     for (const pair of await storage.list(prefix)) {
       const key = pair.key.slice(prefix.length);
-      collection.#keep(storedEntry(key, decode(pair.key, pair.value), pair.modRevision));
+      collection.#keep(
+        storedEntry(key, decode(pair.key, pair.value), pair.value, pair.modRevision),
+      );
     }
     return collection;
   }
@@ -134,41 +136,22 @@ export class Collection {
     key: string,
     current: Entry | undefined,
     change: ApiObject | 'Delete',
-  ): Promise<Entry> {
+  ): Promise<Entry | undefined> {
     const expected = current?.storedRevision ?? 0;
     const path = this.#prefix + key;
+    const bytes = change === 'Delete' ? undefined : encodeForStorage(change);
     const revision =
-      change === 'Delete'
+      bytes === undefined
         ? await this.#storage.delete(path, expected)
-        : await this.#storage.put(path, encodeForStorage(change), expected);
+        : await this.#storage.put(path, bytes, expected);
     if (revision === undefined) throw new Error(`${path} was written behind the server's back`);
-    if (change === 'Delete') {
-      if (current === undefined) throw new Error(`${path} does not exist and cannot be deleted`);
-      const departed = tombstone(current, revision);
-      await this.#commits.commit(revision, () =>
-        this.#apply({
-          revision,
-          key,
-          previous: current,
-          entry: undefined,
-          departed,
-          lines: new Map(),
-        }),
-      );
-      return departed;
-    }
-    const entry = storedEntry(key, change, revision);
-    await this.#commits.commit(revision, () =>
-      this.#apply({
-        revision,
-        key,
-        previous: current,
-        entry,
-        departed: current === undefined ? undefined : tombstone(current, revision),
-        lines: new Map(),
-      }),
-    );
-    return entry;
+    const entry =
+      change === 'Delete' || bytes === undefined
+        ? undefined
+        : storedEntry(key, change, bytes, revision);
+    const applied = new Change({ revision, key, previous: current, entry });
+    await this.#commits.commit(revision, () => this.#apply(applied));
+    return entry ?? applied.departed;
   }
 
   #apply(change: Change): void {
@@ -198,17 +181,30 @@ interface Subscriber {
 }
 
 /** One write as watchers and continued lists need to see it. */
-export interface Change {
+export class Change {
   readonly revision: number;
   readonly key: string;
   /** The state before; undefined for a creation. */
   readonly previous: Entry | undefined;
   /** The state after; undefined for a deletion. */
   readonly entry: Entry | undefined;
-  /** The state before, under this revision: for those who see the object leave. */
-  readonly departed: Entry | undefined;
   /** Encoded watch events by type and representation, shared by all watchers. */
-  readonly lines: Map<string, Uint8Array>;
+  readonly lines = new Map<string, Uint8Array>();
+  #departed: Entry | undefined;
+
+  constructor(of: Pick<Change, 'revision' | 'key' | 'previous' | 'entry'>) {
+    this.revision = of.revision;
+    this.key = of.key;
+    this.previous = of.previous;
+    this.entry = of.entry;
+  }
+
+  /** The state before, under this revision: for those who see the object leave. */
+  get departed(): Entry | undefined {
+    if (this.previous === undefined) return undefined;
+    this.#departed ??= tombstone(this.previous, this.revision);
+    return this.#departed;
+  }
 }
 
 /** What a decision wants: a new state, a deletion or nothing, and what the caller is told. */

@@ -29,6 +29,7 @@ export function discover(
   request: ApiRequest,
 ): HttpResponse | undefined {
   const [root, group, version, ...more] = request.segments;
+  if (root === undefined) return jsonResponse(200, { paths: rootPaths(resources) });
   if (root === 'api') {
     if (group === undefined) return coreVersions(resources, request);
     return version === undefined ? versionResources(resources, '', group) : undefined;
@@ -39,6 +40,16 @@ export function discover(
   if (known.length === 0) return pathNotFound();
   if (version !== undefined) return versionResources(known, group, version);
   return jsonResponse(200, { kind: 'APIGroup', apiVersion: 'v1', ...groupOf(known, group) });
+}
+
+/** What `/` lists, for people who look around. */
+function rootPaths(resources: readonly DiscoveredResource[]): readonly string[] {
+  const paths = new Set(['/api', '/apis', '/healthz', '/livez', '/openapi/v3', '/readyz']);
+  for (const { group, version } of resources) {
+    if (group !== '') paths.add(`/apis/${group}`);
+    paths.add(group === '' ? `/api/${version}` : `/apis/${group}/${version}`);
+  }
+  return [...paths.add('/version')].toSorted((a, b) => (a < b ? -1 : 1));
 }
 
 const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';

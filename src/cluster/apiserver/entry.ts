@@ -15,18 +15,33 @@ export interface Entry {
   readonly storedRevision: number | undefined;
 }
 
-/** The object as storage keeps it: without resourceVersion, which is the revision of its key. */
+/**
+ * The object as storage keeps it: without resourceVersion, which is the revision of its key. Kind and
+ * version come first, so that the version can be put back without encoding the object again.
+ */
 export function encodeForStorage(object: ApiObject): Uint8Array {
-  const { resourceVersion: _, ...metadata } = object.metadata;
-  return Buffer.from(JSON.stringify({ ...object, metadata }));
+  const { apiVersion, kind, metadata, ...fields } = object;
+  const { resourceVersion: _, ...unversioned } = metadata;
+  return Buffer.from(JSON.stringify({ apiVersion, kind, metadata: unversioned, ...fields }));
 }
 
-export function storedEntry(key: string, object: ApiObject, revision: number): Entry {
+/** `stored` is what `encodeForStorage` made of the object. */
+export function storedEntry(
+  key: string,
+  object: ApiObject,
+  stored: Uint8Array,
+  revision: number,
+): Entry {
+  const { apiVersion, kind } = object;
+  const head = `${JSON.stringify({ apiVersion, kind }).slice(0, -1)},"metadata":{`;
+  const split = Buffer.byteLength(head);
+  const version = Buffer.from(`"resourceVersion":"${revision}",`);
+  const body = Buffer.concat([stored.subarray(0, split), version, stored.subarray(split)]);
   return {
     key,
     object: withRevision(object, revision),
     revision,
-    encodings: new Map(),
+    encodings: new Map([[apiVersion, body]]),
     storedRevision: revision,
   };
 }

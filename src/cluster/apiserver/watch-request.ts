@@ -33,7 +33,7 @@ export function watchResponse(call: ResourceCall): HttpResponse {
       timeoutSeconds > 0
         ? timeoutSeconds * 1000
         : jitter(server.random, DEFAULT_WATCH_TIMEOUT_MS, 1),
-    signal: AbortSignal.any([request.signal, server.closing]),
+    signals: [request.signal, server.closing],
     clock: server.clock,
   });
   return bytesResponse(200, contentTypeOf(as), lines);

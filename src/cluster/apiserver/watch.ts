@@ -16,7 +16,8 @@ export interface WatchRequest {
   /** After the last synthetic event a bookmark says that the state is complete. */
   readonly announcesInitialEnd: boolean;
   readonly timeoutMs: number;
-  readonly signal: AbortSignal;
+  /** Any of them ends the watch: the client has gone, the server closes. */
+  readonly signals: readonly AbortSignal[];
   readonly clock: Clock;
 }
 
@@ -78,8 +79,10 @@ class Watch {
     );
     this.#timeout = request.clock.setTimer(request.timeoutMs, () => this.#end());
     if (request.wantsBookmarks) this.#scheduleBookmark();
-    request.signal.addEventListener('abort', this.#cutOff, { once: true });
-    if (request.signal.aborted) this.#cutOff();
+    for (const signal of request.signals) {
+      signal.addEventListener('abort', this.#cutOff, { once: true });
+      if (signal.aborted) this.#cutOff();
+    }
   }
 
   async *lines(): AsyncGenerator<Uint8Array> {
@@ -124,12 +127,13 @@ class Watch {
   /** How this watcher sees a change: objects enter and leave its selection. */
   #seenAs(change: Change): Uint8Array | undefined {
     const { selection } = this.#request;
-    const { entry, previous, departed } = change;
+    const { entry, previous } = change;
     const was = previous !== undefined && selection.matches(previous);
     if (entry !== undefined && selection.matches(entry)) {
       return this.#line(was ? 'MODIFIED' : 'ADDED', entry, change);
     }
-    return was && departed !== undefined ? this.#line('DELETED', departed, change) : undefined;
+    const departed = was ? change.departed : undefined;
+    return departed === undefined ? undefined : this.#line('DELETED', departed, change);
   }
 
   #line(type: EventType, entry: Entry, change: Change | undefined): Uint8Array {
@@ -174,7 +178,9 @@ class Watch {
     this.#unsubscribe();
     this.#timeout.cancel();
     this.#bookmarkTimer?.cancel();
-    this.#request.signal.removeEventListener('abort', this.#cutOff);
+    for (const signal of this.#request.signals) {
+      signal.removeEventListener('abort', this.#cutOff);
+    }
     this.#wake();
   }
 
