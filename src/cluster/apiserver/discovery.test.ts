@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../kube/json-value.ts';
+import { textOf } from './printer-columns.ts';
 import { TestServer } from './test-server.ts';
 
 const AGGREGATED =
@@ -14,7 +15,7 @@ describe('discovery', () => {
       for (const group of listOf(body, 'items')) {
         const name = (group['metadata'] as JsonObject)['name'];
         for (const version of listOf(group, 'versions')) {
-          const path = name === undefined ? '/api' : `/apis/${String(name)}`;
+          const path = name === undefined ? '/api' : `/apis/${textOf(name)}`;
           const plain = await server.get(`${path}/${String(version['version'])}`);
           expect(plainNames(plain.body)).toEqual(aggregatedNames(version));
         }
