@@ -27,6 +27,7 @@ import { create } from './create.ts';
 import { CustomResourceController } from './custom-resource-controller.ts';
 import { discover } from './discovery.ts';
 import { JsonSyntaxError } from './json-reader.ts';
+import { OpenStreams } from './open-streams.ts';
 import { OpenApi } from './openapi.ts';
 import { openApiV2 } from './openapi-v2.ts';
 import { openId } from './openid.ts';
@@ -83,7 +84,7 @@ class EmbeddedApiServer implements ApiServer {
   readonly #authenticators: readonly Authenticator[];
   readonly #resources = new ResourceTable();
   readonly #state: ServerState;
-  readonly #closing = new AbortController();
+  readonly #streams = new OpenStreams();
   readonly #openApi = new OpenApi(() => this.#everything(), VERSION.gitVersion);
   #definitions: CustomResourceController | undefined;
 
@@ -103,7 +104,7 @@ class EmbeddedApiServer implements ApiServer {
       resources,
       tokenSigner,
       kubelet: options.kubelet,
-      closing: this.#closing.signal,
+      streams: this.#streams,
     };
   }
 
@@ -128,7 +129,7 @@ class EmbeddedApiServer implements ApiServer {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort();
+    this.#streams.close();
   }
 
   async #answer(request: HttpRequest): Promise<HttpResponse> {
@@ -145,7 +146,7 @@ class EmbeddedApiServer implements ApiServer {
     const query = new URLSearchParams(search.join('?'));
     const segments = pathSegments(path);
     if (segments === undefined) throw badRequest(`the path ${path} cannot be decoded`);
-    if (this.#closing.signal.aborted) throw serviceUnavailable('the server is closing');
+    if (this.#streams.isClosed) throw serviceUnavailable('the server is closing');
     if (request.method === 'GET') {
       const info = publicInfo(path, query);
       if (info !== undefined) return info;

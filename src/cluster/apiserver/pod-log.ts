@@ -4,9 +4,14 @@ import type { Node } from '../../kube/node.ts';
 import type { Pod } from '../../kube/pod.ts';
 import { type ApiStatusError, type FieldError, failure } from '../../kube/status.ts';
 import { badRequest, internalError, notFound } from '../../kube/status-errors.ts';
-import { type HttpResponse, TransportError } from '../../runtime/ports/transport.ts';
+import {
+  type HttpResponse,
+  type Transport,
+  TransportError,
+} from '../../runtime/ports/transport.ts';
 import { typed } from './api-object.ts';
 import { booleanOption, integerOption } from './list-options.ts';
+import type { OpenStreams } from './open-streams.ts';
 import { bytesResponse } from './request.ts';
 import { presentEntry, type ResourceCall } from './resource-call.ts';
 
@@ -24,18 +29,54 @@ export async function podLog(call: ResourceCall): Promise<HttpResponse> {
   if (server.kubelet === undefined) throw internalError(`there is no way to node ${nodeName}`);
   const { namespace = '', name = '' } = pod.metadata;
   const path = `/containerLogs/${namespace}/${name}/${container}${query === '' ? '' : `?${query}`}`;
+  const kubelet = server.kubelet(typed<Node>(entry.object));
   try {
-    const response = await server.kubelet(typed<Node>(entry.object)).send({
-      method: 'GET',
-      path,
-      headers: {},
-      signal: AbortSignal.any([request.signal, server.closing]),
-    });
-    if (response.status >= 300) throw await refusalOf(response);
-    return bytesResponse(200, 'text/plain', response.body);
+    return await relay(kubelet, path, request.signal, server.streams);
   } catch (error) {
     if (!(error instanceof TransportError)) throw error;
     throw internalError(`Get ${JSON.stringify(path)} of node ${nodeName}: ${error.message}`, error);
+  }
+}
+
+/** Passes an answer on for as long as the client reads and the server runs. */
+async function relay(
+  kubelet: Transport,
+  path: string,
+  client: AbortSignal,
+  streams: OpenStreams,
+): Promise<HttpResponse> {
+  const exchange = new AbortController();
+  let forget = (): void => undefined;
+  const abort = (): void => {
+    exchange.abort();
+    forget();
+  };
+  forget = streams.add(abort);
+  client.addEventListener('abort', abort, { once: true });
+  try {
+    const { signal } = exchange;
+    const response = await kubelet.send({ method: 'GET', path, headers: {}, signal });
+    if (response.status >= 300) throw await refusalOf(response);
+    const { body } = response;
+    if (!(body instanceof Uint8Array)) {
+      return bytesResponse(200, 'text/plain', relayed(body, forget));
+    }
+    forget();
+    return bytesResponse(200, 'text/plain', body);
+  } catch (error) {
+    forget();
+    throw error;
+  }
+}
+
+async function* relayed(
+  body: AsyncIterable<Uint8Array>,
+  forget: () => void,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } finally {
+    forget();
   }
 }
 

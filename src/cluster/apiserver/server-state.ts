@@ -3,6 +3,7 @@ import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import { type Random, randomName } from '../../runtime/ports/random.ts';
 import type { Transport } from '../../runtime/ports/transport.ts';
+import type { OpenStreams } from './open-streams.ts';
 import type { ResourceTable } from './resource-table.ts';
 import { collectionKey } from './served-resource.ts';
 import type { TokenSigner } from './service-account-tokens.ts';
@@ -16,8 +17,7 @@ export interface ServerState {
   readonly resources: ResourceTable;
   readonly tokenSigner: TokenSigner | undefined;
   readonly kubelet: ((node: Node) => Transport) | undefined;
-  /** Aborts when the server closes: streams end then. */
-  readonly closing: AbortSignal;
+  readonly streams: OpenStreams;
 }
 
 export function strategyContext(server: ServerState, uid = server.random.uuid()): StrategyContext {

@@ -33,7 +33,8 @@ export function watchResponse(call: ResourceCall): HttpResponse {
       timeoutSeconds > 0
         ? timeoutSeconds * 1000
         : jitter(server.random, DEFAULT_WATCH_TIMEOUT_MS, 1),
-    signals: [request.signal, server.closing],
+    signal: request.signal,
+    streams: server.streams,
     clock: server.clock,
   });
   return bytesResponse(200, contentTypeOf(as), lines);

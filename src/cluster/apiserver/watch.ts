@@ -4,6 +4,7 @@ import type { Change } from './collection.ts';
 import type { Representation } from './content-negotiation.ts';
 import { type EventType, encodeBookmark, encodeEvent, eventLine } from './encode.ts';
 import type { Entry } from './entry.ts';
+import type { OpenStreams } from './open-streams.ts';
 import type { Selection } from './selection.ts';
 import type { ServedResource } from './served-resource.ts';
 
@@ -16,8 +17,8 @@ export interface WatchRequest {
   /** After the last synthetic event a bookmark says that the state is complete. */
   readonly announcesInitialEnd: boolean;
   readonly timeoutMs: number;
-  /** Any of them ends the watch: the client has gone, the server closes. */
-  readonly signals: readonly AbortSignal[];
+  readonly signal: AbortSignal;
+  readonly streams: OpenStreams;
   readonly clock: Clock;
 }
 
@@ -67,6 +68,7 @@ class Watch {
   #bookmarkTimer: Timer | undefined;
   readonly #timeout: Timer;
   readonly #unsubscribe: () => void;
+  #forget: () => void = () => undefined;
 
   constructor(request: WatchRequest, initial: readonly Entry[], missed: readonly Change[]) {
     this.#request = request;
@@ -79,10 +81,9 @@ class Watch {
     );
     this.#timeout = request.clock.setTimer(request.timeoutMs, () => this.#end());
     if (request.wantsBookmarks) this.#scheduleBookmark();
-    for (const signal of request.signals) {
-      signal.addEventListener('abort', this.#cutOff, { once: true });
-      if (signal.aborted) this.#cutOff();
-    }
+    this.#forget = request.streams.add(this.#cutOff);
+    request.signal.addEventListener('abort', this.#cutOff, { once: true });
+    if (request.signal.aborted || request.streams.isClosed) this.#cutOff();
   }
 
   async *lines(): AsyncGenerator<Uint8Array> {
@@ -178,9 +179,8 @@ class Watch {
     this.#unsubscribe();
     this.#timeout.cancel();
     this.#bookmarkTimer?.cancel();
-    for (const signal of this.#request.signals) {
-      signal.removeEventListener('abort', this.#cutOff);
-    }
+    this.#forget();
+    this.#request.signal.removeEventListener('abort', this.#cutOff);
     this.#wake();
   }
 
