@@ -116,7 +116,14 @@ const ALMOST = fc.letrec((tie) => ({
   ),
 })).value;
 
+/** Named objects, so that more of them come as far as the rules of their kind. */
+const NAMED = fc
+  .tuple(fc.constantFrom('a', 'b'), ALMOST, ALMOST)
+  .map(([name, spec, status]) => ({ metadata: { name }, spec, status }));
+const TEMPLATED = ALMOST.map((spec) => ({ metadata: { name: 'a' }, spec: { template: { spec } } }));
+
 const BODY = fc.oneof(
+  fc.oneof(NAMED, TEMPLATED).map((value) => Buffer.from(JSON.stringify(value))),
   ALMOST.map((value) => Buffer.from(JSON.stringify(value))),
   fc.uint8Array({ maxLength: 40 }),
   fc

@@ -32,7 +32,7 @@ export function selectionOf(
   const labels = parseLabelSelector(query.get('labelSelector') ?? '');
   const fields = parseFieldSelector(query.get('fieldSelector') ?? '');
   for (const { field } of fields) {
-    if (field in IDENTITY_LABELS || Object.hasOwn(of.fieldLabels, field)) continue;
+    if (Object.hasOwn(IDENTITY_LABELS, field) || Object.hasOwn(of.fieldLabels, field)) continue;
     throw badRequest(`field label not supported: ${field}`);
   }
   const prefix = namespace === undefined || namespace === '' ? '' : `${namespace}/`;
