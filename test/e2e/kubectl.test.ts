@@ -14,6 +14,10 @@ const hasKubectl = spawnSync(KUBECTL, ['version', '--client']).status === 0;
 if (!hasKubectl)
   process.stderr.write(`skipped: "${KUBECTL}" is not to be found, so kubectl is not tried\n`);
 
+/**
+ * Names the defaults of a replicated Job: the merge patch of `kubectl apply` replaces lists as a whole,
+ * so that it is never empty for a list to whose items the server has added something.
+ */
 const JOBSET = `
 apiVersion: jobset.x-k8s.io/v1alpha2
 kind: JobSet
@@ -23,6 +27,8 @@ spec:
   failurePolicy: { maxRestarts: 3, restartStrategy: InPlaceRestart }
   replicatedJobs:
     - name: w
+      replicas: 1
+      groupName: default
       template:
         spec:
           parallelism: 2
@@ -166,6 +172,7 @@ describe.skipIf(!hasKubectl)('kubectl', () => {
     await kubectl('wait', '--for=condition=Suspended', 'jobset/pair', '--timeout=60s');
     await kubectl('patch', 'jobset', 'pair', '--type=merge', '-p', '{"spec":{"suspend":false}}');
     expect(await kubectl('events', '--for', 'jobset/pair')).toContain('SuspendedJobs');
+    expect(await kubectl('get', 'events', '--sort-by=.lastTimestamp')).toContain('SuspendedJobs');
   });
 
   it('waits for completion, then deletes', async () => {
