@@ -6,6 +6,8 @@ export type ConditionType =
   | 'Completed'
   | 'Failed'
   | 'Suspended'
+  | 'StartupPolicyInProgress'
+  | 'StartupPolicyCompleted'
   | 'RestartingJobSet'
   | 'RestartingInPlace'
   | 'Rejected';

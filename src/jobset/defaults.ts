@@ -1,11 +1,15 @@
+import type { PersistentVolumeClaim } from '../kube/core.ts';
 import type { JobSpec, JobTemplateSpec } from '../kube/job.ts';
 import type {
   Coordinator,
   FailurePolicy,
+  FailurePolicyRule,
   JobSetSpec,
   ReplicatedJob,
   RestartStrategy,
+  StartupPolicy,
   SuccessPolicy,
+  VolumeClaimPolicy,
 } from './jobset.ts';
 
 /**
@@ -14,7 +18,7 @@ import type {
  * Defaulting twice changes nothing, so it does not matter who does it first.
  */
 export function withDefaults(spec: JobSetSpec): DefaultedSpec {
-  const { failurePolicy, coordinator, managedBy } = spec;
+  const { failurePolicy, coordinator, managedBy, ttlSecondsAfterFinished } = spec;
   const strategy = failurePolicy?.restartStrategy ?? 'Recreate';
   const isInPlace = failurePolicy !== undefined && strategy === 'InPlaceRestart';
   return {
@@ -25,7 +29,9 @@ export function withDefaults(spec: JobSetSpec): DefaultedSpec {
       publishNotReadyAddresses: spec.network?.publishNotReadyAddresses ?? true,
     },
     successPolicy: spec.successPolicy ?? { operator: 'All' },
+    startupPolicy: spec.startupPolicy ?? { startupPolicyOrder: 'AnyOrder' },
     suspend: spec.suspend ?? false,
+    volumeClaimPolicies: (spec.volumeClaimPolicies ?? []).map(defaultedClaims),
     ...(failurePolicy === undefined
       ? {}
       : {
@@ -33,10 +39,12 @@ export function withDefaults(spec: JobSetSpec): DefaultedSpec {
             ...failurePolicy,
             maxRestarts: failurePolicy.maxRestarts ?? 0,
             restartStrategy: strategy,
+            rules: (failurePolicy.rules ?? []).map(defaultedRule),
           },
         }),
     ...(coordinator === undefined ? {} : { coordinator }),
     ...(managedBy === undefined ? {} : { managedBy }),
+    ...(ttlSecondsAfterFinished === undefined ? {} : { ttlSecondsAfterFinished }),
   };
 }
 
@@ -51,20 +59,43 @@ export interface DefaultedSpec {
   };
   readonly successPolicy: SuccessPolicy;
   readonly failurePolicy?: DefaultedFailurePolicy;
+  readonly startupPolicy: StartupPolicy;
   readonly suspend: boolean;
   readonly coordinator?: Coordinator;
   readonly managedBy?: string;
+  readonly ttlSecondsAfterFinished?: number;
+  readonly volumeClaimPolicies: readonly DefaultedVolumeClaimPolicy[];
 }
 
 export interface DefaultedFailurePolicy extends FailurePolicy {
   readonly maxRestarts: number;
   readonly restartStrategy: RestartStrategy;
+  readonly rules: readonly DefaultedFailurePolicyRule[];
+}
+
+export interface DefaultedFailurePolicyRule extends FailurePolicyRule {
+  readonly name: string;
+}
+
+export interface DefaultedVolumeClaimPolicy extends VolumeClaimPolicy {
+  readonly templates: readonly PersistentVolumeClaim[];
+  readonly retentionPolicy: { readonly whenDeleted: 'Delete' | 'Retain' };
 }
 
 export interface DefaultedReplicatedJob extends ReplicatedJob {
   readonly groupName: string;
   readonly replicas: number;
   readonly template: JobTemplateSpec;
+}
+
+function defaultedRule(rule: FailurePolicyRule, index: number): DefaultedFailurePolicyRule {
+  const isNamed = rule.name !== undefined && rule.name !== '';
+  return { ...rule, name: isNamed ? rule.name : `failurePolicyRule${index}` };
+}
+
+function defaultedClaims(policy: VolumeClaimPolicy): DefaultedVolumeClaimPolicy {
+  const { templates = [], retentionPolicy } = policy;
+  return { templates, retentionPolicy: { whenDeleted: retentionPolicy?.whenDeleted ?? 'Delete' } };
 }
 
 /** `backoffLimit` of an InPlaceRestart Job: Pods that fail are replaced for ever (MaxInt32). */

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { replicatedJob, storedJob, storedJobSet } from '../../test/fixtures/jobset-objects.ts';
 import type { Stored } from '../kube/meta.ts';
+import { DEFAULT_FEATURE_GATES } from './feature-gates.ts';
 import type { JobSet, JobSetStatus } from './jobset.ts';
 import { MemberCounts, type PodFacts } from './members.ts';
 import { jobName } from './naming.ts';
@@ -251,6 +252,7 @@ class World {
           countersDifferSinceMs: undefined,
         },
         agent: { image: 'agent' },
+        gates: DEFAULT_FEATURE_GATES,
         nowMs: NOW_MS,
       });
       const { question } = made;

@@ -1,3 +1,4 @@
+import type { PersistentVolumeClaim } from '../kube/core.ts';
 import type { JobTemplateSpec } from '../kube/job.ts';
 import type { Condition, KubeObject } from '../kube/meta.ts';
 import { type Resource, resource } from '../kube/resource.ts';
@@ -16,9 +17,12 @@ export interface JobSetSpec {
   readonly network?: Network;
   readonly successPolicy?: SuccessPolicy;
   readonly failurePolicy?: FailurePolicy;
+  readonly startupPolicy?: StartupPolicy;
   readonly suspend?: boolean;
   readonly coordinator?: Coordinator;
   readonly managedBy?: string;
+  readonly ttlSecondsAfterFinished?: number;
+  readonly volumeClaimPolicies?: readonly VolumeClaimPolicy[];
 }
 
 export interface ReplicatedJob {
@@ -26,6 +30,13 @@ export interface ReplicatedJob {
   readonly groupName?: string;
   readonly template: JobTemplateSpec;
   readonly replicas?: number;
+  readonly dependsOn?: readonly DependsOn[];
+}
+
+/** The ReplicatedJob `name` has to get as far as `status` before the one that says so is started. */
+export interface DependsOn {
+  readonly name: string;
+  readonly status: 'Ready' | 'Complete';
 }
 
 export interface Network {
@@ -42,9 +53,39 @@ export interface SuccessPolicy {
 export interface FailurePolicy {
   readonly maxRestarts?: number;
   readonly restartStrategy?: RestartStrategy;
+  readonly rules?: readonly FailurePolicyRule[];
 }
 
+/** A rule judges the Jobs that match all of its lists; an absent or empty list matches every Job. */
+export interface FailurePolicyRule {
+  /** Ends up in condition reasons. Absent: `failurePolicyRule<index>`. */
+  readonly name?: string;
+  readonly action: FailurePolicyAction;
+  /** Reasons of the Job's Failed condition. */
+  readonly onJobFailureReasons?: readonly string[];
+  /** RE2; one of them has to be found anywhere in the message of the Failed condition. */
+  readonly onJobFailureMessagePatterns?: readonly string[];
+  readonly targetReplicatedJobs?: readonly string[];
+}
+
+export type FailurePolicyAction =
+  | 'FailJobSet'
+  | 'RestartJobSet'
+  | 'RestartJobSetAndIgnoreMaxRestarts'
+  | 'RestartJob'
+  | 'RestartJobAndIgnoreMaxRestarts';
+
 export type RestartStrategy = 'Recreate' | 'BlockingRecreate' | 'InPlaceRestart';
+
+export interface StartupPolicy {
+  readonly startupPolicyOrder: 'AnyOrder' | 'InOrder';
+}
+
+/** PersistentVolumeClaims that all Jobs share, named `<template>-<jobset>`. */
+export interface VolumeClaimPolicy {
+  readonly templates?: readonly PersistentVolumeClaim[];
+  readonly retentionPolicy?: { readonly whenDeleted?: 'Delete' | 'Retain' };
+}
 
 export interface Coordinator {
   readonly replicatedJob: string;
@@ -67,6 +108,11 @@ export interface JobSetStatus {
   readonly syncedTime?: string;
   readonly inPlaceRestarts?: number;
   readonly inPlaceRestartsCountTowardsMax?: number;
+  /** The same as `deprecatedEpoch` and `syncedEpoch` in upstream's words; see `dialect.ts`. */
+  readonly previousInPlaceRestartAttempt?: number;
+  readonly currentInPlaceRestartAttempt?: number;
+  /** How often the JobSet was run: absent before the first run, 0 in it (KEP-1282). */
+  readonly executionAttempts?: number;
   /** The last restarts of the group, newest first, at most `RESTART_HISTORY_LIMIT`. */
   readonly restartHistory?: readonly RestartRecord[];
 }
@@ -78,6 +124,9 @@ export interface ReplicatedJobStatus {
   readonly failed: number;
   readonly active: number;
   readonly suspended: number;
+  /** By job index: how often the failure policy recreated that Job alone. Absent: never any. */
+  readonly jobRestarts?: readonly number[];
+  readonly jobRestartsCountTowardsMax?: readonly number[];
   /** S(r): the newest epoch in which this ReplicatedJob was released. */
   readonly syncedEpoch?: number;
 }

@@ -15,16 +15,35 @@ export const JOB_INDEX = 'jobset.sigs.k8s.io/job-index';
 export const JOB_GLOBAL_INDEX = 'jobset.sigs.k8s.io/job-global-index';
 export const JOB_KEY = 'jobset.sigs.k8s.io/job-key';
 export const RESTART_ATTEMPT = 'jobset.sigs.k8s.io/restart-attempt';
+/** Attempt of one Job alone: `replicatedJobsStatus[].jobRestarts` at its creation. */
+export const JOB_RESTART_ATTEMPT = 'jobset.sigs.k8s.io/job-restart-attempt';
 export const GROUP_NAME = 'jobset.sigs.k8s.io/group-name';
 export const GROUP_REPLICAS = 'jobset.sigs.k8s.io/group-replicas';
 export const JOB_GROUP_INDEX = 'jobset.sigs.k8s.io/job-group-index';
 export const COORDINATOR = 'jobset.sigs.k8s.io/coordinator';
+
+/** Annotation of Jobs and Pods: `status.executionAttempts` at their creation (KEP-1282). */
+export const EXECUTION_ATTEMPT = 'jobset.sigs.k8s.io/execution-attempt';
+
+/** Annotation of a JobSet or a Job template: the node label of which each Job gets one value. */
+export const EXCLUSIVE_TOPOLOGY = 'alpha.jobset.sigs.k8s.io/exclusive-topology';
+/** Beside it: nodes were labelled by hand, so that a node selector replaces affinity. */
+export const NODE_SELECTOR_STRATEGY = 'alpha.jobset.sigs.k8s.io/node-selector';
+/** Node label of that strategy: `<namespace>_<job>`; and the taint of such nodes. */
+export const NAMESPACED_JOB = 'alpha.jobset.sigs.k8s.io/namespaced-job';
+export const NO_SCHEDULE = 'alpha.jobset.sigs.k8s.io/no-schedule';
+/** Pod label: the Pod's priority, within which topologies are exclusive. */
+export const PRIORITY = 'jobset.sigs.k8s.io/priority';
 
 /** Value of `spec.managedBy` that means this controller. */
 export const MANAGED_BY_JOBSET = 'jobset.sigs.k8s.io/jobset-controller';
 
 /** Pod annotation: the epoch that the Pod's agent announces, int32 as text. */
 export const EPOCH = 'jobset.sigs.k8s.io/epoch';
+/** Upstream's name of the same: an attempt, which is an epoch - 1. */
+export const IN_PLACE_RESTART_ATTEMPT = 'jobset.sigs.k8s.io/in-place-restart-attempt';
+/** Pod annotation `<epoch>:<n>`: how often the agent has started for that epoch (design, H8). */
+export const AGENT_STARTS = 'lockstep/agent-starts';
 /** JobSet annotation whose presence opens all barriers and ends no epoch any more. */
 export const DISABLE_IN_PLACE_RESTART = 'jobset.sigs.k8s.io/disable-in-place-restart';
 

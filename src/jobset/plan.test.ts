@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJob, storedJobSet } from '../../test/fixtures/jobset-objects.ts';
 import type { Job, JobStatus } from '../kube/job.ts';
 import type { Stored } from '../kube/meta.ts';
+import { DEFAULT_FEATURE_GATES } from './feature-gates.ts';
 import type { JobSet, JobSetSpec, JobSetStatus } from './jobset.ts';
 import { MemberCounts, type PodFacts } from './members.ts';
 import { type Plan, plan } from './plan.ts';
@@ -41,6 +42,7 @@ function planOf(jobSet: Stored<JobSet>, more: Partial<Snapshot> = {}): Plan {
       countersDifferSinceMs: undefined,
     },
     agent: { image: 'agent' },
+    gates: DEFAULT_FEATURE_GATES,
     nowMs: NOW_MS,
     ...more,
   });

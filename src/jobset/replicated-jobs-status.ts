@@ -5,7 +5,7 @@ import type { ReplicatedJobStatus } from './jobset.ts';
 
 /**
  * How many Jobs of each ReplicatedJob are in which state (spec 4.12), in the order in which upstream
- * stores them: by name, descending. Released epochs are taken over from `old`.
+ * stores them: by name, descending. What is no count of Jobs is taken over from `old`.
  */
 export function replicatedJobsStatus(
   replicatedJobs: readonly DefaultedReplicatedJob[],
@@ -27,13 +27,10 @@ export function replicatedJobsStatus(
   count(jobs.successful, (counter) => counter.succeeded++);
   count(jobs.failed, (counter) => counter.failed++);
 
-  const released = new Map(old.map(({ name, syncedEpoch }) => [name, syncedEpoch]));
+  const kept = new Map(old.map((status) => [status.name, status]));
   return [...counts]
     .sort(([a], [b]) => (a < b ? 1 : -1))
-    .map(([name, counter]) => {
-      const syncedEpoch = released.get(name);
-      return { name, ...counter, ...(syncedEpoch === undefined ? {} : { syncedEpoch }) };
-    });
+    .map(([name, counter]) => ({ ...kept.get(name), name, ...counter }));
 }
 
 /** True if every Job is ready or has succeeded, and there is at least one. */
@@ -46,7 +43,7 @@ export function allJobsReady(
 }
 
 type Counter = {
-  -readonly [K in Exclude<keyof ReplicatedJobStatus, 'name' | 'syncedEpoch'>]: number;
+  -readonly [K in 'ready' | 'succeeded' | 'failed' | 'active' | 'suspended']: number;
 };
 
 const ZERO: Counter = { ready: 0, succeeded: 0, failed: 0, active: 0, suspended: 0 };

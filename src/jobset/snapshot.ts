@@ -1,6 +1,7 @@
 import type { Job } from '../kube/job.ts';
 import type { Stored } from '../kube/meta.ts';
 import type { AgentProgram } from './agent-mode.ts';
+import type { FeatureGates } from './feature-gates.ts';
 import type { JobSet } from './jobset.ts';
 import type { Members, PodFacts } from './members.ts';
 import type { Witness } from './witness.ts';
@@ -20,6 +21,7 @@ export interface Snapshot {
   readonly answers: Answers;
   readonly knowledge: Knowledge;
   readonly agent: AgentProgram;
+  readonly gates: FeatureGates;
   readonly nowMs: number;
 }
 

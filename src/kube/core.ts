@@ -65,3 +65,14 @@ export interface TokenRequest extends KubeObject {
   };
   readonly status?: { readonly token: string; readonly expirationTimestamp: string };
 }
+
+/** Of its spec only what equality of two claims needs; the rest is the API server's business. */
+export interface PersistentVolumeClaim extends KubeObject {
+  readonly spec?: Readonly<Record<string, unknown>>;
+  readonly status?: { readonly phase?: 'Pending' | 'Bound' | 'Lost' };
+}
+export const PERSISTENT_VOLUME_CLAIMS: Resource<PersistentVolumeClaim> = resource(
+  'v1',
+  'persistentvolumeclaims',
+  'PersistentVolumeClaim',
+);

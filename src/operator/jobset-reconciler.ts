@@ -1,5 +1,6 @@
 import type { AgentProgram } from '../jobset/agent-mode.ts';
 import { withDefaults } from '../jobset/defaults.ts';
+import type { FeatureGates } from '../jobset/feature-gates.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import type { PodFacts } from '../jobset/members.ts';
 import { subdomainOf } from '../jobset/naming.ts';
@@ -33,6 +34,7 @@ export interface ReconcilerOptions {
   readonly events: EventRecorder;
   readonly metrics: OperatorMetrics;
   readonly agent: AgentProgram;
+  readonly gates: FeatureGates;
   readonly jobSets: Informer<JobSet>;
   /** With the index `JOBS_BY_OWNER`. */
   readonly jobs: Informer<Job>;
@@ -134,7 +136,7 @@ export class JobSetReconciler {
   }
 
   #snapshot(jobSet: Stored<JobSet>, answers: Answers, knowledge: Knowledge): Snapshot {
-    const { clock, tracker, agent, services } = this.#options;
+    const { clock, tracker, agent, gates, services } = this.#options;
     const { name, namespace = '', uid } = jobSet.metadata;
     const subdomain = subdomainOf(name, withDefaults(jobSet.spec));
     return {
@@ -145,6 +147,7 @@ export class JobSetReconciler {
       answers,
       knowledge,
       agent,
+      gates,
       nowMs: clock.now(),
     };
   }

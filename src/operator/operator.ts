@@ -1,4 +1,5 @@
 import type { AgentProgram } from '../jobset/agent-mode.ts';
+import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../jobset/feature-gates.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { JOBSET_NAME } from '../jobset/names.ts';
 import { SERVICES } from '../kube/core.ts';
@@ -39,6 +40,7 @@ export interface OperatorConfig {
   readonly agentCommand?: string;
   /** All namespaces when absent. */
   readonly namespace?: string;
+  readonly gates?: FeatureGates;
 }
 
 export interface Operator {
@@ -134,6 +136,7 @@ function connect(
     events,
     metrics: operatorMetrics(options.metrics),
     agent: agentProgram(options.config),
+    gates: options.config.gates ?? DEFAULT_FEATURE_GATES,
     jobSets,
     jobs,
     services,

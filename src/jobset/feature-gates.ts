@@ -1,0 +1,23 @@
+/**
+ * Features that a cluster's administrator may turn off (spec 0). Upstream's names; all are on here.
+ */
+export interface FeatureGates {
+  /** Restart strategy `InPlaceRestart`. */
+  readonly InPlaceRestart: boolean;
+  /** Failure-policy actions `RestartJob` and `RestartJobAndIgnoreMaxRestarts`. */
+  readonly RestartJob: boolean;
+  /** `parallelism`, `completions` and `replicas` of a live JobSet. */
+  readonly ElasticJobSet: boolean;
+  /** `status.executionAttempts` (KEP-1282). */
+  readonly ExecutionAttemptsTracking: boolean;
+  /** Container resources of a suspended JobSet (KEP-1150). */
+  readonly MutablePodResourcesForSuspendedJobSets: boolean;
+}
+
+export const DEFAULT_FEATURE_GATES: FeatureGates = {
+  InPlaceRestart: true,
+  RestartJob: true,
+  ElasticJobSet: true,
+  ExecutionAttemptsTracking: true,
+  MutablePodResourcesForSuspendedJobSets: true,
+};

@@ -1,0 +1,25 @@
+import type { AdmissionRequest } from '../../kube/admission.ts';
+import type { KubeObject } from '../../kube/meta.ts';
+import type { Status } from '../../kube/status.ts';
+
+/**
+ * What one webhook decides about one request. The server around it reads the review, makes the JSON
+ * patch from what a mutating handler returns, and turns a thrown `ApiStatusError` into a refusal.
+ */
+export type AdmissionHandler = (
+  request: AdmissionRequest,
+  signal: AbortSignal,
+) => Promise<AdmissionAnswer>;
+
+export type AdmissionAnswer =
+  | {
+      readonly kind: 'Allowed';
+      /** The object as it shall be, if this webhook may change it and does. */
+      readonly object?: KubeObject;
+      readonly warnings?: readonly string[];
+    }
+  | {
+      readonly kind: 'Denied';
+      readonly status: Pick<Status, 'message' | 'reason' | 'code' | 'details'>;
+      readonly warnings?: readonly string[];
+    };
