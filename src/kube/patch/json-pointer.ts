@@ -34,6 +34,11 @@ export class JsonPointer {
     return /~(?![01])/.test(text) ? '"~" must be followed by "0" or "1"' : undefined;
   }
 
+  /** A name as a step of a pointer. */
+  static escaped(name: string): string {
+    return name.replaceAll('~', '~0').replaceAll('/', '~1');
+  }
+
   /** A step as an array index: digits without leading zeros. */
   static index(step: string): number | undefined {
     return /^(?:0|[1-9][0-9]{0,14})$/.test(step) ? Number(step) : undefined;
