@@ -1,3 +1,4 @@
+import type { Affinity } from './affinity.ts';
 import type { Condition, IntOrString, KubeObject, ObjectMeta, StringMap } from './meta.ts';
 import { type Resource, resource } from './resource.ts';
 
@@ -26,6 +27,7 @@ export interface PodSpec {
   readonly activeDeadlineSeconds?: number;
   readonly nodeName?: string;
   readonly nodeSelector?: StringMap;
+  readonly affinity?: Affinity;
   readonly tolerations?: readonly Toleration[];
   readonly schedulingGates?: readonly { readonly name: string }[];
   readonly schedulerName?: string;

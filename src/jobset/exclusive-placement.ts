@@ -1,0 +1,239 @@
+import type { PodAffinity, PodAffinityTerm } from '../kube/affinity.ts';
+import { COMPLETION_INDEX } from '../kube/job.ts';
+import { controllerOf, type PartialObjectMetadata, type StringMap } from '../kube/meta.ts';
+import type { Node } from '../kube/node.ts';
+import type { Pod, PodSpec } from '../kube/pod.ts';
+import { quote } from '../kube/quote.ts';
+import * as names from './names.ts';
+
+/**
+ * Exclusive placement (spec 6): each Job has one value of a node label, the topology, to itself. The
+ * first Pod of a Job, its leader, keeps away from the leaders of other Jobs by anti-affinity; the
+ * others, its followers, are only made once the leader has a node, and go to that node's topology.
+ * Exclusive means: among Pods of one priority. Everything here is decided from what it is given.
+ */
+export type PlacementRole =
+  /** No Pod of a JobSet, without a topology, or of the node-selector strategy: left alone. */
+  | { readonly kind: 'Free' }
+  | { readonly kind: 'Leader'; readonly topologyKey: string }
+  | { readonly kind: 'Follower'; readonly topologyKey: string };
+
+/** Needs no more than metadata, so that a watch of metadata can ask too. */
+export function placementRole({ metadata }: PartialObjectMetadata): PlacementRole {
+  const annotations = metadata.annotations ?? {};
+  const topologyKey = annotations[names.EXCLUSIVE_TOPOLOGY];
+  if (topologyKey === undefined || !isJobSetPod(annotations)) return { kind: 'Free' };
+  if (annotations[names.NODE_SELECTOR_STRATEGY] !== undefined) return { kind: 'Free' };
+  const isLeader = annotations[COMPLETION_INDEX] === LEADER_INDEX;
+  return { kind: isLeader ? 'Leader' : 'Follower', topologyKey };
+}
+
+/**
+ * A Pod of a JobSet shows its priority as a label, since selectors of Pods read labels only (6.2).
+ * Pods of the node-selector strategy are left alone.
+ */
+export function withPriorityLabel(pod: Pod): Pod {
+  const { metadata, spec } = pod;
+  const annotations = metadata.annotations ?? {};
+  if (spec.priority === undefined || !isJobSetPod(annotations)) return pod;
+  if (annotations[names.NODE_SELECTOR_STRATEGY] !== undefined) return pod;
+  const labels = { ...metadata.labels, [names.PRIORITY]: priorityLabel(spec.priority) };
+  return { ...pod, metadata: { ...metadata, labels } };
+}
+
+/** A label value begins with a letter or a digit, so that -1 becomes `n1`. */
+function priorityLabel(priority: number): string {
+  return priority < 0 ? `n${-priority}` : `${priority}`;
+}
+
+/** The leader with its two terms after those that its template has. It has its priority label. */
+export function placedLeader(pod: Pod, topologyKey: string): Pod {
+  const { affinity } = pod.spec;
+  const { labels } = pod.metadata;
+  const own = [labels?.[names.JOB_KEY] ?? ''];
+  const attraction: PodAffinityTerm = {
+    labelSelector: {
+      matchExpressions: [{ key: names.JOB_KEY, operator: 'In', values: own }],
+    },
+    topologyKey,
+    namespaceSelector: {},
+  };
+  const repulsion: PodAffinityTerm = {
+    labelSelector: {
+      matchExpressions: [
+        { key: names.JOB_KEY, operator: 'Exists' },
+        { key: names.JOB_KEY, operator: 'NotIn', values: own },
+        { key: names.PRIORITY, operator: 'In', values: [labels?.[names.PRIORITY] ?? ''] },
+      ],
+    },
+    topologyKey,
+    namespaceSelector: {},
+  };
+  return withSpec(pod, {
+    affinity: {
+      ...affinity,
+      podAffinity: withTerm(affinity?.podAffinity, attraction),
+      podAntiAffinity: withTerm(affinity?.podAntiAffinity, repulsion),
+    },
+  });
+}
+
+/** The follower, bound to the value of the topology in which its leader is. */
+export function placedFollower(pod: Pod, topologyKey: string, topology: string): Pod {
+  return withSpec(pod, { nodeSelector: { ...pod.spec.nodeSelector, [topologyKey]: topology } });
+}
+
+/** The one leader of a follower, or why there is none that can be told. */
+export type LeaderFinding =
+  | { readonly kind: 'Leader'; readonly leader: Pod }
+  | { readonly kind: 'NoLeader'; readonly why: string };
+
+/** `<jobset>-<replicatedjob>-<index>-0`, from the follower's labels, without the random suffix. */
+export function leaderNameOf(
+  follower: PartialObjectMetadata,
+): { readonly name: string } | { readonly problem: string } {
+  const labels = follower.metadata.labels ?? {};
+  const values: string[] = [];
+  for (const key of [names.JOBSET_NAME, names.REPLICATED_JOB_NAME, names.JOB_INDEX]) {
+    const value = labels[key];
+    if (value === undefined) return { problem: `pod missing label: ${key}` };
+    values.push(value);
+  }
+  const [jobSet = '', replicatedJob = '', index = ''] = values;
+  return { name: `${jobSet}-${replicatedJob}-${index}-${LEADER_INDEX}` };
+}
+
+/**
+ * Picks the leader among Pods of the follower's namespace. Pods that are ending or have ended do not
+ * count; the leader must belong to the very Job, by UID, that makes the follower (6.2).
+ */
+export function leaderAmong(follower: Pod, pods: readonly Pod[]): LeaderFinding {
+  const expected = leaderNameOf(follower);
+  if ('problem' in expected) return noLeader(expected.problem);
+  const leaders = pods.filter((pod) => isAlive(pod) && isLeaderNamed(pod, expected.name));
+  const [leader] = leaders;
+  if (leader === undefined || leaders.length > 1) {
+    return noLeader(
+      `expected 1 leader pod (${expected.name}), but got ${leaders.length}. ${TRANSIENT}`,
+    );
+  }
+  const followed = controllerOf(follower.metadata)?.uid;
+  if (followed === undefined) return noLeader('follower pod has no owner reference');
+  const leading = controllerOf(leader.metadata)?.uid;
+  if (leading === undefined) {
+    return noLeader(`leader pod ${quote(leader.metadata.name ?? '')} has no owner reference`);
+  }
+  if (followed !== leading) {
+    return noLeader(`follower pod owner UID (${followed}) != leader pod owner UID (${leading})`);
+  }
+  return { kind: 'Leader', leader };
+}
+
+/** What stands against the creation of a follower (6.3), or undefined. */
+export function followerProblem(
+  follower: Pod,
+  topologyKey: string,
+  finding: LeaderFinding,
+): string | undefined {
+  const { nodeSelector } = follower.spec;
+  if (nodeSelector === undefined) return 'follower pod node selector not set';
+  if (!Object.hasOwn(nodeSelector, topologyKey)) {
+    return `follower pod node selector for topology domain not found. missing selector: ${topologyKey}`;
+  }
+  if (finding.kind === 'NoLeader') return finding.why;
+  if (isScheduled(finding.leader)) return undefined;
+  return `leader pod not yet scheduled, not creating follower pod. ${TRANSIENT}`;
+}
+
+/** The value of the topology in which a node is, or why it is in none. */
+export function topologyOf(
+  node: Pick<Node, 'metadata'>,
+  topologyKey: string,
+): { readonly topology: string } | { readonly problem: string } {
+  const labels = node.metadata.labels ?? {};
+  const topology = Object.hasOwn(labels, topologyKey) ? labels[topologyKey] : undefined;
+  if (topology === undefined) {
+    return { problem: `node does not have topology label: ${topologyKey}` };
+  }
+  return { topology };
+}
+
+/** What is to be done about a Job whose leader has a node (6.4). */
+export type Repair =
+  | { readonly kind: 'None' }
+  /** Nothing can be said yet: try again. */
+  | { readonly kind: 'Undecided'; readonly why: string }
+  /** A follower is out of place: all followers go, the leader never. */
+  | { readonly kind: 'Delete'; readonly topology: string; readonly followers: readonly Pod[] };
+
+/**
+ * `pods` are those with the leader's job key, in its namespace; `node` is the leader's node, undefined
+ * if it is gone. Nothing is deleted while the leader's topology cannot be known.
+ */
+export function planRepair(
+  leader: Pod,
+  topologyKey: string,
+  pods: readonly Pod[],
+  node: Pick<Node, 'metadata'> | undefined,
+): Repair {
+  const owner = controllerOf(leader.metadata)?.uid;
+  if (owner === undefined) {
+    return undecided(`leader pod ${quote(leader.metadata.name ?? '')} has no owner reference`);
+  }
+  const followers = pods.filter(
+    (pod) => controllerOf(pod.metadata)?.uid === owner && placementRole(pod).kind === 'Follower',
+  );
+  const living = followers.filter(isAlive);
+  if (living.length === 0) return NO_REPAIR;
+  if (node === undefined) return undecided('leader topology is unknown (node not found)');
+  const found = topologyOf(node, topologyKey);
+  if ('problem' in found) return undecided(found.problem);
+  const { topology } = found;
+  const isPlaced = ({ spec }: Pod): boolean => spec.nodeSelector?.[topologyKey] === topology;
+  if (living.every(isPlaced)) return NO_REPAIR;
+  return { kind: 'Delete', topology, followers: living };
+}
+
+/** Whether the Pod may lead: it is neither ending nor at its end. */
+export function isAlive({ metadata, status }: Pod): boolean {
+  return (
+    metadata.deletionTimestamp === undefined &&
+    status?.phase !== 'Failed' &&
+    status?.phase !== 'Succeeded'
+  );
+}
+
+export function isScheduled({ spec }: Pod): boolean {
+  return spec.nodeName !== undefined && spec.nodeName !== '';
+}
+
+const LEADER_INDEX = '0';
+const TRANSIENT = 'this is an expected, transient error';
+const NO_REPAIR: Repair = { kind: 'None' };
+
+function isJobSetPod(annotations: StringMap): boolean {
+  return annotations[names.JOBSET_NAME] !== undefined;
+}
+
+/** A Pod's name is its leader's name and a random suffix. */
+function isLeaderNamed(pod: Pod, name: string): boolean {
+  const own = pod.metadata.name ?? '';
+  return placementRole(pod).kind === 'Leader' && own.slice(0, own.lastIndexOf('-')) === name;
+}
+
+function withTerm(affinity: PodAffinity | undefined, term: PodAffinityTerm): PodAffinity {
+  const terms = affinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+  return { ...affinity, requiredDuringSchedulingIgnoredDuringExecution: [...terms, term] };
+}
+
+function withSpec(pod: Pod, changed: Partial<PodSpec>): Pod {
+  return { ...pod, spec: { ...pod.spec, ...changed } };
+}
+
+function noLeader(why: string): LeaderFinding {
+  return { kind: 'NoLeader', why };
+}
+
+function undecided(why: string): Repair {
+  return { kind: 'Undecided', why };
+}
