@@ -34,7 +34,9 @@ describe('defaults', () => {
       ],
       network: { enableDNSHostnames: true, publishNotReadyAddresses: true },
       successPolicy: { operator: 'All' },
+      startupPolicy: { startupPolicyOrder: 'AnyOrder' },
       suspend: false,
+      volumeClaimPolicies: [],
     });
   });
 

@@ -1,7 +1,7 @@
 /**
- * The one schema of `jobset.x-k8s.io/v1alpha2 JobSet`. It describes the fields that this version
- * acts on, and no others, so that anything else is named to the user instead of being ignored.
- * Fields, defaults and rules: `jobset.ts` and the reference of the API.
+ * The one schema of `jobset.x-k8s.io/v1alpha2 JobSet` (spec 1.1 to 1.10): the definition of the
+ * resource, its OpenAPI documents and `docs/reference/jobset.md` are made from it. Upstream's types,
+ * limits, defaults and markers; what CEL says beyond them is in `schema-rules.ts`.
  */
 import {
   atomicList,
@@ -12,28 +12,17 @@ import {
   int64,
   limited,
   listMap,
-  nullable,
   object,
   oneOf,
   string,
-  time,
 } from '../kube/schema/builders.ts';
 import { customResourceSchema } from '../kube/schema/custom-resource-schema.ts';
 import { JOB_SPEC } from '../kube/schema/job-schema.ts';
 import type { JsonSchema } from '../kube/schema/json-schema.ts';
-import { CONDITION, OBJECT_META } from '../kube/schema/meta-schema.ts';
-
-/** Evaluated by real API servers; here the operator's own checks hold it. */
-function immutable(schema: JsonSchema): JsonSchema {
-  return {
-    ...schema,
-    'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'Value is immutable' }],
-  };
-}
-
-function atLeastZero(schema: JsonSchema): JsonSchema {
-  return limited({ minimum: 0 }, schema);
-}
+import { OBJECT_META } from '../kube/schema/meta-schema.ts';
+import { PERSISTENT_VOLUME_CLAIM } from '../kube/schema/volume-claim-schema.ts';
+import { immutable, ruled, SPEC_RULES, VOLUME_CLAIM_POLICY_RULES } from './schema-rules.ts';
+import { STATUS } from './status-schema.ts';
 
 const JOB_TEMPLATE = object(
   {
@@ -41,6 +30,19 @@ const JOB_TEMPLATE = object(
     spec: described('What the Jobs do.', JOB_SPEC),
   },
   { required: ['spec'], description: 'The Job that is created once for each replica.' },
+);
+
+const MAX_DEPENDENCIES = 5;
+
+const DEPENDS_ON = object(
+  {
+    name: string('A ReplicatedJob that stands before this one.'),
+    status: oneOf(
+      ['Ready', 'Complete'],
+      'How far all its Jobs have to be. A Job that failed counts as Ready too.',
+    ),
+  },
+  { required: ['name', 'status'] },
 );
 
 const REPLICATED_JOB = object(
@@ -51,7 +53,21 @@ const REPLICATED_JOB = object(
       string('Jobs of one group are numbered through, across ReplicatedJobs.'),
     ),
     template: JOB_TEMPLATE,
-    replicas: defaulted(1, atLeastZero(int32('How many Jobs are made from the template.'))),
+    replicas: defaulted(
+      1,
+      limited({ minimum: 0 }, int32('How many Jobs are made from the template.')),
+    ),
+    dependsOn: immutable(
+      limited(
+        { maxItems: MAX_DEPENDENCIES },
+        listMap(
+          ['name'],
+          DEPENDS_ON,
+          'What has to be ready or complete before these Jobs are created. Not on the first ' +
+            'ReplicatedJob, and not together with startupPolicyOrder InOrder.',
+        ),
+      ),
+    ),
   },
   { required: ['name', 'template'] },
 );
@@ -72,6 +88,40 @@ const SUCCESS_POLICY = object(
   { required: ['operator'] },
 );
 
+const FAILURE_POLICY_RULE = object(
+  {
+    name: string(
+      'Told as FailurePolicy_NAME in the reason of a restart. failurePolicyRuleINDEX by default.',
+    ),
+    action: oneOf(
+      [
+        'FailJobSet',
+        'RestartJobSet',
+        'RestartJobSetAndIgnoreMaxRestarts',
+        'RestartJob',
+        'RestartJobAndIgnoreMaxRestarts',
+      ],
+      'What a failure that matches leads to. RestartJob recreates the Job that failed and leaves ' +
+        'the others. Restarts that ignore maxRestarts are not counted towards it.',
+    ),
+    onJobFailureReasons: atomicList(
+      string(),
+      'Reasons of failed Jobs that match: BackoffLimitExceeded, DeadlineExceeded, FailedIndexes, ' +
+        'MaxFailedIndexesExceeded, PodFailurePolicy. All match by default.',
+    ),
+    onJobFailureMessagePatterns: atomicList(
+      string(),
+      'RE2 regular expressions, of which one has to be found in the message of the failure. ' +
+        'All messages match by default.',
+    ),
+    targetReplicatedJobs: atomicList(
+      string(),
+      'The ReplicatedJobs whose Jobs match; all by default.',
+    ),
+  },
+  { required: ['name', 'action'] },
+);
+
 const FAILURE_POLICY = object({
   maxRestarts: defaulted(0, int32('Restarts, of all kinds together, before the JobSet fails.')),
   restartStrategy: defaulted(
@@ -82,7 +132,21 @@ const FAILURE_POLICY = object({
         'all are gone. InPlaceRestart keeps Jobs and Pods and restarts the containers together.',
     ),
   ),
+  rules: atomicList(
+    FAILURE_POLICY_RULE,
+    'The first rule that matches a failure says what it leads to; without one, RestartJobSet.',
+  ),
 });
+
+const STARTUP_POLICY = object(
+  {
+    startupPolicyOrder: oneOf(
+      ['AnyOrder', 'InOrder'],
+      'InOrder starts the Jobs of a ReplicatedJob when those of all before it are ready.',
+    ),
+  },
+  { required: ['startupPolicyOrder'] },
+);
 
 const COORDINATOR = object(
   {
@@ -92,6 +156,29 @@ const COORDINATOR = object(
   },
   { required: ['replicatedJob'] },
 );
+
+const MAX_CLAIM_POLICIES = 50;
+const MAX_CLAIM_TEMPLATES = 50;
+
+const VOLUME_CLAIM_POLICY = object({
+  templates: limited(
+    { maxItems: MAX_CLAIM_TEMPLATES },
+    atomicList(
+      PERSISTENT_VOLUME_CLAIM,
+      'Claims that are created as TEMPLATE-JOBSET, and become volumes of all Pods that mount ' +
+        'the name of the template.',
+    ),
+  ),
+  retentionPolicy: object(
+    {
+      whenDeleted: defaulted(
+        'Delete',
+        oneOf(['Delete', 'Retain'], 'Whether the claims go when the JobSet is deleted.'),
+      ),
+    },
+    { description: 'What becomes of the claims.' },
+  ),
+});
 
 const SPEC = object({
   replicatedJobs: listMap(['name'], REPLICATED_JOB, 'The groups of Jobs that make up the JobSet.'),
@@ -103,88 +190,25 @@ const SPEC = object({
       FAILURE_POLICY,
     ),
   ),
+  startupPolicy: immutable(
+    described('In which order ReplicatedJobs start; see dependsOn too.', STARTUP_POLICY),
+  ),
   suspend: boolean('A suspended JobSet has no running Pods.'),
   coordinator: described('The Pod that all others are told the address of.', COORDINATOR),
   managedBy: string('The controller that acts on the JobSet, if it is not this one.'),
-});
-
-/** As `meta/v1 Condition` is written in the schemas of all custom resources. */
-const JOBSET_CONDITION: JsonSchema = {
-  ...CONDITION,
-  properties: {
-    ...CONDITION.properties,
-    type: limited({ maxLength: 316 }, string()),
-    status: oneOf(['True', 'False', 'Unknown']),
-    observedGeneration: atLeastZero(int64()),
-    reason: limited(
-      { minLength: 1, maxLength: 1024, pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$' },
-      string(),
-    ),
-    message: limited({ maxLength: 32_768 }, string()),
-  },
-};
-
-const REPLICATED_JOB_STATUS = object(
-  {
-    name: string('The ReplicatedJob.'),
-    ready: int32('Jobs whose Pods are all ready or succeeded.'),
-    succeeded: int32('Jobs that are complete.'),
-    failed: int32('Jobs that failed.'),
-    active: int32('Jobs with Pods at work.'),
-    suspended: int32('Jobs that are suspended.'),
-    syncedEpoch: atLeastZero(int32('The newest epoch in which its workers were released.')),
-  },
-  { required: ['name', 'ready', 'succeeded', 'failed', 'active', 'suspended'] },
-);
-
-const RESTART_WITNESS = object(
-  {
-    pod: string('The first Pod seen to fail.'),
-    node: string('Where it ran.'),
-    container: string('The container that ended.'),
-    exitCode: nullable(int32('Its exit code; null where that cannot be known.')),
-    signal: string('The signal that ended it.'),
-    reason: string('Why it ended.'),
-  },
-  { required: ['pod', 'exitCode', 'reason'] },
-);
-
-const RESTART_PHASES = object(
-  {
-    detectMs: int64('From the end of the container to the end of the epoch.'),
-    announceMs: int64('From there to the last announcement of the next epoch.'),
-    releaseMs: int64('From there to the release of the next epoch.'),
-  },
-  { description: 'How long each phase of the restart took, in milliseconds.' },
-);
-
-const RESTART_RECORD = object(
-  {
-    epoch: int32('The epoch that ended.'),
-    time: time('When it ended.'),
-    cause: oneOf(['WorkerFailed', 'JobsRecreated', 'Resumed'], 'What ended it.'),
-    counted: boolean('Whether it counts towards maxRestarts.'),
-    ranMs: int64('How long the epoch had run, in milliseconds; absent if never released.'),
-    witness: RESTART_WITNESS,
-    phases: RESTART_PHASES,
-  },
-  { required: ['epoch', 'time', 'cause', 'counted'] },
-);
-
-const STATUS = object({
-  conditions: listMap(['type'], JOBSET_CONDITION),
-  terminalState: string('Completed or Failed, once the JobSet has ended.'),
-  restarts: int32('How often all Jobs were recreated.'),
-  restartsCountTowardsMax: int32('Those of restarts that count towards maxRestarts.'),
-  replicatedJobsStatus: listMap(['name'], REPLICATED_JOB_STATUS),
-  deprecatedEpoch: atLeastZero(
-    int32('Workers of this epoch and of all before it are to stop and to restart in place.'),
+  ttlSecondsAfterFinished: limited(
+    { minimum: 0 },
+    int32('Seconds after its end at which the JobSet is deleted.'),
   ),
-  syncedEpoch: atLeastZero(int32('Workers of this epoch may run.')),
-  syncedTime: time('When the current epoch was released.'),
-  inPlaceRestarts: int32('How often the group restarted in place.'),
-  inPlaceRestartsCountTowardsMax: int32('Those of inPlaceRestarts that count towards maxRestarts.'),
-  restartHistory: atomicList(RESTART_RECORD, 'The last restarts of the group, newest first.'),
+  volumeClaimPolicies: immutable(
+    limited(
+      { maxItems: MAX_CLAIM_POLICIES },
+      atomicList(
+        ruled(VOLUME_CLAIM_POLICY_RULES, VOLUME_CLAIM_POLICY),
+        'PersistentVolumeClaims that the Pods of all Jobs share.',
+      ),
+    ),
+  ),
 });
 
 /** The schema of a whole JobSet, in the form that a CustomResourceDefinition takes. */
@@ -194,7 +218,7 @@ export const JOBSET_SCHEMA: JsonSchema = customResourceSchema(
       apiVersion: string('jobset.x-k8s.io/v1alpha2'),
       kind: string('JobSet'),
       metadata: { type: 'object' },
-      spec: described('What is to run.', SPEC),
+      spec: described('What is to run.', ruled(SPEC_RULES, SPEC)),
       status: described('What the controller has seen and decided.', STATUS),
     },
     { description: 'Runs groups of Jobs as one workload, and restarts them together.' },
