@@ -2,7 +2,7 @@ import type { PodAffinity, PodAffinityTerm } from '../kube/affinity.ts';
 import { COMPLETION_INDEX } from '../kube/job.ts';
 import { controllerOf, type PartialObjectMetadata, type StringMap } from '../kube/meta.ts';
 import type { Node } from '../kube/node.ts';
-import type { Pod, PodSpec } from '../kube/pod.ts';
+import type { Pod, PodSpec, PodStatus } from '../kube/pod.ts';
 import { quote } from '../kube/quote.ts';
 import * as names from './names.ts';
 
@@ -83,9 +83,15 @@ export function placedFollower(pod: Pod, topologyKey: string, topology: string):
   return withSpec(pod, { nodeSelector: { ...pod.spec.nodeSelector, [topologyKey]: topology } });
 }
 
+/** What has to be known of a Pod to tell whether it leads, and where. Every Pod is one. */
+export interface LeaderCandidate extends PartialObjectMetadata {
+  readonly spec?: Pick<PodSpec, 'nodeName'>;
+  readonly status?: Pick<PodStatus, 'phase'>;
+}
+
 /** The one leader of a follower, or why there is none that can be told. */
 export type LeaderFinding =
-  | { readonly kind: 'Leader'; readonly leader: Pod }
+  | { readonly kind: 'Leader'; readonly leader: LeaderCandidate }
   | { readonly kind: 'NoLeader'; readonly why: string };
 
 /** `<jobset>-<replicatedjob>-<index>-0`, from the follower's labels, without the random suffix. */
@@ -107,7 +113,10 @@ export function leaderNameOf(
  * Picks the leader among Pods of the follower's namespace. Pods that are ending or have ended do not
  * count; the leader must belong to the very Job, by UID, that makes the follower (6.2).
  */
-export function leaderAmong(follower: Pod, pods: readonly Pod[]): LeaderFinding {
+export function leaderAmong(
+  follower: PartialObjectMetadata,
+  pods: readonly LeaderCandidate[],
+): LeaderFinding {
   const expected = leaderNameOf(follower);
   if ('problem' in expected) return noLeader(expected.problem);
   const leaders = pods.filter((pod) => isAlive(pod) && isLeaderNamed(pod, expected.name));
@@ -141,7 +150,7 @@ export function followerProblem(
     return `follower pod node selector for topology domain not found. missing selector: ${topologyKey}`;
   }
   if (finding.kind === 'NoLeader') return finding.why;
-  if (isScheduled(finding.leader)) return undefined;
+  if (nodeNameOf(finding.leader) !== undefined) return undefined;
   return `leader pod not yet scheduled, not creating follower pod. ${TRANSIENT}`;
 }
 
@@ -195,7 +204,7 @@ export function planRepair(
 }
 
 /** Whether the Pod may lead: it is neither ending nor at its end. */
-export function isAlive({ metadata, status }: Pod): boolean {
+export function isAlive({ metadata, status }: LeaderCandidate): boolean {
   return (
     metadata.deletionTimestamp === undefined &&
     status?.phase !== 'Failed' &&
@@ -203,8 +212,9 @@ export function isAlive({ metadata, status }: Pod): boolean {
   );
 }
 
-export function isScheduled({ spec }: Pod): boolean {
-  return spec.nodeName !== undefined && spec.nodeName !== '';
+/** The node on which a Pod is or will be; undefined before it is scheduled. */
+export function nodeNameOf({ spec }: LeaderCandidate): string | undefined {
+  return spec?.nodeName === '' ? undefined : spec?.nodeName;
 }
 
 const LEADER_INDEX = '0';
@@ -216,7 +226,7 @@ function isJobSetPod(annotations: StringMap): boolean {
 }
 
 /** A Pod's name is its leader's name and a random suffix. */
-function isLeaderNamed(pod: Pod, name: string): boolean {
+function isLeaderNamed(pod: PartialObjectMetadata, name: string): boolean {
   const own = pod.metadata.name ?? '';
   return placementRole(pod).kind === 'Leader' && own.slice(0, own.lastIndexOf('-')) === name;
 }

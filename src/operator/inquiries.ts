@@ -11,10 +11,11 @@ import {
   JOBS,
   type Job,
 } from '../kube/job.ts';
-import type { KubeList, KubeObject, PartialObjectMetadata, Stored } from '../kube/meta.ts';
+import type { PartialObjectMetadata, Stored } from '../kube/meta.ts';
 import { PODS, type Pod } from '../kube/pod.ts';
 import { isReason } from '../kube/status.ts';
 import type { Client } from '../runtime/client.ts';
+import { allPages } from '../runtime/pages.ts';
 
 /**
  * Finds out what a plan asks for. Watches carry metadata only, so the one Pod that failed first is
@@ -94,20 +95,6 @@ async function succeededPods(
       signal,
     }),
   );
-}
-
-/** In pages, because a group may have any size. */
-async function allPages<T extends KubeObject>(
-  read: (next: { readonly continue?: string }) => Promise<KubeList<T>>,
-): Promise<readonly T[]> {
-  const items: T[] = [];
-  let token = '';
-  do {
-    const page = await read(token === '' ? {} : { continue: token });
-    items.push(...page.items);
-    token = page.metadata.continue ?? '';
-  } while (token !== '');
-  return items;
 }
 
 function startOfEpoch({ status }: JobSet): number | undefined {

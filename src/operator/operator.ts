@@ -17,6 +17,7 @@ import type { Random } from '../runtime/ports/random.ts';
 import { GroupTracker, ownerOf } from './group-tracker.ts';
 import { JOBS_BY_OWNER, JobSetReconciler } from './jobset-reconciler.ts';
 import { operatorMetrics } from './operator-metrics.ts';
+import { startPlacementController } from './pod-placement/placement-controller.ts';
 
 /**
  * The JobSet controller: informers in, `plan` in the middle, requests out. Pods are watched as
@@ -61,10 +62,11 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   }
   const events = createEventRecorder({ ...options, controller: 'jobset' });
   const controller = connect(options, informers, events);
+  const placement = startPlacementController({ ...options, events, pods: informers.livingPods });
   return {
     hasSynced: () => all.every((informer) => informer.hasSynced()),
     stop: async () => {
-      await controller.stop();
+      await Promise.all([controller.stop(), placement.stop()]);
       await Promise.all([events.stop(), ...all.map((informer) => informer.stop())]);
     },
   };

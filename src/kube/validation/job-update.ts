@@ -1,8 +1,8 @@
 /** What an update of a Job may change. */
+import type { Affinity } from '../affinity.ts';
 import { deepEqual } from '../deep-equal.ts';
 import { invalidValue } from '../field-error.ts';
 import type { Job, JobSpec } from '../job.ts';
-import { isJsonObject, type JsonObject } from '../json-value.ts';
 import type { Container, PodTemplateSpec } from '../pod.ts';
 import type { FieldError } from '../status.ts';
 import { jobSpecErrors } from './job.ts';
@@ -62,8 +62,6 @@ function isTemplateOpen({ spec, status = {} }: Job): boolean {
 
 /** `old` with what may change in it taken from `template`. */
 function reconciled(old: PodTemplateSpec, template: PodTemplateSpec): PodTemplateSpec {
-  const before: JsonObject = { ...old.spec };
-  const after: JsonObject = { ...template.spec };
   const { labels, annotations } = template.metadata ?? {};
   const { nodeSelector, tolerations, schedulingGates } = template.spec;
   return withoutUndefined({
@@ -77,7 +75,7 @@ function reconciled(old: PodTemplateSpec, template: PodTemplateSpec): PodTemplat
       nodeSelector,
       tolerations,
       schedulingGates,
-      affinity: withNodeAffinity(before['affinity'], after['affinity']),
+      affinity: withNodeAffinity(old.spec.affinity, template.spec.affinity),
       containers: withResources(old.spec.containers, template.spec.containers),
       initContainers:
         old.spec.initContainers === undefined
@@ -88,10 +86,13 @@ function reconciled(old: PodTemplateSpec, template: PodTemplateSpec): PodTemplat
 }
 
 /** Of the affinity, only that to nodes may change. */
-function withNodeAffinity(old: unknown, affinity: unknown): unknown {
-  const before = isJsonObject(old) ? old : {};
-  const after = isJsonObject(affinity) ? affinity : {};
-  const merged = withoutUndefined({ ...before, nodeAffinity: after['nodeAffinity'] });
+function withNodeAffinity(
+  old: Affinity | undefined,
+  affinity: Affinity | undefined,
+): Affinity | undefined {
+  const { nodeAffinity: _, ...others } = old ?? {};
+  const nodeAffinity = affinity?.nodeAffinity;
+  const merged: Affinity = nodeAffinity === undefined ? others : { ...others, nodeAffinity };
   return Object.keys(merged).length === 0 && affinity === undefined ? undefined : merged;
 }
 

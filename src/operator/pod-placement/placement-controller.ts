@@ -1,0 +1,215 @@
+import {
+  isAlive,
+  nodeNameOf,
+  placementRole,
+  planRepair,
+  type Repair,
+} from '../../jobset/exclusive-placement.ts';
+import { JOB_KEY } from '../../jobset/names.ts';
+import { controllerOf, type PartialObjectMetadata, type Stored } from '../../kube/meta.ts';
+import { NODES, type Node } from '../../kube/node.ts';
+import { PODS, type Pod } from '../../kube/pod.ts';
+import { isReason } from '../../kube/status.ts';
+import { timeText } from '../../kube/time.ts';
+import type { Client } from '../../runtime/client.ts';
+import { forEachConcurrently } from '../../runtime/concurrency.ts';
+import { type Controller, startController } from '../../runtime/controller.ts';
+import type { EventRecorder } from '../../runtime/event-recorder.ts';
+import type { Informer } from '../../runtime/informer.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import { allPages } from '../../runtime/pages.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Random } from '../../runtime/ports/random.ts';
+
+/**
+ * Repairs exclusive placement (spec 6.4): where a follower is bound to another topology than the one
+ * its leader is in, all followers of that Job are deleted, to be made anew at the right place. A Job
+ * is looked at when its leader gets a node and when followers appear. Only metadata is watched; the
+ * Pods of that one Job are read when it is looked at.
+ */
+export interface PlacementControllerOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics?: Metrics | undefined;
+  readonly events: EventRecorder;
+  /** Living Pods of JobSets. */
+  readonly pods: Informer<PartialObjectMetadata>;
+}
+
+/** Jobs that are looked at side by side. */
+const WORKERS = 4;
+/** Followers of a Job come in bursts: they are looked at together. */
+const FOLLOWERS_BATCH_MS = 1_000;
+/** Upstream's bound for the Pods of one Job. */
+const DELETIONS_IN_FLIGHT = 50;
+const PAGE_SIZE = 500;
+
+export function startPlacementController(options: PlacementControllerOptions): {
+  stop(): Promise<void>;
+} {
+  const placement = new PlacementController(options);
+  const controller = startController({
+    ...options,
+    name: 'pod-placement',
+    workers: WORKERS,
+    reconcile: (key, signal) => placement.reconcile(key, signal),
+  });
+  placement.follow(controller);
+  return { stop: () => controller.stop() };
+}
+
+class PlacementController {
+  readonly #options: PlacementControllerOptions;
+  /** UIDs of living leaders that were looked at when they had a node. */
+  readonly #settled = new Set<string>();
+
+  constructor(options: PlacementControllerOptions) {
+    this.#options = options;
+  }
+
+  follow(controller: Controller): void {
+    const see = (pod: Stored<PartialObjectMetadata>, isNew: boolean): void => {
+      const role = placementRole(pod);
+      const key = role.kind === 'Free' ? undefined : this.#keyOf(pod, role.kind);
+      if (key === undefined) return;
+      if (role.kind === 'Follower') {
+        if (isNew) controller.enqueueAfter(key, FOLLOWERS_BATCH_MS);
+      } else if (!this.#settled.has(pod.metadata.uid)) controller.enqueue(key);
+    };
+    this.#options.pods.subscribe({
+      added: (pod) => see(pod, true),
+      updated: (pod, old) => {
+        const isNew = pod.metadata.uid !== old.metadata.uid;
+        if (isNew) this.#settled.delete(old.metadata.uid);
+        see(pod, isNew);
+      },
+      deleted: ({ metadata }) => void this.#settled.delete(metadata.uid),
+    });
+  }
+
+  /** `key` is `namespace/job-key`. */
+  async reconcile(key: string, signal: AbortSignal): Promise<void> {
+    const [namespace = '', jobKey = ''] = key.split('/');
+    const pods = await allPages((next) =>
+      this.#options.client.list(PODS, {
+        namespace,
+        labelSelector: `${JOB_KEY}=${jobKey}`,
+        limit: PAGE_SIZE,
+        ...next,
+        signal,
+      }),
+    );
+    for (const leader of pods) {
+      const role = placementRole(leader);
+      const nodeName = nodeNameOf(leader);
+      if (role.kind !== 'Leader' || nodeName === undefined || !isAlive(leader)) continue;
+      const node = await this.#node(nodeName, signal);
+      const repair = planRepair(leader, role.topologyKey, pods, node);
+      await this.#carryOut(repair, leader, role.topologyKey, signal);
+      this.#settle(leader);
+    }
+  }
+
+  #keyOf({ metadata }: Stored<PartialObjectMetadata>, role: string): string | undefined {
+    const { namespace = '', name, labels } = metadata;
+    const jobKey = labels?.[JOB_KEY];
+    if (jobKey !== undefined) return `${namespace}/${jobKey}`;
+    if (role === 'Leader') {
+      const pod = `${namespace}/${name}`;
+      this.#options.logger.error(`job key label not found on leader pod: ${pod}`);
+    }
+    return undefined;
+  }
+
+  #settle({ metadata }: Stored<Pod>): void {
+    // A Pod that left the watch meanwhile is not coming back to be forgotten.
+    const known = this.#options.pods.store.get(`${metadata.namespace ?? ''}/${metadata.name}`);
+    if (known?.metadata.uid === metadata.uid) this.#settled.add(metadata.uid);
+  }
+
+  async #node(name: string, signal: AbortSignal): Promise<Stored<Node> | undefined> {
+    try {
+      return await this.#options.client.get(NODES, { name }, { signal });
+    } catch (error) {
+      if (isReason(error, 'NotFound')) return undefined;
+      throw error;
+    }
+  }
+
+  async #carryOut(
+    repair: Repair,
+    leader: Stored<Pod>,
+    topologyKey: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    switch (repair.kind) {
+      case 'None':
+        return;
+      case 'Undecided':
+        throw new Error(repair.why);
+      case 'Delete': {
+        const { followers, topology } = repair;
+        const place = `${topologyKey}=${topology}`;
+        this.#report(
+          leader,
+          `deleting ${followers.length} follower pods: not all of them are bound to ${place}, ` +
+            `where leader pod ${leader.metadata.name} is`,
+        );
+        await forEachConcurrently(followers, DELETIONS_IN_FLIGHT, async (pod) => {
+          await this.#remove(pod, signal);
+        });
+      }
+    }
+  }
+
+  #report(leader: Stored<Pod>, note: string): void {
+    const { namespace = '' } = leader.metadata;
+    const job = controllerOf(leader.metadata);
+    this.#options.logger.info(note, { namespace, job: job?.name });
+    if (job === undefined) return;
+    const { apiVersion, kind, name, uid } = job;
+    this.#options.events.record({
+      regarding: { apiVersion, kind, namespace, name, uid },
+      type: 'Warning',
+      reason: VIOLATION,
+      action: 'Reconciling',
+      note,
+    });
+  }
+
+  /** Says why in the Pod's status first, so that a Pod failure policy can ignore it. */
+  async #remove(pod: Pod, signal: AbortSignal): Promise<void> {
+    const { client, clock } = this.#options;
+    const { namespace = '', name = '', uid = '' } = pod.metadata;
+    const at = { namespace, name };
+    try {
+      if (!isDisrupted(pod)) {
+        const condition = { ...DISRUPTION, lastTransitionTime: timeText(clock.now()) };
+        const patch = { metadata: { uid }, status: { conditions: [condition] } };
+        const options = { subresource: 'status', signal } as const;
+        await client.patch(PODS, at, { type: 'strategic', patch }, options);
+      }
+      const preconditions = { uid };
+      await client.delete(PODS, at, { propagationPolicy: 'Background', preconditions, signal });
+    } catch (error) {
+      // Gone already, or another Pod has the name now.
+      if (!isReason(error, 'NotFound', 'Conflict')) throw error;
+    }
+  }
+}
+
+const VIOLATION = 'ExclusivePlacementViolation';
+const DISRUPTION = {
+  type: 'DisruptionTarget',
+  status: 'True',
+  reason: VIOLATION,
+  message: 'Pod violated JobSet exclusive placement policy',
+} as const;
+
+function isDisrupted({ status }: Pod): boolean {
+  const condition = status?.conditions?.find(({ type }) => type === DISRUPTION.type);
+  return condition?.status === 'True';
+}

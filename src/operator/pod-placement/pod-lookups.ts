@@ -1,0 +1,168 @@
+import {
+  type LeaderCandidate,
+  type LeaderFinding,
+  leaderAmong,
+  nodeNameOf,
+} from '../../jobset/exclusive-placement.ts';
+import { JOB_KEY, JOBSET_NAME } from '../../jobset/names.ts';
+import { COMPLETION_INDEX } from '../../kube/job.ts';
+import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
+import { NODES, type Node } from '../../kube/node.ts';
+import { PODS, type Pod } from '../../kube/pod.ts';
+import { isReason } from '../../kube/status.ts';
+import type { Client } from '../../runtime/client.ts';
+import { withDeadline } from '../../runtime/deadline.ts';
+import { createInformer, type Informer, keyOf } from '../../runtime/informer.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Random } from '../../runtime/ports/random.ts';
+
+/** What the Pod webhooks have to know of the cluster. Rejects if the API cannot be asked. */
+export interface PodLookups {
+  /** The leader of a follower that is in `namespace`, or is being made there. */
+  leaderOf(follower: Pod, namespace: string): Promise<LeaderFinding>;
+  /** Undefined if there is no such node. */
+  node(name: string): Promise<Pick<Node, 'metadata'> | undefined>;
+}
+
+export interface PodLookupsOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** All namespaces when absent. */
+  readonly namespace?: string | undefined;
+}
+
+/**
+ * Answers from a watch of the leaders' metadata, one Pod of each Job. What metadata does not tell, a
+ * leader's node, is read once; whatever the watch does not show (yet) is asked of the API before
+ * anybody is denied. Questions that are asked at the same time are asked once.
+ */
+export function startPodLookups(
+  options: PodLookupsOptions,
+): PodLookups & { stop(): Promise<void> } {
+  return new WatchedLookups(options);
+}
+
+/** An admission webhook has ten seconds by default, and two questions may be needed. */
+const QUESTION_TIMEOUT_MS = 4_000;
+/** Of one Job only the living leader is wanted; the rest are its failed predecessors. */
+const LEADERS_LIMIT = 500;
+const BY_JOB = 'job';
+
+class WatchedLookups implements PodLookups {
+  readonly #options: PodLookupsOptions;
+  readonly #leaders: Informer<PartialObjectMetadata>;
+  /** By UID of a leader in the store; a Pod's node never changes. */
+  readonly #nodeNames = new Map<string, string>();
+  readonly #questions = new Map<string, Promise<unknown>>();
+
+  constructor(options: PodLookupsOptions) {
+    this.#options = options;
+    this.#leaders = createInformer({
+      ...options,
+      resource: PODS,
+      labelSelector: `${JOBSET_NAME},${COMPLETION_INDEX}=0`,
+      fieldSelector: 'status.phase!=Failed,status.phase!=Succeeded',
+      metadataOnly: true,
+      indexes: {
+        [BY_JOB]: ({ metadata }) => [
+          jobOf(metadata.namespace ?? '', metadata.labels?.[JOB_KEY] ?? ''),
+        ],
+      },
+    });
+    this.#leaders.subscribe({
+      updated: ({ metadata }, old) => {
+        if (metadata.uid !== old.metadata.uid) this.#nodeNames.delete(old.metadata.uid);
+      },
+      deleted: ({ metadata }) => void this.#nodeNames.delete(metadata.uid),
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.#leaders.stop();
+  }
+
+  async leaderOf(follower: Pod, namespace: string): Promise<LeaderFinding> {
+    const jobKey = follower.metadata.labels?.[JOB_KEY] ?? '';
+    const known = [...this.#leaders.store.byIndex(BY_JOB, jobOf(namespace, jobKey))];
+    const finding = leaderAmong(
+      follower,
+      known.map((leader) => this.#withNode(leader)),
+    );
+    if (finding.kind === 'Leader') {
+      if (nodeNameOf(finding.leader) !== undefined) return finding;
+      const { name = '' } = finding.leader.metadata;
+      const leader = await this.#readLeader(namespace, name);
+      const fresh = leaderAmong(follower, leader === undefined ? [] : [leader]);
+      if (fresh.kind === 'Leader') return fresh;
+    }
+    return leaderAmong(follower, jobKey === '' ? [] : await this.#listLeaders(namespace, jobKey));
+  }
+
+  node(name: string): Promise<Stored<Node> | undefined> {
+    return this.#once(`node ${name}`, (signal) =>
+      unlessMissing(this.#options.client.get(NODES, { name }, { signal })),
+    );
+  }
+
+  #withNode(leader: Stored<PartialObjectMetadata>): LeaderCandidate {
+    const nodeName = this.#nodeNames.get(leader.metadata.uid);
+    return nodeName === undefined ? leader : { ...leader, spec: { nodeName } };
+  }
+
+  async #readLeader(namespace: string, name: string): Promise<Stored<Pod> | undefined> {
+    const leader = await this.#once(`pod ${namespace}/${name}`, (signal) =>
+      unlessMissing(this.#options.client.get(PODS, { namespace, name }, { signal })),
+    );
+    if (leader !== undefined) this.#remember(leader);
+    return leader;
+  }
+
+  async #listLeaders(namespace: string, jobKey: string): Promise<readonly Stored<Pod>[]> {
+    const { items } = await this.#once(`leaders ${jobOf(namespace, jobKey)}`, (signal) =>
+      this.#options.client.list(PODS, {
+        namespace,
+        labelSelector: `${JOB_KEY}=${jobKey},${COMPLETION_INDEX}=0`,
+        limit: LEADERS_LIMIT,
+        signal,
+      }),
+    );
+    for (const leader of items) this.#remember(leader);
+    return items;
+  }
+
+  /** Only of leaders that are in the store, whose end it will tell. */
+  #remember(leader: Stored<Pod>): void {
+    const { uid } = leader.metadata;
+    const nodeName = nodeNameOf(leader);
+    if (nodeName === undefined) return;
+    if (this.#leaders.store.get(keyOf(leader))?.metadata.uid !== uid) return;
+    this.#nodeNames.set(uid, nodeName);
+  }
+
+  #once<T>(question: string, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const asked = this.#questions.get(question);
+    // The name of a question says what its answer is.
+    if (asked !== undefined) return asked as Promise<T>;
+    const answer = withDeadline(this.#options.clock, QUESTION_TIMEOUT_MS, undefined, ask).finally(
+      () => this.#questions.delete(question),
+    );
+    this.#questions.set(question, answer);
+    return answer;
+  }
+}
+
+function jobOf(namespace: string, jobKey: string): string {
+  return `${namespace}/${jobKey}`;
+}
+
+async function unlessMissing<T>(request: Promise<T>): Promise<T | undefined> {
+  try {
+    return await request;
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,91 @@
+import {
+  followerProblem,
+  nodeNameOf,
+  placedFollower,
+  placedLeader,
+  placementRole,
+  topologyOf,
+  withPriorityLabel,
+} from '../../jobset/exclusive-placement.ts';
+import type { AdmissionRequest } from '../../kube/admission.ts';
+import { NODES } from '../../kube/node.ts';
+import { PODS, type Pod } from '../../kube/pod.ts';
+import { failure } from '../../kube/status.ts';
+import { notFound } from '../../kube/status-errors.ts';
+import type { AdmissionAnswer, AdmissionHandler } from '../webhooks/admission-handler.ts';
+import type { PodLookups } from './pod-lookups.ts';
+
+/**
+ * The two webhooks of Pods (spec 6.2, 6.3): the mutating one places what it can and lets the rest
+ * pass, the validating one refuses a follower that could not be placed. The Job controller tries a
+ * refused Pod again, so that followers come once their leader has a node.
+ */
+export function podMutator(lookups: PodLookups): AdmissionHandler {
+  return async (request) => {
+    const original = createdPod(request);
+    if (original === undefined) return ALLOWED;
+    const pod = withPriorityLabel(original);
+    const role = placementRole(pod);
+    switch (role.kind) {
+      case 'Free':
+        return changed(original, pod);
+      case 'Leader':
+        return changed(original, placedLeader(pod, role.topologyKey));
+      case 'Follower':
+        return placeFollower(original, pod, role.topologyKey, namespaceOf(request, pod), lookups);
+    }
+  };
+}
+
+export function podValidator(lookups: PodLookups): AdmissionHandler {
+  return async (request) => {
+    const pod = createdPod(request);
+    if (pod === undefined) return ALLOWED;
+    const role = placementRole(pod);
+    if (role.kind !== 'Follower') return ALLOWED;
+    const finding = await lookups.leaderOf(pod, namespaceOf(request, pod));
+    const problem = followerProblem(pod, role.topologyKey, finding);
+    return problem === undefined ? ALLOWED : denied(problem);
+  };
+}
+
+const ALLOWED: AdmissionAnswer = { kind: 'Allowed' };
+
+async function placeFollower(
+  original: Pod,
+  pod: Pod,
+  topologyKey: string,
+  namespace: string,
+  lookups: PodLookups,
+): Promise<AdmissionAnswer> {
+  const finding = await lookups.leaderOf(pod, namespace);
+  if (finding.kind === 'NoLeader') return changed(original, pod);
+  const nodeName = nodeNameOf(finding.leader);
+  if (nodeName === undefined) return changed(original, pod);
+  const node = await lookups.node(nodeName);
+  if (node === undefined) return denied(notFound(NODES, nodeName).message);
+  const found = topologyOf(node, topologyKey);
+  if ('problem' in found) return denied(found.problem);
+  return changed(original, placedFollower(pod, topologyKey, found.topology));
+}
+
+/** The Pod of a request to create one; webhook rules may let other requests through. */
+function createdPod({ operation, resource, subResource, object }: AdmissionRequest) {
+  const isPod = resource.group === PODS.group && resource.resource === PODS.plural;
+  if (operation !== 'CREATE' || !isPod || (subResource ?? '') !== '') return undefined;
+  // The API server has checked it against the schema of its kind.
+  return object as Pod | undefined;
+}
+
+function namespaceOf({ namespace }: AdmissionRequest, pod: Pod): string {
+  return namespace ?? pod.metadata.namespace ?? '';
+}
+
+function changed(original: Pod, pod: Pod): AdmissionAnswer {
+  return pod === original ? ALLOWED : { kind: 'Allowed', object: pod };
+}
+
+function denied(message: string): AdmissionAnswer {
+  const { reason = 'Forbidden', code } = failure('Forbidden', message).status;
+  return { kind: 'Denied', status: { message, reason, code } };
+}
