@@ -23,6 +23,7 @@ import type { Logger } from '../runtime/ports/logger.ts';
 import type { Random } from '../runtime/ports/random.ts';
 import { startGarbageCollector } from './garbage-collector/garbage-collector.ts';
 import { JOB_POD_INDEXES, startJobController } from './job-controller/job-controller.ts';
+import { startTtlAfterFinished } from './job-controller/ttl-after-finished.ts';
 import { startNamespaceController } from './namespace-controller/namespace-controller.ts';
 import { startScheduler } from './scheduler/scheduler.ts';
 import {
@@ -70,6 +71,7 @@ export async function startControllers(options: ControllersOptions): Promise<Con
   const schedulerEvents = recorderOf(options, 'default-scheduler');
   const controllers = [
     startJobController({ ...options, ...informers, events: jobEvents }),
+    startTtlAfterFinished({ ...options, ...informers }),
     startScheduler({ ...options, ...informers, events: schedulerEvents }),
     startGarbageCollector({
       ...options,

@@ -84,4 +84,7 @@ export type JobCondition = Pick<Condition, 'type' | 'status'> &
 export const JOB_NAME_LABEL = 'batch.kubernetes.io/job-name';
 export const CONTROLLER_UID_LABEL = 'batch.kubernetes.io/controller-uid';
 export const COMPLETION_INDEX = 'batch.kubernetes.io/job-completion-index';
+/** Pod annotations under `backoffLimitPerIndex`: earlier failures of the Pod's index. */
+export const INDEX_FAILURE_COUNT = 'batch.kubernetes.io/job-index-failure-count';
+export const INDEX_IGNORED_FAILURE_COUNT = 'batch.kubernetes.io/job-index-ignored-failure-count';
 export const JOB_TRACKING_FINALIZER = 'batch.kubernetes.io/job-tracking';

@@ -1,5 +1,6 @@
 import type { Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/pod.ts';
+import { allFailures } from './index-failures.ts';
 import { finishTimeMs } from './job-pods.ts';
 
 /**
@@ -31,6 +32,12 @@ export function continueStreak(
     if (!isSuccess) lastFailureMs = endMs;
   }
   return { failures, lastFailureMs };
+}
+
+/** The streak of one index under `backoffLimitPerIndex`, as its last failed Pod knows it. */
+export function streakOfIndex(lastFailed: Stored<Pod> | undefined): FailureStreak {
+  if (lastFailed === undefined) return NO_FAILURES;
+  return { failures: allFailures(lastFailed), lastFailureMs: finishTimeMs(lastFailed) };
 }
 
 /** How long to wait from `nowMs` on; 0 if nothing has to be waited for. */

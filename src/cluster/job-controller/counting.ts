@@ -2,7 +2,9 @@ import { formatIndexSet, indexesOf } from '../../kube/index-set.ts';
 import type { Job, JobStatus } from '../../kube/job.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/pod.ts';
+import { type IndexFailures, indexFailures } from './index-failures.ts';
 import { hasFailed, indexOf, isIndexed } from './job-pods.ts';
+import { judgeFailedPod } from './pod-failure-policy.ts';
 
 /**
  * Counts each ended Pod exactly once, whatever crashes between two writes (spec
@@ -19,6 +21,8 @@ export interface Counting {
   readonly failed: number;
   /** Indexes that have succeeded, written or not. */
   readonly completedIndexes: ReadonlySet<number>;
+  /** Which indexes failed too often, and which failed Pods wait for their successors. */
+  readonly indexFailures: IndexFailures;
   /** Pods that lose their finalizer once that status is written. */
   readonly settled: readonly Stored<Pod>[];
   /** Pods whose end is news: they were neither listed nor counted before. */
@@ -29,7 +33,8 @@ export interface Counting {
 
 type CountedStatus = Required<
   Pick<JobStatus, 'succeeded' | 'failed' | 'completedIndexes' | 'uncountedTerminatedPods'>
->;
+> &
+  Pick<JobStatus, 'failedIndexes'>;
 
 /** UIDs in one status, so that an object stays small: upstream's number. */
 export const MAX_UNCOUNTED_PODS = 500;
@@ -59,9 +64,15 @@ export function countEndedPods(
     settled: [],
     ended: [],
   };
+  const failures = indexFailures(job, tracked, tally.completed);
+  const unreplaced = new Set(isFailing ? [] : failures.unreplaced.values());
   for (const pod of tracked) {
     const outcome = outcomeOf(job, pod, isFailing);
-    if (outcome !== undefined) tallyPod(tally, job, pod, outcome);
+    if (unreplaced.has(pod)) tally.unwritten.failed += outcome === 'failed' ? 1 : 0;
+    else if (outcome === 'ignored') {
+      tally.settled.push(pod);
+      tally.ended.push(pod);
+    } else if (outcome !== undefined) tallyPod(tally, job, pod, outcome);
   }
   const counted = {
     succeeded: isIndexed(job)
@@ -74,6 +85,9 @@ export function countEndedPods(
     status: {
       ...counted,
       completedIndexes: formatIndexSet(tally.completed),
+      ...(job.spec.backoffLimitPerIndex === undefined
+        ? {}
+        : { failedIndexes: formatIndexSet(failures.failed) }),
       uncountedTerminatedPods: {
         ...(tally.succeeded.size > 0 ? { succeeded: [...tally.succeeded] } : {}),
         ...(tally.failed.size > 0 ? { failed: [...tally.failed] } : {}),
@@ -84,6 +98,7 @@ export function countEndedPods(
       : counted.succeeded + tally.succeeded.size + tally.unwritten.succeeded,
     failed: counted.failed + tally.failed.size + tally.unwritten.failed,
     completedIndexes: all,
+    indexFailures: failures,
     settled: tally.settled,
     ended: tally.ended,
     isPartial: tally.isPartial,
@@ -105,9 +120,11 @@ interface Tally {
 
 type Outcome = 'succeeded' | 'failed';
 
-function outcomeOf(job: Job, pod: Pod, isFailing: boolean): Outcome | undefined {
+/** `ignored` by the Pod failure policy: the Pod is replaced and changes no counter. */
+function outcomeOf(job: Job, pod: Pod, isFailing: boolean): Outcome | 'ignored' | undefined {
   if (pod.status?.phase === 'Succeeded') return 'succeeded';
-  return isFailing || hasFailed(job, pod) ? 'failed' : undefined;
+  if (!hasFailed(job, pod)) return isFailing ? 'failed' : undefined;
+  return judgeFailedPod(job, pod).action === 'Ignore' ? 'ignored' : 'failed';
 }
 
 function tallyPod(tally: Tally, job: Job, pod: Stored<Pod>, outcome: Outcome): void {

@@ -251,3 +251,33 @@ async function runWithCrash(crashAt: number): Promise<number> {
   await cluster.clock.advance(5000);
   return writes;
 }
+
+test('a finished Job with a TTL goes with its Pods when that has passed', async () => {
+  await start();
+  const job = { completions: 1, parallelism: 1, ttlSecondsAfterFinished: 30 };
+  await cluster.createJob(job);
+  await finishAll(await cluster.running(1));
+  await cluster.until(() => isDone('Complete'));
+  await cluster.clock.advance(20_000);
+  expect(await isDone('Complete')).toBe(true);
+  await cluster.clock.advance(15_000);
+  await expect(cluster.job()).rejects.toThrow('not found');
+  await cluster.until(async () => (await cluster.pods()).length === 0);
+});
+
+test('a code that the Pod failure policy calls fatal fails the Job at its first Pod', async () => {
+  await start();
+  const onExitCodes = { operator: 'In', values: [42] } as const;
+  const podFailurePolicy = { rules: [{ action: 'FailJob', onExitCodes }] } as const;
+  await cluster.createJob({ completions: 2, parallelism: 2, podFailurePolicy });
+  const [first] = await cluster.running(2);
+  if (first === undefined) throw new Error('no Pod');
+  await cluster.finish(first, 42);
+  await cluster.until(() => isDone('Failed'));
+  const { status } = await cluster.job();
+  expect(status?.conditions?.find(({ type }) => type === 'Failed')).toMatchObject({
+    reason: 'PodFailurePolicy',
+    message: expect.stringContaining('with exit code 42 matching FailJob rule at index 0'),
+  });
+  expect(status?.failed).toBe(2);
+});

@@ -155,7 +155,7 @@ class JobWorker {
       await remove(pod);
     });
     await forEachPod(plan.stopped, remove);
-    const creation = await this.#create(job, plan.created, memory, signal);
+    const creation = await this.#create(job, plan, memory, signal);
     const failedCreations = plan.created.length - creation.created;
     const status = withFewerActive(plan.status, failedCreations);
     const isWritten = await this.#writeStatus(job, status, memory, signal);
@@ -169,7 +169,7 @@ class JobWorker {
   /** Creates what it can; a failure is returned, so that the status is written all the same. */
   async #create(
     job: Stored<Job>,
-    indexes: readonly (number | undefined)[],
+    plan: JobPlan,
     memory: JobMemory,
     signal: AbortSignal,
   ): Promise<{ readonly created: number; readonly error?: Error }> {
@@ -181,7 +181,7 @@ class JobWorker {
       this.#tell(job, { type: 'Normal', reason: 'SuccessfulCreate', note });
     };
     try {
-      await createPods(this.#options.client, job, indexes, sawCreated, signal);
+      await createPods(this.#options.client, job, plan, sawCreated, signal);
       return { created };
     } catch (cause) {
       const isRefusal = cause instanceof ApiStatusError && cause.code < 500;
@@ -264,6 +264,7 @@ function canonical(status: JobStatus): string {
     status.completionTime,
     [status.active ?? 0, status.ready ?? 0, status.terminating ?? 0],
     [status.succeeded ?? 0, status.failed ?? 0],
-    [status.completedIndexes ?? '', uncounted?.succeeded ?? [], uncounted?.failed ?? []],
+    [status.completedIndexes ?? '', status.failedIndexes ?? ''],
+    [uncounted?.succeeded ?? [], uncounted?.failed ?? []],
   ]);
 }

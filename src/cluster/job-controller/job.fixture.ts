@@ -1,5 +1,6 @@
 import {
   COMPLETION_INDEX,
+  INDEX_FAILURE_COUNT,
   JOB_TRACKING_FINALIZER,
   type Job,
   type JobSpec,
@@ -48,10 +49,17 @@ export interface PodTraits {
   readonly isUntracked?: boolean;
   readonly finishedAt?: string;
   readonly restarts?: number;
+  readonly exitCode?: number;
+  /** Failures of its index before it, under `backoffLimitPerIndex`. */
+  readonly failuresBefore?: number;
+  /** A condition that is True. */
+  readonly condition?: string;
 }
 
 export function podOf(traits: PodTraits): Stored<Pod> {
-  const { uid, index, phase = 'Running', isReady = false, deletedAt, finishedAt } = traits;
+  const { uid, index, phase = 'Running', isReady = false, deletedAt, failuresBefore } = traits;
+  const { finishedAt = '2026-01-01T00:00:00Z', exitCode, condition } = traits;
+  const hasEnd = traits.finishedAt !== undefined || exitCode !== undefined;
   const node = 'node' in traits ? traits.node : 'n1';
   return {
     apiVersion: 'v1',
@@ -63,13 +71,19 @@ export function podOf(traits: PodTraits): Stored<Pod> {
       resourceVersion: '1',
       creationTimestamp: traits.createdAt ?? '2026-01-01T00:00:00Z',
       ...(deletedAt === undefined ? {} : { deletionTimestamp: deletedAt }),
-      ...(index === undefined ? {} : { annotations: { [COMPLETION_INDEX]: `${index}` } }),
+      annotations: {
+        ...(index === undefined ? {} : { [COMPLETION_INDEX]: `${index}` }),
+        ...(failuresBefore === undefined ? {} : { [INDEX_FAILURE_COUNT]: `${failuresBefore}` }),
+      },
       finalizers: traits.isUntracked === true ? [] : [JOB_TRACKING_FINALIZER],
     },
     spec: { containers: [{ name: 'main' }], ...(node === undefined ? {} : { nodeName: node }) },
     status: {
       phase,
-      conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False' }],
+      conditions: [
+        { type: 'Ready', status: isReady ? 'True' : 'False' },
+        ...(condition === undefined ? [] : [{ type: condition, status: 'True' as const }]),
+      ],
       containerStatuses: [
         {
           name: 'main',
@@ -77,7 +91,7 @@ export function podOf(traits: PodTraits): Stored<Pod> {
           restartCount: traits.restarts ?? 0,
           image: '',
           imageID: '',
-          state: finishedAt === undefined ? {} : { terminated: { exitCode: 1, finishedAt } },
+          state: hasEnd ? { terminated: { exitCode: exitCode ?? 1, finishedAt } } : {},
         },
       ],
     },

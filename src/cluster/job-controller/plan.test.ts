@@ -253,13 +253,3 @@ test('while the Job is being deleted nothing is created or discarded', () => {
   expect([plan.created, plan.discarded, plan.stopped]).toEqual([[], [], []]);
   expect(uids(plan.settled)).toContain('a');
 });
-
-test('fields that have no effect here are said once', () => {
-  const spec = { podFailurePolicy: { rules: [] }, successPolicy: { rules: [] } };
-  const plan = planOf(jobOf(spec, NO_STATUS), []);
-  expect(plan.events.map((event) => event.note)).toEqual([
-    "This cluster's Job controller does not act on spec.podFailurePolicy; the Job runs without it",
-    "This cluster's Job controller does not act on spec.successPolicy; the Job runs without it",
-  ]);
-  expect(planOf(jobOf(spec, plan.status), []).events).toEqual([]);
-});

@@ -2,7 +2,13 @@ import type { Job, JobCondition, JobStatus } from '../../kube/job.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/pod.ts';
 import { timeText } from '../../kube/time.ts';
-import { continueStreak, type FailureStreak, NO_FAILURES, remainingBackoffMs } from './backoff.ts';
+import {
+  continueStreak,
+  type FailureStreak,
+  NO_FAILURES,
+  remainingBackoffMs,
+  streakOfIndex,
+} from './backoff.ts';
 import {
   isFinished,
   trueCondition,
@@ -21,6 +27,7 @@ import {
 } from './job-pods.ts';
 import { type LivePods, missingIndexes, surplusPods, wantedActive } from './pod-count.ts';
 import { statusOf } from './status.ts';
+import { meetsSuccessPolicy } from './success-policy.ts';
 import { judge, remainingDeadlineMs } from './verdict.ts';
 
 /**
@@ -34,6 +41,8 @@ export interface JobPlan {
   readonly stopped: readonly Stored<Pod>[];
   /** Pods to create: the completion index of each, undefined in NonIndexed Jobs. */
   readonly created: readonly (number | undefined)[];
+  /** By index: failed Pods from which those to create take the count of failures over. */
+  readonly replaced: ReadonlyMap<number, Stored<Pod>>;
   /** The status, if all creations succeed. */
   readonly status: JobStatus;
   readonly events: readonly JobEvent[];
@@ -77,11 +86,12 @@ export function planJob(snapshot: JobSnapshot): JobPlan {
   const live = livePods(snapshot);
   const started = startOf(job, snapshot.nowMs);
   const streak = streakOf(snapshot, counting);
-  let verdict = written ?? judge({ job: started, counting, live, nowMs: snapshot.nowMs });
+  let verdict = written ?? judge({ ...snapshot, job: started, counting, live });
   let change: PodChange = NO_CHANGE;
+  verdict ??= meetsSuccessPolicy(started, counting.completedIndexes);
   if (verdict !== undefined) change = { ...NO_CHANGE, stopped: live.active };
   else if (job.metadata.deletionTimestamp === undefined) {
-    change = planPods(started, counting, live, remainingBackoffMs(streak, snapshot.nowMs));
+    change = planPods(started, counting, live, { streak, nowMs: snapshot.nowMs });
     verdict = completion(started, counting, change.active);
   }
   const conditions = conditionsOf(started, verdict, snapshot.nowMs);
@@ -106,6 +116,7 @@ export function planJob(snapshot: JobSnapshot): JobPlan {
     discarded: change.discarded,
     stopped: change.stopped,
     created: change.created,
+    replaced: counting.indexFailures.unreplaced,
     status: result,
     events: eventsOf(job, result, counting),
     settled: [...new Set([...counting.settled, ...abandoned(job, tracked)])],
@@ -118,7 +129,7 @@ export function planJob(snapshot: JobSnapshot): JobPlan {
 function planFinished(job: Job, settled: readonly Stored<Pod>[], of: JobSnapshot): JobPlan {
   const streak = of.streak ?? NO_FAILURES;
   const none = { discarded: [], stopped: [], created: [], events: [], settled, streak };
-  return { ...none, status: job.status ?? {} };
+  return { ...none, replaced: new Map(), status: job.status ?? {} };
 }
 
 function livePods({ pods, deleted }: JobSnapshot): LivePods {
@@ -154,7 +165,12 @@ interface PodChange {
 const NO_CHANGE: PodChange = { discarded: [], stopped: [], created: [], active: 0 };
 
 /** Either deletions or creations, never both in one pass, as upstream. */
-function planPods(job: Job, counting: Counting, live: LivePods, backoffMs: number): PodChange {
+function planPods(
+  job: Job,
+  counting: Counting,
+  live: LivePods,
+  failures: { readonly streak: FailureStreak; readonly nowMs: number },
+): PodChange {
   const active = live.active.length;
   const isSuspended = job.spec.suspend === true;
   const wanted = isSuspended ? 0 : wantedActive(job, counting, active);
@@ -165,11 +181,34 @@ function planPods(job: Job, counting: Counting, live: LivePods, backoffMs: numbe
   const blocking = waitsForTerminating(job) ? live.terminating.length : 0;
   const lacking = Math.min(MAX_POD_CHANGES, wanted - blocking - active);
   if (lacking <= 0) return { ...NO_CHANGE, active };
+  if (job.spec.backoffLimitPerIndex !== undefined) {
+    const missing = missingIndexes(job, counting, live, lacking);
+    return { ...NO_CHANGE, ...dueIndexes(missing, counting, active, failures.nowMs) };
+  }
+  const backoffMs = remainingBackoffMs(failures.streak, failures.nowMs);
   if (backoffMs > 0) return { ...NO_CHANGE, active, backoffMs };
   const created = isIndexed(job)
     ? missingIndexes(job, counting, live, lacking)
     : Array.from({ length: lacking }, () => undefined);
   return { ...NO_CHANGE, created, active: active + created.length };
+}
+
+/** Each index waits for itself: those that are due, and when the next one will be. */
+function dueIndexes(
+  missing: readonly number[],
+  counting: Counting,
+  active: number,
+  nowMs: number,
+): Pick<PodChange, 'created' | 'active' | 'backoffMs'> {
+  const created: number[] = [];
+  const delays: number[] = [];
+  for (const index of missing) {
+    const last = counting.indexFailures.unreplaced.get(index);
+    const delayMs = remainingBackoffMs(streakOfIndex(last), nowMs);
+    if (delayMs > 0) delays.push(delayMs);
+    else created.push(index);
+  }
+  return { created, active: active + created.length, backoffMs: earliest(delays) };
 }
 
 /** The verdict of a Job that has all its successes. */
@@ -232,26 +271,13 @@ function eventsOf(job: Job, next: JobStatus, counting: Counting): readonly JobEv
       events.push({ type: 'Normal', reason: 'Completed', note: 'Job completed' });
     }
   }
-  return [...events, ...unsupportedFields(job)];
+  return events;
 }
 
 function tooManySuccesses(job: Job, counting: Counting): readonly JobEvent[] {
   if (counting.succeeded <= (job.spec.completions ?? Number.POSITIVE_INFINITY)) return [];
   const note = 'Too many succeeded pods running after completion count reached';
   return [{ type: 'Warning', reason: 'TooManySucceededPods', note }];
-}
-
-/** Said once, when the Job is seen for the first time. */
-function unsupportedFields(job: Job): readonly JobEvent[] {
-  if (job.status?.startTime !== undefined || (job.status?.conditions ?? []).length > 0) return [];
-  const fields = ['backoffLimitPerIndex', 'podFailurePolicy', 'successPolicy'] as const;
-  return fields
-    .filter((field) => job.spec[field] !== undefined)
-    .map((field) => ({
-      type: 'Warning',
-      reason: 'UnsupportedField',
-      note: `This cluster's Job controller does not act on spec.${field}; the Job runs without it`,
-    }));
 }
 
 function earliest(delays: readonly (number | undefined)[]): number | undefined {

@@ -18,7 +18,8 @@ export function wantedActive(job: Job, counting: Counting, active: number): numb
   const { completions } = job.spec;
   // A work queue: any success says that it is empty, and the workers that are left may finish.
   if (completions === undefined) return counting.succeeded > 0 ? active : parallelism;
-  return Math.max(0, Math.min(parallelism, completions - counting.succeeded));
+  const left = completions - counting.succeeded - counting.indexFailures.failed.size;
+  return Math.max(0, Math.min(parallelism, left));
 }
 
 /** Pods to delete: those of no index or of a taken one, then the most expendable of the rest. */
@@ -33,7 +34,7 @@ export function surplusPods(job: Job, live: LivePods, wanted: number): readonly 
   return [...chosen];
 }
 
-/** The lowest indexes without success and without a Pod that holds them, at most `limit`. */
+/** The lowest indexes that are open and that no Pod holds, at most `limit`. */
 export function missingIndexes(
   job: Job,
   counting: Counting,
@@ -42,9 +43,11 @@ export function missingIndexes(
 ): number[] {
   const holders = waitsForTerminating(job) ? [...live.active, ...live.terminating] : live.active;
   const taken = new Set(holders.map((pod) => indexOf(job, pod)));
+  const { failed } = counting.indexFailures;
   const missing: number[] = [];
   for (let index = 0; index < (job.spec.completions ?? 0) && missing.length < limit; index++) {
-    if (!taken.has(index) && !counting.completedIndexes.has(index)) missing.push(index);
+    const isOpen = !counting.completedIndexes.has(index) && !failed.has(index);
+    if (isOpen && !taken.has(index)) missing.push(index);
   }
   return missing;
 }

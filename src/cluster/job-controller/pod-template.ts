@@ -1,14 +1,19 @@
 import { COMPLETION_INDEX, JOB_TRACKING_FINALIZER, JOBS, type Job } from '../../kube/job.ts';
-import type { Stored } from '../../kube/meta.ts';
+import type { Stored, StringMap } from '../../kube/meta.ts';
 import { type Container, type EnvVar, PODS, type Pod } from '../../kube/pod.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
+import { failureCountAnnotations } from './index-failures.ts';
 
 /**
  * The Pod that a Job creates, for one completion index or without (spec
  * container-restart-and-jobs.md, 7.4). Labels that select it are in the template: the API server put
- * them there when the Job was created.
+ * them there when the Job was created. `replaced` is the failed Pod of the same index, if any.
  */
-export function podFromTemplate(job: Stored<Job>, index: number | undefined): Pod {
+export function podFromTemplate(
+  job: Stored<Job>,
+  index: number | undefined,
+  replaced?: Stored<Pod>,
+): Pod {
   const { metadata = {}, spec } = job.spec.template;
   const { name, namespace, uid } = job.metadata;
   const pod: Pod = {
@@ -33,7 +38,8 @@ export function podFromTemplate(job: Stored<Job>, index: number | undefined): Po
     },
     spec,
   };
-  return index === undefined ? pod : withIndex(pod, `${index}`, name);
+  if (index === undefined) return pod;
+  return withIndex(pod, `${index}`, name, failureCountAnnotations(job, replaced));
 }
 
 /** `generateName` bases are cut by the API server to this length; the index must survive. */
@@ -49,14 +55,14 @@ const INDEX_VARIABLE: EnvVar = {
   valueFrom: { fieldRef: { fieldPath: `metadata.labels['${COMPLETION_INDEX}']` } },
 };
 
-function withIndex(pod: Pod, index: string, jobName: string): Pod {
+function withIndex(pod: Pod, index: string, jobName: string, counts: StringMap): Pod {
   const { metadata, spec } = pod;
   return {
     ...pod,
     metadata: {
       ...metadata,
       labels: { ...metadata.labels, [COMPLETION_INDEX]: index },
-      annotations: { ...metadata.annotations, [COMPLETION_INDEX]: index },
+      annotations: { ...metadata.annotations, [COMPLETION_INDEX]: index, ...counts },
     },
     spec: {
       ...spec,

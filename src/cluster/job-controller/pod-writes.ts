@@ -4,6 +4,7 @@ import { PODS, type Pod } from '../../kube/pod.ts';
 import { failure, isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client.ts';
 import { forEachConcurrently } from '../../runtime/concurrency.ts';
+import type { JobPlan } from './plan.ts';
 import { podFromTemplate } from './pod-template.ts';
 
 /** The Job controller's writes to Pods. A Pod that is gone already satisfies every one of them. */
@@ -50,14 +51,15 @@ export async function deletePod(client: Client, pod: Stored<Pod>, signal: AbortS
 export async function createPods(
   client: Client,
   job: Stored<Job>,
-  indexes: readonly (number | undefined)[],
+  { created: indexes, replaced }: Pick<JobPlan, 'created' | 'replaced'>,
   created: (pod: Stored<Pod>) => void,
   signal: AbortSignal,
 ): Promise<void> {
   for (let start = 0, size = 1; start < indexes.length; start += size, size *= 2) {
     const batch = indexes.slice(start, start + size);
     await forEachConcurrently(batch, MAX_WRITES_IN_FLIGHT, async (index) => {
-      created(await client.create(PODS, podFromTemplate(job, index), { signal }));
+      const pod = podFromTemplate(job, index, replaced.get(index ?? -1));
+      created(await client.create(PODS, pod, { signal }));
     });
   }
 }

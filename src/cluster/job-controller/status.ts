@@ -21,7 +21,8 @@ export interface StatusParts {
 
 export function statusOf(parts: StatusParts): JobStatus {
   const { verdict, counting, now, job } = parts;
-  const { succeeded, failed, completedIndexes, uncountedTerminatedPods } = counting.status;
+  const { succeeded, failed, completedIndexes, failedIndexes, uncountedTerminatedPods } =
+    counting.status;
   const conditions = verdict === undefined ? parts.conditions : finish(parts, verdict);
   return {
     ...(conditions.length > 0 ? { conditions } : {}),
@@ -33,6 +34,7 @@ export function statusOf(parts: StatusParts): JobStatus {
     ...(succeeded > 0 ? { succeeded } : {}),
     ...(failed > 0 ? { failed } : {}),
     ...(completedIndexes === '' ? {} : { completedIndexes }),
+    ...(failedIndexes === undefined ? {} : { failedIndexes }),
     uncountedTerminatedPods,
   };
 }

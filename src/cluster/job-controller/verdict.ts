@@ -1,22 +1,30 @@
 import type { Job } from '../../kube/job.ts';
+import type { Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/pod.ts';
 import type { Verdict } from './conditions.ts';
 import type { Counting } from './counting.ts';
+import { hasFailed } from './job-pods.ts';
 import type { LivePods } from './pod-count.ts';
+import { judgeFailedPod } from './pod-failure-policy.ts';
 
 /**
- * Why a Job fails (spec container-restart-and-jobs.md, 7.3): too many failed Pods, too many restarts
- * of containers under `restartPolicy: OnFailure`, or its deadline.
+ * Why a Job fails (spec container-restart-and-jobs.md, 7.3), in this order: its Pod failure policy,
+ * too many failed Pods, too many restarts of containers under `restartPolicy: OnFailure`, its
+ * deadline, or its failed indexes.
  */
 export interface Evidence {
   readonly job: Job;
   readonly counting: Counting;
+  /** Pods whose end can still be read. */
+  readonly pods: readonly Stored<Pod>[];
   readonly live: LivePods;
   readonly nowMs: number;
 }
 
-export function judge({ job, counting, live, nowMs }: Evidence): Verdict | undefined {
+export function judge({ job, counting, pods, live, nowMs }: Evidence): Verdict | undefined {
   const type = 'FailureTarget';
+  const fatal = failJobMessage(job, pods);
+  if (fatal !== undefined) return { type, reason: 'PodFailurePolicy', message: fatal };
   const limit = job.spec.backoffLimit ?? DEFAULT_BACKOFF_LIMIT;
   if (counting.failed > limit || isBeyondRestarts(job, live.active, limit)) {
     const message = 'Job has reached the specified backoff limit';
@@ -26,7 +34,29 @@ export function judge({ job, counting, live, nowMs }: Evidence): Verdict | undef
     const message = 'Job was active longer than specified deadline';
     return { type, reason: 'DeadlineExceeded', message };
   }
+  return failureOfIndexes(job, counting);
+}
+
+function failJobMessage(job: Job, pods: readonly Stored<Pod>[]): string | undefined {
+  if (job.spec.podFailurePolicy === undefined) return undefined;
+  for (const pod of pods) {
+    if (!hasFailed(job, pod)) continue;
+    const { action, message } = judgeFailedPod(job, pod);
+    if (action === 'FailJob') return message;
+  }
   return undefined;
+}
+
+function failureOfIndexes({ spec }: Job, counting: Counting): Verdict | undefined {
+  const type = 'FailureTarget';
+  const { failed } = counting.indexFailures;
+  if (failed.size === 0) return undefined;
+  if (failed.size > (spec.maxFailedIndexes ?? Number.POSITIVE_INFINITY)) {
+    const message = 'Job has exceeded the specified maximal number of failed indexes';
+    return { type, reason: 'MaxFailedIndexesExceeded', message };
+  }
+  const isOver = counting.completedIndexes.size + failed.size >= (spec.completions ?? 0);
+  return isOver ? { type, reason: 'FailedIndexes', message: 'Job has failed indexes' } : undefined;
 }
 
 /** How long the Job may still be active; undefined without a deadline and while suspended. */

@@ -1,0 +1,84 @@
+import { indexesOf } from '../../kube/index-set.ts';
+import { INDEX_FAILURE_COUNT, INDEX_IGNORED_FAILURE_COUNT, type Job } from '../../kube/job.ts';
+import type { Stored, StringMap } from '../../kube/meta.ts';
+import type { Pod } from '../../kube/pod.ts';
+import { hasEnded, hasFailed, indexOf, isActive, waitsForTerminating } from './job-pods.ts';
+import { judgeFailedPod } from './pod-failure-policy.ts';
+
+/**
+ * `backoffLimitPerIndex` (spec container-restart-and-jobs.md, 7.2 and 7.4): how often each index has
+ * failed is written on its Pods, each of which says how many failed before it. So the last failed Pod
+ * of an index keeps its finalizer until its successor, which takes the count over, is there.
+ */
+export interface IndexFailures {
+  /** Indexes that are given up, in status or to be. */
+  readonly failed: ReadonlySet<number>;
+  /** By index: the failed Pod whose successor is still to be created. */
+  readonly unreplaced: ReadonlyMap<number, Stored<Pod>>;
+}
+
+const NONE: IndexFailures = { failed: new Set(), unreplaced: new Map() };
+
+export function indexFailures(
+  job: Job,
+  tracked: readonly Stored<Pod>[],
+  completed: ReadonlySet<number>,
+): IndexFailures {
+  const limit = job.spec.backoffLimitPerIndex;
+  if (limit === undefined) return NONE;
+  const failed = givenUp(job);
+  const failures: { readonly index: number; readonly pod: Stored<Pod> }[] = [];
+  const held = new Set<number>();
+  for (const pod of tracked) {
+    const index = indexOf(job, pod);
+    if (index === undefined) continue;
+    if (isActive(pod) || (waitsForTerminating(job) && !hasEnded(pod))) held.add(index);
+    if (!hasFailed(job, pod) || completed.has(index)) continue;
+    failures.push({ index, pod });
+    const { action } = judgeFailedPod(job, pod);
+    const isLast = action !== 'Ignore' && failureCount(pod, INDEX_FAILURE_COUNT) >= limit;
+    if (action === 'FailIndex' || isLast) failed.add(index);
+  }
+  const unreplaced = new Map<number, Stored<Pod>>();
+  for (const { index, pod } of failures) {
+    if (held.has(index) || failed.has(index)) continue;
+    const last = unreplaced.get(index);
+    if (last === undefined || allFailures(last) <= allFailures(pod)) unreplaced.set(index, pod);
+  }
+  return { failed, unreplaced };
+}
+
+/** Annotations of the Pod that takes the index over from `replaced`, or begins it. */
+export function failureCountAnnotations(job: Job, replaced: Stored<Pod> | undefined): StringMap {
+  if (job.spec.backoffLimitPerIndex === undefined) return {};
+  if (replaced === undefined) return { [INDEX_FAILURE_COUNT]: '0' };
+  const isIgnored = judgeFailedPod(job, replaced).action === 'Ignore';
+  const counted = failureCount(replaced, INDEX_FAILURE_COUNT) + (isIgnored ? 0 : 1);
+  const ignored = failureCount(replaced, INDEX_IGNORED_FAILURE_COUNT) + (isIgnored ? 1 : 0);
+  return {
+    [INDEX_FAILURE_COUNT]: `${counted}`,
+    ...(ignored > 0 ? { [INDEX_IGNORED_FAILURE_COUNT]: `${ignored}` } : {}),
+  };
+}
+
+/** How often the index has failed with this Pod's failure, ignored or not. */
+export function allFailures(pod: Pod): number {
+  return (
+    failureCount(pod, INDEX_FAILURE_COUNT) + failureCount(pod, INDEX_IGNORED_FAILURE_COUNT) + 1
+  );
+}
+
+function givenUp(job: Job): Set<number> {
+  const failed = new Set<number>();
+  for (const index of indexesOf(job.status?.failedIndexes ?? '')) {
+    if (index >= (job.spec.completions ?? 0)) break;
+    failed.add(index);
+  }
+  return failed;
+}
+
+/** Our own annotation; one that somebody has broken counts as none. */
+function failureCount({ metadata }: Pod, key: string): number {
+  const text = metadata.annotations?.[key] ?? '';
+  return /^\d{1,10}$/.test(text) ? Number(text) : 0;
+}

@@ -1,0 +1,59 @@
+import type { Job, PodFailurePolicyRule } from '../../kube/job.ts';
+import type { ContainerStatus, Pod } from '../../kube/pod.ts';
+
+/**
+ * What a Job's `podFailurePolicy` says about a Pod that has failed (spec
+ * container-restart-and-jobs.md, 7.5): the first rule that matches decides, and without one the
+ * failure counts.
+ */
+export type PodFailureAction = PodFailurePolicyRule['action'];
+
+export interface PodFailureJudgement {
+  readonly action: PodFailureAction;
+  /** Why, for the condition of a Job that fails by it; empty if no rule matched. */
+  readonly message: string;
+}
+
+const COUNTED: PodFailureJudgement = { action: 'Count', message: '' };
+
+export function judgeFailedPod(job: Job, pod: Pod): PodFailureJudgement {
+  const rules = job.spec.podFailurePolicy?.rules ?? [];
+  for (const [index, rule] of rules.entries()) {
+    const cause = causeOf(rule, pod);
+    if (cause === undefined) continue;
+    return {
+      action: rule.action,
+      message: `${cause} matching ${rule.action} rule at index ${index}`,
+    };
+  }
+  return COUNTED;
+}
+
+function causeOf({ onExitCodes, onPodConditions }: PodFailurePolicyRule, pod: Pod) {
+  const name = `${pod.metadata.namespace ?? ''}/${pod.metadata.name ?? ''}`;
+  if (onExitCodes !== undefined) {
+    const end = exitThatMatches(onExitCodes, pod);
+    if (end === undefined) return undefined;
+    return `Container ${end.container} for pod ${name} failed with exit code ${end.exitCode}`;
+  }
+  const found = onPodConditions?.find(({ type, status = 'True' }) =>
+    pod.status?.conditions?.some((each) => each.type === type && each.status === status),
+  );
+  return found === undefined ? undefined : `Pod ${name} has condition ${found.type}`;
+}
+
+function exitThatMatches(
+  { containerName, operator, values }: NonNullable<PodFailurePolicyRule['onExitCodes']>,
+  { status }: Pod,
+): { readonly container: string; readonly exitCode: number } | undefined {
+  const statuses: readonly ContainerStatus[] = [
+    ...(status?.containerStatuses ?? []),
+    ...(status?.initContainerStatuses ?? []),
+  ];
+  for (const { name, state } of statuses) {
+    const exitCode = state?.terminated?.exitCode ?? 0;
+    if (exitCode === 0 || (containerName !== undefined && containerName !== name)) continue;
+    if (values.includes(exitCode) === (operator === 'In')) return { container: name, exitCode };
+  }
+  return undefined;
+}

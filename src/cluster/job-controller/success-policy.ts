@@ -1,0 +1,31 @@
+import { indexesOf } from '../../kube/index-set.ts';
+import type { Job, SuccessPolicy } from '../../kube/job.ts';
+import type { Verdict } from './conditions.ts';
+
+/** Whether enough indexes, or the right ones, have succeeded for the Job to be complete (7.6). */
+export function meetsSuccessPolicy(
+  { spec }: Job,
+  completed: ReadonlySet<number>,
+): Verdict | undefined {
+  const rules = spec.successPolicy?.rules ?? [];
+  const index = rules.findIndex((rule) => isMet(rule, completed));
+  if (index < 0) return undefined;
+  const message = `Matched rules at index ${index}`;
+  return { type: 'SuccessCriteriaMet', reason: 'SuccessPolicy', message };
+}
+
+function isMet(
+  { succeededIndexes, succeededCount }: SuccessPolicy['rules'][number],
+  completed: ReadonlySet<number>,
+): boolean {
+  if (succeededIndexes === undefined) {
+    return succeededCount !== undefined && completed.size >= succeededCount;
+  }
+  let listed = 0;
+  let succeeded = 0;
+  for (const index of indexesOf(succeededIndexes)) {
+    listed++;
+    if (completed.has(index)) succeeded++;
+  }
+  return succeeded >= (succeededCount ?? listed);
+}

@@ -1,0 +1,76 @@
+import { JOBS, type Job } from '../../kube/job.ts';
+import type { Stored } from '../../kube/meta.ts';
+import { isReason } from '../../kube/status.ts';
+import type { Client } from '../../runtime/client.ts';
+import { type ReconcileResult, startController } from '../../runtime/controller.ts';
+import { type Informer, keyOf } from '../../runtime/informer.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Random } from '../../runtime/ports/random.ts';
+import { trueCondition } from './conditions.ts';
+
+/**
+ * Deletes Jobs `ttlSecondsAfterFinished` seconds after their end, with everything that they own
+ * (spec container-restart-and-jobs.md, 7.1). The value may still change: the Job is read again first.
+ */
+export interface TtlAfterFinishedOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly jobs: Informer<Job>;
+}
+
+const WORKERS = 1;
+
+export function startTtlAfterFinished(options: TtlAfterFinishedOptions): { stop(): Promise<void> } {
+  const { client, clock, jobs } = options;
+  const controller = startController({
+    ...options,
+    name: 'ttl-after-finished',
+    workers: WORKERS,
+    reconcile: async (key, signal): Promise<ReconcileResult | undefined> => {
+      const cached = jobs.store.get(key);
+      if (cached === undefined) return undefined;
+      const waitMs = remainingTtlMs(cached, clock.now());
+      if (waitMs === undefined) return undefined;
+      if (waitMs > 0) return { requeueAfterMs: waitMs };
+      await deleteIfExpired(client, cached, clock.now(), signal);
+      return undefined;
+    },
+  });
+  const consider = (job: Stored<Job>): void => {
+    if (remainingTtlMs(job, clock.now()) !== undefined) controller.enqueue(keyOf(job));
+  };
+  jobs.subscribe({ added: consider, updated: consider });
+  return { stop: () => controller.stop() };
+}
+
+/** Undefined for a Job that has not finished, sets no TTL or is being deleted. */
+export function remainingTtlMs(job: Job, nowMs: number): number | undefined {
+  const { ttlSecondsAfterFinished } = job.spec;
+  const end = trueCondition(job, 'Complete') ?? trueCondition(job, 'Failed');
+  const endMs = Date.parse(end?.lastTransitionTime ?? '');
+  if (ttlSecondsAfterFinished === undefined || Number.isNaN(endMs)) return undefined;
+  if (job.metadata.deletionTimestamp !== undefined) return undefined;
+  return Math.max(0, endMs + ttlSecondsAfterFinished * 1000 - nowMs);
+}
+
+async function deleteIfExpired(
+  client: Client,
+  { metadata }: Stored<Job>,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const { name, namespace = '', uid } = metadata;
+  try {
+    const fresh = await client.get(JOBS, { namespace, name }, { signal });
+    if (fresh.metadata.uid !== uid || remainingTtlMs(fresh, nowMs) !== 0) return;
+    const preconditions = { uid, resourceVersion: fresh.metadata.resourceVersion };
+    const options = { propagationPolicy: 'Foreground', preconditions, signal } as const;
+    await client.delete(JOBS, { namespace, name }, options);
+  } catch (error) {
+    // Gone already; or changed since, which brings it here again.
+    if (!isReason(error, 'NotFound', 'Conflict')) throw error;
+  }
+}
