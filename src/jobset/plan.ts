@@ -4,6 +4,7 @@ import { isFinished } from './conditions.ts';
 import { type Action, converge, deletions } from './convergence.ts';
 import { countersWrite } from './counters.ts';
 import { type DefaultedSpec, withDefaults } from './defaults.ts';
+import { inBothDialects, takenOver } from './dialect.ts';
 import { planGroupRestart } from './group-restart.ts';
 import { currentEpoch, isConverging, slotCount, type Watchpoint } from './in-place-restart.ts';
 import { planJobFailure } from './job-failure.ts';
@@ -51,6 +52,7 @@ export function plan(snapshot: Snapshot): Plan {
   const step =
     planFinished(planning) ??
     planRejected(planning) ??
+    planTakenOver(planning) ??
     planFailed(planning) ??
     planSucceeded(planning) ??
     planRunning(planning);
@@ -120,6 +122,17 @@ function planRejected({ snapshot, spec, draft, stages }: Planning): Step | undef
   if (stages !== undefined) draft.set({ deprecatedEpoch: 0, syncedEpoch: 0 });
   for (const note of jobSetWarnings(jobSet, spec)) draft.event('Warning', 'SpecWarning', note);
   return undefined;
+}
+
+/** A group that upstream's controller ran goes on where it stands: nobody has to restart for that. */
+function planTakenOver({ snapshot, draft, counters, stages }: Planning): Step | undefined {
+  if (stages === undefined) return undefined;
+  const fields = takenOver(snapshot.jobSet.status, counters);
+  if (fields === undefined) return undefined;
+  draft.set(fields);
+  const note = `continues after epoch ${fields.deprecatedEpoch}, as upstream's attempts say`;
+  draft.event('Normal', 'TakenOver', note);
+  return { actions: [] };
 }
 
 function planFailed(planning: Planning): Step | undefined {
@@ -193,7 +206,7 @@ function finish(planning: Planning, step: Step): Plan {
   const delays = [step.requeueAfterMs, isCounted ? undefined : waitMs];
   const requeueAfterMs = earliest(delays);
   return {
-    status: draft.isChanged ? draft.status : undefined,
+    status: draft.isChanged ? inBothDialects(draft.status) : undefined,
     actions: step.actions,
     events: draft.events,
     outcomes: draft.outcomes,
