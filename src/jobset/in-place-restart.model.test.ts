@@ -4,9 +4,10 @@ import { replicatedJob, storedJob, storedJobSet } from '../../test/fixtures/jobs
 import type { Stored } from '../kube/meta.ts';
 import { DEFAULT_FEATURE_GATES } from './feature-gates.ts';
 import type { JobSet, JobSetStatus } from './jobset.ts';
-import { MemberCounts, type PodFacts } from './members.ts';
+import { MemberCounts } from './members.ts';
 import { jobName } from './naming.ts';
 import { plan } from './plan.ts';
+import type { PodFacts } from './pod-facts.ts';
 import type { Answers } from './snapshot.ts';
 
 /**

@@ -1,7 +1,8 @@
 import type { Job } from '../kube/job.ts';
 import type { Stored } from '../kube/meta.ts';
 import type { JobSetStatus } from './jobset.ts';
-import type { Members, PodFacts } from './members.ts';
+import type { Members } from './members.ts';
+import type { PodFacts } from './pod-facts.ts';
 
 /**
  * When the epoch of a group ends and when the next one begins (design, section 5, "Controller"). The

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MemberCounts, type PodFacts, parseEpoch, podFacts } from './members.ts';
+import { MemberCounts } from './members.ts';
 import { EPOCH, NOTICE } from './names.ts';
+import { type PodFacts, parseEpoch, podFacts } from './pod-facts.ts';
 
 const POD = {
   apiVersion: 'v1',

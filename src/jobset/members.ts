@@ -1,7 +1,4 @@
-import { COMPLETION_INDEX } from '../kube/job.ts';
-import { controllerOf, type PartialObjectMetadata } from '../kube/meta.ts';
-import { EPOCH, NOTICE } from './names.ts';
-import { type Notice, parseNotice } from './notice.ts';
+import { MAX_AGENT_STARTS, type PodFacts } from './pod-facts.ts';
 
 /**
  * The Pods of one JobSet, counted as their metadata changes: a Pod event costs O(1), however large
@@ -20,6 +17,8 @@ export interface Members {
   announcing(epoch: number): Iterable<PodFacts>;
   /** Pods that are not being deleted and whose notice is of `epoch`. */
   noticing(epoch: number): Iterable<PodFacts>;
+  /** Pods that are not being deleted and whose agent has started too often for `epoch`. */
+  crashing(epoch: number): Iterable<PodFacts>;
   /** When an announcement last changed, by the clock of the caller of `observe`. */
   readonly lastAnnouncementMs: number | undefined;
 }
@@ -37,57 +36,10 @@ export interface JobMembers {
   below(epoch: number): number;
   /** How many Pods, being deleted or not, are not known to announce `epoch`. */
   otherThan(epoch: number): number;
+  /** Whether a Pod of that completion index lives, being deleted or not. */
+  hasPodIn(slot: string): boolean;
   /** Completion indexes of which a Pod has succeeded; for a NonIndexed Job, Pods. */
   readonly succeeded: ReadonlySet<string>;
-}
-
-/** What the metadata of one Pod say about its membership. */
-export interface PodFacts {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly jobUid: string;
-  readonly jobName: string;
-  /** Completion index; undefined in a NonIndexed Job, where any Pod fills any slot. */
-  readonly slot: string | undefined;
-  /** The announced epoch, at least 1; undefined while none or none that is valid. */
-  readonly epoch: number | undefined;
-  /** An annotation that is no epoch. */
-  readonly malformedEpoch: string | undefined;
-  readonly notice: Notice | undefined;
-  readonly isTerminating: boolean;
-}
-
-/** Undefined if the Pod has no Job as its controller, so that it cannot be a member of anything. */
-export function podFacts(pod: PartialObjectMetadata): PodFacts | undefined {
-  const { metadata } = pod;
-  const owner = controllerOf(metadata);
-  if (owner?.kind !== 'Job' || !owner.apiVersion.startsWith('batch/')) return undefined;
-  const text = metadata.annotations?.[EPOCH];
-  const epoch = text === undefined ? undefined : parseEpoch(text);
-  const notice = metadata.annotations?.[NOTICE];
-  return {
-    namespace: metadata.namespace ?? '',
-    name: metadata.name ?? '',
-    uid: metadata.uid ?? '',
-    jobUid: owner.uid,
-    jobName: owner.name,
-    slot: metadata.annotations?.[COMPLETION_INDEX],
-    epoch,
-    malformedEpoch: epoch === undefined ? text : undefined,
-    notice: notice === undefined ? undefined : parseNotice(notice),
-    isTerminating: metadata.deletionTimestamp !== undefined,
-  };
-}
-
-/** The highest epoch that fits the API's int32. */
-export const MAX_EPOCH = 2_147_483_647;
-
-/** An announced epoch: decimal digits, 1 to 2147483647. Undefined for any other text. */
-export function parseEpoch(text: string): number | undefined {
-  if (!/^[0-9]{1,10}$/.test(text)) return undefined;
-  const epoch = Number(text);
-  return epoch >= 1 && epoch <= MAX_EPOCH ? epoch : undefined;
 }
 
 /** The counts behind `Members`, for whoever watches the Pods. */
@@ -96,6 +48,7 @@ export class MemberCounts implements Members {
   readonly #jobs = new Map<string, JobCounts>();
   readonly #announcing = new Map<number, Map<string, PodFacts>>();
   readonly #noticing = new Map<number, Map<string, PodFacts>>();
+  readonly #crashing = new Map<number, Map<string, PodFacts>>();
   #lastAnnouncementMs: number | undefined;
 
   get lastAnnouncementMs(): number | undefined {
@@ -168,6 +121,10 @@ export class MemberCounts implements Members {
     return this.#noticing.get(epoch)?.values() ?? [];
   }
 
+  crashing(epoch: number): Iterable<PodFacts> {
+    return this.#crashing.get(epoch)?.values() ?? [];
+  }
+
   #count(pod: PodFacts, by: 1 | -1): void {
     const job = this.#job(pod.jobUid);
     job.count(pod, by);
@@ -175,6 +132,10 @@ export class MemberCounts implements Members {
     if (pod.isTerminating) return;
     if (pod.epoch !== undefined) list(this.#announcing, pod.epoch, pod, by);
     if (pod.notice !== undefined) list(this.#noticing, pod.notice.epoch, pod, by);
+    const { starts } = pod;
+    if (starts !== undefined && starts.starts > MAX_AGENT_STARTS) {
+      list(this.#crashing, starts.epoch, pod, by);
+    }
   }
 
   #job(uid: string): JobCounts {
@@ -197,6 +158,7 @@ class JobCounts implements JobMembers {
   doubledSlots = 0;
   readonly succeeded = new Set<string>();
   readonly #livePodsOfSlot = new Map<string, number>();
+  readonly #endingPodsOfSlot = new Map<string, number>();
   readonly #liveAtEpoch = new Map<number, number>();
   /** Live and terminating. */
   readonly #allAtEpoch = new Map<number, number>();
@@ -205,6 +167,7 @@ class JobCounts implements JobMembers {
     if (pod.epoch !== undefined) add(this.#allAtEpoch, pod.epoch, by);
     if (pod.isTerminating) {
       this.terminating += by;
+      if (pod.slot !== undefined) add(this.#endingPodsOfSlot, pod.slot, by);
       return;
     }
     this.live += by;
@@ -226,6 +189,10 @@ class JobCounts implements JobMembers {
     return sum;
   }
 
+  hasPodIn(slot: string): boolean {
+    return this.#livePodsOfSlot.has(slot) || this.#endingPodsOfSlot.has(slot);
+  }
+
   otherThan(epoch: number): number {
     return this.live + this.terminating - (this.#allAtEpoch.get(epoch) ?? 0);
   }
@@ -237,7 +204,10 @@ function saysTheSame(a: PodFacts, b: PodFacts): boolean {
     a.epoch === b.epoch &&
     a.isTerminating === b.isTerminating &&
     a.malformedEpoch === b.malformedEpoch &&
-    a.notice?.epoch === b.notice?.epoch
+    a.malformedAttempt === b.malformedAttempt &&
+    a.notice?.epoch === b.notice?.epoch &&
+    a.starts?.epoch === b.starts?.epoch &&
+    a.starts?.starts === b.starts?.starts
   );
 }
 

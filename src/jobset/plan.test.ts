@@ -4,8 +4,9 @@ import type { Job, JobStatus } from '../kube/job.ts';
 import type { Stored } from '../kube/meta.ts';
 import { DEFAULT_FEATURE_GATES } from './feature-gates.ts';
 import type { JobSet, JobSetSpec, JobSetStatus } from './jobset.ts';
-import { MemberCounts, type PodFacts } from './members.ts';
+import { MemberCounts } from './members.ts';
 import { type Plan, plan } from './plan.ts';
+import type { PodFacts } from './pod-facts.ts';
 import type { Snapshot } from './snapshot.ts';
 
 const NOW_MS = Date.parse('2026-01-01T01:00:00Z');

@@ -3,7 +3,8 @@ import type { Stored } from '../kube/meta.ts';
 import type { AgentProgram } from './agent-mode.ts';
 import type { FeatureGates } from './feature-gates.ts';
 import type { JobSet } from './jobset.ts';
-import type { Members, PodFacts } from './members.ts';
+import type { Members } from './members.ts';
+import type { PodFacts } from './pod-facts.ts';
 import type { Witness } from './witness.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { ContainerStateTerminated, ContainerStatus, Pod } from '../kube/pod.ts';
 import { isTrue } from './conditions.ts';
 import type { RestartWitness } from './jobset.ts';
-import type { PodFacts } from './members.ts';
+import type { PodFacts } from './pod-facts.ts';
 import { AGENT_CONTAINER_NAME, UPSTREAM_AGENT_CONTAINER_NAME } from './names.ts';
 import type { WorkerEnd } from './notice.ts';
 

@@ -1,7 +1,8 @@
 import type { Watchpoint } from '../jobset/in-place-restart.ts';
 import { JOBSETS } from '../jobset/jobset.ts';
-import { MemberCounts, type Members, type PodFacts, podFacts } from '../jobset/members.ts';
+import { MemberCounts, type Members } from '../jobset/members.ts';
 import { EPOCH, JOBSET_GROUP, JOBSET_NAME, JOBSET_UID } from '../jobset/names.ts';
+import { type PodFacts, podFacts } from '../jobset/pod-facts.ts';
 import type { Job } from '../kube/job.ts';
 import {
   controllerOf,

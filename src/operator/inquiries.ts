@@ -1,6 +1,6 @@
 import type { JobSet } from '../jobset/jobset.ts';
 import { JOBSETS } from '../jobset/jobset.ts';
-import { type PodFacts, podFacts } from '../jobset/members.ts';
+import { type PodFacts, podFacts } from '../jobset/pod-facts.ts';
 import { JOBSET_UID } from '../jobset/names.ts';
 import type { Answers, FailedJobAnswer, Question } from '../jobset/snapshot.ts';
 import { type Witness, witnessOf } from '../jobset/witness.ts';

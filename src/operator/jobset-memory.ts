@@ -1,4 +1,4 @@
-import type { PodFacts } from '../jobset/members.ts';
+import type { PodFacts } from '../jobset/pod-facts.ts';
 import type { Knowledge } from '../jobset/snapshot.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { AgentProgram } from '../jobset/agent-mode.ts';
 import { withDefaults } from '../jobset/defaults.ts';
 import type { FeatureGates } from '../jobset/feature-gates.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
-import type { PodFacts } from '../jobset/members.ts';
+import type { PodFacts } from '../jobset/pod-facts.ts';
 import { subdomainOf } from '../jobset/naming.ts';
 import { type Plan, plan } from '../jobset/plan.ts';
 import type { Answers, Knowledge, Snapshot } from '../jobset/snapshot.ts';
