@@ -1,0 +1,183 @@
+/** `int("3")`, `string(1.5)`, `type(x)`: from one type to another. */
+import { durationText, parseDuration, SECOND } from '../duration.ts';
+import { CHARACTER_COST } from '../limits.ts';
+import {
+  ANY,
+  BOOL,
+  BYTES,
+  DOUBLE,
+  DURATION,
+  INT,
+  LIST,
+  MAP,
+  type Overload,
+  overload,
+  type Parameter,
+  STRING,
+  TIMESTAMP,
+  UINT,
+} from '../overload.ts';
+import { parseTimestamp, timestampOf, timestampText } from '../timestamp.ts';
+import { type CelType, TYPE_TYPE } from '../type.ts';
+import { CelError, type CelValue, type Outcome, sizeOf, TypeValue, typeNameOf } from '../value.ts';
+import { int, uint } from './operators.ts';
+
+/** Reading or copying a text once. */
+const PASS = { cost: ([size = 0]: readonly number[]) => 1 + size * CHARACTER_COST };
+
+function conversion<T extends CelValue>(
+  name: string,
+  from: Parameter<T>,
+  to: CelType,
+  apply: (value: T) => Outcome,
+): Overload {
+  return overload(name, [from], to, ([value]) => apply(value), PASS);
+}
+
+const NUMERIC: readonly Overload[] = [
+  conversion('int', INT, INT.type, (value) => value),
+  conversion('int', UINT, INT.type, ({ value }) => int(value)),
+  conversion('int', DOUBLE, INT.type, (value) => fromDouble(value, int, 'integer overflow')),
+  conversion('int', STRING, INT.type, (text) => wholeNumber(text, int, 'ParseInt')),
+  conversion('int', TIMESTAMP, INT.type, ({ nanoseconds }) => floorSeconds(nanoseconds)),
+  conversion('int', DURATION, INT.type, ({ nanoseconds }) => nanoseconds),
+  conversion('uint', UINT, UINT.type, (value) => value),
+  conversion('uint', INT, UINT.type, uint),
+  conversion('uint', DOUBLE, UINT.type, (value) =>
+    fromDouble(value, uint, 'unsigned integer overflow'),
+  ),
+  conversion('uint', STRING, UINT.type, (text) => wholeNumber(text, uint, 'ParseUint')),
+  conversion('double', DOUBLE, DOUBLE.type, (value) => value),
+  conversion('double', INT, DOUBLE.type, Number),
+  conversion('double', UINT, DOUBLE.type, ({ value }) => Number(value)),
+  conversion('double', STRING, DOUBLE.type, toDouble),
+];
+
+const TEXTUAL: readonly Overload[] = [
+  conversion('string', STRING, STRING.type, (text) => text),
+  conversion('string', BOOL, STRING.type, String),
+  conversion('string', INT, STRING.type, String),
+  conversion('string', UINT, STRING.type, ({ value }) => String(value)),
+  conversion('string', DOUBLE, STRING.type, doubleText),
+  conversion('string', BYTES, STRING.type, textOf),
+  conversion('string', TIMESTAMP, STRING.type, timestampText),
+  conversion('string', DURATION, STRING.type, durationText),
+  conversion('bytes', BYTES, BYTES.type, (bytes) => bytes),
+  conversion('bytes', STRING, BYTES.type, (text) => new TextEncoder().encode(text)),
+  conversion('bool', BOOL, BOOL.type, (value) => value),
+  conversion('bool', STRING, BOOL.type, toBool),
+];
+
+const TEMPORAL: readonly Overload[] = [
+  conversion('timestamp', TIMESTAMP, TIMESTAMP.type, (time) => time),
+  conversion('timestamp', INT, TIMESTAMP.type, (seconds) => timestampOf(seconds * SECOND)),
+  conversion('timestamp', STRING, TIMESTAMP.type, (text) =>
+    orError(parseTimestamp(text), `type conversion error from '${text}' to 'timestamp'`),
+  ),
+  conversion('duration', DURATION, DURATION.type, (duration) => duration),
+  conversion('duration', STRING, DURATION.type, (text) =>
+    orError(parseDuration(text), `time: invalid duration "${text}"`),
+  ),
+];
+
+function sizes(): readonly Overload[] {
+  const measured: readonly Parameter<CelValue>[] = [STRING, BYTES, LIST, MAP];
+  return measured.flatMap((of) =>
+    ['size', '.size'].map((name) =>
+      overload(name, [of], INT.type, ([value]) => BigInt(lengthOf(value)), {
+        resultSize: () => 1,
+      }),
+    ),
+  );
+}
+
+/** Characters of a text are code points. */
+function lengthOf(value: CelValue): number {
+  return typeof value === 'string' ? characterCount(value) : sizeOf(value);
+}
+
+export function characterCount(text: string): number {
+  let count = text.length;
+  for (let at = 0; at < text.length - 1; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0xd800 || unit > 0xdbff) continue;
+    const next = text.charCodeAt(at + 1);
+    if (next < 0xdc00 || next > 0xdfff) continue;
+    count--;
+    at++;
+  }
+  return count;
+}
+
+export const CONVERSIONS: readonly Overload[] = [
+  ...NUMERIC,
+  ...TEXTUAL,
+  ...TEMPORAL,
+  ...sizes(),
+  overload('type', [ANY], TYPE_TYPE, ([value]) => new TypeValue(typeNameOf(value))),
+];
+
+/** Go writes a double with an exponent where JavaScript does, and infinities its own way. */
+export function doubleText(value: number): string {
+  if (Number.isNaN(value)) return 'NaN';
+  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
+  const [digits = '', exponent] = String(value).split('e');
+  if (exponent === undefined) return digits;
+  const magnitude = exponent.replace(/^[+-]/, '').padStart(2, '0');
+  return `${digits}e${exponent.startsWith('-') ? '-' : '+'}${magnitude}`;
+}
+
+function fromDouble(value: number, make: (value: bigint) => Outcome, overflow: string): Outcome {
+  return Number.isFinite(value) ? make(BigInt(Math.trunc(value))) : new CelError(overflow);
+}
+
+/** Longer digits are out of range anyway. */
+const MAX_DIGITS = 25;
+
+function wholeNumber(text: string, make: (value: bigint) => Outcome, parser: string): Outcome {
+  const isNumber = parser === 'ParseInt' ? /^[+-]?\d+$/.test(text) : /^\d+$/.test(text);
+  if (!isNumber) return new CelError(`strconv.${parser}: parsing "${text}": invalid syntax`);
+  const outOfRange = new CelError(`strconv.${parser}: parsing "${text}": value out of range`);
+  const digits = text.replace(/^\+/, '').replace(/^(-?)0+(?=\d)/, '$1');
+  if (digits.length > MAX_DIGITS) return outOfRange;
+  const value = make(BigInt(digits));
+  return value instanceof CelError ? outOfRange : value;
+}
+
+const DOUBLE_TEXT = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?|nan)$/i;
+
+function toDouble(text: string): Outcome {
+  if (!DOUBLE_TEXT.test(text)) {
+    return new CelError(`strconv.ParseFloat: parsing "${text}": invalid syntax`);
+  }
+  if (/nan$/i.test(text)) return Number.NaN;
+  if (/inf/i.test(text)) return text.startsWith('-') ? -Infinity : Infinity;
+  return Number(text);
+}
+
+const TRUE: ReadonlySet<string> = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);
+const FALSE: ReadonlySet<string> = new Set(['0', 'f', 'F', 'FALSE', 'false', 'False']);
+
+function toBool(text: string): Outcome {
+  if (TRUE.has(text)) return true;
+  if (FALSE.has(text)) return false;
+  return new CelError(`strconv.ParseBool: parsing "${text}": invalid syntax`);
+}
+
+function textOf(bytes: Uint8Array): Outcome {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (error) {
+    if (error instanceof TypeError) return new CelError('invalid UTF-8 in bytes, cannot convert');
+    throw error;
+  }
+}
+
+function floorSeconds(nanoseconds: bigint): bigint {
+  const rest = ((nanoseconds % SECOND) + SECOND) % SECOND;
+  return (nanoseconds - rest) / SECOND;
+}
+
+function orError(value: CelValue | undefined, message: string): Outcome {
+  return value ?? new CelError(message);
+}

@@ -1,0 +1,109 @@
+/**
+ * Regular expressions, in the syntax of RE2 and in linear time. A literal pattern is compiled once
+ * for the expression that holds it; others go through a small cache.
+ */
+import { RE2JS } from 're2js';
+import { CHARACTER_COST } from '../limits.ts';
+import { INT, type Overload, overload, STRING } from '../overload.ts';
+import { BOOL_TYPE, listOf, STRING_TYPE } from '../type.ts';
+import { CelError, CelList, type Outcome } from '../value.ts';
+
+/** A pattern is a program that runs over every character. */
+const MATCHING = {
+  cost: ([text = 0, pattern = 0]: readonly number[]) =>
+    1 + (1 + text) * CHARACTER_COST * (1 + pattern * PATTERN_COST) + pattern,
+  resultSize: ([text = 0]: readonly number[]) => text,
+};
+/** As cel-go has it. */
+const PATTERN_COST = 0.25;
+
+export const REGEX_FUNCTIONS: readonly Overload[] = [
+  ...['matches', '.matches'].map((name) =>
+    overload(name, [STRING, STRING], BOOL_TYPE, ([text, pattern]) => matches(text, pattern), {
+      ...MATCHING,
+      resultSize: () => 1,
+    }),
+  ),
+  overload(
+    '.find',
+    [STRING, STRING],
+    STRING_TYPE,
+    ([text, pattern]) => find(text, pattern),
+    MATCHING,
+  ),
+  overload(
+    '.findAll',
+    [STRING, STRING],
+    listOf(STRING_TYPE),
+    ([text, pattern]) => findAll(text, pattern, -1n),
+    MATCHING,
+  ),
+  overload(
+    '.findAll',
+    [STRING, STRING, INT],
+    listOf(STRING_TYPE),
+    ([text, pattern, limit]) => findAll(text, pattern, limit),
+    MATCHING,
+  ),
+];
+
+/** Functions whose second argument is a pattern: a literal one is checked with the expression. */
+export const TAKES_PATTERN: ReadonlySet<string> = new Set([
+  'matches',
+  '.matches',
+  '.find',
+  '.findAll',
+]);
+
+/** Undefined for a pattern of RE2. */
+export function patternError(pattern: string): string | undefined {
+  const compiled = compiledPattern(pattern);
+  return compiled instanceof CelError ? compiled.message : undefined;
+}
+
+const CACHE_LIMIT = 256;
+const CACHE = new Map<string, RE2JS | CelError>();
+
+/** The least recently used of too many goes. */
+function compiledPattern(pattern: string): RE2JS | CelError {
+  const known = CACHE.get(pattern);
+  const compiled = known ?? compile(pattern);
+  CACHE.delete(pattern);
+  CACHE.set(pattern, compiled);
+  if (CACHE.size > CACHE_LIMIT) {
+    const [oldest] = CACHE.keys();
+    if (oldest !== undefined) CACHE.delete(oldest);
+  }
+  return compiled;
+}
+
+function compile(pattern: string): RE2JS | CelError {
+  try {
+    return RE2JS.compile(pattern);
+  } catch (error) {
+    return new CelError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function matches(text: string, pattern: string): Outcome {
+  const compiled = compiledPattern(pattern);
+  return compiled instanceof CelError ? compiled : compiled.test(text);
+}
+
+function find(text: string, pattern: string): Outcome {
+  const compiled = compiledPattern(pattern);
+  if (compiled instanceof CelError) return compiled;
+  const matcher = compiled.matcher(text);
+  return matcher.find() ? (matcher.group() ?? '') : '';
+}
+
+function findAll(text: string, pattern: string, limit: bigint): Outcome {
+  const compiled = compiledPattern(pattern);
+  if (compiled instanceof CelError) return compiled;
+  const matcher = compiled.matcher(text);
+  const found: string[] = [];
+  while ((limit < 0n || BigInt(found.length) < limit) && matcher.find()) {
+    found.push(matcher.group() ?? '');
+  }
+  return CelList.of(found);
+}

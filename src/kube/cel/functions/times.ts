@@ -1,0 +1,49 @@
+/** Parts of times and durations. */
+import { SECOND } from '../duration.ts';
+import { DURATION, type Overload, overload, STRING, TIMESTAMP } from '../overload.ts';
+import { type TimePart, timePart } from '../timestamp.ts';
+import { INT_TYPE } from '../type.ts';
+
+const PARTS: readonly TimePart[] = [
+  'getFullYear',
+  'getMonth',
+  'getDayOfYear',
+  'getDayOfMonth',
+  'getDate',
+  'getDayOfWeek',
+  'getHours',
+  'getMinutes',
+  'getSeconds',
+  'getMilliseconds',
+];
+
+/** Finding the rules of a named zone costs far more than anything else here. */
+const ZONE_COST = 100;
+
+const DURATION_PARTS: readonly (readonly [string, bigint])[] = [
+  ['.getHours', 3_600n * SECOND],
+  ['.getMinutes', 60n * SECOND],
+  ['.getSeconds', SECOND],
+];
+
+export const TIME_FUNCTIONS: readonly Overload[] = [
+  ...PARTS.flatMap((part) => [
+    overload(`.${part}`, [TIMESTAMP], INT_TYPE, ([time]) => timePart(time, part, 'UTC')),
+    overload(
+      `.${part}`,
+      [TIMESTAMP, STRING],
+      INT_TYPE,
+      ([time, zone]) => timePart(time, part, zone),
+      { cost: () => ZONE_COST },
+    ),
+  ]),
+  ...DURATION_PARTS.map(([name, unit]) =>
+    overload(name, [DURATION], INT_TYPE, ([{ nanoseconds }]) => nanoseconds / unit),
+  ),
+  overload(
+    '.getMilliseconds',
+    [DURATION],
+    INT_TYPE,
+    ([{ nanoseconds }]) => (nanoseconds % SECOND) / 1_000_000n,
+  ),
+];

@@ -1,0 +1,133 @@
+/** Comprehensions: `all`, `exists`, `exists_one`, and those that build lists and maps. */
+import { COST_EXCEEDED } from './budget.ts';
+import type { LoopKind } from './checked.ts';
+import type { Frame, Run } from './evaluator.ts';
+import {
+  CelError,
+  CelList,
+  CelMap,
+  type CelValue,
+  keyText,
+  NO_SUCH_OVERLOAD,
+  type Outcome,
+} from './value.ts';
+
+export interface Loop {
+  readonly loop: LoopKind;
+  readonly range: Run;
+  readonly slots: readonly number[];
+  readonly filter: Run | undefined;
+  readonly body: Run;
+}
+
+export function runLoop(loop: Loop): Run {
+  return (frame) => {
+    const range = loop.range(frame);
+    if (range instanceof CelError) return range;
+    const passes = passesOver(range, loop.slots.length);
+    if (passes === undefined) return NO_SUCH_OVERLOAD;
+    // Reading the range is paid for before anything is made of it.
+    if (!frame.budget.spend(passes.size)) return COST_EXCEEDED;
+    switch (loop.loop) {
+      case 'All':
+        return quantify(loop, frame, passes, false);
+      case 'Exists':
+        return quantify(loop, frame, passes, true);
+      case 'ExistsOne':
+        return existsOne(loop, frame, passes);
+      case 'List':
+        return collect(loop, frame, passes);
+      case 'Map':
+        return collectMap(loop, frame, passes);
+    }
+  };
+}
+
+/** What the variables of a loop are, pass by pass. */
+interface Passes {
+  readonly size: number;
+  readonly at: (pass: number) => readonly Outcome[];
+}
+
+function passesOver(range: CelValue, variables: number): Passes | undefined {
+  if (range instanceof CelList) {
+    const { size } = range;
+    if (variables === 1) return { size, at: (pass) => [range.at(pass)] };
+    return { size, at: (pass) => [BigInt(pass), range.at(pass)] };
+  }
+  if (!(range instanceof CelMap)) return undefined;
+  const keys = range.content.keys();
+  const key = (pass: number): CelValue => keys[pass] ?? null;
+  if (variables === 1) return { size: keys.length, at: (pass) => [key(pass)] };
+  return {
+    size: keys.length,
+    at: (pass) => [key(pass), range.content.get(key(pass)) ?? null],
+  };
+}
+
+function enter({ slots }: Loop, frame: Frame, passes: Passes, pass: number): void {
+  const values = passes.at(pass);
+  for (const [index, slot] of slots.entries()) frame.slots[slot] = values[index] ?? null;
+}
+
+/** One `decisive` pass decides, whatever other passes fail with. */
+function quantify(loop: Loop, frame: Frame, passes: Passes, decisive: boolean): Outcome {
+  let failure: CelError | undefined;
+  for (let pass = 0; pass < passes.size; pass++) {
+    enter(loop, frame, passes, pass);
+    const value = loop.body(frame);
+    if (frame.budget.isExceeded) return COST_EXCEEDED;
+    if (value === decisive) return decisive;
+    if (value instanceof CelError) failure ??= value;
+    else if (typeof value !== 'boolean') failure ??= NO_SUCH_OVERLOAD;
+  }
+  return failure ?? !decisive;
+}
+
+function existsOne(loop: Loop, frame: Frame, passes: Passes): Outcome {
+  let found = 0;
+  for (let pass = 0; pass < passes.size; pass++) {
+    enter(loop, frame, passes, pass);
+    const value = loop.body(frame);
+    if (value instanceof CelError) return value;
+    if (typeof value !== 'boolean') return NO_SUCH_OVERLOAD;
+    if (value) found++;
+  }
+  return found === 1;
+}
+
+/** The value of one pass; undefined if the filter leaves it out. */
+function selected(loop: Loop, frame: Frame, passes: Passes, pass: number): Outcome | undefined {
+  enter(loop, frame, passes, pass);
+  if (loop.filter !== undefined) {
+    const isWanted = loop.filter(frame);
+    if (isWanted instanceof CelError) return isWanted;
+    if (typeof isWanted !== 'boolean') return NO_SUCH_OVERLOAD;
+    if (!isWanted) return undefined;
+  }
+  return loop.body(frame);
+}
+
+function collect(loop: Loop, frame: Frame, passes: Passes): Outcome {
+  const values: CelValue[] = [];
+  for (let pass = 0; pass < passes.size; pass++) {
+    const value = selected(loop, frame, passes, pass);
+    if (value instanceof CelError) return value;
+    if (value !== undefined) values.push(value);
+  }
+  return CelList.of(values);
+}
+
+/** A map with the keys of the range, or the indexes of the list that it is. */
+function collectMap(loop: Loop, frame: Frame, passes: Passes): Outcome {
+  const values = new Map<string, readonly [CelValue, CelValue]>();
+  for (let pass = 0; pass < passes.size; pass++) {
+    const value = selected(loop, frame, passes, pass);
+    if (value instanceof CelError) return value;
+    const [key = null] = passes.at(pass);
+    const text = key instanceof CelError ? undefined : keyText(key);
+    if (value === undefined || key instanceof CelError || text === undefined) continue;
+    values.set(text, [key, value]);
+  }
+  return CelMap.of(values);
+}

@@ -1,0 +1,157 @@
+/**
+ * How functions of expressions are declared: what they take, what they give, what they do and what
+ * that costs. The checker resolves a call by the types, the evaluator by the values.
+ */
+import type { Budget } from './budget.ts';
+import type { CelType } from './type.ts';
+import * as types from './type.ts';
+import {
+  CelList,
+  CelMap,
+  type CelValue,
+  CidrValue,
+  Duration,
+  FormatValue,
+  IpValue,
+  Optional,
+  type Outcome,
+  QuantityValue,
+  Timestamp,
+  Uint,
+  UrlValue,
+} from './value.ts';
+
+export interface Overload {
+  /** What the function is called: `size`, or `.size` for the method. */
+  readonly name: string;
+  readonly params: readonly CelType[];
+  readonly result: CelType;
+  /** Undefined if the values do not fit. */
+  readonly call: (args: readonly CelValue[], budget: Budget) => Outcome | undefined;
+  readonly effort: Effort;
+}
+
+/** Functions of the sizes of the arguments: of real ones as well as of the largest possible ones. */
+export interface Effort {
+  readonly cost: (sizes: readonly number[]) => number;
+  /** How large the result can be. */
+  readonly resultSize: (sizes: readonly number[]) => number;
+}
+
+export interface Parameter<T> {
+  readonly type: CelType;
+  readonly is: (value: CelValue) => value is T & CelValue;
+}
+
+export function parameter<T extends CelValue>(
+  type: CelType,
+  is: (value: CelValue) => value is T,
+): Parameter<T> {
+  return { type, is };
+}
+
+type ParametersOf<P extends readonly unknown[]> = { readonly [K in keyof P]: Parameter<P[K]> };
+
+/** A function, or with a name such as `.size` a method of its first parameter. */
+export function overload<P extends readonly CelValue[]>(
+  name: string,
+  params: readonly [...ParametersOf<P>],
+  result: CelType,
+  apply: (args: P, budget: Budget) => Outcome,
+  effort: Partial<Effort> = {},
+): Overload {
+  return {
+    name,
+    params: params.map(({ type }) => type),
+    result,
+    call: (args, budget) => (areOf<P>(params, args) ? apply(args, budget) : undefined),
+    effort: { cost: () => 1, resultSize: largest, ...effort },
+  };
+}
+
+function areOf<P extends readonly CelValue[]>(
+  params: readonly Parameter<unknown>[],
+  args: readonly CelValue[],
+): args is P {
+  return params.every(({ is }, index) => is(args[index] ?? null));
+}
+
+function largest(sizes: readonly number[]): number {
+  return Math.max(1, ...sizes);
+}
+
+export const ANY: Parameter<CelValue> = parameter(
+  types.DYN_TYPE,
+  (_value): _value is CelValue => true,
+);
+export const NULL: Parameter<null> = parameter(types.NULL_TYPE, (value) => value === null);
+export const BOOL: Parameter<boolean> = parameter(
+  types.BOOL_TYPE,
+  (value) => typeof value === 'boolean',
+);
+export const INT: Parameter<bigint> = parameter(
+  types.INT_TYPE,
+  (value) => typeof value === 'bigint',
+);
+export const UINT: Parameter<Uint> = parameter(types.UINT_TYPE, (value) => value instanceof Uint);
+export const DOUBLE: Parameter<number> = parameter(
+  types.DOUBLE_TYPE,
+  (value) => typeof value === 'number',
+);
+export const STRING: Parameter<string> = parameter(
+  types.STRING_TYPE,
+  (value) => typeof value === 'string',
+);
+export const BYTES: Parameter<Uint8Array> = parameter(
+  types.BYTES_TYPE,
+  (value) => value instanceof Uint8Array,
+);
+export const TIMESTAMP: Parameter<Timestamp> = parameter(
+  types.TIMESTAMP_TYPE,
+  (value) => value instanceof Timestamp,
+);
+export const DURATION: Parameter<Duration> = parameter(
+  types.DURATION_TYPE,
+  (value) => value instanceof Duration,
+);
+
+export const A: CelType = { kind: 'parameter', name: 'A' };
+const B: CelType = { kind: 'parameter', name: 'B' };
+
+/** Any value, of the same type wherever it occurs in a signature. */
+export const SAME: Parameter<CelValue> = parameter(A, (_value): _value is CelValue => true);
+export const LIST: Parameter<CelList> = listParameter(A);
+export const STRINGS: Parameter<CelList> = listParameter(types.STRING_TYPE);
+export const MAP: Parameter<CelMap> = parameter(
+  types.mapOf(A, B),
+  (value) => value instanceof CelMap,
+);
+export const OPTIONAL: Parameter<Optional> = parameter(
+  types.optionalOf(A),
+  (value) => value instanceof Optional,
+);
+
+export function listParameter(element: CelType): Parameter<CelList> {
+  return parameter(types.listOf(element), (value) => value instanceof CelList);
+}
+
+export const QUANTITY: Parameter<QuantityValue> = parameter(
+  { kind: 'opaque', name: 'kubernetes.Quantity' },
+  (value) => value instanceof QuantityValue,
+);
+export const URL_VALUE: Parameter<UrlValue> = parameter(
+  { kind: 'opaque', name: 'kubernetes.URL' },
+  (value) => value instanceof UrlValue,
+);
+export const IP: Parameter<IpValue> = parameter(
+  { kind: 'opaque', name: 'net.IP' },
+  (value) => value instanceof IpValue,
+);
+export const CIDR: Parameter<CidrValue> = parameter(
+  { kind: 'opaque', name: 'net.CIDR' },
+  (value) => value instanceof CidrValue,
+);
+export const FORMAT: Parameter<FormatValue> = parameter(
+  { kind: 'opaque', name: 'kubernetes.NamedFormat' },
+  (value) => value instanceof FormatValue,
+);

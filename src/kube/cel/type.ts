@@ -1,0 +1,160 @@
+/**
+ * Types of expressions. Where a type comes from a schema it knows how large its values can be:
+ * `maxSize` counts characters, bytes, items or members, and matters for the estimate of cost only.
+ */
+export type CelType =
+  | { readonly kind: ScalarKind }
+  | { readonly kind: 'string' | 'bytes'; readonly maxSize?: number }
+  | { readonly kind: 'list'; readonly element: CelType; readonly maxSize?: number }
+  | {
+      readonly kind: 'map';
+      readonly key: CelType;
+      readonly value: CelType;
+      readonly maxSize?: number;
+    }
+  | ObjectType
+  | { readonly kind: 'optional'; readonly of: CelType }
+  | { readonly kind: 'opaque'; readonly name: string }
+  /** Stands for any type, the same one wherever it occurs in one signature. */
+  | { readonly kind: 'parameter'; readonly name: string };
+
+type ScalarKind =
+  | 'dyn'
+  | 'null'
+  | 'bool'
+  | 'int'
+  | 'uint'
+  | 'double'
+  | 'timestamp'
+  | 'duration'
+  | 'type';
+
+/** An object with declared fields, by their escaped names. The same object is the same type. */
+export interface ObjectType {
+  readonly kind: 'object';
+  readonly fields: ReadonlyMap<string, CelType>;
+}
+
+export const DYN_TYPE: CelType = { kind: 'dyn' };
+export const NULL_TYPE: CelType = { kind: 'null' };
+export const BOOL_TYPE: CelType = { kind: 'bool' };
+export const INT_TYPE: CelType = { kind: 'int' };
+export const UINT_TYPE: CelType = { kind: 'uint' };
+export const DOUBLE_TYPE: CelType = { kind: 'double' };
+export const STRING_TYPE: CelType = { kind: 'string' };
+export const BYTES_TYPE: CelType = { kind: 'bytes' };
+export const TIMESTAMP_TYPE: CelType = { kind: 'timestamp' };
+export const DURATION_TYPE: CelType = { kind: 'duration' };
+export const TYPE_TYPE: CelType = { kind: 'type' };
+
+export function listOf(element: CelType): CelType {
+  return { kind: 'list', element };
+}
+
+export function mapOf(key: CelType, value: CelType): CelType {
+  return { kind: 'map', key, value };
+}
+
+export function optionalOf(of: CelType): CelType {
+  return { kind: 'optional', of };
+}
+
+/** A type as cel-go shows it in errors. */
+export function typeText(type: CelType): string {
+  switch (type.kind) {
+    case 'list':
+      return `list(${typeText(type.element)})`;
+    case 'map':
+      return `map(${typeText(type.key)}, ${typeText(type.value)})`;
+    case 'optional':
+      return `optional_type(${typeText(type.of)})`;
+    case 'timestamp':
+    case 'duration':
+      return `google.protobuf.${type.kind === 'timestamp' ? 'Timestamp' : 'Duration'}`;
+    case 'opaque':
+    case 'parameter':
+      return type.name;
+    default:
+      return type.kind;
+  }
+}
+
+/** What the parameters of a signature stand for in one call. */
+export type Bindings = Map<string, CelType>;
+
+/** Whether an argument of type `given` fits `wanted`; binds the parameters in `wanted`. */
+export function fits(wanted: CelType, given: CelType, bindings: Bindings): boolean {
+  if (wanted.kind === 'parameter') {
+    const bound = bindings.get(wanted.name);
+    if (bound === undefined || bound.kind === 'dyn') {
+      if (bound === undefined) bindings.set(wanted.name, given);
+      return true;
+    }
+    if (fits(bound, given, bindings)) return true;
+    if (!fits(given, bound, bindings)) return false;
+    bindings.set(wanted.name, given);
+    return true;
+  }
+  if (wanted.kind === 'dyn' || given.kind === 'dyn') return true;
+  if (given.kind === 'null') return NULLABLE.has(wanted.kind);
+  switch (wanted.kind) {
+    case 'list':
+      return given.kind === 'list' && fits(wanted.element, given.element, bindings);
+    case 'map':
+      return (
+        given.kind === 'map' &&
+        fits(wanted.key, given.key, bindings) &&
+        fits(wanted.value, given.value, bindings)
+      );
+    case 'optional':
+      return given.kind === 'optional' && fits(wanted.of, given.of, bindings);
+    case 'object':
+      return given === wanted;
+    case 'opaque':
+      return given.kind === 'opaque' && given.name === wanted.name;
+    default:
+      return given.kind === wanted.kind;
+  }
+}
+
+const NULLABLE: ReadonlySet<CelType['kind']> = new Set([
+  'null',
+  'object',
+  'optional',
+  'timestamp',
+  'duration',
+  'opaque',
+]);
+
+/** `type` with its parameters replaced by what they stand for. */
+export function substituted(type: CelType, bindings: Bindings): CelType {
+  switch (type.kind) {
+    case 'parameter':
+      return bindings.get(type.name) ?? DYN_TYPE;
+    case 'list':
+      return { ...type, element: substituted(type.element, bindings) };
+    case 'map':
+      return {
+        ...type,
+        key: substituted(type.key, bindings),
+        value: substituted(type.value, bindings),
+      };
+    case 'optional':
+      return optionalOf(substituted(type.of, bindings));
+    default:
+      return type;
+  }
+}
+
+/** One type for values of several: theirs if they agree, else `dyn`. */
+export function joined(types: readonly CelType[]): CelType {
+  const [first, ...rest] = types;
+  if (first === undefined) return DYN_TYPE;
+  let join = first;
+  for (const type of rest) {
+    if (fits(join, type, new Map())) continue;
+    if (!fits(type, join, new Map())) return DYN_TYPE;
+    join = type;
+  }
+  return join;
+}
