@@ -1,9 +1,12 @@
 import type { PersistentVolumeClaim } from '../kube/core.ts';
 import type { JobSpec, JobTemplateSpec } from '../kube/job.ts';
+import { isJsonObject } from '../kube/json-value.ts';
+import { DEFAULT_FEATURE_GATES, type FeatureGates } from './feature-gates.ts';
 import type {
   Coordinator,
   FailurePolicy,
   FailurePolicyRule,
+  JobSet,
   JobSetSpec,
   ReplicatedJob,
   RestartStrategy,
@@ -13,14 +16,17 @@ import type {
 } from './jobset.ts';
 
 /**
- * The one place where a JobSet's omissions are filled in: what upstream's CRD and admission webhook
- * default (spec 1.2-1.4 and 1.11), and what an in-place restart needs of a Job (design, section 4).
- * Defaulting twice changes nothing, so it does not matter who does it first.
+ * The one place where a JobSet's omissions are filled in: what upstream's definition and admission
+ * webhook default (spec 1.2-1.4 and 1.11), and what an in-place restart needs of a Job (design,
+ * section 4). Defaulting twice changes nothing, so it does not matter who does it first.
  */
-export function withDefaults(spec: JobSetSpec): DefaultedSpec {
+export function withDefaults(
+  spec: JobSetSpec = {},
+  gates: Pick<FeatureGates, 'InPlaceRestart'> = DEFAULT_FEATURE_GATES,
+): DefaultedSpec {
   const { failurePolicy, coordinator, managedBy, ttlSecondsAfterFinished } = spec;
   const strategy = failurePolicy?.restartStrategy ?? 'Recreate';
-  const isInPlace = failurePolicy !== undefined && strategy === 'InPlaceRestart';
+  const isInPlace = gates.InPlaceRestart && strategy === 'InPlaceRestart';
   return {
     replicatedJobs: (spec.replicatedJobs ?? []).map((job) => defaultedJob(job, isInPlace)),
     network: {
@@ -46,6 +52,80 @@ export function withDefaults(spec: JobSetSpec): DefaultedSpec {
     ...(managedBy === undefined ? {} : { managedBy }),
     ...(ttlSecondsAfterFinished === undefined ? {} : { ttlSecondsAfterFinished }),
   };
+}
+
+/**
+ * The JobSet as its creation stores it: of the defaults only those that the mutating webhook fills
+ * in (spec 1.11), because a field that says its default is a field that its owner cannot leave out
+ * later. The webhook is asked before the schema is: a JobSet of another shape is returned as it is.
+ */
+export function defaultJobSet(jobSet: JobSet, gates: FeatureGates): JobSet {
+  const given: unknown = jobSet.spec ?? {};
+  if (!isDefaultable(given)) return jobSet;
+  const full = withDefaults(given, gates);
+  const { replicatedJobs, failurePolicy, volumeClaimPolicies } = given;
+  const spec: JobSetSpec = {
+    ...given,
+    network: full.network,
+    successPolicy: full.successPolicy,
+    startupPolicy: full.startupPolicy,
+    ...(replicatedJobs === undefined
+      ? {}
+      : {
+          replicatedJobs: replicatedJobs.map((job, index) => {
+            const template = full.replicatedJobs[index]?.template ?? job.template;
+            return { ...job, template };
+          }),
+        }),
+    ...(failurePolicy?.rules === undefined
+      ? {}
+      : { failurePolicy: { ...failurePolicy, rules: failurePolicy.rules.map(defaultedRule) } }),
+    ...(volumeClaimPolicies === undefined
+      ? {}
+      : {
+          volumeClaimPolicies: volumeClaimPolicies.map((policy) => {
+            const { retentionPolicy } = defaultedClaims(policy);
+            return { ...policy, retentionPolicy };
+          }),
+        }),
+  };
+  return { ...jobSet, spec };
+}
+
+/** Whether everything that is looked into for defaults has the type that the schema gives it. */
+function isDefaultable(spec: unknown): spec is JobSetSpec {
+  if (!isJsonObject(spec)) return false;
+  const { replicatedJobs, network, failurePolicy, volumeClaimPolicies } = spec;
+  return (
+    isAbsentOr(replicatedJobs, (jobs) => isListOf(jobs, hasPodSpec)) &&
+    isAbsentOr(network, isJsonObject) &&
+    isAbsentOr(failurePolicy, (policy) => {
+      const isObject = isJsonObject(policy);
+      return isObject && isAbsentOr(policy['rules'], (rules) => isListOf(rules, isJsonObject));
+    }) &&
+    isAbsentOr(volumeClaimPolicies, (policies) => isListOf(policies, hasRetentionPolicy))
+  );
+}
+
+function isAbsentOr(value: unknown, isRight: (value: unknown) => boolean): boolean {
+  return value === undefined || isRight(value);
+}
+
+function isListOf(value: unknown, isRight: (item: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.every(isRight);
+}
+
+function hasPodSpec(replicatedJob: unknown): boolean {
+  let at = replicatedJob;
+  for (const member of ['template', 'spec', 'template', 'spec']) {
+    if (!isJsonObject(at)) return false;
+    at = at[member];
+  }
+  return isJsonObject(at);
+}
+
+function hasRetentionPolicy(policy: unknown): boolean {
+  return isJsonObject(policy) && isAbsentOr(policy['retentionPolicy'], isJsonObject);
 }
 
 /** A `JobSetSpec` in which everything that has a default is there. */
@@ -104,7 +184,8 @@ export const UNLIMITED_BACKOFF = 2_147_483_647;
 function defaultedJob(job: ReplicatedJob, isInPlace: boolean): DefaultedReplicatedJob {
   const { template } = job;
   const podSpec = template.spec.template.spec;
-  const restartPolicy = podSpec.restartPolicy ?? (isInPlace ? 'Never' : 'OnFailure');
+  // Clients of Go may send the text that is missing as an empty one.
+  const restartPolicy = podSpec.restartPolicy || (isInPlace ? 'Never' : 'OnFailure');
   const spec: JobSpec = {
     ...template.spec,
     ...(isInPlace ? inPlaceDefaults(template.spec) : {}),

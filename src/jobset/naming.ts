@@ -21,6 +21,11 @@ export function subdomainOf(jobSet: string, spec: Pick<DefaultedSpec, 'network'>
   return subdomain === undefined || subdomain === '' ? jobSet : subdomain;
 }
 
+/** A PersistentVolumeClaim that all Jobs share; note the order (spec 3). */
+export function sharedClaimName(template: string, jobSet: string): string {
+  return `${template}-${jobSet}`;
+}
+
 /** Label value that identifies a Job in its cluster; the same over all its restarts. */
 export function jobKey(namespace: string, job: string): string {
   return sha1Hex(`${namespace}/${job}`);

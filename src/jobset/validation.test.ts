@@ -3,15 +3,16 @@ import { replicatedJob, storedJobSet } from '../../test/fixtures/jobset-objects.
 import { formatFieldError } from '../kube/field-error.ts';
 import type { JobSpec } from '../kube/job.ts';
 import { withDefaults } from './defaults.ts';
+import { DEFAULT_FEATURE_GATES } from './feature-gates.ts';
 import type { JobSetSpec } from './jobset.ts';
-import { jobSetWarnings, validateJobSet } from './validation.ts';
+import { jobSetWarnings, validateJobSetCreate } from './validation.ts';
 
 function problems(
   spec: JobSetSpec,
   metadata: Parameters<typeof storedJobSet>[1] = {},
 ): readonly string[] {
   const jobSet = storedJobSet(spec, metadata);
-  return validateJobSet(jobSet, withDefaults(jobSet.spec)).map(formatFieldError);
+  return validateJobSetCreate(jobSet, DEFAULT_FEATURE_GATES).map(formatFieldError);
 }
 
 function worker(job: Partial<JobSpec>, more: object = {}): JobSetSpec {
@@ -36,13 +37,13 @@ describe('validation', () => {
       'too many Pods',
       worker({ parallelism: 2_000_000 }, { replicas: 2000 }),
       {},
-      `${JOBS}: Invalid value: "w": the product of replicas and parallelism must not exceed 2147483647 for replicatedJob 'w'`,
+      `${JOBS}.replicas: Invalid value: 2000: the product of replicas and parallelism must not exceed 2147483647 for replicatedJob 'w'`,
     ],
     [
       'a name that makes Job names too long',
       worker({}, { replicas: 10 }),
       { name: 'a'.repeat(60) },
-      'metadata.name: Invalid value: "' +
+      `${JOBS}.name: Invalid value: "` +
         `${'a'.repeat(60)}-w-9": JobSet name is too long, job names generated for this JobSet will exceed 63 characters`,
     ],
     [
@@ -149,8 +150,8 @@ describe('validation', () => {
 
   test('checks a sample of the name that the server will generate', () => {
     const jobSet = { ...storedJobSet(worker({})), metadata: { generateName: 'a'.repeat(58) } };
-    const errors = validateJobSet(jobSet, withDefaults(jobSet.spec));
-    expect(errors.map(({ field }) => field)).toContain('metadata.name');
+    const errors = validateJobSetCreate(jobSet, DEFAULT_FEATURE_GATES);
+    expect(errors.map(({ field }) => field)).toContain(`${JOBS}.name`);
   });
 
   test('accepts what upstream’s webhook stores, with a warning', () => {

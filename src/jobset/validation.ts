@@ -1,207 +1,172 @@
+/**
+ * What a schema cannot say about a JobSet: the rules of the admission webhook on creation and on
+ * update (spec 1.12, 1.13, 5.6), in upstream's words and order, and what we refuse on top. All
+ * problems are returned, none is repaired. One file in `validation/` for each part of the spec.
+ */
 import { invalidValue } from '../kube/field-error.ts';
-import {
-  dns1035LabelErrors,
-  dns1123SubdomainErrors,
-  labelValueErrors,
-  qualifiedNameErrors,
-} from '../kube/names.ts';
 import type { FieldError } from '../kube/status.ts';
 import { annotationErrors, tryInjection } from './agent-mode.ts';
-import { type DefaultedReplicatedJob, type DefaultedSpec, UNLIMITED_BACKOFF } from './defaults.ts';
+import { isFinished } from './conditions.ts';
+import { type DefaultedReplicatedJob, type DefaultedSpec, withDefaults } from './defaults.ts';
+import type { FeatureGates } from './feature-gates.ts';
 import type { JobSet } from './jobset.ts';
-import { coordinatorEndpoint, jobName, podHostname, subdomainOf } from './naming.ts';
+import { coordinatorErrors, coordinatorLabelErrors } from './validation/coordinator.ts';
+import {
+  dependencyErrors,
+  firstDependencyErrors,
+  startupOrderErrors,
+} from './validation/depends-on.ts';
+import { scalingErrors } from './validation/elastic.ts';
+import { exclusivePlacementErrors } from './validation/exclusive-placement.ts';
+import { failurePolicyErrors } from './validation/failure-policy.ts';
+import { replicatedJobsImmutableErrors } from './validation/immutability.ts';
+import { inPlaceRestartErrors, inPlaceRestartGateErrors } from './validation/in-place-restart.ts';
+import { nameOrSample } from './validation/jobset-name.ts';
+import { managedByErrors } from './validation/managed-by.ts';
+import { subdomainErrors } from './validation/network.ts';
+import {
+  generatedNameErrors,
+  groupNameErrors,
+  podCountErrors,
+} from './validation/replicated-job.ts';
+import { successPolicyErrors } from './validation/success-policy.ts';
+import { type ExistingClaims, volumeClaimErrors } from './validation/volume-claims.ts';
 
 /**
- * What a schema cannot say about a JobSet (spec 1.12 and 5.6), in upstream's words and order. `spec`
- * is the JobSet's own with its defaults. All problems are returned, none is repaired.
+ * Problems of a JobSet that is to be created; its schema holds already. `claims` are those of its
+ * namespace that have the name of one that it shares.
  */
-export function validateJobSet(jobSet: JobSet, spec: DefaultedSpec): readonly FieldError[] {
-  const name = jobSet.metadata.name ?? sampleName(jobSet.metadata.generateName ?? '');
-  const { annotations } = jobSet.metadata;
+export function validateJobSetCreate(
+  jobSet: JobSet,
+  gates: FeatureGates,
+  claims: ExistingClaims = NO_CLAIMS,
+): readonly FieldError[] {
+  const spec = withDefaults(jobSet.spec, gates);
+  const name = nameOrSample(jobSet.metadata);
+  const names = new Set(spec.replicatedJobs.map((job) => job.name));
   return [
+    ...inPlaceRestartGateErrors(spec, gates),
+    ...firstDependencyErrors(spec.replicatedJobs),
+    ...startupOrderErrors(spec),
     ...subdomainErrors(spec),
     ...managedByErrors(spec),
-    ...spec.replicatedJobs.flatMap((job, i) => [
-      ...replicatedJobErrors(name, job, `spec.replicatedJobs[${i}]`),
-      ...inPlaceErrors(spec, job, `spec.replicatedJobs[${i}]`),
-      ...tryInjection(
-        job.template.spec.template,
-        `spec.replicatedJobs[${i}].template.spec.template`,
-        spec,
-        annotations,
-      ).errors,
-    ]),
-    ...successPolicyErrors(spec),
-    ...coordinatorErrors(name, spec),
-    ...annotationErrors(annotations),
+    ...replicatedJobsErrors(jobSet, spec),
+    ...successPolicyErrors(spec, names),
+    ...failurePolicyErrors(spec, names, gates),
+    ...coordinatorErrors(spec),
+    ...coordinatorLabelErrors(name, spec),
+    ...volumeClaimErrors(name, spec, claims),
+    ...annotationErrors(jobSet.metadata.annotations),
+  ];
+}
+
+/**
+ * Problems of a change, where both versions hold the schema. The policies and the network are kept
+ * as they are by the definition's own rules. Beyond what may not change, a change is refused if it
+ * makes a problem that was not there: an old mistake does not keep the rest from being changed.
+ */
+export function validateJobSetUpdate(
+  old: JobSet,
+  jobSet: JobSet,
+  gates: FeatureGates,
+): readonly FieldError[] {
+  const managedBy = jobSet.spec?.managedBy;
+  const before = withDefaults(old.spec, gates);
+  const after = withDefaults(jobSet.spec, gates);
+  const isSuspended = before.suspend || after.suspend;
+  const earlier = new Set(validateJobSetCreate(old, gates).map(told));
+  return [
+    ...(gates.ElasticJobSet
+      ? scalingErrors(before, after, isFinished(old.status?.conditions))
+      : []),
+    ...replicatedJobsImmutableErrors(before.replicatedJobs, after.replicatedJobs, {
+      isSuspended,
+      hasMutableResources: isSuspended && gates.MutablePodResourcesForSuspendedJobSets,
+      isElastic: gates.ElasticJobSet,
+    }),
+    ...(managedBy === old.spec?.managedBy
+      ? []
+      : [invalidValue('spec.managedBy', managedBy, 'field is immutable')]),
+    ...validateJobSetCreate(jobSet, gates).filter((error) => !earlier.has(told(error))),
+  ];
+}
+
+/**
+ * Those problems that make it impossible to act on a JobSet, however it came to be stored: its Jobs
+ * or its Service could not be created, could never start, or would break the restart of the group.
+ */
+export function validateJobSet(jobSet: JobSet, spec: DefaultedSpec): readonly FieldError[] {
+  return [
+    ...subdomainErrors(spec),
+    ...replicatedJobsErrors(jobSet, spec),
+    ...coordinatorLabelErrors(nameOrSample(jobSet.metadata), spec),
+    ...annotationErrors(jobSet.metadata.annotations),
   ];
 }
 
 /** What a user should know about a JobSet that is accepted. */
-export function jobSetWarnings(jobSet: JobSet, spec: DefaultedSpec): readonly string[] {
-  return spec.replicatedJobs.flatMap(({ name, template }, i) => {
-    const path = `spec.replicatedJobs[${i}].template.spec.template`;
-    const { restartPolicy } = template.spec.template.spec;
-    const isInPlace = spec.failurePolicy?.restartStrategy === 'InPlaceRestart';
-    return [
-      ...tryInjection(template.spec.template, path, spec, jobSet.metadata.annotations).warnings,
-      ...(isInPlace && restartPolicy === 'OnFailure'
-        ? [
-            `replicatedJob ${name}: restartPolicy OnFailure restarts a failed container alone where no rule matches; Never is meant for in-place restart`,
-          ]
-        : []),
-    ];
+export function jobSetWarnings(
+  jobSet: JobSet,
+  spec: DefaultedSpec = withDefaults(jobSet.spec),
+): readonly string[] {
+  const { annotations } = jobSet.metadata;
+  const isInPlace = spec.failurePolicy?.restartStrategy === 'InPlaceRestart';
+  return [
+    ...maxRestartsWarnings(spec),
+    ...spec.replicatedJobs.flatMap(({ name, template }, index) => {
+      const path = podTemplatePath(index);
+      const { restartPolicy } = template.spec.template.spec;
+      const { warnings } = tryInjection(template.spec.template, path, spec, annotations);
+      if (!isInPlace || restartPolicy !== 'OnFailure') return warnings;
+      const warning = `replicatedJob ${name}: restartPolicy OnFailure restarts a failed container alone where no rule matches; Never is meant for in-place restart`;
+      return [...warnings, warning];
+    }),
+  ];
+}
+
+const NO_CLAIMS: ExistingClaims = new Map();
+
+function told({ type, field, detail }: FieldError): string {
+  return `${type} ${field} ${detail}`;
+}
+
+function replicatedJobsErrors(jobSet: JobSet, spec: DefaultedSpec): FieldError[] {
+  const name = nameOrSample(jobSet.metadata);
+  const earlier = new Set<string>();
+  return spec.replicatedJobs.flatMap((job, index) => {
+    const errors = replicatedJobErrors(jobSet, spec, job, { index, name, earlier });
+    earlier.add(job.name);
+    return errors;
   });
 }
 
-/** Limits of the API: int32, and a DNS label. */
-const MAX_INT32 = 2_147_483_647;
-const LABEL_LIMIT = 63;
-/** The API server cuts a prefix to this length and appends 5 characters. */
-const GENERATED_PREFIX_LIMIT = 58;
-const SAMPLE_SUFFIX = 'abcde';
-
-function sampleName(prefix: string): string {
-  return prefix === '' ? '' : prefix.slice(0, GENERATED_PREFIX_LIMIT) + SAMPLE_SUFFIX;
-}
-
-function subdomainErrors(spec: DefaultedSpec): readonly FieldError[] {
-  const { subdomain } = spec.network;
-  if (subdomain === undefined || subdomain === '') return [];
-  const field = 'spec.network.subdomain';
-  const tooLong = '.spec.network.subdomain is too long, must be less than 63 characters';
-  return [...dns1123SubdomainErrors(subdomain), ...labelErrors(subdomain, tooLong)].map((detail) =>
-    invalidValue(field, subdomain, detail),
-  );
-}
-
-function managedByErrors({ managedBy }: DefaultedSpec): readonly FieldError[] {
-  if (managedBy === undefined) return [];
-  const [prefix = '', ...rest] = managedBy.split('/');
-  const field = 'spec.managedBy';
-  const problems =
-    prefix === '' || rest.length === 0 || rest.join('/') === ''
-      ? ['must be a domain-prefixed path (such as "acme.io/foo")']
-      : [...dns1123SubdomainErrors(prefix), ...qualifiedNameErrors(rest.join('_'))];
-  if (managedBy.length > LABEL_LIMIT)
-    problems.push(`must be no more than ${LABEL_LIMIT} characters`);
-  return problems.map((detail) => invalidValue(field, managedBy, detail));
-}
-
 function replicatedJobErrors(
-  jobSet: string,
+  { metadata }: JobSet,
+  spec: DefaultedSpec,
   job: DefaultedReplicatedJob,
-  path: string,
-): readonly FieldError[] {
-  const { name, replicas, groupName, template } = job;
-  const errors: FieldError[] = [];
-  if (BigInt(template.spec.parallelism ?? 1) * BigInt(replicas) > BigInt(MAX_INT32)) {
-    const detail = `the product of replicas and parallelism must not exceed ${MAX_INT32} for replicatedJob '${name}'`;
-    errors.push(invalidValue(path, name, detail));
-  }
-  const longGroup = '.spec.replicatedJob[].groupName is too long, must be less than 63 characters';
-  for (const detail of labelErrors(groupName, longGroup)) {
-    errors.push(invalidValue(`${path}.groupName`, groupName, detail));
-  }
-  const longest = jobName(jobSet, name, replicas - 1);
-  for (const detail of labelErrors(longest, tooLong('job'))) {
-    errors.push(invalidValue(fieldOf(detail, path), longest, detail));
-  }
-  const { completionMode, completions } = template.spec;
-  if (completionMode === 'Indexed' && completions !== undefined) {
-    const pod = `${podHostname(longest, completions - 1)}-${SAMPLE_SUFFIX}`;
-    for (const detail of labelErrors(pod, tooLong('pod'))) {
-      errors.push(invalidValue(fieldOf(detail, path), pod, detail));
-    }
-  }
-  return errors;
+  at: { readonly index: number; readonly name: string; readonly earlier: ReadonlySet<string> },
+): FieldError[] {
+  const path = `spec.replicatedJobs[${at.index}]`;
+  const { template } = job.template.spec;
+  return [
+    ...podCountErrors(job, path),
+    ...groupNameErrors(job, path),
+    ...generatedNameErrors(at.name, job, path),
+    ...dependencyErrors(job, at.earlier, path),
+    ...inPlaceRestartErrors(spec, job, path),
+    ...exclusivePlacementErrors(metadata.annotations, job, path),
+    ...tryInjection(template, podTemplatePath(at.index), spec, metadata.annotations).errors,
+  ];
 }
 
-function fieldOf(detail: string, path: string): string {
-  return detail.startsWith('JobSet name') ? 'metadata.name' : `${path}.name`;
+function podTemplatePath(index: number): string {
+  return `spec.replicatedJobs[${index}].template.spec.template`;
 }
 
-function tooLong(what: 'job' | 'pod'): string {
-  return `JobSet name is too long, ${what} names generated for this JobSet will exceed 63 characters`;
-}
-
-/** Problems of a DNS-1035 label, with `whenTooLong` in place of the text about its length. */
-function labelErrors(value: string, whenTooLong: string): readonly string[] {
-  return dns1035LabelErrors(value).map((detail) =>
-    detail.startsWith('must be no more than') ? whenTooLong : detail,
-  );
-}
-
-function inPlaceErrors(
-  spec: DefaultedSpec,
-  { name, template }: DefaultedReplicatedJob,
-  path: string,
-): readonly FieldError[] {
-  if (spec.failurePolicy?.restartStrategy !== 'InPlaceRestart') return [];
-  const { backoffLimit, podReplacementPolicy, completions, parallelism } = template.spec;
-  const errors: FieldError[] = [];
-  const refuse = (field: string, value: unknown, why: string): void => {
-    const detail = `replicatedJob ${name}: ${why} when in-place restart is enabled`;
-    errors.push(invalidValue(`${path}.template.spec.${field}`, value, detail));
-  };
-  if (backoffLimit !== UNLIMITED_BACKOFF) {
-    refuse('backoffLimit', backoffLimit, `must be set to ${UNLIMITED_BACKOFF} (MaxInt32)`);
-  }
-  if (podReplacementPolicy !== 'Failed') {
-    refuse('podReplacementPolicy', podReplacementPolicy, 'must be set to Failed');
-  }
-  if (completions !== parallelism) {
-    const why = 'completions and parallelism must be set and equal to each other';
-    refuse('completions', completions, why);
-  }
-  return errors;
-}
-
-function successPolicyErrors(spec: DefaultedSpec): readonly FieldError[] {
-  const known = new Set(spec.replicatedJobs.map(({ name }) => name));
-  return (spec.successPolicy.targetReplicatedJobs ?? []).flatMap((name, i) =>
-    known.has(name)
-      ? []
-      : [
-          invalidValue(
-            `spec.successPolicy.targetReplicatedJobs[${i}]`,
-            name,
-            `invalid replicatedJob name '${name}' does not appear in .spec.ReplicatedJobs`,
-          ),
-        ],
-  );
-}
-
-function coordinatorErrors(jobSet: string, spec: DefaultedSpec): readonly FieldError[] {
-  const { coordinator } = spec;
-  if (coordinator === undefined) return [];
-  const field = 'spec.coordinator';
-  const errors: FieldError[] = [];
-  const problem = coordinatorProblem(spec, coordinator);
-  if (problem !== undefined) errors.push(invalidValue(field, coordinator, problem));
-  const endpoint = coordinatorEndpoint(jobSet, coordinator, subdomainOf(jobSet, spec));
-  for (const detail of labelValueErrors(endpoint)) {
-    const text = `spec will lead to invalid label value "${endpoint}": ${detail}`;
-    errors.push(invalidValue(field, endpoint, text));
-  }
-  return errors;
-}
-
-function coordinatorProblem(
-  spec: DefaultedSpec,
-  { replicatedJob, jobIndex = 0, podIndex = 0 }: NonNullable<DefaultedSpec['coordinator']>,
-): string | undefined {
-  const job = spec.replicatedJobs.find(({ name }) => name === replicatedJob);
-  if (job === undefined) return `coordinator replicatedJob ${replicatedJob} does not exist`;
-  if (jobIndex < 0 || jobIndex >= job.replicas) {
-    return `coordinator job index ${jobIndex} is invalid for replicatedJob ${replicatedJob}`;
-  }
-  const { completionMode, completions } = job.template.spec;
-  if (completionMode !== 'Indexed' || completions === undefined) {
-    return 'job for coordinator pod must be indexed completion mode, and completions number must be set';
-  }
-  if (podIndex < 0 || podIndex >= completions) {
-    return `coordinator pod index ${podIndex} is invalid for replicatedJob ${replicatedJob} job index ${jobIndex}`;
-  }
-  return undefined;
+function maxRestartsWarnings({ failurePolicy }: DefaultedSpec): readonly string[] {
+  const maxRestarts = failurePolicy?.maxRestarts ?? 0;
+  if (maxRestarts >= 0) return [];
+  return [
+    `spec.failurePolicy.maxRestarts is ${maxRestarts}, which allows no restart, as 0 does: the first counted failure fails the JobSet`,
+  ];
 }

@@ -1,0 +1,50 @@
+import { invalidValue } from '../../kube/field-error.ts';
+import { labelValueErrors } from '../../kube/names.ts';
+import { quote } from '../../kube/quote.ts';
+import type { FieldError } from '../../kube/status.ts';
+import type { DefaultedSpec } from '../defaults.ts';
+import type { Coordinator } from '../jobset.ts';
+import { COORDINATOR } from '../names.ts';
+import { coordinatorEndpoint, subdomainOf } from '../naming.ts';
+
+const FIELD = 'spec.coordinator';
+
+/** Spec 1.8: the coordinator is a Pod that will be there; the first problem stands for all. */
+export function coordinatorErrors(spec: DefaultedSpec): FieldError[] {
+  const { coordinator } = spec;
+  if (coordinator === undefined) return [];
+  const { replicatedJob, jobIndex = 0, podIndex = 0 } = coordinator;
+  const refused = (member: keyof Coordinator, detail: string): FieldError[] => [
+    invalidValue(`${FIELD}.${member}`, coordinator[member], detail),
+  ];
+  const job = spec.replicatedJobs.find(({ name }) => name === replicatedJob);
+  if (job === undefined) {
+    return refused('replicatedJob', `coordinator replicatedJob ${replicatedJob} does not exist`);
+  }
+  if (jobIndex < 0 || jobIndex >= job.replicas) {
+    const detail = `coordinator job index ${jobIndex} is invalid for replicatedJob ${replicatedJob}`;
+    return refused('jobIndex', detail);
+  }
+  const { completionMode, completions } = job.template.spec;
+  if (completionMode !== 'Indexed' || completions === undefined) {
+    const detail =
+      'job for coordinator pod must be indexed completion mode, and completions number must be set';
+    return refused('replicatedJob', detail);
+  }
+  if (podIndex < 0 || podIndex >= completions) {
+    const detail = `coordinator pod index ${podIndex} is invalid for replicatedJob ${replicatedJob} job index ${jobIndex}`;
+    return refused('podIndex', detail);
+  }
+  return [];
+}
+
+/** Its address becomes a label of all Jobs and Pods; told whether or not the Pod will be there. */
+export function coordinatorLabelErrors(jobSet: string, spec: DefaultedSpec): FieldError[] {
+  const { coordinator } = spec;
+  if (coordinator === undefined) return [];
+  const endpoint = coordinatorEndpoint(jobSet, coordinator, subdomainOf(jobSet, spec));
+  const problems = labelValueErrors(endpoint);
+  if (problems.length === 0) return [];
+  const detail = `spec will lead to invalid label value ${quote(endpoint)} for coordinator label ${quote(COORDINATOR)} (long JobSet / ReplicatedJob / SubDomain name?): ${problems.join(', ')}`;
+  return [invalidValue(FIELD, coordinator, detail)];
+}

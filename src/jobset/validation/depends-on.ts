@@ -1,0 +1,39 @@
+import { forbiddenField, invalidValue } from '../../kube/field-error.ts';
+import type { FieldError } from '../../kube/status.ts';
+import type { DefaultedReplicatedJob, DefaultedSpec } from '../defaults.ts';
+
+/** Spec 1.7: the deprecated order and its successor exclude each other. */
+export function startupOrderErrors({
+  startupPolicy,
+  replicatedJobs,
+}: Pick<DefaultedSpec, 'startupPolicy' | 'replicatedJobs'>): FieldError[] {
+  const isInOrder = startupPolicy.startupPolicyOrder === 'InOrder';
+  if (!isInOrder || replicatedJobs.every(({ dependsOn }) => dependsOn === undefined)) return [];
+  const detail = 'StartupPolicy and DependsOn APIs are mutually exclusive';
+  return [invalidValue('spec.startupPolicy.startupPolicyOrder', 'InOrder', detail)];
+}
+
+/** Even an empty list is refused: it would say that there is something to wait for. */
+export function firstDependencyErrors(
+  replicatedJobs: readonly DefaultedReplicatedJob[],
+): FieldError[] {
+  if (replicatedJobs[0]?.dependsOn === undefined) return [];
+  const detail = "DependsOn can't be set for the first ReplicatedJob";
+  return [forbiddenField('spec.replicatedJobs[0].dependsOn', detail)];
+}
+
+/**
+ * A ReplicatedJob depends only on those before it, so that there can be no cycle. Upstream lets one
+ * depend on itself, which never starts; here that is refused in the same words.
+ */
+export function dependencyErrors(
+  { name, dependsOn = [] }: DefaultedReplicatedJob,
+  earlier: ReadonlySet<string>,
+  path: string,
+): FieldError[] {
+  return dependsOn.flatMap((item, index) => {
+    if (earlier.has(item.name)) return [];
+    const detail = `replicatedJob: ${name} cannot depend on replicatedJob: ${item.name}`;
+    return [invalidValue(`${path}.dependsOn[${index}].name`, item.name, detail)];
+  });
+}

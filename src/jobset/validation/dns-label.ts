@@ -1,0 +1,11 @@
+import { dns1035LabelErrors } from '../../kube/names.ts';
+
+/** Names that become host names must be DNS-1035 labels of at most so many characters. */
+export const LABEL_LIMIT = 63;
+
+/** What is wrong with a label, with `whenTooLong` in place of the general text about its length. */
+export function labelErrors(value: string, whenTooLong: string): readonly string[] {
+  return dns1035LabelErrors(value).map((detail) => (detail === TOO_LONG ? whenTooLong : detail));
+}
+
+const TOO_LONG = `must be no more than ${LABEL_LIMIT} characters`;

@@ -1,0 +1,116 @@
+/**
+ * Spec 1.6: names, targets, reasons and patterns of failure-policy rules. Upstream finds out at run
+ * time that a pattern is no regular expression, and then never matches it; here it is refused.
+ */
+import { forbiddenField, invalidValue } from '../../kube/field-error.ts';
+import { patternDefect } from '../../kube/schema/pattern.ts';
+import type { FieldError } from '../../kube/status.ts';
+import type { DefaultedFailurePolicyRule, DefaultedSpec } from '../defaults.ts';
+import type { FeatureGates } from '../feature-gates.ts';
+import { MAX_RESTARTABLE_JOBS } from '../status-schema.ts';
+
+const RULES = 'spec.failurePolicy.rules';
+
+/** Without its gate an action to restart one Job hides the other problems of the rules. */
+export function failurePolicyErrors(
+  { failurePolicy, replicatedJobs }: Pick<DefaultedSpec, 'failurePolicy' | 'replicatedJobs'>,
+  names: ReadonlySet<string>,
+  gates: FeatureGates,
+): FieldError[] {
+  const rules = failurePolicy?.rules ?? [];
+  const restartsOne = rules.findIndex(restartsOneJob);
+  if (restartsOne >= 0 && !gates.RestartJob) {
+    const detail =
+      'RestartJob and RestartJobAndIgnoreMaxRestarts failure policy actions are not allowed when RestartJob feature gate is disabled';
+    return [forbiddenField(`${RULES}[${restartsOne}].action`, detail)];
+  }
+  return [
+    ...(restartsOne >= 0 ? replicasErrors(replicatedJobs) : []),
+    ...rules.flatMap((rule, index) => ruleErrors(rule, names, `${RULES}[${index}]`)),
+    ...uniquenessErrors(rules),
+  ];
+}
+
+function restartsOneJob({ action }: DefaultedFailurePolicyRule): boolean {
+  return action === 'RestartJob' || action === 'RestartJobAndIgnoreMaxRestarts';
+}
+
+/** Restarts of single Jobs are counted in lists of this length (spec 1.9); told once. */
+function replicasErrors(replicatedJobs: DefaultedSpec['replicatedJobs']): FieldError[] {
+  const index = replicatedJobs.findIndex(({ replicas }) => replicas > MAX_RESTARTABLE_JOBS);
+  if (index < 0) return [];
+  const detail = `JobSet cannot have a failure policy rule with RestartJob or RestartJobAndIgnoreMaxRestarts action and a replicated job with replicas > ${MAX_RESTARTABLE_JOBS}`;
+  const field = `spec.replicatedJobs[${index}].replicas`;
+  return [invalidValue(field, replicatedJobs[index]?.replicas, detail)];
+}
+
+const MIN_NAME_LENGTH = 1;
+const MAX_NAME_LENGTH = 128;
+
+/** What a reason of a condition may be, because a rule's name becomes the end of one. */
+const NAME_PATTERN = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
+
+const JOB_FAILURE_REASONS: ReadonlySet<string> = new Set([
+  'BackoffLimitExceeded',
+  'DeadlineExceeded',
+  'FailedIndexes',
+  'MaxFailedIndexesExceeded',
+  'PodFailurePolicy',
+]);
+
+function ruleErrors(
+  rule: DefaultedFailurePolicyRule,
+  names: ReadonlySet<string>,
+  path: string,
+): FieldError[] {
+  const { targetReplicatedJobs = [], onJobFailureReasons = [] } = rule;
+  const { onJobFailureMessagePatterns = [] } = rule;
+  return [
+    ...nameErrors(rule.name, `${path}.name`),
+    ...targetReplicatedJobs.flatMap((name, index) => {
+      if (names.has(name)) return [];
+      const detail = `invalid replicatedJob name '${name}' in failure policy does not appear in .spec.ReplicatedJobs`;
+      return [invalidValue(`${path}.targetReplicatedJobs[${index}]`, name, detail)];
+    }),
+    ...onJobFailureReasons.flatMap((reason, index) => {
+      if (JOB_FAILURE_REASONS.has(reason)) return [];
+      const detail = `invalid job failure reason '${reason}' in failure policy is not a recognized job failure reason`;
+      return [invalidValue(`${path}.onJobFailureReasons[${index}]`, reason, detail)];
+    }),
+    ...onJobFailureMessagePatterns.flatMap((pattern, index) => {
+      const defect = patternDefect(pattern);
+      if (defect === undefined) return [];
+      const field = `${path}.onJobFailureMessagePatterns[${index}]`;
+      return [invalidValue(field, pattern, `must be a regular expression of RE2: ${defect}`)];
+    }),
+  ];
+}
+
+function nameErrors(name: string, field: string): FieldError[] {
+  const length = Buffer.byteLength(name);
+  const errors: FieldError[] = [];
+  if (length < MIN_NAME_LENGTH || length > MAX_NAME_LENGTH) {
+    const detail = `invalid failure policy rule name of length ${length}, the rule name must be at least ${MIN_NAME_LENGTH} characters long and at most ${MAX_NAME_LENGTH} characters long`;
+    errors.push(invalidValue(field, name, detail));
+  }
+  if (!NAME_PATTERN.test(name)) {
+    const detail = `invalid failure policy rule name '${name}', a failure policy rule name must start with an alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_'`;
+    errors.push(invalidValue(field, name, detail));
+  }
+  return errors;
+}
+
+/** A default name may collide with a given one; then both are told. */
+function uniquenessErrors(rules: readonly DefaultedFailurePolicyRule[]): FieldError[] {
+  const indicesOf = new Map<string, number[]>();
+  for (const [index, { name }] of rules.entries()) {
+    const indices = indicesOf.get(name);
+    if (indices === undefined) indicesOf.set(name, [index]);
+    else indices.push(index);
+  }
+  return [...indicesOf].flatMap(([name, indices]) => {
+    if (indices.length === 1) return [];
+    const detail = `rule names are not unique, rules with indices [${indices.join(' ')}] all have the same name '${name}'`;
+    return [invalidValue(RULES, name, detail)];
+  });
+}

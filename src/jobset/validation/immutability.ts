@@ -1,0 +1,109 @@
+/**
+ * Which parts of ReplicatedJobs may change when (spec 1.13): the mutable ones are left out of both
+ * sides, and what remains must be the same. Compared is what fields mean, not how they are written:
+ * clients in Go add members that are empty and leave out lists that are.
+ */
+import { deepEqual } from '../../kube/deep-equal.ts';
+import { invalidValue } from '../../kube/field-error.ts';
+import { isJsonObject, setMember } from '../../kube/json-value.ts';
+import { jsonPatchDiff } from '../../kube/patch/json-patch-diff.ts';
+import type { Container, PodTemplateSpec } from '../../kube/pod.ts';
+import type { FieldError } from '../../kube/status.ts';
+import type { DefaultedReplicatedJob } from '../defaults.ts';
+
+export interface Mutability {
+  /** The JobSet is suspended, was, or both: what its queue decides about Pods may change. */
+  readonly isSuspended: boolean;
+  /** Then resources of containers may change too (KEP-1150). */
+  readonly hasMutableResources: boolean;
+  /** Numbers of Jobs, and of Pods of Indexed Jobs, may change. */
+  readonly isElastic: boolean;
+}
+
+/** At most so many places are named, so that the text stays readable. */
+const NAMED_CHANGES = 5;
+
+/** Tells where ReplicatedJobs differ, by JSON pointers below the field. */
+export function replicatedJobsImmutableErrors(
+  before: readonly DefaultedReplicatedJob[],
+  after: readonly DefaultedReplicatedJob[],
+  mutability: Mutability,
+): FieldError[] {
+  if (deepEqual(before, after)) return [];
+  const fixed = (jobs: readonly DefaultedReplicatedJob[]): unknown =>
+    meaning(jobs.map((job) => fixedPart(job, mutability)));
+  const changes = jsonPatchDiff(fixed(before), fixed(after));
+  if (changes.length === 0) return [];
+  const places = [...new Set(changes.map(({ path }) => path))].slice(0, NAMED_CHANGES);
+  return [invalidValue('spec.replicatedJobs', places, 'field is immutable')];
+}
+
+function fixedPart(job: DefaultedReplicatedJob, mutability: Mutability): object {
+  const { isElastic } = mutability;
+  const { replicas, template, ...rest } = job;
+  const { parallelism, completions, template: pod, ...spec } = template.spec;
+  const isIndexed = spec.completionMode === 'Indexed';
+  return {
+    ...rest,
+    ...(isElastic ? {} : { replicas }),
+    template: {
+      ...template,
+      spec: {
+        ...spec,
+        ...(isElastic && isIndexed ? {} : { parallelism, completions }),
+        template: mutability.isSuspended ? fixedPodTemplate(pod, mutability) : pod,
+      },
+    },
+  };
+}
+
+function fixedPodTemplate(template: PodTemplateSpec, mutability: Mutability): object {
+  const { labels: _labels, annotations: _annotations, ...metadata } = template.metadata ?? {};
+  const {
+    nodeSelector: _nodeSelector,
+    tolerations: _tolerations,
+    schedulingGates: _schedulingGates,
+    containers,
+    initContainers = [],
+    ...spec
+  } = template.spec;
+  const fixed = mutability.hasMutableResources ? withoutAmounts : sameContainer;
+  return {
+    ...template,
+    metadata,
+    spec: { ...spec, containers: containers.map(fixed), initContainers: initContainers.map(fixed) },
+  };
+}
+
+function sameContainer(container: Container): object {
+  return container;
+}
+
+/** Claims of resources stay: only amounts are for a queue to decide. */
+function withoutAmounts(container: Container): object {
+  const { limits: _limits, requests: _requests, ...resources } = container.resources ?? {};
+  return { ...container, resources };
+}
+
+/** A selector without terms selects everything, and one that is missing nothing. */
+const MEANS_SOMETHING_EMPTY = /[sS]elector$/;
+
+/** `value` without members that say nothing: undefined, null, empty lists and empty objects. */
+function meaning(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(meaning);
+  if (!isJsonObject(value)) return value;
+  const said: Record<string, unknown> = {};
+  for (const [key, member] of Object.entries(value)) {
+    const meant = meaning(member);
+    if (!isEmpty(meant) || (isJsonObject(meant) && MEANS_SOMETHING_EMPTY.test(key))) {
+      setMember(said, key, meant);
+    }
+  }
+  return said;
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isJsonObject(value) && Object.keys(value).length === 0;
+}

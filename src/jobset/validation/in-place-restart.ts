@@ -1,0 +1,40 @@
+import { forbiddenField, invalidValue } from '../../kube/field-error.ts';
+import type { FieldError } from '../../kube/status.ts';
+import { type DefaultedReplicatedJob, type DefaultedSpec, UNLIMITED_BACKOFF } from '../defaults.ts';
+import type { FeatureGates } from '../feature-gates.ts';
+
+export function inPlaceRestartGateErrors(
+  { failurePolicy }: Pick<DefaultedSpec, 'failurePolicy'>,
+  gates: FeatureGates,
+): FieldError[] {
+  if (gates.InPlaceRestart || failurePolicy?.restartStrategy !== 'InPlaceRestart') return [];
+  const detail =
+    'InPlaceRestart restart strategy cannot be set when InPlaceRestart feature gate is disabled';
+  return [forbiddenField('spec.failurePolicy.restartStrategy', detail)];
+}
+
+/** What a Job must not do while its group restarts in place (spec 5.6): give up, or grow. */
+export function inPlaceRestartErrors(
+  { failurePolicy }: Pick<DefaultedSpec, 'failurePolicy'>,
+  { name, template }: DefaultedReplicatedJob,
+  path: string,
+): FieldError[] {
+  if (failurePolicy?.restartStrategy !== 'InPlaceRestart') return [];
+  const { backoffLimit, podReplacementPolicy, completions, parallelism } = template.spec;
+  const errors: FieldError[] = [];
+  const refuse = (field: string, value: unknown, why: string): void => {
+    const detail = `replicatedJob ${name}: ${why} when in-place restart is enabled`;
+    errors.push(invalidValue(`${path}.template.spec.${field}`, value, detail));
+  };
+  if (backoffLimit !== UNLIMITED_BACKOFF) {
+    refuse('backoffLimit', backoffLimit, `must be set to ${UNLIMITED_BACKOFF} (MaxInt32)`);
+  }
+  if (podReplacementPolicy !== 'Failed') {
+    refuse('podReplacementPolicy', podReplacementPolicy, 'must be set to Failed');
+  }
+  if (completions === undefined || completions !== parallelism) {
+    const why = 'completions and parallelism must be set and equal to each other';
+    refuse('completions', completions, why);
+  }
+  return errors;
+}

@@ -1,0 +1,14 @@
+import type { ObjectMeta } from '../../kube/meta.ts';
+
+/** The API server cuts a prefix to this length and appends 5 characters. */
+const GENERATED_PREFIX_LIMIT = 58;
+const SAMPLE_SUFFIX = 'abcde';
+
+/**
+ * The name that names of Jobs and Pods are derived from. A JobSet that gets its name from the server
+ * has none at admission yet; a sample has the same length and letters (spec 1.12).
+ */
+export function nameOrSample({ name = '', generateName = '' }: ObjectMeta): string {
+  if (name !== '' || generateName === '') return name;
+  return generateName.slice(0, GENERATED_PREFIX_LIMIT) + SAMPLE_SUFFIX;
+}

@@ -1,0 +1,15 @@
+import { invalidValue } from '../../kube/field-error.ts';
+import { dns1123SubdomainErrors } from '../../kube/names.ts';
+import type { FieldError } from '../../kube/status.ts';
+import type { DefaultedSpec } from '../defaults.ts';
+import { labelErrors } from './dns-label.ts';
+
+/** The subdomain names a Service, so it is a DNS label as well as a subdomain (spec 1.4). */
+export function subdomainErrors({ network }: Pick<DefaultedSpec, 'network'>): FieldError[] {
+  const { subdomain } = network;
+  if (subdomain === undefined || subdomain === '') return [];
+  const tooLong = '.spec.network.subdomain is too long, must be less than 63 characters';
+  return [...dns1123SubdomainErrors(subdomain), ...labelErrors(subdomain, tooLong)].map((detail) =>
+    invalidValue('spec.network.subdomain', subdomain, detail),
+  );
+}

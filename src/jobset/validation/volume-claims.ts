@@ -1,0 +1,146 @@
+/**
+ * Spec 1.10: every template of a shared claim has a name of its own that becomes the name of a claim
+ * and of a volume, is mounted by somebody, and fits the claim of that name that may be there already.
+ */
+import type { PersistentVolumeClaim } from '../../kube/core.ts';
+import { deepEqual } from '../../kube/deep-equal.ts';
+import { forbiddenField, invalidValue } from '../../kube/field-error.ts';
+import { dns1123SubdomainErrors } from '../../kube/names.ts';
+import type { FieldError } from '../../kube/status.ts';
+import type { DefaultedSpec, DefaultedVolumeClaimPolicy } from '../defaults.ts';
+import { sharedClaimName } from '../naming.ts';
+import { LABEL_LIMIT } from './dns-label.ts';
+
+/** The claims that the JobSet's namespace has already, by name. */
+export type ExistingClaims = ReadonlyMap<string, PersistentVolumeClaim>;
+
+/** Names of the claims that the JobSet shares: those that have to be looked up for validation. */
+export function sharedClaimNames(
+  jobSet: string,
+  { volumeClaimPolicies }: Pick<DefaultedSpec, 'volumeClaimPolicies'>,
+): readonly string[] {
+  return volumeClaimPolicies.flatMap(({ templates }) =>
+    templates.map(({ metadata }) => sharedClaimName(metadata?.name ?? '', jobSet)),
+  );
+}
+
+export function volumeClaimErrors(
+  jobSet: string,
+  spec: Pick<DefaultedSpec, 'volumeClaimPolicies' | 'replicatedJobs'>,
+  existing: ExistingClaims,
+): FieldError[] {
+  if (spec.volumeClaimPolicies.length === 0) return [];
+  const uses = volumeUses(spec);
+  const seen = new Set<string>();
+  return spec.volumeClaimPolicies.flatMap((policy, index) => {
+    // The singular is upstream's.
+    const path = `spec.volumeClaimPolicies[${index}]`;
+    return policy.templates.flatMap((template, at) => {
+      const name = template.metadata?.name ?? '';
+      const claim = sharedClaimName(name, jobSet);
+      const errors = [
+        ...namespaceErrors(template, `${path}.templates[${at}]`),
+        ...nameErrors(name, claim, seen, `${path}.template[${at}].name`),
+        ...useErrors(name, uses),
+        ...reuseErrors(template, policy, existing.get(claim), { path, at, claim }),
+      ];
+      seen.add(name);
+      return errors;
+    });
+  });
+}
+
+function namespaceErrors({ metadata }: PersistentVolumeClaim, path: string): FieldError[] {
+  const namespace = metadata?.namespace ?? '';
+  if (namespace === '') return [];
+  const detail = 'namespace cannot be set for VolumeClaimPolicies templates';
+  return [forbiddenField(`${path}.metadata.namespace`, detail)];
+}
+
+function nameErrors(
+  name: string,
+  claim: string,
+  seen: ReadonlySet<string>,
+  field: string,
+): FieldError[] {
+  const problems = [
+    ...(seen.has(name) ? ['names must be unique for VolumeClaimPolicies template'] : []),
+    ...dns1123SubdomainErrors(name),
+    ...(claim.length > LABEL_LIMIT ? ['VolumeClaimPolicies template name is too long'] : []),
+  ];
+  return problems.map((detail) => invalidValue(field, name, detail));
+}
+
+/** What Pod templates do with names of volumes, gathered once for all claims. */
+interface VolumeUses {
+  readonly mounted: ReadonlySet<string>;
+  /** Paths of the templates' own volumes, by name. */
+  readonly declared: ReadonlyMap<string, readonly string[]>;
+}
+
+function volumeUses({ replicatedJobs }: Pick<DefaultedSpec, 'replicatedJobs'>): VolumeUses {
+  const mounted = new Set<string>();
+  const declared = new Map<string, string[]>();
+  for (const [index, { template }] of replicatedJobs.entries()) {
+    const { containers, initContainers = [], volumes = [] } = template.spec.template.spec;
+    for (const { volumeMounts = [] } of [...initContainers, ...containers]) {
+      for (const { name } of volumeMounts) mounted.add(name);
+    }
+    for (const [at, { name }] of volumes.entries()) {
+      const path = `spec.replicatedJobs[${index}].template.spec.template.spec.volumes[${at}].name`;
+      declared.set(name, [...(declared.get(name) ?? []), path]);
+    }
+  }
+  return { mounted, declared };
+}
+
+function useErrors(name: string, { mounted, declared }: VolumeUses): FieldError[] {
+  const conflict = `volume name conflicts with VolumeClaimPolicy template name: ${name}`;
+  const errors = (declared.get(name) ?? []).map((path) => invalidValue(path, name, conflict));
+  if (!mounted.has(name)) {
+    const detail = `replicatedJob containers don't have a matching volumeMount: ${name} from VolumeClaimPolicies`;
+    // Upstream repeats all ReplicatedJobs as the wrong value; the name says as much.
+    errors.push(invalidValue('spec.replicatedJobs', undefined, detail));
+  }
+  return errors;
+}
+
+function reuseErrors(
+  template: PersistentVolumeClaim,
+  { retentionPolicy }: DefaultedVolumeClaimPolicy,
+  existing: PersistentVolumeClaim | undefined,
+  { path, at, claim }: { readonly path: string; readonly at: number; readonly claim: string },
+): FieldError[] {
+  if (existing === undefined) return [];
+  const errors: FieldError[] = [];
+  if (!isSameSpec(template.spec ?? {}, existing.spec ?? {})) {
+    const detail = `spec does not match existing PVC ${claim} in namespace ${existing.metadata.namespace ?? ''}`;
+    errors.push(invalidValue(`${path}.template[${at}].spec`, template.spec, detail));
+  }
+  if (retentionPolicy.whenDeleted !== 'Retain') {
+    const detail = 'retentionPolicy must be retain when PVC exists';
+    const field = `${path}.retentionPolicy.whenDeleted`;
+    errors.push(invalidValue(field, retentionPolicy.whenDeleted, detail));
+  }
+  return errors;
+}
+
+/** What a cluster fills into every claim; a claim that has it is still the one that was asked for. */
+const FILLED_BY_CLUSTER: ReadonlySet<string> = new Set([
+  'volumeMode',
+  'storageClassName',
+  'volumeName',
+]);
+
+type ClaimSpec = NonNullable<PersistentVolumeClaim['spec']>;
+
+/**
+ * Upstream compares with what the cluster has filled in, so that a template fits its own claim only
+ * if it spells that out. Here such members count only if the template has them.
+ */
+function isSameSpec(asked: ClaimSpec, existing: ClaimSpec): boolean {
+  const comparable = Object.entries(existing).filter(
+    ([name]) => !FILLED_BY_CLUSTER.has(name) || asked[name] !== undefined,
+  );
+  return deepEqual(asked, Object.fromEntries(comparable));
+}
