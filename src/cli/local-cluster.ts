@@ -6,7 +6,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ADMINISTRATORS, startEmbeddedCluster } from '../cluster/embedded-cluster.ts';
+import {
+  ADMINISTRATORS,
+  type NodeDescription,
+  startEmbeddedCluster,
+} from '../cluster/embedded-cluster.ts';
 import { JOBSETS } from '../jobset/jobset.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
@@ -23,6 +27,7 @@ import type { Client } from '../runtime/client.ts';
 import { waitFor } from '../runtime/wait-for.ts';
 import { writeKubeconfig } from './kubeconfig-file.ts';
 import type { StateDirectory } from './state-directory.ts';
+import { plainNodes } from './up-options.ts';
 import { Watchdog } from './watchdog/watchdog.ts';
 
 export interface LocalCluster {
@@ -38,6 +43,8 @@ export interface LocalClusterOptions {
   readonly state: StateDirectory;
   /** Whether the watchdog removes the state directory if this process is killed. */
   readonly remove: boolean;
+  /** By default one, without labels of its own. */
+  readonly nodes?: readonly NodeDescription[];
   readonly signal: AbortSignal;
 }
 
@@ -51,7 +58,7 @@ const OPERATOR_USER = 'lockstep-operator';
 const ADMIN_USER = 'lockstep-admin';
 
 export async function startLocalCluster(options: LocalClusterOptions): Promise<LocalCluster> {
-  const { state } = options;
+  const { state, nodes = plainNodes(1) } = options;
   const watchdog = Watchdog.start(
     fileURLToPath(new URL('watchdog.js', DIST)),
     state.path,
@@ -70,7 +77,7 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
       processes: watchdog.guard(createNodeProcessRunner()),
       stateDirectory: state.path,
       path: containerPath(),
-      nodeName: 'node-0',
+      nodes,
     });
     stops.push(() => cluster.stop());
     const connection = { server: cluster.server, authority: cluster.authority };
@@ -92,7 +99,7 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     stops.push(() => stopOperator(operator, operatorExited));
 
     const client = cluster.connect(ADMIN_USER, ADMINISTRATORS);
-    await untilReady(client, operatorExited, options.signal);
+    await untilReady(client, nodes, operatorExited, options.signal);
     return { client, stateDirectory: state.path, operatorPid, operatorExited, stop };
   } catch (error) {
     await stop();
@@ -132,20 +139,17 @@ async function stopOperator(child: ChildProcess, exited: Promise<string>): Promi
   clearTimeout(timer);
 }
 
-/** Waits until the node takes Pods and JobSets are served, or fails with what is missing. */
+/** Waits until the nodes take Pods and JobSets are served, or fails with what is missing. */
 async function untilReady(
   client: Client,
+  nodes: readonly NodeDescription[],
   operatorExited: Promise<string>,
   signal: AbortSignal,
 ): Promise<void> {
   const options = { clock: nodeClock, random: systemRandom, timeoutMs: START_TIMEOUT_MS, signal };
   const ready = Promise.all([
-    waitFor(
-      client,
-      NODES,
-      { name: 'node-0' },
-      (node) => node !== undefined && isReady(node),
-      options,
+    ...nodes.map(({ name }) =>
+      waitFor(client, NODES, { name }, (node) => node !== undefined && isReady(node), options),
     ),
     waitFor(
       client,

@@ -8,6 +8,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import type { DemoFlags } from './demo/options.ts';
 import { parseDemoFlags } from './demo/options.ts';
 import { DEFAULT_STATE_DIRECTORY } from './state-directory.ts';
+import { NODES_MAX, parseUpFlags, type UpFlags } from './up-options.ts';
 
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
@@ -50,9 +51,18 @@ program
     'where credentials, Pods and logs live',
     DEFAULT_STATE_DIRECTORY,
   )
-  .action(async (flags: { stateDir: string }) => {
+  .option('--nodes <n>', `nodes of the cluster, 1 to ${NODES_MAX}`, '1')
+  .option(
+    '--topology <label=count>',
+    'give the nodes a label with so many values, spread evenly: rack=4; may be repeated',
+    (text: string, before: readonly string[]) => [...before, text],
+    [],
+  )
+  .action(async (flags: UpFlags) => {
+    const parsed = parseUpFlags(flags);
+    if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
     const { up } = await import('./up.ts');
-    process.exitCode = await up(flags.stateDir);
+    process.exitCode = await up(parsed.options);
   });
 
 program

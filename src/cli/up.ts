@@ -1,18 +1,24 @@
 import { startLocalCluster } from './local-cluster.ts';
 import { openStateDirectory } from './state-directory.ts';
 import { onTermination } from './termination.ts';
+import type { UpOptions } from './up-options.ts';
 
 const EXIT_FAILURE = 1;
 
 /** Runs the embedded cluster until a signal comes; returns the exit code of the command. */
-export async function up(stateDirectory: string): Promise<number> {
+export async function up({ stateDirectory, nodes }: UpOptions): Promise<number> {
   const termination = onTermination();
   const state = openStateDirectory(stateDirectory);
   try {
-    const cluster = await startLocalCluster({ state, remove: false, signal: termination.signal });
+    const cluster = await startLocalCluster({
+      state,
+      remove: false,
+      nodes,
+      signal: termination.signal,
+    });
     try {
       process.stdout.write(
-        `Kubernetes with JobSet runs in ${state.path}. Point kubectl to it with\n` +
+        `Kubernetes with JobSet runs on ${nodeCount(nodes.length)} in ${state.path}. Point kubectl to it with\n` +
           `  export KUBECONFIG=${state.kubeconfig}\n` +
           'Ctrl-C ends it and all its Pods.\n',
       );
@@ -34,4 +40,8 @@ export async function up(stateDirectory: string): Promise<number> {
     state.release(false);
     termination.dispose();
   }
+}
+
+function nodeCount(count: number): string {
+  return count === 1 ? '1 node' : `${count} nodes`;
 }

@@ -3,6 +3,8 @@ import {
   type ConfigMap,
   NAMESPACES,
   type Namespace,
+  PERSISTENT_VOLUME_CLAIMS,
+  type PersistentVolumeClaim,
   SERVICE_ACCOUNTS,
   type ServiceAccount,
 } from '../kube/core.ts';
@@ -11,7 +13,7 @@ import {
   type CustomResourceDefinition,
 } from '../kube/custom-resource-definition.ts';
 import { JOBS, type Job } from '../kube/job.ts';
-import type { KubeObject } from '../kube/meta.ts';
+import type { KubeObject, Stored } from '../kube/meta.ts';
 import { NODES, type Node } from '../kube/node.ts';
 import { PODS, type Pod } from '../kube/pod.ts';
 import type { Client } from '../runtime/client.ts';
@@ -31,6 +33,7 @@ import {
   ROOT_CERTIFICATE_CONFIG_MAP,
   startServiceAccountController,
 } from './service-account-controller/service-account-controller.ts';
+import { POD_CLAIM_INDEXES, startVolumeController } from './volume-controller/volume-controller.ts';
 
 /**
  * The controllers of the embedded cluster: what kube-controller-manager and kube-scheduler are on a
@@ -44,6 +47,8 @@ export interface ControllersOptions {
   readonly logger: Logger;
   /** PEM: what Pods check the API server's certificate with. */
   readonly rootCertificate: string;
+  /** Removes what Pods have left in a claim's volume. */
+  readonly removeVolume: (claim: Stored<PersistentVolumeClaim>) => Promise<void>;
   readonly metrics?: Metrics | undefined;
   /** Gives the start up: it would wait for an API server that never answers. */
   readonly signal?: AbortSignal | undefined;
@@ -81,6 +86,7 @@ export async function startControllers(options: ControllersOptions): Promise<Con
     }),
     startNamespaceController({ ...options, ...informers }),
     startServiceAccountController({ ...options, ...informers }),
+    startVolumeController({ ...options, ...informers }),
   ];
   return {
     stop: async () => {
@@ -96,6 +102,7 @@ interface Informers extends Readonly<Record<string, Informer<KubeObject>>> {
   readonly pods: Informer<Pod>;
   readonly nodes: Informer<Node>;
   readonly namespaces: Informer<Namespace>;
+  readonly claims: Informer<PersistentVolumeClaim>;
   readonly definitions: Informer<CustomResourceDefinition>;
   readonly serviceAccounts: Informer<ServiceAccount>;
   readonly rootCertificates: Informer<ConfigMap>;
@@ -106,9 +113,17 @@ function startInformers(options: ControllersOptions): Informers {
   const shared = { client, clock, random, logger };
   return {
     jobs: createInformer<Job>({ ...shared, resource: JOBS }),
-    pods: createInformer<Pod>({ ...shared, resource: PODS, indexes: JOB_POD_INDEXES }),
+    pods: createInformer<Pod>({
+      ...shared,
+      resource: PODS,
+      indexes: { ...JOB_POD_INDEXES, ...POD_CLAIM_INDEXES },
+    }),
     nodes: createInformer<Node>({ ...shared, resource: NODES }),
     namespaces: createInformer<Namespace>({ ...shared, resource: NAMESPACES }),
+    claims: createInformer<PersistentVolumeClaim>({
+      ...shared,
+      resource: PERSISTENT_VOLUME_CLAIMS,
+    }),
     definitions: createInformer<CustomResourceDefinition>({
       ...shared,
       resource: CUSTOM_RESOURCE_DEFINITIONS,

@@ -1,9 +1,11 @@
 /**
  * The embedded single-machine Kubernetes, put together: an API server over TLS on loopback, the
- * controllers of Kubernetes with its scheduler, and a node. Each part has credentials of its own and
- * speaks to the others only through the API, so that each could be swapped for the real one.
+ * controllers of Kubernetes with its scheduler, and nodes. Each part has credentials of its own and
+ * speaks to the others only through the API, so that each could be swapped for the real one. What the
+ * nodes have in common is the machine: one directory of hosts files, and one of claims' volumes.
  */
 
+import type { StringMap } from '../kube/meta.ts';
 import { failure } from '../kube/status.ts';
 import {
   type CertificateAuthority,
@@ -28,6 +30,9 @@ import { thisMachine } from './node/adapters/machine.ts';
 import { claimNetwork } from './node/adapters/network-claim.ts';
 import { createNodeFiles } from './node/adapters/node-files.ts';
 import { createProbeTransport } from './node/adapters/probe-transport.ts';
+import { claimDirectory } from './node/claim-volume.ts';
+import { HostsFiles } from './node/hosts.ts';
+import { PortClaims } from './node/network.ts';
 import { startNodeAgent } from './node/node-agent.ts';
 
 export interface EmbeddedClusterOptions {
@@ -35,11 +40,18 @@ export interface EmbeddedClusterOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly processes: ProcessRunner;
-  /** Absolute; Pods and logs of the node live below it. */
+  /** Absolute; Pods, logs and volumes live below it. */
   readonly stateDirectory: string;
   /** PATH of the containers. */
   readonly path: string;
-  readonly nodeName: string;
+  /** At least one. */
+  readonly nodes: readonly NodeDescription[];
+}
+
+export interface NodeDescription {
+  readonly name: string;
+  /** Beside those that every node has. */
+  readonly labels: StringMap;
 }
 
 export interface EmbeddedCluster {
@@ -78,6 +90,7 @@ class RunningCluster implements EmbeddedCluster {
   readonly authority: string;
   readonly #options: EmbeddedClusterOptions;
   readonly #ca: CertificateAuthority;
+  readonly #files = createNodeFiles();
   readonly #transports: HttpTransport[] = [];
   /** How to stop what was started; the last started is stopped first. */
   readonly #stops: (() => Promise<void>)[] = [];
@@ -98,9 +111,10 @@ class RunningCluster implements EmbeddedCluster {
       random,
       logger: logger.with({ component: 'controllers' }),
       rootCertificate: this.authority,
+      removeVolume: (claim) => this.#files.remove(claimDirectory(this.#volumesDirectory, claim)),
     });
     this.#stops.push(() => controllers.stop());
-    await this.#startNode(http);
+    await this.#startNodes(http);
   }
 
   issue(user: string, group: string): KeyPair {
@@ -165,10 +179,45 @@ class RunningCluster implements EmbeddedCluster {
     return http;
   }
 
-  async #startNode(api: HttpServer): Promise<void> {
-    const { clock, random, logger, processes, stateDirectory, path, nodeName } = this.#options;
+  get #volumesDirectory(): string {
+    return `${this.#options.stateDirectory}/volumes`;
+  }
+
+  /** Side by side: most of a start is waiting for the API. The nodes stop side by side too. */
+  async #startNodes(api: HttpServer): Promise<void> {
+    const { clock, random, logger, stateDirectory, nodes } = this.#options;
+    const hosts = new HostsFiles({
+      client: this.connect('system:lockstep:hosts', 'system:nodes'),
+      clock,
+      random,
+      logger: logger.with({ component: 'hosts' }),
+      files: this.#files,
+      directory: `${stateDirectory}/hosts`,
+    });
+    this.#stops.push(() => hosts.stop());
+    const portClaims = new PortClaims();
+    const stops: (() => Promise<void>)[] = [];
+    this.#stops.push(async () => {
+      await Promise.all(stops.map((stop) => stop()));
+    });
+    const started = await Promise.allSettled(
+      nodes.map(async (node) => {
+        stops.push(await this.#startNode(node, api, hosts, portClaims));
+      }),
+    );
+    for (const result of started) if (result.status === 'rejected') throw result.reason;
+  }
+
+  /** Returns how to stop it. */
+  async #startNode(
+    { name, labels }: NodeDescription,
+    api: HttpServer,
+    hosts: HostsFiles,
+    portClaims: PortClaims,
+  ): Promise<() => Promise<void>> {
+    const { clock, random, logger, processes, stateDirectory, path } = this.#options;
     let serveLogs: HttpHandler | undefined;
-    const { network, listener } = await claimNetwork(random, (host, port) =>
+    const listen = (host: string, port: number): Promise<HttpServer> =>
       startHttpServer({
         handler: forApiServer((request) =>
           serveLogs === undefined ? Promise.resolve(NOT_READY) : serveLogs(request),
@@ -177,7 +226,7 @@ class RunningCluster implements EmbeddedCluster {
         port,
         tls: {
           ...issueCertificate(this.#ca, {
-            commonName: `system:node:${nodeName}`,
+            commonName: `system:node:${name}`,
             ipAddresses: [host],
             usages: ['server'],
             days: CERTIFICATE_DAYS,
@@ -185,27 +234,37 @@ class RunningCluster implements EmbeddedCluster {
           clientAuthority: this.authority,
         },
         logger,
-      }),
-    );
-    this.#stops.push(() => listener.close());
-    const node = await startNodeAgent({
-      name: nodeName,
-      client: this.connect(`system:node:${nodeName}`, 'system:nodes'),
-      clock,
-      random,
-      logger: logger.with({ component: 'node', node: nodeName }),
-      processes,
-      files: createNodeFiles(),
-      probes: createProbeTransport(),
-      machine: thisMachine(),
-      network,
-      kubeletPort: listener.port,
-      rootDirectory: `${stateDirectory}/nodes/${nodeName}`,
-      apiServer: { host: api.host, port: api.port },
-      path,
-    });
-    serveLogs = node.logsHandler;
-    this.#stops.push(() => node.stop());
+      });
+    const { network, listener } = await claimNetwork(random, listen, portClaims);
+    try {
+      const node = await startNodeAgent({
+        name,
+        labels,
+        client: this.connect(`system:node:${name}`, 'system:nodes'),
+        clock,
+        random,
+        logger: logger.with({ component: 'node', node: name }),
+        processes,
+        files: this.#files,
+        probes: createProbeTransport(),
+        machine: thisMachine(),
+        network,
+        kubeletPort: listener.port,
+        rootDirectory: `${stateDirectory}/nodes/${name}`,
+        volumesDirectory: this.#volumesDirectory,
+        hosts,
+        apiServer: { host: api.host, port: api.port },
+        path,
+      });
+      serveLogs = node.logsHandler;
+      return async () => {
+        await node.stop();
+        await listener.close();
+      };
+    } catch (error) {
+      await listener.close();
+      throw error;
+    }
   }
 
   #transportTo(server: string, pair: KeyPair): HttpTransport {

@@ -1,5 +1,5 @@
 import { JOBS, type Job, type JobSpec } from '../kube/job.ts';
-import type { KubeObject, Stored } from '../kube/meta.ts';
+import type { KubeObject, Stored, StringMap } from '../kube/meta.ts';
 import { NODES, type Node } from '../kube/node.ts';
 import { PODS, type Pod, type PodStatus } from '../kube/pod.ts';
 import type { Resource } from '../kube/resource.ts';
@@ -66,6 +66,7 @@ export class MemoryCluster {
       random: this.#random,
       logger: SILENT,
       rootCertificate: 'PEM',
+      removeVolume: () => Promise.resolve(),
     };
     let controllers: Controllers | undefined;
     const started = startControllers(options).then((running) => {
@@ -81,11 +82,11 @@ export class MemoryCluster {
     this.#controllers = undefined;
   }
 
-  async addNode(name = 'n1', status: Node['status'] = {}): Promise<void> {
+  async addNode(name = 'n1', status: Node['status'] = {}, labels: StringMap = {}): Promise<void> {
     await this.client.create(NODES, {
       apiVersion: 'v1',
       kind: 'Node',
-      metadata: { name },
+      metadata: { name, labels },
       status: {
         allocatable: { cpu: '64', memory: '64Gi', pods: '1000' },
         conditions: [{ type: 'Ready', status: 'True' }],

@@ -1,5 +1,12 @@
-/** Reads the ConfigMaps and Secrets that a Pod names, as they are now. */
-import { CONFIG_MAPS, type ConfigMap, SECRETS, type Secret } from '../../kube/core.ts';
+/** Reads the ConfigMaps, Secrets and claims that a Pod names, as they are now. */
+import {
+  CONFIG_MAPS,
+  type ConfigMap,
+  PERSISTENT_VOLUME_CLAIMS,
+  type PersistentVolumeClaim,
+  SECRETS,
+  type Secret,
+} from '../../kube/core.ts';
 import type { KubeObject } from '../../kube/meta.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { isReason } from '../../kube/status.ts';
@@ -29,12 +36,14 @@ export async function readConfiguration(
     );
     return found;
   };
-  const [configMaps, secrets] = await Promise.all([
+  const [configMaps, secrets, claims] = await Promise.all([
     read<ConfigMap>(CONFIG_MAPS, names.configMaps),
     read<Secret>(SECRETS, names.secrets),
+    read<PersistentVolumeClaim>(PERSISTENT_VOLUME_CLAIMS, names.claims),
   ]);
   return {
     configMap: (name) => configMaps.get(name),
     secret: (name) => secrets.get(name),
+    claim: (name) => claims.get(name),
   };
 }

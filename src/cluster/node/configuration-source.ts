@@ -1,20 +1,22 @@
 /**
- * ConfigMaps and Secrets as Pods refer to them: which ones a Pod names, and what was found. Reading
- * them is the shell's work, what follows from their absence is decided where they are used.
+ * ConfigMaps, Secrets and claims as Pods refer to them: which ones a Pod names, and what was found.
+ * Reading them is the shell's work, what follows from their absence is decided where they are used.
  */
-import type { ConfigMap, Secret } from '../../kube/core.ts';
+import type { ConfigMap, PersistentVolumeClaim, Secret } from '../../kube/core.ts';
 import type { StringMap } from '../../kube/meta.ts';
 import type { Container, PodSpec, Volume } from '../../kube/pod.ts';
 
 export interface ConfigurationSource {
   configMap(name: string): ConfigMap | undefined;
   secret(name: string): Secret | undefined;
+  claim(name: string): PersistentVolumeClaim | undefined;
 }
 
 /** Names without duplicates, in order of appearance. */
 export interface ConfigurationNames {
   readonly configMaps: readonly string[];
   readonly secrets: readonly string[];
+  readonly claims: readonly string[];
 }
 
 export function namesInEnvironment(container: Container): ConfigurationNames {
@@ -53,9 +55,11 @@ function decoded(data: StringMap | undefined): readonly (readonly [string, Uint8
   return Object.entries(data ?? {}).map(([key, text]) => [key, Buffer.from(text, 'base64')]);
 }
 
-function addVolume(names: Names, { configMap, secret, projected }: Volume): void {
+function addVolume(names: Names, volume: Volume): void {
+  const { configMap, secret, projected, persistentVolumeClaim } = volume;
   names.addConfigMap(configMap?.name);
   names.addSecret(secret?.secretName);
+  names.addClaim(persistentVolumeClaim?.claimName);
   for (const source of projected?.sources ?? []) {
     names.addConfigMap(source.configMap?.name);
     names.addSecret(source.secret?.name);
@@ -65,6 +69,7 @@ function addVolume(names: Names, { configMap, secret, projected }: Volume): void
 class Names implements ConfigurationNames {
   readonly #configMaps = new Set<string>();
   readonly #secrets = new Set<string>();
+  readonly #claims = new Set<string>();
 
   addConfigMap(name: string | undefined): void {
     if (name !== undefined) this.#configMaps.add(name);
@@ -74,11 +79,19 @@ class Names implements ConfigurationNames {
     if (name !== undefined) this.#secrets.add(name);
   }
 
+  addClaim(name: string | undefined): void {
+    if (name !== undefined) this.#claims.add(name);
+  }
+
   get configMaps(): readonly string[] {
     return [...this.#configMaps];
   }
 
   get secrets(): readonly string[] {
     return [...this.#secrets];
+  }
+
+  get claims(): readonly string[] {
+    return [...this.#claims];
   }
 }

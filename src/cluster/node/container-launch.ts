@@ -11,7 +11,7 @@ import { layOutRoot, type MountedVolume, type RootLayout } from './container-roo
 import { buildEnvironment } from './environment.ts';
 import { expand } from './expansion.ts';
 import type { PodFacts } from './field-reference.ts';
-import { hostsPath, type NodeContext } from './node-context.ts';
+import type { NodeContext } from './node-context.ts';
 
 /** What the Pod offers to its containers. */
 export interface Sandbox {
@@ -139,7 +139,7 @@ function givenEnvironment(
     ['KUBERNETES_SERVICE_PORT_HTTPS', String(port)],
     ['LOCKSTEP_ROOT', `${directory}/root`],
     ['LOCKSTEP_POD_IP', facts.podIP],
-    ['LOCKSTEP_HOSTS', hostsPath(context, namespace)],
+    ['LOCKSTEP_HOSTS', context.hostsPath(namespace)],
     ...[...ports].map(([declared, real]) => [`LOCKSTEP_PORT_${declared}`, String(real)] as const),
   ]);
 }

@@ -4,9 +4,9 @@ import type { VolumeMount } from '../../kube/pod.ts';
 import { layOutRoot, type MountedVolume, type RootResult } from './container-root.ts';
 
 const VOLUMES = new Map<string, MountedVolume>([
-  ['data', { directory: '/pod/volumes/data', isHost: false }],
-  ['info', { directory: '/pod/volumes/info', isHost: false }],
-  ['host', { directory: '/srv', isHost: true }],
+  ['data', { directory: '/pod/volumes/data', isShared: false }],
+  ['info', { directory: '/pod/volumes/info', isShared: false }],
+  ['host', { directory: '/srv', isShared: true }],
 ]);
 
 type Mount = VolumeMount & { readonly subPathExpr?: string };
@@ -59,7 +59,7 @@ describe('the root of a container', () => {
         { name: 'host', mountPath: '/h' },
         { name: 'data', mountPath: '/h/x' },
       ],
-      'mountPath /h/x: this node mounts nothing inside a hostPath',
+      "mountPath /h/x: this node mounts nothing inside a hostPath or a claim's volume",
     ],
     [
       'an unknown volume',

@@ -9,8 +9,8 @@ import { leadsOut } from './volume-content.ts';
 
 export interface MountedVolume {
   readonly directory: string;
-  /** A path of the host: nothing may be created in it. */
-  readonly isHost: boolean;
+  /** A path of the host, or a claim's volume: nothing is mounted inside what others use too. */
+  readonly isShared: boolean;
 }
 
 export interface RootLayout {
@@ -40,7 +40,7 @@ export function layOutRoot(
   const sorted = mounts
     .map((mount) => ({ ...mount, at: absolute(mount.mountPath) }))
     .sort((a, b) => depth(a.at) - depth(b.at));
-  const links: (MountLink & { readonly at: string; readonly isHost: boolean })[] = [];
+  const links: (MountLink & { readonly at: string; readonly isShared: boolean })[] = [];
   for (const mount of sorted) {
     const volume = volumes.get(mount.name);
     if (volume === undefined) return problem(`volume "${mount.name}" of a mount does not exist`);
@@ -49,13 +49,15 @@ export function layOutRoot(
     const subPath = mount.subPath ?? expand(mount.subPathExpr ?? '', environment);
     if (leadsOut(subPath)) return problem(`subPath ${JSON.stringify(subPath)}: leads out`);
     const parent = links.findLast((link) => isBelow(mount.at, link.at));
-    if (parent?.isHost === true) {
-      return problem(`mountPath ${mount.at}: this node mounts nothing inside a hostPath`);
+    if (parent?.isShared === true) {
+      return problem(
+        `mountPath ${mount.at}: this node mounts nothing inside a hostPath or a claim's volume`,
+      );
     }
     const path =
       parent === undefined ? root + mount.at : parent.target + mount.at.slice(parent.at.length);
     const target = subPath === '' ? volume.directory : `${volume.directory}/${subPath}`;
-    links.push({ path, target, subPath, at: mount.at, isHost: volume.isHost });
+    links.push({ path, target, subPath, at: mount.at, isShared: volume.isShared });
   }
   const resolve = (path: string): string => {
     const isMounted = links.some((link) => path === link.at || isBelow(path, link.at));

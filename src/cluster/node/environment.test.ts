@@ -23,6 +23,7 @@ const source: ConfigurationSource = {
     name === 'map'
       ? { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { k: 'v', l: 'w' } }
       : undefined,
+  claim: () => undefined,
   secret: (name) =>
     name === 'keys'
       ? {

@@ -1,32 +1,67 @@
 /**
- * Keeps one hosts file for each namespace that has Pods here (`LOCKSTEP_HOSTS`). Changes that come
- * while a file is written are written together afterwards.
+ * Keeps one hosts file for each namespace that has Pods here (`LOCKSTEP_HOSTS`), with the Pods of all
+ * nodes that share it. Changes that come while a file is written are written together afterwards.
  */
-import type { Service } from '../../kube/core.ts';
+import { SERVICES, type Service } from '../../kube/core.ts';
+import type { Stored } from '../../kube/meta.ts';
+import type { Client } from '../../runtime/client.ts';
+import { createInformer, type Informer } from '../../runtime/informer.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Random } from '../../runtime/ports/random.ts';
 import { type HostsEntry, hostsFile } from './hosts-file.ts';
-import { hostsPath, type NodeContext } from './node-context.ts';
+import type { NodeFiles } from './node-files.ts';
 
-export interface HostsSources {
-  entries(namespace: string): readonly HostsEntry[];
-  services(namespace: string): readonly Service[];
+export interface HostsFilesOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly files: NodeFiles;
+  /** Absolute; holds nothing else. */
+  readonly directory: string;
 }
 
+/** The Pods of one node. */
+export type HostsMember = (namespace: string) => readonly HostsEntry[];
+
 export class HostsFiles {
-  readonly #context: NodeContext;
-  readonly #sources: HostsSources;
+  readonly #options: HostsFilesOptions;
+  readonly #services: Informer<Service>;
+  readonly #members = new Set<HostsMember>();
   readonly #written = new Map<string, string>();
   readonly #dirty = new Set<string>();
   #work: Promise<void> | undefined;
   #isStopped = false;
 
-  constructor(context: NodeContext, sources: HostsSources) {
-    this.#context = context;
-    this.#sources = sources;
+  /** Begins to follow the Services, which say what names there are. */
+  constructor(options: HostsFilesOptions) {
+    this.#options = options;
+    this.#services = createInformer<Service>({ ...options, resource: SERVICES });
+    const touch = ({ metadata }: Stored<Service>): void => this.touch(metadata.namespace ?? '');
+    this.#services.subscribe({ added: touch, updated: touch, deleted: touch });
+  }
+
+  /** Resolves when the Services are known. */
+  whenReady(signal: AbortSignal): Promise<void> {
+    return this.#services.whenSynced(signal);
+  }
+
+  pathOf(namespace: string): string {
+    return `${this.#options.directory}/${namespace}`;
+  }
+
+  join(member: HostsMember): void {
+    this.#members.add(member);
+  }
+
+  leave(member: HostsMember): void {
+    this.#members.delete(member);
   }
 
   /** Something that the file of this namespace is made of has changed. */
   touch(namespace: string): void {
-    if (this.#isStopped) return;
+    if (this.#isStopped || this.#members.size === 0) return;
     this.#dirty.add(namespace);
     this.#work ??= this.#write().finally(() => {
       this.#work = undefined;
@@ -42,8 +77,9 @@ export class HostsFiles {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#dirty.clear();
+    await this.#services.stop();
     await this.#work;
-    await this.#context.files.remove(hostsPath(this.#context, ''));
+    await this.#options.files.remove(this.#options.directory);
   }
 
   async #write(): Promise<void> {
@@ -54,17 +90,21 @@ export class HostsFiles {
       try {
         await this.#writeOne(namespace);
       } catch (error) {
-        this.#context.logger.error('a hosts file could not be written', { namespace, err: error });
+        this.#options.logger.error('a hosts file could not be written', { namespace, err: error });
       }
     }
   }
 
   async #writeOne(namespace: string): Promise<void> {
-    const text = hostsFile(this.#sources.entries(namespace), this.#sources.services(namespace));
+    const entries = [...this.#members].flatMap((member) => member(namespace));
+    const services = [...this.#services.store.values()].filter(
+      ({ metadata }) => metadata.namespace === namespace,
+    );
+    const text = hostsFile(entries, services);
     if (this.#written.get(namespace) === text) return;
-    const { files } = this.#context;
-    await files.makeDirectory(hostsPath(this.#context, ''));
-    await files.write(hostsPath(this.#context, namespace), Buffer.from(text), 0o644);
+    const { files, directory } = this.#options;
+    await files.makeDirectory(directory);
+    await files.write(this.pathOf(namespace), Buffer.from(text), 0o644);
     this.#written.set(namespace, text);
   }
 }

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PodAddresses } from './network.ts';
+import { PodAddresses, PortClaims } from './network.ts';
 
 const OWN = { type: 'own-addresses', hostIP: '127.9.0.1', podCIDR: '127.9.0.0/16' } as const;
 const SHARED = {
   type: 'shared-address',
   hostIP: '127.0.0.1',
+  claims: new PortClaims(),
   freePort: async () => 1,
 } as const;
 

@@ -15,6 +15,8 @@ export interface OwnAddresses {
 export interface SharedAddress {
   readonly type: 'shared-address';
   readonly hostIP: string;
+  /** Who has which port; all nodes with this address have it in common. */
+  readonly claims: PortClaims;
   /** A port of `hostIP` that nothing listens on now. */
   freePort(): Promise<number>;
 }
@@ -26,7 +28,6 @@ export class PodAddresses {
   readonly #released: string[] = [];
   /** Taken out of order, so that the count may still come to them. */
   readonly #reserved = new Set<string>();
-  readonly #ports = new Map<number, string>();
   /** The next address that was never given out, as an offset into the network; .0 and .1 are taken. */
   #next = 2;
 
@@ -57,13 +58,11 @@ export class PodAddresses {
    */
   claimPorts(podUid: string, ports: readonly number[]): number | undefined {
     if (this.#network.type === 'own-addresses') return undefined;
-    const taken = ports.find((port) => (this.#ports.get(port) ?? podUid) !== podUid);
-    if (taken === undefined) for (const port of ports) this.#ports.set(port, podUid);
-    return taken;
+    return this.#network.claims.claim(podUid, ports);
   }
 
   release(podUid: string): void {
-    for (const [port, holder] of this.#ports) if (holder === podUid) this.#ports.delete(port);
+    if (this.#network.type === 'shared-address') this.#network.claims.release(podUid);
     const address = this.#used.get(podUid);
     if (address === undefined) return;
     this.#used.delete(podUid);
@@ -78,6 +77,24 @@ export class PodAddresses {
       if (!this.#reserved.has(address)) return address;
     }
     return undefined;
+  }
+}
+
+/** Ports of one address, each of one Pod. */
+export class PortClaims {
+  readonly #holders = new Map<number, string>();
+
+  /** Takes all of `ports`, or returns the first that another Pod has and takes none. */
+  claim(podUid: string, ports: readonly number[]): number | undefined {
+    const taken = ports.find((port) => (this.#holders.get(port) ?? podUid) !== podUid);
+    if (taken === undefined) for (const port of ports) this.#holders.set(port, podUid);
+    return taken;
+  }
+
+  release(podUid: string): void {
+    for (const [port, holder] of this.#holders) {
+      if (holder === podUid) this.#holders.delete(port);
+    }
   }
 }
 

@@ -3,6 +3,7 @@ import { CONFIG_MAPS } from '../../kube/core.ts';
 import { LEASES } from '../../kube/lease.ts';
 import { type ContainerRestartRule, PODS } from '../../kube/pod.ts';
 import type { FakeProcess } from '../../runtime/memory/memory-process-runner.ts';
+import { PortClaims } from './network.ts';
 import { container } from './test-api.fixture.ts';
 import { TestNode } from './test-node.fixture.ts';
 
@@ -496,6 +497,7 @@ describe('where all Pods share one address', () => {
   const SHARED = {
     type: 'shared-address',
     hostIP: '127.0.0.1',
+    claims: new PortClaims(),
     freePort: async () => 40_001,
   } as const;
   const barrier = { startupProbe: { httpGet: { port: 8080 } } };

@@ -3,7 +3,6 @@
  * processes, as a kubelet runs them as containers. It speaks nothing but the API, so any API server
  * will do. `docs/embedded-cluster.md` tells what a Pod finds here.
  */
-import { SERVICES, type Service } from '../../kube/core.ts';
 import type { Stored, StringMap } from '../../kube/meta.ts';
 import { PODS, type Pod } from '../../kube/pod.ts';
 import type { Client } from '../../runtime/client.ts';
@@ -33,8 +32,12 @@ export interface NodeAgentOptions {
   readonly processes: ProcessRunner;
   readonly files: NodeFiles;
   readonly probes: ProbeTransport;
-  /** Absolute. The agent owns `pods`, `hosts` and `logs` in it. */
+  /** Absolute. The agent owns `pods`, `logs` and, if they are not given, `hosts` and `volumes` in it. */
   readonly rootDirectory: string;
+  /** Where the volumes of claims are, for all nodes of this machine. */
+  readonly volumesDirectory?: string;
+  /** Hosts files that several nodes share; whoever made them starts and stops them. */
+  readonly hosts?: HostsFiles;
   readonly network: NodeNetwork;
   /** Where `logsHandler` is served at the network's `hostIP`. */
   readonly kubeletPort: number;
@@ -77,20 +80,26 @@ class Agent implements NodeAgent {
   readonly #options: NodeAgentOptions;
   readonly #context: NodeContext;
   readonly #hosts: HostsFiles;
+  readonly #member = (namespace: string): readonly HostsEntry[] => this.#entries(namespace);
   readonly #workers = new Map<string, PodWorker>();
   /** Pods that are gone from the API and still have to stop. */
   readonly #leaving = new Set<Promise<void>>();
   readonly #pods: Informer<Pod>;
-  readonly #services: Informer<Service>;
   #registration: NodeRegistration | undefined;
 
   constructor(options: NodeAgentOptions) {
     const { client, clock, random, name, files } = options;
     const logger = options.logger.with({ node: name });
     const shared = { client, clock, random, logger };
+    const { rootDirectory } = options;
+    const hosts =
+      options.hosts ?? new HostsFiles({ ...shared, files, directory: `${rootDirectory}/hosts` });
     this.#options = options;
+    this.#hosts = hosts;
     this.#context = {
       ...options,
+      volumesDirectory: options.volumesDirectory ?? `${rootDirectory}/volumes`,
+      hostsPath: (namespace) => hosts.pathOf(namespace),
       logger,
       nodeName: name,
       events: createEventRecorder({ ...shared, controller: EVENT_SOURCE, instance: name }),
@@ -101,14 +110,7 @@ class Agent implements NodeAgent {
       resource: PODS,
       fieldSelector: `spec.nodeName=${name}`,
     });
-    this.#services = createInformer<Service>({ ...shared, resource: SERVICES });
-    this.#hosts = new HostsFiles(this.#context, {
-      entries: (namespace) => this.#entries(namespace),
-      services: (namespace) =>
-        [...this.#services.store.values()].filter(
-          (service) => service.metadata.namespace === namespace,
-        ),
-    });
+    this.#hosts.join(this.#member);
     this.logsHandler = containerLogsHandler({
       files,
       clock,
@@ -127,9 +129,7 @@ class Agent implements NodeAgent {
       },
       signal,
     );
-    await Promise.all([this.#services.whenSynced(signal), this.#pods.whenSynced(signal)]);
-    const touch = (service: Stored<Service>): void => this.#touch(service.metadata.namespace);
-    this.#services.subscribe({ added: touch, updated: touch, deleted: touch });
+    await Promise.all([this.#hosts.whenReady(signal), this.#pods.whenSynced(signal)]);
     // Addresses that are in use must be known before the first new one is given out.
     for (const pod of this.#pods.store.values()) {
       const { podIP, phase } = pod.status ?? {};
@@ -148,10 +148,11 @@ class Agent implements NodeAgent {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.#pods.stop(), this.#services.stop(), this.#registration?.stop()]);
+    await Promise.all([this.#pods.stop(), this.#registration?.stop()]);
     await Promise.all([...this.#workers.values()].map((worker) => worker.stop()));
     await Promise.all(this.#leaving);
-    await this.#hosts.stop();
+    this.#hosts.leave(this.#member);
+    if (this.#options.hosts === undefined) await this.#hosts.stop();
     await this.#context.events.stop();
     await this.#context.files.remove(`${this.#context.rootDirectory}/pods`);
   }

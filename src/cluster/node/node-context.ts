@@ -22,6 +22,10 @@ export interface NodeContext {
   readonly network: NodeNetwork;
   readonly addresses: PodAddresses;
   readonly rootDirectory: string;
+  /** Where the volumes of claims are. */
+  readonly volumesDirectory: string;
+  /** The hosts file of a namespace. */
+  readonly hostsPath: (namespace: string) => string;
   /** Where Pods reach the API server. */
   readonly apiServer: { readonly host: string; readonly port: number };
   /** PATH of the containers. */
@@ -43,9 +47,4 @@ export function podLogDirectory(
   }: { readonly namespace: string; readonly name: string; readonly uid: string },
 ): string {
   return `${context.rootDirectory}/logs/${namespace}_${name}_${uid}`;
-}
-
-/** The hosts file of a namespace. */
-export function hostsPath(context: NodeContext, namespace: string): string {
-  return `${context.rootDirectory}/hosts/${namespace}`;
 }

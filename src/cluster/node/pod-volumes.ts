@@ -6,6 +6,7 @@ import { SERVICE_ACCOUNTS, type TokenRequest } from '../../kube/core.ts';
 import type { Pod } from '../../kube/pod.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
 import type { Timer } from '../../runtime/ports/clock.ts';
+import { claimDirectory } from './claim-volume.ts';
 import { readConfiguration } from './configuration-reader.ts';
 import { namesInVolumes } from './configuration-source.ts';
 import type { MountedVolume } from './container-root.ts';
@@ -85,17 +86,22 @@ export class PodVolumes {
         throw new Error(content.message);
       case 'host':
         if (content.create === 'directory') await files.makeDirectory(content.path);
-        return { directory: content.path, isHost: true };
+        return { directory: content.path, isShared: true };
+      case 'claim': {
+        const shared = claimDirectory(this.#context.volumesDirectory, content.claim);
+        await files.makeDirectory(shared);
+        return { directory: shared, isShared: true };
+      }
       case 'directory':
         await files.makeDirectory(directory);
-        return { directory, isHost: false };
+        return { directory, isShared: false };
       case 'files':
         await files.makeDirectory(directory);
         for (const { path, bytes, mode } of content.files) {
           await this.#write(`${directory}/${path}`, bytes, mode);
         }
         for (const token of content.tokens) await this.#issueToken(directory, token);
-        return { directory, isHost: false };
+        return { directory, isShared: false };
     }
   }
 

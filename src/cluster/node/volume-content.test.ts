@@ -11,6 +11,7 @@ const pod: Pod = {
   spec: { containers: [] },
 };
 const facts = { pod, podIP: '127.1.0.2', hostIP: '127.1.0.1', nodeName: 'n1' };
+const CLAIMS = ['data', 'new', 'block'];
 const source: ConfigurationSource = {
   configMap: (name) =>
     name === 'map'
@@ -20,6 +21,16 @@ const source: ConfigurationSource = {
           metadata,
           data: { k: 'v' },
           binaryData: { b: '/w==' },
+        }
+      : undefined,
+  claim: (name) =>
+    CLAIMS.includes(name)
+      ? {
+          apiVersion: 'v1',
+          kind: 'PersistentVolumeClaim',
+          metadata: { name },
+          status: { phase: name === 'new' ? 'Pending' : 'Bound' },
+          spec: { volumeMode: name === 'block' ? 'Block' : 'Filesystem' },
         }
       : undefined,
   secret: (name) =>
@@ -88,9 +99,29 @@ describe('a volume', () => {
       { token: 3607, 'ca.crt': 'v 644', name: 'p 644' },
     ],
     [
+      'a claim',
+      { persistentVolumeClaim: { claimName: 'data' } },
+      { type: 'claim', claim: source.claim('data') },
+    ],
+    [
+      'a claim that is not there',
+      { persistentVolumeClaim: { claimName: 'no' } },
+      'persistentvolumeclaim "no" not found',
+    ],
+    [
+      'a claim that has no volume yet',
+      { persistentVolumeClaim: { claimName: 'new' } },
+      'pod has unbound immediate PersistentVolumeClaims',
+    ],
+    [
+      'a claim of a block device',
+      { persistentVolumeClaim: { claimName: 'block' } },
+      'persistentvolumeclaim "block" is of volumeMode Block: this node has directories only',
+    ],
+    [
       'a kind that is not offered',
-      { persistentVolumeClaim: { claimName: 'c' } },
-      'this node offers no volumes persistentVolumeClaim',
+      JSON.parse('{"nfs": {"server": "s", "path": "/"}}'),
+      'this node offers no volumes nfs',
     ],
   ])('of %s', (_, volume, expected) => {
     expect(content(volume)).toEqual(expected);

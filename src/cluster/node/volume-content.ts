@@ -1,14 +1,18 @@
 /**
- * What is in a volume: an empty directory, a path of the host, or files made of ConfigMaps, Secrets,
- * fields of the Pod and service account tokens. Something missing is a value with a kubelet's text.
+ * What is in a volume: an empty directory, a path of the host, the volume of a claim, or files made
+ * of ConfigMaps, Secrets, fields of the Pod and service account tokens. Something missing is a value
+ * with a kubelet's text.
  */
+import type { PersistentVolumeClaim } from '../../kube/core.ts';
 import type { DownwardFile, KeyToPath, Volume, VolumeProjection } from '../../kube/pod.ts';
+import { claimProblem } from '../volume-controller/pod-claims.ts';
 import { type ConfigurationSource, configMapBytes, secretBytes } from './configuration-source.ts';
 import { type PodFacts, podField } from './field-reference.ts';
 
 export type VolumeContent =
   | { readonly type: 'directory' }
   | { readonly type: 'host'; readonly path: string; readonly create: 'directory' | undefined }
+  | { readonly type: 'claim'; readonly claim: PersistentVolumeClaim }
   | {
       readonly type: 'files';
       readonly files: readonly VolumeFile[];
@@ -44,6 +48,10 @@ export function volumeContent(
     const { path, type } = volume.hostPath;
     return { type: 'host', path, create: type === 'DirectoryOrCreate' ? 'directory' : undefined };
   }
+  if (volume.persistentVolumeClaim !== undefined) {
+    const { claimName } = volume.persistentVolumeClaim;
+    return claimContent(claimName, source.claim(claimName));
+  }
   const mode = volume.configMap?.defaultMode ?? volume.secret?.defaultMode ?? undefined;
   const projection = projectionOf(volume);
   if (projection === undefined) {
@@ -53,6 +61,16 @@ export function volumeContent(
   const defaultMode =
     mode ?? volume.projected?.defaultMode ?? volume.downwardAPI?.defaultMode ?? DEFAULT_MODE;
   return filesOf(projection, defaultMode, facts, source);
+}
+
+function claimContent(name: string, claim: PersistentVolumeClaim | undefined): VolumeContent {
+  const why = claimProblem(name, claim);
+  if (claim === undefined || why !== undefined) return problem(why ?? '');
+  return claim.spec?.['volumeMode'] === 'Block'
+    ? problem(
+        `persistentvolumeclaim "${name}" is of volumeMode Block: this node has directories only`,
+      )
+    : { type: 'claim', claim };
 }
 
 /** Every kind of volume that holds files is a projection of one or more sources. */

@@ -1,64 +1,126 @@
 import type { Stored } from '../../kube/meta.ts';
 import type { Node } from '../../kube/node.ts';
 import type { Pod } from '../../kube/pod.ts';
+import { AFFINITY_PROBLEM, type Survey } from './neighbours.ts';
+import { matchesNode, nodePreference } from './node-affinity.ts';
 import type { NodeLoad } from './node-loads.ts';
 import { amountsOf, type ResourceAmounts } from './resource-amounts.ts';
-import { untoleratedTaint } from './taints.ts';
+import { isCordonedFor, untoleratedTaint, unwelcomeTaints } from './taints.ts';
 
 /**
- * Where a Pod goes: to the node with the fewest Pods among those that it fits on. If it fits on
- * none, the message counts the nodes by reason, as kube-scheduler's does.
+ * Where a Pod goes: of the nodes that it fits on to the one that fulfils most of its preferences, and
+ * among equals to the one with the fewest Pods. If it fits on none, the message counts the nodes by
+ * reason, as kube-scheduler's does.
  */
 export type Placing =
   | { readonly outcome: 'fits'; readonly node: string }
-  | { readonly outcome: 'unschedulable'; readonly message: string };
+  | {
+      readonly outcome: 'unschedulable';
+      readonly message: string;
+      /** Whether the arrival of another Pod could help. */
+      readonly awaitsNeighbour: boolean;
+    };
 
-export function placePod(
-  pod: Pod,
-  requests: ResourceAmounts,
-  nodes: Iterable<Stored<Node>>,
-  loadOf: (node: string) => NodeLoad,
-): Placing {
-  let best: { readonly node: string; readonly pods: number } | undefined;
-  const reasons = new Map<string, number>();
-  let count = 0;
-  for (const node of nodes) {
-    count++;
-    const { name } = node.metadata;
-    const load = loadOf(name);
-    const problems = problemsOf(pod, requests, node, load);
-    for (const problem of problems) reasons.set(problem, (reasons.get(problem) ?? 0) + 1);
-    if (problems.length > 0) continue;
-    const isBetter =
-      best === undefined || load.pods < best.pods || (load.pods === best.pods && name < best.node);
-    if (isBetter) best = { node: name, pods: load.pods };
-  }
-  if (best !== undefined) return { outcome: 'fits', node: best.node };
-  if (count === 0)
-    return { outcome: 'unschedulable', message: 'no nodes available to schedule pods' };
-  const list = [...reasons].map(([reason, times]) => `${times} ${reason}`).sort();
-  const message = `0/${count} nodes are available: ${list.join(', ')}.`;
-  return { outcome: 'unschedulable', message };
+export interface Ground {
+  readonly nodes: Iterable<Stored<Node>>;
+  readonly loadOf: (node: string) => NodeLoad;
+  readonly survey: Survey;
 }
 
+export function placePod(pod: Pod, requests: ResourceAmounts, ground: Ground): Placing {
+  const fitting: Candidate[] = [];
+  const reasons = new Map<string, number>();
+  let count = 0;
+  for (const node of ground.nodes) {
+    count++;
+    const load = ground.loadOf(node.metadata.name);
+    const problems = problemsOf(pod, requests, node, load, ground.survey);
+    for (const problem of problems) reasons.set(problem, (reasons.get(problem) ?? 0) + 1);
+    if (problems.length === 0) fitting.push({ name: node.metadata.name, node, pods: load.pods });
+  }
+  const best = preferredOf(pod, fitting, ground.survey);
+  if (best !== undefined) return { outcome: 'fits', node: best.name };
+  const list = [...reasons].map(([reason, times]) => `${times} ${reason}`).sort();
+  return {
+    outcome: 'unschedulable',
+    message: count === 0 ? NO_NODES : unavailable(count, list.join(', ')),
+    awaitsNeighbour: reasons.has(AFFINITY_PROBLEM),
+  };
+}
+
+/** What kube-scheduler says of a Pod that no node takes, for a reason. */
+export function unavailable(nodes: number, why: string): string {
+  return `0/${nodes} nodes are available: ${why}.`;
+}
+
+const NO_NODES = 'no nodes available to schedule pods';
+
+interface Candidate {
+  readonly name: string;
+  readonly node: Node;
+  readonly pods: number;
+}
+
+/** How much each kind of preference counts, as in kube-scheduler's default profile. */
+const TAINTS_WEIGHT = 3;
+const NODE_AFFINITY_WEIGHT = 2;
+const POD_AFFINITY_WEIGHT = 2;
+
+function preferredOf(
+  pod: Pod,
+  candidates: readonly Candidate[],
+  survey: Survey,
+): Candidate | undefined {
+  const scores = [
+    { weight: TAINTS_WEIGHT, of: ({ node }: Candidate) => -unwelcomeTaints(pod, node) },
+    { weight: NODE_AFFINITY_WEIGHT, of: ({ node }: Candidate) => nodePreference(pod, node) },
+    { weight: POD_AFFINITY_WEIGHT, of: ({ node }: Candidate) => survey.preference(node) },
+  ].map(({ weight, of }) => normalized(candidates.map(of), weight));
+  const scoreAt = (i: number): number => scores.reduce((sum, score) => sum + (score[i] ?? 0), 0);
+  return candidates
+    .map((candidate, i) => ({ candidate, score: scoreAt(i) }))
+    .reduce<Scored | undefined>(
+      (best, each) => (best === undefined || isBetter(each, best) ? each : best),
+      undefined,
+    )?.candidate;
+}
+
+interface Scored {
+  readonly candidate: Candidate;
+  readonly score: number;
+}
+
+function isBetter(one: Scored, other: Scored): boolean {
+  if (one.score !== other.score) return one.score > other.score;
+  const [a, b] = [one.candidate, other.candidate];
+  return a.pods === b.pods ? a.name < b.name : a.pods < b.pods;
+}
+
+/** Scores from 0 for the least to `weight` for the most, so that kinds of them can be added. */
+function normalized(scores: readonly number[], weight: number): readonly number[] {
+  const least = Math.min(...scores);
+  const span = Math.max(...scores) - least;
+  return scores.map((score) => (span === 0 ? 0 : (weight * (score - least)) / span));
+}
+
+/** The first kind of problem that there is, in kube-scheduler's order. */
 function problemsOf(
   pod: Pod,
   requests: ResourceAmounts,
   node: Node,
   load: NodeLoad,
+  survey: Survey,
 ): readonly string[] {
-  if (!matchesSelector(pod, node)) return ["node(s) didn't match Pod's node affinity/selector"];
+  if (isCordonedFor(pod, node)) return ['node(s) were unschedulable'];
   const taint = untoleratedTaint(pod, node);
   if (taint !== undefined) {
     return [`node(s) had untolerated taint {${taint.key}: ${taint.value ?? ''}}`];
   }
-  return missingResources(requests, node, load);
-}
-
-function matchesSelector(pod: Pod, node: Node): boolean {
-  const labels = node.metadata.labels ?? {};
-  const wanted = Object.entries(pod.spec.nodeSelector ?? {});
-  return wanted.every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value);
+  if (!matchesNode(pod, node)) return ["node(s) didn't match Pod's node affinity/selector"];
+  const missing = missingResources(requests, node, load);
+  if (missing.length > 0) return missing;
+  const problem = survey.problemOf(node);
+  return problem === undefined ? [] : [problem];
 }
 
 function missingResources(requests: ResourceAmounts, node: Node, load: NodeLoad): string[] {

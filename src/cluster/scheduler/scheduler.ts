@@ -1,3 +1,4 @@
+import type { Namespace, PersistentVolumeClaim } from '../../kube/core.ts';
 import { deepEqual } from '../../kube/deep-equal.ts';
 import type { KubeObject, Stored } from '../../kube/meta.ts';
 import { NODES, type Node } from '../../kube/node.ts';
@@ -12,14 +13,17 @@ import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
+import { claimNamesOf, claimProblem } from '../volume-controller/pod-claims.ts';
+import { Neighbourhood } from './neighbours.ts';
 import { NodeLoads } from './node-loads.ts';
-import { placePod } from './placement.ts';
+import { type Placing, placePod, unavailable } from './placement.ts';
 import { requestsOf } from './resource-amounts.ts';
 
 /**
  * Binds Pods to nodes. A decision and its reservation happen in one synchronous step, so bindings
  * may be in flight side by side without two Pods taking the same room. Pods that fit nowhere are
- * tried again when a node changes or a Pod leaves one. Affinity and preemption are not looked at.
+ * tried again when a node or a claim changes, a Pod leaves a node, or the neighbour arrives that they
+ * need. There is no preemption, and topologySpreadConstraints are not looked at.
  */
 export interface SchedulerOptions {
   readonly client: Client;
@@ -28,6 +32,8 @@ export interface SchedulerOptions {
   readonly logger: Logger;
   readonly pods: Informer<Pod>;
   readonly nodes: Informer<Node>;
+  readonly namespaces: Informer<Namespace>;
+  readonly claims: Informer<PersistentVolumeClaim>;
   readonly events: EventRecorder;
   readonly metrics?: Metrics | undefined;
 }
@@ -56,16 +62,22 @@ interface Binding extends KubeObject {
 class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #loads = new NodeLoads();
-  /** Keys of Pods that fit nowhere at their last try. */
-  readonly #unschedulable = new Set<string>();
+  readonly #neighbourhood: Neighbourhood;
+  /** Keys of Pods that fit nowhere at their last try, and whether a neighbour could help. */
+  readonly #unschedulable = new Map<string, { readonly awaitsNeighbour: boolean }>();
   #enqueue: (key: string) => void = () => undefined;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
+    const { nodes, namespaces } = options;
+    this.#neighbourhood = new Neighbourhood({
+      nodeLabels: (node) => nodes.store.get(node)?.metadata.labels,
+      namespaceLabels: (namespace) => namespaces.store.get(namespace)?.metadata.labels,
+    });
   }
 
   follow(controller: Controller): void {
-    const { pods, nodes } = this.#options;
+    const { pods, nodes, namespaces, claims } = this.#options;
     this.#enqueue = controller.enqueue;
     const retryAll = (): void => this.#retryAll();
     const leave = (pod: Stored<Pod>): void => this.#leave(pod);
@@ -73,13 +85,15 @@ class Scheduler {
       const { nodeName } = pod.spec;
       if (hasEnded(pod)) leave(pod);
       else if (nodeName !== undefined) {
-        this.#loads.place(pod.metadata.uid, nodeName, requestsOf(pod));
+        this.#place(pod, nodeName);
       } else if (isWaiting(pod)) controller.enqueue(keyOf(pod));
     };
     pods.subscribe({
       added: see,
       updated: (pod, old) => {
-        if (!isOwnWrite(pod, old)) see(pod);
+        // The name was given to another Pod while the watch was interrupted.
+        if (pod.metadata.uid !== old.metadata.uid) leave(old);
+        if (!isOwnWrite(pod, old) && !isSettled(pod, old)) see(pod);
       },
       deleted: (pod) => {
         this.#unschedulable.delete(keyOf(pod));
@@ -92,20 +106,24 @@ class Scheduler {
         if (!deepEqual(schedulingFacts(node), schedulingFacts(old))) retryAll();
       },
     });
+    namespaces.subscribe({
+      updated: ({ metadata }, old) => {
+        if (!deepEqual(metadata.labels, old.metadata.labels)) retryAll();
+      },
+    });
+    claims.subscribe({ added: retryAll, updated: retryAll });
   }
 
   async schedule(key: string, signal: AbortSignal): Promise<void> {
     const pod = this.#options.pods.store.get(key);
     if (pod === undefined || !isWaiting(pod) || this.#loads.isPlaced(pod.metadata.uid)) return;
-    const requests = requestsOf(pod);
-    const nodes = this.#options.nodes.store.values();
-    const placing = placePod(pod, requests, nodes, (node) => this.#loads.of(node));
+    const placing = this.#decide(pod);
     if (placing.outcome === 'unschedulable') {
-      this.#unschedulable.add(key);
+      this.#unschedulable.set(key, placing);
       await this.#refuse(pod, placing.message, signal);
       return;
     }
-    this.#loads.place(pod.metadata.uid, placing.node, requests);
+    this.#place(pod, placing.node);
     try {
       await this.#bind(pod, placing.node, signal);
     } catch (error) {
@@ -116,14 +134,51 @@ class Scheduler {
     }
   }
 
+  #decide(pod: Stored<Pod>): Placing {
+    const { nodes } = this.#options;
+    const problem = this.#claimProblem(pod);
+    if (problem !== undefined) {
+      const message = unavailable(nodes.store.size, problem);
+      return { outcome: 'unschedulable', message, awaitsNeighbour: false };
+    }
+    return placePod(pod, requestsOf(pod), {
+      nodes: nodes.store.values(),
+      loadOf: (node) => this.#loads.of(node),
+      survey: this.#neighbourhood.survey(pod),
+    });
+  }
+
+  #claimProblem(pod: Stored<Pod>): string | undefined {
+    const { namespace = '' } = pod.metadata;
+    for (const name of claimNamesOf(pod)) {
+      const claim = this.#options.claims.store.get(`${namespace}/${name}`);
+      const problem = claimProblem(name, claim);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  }
+
+  #place(pod: Stored<Pod>, node: string): void {
+    this.#loads.place(pod.metadata.uid, node, requestsOf(pod));
+    this.#neighbourhood.place(pod.metadata.uid, pod, node);
+    this.#retry(({ awaitsNeighbour }) => awaitsNeighbour);
+  }
+
   #leave(pod: Stored<Pod>): void {
+    this.#neighbourhood.remove(pod.metadata.uid);
     if (this.#loads.remove(pod.metadata.uid)) this.#retryAll();
   }
 
   #retryAll(): void {
-    const keys = [...this.#unschedulable];
-    this.#unschedulable.clear();
-    keys.forEach(this.#enqueue);
+    this.#retry(() => true);
+  }
+
+  #retry(concerns: (waiting: { readonly awaitsNeighbour: boolean }) => boolean): void {
+    for (const [key, waiting] of this.#unschedulable) {
+      if (!concerns(waiting)) continue;
+      this.#unschedulable.delete(key);
+      this.#enqueue(key);
+    }
   }
 
   async #bind(pod: Stored<Pod>, node: string, signal: AbortSignal): Promise<void> {
@@ -193,6 +248,17 @@ function hasEnded({ status }: Pod): boolean {
 /** Whether only the status of a waiting Pod changed, as by our own condition: no cause to retry. */
 function isOwnWrite(pod: Pod, old: Pod): boolean {
   return isWaiting(pod) && isWaiting(old) && deepEqual(pod.spec, old.spec);
+}
+
+/** Whether a Pod is where it was, and to its neighbours what it was: most events are of its status. */
+function isSettled(pod: Stored<Pod>, old: Stored<Pod>): boolean {
+  return (
+    pod.spec.nodeName !== undefined &&
+    pod.spec.nodeName === old.spec.nodeName &&
+    pod.metadata.uid === old.metadata.uid &&
+    !hasEnded(pod) &&
+    deepEqual(pod.metadata.labels, old.metadata.labels)
+  );
 }
 
 /** What decides whether Pods fit; heartbeats change none of it. */

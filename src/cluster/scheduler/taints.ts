@@ -3,28 +3,37 @@ import type { Pod, Toleration } from '../../kube/pod.ts';
 
 /** The first taint that keeps the Pod off the node, or undefined. */
 export function untoleratedTaint(pod: Pod, node: Node): Taint | undefined {
-  const tolerations = pod.spec.tolerations ?? [];
   return taintsOf(node).find(
     (taint) =>
-      (taint.effect === 'NoSchedule' || taint.effect === 'NoExecute') &&
-      !tolerations.some((toleration) => tolerates(toleration, taint)),
+      (taint.effect === 'NoSchedule' || taint.effect === 'NoExecute') && !isTolerated(pod, taint),
   );
 }
 
-/**
- * The node's taints with the two that a cluster's node controllers would add: a node that is not
- * ready, and one that is cordoned.
- */
-function taintsOf({ spec, status }: Node): readonly Taint[] {
-  const taints = [...(spec?.taints ?? [])];
-  const ready = status?.conditions?.find((condition) => condition.type === 'Ready');
-  if (ready?.status !== 'True') taints.push({ key: NOT_READY, effect: 'NoSchedule' });
-  if (spec?.unschedulable === true) taints.push({ key: UNSCHEDULABLE, effect: 'NoSchedule' });
-  return taints;
+/** How many taints would rather have the Pod elsewhere. */
+export function unwelcomeTaints(pod: Pod, { spec }: Node): number {
+  const taints = spec?.taints ?? [];
+  return taints.filter((taint) => taint.effect === 'PreferNoSchedule' && !isTolerated(pod, taint))
+    .length;
 }
 
-const NOT_READY = 'node.kubernetes.io/not-ready';
-const UNSCHEDULABLE = 'node.kubernetes.io/unschedulable';
+/** Whether the node is cordoned, and the Pod does not insist. */
+export function isCordonedFor(pod: Pod, { spec }: Node): boolean {
+  return spec?.unschedulable === true && !isTolerated(pod, CORDON);
+}
+
+/** The node's taints with the one that a cluster's node controller adds while it is not ready. */
+function taintsOf({ spec, status }: Node): readonly Taint[] {
+  const taints = spec?.taints ?? [];
+  const ready = status?.conditions?.find((condition) => condition.type === 'Ready');
+  return ready?.status === 'True' ? taints : [...taints, NOT_READY];
+}
+
+const NOT_READY: Taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
+const CORDON: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
+
+function isTolerated({ spec }: Pod, taint: Taint): boolean {
+  return (spec.tolerations ?? []).some((toleration) => tolerates(toleration, taint));
+}
 
 /** `core/v1 Toleration`: an absent key with `Exists` tolerates everything, an absent effect any. */
 function tolerates({ key, operator, value, effect }: Toleration, taint: Taint): boolean {

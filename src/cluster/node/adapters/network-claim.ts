@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import type { Random } from '../../../runtime/ports/random.ts';
-import type { NodeNetwork } from '../network.ts';
+import { type NodeNetwork, PortClaims } from '../network.ts';
 
 /** The port on which a node serves logs, as a kubelet. */
 export const KUBELET_PORT = 10_250;
@@ -14,11 +14,13 @@ export interface ClaimedNetwork<T> {
 /**
  * Claims a network of its own for a node: `listen` is to bind the kubelet's port at the address that
  * it is given, and that socket is the lock against other clusters of this machine. Where the system
- * has no addresses but 127.0.0.1, `listen` is asked for any port of that (port 0).
+ * has no addresses but 127.0.0.1, `listen` is asked for any port of that (port 0), and all nodes of
+ * this process have to be given the same `claims`.
  */
 export async function claimNetwork<T>(
   random: Random,
   listen: (address: string, port: number) => Promise<T>,
+  claims: PortClaims = new PortClaims(),
 ): Promise<ClaimedNetwork<T>> {
   const start = Math.floor(random.next() * NETWORKS);
   for (let i = 0; i < NETWORKS; i++) {
@@ -30,7 +32,7 @@ export async function claimNetwork<T>(
       return { network, listener };
     } catch (error) {
       const code = codeOf(error);
-      if (code === 'EADDRNOTAVAIL') return shareAddress(listen);
+      if (code === 'EADDRNOTAVAIL') return shareAddress(listen, claims);
       if (code !== 'EADDRINUSE') throw error;
     }
   }
@@ -44,10 +46,16 @@ const SHARED_ADDRESS = '127.0.0.1';
 
 async function shareAddress<T>(
   listen: (address: string, port: number) => Promise<T>,
+  claims: PortClaims,
 ): Promise<ClaimedNetwork<T>> {
   const listener = await listen(SHARED_ADDRESS, 0);
   return {
-    network: { type: 'shared-address', hostIP: SHARED_ADDRESS, freePort: () => freePort() },
+    network: {
+      type: 'shared-address',
+      hostIP: SHARED_ADDRESS,
+      claims,
+      freePort: () => freePort(),
+    },
     listener,
   };
 }

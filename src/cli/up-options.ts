@@ -1,0 +1,89 @@
+/** The flags of `lockstep up`, checked together so that each wrong value is named at once. */
+import type { NodeDescription } from '../cluster/embedded-cluster.ts';
+import { labelValueErrors, qualifiedNameErrors } from '../kube/names.ts';
+
+export interface UpOptions {
+  readonly stateDirectory: string;
+  readonly nodes: readonly NodeDescription[];
+}
+
+/** The texts of the flags as commander read them. */
+export interface UpFlags {
+  readonly stateDir: string;
+  readonly nodes: string;
+  readonly topology: readonly string[];
+}
+
+/**
+ * Each node is a server, a watch and a lease in one process, with a network of 127.0.0.0/8 of its own,
+ * of which a machine has 254.
+ */
+export const NODES_MAX = 100;
+
+/** `node-0`, `node-1`, ... without labels of their own. */
+export function plainNodes(count: number): readonly NodeDescription[] {
+  return Array.from({ length: count }, (_, i) => ({ name: `node-${i}`, labels: {} }));
+}
+
+/** Either the options, or one line for each wrong flag: its name, its value and what is allowed. */
+export function parseUpFlags(
+  flags: UpFlags,
+): { readonly options: UpOptions } | { readonly errors: readonly string[] } {
+  const errors: string[] = [];
+  const count = /^\d{1,9}$/.test(flags.nodes) ? Number(flags.nodes) : Number.NaN;
+  const isCount = count >= 1 && count <= NODES_MAX;
+  if (!isCount) {
+    errors.push(`--nodes is "${flags.nodes}", allowed is an integer from 1 to ${NODES_MAX}`);
+  }
+  const topologies: Topology[] = [];
+  for (const text of flags.topology) {
+    const parsed = parseTopology(text, isCount ? count : NODES_MAX);
+    if (typeof parsed === 'string') errors.push(`--topology is "${text}", ${parsed}`);
+    else if (topologies.some(({ key }) => key === parsed.key)) {
+      errors.push(
+        `--topology is "${text}", allowed is each label once, and ${parsed.key} was given`,
+      );
+    } else topologies.push(parsed);
+  }
+  if (errors.length > 0) return { errors };
+  const nodes = plainNodes(count).map(({ name }, i) => ({
+    name,
+    labels: Object.fromEntries(topologies.map((topology) => labelOf(topology, i, count))),
+  }));
+  return { options: { stateDirectory: flags.stateDir, nodes } };
+}
+
+/** A node label and how many values of it there are. */
+interface Topology {
+  readonly key: string;
+  readonly values: number;
+}
+
+/** Every node has these already. */
+const GIVEN_LABELS = ['kubernetes.io/hostname', 'kubernetes.io/arch', 'kubernetes.io/os'];
+
+function parseTopology(text: string, nodes: number): Topology | string {
+  const match = /^(.*)=(\d{1,9})$/.exec(text);
+  const [key, values] = [match?.[1] ?? '', Number(match?.[2])];
+  if (match === null || values < 1 || values > nodes) {
+    return `allowed is LABEL=COUNT with a count from 1 to the number of nodes, such as rack=${nodes}`;
+  }
+  const [problem] = qualifiedNameErrors(key);
+  if (problem !== undefined) return `allowed is the key of a label before the "=": ${problem}`;
+  if (GIVEN_LABELS.includes(key)) return 'allowed is any label but those that every node has';
+  const [tooLong] = labelValueErrors(valueAt(key, values - 1));
+  return tooLong === undefined ? { key, values } : `allowed is a shorter label: ${tooLong}`;
+}
+
+/**
+ * Neighbouring nodes share a value, and each value gets as many nodes as any other, give or take one.
+ * So a topology with more values divides one with fewer: racks lie in zones.
+ */
+function labelOf({ key, values }: Topology, node: number, nodes: number): [string, string] {
+  return [key, valueAt(key, Math.floor((node * values) / nodes))];
+}
+
+/** `rack-0` of `rack` and of `example.com/rack`. */
+function valueAt(key: string, index: number): string {
+  return `${key.slice(key.lastIndexOf('/') + 1)}-${index}`;
+}

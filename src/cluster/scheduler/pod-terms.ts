@@ -1,0 +1,98 @@
+import type { PodAffinity, PodAffinityTerm } from '../../kube/affinity.ts';
+import {
+  type LabelRequirements,
+  labelRequirementsOf,
+  matchesLabels,
+} from '../../kube/label-selector.ts';
+import type { LabelSelector, StringMap } from '../../kube/meta.ts';
+import type { Pod } from '../../kube/pod.ts';
+import { isReason } from '../../kube/status.ts';
+
+/** A Pod's wishes about its neighbours, ready to be matched against many of them. */
+export interface PodTerms {
+  readonly affinity: readonly PodTerm[];
+  readonly antiAffinity: readonly PodTerm[];
+  /** Positive weights attract, negative ones repel. */
+  readonly preferred: readonly (PodTerm & { readonly weight: number })[];
+}
+
+export interface PodTerm {
+  readonly topologyKey: string;
+  readonly selector: LabelRequirements;
+  readonly namespaces: ReadonlySet<string>;
+  readonly namespaceSelector: LabelRequirements;
+}
+
+/** Labels of a namespace; undefined for one that is not known. */
+export type NamespaceLabels = (namespace: string) => StringMap | undefined;
+
+export function podTermsOf(pod: Pod): PodTerms {
+  const { podAffinity, podAntiAffinity } = pod.spec.affinity ?? {};
+  return {
+    affinity: requiredTerms(podAffinity, pod),
+    antiAffinity: requiredTerms(podAntiAffinity, pod),
+    preferred: [
+      ...preferredTerms(podAffinity, pod, 1),
+      ...preferredTerms(podAntiAffinity, pod, -1),
+    ],
+  };
+}
+
+export function matchesTerm(
+  term: PodTerm,
+  pod: { readonly namespace: string; readonly labels: StringMap },
+  namespaceLabels: NamespaceLabels,
+): boolean {
+  const isInNamespace =
+    term.namespaces.has(pod.namespace) ||
+    matchesLabels(term.namespaceSelector, namespaceLabels(pod.namespace));
+  return isInNamespace && matchesLabels(term.selector, pod.labels);
+}
+
+function requiredTerms(affinity: PodAffinity | undefined, pod: Pod): readonly PodTerm[] {
+  const terms = affinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+  return terms.map((term) => compiled(term, pod));
+}
+
+function preferredTerms(affinity: PodAffinity | undefined, pod: Pod, sign: 1 | -1) {
+  const terms = affinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+  return terms.map(({ weight, podAffinityTerm }) => ({
+    ...compiled(podAffinityTerm, pod),
+    weight: sign * weight,
+  }));
+}
+
+function compiled(term: PodAffinityTerm, { metadata }: Pod): PodTerm {
+  const { namespaces = [], namespaceSelector, topologyKey } = term;
+  const isOwnNamespace = namespaces.length === 0 && namespaceSelector === undefined;
+  return {
+    topologyKey,
+    selector: requirementsOf(withLabelKeys(term, metadata.labels ?? {})),
+    namespaces: new Set(isOwnNamespace ? [metadata.namespace ?? ''] : namespaces),
+    namespaceSelector: requirementsOf(namespaceSelector),
+  };
+}
+
+/** `matchLabelKeys` and `mismatchLabelKeys` say the same with the Pod's own values. */
+function withLabelKeys(term: PodAffinityTerm, labels: StringMap): LabelSelector | undefined {
+  const { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] } = term;
+  const own = (keys: readonly string[], operator: 'In' | 'NotIn') =>
+    keys.flatMap((key) => {
+      const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+      return value === undefined ? [] : [{ key, operator, values: [value] }];
+    });
+  const added = [...own(matchLabelKeys, 'In'), ...own(mismatchLabelKeys, 'NotIn')];
+  if (labelSelector === undefined || added.length === 0) return labelSelector;
+  const { matchExpressions = [] } = labelSelector;
+  return { ...labelSelector, matchExpressions: [...matchExpressions, ...added] };
+}
+
+/** A selector that is none matches nothing: it must not keep other Pods from being placed. */
+function requirementsOf(selector: LabelSelector | undefined): LabelRequirements {
+  try {
+    return labelRequirementsOf(selector);
+  } catch (error) {
+    if (isReason(error, 'BadRequest')) return labelRequirementsOf(undefined);
+    throw error;
+  }
+}

@@ -1,0 +1,121 @@
+import type { PersistentVolumeClaim } from '../../kube/core.ts';
+import { PERSISTENT_VOLUME_CLAIMS } from '../../kube/core.ts';
+import { isJsonObject } from '../../kube/json-value.ts';
+import type { Stored } from '../../kube/meta.ts';
+import type { Pod } from '../../kube/pod.ts';
+import { isReason } from '../../kube/status.ts';
+import type { Client } from '../../runtime/client.ts';
+import { startController } from '../../runtime/controller.ts';
+import { type Indexes, type Informer, keyOf } from '../../runtime/informer.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Random } from '../../runtime/ports/random.ts';
+import { claimNamesOf } from './pod-claims.ts';
+
+/**
+ * Gives every PersistentVolumeClaim a volume, whatever class, size or access it asks for: there is
+ * one kind of storage, and no object for it. A claim that is deleted stays until the last Pod that is
+ * placed with it has ended; then its volume goes, and the claim after it.
+ */
+export interface VolumeControllerOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics?: Metrics | undefined;
+  readonly claims: Informer<PersistentVolumeClaim>;
+  /** With `POD_CLAIM_INDEXES`. */
+  readonly pods: Informer<Pod>;
+  /** Removes what Pods have left in the volume. It may have been removed before. */
+  readonly removeVolume: (claim: Stored<PersistentVolumeClaim>) => Promise<void>;
+}
+
+export const POD_CLAIM_INDEXES: Indexes<Pod> = {
+  claim: (pod) => claimNamesOf(pod).map((name) => `${pod.metadata.namespace ?? ''}/${name}`),
+};
+
+/** Kubernetes' name: tools that wait for a claim's end know it. */
+const FINALIZER = 'kubernetes.io/pvc-protection';
+const WORKERS = 4;
+
+export function startVolumeController(options: VolumeControllerOptions): { stop(): Promise<void> } {
+  const controller = startController({
+    ...options,
+    name: 'volume',
+    workers: WORKERS,
+    reconcile: (key, signal) => reconcile(options, key, signal),
+  });
+  const see = (claim: Stored<PersistentVolumeClaim>): void => controller.enqueue(keyOf(claim));
+  options.claims.subscribe({ added: see, updated: see });
+  const leave = (pod: Stored<Pod>): void => {
+    const { namespace = '' } = pod.metadata;
+    for (const name of claimNamesOf(pod)) controller.enqueue(`${namespace}/${name}`);
+  };
+  options.pods.subscribe({
+    updated: (pod) => {
+      if (!isPlaced(pod)) leave(pod);
+    },
+    deleted: leave,
+  });
+  return { stop: () => controller.stop() };
+}
+
+async function reconcile(
+  options: VolumeControllerOptions,
+  key: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const claim = options.claims.store.get(key);
+  if (claim === undefined) return;
+  try {
+    if (claim.metadata.deletionTimestamp === undefined) await bind(options.client, claim, signal);
+    else await release(options, claim, signal);
+  } catch (error) {
+    // Somebody else was quicker: the next event of the claim tells.
+    if (!isReason(error, 'NotFound', 'Conflict')) throw error;
+  }
+}
+
+async function bind(
+  client: Client,
+  claim: Stored<PersistentVolumeClaim>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { name, namespace = '', uid, resourceVersion, finalizers = [] } = claim.metadata;
+  const { volumeName = '', accessModes, resources } = claim.spec ?? {};
+  const at = { namespace, name };
+  if (!finalizers.includes(FINALIZER) || volumeName === '') {
+    const patch = {
+      metadata: { uid, resourceVersion, finalizers: [...new Set([...finalizers, FINALIZER])] },
+      spec: { volumeName: volumeName === '' ? `pvc-${uid}` : volumeName },
+    };
+    await client.patch(PERSISTENT_VOLUME_CLAIMS, at, { type: 'merge', patch }, { signal });
+  }
+  if (claim.status?.phase === 'Bound') return;
+  const capacity = isJsonObject(resources) ? resources['requests'] : undefined;
+  const patch = { metadata: { uid }, status: { phase: 'Bound', accessModes, capacity } };
+  const options = { subresource: 'status', signal } as const;
+  await client.patch(PERSISTENT_VOLUME_CLAIMS, at, { type: 'merge', patch }, options);
+}
+
+async function release(
+  { client, pods, removeVolume }: VolumeControllerOptions,
+  claim: Stored<PersistentVolumeClaim>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { name, namespace = '', uid, resourceVersion, finalizers = [] } = claim.metadata;
+  if (!finalizers.includes(FINALIZER)) return;
+  for (const pod of pods.store.byIndex('claim', keyOf(claim))) if (isPlaced(pod)) return;
+  await removeVolume(claim);
+  const kept = finalizers.filter((finalizer) => finalizer !== FINALIZER);
+  const patch = { metadata: { uid, resourceVersion, finalizers: kept } };
+  const at = { namespace, name };
+  await client.patch(PERSISTENT_VOLUME_CLAIMS, at, { type: 'merge', patch }, { signal });
+}
+
+/** On a node, and not at its end: it may have the volume's files open. */
+function isPlaced({ spec, status }: Pod): boolean {
+  const hasEnded = status?.phase === 'Succeeded' || status?.phase === 'Failed';
+  return spec.nodeName !== undefined && !hasEnded;
+}
