@@ -36,7 +36,7 @@ class PromptChannel implements Channel {
 
 function snapshot(deprecated: number, released: number): Snapshot {
   const version = String(1 + deprecated + released);
-  return { uid: 'uid-1', version, deprecated, released, isBypassed: false };
+  return { uid: 'uid-1', version, deprecated, released, isBypassed: false, isFresh: false };
 }
 
 function options(channel: Channel, rest: Partial<AgentOptions> = {}): AgentOptions {
@@ -45,7 +45,7 @@ function options(channel: Channel, rest: Partial<AgentOptions> = {}): AgentOptio
     marker: NO_MARKER,
     markers: processMarkerStore(),
     channel,
-    body: createSidecar(new VirtualClock()),
+    body: createSidecar(new VirtualClock(), '/barrier'),
     logger: SILENT,
     ...rest,
   };

@@ -4,9 +4,10 @@
  * the same name. When the value is not what it was thought to be, or the answer got lost, the Pod is
  * read and the patch repeated. Needs no right but `patch` on Pods.
  */
-import { EPOCH, NOTICE } from '../jobset/names.ts';
+import { NOTICE } from '../jobset/names.ts';
 import { formatNotice } from '../jobset/notice.ts';
-import type { Stored } from '../kube/meta.ts';
+import { JOBS } from '../kube/job.ts';
+import { controllerOf, type Stored, type StringMap } from '../kube/meta.ts';
 import { PODS, type Pod } from '../kube/pod.ts';
 import { ApiStatusError } from '../kube/status.ts';
 import { Backoff } from '../runtime/backoff.ts';
@@ -16,6 +17,7 @@ import { type Clock, sleep } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import type { Random } from '../runtime/ports/random.ts';
 import type { Announcement } from './channel.ts';
+import { announcementAnnotations, type Dialect, epochKey, epochText } from './pod-annotations.ts';
 
 export interface AnnouncerOptions {
   readonly client: Client;
@@ -28,17 +30,18 @@ export interface AnnouncerOptions {
     /** Undefined: learnt from the first answer. */
     readonly uid: string | undefined;
   };
+  readonly dialect: Dialect;
   /** The epoch that this Pod announced last, as far as its marker knows; 0: none. */
   readonly announced: number;
   /** How long to wait before an announcement, so that a large group does not come all at once. */
   readonly spreadMs: (epoch: number) => number;
   readonly confirmed: (epoch: number) => void;
-  /** The Pod is being deleted or is gone. */
+  /** The Pod is being deleted, is gone, or belongs to no Job any more. */
   readonly podEnding: () => void;
   readonly signal: AbortSignal;
 }
 
-/** What the annotation holds, as far as the agent knows. */
+/** What the annotation of the epoch holds, as far as the agent knows. */
 type Old =
   | { readonly name: 'Value'; readonly text: string }
   /** Not there, without having looked: the Pod is new. */
@@ -48,11 +51,9 @@ type Old =
   | { readonly name: 'Unknown' };
 
 const BACKOFF = { baseMs: 50, maxMs: 30_000, jitterFactor: 1 } as const;
+const NOT_FOUND = 404;
 /** An agent that is told to stop has no time to lose: its Pod waits for it. */
 const NOTICE_TIMEOUT_MS = 300;
-
-const EPOCH_PATH = `/metadata/annotations/${pointer(EPOCH)}`;
-const NOTICE_PATH = `/metadata/annotations/${pointer(NOTICE)}`;
 
 export class Announcer {
   readonly #options: AnnouncerOptions;
@@ -67,8 +68,9 @@ export class Announcer {
     this.#options = options;
     this.#backoff = new Backoff(options.random, BACKOFF);
     this.#uid = options.pod.uid;
-    const { announced } = options;
-    this.#old = announced > 0 ? { name: 'Value', text: String(announced) } : { name: 'New' };
+    const { announced, dialect } = options;
+    this.#old =
+      announced > 0 ? { name: 'Value', text: epochText(dialect, announced) } : { name: 'New' };
   }
 
   /** Announcements are made one after the other; one that was superseded before its turn is not. */
@@ -77,13 +79,29 @@ export class Announcer {
     if (!this.#isWorking) void this.#work();
   }
 
+  /** The labels of the agent's own Pod, however long that takes; undefined if the Pod is gone. */
+  async ownLabels(): Promise<StringMap | undefined> {
+    const { signal } = this.#options;
+    let isGone = false;
+    while (!isGone) {
+      try {
+        const pod = await this.#patch({ type: 'merge', patch: {} }, signal);
+        isGone = !this.#learn(pod);
+        if (!isGone) return pod.metadata.labels ?? {};
+      } catch (error) {
+        isGone = error instanceof ApiStatusError && error.code === NOT_FOUND;
+        await this.#afterFailure(error);
+      }
+    }
+    return undefined;
+  }
+
   /** See `Channel.giveNotice`. */
   async giveNotice(epoch: number): Promise<void> {
-    const { clock, logger } = this.#options;
-    const operations = [
-      ...this.#uidTest(),
-      { op: 'add', path: NOTICE_PATH, value: formatNotice({ epoch }) } as const,
-    ];
+    const { clock, logger, dialect } = this.#options;
+    if (dialect === 'Upstream') return;
+    const notice = { [NOTICE]: formatNotice({ epoch }) };
+    const operations = [...this.#uidTest(), ...additions(notice)];
     try {
       await withDeadline(clock, NOTICE_TIMEOUT_MS, undefined, (signal) =>
         this.#patch({ type: 'json', operations }, signal),
@@ -120,16 +138,19 @@ export class Announcer {
 
   /** True when the announcement stands; otherwise it has waited as long as is due. */
   async #attempt(announcement: Announcement): Promise<boolean> {
-    const { signal } = this.#options;
-    const text = String(announcement.epoch);
+    const { dialect, signal } = this.#options;
+    const wanted = announcementAnnotations(dialect, announcement);
     try {
       if (this.#old.name === 'Unknown') {
-        if (!this.#learn(await this.#patch({ type: 'merge', patch: {} }, signal))) return false;
-        if (this.#isAt(text)) return true;
+        const read = await this.#patch({ type: 'merge', patch: {} }, signal);
+        if (!this.#learn(read)) return false;
+        if (holds(read, wanted)) return true;
       }
-      const operations = this.#operations(announcement, this.#old);
-      this.#learn(await this.#patch({ type: 'json', operations }, signal));
-      if (!this.#isAt(text)) throw new Error('the server stored another value');
+      const tests = oldTest(this.#old, pathOf(epochKey(dialect)));
+      const operations = [...this.#uidTest(), ...tests, ...additions(wanted)];
+      const written = await this.#patch({ type: 'json', operations }, signal);
+      if (!this.#learn(written)) return false;
+      if (!holds(written, wanted)) throw new Error('the server stored another value');
       return true;
     } catch (error) {
       await this.#afterFailure(error);
@@ -137,12 +158,9 @@ export class Announcer {
     }
   }
 
-  #isAt(text: string): boolean {
-    return this.#old.name === 'Value' && this.#old.text === text;
-  }
-
   /** False if it is another Pod of the same name. */
   #learn(pod: Stored<Pod>): boolean {
+    const { dialect, logger } = this.#options;
     const { uid, annotations, deletionTimestamp, resourceVersion } = pod.metadata;
     if (this.#uid !== undefined && this.#uid !== uid) {
       this.#podIsGone();
@@ -150,7 +168,12 @@ export class Announcer {
     }
     this.#uid = uid;
     if (deletionTimestamp !== undefined) this.#options.podEnding();
-    const text = annotations?.[EPOCH];
+    else if (controllerOf(pod.metadata)?.kind !== JOBS.kind) {
+      // Its Job was deleted without it, and another Pod takes its place in the group.
+      logger.warn('the Pod belongs to no Job any more: its worker does not start again');
+      this.#options.podEnding();
+    }
+    const text = annotations?.[epochKey(dialect)];
     const hasAnnotations = annotations !== undefined;
     this.#old =
       text === undefined
@@ -173,7 +196,7 @@ export class Announcer {
     const { clock, logger, signal } = this.#options;
     if (signal.aborted) throw signal.reason;
     const code = error instanceof ApiStatusError ? error.code : undefined;
-    if (code === 404) {
+    if (code === NOT_FOUND) {
       logger.warn('the Pod is gone', { err: String(error) });
       this.#podIsGone();
       return;
@@ -187,17 +210,6 @@ export class Announcer {
     await sleep(clock, this.#backoff.next(), signal);
   }
 
-  #operations(announcement: Announcement, old: Old): readonly JsonPatchOperation[] {
-    const { epoch, cause } = announcement;
-    const annotations: JsonPatchOperation[] = [
-      { op: 'add', path: EPOCH_PATH, value: String(epoch) },
-    ];
-    if (cause !== undefined) {
-      annotations.push({ op: 'add', path: NOTICE_PATH, value: formatNotice(cause) });
-    }
-    return [...this.#uidTest(), ...oldTest(old), ...annotations];
-  }
-
   #uidTest(): readonly JsonPatchOperation[] {
     return this.#uid === undefined ? [] : [{ op: 'test', path: '/metadata/uid', value: this.#uid }];
   }
@@ -208,13 +220,13 @@ export class Announcer {
   }
 }
 
-function oldTest(old: Old): readonly JsonPatchOperation[] {
+function oldTest(old: Old, path: string): readonly JsonPatchOperation[] {
   switch (old.name) {
     case 'Value':
-      return [{ op: 'test', path: EPOCH_PATH, value: old.text }];
+      return [{ op: 'test', path, value: old.text }];
     case 'New':
       // API servers take a missing member for null here; one that does not makes the agent read.
-      return [{ op: 'test', path: EPOCH_PATH, value: null }];
+      return [{ op: 'test', path, value: null }];
     case 'Absent':
       return [
         { op: 'test', path: '/metadata/resourceVersion', value: old.version },
@@ -227,7 +239,19 @@ function oldTest(old: Old): readonly JsonPatchOperation[] {
   }
 }
 
-/** A key as a token of a JSON pointer (RFC 6901). */
-function pointer(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1');
+function additions(annotations: StringMap): readonly JsonPatchOperation[] {
+  return Object.entries(annotations).map(([key, value]) => ({
+    op: 'add',
+    path: pathOf(key),
+    value,
+  }));
+}
+
+function holds({ metadata }: Stored<Pod>, wanted: StringMap): boolean {
+  return Object.entries(wanted).every(([key, value]) => metadata.annotations?.[key] === value);
+}
+
+/** An annotation as a JSON pointer (RFC 6901). */
+function pathOf(key: string): string {
+  return `/metadata/annotations/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }

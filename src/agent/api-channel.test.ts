@@ -1,5 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { EPOCH, NOTICE } from '../jobset/names.ts';
+import {
+  AGENT_STARTS,
+  EPOCH,
+  IN_PLACE_RESTART_ATTEMPT,
+  JOBSET_UID,
+  NOTICE,
+  REPLICATED_JOB_NAME,
+} from '../jobset/names.ts';
 import { failure } from '../kube/status.ts';
 import { createClient } from '../runtime/http-client.ts';
 import { handlerTransport } from '../runtime/memory/memory-transport.ts';
@@ -10,6 +17,7 @@ import type { HttpResponse } from '../runtime/ports/transport.ts';
 import { createApiChannel } from './api-channel.ts';
 import type { Channel } from './channel.ts';
 import { bookmark, FakeApi, json, line } from './fake-api.fixture.ts';
+import type { Dialect } from './pod-annotations.ts';
 
 class Scene {
   readonly api = new FakeApi();
@@ -20,10 +28,12 @@ class Scene {
 
   open({
     announced = 0,
-    podUid = 'pod-uid',
+    dialect = 'Canonical',
+    isTold = true,
   }: {
     announced?: number;
-    podUid?: string;
+    dialect?: Dialect;
+    isTold?: boolean;
   } = {}): Channel {
     const { clock } = this;
     const random = new SeededRandom(7);
@@ -39,14 +49,17 @@ class Scene {
       random,
       logger: SILENT,
       namespace: 'ns',
+      dialect,
       jobSetName: 'train',
-      replicatedJobName: 'w',
+      jobSetUid: isTold ? 'jobset-uid' : undefined,
+      replicatedJobName: isTold ? 'w' : undefined,
       podName: 'pod',
-      podUid,
+      podUid: 'pod-uid',
       announced,
     });
     channel.open({
-      snapshot: ({ deprecated, released }) => this.heard.push(`${deprecated}/${released}`),
+      snapshot: ({ deprecated, released, isFresh }) =>
+        this.heard.push(`${deprecated}/${released}${isFresh ? ' fresh' : ''}`),
       announced: (epoch) => this.heard.push(`announced ${epoch}`),
       podEnding: () => this.heard.push('ending'),
     });
@@ -79,7 +92,7 @@ describe('following a JobSet', () => {
     scene.api.setStatus(0, 1);
     scene.api.setStatus(1, 1);
     await scene.until(() => scene.heard.length === 3);
-    expect(scene.heard).toEqual(['0/0', '0/1', '1/1']);
+    expect(scene.heard).toEqual(['0/0 fresh', '0/1', '1/1']);
     const [query] = scene.api.requests.map((request) => new URLSearchParams(request.split('?')[1]));
     expect(Object.fromEntries(query ?? [])).toMatchObject({
       watch: 'true',
@@ -101,7 +114,7 @@ describe('following a JobSet', () => {
       await scene.clock.settle();
       scene.api.setStatus(0, 1);
       await scene.until(() => scene.heard.length === 2);
-      expect(scene.heard).toEqual(['0/0', '0/1']);
+      expect(scene.heard).toEqual(['0/0 fresh', '0/1']);
       const list = scene.api.requests.find((request) => !request.includes('watch=true'));
       expect(list).not.toContain('resourceVersion');
     },
@@ -117,7 +130,7 @@ describe('following a JobSet', () => {
     scene.api.closeWatches();
     await scene.until(() => scene.api.requests.length === 2);
     expect(scene.api.requests[1]).toContain('resourceVersion=15');
-    expect(scene.heard).toEqual(['0/0', '0/1']);
+    expect(scene.heard).toEqual(['0/0 fresh', '0/1']);
   });
 
   it.each([
@@ -135,8 +148,37 @@ describe('following a JobSet', () => {
     scene.api.fault = ({ path }) => (path.includes('resourceVersion=') ? answer() : undefined);
     scene.api.closeWatches();
     scene.api.setStatus(0, 1);
-    await scene.until(() => scene.heard.includes('0/1'));
+    await scene.until(() => scene.heard.includes('0/1 fresh'));
     expect(scene.api.requests.filter((r) => r.includes('sendInitialEvents'))).toHaveLength(2);
+  });
+
+  it.each<[string, () => HttpResponse]>([
+    [
+      'that refuses its version as one of the future',
+      () => {
+        const causes = [
+          { reason: 'ResourceVersionTooLarge', message: 'Too large resource version' },
+        ];
+        return json(504, failure('Timeout', 'Too large resource version: 99', { causes }).status);
+      },
+    ],
+    [
+      'that shows older versions than it did',
+      () => ({ status: 200, headers: {}, body: Buffer.from(line(bookmark(3, false))) }),
+    ],
+  ])('starts anew after a restore of an API %s', async (_, answer) => {
+    scene.open();
+    await scene.until(() => scene.heard.length === 1);
+    scene.api.setStatus(0, 1);
+    await scene.until(() => scene.heard.at(-1) === '0/1');
+    scene.api.fault = ({ path }) =>
+      path.includes('resourceVersion=') ? Promise.resolve(answer()) : undefined;
+    scene.api.version = 4;
+    scene.api.setStatus(1, 1);
+    scene.api.closeWatches();
+    await scene.until(() => scene.heard.at(-1) === '1/1 fresh');
+    scene.api.setStatus(1, 2);
+    await scene.until(() => scene.heard.at(-1) === '1/2');
   });
 
   it('outlives an API that is away, refuses or talks nonsense', async () => {
@@ -151,7 +193,7 @@ describe('following a JobSet', () => {
     };
     scene.open();
     await scene.until(() => scene.heard.length === 1, 300_000);
-    expect(scene.heard).toEqual(['0/0']);
+    expect(scene.heard).toEqual(['0/0 fresh']);
   });
 
   it('ends a watch that the server has forgotten', async () => {
@@ -180,28 +222,93 @@ describe('following a JobSet', () => {
     await scene.until(() => scene.heard.length === 1);
     scene.api.emit({ type: 'DELETED', object: jobSet });
     await scene.clock.settle();
-    expect(scene.heard).toEqual(['0/0']);
+    expect(scene.heard).toEqual(['0/0 fresh']);
+  });
+});
+
+describe('an agent that was told neither UID nor ReplicatedJob', () => {
+  it('learns both from the labels of its Pod', async () => {
+    scene.api.setPod({ labels: { [JOBSET_UID]: 'jobset-uid', [REPLICATED_JOB_NAME]: 'w' } });
+    scene.api.setStatus(2, 3);
+    scene.open({ isTold: false });
+    await scene.until(() => scene.heard.length === 1);
+    expect(scene.heard).toEqual(['2/3 fresh']);
+  });
+
+  it('hears nothing of another JobSet of the same name (H16)', async () => {
+    scene.api.setPod({ labels: { [JOBSET_UID]: 'an-earlier-one', [REPLICATED_JOB_NAME]: 'w' } });
+    scene.open({ isTold: false });
+    await scene.until(() => scene.api.openWatches === 1);
+    scene.api.setStatus(2, 3);
+    await scene.clock.settle();
+    expect(scene.heard).toEqual([]);
+  });
+
+  it('asks until it is answered', async () => {
+    scene.api.fault = ({ method }, count) =>
+      method === 'PATCH' && count < 4 ? Promise.reject(new Error('no route')) : undefined;
+    scene.open({ isTold: false });
+    await scene.until(() => scene.heard.length === 1, 300_000);
+  });
+
+  it('is told that its Pod is gone', async () => {
+    scene.api.pod = undefined;
+    scene.open({ isTold: false });
+    await scene.until(() => scene.heard.length === 1);
+    expect(scene.heard).toEqual(['ending']);
+  });
+});
+
+describe("an agent in upstream's dialect", () => {
+  it('announces an attempt, which is one less, and writes nothing else', async () => {
+    const channel = scene.open({ dialect: 'Upstream' });
+    channel.announce({ epoch: 1, starts: 1 });
+    await scene.until(() => scene.heard.includes('announced 1'));
+    expect(scene.api.annotations).toEqual({ other: 'x', [IN_PLACE_RESTART_ATTEMPT]: '0' });
+    channel.announce({ epoch: 2, starts: 1, cause: { epoch: 1, end: { exitCode: 3 } } });
+    await scene.until(() => scene.heard.includes('announced 2'));
+    await channel.giveNotice(2);
+    expect(scene.api.annotations).toEqual({ other: 'x', [IN_PLACE_RESTART_ATTEMPT]: '1' });
+    expect(scene.patches).toBe(2);
+  });
+
+  it("reads the attempts of upstream's controller", async () => {
+    scene.api.setJobSetStatus({
+      currentInPlaceRestartAttempt: 4,
+      previousInPlaceRestartAttempt: 3,
+    });
+    scene.open({ dialect: 'Upstream' });
+    await scene.until(() => scene.heard.length === 1);
+    expect(scene.heard).toEqual(['4/5 fresh']);
   });
 });
 
 describe('announcing an epoch', () => {
   it('takes one patch, and one for each later epoch', async () => {
     const channel = scene.open();
-    channel.announce({ epoch: 1 });
+    channel.announce({ epoch: 1, starts: 1 });
     await scene.until(() => scene.heard.includes('announced 1'));
-    channel.announce({ epoch: 2, cause: { epoch: 1, end: { exitCode: 3 } } });
+    channel.announce({ epoch: 2, starts: 1, cause: { epoch: 1, end: { exitCode: 3 } } });
     await scene.until(() => scene.heard.includes('announced 2'));
     expect(scene.patches).toBe(2);
     expect(scene.api.annotations).toEqual({
       other: 'x',
       [EPOCH]: '2',
+      [AGENT_STARTS]: '2:1',
       [NOTICE]: '{"epoch":1,"exitCode":3}',
     });
   });
 
+  it('counts the agents that announced it, one after the other (H8)', async () => {
+    scene.api.setPod({ annotations: { [EPOCH]: '4', [AGENT_STARTS]: '4:1' } });
+    scene.open({ announced: 4 }).announce({ epoch: 4, starts: 2 });
+    await scene.until(() => scene.heard.includes('announced 4'));
+    expect(scene.api.annotations).toEqual({ [EPOCH]: '4', [AGENT_STARTS]: '4:2' });
+  });
+
   it('takes one patch after a restart of the container, thanks to the marker', async () => {
     scene.api.setPod({ annotations: { [EPOCH]: '4' } });
-    scene.open({ announced: 4 }).announce({ epoch: 5 });
+    scene.open({ announced: 4 }).announce({ epoch: 5, starts: 1 });
     await scene.until(() => scene.heard.includes('announced 5'));
     expect(scene.patches).toBe(1);
   });
@@ -221,7 +328,7 @@ describe('announcing an epoch', () => {
         metadata: annotations === undefined ? metadata : { ...metadata, annotations },
       };
     }
-    scene.open({ announced }).announce({ epoch: 5 });
+    scene.open({ announced }).announce({ epoch: 5, starts: 1 });
     await scene.until(() => scene.heard.includes('announced 5'));
     expect(scene.api.annotations[EPOCH]).toBe('5');
   });
@@ -230,7 +337,7 @@ describe('announcing an epoch', () => {
     scene.api.applied = (count) => {
       if (count === 1) throw new Error('connection reset');
     };
-    scene.open().announce({ epoch: 1 });
+    scene.open().announce({ epoch: 1, starts: 1 });
     await scene.until(() => scene.heard.includes('announced 1'));
     // The patch and one read: it stands, so nothing is written again.
     expect(scene.patches).toBe(2);
@@ -244,9 +351,9 @@ describe('announcing an epoch', () => {
       return Promise.reject(new Error('the connection broke, the request lives on'));
     };
     const channel = scene.open();
-    channel.announce({ epoch: 1 });
+    channel.announce({ epoch: 1, starts: 1 });
     await scene.until(() => late !== undefined);
-    channel.announce({ epoch: 2 });
+    channel.announce({ epoch: 2, starts: 1 });
     await scene.until(() => scene.heard.includes('announced 2'));
     expect((await late?.())?.status).toBe(422);
     expect(scene.api.annotations[EPOCH]).toBe('2');
@@ -260,7 +367,7 @@ describe('announcing an epoch', () => {
       refused++;
       return Promise.resolve(json(429, failure('TooManyRequests', 'busy').status));
     };
-    scene.open().announce({ epoch: 1 });
+    scene.open().announce({ epoch: 1, starts: 1 });
     await scene.until(() => scene.heard.includes('announced 1'), 900_000);
     expect(scene.patches).toBe(31);
   });
@@ -273,7 +380,7 @@ describe('announcing an epoch', () => {
       method === 'PATCH' && headers['content-type'] === 'application/json-patch+json'
         ? Promise.resolve(answer())
         : undefined;
-    scene.open().announce({ epoch: 1 });
+    scene.open().announce({ epoch: 1, starts: 1 });
     await scene.clock.advance(60_000);
     expect(scene.patches).toBeGreaterThan(4);
     expect(scene.patches).toBeLessThan(40);
@@ -284,7 +391,7 @@ describe('announcing an epoch', () => {
       method === 'PATCH' && count < 6
         ? Promise.resolve(json(403, failure('Forbidden', 'pods is forbidden').status))
         : undefined;
-    scene.open().announce({ epoch: 1 });
+    scene.open().announce({ epoch: 1, starts: 1 });
     await scene.until(() => scene.heard.includes('announced 1'), 300_000);
   });
 
@@ -292,9 +399,10 @@ describe('announcing an epoch', () => {
     ['is being deleted', (api) => api.setPod({ deletionTimestamp: '2026-01-01T00:00:01Z' })],
     ['is gone', (api) => (api.pod = undefined)],
     ['was replaced by one of the same name', (api) => api.setPod({ uid: 'another' })],
+    ['belongs to no Job any more', (api) => api.setPod({ ownerReferences: [] })],
   ])('tells when the Pod %s', async (_, change) => {
     change(scene.api);
-    scene.open().announce({ epoch: 1 });
+    scene.open().announce({ epoch: 1, starts: 1 });
     await scene.until(() => scene.heard.includes('ending'));
     await scene.clock.advance(60_000);
     expect(scene.patches).toBeLessThanOrEqual(2);
@@ -310,11 +418,11 @@ describe('announcing an epoch', () => {
     };
     const channel = scene.open();
     await scene.until(() => scene.heard.length === 1);
-    channel.announce({ epoch: 1 });
+    channel.announce({ epoch: 1, starts: 1 });
     await scene.clock.settle();
     expect(scene.patches).toBe(0);
     await scene.until(() => scene.heard.includes('announced 1'));
-    channel.announce({ epoch: 2 });
+    channel.announce({ epoch: 2, starts: 1 });
     await scene.clock.settle();
     expect(scene.heard.at(-1)).toBe('announced 2');
   });

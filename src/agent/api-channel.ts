@@ -3,6 +3,7 @@
  * controller answers is the status of the JobSet.
  */
 import type { JobSet } from '../jobset/jobset.ts';
+import { JOBSET_UID, REPLICATED_JOB_NAME } from '../jobset/names.ts';
 import type { Stored } from '../kube/meta.ts';
 import type { Client } from '../runtime/client.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
@@ -12,6 +13,7 @@ import { Announcer } from './announcer.ts';
 import type { Channel, ChannelListener, Snapshot } from './channel.ts';
 import { followJobSet } from './jobset-follower.ts';
 import { groupSize, jobSetSnapshot } from './jobset-snapshot.ts';
+import type { Dialect } from './pod-annotations.ts';
 
 export interface ApiChannelOptions {
   readonly client: Client;
@@ -19,7 +21,10 @@ export interface ApiChannelOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly namespace: string;
+  readonly dialect: Dialect;
   readonly jobSetName: string;
+  /** Undefined: as the labels of the Pod say; the same for the next. */
+  readonly jobSetUid: string | undefined;
   readonly replicatedJobName: string | undefined;
   readonly podName: string;
   readonly podUid: string | undefined;
@@ -49,23 +54,34 @@ export function createApiChannel(options: ApiChannelOptions): Channel {
     random,
     logger,
     pod: { namespace, name: options.podName, uid: options.podUid },
+    dialect: options.dialect,
     announced: options.announced,
     spreadMs,
     confirmed: (epoch) => listener?.announced(epoch),
     podEnding: () => listener?.podEnding(),
     signal: end.signal,
   });
-  const seen = (jobSet: Stored<JobSet>): void => {
-    const snapshot = jobSetSnapshot(jobSet, options.replicatedJobName);
-    known = { snapshot, size: groupSize(jobSet) };
-    listener?.snapshot(snapshot);
+  const follow = async (): Promise<void> => {
+    const { signal } = end;
+    const identity = await identify(options, announcer);
+    if (identity === undefined) return;
+    const seen = (jobSet: Stored<JobSet>, isFresh: boolean): void => {
+      const { uid } = jobSet.metadata;
+      if (identity.jobSetUid !== undefined && identity.jobSetUid !== uid) return;
+      const snapshot = jobSetSnapshot(jobSet, identity.replicatedJobName, isFresh);
+      known = { snapshot, size: groupSize(jobSet) };
+      listener?.snapshot(snapshot);
+    };
+    const name = options.jobSetName;
+    await followJobSet({ client, clock, random, logger, namespace, name, seen, signal });
   };
   return {
     open(to) {
       listener = to;
-      const { signal } = end;
-      const name = options.jobSetName;
-      void followJobSet({ client, clock, random, logger, namespace, name, seen, signal });
+      follow().catch((error: unknown) => {
+        // Only the end of the channel gets here.
+        if (!end.signal.aborted) throw error;
+      });
     },
     announce: (announcement) => announcer.announce(announcement),
     giveNotice: (epoch) => announcer.giveNotice(epoch),
@@ -73,5 +89,23 @@ export function createApiChannel(options: ApiChannelOptions): Channel {
       end.abort(new Error('the channel was closed'));
       listener = undefined;
     },
+  };
+}
+
+type Identity = Pick<ApiChannelOptions, 'jobSetUid' | 'replicatedJobName'>;
+
+/** Whom to follow. A template's own agent may not have been told; then its Pod knows. */
+async function identify(
+  { jobSetUid, replicatedJobName }: ApiChannelOptions,
+  announcer: Announcer,
+): Promise<Identity | undefined> {
+  if (jobSetUid !== undefined && replicatedJobName !== undefined) {
+    return { jobSetUid, replicatedJobName };
+  }
+  const labels = await announcer.ownLabels();
+  if (labels === undefined) return undefined;
+  return {
+    jobSetUid: jobSetUid ?? labels[JOBSET_UID],
+    replicatedJobName: replicatedJobName ?? labels[REPLICATED_JOB_NAME],
   };
 }

@@ -254,7 +254,13 @@ function failWorker(w: World, pod: Pod): void {
 function see(w: World, pod: Pod): void {
   const status = w.versions[pod.view];
   if (status === undefined) throw new Error('no such version');
-  const snapshot = { ...status, uid: UID, version: String(pod.view + 1), isBypassed: false };
+  const snapshot = {
+    ...status,
+    uid: UID,
+    version: String(pod.view + 1),
+    isBypassed: false,
+    isFresh: false,
+  };
   tell(pod, { type: 'snapshot', snapshot });
 }
 

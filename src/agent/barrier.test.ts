@@ -26,7 +26,8 @@ function barrier(stage: Stage, rest: Partial<Barrier> = {}): Barrier {
 
 function status(deprecated: number, released: number, rest: Partial<Snapshot> = {}): Snapshot {
   const version = String(1 + deprecated + released);
-  return { uid: 'uid-1', version, deprecated, released, isBypassed: false, ...rest };
+  const flags = { isBypassed: false, isFresh: false };
+  return { uid: 'uid-1', version, deprecated, released, ...flags, ...rest };
 }
 
 function seen(snapshot: Snapshot): BarrierEvent {
@@ -63,7 +64,8 @@ describe('the epoch that an agent announces', () => {
     ['is the current one when its epoch has just ended', [4, 4], [4, 4], 5],
     ['never joins an epoch that is over', [4, 4], [4, 3], 5],
   ])('%s', (_, [deprecated, released], [announced, started], expected) => {
-    expect(epochToAnnounce({ deprecated, released }, { announced, started })).toBe(expected);
+    const marker = { announced, started, starts: 1 };
+    expect(epochToAnnounce({ deprecated, released }, marker)).toBe(expected);
   });
 });
 
@@ -78,9 +80,9 @@ describe('at the barrier, an agent', () => {
       WRITTEN,
     );
     expect(effects).toEqual([
-      { type: 'writeMarker', marker: { announced: 1, started: 0 } },
-      { type: 'announce', announcement: { epoch: 1, cause: undefined } },
-      { type: 'writeMarker', marker: { announced: 1, started: 1 } },
+      { type: 'writeMarker', marker: { announced: 1, started: 0, starts: 1 } },
+      { type: 'announce', announcement: { epoch: 1, starts: 1, cause: undefined } },
+      { type: 'writeMarker', marker: { announced: 1, started: 1, starts: 1 } },
       { type: 'lift', epoch: 1 },
     ]);
     expect(stage).toEqual({ name: 'Running', epoch: 1, isAnnounced: true });
@@ -109,6 +111,31 @@ describe('at the barrier, an agent', () => {
       expect(stage).toEqual({ name: 'Announcing', epoch: 2 });
     },
   );
+
+  it('counts itself as one more start of an epoch that its predecessor announced (H8)', () => {
+    const marker = { announced: 3, started: 2, starts: 2 };
+    const { effects } = play(
+      { ...UNSYNCED, marker },
+      seen(status(2, 2)),
+      WRITTEN,
+      { type: 'announced', epoch: 3 },
+      seen(status(3, 2)),
+      WRITTEN,
+    );
+    expect(effects).toEqual([
+      { type: 'writeMarker', marker: { announced: 3, started: 2, starts: 3 } },
+      { type: 'announce', announcement: { epoch: 3, starts: 3, cause: undefined } },
+      { type: 'writeMarker', marker: { announced: 4, started: 2, starts: 1 } },
+      { type: 'announce', announcement: { epoch: 4, starts: 1, cause: undefined } },
+    ]);
+  });
+
+  it('believes a consistent read whatever its version, unless it shows a lower epoch', () => {
+    const at = barrier({ name: 'Waiting', epoch: 3 }, { known: status(2, 2, { version: '50' }) });
+    const restored = { version: '4', isFresh: true };
+    expect(play(at, seen(status(2, 3, restored))).stage.name).toBe('Starting');
+    expect(play(at, seen(status(1, 3, restored))).stage).toEqual(at.stage);
+  });
 
   it('takes no notice of a confirmation that comes late', () => {
     const at = barrier({ name: 'Announcing', epoch: 2 }, { known: status(1, 1) });
@@ -141,7 +168,7 @@ describe('at the barrier, an agent', () => {
 describe('when its epoch is over, an agent with a running worker', () => {
   const running = barrier(
     { name: 'Running', epoch: 1, isAnnounced: true },
-    { known: status(0, 1), marker: { announced: 1, started: 1 } },
+    { known: status(0, 1), marker: { announced: 1, started: 1, starts: 1 } },
   );
 
   it('leaves the container as a sidecar', () => {
@@ -158,8 +185,8 @@ describe('when its epoch is over, an agent with a running worker', () => {
       restartsGroup: false,
     };
     expect(play(stopping.state, ended, WRITTEN).effects).toEqual([
-      { type: 'writeMarker', marker: { announced: 2, started: 1 } },
-      { type: 'announce', announcement: { epoch: 2, cause: undefined } },
+      { type: 'writeMarker', marker: { announced: 2, started: 1, starts: 1 } },
+      { type: 'announce', announcement: { epoch: 2, starts: 1, cause: undefined } },
     ]);
   });
 });
@@ -178,14 +205,14 @@ it('a supervisor that is told to end while it stops its worker does not pass on 
 describe('a supervisor whose worker ends by itself', () => {
   const running = barrier(
     { name: 'Running', epoch: 2, isAnnounced: true },
-    { mode: 'Supervisor', known: status(1, 2), marker: { announced: 2, started: 2 } },
+    { mode: 'Supervisor', known: status(1, 2), marker: { announced: 2, started: 2, starts: 1 } },
   );
 
   it('announces the next epoch with the cause if its rules say so', () => {
     const ended: BarrierEvent = { type: 'workerEnded', exit: EXIT, restartsGroup: true };
     expect(play(running, ended, WRITTEN).effects).toContainEqual({
       type: 'announce',
-      announcement: { epoch: 3, cause: { epoch: 2, end: { exitCode: 1 } } },
+      announcement: { epoch: 3, starts: 1, cause: { epoch: 2, end: { exitCode: 1 } } },
     });
   });
 
@@ -237,7 +264,7 @@ describe('an agent that is told to end', () => {
     { name: 'Starting', epoch: 1, isAnnounced: true },
   ])('by the deletion of its Pod does not lift any more ($name)', (stage) => {
     const { effects } = play(
-      barrier(stage, { marker: { announced: 1, started: 0 } }),
+      barrier(stage, { marker: { announced: 1, started: 0, starts: 1 } }),
       { type: 'podEnding' },
       { type: 'announced', epoch: 1 },
       seen(status(0, 1)),
@@ -257,14 +284,14 @@ describe('when in-place restart is disabled on a live JobSet', () => {
     ['an agent lifts in the highest epoch that it knows', UNSYNCED, bypass(3, 4), 4],
     [
       'an agent never goes back behind its own epoch',
-      barrier({ name: 'Waiting', epoch: 6 }, { marker: { announced: 6, started: 5 } }),
+      barrier({ name: 'Waiting', epoch: 6 }, { marker: { announced: 6, started: 5, starts: 1 } }),
       bypass(4, 5),
       6,
     ],
   ])('%s', (_, at, event, epoch) => {
     const { effects } = play(at, event, WRITTEN);
     expect(effects).toEqual([
-      { type: 'writeMarker', marker: { announced: epoch, started: epoch } },
+      { type: 'writeMarker', marker: { announced: epoch, started: epoch, starts: 1 } },
       { type: 'lift', epoch },
     ]);
   });
@@ -281,7 +308,7 @@ describe('when in-place restart is disabled on a live JobSet', () => {
       WRITTEN,
       seen(status(0, 1, { version: '60' })),
     );
-    expect(effects.at(-1)).toEqual({ type: 'announce', announcement: { epoch: 1 } });
+    expect(effects.at(-1)).toEqual({ type: 'announce', announcement: { epoch: 1, starts: 1 } });
   });
 
   it('a worker whose epoch ended meanwhile stops when it is enabled again', () => {

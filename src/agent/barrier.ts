@@ -125,7 +125,7 @@ function isNews(state: Barrier, snapshot: Snapshot): boolean {
   const order = compareResourceVersions(snapshot.version, known.version);
   return (
     known.uid === snapshot.uid &&
-    (order === undefined || order > 0) &&
+    (snapshot.isFresh || order === undefined || order > 0) &&
     snapshot.deprecated >= known.deprecated &&
     snapshot.released >= known.released
   );
@@ -169,18 +169,26 @@ function approach(state: Barrier, known: Snapshot, cause?: Announcement['cause']
     });
   }
   const epoch = epochToAnnounce(known, state.marker);
-  const marker: Marker = { ...state.marker, announced: epoch };
+  const starts = startsAt(state, epoch);
+  const marker: Marker = { ...state.marker, announced: epoch, starts };
+  const announcement: Announcement = { epoch, starts, cause };
   return {
-    state: { ...state, marker, stage: { name: 'Marking', announcement: { epoch, cause } } },
+    state: { ...state, marker, stage: { name: 'Marking', announcement } },
     effects: [{ type: 'writeMarker', marker }],
   };
+}
+
+/** An agent that begins with the announcement of its predecessor is one more start of that epoch. */
+function startsAt({ stage, marker }: Barrier, epoch: number): number {
+  if (marker.announced !== epoch) return 1;
+  return stage.name === 'Unsynced' ? marker.starts + 1 : Math.max(1, marker.starts);
 }
 
 function start(
   state: Barrier,
   { epoch, isAnnounced }: { readonly epoch: number; readonly isAnnounced: boolean },
 ): Step {
-  const marker: Marker = { announced: epoch, started: epoch };
+  const marker: Marker = { announced: epoch, started: epoch, starts: startsAt(state, epoch) };
   return {
     state: { ...state, marker, stage: { name: 'Starting', epoch, isAnnounced } },
     effects: [{ type: 'writeMarker', marker }],
@@ -227,7 +235,12 @@ function onRunning(
     ? stay(state)
     : {
         state: { ...state, stage: { ...stage, isAnnounced: true } },
-        effects: [{ type: 'announce', announcement: { epoch: stage.epoch } }],
+        effects: [
+          {
+            type: 'announce',
+            announcement: { epoch: stage.epoch, starts: state.marker.starts },
+          },
+        ],
       };
 }
 

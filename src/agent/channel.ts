@@ -17,10 +17,17 @@ export interface Snapshot {
   readonly released: number;
   /** True when the user took the JobSet out of in-place restart: barriers open, nothing is stopped. */
   readonly isBypassed: boolean;
+  /**
+   * It was read consistently after all earlier snapshots, so it is newer than they are, whatever its
+   * version: an API that was restored from a copy counts from there again.
+   */
+  readonly isFresh: boolean;
 }
 
 export interface Announcement {
   readonly epoch: number;
+  /** How many agents of this Pod have announced this epoch by now, this one included. */
+  readonly starts: number;
   /** How the worker of an earlier epoch ended, if that is why this one is announced. */
   readonly cause?: { readonly epoch: number; readonly end: WorkerEnd } | undefined;
 }
@@ -31,7 +38,7 @@ export interface ChannelListener {
   snapshot(snapshot: Snapshot): void;
   /** The announcement of this epoch is durable. Superseded announcements may never be confirmed. */
   announced(epoch: number): void;
-  /** The agent's Pod is being deleted, or is gone. */
+  /** The agent's Pod is being deleted, is gone, or belongs to no Job any more. */
   podEnding(): void;
 }
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Environment, readConfiguration } from './configuration.ts';
+import { readConfiguration } from './configuration.ts';
+import type { Environment } from './environment.ts';
 
 const MINIMAL: Environment = { NAMESPACE: 'ns', POD_NAME: 'pod', JOBSET_NAME: 'train' };
 
@@ -9,12 +10,14 @@ describe('the configuration of an agent', () => {
     expect(readConfiguration([], MINIMAL)).toEqual({
       type: 'Configuration',
       configuration: {
+        dialect: 'Canonical',
         worker: undefined,
         namespace: 'ns',
         podName: 'pod',
         podUid: undefined,
         podIP: undefined,
-        barrierPort: undefined,
+        barrierPort: 8080,
+        barrierPath: '/barrier-is-lifted',
         jobSetName: 'train',
         jobSetUid: undefined,
         replicatedJobName: undefined,
@@ -39,7 +42,7 @@ describe('the configuration of an agent', () => {
     });
     expect(result).toMatchObject({
       configuration: {
-        worker: ['train', '--fast', '--'],
+        worker: { kind: 'Arguments', argv: ['train', '--fast', '--'] },
         restartExitCode: 99,
         stopGraceMs: 0,
         restartRules: rules,
@@ -50,7 +53,12 @@ describe('the configuration of an agent', () => {
   });
 
   it.each<[string, readonly string[], Environment, string]>([
-    ['a missing variable', [], { POD_NAME: 'p', JOBSET_NAME: 'j' }, 'NAMESPACE: not set: expected'],
+    [
+      'a missing variable',
+      [],
+      { POD_NAME: 'p', JOBSET_NAME: 'j', JOBSET_UID: 'u' },
+      'NAMESPACE: not set: expected',
+    ],
     ['an empty one', [], { ...MINIMAL, POD_NAME: '' }, 'POD_NAME: "": expected'],
     [
       'an exit code of 0',
@@ -78,7 +86,7 @@ describe('the configuration of an agent', () => {
   });
 
   it('tells all problems at once', () => {
-    const result = readConfiguration(['x'], {});
+    const result = readConfiguration(['x'], { JOBSET_UID: 'u' });
     expect(result.type === 'Errors' && result.errors).toHaveLength(4);
   });
 
@@ -93,5 +101,97 @@ describe('the configuration of an agent', () => {
         readConfiguration([], { ...MINIMAL, LOCKSTEP_RESTART_RULES: text });
       }),
     );
+  });
+});
+
+describe("the configuration in upstream's dialect (specification 5.5)", () => {
+  const UPSTREAMS: Environment = { POD_NAME: 'pod', JOBSET_NAME: 'train' };
+
+  it('is that of a sidecar by default', () => {
+    expect(readConfiguration([], UPSTREAMS)).toMatchObject({
+      configuration: {
+        dialect: 'Upstream',
+        worker: undefined,
+        namespace: undefined,
+        jobSetUid: undefined,
+        barrierPort: 8081,
+        barrierPath: '/barrier-is-down',
+        restartExitCode: 1,
+        restartRules: undefined,
+      },
+    });
+  });
+
+  it("takes upstream's variables", () => {
+    const environment = {
+      ...UPSTREAMS,
+      IN_PLACE_RESTART_EXIT_CODE: '77',
+      STARTUP_PROBE_PATH: '/go',
+      STARTUP_PROBE_PORT: '9000',
+      LOCKSTEP_POD_IP: '127.0.0.9',
+      LOCKSTEP_PORT_9000: '41234',
+    };
+    expect(readConfiguration([], environment)).toMatchObject({
+      configuration: {
+        restartExitCode: 77,
+        barrierPath: '/go',
+        barrierPort: 41_234,
+        podIP: '127.0.0.9',
+      },
+    });
+  });
+
+  it('is that of a supervisor with WORKER_COMMAND', () => {
+    const environment = { ...UPSTREAMS, WORKER_COMMAND: 'train --fast', SHELL: '/bin/zsh' };
+    expect(readConfiguration([], environment)).toMatchObject({
+      configuration: { worker: { kind: 'Shell', line: 'train --fast', shell: '/bin/zsh' } },
+    });
+  });
+
+  it.each(['NAMESPACE', 'JOBSET_UID', 'RESTART_POD_IN_PLACE_EXIT_CODE'])(
+    'gives way to ours where %s is set',
+    (name) => {
+      const environment = { ...UPSTREAMS, NAMESPACE: 'ns', WORKER_COMMAND: 'x', [name]: '7' };
+      expect(readConfiguration([], environment)).toMatchObject({
+        configuration: { dialect: 'Canonical', worker: undefined, barrierPort: 8080 },
+      });
+    },
+  );
+
+  it.each<[string, readonly string[], Environment, string]>([
+    ['a missing JobSet', [], { POD_NAME: 'p' }, 'JOBSET_NAME: not set'],
+    [
+      'an exit code that is no number',
+      [],
+      { ...UPSTREAMS, IN_PLACE_RESTART_EXIT_CODE: 'one' },
+      'IN_PLACE_RESTART_EXIT_CODE: "one": expected a whole number from 1 to 255',
+    ],
+    [
+      'a port that is none',
+      [],
+      { ...UPSTREAMS, STARTUP_PROBE_PORT: '70000' },
+      'STARTUP_PROBE_PORT: "70000": expected a whole number from 1 to 65535',
+    ],
+    [
+      'a supervisor with the port of a sidecar',
+      [],
+      { ...UPSTREAMS, WORKER_COMMAND: 'x', STARTUP_PROBE_PORT: '8081' },
+      'WORKER_COMMAND: "x": expected none beside STARTUP_PROBE_PATH or STARTUP_PROBE_PORT',
+    ],
+    [
+      'a supervisor with the path of a sidecar',
+      [],
+      { ...UPSTREAMS, WORKER_COMMAND: 'x', STARTUP_PROBE_PATH: '/go' },
+      'WORKER_COMMAND: "x": expected none beside STARTUP_PROBE_PATH or STARTUP_PROBE_PORT',
+    ],
+    [
+      'two workers',
+      ['--', 'train'],
+      { ...UPSTREAMS, WORKER_COMMAND: 'x' },
+      'WORKER_COMMAND: "x": expected none beside a command after "--"',
+    ],
+  ])('names %s', (_, args, environment, expected) => {
+    const result = readConfiguration(args, environment);
+    expect(result.type === 'Errors' ? result.errors.join('\n') : result.type).toContain(expected);
   });
 });

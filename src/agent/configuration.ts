@@ -1,11 +1,14 @@
 /**
- * The agent's configuration, from its command line and its environment. Every problem is told at
- * once, each with the variable, its value and what was expected.
+ * The agent's configuration, from its command line and its environment, in either dialect (design,
+ * section 4): ours if a variable that only we have is set, otherwise upstream's. Every problem is
+ * told at once, each with the variable, its value and what was expected.
  */
 import {
   AGENT_COMMAND,
+  BARRIER_PATH,
   BARRIER_PORT,
   DEFAULT_RESTART_EXIT_CODE,
+  ENV_EMBEDDED_POD_IP,
   ENV_EXIT_CODE,
   ENV_JOBSET_NAME,
   ENV_JOBSET_UID,
@@ -19,34 +22,52 @@ import {
   ENV_RESTART_RULES,
   ENV_ROOT,
   ENV_STOP_GRACE_SECONDS,
+  UPSTREAM_BARRIER_PATH,
+  UPSTREAM_BARRIER_PORT,
+  UPSTREAM_DEFAULT_RESTART_EXIT_CODE,
+  UPSTREAM_ENV_EXIT_CODE,
+  UPSTREAM_ENV_PROBE_PATH,
+  UPSTREAM_ENV_PROBE_PORT,
+  UPSTREAM_ENV_WORKER_COMMAND,
 } from '../jobset/names.ts';
 import type { ContainerRestartRule } from '../kube/pod.ts';
+import { type Environment, EnvironmentReader } from './environment.ts';
+import type { Dialect } from './pod-annotations.ts';
 
 export interface Configuration {
-  /** The worker's command in supervisor mode; undefined: sidecar. */
-  readonly worker: readonly [string, ...string[]] | undefined;
-  readonly namespace: string;
+  readonly dialect: Dialect;
+  /** What a supervisor runs; undefined: sidecar. */
+  readonly worker: WorkerCommand | undefined;
+  /** Undefined: as the files of the Pod's service account say. */
+  readonly namespace: string | undefined;
   readonly podName: string;
   readonly podUid: string | undefined;
   /** Where the barrier listens; undefined: on all addresses. */
   readonly podIP: string | undefined;
-  /** Undefined: the port that the injected probe asks for. */
-  readonly barrierPort: number | undefined;
+  readonly barrierPort: number;
+  readonly barrierPath: string;
   readonly jobSetName: string;
+  /** Undefined: as the labels of the Pod say; the same for the next. */
   readonly jobSetUid: string | undefined;
-  /** Undefined: follow the epoch in which all of the JobSet was released. */
   readonly replicatedJobName: string | undefined;
   /** 1 to 255. */
   readonly restartExitCode: number;
   /** Below `root`. Undefined: the marker is kept in memory. */
   readonly markerDirectory: string | undefined;
-  readonly restartRules: readonly ContainerRestartRule[];
+  /**
+   * By which a supervisor judges its worker's exit. Undefined: it does not know them, so it leaves the
+   * container with that exit, and whoever restarts containers judges.
+   */
+  readonly restartRules: readonly ContainerRestartRule[] | undefined;
   readonly stopGraceMs: number;
   /** What stands for `/`; empty where that is `/` itself. */
   readonly root: string;
 }
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type WorkerCommand =
+  | { readonly kind: 'Arguments'; readonly argv: readonly [string, ...string[]] }
+  /** A line for `shell`, by default the machine's bash. */
+  | { readonly kind: 'Shell'; readonly line: string; readonly shell: string | undefined };
 
 export type ConfigurationResult =
   | { readonly type: 'Configuration'; readonly configuration: Configuration }
@@ -56,7 +77,7 @@ export type ConfigurationResult =
 export const USAGE = `Usage: ${AGENT_COMMAND} [-- COMMAND [ARGUMENT]...]
 
 The agent of one Pod of a JobSet that restarts in place. Without a command it is a
-sidecar: its barrier is GET /barrier-is-lifted on port 8080. With a command it is a
+sidecar: its barrier is GET ${BARRIER_PATH} on port ${BARRIER_PORT}. With a command it is a
 supervisor: it starts the command when the barrier lifts and restarts it with its group.
 
 Environment:
@@ -68,6 +89,13 @@ Environment:
   ${ENV_MARKER_DIRECTORY}      directory that outlives the container
   ${ENV_RESTART_RULES}         supervisor: the container's restartPolicyRules, JSON
   ${ENV_STOP_GRACE_SECONDS}    supervisor: from SIGTERM to SIGKILL (default 5)
+
+Where none of ${ENV_NAMESPACE}, ${ENV_JOBSET_UID} and ${ENV_EXIT_CODE}
+is set, it takes the place of upstream's agent and announces attempts:
+  ${ENV_POD_NAME}, ${ENV_JOBSET_NAME}            the Pod and its JobSet (required)
+  ${UPSTREAM_ENV_EXIT_CODE}     exit code that asks for a restart (default ${UPSTREAM_DEFAULT_RESTART_EXIT_CODE})
+  ${UPSTREAM_ENV_PROBE_PATH}, ${UPSTREAM_ENV_PROBE_PORT}  the barrier (default ${UPSTREAM_BARRIER_PATH}, ${UPSTREAM_BARRIER_PORT})
+  ${UPSTREAM_ENV_WORKER_COMMAND}                 supervisor: the worker, for $SHELL or bash
 
   --help     print this
   --version  print the version
@@ -85,19 +113,23 @@ export function readConfiguration(
   if (first === '--help' || first === '-h') return { type: 'Help' };
   if (first === '--version') return { type: 'Version' };
   const read = new EnvironmentReader(environment);
+  const dialect = ONLY_OURS.some((name) => read.optional(name) !== undefined)
+    ? 'Canonical'
+    : 'Upstream';
+  const own = argumentsOf(first, command, read);
+  const specific = dialect === 'Canonical' ? canonical(read) : upstreams(read, own !== undefined);
   const configuration: Configuration = {
-    worker: workerOf(first, command, read),
-    namespace: read.required(ENV_NAMESPACE, 'the namespace of the Pod'),
+    dialect,
+    ...specific,
+    worker: specific.worker ?? own,
     podName: read.required(ENV_POD_NAME, 'the name of the Pod'),
     podUid: read.optional(ENV_POD_UID),
-    podIP: read.optional(ENV_POD_IP),
-    barrierPort: read.port(`${ENV_PORT_PREFIX}${BARRIER_PORT}`),
+    podIP: read.optional(ENV_POD_IP) ?? read.optional(ENV_EMBEDDED_POD_IP),
+    barrierPort: read.port(`${ENV_PORT_PREFIX}${specific.barrierPort}`) ?? specific.barrierPort,
     jobSetName: read.required(ENV_JOBSET_NAME, 'the name of the JobSet of the Pod'),
     jobSetUid: read.optional(ENV_JOBSET_UID),
     replicatedJobName: read.optional(ENV_REPLICATED_JOB_NAME),
-    restartExitCode: read.integer(ENV_EXIT_CODE, DEFAULT_RESTART_EXIT_CODE, 1, 255),
     markerDirectory: read.optional(ENV_MARKER_DIRECTORY),
-    restartRules: read.rules(ENV_RESTART_RULES),
     stopGraceMs:
       1000 *
       read.integer(ENV_STOP_GRACE_SECONDS, DEFAULT_STOP_GRACE_SECONDS, 0, MAX_STOP_GRACE_SECONDS),
@@ -108,11 +140,57 @@ export function readConfiguration(
     : { type: 'Configuration', configuration };
 }
 
-function workerOf(
+/** Upstream's agent knows none of these. */
+const ONLY_OURS = [ENV_NAMESPACE, ENV_JOBSET_UID, ENV_EXIT_CODE] as const;
+
+/** In what the dialects differ. */
+type Specific = Pick<
+  Configuration,
+  'worker' | 'namespace' | 'restartExitCode' | 'barrierPort' | 'barrierPath' | 'restartRules'
+>;
+
+function canonical(read: EnvironmentReader): Specific {
+  return {
+    worker: undefined,
+    namespace: read.required(ENV_NAMESPACE, 'the namespace of the Pod'),
+    restartExitCode: read.integer(ENV_EXIT_CODE, DEFAULT_RESTART_EXIT_CODE, 1, 255),
+    barrierPort: BARRIER_PORT,
+    barrierPath: BARRIER_PATH,
+    restartRules: read.rules(ENV_RESTART_RULES) ?? [],
+  };
+}
+
+function upstreams(read: EnvironmentReader, hasArguments: boolean): Specific {
+  const line = read.optional(UPSTREAM_ENV_WORKER_COMMAND);
+  const path = read.optional(UPSTREAM_ENV_PROBE_PATH);
+  const port = read.port(UPSTREAM_ENV_PROBE_PORT);
+  if (line !== undefined && (path !== undefined || port !== undefined)) {
+    const expected = `none beside ${UPSTREAM_ENV_PROBE_PATH} or ${UPSTREAM_ENV_PROBE_PORT}, which are of a sidecar`;
+    read.reject(UPSTREAM_ENV_WORKER_COMMAND, expected);
+  }
+  if (line !== undefined && hasArguments) {
+    read.reject(UPSTREAM_ENV_WORKER_COMMAND, 'none beside a command after "--"');
+  }
+  return {
+    worker: line === undefined ? undefined : { kind: 'Shell', line, shell: read.optional('SHELL') },
+    namespace: undefined,
+    restartExitCode: read.integer(
+      UPSTREAM_ENV_EXIT_CODE,
+      UPSTREAM_DEFAULT_RESTART_EXIT_CODE,
+      1,
+      255,
+    ),
+    barrierPort: port ?? UPSTREAM_BARRIER_PORT,
+    barrierPath: path ?? UPSTREAM_BARRIER_PATH,
+    restartRules: read.rules(ENV_RESTART_RULES),
+  };
+}
+
+function argumentsOf(
   first: string | undefined,
   command: readonly string[],
   read: EnvironmentReader,
-): readonly [string, ...string[]] | undefined {
+): WorkerCommand | undefined {
   if (first === undefined) return undefined;
   if (first !== '--') {
     read.errors.push(`argument ${JSON.stringify(first)}: expected "--" and the worker's command`);
@@ -123,93 +201,5 @@ function workerOf(
     read.errors.push('argument "--": expected the command of the worker after it');
     return undefined;
   }
-  return [program, ...rest];
-}
-
-/** Longer texts are cut in messages. */
-const SHOWN_VALUE_LENGTH = 200;
-
-class EnvironmentReader {
-  readonly errors: string[] = [];
-  readonly #environment: Environment;
-
-  constructor(environment: Environment) {
-    this.#environment = environment;
-  }
-
-  /** An empty variable is one that is not set. */
-  optional(name: string): string | undefined {
-    const value = this.#environment[name];
-    return value === '' ? undefined : value;
-  }
-
-  required(name: string, expected: string): string {
-    const value = this.optional(name);
-    if (value === undefined) this.#reject(name, this.#environment[name], expected);
-    return value ?? '';
-  }
-
-  integer(name: string, otherwise: number, least: number, most: number): number {
-    const text = this.optional(name);
-    if (text === undefined) return otherwise;
-    const value = /^[0-9]{1,10}$/.test(text) ? Number(text) : Number.NaN;
-    if (value >= least && value <= most) return value;
-    this.#reject(name, text, `a whole number from ${least} to ${most}`);
-    return otherwise;
-  }
-
-  port(name: string): number | undefined {
-    return this.optional(name) === undefined ? undefined : this.integer(name, 0, 1, 65_535);
-  }
-
-  rules(name: string): readonly ContainerRestartRule[] {
-    const text = this.optional(name);
-    if (text === undefined) return [];
-    const rules = parseRules(text);
-    if (rules === undefined) {
-      this.#reject(
-        name,
-        text,
-        'a JSON array of rules such as ' +
-          '{"action":"RestartPod","exitCodes":{"operator":"NotIn","values":[0]}}, actions ' +
-          `${ACTIONS.join(', ')}, operators In and NotIn, values 0 to 255`,
-      );
-    }
-    return rules ?? [];
-  }
-
-  #reject(name: string, value: string | undefined, expected: string): void {
-    const shown =
-      value === undefined ? 'not set' : JSON.stringify(value.slice(0, SHOWN_VALUE_LENGTH));
-    this.errors.push(`environment variable ${name}: ${shown}: expected ${expected}`);
-  }
-}
-
-const ACTIONS = ['Restart', 'RestartPod', 'RestartAllContainers', 'Terminate'] as const;
-
-function parseRules(text: string): readonly ContainerRestartRule[] | undefined {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  return Array.isArray(parsed) && parsed.every(isRule) ? parsed : undefined;
-}
-
-function isRule(value: unknown): value is ContainerRestartRule {
-  if (typeof value !== 'object' || value === null) return false;
-  const action = 'action' in value ? value.action : undefined;
-  const exitCodes = 'exitCodes' in value ? value.exitCodes : undefined;
-  if (!ACTIONS.some((known) => known === action)) return false;
-  if (typeof exitCodes !== 'object' || exitCodes === null) return false;
-  const operator = 'operator' in exitCodes ? exitCodes.operator : undefined;
-  const values = 'values' in exitCodes ? exitCodes.values : [];
-  return (
-    (operator === 'In' || operator === 'NotIn') && Array.isArray(values) && values.every(isExitCode)
-  );
-}
-
-function isExitCode(value: unknown): boolean {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 255;
+  return { kind: 'Arguments', argv: [program, ...rest] };
 }

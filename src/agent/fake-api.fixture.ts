@@ -4,11 +4,19 @@
  * tested against the embedded one.
  */
 import type { JobSet, JobSetStatus } from '../jobset/jobset.ts';
-import type { Stored } from '../kube/meta.ts';
+import type { OwnerReference, Stored } from '../kube/meta.ts';
 import { applyJsonPatch, parseJsonPatch } from '../kube/patch/json-patch.ts';
 import type { Pod } from '../kube/pod.ts';
 import { ApiStatusError, failure } from '../kube/status.ts';
 import type { HttpRequest, HttpResponse } from '../runtime/ports/transport.ts';
+
+const JOB: OwnerReference = {
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  name: 'train-w-0',
+  uid: 'job-uid',
+  controller: true,
+};
 
 /** One JobSet and one Pod behind HTTP, with room for faults. */
 export class FakeApi {
@@ -47,7 +55,13 @@ export class FakeApi {
     this.pod = {
       apiVersion: 'v1',
       kind: 'Pod',
-      metadata: { ...metadata, name: 'pod', uid: 'pod-uid', annotations: { other: 'x' } },
+      metadata: {
+        ...metadata,
+        name: 'pod',
+        uid: 'pod-uid',
+        annotations: { other: 'x' },
+        ownerReferences: [JOB],
+      },
       spec: { containers: [] },
     };
   }
@@ -58,8 +72,7 @@ export class FakeApi {
 
   /** Writes the JobSet's status and tells the watches. */
   setStatus(deprecated: number, released: number): void {
-    if (this.jobSet === undefined) throw new Error('there is no JobSet');
-    const status: JobSetStatus = {
+    this.setJobSetStatus({
       deprecatedEpoch: deprecated,
       replicatedJobsStatus: [
         {
@@ -72,7 +85,11 @@ export class FakeApi {
           syncedEpoch: released,
         },
       ],
-    };
+    });
+  }
+
+  setJobSetStatus(status: JobSetStatus): void {
+    if (this.jobSet === undefined) throw new Error('there is no JobSet');
     const metadata = { ...this.jobSet.metadata, resourceVersion: String(++this.version) };
     this.jobSet = { ...this.jobSet, metadata, status };
     this.emit({ type: 'MODIFIED', object: this.jobSet });

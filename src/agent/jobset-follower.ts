@@ -1,17 +1,20 @@
 /**
  * Follows one JobSet over the API (design, section 5, "Consistent means"). A closed set of phases:
  * `Streaming` asks for the initial state and all changes in one watch, `Listing` is the fallback for
- * servers that lack it, `Resuming` continues from a version. Only 410 goes back to the start. It
- * retries for ever: an unreachable API stops no worker, so it must not stop the agent either.
+ * servers that lack it, `Resuming` continues from a version. It goes back to the start only when that
+ * version is of no use any more: too old, or of a history that the API does not have since it was
+ * restored. It retries for ever: an unreachable API stops no worker, so it must not stop the agent.
  */
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import type { Stored } from '../kube/meta.ts';
+import { compareResourceVersions } from '../kube/resource-version.ts';
 import { ApiStatusError } from '../kube/status.ts';
 import { Backoff } from '../runtime/backoff.ts';
 import type { Client, WatchEvent } from '../runtime/client.ts';
 import { type Clock, sleep } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import { jitter, type Random } from '../runtime/ports/random.ts';
+import { isVersionGone } from '../runtime/version-gone.ts';
 
 export interface FollowerOptions {
   readonly client: Client;
@@ -20,8 +23,8 @@ export interface FollowerOptions {
   readonly logger: Logger;
   readonly namespace: string;
   readonly name: string;
-  /** Called with each state of the JobSet, in order, from a consistent one on. */
-  readonly seen: (jobSet: Stored<JobSet>) => void;
+  /** Called with each state of the JobSet, in order; a fresh one was read consistently. */
+  readonly seen: (jobSet: Stored<JobSet>, isFresh: boolean) => void;
   readonly signal: AbortSignal;
 }
 
@@ -52,11 +55,12 @@ export async function followJobSet(options: FollowerOptions): Promise<void> {
       await attempt.run();
     } catch (error) {
       if (signal.aborted) return;
+      const mustStartAnew = error instanceof OtherHistoryError || isVersionGone(error);
       if (error instanceof NoStreamingError) canStream = false;
-      else if (!isExpired(error)) {
+      else if (!mustStartAnew) {
         logger.warn('following the JobSet was interrupted', { err: messageOf(error) });
       }
-      if (isExpired(error)) attempt.version = undefined;
+      if (mustStartAnew) attempt.version = undefined;
     }
     const from = attempt.version;
     if (from !== undefined) phase = { name: 'Resuming', from };
@@ -70,6 +74,11 @@ export async function followJobSet(options: FollowerOptions): Promise<void> {
 /** The server does not stream the initial state of a watch. */
 class NoStreamingError extends Error {
   override readonly name = 'NoStreamingError';
+}
+
+/** What the server shows is older than what was seen: it was restored from a copy. */
+class OtherHistoryError extends Error {
+  override readonly name = 'OtherHistoryError';
 }
 
 /** One pass: a list or one watch, until that ends. */
@@ -114,7 +123,7 @@ class Attempt {
             if (!event.initialEventsEnd) return;
             timer.cancel();
             this.version = event.resourceVersion;
-            if (initial !== undefined) this.#options.seen(initial);
+            if (initial !== undefined) this.#options.seen(initial, true);
           } else initial = event.type === 'DELETED' ? undefined : event.object;
         },
         giveUp.signal,
@@ -134,20 +143,21 @@ class Attempt {
     const { client, namespace, seen, signal } = this.#options;
     const fieldSelector = this.#selector();
     const { items, metadata } = await client.list(JOBSETS, { namespace, fieldSelector, signal });
-    for (const item of items) seen(item);
+    for (const item of items) seen(item, true);
     this.version = metadata.resourceVersion;
     if (this.version === undefined) return;
     await this.#watch({ resourceVersion: this.version }, (event) => this.#take(event));
   }
 
   #take(event: WatchEvent<Stored<JobSet>>): void {
-    if (event.type === 'BOOKMARK') {
-      this.version = event.resourceVersion;
-      return;
+    const version =
+      event.type === 'BOOKMARK' ? event.resourceVersion : event.object.metadata.resourceVersion;
+    if ((compareResourceVersions(version, this.version ?? version) ?? 0) < 0) {
+      throw new OtherHistoryError(`version ${version} came after ${this.version}`);
     }
-    this.version = event.object.metadata.resourceVersion;
+    this.version = version;
     if (event.type === 'DELETED') this.#options.logger.info('the JobSet was deleted');
-    else this.#options.seen(event.object);
+    else if (event.type !== 'BOOKMARK') this.#options.seen(event.object, false);
   }
 
   async #watch(
@@ -184,10 +194,6 @@ class Attempt {
   #selector(): string {
     return `metadata.name=${this.#options.name}`;
   }
-}
-
-function isExpired(error: unknown): boolean {
-  return error instanceof ApiStatusError && error.code === 410;
 }
 
 /** How servers answer a parameter that they do not know or do not allow. */

@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
-import { AGENT_COMMAND, BARRIER_PORT } from '../jobset/names.ts';
+import { AGENT_COMMAND } from '../jobset/names.ts';
 import { startHttpServer } from '../runtime/adapters/http-server.ts';
 import { createHttpTransport } from '../runtime/adapters/http-transport.ts';
 import { inClusterAccess } from '../runtime/adapters/in-cluster.ts';
@@ -22,10 +22,16 @@ import type { ProcessSignal } from '../runtime/ports/process-runner.ts';
 import { exitCodeOfSignal } from '../runtime/process-exit.ts';
 import { createJsonLinesLogger } from './adapters/json-lines-logger.ts';
 import { createMarkerFile } from './adapters/marker-file.ts';
+import { programOnPath } from './adapters/worker-shell.ts';
 import { type Agent, type Body, startAgent } from './agent.ts';
 import { createApiChannel } from './api-channel.ts';
 import type { LeaveReason } from './barrier.ts';
-import { type Configuration, readConfiguration, USAGE } from './configuration.ts';
+import {
+  type Configuration,
+  readConfiguration,
+  USAGE,
+  type WorkerCommand,
+} from './configuration.ts';
 import { type MarkerStore, NO_MARKER, processMarkerStore } from './marker.ts';
 import { createSidecar } from './sidecar.ts';
 import { createSupervisor, type Supervisor } from './supervisor.ts';
@@ -56,19 +62,25 @@ async function main(): Promise<number> {
 
 async function run(configuration: Configuration): Promise<number> {
   const { namespace, podName: pod, jobSetName: jobset } = configuration;
-  const logger = createJsonLinesLogger().with({ logger: 'agent', namespace, pod, jobset });
+  const place = namespace === undefined ? { pod, jobset } : { namespace, pod, jobset };
+  const logger = createJsonLinesLogger().with({ logger: 'agent', ...place });
+  // Signals count from the first moment: an agent that is told to end must not miss it.
+  const signals = new Signals();
   try {
-    const reason = await agentOf(configuration, logger);
-    return exitCodeOf(reason, configuration);
+    const reason = await agentOf(configuration, signals, logger);
+    return exitCodeOf(reason, configuration, signals);
   } catch (error) {
-    logger.error('the agent cannot go on', {
-      err: error instanceof ClusterAccessError ? error.message : String(error),
-    });
+    const isTold = error instanceof ClusterAccessError || error instanceof NoShellError;
+    logger.error('the agent cannot go on', { err: isTold ? error.message : String(error) });
     return FAILURE_EXIT_CODE;
   }
 }
 
-function exitCodeOf(reason: LeaveReason, configuration: Configuration): number {
+function exitCodeOf(reason: LeaveReason, configuration: Configuration, signals: Signals): number {
+  // Upstream's agent tells of the signal even if its worker has taken it well: rules rely on that.
+  if (configuration.dialect === 'Upstream' && signals.ending !== undefined) {
+    return exitCodeOfSignal(signals.ending);
+  }
   switch (reason.type) {
     case 'EpochOver':
       return configuration.restartExitCode;
@@ -79,10 +91,13 @@ function exitCodeOf(reason: LeaveReason, configuration: Configuration): number {
   }
 }
 
-async function agentOf(configuration: Configuration, logger: Logger): Promise<LeaveReason> {
-  // Signals count from the first moment: an agent that is told to end must not miss it.
-  const signals = new Signals();
-  const client = await createAgentClient(configuration);
+async function agentOf(
+  configuration: Configuration,
+  signals: Signals,
+  logger: Logger,
+): Promise<LeaveReason> {
+  const supervisor = supervisorOf(configuration, logger);
+  const { client, namespace } = await connect(configuration);
   const markers = markersOf(configuration, logger);
   const marker = (await markers.read()) ?? NO_MARKER;
   const channel = createApiChannel({
@@ -90,14 +105,15 @@ async function agentOf(configuration: Configuration, logger: Logger): Promise<Le
     clock: nodeClock,
     random: systemRandom,
     logger,
-    namespace: configuration.namespace,
+    namespace: configuration.namespace ?? namespace,
+    dialect: configuration.dialect,
     jobSetName: configuration.jobSetName,
+    jobSetUid: configuration.jobSetUid,
     replicatedJobName: configuration.replicatedJobName,
     podName: configuration.podName,
     podUid: configuration.podUid,
     announced: marker.announced,
   });
-  const supervisor = supervisorOf(configuration, logger);
   const body: Body = supervisor ?? (await startSidecar(configuration));
   const { jobSetUid } = configuration;
   const agent = startAgent({ jobSetUid, marker, markers, channel, body, logger });
@@ -105,15 +121,18 @@ async function agentOf(configuration: Configuration, logger: Logger): Promise<Le
   return agent.left;
 }
 
-async function createAgentClient(configuration: Configuration): Promise<Client> {
-  const root = configuration.root === '' ? '/' : configuration.root;
+/** As whom the Pod's service account makes the agent; `namespace` is the Pod's. */
+async function connect({
+  root: configured,
+}: Configuration): Promise<{ readonly client: Client; readonly namespace: string }> {
+  const root = configured === '' ? '/' : configured;
   const access = await inClusterAccess(process.env, root);
   const transport = createHttpTransport({
     server: access.server,
     tls: access.tls,
     maxConnections: MAX_CONNECTIONS,
   });
-  return createClient({
+  const client = createClient({
     transport,
     clock: nodeClock,
     random: systemRandom,
@@ -124,6 +143,7 @@ async function createAgentClient(configuration: Configuration): Promise<Client> 
         : undefined,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
   });
+  return { client, namespace: access.namespace };
 }
 
 function markersOf(configuration: Configuration, logger: Logger): MarkerStore {
@@ -136,7 +156,7 @@ function markersOf(configuration: Configuration, logger: Logger): MarkerStore {
 function supervisorOf(configuration: Configuration, logger: Logger): Supervisor | undefined {
   const { worker, root, restartRules: rules, stopGraceMs } = configuration;
   if (worker === undefined) return undefined;
-  const [program, ...rest] = worker;
+  const [program, ...rest] = argumentsOf(worker);
   // Where `/` is a directory, a program of a volume lies below that; all others are the machine's.
   const mounted = root !== '' && isAbsolute(program) && existsSync(join(root, program));
   return createSupervisor({
@@ -154,16 +174,32 @@ function supervisorOf(configuration: Configuration, logger: Logger): Supervisor 
   });
 }
 
+/** Neither `SHELL` nor bash is there to run `WORKER_COMMAND`. */
+class NoShellError extends Error {
+  override readonly name = 'NoShellError';
+}
+
+function argumentsOf(worker: WorkerCommand): readonly [string, ...string[]] {
+  if (worker.kind === 'Arguments') return worker.argv;
+  const path = process.env['PATH'] ?? '';
+  const shell = worker.shell ?? programOnPath('bash', path);
+  if (shell === undefined) {
+    const why = `no shell for the worker: SHELL is not set, and PATH, ${JSON.stringify(path)}, has no bash`;
+    throw new NoShellError(why);
+  }
+  return [shell, '-c', worker.line];
+}
+
 function definedVariables(env: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
 }
 
-async function startSidecar({ podIP, barrierPort }: Configuration): Promise<Body> {
-  const sidecar = createSidecar(nodeClock);
+async function startSidecar(configuration: Configuration): Promise<Body> {
+  const { podIP, barrierPort: port, barrierPath } = configuration;
+  const sidecar = createSidecar(nodeClock, barrierPath);
   const { handler } = sidecar;
-  const port = barrierPort ?? BARRIER_PORT;
   if (podIP !== undefined) await startHttpServer({ handler, host: podIP, port });
   else {
     await startHttpServer({ handler, host: '::', port }).catch((error: unknown) => {
@@ -190,6 +226,8 @@ const ENDING: ReadonlySet<ProcessSignal> = new Set(['SIGTERM', 'SIGINT', 'SIGHUP
 
 /** Takes signals for the agent, and keeps those that come before it is there. */
 class Signals {
+  /** The first signal that told the agent to end. */
+  ending: ProcessSignal | undefined;
   readonly #early: ProcessSignal[] = [];
   #take: (signal: ProcessSignal) => void = (signal) => this.#early.push(signal);
 
@@ -201,7 +239,9 @@ class Signals {
   deliver(agent: Agent, supervisor: Supervisor | undefined): void {
     this.#take = (signal) => {
       const hasWorker = supervisor?.forward(signal) ?? false;
-      if (signal === 'SIGTERM' || (!hasWorker && ENDING.has(signal))) agent.stop(signal);
+      if (signal !== 'SIGTERM' && (hasWorker || !ENDING.has(signal))) return;
+      this.ending ??= signal;
+      agent.stop(signal);
     };
     for (const signal of this.#early) this.#take(signal);
   }

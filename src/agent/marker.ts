@@ -6,10 +6,12 @@
 export interface Marker {
   readonly announced: number;
   readonly started: number;
+  /** How many agents of this Pod, one after the other, have announced `announced` (design, H8). */
+  readonly starts: number;
 }
 
 /** The marker of a Pod whose agent has never announced anything. */
-export const NO_MARKER: Marker = { announced: 0, started: 0 };
+export const NO_MARKER: Marker = { announced: 0, started: 0, starts: 0 };
 
 /** Where the marker is kept. */
 export interface MarkerStore {
@@ -34,13 +36,16 @@ export function parseMarker(text: string): Marker | undefined {
   if (typeof parsed !== 'object' || parsed === null) return undefined;
   const announced = 'announced' in parsed ? parsed.announced : undefined;
   const started = 'started' in parsed ? parsed.started : undefined;
-  return isEpoch(announced) && isEpoch(started) ? { announced, started } : undefined;
+  const starts = 'starts' in parsed ? parsed.starts : undefined;
+  return isCount(announced) && isCount(started) && isCount(starts)
+    ? { announced, started, starts }
+    : undefined;
 }
 
-const MAX_EPOCH = 2147483647;
+const MAX_INT32 = 2147483647;
 
-function isEpoch(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_EPOCH;
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_INT32;
 }
 
 /** For an agent without a marker directory: it forgets with its process. */

@@ -7,7 +7,7 @@ const PROBE_TIMEOUT_MS = 1000;
 
 class Scene {
   readonly clock = new VirtualClock();
-  readonly sidecar: Sidecar = createSidecar(this.clock);
+  readonly sidecar: Sidecar = createSidecar(this.clock, '/barrier-is-lifted');
   readonly answers: (readonly [status: number, afterMs: number])[] = [];
 
   ask(path: string, rest: Partial<HttpRequest> = {}): void {

@@ -5,7 +5,6 @@
  * the probe's time-out: a probe that is under way when the barrier lifts succeeds at once, so the
  * group does not lose the second that kubelets let pass between two probes.
  */
-import { BARRIER_PATH } from '../jobset/names.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../runtime/ports/transport.ts';
 import type { Body } from './agent.ts';
@@ -17,7 +16,8 @@ export interface Sidecar extends Body {
 /** Less than a kubelet waits for an answer by default, 1 s. */
 const HOLD_MS = 800;
 
-export function createSidecar(clock: Clock): Sidecar {
+/** `path` is the one that the startup probe asks for. */
+export function createSidecar(clock: Clock, path: string): Sidecar {
   let epoch: number | undefined;
   const held = new Set<() => void>();
 
@@ -43,7 +43,7 @@ export function createSidecar(clock: Clock): Sidecar {
     // The barrier asks a sidecar to leave instead.
     stopWorker: () => undefined,
     handler: async (request) => {
-      const refused = refusal(request);
+      const refused = refusal(request, path);
       if (refused !== undefined) return refused;
       if (epoch === undefined) await liftedOrTimeUp(request.signal);
       return epoch === undefined
@@ -53,9 +53,9 @@ export function createSidecar(clock: Clock): Sidecar {
   };
 }
 
-function refusal({ method, path }: HttpRequest): HttpResponse | undefined {
+function refusal({ method, path }: HttpRequest, barrier: string): HttpResponse | undefined {
   const [pathname] = path.split('?');
-  if (pathname !== BARRIER_PATH) return text(404, `only ${BARRIER_PATH} is served here\n`);
+  if (pathname !== barrier) return text(404, `only ${barrier} is served here\n`);
   return method === 'GET' || method === 'HEAD' ? undefined : text(405, 'only GET is allowed\n');
 }
 

@@ -21,7 +21,8 @@ import { restartsGroup, type WorkerExit, workerExit } from './worker-exit.ts';
 export interface SupervisorOptions {
   /** The worker, with the environment and the directory of the agent. */
   readonly command: ProcessCommand;
-  readonly rules: readonly ContainerRestartRule[];
+  /** The container's own; undefined: not known, so no exit restarts the group from here. */
+  readonly rules: readonly ContainerRestartRule[] | undefined;
   /** Between SIGTERM and SIGKILL. */
   readonly stopGraceMs: number;
   readonly processes: ProcessRunner;

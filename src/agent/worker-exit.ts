@@ -20,9 +20,14 @@ export function workerExit(exit: ProcessExit): WorkerExit {
 /**
  * Whether the exit restarts the group without leaving the container: a rule says so, or there are no
  * rules and the worker failed. `Restart` counts too, since the agent that would restart its worker
- * alone would leave it in an epoch that the others have left.
+ * alone would leave it in an epoch that the others have left. Rules that are not known restart
+ * nothing: the agent leaves with the exit, and the node applies them.
  */
-export function restartsGroup(rules: readonly ContainerRestartRule[], exitCode: number): boolean {
+export function restartsGroup(
+  rules: readonly ContainerRestartRule[] | undefined,
+  exitCode: number,
+): boolean {
+  if (rules === undefined) return false;
   if (rules.length === 0) return exitCode !== 0;
   const action = matchingAction(rules, exitCode);
   return action === 'Restart' || restartsPod(action);

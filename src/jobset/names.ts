@@ -75,6 +75,8 @@ export const ENV_RESTART_RULES = 'LOCKSTEP_RESTART_RULES';
 export const ENV_STOP_GRACE_SECONDS = 'LOCKSTEP_STOP_GRACE_SECONDS';
 /** Directory that stands for `/` where a node has no mount namespaces (the embedded cluster). */
 export const ENV_ROOT = 'LOCKSTEP_ROOT';
+/** The Pod's address, where nobody set `POD_IP` (the embedded cluster). */
+export const ENV_EMBEDDED_POD_IP = 'LOCKSTEP_POD_IP';
 /**
  * Followed by a declared containerPort: the port to listen on instead, where Pods share an address
  * (the embedded cluster without loopback addresses of its own).
@@ -88,6 +90,14 @@ export const ENV_WORKER = 'LOCKSTEP_WORKER';
 
 /** Upstream's name of `RESTART_POD_IN_PLACE_EXIT_CODE`; a container that has it is an agent. */
 export const UPSTREAM_ENV_EXIT_CODE = 'IN_PLACE_RESTART_EXIT_CODE';
+/** Upstream: the worker as a line of shell, which makes the agent a supervisor. */
+export const UPSTREAM_ENV_WORKER_COMMAND = 'WORKER_COMMAND';
+/** Upstream: where the sidecar's startup probe asks. */
+export const UPSTREAM_ENV_PROBE_PATH = 'STARTUP_PROBE_PATH';
+export const UPSTREAM_ENV_PROBE_PORT = 'STARTUP_PROBE_PORT';
+export const UPSTREAM_DEFAULT_RESTART_EXIT_CODE = 1;
+export const UPSTREAM_BARRIER_PORT = 8081;
+export const UPSTREAM_BARRIER_PATH = '/barrier-is-down';
 
 export const DEFAULT_RESTART_EXIT_CODE = 113;
 export const BARRIER_PORT = 8080;

@@ -17,6 +17,7 @@ import type { ObjectEvent } from './object-store.ts';
 import { type Clock, sleep } from './ports/clock.ts';
 import type { Logger } from './ports/logger.ts';
 import { jitter, type Random } from './ports/random.ts';
+import { isVersionGone } from './version-gone.ts';
 
 /** Where the collection comes from: a client, a resource and its selectors. */
 export interface ReflectorSource<T extends KubeObject> {
@@ -265,13 +266,6 @@ export class Reflector<T extends KubeObject> {
   #giveTurn(signal: AbortSignal): Promise<void> {
     return sleep(this.#options.clock, 0, signal);
   }
-}
-
-/** The history since our version is not there any more, or our version is of another history. */
-function isVersionGone(error: unknown): boolean {
-  if (!(error instanceof ApiStatusError)) return false;
-  const causes = error.status.details?.causes ?? [];
-  return error.code === 410 || causes.some((cause) => cause.reason === 'ResourceVersionTooLarge');
 }
 
 /** The request itself was wrong for this server, so that repeating it is of no use. */

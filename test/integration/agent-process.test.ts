@@ -34,6 +34,13 @@ const POLL_MS = 10;
 const LIMIT_MS = 30_000;
 const TOKEN = 'agent-token';
 const AT = { namespace: 'default', name: 'train' };
+const JOB = {
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  name: 'train-w-0',
+  uid: 'job-uid',
+  controller: true,
+} as const;
 
 let folder: string;
 let bundle: string;
@@ -111,7 +118,7 @@ class Scene {
     const pod = await client.create(PODS, {
       apiVersion: 'v1',
       kind: 'Pod',
-      metadata: { ...AT, annotations: { any: 'thing' } },
+      metadata: { ...AT, annotations: { any: 'thing' }, ownerReferences: [JOB] },
       spec: { containers: [container] },
     });
     const port = await this.#serve();

@@ -37,6 +37,14 @@ const ADMINISTRATOR = {
   certificate: { commonName: 'admin', organizations: ['system:masters'] },
 };
 
+const JOB = {
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  name: 'train-workers-0',
+  uid: 'job-uid',
+  controller: true,
+} as const;
+
 /** One Pod with its agent; `boot` is what a (re)start of its containers does. */
 class Member {
   readonly name: string;
@@ -104,7 +112,7 @@ class Group {
     await this.client.create(PODS, {
       apiVersion: 'v1',
       kind: 'Pod',
-      metadata: { name, namespace: NAMESPACE, annotations },
+      metadata: { name, namespace: NAMESPACE, annotations, ownerReferences: [JOB] },
       spec: { containers: [{ name: 'worker', image: 'none' }] },
     });
     const member = new Member(name);
@@ -118,7 +126,7 @@ class Group {
     const marker = (await member.markers.read()) ?? NO_MARKER;
     const { uid } = (await this.pod(member.name)).metadata;
     member.left = undefined;
-    member.sidecar = mode === 'Sidecar' ? createSidecar(clock) : undefined;
+    member.sidecar = mode === 'Sidecar' ? createSidecar(clock, '/barrier-is-lifted') : undefined;
     const body =
       member.sidecar ??
       createSupervisor({
@@ -138,7 +146,9 @@ class Group {
       random,
       logger: SILENT,
       namespace: NAMESPACE,
+      dialect: 'Canonical',
       jobSetName: NAME,
+      jobSetUid: this.jobSet?.metadata.uid,
       replicatedJobName: REPLICATED_JOB,
       podName: member.name,
       podUid: uid,

@@ -241,7 +241,9 @@ class Worker {
       channel: createApiChannel({
         ...runtime,
         namespace: metadata.namespace ?? '',
+        dialect: 'Canonical',
         jobSetName: metadata.labels?.['jobset.sigs.k8s.io/jobset-name'] ?? '',
+        jobSetUid,
         replicatedJobName: metadata.labels?.[REPLICATED_JOB_NAME],
         podName: metadata.name,
         podUid: metadata.uid,

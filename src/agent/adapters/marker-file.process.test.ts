@@ -16,25 +16,32 @@ describe('the marker file', () => {
     const logger = new MemoryLogger();
     const before = createMarkerFile(directory, logger);
     expect(await before.read()).toBeUndefined();
-    await before.write({ announced: 1, started: 0 });
-    await before.write({ announced: 1, started: 1 });
-    expect(await createMarkerFile(directory, logger).read()).toEqual({ announced: 1, started: 1 });
+    await before.write({ announced: 1, started: 0, starts: 1 });
+    await before.write({ announced: 1, started: 1, starts: 2 });
+    expect(await createMarkerFile(directory, logger).read()).toEqual({
+      announced: 1,
+      started: 1,
+      starts: 2,
+    });
     expect(await readdir(directory)).toEqual(['marker.json']);
     expect(logger.records).toEqual([]);
   });
 
-  it.each(['', '{"announced":1', '{"announced":1}', '[1,2]', '{"announced":-1,"started":0}'])(
-    'counts as none, and is said to be malformed, when it holds %j',
-    async (content) => {
-      await writeFile(join(directory, 'marker.json'), content);
-      const logger = new MemoryLogger();
-      expect(await createMarkerFile(directory, logger).read()).toBeUndefined();
-      expect(logger.records).toMatchObject([{ level: 'warn', fields: { content } }]);
-    },
-  );
+  it.each([
+    '',
+    '{"announced":1',
+    '{"announced":1,"started":1}',
+    '[1,2]',
+    '{"announced":-1,"started":0,"starts":1}',
+  ])('counts as none, and is said to be malformed, when it holds %j', async (content) => {
+    await writeFile(join(directory, 'marker.json'), content);
+    const logger = new MemoryLogger();
+    expect(await createMarkerFile(directory, logger).read()).toBeUndefined();
+    expect(logger.records).toMatchObject([{ level: 'warn', fields: { content } }]);
+  });
 
   it('rejects when it cannot be written', async () => {
     const missing = createMarkerFile(join(directory, 'missing'), new MemoryLogger());
-    await expect(missing.write({ announced: 1, started: 0 })).rejects.toThrow('ENOENT');
+    await expect(missing.write({ announced: 1, started: 0, starts: 1 })).rejects.toThrow('ENOENT');
   });
 });

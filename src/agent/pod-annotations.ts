@@ -1,0 +1,36 @@
+/**
+ * What an agent writes on its Pod, in the dialect that it speaks (design, section 4). In upstream's
+ * it is one annotation and nothing else: the admission policy that upstream gives its users refuses
+ * every other change of a Pod by its agent.
+ */
+import { AGENT_STARTS, EPOCH, IN_PLACE_RESTART_ATTEMPT, NOTICE } from '../jobset/names.ts';
+import { formatNotice } from '../jobset/notice.ts';
+import type { StringMap } from '../kube/meta.ts';
+import type { Announcement } from './channel.ts';
+
+/** `Canonical` speaks of epochs, `Upstream` of attempts. */
+export type Dialect = 'Canonical' | 'Upstream';
+
+/** The annotation that carries the announced epoch. */
+export function epochKey(dialect: Dialect): string {
+  return dialect === 'Canonical' ? EPOCH : IN_PLACE_RESTART_ATTEMPT;
+}
+
+/** The text under `epochKey`: an attempt is an epoch - 1. */
+export function epochText(dialect: Dialect, epoch: number): string {
+  return String(dialect === 'Canonical' ? epoch : epoch - 1);
+}
+
+/** All that an announcement writes, `epochKey` included. */
+export function announcementAnnotations(
+  dialect: Dialect,
+  { epoch, starts, cause }: Announcement,
+): StringMap {
+  const announced = { [epochKey(dialect)]: epochText(dialect, epoch) };
+  if (dialect === 'Upstream') return announced;
+  return {
+    ...announced,
+    [AGENT_STARTS]: `${epoch}:${starts}`,
+    ...(cause === undefined ? {} : { [NOTICE]: formatNotice(cause) }),
+  };
+}
