@@ -44,6 +44,11 @@ export class MemoryCluster {
     this.client = this.#connect(this.#transport());
   }
 
+  /** Sends a request of the controllers to the server, past `intercept`. */
+  send(request: HttpRequest): Promise<HttpResponse> {
+    return this.#transport().send(request);
+  }
+
   async start(): Promise<void> {
     await this.#server.start();
     await this.startControllers();
