@@ -1,4 +1,6 @@
 import { microTimeText } from '../kube/time.ts';
+import { withFailedPods } from './failed-pods.ts';
+import { reasonOf, type Verdict } from './failure-policy.ts';
 import { currentEpoch, type Group, isReleased } from './in-place-restart.ts';
 import type { RestartCause, RestartRecord } from './jobset.ts';
 import { countedRestarts } from './restart-budget.ts';
@@ -19,6 +21,8 @@ import { describeWitness, type Witness } from './witness.ts';
 export interface EpochEnd {
   readonly cause: RestartCause;
   readonly counted: boolean;
+  /** What the failure policy made of a worker's failure. */
+  readonly verdict?: Verdict;
   readonly witness: Witness | undefined;
   readonly maxRestarts: number;
   /** Whether a crash loop holds the group back. */
@@ -42,22 +46,26 @@ export function endEpoch(draft: StatusDraft, group: Group, end: EpochEnd): void 
     ...(end.witness === undefined ? {} : { witness: end.witness.record }),
     ...(detectMs === undefined ? {} : { phases: { detectMs } }),
   };
-  const isInPlace = end.cause === 'WorkerFailed';
+  const isInPlace = isFailureInPlace(end.cause);
+  const statuses = status.replicatedJobsStatus;
   draft.set({
     deprecatedEpoch: epoch,
     restartHistory: recordEnd(status.restartHistory, record),
     inPlaceRestarts: (status.inPlaceRestarts ?? 0) + (isInPlace ? 1 : 0),
     inPlaceRestartsCountTowardsMax:
       (status.inPlaceRestartsCountTowardsMax ?? 0) + (isInPlace && end.counted ? 1 : 0),
+    ...(statuses === undefined
+      ? {}
+      : { replicatedJobsStatus: withFailedPods(statuses, group.stages) }),
   });
   draft.condition(
     {
       type: 'RestartingInPlace',
       status: 'True',
-      reason: end.cause,
+      reason: end.verdict?.rule === undefined ? end.cause : reasonOf(end.verdict),
       message: messageOf(draft, epoch, end),
     },
-    end.cause === 'WorkerFailed' ? 'Warning' : 'Normal',
+    isInPlace ? 'Warning' : 'Normal',
   );
   draft.outcome({
     kind: 'EpochEnded',
@@ -65,6 +73,11 @@ export function endEpoch(draft: StatusDraft, group: Group, end: EpochEnd): void 
     counted: end.counted,
     ...(detectMs === undefined ? {} : { detectMs }),
   });
+}
+
+/** Whether workers failed and no Job is made anew for it. */
+function isFailureInPlace(cause: RestartCause): boolean {
+  return cause === 'WorkerFailed' || cause === 'StartFailed';
 }
 
 function messageOf(draft: StatusDraft, epoch: number, end: EpochEnd): string {
@@ -82,9 +95,13 @@ function causeOf({ cause, witness }: EpochEnd): string {
   switch (cause) {
     case 'WorkerFailed':
       return who === '' ? 'a member failed' : who;
+    case 'StartFailed':
+      return `containers crash again and again before the barrier${who === '' ? '' : `, ${who}`}`;
     case 'JobsRecreated':
       return who === '' ? 'the Jobs are recreated' : `the Jobs are recreated, ${who}`;
     case 'Resumed':
       return 'the JobSet was resumed';
+    case 'Scaled':
+      return 'the JobSet was scaled';
   }
 }

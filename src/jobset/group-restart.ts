@@ -1,21 +1,23 @@
 import { microTimeText } from '../kube/time.ts';
 import { endEpoch } from './epoch-end.ts';
+import { MAX_FAILED_STARTS, suspectJob, withBaseline } from './failed-pods.ts';
+import { isScaling } from './group-scaling.ts';
 import {
   aheadOfTheirTime,
   decideGroup,
   type Group,
+  type GroupDecision,
+  isClear,
   isReleased,
   leastReleased,
   slotCount,
 } from './in-place-restart.ts';
-import type { JobSetStatus, RestartCause } from './jobset.ts';
+import type { JobSetStatus } from './jobset.ts';
 import { groupOf, hasBackoff, type Planning } from './planning.ts';
-import { isBudgetSpent } from './restart-budget.ts';
 import { crashLoopDelayMs, recordRelease } from './restart-history.ts';
 import type { Question } from './snapshot.ts';
 import { isSuspended } from './suspend.ts';
-import { failJobSet } from './terminal-state.ts';
-import { describeWitness, type Witness } from './witness.ts';
+import { planWorkerFailure, type WorkerFailure } from './worker-failure.ts';
 
 /**
  * Ends and releases the epochs of a group that restarts in place (design, section 5): two status
@@ -34,26 +36,32 @@ export function planGroupRestart(planning: Planning): GroupStep {
   const group = groupOf(planning, stages);
   if (isResuming(planning, group)) {
     if (snapshot.answers.areJobsFresh !== true) return ask({ kind: 'FreshJobs' });
-    return end(planning, group, 'Resumed', undefined);
+    return endUncharged(planning, group, 'Resumed');
   }
-  const stray = strays(planning, group);
-  if (stray !== undefined) return stray;
+  if (isScaling(planning, group)) return endUncharged(planning, group, 'Scaled');
+  return strays(planning, group) ?? decide(planning, group) ?? failingStarts(planning, group);
+}
 
+function decide(planning: Planning, group: Group): GroupStep | undefined {
+  const { witness } = planning.snapshot.answers;
   const decision = decideGroup(group);
-  const { witness } = snapshot.answers;
   switch (decision.kind) {
-    case 'End':
+    case 'End': {
       if (planning.successIsNear) return { kind: 'Nothing' };
-      if (witness === undefined) return ask({ kind: 'Witness', pod: decision.firstFailed });
-      return end(planning, group, 'WorkerFailed', witness);
-    case 'ExamineNotice':
+      const { cause, firstFailed } = decision;
+      if (witness === undefined) return ask({ kind: 'Witness', pod: firstFailed });
+      return endFor(planning, group, { cause, jobUid: firstFailed.jobUid, witness });
+    }
+    case 'ExamineNotice': {
       if (planning.successIsNear) return { kind: 'Nothing' };
       if (witness === undefined) return ask({ kind: 'Notice', pod: decision.pod });
-      return end(planning, group, 'WorkerFailed', witness);
+      const { jobUid } = decision.pod;
+      return endFor(planning, group, { cause: 'WorkerFailed', jobUid, witness });
+    }
     case 'Release':
-      return release(planning, group, decision.stages);
+      return mayRelease(planning, group, decision);
     case 'Wait':
-      return { kind: 'Nothing' };
+      return undefined;
   }
 }
 
@@ -83,32 +91,55 @@ function strays({ snapshot, draft }: Planning, group: Group): GroupStep | undefi
   return undefined;
 }
 
-function end(
-  planning: Planning,
-  group: Group,
-  cause: Exclude<RestartCause, 'JobsRecreated'>,
-  witness: Witness | undefined,
-): GroupStep {
-  const { draft, spec, snapshot } = planning;
-  const maxRestarts = spec.failurePolicy?.maxRestarts ?? 0;
-  const counted = cause === 'WorkerFailed';
-  if (counted && isBudgetSpent(draft.status, maxRestarts)) {
-    // To fail is final, and the watch of Pods that succeeded may be behind that of failures (H3).
-    if (snapshot.answers.isSuccessFresh !== true) return ask({ kind: 'SucceededPods' });
-    const who = witness === undefined ? '' : ` (${describeWitness(witness.record)})`;
-    const message = `jobset failed due to reaching max number of restarts${who}`;
-    failJobSet(draft, 'ReachedMaxRestarts', message);
-    return { kind: 'Written', isRestart: false };
+/** Pods that fail on their way to the barrier, again and again (design H8). */
+function failingStarts(planning: Planning, group: Group): GroupStep {
+  const { snapshot, draft } = planning;
+  const statuses = draft.status.replicatedJobsStatus;
+  const suspect = suspectJob(group.stages, group.epoch, statuses);
+  if (suspect === undefined || planning.successIsNear) return { kind: 'Nothing' };
+  const answer = snapshot.answers.failedPods;
+  if (answer?.jobUid !== suspect.metadata.uid) return ask({ kind: 'FailedPods', job: suspect });
+  const { inEpoch, witness, jobUid } = answer;
+  if (inEpoch > MAX_FAILED_STARTS && witness !== undefined) {
+    return endFor(planning, group, { cause: 'StartFailed', jobUid, witness });
   }
+  // They had failed with the last epoch and were counted late: that is not to be asked again.
+  draft.set({ replicatedJobsStatus: withBaseline(statuses ?? [], suspect, inEpoch) });
+  return { kind: 'Nothing' };
+}
+
+function endFor(planning: Planning, group: Group, failure: WorkerFailure): GroupStep {
+  const question = planWorkerFailure(planning, group, failure);
+  if (question !== undefined) return ask(question);
+  return { kind: 'Written', isRestart: planning.draft.status.terminalState !== 'Failed' };
+}
+
+function endUncharged(planning: Planning, group: Group, cause: 'Resumed' | 'Scaled'): GroupStep {
+  const { draft, spec, snapshot } = planning;
   endEpoch(draft, group, {
     cause,
-    counted,
-    witness,
-    maxRestarts,
+    counted: false,
+    witness: undefined,
+    maxRestarts: spec.failurePolicy?.maxRestarts ?? 0,
     hasBackoff: hasBackoff(planning),
     nowMs: snapshot.nowMs,
   });
   return { kind: 'Written', isRestart: true };
+}
+
+/** What a release in order, or with slots that show no Pod, has to be sure of (design, section 5). */
+function mayRelease(
+  planning: Planning,
+  group: Group,
+  decision: Extract<GroupDecision, { readonly kind: 'Release' }>,
+): GroupStep | undefined {
+  const { areJobsFresh, freshPods } = planning.snapshot.answers;
+  if (decision.needsFreshJobs && areJobsFresh !== true) return ask({ kind: 'FreshJobs' });
+  if (decision.needsFreshPods) {
+    if (freshPods === undefined) return ask({ kind: 'FreshPods' });
+    if (!isClear(group, freshPods)) return undefined;
+  }
+  return release(planning, group, decision.stages);
 }
 
 function release(planning: Planning, group: Group, names: readonly string[]): GroupStep {
@@ -123,6 +154,7 @@ function release(planning: Planning, group: Group, names: readonly string[]): Gr
   );
   const released = new Map(stages.map((stage) => [stage.name, stage.released]));
   const stored = new Map(status.replicatedJobsStatus?.map((each) => [each.name, each]));
+  const memberCount = slotCount(stages.filter((stage) => stage.released === group.epoch));
   const isRestart = (status.deprecatedEpoch ?? 0) > 0;
   const history = isRestart
     ? recordRelease(status.restartHistory, members.lastAnnouncementMs, nowMs)
@@ -141,7 +173,7 @@ function release(planning: Planning, group: Group, names: readonly string[]): Gr
       type: 'RestartingInPlace',
       status: 'False',
       reason: 'Released',
-      message: `epoch ${group.epoch} was released to ${slotCount(group.stages)} members`,
+      message: `epoch ${group.epoch} was released to ${memberCount} members`,
     },
     'None',
   );

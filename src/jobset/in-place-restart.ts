@@ -19,6 +19,11 @@ export interface Group {
   readonly members: Members;
   /** Whether a Pod's notice was looked into and found to be no failure. */
   readonly isDismissed: (pod: PodFacts) => boolean;
+  /**
+   * ReplicatedJobs that may start in C by the startup order that the spec asks for; undefined if it
+   * asks for none, so that all are released together.
+   */
+  readonly startable: ReadonlySet<string> | undefined;
 }
 
 /** One ReplicatedJob as a part of the group. */
@@ -34,33 +39,69 @@ export interface Stage {
   readonly parallelism: number;
   /** Its Jobs that are there, of this attempt, not being deleted, nor to be recreated. */
   readonly jobs: readonly Stored<Job>[];
+  /** Whether that completion index of one of its Jobs has succeeded. */
+  readonly hasSucceeded: (job: Stored<Job>, slot: string) => boolean;
 }
 
 export type GroupDecision =
   /** A member has failed: end C. `firstFailed` was the first to say so. */
-  | { readonly kind: 'End'; readonly firstFailed: PodFacts }
+  | {
+      readonly kind: 'End';
+      readonly cause: 'WorkerFailed' | 'StartFailed';
+      readonly firstFailed: PodFacts;
+    }
   /** A member's agent was told to stop in C; only its Pod can tell whether that is a failure. */
   | { readonly kind: 'ExamineNotice'; readonly pod: PodFacts }
-  /** Everybody is at the barrier: let these ReplicatedJobs run in C. */
-  | { readonly kind: 'Release'; readonly stages: readonly string[] }
+  /**
+   * Everybody who has to be is at the barrier: let these ReplicatedJobs run in C, provided that the
+   * Jobs were read after the last release, and that a fresh list of Pods `isClear` too.
+   */
+  | {
+      readonly kind: 'Release';
+      readonly stages: readonly string[];
+      readonly needsFreshJobs: boolean;
+      readonly needsFreshPods: boolean;
+    }
   /** Nothing to write. */
   | { readonly kind: 'Wait' };
 
 export function decideGroup(group: Group): GroupDecision {
-  const failed = firstMember(group.stages, group.members.announcing(group.epoch + 1));
-  if (failed !== undefined) return { kind: 'End', firstFailed: failed };
+  const { epoch, members, stages } = group;
+  const failed = firstMember(stages, members.announcing(epoch + 1));
+  if (failed !== undefined) return { kind: 'End', cause: 'WorkerFailed', firstFailed: failed };
+  const crashing = firstMember(stages, members.crashing(epoch));
+  if (crashing !== undefined) return { kind: 'End', cause: 'StartFailed', firstFailed: crashing };
   const stopped = firstStopped(group);
   if (stopped !== undefined) return { kind: 'ExamineNotice', pod: stopped };
-  const waiting = group.stages.filter(
-    (stage) => !stage.isComplete && stage.released < group.epoch && stage.replicas > 0,
-  );
-  if (waiting.length === 0 || !mayRelease(group)) return { kind: 'Wait' };
-  return { kind: 'Release', stages: waiting.map(({ name }) => name) };
+  const next = nextStages(group);
+  const gathered = next.filter((stage) => hasGathered(group, stage));
+  // Without an order nobody starts before the others do.
+  if (gathered.length === 0 || (group.startable === undefined && gathered.length < next.length)) {
+    return { kind: 'Wait' };
+  }
+  if (!isClear(group, members)) return { kind: 'Wait' };
+  return {
+    kind: 'Release',
+    stages: gathered.map(({ name }) => name),
+    needsFreshJobs: group.startable !== undefined && (epoch > 1 || isReleased(group)),
+    needsFreshPods: stages.some((stage) => stage.released > 0 && missesPods(group, stage)),
+  };
 }
 
-/** True while an epoch has been ended and some member's ReplicatedJob not yet released again. */
+/** The ReplicatedJobs that are to be released next. */
+export function nextStages({ epoch, stages, startable }: Group): readonly Stage[] {
+  return stages.filter(
+    (stage) =>
+      !stage.isComplete &&
+      stage.released < epoch &&
+      stage.replicas > 0 &&
+      (startable === undefined || startable.has(stage.name)),
+  );
+}
+
+/** True while an epoch has been ended and a ReplicatedJob that is next is not yet released again. */
 export function isConverging(group: Group): boolean {
-  return group.stages.some((stage) => !stage.isComplete && stage.released < group.epoch);
+  return nextStages(group).length > 0;
 }
 
 /** True if somebody may be running in C. */
@@ -98,8 +139,23 @@ export function slotCount(stages: readonly Stage[]): number {
 export interface Watchpoint {
   /** C: more than this, or a notice of this, is news. */
   readonly epoch: number;
-  /** As many announcements of C may release it; 0 if nobody is left to be released. */
+  /** As many announcements of C by Pods of `jobs` may release their stages; 0: none can. */
   readonly slots: number;
+  /** UIDs of the Jobs of the stages that are next. */
+  readonly jobs: ReadonlySet<string>;
+  /** UIDs of Jobs that have never run: what is not known of their Pods is in nobody's way. */
+  readonly neverRun: ReadonlySet<string>;
+}
+
+export function watchpointOf(group: Group): Watchpoint {
+  const next = nextStages(group);
+  const neverRun = group.stages.filter(({ released }) => released === 0);
+  return {
+    epoch: group.epoch,
+    slots: slotCount(next),
+    jobs: uidsOfJobs(next),
+    neverRun: uidsOfJobs(neverRun),
+  };
 }
 
 function firstStopped(group: Group): PodFacts | undefined {
@@ -115,55 +171,70 @@ function firstMember(
 ): PodFacts | undefined {
   let jobs: ReadonlySet<string> | undefined;
   for (const pod of pods) {
-    jobs ??= memberJobs(stages);
+    jobs ??= uidsOfJobs(stages.filter(({ isComplete }) => !isComplete));
     if (jobs.has(pod.jobUid) && isWanted(pod)) return pod;
   }
   return undefined;
 }
 
-function memberJobs(stages: readonly Stage[]): ReadonlySet<string> {
+function uidsOfJobs(stages: readonly Stage[]): ReadonlySet<string> {
   const uids = new Set<string>();
-  for (const stage of stages) {
-    if (!stage.isComplete) for (const job of stage.jobs) uids.add(job.metadata.uid);
-  }
+  for (const stage of stages) for (const job of stage.jobs) uids.add(job.metadata.uid);
   return uids;
 }
 
+/** Every slot of the stage is filled by exactly one live Pod, and each has announced C. */
+function hasGathered({ epoch, members }: Group, stage: Stage): boolean {
+  if (stage.jobs.length < stage.replicas) return false;
+  return stage.jobs.every((job) => {
+    const pods = members.ofJob(job.metadata.uid);
+    if (pods === undefined) return stage.parallelism === 0;
+    return (
+      pods.live === stage.parallelism &&
+      pods.liveAt(epoch) === stage.parallelism &&
+      pods.doubledSlots === 0
+    );
+  });
+}
+
 /**
- * Every slot is filled by exactly one live Pod that announced C, and nothing older can be running.
- * All stages are released together, so no slot of a released ReplicatedJob can be without a Pod
- * here; a startup order will have to ask for a list of Pods that is newer than the end of C - 1.
+ * Whether nothing older than C can be running, as far as these Pods show. A ReplicatedJob that has
+ * been released blocks with every Pod that is not known to have announced C; one that has never run
+ * only with a Pod that is known to be behind.
  */
-function mayRelease(group: Group): boolean {
+export function isClear(
+  { epoch, stages }: Pick<Group, 'epoch' | 'stages'>,
+  members: Members,
+): boolean {
   const known = new Set<string>();
-  for (const stage of group.stages) {
-    if (!stage.isComplete && stage.jobs.length < stage.replicas) return false;
+  for (const stage of stages) {
     for (const job of stage.jobs) {
-      known.add(job.metadata.uid);
-      if (!(stage.isComplete ? isHarmless(group, stage, job) : isAtBarrier(group, stage, job))) {
-        return false;
-      }
+      const { uid } = job.metadata;
+      known.add(uid);
+      const pods = members.ofJob(uid);
+      if (pods === undefined) continue;
+      const older = stage.released > 0 ? pods.otherThan(epoch) : pods.below(epoch);
+      if (older > 0 || pods.doubledSlots > 0) return false;
     }
   }
   // Pods of Jobs that are being replaced, deleted or gone: while one lives, it may be running.
-  for (const uid of group.members.jobsWithLivingPods()) if (!known.has(uid)) return false;
+  for (const uid of members.jobsWithLivingPods()) if (!known.has(uid)) return false;
   return true;
 }
 
-function isAtBarrier(group: Group, stage: Stage, job: Stored<Job>): boolean {
-  const pods = group.members.ofJob(job.metadata.uid);
-  if (pods === undefined) return stage.parallelism === 0;
-  return (
-    pods.live === stage.parallelism &&
-    pods.liveAt(group.epoch) === stage.parallelism &&
-    pods.doubledSlots === 0 &&
-    isHarmless(group, stage, job)
-  );
-}
-
-/** No Pod of the Job can be running in an older epoch. */
-function isHarmless(group: Group, stage: Stage, job: Stored<Job>): boolean {
-  const pods = group.members.ofJob(job.metadata.uid);
-  if (pods === undefined) return true;
-  return stage.released > 0 ? pods.otherThan(group.epoch) === 0 : pods.below(group.epoch) === 0;
+/** A slot without a Pod may have one that is not known yet, and that runs in an older epoch. */
+function missesPods({ members }: Group, stage: Stage): boolean {
+  const { isComplete, replicas, parallelism, jobs, hasSucceeded } = stage;
+  if (isComplete) return false;
+  if (jobs.length < replicas) return true;
+  return jobs.some((job) => {
+    const pods = members.ofJob(job.metadata.uid);
+    if (pods !== undefined && pods.live === parallelism && pods.doubledSlots === 0) return false;
+    if (job.spec.completionMode !== 'Indexed') return true;
+    for (let slot = 0; slot < parallelism; slot++) {
+      const index = String(slot);
+      if (pods?.hasPodIn(index) !== true && !hasSucceeded(job, index)) return true;
+    }
+    return false;
+  });
 }

@@ -1,69 +1,114 @@
 import { endEpoch } from './epoch-end.ts';
-import { decideFailure, firstFailed } from './failure-policy.ts';
+import {
+  eventReasonOf,
+  isCharged,
+  judgeJobs,
+  messageOf,
+  reasonOf,
+  type Verdict,
+} from './failure-policy.ts';
 import { currentEpoch, isReleased } from './in-place-restart.ts';
-import type { Planning } from './planning.ts';
-import { groupOf, hasBackoff } from './planning.ts';
+import { applicable, countJobRestart, type JobPlace } from './job-restart.ts';
+import { groupOf, hasBackoff, type Planning } from './planning.ts';
 import { isBudgetSpent } from './restart-budget.ts';
 import type { FailedJobAnswer, Question } from './snapshot.ts';
+import type { StatusDraft } from './status-draft.ts';
 import { failJobSet } from './terminal-state.ts';
 
 /**
- * The failure policy applied to Jobs that failed (spec 4.11, design section 5). Restarting Jobs of a
- * group that restarts in place ends its epoch in the same write. A failure that was caused in an
- * epoch which has ended already belongs to that restart: it is not charged again.
+ * The failure policy applied to Jobs that failed (spec 4.11, design section 5): one action for each
+ * plan. Restarting Jobs of a group that restarts in place ends its epoch in the same write, also
+ * while the JobSet is suspended, so that the Jobs' successors are not charged for it again. A failure
+ * that was caused in an epoch which has ended already belongs to that restart: it is not charged.
  */
 export function planJobFailure(planning: Planning): Question | undefined {
   const { snapshot, spec, draft, children, stages } = planning;
-  const first = firstFailed(children.failed);
-  if (first === undefined) return undefined;
-  const { failedJob } = snapshot.answers;
-  if (stages !== undefined && failedJob === undefined) return { kind: 'FailedJob', job: first };
-
-  const { status } = draft;
-  const counted = stages === undefined || !belongsToRestart(planning, failedJob);
-  const isSpent = isBudgetSpent(status, spec.failurePolicy?.maxRestarts ?? 0);
-  const decision = decideFailure(spec, children.failed, isSpent, counted);
-  switch (decision.kind) {
-    case 'None':
-      return undefined;
-    case 'Fail':
-      failJobSet(draft, decision.reason, decision.message);
-      return undefined;
-    case 'RestartAll':
-      restartAllJobs(planning, counted, decision);
-      return undefined;
+  const { failurePolicy } = spec;
+  const judged = judgeJobs(failurePolicy?.rules ?? [], children.failed);
+  if (judged === undefined) return undefined;
+  const because = ` (first failed job: ${judged.job.metadata.name})`;
+  if (failurePolicy === undefined) {
+    const message = `jobset failed due to one or more job failures${because}`;
+    failJobSet(draft, 'FailedJobs', message);
+    return undefined;
   }
+  if (judged.action === 'FailJobSet') {
+    failJobSet(draft, eventReasonOf(judged), `${messageOf(judged)}${because}`);
+    return undefined;
+  }
+  const answer = stages === undefined ? undefined : snapshot.answers.failedJob;
+  if (stages !== undefined && answer?.jobUid !== judged.job.metadata.uid) {
+    return { kind: 'FailedJob', job: judged.job };
+  }
+  const isCounted = isCharged(judged.action) && !belongsToRestart(planning, answer);
+  if (isCounted && isBudgetSpent(draft.status, failurePolicy.maxRestarts)) {
+    const message = `jobset failed due to reaching max number of restarts${because}`;
+    failJobSet(draft, 'ReachedMaxRestarts', message);
+    return undefined;
+  }
+  const { verdict, place } = applicable(planning, judged, judged.job);
+  restartJobs(planning, { verdict, place, isCounted, because });
+  endEpochOfJobs(planning, isCounted);
+  return undefined;
 }
 
-function belongsToRestart({ draft }: Planning, answer: FailedJobAnswer | undefined): boolean {
-  const epoch = answer?.epoch;
-  return epoch !== undefined && epoch < currentEpoch(draft.status);
+export interface JobsRestart {
+  readonly verdict: Verdict;
+  /** The Job that is restarted alone; undefined: all are. */
+  readonly place: JobPlace | undefined;
+  readonly isCounted: boolean;
+  /** Which failure it was, as the end of a message. */
+  readonly because: string;
 }
 
-function restartAllJobs(
-  planning: Planning,
-  counted: boolean,
-  { reason, message }: { readonly reason: string; readonly message: string },
-): void {
-  const { draft, spec, snapshot, stages } = planning;
+/** Writes the restart of all Jobs, or of one, into the draft, with what is said about it. */
+export function restartJobs(planning: Planning, restart: JobsRestart): void {
+  const { draft } = planning;
+  const { verdict, place, isCounted, because } = restart;
+  const message = `${messageOf(verdict)}${because}`;
+  draft.event('Warning', eventReasonOf(verdict), message);
+  if (place === undefined) {
+    countRestartOfAll(draft, isCounted);
+    const reason = reasonOf(verdict);
+    draft.condition({ type: 'RestartingJobSet', status: 'True', reason, message }, 'Warning');
+  } else {
+    const statuses = draft.status.replicatedJobsStatus ?? [];
+    const isKnown = statuses.some(({ name }) => name === place.replicatedJob);
+    const replicatedJobsStatus = countJobRestart(
+      isKnown ? statuses : planning.counters,
+      place,
+      isCounted,
+    );
+    draft.set({ replicatedJobsStatus });
+  }
+  draft.outcome({ kind: 'JobsRestarted', counted: isCounted });
+}
+
+function countRestartOfAll(draft: StatusDraft, isCounted: boolean): void {
   const { restarts = 0, restartsCountTowardsMax = 0 } = draft.status;
   draft.set({
     restarts: restarts + 1,
-    restartsCountTowardsMax: restartsCountTowardsMax + (counted ? 1 : 0),
+    restartsCountTowardsMax: restartsCountTowardsMax + (isCounted ? 1 : 0),
   });
-  draft.event('Warning', 'RestartJobSetFailurePolicyAction', message);
-  draft.condition({ type: 'RestartingJobSet', status: 'True', reason, message }, 'Warning');
-  draft.outcome({ kind: 'JobsRestarted', counted });
-  if (stages === undefined || spec.suspend) return;
-  // An epoch that has not begun absorbs a failure which belongs to the restart under way.
+}
+
+/** An epoch that has not begun absorbs a failure which belongs to the restart under way. */
+function endEpochOfJobs(planning: Planning, isCounted: boolean): void {
+  const { draft, spec, snapshot, stages } = planning;
+  if (stages === undefined) return;
   const group = groupOf(planning, stages);
-  if (!counted && !isReleased(group)) return;
+  if (!isCounted && !isReleased(group)) return;
   endEpoch(draft, group, {
     cause: 'JobsRecreated',
-    counted,
+    counted: isCounted,
     witness: snapshot.answers.failedJob?.witness,
     maxRestarts: spec.failurePolicy?.maxRestarts ?? 0,
     hasBackoff: hasBackoff(planning),
     nowMs: snapshot.nowMs,
   });
+}
+
+function belongsToRestart({ draft }: Planning, answer: FailedJobAnswer | undefined): boolean {
+  const epoch = answer?.epoch;
+  return epoch !== undefined && epoch < currentEpoch(draft.status);
 }

@@ -1,7 +1,13 @@
 import type { Watchpoint } from '../jobset/in-place-restart.ts';
 import { JOBSETS } from '../jobset/jobset.ts';
 import { MemberCounts, type Members } from '../jobset/members.ts';
-import { EPOCH, JOBSET_GROUP, JOBSET_NAME, JOBSET_UID } from '../jobset/names.ts';
+import {
+  EPOCH,
+  IN_PLACE_RESTART_ATTEMPT,
+  JOBSET_GROUP,
+  JOBSET_NAME,
+  JOBSET_UID,
+} from '../jobset/names.ts';
 import { type PodFacts, podFacts } from '../jobset/pod-facts.ts';
 import type { Job } from '../kube/job.ts';
 import {
@@ -10,6 +16,7 @@ import {
   type PartialObjectMetadata,
   type Stored,
 } from '../kube/meta.ts';
+import { GroupWatch } from './group-watch.ts';
 
 /**
  * Keeps the counts of every JobSet's Pods and tells when one is worth another look: not for every
@@ -37,8 +44,8 @@ export class GroupTracker {
   readonly #options: GroupTrackerOptions;
   /** By UID of the JobSet, as all below. */
   readonly #groups = new Map<string, MemberCounts>();
-  readonly #watchpoints = new Map<string, Watchpoint>();
-  readonly #groupOfPod = new Map<string, { readonly uid: string; readonly key: string }>();
+  readonly #watches = new Map<string, GroupWatch>();
+  readonly #groupOfPod = new Map<string, GroupKey & { readonly jobUid: string }>();
   readonly #groupOfJob = new Map<string, string>();
 
   constructor(options: GroupTrackerOptions) {
@@ -51,8 +58,19 @@ export class GroupTracker {
 
   /** Sets what `onInterest` is called for. Call it in the turn in which the counts were read. */
   watch(jobSetUid: string, watchpoint: Watchpoint | undefined): void {
-    if (watchpoint === undefined) this.#watchpoints.delete(jobSetUid);
-    else this.#watchpoints.set(jobSetUid, watchpoint);
+    if (watchpoint === undefined) this.#watches.delete(jobSetUid);
+    else this.#watches.set(jobSetUid, new GroupWatch(watchpoint, this.members(jobSetUid)));
+  }
+
+  /** Counts a list of living Pods by itself, beside what the watches show. */
+  census(jobSetUid: string, living: readonly Stored<PartialObjectMetadata>[]): Members {
+    const counts = new MemberCounts();
+    for (const pod of living) {
+      const facts = podFacts(pod);
+      if (facts === undefined || this.#groupOf(pod, facts)?.uid !== jobSetUid) continue;
+      counts.observe(facts, this.#options.nowMs());
+    }
+    return counts;
   }
 
   /** A Pod that lives, as the watch of living Pods shows it. */
@@ -68,14 +86,12 @@ export class GroupTracker {
       );
       return;
     }
-    if (facts.malformedEpoch !== undefined) {
-      const problem = `annotation ${EPOCH} of Pod ${facts.name} is "${facts.malformedEpoch}", expected an integer from 1 to 2147483647; the Pod counts as missing`;
-      this.#report(pod, problem);
-    }
-    this.#groupOfPod.set(facts.uid, group);
+    this.#reportMalformed(pod, facts);
+    this.#groupOfPod.set(facts.uid, { ...group, jobUid: facts.jobUid });
     this.#groupOfJob.set(facts.jobUid, group.uid);
     const counts = this.#countsOf(group.uid);
-    if (counts.observe(facts, this.#options.nowMs())) this.#consider(group, counts, facts);
+    const change = (): boolean => counts.observe(facts, this.#options.nowMs());
+    this.#watching(group, counts, facts.jobUid, change, facts);
   }
 
   /** A Pod that the watch of living Pods does not show any more, for whatever reason. */
@@ -84,8 +100,10 @@ export class GroupTracker {
     if (group === undefined) return;
     this.#groupOfPod.delete(podUid);
     const counts = this.#groups.get(group.uid);
-    if (counts === undefined || !counts.forget(podUid)) return;
-    this.#consider(group, counts, undefined);
+    if (counts === undefined) return;
+    const { jobUid } = group;
+    this.#watching(group, counts, jobUid, () => counts.forget(podUid), undefined);
+    if (counts.ofJob(jobUid) === undefined) this.#dropUnknownJob(jobUid);
     if (counts.isEmpty()) this.#groups.delete(group.uid);
   }
 
@@ -95,6 +113,12 @@ export class GroupTracker {
     if (facts === undefined || group === undefined) return;
     this.#groupOfJob.set(facts.jobUid, group.uid);
     this.#countsOf(group.uid).observeSucceeded(facts);
+  }
+
+  /** A Pod that had succeeded was deleted: what it achieved counts as long as its Job is there. */
+  succeededPodGone(pod: Stored<PartialObjectMetadata>): void {
+    const jobUid = podFacts(pod)?.jobUid;
+    if (jobUid !== undefined) this.#dropUnknownJob(jobUid);
   }
 
   /** A Job whose Pods were counted before it was known turns out to belong to somebody else. */
@@ -115,27 +139,31 @@ export class GroupTracker {
     this.#groupOfJob.delete(jobUid);
   }
 
-  #consider(
-    { uid, key }: { readonly uid: string; readonly key: string },
+  /** Changes the counts of one Job and tells if that makes its JobSet worth a look. */
+  #watching(
+    { uid, key }: GroupKey,
     counts: MemberCounts,
+    jobUid: string,
+    change: () => boolean,
     pod: PodFacts | undefined,
   ): void {
-    const watchpoint = this.#watchpoints.get(uid);
-    if (watchpoint === undefined) return;
-    const { epoch, slots } = watchpoint;
-    const isNews = (pod?.epoch ?? 0) > epoch || pod?.notice?.epoch === epoch;
-    const isComplete = slots > 0 && counts.countAnnouncing(epoch) >= slots;
-    if (isNews || isComplete) this.#options.onInterest(key);
+    const watch = this.#watches.get(uid);
+    const before = watch?.countsOf(jobUid, counts);
+    if (!change() || watch === undefined || before === undefined) return;
+    watch.move(before, watch.countsOf(jobUid, counts));
+    if (watch.isNews(pod) || watch.isComplete()) this.#options.onInterest(key);
+  }
+
+  /** Streams of Pods and Jobs come in no common order: a Pod may be seen when its Job is gone. */
+  #dropUnknownJob(jobUid: string): void {
+    if (this.#options.jobByUid(jobUid) === undefined) this.jobGone(jobUid);
   }
 
   /**
    * By owner chain, Pod -> Job -> JobSet. A Pod whose Job is gone, or has not arrived here yet, is
    * believed to be what its label says: it may still be running something.
    */
-  #groupOf(
-    { metadata }: Stored<PartialObjectMetadata>,
-    facts: PodFacts,
-  ): { readonly uid: string; readonly key: string } | undefined {
+  #groupOf({ metadata }: Stored<PartialObjectMetadata>, facts: PodFacts): GroupKey | undefined {
     const job = this.#options.jobByUid(facts.jobUid);
     const owner = job === undefined ? labelledOwner(metadata.labels) : ownerOf(job);
     return owner === undefined
@@ -152,6 +180,17 @@ export class GroupTracker {
     return counts;
   }
 
+  #reportMalformed(pod: Stored<PartialObjectMetadata>, facts: PodFacts): void {
+    const { malformedEpoch, malformedAttempt, epoch, name } = facts;
+    const tell = (annotation: string, text: string, least: number): void => {
+      const outcome = epoch === undefined ? 'the Pod counts as missing' : 'it is ignored';
+      const problem = `annotation ${annotation} of Pod ${name} is "${text}", expected an integer from ${least} to ${least + 2_147_483_646}; ${outcome}`;
+      this.#report(pod, problem);
+    };
+    if (malformedEpoch !== undefined) tell(EPOCH, malformedEpoch, 1);
+    if (malformedAttempt !== undefined) tell(IN_PLACE_RESTART_ATTEMPT, malformedAttempt, 0);
+  }
+
   #report({ metadata }: Stored<PartialObjectMetadata>, problem: string): void {
     const name = metadata.labels?.[JOBSET_NAME];
     if (name === undefined) return;
@@ -161,6 +200,13 @@ export class GroupTracker {
 }
 
 const NO_MEMBERS: Members = new MemberCounts();
+
+interface GroupKey {
+  /** Of the JobSet. */
+  readonly uid: string;
+  /** Its `namespace/name`. */
+  readonly key: string;
+}
 
 /** The JobSet that controls a Job or a Service, or undefined. */
 export function ownerOf(

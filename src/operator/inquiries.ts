@@ -1,8 +1,9 @@
+import { currentEpoch } from '../jobset/in-place-restart.ts';
 import type { JobSet } from '../jobset/jobset.ts';
 import { JOBSETS } from '../jobset/jobset.ts';
-import { type PodFacts, podFacts } from '../jobset/pod-facts.ts';
 import { JOBSET_UID } from '../jobset/names.ts';
-import type { Answers, FailedJobAnswer, Question } from '../jobset/snapshot.ts';
+import { type PodFacts, podFacts } from '../jobset/pod-facts.ts';
+import type { Answers, FailedJobAnswer, FailedPodsAnswer, Question } from '../jobset/snapshot.ts';
 import { type Witness, witnessOf } from '../jobset/witness.ts';
 import {
   COMPLETION_INDEX,
@@ -41,8 +42,12 @@ export async function inquire(
     case 'SucceededPods':
       return {
         answers: { isSuccessFresh: true },
-        succeeded: await succeededPods(jobSet, client, signal),
+        succeeded: await podsOf(jobSet, SUCCEEDED, client, signal),
       };
+    case 'FreshPods':
+      return { answers: {}, living: await podsOf(jobSet, LIVING, client, signal) };
+    case 'FailedPods':
+      return { answers: { failedPods: await failedStarts(question.job, jobSet, client, signal) } };
     case 'FreshJobSet': {
       const { name, namespace = '' } = jobSet.metadata;
       const fresh = await client.get(JOBSETS, { namespace, name }, { signal });
@@ -59,7 +64,13 @@ export interface Inquiry {
   readonly jobs?: readonly Stored<Job>[];
   /** The JobSet's Pods that have succeeded, if they were listed. */
   readonly succeeded?: readonly Stored<PartialObjectMetadata>[];
+  /** The JobSet's Pods that live, if they were listed. */
+  readonly living?: readonly Stored<PartialObjectMetadata>[];
 }
+
+/** Field selector of Pods that live: what is not terminal may be running something. */
+export const LIVING = 'status.phase!=Failed,status.phase!=Succeeded';
+export const SUCCEEDED = 'status.phase=Succeeded';
 
 /** Pods of one request. Of failed ones no more are looked at to find the last that failed. */
 const PAGE_SIZE = 500;
@@ -80,8 +91,9 @@ async function listJobs(
   );
 }
 
-async function succeededPods(
+async function podsOf(
   { metadata }: Stored<JobSet>,
+  fieldSelector: string,
   client: Client,
   signal: AbortSignal,
 ): Promise<readonly Stored<PartialObjectMetadata>[]> {
@@ -89,7 +101,7 @@ async function succeededPods(
     client.listMetadata(PODS, {
       namespace: metadata.namespace ?? '',
       labelSelector: `${JOBSET_UID}=${metadata.uid}`,
-      fieldSelector: 'status.phase=Succeeded',
+      fieldSelector,
       limit: PAGE_SIZE,
       ...next,
       signal,
@@ -98,7 +110,11 @@ async function succeededPods(
 }
 
 function startOfEpoch({ status }: JobSet): number | undefined {
-  const time = Date.parse(status?.syncedTime ?? '');
+  return timeMs(status?.syncedTime);
+}
+
+function timeMs(text: string | undefined): number | undefined {
+  const time = Date.parse(text ?? '');
   return Number.isNaN(time) ? undefined : time;
 }
 
@@ -151,18 +167,48 @@ async function findFailedPod(
   client: Client,
   signal: AbortSignal,
 ): Promise<FailedJobAnswer> {
+  const jobUid = job.metadata.uid;
+  const pod = newest(await failedPods(job, client, signal));
+  const facts = pod === undefined ? undefined : podFacts(pod);
+  if (pod === undefined || facts === undefined) return { jobUid };
+  const witness = witnessOf(facts, pod, undefined, sinceMs);
+  return { jobUid, witness, ...(facts.epoch === undefined ? {} : { epoch: facts.epoch }) };
+}
+
+/** Pods of the Job that failed on their way to the current epoch, and the last of them. */
+async function failedStarts(
+  job: Stored<Job>,
+  { status }: Stored<JobSet>,
+  client: Client,
+  signal: AbortSignal,
+): Promise<FailedPodsAnswer> {
+  const epoch = currentEpoch(status ?? {});
+  const beganMs = timeMs(status?.restartHistory?.[0]?.time);
+  const pods = (await failedPods(job, client, signal)).filter((pod) => {
+    const announced = podFacts(pod)?.epoch;
+    return announced === undefined ? wasCreatedSince(pod, beganMs) : announced >= epoch;
+  });
+  const jobUid = job.metadata.uid;
+  const last = newest(pods);
+  const facts = last === undefined ? undefined : podFacts(last);
+  if (last === undefined || facts === undefined) return { jobUid, inEpoch: pods.length };
+  const witness = witnessOf(facts, last, undefined, undefined);
+  return { jobUid, inEpoch: pods.length, witness };
+}
+
+async function failedPods(
+  { metadata }: Stored<Job>,
+  client: Client,
+  signal: AbortSignal,
+): Promise<readonly Stored<Pod>[]> {
   const { items } = await client.list(PODS, {
-    namespace: job.metadata.namespace ?? '',
-    labelSelector: `${CONTROLLER_UID_LABEL}=${job.metadata.uid}`,
+    namespace: metadata.namespace ?? '',
+    labelSelector: `${CONTROLLER_UID_LABEL}=${metadata.uid}`,
     fieldSelector: 'status.phase=Failed',
     limit: PAGE_SIZE,
     signal,
   });
-  const pod = newest(items);
-  const facts = pod === undefined ? undefined : podFacts(pod);
-  if (pod === undefined || facts === undefined) return {};
-  const witness = witnessOf(facts, pod, undefined, sinceMs);
-  return { witness, ...(facts.epoch === undefined ? {} : { epoch: facts.epoch }) };
+  return items;
 }
 
 function newest(pods: readonly Stored<Pod>[]): Stored<Pod> | undefined {

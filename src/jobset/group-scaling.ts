@@ -1,0 +1,28 @@
+import { replicatedJobOf } from './child-jobs.ts';
+import { hasGrown, sizeChange } from './elastic.ts';
+import type { Group } from './in-place-restart.ts';
+import type { Planning } from './planning.ts';
+
+/**
+ * Elastic scaling of a group that restarts in place (design, H6 and H14). A worker learns the size of
+ * its group when it starts, so a new size takes a new epoch: the one that is released ends before
+ * any Job is patched, created or deleted for it, and nobody is charged. One that is not released yet
+ * absorbs the change. A Job that is missing for another reason was lost, which is a failure.
+ */
+export function isScaling({ snapshot, spec, children }: Planning, group: Group): boolean {
+  if (!snapshot.gates.ElasticJobSet) return false;
+  const leaving = children.surplus.filter(
+    ({ metadata }) => metadata.deletionTimestamp === undefined,
+  );
+  const shrunk = new Set(leaving.map(replicatedJobOf));
+  const running = group.stages.filter(({ released }) => released === group.epoch);
+  return running.some(({ name, jobs }) => {
+    const wanted = spec.replicatedJobs.find((each) => each.name === name);
+    if (wanted === undefined) return false;
+    return (
+      shrunk.has(name) ||
+      hasGrown(jobs, wanted) ||
+      jobs.some((job) => sizeChange(job, wanted) !== undefined)
+    );
+  });
+}
