@@ -13,7 +13,7 @@ import { createApiServer } from '../../src/cluster/apiserver/api-server.ts';
 import { byStaticToken } from '../../src/cluster/apiserver/authentication.ts';
 import { JOBSET_CRD } from '../../src/jobset/crd.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
-import { EPOCH, NOTICE } from '../../src/jobset/names.ts';
+import { EPOCH, IN_PLACE_RESTART_ATTEMPT, NOTICE } from '../../src/jobset/names.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/custom-resource-definition.ts';
 import { PODS } from '../../src/kube/pod.ts';
 import {
@@ -191,6 +191,22 @@ class Scene {
     return (await this.client.get(PODS, AT)).metadata.annotations?.[name];
   }
 
+  /** Plays upstream's controller. */
+  async setAttempts(previous: number | undefined, current: number): Promise<void> {
+    const status = {
+      currentInPlaceRestartAttempt: current,
+      ...(previous === undefined ? {} : { previousInPlaceRestartAttempt: previous }),
+    };
+    const patch = { type: 'merge', patch: { status } } as const;
+    await this.client.patch(JOBSETS, AT, patch, { subresource: 'status' });
+  }
+
+  untilAttempted(attempt: string): Promise<true> {
+    return until(async () =>
+      (await this.annotation(IN_PLACE_RESTART_ATTEMPT)) === attempt ? true : undefined,
+    );
+  }
+
   untilAnnounced(epoch: string): Promise<true> {
     return until(async () => ((await this.annotation(EPOCH)) === epoch ? true : undefined));
   }
@@ -228,10 +244,10 @@ class RunningAgent {
 }
 
 /** What the startup probe gets, 0 when nobody answers. */
-function probe(port: number): Promise<number> {
+function probe(port: number, path = '/barrier-is-lifted'): Promise<number> {
   return new Promise((resolve) => {
     http
-      .get({ host: '127.0.0.1', port, path: '/barrier-is-lifted', agent: false }, (response) => {
+      .get({ host: '127.0.0.1', port, path, agent: false }, (response) => {
         response.resume();
         resolve(response.statusCode ?? 0);
       })
@@ -239,8 +255,8 @@ function probe(port: number): Promise<number> {
   });
 }
 
-function untilProbed(port: number, status: number): Promise<true> {
-  return until(async () => ((await probe(port)) === status ? true : undefined));
+function untilProbed(port: number, status: number, path?: string): Promise<true> {
+  return until(async () => ((await probe(port, path)) === status ? true : undefined));
 }
 
 async function freePort(): Promise<number> {
@@ -350,6 +366,81 @@ describe('the agent as a supervisor process', () => {
     await scene.untilAnnounced('1');
     await scene.setStatus(0, 1);
     expect(await agent.exited).toBe(4);
+  });
+});
+
+describe("the agent in upstream's dialect (specification 5.5)", () => {
+  const asUpstreams = { NAMESPACE: '', JOBSET_UID: '', REPLICATED_JOB_NAME: '' };
+
+  it('is a sidecar with the barrier and the exit code of upstream', async () => {
+    const port = await freePort();
+    const environment = { ...asUpstreams, LOCKSTEP_PORT_8081: String(port) };
+    const first = scene.run([], environment);
+    await scene.untilAttempted('0');
+    await untilProbed(port, 503, '/barrier-is-down');
+    await scene.setAttempts(undefined, 0);
+    await untilProbed(port, 200, '/barrier-is-down');
+    expect(await probe(port, '/barrier-is-lifted')).toBe(404);
+    await scene.setAttempts(0, 0);
+    expect(await first.exited).toBe(1);
+
+    const second = scene.run([], { ...environment, IN_PLACE_RESTART_EXIT_CODE: '77' });
+    await scene.untilAttempted('1');
+    await scene.setAttempts(0, 1);
+    await untilProbed(port, 200, '/barrier-is-down');
+    await scene.setAttempts(1, 1);
+    expect(await second.exited).toBe(77);
+    expect(await scene.annotation(EPOCH)).toBeUndefined();
+  });
+
+  it('runs WORKER_COMMAND in a shell and leaves with its exit, for the node to judge', async () => {
+    const worker = { ...asUpstreams, WORKER_COMMAND: 'echo $0 > shell; exit 5', SHELL: '/bin/sh' };
+    const agent = scene.run([], worker);
+    await scene.untilAttempted('0');
+    await scene.setAttempts(undefined, 0);
+    expect(await scene.file('shell')).toBe('/bin/sh\n');
+    expect(await agent.exited).toBe(5);
+    expect(await scene.annotation(IN_PLACE_RESTART_ATTEMPT)).toBe('0');
+  });
+
+  it('restarts its worker for the others without leaving the container', async () => {
+    const line = 'echo > ran-$LOCKSTEP_EPOCH; while :; do sleep 0.01; done';
+    const agent = scene.run([], { ...asUpstreams, WORKER_COMMAND: line });
+    await scene.untilAttempted('0');
+    await scene.setAttempts(undefined, 0);
+    await scene.file('ran-1');
+    await scene.setAttempts(0, 0);
+    await scene.untilAttempted('1');
+    await scene.setAttempts(0, 1);
+    await scene.file('ran-2');
+    expect(agent.process.exitCode).toBeNull();
+  });
+
+  it.each<['SIGTERM' | 'SIGINT', number]>([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ])('tells of %s at the barrier by its exit code', async (signal, code) => {
+    const environment = { ...asUpstreams, LOCKSTEP_PORT_8081: String(await freePort()) };
+    const agent = scene.run([], environment);
+    await scene.untilAttempted('0');
+    agent.process.kill(signal);
+    expect(await agent.exited).toBe(code);
+  });
+
+  it('tells of SIGTERM even if its worker has ended well', async () => {
+    const line = `trap 'exit 0' TERM; echo > ready; while :; do sleep 0.01; done`;
+    const agent = scene.run([], { ...asUpstreams, WORKER_COMMAND: line });
+    await scene.untilAttempted('0');
+    await scene.setAttempts(undefined, 0);
+    await scene.file('ready');
+    agent.process.kill('SIGTERM');
+    expect(await agent.exited).toBe(143);
+  });
+
+  it('cannot run a line without a shell', async () => {
+    const agent = scene.run([], { ...asUpstreams, WORKER_COMMAND: 'train', PATH: '/nowhere' });
+    expect(await agent.exited).toBe(1);
+    expect(agent.log).toContain('SHELL is not set, and PATH');
   });
 });
 
