@@ -1,0 +1,134 @@
+/**
+ * A Kubernetes control plane built from its published Go modules: the three processes as one binary,
+ * and etcd as another. That takes minutes once; the result is kept by version in the user's cache.
+ */
+import { execFile, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Kubernetes versions that Lockstep is tested with, the default first. */
+export const KUBERNETES_VERSIONS = ['1.36.3', '1.35.4', '1.34.4'] as const;
+const ETCD_VERSION = '3.6.8';
+const COMPONENTS = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
+const BUILD_TIMEOUT_MS = 1_800_000;
+const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
+
+/** Paths of programs. */
+export type Binaries = Readonly<Record<(typeof COMPONENTS)[number] | 'etcd', string>>;
+
+export function isGoInstalled(): boolean {
+  return spawnSync('go', ['version']).status === 0;
+}
+
+/** Builds what is not in the cache yet; `report` hears of each build that takes a while. */
+export async function buildControlPlane(
+  version: string,
+  report: (message: string) => void,
+): Promise<Binaries> {
+  const kube = await built('kube', `v${version}`, kubernetesModule, report);
+  const etcd = await built('etcd', `v${ETCD_VERSION}`, etcdModule, report);
+  const path = (name: string): string => join(kube, name);
+  for (const name of COMPONENTS) if (!existsSync(path(name))) symlinkSync('kube', path(name));
+  return {
+    'kube-apiserver': path('kube-apiserver'),
+    'kube-controller-manager': path('kube-controller-manager'),
+    'kube-scheduler': path('kube-scheduler'),
+    etcd: join(etcd, 'etcd'),
+  };
+}
+
+/** The directory that holds the program `name`, built unless it was before. */
+async function built(
+  name: string,
+  version: string,
+  goModule: (version: string) => Promise<string>,
+  report: (message: string) => void,
+): Promise<string> {
+  const source = fileURLToPath(new URL(`${name}/main.go`, import.meta.url));
+  const hash = createHash('sha256').update(readFileSync(source)).digest('hex').slice(0, 8);
+  const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'lockstep');
+  const target = join(cache, `${name}-${version}-${hash}`);
+  if (existsSync(join(target, name))) return target;
+  report(`building ${name} ${version}; this takes some minutes, once`);
+  mkdirSync(cache, { recursive: true });
+  const directory = mkdtempSync(join(cache, 'build-'));
+  try {
+    copyFileSync(source, join(directory, 'main.go'));
+    writeFileSync(join(directory, 'go.mod'), await goModule(version));
+    await go(directory, 'build', '-ldflags', linkerFlags(version), '-o', name, '.');
+    // Whole or not at all; another build may have been quicker.
+    if (!existsSync(target)) renameSync(directory, target);
+    return target;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Without symbols; Kubernetes tells its version by variables that its release sets so. */
+function linkerFlags(version: string): string {
+  const [major = '', minor = ''] = version.slice(1).split('.');
+  const variables = { gitVersion: version, gitMajor: major, gitMinor: minor };
+  const settings = Object.entries(variables).map(
+    ([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`,
+  );
+  return ['-s', '-w', ...settings].join(' ');
+}
+
+/**
+ * Kubernetes' own module file replaces its staging modules by directories; each of them is also
+ * published, as v0.X.Y for Kubernetes v1.X.Y.
+ */
+async function kubernetesModule(version: string): Promise<string> {
+  const text = readFileSync(await moduleFile('k8s.io/kubernetes', version), 'utf8');
+  const language = /^go .*$/m.exec(text)?.[0] ?? '';
+  const staged = [...text.matchAll(/(\S+) => \.\/staging\/\S+/g)].map(([, name]) => name);
+  const published = version.replace(/^v1\./, 'v0.');
+  return [
+    'module control-plane',
+    language,
+    `require k8s.io/kubernetes ${version}`,
+    ...staged.map((name) => `replace ${name} => ${name} ${published}`),
+    '',
+  ].join('\n');
+}
+
+async function etcdModule(version: string): Promise<string> {
+  const name = 'go.etcd.io/etcd/server/v3';
+  const text = readFileSync(await moduleFile(name, version), 'utf8');
+  const language = /^go .*$/m.exec(text)?.[0] ?? '';
+  return ['module control-plane', language, `require ${name} ${version}`, ''].join('\n');
+}
+
+async function moduleFile(name: string, version: string): Promise<string> {
+  const { GoMod } = JSON.parse(
+    await go(homedir(), 'mod', 'download', '-json', `${name}@${version}`),
+  ) as { readonly GoMod: string };
+  return GoMod;
+}
+
+async function go(directory: string, ...args: readonly string[]): Promise<string> {
+  const { stdout } = await run('go', args, {
+    cwd: directory,
+    // Checksums come from the public database, so none have to be kept here.
+    env: { ...process.env, GOFLAGS: '-mod=mod', GOWORK: 'off' },
+    timeout: BUILD_TIMEOUT_MS,
+    maxBuffer: MAX_OUTPUT_BYTES,
+  });
+  return stdout;
+}

@@ -1,0 +1,215 @@
+/**
+ * Starts etcd, kube-apiserver, kube-controller-manager and kube-scheduler on loopback, with one
+ * certificate authority for all of them, as a cluster's installer would.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { writeKubeconfig } from '../../src/cli/kubeconfig-file.ts';
+import { ADMINISTRATORS } from '../../src/cluster/embedded-cluster.ts';
+import {
+  createCertificateAuthority,
+  issueCertificate,
+} from '../../src/runtime/adapters/certificates.ts';
+import { connectClient } from '../../src/runtime/adapters/http-client-connection.ts';
+import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
+import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
+import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
+import type { Binaries } from './build.ts';
+
+export interface ControlPlane {
+  readonly kubeconfig: string;
+  stop(): Promise<void>;
+}
+
+const LOOPBACK = '127.0.0.1';
+const READY_TIMEOUT_MS = 60_000;
+const READY_POLL_MS = 200;
+const STOP_GRACE_MS = 5_000;
+const CERTIFICATE_DAYS = 2;
+/** One that every Service of the tests fits into, and whose first address is the API server's. */
+const SERVICE_NETWORK = '10.0.0.0/16';
+const API_SERVICE_ADDRESS = '10.0.0.1';
+
+/** State, logs and credentials are kept in `directory`, which must be absolute. */
+export async function startControlPlane(
+  binaries: Binaries,
+  directory: string,
+): Promise<ControlPlane> {
+  const processes = new Processes(directory);
+  try {
+    const [api, client, peer] = await freePorts(3);
+    const etcd = `http://${LOOPBACK}:${client}`;
+    const peers = `http://${LOOPBACK}:${peer}`;
+    processes.start('etcd', binaries.etcd, {
+      'data-dir': join(directory, 'etcd'),
+      'listen-client-urls': etcd,
+      'advertise-client-urls': etcd,
+      'listen-peer-urls': peers,
+      'initial-advertise-peer-urls': peers,
+      'initial-cluster': `default=${peers}`,
+      'unsafe-no-fsync': 'true',
+    });
+    const credentials = writeCredentials(directory, `https://${LOOPBACK}:${api}`);
+    const { file, kubeconfig } = credentials;
+    processes.start('kube-apiserver', binaries['kube-apiserver'], {
+      'etcd-servers': etcd,
+      'bind-address': LOOPBACK,
+      'advertise-address': LOOPBACK,
+      'secure-port': `${api}`,
+      'cert-dir': directory,
+      'tls-cert-file': file('apiserver.crt'),
+      'tls-private-key-file': file('apiserver.key'),
+      'client-ca-file': file('ca.crt'),
+      'kubelet-certificate-authority': file('ca.crt'),
+      'kubelet-client-certificate': file('kubelet-client.crt'),
+      'kubelet-client-key': file('kubelet-client.key'),
+      'kubelet-preferred-address-types': 'InternalIP',
+      'service-account-issuer': 'https://kubernetes.default.svc',
+      'service-account-key-file': file('sa.pub'),
+      'service-account-signing-key-file': file('sa.key'),
+      'service-cluster-ip-range': SERVICE_NETWORK,
+      'authorization-mode': 'Node,RBAC',
+      'allow-privileged': 'true',
+    });
+    await untilReady(kubeconfig);
+    processes.start('kube-controller-manager', binaries['kube-controller-manager'], {
+      kubeconfig,
+      'service-account-private-key-file': file('sa.key'),
+      'root-ca-file': file('ca.crt'),
+      'use-service-account-credentials': 'true',
+      'leader-elect': 'false',
+      'secure-port': '0',
+    });
+    processes.start('kube-scheduler', binaries['kube-scheduler'], {
+      kubeconfig,
+      'leader-elect': 'false',
+      'secure-port': '0',
+    });
+    return { kubeconfig, stop: () => processes.stop() };
+  } catch (error) {
+    await processes.stop();
+    throw error;
+  }
+}
+
+function writeCredentials(directory: string, server: string) {
+  const file = (name: string): string => join(directory, name);
+  const write = (name: string, text: string): void =>
+    writeFileSync(file(name), text, { mode: 0o600 });
+  const authority = createCertificateAuthority({ commonName: 'kubernetes', clock: nodeClock });
+  write('ca.crt', authority.certificate);
+  const days = CERTIFICATE_DAYS;
+  const apiServer = issueCertificate(authority, {
+    commonName: 'kube-apiserver',
+    dnsNames: ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'],
+    ipAddresses: [LOOPBACK, API_SERVICE_ADDRESS],
+    usages: ['server'],
+    days,
+  });
+  const clientPair = (commonName: string) =>
+    issueCertificate(authority, {
+      commonName,
+      organizations: [ADMINISTRATORS],
+      usages: ['client'],
+      days,
+    });
+  const kubeletClient = clientPair('kube-apiserver-kubelet-client');
+  for (const [name, pair] of [
+    ['apiserver', apiServer],
+    ['kubelet-client', kubeletClient],
+    ['ca', authority],
+  ] as const) {
+    write(`${name}.crt`, pair.certificate);
+    write(`${name}.key`, pair.key);
+  }
+  const accounts = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  write('sa.pub', accounts.publicKey.export({ type: 'spki', format: 'pem' }).toString());
+  write('sa.key', accounts.privateKey.export({ type: 'sec1', format: 'pem' }).toString());
+  const kubeconfig = file('kubeconfig');
+  const user = 'kubernetes-admin';
+  const credentials = clientPair(user);
+  writeKubeconfig(kubeconfig, { server, authority: authority.certificate, user, credentials });
+  return { file, kubeconfig };
+}
+
+async function untilReady(kubeconfig: string): Promise<void> {
+  const access = await loadKubeconfig({ path: kubeconfig, env: {}, homeDirectory: '/' });
+  const runtime = { clock: nodeClock, random: systemRandom, userAgent: 'lockstep-test' };
+  const { client, close } = connectClient(access, runtime);
+  const deadlineMs = nodeClock.now() + READY_TIMEOUT_MS;
+  try {
+    for (;;) {
+      try {
+        // Answered only when roles and priorities are there too.
+        await client.getPath('/apis/rbac.authorization.k8s.io/v1/clusterroles/cluster-admin');
+        await client.getPath('/api/v1/namespaces/kube-system');
+        return;
+      } catch (cause) {
+        const isOver = nodeClock.now() > deadlineMs;
+        if (isOver) throw new Error(`no API server after ${READY_TIMEOUT_MS} ms`, { cause });
+      }
+      await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
+    }
+  } finally {
+    close();
+  }
+}
+
+/** Child processes with a log file each; the last started is stopped first. */
+class Processes {
+  readonly #directory: string;
+  readonly #running: { readonly child: ChildProcess; readonly ended: Promise<void> }[] = [];
+  readonly #killAll = (): void => {
+    for (const { child } of this.#running) child.kill('SIGKILL');
+  };
+
+  constructor(directory: string) {
+    this.#directory = directory;
+    mkdirSync(directory, { recursive: true });
+    process.once('exit', this.#killAll);
+  }
+
+  start(name: string, program: string, flags: Readonly<Record<string, string>>): void {
+    const log = openSync(join(this.#directory, `${name}.log`), 'a', 0o600);
+    const args = Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`);
+    const child = spawn(program, args, { stdio: ['ignore', log, log] });
+    closeSync(log);
+    const ended = new Promise<void>((resolve) => {
+      child.once('exit', () => resolve());
+      child.once('error', () => resolve());
+    });
+    this.#running.push({ child, ended });
+  }
+
+  async stop(): Promise<void> {
+    for (const { child, ended } of this.#running.splice(0).reverse()) {
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_GRACE_MS);
+      child.kill('SIGTERM');
+      await ended;
+      clearTimeout(timer);
+    }
+    process.off('exit', this.#killAll);
+  }
+}
+
+async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = await Promise.all(
+    Array.from(
+      { length: count },
+      () =>
+        new Promise<ReturnType<typeof createServer>>((resolve, reject) => {
+          const server = createServer().once('error', reject);
+          server.listen(0, LOOPBACK, () => resolve(server));
+        }),
+    ),
+  );
+  const ports = servers.map((server) => {
+    const address = server.address();
+    return typeof address === 'object' ? (address?.port ?? 0) : 0;
+  });
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
