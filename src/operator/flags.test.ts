@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { DEFAULT_FEATURE_GATES } from '../jobset/feature-gates.ts';
 import { parseFlags } from './flags.ts';
 
 describe('flags of the operator', () => {
@@ -8,6 +9,10 @@ describe('flags of the operator', () => {
       flags: {
         metricsBindAddress: 'off',
         healthProbeBindAddress: 'off',
+        webhookBindAddress: 'off',
+        installWebhooks: false,
+        webhookSecretName: 'lockstep-webhook-server-cert',
+        featureGates: DEFAULT_FEATURE_GATES,
         installCrd: false,
         agentImage: 'lockstep/agent:1.2.3',
         leaderElect: false,
@@ -44,6 +49,50 @@ describe('flags of the operator', () => {
       ['--namespace', 'Upper'],
       ['--namespace', 'Upper', 'RFC 1123 label'],
     ],
+    [
+      ['--feature-gates', 'InPlace=true'],
+      ['--feature-gates', '"InPlace"', 'InPlaceRestart, RestartJob, ElasticJobSet'],
+    ],
+    [
+      ['--feature-gates', 'RestartJob=true,InPlaceRestart=no'],
+      ['--feature-gates', 'InPlaceRestart=true or InPlaceRestart=false'],
+    ],
+    [
+      ['--feature-gates', 'toString=true'],
+      ['"toString"', 'RestartJob'],
+    ],
+    [
+      ['--webhook-url', 'http://x'],
+      ['--webhook-url', 'http://x', 'https://HOST'],
+    ],
+    [
+      ['--webhook-url', 'https://x/path'],
+      ['--webhook-url', 'https://x/path'],
+    ],
+    [
+      ['--webhook-service', 'a.b'],
+      ['--webhook-service', 'a.b', 'DNS-1035 label'],
+    ],
+    [
+      ['--webhook-secret-name', 'A'],
+      ['--webhook-secret-name', 'RFC 1123 subdomain'],
+    ],
+    [['--install-webhooks'], ['--install-webhooks', '--webhook-bind-address']],
+    [
+      ['--webhook-bind-address', ':9443'],
+      ['--webhook-bind-address', '(::)', '--webhook-service'],
+    ],
+    [
+      [
+        '--webhook-bind-address',
+        ':9443',
+        '--webhook-service',
+        's',
+        '--webhook-url',
+        'https://x:9443',
+      ],
+      ['exclude each other'],
+    ],
     [['--kubeconfig'], ['--kubeconfig', 'argument missing']],
     [['--unknown'], ['--unknown', 'unknown option']],
     [['surplus'], ['too many arguments']],
@@ -52,6 +101,31 @@ describe('flags of the operator', () => {
     expect(parsed.kind).toBe('Error');
     for (const part of parts)
       expect(parsed).toMatchObject({ message: expect.stringContaining(part) });
+  });
+
+  test.each([
+    ['InPlaceRestart=false', { ...DEFAULT_FEATURE_GATES, InPlaceRestart: false }],
+    [
+      'RestartJob=false, ElasticJobSet=false,RestartJob=true',
+      { ...DEFAULT_FEATURE_GATES, ElasticJobSet: false },
+    ],
+  ])('turn feature gates on and off: %s', (text, expected) => {
+    const parsed = parseFlags(['--feature-gates', text], '1');
+    expect(parsed).toMatchObject({ kind: 'Flags', flags: { featureGates: expected } });
+  });
+
+  test.each([
+    [['--webhook-bind-address', '127.0.0.1:0', '--install-webhooks'], {}],
+    [
+      ['--webhook-bind-address', ':9443', '--webhook-url', 'https://10.0.0.1:9443/'],
+      { webhookUrl: 'https://10.0.0.1:9443' },
+    ],
+    [
+      ['--webhook-bind-address', ':9443', '--webhook-service', 'hooks'],
+      { webhookService: 'hooks' },
+    ],
+  ])('say where webhooks are reached: %j', (args, expected) => {
+    expect(parseFlags(args, '1')).toMatchObject({ kind: 'Flags', flags: expected });
   });
 
   test('answer --help and --version with text', () => {

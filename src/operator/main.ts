@@ -15,7 +15,7 @@ import { systemRandom } from '../runtime/adapters/system-random.ts';
 import { tokenFile } from '../runtime/adapters/token-file.ts';
 import type { Client } from '../runtime/client.ts';
 import { type ClusterAccess, ClusterAccessError } from '../runtime/cluster-access.ts';
-import { healthHandler } from '../runtime/health.ts';
+import { type HealthCheck, healthHandler } from '../runtime/health.ts';
 import { createClient } from '../runtime/http-client.ts';
 import { startLeaderElection } from '../runtime/leader-election.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
@@ -24,12 +24,17 @@ import type { HttpHandler } from '../runtime/ports/transport.ts';
 import { installCrd } from './crd-installation.ts';
 import { type BindAddress, type OperatorFlags, parseFlags } from './flags.ts';
 import { type Operator, type OperatorOptions, startOperator } from './operator.ts';
+import { startWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
 /** A clean end takes less; whoever stops us waits two seconds before SIGKILL. */
 const STOP_TIMEOUT_MS = 1_900;
 const STANDARD_ERROR = 2;
+/** A review holds an object before and after, each as large as an API server takes one. */
+const MAX_REVIEW_BYTES = 7 * 1024 * 1024;
+/** One for each request that API servers have in flight: 200 writes each, by default. */
+const MAX_WEBHOOK_CONNECTIONS = 1_024;
 /** One signal ends all requests of a reconcile, and each listens to it while it lasts. */
 const MAX_LISTENERS_PER_SIGNAL = 10_000;
 
@@ -101,7 +106,7 @@ function clientOf({ token }: ClusterAccess, transport: HttpTransport): Client {
   });
 }
 
-/** Runs until the signal aborts, or rejects when leadership or the start is lost. */
+/** Runs until the signal aborts, or rejects when leadership, the start or the webhooks are lost. */
 async function operate(
   flags: OperatorFlags,
   access: ClusterAccess,
@@ -110,35 +115,87 @@ async function operate(
   signal: AbortSignal,
 ): Promise<void> {
   const metrics = createMetrics();
-  const runtime = { client, clock: nodeClock, random: systemRandom, logger, metrics, signal };
-  let operator: Operator | undefined;
-  const isReady = (): boolean => operator?.hasSynced() ?? false;
-  const servers = await serve(flags, metrics, isReady, logger);
+  const failing = new AbortController();
+  const ending = AbortSignal.any([signal, failing.signal]);
+  const runtime = {
+    client,
+    clock: nodeClock,
+    random: systemRandom,
+    logger,
+    metrics,
+    signal: ending,
+  };
+  const status: OperatorStatus = {};
+  const servers = await serve(flags, metrics, status, logger);
   try {
+    const fail = (error: unknown): void => failing.abort(error);
+    status.webhooks = webhooksOf(flags, access, runtime, fail);
     if (flags.installCrd) await installCrd(runtime);
     const term = await lead(flags, access, runtime);
+    status.isLeading = true;
     try {
-      operator = await startOperator({ ...runtime, signal: term.signal, config: flags });
+      const config = { ...flags, gates: flags.featureGates };
+      status.operator = await startOperator({ ...runtime, signal: term.signal, config });
       logger.info('the operator runs', { namespace: flags.namespace ?? 'all' });
       await aborted(term.signal);
+      failing.signal.throwIfAborted();
       if (!signal.aborted) throw new Error('leadership was lost');
     } finally {
-      await operator?.stop();
+      await status.operator?.stop();
       await term.end();
     }
   } finally {
+    await status.webhooks?.stop();
     await Promise.all(servers.map((server) => server.close()));
   }
+}
+
+/** What runs so far, for whoever asks whether the process is ready. */
+interface OperatorStatus {
+  operator?: Operator;
+  webhooks?: Webhooks | undefined;
+  isLeading?: boolean;
+}
+
+function webhooksOf(
+  flags: OperatorFlags,
+  access: ClusterAccess,
+  runtime: Omit<OperatorOptions, 'config'>,
+  onFailure: (error: unknown) => void,
+): Webhooks | undefined {
+  const { webhookBindAddress: at, webhookService: name, webhookUrl: url } = flags;
+  if (at === 'off') return undefined;
+  const { namespace } = access;
+  return startWebhooks({
+    ...runtime,
+    gates: flags.featureGates,
+    namespace: flags.namespace,
+    operatorNamespace: namespace,
+    secretName: flags.webhookSecretName,
+    host: at.host,
+    ...(name === undefined ? {} : { address: { kind: 'Service', namespace, name } }),
+    ...(url === undefined ? {} : { address: { kind: 'Url', url } }),
+    install: flags.installWebhooks,
+    listen: (handler, tls) =>
+      startHttpServer({
+        ...at,
+        handler,
+        tls,
+        logger: runtime.logger,
+        maxBodyBytes: MAX_REVIEW_BYTES,
+        maxConnections: MAX_WEBHOOK_CONNECTIONS,
+      }),
+    onFailure,
+  });
 }
 
 async function serve(
   flags: OperatorFlags,
   metrics: Metrics,
-  isReady: () => boolean,
+  status: OperatorStatus,
   logger: Logger,
 ): Promise<readonly HttpServer[]> {
-  const problem = (): string | undefined => (isReady() ? undefined : 'caches are not filled yet');
-  const health = healthHandler({ ready: [{ name: 'informer-sync', problem }] });
+  const health = healthHandler({ ready: readinessChecks(flags, status) });
   const pages: readonly (readonly [BindAddress | 'off', HttpHandler, string])[] = [
     [flags.metricsBindAddress, metrics.handler, 'metrics'],
     [flags.healthProbeBindAddress, health, 'health'],
@@ -151,6 +208,20 @@ async function serve(
     servers.push(server);
   }
   return servers;
+}
+
+function readinessChecks(flags: OperatorFlags, status: OperatorStatus): readonly HealthCheck[] {
+  // A replica that waits for the lease serves webhooks already, and is of no other use.
+  const waits = (): boolean => flags.leaderElect && status.isLeading !== true;
+  const hasSynced = (): boolean => status.operator?.hasSynced() ?? false;
+  const informers: HealthCheck = {
+    name: 'informer-sync',
+    problem: () => (waits() || hasSynced() ? undefined : 'caches are not filled yet'),
+  };
+  if (flags.webhookBindAddress === 'off') return [informers];
+  const problem = (): string | undefined =>
+    status.webhooks === undefined ? 'they were not started yet' : status.webhooks.problem();
+  return [informers, { name: 'webhooks', problem }];
 }
 
 /** Our time as the one operator that acts. */

@@ -12,7 +12,7 @@ export interface HealthChecks {
   readonly ready?: readonly HealthCheck[];
 }
 
-interface HealthCheck {
+export interface HealthCheck {
   /** One path segment, such as `informer-sync`. */
   readonly name: string;
   /** Undefined, or what is wrong. It answers from memory, so that a probe never waits. */

@@ -109,6 +109,63 @@ export function issueCertificate(
   return { certificate, key: pemOf(privateKey) };
 }
 
+/** What a certificate says, for whoever has to decide whether it still serves. */
+export interface CertificateFacts {
+  readonly notAfterMs: number;
+  readonly isAuthority: boolean;
+  readonly dnsNames: readonly string[];
+  readonly ipAddresses: readonly string[];
+}
+
+/** Undefined for a text that is no certificate. */
+export function certificateFacts(certificate: string): CertificateFacts | undefined {
+  const parsed = parsedCertificate(certificate);
+  if (parsed === undefined) return undefined;
+  const names = (parsed.subjectAltName ?? '').split(', ');
+  const having = (prefix: string): readonly string[] =>
+    names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
+  return {
+    notAfterMs: Date.parse(parsed.validTo),
+    isAuthority: parsed.ca,
+    dnsNames: having('DNS:'),
+    ipAddresses: having('IP Address:'),
+  };
+}
+
+/** Whether both are certificates and the private key of the second has signed the first. */
+export function isSignedBy(certificate: string, authority: string): boolean {
+  const [holder, issuer] = [parsedCertificate(certificate), parsedCertificate(authority)];
+  if (holder === undefined || issuer === undefined) return false;
+  return holder.checkIssued(issuer) && holder.verify(issuer.publicKey);
+}
+
+/** Whether the key is a private key, and that of the certificate. */
+export function isKeyPair({ certificate, key }: KeyPair): boolean {
+  try {
+    return parsedCertificate(certificate)?.checkPrivateKey(createPrivateKey(key)) ?? false;
+  } catch {
+    // A text that is no key belongs to no certificate.
+    return false;
+  }
+}
+
+/** Whether a client that wants to speak to this host name or address takes the certificate. */
+export function isValidFor(certificate: string, host: string): boolean {
+  const parsed = parsedCertificate(certificate);
+  if (parsed === undefined) return false;
+  const isAddress = isIPv4(host) || isIPv6(host);
+  return (isAddress ? parsed.checkIP(host) : parsed.checkHost(host)) !== undefined;
+}
+
+function parsedCertificate(pem: string): X509Certificate | undefined {
+  try {
+    return new X509Certificate(pem);
+  } catch {
+    // There is no other way of asking whether a text is a certificate.
+    return undefined;
+  }
+}
+
 const AUTHORITY_DAYS = 3_650;
 const DAY_MS = 86_400_000;
 /** Machines' clocks differ: a certificate is valid a little before it is made. */

@@ -41,6 +41,11 @@ export interface HttpServer {
   /** `https://127.0.0.1:6443`, without a slash at its end. */
   readonly url: string;
   /**
+   * The certificate of connections from now on; those that are open stay as they are. Throws for
+   * texts that cannot be used, and then nothing changes. Of no effect without TLS.
+   */
+  useCertificate(pair: Pick<ServerTlsOptions, 'certificate' | 'key'>): void;
+  /**
    * Takes no more connections, aborts the signals of all requests and resolves when all connections
    * are closed: by themselves, or by force after `CLOSE_GRACE_MS`.
    */
@@ -104,6 +109,10 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     host: address,
     port,
     url: `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    useCertificate: (pair) => {
+      if (options.tls === undefined || !(server instanceof https.Server)) return;
+      server.setSecureContext(secureContext({ ...options.tls, ...pair }));
+    },
     close: once(async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       exchanges.end();
@@ -143,14 +152,17 @@ function serverOf(
   return https.createServer(
     {
       ...limits,
-      cert: tls.certificate,
-      key: tls.key,
-      minVersion: 'TLSv1.2',
+      ...secureContext(tls),
       handshakeTimeout: TLS_HANDSHAKE_TIMEOUT_MS,
       ...(tls.clientAuthority === undefined
         ? {}
-        : { ca: tls.clientAuthority, requestCert: true, rejectUnauthorized: false }),
+        : { requestCert: true, rejectUnauthorized: false }),
     },
     listener,
   );
+}
+
+function secureContext({ certificate, key, clientAuthority }: ServerTlsOptions) {
+  const ca = clientAuthority === undefined ? {} : { ca: clientAuthority };
+  return { cert: certificate, key, minVersion: 'TLSv1.2', ...ca } as const;
 }

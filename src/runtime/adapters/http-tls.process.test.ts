@@ -157,6 +157,41 @@ describe('TLS', () => {
     ).toThrow('cannot be used');
   });
 
+  it('takes another certificate for new connections, and keeps those that are open', async () => {
+    let end = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    let hasArrived = false;
+    const server = await serve(async ({ path }) => {
+      if (path === '/held?watch=true') {
+        hasArrived = true;
+        await held;
+      }
+      return { status: 200, headers: {}, body: Buffer.from('"ok"') };
+    });
+    const old = connect(server.url);
+    const pending = old.send(get('/held?watch=true'));
+    await until(() => hasArrived);
+    const renewed = createCertificateAuthority({ commonName: 'the-ca', clock: nodeClock });
+    const pair = issueCertificate(renewed, {
+      commonName: 's',
+      ipAddresses: ['127.0.0.1'],
+      usages: ['server'],
+      days: 1,
+    });
+    server.useCertificate(pair);
+    const after = connect(server.url, { certificateAuthority: renewed.certificate });
+    expect((await after.send(get('/'))).status).toBe(200);
+    await expect(connect(server.url).send(get('/'))).rejects.toMatchObject({
+      name: 'TransportError',
+    });
+    expect(() => server.useCertificate({ ...pair, key: serverPair.key })).toThrow();
+    expect((await after.send(get('/?watch=true'))).status).toBe(200);
+    end();
+    expect((await pending).status).toBe(200);
+  });
+
   it('leaves no connection behind, however the exchanges ended', async () => {
     const server = await serve(async (request) => {
       if (request.path === '/never') return new Promise(() => undefined);

@@ -1,0 +1,131 @@
+import { parseDuration } from '../../kube/duration.ts';
+import { ApiStatusError } from '../../kube/status.ts';
+import { internalError, methodNotAllowed, unsupportedMediaType } from '../../kube/status-errors.ts';
+import { DeadlineError, withDeadline } from '../../runtime/deadline.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../../runtime/ports/transport.ts';
+import type { AdmissionAnswer, AdmissionHandler } from './admission-handler.ts';
+import { denialOf, readAdmissionReview, reviewOf } from './admission-review.ts';
+
+/**
+ * The HTTP side of admission: one path for each webhook, POST with an AdmissionReview, answered with
+ * 200 and the decision whatever it is. Other codes mean that there was no question: 400 for a
+ * malformed review, 404, 405 and 415 for what is no review at all.
+ */
+export interface AdmissionEndpointOptions {
+  /** By path, such as `/mutate--v1-pod`. */
+  readonly handlers: ReadonlyMap<string, AdmissionHandler>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics?: Metrics | undefined;
+}
+
+export function admissionEndpoint(options: AdmissionEndpointOptions): HttpHandler {
+  const { handlers, clock, logger } = options;
+  const observe = observer(options.metrics);
+  return async (request) => {
+    const [path = '', search = ''] = request.path.split('?');
+    const handler = handlers.get(path);
+    if (handler === undefined) return json(404, { message: '404 page not found' });
+    const startMs = clock.monotonic();
+    const response = await answer(handler, request, { path, search }, options).catch(
+      (error: unknown) => {
+        if (error instanceof ApiStatusError) return json(error.code, error.status);
+        throw error;
+      },
+    );
+    observe(path, response.status, clock.monotonic() - startMs);
+    if (response.status >= 400) {
+      logger.warn('refused to read an admission review', {
+        path,
+        code: response.status,
+      });
+    }
+    return response;
+  };
+}
+
+/** What an API server waits if its webhook does not say, and the most that it may be told to. */
+const DEFAULT_TIMEOUT_MS = 10_000;
+const MAX_TIMEOUT_MS = 30_000;
+
+async function answer(
+  handler: AdmissionHandler,
+  request: HttpRequest,
+  { path, search }: { readonly path: string; readonly search: string },
+  options: AdmissionEndpointOptions,
+): Promise<HttpResponse> {
+  if (request.method !== 'POST') throw methodNotAllowed();
+  const [mediaType = ''] = (request.headers['content-type'] ?? '').split(';');
+  if (mediaType.trim().toLowerCase() !== JSON_TYPE) throw unsupportedMediaType([JSON_TYPE]);
+  const asked = readAdmissionReview(request.body);
+  const limitMs = timeoutMs(new URLSearchParams(search).get('timeout'));
+  let decision: AdmissionAnswer;
+  try {
+    decision = await withDeadline(options.clock, limitMs, request.signal, (signal) =>
+      handler(asked, signal),
+    );
+  } catch (error) {
+    decision = denialOf(refusalFor(error, limitMs));
+    if (!(error instanceof ApiStatusError)) {
+      const { uid, namespace, name, operation } = asked;
+      const fields = { path, uid, namespace, name, operation };
+      options.logger.error('a webhook failed', { ...fields, err: error });
+    }
+  }
+  return json(200, reviewOf(asked, decision));
+}
+
+function refusalFor(error: unknown, limitMs: number): ApiStatusError {
+  if (error instanceof ApiStatusError) return error;
+  if (error instanceof DeadlineError) {
+    return internalError(`the webhook did not decide within ${limitMs} ms`, error);
+  }
+  return internalError(error instanceof Error ? error.message : String(error), error);
+}
+
+/** The API server's own time-out, which it sends along as `?timeout=10s`. */
+function timeoutMs(text: string | null): number {
+  const asked = text === null ? undefined : parseDuration(text);
+  if (asked === undefined || asked <= 0) return DEFAULT_TIMEOUT_MS;
+  return Math.min(asked, MAX_TIMEOUT_MS);
+}
+
+type Observe = (webhook: string, code: number, durationMs: number) => void;
+
+/** With the names of controller-runtime, which dashboards of JobSet already show. */
+function observer(metrics: Metrics | undefined): Observe {
+  if (metrics === undefined) return () => undefined;
+  const requests = metrics.counter({
+    name: 'controller_runtime_webhook_requests_total',
+    help: 'Admission requests by webhook path and HTTP code',
+    labels: ['webhook', 'code'],
+  });
+  const latency = metrics.histogram({
+    name: 'controller_runtime_webhook_latency_seconds',
+    help: 'Time to answer an admission request',
+    labels: ['webhook'],
+    buckets: LATENCY_BUCKETS_SECONDS,
+  });
+  return (webhook, code, durationMs) => {
+    requests.add({ webhook, code: String(code) });
+    latency.observe({ webhook }, durationMs / 1000);
+  };
+}
+
+/** From a decision in memory to the longest time-out. */
+const LATENCY_BUCKETS_SECONDS = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 10, 30,
+];
+
+const JSON_TYPE = 'application/json';
+
+function json(status: number, body: unknown): HttpResponse {
+  return {
+    status,
+    headers: { 'content-type': JSON_TYPE },
+    body: Buffer.from(JSON.stringify(body)),
+  };
+}

@@ -1,0 +1,170 @@
+/**
+ * Reads what an API server asks and writes what it is told, as `admission.k8s.io/v1 AdmissionReview`.
+ * Whoever reaches the port may send anything: what is read here is checked as far as handlers rely on
+ * it. That the objects in it keep to their schemas, the API server has seen to.
+ */
+import type {
+  AdmissionOperation,
+  AdmissionRequest,
+  AdmissionResponse,
+  AdmissionReview,
+} from '../../kube/admission.ts';
+import { isDeeperThan, MAX_JSON_DEPTH } from '../../kube/json-depth.ts';
+import { isJsonObject, type JsonObject, ownMember } from '../../kube/json-value.ts';
+import type { KubeObject } from '../../kube/meta.ts';
+import { jsonPatchDiff } from '../../kube/patch/json-patch-diff.ts';
+import { quote } from '../../kube/quote.ts';
+import type { ApiStatusError } from '../../kube/status.ts';
+import { badRequest } from '../../kube/status-errors.ts';
+import type { AdmissionAnswer } from './admission-handler.ts';
+
+/** The question in the body of a request. Throws 400 `BadRequest` naming the field that is wrong. */
+export function readAdmissionReview(body: Uint8Array | undefined): AdmissionRequest {
+  const review = parsed(body);
+  const { apiVersion, kind } = review;
+  if (apiVersion !== API_VERSION || kind !== KIND) {
+    const given = `${String(apiVersion)} ${String(kind)}`;
+    throw refusal(`it is a ${quote(given)}, expected ${API_VERSION} ${KIND}`);
+  }
+  return requestIn(objectAt(review, 'request', 'request'));
+}
+
+/** The answer to `request`. A changed object becomes a JSON patch. */
+export function reviewOf(request: AdmissionRequest, answer: AdmissionAnswer): AdmissionReview {
+  const { uid } = request;
+  const warnings = answer.warnings ?? [];
+  const told = warnings.length === 0 ? {} : { warnings };
+  switch (answer.kind) {
+    case 'Allowed':
+      return review({ uid, allowed: true, ...patchOf(request, answer.object), ...told });
+    case 'Denied': {
+      const status = { metadata: {}, status: 'Failure', ...answer.status } as const;
+      return review({ uid, allowed: false, status, ...told });
+    }
+  }
+}
+
+/** The refusal of a request for which its handler threw `error`. */
+export function denialOf(error: ApiStatusError): AdmissionAnswer {
+  const { message = error.message, reason, code, details } = error.status;
+  const given = reason === undefined ? {} : { reason };
+  const detailed = details === undefined ? {} : { details };
+  return { kind: 'Denied', status: { message, code, ...given, ...detailed } };
+}
+
+const API_VERSION = 'admission.k8s.io/v1';
+const KIND = 'AdmissionReview';
+
+const OPERATIONS: readonly AdmissionOperation[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'];
+
+function review(response: AdmissionResponse): AdmissionReview {
+  return { apiVersion: API_VERSION, kind: KIND, response };
+}
+
+function patchOf(
+  request: AdmissionRequest,
+  object: KubeObject | undefined,
+): Pick<AdmissionResponse, 'patch' | 'patchType'> {
+  const operations = object === undefined ? [] : jsonPatchDiff(request.object, object);
+  if (operations.length === 0) return {};
+  return {
+    patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
+    patchType: 'JSONPatch',
+  };
+}
+
+function parsed(body: Uint8Array | undefined): JsonObject {
+  if (body === undefined || body.byteLength === 0) throw refusal('the request has no body');
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch (error) {
+    throw refusal(`it is no JSON: ${error instanceof Error ? error.message : error}`, error);
+  }
+  if (!isJsonObject(value)) throw refusal('it is no object');
+  if (isDeeperThan(value, MAX_JSON_DEPTH)) {
+    throw refusal(`it is deeper than ${MAX_JSON_DEPTH} levels`);
+  }
+  return value;
+}
+
+function requestIn(from: JsonObject): AdmissionRequest {
+  const uid = textAt(from, 'uid', 'request.uid');
+  if (uid === '') throw refusal('request.uid: Required value');
+  const operation = OPERATIONS.find((known) => known === from['operation']);
+  if (operation === undefined) {
+    const given = JSON.stringify(from['operation']) ?? 'nothing';
+    throw refusal(`request.operation: ${given}, expected one of ${OPERATIONS.join(', ')}`);
+  }
+  const object = kubeObjectAt(from, 'object');
+  const oldObject = kubeObjectAt(from, 'oldObject');
+  const options = optionalObjectAt(from, 'options');
+  return {
+    uid,
+    operation,
+    kind: {
+      ...groupVersionAt(from, 'kind'),
+      kind: textAt(objectAt(from, 'kind', 'request.kind'), 'kind', 'request.kind.kind'),
+    },
+    resource: {
+      ...groupVersionAt(from, 'resource'),
+      resource: textAt(
+        objectAt(from, 'resource', 'request.resource'),
+        'resource',
+        'request.resource.resource',
+      ),
+    },
+    subResource: textAt(from, 'subResource', 'request.subResource'),
+    name: textAt(from, 'name', 'request.name'),
+    namespace: textAt(from, 'namespace', 'request.namespace'),
+    userInfo: optionalObjectAt(from, 'userInfo') ?? {},
+    dryRun: from['dryRun'] === true,
+    ...(object === undefined ? {} : { object }),
+    ...(oldObject === undefined ? {} : { oldObject }),
+    ...(options === undefined ? {} : { options }),
+  };
+}
+
+function groupVersionAt(
+  from: JsonObject,
+  key: 'kind' | 'resource',
+): { readonly group: string; readonly version: string } {
+  const field = `request.${key}`;
+  const of = objectAt(from, key, field);
+  return {
+    group: textAt(of, 'group', `${field}.group`),
+    version: textAt(of, 'version', `${field}.version`),
+  };
+}
+
+/** API servers write `null` for the object that an operation does not have. */
+function kubeObjectAt(from: JsonObject, key: 'object' | 'oldObject'): KubeObject | undefined {
+  const object = optionalObjectAt(from, key);
+  if (object === undefined) return undefined;
+  const field = `request.${key}`;
+  const apiVersion = textAt(object, 'apiVersion', `${field}.apiVersion`);
+  const kind = textAt(object, 'kind', `${field}.kind`);
+  const metadata = objectAt(object, 'metadata', `${field}.metadata`);
+  return { ...object, apiVersion, kind, metadata };
+}
+
+function objectAt(from: JsonObject, key: string, field: string): JsonObject {
+  const value = ownMember(from, key);
+  if (!isJsonObject(value)) throw refusal(`${field}: expected an object`);
+  return value;
+}
+
+function optionalObjectAt(from: JsonObject, key: string): JsonObject | undefined {
+  const value = ownMember(from, key);
+  return value === undefined || value === null ? undefined : objectAt(from, key, `request.${key}`);
+}
+
+function textAt(from: JsonObject, key: string, field: string): string {
+  const value = ownMember(from, key) ?? '';
+  if (typeof value !== 'string') throw refusal(`${field}: expected a string`);
+  return value;
+}
+
+function refusal(why: string, cause?: unknown): ApiStatusError {
+  return badRequest(`the body cannot be read as an AdmissionReview: ${why}`, cause);
+}

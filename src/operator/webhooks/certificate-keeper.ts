@@ -1,0 +1,141 @@
+import { SECRETS, type Secret } from '../../kube/core.ts';
+import type { Stored } from '../../kube/meta.ts';
+import { isReason } from '../../kube/status.ts';
+import { conflict } from '../../kube/status-errors.ts';
+import type { Client } from '../../runtime/client.ts';
+import {
+  type Controller,
+  type ReconcileResult,
+  startController,
+} from '../../runtime/controller.ts';
+import { createInformer, type Informer } from '../../runtime/informer.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Random } from '../../runtime/ports/random.ts';
+import { certificatesIn, secretOf } from './certificate-secret.ts';
+import { planCertificates, type WebhookCertificates } from './certificates.ts';
+
+/**
+ * Keeps the webhooks' certificates in their Secret and up to date. All replicas do so at the same
+ * time: each writes only what it has just read, so that one wins and the others use its certificates.
+ */
+export interface CertificateKeeperOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics?: Metrics | undefined;
+  readonly namespace: string;
+  readonly secretName: string;
+  /** DNS names and addresses under which API servers call. */
+  readonly hosts: readonly string[];
+  /** Whether this authority is in all that is published. */
+  readonly isPublished: (authority: string) => boolean;
+  /** Called with the first certificates, and with each that come after them. */
+  readonly onChange: (certificates: WebhookCertificates) => void;
+}
+
+/** How often dates are looked at, and whether a new authority has been published. */
+export const REVIEW_INTERVAL_MS = 10 * 60_000;
+/** API servers learn of what is published by a watch, which takes a moment, or a restart of it. */
+export const TRUST_DELAY_MS = 5 * 60_000;
+
+const KEY = 'certificates';
+
+export class CertificateKeeper {
+  readonly #options: CertificateKeeperOptions;
+  readonly #controller: Controller;
+  readonly #informer: Informer<Secret>;
+  #inUse: WebhookCertificates | undefined;
+  /** The newest authority, and when (monotonic) it was first seen published. */
+  #published: { readonly authority: string; readonly sinceMs: number } | undefined;
+
+  constructor(options: CertificateKeeperOptions) {
+    this.#options = options;
+    const { namespace, secretName } = options;
+    this.#controller = startController({
+      ...options,
+      name: 'webhook-certificates',
+      workers: 1,
+      reconcile: (_key, signal) => this.#reconcile(signal),
+    });
+    this.#informer = createInformer<Secret>({
+      ...options,
+      resource: SECRETS,
+      namespace,
+      fieldSelector: `metadata.name=${secretName}`,
+    });
+    const look = (): void => this.#controller.enqueue(KEY);
+    this.#informer.subscribe({ added: look, updated: look, deleted: look });
+    look();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#controller.stop(), this.#informer.stop()]);
+  }
+
+  /** Reads the Secret itself: the watch only says when. */
+  async #reconcile(signal: AbortSignal): Promise<ReconcileResult> {
+    const { clock, hosts, logger } = this.#options;
+    const secret = await this.#read(signal);
+    const plan = planCertificates(secret === undefined ? undefined : certificatesIn(secret), {
+      hosts,
+      clock,
+      isTrusted: (authority) => this.#isTrusted(authority),
+    });
+    if (plan.kind === 'Replace') {
+      await this.#write(plan.certificates, secret, signal);
+      logger.info('renewed the certificates of the webhooks', { why: plan.why });
+    }
+    this.#use(plan.certificates);
+    return { requeueAfterMs: REVIEW_INTERVAL_MS };
+  }
+
+  #use(certificates: WebhookCertificates): void {
+    const isSame =
+      this.#inUse?.serving.certificate === certificates.serving.certificate &&
+      this.#inUse.authorities.join() === certificates.authorities.join();
+    if (isSame) return;
+    this.#options.onChange(certificates);
+    this.#inUse = certificates;
+  }
+
+  #isTrusted(authority: string): boolean {
+    const { clock, isPublished } = this.#options;
+    if (!isPublished(authority)) {
+      this.#published = undefined;
+      return false;
+    }
+    if (this.#published?.authority !== authority) {
+      this.#published = { authority, sinceMs: clock.monotonic() };
+    }
+    return clock.monotonic() - this.#published.sinceMs >= TRUST_DELAY_MS;
+  }
+
+  async #read(signal: AbortSignal): Promise<Stored<Secret> | undefined> {
+    const { client, namespace, secretName: name } = this.#options;
+    try {
+      return await client.get(SECRETS, { namespace, name }, { signal });
+    } catch (error) {
+      if (isReason(error, 'NotFound')) return undefined;
+      throw error;
+    }
+  }
+
+  /** Rejects with `Conflict` when another replica was quicker. */
+  async #write(
+    certificates: WebhookCertificates,
+    existing: Stored<Secret> | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { client, namespace, secretName: name } = this.#options;
+    const secret = secretOf({ namespace, name }, certificates, existing);
+    try {
+      if (existing === undefined) await client.create(SECRETS, secret, { signal });
+      else await client.update(SECRETS, secret, { signal });
+    } catch (error) {
+      throw isReason(error, 'AlreadyExists') ? conflict(SECRETS, name) : error;
+    }
+  }
+}

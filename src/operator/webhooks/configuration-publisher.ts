@@ -1,0 +1,206 @@
+import {
+  MUTATING_WEBHOOK_CONFIGURATIONS,
+  VALIDATING_WEBHOOK_CONFIGURATIONS,
+  type Webhook,
+} from '../../kube/admission.ts';
+import { deepEqual } from '../../kube/deep-equal.ts';
+import type { KubeObject, Stored } from '../../kube/meta.ts';
+import type { Resource } from '../../kube/resource.ts';
+import { isReason } from '../../kube/status.ts';
+import { conflict } from '../../kube/status-errors.ts';
+import type { Client } from '../../runtime/client.ts';
+import { type Controller, startController } from '../../runtime/controller.ts';
+import { createInformer, type Informer } from '../../runtime/informer.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Random } from '../../runtime/ports/random.ts';
+import {
+  MUTATING_CONFIGURATION_NAME,
+  mutatingConfiguration,
+  repairedWebhooks,
+  trustingWebhooks,
+  VALIDATING_CONFIGURATION_NAME,
+  validatingConfiguration,
+  type WebhookSettings,
+} from './webhook-configurations.ts';
+
+/**
+ * Tells API servers of the webhooks and whom to trust, and repairs it when somebody deletes or
+ * overwrites it. Where it does not install the configurations itself, it only says whom to trust.
+ */
+export interface ConfigurationPublisherOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics?: Metrics | undefined;
+  /** Whether to create the configurations, and bring them up to date at the start. */
+  readonly install: boolean;
+  readonly settings: WebhookSettings;
+}
+
+/** Somebody who overwrites what we repair, such as another operator, is answered at this pace. */
+export const REPAIR_INTERVAL_MS = 1_000;
+
+/** One of the two configurations. */
+interface Publication {
+  readonly of: Resource<Configuration>;
+  readonly name: string;
+  readonly wanted: (settings: WebhookSettings) => Configuration;
+}
+
+interface Configuration extends KubeObject {
+  readonly webhooks?: readonly Webhook[];
+}
+
+const PUBLICATIONS: readonly Publication[] = [
+  {
+    of: MUTATING_WEBHOOK_CONFIGURATIONS,
+    name: MUTATING_CONFIGURATION_NAME,
+    wanted: mutatingConfiguration,
+  },
+  {
+    of: VALIDATING_WEBHOOK_CONFIGURATIONS,
+    name: VALIDATING_CONFIGURATION_NAME,
+    wanted: validatingConfiguration,
+  },
+];
+
+export class ConfigurationPublisher {
+  readonly #options: ConfigurationPublisherOptions;
+  readonly #controller: Controller;
+  readonly #informers: readonly Informer<Configuration>[];
+  #settings: WebhookSettings;
+  /** By configuration: the bundle in it when it was last read or written. */
+  readonly #published = new Map<string, string>();
+  /** Configurations that were brought up to date by this process. */
+  readonly #installed = new Set<string>();
+  /** Monotonic, by configuration. */
+  readonly #writtenMs = new Map<string, number>();
+
+  constructor(options: ConfigurationPublisherOptions) {
+    this.#options = options;
+    this.#settings = options.settings;
+    this.#controller = startController({
+      ...options,
+      name: 'webhook-configurations',
+      workers: PUBLICATIONS.length,
+      reconcile: (name, signal) => this.#reconcile(name, signal),
+    });
+    this.#informers = PUBLICATIONS.map(({ of, name }) => {
+      const informer = createInformer<Configuration>({
+        ...options,
+        resource: of,
+        fieldSelector: `metadata.name=${name}`,
+      });
+      const look = (): void => this.#controller.enqueueAfter(name, this.#pauseMs(name));
+      informer.subscribe({ added: look, updated: look, deleted: look });
+      return informer;
+    });
+    this.#lookAtAll();
+  }
+
+  /** Whether both configurations have been read and, where they exist, hold what they should. */
+  get isUpToDate(): boolean {
+    const { bundle } = this.#settings;
+    return PUBLICATIONS.every(({ name }) => this.#published.get(name) === bundle);
+  }
+
+  /** Whether whoever reads the configurations trusts this authority. */
+  publishes(authority: string): boolean {
+    return PUBLICATIONS.every(
+      ({ name }) => this.#published.get(name)?.includes(authority) ?? false,
+    );
+  }
+
+  /** Publishes other authorities from now on. */
+  trust(bundle: string): void {
+    if (bundle === this.#settings.bundle) return;
+    this.#settings = { ...this.#settings, bundle };
+    this.#lookAtAll();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([
+      this.#controller.stop(),
+      ...this.#informers.map((informer) => informer.stop()),
+    ]);
+  }
+
+  #lookAtAll(): void {
+    for (const { name } of PUBLICATIONS) this.#controller.enqueue(name);
+  }
+
+  #pauseMs(name: string): number {
+    const writtenMs = this.#writtenMs.get(name);
+    if (writtenMs === undefined) return 0;
+    return Math.max(0, writtenMs + REPAIR_INTERVAL_MS - this.#options.clock.monotonic());
+  }
+
+  /** Reads the configuration itself: the watch only says when. */
+  async #reconcile(name: string, signal: AbortSignal): Promise<void> {
+    const publication = PUBLICATIONS.find((one) => one.name === name);
+    if (publication === undefined) return;
+    const settings = this.#settings;
+    const wanted = publication.wanted(settings);
+    const current = await this.#read(publication, signal);
+    if (current === undefined) {
+      await this.#create(publication, wanted, signal);
+    } else {
+      const webhooks = this.#changed(name, current.webhooks ?? [], wanted.webhooks ?? []);
+      if (webhooks !== undefined) {
+        await this.#options.client.update(publication.of, { ...current, webhooks }, { signal });
+        this.#noteWrite(name, 'brought a webhook configuration up to date');
+      }
+    }
+    this.#installed.add(name);
+    this.#published.set(name, settings.bundle);
+  }
+
+  /** The webhooks as they have to be, or undefined if they are. */
+  #changed(
+    name: string,
+    current: readonly Webhook[],
+    wanted: readonly Webhook[],
+  ): readonly Webhook[] | undefined {
+    if (!this.#options.install) return trustingWebhooks(current, this.#settings.bundle);
+    if (this.#installed.has(name)) return repairedWebhooks(current, wanted);
+    return deepEqual(current, wanted) ? undefined : wanted;
+  }
+
+  async #read(
+    { of, name }: Publication,
+    signal: AbortSignal,
+  ): Promise<Stored<Configuration> | undefined> {
+    try {
+      return await this.#options.client.get(of, { name }, { signal });
+    } catch (error) {
+      if (isReason(error, 'NotFound')) return undefined;
+      throw error;
+    }
+  }
+
+  /** Rejects with `Conflict` when another replica was quicker. */
+  async #create(
+    { of, name }: Publication,
+    wanted: Configuration,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (!this.#options.install) {
+      this.#options.logger.warn('there is no webhook configuration', { configuration: name });
+      return;
+    }
+    try {
+      await this.#options.client.create(of, wanted, { signal });
+    } catch (error) {
+      throw isReason(error, 'AlreadyExists') ? conflict(of, name) : error;
+    }
+    this.#noteWrite(name, 'installed a webhook configuration');
+  }
+
+  #noteWrite(name: string, what: string): void {
+    this.#writtenMs.set(name, this.#options.clock.monotonic());
+    this.#options.logger.info(what, { configuration: name });
+  }
+}

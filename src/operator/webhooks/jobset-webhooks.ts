@@ -1,0 +1,103 @@
+import { defaultJobSet, withDefaults } from '../../jobset/defaults.ts';
+import type { FeatureGates } from '../../jobset/feature-gates.ts';
+import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
+import { type ExistingClaims, sharedClaimNames } from '../../jobset/validation/volume-claims.ts';
+import {
+  jobSetWarnings,
+  validateJobSetCreate,
+  validateJobSetUpdate,
+} from '../../jobset/validation.ts';
+import type { AdmissionRequest } from '../../kube/admission.ts';
+import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim } from '../../kube/core.ts';
+import { invalid } from '../../kube/field-error.ts';
+import { isJsonObject } from '../../kube/json-value.ts';
+import type { KubeObject } from '../../kube/meta.ts';
+import { apiVersionOf } from '../../kube/resource.ts';
+import { type FieldError, isReason } from '../../kube/status.ts';
+import { badRequest } from '../../kube/status-errors.ts';
+import type { Client } from '../../runtime/client.ts';
+import { forEachConcurrently } from '../../runtime/concurrency.ts';
+import type { AdmissionAnswer, AdmissionHandler } from './admission-handler.ts';
+
+/** Fills in what a new JobSet leaves out (spec 1.11). */
+export function jobSetMutator(gates: FeatureGates): AdmissionHandler {
+  return async (request) => {
+    const { operation, object } = request;
+    // The schema is asked after this webhook, and says what is wrong with another spec.
+    if (operation !== 'CREATE' || (object !== undefined && !hasSpec(object))) return ALLOWED;
+    return { kind: 'Allowed', object: defaultJobSet(jobSetIn(object), gates) };
+  };
+}
+
+/** Refuses a JobSet that could not work, or a change that may not be, with all causes (1.12, 1.13). */
+export function jobSetValidator(client: Client, gates: FeatureGates): AdmissionHandler {
+  return async (request, signal) => {
+    switch (request.operation) {
+      case 'CREATE': {
+        const jobSet = jobSetIn(request.object);
+        const { claims, problems } = await existingClaims(client, request, jobSet, signal);
+        const errors = [...validateJobSetCreate(jobSet, gates, claims), ...problems];
+        return judged(jobSet, errors);
+      }
+      case 'UPDATE': {
+        const jobSet = jobSetIn(request.object);
+        const old = jobSetIn(request.oldObject);
+        return judged(jobSet, validateJobSetUpdate(old, jobSet, gates));
+      }
+      case 'DELETE':
+      case 'CONNECT':
+        return ALLOWED;
+    }
+  };
+}
+
+const ALLOWED: AdmissionAnswer = { kind: 'Allowed' };
+
+/** Claims that are looked up side by side. */
+const CLAIMS_IN_FLIGHT = 16;
+
+function judged(jobSet: JobSet, errors: readonly FieldError[]): AdmissionAnswer {
+  if (errors.length > 0) throw invalid(JOBSETS, jobSet.metadata.name ?? '', errors);
+  const warnings = jobSetWarnings(jobSet);
+  return warnings.length === 0 ? ALLOWED : { kind: 'Allowed', warnings };
+}
+
+function jobSetIn(object: KubeObject | undefined): JobSet {
+  const expected = `${apiVersionOf(JOBSETS)} ${JOBSETS.kind}`;
+  if (object?.apiVersion !== apiVersionOf(JOBSETS) || object.kind !== JOBSETS.kind) {
+    throw badRequest(`expected a ${expected}`);
+  }
+  if (!hasSpec(object)) throw badRequest(`expected a ${expected} whose spec is an object`);
+  return object;
+}
+
+/** The schema says the rest; where it has not been asked yet, `defaultJobSet` looks itself. */
+function hasSpec(object: KubeObject): object is JobSet {
+  return !('spec' in object) || isJsonObject(object.spec);
+}
+
+/** The claims that are there already under names that the JobSet is to share (1.10). */
+async function existingClaims(
+  client: Client,
+  request: AdmissionRequest,
+  jobSet: JobSet,
+  signal: AbortSignal,
+): Promise<{ readonly claims: ExistingClaims; readonly problems: readonly FieldError[] }> {
+  const claims = new Map<string, PersistentVolumeClaim>();
+  const problems: FieldError[] = [];
+  const { name = '', namespace = request.namespace ?? '' } = jobSet.metadata;
+  const wanted = name === '' ? [] : sharedClaimNames(name, withDefaults(jobSet.spec));
+  await forEachConcurrently([...new Set(wanted)], CLAIMS_IN_FLIGHT, async (claim) => {
+    try {
+      const at = { namespace, name: claim };
+      claims.set(claim, await client.get(PERSISTENT_VOLUME_CLAIMS, at, { signal }));
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isReason(error, 'NotFound')) return;
+      const why = error instanceof Error ? error.message : String(error);
+      const detail = `cannot look up PVC ${claim}: ${why}`;
+      problems.push({ type: 'InternalError', field: 'spec.volumeClaimPolicies', detail });
+    }
+  });
+  return { claims, problems };
+}

@@ -1,0 +1,203 @@
+/**
+ * The two configurations that make API servers call the operator (spec 9.5), with every default
+ * spelled out so that what is stored can be compared. Which Pods depend on the operator is decided
+ * here: `docs/decisions/0006-pods-that-depend-on-the-operator.md` says why.
+ */
+import { EXCLUSIVE_TOPOLOGY, JOBSET_NAME, NODE_SELECTOR_STRATEGY } from '../../jobset/names.ts';
+import {
+  MUTATING_WEBHOOK_CONFIGURATIONS,
+  type MutatingWebhook,
+  type MutatingWebhookConfiguration,
+  VALIDATING_WEBHOOK_CONFIGURATIONS,
+  type ValidatingWebhookConfiguration,
+  type Webhook,
+  type WebhookClientConfig,
+  type WebhookRule,
+} from '../../kube/admission.ts';
+import { deepEqual } from '../../kube/deep-equal.ts';
+import type { LabelSelector } from '../../kube/meta.ts';
+import { apiVersionOf } from '../../kube/resource.ts';
+
+/** Where API servers find the webhooks. */
+export type WebhookAddress =
+  | { readonly kind: 'Service'; readonly namespace: string; readonly name: string }
+  /** `https://HOST:PORT`, without a path. */
+  | { readonly kind: 'Url'; readonly url: string };
+
+export interface WebhookSettings {
+  readonly address: WebhookAddress;
+  /** PEM of all authorities to trust. */
+  readonly bundle: string;
+  /** The only namespace in which the operator acts, if there is only one. */
+  readonly namespace?: string | undefined;
+}
+
+/** The paths at which the operator answers, named as upstream's. */
+export const WEBHOOK_PATHS = {
+  mutateJobSet: '/mutate-jobset-x-k8s-io-v1alpha2-jobset',
+  validateJobSet: '/validate-jobset-x-k8s-io-v1alpha2-jobset',
+  mutatePod: '/mutate--v1-pod',
+  validatePod: '/validate--v1-pod',
+} as const;
+
+export const MUTATING_CONFIGURATION_NAME = 'lockstep-mutating-webhook-configuration';
+export const VALIDATING_CONFIGURATION_NAME = 'lockstep-validating-webhook-configuration';
+
+export function mutatingConfiguration(settings: WebhookSettings): MutatingWebhookConfiguration {
+  const webhook = (path: string, of: Own): MutatingWebhook => ({
+    ...webhookOf(settings, path, of),
+    reinvocationPolicy: 'Never',
+  });
+  return {
+    apiVersion: apiVersionOf(MUTATING_WEBHOOK_CONFIGURATIONS),
+    kind: MUTATING_WEBHOOK_CONFIGURATIONS.kind,
+    metadata: { name: MUTATING_CONFIGURATION_NAME },
+    webhooks: [
+      webhook(WEBHOOK_PATHS.mutateJobSet, { name: 'mjobset.kb.io', rule: jobSets('CREATE') }),
+      webhook(WEBHOOK_PATHS.mutatePod, { name: 'mpod.kb.io', ...EXCLUSIVE_PODS }),
+      webhook(WEBHOOK_PATHS.mutatePod, { name: 'mpodpriority.kb.io', ...PODS_WITH_PRIORITY }),
+    ],
+  };
+}
+
+export function validatingConfiguration(settings: WebhookSettings): ValidatingWebhookConfiguration {
+  return {
+    apiVersion: apiVersionOf(VALIDATING_WEBHOOK_CONFIGURATIONS),
+    kind: VALIDATING_WEBHOOK_CONFIGURATIONS.kind,
+    metadata: { name: VALIDATING_CONFIGURATION_NAME },
+    webhooks: [
+      webhookOf(settings, WEBHOOK_PATHS.validateJobSet, {
+        name: 'vjobset.kb.io',
+        rule: jobSets('CREATE', 'UPDATE'),
+      }),
+      webhookOf(settings, WEBHOOK_PATHS.validatePod, { name: 'vpod.kb.io', ...EXCLUSIVE_PODS }),
+    ],
+  };
+}
+
+/**
+ * What a live configuration has to become, or undefined if it may stay as it is. Only how the
+ * operator is reached is repaired, and webhooks that are gone: a person may have changed the rest on
+ * purpose, such as `failurePolicy` during an outage.
+ */
+export function repairedWebhooks<W extends Webhook>(
+  current: readonly W[],
+  wanted: readonly W[],
+): readonly W[] | undefined {
+  const repaired = [
+    ...current.map((webhook) => {
+      const own = wanted.find(({ name }) => name === webhook.name);
+      return own === undefined ? webhook : { ...webhook, clientConfig: own.clientConfig };
+    }),
+    ...wanted.filter(({ name }) => current.every((webhook) => webhook.name !== name)),
+  ];
+  return deepEqual(repaired, current) ? undefined : repaired;
+}
+
+/** The same for a configuration that somebody else installs: only whom to trust is ours to say. */
+export function trustingWebhooks<W extends Webhook>(
+  current: readonly W[],
+  bundle: string,
+): readonly W[] | undefined {
+  const caBundle = base64(bundle);
+  if (current.every(({ clientConfig }) => clientConfig.caBundle === caBundle)) return undefined;
+  return current.map((webhook) => ({
+    ...webhook,
+    clientConfig: { ...webhook.clientConfig, caBundle },
+  }));
+}
+
+interface Own extends Pick<Webhook, 'name' | 'objectSelector' | 'matchConditions'> {
+  readonly rule: WebhookRule;
+  readonly failurePolicy?: 'Fail' | 'Ignore';
+  readonly timeoutSeconds?: number;
+}
+
+/** Time for a question to the API and the answer, with a retry. */
+const TIMEOUT_SECONDS = 10;
+/** Who does not depend on the answer shall not wait long for an operator that hangs. */
+const IGNORED_TIMEOUT_SECONDS = 2;
+
+function jobSets(...operations: WebhookRule['operations']): WebhookRule {
+  return {
+    operations,
+    apiGroups: ['jobset.x-k8s.io'],
+    apiVersions: ['v1alpha2'],
+    resources: ['jobsets'],
+    scope: '*',
+  };
+}
+
+const NEW_PODS: WebhookRule = {
+  operations: ['CREATE'],
+  apiGroups: [''],
+  apiVersions: ['v1'],
+  resources: ['pods'],
+  scope: '*',
+};
+
+const OF_JOBSETS: LabelSelector = {
+  matchExpressions: [{ key: JOBSET_NAME, operator: 'Exists' }],
+};
+
+const HAS_ANNOTATIONS = 'has(object.metadata.annotations)';
+const IS_PLACED_BY_SELECTOR = `(${HAS_ANNOTATIONS} && '${NODE_SELECTOR_STRATEGY}' in object.metadata.annotations)`;
+const IS_EXCLUSIVE = `(${HAS_ANNOTATIONS} && '${EXCLUSIVE_TOPOLOGY}' in object.metadata.annotations)`;
+
+/** They must not be made unless they were placed. */
+const EXCLUSIVE_PODS = {
+  rule: NEW_PODS,
+  objectSelector: OF_JOBSETS,
+  matchConditions: [
+    { name: 'exclusive-placement', expression: `${IS_EXCLUSIVE} && !${IS_PLACED_BY_SELECTOR}` },
+  ],
+} as const;
+
+/** They get a label by which others, if they are exclusive, keep away from them. */
+const PODS_WITH_PRIORITY = {
+  rule: NEW_PODS,
+  objectSelector: OF_JOBSETS,
+  matchConditions: [
+    {
+      name: 'no-exclusive-placement',
+      expression: `!${IS_EXCLUSIVE} && !${IS_PLACED_BY_SELECTOR}`,
+    },
+    { name: 'priority', expression: 'has(object.spec.priority)' },
+  ],
+  failurePolicy: 'Ignore',
+  timeoutSeconds: IGNORED_TIMEOUT_SECONDS,
+} as const;
+
+function webhookOf(settings: WebhookSettings, path: string, own: Own): Webhook {
+  const { rule, ...named } = own;
+  const { namespace } = settings;
+  return {
+    failurePolicy: 'Fail',
+    timeoutSeconds: TIMEOUT_SECONDS,
+    objectSelector: {},
+    ...named,
+    clientConfig: clientConfig(settings, path),
+    rules: [rule],
+    namespaceSelector:
+      namespace === undefined ? {} : { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+    matchPolicy: 'Equivalent',
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+  };
+}
+
+function clientConfig({ address, bundle }: WebhookSettings, path: string): WebhookClientConfig {
+  const caBundle = base64(bundle);
+  switch (address.kind) {
+    case 'Url':
+      return { url: `${address.url}${path}`, caBundle };
+    case 'Service': {
+      const { namespace, name } = address;
+      return { service: { namespace, name, path, port: 443 }, caBundle };
+    }
+  }
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64');
+}

@@ -1,0 +1,159 @@
+import type { FeatureGates } from '../../jobset/feature-gates.ts';
+import type { KeyPair } from '../../runtime/adapters/certificates.ts';
+import type { Client } from '../../runtime/client.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Random } from '../../runtime/ports/random.ts';
+import type { HttpHandler } from '../../runtime/ports/transport.ts';
+import { type PodLookups, startPodLookups } from '../pod-placement/pod-lookups.ts';
+import { podMutator, podValidator } from '../pod-placement/pod-webhooks.ts';
+import { admissionEndpoint } from './admission-endpoint.ts';
+import type { AdmissionHandler } from './admission-handler.ts';
+import { CertificateKeeper } from './certificate-keeper.ts';
+import { bundleOf } from './certificate-secret.ts';
+import type { WebhookCertificates } from './certificates.ts';
+import { ConfigurationPublisher } from './configuration-publisher.ts';
+import { jobSetMutator, jobSetValidator } from './jobset-webhooks.ts';
+import { WEBHOOK_PATHS, type WebhookAddress } from './webhook-configurations.ts';
+
+/**
+ * The admission webhooks of one replica: certificates first, then the server, then its publication,
+ * so that nobody is told of a webhook that does not answer. They need no leadership, and they do not
+ * end by themselves: what goes wrong is logged, tried again, and told by `problem`.
+ */
+export interface WebhooksOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics?: Metrics | undefined;
+  readonly gates: FeatureGates;
+  /** The only namespace in which the operator acts, if there is only one. */
+  readonly namespace?: string | undefined;
+  /** Where the Secret with the certificates is. */
+  readonly operatorNamespace: string;
+  readonly secretName: string;
+  /** Absent: where the server listens is where it is called. */
+  readonly address?: WebhookAddress | undefined;
+  /** The host on which the server will listen. */
+  readonly host: string;
+  /** Whether to install the configurations, or only to say whom to trust in those that are there. */
+  readonly install: boolean;
+  /** Serves over TLS. Rejects if it cannot listen. */
+  readonly listen: (handler: HttpHandler, pair: KeyPair) => Promise<WebhookListener>;
+  /** Called once if the server cannot listen. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export interface WebhookListener {
+  /** `https://HOST:PORT` */
+  readonly url: string;
+  /** For connections from now on; those that are open stay. */
+  useCertificate(pair: KeyPair): void;
+  close(): Promise<void>;
+}
+
+export interface Webhooks {
+  /** Undefined, or why API servers cannot rely on this replica. */
+  problem(): string | undefined;
+  stop(): Promise<void>;
+}
+
+export function startWebhooks(options: WebhooksOptions): Webhooks {
+  return new RunningWebhooks(options);
+}
+
+class RunningWebhooks implements Webhooks {
+  readonly #options: WebhooksOptions;
+  readonly #lookups: PodLookups & { stop(): Promise<void> };
+  readonly #keeper: CertificateKeeper;
+  #listening: Promise<void> | undefined;
+  #certificates: WebhookCertificates | undefined;
+  #listener: WebhookListener | undefined;
+  #publisher: ConfigurationPublisher | undefined;
+  #isStopped = false;
+
+  constructor(options: WebhooksOptions) {
+    this.#options = options;
+    this.#lookups = startPodLookups(options);
+    this.#keeper = new CertificateKeeper({
+      ...options,
+      namespace: options.operatorNamespace,
+      hosts: hostsOf(options),
+      isPublished: (authority) => this.#publisher?.publishes(authority) ?? false,
+      onChange: (certificates) => this.#use(certificates),
+    });
+  }
+
+  problem(): string | undefined {
+    if (this.#certificates === undefined) return 'there are no certificates yet';
+    if (this.#listener === undefined) return 'the server does not listen yet';
+    return this.#publisher?.isUpToDate === true ? undefined : 'not published yet';
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await Promise.all([
+      this.#keeper.stop(),
+      this.#publisher?.stop(),
+      this.#listener?.close(),
+      this.#listening,
+      this.#lookups.stop(),
+    ]);
+  }
+
+  #use(certificates: WebhookCertificates): void {
+    this.#certificates = certificates;
+    this.#listener?.useCertificate(certificates.serving);
+    this.#publisher?.trust(bundleOf(certificates));
+    this.#listening ??= this.#listen(certificates).catch((error: unknown) => {
+      this.#options.onFailure(error);
+    });
+  }
+
+  async #listen(first: WebhookCertificates): Promise<void> {
+    const { listen, address, logger, install, namespace } = this.#options;
+    const listener = await listen(this.#handler(), first.serving);
+    if (this.#isStopped) return listener.close();
+    this.#listener = listener;
+    logger.info('serving', { what: 'webhooks', url: listener.url });
+    // They may have changed while the server came up.
+    const certificates = this.#certificates ?? first;
+    listener.useCertificate(certificates.serving);
+    this.#publisher = new ConfigurationPublisher({
+      ...this.#options,
+      install,
+      settings: {
+        address: address ?? { kind: 'Url', url: listener.url },
+        bundle: bundleOf(certificates),
+        namespace,
+      },
+    });
+  }
+
+  #handler(): HttpHandler {
+    const { client, gates } = this.#options;
+    const handlers = new Map<string, AdmissionHandler>([
+      [WEBHOOK_PATHS.mutateJobSet, jobSetMutator(gates)],
+      [WEBHOOK_PATHS.validateJobSet, jobSetValidator(client, gates)],
+      [WEBHOOK_PATHS.mutatePod, podMutator(this.#lookups)],
+      [WEBHOOK_PATHS.validatePod, podValidator(this.#lookups)],
+    ]);
+    return admissionEndpoint({ ...this.#options, handlers });
+  }
+}
+
+/** Under which names a certificate has to be valid. */
+function hostsOf({ address, host }: WebhooksOptions): readonly string[] {
+  switch (address?.kind) {
+    case 'Service': {
+      const inCluster = `${address.name}.${address.namespace}.svc`;
+      return [inCluster, `${inCluster}.cluster.local`];
+    }
+    case 'Url':
+      return [new URL(address.url).hostname.replace(/^\[|\]$/g, '')];
+    case undefined:
+      return [host];
+  }
+}
