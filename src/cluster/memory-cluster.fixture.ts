@@ -28,6 +28,10 @@ export class MemoryCluster {
     _request,
     send,
   ) => send();
+  /** UIDs of the claims whose volumes were removed. */
+  readonly removedVolumes: string[] = [];
+  /** A throw is a volume that cannot be removed. */
+  removeVolume: () => Promise<void> = () => Promise.resolve();
   readonly #random = new SeededRandom(7);
   readonly #server: ApiServer;
   #controllers: Controllers | undefined;
@@ -71,7 +75,10 @@ export class MemoryCluster {
       random: this.#random,
       logger: SILENT,
       rootCertificate: 'PEM',
-      removeVolume: () => Promise.resolve(),
+      removeVolume: async (claim: Stored<KubeObject>) => {
+        await this.removeVolume();
+        this.removedVolumes.push(claim.metadata.uid);
+      },
     };
     let controllers: Controllers | undefined;
     const started = startControllers(options).then((running) => {

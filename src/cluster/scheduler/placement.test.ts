@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { NodeSelectorTerm } from '../../kube/affinity.ts';
 import type { Stored, StringMap } from '../../kube/meta.ts';
 import type { Node } from '../../kube/node.ts';
 import type { Container, Pod, PodSpec } from '../../kube/pod.ts';
@@ -109,6 +110,70 @@ test('a taint that only asks for preference keeps nobody off', () => {
     outcome: 'fits',
     node: 'a',
   });
+});
+
+test('a node whose taint would rather have nobody comes last, unless it is tolerated', () => {
+  const taints = [{ key: 'k', effect: 'PreferNoSchedule' }];
+  const nodes = [nodeOf('a', { spec: { taints } }), nodeOf('b')];
+  expect(place(podOf(), nodes)).toEqual({ outcome: 'fits', node: 'b' });
+  const tolerations = [{ key: 'k', operator: 'Exists' }] as const;
+  expect(place(podOf({ tolerations }), nodes)).toEqual({ outcome: 'fits', node: 'a' });
+});
+
+test('a Pod that tolerates it goes to a cordoned node', () => {
+  const tolerations = [{ key: 'node.kubernetes.io/unschedulable', operator: 'Exists' }] as const;
+  const nodes = [nodeOf('a', { spec: { unschedulable: true } })];
+  expect(place(podOf({ tolerations }), nodes).outcome).toBe('fits');
+});
+
+const sized = nodeOf('a', { labels: { size: '10', zone: 'z' } });
+test.each<[string, NodeSelectorTerm[], boolean]>([
+  ['In', [{ matchExpressions: [{ key: 'zone', operator: 'In', values: ['y', 'z'] }] }], true],
+  ['In, no label', [{ matchExpressions: [{ key: 'x', operator: 'In', values: ['z'] }] }], false],
+  ['NotIn', [{ matchExpressions: [{ key: 'zone', operator: 'NotIn', values: ['z'] }] }], false],
+  ['NotIn, no label', [{ matchExpressions: [{ key: 'x', operator: 'NotIn', values: [] }] }], true],
+  ['Exists', [{ matchExpressions: [{ key: 'zone', operator: 'Exists' }] }], true],
+  ['DoesNotExist', [{ matchExpressions: [{ key: 'zone', operator: 'DoesNotExist' }] }], false],
+  ['Gt', [{ matchExpressions: [{ key: 'size', operator: 'Gt', values: ['9'] }] }], true],
+  ['Gt, equal', [{ matchExpressions: [{ key: 'size', operator: 'Gt', values: ['10'] }] }], false],
+  ['Lt', [{ matchExpressions: [{ key: 'size', operator: 'Lt', values: ['11'] }] }], true],
+  [
+    'Lt, no number',
+    [{ matchExpressions: [{ key: 'zone', operator: 'Lt', values: ['1'] }] }],
+    false,
+  ],
+  [
+    'all expressions',
+    [
+      {
+        matchExpressions: [
+          { key: 'zone', operator: 'Exists' },
+          { key: 'x', operator: 'Exists' },
+        ],
+      },
+    ],
+    false,
+  ],
+  [
+    'any term',
+    [
+      { matchExpressions: [{ key: 'x', operator: 'Exists' }] },
+      { matchFields: [{ key: 'metadata.name', operator: 'In', values: ['a'] }] },
+    ],
+    true,
+  ],
+  ['an empty term', [{}], false],
+  ['no term', [], false],
+  [
+    'a field',
+    [{ matchFields: [{ key: 'metadata.name', operator: 'NotIn', values: ['a'] }] }],
+    false,
+  ],
+])('node affinity: %s', (_, nodeSelectorTerms, fits) => {
+  const required = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } };
+  const placing = place(podOf({ affinity: { nodeAffinity: required } }), [sized]);
+  expect(placing.outcome === 'fits').toBe(fits);
+  if (placing.outcome !== 'fits') expect(placing.message).toContain(MISMATCH);
 });
 
 test('Pods spread over the nodes, and a node takes no more than its limit of Pods', () => {

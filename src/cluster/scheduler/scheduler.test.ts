@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { PERSISTENT_VOLUME_CLAIMS } from '../../kube/core.ts';
 import { EVENTS } from '../../kube/event.ts';
+import type { StringMap } from '../../kube/meta.ts';
 import { NODES } from '../../kube/node.ts';
 import { PODS, type Pod, type PodSpec } from '../../kube/pod.ts';
 import { MemoryCluster } from '../memory-cluster.fixture.ts';
@@ -13,9 +15,14 @@ beforeEach(async () => {
 
 afterEach(() => cluster.stop());
 
-async function createPod(name: string, cpu: string, spec: Partial<PodSpec> = {}): Promise<void> {
+async function createPod(
+  name: string,
+  cpu: string,
+  spec: Partial<PodSpec> = {},
+  labels: StringMap = {},
+): Promise<void> {
   const containers = [{ name: 'main', image: 'none', resources: { requests: { cpu } } }];
-  const metadata = { name, namespace: 'default' };
+  const metadata = { name, namespace: 'default', labels };
   const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers, ...spec } };
   await cluster.client.create(PODS, pod);
 }
@@ -77,4 +84,58 @@ test('scheduling gates, other schedulers and a node that becomes ready', async (
   await cluster.client.patch(PODS, { namespace: 'default', name: 'gated' }, ungate);
   await cluster.clock.advance(5000);
   expect(await nodesOfPods()).toEqual(['n1', undefined, 'n1']);
+});
+
+test('a Pod waits for the neighbour that it needs, and for no other', async () => {
+  await cluster.addNode('n1', {}, { zone: 'a' });
+  await cluster.addNode('n2', {}, { zone: 'b' });
+  const term = { labelSelector: { matchLabels: { app: 'web' } }, topologyKey: 'zone' };
+  const podAffinity = { requiredDuringSchedulingIgnoredDuringExecution: [term] };
+  await createPod('guest', '1', { affinity: { podAffinity } });
+  await createPod('other', '1');
+  await cluster.clock.advance(5000);
+  expect(await nodesOfPods()).toEqual([undefined, 'n1']);
+  await createPod('host', '1', { nodeSelector: { zone: 'b' } }, { app: 'web' });
+  await cluster.clock.advance(5000);
+  expect(await nodesOfPods()).toEqual(['n2', 'n2', 'n1']);
+});
+
+test('a Pod waits for its claim, and says which', async () => {
+  await cluster.addNode();
+  const persistentVolumeClaim = { claimName: 'data' };
+  await createPod('p', '1', { volumes: [{ name: 'v', persistentVolumeClaim }] });
+  await cluster.until(async () => (await cluster.pods())[0]?.status?.conditions !== undefined);
+  expect((await cluster.pods())[0]?.status?.conditions?.[0]?.message).toBe(
+    '0/1 nodes are available: persistentvolumeclaim "data" not found.',
+  );
+  const resources = { requests: { storage: '1Gi' } };
+  const spec = { accessModes: ['ReadWriteOnce'], resources };
+  const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', spec };
+  const metadata = { name: 'data', namespace: 'default' };
+  await cluster.client.create(PERSISTENT_VOLUME_CLAIMS, { ...claim, metadata });
+  await cluster.running(1);
+});
+
+test('500 Pods that keep apart by topology are all placed, each with few requests', async () => {
+  for (let i = 0; i < 8; i++) await cluster.addNode(`n${i}`, {}, { rack: `r${i % 4}` });
+  const labelSelector = { matchExpressions: [{ key: 'group', operator: 'Exists' } as const] };
+  const term = { labelSelector, topologyKey: 'rack', mismatchLabelKeys: ['group'] };
+  const podAntiAffinity = { requiredDuringSchedulingIgnoredDuringExecution: [term] };
+  const pods = Array.from({ length: 500 }, (_, i) => i);
+  await Promise.all(
+    pods.map((i) =>
+      createPod(`p${i}`, '10m', { affinity: { podAntiAffinity } }, { group: `g${i % 4}` }),
+    ),
+  );
+  const before = cluster.requests.length;
+  await cluster.running(500);
+  const racksOf = new Map<string, Set<string>>();
+  for (const { metadata, spec } of await cluster.pods()) {
+    const group = metadata.labels?.['group'] ?? '';
+    const rack = `${Number(spec.nodeName?.slice(1)) % 4}`;
+    racksOf.set(group, (racksOf.get(group) ?? new Set()).add(rack));
+  }
+  expect([...racksOf.values()].map(({ size }) => size)).toEqual([1, 1, 1, 1]);
+  // A binding and an Event for each.
+  expect(cluster.requests.length - before).toBeLessThan(1100);
 });
