@@ -21,7 +21,8 @@ import { JOB_SPEC } from '../kube/schema/job-schema.ts';
 import type { JsonSchema } from '../kube/schema/json-schema.ts';
 import { OBJECT_META } from '../kube/schema/meta-schema.ts';
 import { PERSISTENT_VOLUME_CLAIM } from '../kube/schema/volume-claim-schema.ts';
-import { immutable, ruled, SPEC_RULES, VOLUME_CLAIM_POLICY_RULES } from './schema-rules.ts';
+import * as rules from './schema-rules.ts';
+import { immutable, ruled } from './schema-rules.ts';
 import { STATUS } from './status-schema.ts';
 
 const JOB_TEMPLATE = object(
@@ -32,11 +33,21 @@ const JOB_TEMPLATE = object(
   { required: ['spec'], description: 'The Job that is created once for each replica.' },
 );
 
+/** The name of something, which rules compare. */
+function name(description?: string): JsonSchema {
+  return limited({ maxLength: rules.MAX_NAME_LENGTH }, string(description));
+}
+
+/** A list of names of ReplicatedJobs. */
+function targets(description: string): JsonSchema {
+  return limited({ maxItems: rules.MAX_REPLICATED_JOBS }, atomicList(name(), description));
+}
+
 const MAX_DEPENDENCIES = 5;
 
 const DEPENDS_ON = object(
   {
-    name: string('A ReplicatedJob that stands before this one.'),
+    name: name('A ReplicatedJob that stands before this one.'),
     status: oneOf(
       ['Ready', 'Complete'],
       'How far all its Jobs have to be. A Job that failed counts as Ready too.',
@@ -47,10 +58,16 @@ const DEPENDS_ON = object(
 
 const REPLICATED_JOB = object(
   {
-    name: string('Part of the names of the Jobs: JOBSET-NAME-INDEX.'),
+    name: ruled(
+      rules.REPLICATED_JOB_NAME_RULES,
+      name('Part of the names of the Jobs: JOBSET-NAME-INDEX.'),
+    ),
     groupName: defaulted(
       'default',
-      string('Jobs of one group are numbered through, across ReplicatedJobs.'),
+      ruled(
+        rules.GROUP_NAME_RULES,
+        name('Jobs of one group are numbered through, across ReplicatedJobs.'),
+      ),
     ),
     template: JOB_TEMPLATE,
     replicas: defaulted(
@@ -76,22 +93,28 @@ const NETWORK = object({
   enableDNSHostnames: boolean(
     'Whether Pods are reached as JOBSET-NAME-JOB-POD.SUBDOMAIN. On by default.',
   ),
-  subdomain: string('The headless Service that is created. The name of the JobSet by default.'),
+  subdomain: ruled(
+    rules.SUBDOMAIN_RULES,
+    name('The headless Service that is created. The name of the JobSet by default.'),
+  ),
   publishNotReadyAddresses: boolean('Whether names resolve before Pods are ready. On by default.'),
 });
 
 const SUCCESS_POLICY = object(
   {
     operator: oneOf(['All', 'Any'], 'Whether all Jobs have to complete, or any one.'),
-    targetReplicatedJobs: atomicList(string(), 'The ReplicatedJobs that count; all by default.'),
+    targetReplicatedJobs: targets('The ReplicatedJobs that count; all by default.'),
   },
   { required: ['operator'] },
 );
 
 const FAILURE_POLICY_RULE = object(
   {
-    name: string(
-      'Told as FailurePolicy_NAME in the reason of a restart. failurePolicyRuleINDEX by default.',
+    name: ruled(
+      rules.RULE_NAME_RULES,
+      name(
+        'Told as FailurePolicy_NAME in the reason of a restart. failurePolicyRuleINDEX by default.',
+      ),
     ),
     action: oneOf(
       [
@@ -104,20 +127,20 @@ const FAILURE_POLICY_RULE = object(
       'What a failure that matches leads to. RestartJob recreates the Job that failed and leaves ' +
         'the others. Restarts that ignore maxRestarts are not counted towards it.',
     ),
-    onJobFailureReasons: atomicList(
-      string(),
-      'Reasons of failed Jobs that match: BackoffLimitExceeded, DeadlineExceeded, FailedIndexes, ' +
-        'MaxFailedIndexesExceeded, PodFailurePolicy. All match by default.',
+    onJobFailureReasons: limited(
+      { maxItems: rules.MAX_JOB_FAILURE_REASONS },
+      atomicList(
+        ruled(rules.JOB_FAILURE_REASON_RULES, name()),
+        'Reasons of failed Jobs that match: BackoffLimitExceeded, DeadlineExceeded, FailedIndexes, ' +
+          'MaxFailedIndexesExceeded, PodFailurePolicy. All match by default.',
+      ),
     ),
     onJobFailureMessagePatterns: atomicList(
       string(),
       'RE2 regular expressions, of which one has to be found in the message of the failure. ' +
         'All messages match by default.',
     ),
-    targetReplicatedJobs: atomicList(
-      string(),
-      'The ReplicatedJobs whose Jobs match; all by default.',
-    ),
+    targetReplicatedJobs: targets('The ReplicatedJobs whose Jobs match; all by default.'),
   },
   { required: ['name', 'action'] },
 );
@@ -132,9 +155,15 @@ const FAILURE_POLICY = object({
         'all are gone. InPlaceRestart keeps Jobs and Pods and restarts the containers together.',
     ),
   ),
-  rules: atomicList(
-    FAILURE_POLICY_RULE,
-    'The first rule that matches a failure says what it leads to; without one, RestartJobSet.',
+  rules: ruled(
+    rules.FAILURE_POLICY_RULES_RULES,
+    limited(
+      { maxItems: rules.MAX_FAILURE_POLICY_RULES },
+      atomicList(
+        FAILURE_POLICY_RULE,
+        'The first rule that matches a failure says what it leads to; without one, RestartJobSet.',
+      ),
+    ),
   ),
 });
 
@@ -150,7 +179,7 @@ const STARTUP_POLICY = object(
 
 const COORDINATOR = object(
   {
-    replicatedJob: string('The ReplicatedJob of the coordinating Pod.'),
+    replicatedJob: name('The ReplicatedJob of the coordinating Pod.'),
     jobIndex: int64('Its Job. 0 by default.'),
     podIndex: int64('Its completion index. 0 by default.'),
   },
@@ -181,7 +210,14 @@ const VOLUME_CLAIM_POLICY = object({
 });
 
 const SPEC = object({
-  replicatedJobs: listMap(['name'], REPLICATED_JOB, 'The groups of Jobs that make up the JobSet.'),
+  replicatedJobs: limited(
+    { maxItems: rules.MAX_REPLICATED_JOBS },
+    listMap(
+      ['name'],
+      ruled(rules.REPLICATED_JOB_RULES, REPLICATED_JOB),
+      'The groups of Jobs that make up the JobSet.',
+    ),
+  ),
   network: immutable(described('How Pods find each other by name.', NETWORK)),
   successPolicy: immutable(described('When the JobSet is complete.', SUCCESS_POLICY)),
   failurePolicy: immutable(
@@ -195,7 +231,10 @@ const SPEC = object({
   ),
   suspend: boolean('A suspended JobSet has no running Pods.'),
   coordinator: described('The Pod that all others are told the address of.', COORDINATOR),
-  managedBy: string('The controller that acts on the JobSet, if it is not this one.'),
+  managedBy: limited(
+    { maxLength: 63 },
+    string('The controller that acts on the JobSet, if it is not this one.'),
+  ),
   ttlSecondsAfterFinished: limited(
     { minimum: 0 },
     int32('Seconds after its end at which the JobSet is deleted.'),
@@ -204,7 +243,7 @@ const SPEC = object({
     limited(
       { maxItems: MAX_CLAIM_POLICIES },
       atomicList(
-        ruled(VOLUME_CLAIM_POLICY_RULES, VOLUME_CLAIM_POLICY),
+        ruled(rules.VOLUME_CLAIM_POLICY_RULES, VOLUME_CLAIM_POLICY),
         'PersistentVolumeClaims that the Pods of all Jobs share.',
       ),
     ),
@@ -213,14 +252,17 @@ const SPEC = object({
 
 /** The schema of a whole JobSet, in the form that a CustomResourceDefinition takes. */
 export const JOBSET_SCHEMA: JsonSchema = customResourceSchema(
-  object(
-    {
-      apiVersion: string('jobset.x-k8s.io/v1alpha2'),
-      kind: string('JobSet'),
-      metadata: { type: 'object' },
-      spec: described('What is to run.', ruled(SPEC_RULES, SPEC)),
-      status: described('What the controller has seen and decided.', STATUS),
-    },
-    { description: 'Runs groups of Jobs as one workload, and restarts them together.' },
+  ruled(
+    rules.JOBSET_RULES,
+    object(
+      {
+        apiVersion: string('jobset.x-k8s.io/v1alpha2'),
+        kind: string('JobSet'),
+        metadata: { type: 'object', properties: { name: name() } },
+        spec: described('What is to run.', ruled(rules.SPEC_RULES, SPEC)),
+        status: described('What the controller has seen and decided.', STATUS),
+      },
+      { description: 'Runs groups of Jobs as one workload, and restarts them together.' },
+    ),
   ),
 );
