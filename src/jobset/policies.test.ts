@@ -4,7 +4,6 @@ import type { Job } from '../kube/job.ts';
 import type { Stored } from '../kube/meta.ts';
 import { classifyJobs } from './child-jobs.ts';
 import { withDefaults } from './defaults.ts';
-import { decideFailure } from './failure-policy.ts';
 import type { JobSetSpec, SuccessPolicy } from './jobset.ts';
 import { headlessService } from './network.ts';
 import { replicatedJobsStatus } from './replicated-jobs-status.ts';
@@ -46,67 +45,6 @@ describe('success policy', () => {
     });
     expect(meetsSuccessPolicy(none, [])).toBe(true);
     expect(meetsSuccessPolicy(withDefaults({ successPolicy: { operator } }), [])).toBe(true);
-  });
-});
-
-describe('failure policy', () => {
-  const failedAt = (name: string, time: string) =>
-    storedJob(name, 'a', {
-      status: { conditions: [{ type: 'Failed', status: 'True', lastTransitionTime: time }] },
-    });
-  const FAILED = [
-    failedAt('second', '2026-01-01T00:00:02Z'),
-    failedAt('first', '2026-01-01T00:00:01Z'),
-  ];
-  const policy = { failurePolicy: { maxRestarts: 1 } };
-
-  test.each([
-    [
-      'without a policy the JobSet fails',
-      {},
-      false,
-      true,
-      'Fail',
-      'FailedJobs',
-      'jobset failed due to one or more job failures',
-    ],
-    [
-      'within the budget all Jobs restart',
-      policy,
-      false,
-      true,
-      'RestartAll',
-      'DefaultFailurePolicy',
-      'applying RestartJobSet failure policy action',
-    ],
-    [
-      'beyond the budget the JobSet fails',
-      policy,
-      true,
-      true,
-      'Fail',
-      'ReachedMaxRestarts',
-      'jobset failed due to reaching max number of restarts',
-    ],
-    [
-      'a restart that is not counted needs no budget',
-      policy,
-      true,
-      false,
-      'RestartAll',
-      'DefaultFailurePolicy',
-      'applying RestartJobSet failure policy action',
-    ],
-  ])('%s', (_behaviour, spec, isSpent, counted, kind, reason, message) => {
-    expect(decideFailure(withDefaults(spec), FAILED, isSpent, counted)).toEqual({
-      kind,
-      reason,
-      message: `${message} (first failed job: first)`,
-    });
-  });
-
-  test('nothing failed, nothing to decide', () => {
-    expect(decideFailure(withDefaults(policy), [], false, true)).toEqual({ kind: 'None' });
   });
 });
 
