@@ -6,6 +6,7 @@ import { type AgentInjection, injectAgent, type RestartMode } from './agent-inje
 import type { DefaultedSpec } from './defaults.ts';
 import type { InjectAgent } from './job-template.ts';
 import { AGENT_INJECTION, RESTART_BACKOFF, RESTART_MODE } from './names.ts';
+import { terminateErrors, withoutTerminate } from './terminate-rules.ts';
 
 /**
  * What a JobSet's annotations say about its agents (design, section 4): which mode, and whether its
@@ -16,6 +17,8 @@ export interface AgentProgram {
   readonly image: string;
   /** The agent's program in that image and in the workers', by default `lockstep-agent`. */
   readonly command?: string;
+  /** Whether nodes know `Terminate` themselves, as those of the embedded cluster do. */
+  readonly nativeRestartRules?: boolean;
 }
 
 export function agentInjector(
@@ -23,9 +26,22 @@ export function agentInjector(
   annotations: StringMap | undefined,
   agent: AgentProgram,
 ): InjectAgent {
-  if (!wantsAgents(spec, annotations)) return (template) => template;
+  const express: InjectAgent =
+    agent.nativeRestartRules === true ? (template) => template : withoutTerminate;
+  if (!wantsAgents(spec, annotations)) return express;
   const mode = restartMode(annotations);
-  return (template) => injectAgent(template, { ...agent, mode }).template;
+  return (template) => express(injectAgent(template, { ...agent, mode }).template);
+}
+
+/** Restart rules of the templates that the nodes of this cluster have no way to follow. */
+export function restartRuleErrors(
+  { replicatedJobs }: DefaultedSpec,
+  { nativeRestartRules = false }: Pick<AgentProgram, 'nativeRestartRules'>,
+): readonly FieldError[] {
+  if (nativeRestartRules) return [];
+  return replicatedJobs.flatMap(({ template }, index) =>
+    terminateErrors(template.spec.template, `spec.replicatedJobs[${index}].template.spec.template`),
+  );
 }
 
 /** The outcome of the injection into one template, for its errors and warnings. */
