@@ -140,7 +140,7 @@ class QueuedRecorder implements EventRecorder {
 
   #newEntry(event: RecordedEvent): Entry {
     const now = microTimestamp(this.#options.clock);
-    const nanoseconds = BigInt(this.#options.clock.now()) * 1_000_000n;
+    const nanoseconds = BigInt(Math.floor(this.#options.clock.now())) * 1_000_000n;
     this.#sequence = (this.#sequence + 1) % 1_000_000;
     const suffix = (nanoseconds + BigInt(this.#sequence)).toString(16);
     return {
