@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { PlacementCluster, RACK } from '../../../test/fixtures/placement-cluster.ts';
 import { JOBSET_NAME, NODE_SELECTOR_STRATEGY } from '../../jobset/names.ts';
 import { EVENTS } from '../../kube/event.ts';
 import type { PartialObjectMetadata } from '../../kube/meta.ts';
@@ -6,7 +7,6 @@ import { NODES } from '../../kube/node.ts';
 import { PODS } from '../../kube/pod.ts';
 import { createEventRecorder, type EventRecorder } from '../../runtime/event-recorder.ts';
 import { createInformer, type Informer } from '../../runtime/informer.ts';
-import { PlacementCluster, RACK } from './placement.fixture.ts';
 import { startPlacementController } from './placement-controller.ts';
 
 let cluster: PlacementCluster;
