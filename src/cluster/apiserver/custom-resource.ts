@@ -6,6 +6,7 @@ import { findAll, parseJsonPath } from '../../kube/json-path.ts';
 import { string } from '../../kube/schema/builders.ts';
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
 import { OBJECT_META } from '../../kube/schema/meta-schema.ts';
+import { ruleTree } from '../../kube/schema/rule-evaluation.ts';
 import { type ApiObject, withMembers } from './api-object.ts';
 import { STATUS } from './built-in-kind.ts';
 import type { Collection } from './collection.ts';
@@ -36,6 +37,7 @@ export function customResources(
       verbs: ALL_VERBS,
       subresources: hasStatus(version) ? [STATUS] : [],
       schema: wholeSchema(version),
+      ...rulesOf(version),
       strategy: customStrategy(definition, hasStatus(version)),
       table: printerTable(version.additionalPrinterColumns ?? []),
       fieldLabels: selectableFields(version),
@@ -57,6 +59,11 @@ function wholeSchema(version: CustomResourceVersion): JsonSchema {
   };
   const properties = { ...schema.properties, apiVersion: string(), kind: string() };
   return { ...schema, type: 'object', properties: { ...properties, metadata: OBJECT_META } };
+}
+
+function rulesOf({ schema }: CustomResourceVersion): Pick<ServedResource, 'rules'> {
+  const rules = schema?.openAPIV3Schema && ruleTree(schema.openAPIV3Schema);
+  return rules === undefined ? {} : { rules };
 }
 
 function customStrategy(definition: CustomResourceDefinition, splitsStatus: boolean): Strategy {

@@ -1,5 +1,6 @@
 import type { Resource } from '../../kube/resource.ts';
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
+import type { RuleTree } from '../../kube/schema/rule-evaluation.ts';
 import type { ApiObject, StoredObject } from './api-object.ts';
 import type { Collection } from './collection.ts';
 import type { Strategy } from './strategy.ts';
@@ -19,6 +20,8 @@ export interface ServedResource extends Resource {
   readonly subresources: readonly Subresource[];
   /** Of the whole object; metadata is left to the server's own schema. */
   readonly schema: JsonSchema;
+  /** What a custom resource's schema says in expressions, if anything. */
+  readonly rules?: RuleTree;
   readonly strategy: Strategy;
   readonly table: TableLayout;
   /** Field labels beyond `metadata.name` and `metadata.namespace` that lists may select by. */

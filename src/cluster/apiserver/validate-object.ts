@@ -1,5 +1,6 @@
 import { formatFieldError } from '../../kube/field-error.ts';
 import { validateListTypes } from '../../kube/schema/list-types.ts';
+import { violations } from '../../kube/schema/rule-evaluation.ts';
 import { validate } from '../../kube/schema/validate.ts';
 import type { FieldError } from '../../kube/status.ts';
 import { objectMetaErrors, objectMetaUpdateErrors } from '../../kube/validation/object-meta.ts';
@@ -11,7 +12,7 @@ export function validateNew(of: ServedResource, object: ApiObject): readonly Fie
   const bySchema = validateBySchema(of, object);
   const byKind = isWhole(bySchema) ? of.strategy.validate(object) : [];
   const general = objectMetaErrors(object.metadata, metadataRules(of));
-  return eachOnce([...general, ...byKind], bySchema);
+  return withViolations(of, object, undefined, eachOnce([...general, ...byKind], bySchema));
 }
 
 /** The same for a change of an object. */
@@ -24,8 +25,36 @@ export function validateChanged(
   const bySchema = validateBySchema(of, object);
   const byKind = isWhole(bySchema) ? of.strategy.validateUpdate(object, old, subresource) : [];
   const general = objectMetaUpdateErrors(object.metadata, old.metadata, metadataRules(of));
-  return eachOnce([...general, ...byKind], bySchema);
+  return withViolations(of, object, old, eachOnce([...general, ...byKind], bySchema));
 }
+
+/** Rules in expressions come last, and only for an object whose shape they can rely on. */
+function withViolations(
+  { rules }: ServedResource,
+  object: ApiObject,
+  old: StoredObject | undefined,
+  errors: readonly FieldError[],
+): readonly FieldError[] {
+  if (rules === undefined) return errors;
+  if (errors.some(({ type }) => BLOCKS_RULES.has(type))) return [...errors, RULES_NOT_CHECKED];
+  return [...errors, ...violations(rules, object, old)];
+}
+
+const BLOCKS_RULES: ReadonlySet<FieldError['type']> = new Set([
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+]);
+
+const RULES_NOT_CHECKED: FieldError = {
+  type: 'FieldValueInvalid',
+  field: '<nil>',
+  badValue: null,
+  detail:
+    'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+};
 
 /** The rules of a kind rely on the types and the required fields that its schema demands. */
 function isWhole(bySchema: readonly FieldError[]): boolean {

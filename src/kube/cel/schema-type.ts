@@ -116,7 +116,10 @@ function objectType(schema: JsonSchema): CelType | undefined {
   for (const [name, property] of Object.entries(properties)) {
     const escaped = escapedFieldName(name);
     const type = schemaType(property);
-    if (escaped !== undefined && type !== undefined) fields.set(escaped, type);
+    if (escaped === undefined || type === undefined) continue;
+    fields.set(escaped, type);
+    // After a dot a reserved word is a name like any other, as in `metadata.namespace`.
+    if (escaped === `__${name}__`) fields.set(name, type);
   }
   return { kind: 'object', fields };
 }

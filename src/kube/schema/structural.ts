@@ -14,7 +14,7 @@ import { patternDefect } from './pattern.ts';
 import { prune } from './prune.ts';
 import { validate } from './validate.ts';
 
-/** Problems of the schema at `path`, `spec.versions[0].schema.openAPIV3Schema` for example. */
+/** Problems of the schema at `path`, `spec.validation.openAPIV3Schema` for example. */
 export function structuralErrors(schema: JsonSchema, path: string): FieldError[] {
   const errors: FieldError[] = [];
   if (schema.nullable === true) {

@@ -69,7 +69,7 @@ test.each<[name: string, definition: CustomResourceDefinition, problems: string[
       ],
     }),
     [
-      'spec.versions[0].schema.openAPIV3Schema.properties[a].type: Required value: must not be empty for specified object fields',
+      'spec.validation.openAPIV3Schema.properties[a].type: Required value: must not be empty for specified object fields',
     ],
   ],
   [
@@ -85,7 +85,7 @@ test.each<[name: string, definition: CustomResourceDefinition, problems: string[
       ],
     }),
     [
-      'spec.versions[0].additionalPrinterColumns[0].type: Invalid value: "text": must be one of boolean,date,integer,number,string',
+      'spec.additionalPrinterColumns[0].type: Invalid value: "text": must be one of boolean,date,integer,number,string',
     ],
   ],
 ])('a definition with %s', (_name, definition, problems) => {

@@ -5,9 +5,12 @@ import type {
   CustomResourceVersion,
   PrinterColumn,
 } from '../custom-resource-definition.ts';
+import { deepEqual } from '../deep-equal.ts';
 import { invalidValue, required } from '../field-error.ts';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
 import { dns1035LabelErrors, dns1123SubdomainErrors } from '../names.ts';
+import type { JsonSchema } from '../schema/json-schema.ts';
+import { ruleErrors, ruleFormErrors } from '../schema/rule-structure.ts';
 import { structuralErrors } from '../schema/structural.ts';
 import type { FieldError } from '../status.ts';
 import { withDefaults, withMember } from './members.ts';
@@ -85,8 +88,9 @@ function specErrors({ spec }: CustomResourceDefinition): FieldError[] {
   } else if (!group.includes('.')) {
     errors.push(invalidValue('spec.group', group, 'should be a domain with at least one dot'));
   }
+  const shared = sharedParts(versions);
   versions.forEach((version, index) => {
-    errors.push(...versionErrors(version, `spec.versions[${index}]`));
+    errors.push(...versionErrors(version, `spec.versions[${index}]`, index, shared));
   });
   if (new Set(versions.map(({ name }) => name)).size < versions.length) {
     errors.push(invalidValue('spec.versions', versions, 'must contain unique version names'));
@@ -98,18 +102,51 @@ function specErrors({ spec }: CustomResourceDefinition): FieldError[] {
   return [...errors, ...namesErrors(names, 'spec.names')];
 }
 
-function versionErrors(version: CustomResourceVersion, path: string): FieldError[] {
+/**
+ * What all versions have in common is not theirs but the definition's: the server tells of it once,
+ * under another path.
+ */
+interface SharedParts {
+  readonly schema: boolean;
+  readonly columns: boolean;
+}
+
+function sharedParts(versions: readonly CustomResourceVersion[]): SharedParts {
+  const [first] = versions;
+  return {
+    schema: versions.every(({ schema }) => deepEqual(schema, first?.schema)),
+    columns: versions.every((version) =>
+      deepEqual(version.additionalPrinterColumns, first?.additionalPrinterColumns),
+    ),
+  };
+}
+
+function versionErrors(
+  version: CustomResourceVersion,
+  path: string,
+  index: number,
+  shared: SharedParts,
+): FieldError[] {
   const { name, schema, additionalPrinterColumns: columns = [] } = version;
-  const schemaPath = `${path}.schema.openAPIV3Schema`;
   const root = schema?.openAPIV3Schema;
   const complaints = dns1035LabelErrors(name);
+  const errors: FieldError[] = [];
+  if (complaints.length > 0) errors.push(invalidValue(`${path}.name`, name, complaints.join(',')));
+  if (root === undefined) errors.push(required(`${path}.schema.openAPIV3Schema`));
+  else if (!shared.schema) errors.push(...schemaErrors(root, `${path}.schema.openAPIV3Schema`));
+  else if (index === 0) errors.push(...schemaErrors(root, 'spec.validation.openAPIV3Schema'));
+  if (shared.columns && index > 0) return errors;
+  const columnsPath = `${shared.columns ? 'spec' : path}.additionalPrinterColumns`;
   return [
-    ...(complaints.length === 0 ? [] : [invalidValue(`${path}.name`, name, complaints.join(','))]),
-    ...(root === undefined ? [required(schemaPath)] : structuralErrors(root, schemaPath)),
-    ...columns.flatMap((column, index) =>
-      columnErrors(column, `${path}.additionalPrinterColumns[${index}]`),
-    ),
+    ...errors,
+    ...columns.flatMap((column, at) => columnErrors(column, `${columnsPath}[${at}]`)),
   ];
+}
+
+/** Rules are compiled only where the schema that they are about is sound. */
+function schemaErrors(schema: JsonSchema, path: string): FieldError[] {
+  const errors = [...structuralErrors(schema, path), ...ruleFormErrors(schema, path)];
+  return errors.length > 0 ? errors : ruleErrors(schema, path);
 }
 
 const COLUMN_TYPES: readonly string[] = ['boolean', 'date', 'integer', 'number', 'string'];
