@@ -181,14 +181,11 @@ test('a Job that fails in a group that restarts in place recreates all Jobs in t
   });
 });
 
-test('a spec that cannot be right is said to be so, and works when it is put right', async () => {
-  await group.create({
-    replicatedJobs: [replicatedJob('w')],
-    successPolicy: { operator: 'All', targetReplicatedJobs: ['x'] },
-  });
+test('what cannot be right is said to be so, and works when it is put right', async () => {
+  await group.create({ replicatedJobs: [replicatedJob('w')] }, { 'lockstep/restart-mode': 'Fast' });
   await group.until(({ conditions }) => conditions?.some(isTrue('Rejected')) ?? false);
   expect(await jobs()).toEqual(new Map());
-  await group.patch({ spec: { successPolicy: { targetReplicatedJobs: ['w'] } } });
+  await group.patch({ metadata: { annotations: { 'lockstep/restart-mode': 'Sidecar' } } });
   await group.cluster.running(1);
 });
 
