@@ -6,10 +6,16 @@
  */
 import type { Container, ContainerRestartRule, PodTemplateSpec } from '../kube/pod.ts';
 import type { FieldError } from '../kube/status.ts';
+import {
+  sidecarConflicts,
+  sidecarWarnings,
+  supervisorConflicts,
+  supervisorWarnings,
+  templateConflicts,
+} from './agent-conflicts.ts';
 import { agentEnvironment, environmentErrors, mergeEnvironment } from './agent-environment.ts';
 import {
   AGENT_COMMAND,
-  AGENT_CONTAINER,
   AGENT_CONTAINER_NAME,
   AGENT_TOKEN_VOLUME_NAME,
   BARRIER_PATH,
@@ -53,11 +59,7 @@ export function injectAgent(template: PodTemplateSpec, options: AgentOptions): A
     options.mode === 'Sidecar'
       ? injectSidecar(template, options)
       : injectSupervisor(template, options);
-  const errors = [
-    ...annotationErrors(template, options),
-    ...volumeErrors(template, options),
-    ...injection.errors,
-  ];
+  const errors = [...templateConflicts(template, prefix(options)), ...injection.errors];
   return errors.length > 0 ? { template, warnings: injection.warnings, errors } : injection;
 }
 
@@ -78,13 +80,14 @@ const RESTART_POD_ON_FAILURE: ContainerRestartRule = {
 
 function injectSidecar(template: PodTemplateSpec, options: AgentOptions): AgentInjection {
   const { spec } = template;
+  const hasToken = needsToken(template);
   const agent: Container = {
     name: AGENT_CONTAINER_NAME,
     image: options.image,
     command: [options.command ?? AGENT_COMMAND],
     ports: [{ containerPort: BARRIER_PORT }],
     env: agentEnvironment(options.exitCode ?? DEFAULT_RESTART_EXIT_CODE),
-    volumeMounts: agentMounts(template),
+    volumeMounts: agentMounts(hasToken),
     restartPolicy: 'Always',
     restartPolicyRules: [RESTART_POD_ON_EVERY_EXIT],
     startupProbe: {
@@ -100,21 +103,12 @@ function injectSidecar(template: PodTemplateSpec, options: AgentOptions): AgentI
         ...spec,
         initContainers: [...(spec.initContainers ?? []), agent],
         containers: spec.containers.map(withRestartRules),
-        volumes: [...(spec.volumes ?? []), ...agentVolumes(template)],
+        volumes: [...(spec.volumes ?? []), ...agentVolumes(hasToken)],
       },
     },
-    warnings: spec.containers.flatMap(loneRestartWarnings),
-    errors: [],
+    warnings: sidecarWarnings(spec.containers),
+    errors: sidecarConflicts(template, prefix(options)),
   };
-}
-
-function loneRestartWarnings(container: Container): readonly string[] {
-  return (container.restartPolicyRules ?? []).some((rule) => rule.action === 'Restart')
-    ? [
-        `container "${container.name}" has a restart rule with action Restart: in Sidecar mode it ` +
-          'restarts this container alone, in its epoch, without the rest of the group',
-      ]
-    : [];
 }
 
 /**
@@ -132,7 +126,7 @@ function injectSupervisor(template: PodTemplateSpec, options: AgentOptions): Age
       errors: [
         {
           type: 'FieldValueRequired',
-          field: field(options, 'spec.containers[0].command'),
+          field: `${prefix(options)}spec.containers[0].command`,
           detail:
             'a supervising agent starts the worker itself and cannot know the entry point of the image',
         },
@@ -145,11 +139,12 @@ function injectSupervisor(template: PodTemplateSpec, options: AgentOptions): Age
     ...(rules.length === 0 ? [] : [{ name: ENV_RESTART_RULES, value: JSON.stringify(rules) }]),
   ];
   const { args, ...rest } = worker;
+  const hasToken = needsToken(template) && !mountsCredentials(worker);
   const supervised: Container = {
     ...withRestartRules(rest),
     command: [options.command ?? AGENT_COMMAND, '--', ...(worker.command ?? []), ...(args ?? [])],
     env: mergeEnvironment(worker.env ?? [], added),
-    volumeMounts: [...(worker.volumeMounts ?? []), ...agentMounts(template)],
+    volumeMounts: [...(worker.volumeMounts ?? []), ...agentMounts(hasToken)],
   };
   return {
     template: {
@@ -157,31 +152,15 @@ function injectSupervisor(template: PodTemplateSpec, options: AgentOptions): Age
       spec: {
         ...spec,
         containers: [supervised, ...others.map(withRestartRules)],
-        volumes: [...(spec.volumes ?? []), ...agentVolumes(template)],
+        volumes: [...(spec.volumes ?? []), ...agentVolumes(hasToken)],
       },
     },
     warnings: supervisorWarnings(worker, others),
-    errors: environmentErrors(worker, added, field(options, 'spec.containers[0].env')),
+    errors: [
+      ...environmentErrors(worker, added, `${prefix(options)}spec.containers[0].env`),
+      ...supervisorConflicts(worker, prefix(options)),
+    ],
   };
-}
-
-function supervisorWarnings(worker: Container, others: readonly Container[]): readonly string[] {
-  const probes = (['livenessProbe', 'startupProbe'] as const).filter(
-    (name) => worker[name] !== undefined,
-  );
-  return [
-    ...probes.map(
-      (name) =>
-        `container "${worker.name}" has a ${name}: in Supervisor mode it also runs while the agent ` +
-        'waits at the barrier and no worker can answer it',
-    ),
-    ...(others.length === 0
-      ? []
-      : [
-          `in Supervisor mode only the first container, "${worker.name}", restarts with the group; ` +
-            `${others.map(({ name }) => `"${name}"`).join(', ')} run on`,
-        ]),
-  ];
 }
 
 /** An explicit policy stays: with the rule before it, it only decides about exit code 0. */
@@ -194,10 +173,10 @@ function withRestartRules(container: Container): Container {
   };
 }
 
-function agentMounts(template: PodTemplateSpec): NonNullable<Container['volumeMounts']> {
+function agentMounts(hasToken: boolean): NonNullable<Container['volumeMounts']> {
   return [
     { name: MARKER_VOLUME_NAME, mountPath: MARKER_DIRECTORY },
-    ...(needsToken(template)
+    ...(hasToken
       ? [
           {
             name: AGENT_TOKEN_VOLUME_NAME,
@@ -212,9 +191,9 @@ function agentMounts(template: PodTemplateSpec): NonNullable<Container['volumeMo
 /** Kubernetes' own lifetime of mounted tokens: an hour, and 7 s by which it recognises them. */
 const TOKEN_EXPIRATION_SECONDS = 3607;
 
-function agentVolumes(template: PodTemplateSpec): NonNullable<PodTemplateSpec['spec']['volumes']> {
+function agentVolumes(hasToken: boolean): NonNullable<PodTemplateSpec['spec']['volumes']> {
   const marker = { name: MARKER_VOLUME_NAME, emptyDir: {} };
-  if (!needsToken(template)) return [marker];
+  if (!hasToken) return [marker];
   const token = {
     name: AGENT_TOKEN_VOLUME_NAME,
     projected: {
@@ -237,33 +216,14 @@ function needsToken(template: PodTemplateSpec): boolean {
   return template.spec.automountServiceAccountToken === false;
 }
 
-function annotationErrors(template: PodTemplateSpec, options: AgentOptions): readonly FieldError[] {
-  const named = template.metadata?.annotations?.[AGENT_CONTAINER];
-  if (named === undefined) return [];
-  return [
-    {
-      type: 'FieldValueInvalid',
-      field: field(options, `metadata.annotations[${AGENT_CONTAINER}]`),
-      badValue: named,
-      detail: 'must be the name of a container or init container of this template',
-    },
-  ];
-}
-
-function volumeErrors(template: PodTemplateSpec, options: AgentOptions): readonly FieldError[] {
-  return (template.spec.volumes ?? []).flatMap(({ name }, index): readonly FieldError[] =>
-    name === MARKER_VOLUME_NAME || name === AGENT_TOKEN_VOLUME_NAME
-      ? [
-          {
-            type: 'FieldValueForbidden',
-            field: field(options, `spec.volumes[${index}].name`),
-            detail: `"${name}" is the name of a volume of the injected agent`,
-          },
-        ]
-      : [],
+/** Where its files are mounted already, they are the agent's too. */
+function mountsCredentials({ volumeMounts = [] }: Container): boolean {
+  return volumeMounts.some(
+    ({ mountPath }) => mountPath.replace(/\/+$/, '') === SERVICE_ACCOUNT_DIRECTORY,
   );
 }
 
-function field(options: AgentOptions, name: string): string {
-  return options.path === undefined ? name : `${options.path}.${name}`;
+/** In front of the fields of errors. */
+function prefix({ path }: AgentOptions): string {
+  return path === undefined ? '' : `${path}.`;
 }

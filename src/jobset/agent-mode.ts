@@ -1,11 +1,21 @@
-import { notSupported } from '../kube/field-error.ts';
+import { notSupported, required } from '../kube/field-error.ts';
 import type { StringMap } from '../kube/meta.ts';
 import type { PodTemplateSpec } from '../kube/pod.ts';
 import type { FieldError } from '../kube/status.ts';
 import { type AgentInjection, injectAgent, type RestartMode } from './agent-injection.ts';
 import type { DefaultedSpec } from './defaults.ts';
 import type { InjectAgent } from './job-template.ts';
-import { AGENT_INJECTION, RESTART_BACKOFF, RESTART_MODE } from './names.ts';
+import {
+  AGENT_CONTAINER,
+  AGENT_CONTAINER_NAME,
+  AGENT_INJECTION,
+  ENV_EXIT_CODE,
+  RESTART_BACKOFF,
+  RESTART_MODE,
+  UPSTREAM_AGENT_CONTAINER_NAME,
+  UPSTREAM_ENV_EXIT_CODE,
+} from './names.ts';
+import { templateAgent, templateAgentWarning } from './template-agent.ts';
 import { terminateErrors, withoutTerminate } from './terminate-rules.ts';
 
 /**
@@ -51,8 +61,19 @@ export function tryInjection(
   spec: DefaultedSpec,
   annotations: StringMap | undefined,
 ): AgentInjection {
-  if (!wantsAgents(spec, annotations)) return { template, warnings: [], errors: [] };
-  return injectAgent(template, { image: '', mode: restartMode(annotations), path });
+  if (wantsAgents(spec, annotations)) {
+    return injectAgent(template, { image: '', mode: restartMode(annotations), path });
+  }
+  if (spec.failurePolicy?.restartStrategy !== 'InPlaceRestart') {
+    return { template, warnings: [], errors: [] };
+  }
+  const own = templateAgent(template);
+  if (own === undefined) {
+    const detail = `${AGENT_INJECTION} is Disabled, so the template needs an agent of its own: a container named ${AGENT_CONTAINER_NAME} or ${UPSTREAM_AGENT_CONTAINER_NAME}, one with environment variable ${ENV_EXIT_CODE} or ${UPSTREAM_ENV_EXIT_CODE}, or one that annotation ${AGENT_CONTAINER} of the template names`;
+    return { template, warnings: [], errors: [required(`${path}.spec.initContainers`, detail)] };
+  }
+  const warning = templateAgentWarning(template, own);
+  return { template, warnings: warning === undefined ? [] : [warning], errors: [] };
 }
 
 /** Values of our annotations that mean nothing. */
