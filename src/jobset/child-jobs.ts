@@ -1,42 +1,100 @@
 import type { Job } from '../kube/job.ts';
 import type { Stored } from '../kube/meta.ts';
 import { isTrue } from './conditions.ts';
-import { REPLICATED_JOB_NAME, RESTART_ATTEMPT } from './names.ts';
+import type { DefaultedReplicatedJob } from './defaults.ts';
+import type { FeatureGates } from './feature-gates.ts';
+import { type BrokenLabels, brokenLabels, isReadable, labelOf } from './job-labels.ts';
+import type { JobSetStatus } from './jobset.ts';
+import { JOB_INDEX, JOB_RESTART_ATTEMPT, REPLICATED_JOB_NAME, RESTART_ATTEMPT } from './names.ts';
+import { goneSuccesses, type JobIndexes, recordedSuccesses } from './succeeded-jobs.ts';
 
-/** A JobSet's Jobs by what they mean to it (spec 4.4). Each Job is in exactly one list. */
+/** A JobSet's Jobs by what they mean to it (spec 4.4). Each Job is in exactly one of these lists. */
 export interface ChildJobs {
   /** Of an earlier attempt: to be deleted, and in the way of their successors until they are gone. */
   readonly previous: readonly Stored<Job>[];
   readonly active: readonly Stored<Job>[];
   readonly successful: readonly Stored<Job>[];
   readonly failed: readonly Stored<Job>[];
-  /** Whose attempt cannot be told. They hold their name and are left alone. */
-  readonly unreadable: readonly UnreadableJob[];
+  /** Beyond the replicas that the spec asks for (any more): to be deleted. */
+  readonly surplus: readonly Stored<Job>[];
+  /** Whose labels say too little to belong to any of the above. They hold their names. */
+  readonly unreadable: readonly BrokenLabels[];
+  /** Successes whose Jobs are gone, by ReplicatedJob. */
+  readonly gone: JobIndexes;
+  /** Jobs of any list whose labels are wrong, and what they have to be. */
+  readonly mislabelled: readonly BrokenLabels[];
 }
 
-export interface UnreadableJob {
-  readonly job: Stored<Job>;
-  /** Names the label, its value and what was expected. */
-  readonly problem: string;
+/** What the spec and the status ask of child Jobs. */
+export interface Asked {
+  /** The attempt of all Jobs. */
+  readonly restarts: number;
+  /** By ReplicatedJob and job index, the attempt of that Job alone; undefined without the gate. */
+  readonly jobRestarts: ReadonlyMap<string, readonly number[]> | undefined;
+  readonly replicas: ReadonlyMap<string, number>;
+  /** By ReplicatedJob, the Jobs that have succeeded already, such as `0,2-5`. */
+  readonly succeeded: ReadonlyMap<string, string>;
 }
 
-/** `restarts` is the attempt that the status asks for; Jobs of a lower one are `previous`. */
-export function classifyJobs(jobs: readonly Stored<Job>[], restarts: number): ChildJobs {
-  const previous: Stored<Job>[] = [];
-  const active: Stored<Job>[] = [];
-  const successful: Stored<Job>[] = [];
-  const failed: Stored<Job>[] = [];
-  const unreadable: UnreadableJob[] = [];
+export function askedOf(
+  replicatedJobs: readonly DefaultedReplicatedJob[],
+  { restarts = 0, replicatedJobsStatus = [] }: JobSetStatus,
+  gates: FeatureGates,
+): Asked {
+  return {
+    restarts,
+    jobRestarts: gates.RestartJob
+      ? new Map(replicatedJobsStatus.map(({ name, jobRestarts = [] }) => [name, jobRestarts]))
+      : undefined,
+    replicas: new Map(replicatedJobs.map(({ name, replicas }) => [name, replicas])),
+    succeeded: recordedSuccesses(replicatedJobsStatus),
+  };
+}
+
+/** `vanished` are finished Jobs that are gone: what they achieved or caused still counts. */
+export function classifyJobs(
+  jobs: readonly Stored<Job>[],
+  asked: Asked,
+  vanished: readonly Stored<Job>[] = [],
+): ChildJobs {
+  const lists: Record<State, Stored<Job>[]> = {
+    previous: [],
+    active: [],
+    successful: [],
+    failed: [],
+    surplus: [],
+  };
+  const unreadable: BrokenLabels[] = [];
+  const mislabelled: BrokenLabels[] = [];
   for (const job of jobs) {
-    const text = job.metadata.labels?.[RESTART_ATTEMPT];
-    if (text === undefined || !/^-?\d{1,10}$/.test(text)) {
-      unreadable.push({ job, problem: attemptProblem(job, text) });
-    } else if (Number(text) < restarts) previous.push(job);
-    else if (isTrue(job.status?.conditions, 'Failed')) failed.push(job);
-    else if (isTrue(job.status?.conditions, 'Complete')) successful.push(job);
-    else active.push(job);
+    const broken = brokenLabels(job, asked.jobRestarts !== undefined);
+    if (broken === undefined || isReadable(broken)) lists[stateOf(job, asked)].push(job);
+    else unreadable.push(broken);
+    if (broken !== undefined && isReadable(broken)) mislabelled.push(broken);
   }
-  return { previous, active, successful, failed, unreadable };
+  const succeeded = vanished.filter((job) => stateOf(job, asked) === 'successful');
+  const failed = vanished.filter((job) => stateOf(job, asked) === 'failed');
+  return {
+    ...lists,
+    failed: [...lists.failed, ...failed],
+    unreadable,
+    gone: goneSuccesses(asked.succeeded, asked.replicas, jobs, succeeded),
+    mislabelled,
+  };
+}
+
+type State = 'previous' | 'active' | 'successful' | 'failed' | 'surplus';
+
+function stateOf(job: Stored<Job>, asked: Asked): State {
+  const name = replicatedJobOf(job) ?? '';
+  const index = jobIndexOf(job);
+  if (index >= (asked.replicas.get(name) ?? Number.POSITIVE_INFINITY)) return 'surplus';
+  if (Number(labelOf(job, RESTART_ATTEMPT)) < asked.restarts) return 'previous';
+  // A Job of a time before this label has not been restarted alone.
+  const ownAttempt = Number(labelOf(job, JOB_RESTART_ATTEMPT) ?? 0);
+  if (ownAttempt < (asked.jobRestarts?.get(name)?.[index] ?? 0)) return 'previous';
+  if (isTrue(job.status?.conditions, 'Failed')) return 'failed';
+  return isTrue(job.status?.conditions, 'Complete') ? 'successful' : 'active';
 }
 
 /** Jobs of the present attempt. */
@@ -44,12 +102,12 @@ export function currentJobs(jobs: ChildJobs): readonly Stored<Job>[] {
   return [...jobs.active, ...jobs.successful, ...jobs.failed];
 }
 
-/** The ReplicatedJob that a Job was made for, or undefined if its label is gone. */
+/** The ReplicatedJob that a Job was made for, or undefined if its labels do not say so. */
 export function replicatedJobOf(job: Job): string | undefined {
-  return job.metadata.labels?.[REPLICATED_JOB_NAME];
+  return labelOf(job, REPLICATED_JOB_NAME);
 }
 
-function attemptProblem(job: Stored<Job>, text: string | undefined): string {
-  const value = text === undefined ? 'is missing' : `is "${text}"`;
-  return `label ${RESTART_ATTEMPT} of Job ${job.metadata.name} ${value}, expected an integer`;
+/** The index of a Job in its ReplicatedJob; NaN if its labels do not say so. */
+export function jobIndexOf(job: Job): number {
+  return Number(labelOf(job, JOB_INDEX) ?? Number.NaN);
 }

@@ -1,7 +1,10 @@
 import type { Condition, ConditionStatus } from '../kube/meta.ts';
 import { timeText } from '../kube/time.ts';
 
-/** Condition types of a JobSet (spec 4.13), and `RestartingInPlace`, which is ours. */
+/**
+ * Condition types of a JobSet (spec 4.13), and three of ours: `RestartingInPlace`; `Rejected`, the
+ * spec cannot be acted on; `NameConflict`, somebody else's object has a name that the JobSet needs.
+ */
 export type ConditionType =
   | 'Completed'
   | 'Failed'
@@ -10,7 +13,8 @@ export type ConditionType =
   | 'StartupPolicyCompleted'
   | 'RestartingJobSet'
   | 'RestartingInPlace'
-  | 'Rejected';
+  | 'Rejected'
+  | 'NameConflict';
 
 export interface ConditionChange {
   readonly type: ConditionType;
@@ -21,7 +25,9 @@ export interface ConditionChange {
 
 /**
  * The list with the change applied, or the same list if it says so already. A condition that is not
- * there is only added when it becomes True; `lastTransitionTime` moves only when the status does.
+ * there is only added when it becomes True; `lastTransitionTime` moves only when the status does. Of
+ * the two that tell of the startup policy, one that becomes True turns the other off in its place,
+ * and that one keeps everything else that it said.
  */
 export function changeCondition(
   conditions: readonly Condition[],
@@ -31,7 +37,8 @@ export function changeCondition(
   const old = conditions.find(({ type }) => type === change.type);
   if (old === undefined) {
     if (change.status !== 'True') return conditions;
-    return [...conditions, { ...change, lastTransitionTime: timeText(nowMs) }];
+    const added: Condition = { ...change, lastTransitionTime: timeText(nowMs) };
+    return [...withoutCounterpart(conditions, change), added];
   }
   const isSameStatus = old.status === change.status;
   if (isSameStatus && old.reason === change.reason && old.message === change.message) {
@@ -39,7 +46,25 @@ export function changeCondition(
   }
   const lastTransitionTime = isSameStatus ? old.lastTransitionTime : timeText(nowMs);
   const changed: Condition = { ...old, ...change, lastTransitionTime };
-  return conditions.map((condition) => (condition === old ? changed : condition));
+  return withoutCounterpart(conditions, change).map((condition) =>
+    condition === old ? changed : condition,
+  );
+}
+
+const COUNTERPARTS: Partial<Record<string, ConditionType>> = {
+  StartupPolicyInProgress: 'StartupPolicyCompleted',
+  StartupPolicyCompleted: 'StartupPolicyInProgress',
+};
+
+function withoutCounterpart(
+  conditions: readonly Condition[],
+  change: ConditionChange,
+): readonly Condition[] {
+  const counterpart = COUNTERPARTS[change.type];
+  if (counterpart === undefined || change.status !== 'True') return conditions;
+  return conditions.map((each) =>
+    each.type === counterpart ? { ...each, status: 'False' } : each,
+  );
 }
 
 export function isTrue(

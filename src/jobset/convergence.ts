@@ -1,14 +1,25 @@
-import type { Service } from '../kube/core.ts';
+import type { PersistentVolumeClaim, Service } from '../kube/core.ts';
 import type { Job } from '../kube/job.ts';
-import type { Stored } from '../kube/meta.ts';
+import type { Stored, StringMap } from '../kube/meta.ts';
 import { agentInjector } from './agent-mode.ts';
-import type { DefaultedReplicatedJob } from './defaults.ts';
-import { buildJob, type JobSetIdentity, ownerReferenceTo } from './job-template.ts';
-import { jobName } from './naming.ts';
-import { headlessService } from './network.ts';
-import type { Planning } from './planning.ts';
+import { askedOf } from './child-jobs.ts';
+import { type JobSize, sizeChanges } from './elastic.ts';
+import { jobCreations } from './job-creation.ts';
+import type { JobResume } from './job-resume.ts';
+import {
+  type BuildJob,
+  type JobSetIdentity,
+  jobBuilder,
+  ownerReferenceTo,
+} from './job-template.ts';
+import { reportConflicts } from './name-conflict.ts';
+import { headlessService, serviceProblem } from './network.ts';
+import { type Planning, startupOrderOf } from './planning.ts';
 import { mayCreateJobs } from './restart-strategy.ts';
-import { isSuspended, type JobResume, resumeOf } from './suspend.ts';
+import { reportStartup } from './startup-policy.ts';
+import { beginResume, resumeJobs, suspendJobs } from './suspend.ts';
+import { deletions, tidyUp } from './tidying.ts';
+import { volumeClaims } from './volume-claims.ts';
 
 /**
  * The steps that bring the cluster to what the JobSet asks for: delete what is outdated, create what
@@ -16,91 +27,91 @@ import { isSuspended, type JobResume, resumeOf } from './suspend.ts';
  */
 export type Action =
   | { readonly kind: 'CreateService'; readonly service: Service }
+  | { readonly kind: 'CreateClaim'; readonly claim: PersistentVolumeClaim }
   | { readonly kind: 'CreateJob'; readonly job: Job }
   | { readonly kind: 'DeleteJob'; readonly job: Stored<Job> }
+  | { readonly kind: 'RelabelJob'; readonly job: Stored<Job>; readonly labels: StringMap }
+  | { readonly kind: 'ResizeJob'; readonly job: Stored<Job>; readonly size: JobSize }
   | { readonly kind: 'SuspendJob'; readonly job: Stored<Job> }
-  | { readonly kind: 'ResumeJob'; readonly job: Stored<Job>; readonly resume: JobResume };
+  | { readonly kind: 'ResumeJob'; readonly job: Stored<Job>; readonly resume: JobResume }
+  /** The JobSet has outlived its time (spec 4.16). */
+  | { readonly kind: 'DeleteJobSet' };
 
-export function converge(planning: Planning): readonly Action[] {
+export interface Convergence {
+  readonly actions: readonly Action[];
+  readonly requeueAfterMs?: number;
+}
+
+export function converge(planning: Planning): Convergence {
   const { children, spec, stages } = planning;
-  return [
-    ...deletions(children.previous),
-    ...deletions(stages?.toRecreate ?? []),
-    ...serviceCreation(planning),
-    ...(mayCreateJobs(spec, children) ? jobCreations(planning) : []),
-    ...(spec.suspend ? suspend(planning) : resume(planning)),
-  ];
+  const order = startupOrderOf(planning);
+  // What the status says of this run has to be known before Jobs are built for it.
+  if (!spec.suspend) beginResume(planning, order);
+  const build = builderOf(planning);
+  const service = network(planning);
+  const created = mayCreateJobs(spec, children)
+    ? jobCreations(planning, order, build)
+    : { actions: [], conflicts: [] };
+  reportStartup(planning.draft, spec, order);
+  const requeueAfterMs = reportConflicts(planning.draft, service.problem, created.conflicts);
+  return {
+    actions: [
+      ...tidyUp(planning),
+      ...deletions(stages?.toRecreate ?? []),
+      ...service.actions,
+      ...claimCreations(planning),
+      ...resizes(planning),
+      ...created.actions,
+      ...(spec.suspend ? suspendJobs(planning) : resumeJobs(planning, order, build)),
+    ],
+    ...(requeueAfterMs === undefined ? {} : { requeueAfterMs }),
+  };
 }
 
-/** A Job that is being deleted already needs no second request. */
-export function deletions(jobs: readonly Stored<Job>[]): readonly Action[] {
-  return jobs
-    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    .map((job): Action => ({ kind: 'DeleteJob', job }));
+interface Network {
+  readonly actions: readonly Action[];
+  /** What keeps the Pods without names. */
+  readonly problem: string | undefined;
 }
 
-function serviceCreation({ snapshot, spec }: Planning): readonly Action[] {
-  if (snapshot.hasService) return [];
+function network({ snapshot, spec }: Planning): Network {
   const identity = identityOf(snapshot.jobSet);
-  const service = headlessService(identity, spec, ownerReferenceTo(identity));
-  return service === undefined ? [] : [{ kind: 'CreateService', service }];
+  const wanted = headlessService(identity, spec, ownerReferenceTo(identity));
+  if (wanted === undefined) return { actions: [], problem: undefined };
+  const { service } = snapshot.surroundings;
+  if (service !== undefined) return { actions: [], problem: serviceProblem(service, wanted) };
+  return { actions: [{ kind: 'CreateService', service: wanted }], problem: undefined };
 }
 
-/** A name is free when no Job holds it any more, whatever that Job's state is. */
-function jobCreations(planning: Planning): readonly Action[] {
-  const { snapshot, spec } = planning;
-  const taken = new Set(snapshot.jobs.map(({ metadata }) => metadata.name));
-  return spec.replicatedJobs.flatMap((replicatedJob) =>
-    jobIndexes(replicatedJob)
-      .filter((index) => !taken.has(nameOf(planning, replicatedJob, index)))
-      .map((index): Action => ({ kind: 'CreateJob', job: build(planning, replicatedJob, index) })),
+function claimCreations({ snapshot, spec }: Planning): readonly Action[] {
+  if (spec.volumeClaimPolicies.length === 0) return [];
+  const identity = identityOf(snapshot.jobSet);
+  return volumeClaims(identity, spec.volumeClaimPolicies, ownerReferenceTo(identity))
+    .filter(({ metadata }) => !snapshot.surroundings.hasClaim(metadata.name ?? ''))
+    .map((claim): Action => ({ kind: 'CreateClaim', claim }));
+}
+
+function resizes({ snapshot, spec, children }: Planning): readonly Action[] {
+  if (!snapshot.gates.ElasticJobSet) return [];
+  return sizeChanges(children.active, spec.replicatedJobs).map(
+    ({ job, size }): Action => ({ kind: 'ResizeJob', job, size }),
   );
 }
 
-function suspend({ children, draft }: Planning): readonly Action[] {
-  const running = children.active.filter((job) => !isSuspended(job));
-  if (running.length > 0) return running.map((job): Action => ({ kind: 'SuspendJob', job }));
-  const message = 'jobset is suspended';
-  draft.condition(
-    { type: 'Suspended', status: 'True', reason: 'SuspendedJobs', message },
-    'Normal',
-  );
-  draft.clear({ type: 'RestartingJobSet', reason: 'JobSetSuspended', message });
-  return [];
-}
-
-function resume(planning: Planning): readonly Action[] {
-  const { children, draft, spec } = planning;
-  const suspended = new Map(
-    children.active.filter(isSuspended).map((job) => [job.metadata.name, job]),
-  );
-  if (suspended.size === 0) {
-    draft.clear({ type: 'Suspended', reason: 'ResumeJobs', message: 'jobset is resumed' });
-    return [];
-  }
-  return spec.replicatedJobs.flatMap((replicatedJob) =>
-    jobIndexes(replicatedJob).flatMap((index): readonly Action[] => {
-      const job = suspended.get(nameOf(planning, replicatedJob, index));
-      if (job === undefined) return [];
-      const desired = build(planning, replicatedJob, index).spec.template;
-      return [{ kind: 'ResumeJob', job, resume: resumeOf(job, desired) }];
-    }),
-  );
-}
-
-function build(planning: Planning, replicatedJob: DefaultedReplicatedJob, index: number): Job {
-  const { jobSet, agent } = planning.snapshot;
-  const inject = agentInjector(planning.spec, jobSet.metadata.annotations, agent);
-  const restarts = jobSet.status?.restarts ?? 0;
-  return buildJob(identityOf(jobSet), planning.spec, replicatedJob, index, restarts, inject);
-}
-
-function nameOf({ snapshot }: Planning, { name }: DefaultedReplicatedJob, index: number): string {
-  return jobName(snapshot.jobSet.metadata.name, name, index);
-}
-
-function jobIndexes({ replicas }: DefaultedReplicatedJob): readonly number[] {
-  return Array.from({ length: replicas }, (_, index) => index);
+function builderOf({ snapshot, spec, draft }: Planning): BuildJob {
+  const { jobSet, agent, gates } = snapshot;
+  const { annotations } = jobSet.metadata;
+  const { restarts, jobRestarts } = askedOf(spec.replicatedJobs, draft.status, gates);
+  const attempt = gates.ExecutionAttemptsTracking ? draft.status.executionAttempts : undefined;
+  return jobBuilder({
+    jobSet: identityOf(jobSet),
+    spec,
+    annotations,
+    restarts,
+    jobRestarts,
+    executionAttempt: attempt,
+    inject: agentInjector(spec, annotations, agent),
+  });
 }
 
 function identityOf({ metadata }: Planning['snapshot']['jobSet']): JobSetIdentity {

@@ -37,4 +37,11 @@ function sameCounters(
   });
 }
 
-const COUNTERS = ['ready', 'succeeded', 'failed', 'active', 'suspended'] as const;
+const COUNTERS = [
+  'ready',
+  'succeeded',
+  'succeededIndexes',
+  'failed',
+  'active',
+  'suspended',
+] as const;

@@ -130,7 +130,9 @@ const STATUS: Whole<JobSetStatus> = {
       suspended: 0,
       jobRestarts: [0, 2],
       jobRestartsCountTowardsMax: [0, 1],
+      succeededIndexes: '0',
       syncedEpoch: 2,
+      failedPods: [0, 3],
     },
   ],
   deprecatedEpoch: 1,
@@ -172,8 +174,10 @@ const JOBSET = {
 test('the schema allows exactly the values that the types have', () => {
   const causes: Record<RestartCause, true> = {
     WorkerFailed: true,
+    StartFailed: true,
     JobsRecreated: true,
     Resumed: true,
+    Scaled: true,
   };
   const strategies: Record<RestartStrategy, true> = {
     Recreate: true,

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { replicatedJob, storedJob, storedJobSet } from '../../test/fixtures/jobset-objects.ts';
+import {
+  replicatedJob,
+  SURROUNDINGS,
+  storedJob,
+  storedJobSet,
+} from '../../test/fixtures/jobset-objects.ts';
 import type { Stored } from '../kube/meta.ts';
 import { DEFAULT_FEATURE_GATES } from './feature-gates.ts';
 import type { JobSet, JobSetStatus } from './jobset.ts';
@@ -245,7 +250,8 @@ class World {
         jobSet: controller.jobSet,
         jobs: this.#jobs,
         members: controller.members,
-        hasService: true,
+        vanished: [],
+        surroundings: SURROUNDINGS,
         answers,
         knowledge: {
           isDismissed: () => false,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Job } from '../kube/job.ts';
 import { withDefaults } from './defaults.ts';
-import { buildJob } from './job-template.ts';
+import { type JobBlueprint, jobBuilder } from './job-template.ts';
 import type { JobSetSpec } from './jobset.ts';
 
 const JOBSET = { name: 'train', namespace: 'ml', uid: 'the-uid' };
@@ -34,11 +34,26 @@ const SPEC: JobSetSpec = {
   coordinator: { replicatedJob: 'driver' },
 };
 
-function job(spec: JobSetSpec, position: number, index: number): Job {
+function job(
+  spec: JobSetSpec,
+  position: number,
+  index: number,
+  more: Partial<JobBlueprint> = {},
+): Job {
   const defaulted = withDefaults(spec);
   const replicatedJob = defaulted.replicatedJobs[position];
   if (replicatedJob === undefined) throw new Error('no such ReplicatedJob');
-  return buildJob(JOBSET, defaulted, replicatedJob, index, 4, (template) => template);
+  const build = jobBuilder({
+    jobSet: JOBSET,
+    spec: defaulted,
+    annotations: undefined,
+    restarts: 4,
+    jobRestarts: undefined,
+    executionAttempt: undefined,
+    inject: (template) => template,
+    ...more,
+  });
+  return build(replicatedJob, index);
 }
 
 describe('a child Job', () => {

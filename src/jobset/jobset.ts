@@ -127,8 +127,15 @@ export interface ReplicatedJobStatus {
   /** By job index: how often the failure policy recreated that Job alone. Absent: never any. */
   readonly jobRestarts?: readonly number[];
   readonly jobRestartsCountTowardsMax?: readonly number[];
+  /** Indexes of the Jobs that have succeeded in this attempt, such as `0,2-5`; see `succeeded-jobs.ts`. */
+  readonly succeededIndexes?: string;
   /** S(r): the newest epoch in which this ReplicatedJob was released. */
   readonly syncedEpoch?: number;
+  /**
+   * By job index: how many Pods of the Job had failed when the current epoch began. More than a few
+   * beyond that, before it is released, end it (design, H8). Absent: none had.
+   */
+  readonly failedPods?: readonly number[];
 }
 
 /** One ended epoch: what ended it, what it cost, and how long each phase of the restart took. */
@@ -146,10 +153,12 @@ export interface RestartRecord {
 }
 
 /**
- * `WorkerFailed`: a member announced the next epoch. `JobsRecreated`: the failure policy restarted
- * Jobs. `Resumed`: the JobSet was resumed while its released epoch had lost its Pods; never counted.
+ * `WorkerFailed`: a member announced the next epoch. `StartFailed`: containers of a member crashed
+ * again and again before the barrier. `JobsRecreated`: the failure policy restarted Jobs. Never
+ * counted: `Resumed`, the JobSet was resumed while its released epoch had lost its Pods, and
+ * `Scaled`, its size changed.
  */
-export type RestartCause = 'WorkerFailed' | 'JobsRecreated' | 'Resumed';
+export type RestartCause = 'WorkerFailed' | 'StartFailed' | 'JobsRecreated' | 'Resumed' | 'Scaled';
 
 /**
  * Records kept in `status.restartHistory`. The crash-loop back-off reaches its longest delay after

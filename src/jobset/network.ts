@@ -1,12 +1,12 @@
 import type { Service } from '../kube/core.ts';
-import type { OwnerReference } from '../kube/meta.ts';
+import type { OwnerReference, StringMap } from '../kube/meta.ts';
 import type { DefaultedSpec } from './defaults.ts';
 import { JOBSET_NAME } from './names.ts';
 import { subdomainOf } from './naming.ts';
 
 /**
  * The headless Service that gives the Pods their DNS names (spec 4.14), or undefined if the JobSet
- * wants none. An existing Service of that name is used as it is, whoever made it.
+ * wants none.
  */
 export function headlessService(
   jobSet: { readonly name: string; readonly namespace: string },
@@ -28,4 +28,26 @@ export function headlessService(
       publishNotReadyAddresses: spec.network.publishNotReadyAddresses,
     },
   };
+}
+
+/**
+ * What keeps an existing Service of that name from leading to the JobSet's Pods, or undefined if it
+ * does. It is never changed: somebody else may need it as it is.
+ */
+export function serviceProblem(service: Service, wanted: Service): string | undefined {
+  const { name } = service.metadata;
+  const { selector = {}, clusterIP } = service.spec ?? {};
+  const asked = selectorText(wanted.spec?.selector ?? {});
+  const is = selectorText(selector);
+  if (is !== asked) {
+    const found = is === '' ? 'has no selector' : `selects ${is}`;
+    return `Service ${name} ${found}, expected ${asked}: the Pods have no DNS names`;
+  }
+  if (clusterIP === undefined || clusterIP === 'None' || clusterIP === '') return undefined;
+  return `Service ${name} is not headless: the Pods have no DNS names`;
+}
+
+function selectorText(selector: StringMap): string {
+  const terms = Object.entries(selector).map(([key, value]) => `${key}=${value}`);
+  return terms.sort().join(',');
 }

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { replicatedJob, storedJob, storedJobSet } from '../../test/fixtures/jobset-objects.ts';
+import {
+  replicatedJob,
+  SURROUNDINGS,
+  storedJob,
+  storedJobSet,
+} from '../../test/fixtures/jobset-objects.ts';
 import type { JobStatus } from '../kube/job.ts';
 import type { Stored } from '../kube/meta.ts';
 import { DEFAULT_FEATURE_GATES } from './feature-gates.ts';
@@ -26,7 +31,11 @@ function jobSetWith(
   };
 }
 
-const BEGUN: JobSetStatus = { restarts: 0, replicatedJobsStatus: [{ name: 'w', ...ZERO }] };
+const BEGUN: JobSetStatus = {
+  restarts: 0,
+  executionAttempts: 0,
+  replicatedJobsStatus: [{ name: 'w', ...ZERO }],
+};
 const JOB = storedJob('train-w-0', 'w', { pods: 2 });
 
 function planOf(jobSet: Stored<JobSet>, more: Partial<Snapshot> = {}): Plan {
@@ -34,7 +43,8 @@ function planOf(jobSet: Stored<JobSet>, more: Partial<Snapshot> = {}): Plan {
     jobSet,
     jobs: [JOB],
     members: new MemberCounts(),
-    hasService: true,
+    vanished: [],
+    surroundings: SURROUNDINGS,
     answers: {},
     knowledge: {
       isDismissed: () => false,
@@ -59,7 +69,7 @@ function kindsOf({ actions }: Plan): readonly string[] {
 describe('a JobSet that runs', () => {
   test('gets its first status, its Service and its Jobs at once', () => {
     const fresh = storedJobSet({ replicatedJobs: [replicatedJob('w', 2)] });
-    const made = planOf(fresh, { jobs: [], hasService: false });
+    const made = planOf(fresh, { jobs: [], surroundings: { ...SURROUNDINGS, service: undefined } });
     expect(kindsOf(made)).toEqual(['CreateService', 'CreateJob']);
     expect(made.status).toEqual({ ...BEGUN, restartsCountTowardsMax: 0 });
   });
@@ -87,8 +97,10 @@ describe('a JobSet that runs', () => {
     expect(planOf(jobSetWith({}), { jobs: [deleting] }).actions).toEqual([]);
     const odd = { ...JOB, metadata: { ...JOB.metadata, labels: {} } };
     const made = planOf(jobSetWith({}), { jobs: [odd] });
-    expect(made.actions).toEqual([]);
-    expect(made.events).toEqual([expect.objectContaining({ reason: 'UnreadableJob' })]);
+    expect(made.actions, 'it is made anew').toEqual([{ kind: 'DeleteJob', job: odd }]);
+    expect(made.events).toEqual([
+      expect.objectContaining({ reason: 'UnreadableJob', isOnce: true }),
+    ]);
   });
 });
 
@@ -142,7 +154,10 @@ describe('success', () => {
       storedJob('train-w-0', 'w', { pods: 2, status: COMPLETE }),
       storedJob('train-w-1', 'w', { pods: 2, index: 1, status: FAILED }),
     ];
-    const spec = { successPolicy: { operator: 'Any' } } as const;
+    const spec: JobSetSpec = {
+      replicatedJobs: [replicatedJob('w', 2, 2)],
+      successPolicy: { operator: 'Any' },
+    };
     expect(conditionsOf(planOf(jobSetWith(spec), { jobs }))).toEqual(['Failed=True FailedJobs']);
   });
 });

@@ -1,12 +1,12 @@
 import { formatFieldErrors } from '../kube/field-error.ts';
-import { classifyJobs } from './child-jobs.ts';
+import { askedOf, classifyJobs } from './child-jobs.ts';
 import { isFinished } from './conditions.ts';
-import { type Action, converge, deletions } from './convergence.ts';
-import { countersWrite } from './counters.ts';
+import { type Action, converge } from './convergence.ts';
 import { type DefaultedSpec, withDefaults } from './defaults.ts';
 import { inBothDialects, takenOver } from './dialect.ts';
+import { firstExecutionAttempt } from './execution-attempts.ts';
 import { planGroupRestart } from './group-restart.ts';
-import { currentEpoch, isConverging, slotCount, type Watchpoint } from './in-place-restart.ts';
+import { currentEpoch, type Watchpoint, watchpointOf } from './in-place-restart.ts';
 import { planJobFailure } from './job-failure.ts';
 import type { JobSetStatus } from './jobset.ts';
 import { MANAGED_BY_JOBSET } from './names.ts';
@@ -16,8 +16,12 @@ import { restartsInPlace } from './restart-strategy.ts';
 import type { Question, Snapshot } from './snapshot.ts';
 import { groupJobs, groupStages, willSucceed } from './stages.ts';
 import { type Outcome, type PlannedEvent, StatusDraft } from './status-draft.ts';
+import { completeStatus } from './status-write.ts';
+import { succeededCounts, withoutSuccessesOf, withSucceededIndexes } from './succeeded-jobs.ts';
 import { meetsSuccessPolicy } from './success-policy.ts';
 import { completeJobSet } from './terminal-state.ts';
+import { deletions, stillRunning, tidyUp } from './tidying.ts';
+import { expiryOf } from './ttl.ts';
 import { jobSetWarnings, validateJobSet } from './validation.ts';
 
 /**
@@ -78,33 +82,59 @@ interface Step {
 }
 
 function begin(snapshot: Snapshot, spec: DefaultedSpec): Planning {
-  const { jobSet, jobs, members, nowMs } = snapshot;
+  const { jobSet, jobs, vanished, members, gates, nowMs } = snapshot;
   const status = jobSet.status ?? {};
-  const classified = classifyJobs(jobs, status.restarts ?? 0);
   const { replicatedJobs } = spec;
+  const classified = classifyJobs(jobs, askedOf(replicatedJobs, status, gates), vanished);
   const isGroup = restartsInPlace(spec, jobSet.metadata.annotations);
   const isOver = isFinished(status.conditions);
-  const children = isGroup && !isOver ? groupJobs(classified, status) : classified;
-  const stages = isGroup ? groupStages(replicatedJobs, children, status, members) : undefined;
+  const grouped = isGroup && !isOver ? groupJobs(classified, status) : classified;
+  const stages = isGroup ? groupStages(replicatedJobs, grouped, status, members) : undefined;
+  const startsOver = isOver ? undefined : stages?.startsOver;
+  const children = startsOver === undefined ? grouped : withoutSuccessesOf(grouped, startsOver);
+  const counters = replicatedJobsStatus(
+    replicatedJobs,
+    children,
+    status.replicatedJobsStatus ?? [],
+  );
+  const near = succeededCounts(willSucceed(children, members), children.gone);
   return {
     snapshot,
     spec,
     draft: new StatusDraft(jobSet.status, nowMs),
     children,
-    counters: replicatedJobsStatus(replicatedJobs, children, status.replicatedJobsStatus ?? []),
+    counters: withSucceededIndexes(counters, children, startsOver),
     stages,
-    successIsNear: meetsSuccessPolicy(spec, willSucceed(children, members)),
+    successIsNear: meetsSuccessPolicy(spec, near),
   };
 }
 
-/** Completed and Failed are final: all that is left is to end what still runs. */
-function planFinished({ snapshot, children }: Planning): Step | undefined {
-  if (!isFinished(snapshot.jobSet.status?.conditions)) return undefined;
-  return { actions: deletions(children.active) };
+/** Completed and Failed are final: what still runs is ended, and in the end the JobSet itself. */
+function planFinished(planning: Planning): Step | undefined {
+  const { snapshot, spec, draft } = planning;
+  const { metadata, status } = snapshot.jobSet;
+  if (!isFinished(status?.conditions)) return undefined;
+  const actions = deletions(stillRunning(planning));
+  const expiry = expiryOf(status?.conditions, spec.ttlSecondsAfterFinished, snapshot.nowMs);
+  switch (expiry.kind) {
+    case 'Never':
+      return { actions };
+    case 'In':
+      return { actions, requeueAfterMs: expiry.delayMs };
+    case 'Expired':
+      return { actions: [...actions, { kind: 'DeleteJobSet' }] };
+    case 'Unknown': {
+      const which = `${metadata.namespace ?? ''}/${metadata.name}`;
+      const note = `unable to find the time when the JobSet ${which} finished`;
+      draft.eventOnce('Warning', 'UnknownFinishTime', note);
+      return { actions };
+    }
+  }
 }
 
 /** A spec that cannot be right is not acted on: what runs goes on, nothing is made. */
-function planRejected({ snapshot, spec, draft, stages }: Planning): Step | undefined {
+function planRejected(planning: Planning): Step | undefined {
+  const { snapshot, spec, draft, stages } = planning;
   const { jobSet } = snapshot;
   const errors = validateJobSet(jobSet, spec);
   if (errors.length > 0) {
@@ -116,12 +146,19 @@ function planRejected({ snapshot, spec, draft, stages }: Planning): Step | undef
     return { actions: [] };
   }
   draft.clear({ type: 'Rejected', reason: 'ValidSpec', message: 'the spec is valid' });
+  countFirstExecution(planning);
   if (jobSet.status?.restarts !== undefined) return undefined;
   // The first status says what a JobSet starts from, so that no agent has to guess.
   draft.set({ restarts: 0, restartsCountTowardsMax: 0 });
   if (stages !== undefined) draft.set({ deprecatedEpoch: 0, syncedEpoch: 0 });
   for (const note of jobSetWarnings(jobSet, spec)) draft.event('Warning', 'SpecWarning', note);
   return undefined;
+}
+
+function countFirstExecution({ snapshot, spec, draft }: Planning): void {
+  if (!snapshot.gates.ExecutionAttemptsTracking) return;
+  const executionAttempts = firstExecutionAttempt(draft.status, spec.suspend);
+  if (executionAttempts !== undefined) draft.set({ executionAttempts });
 }
 
 /** A group that upstream's controller ran goes on where it stands: nobody has to restart for that. */
@@ -137,22 +174,22 @@ function planTakenOver({ snapshot, draft, counters, stages }: Planning): Step | 
 
 function planFailed(planning: Planning): Step | undefined {
   const { spec, draft, children, counters } = planning;
-  for (const { problem } of children.unreadable) draft.event('Warning', 'UnreadableJob', problem);
   if (!spec.suspend && allJobsReady(spec.replicatedJobs, counters)) {
     const message = 'all jobs are ready';
     draft.clear({ type: 'RestartingJobSet', reason: 'JobsReady', message });
   }
   if (children.failed.length === 0) return undefined;
-  const actions = deletions(children.previous);
   const question = planJobFailure(planning);
-  return question === undefined ? { actions } : { actions: [], question };
+  return question === undefined ? { actions: tidyUp(planning) } : { actions: [], question };
 }
 
-function planSucceeded({ spec, draft, children }: Planning): Step | undefined {
-  const isIdle = spec.suspend && children.successful.length === 0;
-  if (isIdle || !meetsSuccessPolicy(spec, children.successful)) return undefined;
+function planSucceeded(planning: Planning): Step | undefined {
+  const { spec, draft, children } = planning;
+  const succeeded = succeededCounts(children.successful, children.gone);
+  const isIdle = spec.suspend && sum(succeeded.values()) === 0;
+  if (isIdle || !meetsSuccessPolicy(spec, succeeded)) return undefined;
   completeJobSet(draft);
-  return { actions: deletions(children.previous) };
+  return { actions: tidyUp(planning) };
 }
 
 /** Decisions about epochs come first and alone, so that nothing else can delay or undo them. */
@@ -163,8 +200,13 @@ function planRunning(planning: Planning): Step {
       return { actions: [], question: step.question };
     case 'Written':
       return { actions: [], keepsCounters: step.isRestart };
-    case 'Hold':
-      return { ...planConvergence(planning), requeueAfterMs: step.delayMs };
+    case 'Hold': {
+      const others = planConvergence(planning);
+      return {
+        ...others,
+        requeueAfterMs: Math.min(step.delayMs, others.requeueAfterMs ?? step.delayMs),
+      };
+    }
     case 'Nothing':
       return planConvergence(planning);
   }
@@ -177,41 +219,25 @@ function planConvergence(planning: Planning): Step {
   if (isDiscarding && snapshot.answers.isSuccessFresh !== true) {
     return { actions: [], question: { kind: 'SucceededPods' } };
   }
-  return { actions: converge(planning) };
+  return converge(planning);
 }
 
-/** Decides whether the draft is worth a write now, later or not at all. */
 function finish(planning: Planning, step: Step): Plan {
-  const { snapshot, spec, draft, children, counters, stages } = planning;
+  const { draft, stages } = planning;
   const watchpoint =
     stages === undefined
       ? undefined
-      : { epoch: currentEpoch(draft.status), slots: slotCount(stages.stages) };
+      : watchpointOf({ ...groupOf(planning, stages), epoch: currentEpoch(draft.status) });
   if (step.question !== undefined) return { ...NOTHING, question: step.question, watchpoint };
-  const converging =
-    stages !== undefined && !spec.suspend && isConverging(groupOf(planning, stages));
-  const { differ, waitMs } = countersWrite(
-    snapshot.jobSet.status?.replicatedJobsStatus,
-    counters,
-    { differMs: snapshot.knowledge.countersDifferSinceMs, nowMs: snapshot.nowMs },
-    converging,
-  );
-  const isCounted = differ && (draft.isChanged ? step.keepsCounters !== true : waitMs === 0);
-  if (isCounted) {
-    const epochs = draft.status.replicatedJobsStatus ?? [];
-    draft.set({
-      replicatedJobsStatus: replicatedJobsStatus(spec.replicatedJobs, children, epochs),
-    });
-  }
-  const delays = [step.requeueAfterMs, isCounted ? undefined : waitMs];
-  const requeueAfterMs = earliest(delays);
+  const write = completeStatus(planning, step.keepsCounters ?? false);
+  const requeueAfterMs = earliest([step.requeueAfterMs, write.waitMs]);
   return {
     status: draft.isChanged ? inBothDialects(draft.status) : undefined,
     actions: step.actions,
     events: draft.events,
     outcomes: draft.outcomes,
     watchpoint,
-    countersDiffer: differ && !isCounted,
+    countersDiffer: write.isPutOff,
     ...(requeueAfterMs === undefined ? {} : { requeueAfterMs }),
   };
 }
@@ -219,4 +245,10 @@ function finish(planning: Planning, step: Step): Plan {
 function earliest(delays: readonly (number | undefined)[]): number | undefined {
   const known = delays.filter((delay) => delay !== undefined);
   return known.length === 0 ? undefined : Math.min(...known);
+}
+
+function sum(values: Iterable<number>): number {
+  let total = 0;
+  for (const value of values) total += value;
+  return total;
 }

@@ -5,6 +5,8 @@ import type { ReplicatedJobStatus } from './jobset.ts';
 import { RESTART_BACKOFF } from './names.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { GroupStages } from './stages.ts';
+import { type StartupOrder, startableReplicatedJobs } from './startup-order.ts';
+import { stageCounters, startableStages } from './startup-stages.ts';
 import type { StatusDraft } from './status-draft.ts';
 
 /** What the steps of one plan share: the snapshot, what follows from it, and the draft. */
@@ -21,16 +23,28 @@ export interface Planning {
   readonly successIsNear: boolean;
 }
 
-export function groupOf({ snapshot }: Planning, { stages }: GroupStages): Group {
+export function groupOf(
+  { snapshot, spec, counters }: Pick<Planning, 'snapshot' | 'spec' | 'counters'>,
+  { stages }: GroupStages,
+): Group {
+  const epoch = currentEpoch(snapshot.jobSet.status ?? {});
   return {
-    epoch: currentEpoch(snapshot.jobSet.status ?? {}),
+    epoch,
     stages,
     members: snapshot.members,
     isDismissed: (pod) => snapshot.knowledge.isDismissed(pod),
+    startable: startableStages(spec, counters, stages, epoch),
   };
 }
 
 /** Whether a group that ends again and again right after its release is held at the barrier. */
 export function hasBackoff({ snapshot }: Planning): boolean {
   return snapshot.jobSet.metadata.annotations?.[RESTART_BACKOFF] !== 'Disabled';
+}
+
+/** Which ReplicatedJobs may be started, by what the draft says. */
+export function startupOrderOf({ spec, counters, stages, draft }: Planning): StartupOrder {
+  const epoch = currentEpoch(draft.status);
+  const seen = stages === undefined ? counters : stageCounters(counters, stages.stages, epoch);
+  return startableReplicatedJobs(spec, seen, spec.suspend);
 }

@@ -1,31 +1,46 @@
-import type { Service } from '../kube/core.ts';
+import type { PersistentVolumeClaim, Service } from '../kube/core.ts';
 import type { Job } from '../kube/job.ts';
 import { type AgentProgram, agentInjector } from './agent-mode.ts';
 import { withDefaults } from './defaults.ts';
-import { buildJob, ownerReferenceTo } from './job-template.ts';
+import { jobBuilder, ownerReferenceTo } from './job-template.ts';
 import type { JobSet } from './jobset.ts';
 import { JOBSET_UID } from './names.ts';
 import { headlessService } from './network.ts';
+import { volumeClaims } from './volume-claims.ts';
 
 /**
- * The Service and the Jobs that a JobSet becomes, in the order of their creation. What only a
- * cluster can know, the UID of the JobSet, is left out of them.
+ * The Service, the volume claims and the Jobs that a JobSet becomes, in the order of their creation.
+ * What only a cluster can know, the UID of the JobSet, is left out of them.
  */
-export function renderJobSet(jobSet: JobSet, agent: AgentProgram): readonly (Service | Job)[] {
+export function renderJobSet(jobSet: JobSet, agent: AgentProgram): readonly Rendered[] {
   const spec = withDefaults(jobSet.spec);
   const { name = '', namespace = 'default', annotations } = jobSet.metadata;
   const identity = { name, namespace, uid: '' };
   const inject = agentInjector(spec, annotations, agent);
-  const service = headlessService(identity, spec, ownerReferenceTo(identity));
+  const owner = ownerReferenceTo(identity);
+  const service = headlessService(identity, spec, owner);
+  const build = jobBuilder({
+    jobSet: identity,
+    spec,
+    annotations,
+    restarts: 0,
+    jobRestarts: new Map(),
+    executionAttempt: spec.suspend ? undefined : 0,
+    inject,
+  });
   const jobs = spec.replicatedJobs.flatMap((replicatedJob) =>
-    Array.from({ length: replicatedJob.replicas }, (_, index) =>
-      buildJob(identity, spec, replicatedJob, index, 0, inject),
-    ),
+    Array.from({ length: replicatedJob.replicas }, (_, index) => build(replicatedJob, index)),
   );
-  return [...(service === undefined ? [] : [service]), ...jobs].map(withoutUid);
+  return [
+    ...(service === undefined ? [] : [service]),
+    ...volumeClaims(identity, spec.volumeClaimPolicies, owner),
+    ...jobs,
+  ].map(withoutUid);
 }
 
-function withoutUid<T extends Service | Job>(object: T): T {
+export type Rendered = Service | PersistentVolumeClaim | Job;
+
+function withoutUid<T extends Rendered>(object: T): T {
   const strip = (key: string, value: unknown): unknown =>
     key === JOBSET_UID || key === 'ownerReferences' ? undefined : value;
   return JSON.parse(JSON.stringify(object, strip)) as T;

@@ -25,6 +25,10 @@ export function replicatedJobsStatus(
     if (job.spec.suspend === true) counter.suspended++;
   });
   count(jobs.successful, (counter) => counter.succeeded++);
+  for (const [name, indexes] of jobs.gone) {
+    const counter = counts.get(name);
+    if (counter !== undefined) counter.succeeded += indexes.size;
+  }
   count(jobs.failed, (counter) => counter.failed++);
 
   const kept = new Map(old.map((status) => [status.name, status]));

@@ -1,3 +1,4 @@
+import type { Service } from '../kube/core.ts';
 import type { Job } from '../kube/job.ts';
 import type { Stored } from '../kube/meta.ts';
 import type { AgentProgram } from './agent-mode.ts';
@@ -16,14 +17,28 @@ export interface Snapshot {
   readonly jobSet: Stored<JobSet>;
   /** The Jobs whose controller is this JobSet, by UID. */
   readonly jobs: readonly Stored<Job>[];
+  /**
+   * Those of its Jobs that had finished when they were deleted by somebody else, since the last plan
+   * that was carried out. What matters of them is in the status that the plan returns.
+   */
+  readonly vanished: readonly Stored<Job>[];
   readonly members: Members;
-  /** Whether a Service with the name of the subdomain exists. */
-  readonly hasService: boolean;
+  readonly surroundings: Surroundings;
   readonly answers: Answers;
   readonly knowledge: Knowledge;
   readonly agent: AgentProgram;
   readonly gates: FeatureGates;
   readonly nowMs: number;
+}
+
+/** What the namespace holds under names that the JobSet needs. */
+export interface Surroundings {
+  /** The Service with the name of the subdomain. */
+  readonly service: Stored<Service> | undefined;
+  /** The Job of that name, whoever made it. */
+  jobNamed(name: string): Stored<Job> | undefined;
+  /** Whether a PersistentVolumeClaim of that name is known to exist. */
+  hasClaim(name: string): boolean;
 }
 
 /** What the shell remembers between plans. Forgetting it costs repetition, never correctness. */
@@ -48,6 +63,10 @@ export type Question =
   | { readonly kind: 'FreshJobs' }
   /** Which Pods have succeeded by now, so that no Job is made anew that is all but complete? */
   | { readonly kind: 'SucceededPods' }
+  /** Which Pods live by now, since there are slots of which none is known? */
+  | { readonly kind: 'FreshPods' }
+  /** How many of this Job's Pods have failed since the epoch began, and not because it ended? */
+  | { readonly kind: 'FailedPods'; readonly job: Stored<Job> }
   /** Are these Pods ahead of their time, or is the JobSet at hand old? */
   | { readonly kind: 'FreshJobSet'; readonly pods: readonly PodFacts[] };
 
@@ -56,6 +75,9 @@ export interface Answers {
   readonly failedJob?: FailedJobAnswer;
   /** True if `jobs` are no older than the question. */
   readonly areJobsFresh?: boolean;
+  /** The Pods that lived when the question was asked: a second view beside `members`. */
+  readonly freshPods?: Members;
+  readonly failedPods?: FailedPodsAnswer;
   /** True if `members` holds every Pod that had succeeded when the question was asked. */
   readonly isSuccessFresh?: boolean;
   /** True if the JobSet was read from the API after the question. */
@@ -64,6 +86,14 @@ export interface Answers {
 
 /** `epoch` and `witness` are absent if no failed Pod of the Job is left, or none ever was. */
 export interface FailedJobAnswer {
+  readonly jobUid: string;
   readonly epoch?: number;
+  readonly witness?: Witness;
+}
+
+export interface FailedPodsAnswer {
+  readonly jobUid: string;
+  /** Pods that failed on the way to the current epoch. */
+  readonly inEpoch: number;
   readonly witness?: Witness;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { replicatedJob, storedJob } from '../../test/fixtures/jobset-objects.ts';
+import { asked, replicatedJob, storedJob } from '../../test/fixtures/jobset-objects.ts';
 import type { JobStatus } from '../kube/job.ts';
 import { classifyJobs } from './child-jobs.ts';
 import { withDefaults } from './defaults.ts';
@@ -24,7 +24,7 @@ function stagesOf(
   const { replicatedJobs } = withDefaults({
     replicatedJobs: [replicatedJob('a', 2, 2), replicatedJob('b', 2)],
   });
-  return groupStages(replicatedJobs, classifyJobs(jobs, 0), status, members);
+  return groupStages(replicatedJobs, classifyJobs(jobs, asked(0)), status, members);
 }
 
 function released(epoch: number): JobSetStatus {

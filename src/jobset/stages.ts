@@ -17,6 +17,8 @@ export interface GroupStages {
   readonly stages: readonly Stage[];
   /** Jobs with a succeeded index of a ReplicatedJob that has to start over. */
   readonly toRecreate: readonly Stored<Job>[];
+  /** ReplicatedJobs in which nothing that succeeded counts any more. */
+  readonly startsOver: ReadonlySet<string>;
 }
 
 export function groupStages(
@@ -28,17 +30,19 @@ export function groupStages(
   const released = releasedEpochs(status);
   const jobsOf = byReplicatedJob(currentJobs(children));
   const toRecreate: Stored<Job>[] = [];
+  const namesThatStartOver = new Set<string>();
   const stages = replicatedJobs.map((replicated): Stage => {
     const { name, replicas, template } = replicated;
     const jobs = jobsOf.get(name) ?? [];
     const isComplete =
-      jobs.length >= replicas &&
+      jobs.length + (children.gone.get(name)?.size ?? 0) >= replicas &&
       jobs.every((job) => hasAllSucceeded(job, members.ofJob(job.metadata.uid)));
     const epoch = released.get(name) ?? 0;
     const startsOver = !isComplete && isBehind(epoch, status);
-    const used = startsOver
-      ? jobs.filter((job) => hasSucceededIndex(job, members.ofJob(job.metadata.uid)))
-      : [];
+    if (startsOver) namesThatStartOver.add(name);
+    const used = new Set(
+      jobs.filter((job) => startsOver && hasSucceededIndex(job, members.ofJob(job.metadata.uid))),
+    );
     toRecreate.push(...used);
     return {
       name,
@@ -46,12 +50,11 @@ export function groupStages(
       parallelism: template.spec.parallelism ?? 1,
       released: epoch,
       isComplete,
-      jobs: jobs.filter(
-        (job) => job.metadata.deletionTimestamp === undefined && !used.includes(job),
-      ),
+      jobs: jobs.filter((job) => job.metadata.deletionTimestamp === undefined && !used.has(job)),
+      hasSucceeded: (job, slot) => succeededIndexes(job, members.ofJob(job.metadata.uid)).has(slot),
     };
   });
-  return { stages, toRecreate };
+  return { stages, toRecreate, startsOver: namesThatStartOver };
 }
 
 /**
@@ -68,11 +71,11 @@ export function groupJobs(children: ChildJobs, status: JobSetStatus): ChildJobs 
   const hasGivenUp = (job: Stored<Job>): boolean => (job.status?.failedIndexes ?? '') !== '';
   const active = children.active.filter(isKept);
   return {
+    ...children,
     previous: [...children.previous, ...currentJobs(children).filter(startsOver)],
     active: active.filter((job) => !hasGivenUp(job)),
     successful: children.successful.filter(isKept),
     failed: [...children.failed.filter(isKept), ...active.filter(hasGivenUp)],
-    unreadable: children.unreadable,
   };
 }
 
@@ -116,13 +119,18 @@ function hasSucceededIndex(job: Job, pods: JobMembers | undefined): boolean {
 }
 
 /** Indexes, or Pods of a NonIndexed Job, that have succeeded by the Job's count or by their Pod. */
-function succeededCount({ spec, status }: Job, pods: JobMembers | undefined): number {
+function succeededCount(job: Job, pods: JobMembers | undefined): number {
+  const { spec, status } = job;
   const counted = status?.succeeded ?? 0;
   if (pods === undefined || pods.succeeded.size === 0) {
     return counted + (status?.uncountedTerminatedPods?.succeeded?.length ?? 0);
   }
   if (spec.completionMode !== 'Indexed') return Math.max(counted, pods.succeeded.size);
-  const indexes = new Set(pods.succeeded);
+  return succeededIndexes(job, pods).size;
+}
+
+function succeededIndexes({ status }: Job, pods: JobMembers | undefined): ReadonlySet<string> {
+  const indexes = new Set(pods?.succeeded);
   for (const index of indexesOf(status?.completedIndexes ?? '')) indexes.add(String(index));
-  return indexes.size;
+  return indexes;
 }

@@ -2,6 +2,7 @@ import type { DefaultedReplicatedJob, DefaultedSpec } from './defaults.ts';
 import { hasReached } from './depends-on.ts';
 import type { ReplicatedJobStatus } from './jobset.ts';
 import { firstNotStarted } from './startup-policy.ts';
+import type { StatusDraft } from './status-draft.ts';
 
 /**
  * Which ReplicatedJobs may run by the order that the spec asks for (spec 4.8 and 4.9). One answer
@@ -34,6 +35,17 @@ export function startableReplicatedJobs(
     if (replicatedJob.name === inProgress) break;
   }
   return { startable, inProgress };
+}
+
+/** Tells that a ReplicatedJob starts which had to wait, or might have had to. */
+export function announceStart(
+  draft: StatusDraft,
+  { startupPolicy, suspend }: Pick<DefaultedSpec, 'startupPolicy' | 'suspend'>,
+  { name, dependsOn = [] }: DefaultedReplicatedJob,
+): void {
+  const isOrdered = startupPolicy.startupPolicyOrder === 'InOrder' || dependsOn.length > 0;
+  if (suspend || !isOrdered) return;
+  draft.event('Normal', 'StartingReplicatedJob', `starting replicatedJob ${name}`);
 }
 
 /** How many Jobs a ReplicatedJob has, and how far they are. */

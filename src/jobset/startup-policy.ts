@@ -1,4 +1,6 @@
-import type { Progress } from './startup-order.ts';
+import type { DefaultedSpec } from './defaults.ts';
+import type { Progress, StartupOrder } from './startup-order.ts';
+import type { StatusDraft } from './status-draft.ts';
 
 /**
  * The startup policy `InOrder` (spec 4.9): ReplicatedJobs start one after the other, in the order of
@@ -13,3 +15,30 @@ export function firstNotStarted(
     return of !== undefined && of.started !== of.replicas;
   })?.name;
 }
+
+/**
+ * The two conditions of the policy. They follow each start and each restart of the JobSet, and say
+ * nothing new while it is suspended.
+ */
+export function reportStartup(
+  draft: StatusDraft,
+  { startupPolicy, suspend }: Pick<DefaultedSpec, 'startupPolicy' | 'suspend'>,
+  { inProgress }: StartupOrder,
+): void {
+  if (startupPolicy.startupPolicyOrder !== 'InOrder' || suspend) return;
+  draft.condition(inProgress === undefined ? COMPLETED : IN_PROGRESS, 'Normal');
+}
+
+const IN_PROGRESS = {
+  type: 'StartupPolicyInProgress',
+  status: 'True',
+  reason: 'InOrderStartupPolicyInProgress',
+  message: 'in order startup policy is in progress',
+} as const;
+
+const COMPLETED = {
+  type: 'StartupPolicyCompleted',
+  status: 'True',
+  reason: 'InOrderStartupPolicyCompleted',
+  message: 'in order startup policy has completed',
+} as const;

@@ -58,6 +58,11 @@ export class StatusDraft {
     this.#events.push({ type, reason, note });
   }
 
+  /** An Event about something that lasts: it is recorded once, though each plan says it again. */
+  eventOnce(type: PlannedEvent['type'], reason: string, note: string): void {
+    this.#events.push({ type, reason, note, isOnce: true });
+  }
+
   outcome(outcome: Outcome): void {
     this.#outcomes.push(outcome);
   }
@@ -68,6 +73,7 @@ export interface PlannedEvent {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly note: string;
+  readonly isOnce?: true;
 }
 
 /** What metrics count. */

@@ -55,7 +55,12 @@ const REPLICATED_JOB_STATUS = object(
     jobRestartsCountTowardsMax: counterPerJob(
       'Those of jobRestarts that count towards maxRestarts.',
     ),
+    succeededIndexes: string('Jobs that have succeeded in this attempt, such as 0,2-5.'),
     syncedEpoch: atLeastZero(int32('The newest epoch in which its workers were released.')),
+    failedPods: described(
+      'By job index: how many of its Pods had failed when the current epoch began.',
+      atomicList(atLeastZero(int32())),
+    ),
   },
   { required: ['name', 'ready', 'succeeded', 'failed', 'active', 'suspended'] },
 );
@@ -85,7 +90,10 @@ const RESTART_RECORD = object(
   {
     epoch: int32('The epoch that ended.'),
     time: time('When it ended.'),
-    cause: oneOf(['WorkerFailed', 'JobsRecreated', 'Resumed'], 'What ended it.'),
+    cause: oneOf(
+      ['WorkerFailed', 'StartFailed', 'JobsRecreated', 'Resumed', 'Scaled'],
+      'What ended it.',
+    ),
     counted: boolean('Whether it counts towards maxRestarts.'),
     ranMs: int64('How long the epoch had run, in milliseconds; absent if never released.'),
     witness: RESTART_WITNESS,

@@ -1,73 +1,78 @@
 import type { Job } from '../kube/job.ts';
-import type { Stored, StringMap } from '../kube/meta.ts';
-import type { PodTemplateSpec, Toleration } from '../kube/pod.ts';
+import { jobIndexOf, replicatedJobOf } from './child-jobs.ts';
+import type { Action } from './convergence.ts';
+import { afterResume } from './execution-attempts.ts';
+import { resumeOf } from './job-resume.ts';
+import type { BuildJob } from './job-template.ts';
+import type { Planning } from './planning.ts';
+import { announceStart, type StartupOrder } from './startup-order.ts';
 
 /**
- * Suspending and resuming child Jobs (spec 4.7). Suspending keeps the Jobs; resuming brings what may
- * be changed while a JobSet is suspended (Pod labels, annotations, node selector, tolerations and
- * scheduling gates) into each Job before its Pods are made. A Job that is not resumed is not touched.
+ * Suspending and resuming a JobSet (spec 4.7). Suspending keeps the Jobs. The condition says that it
+ * is suspended from before the first Job is stopped until the resume has begun, so that each resume
+ * is seen, and counted, exactly once.
  */
-export interface JobResume {
-  /** Kubernetes takes scheduling changes only from a Job that has no start time. */
-  readonly clearsStartTime: boolean;
-  /** A merge patch of the Job. */
-  readonly patch: { readonly spec: { readonly suspend: false; readonly template?: unknown } };
-}
-
-/** `desired` is the Pod template that the Job would get if it were made now. */
-export function resumeOf(job: Stored<Job>, desired: PodTemplateSpec): JobResume {
-  const metadata = {
-    ...missing('labels', desired.metadata?.labels, job.spec.template.metadata?.labels),
-    ...missing(
-      'annotations',
-      desired.metadata?.annotations,
-      job.spec.template.metadata?.annotations,
-    ),
-  };
-  const spec = {
-    ...missing('nodeSelector', desired.spec.nodeSelector, job.spec.template.spec.nodeSelector),
-    ...union('tolerations', desired.spec.tolerations, job.spec.template.spec.tolerations),
-    ...union(
-      'schedulingGates',
-      desired.spec.schedulingGates,
-      job.spec.template.spec.schedulingGates,
-    ),
-  };
-  const template = {
-    ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
-    ...(Object.keys(spec).length === 0 ? {} : { spec }),
-  };
-  const isChanged = Object.keys(template).length > 0;
-  return {
-    clearsStartTime: isChanged && job.status?.startTime !== undefined,
-    patch: { spec: { suspend: false, ...(isChanged ? { template } : {}) } },
-  };
-}
-
 export function isSuspended(job: Job): boolean {
   return job.spec.suspend === true;
 }
 
-function missing(
-  field: string,
-  wanted: StringMap | undefined,
-  present: StringMap | undefined,
-): Readonly<Record<string, StringMap>> {
-  const entries = Object.entries(wanted ?? {}).filter(([key, value]) => present?.[key] !== value);
-  return entries.length === 0 ? {} : { [field]: Object.fromEntries(entries) };
+export function suspendJobs({ children, draft }: Planning): readonly Action[] {
+  const message = 'jobset is suspended';
+  draft.condition(
+    { type: 'Suspended', status: 'True', reason: 'SuspendedJobs', message },
+    'Normal',
+  );
+  draft.clear({ type: 'RestartingJobSet', reason: 'JobSetSuspended', message });
+  return children.active
+    .filter((job) => !isSuspended(job) && job.metadata.deletionTimestamp === undefined)
+    .map((job): Action => ({ kind: 'SuspendJob', job }));
 }
 
-function union<T extends Toleration | { readonly name: string }>(
-  field: string,
-  wanted: readonly T[] | undefined,
-  present: readonly T[] | undefined,
-): Readonly<Record<string, readonly T[]>> {
-  const known = new Set((present ?? []).map(canonical));
-  const added = (wanted ?? []).filter((item) => !known.has(canonical(item)));
-  return added.length === 0 ? {} : { [field]: [...(present ?? []), ...added] };
+/** Reason of the condition while an ordered resume waits for ReplicatedJobs to start. */
+const RESUMING = 'ResumingJobs';
+
+/** Says that the JobSet is not suspended any more, or that it is on its way there in order. */
+export function beginResume({ snapshot, draft }: Planning, { inProgress }: StartupOrder): void {
+  const status = snapshot.jobSet.status ?? {};
+  const suspended = status.conditions?.find(({ type }) => type === 'Suspended');
+  if (suspended?.status !== 'True') return;
+  if (suspended.reason !== RESUMING && snapshot.gates.ExecutionAttemptsTracking) {
+    const executionAttempts = afterResume(status);
+    if (executionAttempts !== undefined) draft.set({ executionAttempts });
+  }
+  if (inProgress === undefined) {
+    draft.clear({ type: 'Suspended', reason: 'ResumeJobs', message: 'jobset is resumed' });
+    return;
+  }
+  const message = 'jobset is being resumed in the order of its startup policy';
+  draft.condition({ type: 'Suspended', status: 'True', reason: RESUMING, message }, 'None');
 }
 
-/** Equal for equal flat objects, whatever the order of their keys. */
-function canonical(value: object): string {
-  return JSON.stringify(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+/** A Job that has to wait for the Job controller is resumed when that has said that it is suspended. */
+export function resumeJobs(
+  { children, snapshot, spec, draft }: Planning,
+  { startable }: StartupOrder,
+  build: BuildJob,
+): readonly Action[] {
+  const suspended = children.active.filter(
+    (job) => isSuspended(job) && job.metadata.deletionTimestamp === undefined,
+  );
+  if (suspended.length === 0) return [];
+  const byName = new Map(spec.replicatedJobs.map((each) => [each.name, each]));
+  const hasMutableResources = snapshot.gates.MutablePodResourcesForSuspendedJobSets;
+  const resumed = new Map<string, number>();
+  const actions = suspended.flatMap((job): readonly Action[] => {
+    const replicatedJob = byName.get(replicatedJobOf(job) ?? '');
+    if (replicatedJob === undefined || !startable.has(replicatedJob.name)) return [];
+    const desired = build(replicatedJob, jobIndexOf(job));
+    const resume = resumeOf(job, desired, hasMutableResources);
+    if (resume.kind === 'Wait') return [];
+    resumed.set(replicatedJob.name, (resumed.get(replicatedJob.name) ?? 0) + 1);
+    return [{ kind: 'ResumeJob', job, resume }];
+  });
+  for (const replicatedJob of spec.replicatedJobs) {
+    const isWhole = resumed.get(replicatedJob.name) === replicatedJob.replicas;
+    if (isWhole) announceStart(draft, spec, replicatedJob);
+  }
+  return actions;
 }

@@ -1,8 +1,8 @@
 import type { Action } from '../jobset/convergence.ts';
-import type { JobSet } from '../jobset/jobset.ts';
-import { SERVICES } from '../kube/core.ts';
+import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
+import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim, SERVICES } from '../kube/core.ts';
 import { JOBS, type Job } from '../kube/job.ts';
-import type { Stored } from '../kube/meta.ts';
+import type { KubeObject, ObjectMeta, Stored } from '../kube/meta.ts';
 import { isReason } from '../kube/status.ts';
 import type { Client, ObjectKey } from '../runtime/client.ts';
 import { forEachConcurrently } from '../runtime/concurrency.ts';
@@ -10,7 +10,8 @@ import { ownerOf } from './group-tracker.ts';
 
 /**
  * Carries out the actions of a plan. Each can be repeated without harm: creations are by name,
- * deletions name the UID, and changes are the same every time.
+ * deletions name the UID, and changes are the same every time. Jobs are started last, and not at all
+ * while the Service or a claim that their Pods need could not be made.
  */
 export interface CarryOut {
   readonly client: Client;
@@ -19,44 +20,73 @@ export interface CarryOut {
   /** A Job as the API server returned it. */
   readonly wrote: (job: Stored<Job>) => void;
   readonly deleted: (job: Stored<Job>) => void;
+  /** The claim of that name exists now, whoever made it. */
+  readonly claimed: (name: string) => void;
 }
 
-/** A creation that failed, for the Event that says so. */
-export interface FailedCreation {
-  readonly reason: 'JobCreationFailed' | 'HeadlessServiceCreationFailed';
+/** An action that failed in a way that the user of the JobSet has to know, for the Event. */
+export interface FailedAction {
+  readonly reason:
+    | 'JobCreationFailed'
+    | 'HeadlessServiceCreationFailed'
+    | 'PVCCreationFailed'
+    | 'FailedResourcePropagation';
   readonly error: unknown;
 }
 
 /** Requests of one JobSet that are under way at a time, as upstream has it. */
 export const MAX_PARALLEL_REQUESTS = 50;
 
-/** Resolves with creations that failed; rejects if anything else did, when all were tried. */
+/** Resolves with failures to tell of; rejects if anything else failed, when all was tried. */
 export async function carryOut(
   context: CarryOut,
   actions: readonly Action[],
-): Promise<readonly FailedCreation[]> {
-  const failed: FailedCreation[] = [];
-  await forEachConcurrently(actions, MAX_PARALLEL_REQUESTS, async (action) => {
-    const failure = await perform(context, action);
-    if (failure !== undefined) failed.push(failure);
-  });
+): Promise<readonly FailedAction[]> {
+  const errors: unknown[] = [];
+  const failed: FailedAction[] = [];
+  const tryAll = (some: readonly Action[]): Promise<void> =>
+    forEachConcurrently(some, MAX_PARALLEL_REQUESTS, async (action) => {
+      try {
+        const failure = await perform(context, action);
+        if (failure !== undefined) failed.push(failure);
+      } catch (error) {
+        errors.push(error);
+      }
+    });
+  await tryAll(actions.filter((action) => !isStart(action)));
+  if (failed.length === 0) await tryAll(actions.filter(isStart));
+  if (errors.length > 0) throw errors[0];
   return failed;
 }
 
-async function perform(context: CarryOut, action: Action): Promise<FailedCreation | undefined> {
+function isStart({ kind }: Action): boolean {
+  return kind === 'CreateJob' || kind === 'ResumeJob';
+}
+
+async function perform(context: CarryOut, action: Action): Promise<FailedAction | undefined> {
   switch (action.kind) {
     case 'CreateService':
       return createService(context, action);
+    case 'CreateClaim':
+      return createClaim(context, action.claim);
     case 'CreateJob':
       return createJob(context, action.job);
     case 'DeleteJob':
       await deleteJob(context, action.job);
       return undefined;
+    case 'RelabelJob':
+      await patchJob(context, action.job, { metadata: { labels: action.labels } });
+      return undefined;
+    case 'ResizeJob':
+      await patchJob(context, action.job, { spec: action.size });
+      return undefined;
     case 'SuspendJob':
       await patchJob(context, action.job, { spec: { suspend: true } });
       return undefined;
     case 'ResumeJob':
-      await resumeJob(context, action);
+      return resumeJob(context, action);
+    case 'DeleteJobSet':
+      await deleteJobSet(context);
       return undefined;
   }
 }
@@ -64,7 +94,7 @@ async function perform(context: CarryOut, action: Action): Promise<FailedCreatio
 async function createService(
   { client, signal }: CarryOut,
   { service }: Extract<Action, { kind: 'CreateService' }>,
-): Promise<FailedCreation | undefined> {
+): Promise<FailedAction | undefined> {
   try {
     await client.create(SERVICES, service, { signal });
     return undefined;
@@ -74,7 +104,20 @@ async function createService(
   }
 }
 
-async function createJob(context: CarryOut, job: Job): Promise<FailedCreation | undefined> {
+async function createClaim(
+  { client, signal, claimed }: CarryOut,
+  claim: PersistentVolumeClaim,
+): Promise<FailedAction | undefined> {
+  try {
+    await client.create(PERSISTENT_VOLUME_CLAIMS, claim, { signal });
+  } catch (error) {
+    if (!isReason(error, 'AlreadyExists')) return { reason: 'PVCCreationFailed', error };
+  }
+  claimed(claim.metadata.name ?? '');
+  return undefined;
+}
+
+async function createJob(context: CarryOut, job: Job): Promise<FailedAction | undefined> {
   const { client, signal } = context;
   try {
     context.wrote(await client.create(JOBS, job, { signal }));
@@ -113,32 +156,53 @@ async function deleteJob(context: CarryOut, job: Stored<Job>): Promise<void> {
   context.deleted(job);
 }
 
-async function resumeJob(
-  context: CarryOut,
-  { job, resume }: Extract<Action, { kind: 'ResumeJob' }>,
-): Promise<void> {
-  if (resume.clearsStartTime)
-    await patchJob(context, job, { status: { startTime: null } }, 'status');
-  await patchJob(context, job, resume.patch);
-}
-
-/** The UID in the patch makes the API server refuse it for a successor of the same name. */
-async function patchJob(
-  context: CarryOut,
-  job: Stored<Job>,
-  patch: Readonly<Record<string, unknown>>,
-  subresource?: 'status',
-): Promise<void> {
-  const { client, signal } = context;
-  const body = { type: 'merge', patch: { ...patch, metadata: { uid: job.metadata.uid } } } as const;
-  const options = subresource === undefined ? { signal } : { signal, subresource };
+async function deleteJobSet({ client, jobSet, signal }: CarryOut): Promise<void> {
   try {
-    context.wrote(await client.patch(JOBS, keyOf(job), body, options));
+    await client.delete(JOBSETS, keyOf(jobSet), {
+      propagationPolicy: 'Foreground',
+      preconditions: { uid: jobSet.metadata.uid },
+      signal,
+    });
   } catch (error) {
     if (!isReason(error, 'NotFound', 'Conflict')) throw error;
   }
 }
 
-function keyOf({ metadata }: Job): ObjectKey {
+async function resumeJob(
+  context: CarryOut,
+  { job, resume }: Extract<Action, { kind: 'ResumeJob' }>,
+): Promise<FailedAction | undefined> {
+  if (resume.clearsStartTime)
+    await patchJob(context, job, { status: { startTime: null } }, 'status');
+  try {
+    await patchJob(context, job, resume.patch);
+    return undefined;
+  } catch (error) {
+    // The Job stays suspended: it must not run with other resources than were asked for.
+    if (resume.changesResources && isReason(error, 'Invalid')) {
+      return { reason: 'FailedResourcePropagation', error };
+    }
+    throw error;
+  }
+}
+
+/** A merge patch. The UID in it makes the API server refuse it for a successor of the same name. */
+async function patchJob(
+  context: CarryOut,
+  job: Stored<Job>,
+  { metadata, ...others }: { readonly metadata?: ObjectMeta; readonly [field: string]: unknown },
+  subresource?: 'status',
+): Promise<void> {
+  const { client, signal } = context;
+  const patch = { ...others, metadata: { ...metadata, uid: job.metadata.uid } };
+  const options = subresource === undefined ? { signal } : { signal, subresource };
+  try {
+    context.wrote(await client.patch(JOBS, keyOf(job), { type: 'merge', patch }, options));
+  } catch (error) {
+    if (!isReason(error, 'NotFound', 'Conflict')) throw error;
+  }
+}
+
+function keyOf({ metadata }: KubeObject): ObjectKey {
   return { namespace: metadata.namespace ?? '', name: metadata.name ?? '' };
 }

@@ -1,5 +1,6 @@
 import type { PodFacts } from '../jobset/pod-facts.ts';
 import type { Knowledge } from '../jobset/snapshot.ts';
+import type { ChildJobMemory } from './child-job-memory.ts';
 
 /**
  * What the controller remembers of one JobSet between two plans. None of it is needed for a right
@@ -9,8 +10,15 @@ export class JobSetMemory {
   /** Pods that were looked at for their notice of `#noticedEpoch`, by UID. */
   readonly #notices = new Map<string, { looks: number; againMs: number }>();
   #noticedEpoch: number | undefined;
-  readonly #strays = new Set<string>();
+  readonly #reported = new Set<string>();
   countersDifferSinceMs: number | undefined;
+  readonly jobs: ChildJobMemory;
+  /** Names of volume claims that are known to exist, though the cache may not show them. */
+  readonly claims = new Set<string>();
+
+  constructor(jobs: ChildJobMemory) {
+    this.jobs = jobs;
+  }
 
   knowledge(nowMs: number): Knowledge {
     return {
@@ -20,7 +28,7 @@ export class JobSetMemory {
         if (notice === undefined) return this.#notices.size >= MAX_NOTICES_PER_EPOCH;
         return notice.looks >= MAX_NOTICE_LOOKS || nowMs < notice.againMs;
       },
-      isKnownStray: (pod) => this.#strays.has(announcementKey(pod)),
+      isKnownStray: (pod) => this.#reported.has(announcementKey(pod)),
       countersDifferSinceMs: this.countersDifferSinceMs,
     };
   }
@@ -39,14 +47,14 @@ export class JobSetMemory {
 
   /** The Pods announce more than a fresh status allows. */
   sawStrays(pods: readonly PodFacts[]): void {
-    for (const pod of pods) this.sawStray(announcementKey(pod));
+    for (const pod of pods) this.isNews(announcementKey(pod));
   }
 
   /** False if that was reported before. */
-  sawStray(what: string): boolean {
-    if (this.#strays.has(what)) return false;
-    if (this.#strays.size >= MEMORY_LIMIT) this.#strays.clear();
-    this.#strays.add(what);
+  isNews(what: string): boolean {
+    if (this.#reported.has(what)) return false;
+    if (this.#reported.size >= MEMORY_LIMIT) this.#reported.clear();
+    this.#reported.add(what);
     return true;
   }
 }
@@ -56,7 +64,7 @@ const NOTICE_RECHECK_MS = 200;
 const MAX_NOTICE_LOOKS = 5;
 /** When a whole group stops, a few Pods tell as much as all: failures are announced anyway. */
 export const MAX_NOTICES_PER_EPOCH = 8;
-/** Strays: beyond it all are forgotten, which costs a repetition. */
+/** Reports: beyond it all are forgotten, which costs a repetition. */
 const MEMORY_LIMIT = 10_000;
 
 function announcementKey({ uid, epoch }: PodFacts): string {

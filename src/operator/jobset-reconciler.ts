@@ -2,10 +2,11 @@ import type { AgentProgram } from '../jobset/agent-mode.ts';
 import { withDefaults } from '../jobset/defaults.ts';
 import type { FeatureGates } from '../jobset/feature-gates.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
-import type { PodFacts } from '../jobset/pod-facts.ts';
 import { subdomainOf } from '../jobset/naming.ts';
 import { type Plan, plan } from '../jobset/plan.ts';
-import type { Answers, Knowledge, Snapshot } from '../jobset/snapshot.ts';
+import type { PodFacts } from '../jobset/pod-facts.ts';
+import type { Answers, Knowledge, Snapshot, Surroundings } from '../jobset/snapshot.ts';
+import type { Service } from '../kube/core.ts';
 import type { Job } from '../kube/job.ts';
 import type { KubeObject, Stored } from '../kube/meta.ts';
 import { isReason } from '../kube/status.ts';
@@ -15,8 +16,9 @@ import { type EventRecorder, referenceTo } from '../runtime/event-recorder.ts';
 import { type Informer, keyOf } from '../runtime/informer.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
-import { carryOut, type FailedCreation } from './carry-out.ts';
-import type { GroupTracker, StrayPod } from './group-tracker.ts';
+import { carryOut, type FailedAction } from './carry-out.ts';
+import { ChildJobMemory } from './child-job-memory.ts';
+import { type GroupTracker, ownerOf, type StrayPod } from './group-tracker.ts';
 import { inquire } from './inquiries.ts';
 import { JobSetMemory, MAX_NOTICES_PER_EPOCH } from './jobset-memory.ts';
 import type { OperatorMetrics } from './operator-metrics.ts';
@@ -38,7 +40,9 @@ export interface ReconcilerOptions {
   readonly jobSets: Informer<JobSet>;
   /** With the index `JOBS_BY_OWNER`. */
   readonly jobs: Informer<Job>;
-  readonly services: Informer<KubeObject>;
+  readonly services: Informer<Service>;
+  /** Those with the JobSet's label. */
+  readonly claims: Informer<KubeObject>;
   readonly tracker: GroupTracker;
 }
 
@@ -48,21 +52,17 @@ export const JOBS_BY_OWNER = 'jobset-uid';
 /** `events.k8s.io` action of all our Events, as upstream has it. */
 const ACTION = 'Reconciling';
 /** A plan asks at most one question of each kind, and looks at a few Pods with notices. */
-const MAX_QUESTIONS = 4 + MAX_NOTICES_PER_EPOCH;
+const MAX_QUESTIONS = 7 + MAX_NOTICES_PER_EPOCH;
 
 export class JobSetReconciler {
   readonly #options: ReconcilerOptions;
   readonly #ownJobSets: OwnWrites<JobSet>;
-  readonly #ownJobs: OwnWrites<Job>;
-  /** UIDs of Jobs whose deletion was accepted. */
-  readonly #deleted = new Set<string>();
   /** By UID of the JobSet. */
   readonly #memories = new Map<string, JobSetMemory>();
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
     this.#ownJobSets = new OwnWrites(options.jobSets.store);
-    this.#ownJobs = new OwnWrites(options.jobs.store);
   }
 
   async reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult | undefined> {
@@ -70,12 +70,27 @@ export class JobSetReconciler {
     if (cached === undefined) return undefined;
     const jobSet = this.#ownJobSets.newest(cached);
     const memory = this.#memoryOf(jobSet);
+    try {
+      return await this.#reconcile(jobSet, memory, signal);
+    } finally {
+      // It may have been deleted meanwhile: what this pass has remembered is not to stay.
+      const isGone = this.#options.jobSets.store.get(key)?.metadata.uid !== jobSet.metadata.uid;
+      if (isGone) this.forgetJobSet(jobSet);
+    }
+  }
+
+  async #reconcile(
+    jobSet: Stored<JobSet>,
+    memory: JobSetMemory,
+    signal: AbortSignal,
+  ): Promise<ReconcileResult | undefined> {
     const decided = await this.#decide(jobSet, memory, signal);
-    const { made } = decided;
-    await this.#writeStatus(decided.snapshot.jobSet, made, signal);
+    const { made, snapshot } = decided;
+    await this.#writeStatus(snapshot.jobSet, made, signal);
+    memory.jobs.recorded(snapshot.vanished);
     this.#rememberCounters(memory, made);
-    this.#tell(decided.snapshot.jobSet, made);
-    await this.#act(decided.snapshot.jobSet, made, signal);
+    this.#tell(snapshot.jobSet, memory, made);
+    await this.#act(snapshot.jobSet, memory, made, signal);
     const delays = [made.requeueAfterMs, decided.lookAgainMs].filter((ms) => ms !== undefined);
     return delays.length === 0 ? undefined : { requeueAfterMs: Math.min(...delays) };
   }
@@ -84,18 +99,30 @@ export class JobSetReconciler {
     this.#memories.delete(metadata.uid);
     this.#ownJobSets.forget(metadata.uid);
     this.#options.tracker.watch(metadata.uid, undefined);
+    this.#options.metrics.forget({ namespace: metadata.namespace ?? '', name: metadata.name });
   }
 
-  forgetJob({ metadata }: Stored<Job>): void {
-    this.#deleted.delete(metadata.uid);
-    this.#ownJobs.forget(metadata.uid);
+  /** The cache has lost the Job; `job` is its last state. */
+  jobGone(job: Stored<Job>): void {
+    const owner = ownerOf(job);
+    const jobSet = this.#options.jobSets.store.get(
+      `${job.metadata.namespace ?? ''}/${owner?.name ?? ''}`,
+    );
+    if (jobSet === undefined || jobSet.metadata.uid !== owner?.uid) return;
+    this.#memoryOf(jobSet).jobs.gone(job);
+  }
+
+  /** The cache has lost a volume claim of the JobSet with that key. */
+  claimGone(key: string, claim: string): void {
+    const jobSet = this.#options.jobSets.store.get(key);
+    if (jobSet !== undefined) this.#memoryOf(jobSet).claims.delete(claim);
   }
 
   /** Reports a Pod that wears a label which it may not, once. */
   reportStray({ jobSet: key, podUid, problem }: StrayPod): void {
     const jobSet = this.#options.jobSets.store.get(key);
     if (jobSet === undefined) return;
-    if (!this.#memoryOf(jobSet).sawStray(`${podUid}/${problem}`)) return;
+    if (!this.#memoryOf(jobSet).isNews(`${podUid}/${problem}`)) return;
     this.#record(jobSet, 'Warning', 'InvalidMember', problem);
   }
 
@@ -111,7 +138,7 @@ export class JobSetReconciler {
     // As of one moment: what was looked into in this pass is not looked into again.
     const knowledge = memory.knowledge(this.#options.clock.now());
     for (let asked = 0; asked <= MAX_QUESTIONS; asked++) {
-      const snapshot = this.#snapshot(jobSet, answers, knowledge);
+      const snapshot = this.#snapshot(jobSet, memory, answers, knowledge);
       const made = plan(snapshot);
       this.#options.tracker.watch(jobSet.metadata.uid, made.watchpoint);
       const { question } = made;
@@ -124,9 +151,13 @@ export class JobSetReconciler {
         this.#ownJobSets.note(inquiry.fresh);
         jobSet = inquiry.fresh;
       }
-      for (const job of inquiry.jobs ?? []) this.#ownJobs.note(job);
+      for (const job of inquiry.jobs ?? []) memory.jobs.wrote(job);
       for (const pod of inquiry.succeeded ?? []) this.#options.tracker.podSucceeded(pod);
       if (question.kind === 'FreshJobSet') strays = question.pods;
+      if (inquiry.living !== undefined) {
+        const freshPods = this.#options.tracker.census(jobSet.metadata.uid, inquiry.living);
+        answers = { ...answers, freshPods };
+      }
       if (question.kind === 'Notice' && inquiry.answers.witness?.showsFailure !== true) {
         const againMs = memory.sawNoFailure(question.pod, this.#options.clock.now());
         lookAgainMs ??= againMs;
@@ -135,15 +166,20 @@ export class JobSetReconciler {
     throw new Error(`the plan for ${keyOf(first)} asks without end`);
   }
 
-  #snapshot(jobSet: Stored<JobSet>, answers: Answers, knowledge: Knowledge): Snapshot {
-    const { clock, tracker, agent, gates, services } = this.#options;
-    const { name, namespace = '', uid } = jobSet.metadata;
-    const subdomain = subdomainOf(name, withDefaults(jobSet.spec));
+  #snapshot(
+    jobSet: Stored<JobSet>,
+    memory: JobSetMemory,
+    answers: Answers,
+    knowledge: Knowledge,
+  ): Snapshot {
+    const { clock, tracker, agent, gates, jobs } = this.#options;
+    const { uid } = jobSet.metadata;
     return {
       jobSet,
-      jobs: this.#jobsOf(uid),
+      jobs: memory.jobs.view(jobs.store.byIndex(JOBS_BY_OWNER, uid)),
+      vanished: memory.jobs.vanished,
       members: tracker.members(uid),
-      hasService: services.store.get(`${namespace}/${subdomain}`) !== undefined,
+      surroundings: this.#surroundings(jobSet, memory),
       answers,
       knowledge,
       agent,
@@ -152,16 +188,16 @@ export class JobSetReconciler {
     };
   }
 
-  /** The JobSet's Jobs with what we did to them and the cache does not show yet. */
-  #jobsOf(uid: string): readonly Stored<Job>[] {
-    const cached = [...this.#options.jobs.store.byIndex(JOBS_BY_OWNER, uid)];
-    const uids = new Set(cached.map(({ metadata }) => metadata.uid));
-    const isOurs = (job: Job): boolean =>
-      job.metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false;
-    const jobs = cached.map((job) => this.#ownJobs.newest(job));
-    return [...jobs, ...this.#ownJobs.missing(uids, isOurs)].map((job) =>
-      this.#deleted.has(job.metadata.uid) ? asDeleted(job) : job,
-    );
+  #surroundings(jobSet: Stored<JobSet>, memory: JobSetMemory): Surroundings {
+    const { jobs, services, claims } = this.#options;
+    const { name, namespace = '' } = jobSet.metadata;
+    const subdomain = subdomainOf(name, withDefaults(jobSet.spec));
+    return {
+      service: services.store.get(`${namespace}/${subdomain}`),
+      jobNamed: (job) => jobs.store.get(`${namespace}/${job}`),
+      hasClaim: (claim) =>
+        memory.claims.has(claim) || claims.store.get(`${namespace}/${claim}`) !== undefined,
+    };
   }
 
   async #writeStatus(jobSet: Stored<JobSet>, made: Plan, signal: AbortSignal): Promise<void> {
@@ -193,29 +229,38 @@ export class JobSetReconciler {
     else memory.countersDifferSinceMs ??= this.#options.clock.now();
   }
 
-  #tell(jobSet: Stored<JobSet>, made: Plan): void {
+  #tell(jobSet: Stored<JobSet>, memory: JobSetMemory, made: Plan): void {
     const { name, namespace = '' } = jobSet.metadata;
-    for (const { type, reason, note } of made.events) this.#record(jobSet, type, reason, note);
+    for (const { type, reason, note, isOnce } of made.events) {
+      if (isOnce === true && !memory.isNews(`${reason}/${note}`)) continue;
+      this.#record(jobSet, type, reason, note);
+    }
     for (const outcome of made.outcomes)
       this.#options.metrics.observe({ name, namespace }, outcome);
   }
 
-  async #act(jobSet: Stored<JobSet>, made: Plan, signal: AbortSignal): Promise<void> {
+  async #act(
+    jobSet: Stored<JobSet>,
+    memory: JobSetMemory,
+    made: Plan,
+    signal: AbortSignal,
+  ): Promise<void> {
     if (made.actions.length === 0) return;
     const failed = await carryOut(
       {
         client: this.#options.client,
         jobSet,
         signal,
-        wrote: (job) => this.#ownJobs.note(job),
-        deleted: (job) => this.#deleted.add(job.metadata.uid),
+        wrote: (job) => memory.jobs.wrote(job),
+        deleted: (job) => memory.jobs.deleted(job),
+        claimed: (claim) => memory.claims.add(claim),
       },
       made.actions,
     );
     this.#reportFailures(jobSet, failed);
   }
 
-  #reportFailures(jobSet: Stored<JobSet>, failed: readonly FailedCreation[]): void {
+  #reportFailures(jobSet: Stored<JobSet>, failed: readonly FailedAction[]): void {
     const [first] = failed;
     if (first === undefined) return;
     for (const reason of new Set(failed.map((failure) => failure.reason))) {
@@ -235,7 +280,7 @@ export class JobSetReconciler {
   #memoryOf({ metadata }: Stored<JobSet>): JobSetMemory {
     let memory = this.#memories.get(metadata.uid);
     if (memory === undefined) {
-      memory = new JobSetMemory();
+      memory = new JobSetMemory(new ChildJobMemory(this.#options.jobs.store, metadata.uid));
       this.#memories.set(metadata.uid, memory);
     }
     return memory;
@@ -247,14 +292,6 @@ interface Decided {
   readonly made: Plan;
   /** A notice was looked into in vain and deserves another look. */
   readonly lookAgainMs: number | undefined;
-}
-
-function asDeleted(job: Stored<Job>): Stored<Job> {
-  if (job.metadata.deletionTimestamp !== undefined) return job;
-  return {
-    ...job,
-    metadata: { ...job.metadata, deletionTimestamp: job.metadata.creationTimestamp },
-  };
 }
 
 function messageOf(error: unknown): string {

@@ -3,14 +3,21 @@ import type { Metrics } from '../runtime/metrics.ts';
 
 /**
  * What the operator counts, after the status write that made it true (so that a conflict and its
- * retry count once). The first two families are upstream's.
+ * retry count once). The first two families, with their labels, are upstream's.
  */
 export interface OperatorMetrics {
-  observe(jobSet: { readonly namespace: string; readonly name: string }, outcome: Outcome): void;
+  observe(jobSet: JobSetName, outcome: Outcome): void;
+  /** The JobSet is deleted: a family that has a label for each JobSet must not grow for ever. */
+  forget(jobSet: JobSetName): void;
+}
+
+interface JobSetName {
+  readonly namespace: string;
+  readonly name: string;
 }
 
 export function operatorMetrics(metrics: Metrics | undefined): OperatorMetrics {
-  if (metrics === undefined) return { observe: () => undefined };
+  if (metrics === undefined) return { observe: () => undefined, forget: () => undefined };
   const labels = ['jobset_name', 'namespace'] as const;
   const completed = metrics.counter({
     name: 'jobset_completed_total',
@@ -25,7 +32,7 @@ export function operatorMetrics(metrics: Metrics | undefined): OperatorMetrics {
   const restarts = metrics.counter({
     name: 'lockstep_restarts_total',
     help: 'Restarts of groups, by what caused them and whether they were charged to maxRestarts',
-    labels: [...labels, 'cause', 'counted'],
+    labels: ['cause', 'counted'],
   });
   const phases = metrics.histogram({
     name: 'lockstep_restart_phase_seconds',
@@ -45,16 +52,21 @@ export function operatorMetrics(metrics: Metrics | undefined): OperatorMetrics {
         case 'Failed':
           return failed.add(of);
         case 'JobsRestarted':
-          return restarts.add({ ...of, cause: 'JobFailed', counted: String(outcome.counted) });
+          return restarts.add({ cause: 'JobFailed', counted: String(outcome.counted) });
         case 'EpochEnded':
           observePhase('detect', outcome.detectMs);
           // The restart of Jobs that ended this epoch has been counted as that.
           if (outcome.cause === 'JobsRecreated') return undefined;
-          return restarts.add({ ...of, cause: outcome.cause, counted: String(outcome.counted) });
+          return restarts.add({ cause: outcome.cause, counted: String(outcome.counted) });
         case 'EpochReleased':
           observePhase('announce', outcome.announceMs);
           return observePhase('release', outcome.releaseMs);
       }
+    },
+    forget: ({ namespace, name }) => {
+      const of = { jobset_name: name, namespace };
+      completed.remove(of);
+      failed.remove(of);
     },
   };
 }

@@ -2,19 +2,20 @@ import type { AgentProgram } from '../jobset/agent-mode.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../jobset/feature-gates.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { JOBSET_NAME } from '../jobset/names.ts';
-import { SERVICES } from '../kube/core.ts';
+import { PERSISTENT_VOLUME_CLAIMS, SERVICES, type Service } from '../kube/core.ts';
 import { JOBS, type Job } from '../kube/job.ts';
 import type { KubeObject, PartialObjectMetadata, Stored } from '../kube/meta.ts';
 import { PODS } from '../kube/pod.ts';
 import type { Client } from '../runtime/client.ts';
 import { type Controller, startController } from '../runtime/controller.ts';
 import { createEventRecorder, type EventRecorder } from '../runtime/event-recorder.ts';
-import { createInformer, type Informer, keyOf } from '../runtime/informer.ts';
+import { createInformer, type Informer, keyOf, withoutManagedFields } from '../runtime/informer.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import type { Random } from '../runtime/ports/random.ts';
 import { GroupTracker, ownerOf } from './group-tracker.ts';
+import { LIVING, SUCCEEDED } from './inquiries.ts';
 import { JOBS_BY_OWNER, JobSetReconciler } from './jobset-reconciler.ts';
 import { operatorMetrics } from './operator-metrics.ts';
 import { startPlacementController } from './pod-placement/placement-controller.ts';
@@ -82,7 +83,8 @@ const JOBS_BY_UID = 'uid';
 interface Informers {
   readonly jobSets: Informer<JobSet>;
   readonly jobs: Informer<Job>;
-  readonly services: Informer<KubeObject>;
+  readonly services: Informer<Service>;
+  readonly claims: Informer<PartialObjectMetadata>;
   readonly livingPods: Informer<PartialObjectMetadata>;
   readonly succeededPods: Informer<PartialObjectMetadata>;
 }
@@ -109,15 +111,39 @@ function startInformers(options: OperatorOptions): Informers {
         [JOBS_BY_UID]: ({ metadata }) => [metadata.uid],
       },
     }),
-    services: createInformer({ ...shared, resource: SERVICES, metadataOnly: true }),
+    services: createInformer<Service>({
+      ...shared,
+      resource: SERVICES,
+      transform: withSelectorOnly,
+    }),
+    claims: createInformer({
+      ...shared,
+      resource: PERSISTENT_VOLUME_CLAIMS,
+      labelSelector: JOBSET_NAME,
+      metadataOnly: true,
+    }),
     livingPods: createInformer({
       ...pods,
-      fieldSelector: 'status.phase!=Failed,status.phase!=Succeeded',
+      fieldSelector: LIVING,
     }),
     succeededPods: createInformer({
       ...pods,
-      fieldSelector: 'status.phase=Succeeded',
+      fieldSelector: SUCCEEDED,
     }),
+  };
+}
+
+/** All Services of a cluster are watched for their names; of each, little is of interest. */
+function withSelectorOnly({ spec, ...service }: Stored<Service>): Stored<Service> {
+  const { selector, clusterIP } = spec ?? {};
+  return {
+    apiVersion: service.apiVersion,
+    kind: service.kind,
+    metadata: withoutManagedFields(service).metadata,
+    spec: {
+      ...(selector === undefined ? {} : { selector }),
+      ...(clusterIP === undefined ? {} : { clusterIP }),
+    },
   };
 }
 
@@ -126,7 +152,7 @@ function connect(
   informers: Informers,
   events: EventRecorder,
 ): Controller {
-  const { jobs, jobSets, services } = informers;
+  const { jobs, jobSets, services, claims } = informers;
   const tracker = new GroupTracker({
     jobByUid: (uid) => first(jobs.store.byIndex(JOBS_BY_UID, uid)),
     onInterest: (key) => controller.enqueue(key),
@@ -142,6 +168,7 @@ function connect(
     jobSets,
     jobs,
     services,
+    claims,
     tracker,
   });
   const controller = startController({
@@ -153,6 +180,13 @@ function connect(
   subscribeToPods(informers, tracker);
   subscribeToJobs(informers, tracker, reconciler, controller);
   services.subscribe({ deleted: (service) => enqueueOwner(controller, service) });
+  claims.subscribe({
+    deleted: ({ metadata }) => {
+      const key = `${metadata.namespace ?? ''}/${metadata.labels?.[JOBSET_NAME] ?? ''}`;
+      reconciler.claimGone(key, metadata.name ?? '');
+      controller.enqueue(key);
+    },
+  });
   jobSets.subscribe({
     added: (jobSet) => controller.enqueue(keyOf(jobSet)),
     updated: (jobSet, old) => {
@@ -177,6 +211,7 @@ function subscribeToPods({ livingPods, succeededPods }: Informers, tracker: Grou
   succeededPods.subscribe({
     added: (pod) => tracker.podSucceeded(pod),
     updated: (pod) => tracker.podSucceeded(pod),
+    deleted: (pod) => tracker.succeededPodGone(pod),
   });
 }
 
@@ -187,7 +222,7 @@ function subscribeToJobs(
   controller: Controller,
 ): void {
   const gone = (job: Stored<Job>): void => {
-    reconciler.forgetJob(job);
+    reconciler.jobGone(job);
     tracker.jobGone(job.metadata.uid);
     enqueueOwner(controller, job);
   };

@@ -30,6 +30,8 @@ export type Labels<L extends string> = Readonly<Record<L, string>>;
 
 interface Counter<L extends string> {
   add(labels: Labels<L>, value?: number): void;
+  /** Ends the series with these labels; none is no error. */
+  remove(labels: Labels<L>): void;
 }
 
 interface Gauge<L extends string> {
@@ -47,7 +49,10 @@ export function createMetrics(): Metrics {
       const counter = reuse(registry, of.name, prometheus.Counter, () => {
         return new prometheus.Counter({ ...settings(of), registers: [registry] });
       });
-      return { add: (labels, value = 1) => counter.inc(labels, value) };
+      return {
+        add: (labels, value = 1) => counter.inc(labels, value),
+        remove: (labels) => counter.remove(labels),
+      };
     },
     gauge(of) {
       const gauge = reuse(registry, of.name, prometheus.Gauge, () => {

@@ -1,0 +1,71 @@
+import type { Job } from '../kube/job.ts';
+import type { Stored, StringMap } from '../kube/meta.ts';
+import * as names from './names.ts';
+
+/**
+ * What the labels of a child Job say about its place (spec 4.4), and what to do when somebody has
+ * changed them. Every such label is on the Pod template too, where Kubernetes lets nobody touch it
+ * while the Job runs, so the template is believed first and the Job's own label is put right.
+ */
+export interface BrokenLabels {
+  readonly job: Stored<Job>;
+  /** Names each label, its value and what was expected. */
+  readonly problem: string;
+  /** Labels to be written. */
+  readonly wanted: StringMap;
+  /** Labels of which no source has a value that makes sense. */
+  readonly lost: readonly string[];
+}
+
+/** The label by which a Job is told its place: of its Pod template if that is legal, else its own. */
+export function labelOf(job: Job, key: PlaceLabel): string | undefined {
+  const ofTemplate = job.spec.template.metadata?.labels?.[key];
+  if (ofTemplate !== undefined && isLegal(key, ofTemplate)) return ofTemplate;
+  const own = job.metadata.labels?.[key];
+  return own !== undefined && isLegal(key, own) ? own : undefined;
+}
+
+/** Undefined if the Job's own labels are as they were made. */
+export function brokenLabels(job: Stored<Job>, hasJobAttempts: boolean): BrokenLabels | undefined {
+  let problems: string[] | undefined;
+  const wanted: Record<string, string> = {};
+  const lost: string[] = [];
+  for (const key of hasJobAttempts ? ALL : WITHOUT_JOB_ATTEMPT) {
+    const own = job.metadata.labels?.[key];
+    const value = labelOf(job, key);
+    if (own === value && (own !== undefined || key === names.JOB_RESTART_ATTEMPT)) continue;
+    problems ??= [];
+    problems.push(problemOf(key, own, value));
+    if (value === undefined) lost.push(key);
+    else wanted[key] = value;
+  }
+  if (problems === undefined) return undefined;
+  const problem = `Job ${job.metadata.name}: ${problems.join('; ')}`;
+  return { job, problem, wanted, lost };
+}
+
+/** Whether the place of the Job is known all the same. */
+export function isReadable({ lost }: BrokenLabels): boolean {
+  return lost.length === 0;
+}
+
+type PlaceLabel = (typeof ALL)[number];
+
+const WITHOUT_JOB_ATTEMPT = [
+  names.RESTART_ATTEMPT,
+  names.REPLICATED_JOB_NAME,
+  names.JOB_INDEX,
+] as const;
+const ALL = [...WITHOUT_JOB_ATTEMPT, names.JOB_RESTART_ATTEMPT] as const;
+
+function isLegal(key: PlaceLabel, value: string): boolean {
+  return key === names.REPLICATED_JOB_NAME ? value !== '' : INTEGER.test(value);
+}
+
+const INTEGER = /^-?\d{1,10}$/;
+
+function problemOf(key: PlaceLabel, own: string | undefined, value: string | undefined): string {
+  const is = own === undefined ? 'is missing' : `is ${JSON.stringify(own)}`;
+  const legal = key === names.REPLICATED_JOB_NAME ? 'a name' : 'an integer';
+  return `label ${key} ${is}, expected ${value === undefined ? legal : JSON.stringify(value)}`;
+}

@@ -1,0 +1,54 @@
+import type { PersistentVolumeClaim } from '../kube/core.ts';
+import type { OwnerReference } from '../kube/meta.ts';
+import type { PodSpec } from '../kube/pod.ts';
+import type { DefaultedVolumeClaimPolicy } from './defaults.ts';
+import { JOBSET_NAME } from './names.ts';
+import { sharedClaimName } from './naming.ts';
+
+/**
+ * PersistentVolumeClaims that all Pods of a JobSet share (spec 4.15). They are made before the Jobs,
+ * never changed, and deleted by nobody here: with the policy `Delete` the JobSet owns them and the
+ * garbage collector takes them, with `Retain` they stay.
+ */
+export function volumeClaims(
+  jobSet: { readonly name: string; readonly namespace: string },
+  policies: readonly DefaultedVolumeClaimPolicy[],
+  owner: OwnerReference,
+): readonly PersistentVolumeClaim[] {
+  return policies.flatMap(({ templates, retentionPolicy }) =>
+    templates.map(({ metadata, spec }): PersistentVolumeClaim => {
+      const { name = '', labels, annotations } = metadata;
+      return {
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        metadata: {
+          name: sharedClaimName(name, jobSet.name),
+          namespace: jobSet.namespace,
+          labels: { ...labels, [JOBSET_NAME]: jobSet.name },
+          ...(annotations === undefined ? {} : { annotations }),
+          ...(retentionPolicy.whenDeleted === 'Delete' ? { ownerReferences: [owner] } : {}),
+        },
+        ...(spec === undefined ? {} : { spec }),
+      };
+    }),
+  );
+}
+
+/** A volume for each claim that a container mounts, after the volumes that are there. */
+export function withClaimVolumes(
+  spec: PodSpec,
+  policies: readonly DefaultedVolumeClaimPolicy[],
+  jobSet: string,
+): PodSpec {
+  if (policies.length === 0) return spec;
+  const mounted = new Set(
+    [...(spec.initContainers ?? []), ...spec.containers].flatMap(({ volumeMounts = [] }) =>
+      volumeMounts.map(({ name }) => name),
+    ),
+  );
+  const added = policies
+    .flatMap(({ templates }) => templates.map(({ metadata }) => metadata.name ?? ''))
+    .filter((name) => mounted.has(name))
+    .map((name) => ({ name, persistentVolumeClaim: { claimName: sharedClaimName(name, jobSet) } }));
+  return added.length === 0 ? spec : { ...spec, volumes: [...(spec.volumes ?? []), ...added] };
+}
