@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { NODES_MAX, parseUpFlags, type UpFlags } from './up-options.ts';
 
 function parse(flags: Partial<UpFlags>) {
-  return parseUpFlags({ stateDir: '/state', nodes: '1', topology: [], ...flags });
+  return parseUpFlags({ stateDir: '/state', nodes: '1', ...flags });
 }
 
 function nodesOf(flags: Partial<UpFlags>) {

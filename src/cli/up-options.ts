@@ -11,7 +11,7 @@ export interface UpOptions {
 export interface UpFlags {
   readonly stateDir: string;
   readonly nodes: string;
-  readonly topology: readonly string[];
+  readonly topology?: readonly string[];
 }
 
 /**
@@ -36,7 +36,7 @@ export function parseUpFlags(
     errors.push(`--nodes is "${flags.nodes}", allowed is an integer from 1 to ${NODES_MAX}`);
   }
   const topologies: Topology[] = [];
-  for (const text of flags.topology) {
+  for (const text of flags.topology ?? []) {
     const parsed = parseTopology(text, isCount ? count : NODES_MAX);
     if (typeof parsed === 'string') errors.push(`--topology is "${text}", ${parsed}`);
     else if (topologies.some(({ key }) => key === parsed.key)) {
