@@ -24,6 +24,7 @@ import type { ProcessRunner } from '../runtime/ports/process-runner.ts';
 import type { Random } from '../runtime/ports/random.ts';
 import type { HttpHandler } from '../runtime/ports/transport.ts';
 import { createTokenSigner } from './apiserver/adapters/token-signer.ts';
+import { createWebhookTransports } from './apiserver/adapters/webhook-transports.ts';
 import { type ApiServer, createApiServer } from './apiserver/api-server.ts';
 import { startControllers } from './controllers.ts';
 import { thisMachine } from './node/adapters/machine.ts';
@@ -144,12 +145,15 @@ class RunningCluster implements EmbeddedCluster {
     const { clock, random, logger } = this.#options;
     const kubeletClient = this.issue('kube-apiserver-kubelet-client', ADMINISTRATORS);
     const kubelets = new Map<string, HttpTransport>();
+    const webhooks = createWebhookTransports();
+    this.#stops.push(async () => webhooks.close());
     const api: ApiServer = createApiServer({
       storage: new MemoryStorage(),
       clock,
       random,
       logger: logger.with({ component: 'apiserver' }),
       tokenSigner: createTokenSigner(),
+      webhookTransport: webhooks.to,
       kubelet: (node) => {
         const address = node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address;
         const port = node.status?.daemonEndpoints?.kubeletEndpoint?.Port;

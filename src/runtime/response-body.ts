@@ -4,14 +4,17 @@ import { type HttpResponse, TransportError } from './ports/transport.ts';
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
 
 /** The whole body. Rejects as the stream does, or with `TransportError` beyond the limit. */
-export async function wholeBody(body: HttpResponse['body']): Promise<Buffer> {
+export async function wholeBody(
+  body: HttpResponse['body'],
+  limitBytes = MAX_BODY_BYTES,
+): Promise<Buffer> {
   if (body instanceof Uint8Array) return asBuffer(body);
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {
     size += chunk.byteLength;
-    if (size > MAX_BODY_BYTES) {
-      throw new TransportError(`the response is longer than ${MAX_BODY_BYTES} bytes`, {
+    if (size > limitBytes) {
+      throw new TransportError(`the response is longer than ${limitBytes} bytes`, {
         code: 'EMSGSIZE',
       });
     }

@@ -20,6 +20,8 @@ import type {
   HttpResponse,
   Transport,
 } from '../../runtime/ports/transport.ts';
+import type { WebhookEndpoint } from './admission/webhook-endpoint.ts';
+import { Webhooks } from './admission/webhooks.ts';
 import { type Authenticator, byClientCertificate, type User } from './authentication.ts';
 import { openBuiltInKinds } from './built-in-kinds.ts';
 import { CommitSequence } from './commit-sequence.ts';
@@ -57,6 +59,11 @@ export interface ApiServerOptions {
   readonly tokenSigner?: TokenSigner;
   /** The way to the node agent of a node, for logs; without it there are none. */
   readonly kubelet?: (node: Node) => Transport;
+  /**
+   * The way to admission webhooks, the same one for the same endpoint as long as it can; without it
+   * every call fails, as the failure policy of the webhook says.
+   */
+  readonly webhookTransport?: (endpoint: WebhookEndpoint) => Transport;
 }
 
 export interface ApiServer {
@@ -105,6 +112,13 @@ class EmbeddedApiServer implements ApiServer {
       tokenSigner,
       kubelet: options.kubelet,
       streams: this.#streams,
+      webhooks: new Webhooks({
+        clock,
+        random,
+        logger,
+        resources,
+        transport: options.webhookTransport,
+      }),
     };
   }
 
@@ -123,7 +137,7 @@ class EmbeddedApiServer implements ApiServer {
         namespace: undefined,
         object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
         isDryRun: false,
-        warn: () => undefined,
+        requester: undefined,
       });
     }
   }
@@ -137,7 +151,7 @@ class EmbeddedApiServer implements ApiServer {
     try {
       return withWarnings(await this.#handle(request, warnings), warnings);
     } catch (error) {
-      return this.#failure(request, error);
+      return withWarnings(this.#failure(request, error), warnings);
     }
   }
 

@@ -14,6 +14,7 @@ import { PERSISTENT_VOLUME_CLAIM_KIND } from './kinds/persistent-volume-claims.t
 import { POD_KIND } from './kinds/pods.ts';
 import { RBAC_KINDS } from './kinds/rbac.ts';
 import { ENDPOINT_SLICE_KIND, SERVICE_KIND } from './kinds/services.ts';
+import { WEBHOOK_CONFIGURATION_KINDS } from './kinds/webhook-configurations.ts';
 import type { ServedResource } from './served-resource.ts';
 
 /** The kinds that the server has without any definition. */
@@ -33,6 +34,7 @@ export const BUILT_IN_KINDS: readonly BuiltInKind[] = [
   ENDPOINT_SLICE_KIND,
   EVENT_KIND,
   ...RBAC_KINDS,
+  ...WEBHOOK_CONFIGURATION_KINDS,
 ];
 
 /** Loads the objects of all built-in kinds. */

@@ -2,7 +2,14 @@ import { invalid, required } from '../../kube/field-error.ts';
 import { failure } from '../../kube/status.ts';
 import { alreadyExists, badRequest, generateNameConflict } from '../../kube/status-errors.ts';
 import { randomName } from '../../runtime/ports/random.ts';
-import { admit } from './admission.ts';
+import { mutate, validate } from './admission/admission.ts';
+import {
+  type AdmissionAttributes,
+  admissionNamespace,
+  type Requester,
+} from './admission/attributes.ts';
+import { admitNew } from './admission/built-in-admission.ts';
+import { namespaceLifecycle } from './admission/namespace-lifecycle.ts';
 import type { ApiObject } from './api-object.ts';
 import { type Entry, unstoredEntry } from './entry.ts';
 import { newMetadata } from './object-metadata.ts';
@@ -15,15 +22,17 @@ export interface CreateRequest {
   readonly namespace: string | undefined;
   readonly object: ApiObject;
   readonly isDryRun: boolean;
-  readonly warn: (warning: string) => void;
+  /** Undefined: the server itself. */
+  readonly requester: Requester | undefined;
 }
 
-/** Completes, validates and stores a new object. */
-export async function create(server: ServerState, request: CreateRequest): Promise<Entry> {
-  const { object, of } = request;
-  if (of.strategy.forbidsCreate !== undefined) {
-    throw failure('MethodNotAllowed', of.strategy.forbidsCreate);
-  }
+/** Admits, completes, validates and stores a new object. */
+export async function create(server: ServerState, given: CreateRequest): Promise<Entry> {
+  const { of, namespace } = given;
+  checkCreatable(of);
+  const object = await admitted(server, given);
+  checkNamespace(of, namespace, object);
+  const request = { ...given, object };
   if (object.metadata.resourceVersion !== undefined) {
     throw failure('InternalError', 'resourceVersion should not be set on objects to be created');
   }
@@ -35,7 +44,7 @@ export async function create(server: ServerState, request: CreateRequest): Promi
   }
   for (let attempt = 0; attempt < GENERATED_NAME_ATTEMPTS; attempt++) {
     const generated = generatedName(server, generateName);
-    if (of.collection.get(collectionKey(request.namespace, generated)) === undefined) {
+    if (of.collection.get(collectionKey(namespace, generated)) === undefined) {
       return createNamed(server, request, generated);
     }
   }
@@ -67,17 +76,54 @@ function generatedName(server: ServerState, prefix: string): string {
   return `${base}${randomName(server.random, RANDOM_NAME_LENGTH)}`;
 }
 
+function checkCreatable({ strategy }: ServedResource): void {
+  if (strategy.forbidsCreate !== undefined) {
+    throw failure('MethodNotAllowed', strategy.forbidsCreate);
+  }
+}
+
+async function admitted(server: ServerState, request: CreateRequest): Promise<ApiObject> {
+  const { object, requester } = request;
+  if (requester === undefined) return admitNew(server, request);
+  const name = object.metadata.name ?? '';
+  return mutate(server, attributesOf(request, requester, name), object);
+}
+
+function attributesOf(
+  { of, namespace, object, isDryRun }: CreateRequest,
+  requester: Requester,
+  name: string,
+): AdmissionAttributes {
+  return {
+    operation: 'CREATE',
+    of,
+    subresource: undefined,
+    name,
+    namespace: admissionNamespace(of, namespace, name),
+    object,
+    oldObject: undefined,
+    isDryRun,
+    requester,
+  };
+}
+
 async function createNamed(
   server: ServerState,
   request: CreateRequest,
   name: string,
 ): Promise<Entry> {
-  const { of, namespace } = request;
+  const { of, namespace, requester } = request;
   const key = collectionKey(of.namespaced ? namespace : undefined, name);
+  const shown = completed(server, request, name);
+  if (requester !== undefined) {
+    await validate(server, attributesOf({ ...request, object: shown }, requester, name));
+  }
+  const object = of.view.store(shown);
   return of.collection.write(key, (current) => {
-    const admitted = admit(server, request);
-    const object = completed(server, { ...request, object: admitted }, name);
     if (current !== undefined) throw alreadyExists(of, name);
+    // Webhooks take their time: what allowed the creation may be gone by now.
+    checkCreatable(server.resources.get(of.group, of.version, of.plural) ?? of);
+    namespaceLifecycle(server.resources, request);
     if (request.isDryRun) {
       return { change: undefined, result: () => unstoredEntry(key, object) };
     }
@@ -85,7 +131,7 @@ async function createNamed(
   });
 }
 
-/** The object as it would be stored. */
+/** The object as it would be stored, in the version of the request. */
 function completed(server: ServerState, request: CreateRequest, name: string): ApiObject {
   const { of, namespace } = request;
   const context = strategyContext(server);
@@ -98,6 +144,6 @@ function completed(server: ServerState, request: CreateRequest, name: string): A
   const shown = of.strategy.prepareForCreate({ ...request.object, metadata }, context);
   const errors = validateNew(of, shown);
   if (errors.length > 0) throw invalid(of, name, errors);
-  of.strategy.warnings(shown).forEach(request.warn);
-  return of.view.store(shown);
+  if (request.requester !== undefined) of.strategy.warnings(shown).forEach(request.requester.warn);
+  return shown;
 }

@@ -165,7 +165,7 @@ export class CustomResourceController {
           return change(present);
         },
         isDryRun: false,
-        warn: () => undefined,
+        requester: undefined,
       });
       return definitionOf(entry);
     } catch (error) {

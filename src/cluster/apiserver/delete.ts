@@ -4,8 +4,12 @@ import type { DeleteOptions, ObjectMeta } from '../../kube/meta.ts';
 import { quote } from '../../kube/quote.ts';
 import { badRequest, conflict, forbidden, notFound } from '../../kube/status-errors.ts';
 import { timeText } from '../../kube/time.ts';
+import { admitDeletion, concernsWebhooks } from './admission/admission.ts';
+import { admissionNamespace, type Requester } from './admission/attributes.ts';
 import { type ApiObject, type StoredObject, withMembers } from './api-object.ts';
+import type { Write } from './collection.ts';
 import { type Entry, unstoredEntry } from './entry.ts';
+import { writeOptimistically } from './optimistic-write.ts';
 import { collectionKey, type ServedResource } from './served-resource.ts';
 import type { ServerState } from './server-state.ts';
 import { isDeletionComplete } from './update.ts';
@@ -26,26 +30,62 @@ export async function remove(
   of: ServedResource,
   at: { readonly namespace: string | undefined; readonly name: string },
   options: DeleteOptions,
+  asked?: DeletionRequest,
 ): Promise<Deletion> {
   const key = collectionKey(of.namespaced ? at.namespace : undefined, at.name);
-  const dryRun = (options.dryRun ?? []).length > 0;
-  return of.collection.write<Deletion>(key, (current) => {
+  const decided = async (current: Entry | undefined): Promise<Write<Deletion>> => {
     if (current === undefined) throw notFound(of, at.name);
-    const old = current.object;
-    checkPreconditions(of, old, options);
-    const refusal = of.strategy.deletion.forbidden?.(old);
-    if (refusal !== undefined) throw forbidden(of, at.name, refusal);
-    const marked = markedForDeletion(of, old, options, server.clock.now());
-    const object = marked ?? old;
-    const isGone = isDeletionComplete(of, object);
-    const unstored = unstoredEntry(key, object);
-    const result = (entry: Entry | undefined): Deletion => ({
-      entry: isGone || entry === undefined ? unstored : entry,
-      isGone,
+    return decide(server, of, options, current, asked);
+  };
+  const asksWebhooks =
+    asked !== undefined &&
+    concernsWebhooks(server, { of, operation: 'DELETE', subresource: undefined });
+  return asksWebhooks
+    ? writeOptimistically(of.collection, key, decided, () => conflict(of, at.name))
+    : of.collection.write(key, decided);
+}
+
+/** Who asked for a deletion, and under which name: none if it was for a whole collection. */
+export interface DeletionRequest {
+  readonly requester: Requester;
+  readonly name: string;
+}
+
+async function decide(
+  server: ServerState,
+  of: ServedResource,
+  options: DeleteOptions,
+  current: Entry,
+  asked: DeletionRequest | undefined,
+): Promise<Write<Deletion>> {
+  const old = current.object;
+  const { name, namespace } = old.metadata;
+  const isDryRun = (options.dryRun ?? []).length > 0;
+  checkPreconditions(of, old, options);
+  const refusal = of.strategy.deletion.forbidden?.(old);
+  if (refusal !== undefined) throw forbidden(of, name, refusal);
+  if (asked !== undefined) {
+    await admitDeletion(server, {
+      operation: 'DELETE',
+      of,
+      subresource: undefined,
+      name: asked.name,
+      namespace: admissionNamespace(of, namespace, name),
+      object: undefined,
+      oldObject: of.view.show(old),
+      isDryRun,
+      requester: asked.requester,
     });
-    if (dryRun) return { change: undefined, result };
-    return { change: isGone ? 'Delete' : marked, result };
+  }
+  const marked = markedForDeletion(of, old, options, server.clock.now());
+  const object = marked ?? old;
+  const isGone = isDeletionComplete(of, object);
+  const unstored = unstoredEntry(current.key, object);
+  const result = (entry: Entry | undefined): Deletion => ({
+    entry: isGone || entry === undefined ? unstored : entry,
+    isGone,
   });
+  return { change: isDryRun ? undefined : isGone ? 'Delete' : marked, result };
 }
 
 /** Options of a deletion: the body, or else the query. Throws for values that mean nothing. */

@@ -6,7 +6,7 @@ import { timeText } from '../../kube/time.ts';
 import type { HttpResponse } from '../../runtime/ports/transport.ts';
 import { type ApiObject, listAt, objectAt, type StoredObject, textAt } from './api-object.ts';
 import { successStatus } from './request.ts';
-import { type ResourceCall, receiveBody } from './resource-call.ts';
+import { type ResourceCall, receiveSubresource } from './resource-call.ts';
 import { update } from './update.ts';
 import { isDryRun } from './write-options.ts';
 
@@ -15,7 +15,7 @@ const BINDING_KIND = { group: '', version: 'v1', kind: 'Binding', schema: BINDIN
 /** `POST pods/NAME/binding`: gives a Pod that has no node to one, as a scheduler does. */
 export async function bindPod(call: ResourceCall): Promise<HttpResponse> {
   const { server, of, path, request } = call;
-  const binding = receiveBody(call, BINDING_KIND, 'CreateOptions');
+  const binding = await receiveSubresource(call, BINDING_KIND);
   const name = path.name ?? '';
   if (binding.metadata.name !== name) {
     throw badRequest('name in URL does not match name in Binding object');
@@ -31,7 +31,7 @@ export async function bindPod(call: ResourceCall): Promise<HttpResponse> {
     mode: 'Patch',
     transform: (pod) => boundTo(node, pod, binding, timeText(server.clock.now())),
     isDryRun: isDryRun(request.query, 'CreateOptions'),
-    warn: () => undefined,
+    requester: undefined,
   });
   return successStatus(201);
 }

@@ -3,7 +3,7 @@ import { badRequest } from '../../kube/status-errors.ts';
 import type { HttpResponse } from '../../runtime/ports/transport.ts';
 import { deleteOptions, remove } from './delete.ts';
 import { successStatus } from './request.ts';
-import { type ResourceCall, receiveBody } from './resource-call.ts';
+import { type ResourceCall, receiveSubresource } from './resource-call.ts';
 
 const EVICTION_KIND = {
   group: 'policy',
@@ -16,7 +16,7 @@ const EVICTION_KIND = {
 /** `POST pods/NAME/eviction`: a deletion that budgets could refuse, of which there are none here. */
 export async function evictPod(call: ResourceCall): Promise<HttpResponse> {
   const { server, of, path, request } = call;
-  const eviction = receiveBody(call, EVICTION_KIND, 'CreateOptions');
+  const eviction = await receiveSubresource(call, EVICTION_KIND);
   const name = path.name ?? '';
   if (eviction.metadata.name !== name) {
     throw badRequest(`name in URL does not match name in Eviction object: ${name}`);

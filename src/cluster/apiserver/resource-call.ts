@@ -1,5 +1,8 @@
+import type { JsonObject } from '../../kube/json-value.ts';
 import { notFound } from '../../kube/status-errors.ts';
 import type { HttpResponse } from '../../runtime/ports/transport.ts';
+import { mutate, validate } from './admission/admission.ts';
+import type { AdmissionAttributes, Requester } from './admission/attributes.ts';
 import type { ApiObject } from './api-object.ts';
 import { negotiate, type Representation } from './content-negotiation.ts';
 import { contentTypeOf, encodeOne } from './encode.ts';
@@ -10,6 +13,7 @@ import { readObjectBody } from './request-body.ts';
 import type { ResourcePath } from './request-path.ts';
 import { collectionKey, type ServedResource } from './served-resource.ts';
 import type { ServerState } from './server-state.ts';
+import { isDryRun, optionsObject } from './write-options.ts';
 
 /** A request for one resource that the server has, with its path taken apart. */
 export interface ResourceCall {
@@ -41,6 +45,15 @@ export function presentEntry({ of, path }: ResourceCall): Entry {
   return entry;
 }
 
+/** Who sent the request, for admission. */
+export function requesterOf(
+  { request }: Pick<ResourceCall, 'request'>,
+  options: JsonObject,
+): Requester {
+  const { user, signal, warnings } = request;
+  return { user, signal, options, warn: (warning) => void warnings.push(warning) };
+}
+
 /** The body of a request as an object of a kind. */
 export function receiveBody(
   { request }: Pick<ResourceCall, 'request'>,
@@ -50,4 +63,28 @@ export function receiveBody(
   const unknownFields = fieldValidation(request.query, options);
   const body = readObjectBody(request.body, request.headers['content-type'], kind);
   return receive(kind, body, unknownFields, (warning) => request.warnings.push(warning));
+}
+
+/** The body of a POST to a subresource, as admission wants it. */
+export async function receiveSubresource(
+  call: ResourceCall,
+  kind: ReceivedKind,
+): Promise<ApiObject> {
+  const { server, of, path, request } = call;
+  const received = receiveBody(call, kind, 'CreateOptions');
+  const attributes = (object: ApiObject): AdmissionAttributes => ({
+    operation: 'CREATE',
+    of,
+    subresource: path.subresource,
+    kind,
+    name: path.name ?? '',
+    namespace: path.namespace,
+    object,
+    oldObject: undefined,
+    isDryRun: isDryRun(request.query, 'CreateOptions'),
+    requester: requesterOf(call, optionsObject('CreateOptions', request.query)),
+  });
+  const object = await mutate(server, attributes(received), received);
+  await validate(server, attributes(object));
+  return object;
 }

@@ -16,13 +16,14 @@ import {
   type ResourceCall,
   receiveBody,
   representationOf,
+  requesterOf,
 } from './resource-call.ts';
 import { selectionOf } from './selection.ts';
 import type { Verb } from './served-resource.ts';
 import { subresourceHandler } from './subresource.ts';
 import { update } from './update.ts';
 import { isWatch, watchResponse } from './watch-request.ts';
-import { isDryRun } from './write-options.ts';
+import { deleteOptionsObject, isDryRun, optionsObject } from './write-options.ts';
 
 /** Carries out the verb that method and path name. Throws `ApiStatusError` to refuse. */
 export async function handleResource(call: ResourceCall): Promise<HttpResponse> {
@@ -76,12 +77,12 @@ function listAll({ server, of, path, request }: ResourceCall): HttpResponse {
 
 async function createOne(call: ResourceCall): Promise<HttpResponse> {
   const { server, of, path, request } = call;
-  const warn = (warning: string): void => void request.warnings.push(warning);
   const dryRun = isDryRun(request.query, 'CreateOptions');
   const object = receiveBody(call, of, 'CreateOptions');
   checkNamespace(of, path.namespace, object);
   const { namespace } = path;
-  const entry = await create(server, { of, namespace, object, isDryRun: dryRun, warn });
+  const requester = requesterOf(call, optionsObject('CreateOptions', request.query));
+  const entry = await create(server, { of, namespace, object, isDryRun: dryRun, requester });
   return entryResponse(call, 201, entry);
 }
 
@@ -98,7 +99,7 @@ async function change(call: ResourceCall, name: string): Promise<HttpResponse> {
     mode: request.method === 'PUT' ? 'Replace' : 'Patch',
     transform: transformation(call, fieldValidation(request.query, options), warn),
     isDryRun: isDryRun(request.query, options),
-    warn,
+    requester: requesterOf(call, optionsObject('UpdateOptions', request.query)),
   });
   return entryResponse(call, isNew ? 201 : 200, entry);
 }
@@ -129,7 +130,10 @@ function transformation(
 async function deleteOne(call: ResourceCall, name: string): Promise<HttpResponse> {
   const { server, of, path } = call;
   const options = deletionOptions(call);
-  const { entry, isGone } = await remove(server, of, { namespace: path.namespace, name }, options);
+  const { entry, isGone } = await remove(server, of, { namespace: path.namespace, name }, options, {
+    requester: requesterOf(call, deleteOptionsObject(options)),
+    name,
+  });
   if (!isGone || of.strategy.returnsDeleted) return entryResponse(call, 200, entry);
   const { uid } = entry.object.metadata;
   const group = of.group === '' ? {} : { group: of.group };
@@ -149,10 +153,12 @@ async function deleteMany(call: ResourceCall): Promise<HttpResponse> {
   const as = representationOf(request);
   const selection = selectionOf(of, path.namespace, request.query);
   const { entries, metadata } = listPage(of, selection, request.query);
+  const requester = requesterOf(call, deleteOptionsObject(options));
   for (const { object } of entries) {
     const { namespace, name, uid } = object.metadata;
     const preconditions = { ...options.preconditions, uid };
-    await remove(server, of, { namespace, name }, { ...options, preconditions }).catch(
+    const ofThis = { ...options, preconditions };
+    await remove(server, of, { namespace, name }, ofThis, { requester, name: '' }).catch(
       (error: unknown) => {
         // Somebody else deleted or replaced it meanwhile: it is not in the list any more.
         if (!isReason(error, 'NotFound', 'Conflict')) throw error;

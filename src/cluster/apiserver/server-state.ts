@@ -3,6 +3,7 @@ import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import { type Random, randomName } from '../../runtime/ports/random.ts';
 import type { Transport } from '../../runtime/ports/transport.ts';
+import type { Webhooks } from './admission/webhooks.ts';
 import type { OpenStreams } from './open-streams.ts';
 import type { ResourceTable } from './resource-table.ts';
 import { collectionKey } from './served-resource.ts';
@@ -18,6 +19,7 @@ export interface ServerState {
   readonly tokenSigner: TokenSigner | undefined;
   readonly kubelet: ((node: Node) => Transport) | undefined;
   readonly streams: OpenStreams;
+  readonly webhooks: Webhooks;
 }
 
 export function strategyContext(server: ServerState, uid = server.random.uuid()): StrategyContext {

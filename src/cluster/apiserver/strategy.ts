@@ -20,6 +20,8 @@ export interface Strategy {
   readonly nameRule: NameRule;
   /** Why there can be no new objects just now. */
   readonly forbidsCreate: string | undefined;
+  /** Fills in what the schema cannot say; webhooks see it. Done twice, it changes nothing more. */
+  defaults(object: ApiObject): ApiObject;
   prepareForCreate(object: ApiObject, context: StrategyContext): ApiObject;
   /** `subresource` is undefined for the object itself. */
   prepareForUpdate(
@@ -71,6 +73,7 @@ export const PLAIN_STRATEGY: Strategy = {
   returnsDeleted: false,
   nameRule: dns1123SubdomainErrors,
   forbidsCreate: undefined,
+  defaults: (object) => object,
   prepareForCreate: (object) => object,
   prepareForUpdate: (object) => object,
   validate: () => [],

@@ -5,7 +5,7 @@ import { timeText } from '../../kube/time.ts';
 import type { HttpResponse } from '../../runtime/ports/transport.ts';
 import { type ApiObject, listAt, textAt, valueAt } from './api-object.ts';
 import { jsonResponse } from './request.ts';
-import { presentEntry, type ResourceCall, receiveBody } from './resource-call.ts';
+import { presentEntry, type ResourceCall, receiveSubresource } from './resource-call.ts';
 import { collectionKey } from './served-resource.ts';
 import type { ServerState } from './server-state.ts';
 import { type BoundObject, issueToken, TOKEN_ISSUER } from './service-account-tokens.ts';
@@ -27,7 +27,7 @@ export async function requestToken(call: ResourceCall): Promise<HttpResponse> {
   const { server, path } = call;
   const { tokenSigner } = server;
   if (tokenSigner === undefined) throw serviceUnavailable('this server signs no tokens');
-  const wanted = receiveBody(call, TOKEN_REQUEST_KIND, 'CreateOptions');
+  const wanted = await receiveSubresource(call, TOKEN_REQUEST_KIND);
   const account = presentEntry(call).object.metadata;
   const seconds = expirationSeconds(wanted);
   const namespace = path.namespace ?? '';

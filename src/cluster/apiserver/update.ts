@@ -1,10 +1,17 @@
 import { invalid, invalidValue } from '../../kube/field-error.ts';
 import { badRequest, conflict, notFound } from '../../kube/status-errors.ts';
+import { concernsWebhooks, mutate, validate } from './admission/admission.ts';
+import {
+  type AdmissionAttributes,
+  admissionNamespace,
+  type Requester,
+} from './admission/attributes.ts';
 import { type ApiObject, type StoredObject, withMembers } from './api-object.ts';
 import type { Write } from './collection.ts';
 import { create } from './create.ts';
 import { type Entry, unstoredEntry } from './entry.ts';
 import { hasStatus, isUnchanged, updatedMetadata, withGeneration } from './object-metadata.ts';
+import { writeOptimistically } from './optimistic-write.ts';
 import { collectionKey, type ServedResource } from './served-resource.ts';
 import { type ServerState, strategyContext } from './server-state.ts';
 import { validateChanged } from './validate-object.ts';
@@ -19,7 +26,8 @@ export interface UpdateRequest {
   /** The wanted object, from the present one as the client sees it. May throw to refuse. */
   readonly transform: (present: StoredObject | undefined) => ApiObject;
   readonly isDryRun: boolean;
-  readonly warn: (warning: string) => void;
+  /** Undefined: the server itself. */
+  readonly requester: Requester | undefined;
 }
 
 /** The object as it is now, and whether the request brought it into being. */
@@ -32,19 +40,34 @@ export interface Updated {
  * Changes an object under optimistic concurrency: no other write to it can come between reading and
  * writing. A change that changes nothing is not written and nobody hears of it. Taking the last
  * finalizer from an object that is being deleted deletes it.
+ *
+ * Other writes wait meanwhile, unless webhooks have to be asked, who take their time and may write
+ * themselves: then the change is decided anew if another write came first.
  */
 export async function update(server: ServerState, request: UpdateRequest): Promise<Updated> {
-  const { of, namespace, name } = request;
+  const { of, namespace, name, subresource } = request;
   const key = collectionKey(of.namespaced ? namespace : undefined, name);
   if (of.collection.get(key) === undefined && mayCreate(request)) {
     const object = request.transform(undefined);
     checkName(object, name);
-    return { entry: await create(server, { ...request, object }), isNew: true };
+    const requester = request.requester && asCreator(request.requester);
+    return { entry: await create(server, { ...request, object, requester }), isNew: true };
   }
-  return of.collection.write(key, (current) => {
+  const decided = (current: Entry | undefined): Promise<Write<Updated>> => {
     if (current === undefined) throw notFound(of, name);
     return decide(server, request, key, current);
-  });
+  };
+  const asksWebhooks =
+    request.requester !== undefined &&
+    concernsWebhooks(server, { of, operation: 'UPDATE', subresource });
+  return asksWebhooks
+    ? writeOptimistically(of.collection, key, decided, () => conflict(of, name))
+    : of.collection.write(key, decided);
+}
+
+/** Webhooks are told of a creation, also where a PUT is one. */
+function asCreator(requester: Requester): Requester {
+  return { ...requester, options: { ...requester.options, kind: 'CreateOptions' } };
 }
 
 function mayCreate(request: UpdateRequest): boolean {
@@ -55,32 +78,80 @@ function mayCreate(request: UpdateRequest): boolean {
   );
 }
 
-function decide(
+async function decide(
   server: ServerState,
   request: UpdateRequest,
   key: string,
   current: Entry,
-): Write<Updated> {
+): Promise<Write<Updated>> {
   const { of, isDryRun } = request;
   const answer = (entry: Entry): Updated => ({ entry, isNew: false });
   const old = of.view.show(current.object);
-  const wanted = request.transform(old);
-  checkName(wanted, request.name);
+  const given = request.transform(old);
+  checkName(given, request.name);
+  const wanted = await admitted(server, request, given, old);
   checkPreconditions(request, wanted, old);
   const shown = merged(server, request, wanted, old);
   const errors = validateChanged(of, shown, old, request.subresource);
   if (errors.length > 0) throw invalid(of, request.name, errors);
-  of.strategy.warnings(shown).forEach(request.warn);
-  if (isUnchanged(shown, old)) return { change: undefined, result: () => answer(current) };
+  if (request.requester !== undefined) {
+    of.strategy.warnings(shown).forEach(request.requester.warn);
+  }
   const isDesire = request.subresource === undefined;
-  const object = of.view.store(isDesire ? withGeneration(of, shown, old) : shown);
-  const unstored = unstoredEntry(key, {
-    ...object,
-    metadata: { ...object.metadata, resourceVersion: old.metadata.resourceVersion },
-  });
+  const desired = isDesire ? withGeneration(of, shown, old) : shown;
+  await validated(server, request, desired, old);
+  if (isUnchanged(shown, old)) return { change: undefined, result: () => answer(current) };
+  const object = of.view.store(desired);
+  const unstored = unstoredEntry(key, atRevisionOf(old, object));
   if (isDryRun) return { change: undefined, result: () => answer(unstored) };
   if (isDeletionComplete(of, object)) return { change: 'Delete', result: () => answer(unstored) };
   return { change: object, result: (entry) => answer(entry ?? unstored) };
+}
+
+async function admitted(
+  server: ServerState,
+  request: UpdateRequest,
+  wanted: ApiObject,
+  old: StoredObject,
+): Promise<ApiObject> {
+  const { requester } = request;
+  if (requester === undefined) return wanted;
+  return mutate(server, attributesOf(request, requester, wanted, old), wanted);
+}
+
+async function validated(
+  server: ServerState,
+  request: UpdateRequest,
+  desired: ApiObject,
+  old: StoredObject,
+): Promise<void> {
+  const { requester } = request;
+  if (requester === undefined) return;
+  await validate(server, attributesOf(request, requester, atRevisionOf(old, desired), old));
+}
+
+function attributesOf(
+  { of, namespace, name, subresource, isDryRun }: UpdateRequest,
+  requester: Requester,
+  object: ApiObject,
+  oldObject: StoredObject,
+): AdmissionAttributes {
+  return {
+    operation: 'UPDATE',
+    of,
+    subresource,
+    name,
+    namespace: admissionNamespace(of, namespace, name),
+    object,
+    oldObject,
+    isDryRun,
+    requester,
+  };
+}
+
+function atRevisionOf({ metadata }: StoredObject, object: ApiObject): ApiObject {
+  const { resourceVersion } = metadata;
+  return { ...object, metadata: { ...object.metadata, resourceVersion } };
 }
 
 function checkName(object: ApiObject, name: string): void {

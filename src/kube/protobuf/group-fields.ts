@@ -6,6 +6,20 @@
  * schema does not tell follow a colon: see `message-field.ts`.
  */
 export const GROUP_FIELDS: Readonly<Record<string, string>> = {
+  'io.k8s.api.admissionregistration.v1': `
+MatchCondition name expression
+MutatingWebhook name clientConfig rules failurePolicy namespaceSelector sideEffects
+  timeoutSeconds admissionReviewVersions matchPolicy reinvocationPolicy objectSelector
+  matchConditions
+MutatingWebhookConfiguration metadata webhooks
+Rule apiGroups apiVersions resources scope
+RuleWithOperations operations =Rule
+ServiceReference namespace name path port
+ValidatingWebhook name clientConfig rules failurePolicy namespaceSelector sideEffects
+  timeoutSeconds admissionReviewVersions matchPolicy objectSelector matchConditions
+ValidatingWebhookConfiguration metadata webhooks
+WebhookClientConfig service caBundle:B url
+`,
   'io.k8s.api.authentication.v1': `
 BoundObjectReference kind? apiVersion? name? uid?
 SelfSubjectReview metadata status

@@ -52,6 +52,7 @@ export const SECRET_KIND: BuiltInKind = {
     ],
   },
   strategy: {
+    defaults: defaultSecret,
     prepareForCreate: (secret) => defaultSecret(secret),
     prepareForUpdate: (secret) => defaultSecret(secret),
     validate: (secret) => secretErrors(typed(secret)),

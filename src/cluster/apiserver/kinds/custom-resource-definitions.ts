@@ -44,6 +44,7 @@ export const CUSTOM_RESOURCE_DEFINITION_KIND: BuiltInKind = {
   strategy: {
     countsGeneration: true,
     requiresRevision: true,
+    defaults: defaultCustomResourceDefinition,
     prepareForCreate: (definition) => {
       const status = { conditions: [], acceptedNames: { plural: '', kind: '' } };
       return defaultCustomResourceDefinition({ ...definition, status });

@@ -19,6 +19,7 @@ export const JOB_KIND: BuiltInKind = {
   table: JOB_TABLE,
   strategy: {
     countsGeneration: true,
+    defaults: defaultJob,
     prepareForCreate: (job, { uid }) => ({ ...defaultJob(selecting(job, uid)), status: {} }),
     prepareForUpdate: (job, _old, subresource) =>
       subresource === undefined ? defaultJob(job) : job,

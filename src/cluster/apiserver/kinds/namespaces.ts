@@ -34,6 +34,7 @@ export const NAMESPACE_KIND: BuiltInKind = {
   },
   strategy: {
     nameRule: dns1123LabelErrors,
+    defaults: defaultNamespace,
     prepareForCreate: (namespace) => {
       const finalizers = listAt(namespace, 'spec', 'finalizers');
       const all = finalizers.includes(CONTENT_FINALIZER)

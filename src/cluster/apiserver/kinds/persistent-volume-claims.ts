@@ -47,6 +47,7 @@ export const PERSISTENT_VOLUME_CLAIM_KIND: BuiltInKind = {
   },
   strategy: {
     returnsDeleted: true,
+    defaults: defaultPersistentVolumeClaim,
     prepareForCreate: (claim) =>
       defaultPersistentVolumeClaim({ ...claim, status: { phase: 'Pending' } }),
     prepareForUpdate: defaultPersistentVolumeClaim,

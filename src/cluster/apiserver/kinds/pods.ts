@@ -40,6 +40,7 @@ export const POD_KIND: BuiltInKind = {
   strategy: {
     countsGeneration: true,
     returnsDeleted: true,
+    defaults: defaultPod,
     prepareForCreate: (pod) => {
       const complete = defaultPod(pod);
       const status = { phase: 'Pending', qosClass: qosClass(typed(complete)) };

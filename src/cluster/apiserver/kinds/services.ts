@@ -52,6 +52,7 @@ export const SERVICE_KIND: BuiltInKind = {
   strategy: {
     returnsDeleted: true,
     nameRule: dns1123LabelErrors,
+    defaults: defaultService,
     prepareForCreate: (service) => prepared({ ...service, status: { loadBalancer: {} } }),
     prepareForUpdate: (service) => prepared(service),
     validate: (service) => serviceErrors(typed(service)),

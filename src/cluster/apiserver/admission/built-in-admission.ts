@@ -1,8 +1,8 @@
-import type { ApiObject } from './api-object.ts';
+import type { ApiObject } from '../api-object.ts';
+import type { ServedResource } from '../served-resource.ts';
+import type { ServerState } from '../server-state.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { admitPod } from './pod-admission.ts';
-import type { ServedResource } from './served-resource.ts';
-import type { ServerState } from './server-state.ts';
 
 /** A new object on its way into a collection. */
 export interface CreateReview {
@@ -11,8 +11,11 @@ export interface CreateReview {
   readonly object: ApiObject;
 }
 
-/** What the server has to say to a new object beyond its kind: it may complete or refuse it. */
-export function admit(server: ServerState, review: CreateReview): ApiObject {
+/**
+ * What the server itself has to say to a new object beyond its kind: it may complete or refuse it.
+ * Done twice, it changes nothing more.
+ */
+export function admitNew(server: ServerState, review: CreateReview): ApiObject {
   namespaceLifecycle(server.resources, review);
   const isPod = review.of.group === '' && review.of.plural === 'pods';
   return isPod ? admitPod(server, review) : review.object;

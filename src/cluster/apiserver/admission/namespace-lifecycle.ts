@@ -1,10 +1,10 @@
-import { quote } from '../../kube/quote.ts';
-import { groupResourceOf } from '../../kube/resource.ts';
-import { failure } from '../../kube/status.ts';
-import { notFound } from '../../kube/status-errors.ts';
-import type { CreateReview } from './admission.ts';
-import { textAt } from './api-object.ts';
-import type { ResourceTable } from './resource-table.ts';
+import { quote } from '../../../kube/quote.ts';
+import { groupResourceOf } from '../../../kube/resource.ts';
+import { failure } from '../../../kube/status.ts';
+import { notFound } from '../../../kube/status-errors.ts';
+import { textAt } from '../api-object.ts';
+import type { ResourceTable } from '../resource-table.ts';
+import type { CreateReview } from './built-in-admission.ts';
 
 /** Objects are created only in namespaces that exist and are there to stay. */
 export function namespaceLifecycle(resources: ResourceTable, review: CreateReview): void {

@@ -1,11 +1,11 @@
-import { isJsonObject, type JsonObject } from '../../kube/json-value.ts';
-import { PODS } from '../../kube/pod.ts';
-import { forbidden } from '../../kube/status-errors.ts';
-import { randomName } from '../../runtime/ports/random.ts';
-import type { CreateReview } from './admission.ts';
-import { type ApiObject, listAt, objectAt, textAt, valueAt, withMembers } from './api-object.ts';
-import { collectionKey } from './served-resource.ts';
-import type { ServerState } from './server-state.ts';
+import { isJsonObject, type JsonObject } from '../../../kube/json-value.ts';
+import { PODS } from '../../../kube/pod.ts';
+import { forbidden } from '../../../kube/status-errors.ts';
+import { type Random, randomName } from '../../../runtime/ports/random.ts';
+import { type ApiObject, listAt, objectAt, textAt, valueAt, withMembers } from '../api-object.ts';
+import { collectionKey } from '../served-resource.ts';
+import type { ServerState } from '../server-state.ts';
+import type { CreateReview } from './built-in-admission.ts';
 
 /**
  * Completes a new Pod as the admission plug-ins ServiceAccount and Priority do: it runs as an account
@@ -23,8 +23,7 @@ export function admitPod(server: ServerState, review: CreateReview): ApiObject {
     valueAt(spec, 'automountServiceAccountToken') ??
     valueAt(account, 'automountServiceAccountToken') ??
     true;
-  const volume = `${VOLUME_PREFIX}${randomName(server.random, RANDOM_LENGTH)}`;
-  const complete = mounts === false ? named : withToken(named, volume);
+  const complete = mounts === false ? named : withToken(named, server.random);
   return { ...prioritized, spec: withPullSecrets(complete, account) };
 }
 
@@ -49,7 +48,10 @@ function accountOf(server: ServerState, review: CreateReview, name: string): Api
   );
 }
 
-function withToken(spec: JsonObject, volume: string): JsonObject {
+function withToken(spec: JsonObject, random: Random): JsonObject {
+  const volumes = listAt(spec, 'volumes');
+  const present = volumes.map((each) => textAt(each, 'name')).find(isTokenVolume);
+  const volume = present ?? `${VOLUME_PREFIX}${randomName(random, RANDOM_LENGTH)}`;
   const isMissing = (container: unknown): boolean =>
     !listAt(container, 'volumeMounts').some(
       (mount) => textAt(mount, 'mountPath') === TOKEN_DIRECTORY,
@@ -63,10 +65,15 @@ function withToken(spec: JsonObject, volume: string): JsonObject {
   const initContainers = listAt(spec, 'initContainers');
   if (![...containers, ...initContainers].some(isMissing)) return spec;
   return withMembers(spec, {
-    volumes: [...listAt(spec, 'volumes'), { name: volume, projected: projection() }],
+    volumes:
+      present === undefined ? [...volumes, { name: volume, projected: projection() }] : volumes,
     containers: containers.map(mounted),
     initContainers: initContainers.length === 0 ? undefined : initContainers.map(mounted),
   });
+}
+
+function isTokenVolume(name: string): boolean {
+  return name.startsWith(VOLUME_PREFIX);
 }
 
 function projection(): JsonObject {

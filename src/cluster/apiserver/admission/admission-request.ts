@@ -1,0 +1,77 @@
+import type { AdmissionRequest } from '../../../kube/admission.ts';
+import type { ApiObject, StoredObject } from '../api-object.ts';
+import type { ServedResource } from '../served-resource.ts';
+import type { AdmissionAttributes } from './attributes.ts';
+
+/**
+ * `AdmissionRequest` as it is sent: Go writes objects that are not there as null, and everything
+ * else that is empty not at all.
+ */
+export interface SentRequest extends Omit<AdmissionRequest, 'object' | 'oldObject'> {
+  readonly object: ApiObject | null;
+  readonly oldObject: ApiObject | null;
+}
+
+/** The request as a webhook sees it that is asked about the resource `as`. */
+export function admissionRequest(
+  attributes: AdmissionAttributes,
+  as: ServedResource,
+  uid: string,
+): SentRequest {
+  const { of, subresource, name, namespace = '', operation, requester } = attributes;
+  const { object, oldObject } = attributes;
+  const { username, uid: userId, groups, extra } = requester.user;
+  return {
+    uid,
+    kind: kindOf(attributes, as),
+    resource: { group: as.group, version: as.version, resource: as.plural },
+    ...(subresource === undefined ? {} : { subResource: subresource }),
+    requestKind: kindOf(attributes, of),
+    requestResource: { group: of.group, version: of.version, resource: of.plural },
+    ...(subresource === undefined ? {} : { requestSubResource: subresource }),
+    ...(name === '' ? {} : { name }),
+    ...(namespace === '' ? {} : { namespace }),
+    operation,
+    userInfo: {
+      username,
+      ...(userId === undefined ? {} : { uid: userId }),
+      groups,
+      ...(extra === undefined ? {} : { extra }),
+    },
+    object: object === undefined ? null : forWebhook(attributes, as, object),
+    oldObject: oldObject === undefined ? null : forWebhook(attributes, as, oldObject),
+    dryRun: attributes.isDryRun,
+    options: requester.options,
+  };
+}
+
+/** The object in the version in which a webhook sees it. */
+export function forWebhook(
+  { of, kind }: AdmissionAttributes,
+  as: ServedResource,
+  object: ApiObject,
+): ApiObject {
+  return kind !== undefined || as === of ? object : converted(of, as, object);
+}
+
+/** The object of the request from what a webhook made of it in the version of `as`. */
+export function fromWebhook(
+  { of, kind }: AdmissionAttributes,
+  as: ServedResource,
+  object: ApiObject,
+): ApiObject {
+  return kind !== undefined || as === of ? object : converted(as, of, object);
+}
+
+function converted(from: ServedResource, to: ServedResource, object: ApiObject): ApiObject {
+  // A view reads no member that only stored objects have.
+  return to.view.show(from.view.store(object) as StoredObject);
+}
+
+function kindOf(
+  { kind }: AdmissionAttributes,
+  of: ServedResource,
+): { readonly group: string; readonly version: string; readonly kind: string } {
+  const { group, version, kind: name } = kind ?? of;
+  return { group, version, kind: name };
+}

@@ -1,0 +1,49 @@
+import type { JsonObject } from '../../../kube/json-value.ts';
+import type { ApiObject } from '../api-object.ts';
+import type { User } from '../authentication.ts';
+import type { ReceivedKind } from '../receive.ts';
+import type { ServedResource } from '../served-resource.ts';
+
+/** Somebody wants to change something: what admission and its webhooks are told of it. */
+export interface AdmissionAttributes {
+  readonly operation: Operation;
+  readonly of: ServedResource;
+  readonly subresource: string | undefined;
+  /** What is exchanged, where it is not the resource's own kind, such as the Binding of a Pod. */
+  readonly kind?: ReceivedKind;
+  /** Empty as long as the server has not generated it, and in the deletion of a whole collection. */
+  readonly name: string;
+  readonly namespace: string | undefined;
+  /** None in a deletion. */
+  readonly object: ApiObject | undefined;
+  /** None in a creation. */
+  readonly oldObject: ApiObject | undefined;
+  readonly isDryRun: boolean;
+  readonly requester: Requester;
+}
+
+export type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
+
+/** Who sent the request, and how. What the server does of its own accord asks no webhook. */
+export interface Requester {
+  readonly user: User;
+  /** `CreateOptions` and so on, as an object of `meta.k8s.io/v1`. */
+  readonly options: JsonObject;
+  readonly warn: (warning: string) => void;
+  /** Aborts when the client has gone. */
+  readonly signal: AbortSignal;
+}
+
+/** A Namespace counts as in itself. */
+export function admissionNamespace(
+  of: ServedResource,
+  namespace: string | undefined,
+  name: string,
+): string {
+  if (isNamespace(of)) return name;
+  return of.namespaced ? (namespace ?? '') : '';
+}
+
+export function isNamespace(of: ServedResource): boolean {
+  return of.group === '' && of.plural === 'namespaces';
+}

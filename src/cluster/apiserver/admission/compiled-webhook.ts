@@ -1,0 +1,65 @@
+import type { MutatingWebhook, Webhook } from '../../../kube/admission.ts';
+import { type LabelRequirements, labelRequirementsOf } from '../../../kube/label-selector.ts';
+import {
+  type CompiledMatchCondition,
+  compileMatchCondition,
+} from '../../../kube/match-condition.ts';
+import type { WebhookConfiguration } from '../../../kube/validation/webhook-configuration.ts';
+import { typed } from '../api-object.ts';
+import type { Collection } from '../collection.ts';
+import type { Entry } from '../entry.ts';
+
+/** A webhook of a configuration, with all that can be worked out before there is a request. */
+export interface CompiledWebhook {
+  /** Tells it from all others, also from one of the same name in another configuration. */
+  readonly id: string;
+  readonly webhook: Webhook & Pick<MutatingWebhook, 'reinvocationPolicy'>;
+  readonly namespaceSelector: LabelRequirements;
+  readonly objectSelector: LabelRequirements;
+  readonly conditions: readonly MatchCondition[];
+}
+
+export interface MatchCondition {
+  readonly source: string;
+  readonly compiled: CompiledMatchCondition;
+}
+
+/** The webhooks of all configurations of one kind, compiled once for each state of each of them. */
+export class WebhookRegistry {
+  readonly #configurations: Collection;
+  readonly #compiled = new WeakMap<Entry, readonly CompiledWebhook[]>();
+  #all: readonly CompiledWebhook[] | undefined;
+
+  constructor(configurations: Collection) {
+    this.#configurations = configurations;
+    configurations.subscribe(() => {
+      this.#all = undefined;
+    });
+  }
+
+  /** Configurations in the order of their names, webhooks in that of their configuration. */
+  all(): readonly CompiledWebhook[] {
+    this.#all ??= this.#configurations.entries('').flatMap((entry) => this.#webhooksOf(entry));
+    return this.#all;
+  }
+
+  #webhooksOf(entry: Entry): readonly CompiledWebhook[] {
+    const known = this.#compiled.get(entry) ?? compileWebhooks(typed(entry.object));
+    this.#compiled.set(entry, known);
+    return known;
+  }
+}
+
+function compileWebhooks(configuration: WebhookConfiguration): readonly CompiledWebhook[] {
+  const { webhooks = [], metadata } = configuration;
+  return webhooks.map((webhook) => ({
+    id: `${metadata.name ?? ''}/${webhook.name}`,
+    webhook,
+    namespaceSelector: labelRequirementsOf(webhook.namespaceSelector ?? {}),
+    objectSelector: labelRequirementsOf(webhook.objectSelector ?? {}),
+    conditions: (webhook.matchConditions ?? []).map(({ expression }) => ({
+      source: expression,
+      compiled: compileMatchCondition(expression.trim()),
+    })),
+  }));
+}

@@ -1,0 +1,131 @@
+import { isJsonObject, type JsonObject } from '../../../kube/json-value.ts';
+import { handlerTransport } from '../../../runtime/memory/memory-transport.ts';
+import type { HttpRequest, HttpResponse, Transport } from '../../../runtime/ports/transport.ts';
+import { TestServer } from '../test-server.ts';
+import type { SentRequest } from './admission-request.ts';
+import type { WebhookEndpoint } from './webhook-endpoint.ts';
+
+export interface AskedWebhook {
+  readonly name: string;
+  readonly path: string;
+  readonly endpoint: WebhookEndpoint;
+  readonly request: SentRequest;
+}
+
+/** Decides: members of the response; `allowed` is true unless it says otherwise. */
+export type Answer = (
+  request: SentRequest,
+  signal: AbortSignal,
+) => JsonObject | Promise<JsonObject>;
+
+/** Webhooks in memory, each below the path of its name, and what they were asked. */
+export class TestWebhooks {
+  readonly asked: AskedWebhook[] = [];
+  readonly #answers = new Map<string, (request: HttpRequest) => Promise<HttpResponse>>();
+
+  readonly transport = (endpoint: WebhookEndpoint): Transport =>
+    handlerTransport(async (request) => {
+      const name = new URL(`${endpoint.server}${request.path}`).pathname.slice(1);
+      const body: unknown = JSON.parse(Buffer.from(request.body ?? []).toString());
+      if (!isJsonObject(body)) throw new Error('a webhook was asked something that is no object');
+      const asked = body['request'] as unknown as SentRequest;
+      this.asked.push({ name, path: request.path, endpoint, request: asked });
+      const answer = this.#answers.get(name);
+      if (answer === undefined) throw new Error(`nobody answers as ${name}`);
+      return answer(request);
+    });
+
+  /** Answers as the webhook `name`. */
+  on(name: string, answer: Answer): void {
+    this.#answers.set(name, async ({ body, signal }) => {
+      const review = JSON.parse(Buffer.from(body ?? []).toString());
+      const response = { uid: review.request.uid, allowed: true };
+      return json(200, {
+        kind: 'AdmissionReview',
+        apiVersion: 'admission.k8s.io/v1',
+        response: { ...response, ...(await answer(review.request, signal)) },
+      });
+    });
+  }
+
+  /** Answers with whatever. */
+  raw(
+    name: string,
+    answer: (uid: string) => { readonly status?: number; readonly body: unknown },
+  ): void {
+    this.#answers.set(name, async ({ body }) => {
+      const review = JSON.parse(Buffer.from(body ?? []).toString());
+      const { status = 200, body: value } = answer(review.request.uid);
+      return json(status, value);
+    });
+  }
+
+  /** The names of those who were asked since the last call. */
+  takeNames(): readonly string[] {
+    return this.asked.splice(0).map(({ name }) => name);
+  }
+
+  /** The only request since the last call. */
+  take(): AskedWebhook {
+    const asked = this.asked.splice(0);
+    const [only] = asked;
+    if (only === undefined || asked.length > 1) throw new Error(`${asked.length} requests`);
+    return only;
+  }
+}
+
+function json(status: number, value: unknown): HttpResponse {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return { status, headers: {}, body: Buffer.from(text) };
+}
+
+/** The members of a response that changes the object. */
+export function patching(...operations: readonly object[]): JsonObject {
+  const patch = Buffer.from(JSON.stringify(operations)).toString('base64');
+  return { patch, patchType: 'JSONPatch' };
+}
+
+const REGISTRATION = '/apis/admissionregistration.k8s.io/v1';
+export const MUTATING = `${REGISTRATION}/mutatingwebhookconfigurations`;
+export const VALIDATING = `${REGISTRATION}/validatingwebhookconfigurations`;
+
+export const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
+
+/** A webhook that is asked about every write of a ConfigMap. */
+export function hook(name: string, members: object = {}): object {
+  return {
+    name: `${name}.example.com`,
+    clientConfig: { url: `https://hooks.test/${name}` },
+    rules: [{ operations: ['*'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }],
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+    ...members,
+  };
+}
+
+export function configuration(path: string, name: string, webhooks: readonly object[]): object {
+  const kind =
+    path === MUTATING ? 'MutatingWebhookConfiguration' : 'ValidatingWebhookConfiguration';
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind,
+    metadata: { name },
+    webhooks,
+  };
+}
+
+export async function serverWith(
+  hooks: TestWebhooks,
+  ...configurations: readonly (readonly [path: string, name: string, webhooks: readonly object[]])[]
+): Promise<TestServer> {
+  const server = await TestServer.start({ webhookTransport: hooks.transport });
+  for (const [path, name, webhooks] of configurations) {
+    const { status, text } = await server.post(path, configuration(path, name, webhooks));
+    if (status !== 201) throw new Error(text);
+  }
+  return server;
+}
+
+export function configMap(name: string, members: object = {}): object {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, ...members };
+}

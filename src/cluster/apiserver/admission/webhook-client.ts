@@ -1,0 +1,199 @@
+import { isJsonObject, type JsonObject } from '../../../kube/json-value.ts';
+import { quote } from '../../../kube/quote.ts';
+import { timedOut } from '../../../kube/status-errors.ts';
+import { DeadlineError, withDeadline } from '../../../runtime/deadline.ts';
+import type { Clock } from '../../../runtime/ports/clock.ts';
+import {
+  type HttpRequest,
+  type HttpResponse,
+  type Transport,
+  TransportError,
+} from '../../../runtime/ports/transport.ts';
+import { wholeBody } from '../../../runtime/response-body.ts';
+import { JsonSyntaxError, readJson } from '../json-reader.ts';
+import type { ResourceTable } from '../resource-table.ts';
+import type { SentRequest } from './admission-request.ts';
+import { InvalidAnswerError, readVerdict, type Verdict } from './admission-response.ts';
+import type { CompiledWebhook } from './compiled-webhook.ts';
+import { transportFailureText } from './transport-failure.ts';
+import {
+  addressOf,
+  resolved,
+  UnreachableError,
+  type WebhookAddress,
+  type WebhookEndpoint,
+} from './webhook-endpoint.ts';
+
+/** A webhook could not be asked, or its answer means nothing: its failure policy decides. */
+export class WebhookCallError extends Error {
+  override readonly name = 'WebhookCallError';
+
+  constructor(webhook: string, why: string, cause: unknown) {
+    super(`failed calling webhook ${quote(webhook)}: ${why}`, { cause });
+  }
+}
+
+export interface WebhookClientOptions {
+  readonly clock: Clock;
+  readonly resources: ResourceTable;
+  /** Without it no webhook can be reached. */
+  readonly transport: ((endpoint: WebhookEndpoint) => Transport) | undefined;
+}
+
+const DEFAULT_TIMEOUT_SECONDS = 10;
+
+/** Asks webhooks, one request each, within the time that their configuration gives them. */
+export class WebhookClient {
+  readonly #options: WebhookClientOptions;
+
+  constructor(options: WebhookClientOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Throws `WebhookCallError` for a call that failed, and 504 `Timeout` if the client, whose `signal`
+   * it is, has gone.
+   */
+  async ask(
+    { webhook }: CompiledWebhook,
+    request: SentRequest,
+    mayPatch: boolean,
+    signal: AbortSignal,
+  ): Promise<Verdict> {
+    const seconds = webhook.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS;
+    const address = addressOf(webhook.clientConfig);
+    const { uid } = request;
+    try {
+      const answer = await withDeadline(this.#options.clock, seconds * 1000, signal, (limited) =>
+        this.#post(webhook.clientConfig, address, { request, seconds }, limited),
+      );
+      return readVerdict(answer, uid, mayPatch);
+    } catch (error) {
+      if (signal.aborted) {
+        throw timedOut('request did not complete within requested timeout - context canceled');
+      }
+      const why = failureText(error, `${address.url}?timeout=${seconds}s`, address);
+      if (why === undefined) throw error;
+      throw new WebhookCallError(webhook.name, why, error);
+    }
+  }
+
+  async #post(
+    config: CompiledWebhook['webhook']['clientConfig'],
+    address: WebhookAddress,
+    { request, seconds }: { readonly request: SentRequest; readonly seconds: number },
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
+    const { transport, resources } = this.#options;
+    if (transport === undefined) throw new UnreachableError('this server has no way to webhooks');
+    const endpoint = resolved(config, address, resources);
+    const review = { kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', request };
+    const response = await sendTwice(transport(endpoint), {
+      method: 'POST',
+      path: `${address.path}?timeout=${seconds}s`,
+      headers: HEADERS,
+      body: Buffer.from(JSON.stringify(review)),
+      signal,
+    });
+    const body = (await wholeBody(response.body, MAX_ANSWER_BYTES)).toString();
+    return objectIn(response.status, body);
+  }
+}
+
+/**
+ * A kept connection may be closed at the other end just as a request goes out. That says nothing about
+ * the webhook, which has no side effects, so a new connection gets a chance.
+ */
+async function sendTwice(transport: Transport, request: HttpRequest): Promise<HttpResponse> {
+  try {
+    return await transport.send(request);
+  } catch (error) {
+    const isBroken = error instanceof TransportError && BROKEN.includes(error.code ?? '');
+    if (!isBroken || request.signal.aborted) throw error;
+    return transport.send(request);
+  }
+}
+
+const BROKEN: readonly string[] = ['ECONNRESET', 'EPIPE'];
+
+const HEADERS = {
+  'content-type': 'application/json',
+  accept: 'application/json, */*',
+  'user-agent': 'kube-apiserver-admission',
+};
+
+/** A patch may hold a whole object, and base64 and JSON make more of it. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+
+/** The webhook answered something that is no review. */
+class AnswerError extends Error {
+  override readonly name = 'AnswerError';
+}
+
+function objectIn(code: number, body: string): JsonObject {
+  let value: unknown;
+  try {
+    ({ value } = readJson(body));
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    if (!isSuccess(code)) throw new AnswerError(codeText(code, body));
+    const why = `couldn't get version/kind; json parse error: ${error.message}`;
+    throw new AnswerError(why, { cause: error });
+  }
+  if (isSuccess(code) && isJsonObject(value)) return value;
+  if (isSuccess(code)) throw new AnswerError('the answer is no AdmissionReview');
+  const status = isJsonObject(value) && value['kind'] === 'Status' ? value : {};
+  const { message } = status;
+  throw new AnswerError(typeof message === 'string' ? message : codeText(code, body));
+}
+
+function isSuccess(code: number): boolean {
+  return code >= 200 && code < 300;
+}
+
+/** How much of a text that is no Status is shown. */
+const MAX_QUOTED_CHARACTERS = 500;
+
+/** What clients of Kubernetes make of a code alone. */
+function codeText(code: number, body: string): string {
+  switch (code) {
+    case 401:
+      return 'the server has asked for the client to provide credentials';
+    case 403:
+      return 'unknown';
+    case 404:
+      return 'the server could not find the requested resource';
+    case 503:
+      return 'the server is currently unable to handle the request';
+    case 504:
+      return 'the server was unable to return a response in the time allotted, but may still be processing the request';
+    default: {
+      const text = quote(body.trim().slice(0, MAX_QUOTED_CHARACTERS));
+      if (code >= 500) {
+        return `an error on the server (${text}) has prevented the request from succeeding`;
+      }
+      return code >= 400
+        ? 'the server rejected our request for an unknown reason'
+        : `the server responded with the status code ${code} but did not return more information`;
+    }
+  }
+}
+
+/** Why a call failed; undefined for an error that is no failure of the call but one of ours. */
+function failureText(
+  error: unknown,
+  url: string,
+  { endpoint }: WebhookAddress,
+): string | undefined {
+  const failed = 'failed to call webhook';
+  if (error instanceof InvalidAnswerError) {
+    return `received invalid webhook response: ${error.message}`;
+  }
+  if (error instanceof AnswerError) return `${failed}: ${error.message}`;
+  const post = `${failed}: Post ${quote(url)}`;
+  if (error instanceof UnreachableError) return `${post}: ${error.message}`;
+  if (error instanceof DeadlineError) return `${post}: context deadline exceeded`;
+  if (error instanceof TransportError) return `${post}: ${transportFailureText(error, endpoint)}`;
+  // What the transport throws for certificates that it cannot read.
+  return error instanceof TypeError ? `${post}: ${error.message}` : undefined;
+}

@@ -1,0 +1,89 @@
+/**
+ * Where a webhook is. A URL says it; a Service is found as API servers without a service network find
+ * it: by its EndpointSlices. Nothing writes these on the embedded cluster by itself, so there a
+ * Service answers only to whoever publishes its address.
+ */
+import type { WebhookClientConfig } from '../../../kube/admission.ts';
+import { quote } from '../../../kube/quote.ts';
+import { listAt, numberAt, objectAt, textAt, valueAt } from '../api-object.ts';
+import type { ResourceTable } from '../resource-table.ts';
+import { collectionKey } from '../served-resource.ts';
+
+/** All that has to be known to connect to a webhook. */
+export interface WebhookEndpoint {
+  /** `https://host:port` */
+  readonly server: string;
+  /** The name that the certificate must carry, where it is not the host of `server`. */
+  readonly serverName: string | undefined;
+  /** PEM; undefined: the system's authorities. */
+  readonly certificateAuthority: string | undefined;
+}
+
+export interface WebhookAddress {
+  readonly endpoint: WebhookEndpoint;
+  /** As people know the webhook, path included. */
+  readonly url: string;
+  readonly path: string;
+}
+
+/** A webhook cannot be reached; the message is what the client is told. */
+export class UnreachableError extends Error {
+  override readonly name = 'UnreachableError';
+}
+
+export function addressOf(config: WebhookClientConfig): WebhookAddress {
+  const { service, caBundle = '' } = config;
+  const certificateAuthority =
+    caBundle === '' ? undefined : Buffer.from(caBundle, 'base64').toString();
+  if (service === undefined) {
+    const { protocol, host, pathname } = new URL(config.url ?? '');
+    const server = `${protocol}//${host}`;
+    const endpoint = { server, serverName: undefined, certificateAuthority };
+    return { endpoint, url: server + pathname, path: pathname };
+  }
+  const { namespace, name, port = HTTPS_PORT, path = '' } = service;
+  const serverName = `${name}.${namespace}.svc`;
+  const server = `https://${serverName}:${port}`;
+  const absolute = path.startsWith('/') ? path : `/${path}`;
+  const endpoint = { server, serverName, certificateAuthority };
+  return { endpoint, url: server + absolute, path: absolute };
+}
+
+/** The endpoint itself, for a Service one that is ready. Throws `UnreachableError`. */
+export function resolved(
+  config: WebhookClientConfig,
+  { endpoint }: WebhookAddress,
+  resources: ResourceTable,
+): WebhookEndpoint {
+  const { service } = config;
+  if (service === undefined) return endpoint;
+  const { namespace, name, port = HTTPS_PORT } = service;
+  const known = resources.core('services').collection.get(collectionKey(namespace, name));
+  if (known === undefined) throw new UnreachableError(`service ${quote(name)} not found`);
+  const wanted = listAt(known.object, 'spec', 'ports').find(
+    (each) => numberAt(each, 'port') === port,
+  );
+  if (wanted === undefined) {
+    throw new UnreachableError(`no service port ${port} found for service ${quote(name)}`);
+  }
+  const slices = resources.get('discovery.k8s.io', 'v1', 'endpointslices')?.collection;
+  for (const { object } of slices?.entries(`${namespace}/`) ?? []) {
+    if (object.metadata.labels?.['kubernetes.io/service-name'] !== name) continue;
+    const ready = listAt(object, 'endpoints').find(isReady);
+    const open = listAt(object, 'ports').find(
+      (each) => textAt(each, 'name') === textAt(wanted, 'name'),
+    );
+    const [address] = listAt(ready, 'addresses');
+    if (typeof address !== 'string' || open === undefined) continue;
+    const host = address.includes(':') ? `[${address}]` : address;
+    return { ...endpoint, server: `https://${host}:${numberAt(open, 'port')}` };
+  }
+  throw new UnreachableError(`no endpoints available for service ${quote(name)}`);
+}
+
+const HTTPS_PORT = 443;
+
+/** What is not said to be unready is ready. */
+function isReady(endpoint: unknown): boolean {
+  return valueAt(objectAt(endpoint, 'conditions'), 'ready') !== false;
+}

@@ -1,0 +1,124 @@
+/**
+ * Which webhooks are asked about a request: rules first, in the version that the client used or,
+ * where the webhook takes equivalent ones, in any other; then selectors; then match conditions, which
+ * see the request as the webhook would.
+ */
+import type { WebhookRule } from '../../../kube/admission.ts';
+import { type LabelRequirements, matchesLabels } from '../../../kube/label-selector.ts';
+import { quote } from '../../../kube/quote.ts';
+import { forbidden, notFound } from '../../../kube/status-errors.ts';
+import type { ApiObject } from '../api-object.ts';
+import type { ResourceTable } from '../resource-table.ts';
+import type { ServedResource } from '../served-resource.ts';
+import { admissionRequest } from './admission-request.ts';
+import { type AdmissionAttributes, isNamespace } from './attributes.ts';
+import type { CompiledWebhook } from './compiled-webhook.ts';
+
+/** What a rule speaks of. */
+export type Target = Pick<AdmissionAttributes, 'of' | 'operation' | 'subresource'>;
+
+/** The served resources that show the same objects, such as other versions. */
+export type Equivalents = (of: ServedResource) => readonly ServedResource[];
+
+/** The resource in whose version the webhook is asked; undefined if its rules say nothing. */
+export function ruledResource(
+  { webhook }: CompiledWebhook,
+  target: Target,
+  equivalents: Equivalents,
+): ServedResource | undefined {
+  const { rules = [], matchPolicy } = webhook;
+  if (rules.some((rule) => isRuled(rule, target))) return target.of;
+  if (matchPolicy === 'Exact') return undefined;
+  for (const rule of rules) {
+    const found = equivalents(target.of).find((of) => isRuled(rule, { ...target, of }));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function isRuled(rule: WebhookRule, { of, operation, subresource = '' }: Target): boolean {
+  const { scope = '*' } = rule;
+  return (
+    (scope === '*' || (scope === 'Namespaced') === of.namespaced) &&
+    (rule.operations.includes(operation) || rule.operations.includes('*')) &&
+    includes(rule.apiGroups, of.group) &&
+    includes(rule.apiVersions, of.version) &&
+    rule.resources.some((resource) => {
+      const [name = '', part = ''] = resource.split('/', 2);
+      return (name === '*' || name === of.plural) && (part === '*' || part === subresource);
+    })
+  );
+}
+
+function includes(values: readonly string[], value: string): boolean {
+  return values.includes('*') || values.includes(value);
+}
+
+/**
+ * Whether selectors and conditions agree too. Throws 404 for a namespace that is not there, and 403
+ * for a condition that fails where the webhook's failures are refusals.
+ */
+export function isSelected(
+  hook: CompiledWebhook,
+  as: ServedResource,
+  attributes: AdmissionAttributes,
+  resources: ResourceTable,
+): boolean {
+  return (
+    matchesObject(hook.objectSelector, attributes) &&
+    matchesNamespace(hook.namespaceSelector, attributes, resources) &&
+    matchesConditions(hook, as, attributes)
+  );
+}
+
+/** Either state of the object will do, so that nobody escapes by taking a label away. */
+function matchesObject(
+  selector: LabelRequirements,
+  { object, oldObject }: AdmissionAttributes,
+): boolean {
+  const matches = (state: ApiObject | undefined): boolean =>
+    state !== undefined && matchesLabels(selector, state.metadata.labels);
+  return selector.length === 0 || matches(object) || matches(oldObject);
+}
+
+/** What is in no namespace is never exempted by one. */
+function matchesNamespace(
+  selector: LabelRequirements,
+  attributes: AdmissionAttributes,
+  resources: ResourceTable,
+): boolean {
+  const { of, object, namespace = '', operation, subresource } = attributes;
+  if (selector.length === 0 || (namespace === '' && !isNamespace(of))) return true;
+  const isOwn = isNamespace(of) && subresource === undefined && operation !== 'DELETE';
+  if (isOwn) return matchesLabels(selector, object?.metadata.labels);
+  const namespaces = resources.core('namespaces');
+  const entry = namespaces.collection.get(namespace);
+  if (entry === undefined) throw notFound(namespaces, namespace);
+  return matchesLabels(selector, entry.object.metadata.labels);
+}
+
+/** One condition that is false decides; failures count only where there is none. */
+function matchesConditions(
+  { conditions, webhook }: CompiledWebhook,
+  as: ServedResource,
+  attributes: AdmissionAttributes,
+): boolean {
+  if (conditions.length === 0) return true;
+  const { object, oldObject, ...request } = admissionRequest(attributes, as, '');
+  const bindings = { object, oldObject, request };
+  const failures: string[] = [];
+  for (const { source, compiled } of conditions) {
+    const result =
+      compiled.kind === 'Invalid'
+        ? ({ kind: 'Error', message: compiled.message } as const)
+        : compiled.expression.evaluate(bindings);
+    if (result.kind === 'Value' && result.value === false) return false;
+    if (result.kind === 'Value' && result.value === true) continue;
+    const why = result.kind === 'Error' ? result.message : 'must evaluate to bool';
+    failures.push(`expression ${quote(source)} resulted in error: ${why}`);
+  }
+  if (failures.length === 0) return true;
+  if (webhook.failurePolicy === 'Ignore') return false;
+  const why = failures.length === 1 ? (failures[0] ?? '') : `[${failures.join(', ')}]`;
+  throw forbidden(attributes.of, attributes.name, why);
+}

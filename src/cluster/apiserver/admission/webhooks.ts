@@ -1,0 +1,121 @@
+import {
+  MUTATING_WEBHOOK_CONFIGURATIONS,
+  VALIDATING_WEBHOOK_CONFIGURATIONS,
+} from '../../../kube/admission.ts';
+import type { Resource } from '../../../kube/resource.ts';
+import { internalError } from '../../../kube/status-errors.ts';
+import type { Logger } from '../../../runtime/ports/logger.ts';
+import type { Random } from '../../../runtime/ports/random.ts';
+import type { ResourceTable } from '../resource-table.ts';
+import type { ServedResource } from '../served-resource.ts';
+import { admissionRequest } from './admission-request.ts';
+import type { Verdict } from './admission-response.ts';
+import { refusalBy } from './admission-response.ts';
+import type { AdmissionAttributes } from './attributes.ts';
+import { type CompiledWebhook, WebhookRegistry } from './compiled-webhook.ts';
+import { WebhookCallError, WebhookClient, type WebhookClientOptions } from './webhook-client.ts';
+import { isSelected, ruledResource, type Target } from './webhook-match.ts';
+
+/** What a webhook answered that let the request go on, or could not be asked and does not matter. */
+export interface Consent extends Pick<Verdict, 'patch'> {
+  /** The resource in whose version it was asked. */
+  readonly as: ServedResource;
+}
+
+/** The configured webhooks of an API server, and the way to ask one of them. */
+export class Webhooks {
+  readonly #resources: ResourceTable;
+  readonly #random: Random;
+  readonly #logger: Logger;
+  readonly #client: WebhookClient;
+  #registries: Readonly<Record<Phase, WebhookRegistry>> | undefined;
+  #equivalents = new WeakMap<ServedResource, readonly ServedResource[]>();
+
+  constructor(
+    options: WebhookClientOptions & { readonly random: Random; readonly logger: Logger },
+  ) {
+    this.#resources = options.resources;
+    this.#random = options.random;
+    this.#logger = options.logger;
+    this.#client = new WebhookClient(options);
+    this.#resources.onChange(() => {
+      this.#equivalents = new WeakMap();
+    });
+  }
+
+  /** Those whose rules name the target, in the order in which they are asked. */
+  ruling(phase: Phase, target: Target): readonly CompiledWebhook[] {
+    const all = this.#registry(phase).all();
+    if (all.length === 0 || isExempt(target.of)) return NONE;
+    return all.filter((hook) => this.#ruled(hook, target) !== undefined);
+  }
+
+  /**
+   * Asks one webhook if the request is for it; undefined if it is not. Throws its refusal, and 500 for
+   * a call that failed and must not.
+   */
+  async ask(
+    hook: CompiledWebhook,
+    phase: Phase,
+    attributes: AdmissionAttributes,
+  ): Promise<Consent | undefined> {
+    const as = this.#ruled(hook, attributes);
+    if (as === undefined || !isSelected(hook, as, attributes, this.#resources)) return undefined;
+    const { warn, signal } = attributes.requester;
+    const { name, failurePolicy } = hook.webhook;
+    const request = admissionRequest(attributes, as, this.#random.uuid());
+    try {
+      const mayPatch = phase === 'Mutating';
+      const verdict = await this.#client.ask(hook, request, mayPatch, signal);
+      verdict.warnings.forEach(warn);
+      if (verdict.refusal !== undefined) throw refusalBy(name, verdict.refusal);
+      return { as, patch: verdict.patch };
+    } catch (error) {
+      if (!(error instanceof WebhookCallError)) throw error;
+      const isFatal = failurePolicy !== 'Ignore';
+      const outcome = isFatal ? 'failing closed' : 'failing open';
+      this.#logger.warn(`failed calling webhook, ${outcome}`, { webhook: name, err: error });
+      if (isFatal) throw internalError(error.message, error);
+      return { as, patch: undefined };
+    }
+  }
+
+  #ruled(hook: CompiledWebhook, target: Target): ServedResource | undefined {
+    return ruledResource(hook, target, (of) => this.#equivalentsOf(of));
+  }
+
+  #equivalentsOf(of: ServedResource): readonly ServedResource[] {
+    const known =
+      this.#equivalents.get(of) ??
+      [...this.#resources.all()].filter((one) => one !== of && one.collection === of.collection);
+    this.#equivalents.set(of, known);
+    return known;
+  }
+
+  #registry(phase: Phase): WebhookRegistry {
+    this.#registries ??= {
+      Mutating: this.#registryOf(MUTATING_WEBHOOK_CONFIGURATIONS),
+      Validating: this.#registryOf(VALIDATING_WEBHOOK_CONFIGURATIONS),
+    };
+    return this.#registries[phase];
+  }
+
+  #registryOf({ group, version, plural }: Resource): WebhookRegistry {
+    const of = this.#resources.get(group, version, plural);
+    if (of === undefined) throw new Error(`the server has no resource ${plural}`);
+    return new WebhookRegistry(of.collection);
+  }
+}
+
+export type Phase = 'Mutating' | 'Validating';
+
+const NONE: readonly CompiledWebhook[] = [];
+
+/** Nobody may lock the door behind which the configurations lie. */
+function isExempt(of: ServedResource): boolean {
+  return (
+    of.group === MUTATING_WEBHOOK_CONFIGURATIONS.group &&
+    (of.plural === MUTATING_WEBHOOK_CONFIGURATIONS.plural ||
+      of.plural === VALIDATING_WEBHOOK_CONFIGURATIONS.plural)
+  );
+}

@@ -1,0 +1,59 @@
+import {
+  MUTATING_WEBHOOK_CONFIGURATIONS,
+  VALIDATING_WEBHOOK_CONFIGURATIONS,
+} from '../../../kube/admission.ts';
+import type { Resource } from '../../../kube/resource.ts';
+import type { JsonSchema } from '../../../kube/schema/json-schema.ts';
+import {
+  MUTATING_WEBHOOK_CONFIGURATION,
+  VALIDATING_WEBHOOK_CONFIGURATION,
+} from '../../../kube/schema/webhook-configuration-schema.ts';
+import {
+  defaultWebhookConfiguration,
+  webhookConfigurationErrors,
+  webhookConfigurationUpdateErrors,
+} from '../../../kube/validation/webhook-configuration.ts';
+import { listAt, typed } from '../api-object.ts';
+import type { BuiltInKind } from '../built-in-kind.ts';
+import { ageOf, type TableLayout } from '../table.ts';
+
+const TABLE: TableLayout = {
+  columns: [
+    { name: 'Name', type: 'string', format: 'name' },
+    {
+      name: 'Webhooks',
+      type: 'integer',
+      description: 'Webhooks indicates the number of webhooks configured in this configuration',
+    },
+    { name: 'Age', type: 'string' },
+  ],
+  cells: (configuration, nowMs) => [
+    configuration.metadata.name,
+    listAt(configuration, 'webhooks').length,
+    ageOf(configuration, nowMs),
+  ],
+};
+
+/** `../admission/` asks the webhooks that are configured here. */
+export const WEBHOOK_CONFIGURATION_KINDS: readonly BuiltInKind[] = [
+  configurationKind(MUTATING_WEBHOOK_CONFIGURATIONS, MUTATING_WEBHOOK_CONFIGURATION),
+  configurationKind(VALIDATING_WEBHOOK_CONFIGURATIONS, VALIDATING_WEBHOOK_CONFIGURATION),
+];
+
+function configurationKind(resource: Resource, schema: JsonSchema): BuiltInKind {
+  return {
+    resource,
+    schema,
+    categories: ['api-extensions'],
+    strategy: {
+      countsGeneration: true,
+      requiresRevision: true,
+      prepareForCreate: defaultWebhookConfiguration,
+      prepareForUpdate: defaultWebhookConfiguration,
+      validate: (configuration) => webhookConfigurationErrors(typed(configuration)),
+      validateUpdate: (configuration, old) =>
+        webhookConfigurationUpdateErrors(typed(configuration), typed(old)),
+    },
+    table: TABLE,
+  };
+}
