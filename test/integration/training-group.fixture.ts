@@ -1,6 +1,7 @@
 import { type Agent, startAgent } from '../../src/agent/agent.ts';
 import { createApiChannel } from '../../src/agent/api-channel.ts';
 import { type MarkerStore, NO_MARKER, processMarkerStore } from '../../src/agent/marker.ts';
+import type { Dialect } from '../../src/agent/pod-annotations.ts';
 import { type WorkerExit, workerExit } from '../../src/agent/worker-exit.ts';
 import { MemoryCluster } from '../../src/cluster/memory-cluster.fixture.ts';
 import { JOBSET_CRD } from '../../src/jobset/crd.ts';
@@ -24,9 +25,28 @@ export interface WorkerStart {
   readonly epoch: number;
 }
 
+/** The agent of one Pod with its worker. */
+export interface Member {
+  readonly slot: string;
+  readonly podName: string;
+  /** The epoch in which the worker runs; undefined if none does. */
+  readonly epoch: number | undefined;
+  /** The worker exits. */
+  exit(exitCode: number): void;
+  /** The Pod ends, and everything in it. */
+  end(): void;
+}
+
+export type StartMember = (
+  pod: Stored<Pod>,
+  slot: string,
+  runtime: AgentRuntime,
+  started: (epoch: number) => void,
+) => Member;
+
 /**
  * A JobSet on the embedded cluster in memory, under a virtual clock: the real operator, the real
- * agents behind every Pod, and workers that do what the test says.
+ * agents behind every Pod unless the test brings others, and workers that do what the test says.
  */
 export class TrainingGroup {
   readonly cluster = new MemoryCluster();
@@ -34,11 +54,16 @@ export class TrainingGroup {
   /** The client of the operator that runs now. */
   operatorClient = new InterruptedClient(this.cluster.client);
   readonly #random = new SeededRandom(11);
-  readonly #workers = new Map<string, Worker>();
+  readonly #workers = new Map<string, Member>();
+  readonly #startMember: StartMember;
   /** Called when a worker starts. */
   onStart: (start: WorkerStart) => void = () => undefined;
   #operator: Operator | undefined;
   #pods: Informer<Pod> | undefined;
+
+  constructor(startMember: StartMember = supervised('Canonical')) {
+    this.#startMember = startMember;
+  }
 
   async start(): Promise<void> {
     const { cluster } = this;
@@ -173,7 +198,7 @@ export class TrainingGroup {
     await this.cluster.stop();
   }
 
-  #workerIn(slot: string): Worker {
+  #workerIn(slot: string): Member {
     for (const worker of this.#workers.values()) if (worker.slot === slot) return worker;
     throw new Error(`nobody is in slot ${slot}`);
   }
@@ -196,7 +221,7 @@ export class TrainingGroup {
       this.starts.push(start);
       this.onStart(start);
     };
-    this.#workers.set(pod.metadata.uid, new Worker(pod, slot, options, started));
+    this.#workers.set(pod.metadata.uid, this.#startMember(pod, slot, options, started));
   }
 
   async #reached<T>(work: Promise<T>): Promise<T> {
@@ -209,13 +234,18 @@ export class TrainingGroup {
   }
 }
 
-type AgentRuntime = Pick<
+export type AgentRuntime = Pick<
   Parameters<typeof createApiChannel>[0],
   'client' | 'clock' | 'random' | 'logger'
 >;
 
+/** Our agent as a supervisor in that dialect; in upstream's it knows no more than its own Pod. */
+export function supervised(dialect: Dialect): StartMember {
+  return (pod, slot, runtime, started) => new Worker(pod, slot, dialect, runtime, started);
+}
+
 /** A Pod's supervising agent with a worker that runs until it is told otherwise. */
-class Worker {
+class Worker implements Member {
   readonly slot: string;
   readonly podName: string;
   /** The epoch in which the worker runs. */
@@ -226,13 +256,15 @@ class Worker {
   constructor(
     { metadata }: Stored<Pod>,
     slot: string,
+    dialect: Dialect,
     runtime: AgentRuntime,
     started: (epoch: number) => void,
     markers: MarkerStore = processMarkerStore(),
   ) {
     this.slot = slot;
     this.podName = metadata.name;
-    const jobSetUid = metadata.labels?.['jobset.sigs.k8s.io/jobset-uid'];
+    const isTold = dialect === 'Canonical';
+    const jobSetUid = isTold ? metadata.labels?.['jobset.sigs.k8s.io/jobset-uid'] : undefined;
     this.#agent = startAgent({
       jobSetUid,
       marker: NO_MARKER,
@@ -241,12 +273,12 @@ class Worker {
       channel: createApiChannel({
         ...runtime,
         namespace: metadata.namespace ?? '',
-        dialect: 'Canonical',
+        dialect,
         jobSetName: metadata.labels?.['jobset.sigs.k8s.io/jobset-name'] ?? '',
         jobSetUid,
-        replicatedJobName: metadata.labels?.[REPLICATED_JOB_NAME],
+        replicatedJobName: isTold ? metadata.labels?.[REPLICATED_JOB_NAME] : undefined,
         podName: metadata.name,
-        podUid: metadata.uid,
+        podUid: isTold ? metadata.uid : undefined,
         announced: 0,
       }),
       body: {

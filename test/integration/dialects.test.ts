@@ -1,0 +1,181 @@
+/** Both dialects of the restart in place, in agents and in controllers (design, section 4). */
+import { afterEach, describe, expect, it, test } from 'vitest';
+import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
+import { replicatedJob } from '../fixtures/jobset-objects.ts';
+import { type StartMember, supervised, TrainingGroup } from './training-group.fixture.ts';
+import { UpstreamsController, upstreamsAgent } from './upstream.fixture.ts';
+
+const WORKERS = 3;
+const SPEC = {
+  replicatedJobs: [replicatedJob('w', WORKERS)],
+  failurePolicy: { restartStrategy: 'InPlaceRestart', maxRestarts: 3 },
+} as const;
+const SUPERVISOR = {
+  'lockstep/restart-mode': 'Supervisor',
+  'lockstep/restart-backoff': 'Disabled',
+};
+/** Long enough for everything that somebody may yet want to do. */
+const CALM_MS = 10_000;
+
+let group: TrainingGroup;
+let upstreams: UpstreamsController | undefined;
+
+async function start(member: StartMember): Promise<void> {
+  group = new TrainingGroup(member);
+  await group.start();
+}
+
+/** Puts upstream's controller in the place of ours. */
+async function startUpstreams(): Promise<void> {
+  await group.stopOperator();
+  const { client, clock } = group.cluster;
+  const random = new SeededRandom(5);
+  upstreams = new UpstreamsController({ client, clock, random, jobSetName: 'train' });
+}
+
+async function stopUpstreams(): Promise<void> {
+  let isStopped = upstreams === undefined;
+  void upstreams?.stop().then(() => {
+    isStopped = true;
+  });
+  upstreams = undefined;
+  await group.cluster.clock.runUntil(() => isStopped, CALM_MS);
+}
+
+afterEach(async () => {
+  await stopUpstreams();
+  await group.stop();
+});
+
+function expectLockstep(): void {
+  const epochs = group.starts.map(({ epoch }) => epoch);
+  expect(epochs).toEqual(epochs.toSorted((a, b) => a - b));
+  const starts = new Set(group.starts.map(({ slot, epoch }) => `${slot}@${epoch}`));
+  expect(starts.size).toBe(group.starts.length);
+}
+
+let turn = 0;
+const MEMBERS: readonly (readonly [string, StartMember])[] = [
+  ["upstream's agents", upstreamsAgent],
+  ["our agents in upstream's dialect", supervised('Upstream')],
+  ['agents of all kinds', (...args) => ALL_KINDS[turn++ % ALL_KINDS.length]?.(...args) ?? none()],
+];
+const ALL_KINDS: readonly StartMember[] = [
+  upstreamsAgent,
+  supervised('Upstream'),
+  supervised('Canonical'),
+];
+const none = (): never => {
+  throw new Error('no such kind');
+};
+
+describe.each(MEMBERS)('under our controller, %s', (_, member) => {
+  it('start together, and restart together for one failure and one charge', async () => {
+    await start(member);
+    await group.create(SPEC, SUPERVISOR);
+    await group.allIn(1, WORKERS);
+    const uids = await group.podUids();
+    for (const [epoch, slot] of [[2, 'w/1'] as const, [3, 'w/2'] as const]) {
+      group.exit(slot, 7);
+      await group.allIn(epoch, WORKERS);
+    }
+    await group.cluster.clock.advance(CALM_MS);
+    expect(await group.podUids()).toEqual(uids);
+    expectLockstep();
+    expect((await group.jobSet()).status).toMatchObject({
+      deprecatedEpoch: 2,
+      syncedEpoch: 3,
+      previousInPlaceRestartAttempt: 1,
+      currentInPlaceRestartAttempt: 2,
+      inPlaceRestarts: 2,
+      inPlaceRestartsCountTowardsMax: 2,
+    });
+  });
+
+  it('restart once when all fail at once, and replace a Pod that is lost', async () => {
+    await start(member);
+    await group.create(SPEC, SUPERVISOR);
+    await group.allIn(1, WORKERS);
+    for (const slot of ['w/0', 'w/1', 'w/2']) group.exit(slot, 1);
+    await group.allIn(2, WORKERS);
+    await group.cluster.clock.advance(CALM_MS);
+    await group.finish('w/0', 137);
+    await group.allIn(3, WORKERS);
+    expectLockstep();
+    expect((await group.jobSet()).status?.inPlaceRestarts).toBe(2);
+  });
+
+  it('fail the JobSet when the budget is spent', async () => {
+    await start(member);
+    await group.create(
+      { ...SPEC, failurePolicy: { ...SPEC.failurePolicy, maxRestarts: 1 } },
+      SUPERVISOR,
+    );
+    await group.allIn(1, WORKERS);
+    group.exit('w/0', 1);
+    await group.allIn(2, WORKERS);
+    group.exit('w/0', 1);
+    await group.until(({ terminalState }) => terminalState === 'Failed');
+  });
+});
+
+test("under upstream's controller, our agents start and restart together", async () => {
+  await start(supervised('Upstream'));
+  await startUpstreams();
+  await group.create(SPEC, SUPERVISOR);
+  await group.allIn(1, WORKERS);
+  group.exit('w/1', 7);
+  await group.allIn(2, WORKERS);
+  await group.finish('w/0', 137);
+  await group.allIn(3, WORKERS);
+  await group.cluster.clock.advance(CALM_MS);
+  expectLockstep();
+  const { status } = await group.jobSet();
+  expect(status).toMatchObject({
+    previousInPlaceRestartAttempt: 1,
+    currentInPlaceRestartAttempt: 2,
+  });
+  expect(status?.deprecatedEpoch).toBeUndefined();
+});
+
+test.each(MEMBERS.slice(0, 2))(
+  "our controller takes over a group from upstream's while %s run",
+  async (_, member) => {
+    await start(member);
+    await startUpstreams();
+    await group.create(SPEC, SUPERVISOR);
+    await group.allIn(1, WORKERS);
+    group.exit('w/1', 7);
+    await group.allIn(2, WORKERS);
+    await stopUpstreams();
+    const startsBefore = group.starts.length;
+
+    await group.startOperator();
+    await group.cluster.clock.advance(CALM_MS);
+    expect(group.starts.length).toBe(startsBefore);
+    expect((await group.jobSet()).status).toMatchObject({
+      deprecatedEpoch: 1,
+      syncedEpoch: 2,
+      inPlaceRestarts: 1,
+      inPlaceRestartsCountTowardsMax: 1,
+    });
+    group.exit('w/2', 7);
+    await group.allIn(3, WORKERS);
+    expectLockstep();
+  },
+);
+
+test("our controller goes on with a restart that upstream's began", async () => {
+  await start(upstreamsAgent);
+  await startUpstreams();
+  await group.create(SPEC, SUPERVISOR);
+  await group.allIn(1, WORKERS);
+  group.exit('w/1', 7);
+  await group.until(({ previousInPlaceRestartAttempt: previous }) => previous === 0);
+  await stopUpstreams();
+  await group.startOperator();
+  await group.allIn(2, WORKERS);
+  await group.cluster.clock.advance(CALM_MS);
+  expectLockstep();
+  expect((await group.jobSet()).status?.inPlaceRestarts).toBe(1);
+});
