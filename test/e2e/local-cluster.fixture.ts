@@ -23,10 +23,11 @@ export interface ClusterUnderTest {
   stop(): Promise<void>;
 }
 
-export async function startCluster(): Promise<ClusterUnderTest> {
+/** `flags` are those of `lockstep up`. */
+export async function startCluster(...flags: readonly string[]): Promise<ClusterUnderTest> {
   const directory = mkdtempSync(join(tmpdir(), 'lockstep-e2e-'));
   const state = join(directory, 'state');
-  const child = spawn(process.execPath, [LOCKSTEP, 'up', '--state-dir', state], {
+  const child = spawn(process.execPath, [LOCKSTEP, 'up', '--state-dir', state, ...flags], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = await outputUntil(child, 'export KUBECONFIG=');

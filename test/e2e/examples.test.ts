@@ -1,0 +1,261 @@
+/**
+ * Every manifest in `examples/policies` runs to its end on the embedded cluster, with real processes,
+ * and shows what its first comment says.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { isFinished, isTrue } from '../../src/jobset/conditions.ts';
+import { JOBSETS, type JobSet, type JobSetStatus } from '../../src/jobset/jobset.ts';
+import { JOBSET_NAME } from '../../src/jobset/names.ts';
+import { PERSISTENT_VOLUME_CLAIMS } from '../../src/kube/core.ts';
+import { EVENTS } from '../../src/kube/event.ts';
+import { COMPLETION_INDEX, JOB_NAME_LABEL, JOBS, type Job } from '../../src/kube/job.ts';
+import type { Stored } from '../../src/kube/meta.ts';
+import { NODES } from '../../src/kube/node.ts';
+import { PODS, type Pod } from '../../src/kube/pod.ts';
+import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
+import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
+import { waitFor } from '../../src/runtime/wait-for.ts';
+import { type ClusterUnderTest, startCluster } from './local-cluster.fixture.ts';
+
+const DIRECTORY = new URL('../../examples/policies/', import.meta.url);
+const NAMESPACE = 'default';
+const RUN_TIMEOUT_MS = 90_000;
+
+let cluster: ClusterUnderTest;
+beforeAll(async () => {
+  cluster = await startCluster('--nodes', '4', '--topology', 'rack=2');
+});
+afterAll(() => cluster.stop());
+
+function manifestOf(name: string): string {
+  return readFileSync(new URL(`${name}.yaml`, DIRECTORY), 'utf8');
+}
+
+async function create(name: string, edit = (text: string): string => text): Promise<void> {
+  const jobSet = parse(edit(manifestOf(name))) as JobSet;
+  const metadata = { ...jobSet.metadata, namespace: NAMESPACE };
+  await cluster.client.create(JOBSETS, { ...jobSet, metadata });
+}
+
+function until(
+  name: string,
+  condition: (jobSet: Stored<JobSet> | undefined) => boolean,
+): Promise<Stored<JobSet> | undefined> {
+  const options = { clock: nodeClock, random: systemRandom, timeoutMs: RUN_TIMEOUT_MS };
+  return waitFor(cluster.client, JOBSETS, { namespace: NAMESPACE, name }, condition, options);
+}
+
+async function ended(name: string): Promise<JobSetStatus> {
+  const jobSet = await until(name, (each) => isFinished(each?.status?.conditions));
+  return jobSet?.status ?? {};
+}
+
+async function run(name: string): Promise<JobSetStatus> {
+  await create(name);
+  return ended(name);
+}
+
+async function jobsOf(name: string): Promise<readonly Stored<Job>[]> {
+  const labelSelector = `${JOBSET_NAME}=${name}`;
+  const { items } = await cluster.client.list(JOBS, { namespace: NAMESPACE, labelSelector });
+  return items;
+}
+
+async function podsOf(name: string): Promise<readonly Stored<Pod>[]> {
+  const labelSelector = `${JOBSET_NAME}=${name}`;
+  const { items } = await cluster.client.list(PODS, { namespace: NAMESPACE, labelSelector });
+  return items;
+}
+
+async function jobOf(name: string, job: string): Promise<Stored<Job>> {
+  return cluster.client.get(JOBS, { namespace: NAMESPACE, name: `${name}-${job}` });
+}
+
+async function eventsOf(name: string): Promise<readonly string[]> {
+  const { items } = await cluster.client.list(EVENTS, { namespace: NAMESPACE });
+  return items
+    .filter(({ regarding }) => regarding.kind === 'JobSet' && regarding.name === name)
+    .map(({ reason, note }) => `${reason}: ${note}`);
+}
+
+function conditionOf({ conditions }: JobSetStatus, type: string): object | undefined {
+  return conditions?.find((condition) => condition.type === type);
+}
+
+/** Whole seconds: the resolution of Kubernetes' times. */
+function time(text: string | undefined): number {
+  return Date.parse(text ?? '');
+}
+
+const RUNS: Readonly<Record<string, () => Promise<void>>> = {
+  'startup-policy': async () => {
+    const name = 'startup-policy';
+    const status = await run(name);
+    expect(status.terminalState).toBe('Completed');
+    expect(conditionOf(status, 'StartupPolicyCompleted')).toMatchObject({ status: 'True' });
+    const created = ['queue-0', 'driver-0', 'workers-0'].map((job) => jobOf(name, job));
+    const [queue = 0, driver = 0, workers = 0] = (await Promise.all(created)).map((job) =>
+      time(job.metadata.creationTimestamp),
+    );
+    expect(queue).toBeLessThanOrEqual(driver);
+    expect(driver).toBeLessThanOrEqual(workers);
+    const events = (await eventsOf(name)).join('\n');
+    for (const replicatedJob of ['queue', 'driver', 'workers']) {
+      expect(events).toContain(replicatedJob);
+    }
+  },
+  'depends-on': async () => {
+    expect((await run('depends-on')).terminalState).toBe('Completed');
+    const prepare = await jobOf('depends-on', 'prepare-0');
+    const train = await jobOf('depends-on', 'train-0');
+    expect(time(train.metadata.creationTimestamp)).toBeGreaterThanOrEqual(
+      time(prepare.status?.completionTime),
+    );
+  },
+  'success-policy': async () => {
+    expect((await run('success-policy')).terminalState).toBe('Completed');
+    const left = await cluster.client.get(JOBS, {
+      namespace: NAMESPACE,
+      name: 'success-policy-leader-0',
+    });
+    expect(isTrue(left.status?.conditions, 'Complete')).toBe(true);
+  },
+  'failure-policy': async () => {
+    const status = await run('failure-policy');
+    expect(status).toMatchObject({
+      terminalState: 'Completed',
+      restarts: 1,
+      restartsCountTowardsMax: 1,
+    });
+    expect(await eventsOf('failure-policy')).toContainEqual(
+      expect.stringMatching(
+        /^FailurePolicy_transient: applying RestartJobSet failure policy action \(first failed job: failure-policy-workers-0\)$/,
+      ),
+    );
+  },
+  'restart-job': async () => {
+    const status = await run('restart-job');
+    expect(status).toMatchObject({ terminalState: 'Completed', restarts: 0 });
+    expect(status.replicatedJobsStatus).toMatchObject([
+      { jobRestarts: [0, 1, 0], jobRestartsCountTowardsMax: [0, 1, 0] },
+    ]);
+  },
+  'blocking-recreate': async () => {
+    expect(await run('blocking-recreate')).toMatchObject({
+      terminalState: 'Completed',
+      restarts: 1,
+    });
+  },
+  'volume-claims': async () => {
+    const name = 'volume-claims';
+    expect((await run(name)).terminalState).toBe('Completed');
+    const claim = { namespace: NAMESPACE, name: 'data-volume-claims' };
+    const { metadata, status } = await cluster.client.get(PERSISTENT_VOLUME_CLAIMS, claim);
+    expect(metadata.ownerReferences?.map((owner) => owner.name)).toEqual([name]);
+    expect(status?.phase).toBe('Bound');
+  },
+  ttl: async () => {
+    await create('ttl');
+    await until('ttl', (jobSet) => jobSet === undefined);
+    expect(await jobsOf('ttl')).toEqual([]);
+  },
+  coordinator: async () => {
+    expect((await run('coordinator')).terminalState).toBe('Completed');
+  },
+  'exclusive-placement': async () => {
+    const name = 'exclusive-placement';
+    expect((await run(name)).terminalState).toBe('Completed');
+    const nodes = (await cluster.client.list(NODES)).items;
+    const rackOf = new Map(nodes.map(({ metadata }) => [metadata.name, metadata.labels?.['rack']]));
+    const racks = new Map<string, Set<string | undefined>>();
+    for (const { metadata, spec } of await podsOf(name)) {
+      const job = metadata.labels?.[JOB_NAME_LABEL] ?? '';
+      const ofJob = racks.get(job) ?? new Set();
+      racks.set(job, ofJob.add(rackOf.get(spec.nodeName ?? '')));
+    }
+    const [first, second] = [...racks.values()].map((set) => [...set]);
+    expect([first, second].map((set) => set?.length)).toEqual([1, 1]);
+    expect(first).not.toEqual(second);
+  },
+  'in-place-restart': async () => {
+    const name = 'in-place-restart';
+    const status = await run(name);
+    expect(status).toMatchObject({ terminalState: 'Completed', restarts: 0, inPlaceRestarts: 1 });
+    expect(status.restartHistory).toMatchObject([
+      { epoch: 1, counted: true, witness: { container: 'worker' } },
+    ]);
+    const pods = await podsOf(name);
+    expect(pods.map(({ metadata }) => metadata.annotations?.[COMPLETION_INDEX]).sort()).toEqual([
+      '0',
+      '0',
+      '1',
+      '1',
+    ]);
+    expect(pods.map((pod) => pod.status?.containerStatuses?.[0]?.restartCount)).toEqual([
+      1, 1, 1, 1,
+    ]);
+  },
+  'in-place-restart-exit-codes': async () => {
+    const name = 'in-place-restart-exit-codes';
+    const status = await run(name);
+    expect(status).toMatchObject({ terminalState: 'Completed', restarts: 0, inPlaceRestarts: 2 });
+    const exitCodes = status.restartHistory?.map(({ witness }) => witness?.exitCode);
+    expect(exitCodes).toEqual([4, 1]);
+    const job = await jobOf(name, 'workers-0');
+    expect(job.status?.failed).toBe(1);
+  },
+  'in-place-restart-in-order': async () => {
+    const name = 'in-place-restart-in-order';
+    const status = await run(name);
+    expect(status).toMatchObject({ terminalState: 'Completed', restarts: 0, inPlaceRestarts: 1 });
+    expect(status.replicatedJobsStatus?.map(({ syncedEpoch }) => syncedEpoch)).toEqual([2, 2]);
+    expect(conditionOf(status, 'StartupPolicyCompleted')).toMatchObject({ status: 'True' });
+  },
+  suspend: async () => {
+    await create('suspend');
+    await until('suspend', (jobSet) => isTrue(jobSet?.status?.conditions, 'Suspended'));
+    expect(await podsOf('suspend')).toEqual([]);
+    const at = { namespace: NAMESPACE, name: 'suspend' };
+    const patch = { type: 'merge', patch: { spec: { suspend: false } } } as const;
+    await cluster.client.patch(JOBSETS, at, patch);
+    expect((await ended('suspend')).terminalState).toBe('Completed');
+  },
+  elastic: async () => {
+    await create('elastic');
+    await until('elastic', (jobSet) => jobSet?.status?.replicatedJobsStatus?.[0]?.ready === 1);
+    const at = { namespace: NAMESPACE, name: 'elastic' };
+    const operations = [
+      { op: 'replace', path: '/spec/replicatedJobs/0/replicas', value: 2 },
+    ] as const;
+    await cluster.client.patch(JOBSETS, at, { type: 'json', operations });
+    const status = await ended('elastic');
+    expect(status.terminalState).toBe('Completed');
+    expect(status.replicatedJobsStatus?.[0]?.succeeded).toBe(2);
+  },
+};
+
+describe('the example of', () => {
+  it('every policy is tried', () => {
+    const files = readdirSync(DIRECTORY).map((file) => file.replace('.yaml', ''));
+    expect(files.sort()).toEqual(Object.keys(RUNS).sort());
+  });
+
+  it.concurrent.each(Object.entries(RUNS))('%s', (_, example) => example());
+
+  it.concurrent('exit codes: one that is fatal fails the JobSet at once', async () => {
+    const name = 'fatal';
+    await create('in-place-restart-exit-codes', (text) =>
+      text
+        .replace('name: in-place-restart-exit-codes', `name: ${name}`)
+        .replace('exit 1 ;;', 'exit 3 ;;'),
+    );
+    const status = await ended(name);
+    expect(conditionOf(status, 'Failed')).toMatchObject({
+      reason: 'FailJobSetFailurePolicyAction',
+      message: expect.stringContaining('first failed job: fatal-workers-0'),
+    });
+    expect([status.restarts, status.inPlaceRestarts ?? 0]).toEqual([0, 0]);
+  });
+});
