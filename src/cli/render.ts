@@ -1,16 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { parseAllDocuments, stringify } from 'yaml';
-import { withDefaults } from '../jobset/defaults.ts';
+import { admitJobSet, WHOLE_JOBSET_SCHEMA } from '../jobset/admission.ts';
+import { DEFAULT_FEATURE_GATES } from '../jobset/feature-gates.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { JOBSET_API_VERSION } from '../jobset/names.ts';
 import { renderJobSet } from '../jobset/render.ts';
-import { JOBSET_SCHEMA } from '../jobset/schema.ts';
-import { jobSetWarnings, validateJobSet } from '../jobset/validation.ts';
+import { nameOrSample } from '../jobset/validation/jobset-name.ts';
+import { jobSetWarnings } from '../jobset/validation.ts';
 import { formatFieldError } from '../kube/field-error.ts';
+import { isJsonObject } from '../kube/json-value.ts';
 import type { KubeObject } from '../kube/meta.ts';
-import { applyDefaults } from '../kube/schema/defaults.ts';
+import { dns1123SubdomainErrors } from '../kube/names.ts';
 import { prune } from '../kube/schema/prune.ts';
-import { validate } from '../kube/schema/validate.ts';
+import type { FieldError } from '../kube/status.ts';
+import { objectMetaErrors } from '../kube/validation/object-meta.ts';
 
 /** The image of agents in what is printed; an installed operator has its own setting. */
 export const AGENT_IMAGE = 'lockstep/agent';
@@ -58,33 +61,38 @@ interface Rendered {
 }
 
 function renderDocument(value: unknown): Rendered {
-  const refused = (...errors: readonly string[]): Rendered => ({
-    errors,
-    warnings: [],
-    objects: [],
-  });
-  const { apiVersion, kind } = (typeof value === 'object' ? value : {}) as Partial<KubeObject>;
+  const object = isJsonObject(value) ? value : {};
+  const { apiVersion, kind } = object;
   if (apiVersion !== JOBSET_API_VERSION || kind !== JOBSETS.kind) {
-    return refused(
-      `apiVersion is "${apiVersion}" and kind is "${kind}", expected ${JOBSET_API_VERSION} and ${JOBSETS.kind}`,
-    );
+    return refused([
+      `apiVersion is "${String(apiVersion)}" and kind is "${String(kind)}", expected ${JOBSET_API_VERSION} and ${JOBSETS.kind}`,
+    ]);
   }
-  // A server checks metadata by its own rules: the schema of a custom resource says nothing of it.
-  const { metadata, ...body } = value as KubeObject;
-  const pruned = prune(JOBSET_SCHEMA, body);
-  const complete = applyDefaults(JOBSET_SCHEMA, pruned.value);
-  const schemaErrors = [
-    ...pruned.pruned.map((path) => `unknown field "${path}"`),
-    ...validate(JOBSET_SCHEMA, complete).map(formatFieldError),
+  const { value: known, pruned } = prune(WHOLE_JOBSET_SCHEMA, { metadata: {}, ...object });
+  const { jobSet, errors } = admitJobSet(known as JobSet, DEFAULT_FEATURE_GATES);
+  const problems = [
+    ...pruned.map((path) => `unknown field "${path}"`),
+    ...[...metadataErrors(jobSet, errors), ...errors].map(formatFieldError),
   ];
-  if (schemaErrors.length > 0) return refused(...schemaErrors);
-  const jobSet = { ...(complete as JobSet), metadata: metadata ?? {} };
-  const spec = withDefaults(jobSet.spec);
-  const errors = validateJobSet(jobSet, spec).map(formatFieldError);
-  if (errors.length > 0) return refused(...errors);
+  if (problems.length > 0) return refused(problems);
+  const name = nameOrSample(jobSet.metadata);
   return {
     errors: [],
-    warnings: jobSetWarnings(jobSet, spec),
-    objects: renderJobSet(jobSet, { image: AGENT_IMAGE }),
+    warnings: jobSetWarnings(jobSet),
+    objects: renderJobSet(
+      { ...jobSet, metadata: { ...jobSet.metadata, name } },
+      { image: AGENT_IMAGE },
+    ),
   };
+}
+
+function refused(errors: readonly string[]): Rendered {
+  return { errors, warnings: [], objects: [] };
+}
+
+/** What a server checks of the metadata of any object, where the schema finds nothing wrong with it. */
+function metadataErrors({ metadata }: JobSet, errors: readonly FieldError[]): FieldError[] {
+  if (errors.some(({ field }) => /^metadata\b/.test(field))) return [];
+  const complete = { namespace: 'default', ...metadata, name: nameOrSample(metadata) };
+  return objectMetaErrors(complete, { namespaced: true, nameRule: dns1123SubdomainErrors });
 }

@@ -96,10 +96,12 @@ export function validateJobSetUpdate(
  * or its Service could not be created, could never start, or would break the restart of the group.
  */
 export function validateJobSet(jobSet: JobSet, spec: DefaultedSpec): readonly FieldError[] {
+  const name = nameOrSample(jobSet.metadata);
   return [
     ...subdomainErrors(spec),
     ...replicatedJobsErrors(jobSet, spec),
-    ...coordinatorLabelErrors(nameOrSample(jobSet.metadata), spec),
+    ...coordinatorLabelErrors(name, spec),
+    ...volumeClaimErrors(name, spec, NO_CLAIMS),
     ...annotationErrors(jobSet.metadata.annotations),
   ];
 }

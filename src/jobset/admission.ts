@@ -1,0 +1,46 @@
+/**
+ * A new JobSet as a server with our definition and webhooks takes it: defaults, schema, rules, all
+ * at once. A real server asks in turns, and stops at the first that refuses; here every problem is
+ * told together, as far as the shape of the object lets the rules look at it.
+ */
+import { applyDefaults } from '../kube/schema/defaults.ts';
+import { validateListTypes } from '../kube/schema/list-types.ts';
+import { resourceSchema } from '../kube/schema/resource-schema.ts';
+import { validate } from '../kube/schema/validate.ts';
+import type { FieldError } from '../kube/status.ts';
+import { defaultJobSet } from './defaults.ts';
+import type { FeatureGates } from './feature-gates.ts';
+import type { JobSet } from './jobset.ts';
+import { JOBSET_SCHEMA } from './schema.ts';
+import type { ExistingClaims } from './validation/volume-claims.ts';
+import { validateJobSetCreate } from './validation.ts';
+
+/** `jobSet` has its defaults; whoever acts on it looks at `errors` first. */
+export interface AdmittedJobSet {
+  readonly jobSet: JobSet;
+  readonly errors: readonly FieldError[];
+}
+
+/** The schema of a whole JobSet, metadata included. */
+export const WHOLE_JOBSET_SCHEMA = resourceSchema(JOBSET_SCHEMA);
+
+/** `given` is of the right kind, and may be anything else. */
+export function admitJobSet(
+  given: JobSet,
+  gates: FeatureGates,
+  claims?: ExistingClaims,
+): AdmittedJobSet {
+  const filled = applyDefaults(WHOLE_JOBSET_SCHEMA, given) as JobSet;
+  const jobSet = defaultJobSet(filled, gates);
+  const errors = [
+    ...validate(WHOLE_JOBSET_SCHEMA, jobSet),
+    ...validateListTypes(WHOLE_JOBSET_SCHEMA, jobSet),
+  ];
+  if (errors.some(isAboutShape)) return { jobSet, errors };
+  return { jobSet, errors: [...errors, ...validateJobSetCreate(jobSet, gates, claims)] };
+}
+
+/** Rules rely on types and on required members, not on limits. */
+function isAboutShape({ type }: FieldError): boolean {
+  return type === 'FieldValueTypeInvalid' || type === 'FieldValueRequired';
+}
