@@ -2,8 +2,9 @@ import type { Condition, ConditionStatus } from '../kube/meta.ts';
 import { timeText } from '../kube/time.ts';
 
 /**
- * Condition types of a JobSet (spec 4.13), and three of ours: `RestartingInPlace`; `Rejected`, the
- * spec cannot be acted on; `NameConflict`, somebody else's object has a name that the JobSet needs.
+ * Condition types of a JobSet (spec 4.13), and four of ours: `RestartingInPlace`, and
+ * `InPlaceRestartBypassed`, such a group has been told not to; `Rejected`, the spec cannot be acted
+ * on; `NameConflict`, somebody else's object has a name that the JobSet needs.
  */
 export type ConditionType =
   | 'Completed'
@@ -13,6 +14,7 @@ export type ConditionType =
   | 'StartupPolicyCompleted'
   | 'RestartingJobSet'
   | 'RestartingInPlace'
+  | 'InPlaceRestartBypassed'
   | 'Rejected'
   | 'NameConflict';
 

@@ -1,4 +1,5 @@
 import { formatFieldErrors } from '../kube/field-error.ts';
+import { reportBypass } from './bypass.ts';
 import { askedOf, classifyJobs } from './child-jobs.ts';
 import { isFinished } from './conditions.ts';
 import { type Action, converge } from './convergence.ts';
@@ -10,11 +11,12 @@ import { currentEpoch, type Watchpoint, watchpointOf } from './in-place-restart.
 import { planJobFailure } from './job-failure.ts';
 import type { JobSetStatus } from './jobset.ts';
 import { MANAGED_BY_JOBSET } from './names.ts';
-import { groupOf, type Planning } from './planning.ts';
+import { groupOf, type Planning, startupOrderOf } from './planning.ts';
 import { allJobsReady, replicatedJobsStatus } from './replicated-jobs-status.ts';
 import { restartsInPlace } from './restart-strategy.ts';
 import type { Question, Snapshot } from './snapshot.ts';
 import { groupJobs, groupStages, willSucceed } from './stages.ts';
+import { reportStartup } from './startup-policy.ts';
 import { type Outcome, type PlannedEvent, StatusDraft } from './status-draft.ts';
 import { completeStatus } from './status-write.ts';
 import { succeededCounts, withoutSuccessesOf, withSucceededIndexes } from './succeeded-jobs.ts';
@@ -146,6 +148,7 @@ function planRejected(planning: Planning): Step | undefined {
     return { actions: [] };
   }
   draft.clear({ type: 'Rejected', reason: 'ValidSpec', message: 'the spec is valid' });
+  reportBypass(planning);
   countFirstExecution(planning);
   if (jobSet.status?.restarts !== undefined) return undefined;
   // The first status says what a JobSet starts from, so that no agent has to guess.
@@ -198,8 +201,14 @@ function planRunning(planning: Planning): Step {
   switch (step.kind) {
     case 'Ask':
       return { actions: [], question: step.question };
-    case 'Written':
+    case 'Written': {
+      const { draft, spec } = planning;
+      // The startup order begins anew with the epoch, so it is said in the same write.
+      if (!isFinished(draft.status.conditions)) {
+        reportStartup(draft, spec, startupOrderOf(planning));
+      }
       return { actions: [], keepsCounters: step.isRestart };
+    }
     case 'Hold': {
       const others = planConvergence(planning);
       return {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { storedJob } from '../../test/fixtures/jobset-objects.ts';
+import type { Watchpoint } from '../jobset/in-place-restart.ts';
 import type { Job } from '../kube/job.ts';
 import type { PartialObjectMetadata, Stored } from '../kube/meta.ts';
 import { GroupTracker, type StrayPod } from './group-tracker.ts';
@@ -47,6 +48,12 @@ function podIn(
   };
 }
 
+const JOB_UID = 'uid-of-train-w-0';
+
+function watchpoint(more: Partial<Watchpoint> = {}): Watchpoint {
+  return { epoch: 2, slots: 3, jobs: new Set([JOB_UID]), neverRun: new Set(), ...more };
+}
+
 let jobs: Map<string, Stored<Job>>;
 let interest: string[];
 let strays: StrayPod[];
@@ -62,7 +69,7 @@ beforeEach(() => {
     onStray: (stray) => strays.push(stray),
     nowMs: () => 0,
   });
-  tracker.watch('the-jobset', { epoch: 2, slots: 3 });
+  tracker.watch('the-jobset', watchpoint());
 });
 
 describe('a group that gathers at its barrier', () => {
@@ -93,6 +100,38 @@ describe('a group that gathers at its barrier', () => {
     expect(interest).toHaveLength(2);
     tracker.podLives(podIn('2', '2', { annotations: { ...annotations, 'lockstep/notice': '1' } }));
     expect(interest, 'of an epoch that is over').toHaveLength(2);
+  });
+
+  test('is looked at when its next stage is complete, and nobody else is in the way', () => {
+    const other = 'uid-of-train-late-0';
+    const ownerReferences = [
+      { apiVersion: 'batch/v1', kind: 'Job', name: 'train-late-0', uid: other, controller: true },
+    ];
+    const late = (epoch: string | undefined): Stored<PartialObjectMetadata> =>
+      podIn('9', epoch, { ownerReferences });
+    for (const slot of ['0', '1']) tracker.podLives(podIn(slot, '2'));
+    tracker.podLives(late(undefined));
+    tracker.podLives(podIn('2', '2'));
+    expect(interest, 'a Pod of a stage that has run may still run').toEqual([]);
+    tracker.podLives(late('2'));
+    expect(interest).toEqual(['default/train']);
+
+    interest.length = 0;
+    tracker.podLives(late(undefined));
+    tracker.watch('the-jobset', watchpoint({ neverRun: new Set([other]) }));
+    tracker.podLives(podIn('2', undefined));
+    tracker.podLives(podIn('2', '2'));
+    expect(interest, 'one that has never run is in nobody’s way').toEqual(['default/train']);
+  });
+
+  test('is looked at when an agent starts too often for the epoch', () => {
+    const { annotations } = podIn('0', '2').metadata;
+    const starting = (starts: string): Stored<PartialObjectMetadata> =>
+      podIn('0', '2', { annotations: { ...annotations, 'lockstep/agent-starts': starts } });
+    for (const starts of ['2:1', '2:2', '2:3', '1:9', 'x']) tracker.podLives(starting(starts));
+    expect(interest).toEqual([]);
+    tracker.podLives(starting('2:4'));
+    expect(interest).toEqual(['default/train']);
   });
 
   test('is nobody’s interest before it was planned for the first time', () => {
@@ -157,6 +196,30 @@ describe('membership', () => {
     );
   });
 
+  test('is counted apart for a list of Pods that is newer than the watches', () => {
+    tracker.podLives(podIn('0', '2'));
+    const stranger = podIn('2', '2', { ownerReferences: [] });
+    const census = tracker.census('the-jobset', [podIn('1', '1'), podIn('2', undefined), stranger]);
+    const counted = census.ofJob(JOB_UID);
+    expect([counted?.live, counted?.liveAt(1), counted?.otherThan(1)]).toEqual([2, 1, 1]);
+    expect(members(), 'what the watches show is as it was').toBe(1);
+  });
+
+  test('takes either dialect, the higher epoch, and tells of what is none', () => {
+    const { annotations } = podIn('0', '1').metadata;
+    const attempt = (text: string): Stored<PartialObjectMetadata> =>
+      podIn('0', '1', {
+        annotations: { ...annotations, 'jobset.sigs.k8s.io/in-place-restart-attempt': text },
+      });
+    tracker.podLives(attempt('1'));
+    expect(members()).toBe(1);
+    tracker.podLives(attempt('2147483647'));
+    expect([...tracker.members('the-jobset').announcing(1)], 'the other holds').toHaveLength(1);
+    expect(strays[0]?.problem).toBe(
+      'annotation jobset.sigs.k8s.io/in-place-restart-attempt of Pod train-w-0-0 is "2147483647", expected an integer from 0 to 2147483646; it is ignored',
+    );
+  });
+
   test('leaves nothing behind when Pods and Job are gone', () => {
     tracker.podLives(podIn('0', '2'));
     tracker.podSucceeded(podIn('0', '2'));
@@ -166,5 +229,19 @@ describe('membership', () => {
     );
     tracker.jobGone('uid-of-train-w-0');
     expect(tracker.members('the-jobset').ofJob('uid-of-train-w-0')).toBeUndefined();
+  });
+
+  test('leaves nothing behind when a Pod that has succeeded is seen after its Job is gone', () => {
+    jobs.clear();
+    tracker.jobGone(JOB_UID);
+    tracker.podSucceeded(podIn('0', '2'));
+    tracker.succeededPodGone(podIn('0', '2'));
+    expect(tracker.members('the-jobset').ofJob(JOB_UID)).toBeUndefined();
+  });
+
+  test('remembers what has succeeded as long as the Job is there', () => {
+    tracker.podSucceeded(podIn('0', '2'));
+    tracker.succeededPodGone(podIn('0', '2'));
+    expect(tracker.members('the-jobset').ofJob(JOB_UID)?.succeeded).toEqual(new Set('0'));
   });
 });
