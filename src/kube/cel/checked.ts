@@ -35,13 +35,6 @@ export type Checked = { readonly type: CelType } & (
   | { readonly kind: 'List'; readonly items: readonly Item[] }
   | { readonly kind: 'Map'; readonly entries: readonly Entry[] }
   | {
-      /** `cel.bind(name, value, body)` */
-      readonly kind: 'Bind';
-      readonly slot: number;
-      readonly value: Checked;
-      readonly body: Checked;
-    }
-  | {
       /** `optional.optMap(name, body)`; the body of `optFlatMap` is an optional itself. */
       readonly kind: 'OptionalMap';
       readonly slot: number;

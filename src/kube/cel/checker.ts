@@ -3,10 +3,12 @@
  * overload takes. A part that is wrong counts as `dyn`, so that all issues are found at once.
  */
 import type { Checked, Entry, Item } from './checked.ts';
+import { parseDuration } from './duration.ts';
 import { LIBRARY } from './functions/library.ts';
-import { patternError, TAKES_PATTERN } from './functions/regex.ts';
+import { isPattern } from './functions/regex.ts';
 import { expandMacro, type MacroContext } from './macros.ts';
 import type { CallSyntax, CelIssue, EntrySyntax, ItemSyntax, Syntax } from './syntax.ts';
+import { parseTimestamp } from './timestamp.ts';
 import {
   type Bindings,
   BOOL_TYPE,
@@ -55,12 +57,23 @@ const TYPE_NAMES: ReadonlySet<string> = new Set(
   'bool bytes double int uint string list map null_type type'.split(' '),
 );
 
+/** For functions and methods: whether a literal first argument will do. */
+const LITERAL_CHECKS: Readonly<Record<string, (text: string) => boolean>> = {
+  duration: (text) => parseDuration(text) !== undefined,
+  timestamp: (text) => parseTimestamp(text) !== undefined,
+  '.matches': isPattern,
+  '.find': isPattern,
+  '.findAll': isPattern,
+};
+
 class Checker implements MacroContext {
   readonly issues: CelIssue[] = [];
   readonly uses = new Set<string>();
   readonly #declared: ReadonlySet<string>;
   readonly #scope = new Map<string, Variable>();
   #slots = 0;
+  /** How many calls of `format` are around: what they take may be of any types. */
+  #formats = 0;
 
   constructor(variables: readonly (readonly [string, CelType])[]) {
     this.#declared = new Set(variables.map(([name]) => name));
@@ -87,7 +100,7 @@ class Checker implements MacroContext {
         return this.#map(syntax.entries);
       case 'And':
       case 'Or':
-        return this.#logical(syntax.kind, syntax.at, syntax.operands);
+        return this.#logical(syntax.kind, syntax.operands);
     }
   }
 
@@ -129,20 +142,12 @@ class Checker implements MacroContext {
   }
 
   #fieldType(type: CelType, field: string, at: number): CelType {
-    switch (type.kind) {
-      case 'dyn':
-        return DYN_TYPE;
-      case 'map':
-        return type.value;
-      case 'object': {
-        const found = type.fields.get(field);
-        return found ?? this.report(at, `undefined field '${field}'`).type;
-      }
-      default: {
-        const message = `type '${typeText(type)}' does not support field selection`;
-        return this.report(at, message).type;
-      }
+    if (type.kind === 'dyn') return DYN_TYPE;
+    if (type.kind === 'map') return type.value;
+    if (type.kind === 'object') {
+      return type.fields.get(field) ?? this.report(at, `undefined field '${field}'`).type;
     }
+    return this.report(at, `type '${typeText(type)}' does not support field selection`).type;
   }
 
   #name(name: string, at: number): Checked {
@@ -161,16 +166,22 @@ class Checker implements MacroContext {
     const { name, receiver, args, at } = syntax;
     const isNamespace = receiver?.kind === 'Name' && !this.#scope.has(receiver.name);
     const namespace = isNamespace ? receiver.name : undefined;
-    const expanded = expandMacro(this, syntax, namespace);
+    const expanded = expandMacro(this, syntax);
     if (expanded !== undefined) return expanded;
     const qualified = `${namespace}.${name}`;
     if (namespace !== undefined && LIBRARY.has(qualified)) {
       return this.#resolve(qualified, at, this.#all(args));
     }
     if (receiver !== undefined) {
-      return this.#resolve(`.${name}`, at, this.#all([receiver, ...args]));
+      this.#checkLiteral(`.${name}`, args[0]);
+      const isFormat = name === 'format';
+      if (isFormat) this.#formats++;
+      const all = this.#all([receiver, ...args]);
+      if (isFormat) this.#formats--;
+      return this.#resolve(`.${name}`, at, all);
     }
     const checked = this.#all(args);
+    this.#checkLiteral(name, args[0]);
     switch (name) {
       case '_==_':
       case '_!=_':
@@ -183,6 +194,15 @@ class Checker implements MacroContext {
       default:
         return this.#resolve(name, at, checked);
     }
+  }
+
+  /** A literal that cannot be what the function takes is a mistake for certain. */
+  #checkLiteral(name: string, argument: Syntax | undefined): void {
+    const check = LITERAL_CHECKS[name];
+    if (check === undefined || argument?.kind !== 'Literal') return;
+    const { value, at } = argument;
+    if (typeof value !== 'string' || check(value)) return;
+    this.issues.push({ at, message: `invalid ${name.replace('.', '')} argument` });
   }
 
   #all(parts: readonly Syntax[]): readonly Checked[] {
@@ -202,11 +222,6 @@ class Checker implements MacroContext {
       return isFit;
     });
     if (overloads.length === 0) return this.report(at, noOverload(name, args));
-    const pattern = args[1];
-    if (TAKES_PATTERN.has(name) && pattern?.kind === 'Literal') {
-      const error = typeof pattern.value === 'string' ? patternError(pattern.value) : undefined;
-      if (error !== undefined) return this.report(at, `invalid matches argument: ${error}`);
-    }
     return { kind: 'Call', overloads, args, type: joined(results) };
   }
 
@@ -242,14 +257,13 @@ class Checker implements MacroContext {
     return { kind: 'Conditional', test, chosen, other, type: joined([chosen.type, other.type]) };
   }
 
-  #logical(kind: 'And' | 'Or', at: number, parts: readonly Syntax[]): Checked {
+  #logical(kind: 'And' | 'Or', parts: readonly Syntax[]): Checked {
     const operands = this.#all(parts);
-    const stranger = operands.find(({ type }) => !fits(BOOL_TYPE, type, new Map()));
-    if (stranger !== undefined) {
-      const types = operands.map(({ type }) => typeText(type)).join(', ');
-      const name = kind === 'And' ? '_&&_' : '_||_';
-      return this.report(at, `found no matching overload for '${name}' applied to '(${types})'`);
-    }
+    operands.forEach(({ type }, index) => {
+      if (fits(BOOL_TYPE, type, new Map())) return;
+      const message = `expected type 'bool' but found '${typeText(type)}'`;
+      this.report(parts[index]?.at ?? 0, message);
+    });
     return { kind, operands, type: BOOL_TYPE };
   }
 
@@ -281,7 +295,7 @@ class Checker implements MacroContext {
     );
     const [first = DYN_TYPE] = types;
     const odd = types.findIndex((type) => !areComparable(first, type));
-    if (odd < 0) return joined(types);
+    if (odd < 0 || this.#formats > 0) return joined(types);
     const found = typeText(types[odd] ?? DYN_TYPE);
     const message = `expected type '${typeText(first)}' but found '${found}'`;
     return this.report(syntax[odd]?.value.at ?? 0, message).type;
@@ -293,16 +307,12 @@ function areComparable(a: CelType, b: CelType): boolean {
 }
 
 function memberType(container: CelType, index: CelType): CelType | undefined {
-  switch (container.kind) {
-    case 'dyn':
-      return DYN_TYPE;
-    case 'list':
-      return fits(INT_TYPE, index, new Map()) ? container.element : undefined;
-    case 'map':
-      return fits(container.key, index, new Map()) ? container.value : undefined;
-    default:
-      return undefined;
+  if (container.kind === 'dyn') return DYN_TYPE;
+  if (container.kind === 'list') {
+    return fits(INT_TYPE, index, new Map()) ? container.element : undefined;
   }
+  if (container.kind !== 'map') return undefined;
+  return fits(container.key, index, new Map()) ? container.value : undefined;
 }
 
 function undeclared(name: string): string {

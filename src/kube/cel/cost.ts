@@ -49,9 +49,8 @@ export function estimateCost(node: Checked): CostEstimate {
       const parts = node.entries.flatMap(({ key, value }) => [key, value]);
       return { cost: MAP_COST + costOf(...parts), size: node.entries.length };
     }
-    case 'Bind':
     case 'OptionalMap': {
-      const bound = estimateCost(node.kind === 'Bind' ? node.value : node.operand);
+      const bound = estimateCost(node.operand);
       const body = estimateCost(node.body);
       return { cost: 1 + bound.cost + body.cost, size: body.size };
     }
@@ -97,17 +96,9 @@ function estimateLoop(node: Extract<Checked, { kind: 'Loop' }>): CostEstimate {
 
 /** The largest value of a type. */
 function sizeOfType(type: CelType): number {
-  switch (type.kind) {
-    case 'string':
-    case 'bytes':
-    case 'list':
-    case 'map':
-      return type.maxSize ?? MAX_REQUEST_BYTES;
-    case 'dyn':
-      return MAX_REQUEST_BYTES;
-    case 'optional':
-      return sizeOfType(type.of);
-    default:
-      return 1;
-  }
+  if (type.kind === 'optional') return sizeOfType(type.of);
+  if (type.kind === 'dyn') return MAX_REQUEST_BYTES;
+  const isSized =
+    type.kind === 'string' || type.kind === 'bytes' || type.kind === 'list' || type.kind === 'map';
+  return isSized ? (type.maxSize ?? MAX_REQUEST_BYTES) : 1;
 }

@@ -5,7 +5,7 @@
 import { type Budget, COST_EXCEEDED } from './budget.ts';
 import type { Checked, SelectNode } from './checked.ts';
 import { equal } from './equality.ts';
-import { memberOf } from './functions/operators.ts';
+import { memberOf, unsupportedIndex } from './functions/operators.ts';
 import { CHARACTER_COST } from './limits.ts';
 import { runLoop } from './loop.ts';
 import type { Overload } from './overload.ts';
@@ -59,8 +59,6 @@ function runNode(node: Checked): Run {
       return runList(node);
     case 'Map':
       return runMap(node);
-    case 'Bind':
-      return runBind(node.slot, runnable(node.value), runnable(node.body));
     case 'OptionalMap':
       return runOptionalMap(node);
     case 'Loop': {
@@ -79,11 +77,11 @@ function runSelect({ operand: of, field, mode }: SelectNode): Run {
     const isChained = whole instanceof Optional;
     const value = isChained ? whole.value : whole;
     if (value === undefined) return mode === 'Test' ? false : NONE;
-    if (!(value instanceof CelMap)) return NO_SUCH_OVERLOAD;
-    const member = value.content.select(field);
+    if (value instanceof CelList) return unsupportedIndex(field);
+    const member = value instanceof CelMap ? value.content.select(field) : undefined;
     if (mode === 'Test') return member !== undefined;
     if (mode === 'Optional' || isChained) return optionally(member);
-    return member ?? missing;
+    return member === undefined ? missing : member;
   };
 }
 
@@ -204,20 +202,11 @@ function runMap({ entries: nodes }: Extract<Checked, { kind: 'Map' }>): Run {
       if (value instanceof CelError) return value;
       const text = keyText(key);
       if (text === undefined) return new CelError('unsupported key type');
-      if (map.has(text)) return new CelError(`Failed with repeated key: ${keyShown(key)}`);
       if (!isOptional) map.set(text, [key, value]);
       else if (!(value instanceof Optional)) return NO_SUCH_OVERLOAD;
       else if (value.value !== undefined) map.set(text, [key, value.value]);
     }
     return CelMap.of(map);
-  };
-}
-
-function runBind(slot: number, value: Run, body: Run): Run {
-  return (frame) => {
-    // An error of the value is one of the body only where the body reads it.
-    frame.slots[slot] = value(frame);
-    return body(frame);
   };
 }
 

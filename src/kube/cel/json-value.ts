@@ -10,30 +10,14 @@ import { parseDuration } from './duration.ts';
 import { escapedFieldName } from './field-name.ts';
 import { resourceRuleSchema } from './schema-type.ts';
 import { parseTimestamp } from './timestamp.ts';
-import {
-  CelError,
-  CelList,
-  CelMap,
-  IN_ORDER,
-  keyText,
-  type ListKind,
-  type Outcome,
-} from './value.ts';
+import { CelError, CelList, CelMap, IN_ORDER, type ListKind, type Outcome } from './value.ts';
 
 /** The value of `json`, which its schema has accepted already. */
 export function fromJson(json: unknown, schema: JsonSchema | undefined): Outcome {
   if (json === null || json === undefined) return null;
-  switch (typeof json) {
-    case 'boolean':
-      return json;
-    case 'number':
-      return numberOf(json, schema);
-    case 'string':
-      return stringOf(json, schema);
-    case 'bigint':
-      return json;
-    default:
-  }
+  if (typeof json === 'boolean' || typeof json === 'bigint') return json;
+  if (typeof json === 'number') return numberOf(json, schema);
+  if (typeof json === 'string') return stringOf(json, schema);
   if (Array.isArray(json)) return listFrom(json, schema);
   if (json instanceof Uint8Array) return json;
   if (isJsonObject(json)) return mapFrom(json, schema);
@@ -48,21 +32,12 @@ function numberOf(json: number, schema: JsonSchema | undefined): Outcome {
 
 function stringOf(json: string, schema: JsonSchema | undefined): Outcome {
   if (schema?.type !== 'string') return json;
-  switch (schema.format) {
-    case 'byte':
-      return Uint8Array.from(Buffer.from(json, 'base64'));
-    case 'duration':
-      return parseDuration(json) ?? new CelError(`invalid data, expected duration, got ${json}`);
-    case 'date':
-      return (
-        parseTimestamp(`${json}T00:00:00Z`) ??
-        new CelError(`invalid data, expected date, got ${json}`)
-      );
-    case 'date-time':
-      return parseTimestamp(json) ?? new CelError(`invalid data, expected date-time, got ${json}`);
-    default:
-      return json;
-  }
+  const { format } = schema;
+  const wrong = (): CelError => new CelError(`invalid data, expected ${format}, got ${json}`);
+  if (format === 'byte') return Uint8Array.from(Buffer.from(json, 'base64'));
+  if (format === 'duration') return parseDuration(json) ?? wrong();
+  if (format === 'date') return parseTimestamp(`${json}T00:00:00Z`) ?? wrong();
+  return format === 'date-time' ? (parseTimestamp(json) ?? wrong()) : json;
 }
 
 function listFrom(json: readonly unknown[], schema: JsonSchema | undefined): CelList {
@@ -96,7 +71,7 @@ function mapFrom(json: JsonObject, schema: JsonSchema | undefined): CelMap {
       return Object.keys(json).length;
     },
     keys: () => Object.keys(json),
-    get: (key) => (keyText(key)?.startsWith('s') === true ? member(String(key)) : undefined),
+    get: (key) => (typeof key === 'string' ? member(key) : undefined),
     select: (name) => member(fields?.names.get(name) ?? name),
   });
 }

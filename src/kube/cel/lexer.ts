@@ -1,10 +1,10 @@
 /** Splits the source of an expression into tokens. Linear in its length, without recursion. */
-import { type Literal, SyntaxFault } from './syntax.ts';
+import { type Literal, SyntaxFault, syntaxError } from './syntax.ts';
 import { Uint } from './value.ts';
 
 export type Token =
   | { readonly kind: 'Symbol'; readonly at: number; readonly text: string }
-  | { readonly kind: 'Name'; readonly at: number; readonly text: string; readonly quoted: boolean }
+  | { readonly kind: 'Name'; readonly at: number; readonly text: string }
   | {
       readonly kind: 'Literal';
       readonly at: number;
@@ -32,7 +32,6 @@ type Read = readonly [token: Token, end: number];
 
 const BLANK = /(?:[ \t\r\n\f]|\/\/[^\n]*)*/y;
 const NAME = /[_a-zA-Z][_a-zA-Z0-9]*/y;
-const QUOTED_NAME = /`([a-zA-Z0-9_.\-/ ]+)`/y;
 const STRING_START = /(?:[rR][bB]?|[bB][rR]?)?("""|'''|"|')/y;
 const DOUBLE = /(?:\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.\d+(?:[eE][+-]?\d+)?)/y;
 const INTEGER = /(0x[0-9a-fA-F]+|\d+)([uU]?)/y;
@@ -52,11 +51,6 @@ function readToken(source: string, at: number): Read {
   if (opening !== null) return readString(source, at, opening[0]);
   const name = matchAt(NAME, source, at)?.[0];
   if (name !== undefined) return [wordToken(at, name), at + name.length];
-  const quoted = matchAt(QUOTED_NAME, source, at);
-  if (quoted !== null) {
-    const [text, inner = ''] = quoted;
-    return [{ kind: 'Name', at, text: inner, quoted: true }, at + text.length];
-  }
   const double = matchAt(DOUBLE, source, at)?.[0];
   if (double !== undefined) {
     const value = Number(double);
@@ -68,7 +62,7 @@ function readToken(source: string, at: number): Read {
   const symbol = matchAt(SYMBOL, source, at)?.[0];
   if (symbol !== undefined) return [{ kind: 'Symbol', at, text: symbol }, at + symbol.length];
   const character = String.fromCodePoint(source.codePointAt(at) ?? 0);
-  throw new SyntaxFault(at, `token recognition error at: '${character}'`);
+  throw syntaxError(at, `token recognition error at: '${character}'`);
 }
 
 function wordToken(at: number, text: string): Token {
@@ -82,7 +76,7 @@ function wordToken(at: number, text: string): Token {
     case 'in':
       return { kind: 'Symbol', at, text };
     default:
-      return { kind: 'Name', at, text, quoted: false };
+      return { kind: 'Name', at, text };
   }
 }
 
@@ -113,7 +107,7 @@ function readString(source: string, at: number, opening: string): Read {
   while (!source.startsWith(delimiter, end)) {
     const isBroken = delimiter.length === 1 && /[\r\n]/.test(source[end] ?? '');
     if (end >= source.length || isBroken) {
-      throw new SyntaxFault(at, `token recognition error at: '${source.slice(at, end)}'`);
+      throw syntaxError(at, `token recognition error at: '${source.slice(at, end)}'`);
     }
     end += !isRaw && source[end] === '\\' ? 2 : 1;
   }
@@ -145,12 +139,12 @@ function unescaped(text: string, at: number): string {
       if (short !== undefined) return SHORT_ESCAPES[short] ?? short;
       const digits = hex ?? u4 ?? u8;
       if (digits === undefined && octal === undefined) {
-        throw new SyntaxFault(at, `invalid escape sequence '${whole}'`);
+        throw syntaxError(at, `invalid escape sequence '${whole}'`);
       }
       const code =
         octal === undefined ? Number.parseInt(digits ?? '', 16) : Number.parseInt(octal, 8);
       if (code > 0x10_ffff || (code >= 0xd800 && code <= 0xdfff)) {
-        throw new SyntaxFault(at, `invalid unicode code point '${whole}'`);
+        throw syntaxError(at, `invalid unicode code point '${whole}'`);
       }
       return String.fromCodePoint(code);
     },

@@ -1,5 +1,5 @@
 /**
- * Macros: calls whose arguments are no values, `has(a.b)`, `list.all(x, x > 0)`, `cel.bind(...)`,
+ * Macros: calls whose arguments are no values, `has(a.b)`, `list.all(x, x > 0)`,
  * also the comprehensions with two variables.
  */
 import type { Checked, LoopKind } from './checked.ts';
@@ -18,16 +18,11 @@ export interface MacroContext {
 }
 
 /** The meaning of a call that is a macro; undefined for any other call. */
-export function expandMacro(
-  context: MacroContext,
-  syntax: CallSyntax,
-  namespace: string | undefined,
-): Checked | undefined {
+export function expandMacro(context: MacroContext, syntax: CallSyntax): Checked | undefined {
   const { name, receiver, args } = syntax;
   if (receiver === undefined) {
     return name === 'has' && args.length === 1 ? testField(context, syntax) : undefined;
   }
-  if (namespace === 'cel' && name === 'bind' && args.length === 3) return bind(context, syntax);
   if ((name === 'optMap' || name === 'optFlatMap') && args.length === 2) {
     return optionalMap(context, syntax, receiver);
   }
@@ -49,7 +44,6 @@ const LOOPS: Readonly<Record<string, LoopShape>> = {
   'all/2': { loop: 'All', ...ONE },
   'exists/2': { loop: 'Exists', ...ONE },
   'exists_one/2': { loop: 'ExistsOne', ...ONE },
-  'existsOne/2': { loop: 'ExistsOne', ...ONE },
   'map/2': { loop: 'List', ...ONE },
   'map/3': { loop: 'List', variables: 1, filter: 'First' },
   'filter/2': { loop: 'List', variables: 1, filter: 'Only' },
@@ -78,7 +72,7 @@ function loop(
   for (const [index, type] of types.entries()) {
     const argument = args[index];
     if (argument?.kind !== 'Name') {
-      return context.report(argument?.at ?? at, 'argument must be a simple name');
+      return context.report(argument?.at ?? at, 'argument is not an identifier');
     }
     names.push([argument.name, type]);
   }
@@ -101,16 +95,11 @@ function loop(
 
 /** The types of the variables; undefined for a type that cannot be looped over. */
 function rangeTypes(range: CelType, variables: 1 | 2): readonly CelType[] | undefined {
-  switch (range.kind) {
-    case 'dyn':
-      return variables === 1 ? [DYN_TYPE] : [DYN_TYPE, DYN_TYPE];
-    case 'list':
-      return variables === 1 ? [range.element] : [INT_TYPE, range.element];
-    case 'map':
-      return variables === 1 ? [range.key] : [range.key, range.value];
-    default:
-      return undefined;
-  }
+  const isSingle = variables === 1;
+  if (range.kind === 'dyn') return isSingle ? [DYN_TYPE] : [DYN_TYPE, DYN_TYPE];
+  if (range.kind === 'list') return isSingle ? [range.element] : [INT_TYPE, range.element];
+  if (range.kind === 'map') return isSingle ? [range.key] : [range.key, range.value];
+  return undefined;
 }
 
 function loopType(kind: LoopKind, range: CelType, body: CelType): CelType {
@@ -133,21 +122,9 @@ function loopType(kind: LoopKind, range: CelType, body: CelType): CelType {
 function testField(context: MacroContext, { args, at }: CallSyntax): Checked {
   const [field] = args;
   if (field?.kind !== 'Select' || field.isOptional) {
-    return context.report(at, 'invalid argument to has() macro');
+    return context.report(field?.at ?? at, 'invalid argument to has() macro');
   }
   return context.select(field, 'Test');
-}
-
-function bind(context: MacroContext, { args, at }: CallSyntax): Checked {
-  const [name, valueSyntax, bodySyntax] = args;
-  if (name?.kind !== 'Name' || valueSyntax === undefined || bodySyntax === undefined) {
-    return context.report(name?.at ?? at, 'cel.bind() variable names must be simple identifiers');
-  }
-  const value = context.check(valueSyntax);
-  return context.bound([[name.name, value.type]], ([slot = 0]) => {
-    const body = context.check(bodySyntax);
-    return { kind: 'Bind', slot, value, body, type: body.type };
-  });
 }
 
 function optionalMap(

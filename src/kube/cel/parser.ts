@@ -10,6 +10,7 @@ import {
   type ItemSyntax,
   type Syntax,
   SyntaxFault,
+  syntaxError,
 } from './syntax.ts';
 
 /** The expression that `source` is, or why it is none. */
@@ -81,6 +82,10 @@ const BINARY: readonly ReadonlyMap<string, string>[] = [
   ]),
 ];
 
+/** What may begin an operand, as cel-go lists it. */
+const OPERAND =
+  "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
+
 class Parser {
   readonly #tokens: readonly Token[];
   #next = 0;
@@ -113,8 +118,9 @@ class Parser {
 
   #expect(symbol: string): Token {
     const token = this.#take(symbol);
-    if (token === undefined) throw unexpected(this.#peek(), `'${symbol}'`);
-    return token;
+    if (token !== undefined) return token;
+    const { at, text } = this.#peek();
+    throw syntaxError(at, `missing '${symbol}' at '${text}'`);
   }
 
   #nested<T>(parse: () => T): T {
@@ -201,7 +207,7 @@ class Parser {
     const token = this.#peek();
     if (token.kind !== 'Name') throw unexpected(token, 'IDENTIFIER');
     this.#next++;
-    const open = isOptional || token.quoted ? undefined : this.#take('(');
+    const open = isOptional ? undefined : this.#take('(');
     if (open === undefined) return { kind: 'Select', at, operand, field: token.text, isOptional };
     const args = this.#list(')', () => this.#expression());
     return { kind: 'Call', at: open.at, name: token.text, receiver: operand, args };
@@ -239,9 +245,7 @@ class Parser {
   #name(): Syntax {
     const token = this.#peek();
     const { at, text } = token;
-    if (token.kind !== 'Name' || token.quoted) {
-      throw unexpected(token, "'[', '{', '(', '.', '-', '!', a literal, IDENTIFIER");
-    }
+    if (token.kind !== 'Name') throw unexpected(token, OPERAND);
     this.#next++;
     const open = this.#take('(');
     if (open !== undefined) {
@@ -290,6 +294,5 @@ function intLiteral({ at, value }: Extract<Token, { kind: 'Literal' }>) {
 }
 
 function unexpected(token: Token, expected: string): SyntaxFault {
-  const found = token.kind === 'End' ? '<EOF>' : token.text;
-  return new SyntaxFault(token.at, `mismatched input '${found}' expecting ${expected}`);
+  return syntaxError(token.at, `mismatched input '${token.text}' expecting ${expected}`);
 }

@@ -66,22 +66,16 @@ function typeOf(schema: JsonSchema): CelType | undefined {
       return listType(schema);
     case 'object':
       return objectType(schema);
-    default:
-      return undefined;
+    case undefined:
+      break;
   }
+  return undefined;
 }
 
 function stringType({ format, maxLength, enum: values }: JsonSchema): CelType {
-  switch (format) {
-    case 'byte':
-      return { kind: 'bytes', maxSize: maxLength ?? MAX_TEXT_BYTES };
-    case 'duration':
-      return DURATION_TYPE;
-    case 'date':
-    case 'date-time':
-      return TIMESTAMP_TYPE;
-    default:
-  }
+  if (format === 'byte') return { kind: 'bytes', maxSize: maxLength ?? MAX_TEXT_BYTES };
+  if (format === 'duration') return DURATION_TYPE;
+  if (format === 'date' || format === 'date-time') return TIMESTAMP_TYPE;
   if (maxLength !== undefined) return { kind: 'string', maxSize: maxLength * BYTES_OF_CHARACTER };
   const longest = values?.map((value) => (typeof value === 'string' ? value.length : 0));
   return {
@@ -138,9 +132,10 @@ function leastBytes(schema: JsonSchema): number {
       return LEAST_TEXT_BYTES[schema.format ?? ''] ?? 2;
     case 'array':
       return 2;
-    default:
-      return 1;
+    case undefined:
+      break;
   }
+  return 1;
 }
 
 const LEAST_TEXT_BYTES: Readonly<Record<string, number>> = {

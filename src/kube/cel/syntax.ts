@@ -55,9 +55,14 @@ export class SyntaxFault extends Error {
   readonly at: number;
 
   constructor(at: number, message: string) {
-    super(`Syntax error: ${message}`);
+    super(message);
     this.at = at;
   }
+}
+
+/** A fault of the grammar, as opposed to one of what is well written. */
+export function syntaxError(at: number, message: string): SyntaxFault {
+  return new SyntaxFault(at, `Syntax error: ${message}`);
 }
 
 /** Issues as cel-go shows them, each with its line and a mark below it. */

@@ -61,22 +61,13 @@ export function optionalOf(of: CelType): CelType {
 
 /** A type as cel-go shows it in errors. */
 export function typeText(type: CelType): string {
-  switch (type.kind) {
-    case 'list':
-      return `list(${typeText(type.element)})`;
-    case 'map':
-      return `map(${typeText(type.key)}, ${typeText(type.value)})`;
-    case 'optional':
-      return `optional_type(${typeText(type.of)})`;
-    case 'timestamp':
-    case 'duration':
-      return `google.protobuf.${type.kind === 'timestamp' ? 'Timestamp' : 'Duration'}`;
-    case 'opaque':
-    case 'parameter':
-      return type.name;
-    default:
-      return type.kind;
-  }
+  const { kind } = type;
+  if (kind === 'list') return `list(${typeText(type.element)})`;
+  if (kind === 'map') return `map(${typeText(type.key)}, ${typeText(type.value)})`;
+  if (kind === 'optional') return `optional_type(${typeText(type.of)})`;
+  if (kind === 'timestamp') return 'google.protobuf.Timestamp';
+  if (kind === 'duration') return 'google.protobuf.Duration';
+  return kind === 'opaque' || kind === 'parameter' ? type.name : kind;
 }
 
 /** What the parameters of a signature stand for in one call. */
@@ -97,24 +88,22 @@ export function fits(wanted: CelType, given: CelType, bindings: Bindings): boole
   }
   if (wanted.kind === 'dyn' || given.kind === 'dyn') return true;
   if (given.kind === 'null') return NULLABLE.has(wanted.kind);
-  switch (wanted.kind) {
-    case 'list':
-      return given.kind === 'list' && fits(wanted.element, given.element, bindings);
-    case 'map':
-      return (
-        given.kind === 'map' &&
-        fits(wanted.key, given.key, bindings) &&
-        fits(wanted.value, given.value, bindings)
-      );
-    case 'optional':
-      return given.kind === 'optional' && fits(wanted.of, given.of, bindings);
-    case 'object':
-      return given === wanted;
-    case 'opaque':
-      return given.kind === 'opaque' && given.name === wanted.name;
-    default:
-      return given.kind === wanted.kind;
+  if (wanted.kind === 'list') {
+    return given.kind === 'list' && fits(wanted.element, given.element, bindings);
   }
+  if (wanted.kind === 'map') {
+    return (
+      given.kind === 'map' &&
+      fits(wanted.key, given.key, bindings) &&
+      fits(wanted.value, given.value, bindings)
+    );
+  }
+  if (wanted.kind === 'optional') {
+    return given.kind === 'optional' && fits(wanted.of, given.of, bindings);
+  }
+  if (wanted.kind === 'object') return given === wanted;
+  if (wanted.kind === 'opaque') return given.kind === 'opaque' && given.name === wanted.name;
+  return given.kind === wanted.kind;
 }
 
 const NULLABLE: ReadonlySet<CelType['kind']> = new Set([
@@ -128,22 +117,12 @@ const NULLABLE: ReadonlySet<CelType['kind']> = new Set([
 
 /** `type` with its parameters replaced by what they stand for. */
 export function substituted(type: CelType, bindings: Bindings): CelType {
-  switch (type.kind) {
-    case 'parameter':
-      return bindings.get(type.name) ?? DYN_TYPE;
-    case 'list':
-      return { ...type, element: substituted(type.element, bindings) };
-    case 'map':
-      return {
-        ...type,
-        key: substituted(type.key, bindings),
-        value: substituted(type.value, bindings),
-      };
-    case 'optional':
-      return optionalOf(substituted(type.of, bindings));
-    default:
-      return type;
-  }
+  if (type.kind === 'parameter') return bindings.get(type.name) ?? DYN_TYPE;
+  if (type.kind === 'list') return { ...type, element: substituted(type.element, bindings) };
+  if (type.kind === 'optional') return optionalOf(substituted(type.of, bindings));
+  if (type.kind !== 'map') return type;
+  const { key, value } = type;
+  return { ...type, key: substituted(key, bindings), value: substituted(value, bindings) };
 }
 
 /** One type for values of several: theirs if they agree, else `dyn`. */

@@ -182,16 +182,12 @@ function violation(
 ): FieldError {
   const isLarge = schema.type === 'object' || schema.type === 'array';
   const badValue = isLarge ? undefined : value;
-  switch (rule.reason) {
-    case 'FieldValueForbidden':
-      return { type: rule.reason, field, badValue: '', detail };
-    case 'FieldValueRequired':
-      return { type: rule.reason, field, badValue: '', detail };
-    case 'FieldValueDuplicate':
-      return { type: rule.reason, field, badValue, detail: '' };
-    default:
-      return { type: 'FieldValueInvalid', field, badValue, detail };
+  const { reason } = rule;
+  if (reason === 'FieldValueForbidden' || reason === 'FieldValueRequired') {
+    return { type: reason, field, badValue: '', detail };
   }
+  if (reason === 'FieldValueDuplicate') return { type: reason, field, badValue, detail: '' };
+  return { type: 'FieldValueInvalid', field, badValue, detail };
 }
 
 function errorDetail(message: string, rule: ValidationRule): string {

@@ -38,7 +38,7 @@ const NUMERIC: readonly Overload[] = [
   conversion('int', INT, INT.type, (value) => value),
   conversion('int', UINT, INT.type, ({ value }) => int(value)),
   conversion('int', DOUBLE, INT.type, (value) => fromDouble(value, int, 'integer overflow')),
-  conversion('int', STRING, INT.type, (text) => wholeNumber(text, int, 'ParseInt')),
+  conversion('int', STRING, INT.type, (text) => wholeNumber(text, int, 'int')),
   conversion('int', TIMESTAMP, INT.type, ({ nanoseconds }) => floorSeconds(nanoseconds)),
   conversion('int', DURATION, INT.type, ({ nanoseconds }) => nanoseconds),
   conversion('uint', UINT, UINT.type, (value) => value),
@@ -46,7 +46,7 @@ const NUMERIC: readonly Overload[] = [
   conversion('uint', DOUBLE, UINT.type, (value) =>
     fromDouble(value, uint, 'unsigned integer overflow'),
   ),
-  conversion('uint', STRING, UINT.type, (text) => wholeNumber(text, uint, 'ParseUint')),
+  conversion('uint', STRING, UINT.type, (text) => wholeNumber(text, uint, 'uint')),
   conversion('double', DOUBLE, DOUBLE.type, (value) => value),
   conversion('double', INT, DOUBLE.type, Number),
   conversion('double', UINT, DOUBLE.type, ({ value }) => Number(value)),
@@ -71,12 +71,18 @@ const TEXTUAL: readonly Overload[] = [
 const TEMPORAL: readonly Overload[] = [
   conversion('timestamp', TIMESTAMP, TIMESTAMP.type, (time) => time),
   conversion('timestamp', INT, TIMESTAMP.type, (seconds) => timestampOf(seconds * SECOND)),
-  conversion('timestamp', STRING, TIMESTAMP.type, (text) =>
-    orError(parseTimestamp(text), `type conversion error from '${text}' to 'timestamp'`),
+  conversion(
+    'timestamp',
+    STRING,
+    TIMESTAMP.type,
+    (text) => parseTimestamp(text) ?? notConvertible('google.protobuf.Timestamp'),
   ),
   conversion('duration', DURATION, DURATION.type, (duration) => duration),
-  conversion('duration', STRING, DURATION.type, (text) =>
-    orError(parseDuration(text), `time: invalid duration "${text}"`),
+  conversion(
+    'duration',
+    STRING,
+    DURATION.type,
+    (text) => parseDuration(text) ?? notConvertible('google.protobuf.Duration'),
   ),
 ];
 
@@ -117,14 +123,14 @@ export const CONVERSIONS: readonly Overload[] = [
   overload('type', [ANY], TYPE_TYPE, ([value]) => new TypeValue(typeNameOf(value))),
 ];
 
-/** Go writes a double with an exponent where JavaScript does, and infinities its own way. */
+/** As Go's `%g` does: with an exponent below 10^-4 and from 10^6 on. */
 export function doubleText(value: number): string {
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
-  const [digits = '', exponent] = String(value).split('e');
-  if (exponent === undefined) return digits;
-  const magnitude = exponent.replace(/^[+-]/, '').padStart(2, '0');
-  return `${digits}e${exponent.startsWith('-') ? '-' : '+'}${magnitude}`;
+  const [digits = '', exponent = '0'] = value.toExponential().split('e');
+  const power = Number(exponent);
+  if (value === 0 || (power >= -4 && power < 6)) return Object.is(value, -0) ? '-0' : String(value);
+  return `${digits}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
 }
 
 function fromDouble(value: number, make: (value: bigint) => Outcome, overflow: string): Outcome {
@@ -134,22 +140,22 @@ function fromDouble(value: number, make: (value: bigint) => Outcome, overflow: s
 /** Longer digits are out of range anyway. */
 const MAX_DIGITS = 25;
 
-function wholeNumber(text: string, make: (value: bigint) => Outcome, parser: string): Outcome {
-  const isNumber = parser === 'ParseInt' ? /^[+-]?\d+$/.test(text) : /^\d+$/.test(text);
-  if (!isNumber) return new CelError(`strconv.${parser}: parsing "${text}": invalid syntax`);
-  const outOfRange = new CelError(`strconv.${parser}: parsing "${text}": value out of range`);
+function wholeNumber(
+  text: string,
+  make: (value: bigint) => Outcome,
+  type: 'int' | 'uint',
+): Outcome {
+  const isNumber = type === 'int' ? /^[+-]?\d+$/.test(text) : /^\d+$/.test(text);
   const digits = text.replace(/^\+/, '').replace(/^(-?)0+(?=\d)/, '$1');
-  if (digits.length > MAX_DIGITS) return outOfRange;
+  if (!isNumber || digits.length > MAX_DIGITS) return notConvertible(type);
   const value = make(BigInt(digits));
-  return value instanceof CelError ? outOfRange : value;
+  return value instanceof CelError ? notConvertible(type) : value;
 }
 
 const DOUBLE_TEXT = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?|nan)$/i;
 
 function toDouble(text: string): Outcome {
-  if (!DOUBLE_TEXT.test(text)) {
-    return new CelError(`strconv.ParseFloat: parsing "${text}": invalid syntax`);
-  }
+  if (!DOUBLE_TEXT.test(text)) return notConvertible('double');
   if (/nan$/i.test(text)) return Number.NaN;
   if (/inf/i.test(text)) return text.startsWith('-') ? -Infinity : Infinity;
   return Number(text);
@@ -161,14 +167,15 @@ const FALSE: ReadonlySet<string> = new Set(['0', 'f', 'F', 'FALSE', 'false', 'Fa
 function toBool(text: string): Outcome {
   if (TRUE.has(text)) return true;
   if (FALSE.has(text)) return false;
-  return new CelError(`strconv.ParseBool: parsing "${text}": invalid syntax`);
+  return notConvertible('bool');
 }
 
 function textOf(bytes: Uint8Array): Outcome {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
-    if (error instanceof TypeError) return new CelError('invalid UTF-8 in bytes, cannot convert');
+    if (error instanceof TypeError)
+      return new CelError('invalid UTF-8 in bytes, cannot convert to string');
     throw error;
   }
 }
@@ -178,6 +185,7 @@ function floorSeconds(nanoseconds: bigint): bigint {
   return (nanoseconds - rest) / SECOND;
 }
 
-function orError(value: CelValue | undefined, message: string): Outcome {
-  return value ?? new CelError(message);
+/** Of a text that does not say what it should. */
+function notConvertible(to: string): CelError {
+  return new CelError(`type conversion error from 'string' to '${to}'`);
 }

@@ -1,6 +1,7 @@
 /** All functions by name; a method's name begins with a dot. */
 import type { Overload } from '../overload.ts';
 import { CONVERSIONS } from './conversions.ts';
+import { LIST_SHAPE_FUNCTIONS } from './list-shapes.ts';
 import { LIST_FUNCTIONS } from './lists.ts';
 import { FORMAT_FUNCTIONS } from './named-formats.ts';
 import { NETWORK_FUNCTIONS } from './network.ts';
@@ -17,6 +18,7 @@ const ALL: readonly Overload[] = [
   ...STRING_FUNCTIONS,
   ...REGEX_FUNCTIONS,
   ...LIST_FUNCTIONS,
+  ...LIST_SHAPE_FUNCTIONS,
   ...TIME_FUNCTIONS,
   ...OPTIONAL_FUNCTIONS,
   ...QUANTITY_FUNCTIONS,

@@ -1,4 +1,4 @@
-/** Functions of lists (`isSorted`, `sum`, `min`, `max`, `indexOf`), sets, and `math.greatest`. */
+/** Functions of lists (`isSorted`, `sum`, `min`, `max`, `indexOf`), and sets. */
 import { type Budget, COST_EXCEEDED } from '../budget.ts';
 import { compare, equal, includes } from '../equality.ts';
 import {
@@ -14,7 +14,7 @@ import {
   SAME,
   UINT,
 } from '../overload.ts';
-import { BOOL_TYPE, type CelType, DYN_TYPE, INT_TYPE } from '../type.ts';
+import { BOOL_TYPE, INT_TYPE } from '../type.ts';
 import {
   CelError,
   type CelList,
@@ -99,53 +99,7 @@ const SETS: readonly Overload[] = [
   ),
 ];
 
-const NUMBERS: readonly Parameter<CelValue>[] = [INT, UINT, DOUBLE];
-/** More arguments are written as a list. */
-const MOST_ARGUMENTS = 8;
-
-function extremes(): readonly Overload[] {
-  return [['math.greatest', 1] as const, ['math.least', -1] as const].flatMap(([name, wanted]) => [
-    ...NUMBERS.map((number) =>
-      overload(
-        name,
-        [listParameter(number.type)],
-        number.type,
-        ([list]) => extreme(list, wanted, name),
-        PASS,
-      ),
-    ),
-    ...NUMBERS.flatMap((number) => variadic(name, number, number.type, wanted)),
-    ...variadic(name, ANY_NUMBER, DYN_TYPE, wanted),
-  ]);
-}
-
-const ANY_NUMBER: Parameter<CelValue> = {
-  type: DYN_TYPE,
-  is: (value): value is CelValue => NUMBERS.some((number) => number.is(value)),
-};
-
-function variadic(
-  name: string,
-  of: Parameter<CelValue>,
-  result: CelType,
-  wanted: number,
-): readonly Overload[] {
-  return Array.from({ length: MOST_ARGUMENTS }, (_, index) =>
-    overload<CelValue[]>(name, Array<Parameter<CelValue>>(index + 1).fill(of), result, (values) =>
-      values.reduce((best, value) =>
-        Math.sign(compare(value, best) ?? 0) === wanted ? value : best,
-      ),
-    ),
-  );
-}
-
-export const LIST_FUNCTIONS: readonly Overload[] = [
-  ...ORDER,
-  ...POSITIONS,
-  ...SUMS,
-  ...SETS,
-  ...extremes(),
-];
+export const LIST_FUNCTIONS: readonly Overload[] = [...ORDER, ...POSITIONS, ...SUMS, ...SETS];
 
 function indexesUp(size: number): number[] {
   return Array.from({ length: size }, (_, index) => index);

@@ -18,8 +18,9 @@ const FORMATS: readonly FormatValue[] = [
   new FormatValue('dns1035Label', dns1035LabelErrors),
   new FormatValue('qualifiedName', qualifiedNameErrors),
   new FormatValue('labelValue', labelValueErrors),
-  ...['uri', 'uuid', 'byte', 'date', 'datetime'].map(
-    (name) => new FormatValue(name, (text) => (isOfFormat(name, text) ? [] : [`invalid ${name}`])),
+  new FormatValue('uuid', (text) => other('uuid', text, 'does not match the UUID format')),
+  ...['uri', 'byte', 'date', 'datetime'].map(
+    (name) => new FormatValue(name, (text) => other(name, text, `invalid ${name}`)),
   ),
 ];
 
@@ -42,3 +43,8 @@ export const FORMAT_FUNCTIONS: readonly Overload[] = [
     { cost: ([, size = 0]) => 1 + size * CHARACTER_COST },
   ),
 ];
+
+/** A format that schemas know too. */
+function other(name: string, text: string, complaint: string): readonly string[] {
+  return isOfFormat(name, text) ? [] : [complaint];
+}

@@ -1,4 +1,5 @@
 /** URLs, IP addresses and ranges of them (`k8s.io/apiserver/pkg/cel/library`). */
+import { quote } from '../../quote.ts';
 import { addressText, contains, masked, parseCidr, parseIp } from '../ip-address.ts';
 import { CHARACTER_COST } from '../limits.ts';
 import { CIDR, IP, type Overload, overload, STRING, URL_VALUE } from '../overload.ts';
@@ -105,7 +106,8 @@ function urlOf(text: string) {
 
 function ipOf(text: string) {
   return (
-    parseIp(text) ?? new CelError(`IP Address '${text}' parse error during conversion from string`)
+    parseIp(text) ??
+    new CelError(`IP Address ${quote(text)} parse error during conversion from string`)
   );
 }
 

@@ -27,7 +27,6 @@ import {
   CelList,
   CelMap,
   type CelValue,
-  NO_SUCH_OVERLOAD,
   type Outcome,
   typeNameOf,
   Uint,
@@ -96,8 +95,7 @@ function comparisons(): readonly Overload[] {
         BOOL_TYPE,
         ([a, b]) => {
           const order = compare(a, b);
-          // Nothing is less or greater than NaN.
-          return order !== undefined && holds(order);
+          return order === undefined ? new CelError('NaN values cannot be ordered') : holds(order);
         },
         { cost: ([a = 1, b = 1]) => 1 + Math.min(a, b) * CHARACTER_COST },
       ),
@@ -158,13 +156,16 @@ const SIGNS: readonly Overload[] = [
 /** The member of a list or a map; undefined if there is none. */
 export function memberOf(container: CelValue, key: CelValue): Outcome | undefined {
   if (container instanceof CelMap) return container.content.get(key);
-  if (!(container instanceof CelList)) return NO_SUCH_OVERLOAD;
+  if (!(container instanceof CelList)) return undefined;
   const index = key instanceof Uint ? key.value : key;
   const at = typeof index === 'bigint' ? Number(index) : index;
-  if (typeof at !== 'number' || !Number.isInteger(at)) {
-    return new CelError(`unsupported index type '${typeNameOf(key)}' in list`);
-  }
+  if (typeof at !== 'number') return unsupportedIndex(key);
+  if (!Number.isInteger(at)) return new CelError(`unsupported index value ${at} in list`);
   return at >= 0 && at < container.size ? container.at(at) : undefined;
+}
+
+export function unsupportedIndex(key: CelValue): CelError {
+  return new CelError(`unsupported index type '${typeNameOf(key)}' in list`);
 }
 
 const MEMBERSHIP: readonly Overload[] = [

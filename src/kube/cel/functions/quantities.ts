@@ -33,7 +33,7 @@ export const QUANTITY_FUNCTIONS: readonly Overload[] = [
     },
     PASS,
   ),
-  overload('.sign', [QUANTITY], INT_TYPE, ([{ quantity }]) =>
+  overload('sign', [QUANTITY], INT_TYPE, ([{ quantity }]) =>
     BigInt(compareQuantities(quantity, quantityOf(0, quantity.format))),
   ),
   overload('.isInteger', [QUANTITY], BOOL_TYPE, ([{ quantity }]) => quantity.nano % UNIT === 0n),

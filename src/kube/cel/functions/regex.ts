@@ -47,18 +47,9 @@ export const REGEX_FUNCTIONS: readonly Overload[] = [
   ),
 ];
 
-/** Functions whose second argument is a pattern: a literal one is checked with the expression. */
-export const TAKES_PATTERN: ReadonlySet<string> = new Set([
-  'matches',
-  '.matches',
-  '.find',
-  '.findAll',
-]);
-
-/** Undefined for a pattern of RE2. */
-export function patternError(pattern: string): string | undefined {
-  const compiled = compiledPattern(pattern);
-  return compiled instanceof CelError ? compiled.message : undefined;
+/** Whether it is a pattern of RE2. */
+export function isPattern(text: string): boolean {
+  return !(compiledPattern(text) instanceof CelError);
 }
 
 const CACHE_LIMIT = 256;

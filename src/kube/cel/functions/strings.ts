@@ -5,6 +5,7 @@ import { CHARACTER_COST } from '../limits.ts';
 import { INT, LIST, type Overload, overload, STRING, STRINGS } from '../overload.ts';
 import { BOOL_TYPE, INT_TYPE, listOf, STRING_TYPE } from '../type.ts';
 import { CelError, CelList, type Outcome } from '../value.ts';
+import { characterCount } from './conversions.ts';
 import { formatText } from './text-format.ts';
 
 const STRING_LIST = listOf(STRING_TYPE);
@@ -135,10 +136,9 @@ export const STRING_FUNCTIONS: readonly Overload[] = [...TESTS, ...POSITIONS, ..
 const lower = (text: string): string => text.toLowerCase();
 const upper = (text: string): string => text.toUpperCase();
 
-/** Code points; a text of ASCII is its own. */
+/** Code points; a text whose units are all code points is its own. */
 function characters(text: string): readonly string[] | string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what ASCII is.
-  return /^[\u0000-\u007f]*$/.test(text) ? text : Array.from(text);
+  return characterCount(text) === text.length ? text : Array.from(text);
 }
 
 function sliced(text: readonly string[] | string, from: number, to: number): string {
@@ -169,7 +169,8 @@ function substring(text: string, from: bigint, to: bigint | undefined): Outcome 
 
 function indexOf(text: string, part: string, from: bigint): Outcome {
   const all = characters(text);
-  if (from < 0n || from > BigInt(all.length)) return outOfRange(from);
+  if (from < 0n) return outOfRange(from);
+  if (from > BigInt(all.length)) return -1n;
   const start = sliced(all, 0, Number(from)).length;
   const found = text.indexOf(part, start);
   return found < 0 ? -1n : BigInt(characters(text.slice(0, found)).length);
@@ -201,7 +202,7 @@ function replaced(
 /** The pieces between at most `limit` occurrences of `by`; a negative limit is none. */
 function splitAt(text: string, by: string, limit: bigint): readonly string[] {
   if (limit === 0n) return [text];
-  const all = by === '' ? ['', ...text, ''] : text.split(by);
+  const all = by === '' ? ['', ...Array.from(text), ''] : text.split(by);
   // An empty text lies before, between and after all characters.
   const pieces = by === '' && text === '' ? ['', ''] : all;
   if (limit < 0n || BigInt(pieces.length - 1) <= limit) return pieces;

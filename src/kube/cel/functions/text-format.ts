@@ -1,4 +1,5 @@
 /** `'%s has %d'.format([a, b])`, with the verbs of `cel-go/ext/strings`. */
+import { quote } from '../../quote.ts';
 import { type Budget, COST_EXCEEDED } from '../budget.ts';
 import { durationText } from '../duration.ts';
 import { CHARACTER_COST } from '../limits.ts';
@@ -52,59 +53,71 @@ function formatValue(
   precision: string | undefined,
   budget: Budget,
 ): string | CelError {
-  const digits = Math.min(Number(precision ?? DEFAULT_PRECISION), MAX_PRECISION);
   switch (verb) {
     case 's':
       return plainText(value, budget);
     case 'd':
-      return wholeText(value, 10, 'decimal');
-    case 'b':
-      return typeof value === 'boolean' ? String(Number(value)) : wholeText(value, 2, 'binary');
+      return wholeText(value, 10) ?? misused('decimal clause can only be used on integers', value);
     case 'o':
-      return wholeText(value, 8, 'octal');
+      return wholeText(value, 8) ?? misused('octal clause can only be used on integers', value);
+    case 'b':
+      if (typeof value === 'boolean') return String(Number(value));
+      return (
+        wholeText(value, 2) ?? misused('only integers and bools can be formatted as binary', value)
+      );
     case 'x':
-    case 'X':
-      return hexText(value, verb === 'X');
+    case 'X': {
+      const text = hexText(value);
+      if (text !== undefined) return verb === 'X' ? text.toUpperCase() : text;
+      return misused('only integers, byte buffers, and strings can be formatted as hex', value);
+    }
     case 'f':
+      if (typeof value !== 'number') return misused(`fixed-point ${DOUBLES_ONLY}`, value);
+      return fixedText(value, Math.min(Number(precision ?? DEFAULT_PRECISION), MAX_PRECISION));
     case 'e':
-      return fixedText(value, verb, digits);
-    default:
-      return new CelError(`unrecognized formatting clause "${verb}"`);
+      if (typeof value !== 'number') return misused(`scientific ${DOUBLES_ONLY}`, value);
+      return scientificText(value);
+    default: {
+      const why = `unrecognized formatting clause "${verb}"`;
+      return new CelError(`could not parse formatting clause: ${why}`);
+    }
   }
 }
 
-function mismatch(verb: string, value: CelValue): CelError {
-  return new CelError(
-    `${verb} clause can only be used on other types, was given ${typeNameOf(value)}`,
-  );
+const DOUBLES_ONLY = 'clause can only be used on doubles';
+
+function misused(rule: string, value: CelValue): CelError {
+  return new CelError(`error during formatting: ${rule}, was given ${typeNameOf(value)}`);
 }
 
-function wholeText(value: CelValue, base: number, verb: string): string | CelError {
+function wholeText(value: CelValue, base: number): string | undefined {
   if (typeof value === 'bigint') return value.toString(base);
-  if (value instanceof Uint) return value.value.toString(base);
-  return typeof value === 'number' && base === 10 && !Number.isFinite(value)
-    ? doubleText(value)
-    : mismatch(verb, value);
+  return value instanceof Uint ? value.value.toString(base) : undefined;
 }
 
-function hexText(value: CelValue, isUpper: boolean): string | CelError {
-  const text =
-    typeof value === 'string' || value instanceof Uint8Array
-      ? Buffer.from(value).toString('hex')
-      : wholeText(value, 16, 'hexadecimal');
-  return typeof text === 'string' && isUpper ? text.toUpperCase() : text;
+function hexText(value: CelValue): string | undefined {
+  const isText = typeof value === 'string' || value instanceof Uint8Array;
+  return isText ? Buffer.from(value).toString('hex') : wholeText(value, 16);
 }
 
-function fixedText(value: CelValue, verb: 'f' | 'e', digits: number): string | CelError {
-  const raw = value instanceof Uint ? value.value : value;
-  if (typeof raw !== 'number' && typeof raw !== 'bigint') return mismatch('fixed-point', value);
-  const number = Number(raw);
-  if (!Number.isFinite(number)) return doubleText(number);
-  if (verb === 'f') return number.toFixed(digits);
-  return number.toExponential(digits).replace(/e([+-])(\d)$/, 'e$10$2');
+function fixedText(value: number, digits: number): string {
+  return Number.isFinite(value) ? value.toFixed(digits) : doubleText(value);
 }
 
-/** As `%s` shows a value; parts of lists and maps are paid for one by one. */
+const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+
+/** As cel-go writes it, `1.234500×10⁰³`, in the same precision always. */
+function scientificText(value: number): string {
+  if (!Number.isFinite(value)) return doubleText(value);
+  const [digits = '', exponent = '0'] = value.toExponential(DEFAULT_PRECISION).split('e');
+  const raised = Math.abs(Number(exponent))
+    .toString()
+    .padStart(2, '0')
+    .replace(/\d/g, (digit) => SUPERSCRIPTS[Number(digit)] ?? '');
+  return `${digits}×10${exponent.startsWith('-') ? '⁻' : ''}${raised}`;
+}
+
+/** As `%s` shows a value. What has parts pays for each. */
 function plainText(value: CelValue, budget: Budget): string | CelError {
   if (!budget.spend(typeof value === 'string' ? 1 + value.length * CHARACTER_COST : 1)) {
     return COST_EXCEEDED;
@@ -121,14 +134,24 @@ function plainText(value: CelValue, budget: Budget): string | CelError {
   if (value instanceof TypeValue) return value.name;
   if (value instanceof CelList) return listText(value, budget);
   if (value instanceof CelMap) return mapText(value, budget);
-  return mismatch('string', value);
+  return misused(
+    'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps',
+    value,
+  );
+}
+
+/** Within lists and maps, texts are quoted and doubles have six decimals. */
+function partText(value: Outcome, budget: Budget): string | CelError {
+  if (value instanceof CelError) return value;
+  if (typeof value === 'number') return fixedText(value, DEFAULT_PRECISION);
+  const text = plainText(value, budget);
+  return typeof value === 'string' && typeof text === 'string' ? quote(text) : text;
 }
 
 function listText(list: CelList, budget: Budget): string | CelError {
   const texts: string[] = [];
   for (let index = 0; index < list.size; index++) {
-    const item = list.at(index);
-    const text = item instanceof CelError ? item : plainText(item, budget);
+    const text = partText(list.at(index), budget);
     if (text instanceof CelError) return text;
     texts.push(text);
   }
@@ -138,12 +161,11 @@ function listText(list: CelList, budget: Budget): string | CelError {
 function mapText({ content }: CelMap, budget: Budget): string | CelError {
   const texts: string[] = [];
   for (const key of content.keys()) {
-    const name = plainText(key, budget);
-    const value = content.get(key) ?? null;
-    const text = value instanceof CelError ? value : plainText(value, budget);
+    const name = partText(key, budget);
+    const text = partText(content.get(key) ?? null, budget);
     if (name instanceof CelError) return name;
     if (text instanceof CelError) return text;
-    texts.push(`${name}: ${text}`);
+    texts.push(`${name}:${text}`);
   }
   return `{${texts.sort().join(', ')}}`;
 }

@@ -20,10 +20,12 @@ const PARTS: readonly TimePart[] = [
 /** Finding the rules of a named zone costs far more than anything else here. */
 const ZONE_COST = 100;
 
+/** A whole duration in one unit, rounded towards zero. */
 const DURATION_PARTS: readonly (readonly [string, bigint])[] = [
   ['.getHours', 3_600n * SECOND],
   ['.getMinutes', 60n * SECOND],
   ['.getSeconds', SECOND],
+  ['.getMilliseconds', SECOND / 1_000n],
 ];
 
 export const TIME_FUNCTIONS: readonly Overload[] = [
@@ -39,11 +41,5 @@ export const TIME_FUNCTIONS: readonly Overload[] = [
   ]),
   ...DURATION_PARTS.map(([name, unit]) =>
     overload(name, [DURATION], INT_TYPE, ([{ nanoseconds }]) => nanoseconds / unit),
-  ),
-  overload(
-    '.getMilliseconds',
-    [DURATION],
-    INT_TYPE,
-    ([{ nanoseconds }]) => (nanoseconds % SECOND) / 1_000_000n,
   ),
 ];
