@@ -10,12 +10,15 @@ export interface KubeconfigContent {
   /** PEM. */
   readonly authority: string;
   readonly user: string;
+  /** `default` by default. */
+  readonly namespace?: string;
   readonly credentials: KeyPair;
 }
 
 /** Writes a kubeconfig with one cluster, one user and one context, mode 0600. */
 export function writeKubeconfig(path: string, content: KubeconfigContent): void {
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
+  const { namespace = 'default' } = content;
   const name = 'lockstep';
   const kubeconfig = {
     apiVersion: 'v1',
@@ -38,7 +41,7 @@ export function writeKubeconfig(path: string, content: KubeconfigContent): void 
         },
       },
     ],
-    contexts: [{ name, context: { cluster: name, user: content.user, namespace: 'default' } }],
+    contexts: [{ name, context: { cluster: name, user: content.user, namespace } }],
     'current-context': name,
   };
   writeFileSync(path, stringify(kubeconfig), { mode: PRIVATE_MODE });

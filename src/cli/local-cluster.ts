@@ -13,12 +13,20 @@ import {
 } from '../cluster/embedded-cluster.ts';
 import { JOBSETS } from '../jobset/jobset.ts';
 import {
+  MUTATING_WEBHOOK_CONFIGURATIONS,
+  VALIDATING_WEBHOOK_CONFIGURATIONS,
+} from '../kube/admission.ts';
+import {
   CUSTOM_RESOURCE_DEFINITIONS,
   type CustomResourceDefinition,
 } from '../kube/custom-resource-definition.ts';
 import type { Stored } from '../kube/meta.ts';
 import { NODES, type Node } from '../kube/node.ts';
 import { groupResourceOf } from '../kube/resource.ts';
+import {
+  MUTATING_CONFIGURATION_NAME,
+  VALIDATING_CONFIGURATION_NAME,
+} from '../operator/webhooks/webhook-configurations.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '../runtime/adapters/node-process-runner.ts';
 import { createPinoLogger } from '../runtime/adapters/pino-logger.ts';
@@ -51,9 +59,17 @@ export interface LocalClusterOptions {
 /** `dist/`, whether this runs from there or from the sources. */
 const DIST = new URL(import.meta.url.includes('/dist/') ? './' : '../../dist/', import.meta.url);
 
+/** The operator installs them when it answers. */
+const WEBHOOK_CONFIGURATIONS = [
+  [MUTATING_WEBHOOK_CONFIGURATIONS, MUTATING_CONFIGURATION_NAME],
+  [VALIDATING_WEBHOOK_CONFIGURATIONS, VALIDATING_CONFIGURATION_NAME],
+] as const;
+
 const START_TIMEOUT_MS = 20_000;
 /** From SIGTERM to SIGKILL for the operator; it needs at most 2 s by its own word. */
 const OPERATOR_GRACE_MS = 2500;
+/** Where the Secret of its webhooks is. */
+const OPERATOR_NAMESPACE = 'kube-system';
 const OPERATOR_USER = 'lockstep-operator';
 const ADMIN_USER = 'lockstep-admin';
 
@@ -89,6 +105,7 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     const operatorKubeconfig = join(state.path, 'operator.kubeconfig');
     writeKubeconfig(operatorKubeconfig, {
       ...connection,
+      namespace: OPERATOR_NAMESPACE,
       user: OPERATOR_USER,
       credentials: cluster.issue(OPERATOR_USER, ADMINISTRATORS),
     });
@@ -115,7 +132,9 @@ function containerPath(): string {
 
 function startOperator(kubeconfig: string, log: number): ChildProcess {
   const script = fileURLToPath(new URL('operator.js', DIST));
-  const flags = ['--kubeconfig', kubeconfig, '--install-crd'];
+  const webhooks = ['--webhook-bind-address', '127.0.0.1:0', '--install-webhooks'];
+  const nodes = ['--native-restart-rules'];
+  const flags = ['--kubeconfig', kubeconfig, '--install-crd', ...nodes, ...webhooks];
   // A group of its own: a terminal's Ctrl-C must not end it before its cluster has been cleaned up.
   return spawn(process.execPath, [script, ...flags], {
     detached: true,
@@ -139,7 +158,10 @@ async function stopOperator(child: ChildProcess, exited: Promise<string>): Promi
   clearTimeout(timer);
 }
 
-/** Waits until the nodes take Pods and JobSets are served, or fails with what is missing. */
+/**
+ * Waits until the nodes take Pods, JobSets are served and the operator's webhooks are asked about
+ * them, or fails with what is missing.
+ */
 async function untilReady(
   client: Client,
   nodes: readonly NodeDescription[],
@@ -157,6 +179,9 @@ async function untilReady(
       { name: groupResourceOf(JOBSETS) },
       (crd) => crd !== undefined && isEstablished(crd),
       options,
+    ),
+    ...WEBHOOK_CONFIGURATIONS.map(([of, name]) =>
+      waitFor(client, of, { name }, (configuration) => configuration !== undefined, options),
     ),
   ]);
   const ended = operatorExited.then((how) => {

@@ -1,3 +1,4 @@
+import { restartRuleErrors } from '../../jobset/agent-mode.ts';
 import { defaultJobSet, withDefaults } from '../../jobset/defaults.ts';
 import type { FeatureGates } from '../../jobset/feature-gates.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
@@ -30,14 +31,22 @@ export function jobSetMutator(gates: FeatureGates): AdmissionHandler {
 }
 
 /** Refuses a JobSet that could not work, or a change that may not be, with all causes (1.12, 1.13). */
-export function jobSetValidator(client: Client, gates: FeatureGates): AdmissionHandler {
+export function jobSetValidator(
+  client: Client,
+  gates: FeatureGates,
+  nativeRestartRules = false,
+): AdmissionHandler {
   return async (request, signal) => {
     switch (request.operation) {
       case 'CREATE': {
         const jobSet = jobSetIn(request.object);
         const { claims, problems } = await existingClaims(client, request, jobSet, signal);
-        const errors = [...validateJobSetCreate(jobSet, gates, claims), ...problems];
-        return judged(jobSet, errors);
+        const spec = withDefaults(jobSet.spec, gates);
+        return judged(jobSet, [
+          ...validateJobSetCreate(jobSet, gates, claims),
+          ...restartRuleErrors(spec, { nativeRestartRules }),
+          ...problems,
+        ]);
       }
       case 'UPDATE': {
         const jobSet = jobSetIn(request.object);

@@ -29,6 +29,8 @@ export interface WebhooksOptions {
   readonly logger: Logger;
   readonly metrics?: Metrics | undefined;
   readonly gates: FeatureGates;
+  /** See `OperatorConfig`. */
+  readonly nativeRestartRules?: boolean;
   /** The only namespace in which the operator acts, if there is only one. */
   readonly namespace?: string | undefined;
   /** Where the Secret with the certificates is. */
@@ -133,10 +135,10 @@ class RunningWebhooks implements Webhooks {
   }
 
   #handler(): HttpHandler {
-    const { client, gates } = this.#options;
+    const { client, gates, nativeRestartRules } = this.#options;
     const handlers = new Map<string, AdmissionHandler>([
       [WEBHOOK_PATHS.mutateJobSet, jobSetMutator(gates)],
-      [WEBHOOK_PATHS.validateJobSet, jobSetValidator(client, gates)],
+      [WEBHOOK_PATHS.validateJobSet, jobSetValidator(client, gates, nativeRestartRules)],
       [WEBHOOK_PATHS.mutatePod, podMutator(this.#lookups)],
       [WEBHOOK_PATHS.validatePod, podValidator(this.#lookups)],
     ]);

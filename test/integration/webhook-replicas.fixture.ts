@@ -1,0 +1,120 @@
+import { TestServer } from '../../src/cluster/apiserver/test-server.ts';
+import { JOBSET_CRD } from '../../src/jobset/crd.ts';
+import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../../src/jobset/feature-gates.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/custom-resource-definition.ts';
+import { startWebhooks, type Webhooks } from '../../src/operator/webhooks/webhooks.ts';
+import { isSignedBy, isValidFor, type KeyPair } from '../../src/runtime/adapters/certificates.ts';
+import type { Client } from '../../src/runtime/client.ts';
+import { createClient } from '../../src/runtime/http-client.ts';
+import { handlerTransport } from '../../src/runtime/memory/memory-transport.ts';
+import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
+import { SILENT } from '../../src/runtime/ports/logger.ts';
+import {
+  type HttpHandler,
+  type Transport,
+  TransportError,
+} from '../../src/runtime/ports/transport.ts';
+
+const START_LIMIT_MS = 60_000;
+const HOST = 'hooks.lockstep-system.svc';
+
+/**
+ * An API server in memory and the webhooks of some replicas of the operator, which it calls in turn,
+ * and only if the certificate that a replica shows is of an authority that the API server trusts.
+ */
+export class WebhookReplicas {
+  readonly server: TestServer;
+  readonly client: Client;
+  readonly random = new SeededRandom(3);
+  readonly replicas: Replica[] = [];
+  #turn = 0;
+
+  private constructor(server: TestServer) {
+    this.server = server;
+    const { transport, clock } = server;
+    this.client = createClient({ transport, clock, random: this.random, userAgent: 'test' });
+  }
+
+  static async start(): Promise<WebhookReplicas> {
+    let world: WebhookReplicas | undefined;
+    const server = await TestServer.start({
+      webhookTransport: ({ certificateAuthority }) => ({
+        send: (request) => {
+          if (world === undefined) throw new Error('nobody is called yet');
+          return world.#toSomeReplica(certificateAuthority ?? '').send(request);
+        },
+      }),
+    });
+    world = new WebhookReplicas(server);
+    await world.client.create(CUSTOM_RESOURCE_DEFINITIONS, JOBSET_CRD);
+    return world;
+  }
+
+  /** Starts replicas of the operator at the same time, and waits until they are to be called. */
+  async add(count = 1, gates: FeatureGates = DEFAULT_FEATURE_GATES): Promise<void> {
+    const started = Array.from({ length: count }, () => new Replica(this, gates));
+    this.replicas.push(...started);
+    const isReady = (): boolean =>
+      started.every(({ webhooks }) => webhooks.problem() === undefined);
+    await this.server.clock.runUntil(isReady, START_LIMIT_MS);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.replicas.splice(0).map((replica) => replica.webhooks.stop()));
+    await this.server.api.close();
+  }
+
+  #toSomeReplica(bundle: string): Transport {
+    const replica = this.replicas[this.#turn++ % this.replicas.length];
+    const { handler, pair } = replica ?? {};
+    if (handler === undefined || pair === undefined) throw refusal('connection refused');
+    const authorities = bundle
+      .split(/(?<=-----END CERTIFICATE-----)\n/)
+      .filter((pem) => pem !== '');
+    const isTrusted = authorities.some((authority) => isSignedBy(pair.certificate, authority));
+    if (!isTrusted) throw refusal('certificate signed by unknown authority');
+    if (!isValidFor(pair.certificate, HOST)) throw refusal('certificate is not valid for the host');
+    return handlerTransport(handler);
+  }
+}
+
+class Replica {
+  readonly webhooks: Webhooks;
+  handler: HttpHandler | undefined;
+  pair: KeyPair | undefined;
+
+  constructor({ server, client, random }: WebhookReplicas, gates: FeatureGates) {
+    this.webhooks = startWebhooks({
+      client,
+      clock: server.clock,
+      random,
+      logger: SILENT,
+      gates,
+      operatorNamespace: 'default',
+      secretName: 'certificates',
+      host: HOST,
+      address: { kind: 'Url', url: `https://${HOST}` },
+      install: true,
+      listen: async (handler, pair) => {
+        this.handler = handler;
+        this.pair = pair;
+        return {
+          url: `https://${HOST}`,
+          useCertificate: (next) => {
+            this.pair = next;
+          },
+          close: async () => {
+            this.handler = undefined;
+          },
+        };
+      },
+      onFailure: (error) => {
+        throw error;
+      },
+    });
+  }
+}
+
+function refusal(message: string): TransportError {
+  return new TransportError(message);
+}

@@ -1,0 +1,329 @@
+/** The operator's webhooks as an API server meets them (spec 1.11 to 1.13, 6.2, 6.3, 9.3). */
+import { afterEach, describe, expect, test } from 'vitest';
+import { DEFAULT_FEATURE_GATES } from '../../src/jobset/feature-gates.ts';
+import { JOBSETS, type JobSet, type JobSetSpec } from '../../src/jobset/jobset.ts';
+import {
+  MUTATING_WEBHOOK_CONFIGURATIONS,
+  VALIDATING_WEBHOOK_CONFIGURATIONS,
+} from '../../src/kube/admission.ts';
+import { PERSISTENT_VOLUME_CLAIMS, SECRETS } from '../../src/kube/core.ts';
+import { PODS } from '../../src/kube/pod.ts';
+import type { ApiStatusError } from '../../src/kube/status.ts';
+import { certificatesIn, secretOf } from '../../src/operator/webhooks/certificate-secret.ts';
+import {
+  planCertificates,
+  type WebhookCertificates,
+} from '../../src/operator/webhooks/certificates.ts';
+import { createCertificateAuthority } from '../../src/runtime/adapters/certificates.ts';
+import { VirtualClock } from '../../src/runtime/memory/virtual-clock.ts';
+import { replicatedJob } from '../fixtures/jobset-objects.ts';
+import { WebhookReplicas } from './webhook-replicas.fixture.ts';
+
+const DAY_MS = 86_400_000;
+const SECRET = { namespace: 'default', name: 'certificates' };
+const MUTATING = { name: 'lockstep-mutating-webhook-configuration' };
+const VALIDATING = { name: 'lockstep-validating-webhook-configuration' };
+
+let world: WebhookReplicas;
+let names = 0;
+afterEach(() => world.stop());
+
+function jobSet(spec: JobSetSpec, metadata: Partial<JobSet['metadata']> = {}): JobSet {
+  return {
+    apiVersion: 'jobset.x-k8s.io/v1alpha2',
+    kind: 'JobSet',
+    metadata: { name: `set-${names++}`, namespace: 'default', ...metadata },
+    spec,
+  };
+}
+
+const GOOD: JobSetSpec = { replicatedJobs: [replicatedJob('w')] };
+
+/** Whether a JobSet goes through admission now. */
+async function isAdmitted(): Promise<true> {
+  await world.client.create(JOBSETS, jobSet(GOOD));
+  return true;
+}
+
+async function refusalOf(object: JobSet): Promise<ApiStatusError['status']> {
+  const error: unknown = await world.client.create(JOBSETS, object).catch((reason) => reason);
+  expect(error).toMatchObject({ name: 'ApiStatusError' });
+  return (error as ApiStatusError).status;
+}
+
+async function trusted(): Promise<readonly string[]> {
+  const secret = await world.client.get(SECRETS, SECRET);
+  return certificatesIn(secret)?.authorities ?? [];
+}
+
+describe('JobSets', () => {
+  test('are stored with the defaults of admission', async () => {
+    world = await WebhookReplicas.start();
+    await world.add();
+    const created = await world.client.create(JOBSETS, jobSet(GOOD));
+    expect(created.spec).toMatchObject({
+      network: { enableDNSHostnames: true, publishNotReadyAddresses: true },
+      successPolicy: { operator: 'All' },
+      startupPolicy: { startupPolicyOrder: 'AnyOrder' },
+      replicatedJobs: [
+        {
+          groupName: 'default',
+          template: {
+            spec: { completionMode: 'Indexed', template: { spec: { restartPolicy: 'OnFailure' } } },
+          },
+        },
+      ],
+    });
+  });
+
+  test('are refused with all causes at once, as 422', async () => {
+    world = await WebhookReplicas.start();
+    await world.add();
+    const spec: JobSetSpec = {
+      ...GOOD,
+      failurePolicy: {
+        rules: [
+          { name: 'r', action: 'FailJobSet', onJobFailureMessagePatterns: ['('] },
+          { name: 's', action: 'FailJobSet', onJobFailureMessagePatterns: ['ok', '*'] },
+        ],
+      },
+    };
+    const status = await refusalOf(
+      jobSet(spec, { annotations: { 'lockstep/restart-mode': 'Both' } }),
+    );
+    expect(status).toMatchObject({ code: 422, reason: 'Invalid', details: { kind: 'JobSet' } });
+    expect(status.details?.causes?.map(({ field }) => field)).toEqual([
+      'spec.failurePolicy.rules[0].onJobFailureMessagePatterns[0]',
+      'spec.failurePolicy.rules[1].onJobFailureMessagePatterns[1]',
+      'metadata.annotations[lockstep/restart-mode]',
+    ]);
+    expect(status.message).toContain('admission webhook "vjobset.kb.io" denied the request: ');
+  });
+
+  test('may not be changed where the API says so', async () => {
+    world = await WebhookReplicas.start();
+    await world.add();
+    const created = await world.client.create(JOBSETS, jobSet(GOOD));
+    const changed = { ...created, spec: { ...created.spec, replicatedJobs: [replicatedJob('v')] } };
+    await expect(world.client.update(JOBSETS, changed)).rejects.toMatchObject({
+      status: {
+        code: 422,
+        details: { causes: [{ field: 'spec.replicatedJobs', reason: 'FieldValueInvalid' }] },
+      },
+    });
+    const suspended = { ...created, spec: { ...created.spec, suspend: true } };
+    expect((await world.client.update(JOBSETS, suspended)).spec.suspend).toBe(true);
+  });
+
+  test('are warned about what is allowed and hardly meant', async () => {
+    world = await WebhookReplicas.start();
+    await world.add();
+    const { headers, status } = await world.server.post(
+      '/apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets',
+      jobSet({ ...GOOD, failurePolicy: { maxRestarts: -1 } }),
+    );
+    expect(status).toBe(201);
+    expect(headers['warning']).toContain('spec.failurePolicy.maxRestarts is -1');
+  });
+
+  test('may take a shared claim that is there only if it fits and is retained', async () => {
+    world = await WebhookReplicas.start();
+    await world.add();
+    const spec = {
+      accessModes: ['ReadWriteOnce'],
+      resources: { requests: { storage: '1Gi' } },
+    };
+    await world.client.create(PERSISTENT_VOLUME_CLAIMS, {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'data-train', namespace: 'default' },
+      spec,
+    });
+    const job = replicatedJob('w');
+    const { template } = job.template.spec;
+    const containers = template.spec.containers.map((container) => ({
+      ...container,
+      volumeMounts: [{ name: 'data', mountPath: '/data' }],
+    }));
+    const mounting = {
+      ...job,
+      template: {
+        ...job.template,
+        spec: {
+          ...job.template.spec,
+          template: { ...template, spec: { ...template.spec, containers } },
+        },
+      },
+    };
+    const claim = {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'data' },
+      spec: { ...spec, resources: { requests: { storage: '2Gi' } } },
+    };
+    const status = await refusalOf(
+      jobSet(
+        { replicatedJobs: [mounting], volumeClaimPolicies: [{ templates: [claim] }] },
+        { name: 'train' },
+      ),
+    );
+    expect(status.details?.causes?.map(({ field }) => field)).toEqual([
+      'spec.volumeClaimPolicies[0].template[0].spec',
+      'spec.volumeClaimPolicies[0].retentionPolicy.whenDeleted',
+    ]);
+  });
+
+  test('keep to the feature gates of the operator', async () => {
+    world = await WebhookReplicas.start();
+    await world.add(1, { ...DEFAULT_FEATURE_GATES, InPlaceRestart: false });
+    const status = await refusalOf(
+      jobSet({ ...GOOD, failurePolicy: { restartStrategy: 'InPlaceRestart' } }),
+    );
+    expect(status.message).toContain('InPlaceRestart feature gate is disabled');
+  });
+});
+
+describe('Pods', () => {
+  const pod = (annotations: Readonly<Record<string, string>>) => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: `pod-${names++}`,
+      namespace: 'default',
+      labels: {
+        'jobset.sigs.k8s.io/jobset-name': 'train',
+        'jobset.sigs.k8s.io/job-key': 'key',
+      },
+      annotations: { 'jobset.sigs.k8s.io/jobset-name': 'train', ...annotations },
+    },
+    spec: { containers: [{ name: 'c', image: 'i' }] },
+  });
+  const EXCLUSIVE = { 'alpha.jobset.sigs.k8s.io/exclusive-topology': 'rack' };
+  const LEADER = { 'batch.kubernetes.io/job-completion-index': '0' };
+
+  test('of a JobSet get their priority as a label, and exclusive leaders their affinities', async () => {
+    world = await WebhookReplicas.start();
+    await world.add();
+    const plain = await world.client.create(PODS, pod({}));
+    expect(plain.metadata.labels).toMatchObject({ 'jobset.sigs.k8s.io/priority': '0' });
+    expect(plain.spec.affinity).toBeUndefined();
+    const leader = await world.client.create(PODS, pod({ ...EXCLUSIVE, ...LEADER }));
+    expect(leader.metadata.labels).toMatchObject({ 'jobset.sigs.k8s.io/priority': '0' });
+    expect(leader.spec.affinity?.podAntiAffinity).toBeDefined();
+    await expect(world.client.create(PODS, pod(EXCLUSIVE))).rejects.toMatchObject({
+      message: expect.stringContaining('admission webhook "vpod.kb.io" denied the request'),
+    });
+  });
+
+  test('depend on the operator only if they are exclusive', async () => {
+    world = await WebhookReplicas.start();
+    await world.add();
+    for (const replica of world.replicas) replica.handler = undefined;
+    const plain = await world.client.create(PODS, pod({}));
+    expect(plain.metadata.labels).not.toHaveProperty('jobset.sigs.k8s.io/priority');
+    await expect(world.client.create(PODS, pod({ ...EXCLUSIVE, ...LEADER }))).rejects.toMatchObject(
+      { code: 500, message: expect.stringContaining('mpod.kb.io') },
+    );
+    const bySelector = { 'alpha.jobset.sigs.k8s.io/node-selector': 'true' };
+    await world.client.create(PODS, pod({ ...EXCLUSIVE, ...bySelector }));
+  });
+});
+
+describe('what is published', () => {
+  test('is repaired when it was deleted or overwritten, and else left as people want it', async () => {
+    world = await WebhookReplicas.start();
+    await world.add();
+    const { client, server } = world;
+    await client.delete(MUTATING_WEBHOOK_CONFIGURATIONS, MUTATING);
+    const validating = await client.get(VALIDATING_WEBHOOK_CONFIGURATIONS, VALIDATING);
+    const [jobSets, pods] = validating.webhooks ?? [];
+    if (jobSets === undefined || pods === undefined) throw new Error('no webhooks');
+    await client.update(VALIDATING_WEBHOOK_CONFIGURATIONS, {
+      ...validating,
+      webhooks: [
+        {
+          ...jobSets,
+          failurePolicy: 'Ignore',
+          clientConfig: { ...jobSets.clientConfig, caBundle: otherAuthority() },
+        },
+      ],
+    });
+    await server.clock.advance(5_000);
+    const repaired = await client.get(VALIDATING_WEBHOOK_CONFIGURATIONS, VALIDATING);
+    expect(repaired.webhooks).toEqual([{ ...jobSets, failurePolicy: 'Ignore' }, pods]);
+    const { webhooks } = await client.get(MUTATING_WEBHOOK_CONFIGURATIONS, MUTATING);
+    expect(webhooks?.map(({ name }) => name)).toEqual([
+      'mjobset.kb.io',
+      'mpod.kb.io',
+      'mpodpriority.kb.io',
+    ]);
+    expect(await isAdmitted()).toBe(true);
+  });
+
+  test('is brought up to date when the operator starts', async () => {
+    world = await WebhookReplicas.start();
+    await world.add();
+    for (const { webhooks } of world.replicas.splice(0)) await webhooks.stop();
+    const { client } = world;
+    const before = await client.get(MUTATING_WEBHOOK_CONFIGURATIONS, MUTATING);
+    const outdated = before.webhooks?.slice(0, 1).map((one) => ({ ...one, timeoutSeconds: 1 }));
+    await client.update(MUTATING_WEBHOOK_CONFIGURATIONS, { ...before, webhooks: outdated ?? [] });
+    await world.add();
+    const after = await client.get(MUTATING_WEBHOOK_CONFIGURATIONS, MUTATING);
+    expect(after.webhooks).toEqual(before.webhooks);
+  });
+});
+
+/** What a person might write into a `caBundle`. */
+function otherAuthority(): string {
+  const clock = new VirtualClock();
+  const { certificate } = createCertificateAuthority({ commonName: 'other', clock });
+  return Buffer.from(certificate).toString('base64');
+}
+
+describe('certificates', () => {
+  test('are the same for all replicas, which start at the same time', async () => {
+    world = await WebhookReplicas.start();
+    await world.add(3);
+    expect(new Set(world.replicas.map(({ pair }) => pair?.certificate)).size).toBe(1);
+    expect(await trusted()).toHaveLength(1);
+    for (let i = 0; i < 6; i++) expect(await isAdmitted()).toBe(true);
+  });
+
+  test('change their authority without a call that fails', async () => {
+    world = await WebhookReplicas.start();
+    const { client, server } = world;
+    const old = agedCertificates(server.clock.now());
+    await client.create(SECRETS, secretOf(SECRET, old));
+    await world.add(2);
+    const [first] = await trusted();
+    expect(await trusted()).toEqual([first, ...old.authorities]);
+    for (const replica of world.replicas) expect(replica.pair).toEqual(old.serving);
+    for (let minute = 0; minute < 60; minute++) {
+      await server.clock.advance(60_000);
+      for (const _ of world.replicas) expect(await isAdmitted()).toBe(true);
+    }
+    for (const replica of world.replicas) expect(replica.pair).not.toEqual(old.serving);
+    expect(await trusted()).toEqual([first, ...old.authorities]);
+  });
+
+  test('are made anew when their Secret is deleted', async () => {
+    world = await WebhookReplicas.start();
+    await world.add(2);
+    const before = await trusted();
+    await world.client.delete(SECRETS, SECRET);
+    await world.server.clock.advance(5_000);
+    expect(await trusted()).not.toEqual(before);
+    for (const _ of world.replicas) expect(await isAdmitted()).toBe(true);
+  });
+});
+
+/** Certificates that serve for long enough, of an authority that has to be replaced now. */
+function agedCertificates(nowMs: number): WebhookCertificates {
+  const planned = (daysAgo: number, held?: WebhookCertificates): WebhookCertificates => {
+    const clock = new VirtualClock(nowMs - daysAgo * DAY_MS);
+    const needs = { hosts: ['hooks.lockstep-system.svc'], clock, isTrusted: () => true };
+    return planCertificates(held, needs).certificates;
+  };
+  return planned(10, planned(555));
+}
