@@ -38,13 +38,15 @@ export function planGroupRestart(planning: Planning): GroupStep {
     if (snapshot.answers.areJobsFresh !== true) return ask({ kind: 'FreshJobs' });
     return endUncharged(planning, group, 'Resumed');
   }
-  if (isScaling(planning, group)) return endUncharged(planning, group, 'Scaled');
   return strays(planning, group) ?? decide(planning, group) ?? failingStarts(planning, group);
 }
 
 function decide(planning: Planning, group: Group): GroupStep | undefined {
   const { witness } = planning.snapshot.answers;
   const decision = decideGroup(group);
+  const hasFailed = decision.kind === 'End' || decision.kind === 'ExamineNotice';
+  // A failure is charged, and judged by rules, although scaling would end the epoch as well.
+  if (!hasFailed && isScaling(planning, group)) return endUncharged(planning, group, 'Scaled');
   switch (decision.kind) {
     case 'End': {
       if (planning.successIsNear) return { kind: 'Nothing' };
