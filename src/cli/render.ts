@@ -69,10 +69,12 @@ function renderDocument(value: unknown): Rendered {
     ]);
   }
   const { value: known, pruned } = prune(WHOLE_JOBSET_SCHEMA, { metadata: {}, ...object });
-  const { jobSet, errors } = admitJobSet(known as JobSet, DEFAULT_FEATURE_GATES);
+  const { jobSet, schemaErrors, ruleErrors } = admitJobSet(known as JobSet, DEFAULT_FEATURE_GATES);
   const problems = [
     ...pruned.map((path) => `unknown field "${path}"`),
-    ...[...metadataErrors(jobSet, errors), ...errors].map(formatFieldError),
+    ...[...metadataErrors(jobSet, schemaErrors), ...schemaErrors, ...ruleErrors].map(
+      formatFieldError,
+    ),
   ];
   if (problems.length > 0) return refused(problems);
   const name = nameOrSample(jobSet.metadata);

@@ -15,10 +15,13 @@ import { JOBSET_SCHEMA } from './schema.ts';
 import type { ExistingClaims } from './validation/volume-claims.ts';
 import { validateJobSetCreate } from './validation.ts';
 
-/** `jobSet` has its defaults; whoever acts on it looks at `errors` first. */
+/** `jobSet` has its defaults; whoever acts on it looks at the errors first. */
 export interface AdmittedJobSet {
   readonly jobSet: JobSet;
-  readonly errors: readonly FieldError[];
+  /** What any server finds out by the definition. */
+  readonly schemaErrors: readonly FieldError[];
+  /** What only our webhooks know. */
+  readonly ruleErrors: readonly FieldError[];
 }
 
 /** The schema of a whole JobSet, metadata included. */
@@ -32,12 +35,13 @@ export function admitJobSet(
 ): AdmittedJobSet {
   const filled = applyDefaults(WHOLE_JOBSET_SCHEMA, given) as JobSet;
   const jobSet = defaultJobSet(filled, gates);
-  const errors = [
+  const schemaErrors = [
     ...validate(WHOLE_JOBSET_SCHEMA, jobSet),
     ...validateListTypes(WHOLE_JOBSET_SCHEMA, jobSet),
   ];
-  if (errors.some(isAboutShape)) return { jobSet, errors };
-  return { jobSet, errors: [...errors, ...validateJobSetCreate(jobSet, gates, claims)] };
+  const hasShape = !schemaErrors.some(isAboutShape);
+  const ruleErrors = hasShape ? validateJobSetCreate(jobSet, gates, claims) : [];
+  return { jobSet, schemaErrors, ruleErrors };
 }
 
 /** Rules rely on types and on required members, not on limits. */

@@ -81,6 +81,7 @@ describe('JobSets', () => {
     await world.add();
     const spec: JobSetSpec = {
       ...GOOD,
+      successPolicy: { operator: 'All', targetReplicatedJobs: ['nobody'] },
       failurePolicy: {
         rules: [
           { name: 'r', action: 'FailJobSet', onJobFailureMessagePatterns: ['('] },
@@ -93,11 +94,12 @@ describe('JobSets', () => {
     );
     expect(status).toMatchObject({ code: 422, reason: 'Invalid', details: { kind: 'JobSet' } });
     expect(status.details?.causes?.map(({ field }) => field)).toEqual([
+      'spec.successPolicy.targetReplicatedJobs[0]',
       'spec.failurePolicy.rules[0].onJobFailureMessagePatterns[0]',
       'spec.failurePolicy.rules[1].onJobFailureMessagePatterns[1]',
       'metadata.annotations[lockstep/restart-mode]',
     ]);
-    expect(status.message).toContain('admission webhook "vjobset.kb.io" denied the request: ');
+    expect(status.message).toContain('admission webhook "mjobset.kb.io" denied the request: ');
   });
 
   test('may not be changed where the API says so', async () => {

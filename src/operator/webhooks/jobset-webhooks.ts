@@ -1,3 +1,4 @@
+import { admitJobSet } from '../../jobset/admission.ts';
 import { restartRuleErrors } from '../../jobset/agent-mode.ts';
 import { defaultJobSet, withDefaults } from '../../jobset/defaults.ts';
 import type { FeatureGates } from '../../jobset/feature-gates.ts';
@@ -20,13 +21,20 @@ import type { Client } from '../../runtime/client.ts';
 import { forEachConcurrently } from '../../runtime/concurrency.ts';
 import type { AdmissionAnswer, AdmissionHandler } from './admission-handler.ts';
 
-/** Fills in what a new JobSet leaves out (spec 1.11). */
+/**
+ * Fills in what a new JobSet leaves out (spec 1.11). One that the validator would refuse is refused
+ * already here: the server asks the definition's rules in between, and the first that is broken
+ * would hide all that the validator has to say. What the schema alone finds is left to the server.
+ */
 export function jobSetMutator(gates: FeatureGates): AdmissionHandler {
   return async (request) => {
     const { operation, object } = request;
     // The schema is asked after this webhook, and says what is wrong with another spec.
     if (operation !== 'CREATE' || (object !== undefined && !hasSpec(object))) return ALLOWED;
-    return { kind: 'Allowed', object: defaultJobSet(jobSetIn(object), gates) };
+    const given = jobSetIn(object);
+    const { schemaErrors, ruleErrors } = admitJobSet(given, gates);
+    if (ruleErrors.length === 0) return { kind: 'Allowed', object: defaultJobSet(given, gates) };
+    throw invalid(JOBSETS, given.metadata.name ?? '', [...schemaErrors, ...ruleErrors]);
   };
 }
 
