@@ -4,7 +4,6 @@
  * speaks to the others only through the API, so that each could be swapped for the real one. What the
  * nodes have in common is the machine: one directory of hosts files, and one of claims' volumes.
  */
-
 import type { StringMap } from '../kube/meta.ts';
 import { failure } from '../kube/status.ts';
 import {

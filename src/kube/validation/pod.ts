@@ -11,6 +11,7 @@ import {
 } from '../names.ts';
 import type { Pod, PodSpec, PodTemplateSpec, Toleration } from '../pod.ts';
 import type { FieldError } from '../status.ts';
+import { affinityErrors } from './affinity.ts';
 import { containersErrors } from './container.ts';
 import { annotationsErrors, labelsErrors, objectMetaErrors } from './object-meta.ts';
 import { volumesErrors } from './volume.ts';
@@ -60,6 +61,7 @@ export function podSpecErrors(spec: PodSpec, path: string): FieldError[] {
     ...containersErrors(spec, path),
     ...hostNetworkErrors(spec, path),
     ...labelsErrors(spec.nodeSelector, `${path}.nodeSelector`),
+    ...affinityErrors(spec.affinity, `${path}.affinity`),
     ...schedulingGatesErrors(spec, `${path}.schedulingGates`),
     ...namesErrors(spec, path),
     ...deadlineErrors(spec, path),

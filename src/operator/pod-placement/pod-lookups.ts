@@ -45,8 +45,8 @@ export function startPodLookups(
   return new WatchedLookups(options);
 }
 
-/** An admission webhook has ten seconds by default, and two questions may be needed. */
-const QUESTION_TIMEOUT_MS = 4_000;
+/** An admission webhook has ten seconds by default, and three questions may be needed. */
+const QUESTION_TIMEOUT_MS = 3_000;
 /** Of one Job only the living leader is wanted; the rest are its failed predecessors. */
 const LEADERS_LIMIT = 500;
 const BY_JOB = 'job';
