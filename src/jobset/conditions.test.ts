@@ -38,6 +38,27 @@ test.each([
   expect(changed === before).toBe(JSON.stringify(before) === JSON.stringify(after));
 });
 
+test('the two of the startup policy: one that becomes True turns the other off in its place', () => {
+  const progress = { ...OLD, type: 'StartupPolicyInProgress', reason: 'P', message: 'p' } as const;
+  const completed = {
+    type: 'StartupPolicyCompleted',
+    status: 'True',
+    reason: 'C',
+    message: 'c',
+  } as const;
+  const done = changeCondition([progress], completed, NOW_MS);
+  const time = '2026-01-02T03:04:05Z';
+  expect(done).toEqual([
+    { ...progress, status: 'False' },
+    { ...completed, lastTransitionTime: time },
+  ]);
+  const { lastTransitionTime: _, ...again } = progress;
+  expect(changeCondition(done, again, NOW_MS)).toEqual([
+    { ...progress, lastTransitionTime: time },
+    { ...completed, status: 'False', lastTransitionTime: time },
+  ]);
+});
+
 test('a JobSet is finished by Completed or Failed that is True', () => {
   expect(isFinished(undefined)).toBe(false);
   expect(isFinished([{ ...OLD, type: 'Failed', status: 'False' }])).toBe(false);

@@ -51,9 +51,9 @@ export function converge(planning: Planning): Convergence {
   const service = network(planning);
   const created = mayCreateJobs(spec, children)
     ? jobCreations(planning, order, build)
-    : { actions: [], conflicts: [] };
+    : { actions: [], held: { conflicts: [], leaving: 0 } };
   reportStartup(planning.draft, spec, order);
-  const requeueAfterMs = reportConflicts(planning.draft, service.problem, created.conflicts);
+  const requeueAfterMs = reportConflicts(planning.draft, service.problem, created.held);
   return {
     actions: [
       ...tidyUp(planning),

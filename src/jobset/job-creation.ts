@@ -1,7 +1,9 @@
+import type { Job } from '../kube/job.ts';
+import type { Stored } from '../kube/meta.ts';
 import type { Action } from './convergence.ts';
 import type { DefaultedReplicatedJob } from './defaults.ts';
 import type { BuildJob } from './job-template.ts';
-import { jobConflict } from './name-conflict.ts';
+import { type HeldNames, heldNames } from './name-conflict.ts';
 import { jobName } from './naming.ts';
 import type { Planning } from './planning.ts';
 import { announceStart, type StartupOrder } from './startup-order.ts';
@@ -12,8 +14,7 @@ import { announceStart, type StartupOrder } from './startup-order.ts';
  */
 export interface JobCreations {
   readonly actions: readonly Action[];
-  /** Names that are held by Jobs of others, each in words. */
-  readonly conflicts: readonly string[];
+  readonly held: HeldNames;
 }
 
 export function jobCreations(
@@ -24,7 +25,7 @@ export function jobCreations(
   const { snapshot, spec } = planning;
   const taken = new Set(snapshot.jobs.map(({ metadata }) => metadata.name));
   const actions: Action[] = [];
-  const conflicts: string[] = [];
+  const holders: Stored<Job>[] = [];
   for (const replicatedJob of spec.replicatedJobs) {
     if (!startable.has(replicatedJob.name)) continue;
     const missing = missingIndexes(planning, replicatedJob, taken);
@@ -32,16 +33,13 @@ export function jobCreations(
       const holder = snapshot.surroundings.jobNamed(name);
       if (holder === undefined) {
         actions.push({ kind: 'CreateJob', job: build(replicatedJob, index) });
-        continue;
-      }
-      const conflict = jobConflict(holder, snapshot.jobSet.metadata.name);
-      if (conflict !== undefined) conflicts.push(conflict);
+      } else holders.push(holder);
     }
     if (missing.length > 0 && missing.length === replicatedJob.replicas) {
       announceStart(planning.draft, spec, replicatedJob);
     }
   }
-  return { actions, conflicts };
+  return { actions, held: heldNames(holders, snapshot.jobSet.metadata.name) };
 }
 
 function missingIndexes(

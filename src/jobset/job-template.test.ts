@@ -121,3 +121,32 @@ describe('a child Job', () => {
     expect(SPEC).toEqual(before);
   });
 });
+
+describe('what only some Jobs have', () => {
+  const labelsOf = (more: Partial<JobBlueprint>) => job(SPEC, 1, 2, more).metadata.labels ?? {};
+
+  test('job-restart-attempt is the attempt of that Job alone, with the gate (spec 2.1)', () => {
+    const key = 'jobset.sigs.k8s.io/job-restart-attempt';
+    expect(labelsOf({})).not.toHaveProperty([key]);
+    expect(labelsOf({ jobRestarts: new Map() })).toMatchObject({ [key]: '0' });
+    const jobRestarts = new Map([['workers', [0, 0, 3]]]);
+    const { metadata, spec } = job(SPEC, 1, 2, { jobRestarts });
+    expect(metadata.labels).toMatchObject({ [key]: '3' });
+    expect(spec.template.metadata?.annotations).toMatchObject({ [key]: '3' });
+  });
+
+  test('exclusive placement is an annotation of Job and Pods, never a label (spec 2.2, 2.3)', () => {
+    const topology = 'alpha.jobset.sigs.k8s.io/exclusive-topology';
+    const strategy = 'alpha.jobset.sigs.k8s.io/node-selector';
+    const annotations = { [topology]: 'rack', [strategy]: '' };
+    const { metadata, spec } = job(SPEC, 1, 2, { annotations });
+    expect(metadata.annotations).toMatchObject(annotations);
+    expect(metadata.labels).not.toHaveProperty([topology]);
+    expect(spec.template.metadata?.annotations).toMatchObject(annotations);
+    expect(spec.template.spec.nodeSelector).toEqual({
+      'alpha.jobset.sigs.k8s.io/namespaced-job': 'ml_train-workers-2',
+    });
+    const plain = job(SPEC, 1, 2, { annotations: { [topology]: 'rack' } });
+    expect(plain.spec.template.spec.nodeSelector).toBeUndefined();
+  });
+});

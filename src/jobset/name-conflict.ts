@@ -8,27 +8,43 @@ import type { StatusDraft } from './status-draft.ts';
  * nothing else, a Service that does not lead to the JobSet's Pods leaves them without DNS names. Both
  * are said in an Event and a condition, and looked at again.
  */
-export function jobConflict(holder: Stored<Job>, jobSet: string): string | undefined {
-  const { name, deletionTimestamp } = holder.metadata;
-  // Its name is free in a moment, or whenever its finalizers are done.
-  if (deletionTimestamp !== undefined) return undefined;
-  const owner = controllerOf(holder.metadata);
-  // Of a JobSet of this name that is gone: the garbage collector is on its way.
-  if (owner?.kind === JOBSETS.kind && owner.name === jobSet) return undefined;
-  const whose = owner === undefined ? 'nobody' : `${owner.kind} ${owner.name}`;
-  return `Job ${name} exists and is controlled by ${whose}`;
+export interface HeldNames {
+  /** Each in words. */
+  readonly conflicts: readonly string[];
+  /** Names that will be free without anybody's doing. */
+  readonly leaving: number;
+}
+
+export function heldNames(holders: readonly Stored<Job>[], jobSet: string): HeldNames {
+  const staying = holders.filter((holder) => !isLeaving(holder, jobSet));
+  return {
+    conflicts: staying.map(({ metadata }) => {
+      const owner = controllerOf(metadata);
+      const whose = owner === undefined ? 'nobody' : `${owner.kind} ${owner.name}`;
+      return `Job ${metadata.name} exists and is controlled by ${whose}`;
+    }),
+    leaving: holders.length - staying.length,
+  };
+}
+
+/** It is being deleted, or of a JobSet of this name that is gone and awaits garbage collection. */
+function isLeaving({ metadata }: Stored<Job>, jobSet: string): boolean {
+  const owner = controllerOf(metadata);
+  const isOfPredecessor = owner?.kind === JOBSETS.kind && owner.name === jobSet;
+  return metadata.deletionTimestamp !== undefined || isOfPredecessor;
 }
 
 /** Returns after how long to look again. */
 export function reportConflicts(
   draft: StatusDraft,
   service: string | undefined,
-  jobs: readonly string[],
+  { conflicts: jobs, leaving }: HeldNames,
 ): number | undefined {
+  const againMs = leaving > 0 ? LEAVING_RECHECK_MS : RECHECK_MS;
   if (service === undefined && jobs.length === 0) {
     const message = 'all names are free or held by the JobSet';
     draft.clear({ type: 'NameConflict', reason: 'NoConflict', message });
-    return undefined;
+    return leaving > 0 ? againMs : undefined;
   }
   const more = jobs.length > MAX_NAMED ? [`and ${jobs.length - MAX_NAMED} more Jobs`] : [];
   const problems = [...(service === undefined ? [] : [service]), ...jobs.slice(0, MAX_NAMED)];
@@ -41,10 +57,11 @@ export function reportConflicts(
     },
     'Warning',
   );
-  return RECHECK_MS;
+  return againMs;
 }
 
 /** A message names this many Jobs; a condition's message has room for no thousand. */
 const MAX_NAMED = 5;
 /** Nobody tells us when an object that is not ours goes away. */
 const RECHECK_MS = 10_000;
+const LEAVING_RECHECK_MS = 1000;

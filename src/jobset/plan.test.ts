@@ -5,20 +5,22 @@ import {
   storedJob,
   storedJobSet,
 } from '../../test/fixtures/jobset-objects.ts';
+import {
+  conditionsOf,
+  COMPLETE as DONE,
+  FAILED,
+  kindsOf,
+  NOW_MS,
+  planOf as planFor,
+  ZERO,
+} from '../../test/fixtures/planned.ts';
 import type { JobStatus } from '../kube/job.ts';
 import type { Stored } from '../kube/meta.ts';
-import { DEFAULT_FEATURE_GATES } from './feature-gates.ts';
 import type { JobSet, JobSetSpec, JobSetStatus } from './jobset.ts';
-import { MemberCounts } from './members.ts';
-import { type Plan, plan } from './plan.ts';
+import type { Plan } from './plan.ts';
 import type { Snapshot } from './snapshot.ts';
 
-const NOW_MS = Date.parse('2026-01-01T01:00:00Z');
-const FAILED: JobStatus = {
-  conditions: [{ type: 'Failed', status: 'True', lastTransitionTime: '2026-01-01T00:30:00Z' }],
-};
-const COMPLETE: JobStatus = { conditions: [{ type: 'Complete', status: 'True' }], succeeded: 2 };
-const ZERO = { ready: 0, succeeded: 0, failed: 0, active: 0, suspended: 0 };
+const COMPLETE: JobStatus = { ...DONE, succeeded: 2 };
 
 function jobSetWith(
   spec: Partial<JobSetSpec>,
@@ -38,32 +40,9 @@ const BEGUN: JobSetStatus = {
 };
 const JOB = storedJob('train-w-0', 'w', { pods: 2 });
 
+/** With one Job that runs. */
 function planOf(jobSet: Stored<JobSet>, more: Partial<Snapshot> = {}): Plan {
-  return plan({
-    jobSet,
-    jobs: [JOB],
-    members: new MemberCounts(),
-    vanished: [],
-    surroundings: SURROUNDINGS,
-    answers: {},
-    knowledge: {
-      isDismissed: () => false,
-      isKnownStray: () => false,
-      countersDifferSinceMs: undefined,
-    },
-    agent: { image: 'agent' },
-    gates: DEFAULT_FEATURE_GATES,
-    nowMs: NOW_MS,
-    ...more,
-  });
-}
-
-function conditionsOf({ status }: Plan): readonly string[] {
-  return (status?.conditions ?? []).map((c) => `${c.type}=${c.status} ${c.reason}`);
-}
-
-function kindsOf({ actions }: Plan): readonly string[] {
-  return actions.map((action) => action.kind);
+  return planFor(jobSet, { jobs: [JOB], ...more });
 }
 
 describe('a JobSet that runs', () => {

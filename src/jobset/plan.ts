@@ -1,4 +1,6 @@
 import { formatFieldErrors } from '../kube/field-error.ts';
+import { reportAgents } from './agent-guarantees.ts';
+import { restartRuleErrors } from './agent-mode.ts';
 import { reportBypass } from './bypass.ts';
 import { askedOf, classifyJobs } from './child-jobs.ts';
 import { isFinished } from './conditions.ts';
@@ -138,7 +140,7 @@ function planFinished(planning: Planning): Step | undefined {
 function planRejected(planning: Planning): Step | undefined {
   const { snapshot, spec, draft, stages } = planning;
   const { jobSet } = snapshot;
-  const errors = validateJobSet(jobSet, spec);
+  const errors = [...validateJobSet(jobSet, spec), ...restartRuleErrors(spec, snapshot.agent)];
   if (errors.length > 0) {
     const message = formatFieldErrors(errors);
     draft.condition(
@@ -149,6 +151,7 @@ function planRejected(planning: Planning): Step | undefined {
   }
   draft.clear({ type: 'Rejected', reason: 'ValidSpec', message: 'the spec is valid' });
   reportBypass(planning);
+  reportAgents(draft, spec, stages !== undefined);
   countFirstExecution(planning);
   if (jobSet.status?.restarts !== undefined) return undefined;
   // The first status says what a JobSet starts from, so that no agent has to guess.

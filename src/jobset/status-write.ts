@@ -27,7 +27,7 @@ export function completeStatus(planning: Planning, keepsCounters: boolean): Coun
     stages !== undefined && !spec.suspend && isConverging(groupOf(planning, stages)),
   );
   const isDue =
-    isRecordUrgent(before.replicatedJobsStatus, children) ||
+    isRecordUrgent(before.replicatedJobsStatus, counters, children) ||
     (draft.isChanged ? !keepsCounters : waitMs === 0);
   if (differ && isDue) {
     const others = draft.status.replicatedJobsStatus ?? [];

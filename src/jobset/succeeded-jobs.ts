@@ -96,22 +96,25 @@ export function succeededCounts(
   return counts;
 }
 
-/** Whether a success would be lost if the status were not written now. */
+/**
+ * Whether a success would be lost if `counted` were not written now: it is not in `stored`, and its
+ * Job is gone or can go at any moment.
+ */
 export function isRecordUrgent(
   stored: readonly ReplicatedJobStatus[] | undefined,
+  counted: readonly ReplicatedJobStatus[],
   children: ChildJobs,
 ): boolean {
-  const goingAway = children.successful.filter(isGoingAway);
-  if (children.gone.size === 0 && goingAway.length === 0) return false;
-  const recorded = new Map<string, ReadonlySet<number>>();
-  for (const [name, text] of recordedSuccesses(stored))
-    recorded.set(name, new Set(indexesOf(text)));
-  const isRecorded = (name: string, index: number): boolean =>
-    recorded.get(name)?.has(index) === true;
-  for (const [name, indexes] of children.gone) {
-    for (const index of indexes) if (!isRecorded(name, index)) return true;
+  const atRisk = new Set(children.gone.keys());
+  for (const job of children.successful) {
+    if (isGoingAway(job)) atRisk.add(replicatedJobOf(job) ?? '');
   }
-  return goingAway.some((job) => !isRecorded(replicatedJobOf(job) ?? '', jobIndexOf(job)));
+  if (atRisk.size === 0) return false;
+  const recorded = recordedSuccesses(stored);
+  return counted.some(
+    ({ name, succeededIndexes = '' }) =>
+      atRisk.has(name) && succeededIndexes !== (recorded.get(name) ?? ''),
+  );
 }
 
 function isGoingAway({ metadata, spec }: Stored<Job>): boolean {
