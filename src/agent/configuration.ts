@@ -22,6 +22,7 @@ import {
   ENV_RESTART_RULES,
   ENV_ROOT,
   ENV_STOP_GRACE_SECONDS,
+  ONLY_CANONICAL_ENV,
   UPSTREAM_BARRIER_PATH,
   UPSTREAM_BARRIER_PORT,
   UPSTREAM_DEFAULT_RESTART_EXIT_CODE,
@@ -113,7 +114,7 @@ export function readConfiguration(
   if (first === '--help' || first === '-h') return { type: 'Help' };
   if (first === '--version') return { type: 'Version' };
   const read = new EnvironmentReader(environment);
-  const dialect = ONLY_OURS.some((name) => read.optional(name) !== undefined)
+  const dialect = ONLY_CANONICAL_ENV.some((name) => read.optional(name) !== undefined)
     ? 'Canonical'
     : 'Upstream';
   const own = argumentsOf(first, command, read);
@@ -139,9 +140,6 @@ export function readConfiguration(
     ? { type: 'Errors', errors: read.errors }
     : { type: 'Configuration', configuration };
 }
-
-/** Upstream's agent knows none of these. */
-const ONLY_OURS = [ENV_NAMESPACE, ENV_JOBSET_UID, ENV_EXIT_CODE] as const;
 
 /** In what the dialects differ. */
 type Specific = Pick<

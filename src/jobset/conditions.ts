@@ -14,6 +14,7 @@ export type ConditionType =
   | 'StartupPolicyCompleted'
   | 'RestartingJobSet'
   | 'RestartingInPlace'
+  | 'GuaranteesReduced'
   | 'InPlaceRestartBypassed'
   | 'Rejected'
   | 'NameConflict';

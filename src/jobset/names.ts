@@ -90,6 +90,9 @@ export const ENV_WORKER = 'LOCKSTEP_WORKER';
 
 /** Upstream's name of `RESTART_POD_IN_PLACE_EXIT_CODE`; a container that has it is an agent. */
 export const UPSTREAM_ENV_EXIT_CODE = 'IN_PLACE_RESTART_EXIT_CODE';
+/** An agent for which one of these is set speaks the canonical dialect; upstream's has none of them. */
+export const ONLY_CANONICAL_ENV = [ENV_NAMESPACE, ENV_JOBSET_UID, ENV_EXIT_CODE] as const;
+
 /** Upstream: the worker as a line of shell, which makes the agent a supervisor. */
 export const UPSTREAM_ENV_WORKER_COMMAND = 'WORKER_COMMAND';
 /** Upstream: where the sidecar's startup probe asks. */

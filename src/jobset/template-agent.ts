@@ -8,6 +8,7 @@ import {
   AGENT_CONTAINER,
   AGENT_CONTAINER_NAME,
   ENV_EXIT_CODE,
+  ONLY_CANONICAL_ENV,
   UPSTREAM_AGENT_CONTAINER_NAME,
   UPSTREAM_ENV_EXIT_CODE,
 } from './names.ts';
@@ -29,6 +30,11 @@ function looksLikeAgent(container: Container): boolean {
       (variable) => variable.name === ENV_EXIT_CODE || variable.name === UPSTREAM_ENV_EXIT_CODE,
     )
   );
+}
+
+/** Whether our agent, started in this container, would take upstream's environment for its own. */
+export function speaksUpstreamsDialect({ env = [] }: Container): boolean {
+  return !env.some(({ name }) => ONLY_CANONICAL_ENV.some((ours) => ours === name));
 }
 
 /** What is wrong with the agent of a template, in words for its owner; undefined: nothing. */

@@ -15,6 +15,7 @@ describe('flags of the operator', () => {
         featureGates: DEFAULT_FEATURE_GATES,
         installCrd: false,
         agentImage: 'lockstep/agent:1.2.3',
+        nativeRestartRules: false,
         leaderElect: false,
         leaderElectionId: '6d4f6a47.jobset.x-k8s.io',
         logLevel: 'info',

@@ -12,6 +12,7 @@ export interface OperatorFlags {
   readonly installCrd: boolean;
   readonly agentImage: string;
   readonly agentCommand?: string;
+  readonly nativeRestartRules: boolean;
   readonly featureGates: FeatureGates;
   readonly webhookBindAddress: BindAddress | 'off';
   readonly installWebhooks: boolean;
@@ -83,6 +84,11 @@ function operatorCommand(version: string): Command {
     .option('--install-crd', 'create or update the JobSet CRD first', false)
     .option('--agent-image <image>', 'image of injected agents', `lockstep/agent:${version}`)
     .option('--agent-command <program>', `program of injected agents (default: "${AGENT_COMMAND}")`)
+    .option(
+      '--native-restart-rules',
+      'the nodes know the action Terminate of restart rules, as those of `lockstep up` do',
+      false,
+    )
     .option(
       '--feature-gates <gates>',
       `name=true or name=false, separated by commas; all are true by default: ${GATES.join(', ')}`,

@@ -169,6 +169,7 @@ function webhooksOf(
   return startWebhooks({
     ...runtime,
     gates: flags.featureGates,
+    nativeRestartRules: flags.nativeRestartRules,
     namespace: flags.namespace,
     operatorNamespace: namespace,
     secretName: flags.webhookSecretName,

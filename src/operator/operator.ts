@@ -40,6 +40,8 @@ export interface OperatorConfig {
   readonly agentImage: string;
   /** Program of injected agents, by default `lockstep-agent`. */
   readonly agentCommand?: string;
+  /** Whether nodes know `Terminate`; by default they do not, as those of Kubernetes. */
+  readonly nativeRestartRules?: boolean;
   /** All namespaces when absent. */
   readonly namespace?: string;
   readonly gates?: FeatureGates;
@@ -259,9 +261,11 @@ function trueConditions({ status }: Job): string {
   return conditions.map((condition) => `${condition.type}=${condition.status}`).join();
 }
 
-function agentProgram({ agentImage, agentCommand }: OperatorConfig): AgentProgram {
+function agentProgram(config: OperatorConfig): AgentProgram {
+  const { agentImage, agentCommand, nativeRestartRules = false } = config;
   return {
     image: agentImage,
+    nativeRestartRules,
     ...(agentCommand === undefined ? {} : { command: agentCommand }),
   };
 }
