@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createWebhookTransports } from '../../src/cluster/apiserver/adapters/webhook-transports.ts';
 import { createApiServer } from '../../src/cluster/apiserver/api-server.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
 import { LEASES } from '../../src/kube/lease.ts';
@@ -43,7 +44,12 @@ beforeAll(async () => {
     usages: ['client'],
     days: 1,
   });
-  const api = createApiServer({ ...runtime, storage: new MemoryStorage() });
+  const webhooks = createWebhookTransports();
+  const api = createApiServer({
+    ...runtime,
+    storage: new MemoryStorage(),
+    webhookTransport: webhooks.to,
+  });
   await api.start();
   const http = await startHttpServer({
     handler: api.handler,
@@ -89,6 +95,7 @@ beforeAll(async () => {
   };
   await writeFile(kubeconfig, JSON.stringify(config));
   stop = async () => {
+    webhooks.close();
     transport.close();
     await http.close();
     await api.close();
@@ -144,6 +151,62 @@ test('installs the CRD, serves health, makes Jobs, and ends cleanly within 2 s o
     child.kill('SIGTERM');
   }
   // It ends itself by force after 1.9 s, with another exit code.
+  expect(await exited).toEqual([0, null]);
+});
+
+test('answers admission webhooks over TLS while it waits to lead, and ends in time', async () => {
+  const webhooks = ['--webhook-bind-address', '127.0.0.1:0', '--install-webhooks'];
+  const health = ['--health-probe-bind-address', '127.0.0.1:0'];
+  // Another leads all the time, but webhooks serve on every replica.
+  const election = ['--leader-elect', '--leader-election-namespace', 'default'];
+  await client.create(LEASES, {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name: 'held', namespace: 'default' },
+    spec: { holderIdentity: 'another', leaseDurationSeconds: 3_600 },
+  });
+  const flags = [...webhooks, ...health, ...election, '--leader-election-id', 'held'];
+  const child = startOperator('--kubeconfig', kubeconfig, ...flags);
+  const exited = once(child, 'exit');
+  try {
+    const { url } = await logged(child, '"what":"health"');
+    while ((await fetch(`${url}/readyz`)).status !== 200);
+    expect(await (await fetch(`${url}/readyz?verbose`)).text()).toContain('[+]webhooks ok');
+
+    const rule = (index: number) => ({
+      name: `rule${index}`,
+      action: 'FailJobSet' as const,
+      onJobFailureMessagePatterns: ['*'],
+    });
+    const jobSet = {
+      apiVersion: 'jobset.x-k8s.io/v1alpha2',
+      kind: 'JobSet',
+      metadata: { name: 'refused', namespace: 'default' },
+      spec: {
+        replicatedJobs: [replicatedJob('w')],
+        failurePolicy: { rules: [rule(0), rule(1)] },
+      },
+    };
+    await expect(client.create(JOBSETS, jobSet)).rejects.toMatchObject({
+      status: {
+        code: 422,
+        reason: 'Invalid',
+        details: {
+          kind: 'JobSet',
+          causes: [
+            { field: 'spec.failurePolicy.rules[0].onJobFailureMessagePatterns[0]' },
+            { field: 'spec.failurePolicy.rules[1].onJobFailureMessagePatterns[0]' },
+          ],
+        },
+      },
+    });
+    const accepted = { ...jobSet, spec: { replicatedJobs: [replicatedJob('w')] } };
+    const created = await client.create(JOBSETS, accepted);
+    expect(created.spec.successPolicy).toEqual({ operator: 'All' });
+  } finally {
+    // The API server keeps its connections to the webhooks open.
+    child.kill('SIGTERM');
+  }
   expect(await exited).toEqual([0, null]);
 });
 
