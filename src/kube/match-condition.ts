@@ -4,7 +4,7 @@
  * requests are matched, so that both mean the same.
  */
 import { type CelVariables, type Compilation, compileExpression } from './cel/expression.ts';
-import { anything, boolean, list, map, object, string } from './schema/builders.ts';
+import { boolean, int64, list, map, object, string } from './schema/builders.ts';
 
 export type CompiledMatchCondition = Compilation;
 
@@ -22,6 +22,19 @@ export function compileMatchCondition(source: string): CompiledMatchCondition {
 
 const GROUP_VERSION_KIND = object({ group: string(), version: string(), kind: string() });
 const GROUP_VERSION_RESOURCE = object({ group: string(), version: string(), resource: string() });
+
+/** Every member that the options of a creation, an update or a deletion can have. */
+const OPTIONS = object({
+  kind: string(),
+  apiVersion: string(),
+  dryRun: list(string()),
+  fieldManager: string(),
+  fieldValidation: string(),
+  gracePeriodSeconds: int64(),
+  orphanDependents: boolean(),
+  propagationPolicy: string(),
+  preconditions: object({ uid: string(), resourceVersion: string() }),
+});
 
 /** `AdmissionRequest` without the objects, which are variables of their own. */
 const REQUEST = object({
@@ -41,7 +54,7 @@ const REQUEST = object({
     extra: map(list(string())),
   }),
   dryRun: boolean(),
-  options: anything(),
+  options: OPTIONS,
 });
 
 const VARIABLES: CelVariables = { object: 'dyn', oldObject: 'dyn', request: REQUEST };

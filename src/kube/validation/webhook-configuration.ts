@@ -25,18 +25,20 @@ export interface WebhookConfiguration extends KubeObject {
  * what is expected, and not only that something is missing.
  */
 export function defaultWebhookConfiguration<T extends JsonObject>(configuration: T): T {
-  return withItems(configuration, 'webhooks', (webhook) =>
-    withItems(
-      withDefaults(webhook, {
-        name: '',
-        clientConfig: {},
-        sideEffects: '',
-        admissionReviewVersions: [],
-      }),
-      'matchConditions',
-      (condition) => withDefaults(condition, { name: '', expression: '' }),
-    ),
-  );
+  return withItems(configuration, 'webhooks', (webhook) => {
+    const whole = withDefaults(webhook, {
+      name: '',
+      clientConfig: {},
+      sideEffects: '',
+      admissionReviewVersions: [],
+    });
+    const ruled = withItems(whole, 'rules', (rule) =>
+      withDefaults(rule, { operations: [], apiGroups: [], apiVersions: [], resources: [] }),
+    );
+    return withItems(ruled, 'matchConditions', (condition) =>
+      withDefaults(condition, { name: '', expression: '' }),
+    );
+  });
 }
 
 export function webhookConfigurationErrors(configuration: WebhookConfiguration): FieldError[] {

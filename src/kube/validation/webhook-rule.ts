@@ -8,7 +8,7 @@ const OPERATIONS: readonly string[] = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDA
 const SCOPES: readonly string[] = ['*', 'Cluster', 'Namespaced'];
 
 export function webhookRuleErrors(rule: WebhookRule, path: string): FieldError[] {
-  const { operations = [], apiGroups = [], apiVersions = [], resources = [], scope = '*' } = rule;
+  const { operations, apiGroups, apiVersions, resources, scope = '*' } = rule;
   return [
     ...listErrors(operations, `${path}.operations`, 'operations'),
     ...operations.flatMap((operation, at) =>

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../../kube/json-value.ts';
+import type { JsonObject } from '../../../kube/json-value.ts';
 import { handlerTransport } from '../../../runtime/memory/memory-transport.ts';
 import type { HttpRequest, HttpResponse, Transport } from '../../../runtime/ports/transport.ts';
 import { TestServer } from '../test-server.ts';
@@ -26,10 +26,7 @@ export class TestWebhooks {
   readonly transport = (endpoint: WebhookEndpoint): Transport =>
     handlerTransport(async (request) => {
       const name = new URL(`${endpoint.server}${request.path}`).pathname.slice(1);
-      const body: unknown = JSON.parse(Buffer.from(request.body ?? []).toString());
-      if (!isJsonObject(body)) throw new Error('a webhook was asked something that is no object');
-      const asked = body['request'] as unknown as SentRequest;
-      this.asked.push({ name, path: request.path, endpoint, request: asked });
+      this.asked.push({ name, path: request.path, endpoint, request: requestIn(request) });
       const answer = this.#answers.get(name);
       if (answer === undefined) throw new Error(`nobody answers as ${name}`);
       return answer(request);
@@ -38,12 +35,12 @@ export class TestWebhooks {
   /** Answers as the webhook `name`. */
   on(name: string, answer: Answer): void {
     this.#answers.set(name, async ({ body, signal }) => {
-      const review = JSON.parse(Buffer.from(body ?? []).toString());
-      const response = { uid: review.request.uid, allowed: true };
+      const request = requestIn({ body });
+      const response = { uid: request.uid, allowed: true };
       return json(200, {
         kind: 'AdmissionReview',
         apiVersion: 'admission.k8s.io/v1',
-        response: { ...response, ...(await answer(review.request, signal)) },
+        response: { ...response, ...(await answer(request, signal)) },
       });
     });
   }
@@ -54,8 +51,7 @@ export class TestWebhooks {
     answer: (uid: string) => { readonly status?: number; readonly body: unknown },
   ): void {
     this.#answers.set(name, async ({ body }) => {
-      const review = JSON.parse(Buffer.from(body ?? []).toString());
-      const { status = 200, body: value } = answer(review.request.uid);
+      const { status = 200, body: value } = answer(requestIn({ body }).uid);
       return json(status, value);
     });
   }
@@ -72,6 +68,10 @@ export class TestWebhooks {
     if (only === undefined || asked.length > 1) throw new Error(`${asked.length} requests`);
     return only;
   }
+}
+
+function requestIn({ body }: Pick<HttpRequest, 'body'>): SentRequest {
+  return JSON.parse(Buffer.from(body ?? []).toString()).request;
 }
 
 function json(status: number, value: unknown): HttpResponse {
