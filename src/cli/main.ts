@@ -55,7 +55,7 @@ program
   .option(
     '--topology <label=count>',
     'give the nodes a label with so many values, spread evenly: rack=4; may be repeated',
-    (text: string, before: readonly string[] = []) => [...before, text],
+    (text: string, before: readonly string[] | undefined) => [...(before ?? []), text],
   )
   .action(async (flags: UpFlags) => {
     const parsed = parseUpFlags(flags);

@@ -60,4 +60,14 @@ describe('addresses of Pods', () => {
     addresses.release('a');
     expect(addresses.claimPorts('b', [7070, 9090])).toBeUndefined();
   });
+
+  it('that all nodes share leave each port to one Pod of all nodes', () => {
+    const [one, other] = [new PodAddresses(SHARED), new PodAddresses(SHARED)];
+    expect(one.claimPorts('a', [8080, 9090])).toBeUndefined();
+    expect(other.claimPorts('b', [7070, 8080])).toBe(8080);
+    expect(one.claimPorts('a', [8080])).toBeUndefined();
+    one.release('a');
+    expect(other.claimPorts('b', [7070, 8080])).toBeUndefined();
+    other.release('b');
+  });
 });
