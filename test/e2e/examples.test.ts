@@ -236,13 +236,20 @@ const RUNS: Readonly<Record<string, () => Promise<void>>> = {
   },
 };
 
+/** Examples that need the nodes for themselves: Pods of other JobSets keep a rack from being exclusive. */
+const ALONE = new Set(['exclusive-placement']);
+const [alone, together] = [true, false].map((isAlone) =>
+  Object.entries(RUNS).filter(([name]) => ALONE.has(name) === isAlone),
+);
+
 describe('the example of', () => {
   it('every policy is tried', () => {
     const files = readdirSync(DIRECTORY).map((file) => file.replace('.yaml', ''));
     expect(files.sort()).toEqual(Object.keys(RUNS).sort());
   });
 
-  it.concurrent.each(Object.entries(RUNS))('%s', (_, example) => example());
+  it.each(alone ?? [])('%s', (_, example) => example());
+  it.concurrent.each(together ?? [])('%s', (_, example) => example());
 
   it.concurrent('exit codes: one that is fatal fails the JobSet at once', async () => {
     const name = 'fatal';
