@@ -3,12 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { PodAddresses, PortClaims } from './network.ts';
 
 const OWN = { type: 'own-addresses', hostIP: '127.9.0.1', podCIDR: '127.9.0.0/16' } as const;
-const SHARED = {
-  type: 'shared-address',
-  hostIP: '127.0.0.1',
-  claims: new PortClaims(),
-  freePort: async () => 1,
-} as const;
+const sharedAddress = () =>
+  ({
+    type: 'shared-address',
+    hostIP: '127.0.0.1',
+    claims: new PortClaims(),
+    freePort: async () => 1,
+  }) as const;
 
 describe('addresses of Pods', () => {
   it('are kept by a Pod, and given out again last', () => {
@@ -52,7 +53,7 @@ describe('addresses of Pods', () => {
   });
 
   it('are one where the system has no more, and then ports are claimed', () => {
-    const addresses = new PodAddresses(SHARED);
+    const addresses = new PodAddresses(sharedAddress());
     expect([addresses.allocate('a'), addresses.allocate('b')]).toEqual(['127.0.0.1', '127.0.0.1']);
     expect(addresses.claimPorts('a', [8080, 9090])).toBeUndefined();
     expect(addresses.claimPorts('a', [8080])).toBeUndefined();
@@ -62,7 +63,8 @@ describe('addresses of Pods', () => {
   });
 
   it('that all nodes share leave each port to one Pod of all nodes', () => {
-    const [one, other] = [new PodAddresses(SHARED), new PodAddresses(SHARED)];
+    const network = sharedAddress();
+    const [one, other] = [new PodAddresses(network), new PodAddresses(network)];
     expect(one.claimPorts('a', [8080, 9090])).toBeUndefined();
     expect(other.claimPorts('b', [7070, 8080])).toBe(8080);
     expect(one.claimPorts('a', [8080])).toBeUndefined();
