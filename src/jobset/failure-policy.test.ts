@@ -59,6 +59,7 @@ function conditions({ status }: Plan): readonly string[] {
   return (status?.conditions ?? []).map((c) => `${c.type} ${c.reason}: ${c.message}`);
 }
 
+const ZERO = { ready: 0, succeeded: 0, failed: 0, active: 0, suspended: 0 };
 const FIRST = '(first failed job: train-a-0)';
 
 describe('4.11 actions', () => {
@@ -281,7 +282,8 @@ describe('4.11 restarts of one Job', () => {
       'of single Jobs, everywhere',
       {
         replicatedJobsStatus: ['a', 'b'].map((name) => ({
-          ...{ name, ready: 0, succeeded: 0, failed: 0, active: 0, suspended: 0 },
+          name,
+          ...ZERO,
           jobRestarts: [7, 0],
           jobRestartsCountTowardsMax: [0, 1],
         })),

@@ -260,7 +260,9 @@ describe('containers that crash before the barrier (H8)', () => {
     const failing = storedJob('train-a-0', 'a', { pods: 2, status: { failed: 11 } });
     const status = statusAt(4, 4, {
       replicatedJobsStatus: ['a', 'b'].map((name) => ({
-        ...{ name, ...ZERO, syncedEpoch: 4 },
+        name,
+        ...ZERO,
+        syncedEpoch: 4,
         ...(name === 'a' ? { failedPods: [7] } : {}),
       })),
     });

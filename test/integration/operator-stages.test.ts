@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { JobSetSpec } from '../../src/jobset/jobset.ts';
 import { JOBS } from '../../src/kube/job.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
-import { TrainingGroup } from './training-group.fixture.ts';
+import { supervised, TrainingGroup } from './training-group.fixture.ts';
 
 let group: TrainingGroup;
 
@@ -179,6 +179,61 @@ describe('rules for workers (H7)', () => {
     expect(a).toMatchObject({ jobRestarts: [1], jobRestartsCountTowardsMax: [1] });
     const { restartHistory } = status ?? {};
     expect(restartHistory).toHaveLength(1);
+  });
+});
+
+describe('Pods that fail before the barrier, over and over (H8)', () => {
+  /** Lets the Pods of slot 1 fail as soon as they run, `times` times. */
+  async function crash(times: number): Promise<void> {
+    const { cluster } = group;
+    const crashed = new Set<string>();
+    // The Job controller makes the next one later and later.
+    for (let waits = 0; waits < 100 && crashed.size < times; waits++) {
+      for (const pod of await cluster.pods()) {
+        const { name, uid } = pod.metadata;
+        const isNext = name.startsWith('train-w-0-1') && pod.status?.phase === 'Running';
+        if (!isNext || crashed.has(uid)) continue;
+        crashed.add(uid);
+        await cluster.finish(pod, 1);
+      }
+      await cluster.clock.advance(CALM_MS);
+    }
+    expect(crashed.size).toBe(times);
+  }
+
+  test('are charged once for more than three of a Job, and fail the JobSet in the end', async () => {
+    await group.stop();
+    const supervise = supervised('Canonical');
+    group = new TrainingGroup((pod, slot, ...others) =>
+      slot === 'w/1'
+        ? {
+            slot,
+            podName: pod.metadata.name,
+            epoch: undefined,
+            exit: () => undefined,
+            end: () => undefined,
+          }
+        : supervise(pod, slot, ...others),
+    );
+    await group.start();
+    const replicatedJobs = [replicatedJob('w', 2)];
+    const failurePolicy = { ...IN_PLACE, maxRestarts: 1 };
+    await group.create({ replicatedJobs, failurePolicy }, SUPERVISOR);
+    await crash(3);
+    expect((await group.jobSet()).status).toMatchObject({ deprecatedEpoch: 0 });
+    await crash(1);
+    expect((await group.jobSet()).status).toMatchObject({
+      deprecatedEpoch: 1,
+      inPlaceRestartsCountTowardsMax: 1,
+      restartHistory: [{ cause: 'StartFailed', witness: { exitCode: 1 } }],
+    });
+    await crash(3);
+    expect((await group.jobSet()).status).toMatchObject({ deprecatedEpoch: 1 });
+    await crash(1);
+    const { status } = await group.jobSet();
+    expect(status?.conditions?.find(({ type }) => type === 'Failed')).toMatchObject({
+      reason: 'ReachedMaxRestarts',
+    });
   });
 });
 
