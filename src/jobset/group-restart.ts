@@ -46,7 +46,7 @@ function decide(planning: Planning, group: Group): GroupStep | undefined {
   const decision = decideGroup(group);
   const hasFailed = decision.kind === 'End' || decision.kind === 'ExamineNotice';
   // A failure is charged, and judged by rules, although scaling would end the epoch as well.
-  if (!hasFailed && isScaling(planning, group)) return endUncharged(planning, group, 'Scaled');
+  if (!hasFailed && isScaling(planning, group)) return endForSize(planning, group);
   switch (decision.kind) {
     case 'End': {
       if (planning.successIsNear) return { kind: 'Nothing' };
@@ -127,6 +127,14 @@ function endUncharged(planning: Planning, group: Group, cause: 'Resumed' | 'Scal
     nowMs: snapshot.nowMs,
   });
   return { kind: 'Written', isRestart: true };
+}
+
+/** Jobs that were resized in the meantime look as if they still had to be: only fresh ones tell. */
+function endForSize(planning: Planning, group: Group): GroupStep {
+  const { areJobsFresh } = planning.snapshot.answers;
+  return areJobsFresh === true
+    ? endUncharged(planning, group, 'Scaled')
+    : ask({ kind: 'FreshJobs' });
 }
 
 /** What a release in order, or with slots that show no Pod, has to be sure of (design, section 5). */

@@ -51,7 +51,10 @@ describe.each<[string, { pods: number; replicas: number }, readonly Stored<Job>[
   ['fewer Jobs', { pods: 2, replicas: 1 }, [job(0, 2), job(1, 2)], 'DeleteJob'],
 ])('%s', (_what, wanted, jobs, action) => {
   test('end a released epoch, uncharged, before any Job is touched', () => {
-    const made = planOf(wanted, [3, 4], jobs);
+    expect(planOf(wanted, [3, 4], jobs).question, 'the cache may be old').toEqual({
+      kind: 'FreshJobs',
+    });
+    const made = planOf(wanted, [3, 4], jobs, { answers: { areJobsFresh: true } });
     expect(made.actions).toEqual([]);
     expect(made.status).toMatchObject({
       deprecatedEpoch: 4,
