@@ -1,18 +1,25 @@
+/** What is refused of a new JobSet (spec 1.12, 5.6), each with its exact path and text. */
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJobSet } from '../../test/fixtures/jobset-objects.ts';
+import type { PersistentVolumeClaim } from '../kube/core.ts';
 import { formatFieldError } from '../kube/field-error.ts';
 import type { JobSpec } from '../kube/job.ts';
 import { withDefaults } from './defaults.ts';
-import { DEFAULT_FEATURE_GATES } from './feature-gates.ts';
-import type { JobSetSpec } from './jobset.ts';
-import { jobSetWarnings, validateJobSetCreate } from './validation.ts';
+import { DEFAULT_FEATURE_GATES, type FeatureGates } from './feature-gates.ts';
+import type { FailurePolicyRule, JobSetSpec, VolumeClaimPolicy } from './jobset.ts';
+import { jobSetWarnings, validateJobSet, validateJobSetCreate } from './validation.ts';
+
+type Metadata = Parameters<typeof storedJobSet>[1];
 
 function problems(
   spec: JobSetSpec,
-  metadata: Parameters<typeof storedJobSet>[1] = {},
+  metadata: Metadata = {},
+  gates: Partial<FeatureGates> = {},
+  claims?: ReadonlyMap<string, PersistentVolumeClaim>,
 ): readonly string[] {
   const jobSet = storedJobSet(spec, metadata);
-  return validateJobSetCreate(jobSet, DEFAULT_FEATURE_GATES).map(formatFieldError);
+  const found = validateJobSetCreate(jobSet, { ...DEFAULT_FEATURE_GATES, ...gates }, claims);
+  return found.map(formatFieldError);
 }
 
 function worker(job: Partial<JobSpec>, more: object = {}): JobSetSpec {
@@ -21,149 +28,517 @@ function worker(job: Partial<JobSpec>, more: object = {}): JobSetSpec {
   return { replicatedJobs: [{ ...base, template, ...more }] };
 }
 
+function rules(...of: readonly Partial<FailurePolicyRule>[]): JobSetSpec {
+  const complete = of.map((rule) => ({ action: 'FailJobSet' as const, ...rule }));
+  return { ...worker({}), failurePolicy: { rules: complete } };
+}
+
 const IN_PLACE = { failurePolicy: { restartStrategy: 'InPlaceRestart' } } as const;
 const JOBS = 'spec.replicatedJobs[0]';
+const RULES = 'spec.failurePolicy.rules';
+const LABEL =
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+const SUBDOMAIN =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const ruleName = (name: string): string =>
+  `invalid failure policy rule name '${name}', a failure policy rule name must start with an alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_'`;
+const ruleNameLength = (length: number): string =>
+  `invalid failure policy rule name of length ${length}, the rule name must be at least 1 characters long and at most 128 characters long`;
 
-describe('validation', () => {
-  test('finds nothing wrong with a plain JobSet, an empty one, or no replicas at all', () => {
-    expect(problems(worker({}))).toEqual([]);
-    expect(problems({ ...worker({}), ...IN_PLACE })).toEqual([]);
-    expect(problems({})).toEqual([]);
-    expect(problems(worker({}, { replicas: 0 }))).toEqual([]);
+describe('a new JobSet', () => {
+  test.each<[string, JobSetSpec]>([
+    ['plain', worker({})],
+    ['in place', { ...worker({}), ...IN_PLACE }],
+    ['empty', {}],
+    ['without replicas', worker({}, { replicas: 0 })],
+    ['with a rule for everything', rules({ name: 'a' }, {}, { name: 'c_,:1' })],
+    [
+      'in order, depending on nothing',
+      { ...worker({}), startupPolicy: { startupPolicyOrder: 'InOrder' } },
+    ],
+    [
+      'in any order, with dependencies on all five before it',
+      {
+        startupPolicy: { startupPolicyOrder: 'AnyOrder' },
+        replicatedJobs: [
+          ...'abcde'.split('').map((name) => replicatedJob(name)),
+          {
+            ...replicatedJob('f'),
+            dependsOn: 'abcde'.split('').map((name) => ({ name, status: 'Ready' as const })),
+          },
+        ],
+      },
+    ],
+    ['of the built-in manager', { managedBy: 'jobset.sigs.k8s.io/jobset-controller' }],
+    ['with a negative maxRestarts', { failurePolicy: { maxRestarts: -1 } }],
+  ])('%s is accepted', (_what, spec) => {
+    expect(problems(spec)).toEqual([]);
   });
 
-  test.each<[string, JobSetSpec, Parameters<typeof storedJobSet>[1], string]>([
+  test.each<[string, JobSetSpec, Metadata, readonly string[]]>([
     [
-      'too many Pods',
-      worker({ parallelism: 2_000_000 }, { replicas: 2000 }),
+      'a dependency of the first ReplicatedJob, even an empty list',
+      worker({}, { dependsOn: [] }),
       {},
-      `${JOBS}.replicas: Invalid value: 2000: the product of replicas and parallelism must not exceed 2147483647 for replicatedJob 'w'`,
+      [`${JOBS}.dependsOn: Forbidden: DependsOn can't be set for the first ReplicatedJob`],
     ],
     [
-      'a name that makes Job names too long',
-      worker({}, { replicas: 10 }),
-      { name: 'a'.repeat(60) },
-      `${JOBS}.name: Invalid value: "` +
-        `${'a'.repeat(60)}-w-9": JobSet name is too long, job names generated for this JobSet will exceed 63 characters`,
-    ],
-    [
-      'a name that makes Pod names too long',
-      worker({ completions: 100, parallelism: 1 }),
-      { name: 'a'.repeat(52) },
-      `JobSet name is too long, pod names generated for this JobSet will exceed 63 characters`,
-    ],
-    [
-      'a name that is no DNS label',
-      worker({}, { name: 'W_1' }),
+      'both ways of ordering',
+      {
+        startupPolicy: { startupPolicyOrder: 'InOrder' },
+        replicatedJobs: [
+          replicatedJob('a'),
+          { ...replicatedJob('b'), dependsOn: [{ name: 'a', status: 'Ready' }] },
+        ],
+      },
       {},
-      `${JOBS}.name: Invalid value: "train-W_1-0": a DNS-1035 label`,
+      [
+        'spec.startupPolicy.startupPolicyOrder: Invalid value: "InOrder": StartupPolicy and DependsOn APIs are mutually exclusive',
+      ],
     ],
     [
-      'a group name that is no DNS label',
-      worker({}, { groupName: '1x' }),
+      'dependencies on itself, on later ones and on nobody',
+      {
+        replicatedJobs: [
+          replicatedJob('a'),
+          {
+            ...replicatedJob('b'),
+            dependsOn: ['a', 'b', 'c', 'x'].map((name) => ({ name, status: 'Complete' as const })),
+          },
+          replicatedJob('c'),
+        ],
+      },
       {},
-      `${JOBS}.groupName: Invalid value: "1x": a DNS-1035 label`,
+      [
+        'spec.replicatedJobs[1].dependsOn[1].name: Invalid value: "b": replicatedJob: b cannot depend on replicatedJob: b',
+        'spec.replicatedJobs[1].dependsOn[2].name: Invalid value: "c": replicatedJob: b cannot depend on replicatedJob: c',
+        'spec.replicatedJobs[1].dependsOn[3].name: Invalid value: "x": replicatedJob: b cannot depend on replicatedJob: x',
+      ],
+    ],
+    [
+      'a subdomain that is no label',
+      { network: { subdomain: 'a.b' } },
+      {},
+      [`spec.network.subdomain: Invalid value: "a.b": ${LABEL}`],
+    ],
+    [
+      'a subdomain that is nothing at all',
+      { network: { subdomain: '_' } },
+      {},
+      [
+        `spec.network.subdomain: Invalid value: "_": ${SUBDOMAIN}`,
+        `spec.network.subdomain: Invalid value: "_": ${LABEL}`,
+      ],
     ],
     [
       'a subdomain that is too long',
-      { ...worker({}), network: { subdomain: 'a'.repeat(64) } },
+      { network: { subdomain: 'a'.repeat(64) } },
       {},
-      '.spec.network.subdomain is too long, must be less than 63 characters',
+      [
+        `spec.network.subdomain: Invalid value: "${'a'.repeat(64)}": .spec.network.subdomain is too long, must be less than 63 characters`,
+      ],
     ],
     [
       'a manager without domain',
-      { ...worker({}), managedBy: 'me' },
+      { managedBy: 'me' },
       {},
-      'spec.managedBy: Invalid value: "me": must be a domain-prefixed path',
+      [
+        'spec.managedBy: Invalid value: "me": must be a domain-prefixed path (such as "acme.io/foo")',
+      ],
+    ],
+    ['a manager without name', { managedBy: '' }, {}, ['spec.managedBy: Required value']],
+    [
+      'a manager that is too long',
+      { managedBy: `a.b/${'x'.repeat(60)}` },
+      {},
+      ['spec.managedBy: Too long: may not be more than 63 bytes'],
+    ],
+    [
+      'too many Pods',
+      worker({ parallelism: 2_000_000, completions: 1 }, { replicas: 2000 }),
+      {},
+      [
+        `${JOBS}.replicas: Invalid value: 2000: the product of replicas and parallelism must not exceed 2147483647 for replicatedJob 'w'`,
+      ],
+    ],
+    [
+      'a group name that is no label',
+      worker({}, { groupName: '1x' }),
+      {},
+      [`${JOBS}.groupName: Invalid value: "1x": ${LABEL}`],
+    ],
+    [
+      'a group name that is too long',
+      worker({}, { groupName: 'g'.repeat(64) }),
+      {},
+      [
+        `${JOBS}.groupName: Invalid value: "${'g'.repeat(64)}": .spec.replicatedJob[].groupName is too long, must be less than 63 characters`,
+      ],
+    ],
+    [
+      'names of Jobs and Pods that are no labels',
+      worker({}, { name: 'W' }),
+      {},
+      [
+        `${JOBS}.name: Invalid value: "train-W-0": ${LABEL}`,
+        `${JOBS}.name: Invalid value: "train-W-0-1-abcde": ${LABEL}`,
+      ],
+    ],
+    [
+      'names of Jobs that are too long',
+      worker({ completionMode: 'NonIndexed' }, { replicas: 10 }),
+      { name: 'a'.repeat(60) },
+      [
+        `${JOBS}.name: Invalid value: "${'a'.repeat(60)}-w-9": JobSet name is too long, job names generated for this JobSet will exceed 63 characters`,
+      ],
+    ],
+    [
+      'names of Pods that are too long',
+      worker({ completions: 100, parallelism: 1 }),
+      { name: 'a'.repeat(52) },
+      [
+        `${JOBS}.name: Invalid value: "${'a'.repeat(52)}-w-0-99-abcde": JobSet name is too long, pod names generated for this JobSet will exceed 63 characters`,
+      ],
     ],
     [
       'an unknown target of the success policy',
-      { ...worker({}), successPolicy: { operator: 'All', targetReplicatedJobs: ['x'] } },
+      { ...worker({}), successPolicy: { operator: 'Any', targetReplicatedJobs: ['w', 'x'] } },
       {},
-      "invalid replicatedJob name 'x' does not appear in .spec.ReplicatedJobs",
+      [
+        'spec.successPolicy.targetReplicatedJobs[1]: Invalid value: "x": invalid replicatedJob name \'x\' does not appear in .spec.ReplicatedJobs',
+      ],
+    ],
+    [
+      'names of rules that no reason of a condition can hold',
+      rules({ name: '1' }, { name: 'a-b' }, { name: 'a:' }, { name: 'a'.repeat(129) }),
+      {},
+      [
+        `${RULES}[0].name: Invalid value: "1": ${ruleName('1')}`,
+        `${RULES}[1].name: Invalid value: "a-b": ${ruleName('a-b')}`,
+        `${RULES}[2].name: Invalid value: "a:": ${ruleName('a:')}`,
+        `${RULES}[3].name: Invalid value: "${'a'.repeat(129)}": ${ruleNameLength(129)}`,
+      ],
+    ],
+    [
+      'names of rules that are not unique, the default ones included',
+      rules({ name: 'a' }, {}, { name: 'a' }, { name: 'failurePolicyRule1' }),
+      {},
+      [
+        `${RULES}: Invalid value: "a": rule names are not unique, rules with indices [0 2] all have the same name 'a'`,
+        `${RULES}: Invalid value: "failurePolicyRule1": rule names are not unique, rules with indices [1 3] all have the same name 'failurePolicyRule1'`,
+      ],
+    ],
+    [
+      'targets and reasons of rules that are unknown, and patterns that are none',
+      rules({
+        targetReplicatedJobs: ['x'],
+        onJobFailureReasons: ['BackoffLimitExceeded', 'Bored'],
+        onJobFailureMessagePatterns: ['(?i)oom', 'a(?=b)'],
+      }),
+      {},
+      [
+        `${RULES}[0].targetReplicatedJobs[0]: Invalid value: "x": invalid replicatedJob name 'x' in failure policy does not appear in .spec.ReplicatedJobs`,
+        `${RULES}[0].onJobFailureReasons[1]: Invalid value: "Bored": invalid job failure reason 'Bored' in failure policy is not a recognized job failure reason`,
+        `${RULES}[0].onJobFailureMessagePatterns[1]: Invalid value: "a(?=b)": must be a regular expression of RE2: error parsing regexp: invalid or unsupported Perl syntax: \`(?=\``,
+      ],
+    ],
+    [
+      'restarts of single Jobs among more than can be counted, once',
+      {
+        replicatedJobs: [replicatedJob('a', 1, 1025), replicatedJob('b', 1, 2000)],
+        failurePolicy: { rules: [{ name: 'r', action: 'RestartJobAndIgnoreMaxRestarts' }] },
+      },
+      {},
+      [
+        `${JOBS}.replicas: Invalid value: 1025: JobSet cannot have a failure policy rule with RestartJob or RestartJobAndIgnoreMaxRestarts action and a replicated job with replicas > 1024`,
+      ],
     ],
     [
       'an unknown coordinator',
       { ...worker({}), coordinator: { replicatedJob: 'x' } },
       {},
-      'coordinator replicatedJob x does not exist',
+      [
+        'spec.coordinator.replicatedJob: Invalid value: "x": coordinator replicatedJob x does not exist',
+      ],
     ],
     [
       'a coordinator in a Job that is not there',
       { ...worker({}), coordinator: { replicatedJob: 'w', jobIndex: 1 } },
       {},
-      'coordinator job index 1 is invalid for replicatedJob w',
+      [
+        'spec.coordinator.jobIndex: Invalid value: 1: coordinator job index 1 is invalid for replicatedJob w',
+      ],
     ],
     [
       'a coordinator without an index',
       { ...worker({ completionMode: 'NonIndexed' }), coordinator: { replicatedJob: 'w' } },
       {},
-      'job for coordinator pod must be indexed completion mode, and completions number must be set',
+      [
+        'spec.coordinator.replicatedJob: Invalid value: "w": job for coordinator pod must be indexed completion mode, and completions number must be set',
+      ],
     ],
     [
       'a coordinator beyond the last Pod',
       { ...worker({}), coordinator: { replicatedJob: 'w', podIndex: 2 } },
       {},
-      'coordinator pod index 2 is invalid for replicatedJob w job index 0',
+      [
+        'spec.coordinator.podIndex: Invalid value: 2: coordinator pod index 2 is invalid for replicatedJob w job index 0',
+      ],
     ],
     [
-      'another backoffLimit',
+      'a coordinator whose address is no label, whether or not it is there',
+      { coordinator: { replicatedJob: 'x' }, network: { subdomain: 's'.repeat(60) } },
+      {},
+      [
+        'spec.coordinator.replicatedJob: Invalid value: "x": coordinator replicatedJob x does not exist',
+        `spec.coordinator: Invalid value: {"replicatedJob":"x"}: spec will lead to invalid label value "train-x-0-0.${'s'.repeat(60)}" for coordinator label "jobset.sigs.k8s.io/coordinator" (long JobSet / ReplicatedJob / SubDomain name?): must be no more than 63 bytes`,
+      ],
+    ],
+    [
+      'Jobs that give up during an in-place restart',
       { ...worker({ backoffLimit: 6 }), ...IN_PLACE },
       {},
-      `${JOBS}.template.spec.backoffLimit: Invalid value: 6: replicatedJob w: must be set to 2147483647 (MaxInt32) when in-place restart is enabled`,
+      [
+        `${JOBS}.template.spec.backoffLimit: Invalid value: 6: replicatedJob w: must be set to 2147483647 (MaxInt32) when in-place restart is enabled`,
+      ],
     ],
     [
-      'another replacement policy',
+      'Jobs that replace Pods early during an in-place restart',
       { ...worker({ podReplacementPolicy: 'TerminatingOrFailed' }), ...IN_PLACE },
       {},
-      'replicatedJob w: must be set to Failed when in-place restart is enabled',
+      [
+        `${JOBS}.template.spec.podReplacementPolicy: Invalid value: "TerminatingOrFailed": replicatedJob w: must be set to Failed when in-place restart is enabled`,
+      ],
     ],
     [
-      'unequal completions',
+      'Jobs that grow during an in-place restart',
       { ...worker({ completions: 5 }), ...IN_PLACE },
       {},
-      'replicatedJob w: completions and parallelism must be set and equal to each other when in-place restart is enabled',
+      [
+        `${JOBS}.template.spec.completions: Invalid value: 5: replicatedJob w: completions and parallelism must be set and equal to each other when in-place restart is enabled`,
+      ],
     ],
     [
       'an unknown mode',
       worker({}),
       { annotations: { 'lockstep/restart-mode': 'Fast' } },
-      'metadata.annotations[lockstep/restart-mode]: Unsupported value: "Fast": supported values: "Sidecar", "Supervisor"',
+      [
+        'metadata.annotations[lockstep/restart-mode]: Unsupported value: "Fast": supported values: "Sidecar", "Supervisor"',
+      ],
     ],
     [
-      'a supervisor without a command to start',
-      { ...worker({ template: { spec: { containers: [{ name: 'c' }] } } }), ...IN_PLACE },
-      { annotations: { 'lockstep/restart-mode': 'Supervisor' } },
-      `${JOBS}.template.spec.template.spec.containers[0].command: Required value`,
+      'exclusive placement of Pods without an index, which have no leader',
+      worker({ completionMode: 'NonIndexed' }),
+      { annotations: { 'alpha.jobset.sigs.k8s.io/exclusive-topology': 'rack' } },
+      [
+        `${JOBS}.template.spec.completionMode: Invalid value: "NonIndexed": must be Indexed with annotation alpha.jobset.sigs.k8s.io/exclusive-topology: the other Pods of a Job follow the Pod of index 0`,
+      ],
     ],
-  ])('refuses %s', (_what, spec, metadata, expected) => {
-    expect(problems(spec, metadata)).toContainEqual(expect.stringContaining(expected));
+  ])('is refused for %s', (_what, spec, metadata, expected) => {
+    expect(problems(spec, metadata)).toEqual(expected);
   });
 
-  test('names all problems at once', () => {
-    const spec: JobSetSpec = {
-      replicatedJobs: [replicatedJob('A'), replicatedJob('B')],
-      managedBy: 'x',
-    };
-    expect(problems(spec).length).toBeGreaterThanOrEqual(3);
-  });
-
-  test('checks a sample of the name that the server will generate', () => {
-    const jobSet = { ...storedJobSet(worker({})), metadata: { generateName: 'a'.repeat(58) } };
-    const errors = validateJobSetCreate(jobSet, DEFAULT_FEATURE_GATES);
-    expect(errors.map(({ field }) => field)).toContain(`${JOBS}.name`);
-  });
-
-  test('accepts what upstream’s webhook stores, with a warning', () => {
-    const spec: JobSetSpec = {
-      ...worker({
-        template: { spec: { containers: [{ name: 'c' }], restartPolicy: 'OnFailure' } },
-      }),
+  test('is refused for a supervisor without a command to start', () => {
+    const spec = {
+      ...worker({ template: { spec: { containers: [{ name: 'c' }] } } }),
       ...IN_PLACE,
     };
+    const annotations = { 'lockstep/restart-mode': 'Supervisor' };
+    expect(problems(spec, { annotations })).toEqual([
+      expect.stringContaining(
+        `${JOBS}.template.spec.template.spec.containers[0].command: Required`,
+      ),
+    ]);
+  });
+
+  test('may place Pods without an index where nodes were prepared by hand', () => {
+    const annotations = {
+      'alpha.jobset.sigs.k8s.io/exclusive-topology': 'rack',
+      'alpha.jobset.sigs.k8s.io/node-selector': 'true',
+    };
+    expect(problems(worker({ completionMode: 'NonIndexed' }), { annotations })).toEqual([]);
+  });
+
+  test('is told all its problems at once, in upstream’s order', () => {
+    const spec: JobSetSpec = {
+      ...rules({ name: '1' }),
+      replicatedJobs: [{ ...replicatedJob('A'), groupName: '1', dependsOn: [] }],
+      managedBy: 'x',
+      network: { subdomain: '-' },
+      successPolicy: { operator: 'All', targetReplicatedJobs: ['x'] },
+      coordinator: { replicatedJob: 'x' },
+      volumeClaimPolicies: [{ templates: [claim('d')] }],
+    };
+    const found = validateJobSetCreate(storedJobSet(spec), DEFAULT_FEATURE_GATES);
+    expect([...new Set(found.map(({ field }) => field))]).toEqual([
+      `${JOBS}.dependsOn`,
+      'spec.network.subdomain',
+      'spec.managedBy',
+      `${JOBS}.groupName`,
+      `${JOBS}.name`,
+      'spec.successPolicy.targetReplicatedJobs[0]',
+      `${RULES}[0].name`,
+      'spec.coordinator.replicatedJob',
+      'spec.coordinator',
+      'spec.replicatedJobs',
+    ]);
+  });
+
+  test('is judged by a sample of the name that the server will generate', () => {
+    const jobSet = { ...storedJobSet(worker({})), metadata: { generateName: 'a'.repeat(70) } };
+    const [first] = validateJobSetCreate(jobSet, DEFAULT_FEATURE_GATES);
+    expect(first?.field).toBe(`${JOBS}.name`);
+    expect(first?.badValue).toMatch(/^a{58}.{5}-w-0$/);
+  });
+});
+
+describe('without its feature gate', () => {
+  test('an in-place restart is refused', () => {
+    expect(problems({ ...worker({}), ...IN_PLACE }, {}, { InPlaceRestart: false })).toContain(
+      'spec.failurePolicy.restartStrategy: Forbidden: InPlaceRestart restart strategy cannot be set when InPlaceRestart feature gate is disabled',
+    );
+  });
+
+  test('a restart of a single Job is refused, and hides what else is wrong with the rules', () => {
+    const spec = rules({ name: '1' }, { action: 'RestartJob' });
+    expect(problems(spec, {}, { RestartJob: false })).toEqual([
+      `${RULES}[1].action: Forbidden: RestartJob and RestartJobAndIgnoreMaxRestarts failure policy actions are not allowed when RestartJob feature gate is disabled`,
+    ]);
+  });
+});
+
+function claim(
+  name: string,
+  spec: object = { accessModes: ['ReadWriteMany'] },
+): PersistentVolumeClaim {
+  return { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name }, spec: { ...spec } };
+}
+
+/** A JobSet whose only container mounts `mounts`, with volumes of its own. */
+function sharing(
+  policies: readonly VolumeClaimPolicy[],
+  mounts: readonly string[],
+  volumes: readonly string[] = [],
+): JobSetSpec {
+  const volumeMounts = mounts.map((name) => ({ name, mountPath: `/${name}` }));
+  const template = {
+    spec: {
+      containers: [{ name: 'c', volumeMounts }],
+      volumes: volumes.map((name) => ({ name, emptyDir: {} })),
+    },
+  };
+  return { ...worker({ template }), volumeClaimPolicies: policies };
+}
+
+describe('shared volume claims (spec 1.10)', () => {
+  const TEMPLATE = 'spec.volumeClaimPolicies[0].template';
+
+  test.each<[string, JobSetSpec, readonly string[]]>([
+    ['are accepted where somebody mounts them', sharing([{ templates: [claim('a')] }], ['a']), []],
+    [
+      'need names of their own, over all policies',
+      sharing([{ templates: [claim('a')] }, { templates: [claim('a')] }], ['a']),
+      [
+        'spec.volumeClaimPolicies[1].template[0].name: Invalid value: "a": names must be unique for VolumeClaimPolicies template',
+      ],
+    ],
+    [
+      'need names that are subdomains',
+      sharing([{ templates: [claim('A')] }], ['A']),
+      [`${TEMPLATE}[0].name: Invalid value: "A": ${SUBDOMAIN}`],
+    ],
+    [
+      'need names that leave room for the name of the JobSet',
+      sharing([{ templates: [claim('a'.repeat(58))] }], ['a'.repeat(58)]),
+      [
+        `${TEMPLATE}[0].name: Invalid value: "${'a'.repeat(58)}": VolumeClaimPolicies template name is too long`,
+      ],
+    ],
+    [
+      'must not have the name of a volume',
+      sharing([{ templates: [claim('a')] }], ['a'], ['b', 'a']),
+      [
+        `${JOBS}.template.spec.template.spec.volumes[1].name: Invalid value: "a": volume name conflicts with VolumeClaimPolicy template name: a`,
+      ],
+    ],
+    [
+      'must be mounted',
+      sharing([{ templates: [claim('a')] }], ['b']),
+      [
+        "spec.replicatedJobs: Invalid value: replicatedJob containers don't have a matching volumeMount: a from VolumeClaimPolicies",
+      ],
+    ],
+    [
+      'live in the namespace of the JobSet',
+      sharing([{ templates: [{ ...claim('a'), metadata: { name: 'a', namespace: 'b' } }] }], ['a']),
+      [
+        'spec.volumeClaimPolicies[0].templates[0].metadata.namespace: Forbidden: namespace cannot be set for VolumeClaimPolicies templates',
+      ],
+    ],
+  ])('%s', (_what, spec, expected) => {
+    expect(problems(spec)).toEqual(expected);
+  });
+
+  const retained = (asked: PersistentVolumeClaim): JobSetSpec =>
+    sharing([{ templates: [asked], retentionPolicy: { whenDeleted: 'Retain' } }], ['a']);
+  const there = (spec: object): ReadonlyMap<string, PersistentVolumeClaim> => {
+    const existing = claim('a-train', spec);
+    const metadata = { ...existing.metadata, namespace: 'default' };
+    return new Map([['a-train', { ...existing, metadata }]]);
+  };
+
+  test('may be there already if they are the same and are retained', () => {
+    const asked = { accessModes: ['ReadWriteMany'] };
+    const filled = { ...asked, volumeMode: 'Filesystem', storageClassName: 'nfs', volumeName: 'v' };
+    expect(problems(retained(claim('a')), {}, {}, there(asked))).toEqual([]);
+    expect(problems(retained(claim('a')), {}, {}, there(filled))).toEqual([]);
+    expect(
+      problems(retained(claim('a', { ...asked, volumeName: 'x' })), {}, {}, there(filled)),
+    ).toEqual([
+      `${TEMPLATE}[0].spec: Invalid value: {"accessModes":["ReadWriteMany"],"volumeName":"x"}: spec does not match existing PVC a-train in namespace default`,
+    ]);
+    expect(problems(sharing([{ templates: [claim('a')] }], ['a']), {}, {}, there(asked))).toEqual([
+      'spec.volumeClaimPolicies[0].retentionPolicy.whenDeleted: Invalid value: "Delete": retentionPolicy must be retain when PVC exists',
+    ]);
+  });
+});
+
+describe('warnings', () => {
+  test('tell that a negative maxRestarts allows nothing', () => {
+    const spec: JobSetSpec = { ...worker({}), failurePolicy: { maxRestarts: -3 } };
+    expect(jobSetWarnings(storedJobSet(spec))).toEqual([
+      'spec.failurePolicy.maxRestarts is -3, which allows no restart, as 0 does: the first counted failure fails the JobSet',
+    ]);
+  });
+
+  test('tell what upstream’s webhook stores and an in-place restart hardly means', () => {
+    const template = { spec: { containers: [{ name: 'c' }], restartPolicy: 'OnFailure' as const } };
+    const spec: JobSetSpec = { ...worker({ template }), ...IN_PLACE };
     expect(problems(spec)).toEqual([]);
-    expect(jobSetWarnings(storedJobSet(spec), withDefaults(spec))).toEqual([
+    expect(jobSetWarnings(storedJobSet(spec))).toEqual([
       expect.stringContaining('restartPolicy OnFailure'),
     ]);
+  });
+});
+
+describe('a JobSet that is stored', () => {
+  const unactionable = (spec: JobSetSpec): number =>
+    validateJobSet(storedJobSet(spec), withDefaults(spec)).length;
+
+  test('is acted on in spite of mistakes that upstream lets pass or that only judge failures', () => {
+    expect(unactionable(rules({ name: '1', targetReplicatedJobs: ['x'] }))).toBe(0);
+    expect(unactionable({ ...worker({}), coordinator: { replicatedJob: 'x' } })).toBe(0);
+    expect(unactionable({ successPolicy: { operator: 'All', targetReplicatedJobs: ['x'] } })).toBe(
+      0,
+    );
+  });
+
+  test('is not acted on where its Jobs could not be created or would never start', () => {
+    expect(unactionable(worker({}, { name: 'W' }))).toBeGreaterThan(0);
+    expect(
+      unactionable({
+        replicatedJobs: [{ ...replicatedJob('w'), dependsOn: [{ name: 'w', status: 'Ready' }] }],
+      }),
+    ).toBe(1);
   });
 });
