@@ -4,7 +4,8 @@
 export function parseDuration(text: string): number | undefined {
   const [, sign = '', amount = ''] = /^([+-]?)(.*)$/s.exec(text) ?? [];
   if (amount === '0') return 0;
-  if (!/^(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(amount)) return undefined;
+  if (!/^(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(amount))
+    return undefined;
   let ms = 0;
   for (const [, value = '', unit = ''] of amount.matchAll(/([0-9.]+)([a-zµμ]+)/g)) {
     ms += Number(value) * (MS_OF_UNIT[unit] ?? 0);

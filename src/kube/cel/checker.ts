@@ -3,29 +3,24 @@
  * overload takes. A part that is wrong counts as `dyn`, so that all issues are found at once.
  */
 import type { Checked, Entry, Item } from './checked.ts';
-import { parseDuration } from './duration.ts';
 import { LIBRARY } from './functions/library.ts';
-import { isPattern } from './functions/regex.ts';
+import { literalIssues, literalType } from './literal.ts';
 import { expandMacro, type MacroContext } from './macros.ts';
 import type { CallSyntax, CelIssue, EntrySyntax, ItemSyntax, Syntax } from './syntax.ts';
-import { parseTimestamp } from './timestamp.ts';
 import {
   type Bindings,
   BOOL_TYPE,
   type CelType,
-  DOUBLE_TYPE,
   DYN_TYPE,
   fits,
   INT_TYPE,
   joined,
-  NULL_TYPE,
   optionalOf,
   substituted,
   TYPE_TYPE,
   typeText,
-  UINT_TYPE,
 } from './type.ts';
-import { TypeValue, Uint } from './value.ts';
+import { TypeValue } from './value.ts';
 
 export interface CheckResult {
   readonly checked: Checked;
@@ -57,15 +52,6 @@ const TYPE_NAMES: ReadonlySet<string> = new Set(
   'bool bytes double int uint string list map null_type type'.split(' '),
 );
 
-/** For functions and methods: whether a literal first argument will do. */
-const LITERAL_CHECKS: Readonly<Record<string, (text: string) => boolean>> = {
-  duration: (text) => parseDuration(text) !== undefined,
-  timestamp: (text) => parseTimestamp(text) !== undefined,
-  '.matches': isPattern,
-  '.find': isPattern,
-  '.findAll': isPattern,
-};
-
 class Checker implements MacroContext {
   readonly issues: CelIssue[] = [];
   readonly uses = new Set<string>();
@@ -91,7 +77,7 @@ class Checker implements MacroContext {
       case 'Name':
         return this.#name(syntax.name, syntax.at);
       case 'Select':
-        return this.select(syntax, syntax.isOptional ? 'Optional' : 'Value');
+        return this.select(syntax, syntax.isOptional ? 'Optional' : 'Value', syntax.at);
       case 'Call':
         return this.#call(syntax);
       case 'List':
@@ -129,8 +115,9 @@ class Checker implements MacroContext {
   }
 
   select(
-    { operand: of, field, at }: Extract<Syntax, { kind: 'Select' }>,
+    { operand: of, field }: Extract<Syntax, { kind: 'Select' }>,
     mode: 'Value' | 'Optional' | 'Test',
+    at: number,
   ): Checked {
     const operand = this.check(of);
     const { type } = operand;
@@ -173,7 +160,7 @@ class Checker implements MacroContext {
       return this.#resolve(qualified, at, this.#all(args));
     }
     if (receiver !== undefined) {
-      this.#checkLiteral(`.${name}`, args[0]);
+      this.issues.push(...literalIssues(`.${name}`, args[0]));
       const isFormat = name === 'format';
       if (isFormat) this.#formats++;
       const all = this.#all([receiver, ...args]);
@@ -181,7 +168,7 @@ class Checker implements MacroContext {
       return this.#resolve(`.${name}`, at, all);
     }
     const checked = this.#all(args);
-    this.#checkLiteral(name, args[0]);
+    this.issues.push(...literalIssues(name, args[0]));
     switch (name) {
       case '_==_':
       case '_!=_':
@@ -194,15 +181,6 @@ class Checker implements MacroContext {
       default:
         return this.#resolve(name, at, checked);
     }
-  }
-
-  /** A literal that cannot be what the function takes is a mistake for certain. */
-  #checkLiteral(name: string, argument: Syntax | undefined): void {
-    const check = LITERAL_CHECKS[name];
-    if (check === undefined || argument?.kind !== 'Literal') return;
-    const { value, at } = argument;
-    if (typeof value !== 'string' || check(value)) return;
-    this.issues.push({ at, message: `invalid ${name.replace('.', '')} argument` });
   }
 
   #all(parts: readonly Syntax[]): readonly Checked[] {
@@ -327,14 +305,4 @@ function noOverload(name: string, args: readonly Checked[]): string {
     ? `${receiver}.(${rest.join(', ')})`
     : `(${types.join(', ')})`;
   return `found no matching overload for '${name.replace(/^\./, '')}' applied to '${applied}'`;
-}
-
-function literalType(value: Extract<Syntax, { kind: 'Literal' }>['value']): CelType {
-  if (value === null) return NULL_TYPE;
-  if (typeof value === 'boolean') return BOOL_TYPE;
-  if (typeof value === 'bigint') return INT_TYPE;
-  if (typeof value === 'number') return DOUBLE_TYPE;
-  if (value instanceof Uint) return UINT_TYPE;
-  const maxSize = value.length;
-  return { kind: typeof value === 'string' ? 'string' : 'bytes', maxSize };
 }

@@ -8,7 +8,7 @@
  * a loop are `LOOP_STEPS`. So it can differ from a real API server by a small factor, but not in
  * the order: what loops over unlimited lists within each other is refused by both.
  */
-import type { Checked } from './checked.ts';
+import type { Checked, LoopKind } from './checked.ts';
 import { CHARACTER_COST, MAX_REQUEST_BYTES } from './limits.ts';
 import type { CelType } from './type.ts';
 
@@ -62,8 +62,14 @@ export function estimateCost(node: Checked): CostEstimate {
 /** As cel-go has them. */
 const LIST_COST = 10;
 const MAP_COST = 30;
-/** Each pass also tests whether to go on and adds to the result. */
-const LOOP_STEPS = 3;
+/** Each pass also tests whether to go on and joins its result to those before. */
+const LOOP_STEPS: Readonly<Record<LoopKind, number>> = {
+  All: 3,
+  Exists: 3,
+  ExistsOne: 3,
+  List: 3 + LIST_COST,
+  Map: 3 + MAP_COST,
+};
 
 function costOf(...nodes: readonly Checked[]): number {
   return nodes.reduce((sum, node) => sum + estimateCost(node).cost, 0);
@@ -73,7 +79,8 @@ function estimateCall({ overloads, args }: Extract<Checked, { kind: 'Call' }>): 
   const parts = args.map(estimateCost);
   const sizes = parts.map(({ size }) => size);
   const before = parts.reduce((sum, { cost }) => sum + cost, 0);
-  const costs = overloads.map(({ effort }) => effort.cost(sizes));
+  const items = args.map(({ type }) => (type.kind === 'list' ? sizeOfType(type.element) : 0));
+  const costs = overloads.map(({ effort }) => effort.cost(sizes, items));
   const results = overloads.map(({ effort }) => effort.resultSize(sizes));
   return { cost: before + Math.max(...costs), size: Math.max(...results) };
 }
@@ -89,7 +96,8 @@ function estimateConditional(node: Extract<Checked, { kind: 'Conditional' }>): C
 
 function estimateLoop(node: Extract<Checked, { kind: 'Loop' }>): CostEstimate {
   const range = estimateCost(node.range);
-  const pass = LOOP_STEPS + costOf(node.body, ...(node.filter === undefined ? [] : [node.filter]));
+  const pass =
+    LOOP_STEPS[node.loop] + costOf(node.body, ...(node.filter === undefined ? [] : [node.filter]));
   const isTest = node.type.kind === 'bool';
   return { cost: range.cost + 1 + range.size * pass, size: isTest ? 1 : range.size };
 }

@@ -2,9 +2,10 @@
  * Turns a checked expression into a function. Errors travel as values, because `&&`, `||`, `all`
  * and `exists` may absorb them; a spent budget is the one error that nothing absorbs.
  */
-import { type Budget, COST_EXCEEDED } from './budget.ts';
+import { COST_EXCEEDED } from './budget.ts';
 import type { Checked, SelectNode } from './checked.ts';
 import { equal } from './equality.ts';
+import { paid, type Run } from './frame.ts';
 import { memberOf, unsupportedIndex } from './functions/operators.ts';
 import { CHARACTER_COST } from './limits.ts';
 import { runLoop } from './loop.ts';
@@ -21,14 +22,6 @@ import {
   type Outcome,
   sizeOf,
 } from './value.ts';
-
-/** One evaluation: the values of the variables, and what it may still cost. */
-export interface Frame {
-  readonly slots: Outcome[];
-  readonly budget: Budget;
-}
-
-export type Run = (frame: Frame) => Outcome;
 
 export function runnable(node: Checked): Run {
   const run = runNode(node);
@@ -78,7 +71,7 @@ function runSelect({ operand: of, field, mode }: SelectNode): Run {
     const value = isChained ? whole.value : whole;
     if (value === undefined) return mode === 'Test' ? false : NONE;
     if (value instanceof CelList) return unsupportedIndex(field);
-    const member = value instanceof CelMap ? value.content.select(field) : undefined;
+    const member = value instanceof CelMap ? paid(value.content.select(field), frame) : undefined;
     if (mode === 'Test') return member !== undefined;
     if (mode === 'Optional' || isChained) return optionally(member);
     return member === undefined ? missing : member;
@@ -99,7 +92,7 @@ function runIndex(operand: Run, index: Run, isOptional: boolean): Run {
     const isChained = whole instanceof Optional;
     const value = isChained ? whole.value : whole;
     if (value === undefined) return NONE;
-    const member = memberOf(value, key);
+    const member = paid(memberOf(value, key), frame);
     if (isOptional || isChained) return optionally(member);
     if (member !== undefined) return member;
     return value instanceof CelList
@@ -111,6 +104,8 @@ function runIndex(operand: Run, index: Run, isOptional: boolean): Run {
 function keyShown(key: CelValue): string {
   return keyText(key)?.slice(1) ?? '';
 }
+
+const NO_ITEMS: readonly number[] = [];
 
 function runCall(overloads: readonly Overload[], args: readonly Run[]): Run {
   return (frame) => {
@@ -129,7 +124,7 @@ function runCall(overloads: readonly Overload[], args: readonly Run[]): Run {
     }
     for (const { call, effort } of overloads) {
       // The node itself has paid for one step.
-      if (!frame.budget.spend(effort.cost(sizes) - 1)) return COST_EXCEEDED;
+      if (!frame.budget.spend(effort.cost(sizes, NO_ITEMS) - 1)) return COST_EXCEEDED;
       const result = call(values, frame.budget);
       if (result !== undefined) return result;
     }

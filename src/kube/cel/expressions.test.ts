@@ -40,7 +40,7 @@ function shown(value: unknown): string {
   if (value instanceof Uint) return String(value.value);
   if (value instanceof TypeValue) return value.name;
   if (value === null) return 'NULL_VALUE';
-  if (typeof value !== 'number') return String(value);
+  if (typeof value !== 'number') return `${value as string | bigint | boolean}`;
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
   // Beyond 2^21 Go writes an exponent, JavaScript beyond 10^21.
   const [digits = '', exponent = ''] = value.toExponential().split('e+');

@@ -72,7 +72,11 @@ function mapFrom(json: JsonObject, schema: JsonSchema | undefined): CelMap {
     },
     keys: () => Object.keys(json),
     get: (key) => (typeof key === 'string' ? member(key) : undefined),
-    select: (name) => member(fields?.names.get(name) ?? name),
+    select: (name) => {
+      const value = member(fields?.names.get(name) ?? name);
+      // A declared field that is null counts as absent; a member of a map does not.
+      return value === null && fields !== undefined ? undefined : value;
+    },
   });
 }
 

@@ -1,7 +1,7 @@
 /** Comprehensions: `all`, `exists`, `exists_one`, and those that build lists and maps. */
 import { COST_EXCEEDED } from './budget.ts';
 import type { LoopKind } from './checked.ts';
-import type { Frame, Run } from './evaluator.ts';
+import { type Frame, paid, type Run } from './frame.ts';
 import {
   CelError,
   CelList,
@@ -67,7 +67,9 @@ function passesOver(range: CelValue, variables: number): Passes | undefined {
 
 function enter({ slots }: Loop, frame: Frame, passes: Passes, pass: number): void {
   const values = passes.at(pass);
-  for (const [index, slot] of slots.entries()) frame.slots[slot] = values[index] ?? null;
+  for (const [index, slot] of slots.entries()) {
+    frame.slots[slot] = paid(values[index] ?? null, frame);
+  }
 }
 
 /** One `decisive` pass decides, whatever other passes fail with. */

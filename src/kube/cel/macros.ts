@@ -10,7 +10,8 @@ import { BOOL_TYPE, type CelType, DYN_TYPE, fits, INT_TYPE, optionalOf, typeText
 export interface MacroContext {
   check(syntax: Syntax): Checked;
   report(at: number, message: string): Checked;
-  select(syntax: Extract<Syntax, { kind: 'Select' }>, mode: 'Test'): Checked;
+  /** An unknown field is reported at `at`. */
+  select(syntax: Extract<Syntax, { kind: 'Select' }>, mode: 'Test', at: number): Checked;
   bound<T>(
     names: readonly (readonly [name: string, type: CelType])[],
     body: (slots: readonly number[]) => T,
@@ -124,7 +125,7 @@ function testField(context: MacroContext, { args, at }: CallSyntax): Checked {
   if (field?.kind !== 'Select' || field.isOptional) {
     return context.report(field?.at ?? at, 'invalid argument to has() macro');
   }
-  return context.select(field, 'Test');
+  return context.select(field, 'Test', at);
 }
 
 function optionalMap(

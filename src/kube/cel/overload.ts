@@ -33,7 +33,11 @@ export interface Overload {
 
 /** Functions of the sizes of the arguments: of real ones as well as of the largest possible ones. */
 export interface Effort {
-  readonly cost: (sizes: readonly number[]) => number;
+  /**
+   * `items` are the largest sizes of items of the arguments, for the estimate. In an evaluation
+   * they are 0: whoever looks into items pays for each.
+   */
+  readonly cost: (sizes: readonly number[], items: readonly number[]) => number;
   /** How large the result can be. */
   readonly resultSize: (sizes: readonly number[]) => number;
 }

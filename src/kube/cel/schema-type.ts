@@ -129,7 +129,7 @@ function leastBytes(schema: JsonSchema): number {
     case 'object':
       return 2 + leastMemberBytes(schema);
     case 'string':
-      return LEAST_TEXT_BYTES[schema.format ?? ''] ?? 2;
+      return LEAST_TEXT_BYTES.get(schema.format ?? '') ?? 2;
     case 'array':
       return 2;
     case undefined:
@@ -138,11 +138,11 @@ function leastBytes(schema: JsonSchema): number {
   return 1;
 }
 
-const LEAST_TEXT_BYTES: Readonly<Record<string, number>> = {
-  date: 12,
-  'date-time': 22,
-  duration: 4,
-};
+const LEAST_TEXT_BYTES: ReadonlyMap<string, number> = new Map([
+  ['date', 12],
+  ['date-time', 22],
+  ['duration', 4],
+]);
 
 /** Required members, each with its name in quotes, a colon and a comma. */
 function leastMemberBytes({ properties = {}, required = [] }: JsonSchema): number {

@@ -65,8 +65,6 @@ export function typeText(type: CelType): string {
   if (kind === 'list') return `list(${typeText(type.element)})`;
   if (kind === 'map') return `map(${typeText(type.key)}, ${typeText(type.value)})`;
   if (kind === 'optional') return `optional_type(${typeText(type.of)})`;
-  if (kind === 'timestamp') return 'google.protobuf.Timestamp';
-  if (kind === 'duration') return 'google.protobuf.Duration';
   return kind === 'opaque' || kind === 'parameter' ? type.name : kind;
 }
 

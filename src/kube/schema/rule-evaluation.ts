@@ -92,8 +92,7 @@ function visitMembers(
   path: string,
   run: Run,
 ): void {
-  const isAtomic = tree.schema['x-kubernetes-map-type'] === 'atomic';
-  const oldMembers = isJsonObject(old) && !isAtomic ? old : {};
+  const oldMembers = isJsonObject(old) ? old : {};
   for (const name of Object.keys(value)) {
     const below = tree.properties.get(name) ?? tree.values;
     if (below === undefined) continue;

@@ -64,10 +64,8 @@ function walk(
 ): void {
   const { properties = {}, additionalProperties, items } = schema;
   const { path } = place;
-  const isAtomic = schema['x-kubernetes-map-type'] === 'atomic';
-  const inMap = isAtomic ? { ...place, uncorrelatable: place.uncorrelatable ?? path } : place;
   for (const [name, property] of Object.entries(properties)) {
-    walk(property, { ...inMap, path: `${path}.properties[${name}]` }, visit);
+    walk(property, { ...place, path: `${path}.properties[${name}]` }, visit);
   }
   if (typeof additionalProperties === 'object') {
     const cardinality = times(place.cardinality, schema.maxProperties);
@@ -138,7 +136,8 @@ function contentErrors(
   const { rule } = compiled;
   const errors: FieldError[] = [];
   if (compiled.kind === 'Invalid') {
-    return [invalidValue(`${path}.rule`, shownRule(rule), compiled.defect)];
+    errors.push(invalidValue(`${path}.rule`, shownRule(rule), compiled.defect));
+    return [...errors, ...optionalOldSelfErrors(rule, path)];
   }
   const { expression, message, messageDefect } = compiled;
   const cost = expression.estimatedCost * (place.cardinality ?? mostInRequest(schema));
@@ -164,11 +163,17 @@ function contentErrors(
       const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${place.uncorrelatable}`;
       errors.push(invalidValue(`${path}.rule`, rule.rule, detail));
     }
-  } else if (rule.optionalOldSelf !== undefined) {
-    const detail = 'may not be set if oldSelf is not used in rule';
-    errors.push(invalidValue(`${path}.optionalOldSelf`, rule.optionalOldSelf, detail));
+  } else {
+    errors.push(...optionalOldSelfErrors(rule, path));
   }
   return errors;
+}
+
+/** Of a rule that is not known to use `oldSelf`. */
+function optionalOldSelfErrors({ optionalOldSelf }: ValidationRule, path: string): FieldError[] {
+  if (optionalOldSelf === undefined) return [];
+  const detail = 'may not be set if oldSelf is not used in rule';
+  return [invalidValue(`${path}.optionalOldSelf`, optionalOldSelf, detail)];
 }
 
 /** The server shows its own record of a rule here. */

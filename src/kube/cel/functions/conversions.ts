@@ -152,7 +152,7 @@ function wholeNumber(
   return value instanceof CelError ? notConvertible(type) : value;
 }
 
-const DOUBLE_TEXT = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?|nan)$/i;
+const DOUBLE_TEXT = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?|nan)$/i;
 
 function toDouble(text: string): Outcome {
   if (!DOUBLE_TEXT.test(text)) return notConvertible('double');

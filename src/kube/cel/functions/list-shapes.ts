@@ -1,6 +1,7 @@
 /** Lists made of lists (`cel-go/ext/lists`): `sort`, `slice`, `flatten`, `distinct`, `lists.range`. */
 import { type Budget, COST_EXCEEDED } from '../budget.ts';
-import { compare, includes } from '../equality.ts';
+import { compare, includes, paidOrder } from '../equality.ts';
+import { CHARACTER_COST } from '../limits.ts';
 import { A, INT, LIST, listParameter, type Overload, overload } from '../overload.ts';
 import { INT_TYPE, listOf, optionalOf } from '../type.ts';
 import {
@@ -18,13 +19,16 @@ const NESTED = listParameter(SAME_LIST);
 
 /** Every item is looked at once. */
 const PASS = { cost: ([size = 0]: readonly number[]) => 1 + size };
-const SORT = { cost: ([size = 0]: readonly number[]) => 1 + size * Math.log2(size + 2) };
+const SORT = {
+  cost: ([size = 0]: readonly number[], [item = 0]: readonly number[]) =>
+    1 + size * Math.log2(size + 2) * (1 + item * CHARACTER_COST),
+};
 const PAIRS = { cost: ([size = 0]: readonly number[]) => 1 + size * size };
 /** A number says nothing of the size of a range in advance, so a range pays for itself. */
 const MAX_RANGE = 1_000_000n;
 
 export const LIST_SHAPE_FUNCTIONS: readonly Overload[] = [
-  overload('.sort', [LIST], SAME_LIST, ([list]) => sorted(list), SORT),
+  overload('.sort', [LIST], SAME_LIST, ([list], budget) => sorted(list, budget), SORT),
   overload('.reverse', [LIST], SAME_LIST, ([list]) => reversed(list), PASS),
   overload('.distinct', [LIST], SAME_LIST, ([list], budget) => distinct(list, budget), PAIRS),
   overload('.slice', [LIST, INT, INT], SAME_LIST, ([list, from, to]) => slice(list, from, to)),
@@ -50,13 +54,19 @@ function itemsOf(list: CelList): readonly CelValue[] | CelError {
   return items;
 }
 
-function sorted(list: CelList): Outcome {
+function sorted(list: CelList, budget: Budget): Outcome {
   const items = itemsOf(list);
   if (items instanceof CelError) return items;
   const [first] = items;
   const isOrdered = items.every((item) => compare(item, first ?? null) !== undefined);
   if (!isOrdered) return NO_SUCH_OVERLOAD;
-  return CelList.of([...items].sort((a, b) => compare(a, b) ?? 0));
+  // A comparison that nobody can pay for any longer is not made, and the result not used.
+  const order = (a: CelValue, b: CelValue): number => {
+    const found = paidOrder(a, b, budget);
+    return typeof found === 'number' ? found : 0;
+  };
+  const result = CelList.of([...items].sort(order));
+  return budget.isExceeded ? COST_EXCEEDED : result;
 }
 
 function reversed(list: CelList): Outcome {

@@ -1,6 +1,7 @@
 /** Functions of lists (`isSorted`, `sum`, `min`, `max`, `indexOf`), and sets. */
 import { type Budget, COST_EXCEEDED } from '../budget.ts';
-import { compare, equal, includes } from '../equality.ts';
+import { equal, includes, paidOrder } from '../equality.ts';
+import { CHARACTER_COST } from '../limits.ts';
 import {
   A,
   DOUBLE,
@@ -27,7 +28,11 @@ import {
 import { OPERATORS } from './operators.ts';
 
 /** Every item is looked at once. */
-const PASS = { cost: ([size = 0]: readonly number[]) => 1 + size, resultSize: () => 1 };
+const PASS = {
+  cost: ([size = 0]: readonly number[], [item = 0]: readonly number[]) =>
+    1 + size * (1 + item * CHARACTER_COST),
+  resultSize: () => 1,
+};
 /** Every item of one list may be compared with every item of the other. */
 const PRODUCT = {
   cost: ([a = 0, b = 0]: readonly number[]) => 1 + a * b,
@@ -35,9 +40,9 @@ const PRODUCT = {
 };
 
 const ORDER: readonly Overload[] = [
-  overload('.isSorted', [LIST], BOOL_TYPE, ([list]) => isSorted(list), PASS),
-  overload('.min', [LIST], A, ([list]) => extreme(list, -1, 'min'), PASS),
-  overload('.max', [LIST], A, ([list]) => extreme(list, 1, 'max'), PASS),
+  overload('.isSorted', [LIST], BOOL_TYPE, ([list], budget) => isSorted(list, budget), PASS),
+  overload('.min', [LIST], A, ([list], budget) => extreme(list, -1, budget), PASS),
+  overload('.max', [LIST], A, ([list], budget) => extreme(list, 1, budget), PASS),
 ];
 
 const POSITIONS: readonly Overload[] = [
@@ -105,25 +110,30 @@ function indexesUp(size: number): number[] {
   return Array.from({ length: size }, (_, index) => index);
 }
 
-function isSorted(list: CelList): Outcome {
+function isSorted(list: CelList, budget: Budget): Outcome {
   for (let index = 1; index < list.size; index++) {
     const before = list.at(index - 1);
     const item = list.at(index);
     if (before instanceof CelError) return before;
     if (item instanceof CelError) return item;
-    const order = compare(before, item);
+    const order = paidOrder(before, item, budget);
+    if (order instanceof CelError) return order;
     if (order === undefined) return NO_SUCH_OVERLOAD;
     if (order > 0) return false;
   }
   return true;
 }
 
-function extreme(list: CelList, wanted: number, name: string): Outcome {
-  let best = list.size === 0 ? new CelError(`${name} called on empty list`) : list.at(0);
+function extreme(list: CelList, wanted: -1 | 1, budget: Budget): Outcome {
+  let best =
+    list.size === 0
+      ? new CelError(`${wanted < 0 ? 'min' : 'max'} called on empty list`)
+      : list.at(0);
   for (let index = 1; index < list.size && !(best instanceof CelError); index++) {
     const item = list.at(index);
     if (item instanceof CelError) return item;
-    const order = compare(item, best);
+    const order = paidOrder(item, best, budget);
+    if (order instanceof CelError) return order;
     if (order === undefined) return NO_SUCH_OVERLOAD;
     if (Math.sign(order) === wanted) best = item;
   }

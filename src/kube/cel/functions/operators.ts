@@ -175,7 +175,7 @@ const MEMBERSHIP: readonly Overload[] = [
     BOOL_TYPE,
     ([value, list], budget) => includes(list, value, budget),
     {
-      cost: ([, size = 0]) => 1 + size * CHARACTER_COST,
+      cost: ([, size = 0]) => 1 + size,
     },
   ),
   overload('@in', [SAME, MAP], BOOL_TYPE, ([key, map]) => map.content.get(key) !== undefined),

@@ -1,0 +1,18 @@
+/** What the parts of an expression are turned into, and what they share while it is evaluated. */
+import { type Budget, COST_EXCEEDED } from './budget.ts';
+import { CHARACTER_COST } from './limits.ts';
+import type { CelError, Outcome } from './value.ts';
+
+/** One evaluation: the values of the variables, and what it may still cost. */
+export interface Frame {
+  readonly slots: Outcome[];
+  readonly budget: Budget;
+}
+
+export type Run = (frame: Frame) => Outcome;
+
+/** Bytes are decoded whenever they are read, so reading them is paid for. */
+export function paid<T extends Outcome | undefined>(member: T, { budget }: Frame): T | CelError {
+  const isPaid = !(member instanceof Uint8Array) || budget.spend(member.length * CHARACTER_COST);
+  return isPaid ? member : COST_EXCEEDED;
+}
