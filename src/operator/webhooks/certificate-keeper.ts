@@ -37,9 +37,9 @@ export interface CertificateKeeperOptions {
 }
 
 /** How often dates are looked at, and whether a new authority has been published. */
-export const REVIEW_INTERVAL_MS = 10 * 60_000;
+const REVIEW_INTERVAL_MS = 10 * 60_000;
 /** API servers learn of what is published by a watch, which takes a moment, or a restart of it. */
-export const TRUST_DELAY_MS = 5 * 60_000;
+const TRUST_DELAY_MS = 5 * 60_000;
 
 const KEY = 'certificates';
 

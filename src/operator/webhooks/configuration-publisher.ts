@@ -41,7 +41,7 @@ export interface ConfigurationPublisherOptions {
 }
 
 /** Somebody who overwrites what we repair, such as another operator, is answered at this pace. */
-export const REPAIR_INTERVAL_MS = 1_000;
+const REPAIR_INTERVAL_MS = 1_000;
 
 /** One of the two configurations. */
 interface Publication {

@@ -1,6 +1,6 @@
 import { admitJobSet } from '../../jobset/admission.ts';
 import { restartRuleErrors } from '../../jobset/agent-mode.ts';
-import { defaultJobSet, withDefaults } from '../../jobset/defaults.ts';
+import { type DefaultedSpec, defaultJobSet, withDefaults } from '../../jobset/defaults.ts';
 import type { FeatureGates } from '../../jobset/feature-gates.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { type ExistingClaims, sharedClaimNames } from '../../jobset/validation/volume-claims.ts';
@@ -50,7 +50,7 @@ export function jobSetValidator(
         const jobSet = jobSetIn(request.object);
         const { claims, problems } = await existingClaims(client, request, jobSet, signal);
         const spec = withDefaults(jobSet.spec, gates);
-        return judged(jobSet, [
+        return judged(jobSet, spec, [
           ...validateJobSetCreate(jobSet, gates, claims),
           ...restartRuleErrors(spec, { nativeRestartRules }),
           ...problems,
@@ -59,7 +59,8 @@ export function jobSetValidator(
       case 'UPDATE': {
         const jobSet = jobSetIn(request.object);
         const old = jobSetIn(request.oldObject);
-        return judged(jobSet, validateJobSetUpdate(old, jobSet, gates));
+        const spec = withDefaults(jobSet.spec, gates);
+        return judged(jobSet, spec, validateJobSetUpdate(old, jobSet, gates));
       }
       case 'DELETE':
       case 'CONNECT':
@@ -73,9 +74,13 @@ const ALLOWED: AdmissionAnswer = { kind: 'Allowed' };
 /** Claims that are looked up side by side. */
 const CLAIMS_IN_FLIGHT = 16;
 
-function judged(jobSet: JobSet, errors: readonly FieldError[]): AdmissionAnswer {
+function judged(
+  jobSet: JobSet,
+  spec: DefaultedSpec,
+  errors: readonly FieldError[],
+): AdmissionAnswer {
   if (errors.length > 0) throw invalid(JOBSETS, jobSet.metadata.name ?? '', errors);
-  const warnings = jobSetWarnings(jobSet);
+  const warnings = jobSetWarnings(jobSet, spec);
   return warnings.length === 0 ? ALLOWED : { kind: 'Allowed', warnings };
 }
 

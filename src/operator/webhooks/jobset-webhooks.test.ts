@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../../jobset/feature-gates.ts';
+import type { AdmissionRequest } from '../../kube/admission.ts';
+import { PERSISTENT_VOLUME_CLAIMS } from '../../kube/core.ts';
+import type { KubeObject } from '../../kube/meta.ts';
+import { failure } from '../../kube/status.ts';
+import { MemoryClient } from '../../runtime/memory/memory-client.ts';
+import type { AdmissionAnswer, AdmissionHandler } from './admission-handler.ts';
+import { jobSetMutator, jobSetValidator } from './jobset-webhooks.ts';
+
+const TEMPLATE = {
+  spec: {
+    template: {
+      spec: {
+        containers: [
+          { name: 'c', image: 'i', volumeMounts: [{ name: 'data', mountPath: '/data' }] },
+        ],
+      },
+    },
+  },
+};
+const CLAIM_SPEC = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+
+function jobSet(spec: object = {}, metadata: object = { name: 'train' }): KubeObject {
+  const replicatedJobs = [{ name: 'w', replicas: 1, groupName: 'default', template: TEMPLATE }];
+  const object = {
+    apiVersion: 'jobset.x-k8s.io/v1alpha2',
+    kind: 'JobSet',
+    metadata: { namespace: 'ns', ...metadata },
+    spec: { replicatedJobs, ...spec },
+  };
+  return object;
+}
+
+/** Shares the claim `data-train`. */
+function sharing(whenDeleted: string): KubeObject {
+  const claim = {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'data' },
+    spec: CLAIM_SPEC,
+  };
+  return jobSet({
+    volumeClaimPolicies: [{ templates: [claim], retentionPolicy: { whenDeleted } }],
+  });
+}
+
+async function ask(
+  handler: AdmissionHandler,
+  operation: AdmissionRequest['operation'],
+  object?: KubeObject,
+  oldObject?: KubeObject,
+): Promise<AdmissionAnswer> {
+  const of = { group: 'jobset.x-k8s.io', version: 'v1alpha2' };
+  return handler(
+    {
+      uid: 'u',
+      operation,
+      kind: { ...of, kind: 'JobSet' },
+      resource: { ...of, resource: 'jobsets' },
+      namespace: 'ns',
+      userInfo: {},
+      ...(object === undefined ? {} : { object }),
+      ...(oldObject === undefined ? {} : { oldObject }),
+    },
+    new AbortController().signal,
+  );
+}
+
+function validator(client = new MemoryClient(), gates: FeatureGates = DEFAULT_FEATURE_GATES) {
+  return jobSetValidator(client, gates);
+}
+
+const ALLOWED = { kind: 'Allowed' };
+
+describe('the mutating webhook of JobSets', () => {
+  const mutator = jobSetMutator(DEFAULT_FEATURE_GATES);
+
+  it('fills in defaults on creation only', async () => {
+    const answer = await ask(mutator, 'CREATE', jobSet());
+    expect(answer).toMatchObject({
+      kind: 'Allowed',
+      object: {
+        spec: { successPolicy: { operator: 'All' }, network: { enableDNSHostnames: true } },
+      },
+    });
+    expect(await ask(mutator, 'UPDATE', jobSet(), jobSet())).toEqual(ALLOWED);
+    expect(await ask(mutator, 'DELETE', undefined, jobSet())).toEqual(ALLOWED);
+  });
+
+  it('keeps what it does not know, and what the schema will refuse', async () => {
+    const unknown = { ...jobSet({ later: { a: 1 } }), status: { restarts: 1 } };
+    expect(await ask(mutator, 'CREATE', unknown)).toMatchObject({
+      object: { spec: { later: { a: 1 } }, status: { restarts: 1 } },
+    });
+    const wrong = { ...jobSet(), spec: 7 };
+    expect(await ask(mutator, 'CREATE', wrong)).toEqual(ALLOWED);
+  });
+
+  it('completes a JobSet without a spec', async () => {
+    const { spec: _, ...empty } = { ...jobSet(), spec: {} };
+    expect(await ask(mutator, 'CREATE', empty)).toMatchObject({
+      object: { spec: { startupPolicy: { startupPolicyOrder: 'AnyOrder' } } },
+    });
+  });
+
+  it.each([
+    ['another kind', { apiVersion: 'v1', kind: 'Pod', metadata: {} }],
+    ['another version', { ...jobSet(), apiVersion: 'jobset.x-k8s.io/v1' }],
+    ['nothing', undefined],
+  ])('refuses to judge %s', async (_what, object) => {
+    await expect(ask(mutator, 'CREATE', object)).rejects.toMatchObject({ code: 400 });
+    await expect(ask(validator(), 'CREATE', object)).rejects.toMatchObject({ code: 400 });
+  });
+});
+
+describe('the validating webhook of JobSets', () => {
+  it.each<[string, AdmissionRequest['operation'], KubeObject | undefined, KubeObject | undefined]>([
+    ['a good one', 'CREATE', jobSet(), undefined],
+    ['one that gets its name later', 'CREATE', jobSet({}, { generateName: 'x-' }), undefined],
+    ['a suspension', 'UPDATE', jobSet({ suspend: true }), jobSet()],
+    ['a deletion', 'DELETE', undefined, jobSet({ managedBy: 'wrong' })],
+  ])('allows %s', async (_what, operation, object, old) => {
+    expect(await ask(validator(), operation, object, old)).toEqual(ALLOWED);
+  });
+
+  it('refuses with every cause, in the API’s own words', async () => {
+    const bad = jobSet({ managedBy: 'wrong', network: { subdomain: 'a_b' } });
+    const refusal = ask(validator(), 'CREATE', bad);
+    await expect(refusal).rejects.toMatchObject({
+      status: {
+        code: 422,
+        reason: 'Invalid',
+        message: expect.stringContaining('JobSet.jobset.x-k8s.io "train" is invalid: ['),
+        details: {
+          name: 'train',
+          causes: [
+            { field: 'spec.network.subdomain' },
+            { field: 'spec.network.subdomain' },
+            { field: 'spec.managedBy', reason: 'FieldValueInvalid' },
+          ],
+        },
+      },
+    });
+  });
+
+  it('judges a change by what was there', async () => {
+    await expect(
+      ask(validator(), 'UPDATE', jobSet({ managedBy: 'a.b/c' }), jobSet()),
+    ).rejects.toMatchObject({
+      message: expect.stringContaining(
+        'spec.managedBy: Invalid value: "a.b/c": field is immutable',
+      ),
+    });
+  });
+
+  it('warns of what is allowed and hardly meant', async () => {
+    const answer = await ask(validator(), 'CREATE', jobSet({ failurePolicy: { maxRestarts: -2 } }));
+    expect(answer).toMatchObject({ kind: 'Allowed', warnings: [expect.stringContaining('-2')] });
+  });
+
+  it('keeps to its gates', async () => {
+    const gates = { ...DEFAULT_FEATURE_GATES, RestartJob: false };
+    const object = jobSet({ failurePolicy: { rules: [{ name: 'r', action: 'RestartJob' }] } });
+    const refusal = ask(validator(new MemoryClient(), gates), 'CREATE', object);
+    await expect(refusal).rejects.toMatchObject({
+      message: expect.stringContaining('RestartJob feature gate is disabled'),
+    });
+  });
+
+  it('looks up the claims that a JobSet shares', async () => {
+    const client = new MemoryClient();
+    expect(await ask(validator(client), 'CREATE', sharing('Delete'))).toEqual(ALLOWED);
+    await client.create(PERSISTENT_VOLUME_CLAIMS, {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'data-train', namespace: 'ns' },
+      spec: CLAIM_SPEC,
+    });
+    expect(await ask(validator(client), 'CREATE', sharing('Retain'))).toEqual(ALLOWED);
+    await expect(ask(validator(client), 'CREATE', sharing('Delete'))).rejects.toMatchObject({
+      message: expect.stringContaining('retentionPolicy must be retain when PVC exists'),
+    });
+  });
+
+  it('refuses with a cause when claims cannot be looked up, beside all others', async () => {
+    const client = new MemoryClient();
+    client.before = () => {
+      throw failure('ServiceUnavailable', 'etcd is away');
+    };
+    const object = sharing('Delete');
+    const spec = { ...('spec' in object && typeof object.spec === 'object' ? object.spec : {}) };
+    const bad = { ...object, spec: { ...spec, managedBy: 'wrong' } };
+    await expect(ask(validator(client), 'CREATE', bad)).rejects.toMatchObject({
+      status: {
+        code: 422,
+        details: {
+          causes: [
+            { field: 'spec.managedBy' },
+            {
+              field: 'spec.volumeClaimPolicies',
+              reason: 'InternalError',
+              message: expect.stringContaining('cannot look up PVC data-train: etcd is away'),
+            },
+          ],
+        },
+      },
+    });
+  });
+});
