@@ -1,6 +1,11 @@
 import { parseDuration } from '../../kube/duration.ts';
 import { ApiStatusError } from '../../kube/status.ts';
-import { internalError, methodNotAllowed, unsupportedMediaType } from '../../kube/status-errors.ts';
+import {
+  internalError,
+  methodNotAllowed,
+  unknownResource,
+  unsupportedMediaType,
+} from '../../kube/status-errors.ts';
 import { DeadlineError, withDeadline } from '../../runtime/deadline.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
@@ -28,7 +33,7 @@ export function admissionEndpoint(options: AdmissionEndpointOptions): HttpHandle
   return async (request) => {
     const [path = '', search = ''] = request.path.split('?');
     const handler = handlers.get(path);
-    if (handler === undefined) return json(404, { message: '404 page not found' });
+    if (handler === undefined) return json(404, unknownResource().status);
     const startMs = clock.monotonic();
     const response = await answer(handler, request, { path, search }, options).catch(
       (error: unknown) => {

@@ -23,8 +23,8 @@ export function readAdmissionReview(body: Uint8Array | undefined): AdmissionRequ
   const review = parsed(body);
   const { apiVersion, kind } = review;
   if (apiVersion !== API_VERSION || kind !== KIND) {
-    const given = `${String(apiVersion)} ${String(kind)}`;
-    throw refusal(`it is a ${quote(given)}, expected ${API_VERSION} ${KIND}`);
+    const given = quote([apiVersion, kind].filter((one) => typeof one === 'string').join(' '));
+    throw refusal(`its apiVersion and kind are ${given}, expected ${API_VERSION} ${KIND}`);
   }
   return requestIn(objectAt(review, 'request', 'request'));
 }
