@@ -211,6 +211,7 @@ describe('Pods that fail before the barrier, over and over (H8)', () => {
             podName: pod.metadata.name,
             epoch: undefined,
             exit: () => undefined,
+            crash: () => undefined,
             end: () => undefined,
           }
         : supervise(pod, slot, ...others),

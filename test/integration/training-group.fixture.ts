@@ -1,6 +1,7 @@
-import { type Agent, startAgent } from '../../src/agent/agent.ts';
+import { type Agent, type Body, startAgent } from '../../src/agent/agent.ts';
 import { createApiChannel } from '../../src/agent/api-channel.ts';
-import { type MarkerStore, NO_MARKER, processMarkerStore } from '../../src/agent/marker.ts';
+import type { Channel } from '../../src/agent/channel.ts';
+import { type Marker, type MarkerStore, NO_MARKER } from '../../src/agent/marker.ts';
 import type { Dialect } from '../../src/agent/pod-annotations.ts';
 import { type WorkerExit, workerExit } from '../../src/agent/worker-exit.ts';
 import { MemoryCluster } from '../../src/cluster/memory-cluster.fixture.ts';
@@ -33,6 +34,8 @@ export interface Member {
   readonly epoch: number | undefined;
   /** The worker exits. */
   exit(exitCode: number): void;
+  /** The container of the agent dies, its worker with it, and is started again. */
+  crash(): void;
   /** The Pod ends, and everything in it. */
   end(): void;
 }
@@ -167,6 +170,11 @@ export class TrainingGroup {
     this.#workerIn(slot).exit(exitCode);
   }
 
+  /** Lets the agent's container in a slot die and start again. */
+  crash(slot: string): void {
+    this.#workerIn(slot).crash();
+  }
+
   /** Lets the Pod in a slot end, with success if the code is 0. */
   async finish(slot: string, exitCode: number): Promise<void> {
     const worker = this.#workerIn(slot);
@@ -244,13 +252,22 @@ export function supervised(dialect: Dialect): StartMember {
   return (pod, slot, runtime, started) => new Worker(pod, slot, dialect, runtime, started);
 }
 
+/** One run of the agent's container. */
+interface AgentRun {
+  readonly agent: Agent;
+  readonly channel: Channel;
+}
+
 /** A Pod's supervising agent with a worker that runs until it is told otherwise. */
 class Worker implements Member {
   readonly slot: string;
   readonly podName: string;
   /** The epoch in which the worker runs. */
   epoch: number | undefined;
-  readonly #agent: Agent;
+  readonly #boot: (marker: Marker) => AgentRun;
+  /** As it is in the Pod's volume. */
+  #marker: Marker = NO_MARKER;
+  #running: AgentRun;
   #ended: ((exit: WorkerExit, restartsGroup: boolean) => void) | undefined;
 
   constructor(
@@ -259,18 +276,18 @@ class Worker implements Member {
     dialect: Dialect,
     runtime: AgentRuntime,
     started: (epoch: number) => void,
-    markers: MarkerStore = processMarkerStore(),
   ) {
     this.slot = slot;
     this.podName = metadata.name;
     const isTold = dialect === 'Canonical';
     const jobSetUid = isTold ? metadata.labels?.['jobset.sigs.k8s.io/jobset-uid'] : undefined;
-    this.#agent = startAgent({
-      jobSetUid,
-      marker: NO_MARKER,
-      markers,
-      logger: SILENT,
-      channel: createApiChannel({
+    const write = (marker: Marker): Promise<void> => {
+      this.#marker = marker;
+      return Promise.resolve();
+    };
+    const markers: MarkerStore = { read: () => Promise.resolve(this.#marker), write };
+    this.#boot = (marker) => {
+      const channel = createApiChannel({
         ...runtime,
         namespace: metadata.namespace ?? '',
         dialect,
@@ -279,9 +296,9 @@ class Worker implements Member {
         replicatedJobName: isTold ? metadata.labels?.[REPLICATED_JOB_NAME] : undefined,
         podName: metadata.name,
         podUid: isTold ? metadata.uid : undefined,
-        announced: 0,
-      }),
-      body: {
+        announced: marker.announced,
+      });
+      const body: Body = {
         mode: 'Supervisor',
         lift: (epoch, ended) => {
           this.epoch = epoch;
@@ -289,9 +306,19 @@ class Worker implements Member {
           started(epoch);
         },
         stopWorker: () => this.#exited({ exitCode: undefined, signal: 'SIGTERM' }, false),
-      },
-    });
-    this.#agent.left.catch(() => undefined);
+      };
+      const agent = startAgent({ jobSetUid, marker, markers, logger: SILENT, channel, body });
+      agent.left.catch(() => undefined);
+      return { agent, channel };
+    };
+    this.#running = this.#boot(NO_MARKER);
+  }
+
+  crash(): void {
+    this.#running.channel.close();
+    this.epoch = undefined;
+    this.#ended = undefined;
+    this.#running = this.#boot(this.#marker);
   }
 
   exit(exitCode: number): void {
@@ -300,7 +327,7 @@ class Worker implements Member {
 
   /** The Pod ends, and the agent with it. */
   end(): void {
-    this.#agent.stop('SIGTERM');
+    this.#running.agent.stop('SIGTERM');
     if (this.epoch !== undefined) this.exit(0);
   }
 

@@ -64,6 +64,10 @@ class UpstreamsAgent implements Member {
     this.#exited();
   }
 
+  crash(): void {
+    this.#exited();
+  }
+
   end(): void {
     this.#isOver = true;
     this.#exited();

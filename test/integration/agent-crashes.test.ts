@@ -1,0 +1,96 @@
+/** Agents whose container dies at the barrier, with the operator at the other end (design, H2, H8). */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { AGENT_STARTS } from '../../src/jobset/names.ts';
+import { replicatedJob } from '../fixtures/jobset-objects.ts';
+import {
+  type Member,
+  type StartMember,
+  supervised,
+  TrainingGroup,
+} from './training-group.fixture.ts';
+
+const WORKERS = 3;
+const SPEC = {
+  replicatedJobs: [replicatedJob('w', WORKERS)],
+  failurePolicy: { restartStrategy: 'InPlaceRestart', maxRestarts: 3 },
+} as const;
+const SUPERVISOR = { 'lockstep/restart-mode': 'Supervisor' };
+/** Long enough for everything that somebody may yet want to do. */
+const CALM_MS = 10_000;
+
+let group: TrainingGroup;
+/** Lets the agent of `w/0` start, for which the others wait. */
+let admit: () => void;
+
+const withLatecomer: StartMember = (pod, slot, runtime, started) => {
+  const start = (): Member => supervised('Canonical')(pod, slot, runtime, started);
+  if (slot !== 'w/0') return start();
+  let member: Member | undefined;
+  admit = () => {
+    member = start();
+  };
+  return {
+    slot,
+    podName: pod.metadata.name,
+    get epoch() {
+      return member?.epoch;
+    },
+    exit: (exitCode) => member?.exit(exitCode),
+    crash: () => member?.crash(),
+    end: () => member?.end(),
+  };
+};
+
+beforeEach(async () => {
+  group = new TrainingGroup(withLatecomer);
+  await group.start();
+  await group.create(SPEC, SUPERVISOR);
+  await untilStarts('w/1', '1:1');
+  await untilStarts('w/2', '1:1');
+});
+
+afterEach(() => group.stop());
+
+function untilStarts(slot: string, text: string): Promise<void> {
+  return group.cluster.until(async () => {
+    const pods = await group.cluster.pods();
+    return pods.some(
+      ({ metadata }) =>
+        metadata.name.startsWith(`train-w-0-${slot.slice(-1)}`) &&
+        metadata.annotations?.[AGENT_STARTS] === text,
+    );
+  });
+}
+
+async function crash(slot: string, times: number): Promise<void> {
+  for (let i = 0; i < times; i++) {
+    const before = i + 1;
+    await untilStarts(slot, `1:${before}`);
+    group.crash(slot);
+  }
+}
+
+test('an agent that crashes at the barrier takes part again, and nobody is charged', async () => {
+  await crash('w/1', 2);
+  await untilStarts('w/1', '1:3');
+  admit();
+  await group.allIn(1, WORKERS);
+  await group.cluster.clock.advance(CALM_MS);
+  expect((await group.jobSet()).status).toMatchObject({ deprecatedEpoch: 0, syncedEpoch: 1 });
+  expect(group.starts).toHaveLength(WORKERS);
+});
+
+test('an agent that crashes over and over ends the epoch, charged once', async () => {
+  await crash('w/1', 3);
+  await group.until(({ deprecatedEpoch }) => deprecatedEpoch === 1);
+  await untilStarts('w/1', '2:1');
+  admit();
+  await group.allIn(2, WORKERS);
+  await group.cluster.clock.advance(CALM_MS);
+  expect((await group.jobSet()).status).toMatchObject({
+    deprecatedEpoch: 1,
+    inPlaceRestarts: 1,
+    inPlaceRestartsCountTowardsMax: 1,
+    restartHistory: [{ epoch: 1, cause: 'StartFailed', counted: true }],
+  });
+});
