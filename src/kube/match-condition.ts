@@ -4,37 +4,27 @@
  * requests are matched, so that both mean the same.
  */
 import { type CelVariables, type Compilation, compileExpression } from './cel/expression.ts';
-import { boolean, int64, list, map, object, string } from './schema/builders.ts';
+import { boolean, list, map, object, string } from './schema/builders.ts';
+import type { JsonSchema } from './schema/json-schema.ts';
 
 export type CompiledMatchCondition = Compilation;
 
-/** `Invalid` carries the text for the user. What only running shows to be no boolean is let through. */
+/** `Invalid` carries the text for the user. */
 export function compileMatchCondition(source: string): CompiledMatchCondition {
   const compiled = compileExpression(source, VARIABLES);
   if (compiled.kind === 'Invalid') {
     return { kind: 'Invalid', message: `compilation failed: ${compiled.message}` };
   }
   const { resultType } = compiled.expression;
-  return resultType === 'bool' || resultType === 'dyn'
-    ? compiled
-    : { kind: 'Invalid', message: 'must evaluate to bool' };
+  if (resultType === 'bool') return compiled;
+  return { kind: 'Invalid', message: `must evaluate to bool but got ${resultType}` };
 }
 
 const GROUP_VERSION_KIND = object({ group: string(), version: string(), kind: string() });
 const GROUP_VERSION_RESOURCE = object({ group: string(), version: string(), resource: string() });
 
-/** Every member that the options of a creation, an update or a deletion can have. */
-const OPTIONS = object({
-  kind: string(),
-  apiVersion: string(),
-  dryRun: list(string()),
-  fieldManager: string(),
-  fieldValidation: string(),
-  gracePeriodSeconds: int64(),
-  orphanDependents: boolean(),
-  propagationPolicy: string(),
-  preconditions: object({ uid: string(), resourceVersion: string() }),
-});
+/** Options differ by operation. To expressions, this is a value of any type. */
+const OPTIONS: JsonSchema = { 'x-kubernetes-int-or-string': true };
 
 /** `AdmissionRequest` without the objects, which are variables of their own. */
 const REQUEST = object({

@@ -180,7 +180,7 @@ test.each<[members: JsonObject, expected: readonly string[]]>([
   ],
   [
     { matchConditions: [{ name: 'a', expression: '1 + 1' }] },
-    ['matchConditions[0].expression: Invalid value: "1 + 1": must evaluate to bool'],
+    ['matchConditions[0].expression: Invalid value: "1 + 1": must evaluate to bool but got int'],
   ],
   [
     {

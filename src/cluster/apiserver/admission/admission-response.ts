@@ -2,16 +2,32 @@ import { isJsonObject, type JsonObject } from '../../../kube/json-value.ts';
 import { type JsonPatchOperation, parseJsonPatch } from '../../../kube/patch/json-patch.ts';
 import { quote } from '../../../kube/quote.ts';
 import { ApiStatusError, type Status } from '../../../kube/status.ts';
-import { internalError } from '../../../kube/status-errors.ts';
 import { readJson } from '../json-reader.ts';
+import { goTypeOf } from '../request-body.ts';
 
 /** What a webhook decided, once its answer was found to be one. */
 export interface Verdict {
   /** Undefined for a request that may go on. */
   readonly refusal: Partial<Status> | undefined;
-  /** JSON text, not yet read; undefined if nothing is to be changed. */
-  readonly patch: string | undefined;
+  /** Undefined if nothing is to be changed. */
+  readonly patch: Patch | undefined;
   readonly warnings: readonly string[];
+}
+
+export interface Patch {
+  /** JSON text, not yet read. */
+  readonly patch: string;
+  readonly patchType: string;
+}
+
+/** Thrown for a patch that is none, or of a kind that nobody knows: the call has failed. */
+export class UndecodablePatchError extends Error {
+  override readonly name = 'UndecodablePatchError';
+}
+
+/** Thrown for an answer that is none: it cannot even be read. */
+export class MistypedAnswerError extends Error {
+  override readonly name = 'MistypedAnswerError';
 }
 
 /** Thrown for an answer that means nothing: the call has failed. */
@@ -19,25 +35,31 @@ export class InvalidAnswerError extends Error {
   override readonly name = 'InvalidAnswerError';
 }
 
-/** Checks an answer as the API server does, with its texts. Throws `InvalidAnswerError`. */
+/**
+ * Checks an answer as the API server does, with its texts. Throws `InvalidAnswerError` and
+ * `MistypedAnswerError`.
+ */
 export function readVerdict(review: JsonObject, uid: string, mayPatch: boolean): Verdict {
   const { response } = review;
   if (response === undefined || response === null) {
     throw new InvalidAnswerError('webhook response was absent');
   }
-  if (!isJsonObject(response)) throw mistyped('response', 'an object');
-  const answered = text(response, 'uid');
+  if (!isJsonObject(response))
+    throw mistyped('AdmissionReview.response', response, 'v1.AdmissionResponse');
+  const answered = text(response, 'uid', RESPONSE);
   if (answered !== uid) {
     throw new InvalidAnswerError(`expected response.uid=${quote(uid)}, got ${quote(answered)}`);
   }
-  const given = `${text(review, 'apiVersion')}, Kind=${text(review, 'kind')}`;
+  const apiVersion = text(review, 'apiVersion');
+  const group = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
+  const given = `${group}, Kind=${text(review, 'kind')}`;
   if (given !== REVIEW) {
     throw new InvalidAnswerError(`expected webhook response of ${REVIEW}, got ${given}`);
   }
   const { allowed = false, warnings = [], status = {} } = response;
-  if (typeof allowed !== 'boolean') throw mistyped('response.allowed', 'a boolean');
-  if (!isListOfTexts(warnings)) throw mistyped('response.warnings', 'a list of strings');
-  if (!isStatus(status)) throw mistyped('response.status', 'a Status');
+  if (typeof allowed !== 'boolean') throw mistyped(`${RESPONSE}allowed`, allowed, 'bool');
+  if (!isListOfTexts(warnings)) throw mistyped(`${RESPONSE}warnings`, warnings, '[]string');
+  if (!isStatus(status)) throw mistyped(`${RESPONSE}status`, status, 'v1.Status');
   return {
     refusal: allowed ? undefined : status,
     patch: mayPatch ? patchOf(response) : withoutPatch(response),
@@ -45,6 +67,7 @@ export function readVerdict(review: JsonObject, uid: string, mayPatch: boolean):
   };
 }
 
+const RESPONSE = 'AdmissionResponse.response.';
 const REVIEW = 'admission.k8s.io/v1, Kind=AdmissionReview';
 
 const BAD_REQUEST = 400;
@@ -67,18 +90,24 @@ export function refusalBy(webhook: string, given: Partial<Status>): ApiStatusErr
   });
 }
 
-/** The operations of a patch. A text that is none is the webhook's fault, and not its choice. */
-export function readPatchOperations(patch: string): readonly JsonPatchOperation[] {
+/** The operations of a patch. Throws `UndecodablePatchError`. */
+export function readPatchOperations({ patch, patchType }: Patch): readonly JsonPatchOperation[] {
+  let operations: readonly JsonPatchOperation[];
   try {
-    return parseJsonPatch(readJson(patch).value);
+    operations = parseJsonPatch(readJson(patch).value);
   } catch (error) {
-    throw internalError(error instanceof Error ? error.message : String(error), error);
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UndecodablePatchError(`received undecodable patch in webhook response: ${why}`, {
+      cause: error,
+    });
   }
+  if (operations.length === 0 || patchType === 'JSONPatch') return operations;
+  throw new UndecodablePatchError(`unsupported patch type ${quote(patchType)}`);
 }
 
-function patchOf(response: JsonObject): string | undefined {
+function patchOf(response: JsonObject): Patch | undefined {
   const { patchType } = response;
-  const encoded = text(response, 'patch', 'response.');
+  const encoded = text(response, 'patch', RESPONSE);
   if (encoded !== '' && isAbsent(patchType)) {
     throw new InvalidAnswerError('webhook returned response.patch but not response.patchType');
   }
@@ -86,18 +115,18 @@ function patchOf(response: JsonObject): string | undefined {
   if (encoded === '') {
     throw new InvalidAnswerError('webhook returned response.patchType but not response.patch');
   }
-  if (patchType !== 'JSONPatch') {
-    const shown = typeof patchType === 'string' ? quote(patchType) : JSON.stringify(patchType);
-    throw new InvalidAnswerError(`webhook returned invalid response.patchType of ${shown}`);
+  if (typeof patchType !== 'string') throw mistyped(`${RESPONSE}patchType`, patchType, 'string');
+  if (patchType === '') {
+    throw new InvalidAnswerError('webhook returned invalid response.patchType of ""');
   }
-  if (!BASE64.test(encoded)) throw mistyped('response.patch', 'base64');
-  return Buffer.from(encoded, 'base64').toString();
+  if (!BASE64.test(encoded)) throw new MistypedAnswerError('response.patch is no base64');
+  return { patch: Buffer.from(encoded, 'base64').toString(), patchType };
 }
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 function withoutPatch(response: JsonObject): undefined {
-  if (text(response, 'patch', 'response.') !== '') {
+  if (text(response, 'patch', RESPONSE) !== '') {
     throw new InvalidAnswerError('validating webhook may not return response.patch');
   }
   if (!isAbsent(response['patchType'])) {
@@ -109,14 +138,16 @@ function isAbsent(value: unknown): boolean {
   return value === undefined || value === null;
 }
 
-function text(object: JsonObject, member: string, prefix = ''): string {
+function text(object: JsonObject, member: string, prefix = 'AdmissionReview.'): string {
   const value = object[member] ?? '';
   if (typeof value === 'string') return value;
-  throw mistyped(prefix + member, 'a string');
+  throw mistyped(prefix + member, value, 'string');
 }
 
-function mistyped(field: string, expected: string): InvalidAnswerError {
-  return new InvalidAnswerError(`${field} must be ${expected}`);
+function mistyped(field: string, value: unknown, type: string): MistypedAnswerError {
+  return new MistypedAnswerError(
+    `json: cannot unmarshal ${goTypeOf(value)} into Go struct field ${field} of type ${type}`,
+  );
 }
 
 function isListOfTexts(value: unknown): value is readonly string[] {

@@ -4,7 +4,7 @@
  */
 import { deepEqual } from '../../../kube/deep-equal.ts';
 import { isJsonObject } from '../../../kube/json-value.ts';
-import { applyJsonPatch, type JsonPatchOperation } from '../../../kube/patch/json-patch.ts';
+import { applyJsonPatch } from '../../../kube/patch/json-patch.ts';
 import { quote } from '../../../kube/quote.ts';
 import { ApiStatusError } from '../../../kube/status.ts';
 import { internalError } from '../../../kube/status-errors.ts';
@@ -12,7 +12,6 @@ import type { ApiObject } from '../api-object.ts';
 import { receive } from '../receive.ts';
 import type { ServerState } from '../server-state.ts';
 import { forWebhook, fromWebhook } from './admission-request.ts';
-import { readPatchOperations } from './admission-response.ts';
 import type { AdmissionAttributes } from './attributes.ts';
 import { admitNew } from './built-in-admission.ts';
 import type { CompiledWebhook } from './compiled-webhook.ts';
@@ -55,7 +54,7 @@ export async function admitDeletion(
 ): Promise<void> {
   for (const hook of server.webhooks.ruling('Mutating', attributes)) {
     const consent = await server.webhooks.ask(hook, 'Mutating', attributes);
-    if (consent === undefined || operationsOf(consent).length === 0) continue;
+    if (consent === undefined || consent.operations.length === 0) continue;
     const why = 'attempted to modify the object, which is not supported for this operation';
     throw internalError(`admission webhook ${quote(hook.webhook.name)} ${why}`);
   }
@@ -141,21 +140,18 @@ class Round {
 
 /** The object as a webhook left it: pruned, completed and of the right types, as if a client sent it. */
 function patched(attributes: AdmissionAttributes, object: ApiObject, consent: Consent): ApiObject {
-  const operations = operationsOf(consent);
+  const { as, operations } = consent;
   if (operations.length === 0) return object;
-  const { as } = consent;
   try {
     const result = applyJsonPatch(forWebhook(attributes, as, object), operations);
     if (!isJsonObject(result)) throw internalError('a patch made something else of an object');
     const body = { object: result, duplicates: [] };
-    const received = receive(attributes.kind ?? as, body, 'Ignore', () => undefined);
+    const received = receive(attributes.kind ?? as, body, 'Ignore', {
+      warn: () => undefined,
+    });
     return completed(attributes, fromWebhook(attributes, as, received));
   } catch (error) {
     if (!(error instanceof ApiStatusError) || error.reason === 'InternalError') throw error;
     throw internalError(error.message, error);
   }
-}
-
-function operationsOf({ patch }: Consent): readonly JsonPatchOperation[] {
-  return patch === undefined ? [] : readPatchOperations(patch);
 }

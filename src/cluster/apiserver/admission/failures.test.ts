@@ -56,7 +56,7 @@ describe('a call that fails', () => {
       [
         'a wrong type',
         (uid) => ({ body: { ...REVIEW, response: { uid, allowed: 'yes' } } }),
-        'received invalid webhook response: response.allowed must be a boolean',
+        'failed to call webhook: json: cannot unmarshal string into Go struct field AdmissionResponse.response.allowed of type bool',
       ],
       [
         'a patch',
@@ -71,7 +71,7 @@ describe('a call that fails', () => {
       [
         'an odd Status',
         (uid) => ({ body: { ...REVIEW, response: { uid, status: { details: { causes: [1] } } } } }),
-        'received invalid webhook response: response.status must be a Status',
+        'failed to call webhook: json: cannot unmarshal object into Go struct field AdmissionResponse.response.status of type v1.Status',
       ],
     ],
   )('with %s is told, and ignored where the policy says so', async (_, answer, why) => {
@@ -92,10 +92,7 @@ describe('a call that fails', () => {
   it.each([
     [{ patch: 'W10=' }, 'webhook returned response.patch but not response.patchType'],
     [{ patchType: 'JSONPatch' }, 'webhook returned response.patchType but not response.patch'],
-    [
-      { patch: 'W10=', patchType: 'Merge' },
-      'webhook returned invalid response.patchType of "Merge"',
-    ],
+    [{ patch: 'W10=', patchType: '' }, 'webhook returned invalid response.patchType of ""'],
     [{ patch: '!', patchType: 'JSONPatch' }, 'response.patch must be base64'],
   ])('of a mutating webhook that answers %j', async (answer, why) => {
     const hooks = new TestWebhooks();
@@ -103,6 +100,33 @@ describe('a call that fails', () => {
     const server = await serverWith(hooks, [MUTATING, 'c', [hook('v')]]);
     const { body } = await server.post(CONFIG_MAPS, configMap('x'));
     expect(body['message']).toBe(`${FAILED}received invalid webhook response: ${why}`);
+  });
+
+  it.each([
+    ['no JSON', "invalid character 'o' in literal null (expecting 'u')"],
+    ['{}', 'a JSON patch must be a list of operations'],
+  ])('because its patch is %s', async (patch, why) => {
+    for (const failurePolicy of ['Fail', 'Ignore']) {
+      const hooks = new TestWebhooks();
+      const encoded = Buffer.from(patch).toString('base64');
+      hooks.on('v', () => ({ patch: encoded, patchType: 'JSONPatch' }));
+      const server = await serverWith(hooks, [MUTATING, 'c', [hook('v', { failurePolicy })]]);
+      const { status, body } = await server.post(CONFIG_MAPS, configMap('x'));
+      if (failurePolicy === 'Ignore') expect(status).toBe(201);
+      else {
+        const undecodable = 'received undecodable patch in webhook response: ';
+        expect(body['message']).toBe(FAILED + undecodable + why);
+      }
+    }
+  });
+
+  it('because its patch is of another type', async () => {
+    const hooks = new TestWebhooks();
+    const patch = Buffer.from('[{"op":"add","path":"/data","value":{}}]').toString('base64');
+    hooks.on('v', () => ({ patch, patchType: 'Merge' }));
+    const server = await serverWith(hooks, [MUTATING, 'c', [hook('v')]]);
+    const { body } = await server.post(CONFIG_MAPS, configMap('x'));
+    expect(body['message']).toBe(`${FAILED}unsupported patch type "Merge"`);
   });
 
   it.each([

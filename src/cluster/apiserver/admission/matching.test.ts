@@ -335,7 +335,7 @@ describe('match conditions', () => {
       } else {
         expect(body).toMatchObject({ code: 403, reason: 'Forbidden' });
         expect(body['message']).toContain(
-          'configmaps "x" is forbidden: expression "object.data.missing == \\"x\\"" resulted in error: ',
+          'configmaps "x" is forbidden: expression \'object.data.missing == "x"\' resulted in error: ',
         );
       }
     }

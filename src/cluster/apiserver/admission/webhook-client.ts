@@ -11,9 +11,15 @@ import {
 } from '../../../runtime/ports/transport.ts';
 import { wholeBody } from '../../../runtime/response-body.ts';
 import { JsonSyntaxError, readJson } from '../json-reader.ts';
+import { goTypeOf } from '../request-body.ts';
 import type { ResourceTable } from '../resource-table.ts';
 import type { SentRequest } from './admission-request.ts';
-import { InvalidAnswerError, readVerdict, type Verdict } from './admission-response.ts';
+import {
+  InvalidAnswerError,
+  MistypedAnswerError,
+  readVerdict,
+  type Verdict,
+} from './admission-response.ts';
 import type { CompiledWebhook } from './compiled-webhook.ts';
 import { transportFailureText } from './transport-failure.ts';
 import {
@@ -87,6 +93,9 @@ export class WebhookClient {
     const { transport, resources } = this.#options;
     if (transport === undefined) throw new UnreachableError('this server has no way to webhooks');
     const endpoint = resolved(config, address, resources);
+    if (endpoint.certificateAuthority?.includes(PEM_BLOCK) === false) {
+      throw new TypeError('unable to load root certificates: unable to parse bytes as PEM block');
+    }
     const review = { kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', request };
     const response = await sendTwice(transport(endpoint), {
       method: 'POST',
@@ -116,35 +125,49 @@ async function sendTwice(transport: Transport, request: HttpRequest): Promise<Ht
 
 const BROKEN: readonly string[] = ['ECONNRESET', 'EPIPE'];
 
+const PEM_BLOCK = '-----BEGIN CERTIFICATE-----';
+const JSON_TYPE = 'application/json';
+
 const HEADERS = {
-  'content-type': 'application/json',
-  accept: 'application/json, */*',
+  'content-type': JSON_TYPE,
+  accept: `${JSON_TYPE}, */*`,
   'user-agent': 'kube-apiserver-admission',
 };
 
 /** A patch may hold a whole object, and base64 and JSON make more of it. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
-/** The webhook answered something that is no review. */
-class AnswerError extends Error {
-  override readonly name = 'AnswerError';
-}
-
 function objectIn(code: number, body: string): JsonObject {
+  if (!isSuccess(code)) throw new MistypedAnswerError(refusalText(code, body));
+  if (body === '') {
+    const why = `0-length response with status code: ${code} and content type: ${JSON_TYPE}`;
+    throw new MistypedAnswerError(why);
+  }
+  const unreadable = "couldn't get version/kind; json parse error: ";
   let value: unknown;
   try {
     ({ value } = readJson(body));
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
-    if (!isSuccess(code)) throw new AnswerError(codeText(code, body));
-    const why = `couldn't get version/kind; json parse error: ${error.message}`;
-    throw new AnswerError(why, { cause: error });
+    throw new MistypedAnswerError(unreadable + error.message, { cause: error });
   }
-  if (isSuccess(code) && isJsonObject(value)) return value;
-  if (isSuccess(code)) throw new AnswerError('the answer is no AdmissionReview');
-  const status = isJsonObject(value) && value['kind'] === 'Status' ? value : {};
-  const { message } = status;
-  throw new AnswerError(typeof message === 'string' ? message : codeText(code, body));
+  if (value === null) return {};
+  if (isJsonObject(value)) return value;
+  const why = `json: cannot unmarshal ${goTypeOf(value)} into an object`;
+  throw new MistypedAnswerError(unreadable + why);
+}
+
+/** What a webhook says that answers with an error and not with a review. */
+function refusalText(code: number, body: string): string {
+  try {
+    const { value } = readJson(body);
+    const status = isJsonObject(value) && value['kind'] === 'Status' ? value : {};
+    const { message } = status;
+    if (typeof message === 'string') return message;
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+  }
+  return codeText(code, body);
 }
 
 function isSuccess(code: number): boolean {
@@ -156,26 +179,25 @@ const MAX_QUOTED_CHARACTERS = 500;
 
 /** What clients of Kubernetes make of a code alone. */
 function codeText(code: number, body: string): string {
+  const text = body.trim().slice(0, MAX_QUOTED_CHARACTERS);
   switch (code) {
     case 401:
       return 'the server has asked for the client to provide credentials';
     case 403:
-      return 'unknown';
+      return text === '' ? 'unknown' : text;
     case 404:
       return 'the server could not find the requested resource';
     case 503:
       return 'the server is currently unable to handle the request';
     case 504:
       return 'the server was unable to return a response in the time allotted, but may still be processing the request';
-    default: {
-      const text = quote(body.trim().slice(0, MAX_QUOTED_CHARACTERS));
+    default:
       if (code >= 500) {
-        return `an error on the server (${text}) has prevented the request from succeeding`;
+        return `an error on the server (${quote(text)}) has prevented the request from succeeding`;
       }
       return code >= 400
         ? 'the server rejected our request for an unknown reason'
         : `the server responded with the status code ${code} but did not return more information`;
-    }
   }
 }
 
@@ -189,11 +211,11 @@ function failureText(
   if (error instanceof InvalidAnswerError) {
     return `received invalid webhook response: ${error.message}`;
   }
-  if (error instanceof AnswerError) return `${failed}: ${error.message}`;
+  if (error instanceof MistypedAnswerError) return `${failed}: ${error.message}`;
   const post = `${failed}: Post ${quote(url)}`;
   if (error instanceof UnreachableError) return `${post}: ${error.message}`;
   if (error instanceof DeadlineError) return `${post}: context deadline exceeded`;
   if (error instanceof TransportError) return `${post}: ${transportFailureText(error, endpoint)}`;
-  // What the transport throws for certificates that it cannot read.
-  return error instanceof TypeError ? `${post}: ${error.message}` : undefined;
+  // What is thrown, here and by the transport, for certificates that cannot be read.
+  return error instanceof TypeError ? `could not get REST client: ${error.message}` : undefined;
 }

@@ -5,7 +5,6 @@
  */
 import type { WebhookRule } from '../../../kube/admission.ts';
 import { type LabelRequirements, matchesLabels } from '../../../kube/label-selector.ts';
-import { quote } from '../../../kube/quote.ts';
 import { forbidden, notFound } from '../../../kube/status-errors.ts';
 import type { ApiObject } from '../api-object.ts';
 import type { ResourceTable } from '../resource-table.ts';
@@ -115,7 +114,7 @@ function matchesConditions(
     if (result.kind === 'Value' && result.value === false) return false;
     if (result.kind === 'Value' && result.value === true) continue;
     const why = result.kind === 'Error' ? result.message : 'must evaluate to bool';
-    failures.push(`expression ${quote(source)} resulted in error: ${why}`);
+    failures.push(`expression '${source}' resulted in error: ${why}`);
   }
   if (failures.length === 0) return true;
   if (webhook.failurePolicy === 'Ignore') return false;

@@ -248,8 +248,6 @@ describe('mutating webhooks', () => {
   });
 
   it.each([
-    ['is no patch', 'no JSON', "invalid character 'o' in literal null (expecting 'u')"],
-    ['is no list', '{}', 'a JSON patch must be a list of operations'],
     [
       'does not apply',
       '[{"op":"remove","path":"/data/x"}]',

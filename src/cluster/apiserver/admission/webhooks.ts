@@ -2,6 +2,7 @@ import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
 } from '../../../kube/admission.ts';
+import type { JsonPatchOperation } from '../../../kube/patch/json-patch.ts';
 import type { Resource } from '../../../kube/resource.ts';
 import { internalError } from '../../../kube/status-errors.ts';
 import type { Logger } from '../../../runtime/ports/logger.ts';
@@ -9,15 +10,21 @@ import type { Random } from '../../../runtime/ports/random.ts';
 import type { ResourceTable } from '../resource-table.ts';
 import type { ServedResource } from '../served-resource.ts';
 import { admissionRequest } from './admission-request.ts';
-import type { Verdict } from './admission-response.ts';
-import { refusalBy } from './admission-response.ts';
+import {
+  readPatchOperations,
+  refusalBy,
+  UndecodablePatchError,
+  type Verdict,
+} from './admission-response.ts';
 import type { AdmissionAttributes } from './attributes.ts';
 import { type CompiledWebhook, WebhookRegistry } from './compiled-webhook.ts';
 import { WebhookCallError, WebhookClient, type WebhookClientOptions } from './webhook-client.ts';
 import { isSelected, ruledResource, type Target } from './webhook-match.ts';
 
 /** What a webhook answered that let the request go on, or could not be asked and does not matter. */
-export interface Consent extends Pick<Verdict, 'patch'> {
+export interface Consent {
+  /** What is to be changed about the object. */
+  readonly operations: readonly JsonPatchOperation[];
   /** The resource in whose version it was asked. */
   readonly as: ServedResource;
 }
@@ -69,14 +76,14 @@ export class Webhooks {
       const verdict = await this.#client.ask(hook, request, mayPatch, signal);
       verdict.warnings.forEach(warn);
       if (verdict.refusal !== undefined) throw refusalBy(name, verdict.refusal);
-      return { as, patch: verdict.patch };
+      return { as, operations: operationsOf(name, verdict) };
     } catch (error) {
       if (!(error instanceof WebhookCallError)) throw error;
       const isFatal = failurePolicy !== 'Ignore';
       const outcome = isFatal ? 'failing closed' : 'failing open';
       this.#logger.warn(`failed calling webhook, ${outcome}`, { webhook: name, err: error });
       if (isFatal) throw internalError(error.message, error);
-      return { as, patch: undefined };
+      return { as, operations: [] };
     }
   }
 
@@ -104,6 +111,17 @@ export class Webhooks {
     const of = this.#resources.get(group, version, plural);
     if (of === undefined) throw new Error(`the server has no resource ${plural}`);
     return new WebhookRegistry(of.collection);
+  }
+}
+
+/** Throws `WebhookCallError` for a patch that cannot be read. */
+function operationsOf(webhook: string, { patch }: Verdict): readonly JsonPatchOperation[] {
+  if (patch === undefined) return [];
+  try {
+    return readPatchOperations(patch);
+  } catch (error) {
+    if (!(error instanceof UndecodablePatchError)) throw error;
+    throw new WebhookCallError(webhook, error.message, error);
   }
 }
 
