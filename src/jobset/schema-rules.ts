@@ -155,7 +155,7 @@ export const SPEC_RULES: readonly ValidationRule[] = [
   {
     rule:
       '!has(self.replicatedJobs) || self.replicatedJobs.all(job, !has(job.dependsOn) || ' +
-      'job.dependsOn.all(item, item.name in self.replicatedJobs.map(each, each.name)))',
+      'sets.contains(self.replicatedJobs.map(each, each.name), job.dependsOn.map(item, item.name)))',
     message: 'a replicatedJob cannot depend on a replicatedJob that does not exist',
     fieldPath: '.replicatedJobs',
   },
@@ -189,8 +189,8 @@ export const SPEC_RULES: readonly ValidationRule[] = [
   {
     rule:
       '!has(self.successPolicy) || !has(self.successPolicy.targetReplicatedJobs) || ' +
-      'self.successPolicy.targetReplicatedJobs.all(target, has(self.replicatedJobs) && ' +
-      'target in self.replicatedJobs.map(job, job.name))',
+      '(has(self.replicatedJobs) ? sets.contains(self.replicatedJobs.map(job, job.name), ' +
+      'self.successPolicy.targetReplicatedJobs) : size(self.successPolicy.targetReplicatedJobs) == 0)',
     message: 'invalid replicatedJob name does not appear in .spec.ReplicatedJobs',
     fieldPath: '.successPolicy.targetReplicatedJobs',
   },
