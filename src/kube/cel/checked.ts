@@ -73,3 +73,32 @@ export interface Item {
 export interface Entry extends Item {
   readonly key: Checked;
 }
+
+/** What is evaluated once for the node; the body of a loop is not. */
+export function operandsOf(node: Checked): readonly Checked[] {
+  switch (node.kind) {
+    case 'Literal':
+    case 'Variable':
+      return [];
+    case 'Select':
+    case 'OptionalMap':
+      return [node.operand];
+    case 'Index':
+      return [node.operand, node.index];
+    case 'Call':
+      return node.args;
+    case 'Equal':
+      return [node.left, node.right];
+    case 'And':
+    case 'Or':
+      return node.operands;
+    case 'Conditional':
+      return [node.test, node.chosen, node.other];
+    case 'List':
+      return node.items.map(({ value }) => value);
+    case 'Map':
+      return node.entries.flatMap(({ key, value }) => [key, value]);
+    case 'Loop':
+      return [node.range];
+  }
+}

@@ -119,7 +119,7 @@ function equalOptionals(a: Optional, b: Optional, budget: Budget): boolean | Cel
   return equal(a.value, b.value, budget);
 }
 
-function equalMaps({ content: a }: CelMap, { content: b }: CelMap, budget: Budget) {
+function equalMaps(a: CelMap, b: CelMap, budget: Budget): boolean | CelError {
   if (a === b) return true;
   if (a.size !== b.size) return false;
   for (const key of a.keys()) {
@@ -168,7 +168,7 @@ export function keyOf(item: Outcome, keys: readonly string[]): string {
   if (!(item instanceof CelMap)) return '';
   return JSON.stringify(
     keys.map((key) => {
-      const value = item.content.get(key);
+      const value = item.get(key);
       return value === undefined || value instanceof CelError ? '' : (keyText(value) ?? '');
     }),
   );

@@ -3,7 +3,7 @@
  * and `exists` may absorb them; a spent budget is the one error that nothing absorbs.
  */
 import { COST_EXCEEDED } from './budget.ts';
-import type { Checked, SelectNode } from './checked.ts';
+import { type Checked, operandsOf, type SelectNode } from './checked.ts';
 import { equal } from './equality.ts';
 import { paid, type Run } from './frame.ts';
 import { memberOf, unsupportedIndex } from './functions/operators.ts';
@@ -23,9 +23,16 @@ import {
   sizeOf,
 } from './value.ts';
 
+/** Names and literals are paid for by what takes them. */
 export function runnable(node: Checked): Run {
   const run = runNode(node);
-  return (frame) => (frame.budget.spend(1) ? run(frame) : COST_EXCEEDED);
+  if (isLeaf(node)) return run;
+  const cost = 1 + operandsOf(node).filter(isLeaf).length;
+  return (frame) => (frame.budget.spend(cost) ? run(frame) : COST_EXCEEDED);
+}
+
+function isLeaf({ kind }: Checked): boolean {
+  return kind === 'Literal' || kind === 'Variable';
 }
 
 function runNode(node: Checked): Run {
@@ -71,7 +78,7 @@ function runSelect({ operand: of, field, mode }: SelectNode): Run {
     const value = isChained ? whole.value : whole;
     if (value === undefined) return mode === 'Test' ? false : NONE;
     if (value instanceof CelList) return unsupportedIndex(field);
-    const member = value instanceof CelMap ? paid(value.content.select(field), frame) : undefined;
+    const member = value instanceof CelMap ? paid(value.select(field), frame) : undefined;
     if (mode === 'Test') return member !== undefined;
     if (mode === 'Optional' || isChained) return optionally(member);
     return member === undefined ? missing : member;
@@ -105,8 +112,6 @@ function keyShown(key: CelValue): string {
   return keyText(key)?.slice(1) ?? '';
 }
 
-const NO_ITEMS: readonly number[] = [];
-
 function runCall(overloads: readonly Overload[], args: readonly Run[]): Run {
   return (frame) => {
     const values: CelValue[] = [];
@@ -122,10 +127,8 @@ function runCall(overloads: readonly Overload[], args: readonly Run[]): Run {
       values.push(value);
       sizes.push(size);
     }
-    for (const { call, effort } of overloads) {
-      // The node itself has paid for one step.
-      if (!frame.budget.spend(effort.cost(sizes, NO_ITEMS) - 1)) return COST_EXCEEDED;
-      const result = call(values, frame.budget);
+    for (const { call } of overloads) {
+      const result = call(values, sizes, frame.budget);
       if (result !== undefined) return result;
     }
     return NO_SUCH_OVERLOAD;

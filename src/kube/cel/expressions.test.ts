@@ -31,10 +31,7 @@ function shown(value: unknown): string {
     return `[${Array.from({ length: value.size }, (_, at) => shown(value.at(at))).join(' ')}]`;
   }
   if (value instanceof CelMap) {
-    const { content } = value;
-    const entries = content
-      .keys()
-      .map((key) => `${keyText(key)?.slice(1)}:${shown(content.get(key))}`);
+    const entries = value.keys().map((key) => `${keyText(key)?.slice(1)}:${shown(value.get(key))}`);
     return `map[${entries.sort().join(' ')}]`;
   }
   if (value instanceof Uint) return String(value.value);

@@ -43,33 +43,33 @@ export function runLoop(loop: Loop): Run {
   };
 }
 
-/** What the variables of a loop are, pass by pass. */
+/** What the variables of a loop are, pass by pass; the second one where there are two. */
 interface Passes {
   readonly size: number;
-  readonly at: (pass: number) => readonly Outcome[];
+  readonly first: (pass: number) => Outcome;
+  readonly second: (pass: number) => Outcome;
 }
 
 function passesOver(range: CelValue, variables: number): Passes | undefined {
   if (range instanceof CelList) {
     const { size } = range;
-    if (variables === 1) return { size, at: (pass) => [range.at(pass)] };
-    return { size, at: (pass) => [BigInt(pass), range.at(pass)] };
+    const item = (pass: number): Outcome => range.at(pass);
+    return { size, first: variables === 1 ? item : BigInt, second: item };
   }
   if (!(range instanceof CelMap)) return undefined;
-  const keys = range.content.keys();
+  const keys = range.keys();
   const key = (pass: number): CelValue => keys[pass] ?? null;
-  if (variables === 1) return { size: keys.length, at: (pass) => [key(pass)] };
   return {
     size: keys.length,
-    at: (pass) => [key(pass), range.content.get(key(pass)) ?? null],
+    first: key,
+    second: (pass) => range.get(key(pass)) ?? null,
   };
 }
 
 function enter({ slots }: Loop, frame: Frame, passes: Passes, pass: number): void {
-  const values = passes.at(pass);
-  for (const [index, slot] of slots.entries()) {
-    frame.slots[slot] = paid(values[index] ?? null, frame);
-  }
+  const [first, second] = slots;
+  if (first !== undefined) frame.slots[first] = paid(passes.first(pass), frame);
+  if (second !== undefined) frame.slots[second] = paid(passes.second(pass), frame);
 }
 
 /** One `decisive` pass decides, whatever other passes fail with. */
@@ -126,7 +126,7 @@ function collectMap(loop: Loop, frame: Frame, passes: Passes): Outcome {
   for (let pass = 0; pass < passes.size; pass++) {
     const value = selected(loop, frame, passes, pass);
     if (value instanceof CelError) return value;
-    const [key = null] = passes.at(pass);
+    const key = passes.first(pass);
     const text = key instanceof CelError ? undefined : keyText(key);
     if (value === undefined || key instanceof CelError || text === undefined) continue;
     values.set(text, [key, value]);

@@ -2,7 +2,7 @@
  * How functions of expressions are declared: what they take, what they give, what they do and what
  * that costs. The checker resolves a call by the types, the evaluator by the values.
  */
-import type { Budget } from './budget.ts';
+import { type Budget, COST_EXCEEDED } from './budget.ts';
 import type { CelType } from './type.ts';
 import * as types from './type.ts';
 import {
@@ -26,8 +26,12 @@ export interface Overload {
   readonly name: string;
   readonly params: readonly CelType[];
   readonly result: CelType;
-  /** Undefined if the values do not fit. */
-  readonly call: (args: readonly CelValue[], budget: Budget) => Outcome | undefined;
+  /** Undefined if the values do not fit; otherwise the call is paid for by the `sizes` of them. */
+  readonly call: (
+    args: readonly CelValue[],
+    sizes: readonly number[],
+    budget: Budget,
+  ) => Outcome | undefined;
   readonly effort: Effort;
 }
 
@@ -64,20 +68,31 @@ export function overload<P extends readonly CelValue[]>(
   apply: (args: P, budget: Budget) => Outcome,
   effort: Partial<Effort> = {},
 ): Overload {
+  const complete: Effort = { cost: () => 1, resultSize: largest, ...effort };
   return {
     name,
     params: params.map(({ type }) => type),
     result,
-    call: (args, budget) => (areOf<P>(params, args) ? apply(args, budget) : undefined),
-    effort: { cost: () => 1, resultSize: largest, ...effort },
+    call: (args, sizes, budget) => {
+      if (!areOf<P>(params, args)) return undefined;
+      // The node of the call has paid for one step.
+      const isPaid = budget.spend(complete.cost(sizes, NO_ITEMS) - 1);
+      return isPaid ? apply(args, budget) : COST_EXCEEDED;
+    },
+    effort: complete,
   };
 }
+
+const NO_ITEMS: readonly number[] = [];
 
 function areOf<P extends readonly CelValue[]>(
   params: readonly Parameter<unknown>[],
   args: readonly CelValue[],
 ): args is P {
-  return params.every(({ is }, index) => is(args[index] ?? null));
+  for (let index = 0; index < params.length; index++) {
+    if (params[index]?.is(args[index] ?? null) !== true) return false;
+  }
+  return true;
 }
 
 function largest(sizes: readonly number[]): number {

@@ -70,51 +70,72 @@ export type ListKind =
 
 export const IN_ORDER: ListKind = { by: 'Order' };
 
-/** A list of `size` items; `at` makes the value of one. */
-export class CelList {
-  readonly size: number;
-  readonly at: (index: number) => Outcome;
-  readonly kind: ListKind;
+export abstract class CelList {
+  abstract readonly size: number;
+  readonly kind: ListKind = IN_ORDER;
 
-  constructor(size: number, at: (index: number) => Outcome, kind: ListKind = IN_ORDER) {
-    this.size = size;
-    this.at = at;
-    this.kind = kind;
+  abstract at(index: number): Outcome;
+
+  static of(items: readonly Outcome[]): CelList {
+    return new MadeList(items);
+  }
+}
+
+class MadeList extends CelList {
+  readonly #items: readonly Outcome[];
+
+  constructor(items: readonly Outcome[]) {
+    super();
+    this.#items = items;
   }
 
-  static of(items: readonly CelValue[]): CelList {
-    return new CelList(items.length, (index) => items[index] ?? null);
+  override get size(): number {
+    return this.#items.length;
+  }
+
+  override at(index: number): Outcome {
+    return this.#items[index] ?? null;
   }
 }
 
 /** A map, or an object with declared fields. */
-export interface MapContent {
-  readonly size: number;
-  keys(): readonly CelValue[];
+export abstract class CelMap {
+  abstract readonly size: number;
+  abstract keys(): readonly CelValue[];
   /** Undefined if there is no such key. */
-  get(key: CelValue): Outcome | undefined;
+  abstract get(key: CelValue): Outcome | undefined;
   /** The member that `.name` selects: names of declared fields are escaped. */
-  select(name: string): Outcome | undefined;
+  abstract select(name: string): Outcome | undefined;
+
+  /** Entries by `keyText` of their keys. */
+  static of(entries: ReadonlyMap<string, readonly [key: CelValue, value: CelValue]>): CelMap {
+    return new MadeMap(entries);
+  }
 }
 
-export class CelMap {
-  readonly content: MapContent;
+class MadeMap extends CelMap {
+  readonly #entries: ReadonlyMap<string, readonly [key: CelValue, value: CelValue]>;
 
-  constructor(content: MapContent) {
-    this.content = content;
+  constructor(entries: ReadonlyMap<string, readonly [key: CelValue, value: CelValue]>) {
+    super();
+    this.#entries = entries;
   }
 
-  static of(entries: ReadonlyMap<string, readonly [key: CelValue, value: CelValue]>): CelMap {
-    const get = (key: CelValue) => {
-      const text = keyText(key);
-      return text === undefined ? undefined : entries.get(text)?.[1];
-    };
-    return new CelMap({
-      size: entries.size,
-      keys: () => [...entries.values()].map(([key]) => key),
-      get,
-      select: get,
-    });
+  override get size(): number {
+    return this.#entries.size;
+  }
+
+  override keys(): readonly CelValue[] {
+    return [...this.#entries.values()].map(([key]) => key);
+  }
+
+  override get(key: CelValue): Outcome | undefined {
+    const text = keyText(key);
+    return text === undefined ? undefined : this.#entries.get(text)?.[1];
+  }
+
+  override select(name: string): Outcome | undefined {
+    return this.get(name);
   }
 }
 
@@ -222,8 +243,7 @@ export function typeNameOf(value: CelValue): string {
 /** How much there is to look at: characters, bytes, items; 1 for anything else. */
 export function sizeOf(value: CelValue): number {
   if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 1;
   if (value instanceof Uint8Array) return value.length;
-  if (value instanceof CelList) return value.size;
-  if (value instanceof CelMap) return value.content.size;
-  return 1;
+  return value instanceof CelList || value instanceof CelMap ? value.size : 1;
 }

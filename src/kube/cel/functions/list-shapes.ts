@@ -31,7 +31,13 @@ export const LIST_SHAPE_FUNCTIONS: readonly Overload[] = [
   overload('.sort', [LIST], SAME_LIST, ([list], budget) => sorted(list, budget), SORT),
   overload('.reverse', [LIST], SAME_LIST, ([list]) => reversed(list), PASS),
   overload('.distinct', [LIST], SAME_LIST, ([list], budget) => distinct(list, budget), PAIRS),
-  overload('.slice', [LIST, INT, INT], SAME_LIST, ([list, from, to]) => slice(list, from, to)),
+  overload(
+    '.slice',
+    [LIST, INT, INT],
+    SAME_LIST,
+    ([list, from, to]) => slice(list, from, to),
+    PASS,
+  ),
   overload('.flatten', [NESTED], SAME_LIST, ([list], budget) => flattened(list, 1n, budget)),
   overload('.flatten', [LIST, INT], listOf({ kind: 'dyn' }), ([list, depth], budget) =>
     flattened(list, depth, budget),
@@ -93,8 +99,9 @@ function slice(list: CelList, from: bigint, to: bigint): Outcome {
     return new CelError(`${call}, start index must be less than or equal to end index`);
   }
   if (to > BigInt(list.size)) return new CelError(`${call}, list is length ${list.size}`);
-  const start = Number(from);
-  return new CelList(Number(to) - start, (index) => list.at(start + index));
+  const items: Outcome[] = [];
+  for (let index = Number(from); index < Number(to); index++) items.push(list.at(index));
+  return CelList.of(items);
 }
 
 function flattened(list: CelList, depth: bigint, budget: Budget): Outcome {
@@ -124,5 +131,5 @@ function end(list: CelList, index: number): Outcome {
 function range(size: bigint, budget: Budget): Outcome {
   if (size <= 0n) return CelList.of([]);
   if (size > MAX_RANGE || !budget.spend(Number(size))) return COST_EXCEEDED;
-  return new CelList(Number(size), (index) => BigInt(index));
+  return CelList.of(Array.from({ length: Number(size) }, (_, index) => BigInt(index)));
 }

@@ -140,6 +140,9 @@ function extreme(list: CelList, wanted: -1 | 1, budget: Budget): Outcome {
   return best;
 }
 
+/** Numbers and durations have no sizes. */
+const ONE_EACH: readonly number[] = [1, 1];
+
 const ADDITIONS = OPERATORS.filter(({ name }) => name === '_+_');
 
 function sum(list: CelList, zero: CelValue, budget: Budget): Outcome {
@@ -149,7 +152,7 @@ function sum(list: CelList, zero: CelValue, budget: Budget): Outcome {
     if (item instanceof CelError) return item;
     const operands: readonly CelValue[] = [total, item];
     let next: Outcome | undefined;
-    for (const addition of ADDITIONS) next ??= addition.call(operands, budget);
+    for (const addition of ADDITIONS) next ??= addition.call(operands, ONE_EACH, budget);
     total = next ?? NO_SUCH_OVERLOAD;
   }
   return total;

@@ -114,7 +114,7 @@ function appendLists(a: CelList, b: CelList): CelList {
   const items: Outcome[] = [];
   for (let index = 0; index < a.size; index++) items.push(a.at(index));
   for (let index = 0; index < b.size; index++) items.push(b.at(index));
-  return new CelList(items.length, (index) => items[index] ?? null);
+  return CelList.of(items);
 }
 
 const LISTS: CelType = listOf(A);
@@ -155,7 +155,7 @@ const SIGNS: readonly Overload[] = [
 
 /** The member of a list or a map; undefined if there is none. */
 export function memberOf(container: CelValue, key: CelValue): Outcome | undefined {
-  if (container instanceof CelMap) return container.content.get(key);
+  if (container instanceof CelMap) return container.get(key);
   if (!(container instanceof CelList)) return undefined;
   const index = key instanceof Uint ? key.value : key;
   const at = typeof index === 'bigint' ? Number(index) : index;
@@ -178,7 +178,7 @@ const MEMBERSHIP: readonly Overload[] = [
       cost: ([, size = 0]) => 1 + size,
     },
   ),
-  overload('@in', [SAME, MAP], BOOL_TYPE, ([key, map]) => map.content.get(key) !== undefined),
+  overload('@in', [SAME, MAP], BOOL_TYPE, ([key, map]) => map.get(key) !== undefined),
 ];
 
 /** Operators that are functions of their operands; `&&`, `?:`, `==` and selection are not. */

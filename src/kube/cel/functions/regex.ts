@@ -62,11 +62,11 @@ export function isPattern(text: string): boolean {
 const CACHE_LIMIT = 256;
 const CACHE = new Map<string, RE2JS | CelError>();
 
-/** The least recently used of too many goes. */
+/** The oldest of too many goes. */
 function compiledPattern(pattern: string): RE2JS | CelError {
   const known = CACHE.get(pattern);
-  const compiled = known ?? compile(pattern);
-  CACHE.delete(pattern);
+  if (known !== undefined) return known;
+  const compiled = compile(pattern);
   CACHE.set(pattern, compiled);
   if (CACHE.size > CACHE_LIMIT) {
     const [oldest] = CACHE.keys();

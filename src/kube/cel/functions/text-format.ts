@@ -158,11 +158,11 @@ function listText(list: CelList, budget: Budget): string | CelError {
   return `[${texts.join(', ')}]`;
 }
 
-function mapText({ content }: CelMap, budget: Budget): string | CelError {
+function mapText(map: CelMap, budget: Budget): string | CelError {
   const texts: string[] = [];
-  for (const key of content.keys()) {
+  for (const key of map.keys()) {
     const name = partText(key, budget);
-    const text = partText(content.get(key) ?? null, budget);
+    const text = partText(map.get(key) ?? null, budget);
     if (name instanceof CelError) return name;
     if (text instanceof CelError) return text;
     texts.push(`${name}:${text}`);
