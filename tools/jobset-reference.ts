@@ -1,0 +1,128 @@
+/**
+ * Writes `docs/reference/jobset.md`, the reference of the JobSet API, from its schema:
+ * `npx tsx tools/jobset-reference.ts`. A test fails while the file is not what this would write.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { JOBSET_CRD } from '../src/jobset/crd.ts';
+import { DEFAULT_FEATURE_GATES } from '../src/jobset/feature-gates.ts';
+import { JOBSET_SCHEMA } from '../src/jobset/schema.ts';
+import type { JsonSchema } from '../src/kube/schema/json-schema.ts';
+
+export const REFERENCE_FILE = join(import.meta.dirname, '../docs/reference/jobset.md');
+
+export function jobSetReference(): string {
+  const { group, names, versions, scope } = JOBSET_CRD.spec;
+  const { spec = {}, status = {} } = JOBSET_SCHEMA.properties ?? {};
+  const version = versions.map(({ name }) => name).join(', ');
+  const columns = versions.flatMap(({ additionalPrinterColumns = [] }) => additionalPrinterColumns);
+  return [
+    '# The JobSet API',
+    'Made from the schema by `npx tsx tools/jobset-reference.ts`; change the schema, not this file. `kubectl explain jobset --recursive` shows the same.',
+    `Group \`${group}\`, version \`${version}\`, kind \`${names.kind}\`, resource \`${names.plural}\` (\`${names.singular}\`), ${scope}, subresource \`status\`.`,
+    `\`kubectl get jobsets\` shows: ${columns.map(({ name }) => `\`${name}\``).join(', ')}.`,
+    `Feature gates, all on unless turned off: ${Object.keys(DEFAULT_FEATURE_GATES)
+      .map((gate) => `\`${gate}\``)
+      .join(', ')}.`,
+    rulesSection('Rules about a whole JobSet', JOBSET_SCHEMA),
+    ...objectSections('spec', spec),
+    ...objectSections('status', status),
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n')
+    .concat('\n');
+}
+
+/** Where the schema goes on with what Kubernetes describes itself. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  'spec.replicatedJobs[].template.metadata': 'Metadata, as far as a template can say it.',
+  'spec.replicatedJobs[].template.spec': 'All of it is in the reference of `batch/v1 Job`.',
+  'spec.volumeClaimPolicies[].templates[]':
+    'All of it is in the reference of `v1 PersistentVolumeClaim`.',
+};
+
+/** A section for `schema` and one for each object below it, in the order of their fields. */
+function objectSections(path: string, schema: JsonSchema): readonly string[] {
+  const fields = Object.entries(schema.properties ?? {});
+  const rows = fields.map(([name, field]) => row(name, field, schema.required ?? []));
+  const below = fields.flatMap(([name, field]) => {
+    const { items } = field;
+    const inner = items ?? field;
+    const innerPath = `${path}.${name}${items === undefined ? '' : '[]'}`;
+    const isDescribedHere = inner.properties !== undefined && !(innerPath in ELSEWHERE);
+    return isDescribedHere ? objectSections(innerPath, inner) : [];
+  });
+  const elsewhere = fields.flatMap(([name, { items }]) => {
+    const at = `${path}.${name}${items === undefined ? '' : '[]'}`;
+    const text = ELSEWHERE[at];
+    return text === undefined ? [] : [`\`${name}\`: ${text}`];
+  });
+  return [
+    `## ${path}`,
+    schema.description ?? '',
+    ['| field | type | default | limits | meaning |', '|---|---|---|---|---|', ...rows].join('\n'),
+    ...elsewhere,
+    rulesSection('Rules', schema),
+    ...below,
+  ];
+}
+
+function row(name: string, field: JsonSchema, required: readonly string[]): string {
+  const cells = [
+    `\`${name}\`${required.includes(name) ? ' (required)' : ''}`,
+    typeOf(field),
+    field.default === undefined ? '' : `\`${String(field.default)}\``,
+    limits(field),
+    field.description ?? '',
+  ];
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+}
+
+function typeOf({ type, format, items, enum: values, nullable }: JsonSchema): string {
+  if (items !== undefined) return `list of ${typeOf(items)}`;
+  if (values !== undefined) return values.map((value) => `\`${String(value)}\``).join(', ');
+  const text = format ?? type ?? 'any';
+  return nullable === true ? `${text} or null` : text;
+}
+
+function limits(field: JsonSchema): string {
+  const { items, minimum, maxItems, maxLength, minLength } = field;
+  const keys = field['x-kubernetes-list-map-keys'];
+  const rules = [
+    ...(field['x-kubernetes-validations'] ?? []),
+    ...(items?.['x-kubernetes-validations'] ?? []),
+  ];
+  return [
+    minimum === undefined ? undefined : `at least ${minimum}`,
+    maxItems === undefined ? undefined : `at most ${maxItems} items`,
+    minLength === undefined ? undefined : `at least ${minLength} characters`,
+    maxLength === undefined ? undefined : `at most ${maxLength} characters`,
+    keys === undefined ? undefined : `unique by \`${keys.join(', ')}\``,
+    rules.some(({ rule }) => rule === 'self == oldSelf') ? 'immutable' : undefined,
+  ]
+    .filter((limit) => limit !== undefined)
+    .join('; ');
+}
+
+/** What the definition's rules say when they are broken; that of an immutable field is in its row. */
+function rulesSection(title: string, schema: JsonSchema): string {
+  const rules = (schema['x-kubernetes-validations'] ?? []).filter(
+    ({ rule }) => rule !== 'self == oldSelf',
+  );
+  const told = rules.map(({ message, messageExpression, fieldPath }) => {
+    const where = fieldPath === undefined ? '' : `\`${fieldPath.slice(1)}\`: `;
+    return `- ${where}${message ?? readable(messageExpression ?? '')}`;
+  });
+  return told.length === 0 ? '' : [`${title}:`, '', ...told].join('\n');
+}
+
+/** An expression that makes a text, with `…` for what it fills in. */
+function readable(expression: string): string {
+  const texts = expression.match(/'(?:[^'\\]|\\.)*'/g) ?? [];
+  return texts
+    .map((text) => text.slice(1, -1).replaceAll("\\'", "'"))
+    .join('…')
+    .concat(expression.endsWith("'") ? '' : '…');
+}
+
+if (process.argv[1] === import.meta.filename) writeFileSync(REFERENCE_FILE, jobSetReference());
