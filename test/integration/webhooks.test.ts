@@ -5,8 +5,10 @@ import { JOBSETS, type JobSet, type JobSetSpec } from '../../src/jobset/jobset.t
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
+  type ValidatingWebhookConfiguration,
 } from '../../src/kube/admission.ts';
 import { PERSISTENT_VOLUME_CLAIMS, SECRETS } from '../../src/kube/core.ts';
+import type { Stored } from '../../src/kube/meta.ts';
 import { PODS } from '../../src/kube/pod.ts';
 import type { ApiStatusError } from '../../src/kube/status.ts';
 import { certificatesIn, secretOf } from '../../src/operator/webhooks/certificate-secret.ts';
@@ -15,7 +17,9 @@ import {
   type WebhookCertificates,
 } from '../../src/operator/webhooks/certificates.ts';
 import { createCertificateAuthority } from '../../src/runtime/adapters/certificates.ts';
+import { createInformer } from '../../src/runtime/informer.ts';
 import { VirtualClock } from '../../src/runtime/memory/virtual-clock.ts';
+import { SILENT } from '../../src/runtime/ports/logger.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { WebhookReplicas } from './webhook-replicas.fixture.ts';
 
@@ -260,6 +264,40 @@ describe('what is published', () => {
       'mpodpriority.kb.io',
     ]);
     expect(await isAdmitted()).toBe(true);
+  });
+
+  test('is not fought over faster than once a second', async () => {
+    world = await WebhookReplicas.start();
+    await world.add();
+    const { client, server } = world;
+    const of = VALIDATING_WEBHOOK_CONFIGURATIONS;
+    const ours = (await client.get(of, VALIDATING)).webhooks ?? [];
+    let overwritten = 0;
+    const theirs = otherAuthority();
+    const another = createInformer({
+      client,
+      resource: of,
+      clock: server.clock,
+      random: world.random,
+      logger: SILENT,
+    });
+    const overwrite = (configuration: Stored<ValidatingWebhookConfiguration>): void => {
+      const { webhooks = [] } = configuration;
+      if (webhooks.every(({ clientConfig }) => clientConfig.caBundle === theirs)) return;
+      overwritten++;
+      const changed = webhooks.map((one) => ({
+        ...one,
+        clientConfig: { ...one.clientConfig, caBundle: theirs },
+      }));
+      client.update(of, { ...configuration, webhooks: changed }).catch(() => undefined);
+    };
+    another.subscribe({ added: overwrite, updated: overwrite });
+    await server.clock.advance(20_000);
+    await another.stop();
+    expect(overwritten).toBeGreaterThan(10);
+    expect(overwritten).toBeLessThan(25);
+    await server.clock.advance(5_000);
+    expect((await client.get(of, VALIDATING)).webhooks).toEqual(ours);
   });
 
   test('is brought up to date when the operator starts', async () => {

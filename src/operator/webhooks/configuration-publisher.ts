@@ -150,8 +150,8 @@ export class ConfigurationPublisher {
     } else {
       const webhooks = this.#changed(name, current.webhooks ?? [], wanted.webhooks ?? []);
       if (webhooks !== undefined) {
+        this.#noteWrite(name, 'bringing a webhook configuration up to date');
         await this.#options.client.update(publication.of, { ...current, webhooks }, { signal });
-        this.#noteWrite(name, 'brought a webhook configuration up to date');
       }
     }
     this.#installed.add(name);
@@ -191,14 +191,15 @@ export class ConfigurationPublisher {
       this.#options.logger.warn('there is no webhook configuration', { configuration: name });
       return;
     }
+    this.#noteWrite(name, 'installing a webhook configuration');
     try {
       await this.#options.client.create(of, wanted, { signal });
     } catch (error) {
       throw isReason(error, 'AlreadyExists') ? conflict(of, name) : error;
     }
-    this.#noteWrite(name, 'installed a webhook configuration');
   }
 
+  /** Before the write: the watch may show it sooner than its answer arrives. */
   #noteWrite(name: string, what: string): void {
     this.#writtenMs.set(name, this.#options.clock.monotonic());
     this.#options.logger.info(what, { configuration: name });
