@@ -54,8 +54,8 @@ function objectSections(path: string, schema: JsonSchema): readonly string[] {
   });
   const elsewhere = fields.flatMap(([name, { items }]) => {
     const at = `${path}.${name}${items === undefined ? '' : '[]'}`;
-    const text = ELSEWHERE[at];
-    return text === undefined ? [] : [`\`${name}\`: ${text}`];
+    const where = ELSEWHERE[at];
+    return where === undefined ? [] : [`\`${name}\`: ${where}`];
   });
   return [
     `## ${path}`,
@@ -71,18 +71,22 @@ function row(name: string, field: JsonSchema, required: readonly string[]): stri
   const cells = [
     `\`${name}\`${required.includes(name) ? ' (required)' : ''}`,
     typeOf(field),
-    field.default === undefined ? '' : `\`${String(field.default)}\``,
+    field.default === undefined ? '' : `\`${text(field.default)}\``,
     limits(field),
     field.description ?? '',
   ];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }
 
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
 function typeOf({ type, format, items, enum: values, nullable }: JsonSchema): string {
   if (items !== undefined) return `list of ${typeOf(items)}`;
-  if (values !== undefined) return values.map((value) => `\`${String(value)}\``).join(', ');
-  const text = format ?? type ?? 'any';
-  return nullable === true ? `${text} or null` : text;
+  if (values !== undefined) return values.map((value) => `\`${text(value)}\``).join(', ');
+  const name = format ?? type ?? 'any';
+  return nullable === true ? `${name} or null` : name;
 }
 
 function limits(field: JsonSchema): string {
@@ -120,7 +124,7 @@ function rulesSection(title: string, schema: JsonSchema): string {
 function readable(expression: string): string {
   const texts = expression.match(/'(?:[^'\\]|\\.)*'/g) ?? [];
   return texts
-    .map((text) => text.slice(1, -1).replaceAll("\\'", "'"))
+    .map((quoted) => quoted.slice(1, -1).replaceAll("\\'", "'"))
     .join('…')
     .concat(expression.endsWith("'") ? '' : '…');
 }
