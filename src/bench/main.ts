@@ -5,9 +5,14 @@
 import { setMaxListeners } from 'node:events';
 import { benchApiServer } from './api-server.ts';
 import { benchGroupRestart } from './group-restart.ts';
+import { benchPlan } from './plan.ts';
 import { type Row, renderRow } from './table.ts';
 
-const BENCHMARKS = { 'api-server': benchApiServer, 'group-restart': benchGroupRestart } as const;
+const BENCHMARKS = {
+  'api-server': benchApiServer,
+  'group-restart': benchGroupRestart,
+  plan: benchPlan,
+} as const;
 
 /** One signal ends many requests, and each listens to it while it lasts. */
 const MAX_LISTENERS_PER_SIGNAL = 10_000;

@@ -3,10 +3,19 @@ import type { Stored } from '../kube/meta.ts';
 import { isTrue } from './conditions.ts';
 import type { DefaultedReplicatedJob } from './defaults.ts';
 import type { FeatureGates } from './feature-gates.ts';
-import { type BrokenLabels, brokenLabels, isReadable, labelOf } from './job-labels.ts';
+import {
+  attemptOf,
+  type BrokenLabels,
+  brokenLabels,
+  isReadable,
+  jobAttemptOf,
+  jobIndexOf,
+  replicatedJobOf,
+} from './job-labels.ts';
 import type { JobSetStatus } from './jobset.ts';
-import { JOB_INDEX, JOB_RESTART_ATTEMPT, REPLICATED_JOB_NAME, RESTART_ATTEMPT } from './names.ts';
 import { goneSuccesses, type JobIndexes, recordedSuccesses } from './succeeded-jobs.ts';
+
+export { jobIndexOf, replicatedJobOf } from './job-labels.ts';
 
 /** A JobSet's Jobs by what they mean to it (spec 4.4). Each Job is in exactly one of these lists. */
 export interface ChildJobs {
@@ -89,10 +98,9 @@ function stateOf(job: Stored<Job>, asked: Asked): State {
   const name = replicatedJobOf(job) ?? '';
   const index = jobIndexOf(job);
   if (index >= (asked.replicas.get(name) ?? Number.POSITIVE_INFINITY)) return 'surplus';
-  if (Number(labelOf(job, RESTART_ATTEMPT)) < asked.restarts) return 'previous';
-  // A Job of a time before this label has not been restarted alone.
-  const ownAttempt = Number(labelOf(job, JOB_RESTART_ATTEMPT) ?? 0);
-  if (ownAttempt < (asked.jobRestarts?.get(name)?.[index] ?? 0)) return 'previous';
+  if (attemptOf(job) < asked.restarts) return 'previous';
+  const ownAttempt = asked.jobRestarts?.get(name)?.[index] ?? 0;
+  if (ownAttempt > 0 && jobAttemptOf(job) < ownAttempt) return 'previous';
   if (isTrue(job.status?.conditions, 'Failed')) return 'failed';
   return isTrue(job.status?.conditions, 'Complete') ? 'successful' : 'active';
 }
@@ -100,14 +108,4 @@ function stateOf(job: Stored<Job>, asked: Asked): State {
 /** Jobs of the present attempt. */
 export function currentJobs(jobs: ChildJobs): readonly Stored<Job>[] {
   return [...jobs.active, ...jobs.successful, ...jobs.failed];
-}
-
-/** The ReplicatedJob that a Job was made for, or undefined if its labels do not say so. */
-export function replicatedJobOf(job: Job): string | undefined {
-  return labelOf(job, REPLICATED_JOB_NAME);
-}
-
-/** The index of a Job in its ReplicatedJob; NaN if its labels do not say so. */
-export function jobIndexOf(job: Job): number {
-  return Number(labelOf(job, JOB_INDEX) ?? Number.NaN);
 }

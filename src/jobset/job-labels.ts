@@ -17,8 +17,32 @@ export interface BrokenLabels {
   readonly lost: readonly string[];
 }
 
+/** The ReplicatedJob that a Job was made for, or undefined if its labels do not say so. */
+export function replicatedJobOf(job: Job): string | undefined {
+  // Such reads are by far the most frequent thing that a plan does: each has its own direct access.
+  const name = job.spec.template.metadata?.labels?.[names.REPLICATED_JOB_NAME] ?? '';
+  return name === '' ? labelOf(job, names.REPLICATED_JOB_NAME) : name;
+}
+
+/** The index of a Job in its ReplicatedJob; NaN if its labels do not say so. */
+export function jobIndexOf(job: Job): number {
+  const text = job.spec.template.metadata?.labels?.[names.JOB_INDEX] ?? '';
+  return Number(INTEGER.test(text) ? text : (labelOf(job, names.JOB_INDEX) ?? Number.NaN));
+}
+
+/** The attempt of all Jobs to which this one belongs; NaN if its labels do not say so. */
+export function attemptOf(job: Job): number {
+  const text = job.spec.template.metadata?.labels?.[names.RESTART_ATTEMPT] ?? '';
+  return Number(INTEGER.test(text) ? text : (labelOf(job, names.RESTART_ATTEMPT) ?? Number.NaN));
+}
+
+/** The attempt of this Job alone. One of a time before that label has not been restarted alone. */
+export function jobAttemptOf(job: Job): number {
+  return Number(labelOf(job, names.JOB_RESTART_ATTEMPT) ?? 0);
+}
+
 /** The label by which a Job is told its place: of its Pod template if that is legal, else its own. */
-export function labelOf(job: Job, key: PlaceLabel): string | undefined {
+function labelOf(job: Job, key: PlaceLabel): string | undefined {
   const ofTemplate = job.spec.template.metadata?.labels?.[key];
   if (ofTemplate !== undefined && isLegal(key, ofTemplate)) return ofTemplate;
   const own = job.metadata.labels?.[key];
@@ -27,6 +51,7 @@ export function labelOf(job: Job, key: PlaceLabel): string | undefined {
 
 /** Undefined if the Job's own labels are as they were made. */
 export function brokenLabels(job: Stored<Job>, hasJobAttempts: boolean): BrokenLabels | undefined {
+  if (areWhole(job.metadata.labels, job.spec.template.metadata?.labels)) return undefined;
   let problems: string[] | undefined;
   const wanted: Record<string, string> = {};
   const lost: string[] = [];
@@ -42,6 +67,25 @@ export function brokenLabels(job: Stored<Job>, hasJobAttempts: boolean): BrokenL
   if (problems === undefined) return undefined;
   const problem = `Job ${job.metadata.name}: ${problems.join('; ')}`;
   return { job, problem, wanted, lost };
+}
+
+/** The answer for nearly every Job, without a look at each label on its own. */
+function areWhole(own: StringMap | undefined, ofTemplate: StringMap | undefined): boolean {
+  if (own === undefined || ofTemplate === undefined) return false;
+  const attempt = own[names.RESTART_ATTEMPT] ?? '';
+  const index = own[names.JOB_INDEX] ?? '';
+  const name = own[names.REPLICATED_JOB_NAME] ?? '';
+  const jobAttempt = own[names.JOB_RESTART_ATTEMPT];
+  return (
+    attempt === ofTemplate[names.RESTART_ATTEMPT] &&
+    index === ofTemplate[names.JOB_INDEX] &&
+    name === ofTemplate[names.REPLICATED_JOB_NAME] &&
+    jobAttempt === ofTemplate[names.JOB_RESTART_ATTEMPT] &&
+    name !== '' &&
+    INTEGER.test(attempt) &&
+    INTEGER.test(index) &&
+    (jobAttempt === undefined || INTEGER.test(jobAttempt))
+  );
 }
 
 /** Whether the place of the Job is known all the same. */

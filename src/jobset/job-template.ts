@@ -121,8 +121,8 @@ function build(blueprint: JobBlueprint, place: Place): Job {
     metadata: {
       name,
       namespace: jobSet.namespace,
-      labels: { ...template.metadata?.labels, ...keys },
-      annotations: { ...template.metadata?.annotations, ...notes },
+      labels: overlaid(template.metadata?.labels, keys),
+      annotations: overlaid(template.metadata?.annotations, notes),
       ownerReferences: [ownerReferenceTo(jobSet)],
       ...(template.metadata?.finalizers === undefined
         ? {}
@@ -158,12 +158,17 @@ function podTemplate(
     ...template,
     metadata: {
       ...template.metadata,
-      labels: { ...template.metadata?.labels, ...keys },
-      annotations: { ...template.metadata?.annotations, ...notes },
+      labels: overlaid(template.metadata?.labels, keys),
+      annotations: overlaid(template.metadata?.annotations, notes),
     },
     spec: withClaimVolumes(placed, spec.volumeClaimPolicies, jobSet.name),
   };
   return translateRestartRules(inject(labelled));
+}
+
+/** Reserved keys over the user's; nothing is copied where there are none of the user's. */
+function overlaid(ofUser: StringMap | undefined, reserved: StringMap): StringMap {
+  return ofUser === undefined ? reserved : { ...ofUser, ...reserved };
 }
 
 function executionAttempt(attempt: number | undefined): StringMap {

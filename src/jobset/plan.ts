@@ -2,7 +2,7 @@ import { formatFieldErrors } from '../kube/field-error.ts';
 import { reportAgents } from './agent-guarantees.ts';
 import { restartRuleErrors } from './agent-mode.ts';
 import { reportBypass } from './bypass.ts';
-import { askedOf, classifyJobs } from './child-jobs.ts';
+import { askedOf, type ChildJobs, classifyJobs } from './child-jobs.ts';
 import { isFinished } from './conditions.ts';
 import { type Action, converge } from './convergence.ts';
 import { type DefaultedSpec, withDefaults } from './defaults.ts';
@@ -12,6 +12,7 @@ import { planGroupRestart } from './group-restart.ts';
 import { currentEpoch, type Watchpoint, watchpointOf } from './in-place-restart.ts';
 import { planJobFailure } from './job-failure.ts';
 import type { JobSetStatus } from './jobset.ts';
+import type { Members } from './members.ts';
 import { MANAGED_BY_JOBSET } from './names.ts';
 import { groupOf, type Planning, startupOrderOf } from './planning.ts';
 import { allJobsReady, replicatedJobsStatus } from './replicated-jobs-status.ts';
@@ -101,7 +102,6 @@ function begin(snapshot: Snapshot, spec: DefaultedSpec): Planning {
     children,
     status.replicatedJobsStatus ?? [],
   );
-  const near = succeededCounts(willSucceed(children, members), children.gone);
   return {
     snapshot,
     spec,
@@ -109,8 +109,13 @@ function begin(snapshot: Snapshot, spec: DefaultedSpec): Planning {
     children,
     counters: withSucceededIndexes(counters, children, startsOver),
     stages,
-    successIsNear: meetsSuccessPolicy(spec, near),
+    successIsNear: stages !== undefined && isSuccessNear(spec, children, members),
   };
+}
+
+function isSuccessNear(spec: DefaultedSpec, children: ChildJobs, members: Members): boolean {
+  const near = succeededCounts(willSucceed(children, members), children.gone);
+  return meetsSuccessPolicy(spec, near);
 }
 
 /** Completed and Failed are final: what still runs is ended, and in the end the JobSet itself. */

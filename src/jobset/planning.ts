@@ -19,7 +19,7 @@ export interface Planning {
   readonly counters: readonly ReplicatedJobStatus[];
   /** Undefined unless failures restart the group in place. */
   readonly stages: GroupStages | undefined;
-  /** The success policy will be met as soon as the Job controller has counted what succeeded. */
+  /** Of a group: its success policy will be met when the Job controller has counted what succeeded. */
   readonly successIsNear: boolean;
 }
 

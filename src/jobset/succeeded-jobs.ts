@@ -79,7 +79,10 @@ export function withoutSuccessesOf(children: ChildJobs, names: ReadonlySet<strin
 export function withoutSucceededIndexes(
   statuses: readonly ReplicatedJobStatus[],
 ): readonly ReplicatedJobStatus[] {
-  return statuses.map(({ succeededIndexes: _, ...others }) => others);
+  return statuses.map((status) => {
+    const { succeededIndexes: _, ...others } = status;
+    return others;
+  });
 }
 
 /** By ReplicatedJob, how many Jobs have succeeded: `jobs`, and those that are `gone`. */

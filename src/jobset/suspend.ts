@@ -50,14 +50,14 @@ export function beginResume({ snapshot, draft }: Planning, { inProgress }: Start
 
 /** A Job that has to wait for the Job controller is resumed when that has said that it is suspended. */
 export function resumeJobs(
-  { children, snapshot, spec, draft }: Planning,
+  { children, counters, snapshot, spec, draft }: Planning,
   { startable }: StartupOrder,
   build: BuildJob,
 ): readonly Action[] {
+  if (counters.every((each) => each.suspended === 0)) return [];
   const suspended = children.active.filter(
     (job) => isSuspended(job) && job.metadata.deletionTimestamp === undefined,
   );
-  if (suspended.length === 0) return [];
   const byName = new Map(spec.replicatedJobs.map((each) => [each.name, each]));
   const hasMutableResources = snapshot.gates.MutablePodResourcesForSuspendedJobSets;
   const resumed = new Map<string, number>();

@@ -1,0 +1,184 @@
+/**
+ * The JobSet controller without a cluster: plans of large JobSets, and passes of the operator over one
+ * against the API server in memory. Plans are medians of rounds in one process that is warm.
+ */
+import { setTimeout } from 'node:timers/promises';
+import { createApiServer } from '../cluster/apiserver/api-server.ts';
+import { JOBSET_CRD } from '../jobset/crd.ts';
+import { DEFAULT_FEATURE_GATES } from '../jobset/feature-gates.ts';
+import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
+import { MemberCounts } from '../jobset/members.ts';
+import { type Plan, plan } from '../jobset/plan.ts';
+import type { Snapshot } from '../jobset/snapshot.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '../kube/custom-resource-definition.ts';
+import { JOBS, type Job } from '../kube/job.ts';
+import type { Stored } from '../kube/meta.ts';
+import { startOperator } from '../operator/operator.ts';
+import { nodeClock } from '../runtime/adapters/node-clock.ts';
+import { systemRandom } from '../runtime/adapters/system-random.ts';
+import type { Client } from '../runtime/client.ts';
+import { createClient } from '../runtime/http-client.ts';
+import { MemoryStorage } from '../runtime/memory/memory-storage.ts';
+import { handlerTransport } from '../runtime/memory/memory-transport.ts';
+import { createMetrics, type Metrics } from '../runtime/metrics.ts';
+import { SILENT } from '../runtime/ports/logger.ts';
+import { median, type Row } from './table.ts';
+
+const NAMESPACE = 'default';
+const NAME = 'bench';
+const CREATED = '2026-01-01T00:00:00Z';
+const ROUNDS = 15;
+const WARM_UP_ROUNDS = 5;
+/** ReplicatedJobs and Jobs of each. */
+const SHAPES = [
+  [1, 5000],
+  [100, 50],
+  [1, 100_000],
+] as const;
+const PASS_JOBS = 5000;
+const PASSES = 50;
+const LIMIT_MS = 120_000;
+const POLL_INTERVAL_MS = 2;
+
+export async function benchPlan(report: (row: Row) => void): Promise<void> {
+  for (const [replicatedJobs, replicas] of SHAPES) {
+    const jobSet = stored(jobSetOf(replicatedJobs, replicas));
+    const count = (replicatedJobs * replicas).toLocaleString('en-US');
+    const of = `Plan: ${count} Jobs in ${replicatedJobs} ReplicatedJob${replicatedJobs > 1 ? 's' : ''}`;
+    const first = plan(snapshotOf(jobSet, []));
+    const begun = { ...jobSet, ...(first.status === undefined ? {} : { status: first.status }) };
+    const jobs = jobsMadeBy(first);
+    report(timed(`${of}, to be made`, () => plan(snapshotOf(jobSet, []))));
+    report(timed(`${of}, all running`, () => plan(snapshotOf(begun, jobs))));
+  }
+  report(await benchPasses());
+}
+
+function timed(benchmark: string, work: () => unknown): Row {
+  const times: number[] = [];
+  for (let round = 0; round < WARM_UP_ROUNDS + ROUNDS; round++) {
+    const startMs = performance.now();
+    work();
+    if (round >= WARM_UP_ROUNDS) times.push(performance.now() - startMs);
+  }
+  const [min, max] = [Math.min(...times), Math.max(...times)];
+  return { benchmark, unit: 'ms', median: median(times), min, max };
+}
+
+function jobSetOf(replicatedJobs: number, replicas: number): JobSet {
+  const template = { spec: { containers: [{ name: 'worker', image: 'none' }] } };
+  return {
+    apiVersion: `${JOBSETS.group}/${JOBSETS.version}`,
+    kind: JOBSETS.kind,
+    metadata: { name: NAME, namespace: NAMESPACE },
+    spec: {
+      replicatedJobs: Array.from({ length: replicatedJobs }, (_, i) => ({
+        name: `w${i}`,
+        replicas,
+        template: { spec: { parallelism: 1, completions: 1, template } },
+      })),
+    },
+  };
+}
+
+function stored<T extends JobSet | Job>(object: T): Stored<T> {
+  const { name = '' } = object.metadata;
+  const identity = { name, uid: `uid-of-${name}`, resourceVersion: '1' };
+  return { ...object, metadata: { ...object.metadata, ...identity, creationTimestamp: CREATED } };
+}
+
+function jobsMadeBy({ actions }: Plan): readonly Stored<Job>[] {
+  return actions.flatMap((action) =>
+    action.kind === 'CreateJob'
+      ? [{ ...stored(action.job), status: { active: 1, ready: 1, startTime: CREATED } }]
+      : [],
+  );
+}
+
+function snapshotOf(jobSet: Stored<JobSet>, jobs: readonly Stored<Job>[]): Snapshot {
+  return {
+    jobSet,
+    jobs,
+    vanished: [],
+    members: new MemberCounts(),
+    surroundings: { service: undefined, jobNamed: () => undefined, hasClaim: () => true },
+    answers: {},
+    knowledge: {
+      isDismissed: () => false,
+      isKnownStray: () => false,
+      countersDifferSinceMs: undefined,
+    },
+    agent: { image: 'agent' },
+    gates: DEFAULT_FEATURE_GATES,
+    nowMs: Date.parse(CREATED),
+  };
+}
+
+/** Mean time of passes over a JobSet whose Jobs are all there, from the operator's own metric. */
+async function benchPasses(): Promise<Row> {
+  const ports = { clock: nodeClock, random: systemRandom, logger: SILENT };
+  const server = createApiServer({ ...ports, storage: new MemoryStorage() });
+  await server.start();
+  const client = createClient({
+    ...ports,
+    transport: handlerTransport(server.handler, {
+      address: '127.0.0.1',
+      certificate: { commonName: 'bench', organizations: ['system:masters'] },
+    }),
+    userAgent: 'lockstep-bench',
+  });
+  await client.create(CUSTOM_RESOURCE_DEFINITIONS, JOBSET_CRD);
+  const metrics = createMetrics();
+  const operator = await startOperator({ ...ports, client, metrics, config: { agentImage: 'a' } });
+  const startMs = performance.now();
+  await client.create(JOBSETS, jobSetOf(1, PASS_JOBS));
+  await until(async () => (await jobCount(client)) === PASS_JOBS);
+  const creationMs = performance.now() - startMs;
+  const before = await passesOf(metrics);
+  for (let pass = 0; pass < PASSES; pass++) {
+    const patch = { metadata: { annotations: { pass: String(pass) } } };
+    const { count } = await passesOf(metrics);
+    await client.patch(JOBSETS, { namespace: NAMESPACE, name: NAME }, { type: 'merge', patch });
+    await until(async () => (await passesOf(metrics)).count > count);
+  }
+  const after = await passesOf(metrics);
+  await operator.stop();
+  await server.close();
+  return {
+    benchmark: `Pass of the operator over ${PASS_JOBS.toLocaleString('en-US')} Jobs`,
+    unit: 'ms',
+    median: (1000 * (after.seconds - before.seconds)) / (after.count - before.count),
+    notes: `mean; all created in ${(creationMs / 1000).toFixed(1)} s`,
+  };
+}
+
+async function jobCount(client: Client): Promise<number> {
+  const { items, metadata } = await client.list(JOBS, { namespace: NAMESPACE, limit: 1 });
+  return items.length + (metadata.remainingItemCount ?? 0);
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  const limitMs = performance.now() + LIMIT_MS;
+  while (!(await condition())) {
+    if (performance.now() > limitMs) throw new Error(`not reached within ${LIMIT_MS} ms`);
+    await setTimeout(POLL_INTERVAL_MS);
+  }
+}
+
+async function passesOf(metrics: Metrics): Promise<{ count: number; seconds: number }> {
+  const { body } = await metrics.handler({
+    method: 'GET',
+    path: '/metrics',
+    headers: {},
+    signal: new AbortController().signal,
+  });
+  const text = body instanceof Uint8Array ? Buffer.from(body).toString() : '';
+  const value = (suffix: string): number => {
+    const line = new RegExp(
+      `^controller_runtime_reconcile_time_seconds_${suffix}\\{[^}]*\\} (\\S+)$`,
+      'm',
+    ).exec(text);
+    return Number(line?.[1] ?? 0);
+  };
+  return { count: value('count'), seconds: value('sum') };
+}
