@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { storedJobSet } from '../../test/fixtures/jobset-objects.ts';
 import type { JobSpec } from '../kube/job.ts';
-import { withDefaults } from './defaults.ts';
+import { defaultJobSet, withDefaults } from './defaults.ts';
+import { DEFAULT_FEATURE_GATES } from './feature-gates.ts';
 import type { JobSetSpec } from './jobset.ts';
 
 const POD = { spec: { containers: [{ name: 'main' }] } };
@@ -15,6 +17,71 @@ function spec(job: Partial<JobSpec>, more: JobSetSpec = {}): JobSetSpec {
 function jobSpecOf(of: JobSetSpec): JobSpec | undefined {
   return withDefaults(of).replicatedJobs[0]?.template.spec;
 }
+
+/** What the mutating webhook stores (spec 1.11). */
+describe('a new JobSet', () => {
+  const stored = (of: unknown, gates = DEFAULT_FEATURE_GATES): unknown =>
+    defaultJobSet(storedJobSet(of as JobSetSpec), gates).spec;
+
+  test('is stored with upstream’s defaults, and with no others', () => {
+    const given = {
+      ...spec({}),
+      failurePolicy: { rules: [{ action: 'FailJobSet' }, { name: '', action: 'FailJobSet' }] },
+      volumeClaimPolicies: [{ templates: [] }, { retentionPolicy: { whenDeleted: 'Retain' } }],
+    };
+    expect(stored(given)).toEqual({
+      replicatedJobs: [
+        {
+          name: 'w',
+          template: {
+            spec: {
+              completionMode: 'Indexed',
+              template: { spec: { ...POD.spec, restartPolicy: 'OnFailure' } },
+            },
+          },
+        },
+      ],
+      network: { enableDNSHostnames: true, publishNotReadyAddresses: true },
+      successPolicy: { operator: 'All' },
+      startupPolicy: { startupPolicyOrder: 'AnyOrder' },
+      failurePolicy: {
+        rules: [
+          { name: 'failurePolicyRule0', action: 'FailJobSet' },
+          { name: 'failurePolicyRule1', action: 'FailJobSet' },
+        ],
+      },
+      volumeClaimPolicies: [
+        { templates: [], retentionPolicy: { whenDeleted: 'Delete' } },
+        { retentionPolicy: { whenDeleted: 'Retain' } },
+      ],
+    });
+  });
+
+  test('without a spec gets one', () => {
+    expect(stored(undefined)).toMatchObject({ successPolicy: { operator: 'All' } });
+  });
+
+  test('that restarts in place is stored with what that needs, unless the feature is off', () => {
+    const given = spec({}, { failurePolicy: { restartStrategy: 'InPlaceRestart' } });
+    expect(stored(given)).toMatchObject({
+      replicatedJobs: [
+        { template: { spec: { backoffLimit: 2_147_483_647, parallelism: 1, completions: 1 } } },
+      ],
+    });
+    const off = { ...DEFAULT_FEATURE_GATES, InPlaceRestart: false };
+    expect(JSON.stringify(stored(given, off))).not.toContain('backoffLimit');
+  });
+
+  test.each([
+    ['a text', 'x'],
+    ['lists that are none', { replicatedJobs: {} }],
+    ['a template that is none', { replicatedJobs: [{ name: 'w', template: 5 }] }],
+    ['rules that are none', { failurePolicy: { rules: ['x'] } }],
+    ['a policy that is none', { volumeClaimPolicies: [{ retentionPolicy: 'Delete' }] }],
+  ])('of the wrong shape is left to the schema: %s', (_what, given) => {
+    expect(stored(given)).toEqual(given);
+  });
+});
 
 describe('defaults', () => {
   test('of an ordinary JobSet are upstream’s', () => {
