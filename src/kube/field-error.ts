@@ -24,6 +24,16 @@ export function notSupported(
   return { type: 'FieldValueNotSupported', field, badValue, detail };
 }
 
+/** The problem of a field that was given a value other than those `supported`, if it has one. */
+export function unknownValueErrors(
+  field: string,
+  value: string | undefined,
+  supported: readonly string[],
+): FieldError[] {
+  if (value === undefined || supported.includes(value)) return [];
+  return [notSupported(field, value, supported)];
+}
+
 export function forbiddenField(field: string, detail: string): FieldError {
   return { type: 'FieldValueForbidden', field, badValue: '', detail };
 }
@@ -76,7 +86,7 @@ export function invalid(
   return failure('Invalid', `${kind} ${quote(name)} is invalid${why}`, {
     ...(name === '' ? {} : { name }),
     ...(of.group === '' ? {} : { group: of.group }),
-    kind: of.kind,
+    ...(of.kind === '' ? {} : { kind: of.kind }),
     causes: errors.map((error) => ({
       reason: error.type,
       message: fieldErrorBody(error),

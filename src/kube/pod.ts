@@ -23,6 +23,7 @@ export interface PodSpec {
   readonly initContainers?: readonly Container[];
   readonly volumes?: readonly Volume[];
   readonly restartPolicy?: RestartPolicy;
+  readonly dnsPolicy?: string;
   readonly terminationGracePeriodSeconds?: number;
   readonly activeDeadlineSeconds?: number;
   readonly nodeName?: string;

@@ -1,5 +1,15 @@
 import type { ContainerRestartRule } from './pod.ts';
 
+/** `RestartPod` and `Terminate` are ours, besides those of Kubernetes. */
+export const RESTART_ACTIONS: readonly ContainerRestartRule['action'][] = [
+  'Restart',
+  'RestartAllContainers',
+  'RestartPod',
+  'Terminate',
+];
+
+export const EXIT_CODE_OPERATORS: readonly string[] = ['In', 'NotIn'];
+
 /**
  * The action of the first rule that matches `exitCode` (KEP-5307), as a kubelet picks it: a rule
  * without exit codes or with an operator of a later API is skipped.

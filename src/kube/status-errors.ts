@@ -72,9 +72,14 @@ export function unsupportedMediaType(accepted: readonly string[]): ApiStatusErro
   return failure('UnsupportedMediaType', message);
 }
 
+/** The same of a path that takes no such thing in any form. */
+export function unsupportedAnyhow(): ApiStatusError {
+  return failure('UnsupportedMediaType', '415: Unsupported Media Type', {});
+}
+
 export function notAcceptable(offered: readonly string[]): ApiStatusError {
-  const message = `only the following media types are accepted: ${offered.join(', ')}`;
-  return failure('NotAcceptable', message);
+  const message = `406: Not Acceptable\n\nAvailable representations: ${offered.join(', ')}`;
+  return failure('NotAcceptable', message, {});
 }
 
 /** The history that a watch or a continuation needs is gone: list anew. */

@@ -90,6 +90,18 @@ export function failure(
   });
 }
 
+/** What Kubernetes makes of an error that names no reason: code 500, and the text alone. */
+export function failureWithoutReason(message: string): ApiStatusError {
+  return new ApiStatusError({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message,
+    code: CODE_OF_REASON.InternalError,
+  });
+}
+
 /** True for an `ApiStatusError` with one of `reasons`. */
 export function isReason(
   error: unknown,

@@ -1,11 +1,12 @@
 import { invalid, required } from '../../kube/field-error.ts';
-import { failure } from '../../kube/status.ts';
+import { failure, failureWithoutReason } from '../../kube/status.ts';
 import { alreadyExists, badRequest, generateNameConflict } from '../../kube/status-errors.ts';
 import { randomName } from '../../runtime/ports/random.ts';
 import { mutate, validate } from './admission/admission.ts';
 import {
   type AdmissionAttributes,
   admissionNamespace,
+  inNamespace,
   type Requester,
 } from './admission/attributes.ts';
 import { admitNew } from './admission/built-in-admission.ts';
@@ -34,7 +35,7 @@ export async function create(server: ServerState, given: CreateRequest): Promise
   checkNamespace(of, namespace, object);
   const request = { ...given, object };
   if (object.metadata.resourceVersion !== undefined) {
-    throw failure('InternalError', 'resourceVersion should not be set on objects to be created');
+    throw failureWithoutReason('resourceVersion should not be set on objects to be created');
   }
   const { name, generateName } = object.metadata;
   if (name !== undefined) return createNamed(server, request, name);
@@ -85,8 +86,9 @@ function checkCreatable({ strategy }: ServedResource): void {
 async function admitted(server: ServerState, request: CreateRequest): Promise<ApiObject> {
   const { object, requester } = request;
   if (requester === undefined) return admitNew(server, request);
-  const name = object.metadata.name ?? '';
-  return mutate(server, attributesOf(request, requester, name), object);
+  const { name = '' } = object.metadata;
+  const placed = inNamespace(request.of, request.namespace, object);
+  return mutate(server, attributesOf({ ...request, object: placed }, requester, name), placed);
 }
 
 function attributesOf(

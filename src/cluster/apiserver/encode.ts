@@ -53,11 +53,13 @@ export function encodeList(
     as.form === 'Object'
       ? { kind: of.listKind, apiVersion: apiVersionOf(of) }
       : { kind: 'PartialObjectMetadataList', apiVersion: `meta.k8s.io/${as.version}` };
-  const open = JSON.stringify({ ...head, metadata }).slice(0, -1);
+  // Custom resources have no type in Go that would leave it out.
+  const paged = of.custom ? { continue: '', ...metadata } : metadata;
+  const open = JSON.stringify({ ...head, metadata: paged }).slice(0, -1);
   const chunks: Uint8Array[] = [Buffer.from(`${open},"items":[`)];
   for (const [index, entry] of entries.entries()) {
     if (index > 0) chunks.push(COMMA);
-    chunks.push(encodedState(of, as, entry));
+    chunks.push(encodedItem(of, as, entry));
   }
   chunks.push(END_OF_LIST);
   return inEncoding(as.encoding, Buffer.concat(chunks));
@@ -139,6 +141,7 @@ export function contentTypeOf(as: Representation): string {
 }
 
 const COMMA = Buffer.from(',');
+const OPEN_OBJECT = Buffer.from('{');
 const END_OF_LIST = Buffer.from(']}');
 const END_OF_LINE = Buffer.from('}\n');
 
@@ -151,6 +154,20 @@ function encodedState(
     const shown = of.view.show(entry.object);
     return as.form === 'Object' ? shown : partialMetadata(shown, as.version);
   });
+}
+
+/** The list says which kind its items are of, so those of built-in kinds do not; others do. */
+function encodedItem(
+  of: ServedResource,
+  as: Exclude<Representation, { readonly form: 'Table' }>,
+  entry: Entry,
+): Uint8Array {
+  const state = encodedState(of, as, entry);
+  if (as.form !== 'Object' || of.custom) return state;
+  const head = Buffer.byteLength(
+    JSON.stringify({ apiVersion: apiVersionOf(of), kind: of.kind }).slice(0, -1),
+  );
+  return Buffer.concat([OPEN_OBJECT, state.subarray(head + COMMA.byteLength)]);
 }
 
 function tableEvent(

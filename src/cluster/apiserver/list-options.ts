@@ -1,6 +1,17 @@
-import { forbiddenField, invalid, notSupported } from '../../kube/field-error.ts';
+import {
+  forbiddenField,
+  formatFieldError,
+  invalid,
+  invalidValue,
+  notSupported,
+} from '../../kube/field-error.ts';
 import { quote } from '../../kube/quote.ts';
-import { type ApiStatusError, type FieldError, failure } from '../../kube/status.ts';
+import {
+  type ApiStatusError,
+  type FieldError,
+  failure,
+  failureWithoutReason,
+} from '../../kube/status.ts';
 import { badRequest } from '../../kube/status-errors.ts';
 import type { WatchStart } from './watch.ts';
 
@@ -39,7 +50,7 @@ export function watchStart(
   query: URLSearchParams,
   current: number,
 ): { readonly start: WatchStart; readonly announcesInitialEnd: boolean } {
-  const revision = revisionOf(query);
+  const revision = watchRevisionOf(query);
   const match = query.get('resourceVersionMatch') ?? '';
   const sendInitialEvents = booleanOption(query, 'sendInitialEvents');
   const errors: FieldError[] = [];
@@ -87,15 +98,23 @@ const MATCH = 'resourceVersionMatch';
 
 /** Undefined if none is asked for; 0 is "any". */
 function revisionOf(query: URLSearchParams): number | undefined {
+  return parseRevision(query, (why) => badRequest(`invalid resource version: ${why}`));
+}
+
+/** A watch tells of the same mistake in another way, and so does every client's error handling. */
+function watchRevisionOf(query: URLSearchParams): number | undefined {
+  return parseRevision(query, failureWithoutReason);
+}
+
+function parseRevision(
+  query: URLSearchParams,
+  refusal: (why: string) => ApiStatusError,
+): number | undefined {
   const text = query.get('resourceVersion') ?? '';
   if (text === '') return undefined;
-  if (!/^[0-9]+$/.test(text) || !Number.isSafeInteger(Number(text))) {
-    const why = `strconv.ParseUint: parsing ${quote(text)}: invalid syntax`;
-    throw badRequest(
-      `invalid resource version: resourceVersion: Invalid value: ${quote(text)}: ${why}`,
-    );
-  }
-  return Number(text);
+  if (/^[0-9]+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
+  const why = `strconv.ParseUint: parsing ${quote(text)}: invalid syntax`;
+  throw refusal(formatFieldError(invalidValue('resourceVersion', text, why)));
 }
 
 function invalidListOptions(errors: readonly FieldError[]): ApiStatusError {

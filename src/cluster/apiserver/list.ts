@@ -61,6 +61,8 @@ function formatToken(token: ContinueToken): string {
 }
 
 function parseToken(text: string): ContinueToken {
+  const strange = undecodableAt(text);
+  if (strange !== undefined) throw badToken(`illegal base64 data at input byte ${strange}`);
   try {
     const token: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
     if (isJsonObject(token)) {
@@ -70,9 +72,20 @@ function parseToken(text: string): ContinueToken {
       }
     }
   } catch (cause) {
-    throw badRequest('continue key is not valid: the token cannot be decoded', cause);
+    throw badToken('the token cannot be decoded', cause);
   }
-  throw badRequest('continue key is not valid: the token has not been issued by this server');
+  throw badToken('the token has not been issued by this server');
+}
+
+function badToken(why: string, cause?: unknown): Error {
+  return badRequest(`invalid continue token: continue key is not valid: ${why}`, cause);
+}
+
+/** Where a text stops being base64url without padding: 4 characters are 3 bytes, 1 is none. */
+function undecodableAt(text: string): number | undefined {
+  const strange = text.search(/[^A-Za-z0-9_-]/);
+  if (strange >= 0) return strange;
+  return text.length % 4 === 1 ? text.length - 1 : undefined;
 }
 
 function tooOld(isContinued: boolean, revision: number, current: number): Error {

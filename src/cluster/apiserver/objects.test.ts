@@ -119,7 +119,7 @@ const REFUSALS: readonly {
     body: '{"metadata":{"name":"a","name":"b","foo":1},"foo":{"x":1}}',
     code: 400,
     message:
-      'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: duplicate field "metadata.name", unknown field "foo", unknown field "metadata.foo"',
+      'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: duplicate field "metadata.name", unknown field "metadata.foo", unknown field "foo"',
   },
   {
     what: 'a name that is none',
@@ -433,9 +433,10 @@ describe('Events', () => {
       reportingComponent: 'test',
     });
     const selected = await server.get(`${events}?fieldSelector=regarding.name%3Dp`);
-    expect(selected.body['items']).toMatchObject([
-      { apiVersion: 'events.k8s.io/v1', note: 'all is well' },
-    ]);
+    expect(selected.body).toMatchObject({
+      apiVersion: 'events.k8s.io/v1',
+      items: [{ note: 'all is well' }],
+    });
   });
 });
 

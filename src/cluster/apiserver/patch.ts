@@ -3,7 +3,7 @@ import { applyJsonPatch, parseJsonPatch } from '../../kube/patch/json-patch.ts';
 import { applyMergePatch } from '../../kube/patch/merge-patch.ts';
 import { applyStrategicMergePatch } from '../../kube/patch/strategic-merge-patch.ts';
 import { failure } from '../../kube/status.ts';
-import { badRequest, unsupportedMediaType } from '../../kube/status-errors.ts';
+import { badRequest, unsupportedAnyhow, unsupportedMediaType } from '../../kube/status-errors.ts';
 import { parseMediaType } from './content-negotiation.ts';
 import { JsonSyntaxError, type JsonText } from './json-reader.ts';
 import { goTypeOf, readBody } from './request-body.ts';
@@ -43,8 +43,11 @@ export function readPatch(
         applyStrategicMergePatch(object, value, of.schema);
       return { duplicates, apply };
     }
-    default:
+    case 'application/apply-patch+yaml':
+    case 'application/apply-patch+cbor':
       throw unsupportedMediaType(of.custom ? CUSTOM_PATCH_TYPES : PATCH_TYPES);
+    default:
+      throw of.custom ? unsupportedMediaType(CUSTOM_PATCH_TYPES) : unsupportedAnyhow();
   }
 }
 

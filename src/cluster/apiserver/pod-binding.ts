@@ -1,6 +1,6 @@
 import { formatFieldErrors, notSupported, required } from '../../kube/field-error.ts';
 import { BINDING } from '../../kube/schema/core-schema.ts';
-import { type FieldError, failure } from '../../kube/status.ts';
+import { type FieldError, failureWithoutReason } from '../../kube/status.ts';
 import { badRequest, conflict } from '../../kube/status-errors.ts';
 import { timeText } from '../../kube/time.ts';
 import type { HttpResponse } from '../../runtime/ports/transport.ts';
@@ -21,7 +21,7 @@ export async function bindPod(call: ResourceCall): Promise<HttpResponse> {
     throw badRequest('name in URL does not match name in Binding object');
   }
   const errors = bindingErrors(binding);
-  if (errors.length > 0) throw failure('InternalError', formatFieldErrors(errors));
+  if (errors.length > 0) throw failureWithoutReason(formatFieldErrors(errors));
   const node = textAt(binding, 'target', 'name');
   await update(server, {
     of,

@@ -13,11 +13,12 @@ export function printerTable(columns: readonly PrinterColumn[]): TableLayout {
   return {
     columns: [
       { name: 'Name', type: 'string', format: 'name' },
-      ...columns.map(({ name, type, format, description, priority }) => ({
+      ...columns.map(({ name, type, format, description, jsonPath, priority }) => ({
         name,
         type,
         ...(format === undefined ? {} : { format }),
-        ...(description === undefined ? {} : { description }),
+        description:
+          description ?? `Custom resource definition column (in JSONPath format): ${jsonPath}`,
         ...(priority === undefined ? {} : { priority }),
       })),
     ],

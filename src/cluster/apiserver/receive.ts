@@ -6,6 +6,7 @@ import { apiVersionOf } from '../../kube/resource.ts';
 import { applyDefaults } from '../../kube/schema/defaults.ts';
 import { prune } from '../../kube/schema/prune.ts';
 import { validate } from '../../kube/schema/validate.ts';
+import type { ApiStatusError } from '../../kube/status.ts';
 import { badRequest } from '../../kube/status-errors.ts';
 import { type ApiObject, textAt, withMembers } from './api-object.ts';
 import { wrongKind } from './request-body.ts';
@@ -41,17 +42,13 @@ export function receive(
   of: ReceivedKind,
   body: { readonly object: JsonObject; readonly duplicates: readonly string[] },
   unknownFields: FieldValidation,
-  warn: (warning: string) => void,
+  { warn, refusal = (why) => wrongKind(of, of.kind, of.version, why) }: ReceiveReactions,
 ): ApiObject {
   const identified = identify(of, body.object);
   const { value, pruned } = prune(of.schema, identified);
-  const complaints = [
-    ...body.duplicates.map((path) => `duplicate field ${quote(path)}`),
-    ...pruned.map((path) => `unknown field ${quote(path)}`),
-  ];
+  const complaints = complaintsOf(of, body.duplicates, pruned);
   if (unknownFields === 'Strict' && complaints.length > 0) {
-    const why = `strict decoding error: ${complaints.join(', ')}`;
-    throw wrongKind(of, of.kind, of.version, why);
+    throw refusal(`strict decoding error: ${complaints.join(', ')}`);
   }
   if (unknownFields === 'Warn') complaints.forEach(warn);
   const complete = applyDefaults(of.schema, value);
@@ -59,9 +56,7 @@ export function receive(
   const mistyped = validate(of.schema, complete).filter(
     ({ type, field }) => type === 'FieldValueTypeInvalid' && (!of.custom || isMetadata(field)),
   );
-  if (mistyped.length > 0) {
-    throw wrongKind(of, of.kind, of.version, formatFieldErrors(mistyped));
-  }
+  if (mistyped.length > 0) throw refusal(formatFieldErrors(mistyped));
   const metadata = isJsonObject(complete['metadata']) ? complete['metadata'] : {};
   return {
     apiVersion: apiVersionOf(of),
@@ -69,6 +64,28 @@ export function receive(
     ...withMembers(complete, { apiVersion: undefined, kind: undefined }),
     metadata: tidyMetadata(metadata),
   };
+}
+
+export interface ReceiveReactions {
+  readonly warn: (warning: string) => void;
+  /** What is thrown for a body that cannot be read as an object of the kind. */
+  readonly refusal?: (why: string) => ApiStatusError;
+}
+
+/**
+ * Of built-in kinds, what is unknown is told in the order of the text, and not told again if it comes
+ * twice; of custom resources it is sorted.
+ */
+function complaintsOf(
+  of: ReceivedKind,
+  duplicates: readonly string[],
+  unknown: readonly string[],
+): readonly string[] {
+  const told = of.custom ? duplicates : duplicates.filter((path) => !unknown.includes(path));
+  return [
+    ...told.map((path) => `duplicate field ${quote(path)}`),
+    ...(of.custom ? unknown.toSorted() : unknown).map((path) => `unknown field ${quote(path)}`),
+  ];
 }
 
 /** The object with the kind that it has by itself, or by its path. */

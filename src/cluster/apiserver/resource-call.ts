@@ -2,7 +2,7 @@ import type { JsonObject } from '../../kube/json-value.ts';
 import { notFound } from '../../kube/status-errors.ts';
 import type { HttpResponse } from '../../runtime/ports/transport.ts';
 import { mutate, validate } from './admission/admission.ts';
-import type { AdmissionAttributes, Requester } from './admission/attributes.ts';
+import { type AdmissionAttributes, inNamespace, type Requester } from './admission/attributes.ts';
 import type { ApiObject } from './api-object.ts';
 import { negotiate, type Representation } from './content-negotiation.ts';
 import { contentTypeOf, encodeOne } from './encode.ts';
@@ -62,7 +62,8 @@ export function receiveBody(
 ): ApiObject {
   const unknownFields = fieldValidation(request.query, options);
   const body = readObjectBody(request.body, request.headers['content-type'], kind);
-  return receive(kind, body, unknownFields, (warning) => request.warnings.push(warning));
+  const warn = (warning: string): void => void request.warnings.push(warning);
+  return receive(kind, body, unknownFields, { warn });
 }
 
 /** The body of a POST to a subresource, as admission wants it. */
@@ -71,7 +72,7 @@ export async function receiveSubresource(
   kind: ReceivedKind,
 ): Promise<ApiObject> {
   const { server, of, path, request } = call;
-  const received = receiveBody(call, kind, 'CreateOptions');
+  const received = inNamespace(of, path.namespace, receiveBody(call, kind, 'CreateOptions'));
   const attributes = (object: ApiObject): AdmissionAttributes => ({
     operation: 'CREATE',
     of,

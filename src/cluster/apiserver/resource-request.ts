@@ -1,5 +1,7 @@
+import { invalid, invalidValue } from '../../kube/field-error.ts';
+import type { JsonObject } from '../../kube/json-value.ts';
 import { DELETE_OPTIONS } from '../../kube/schema/meta-schema.ts';
-import { isReason } from '../../kube/status.ts';
+import { type ApiStatusError, isReason } from '../../kube/status.ts';
 import { methodNotAllowed, notFound, unknownResource } from '../../kube/status-errors.ts';
 import type { HttpResponse } from '../../runtime/ports/transport.ts';
 import { checkNamespace, create } from './create.ts';
@@ -121,10 +123,17 @@ function transformation(
   return (present) => {
     if (present === undefined) throw notFound(of, path.name ?? '');
     const body = { object: patch.apply({ ...present }), duplicates: patch.duplicates };
-    const object = receive(of, body, unknownFields, warn);
+    const refusal = (why: string): ApiStatusError => unreadablePatched(body.object, why);
+    const object = receive(of, body, unknownFields, { warn, refusal });
     checkNamespace(of, path.namespace, object);
     return object;
   };
+}
+
+/** The patch is to blame for what it made of the object. */
+function unreadablePatched(object: JsonObject, why: string): ApiStatusError {
+  const problem = invalidValue('patch', JSON.stringify(object), why);
+  return invalid({ group: '', kind: '' }, '', [problem]);
 }
 
 async function deleteOne(call: ResourceCall, name: string): Promise<HttpResponse> {

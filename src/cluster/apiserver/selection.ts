@@ -9,6 +9,7 @@ import {
   matchesLabels,
   parseLabelSelector,
 } from '../../kube/label-selector.ts';
+import { quote } from '../../kube/quote.ts';
 import { badRequest } from '../../kube/status-errors.ts';
 import type { StoredObject } from './api-object.ts';
 import type { Entry } from './entry.ts';
@@ -33,7 +34,7 @@ export function selectionOf(
   const fields = parseFieldSelector(query.get('fieldSelector') ?? '');
   for (const { field } of fields) {
     if (Object.hasOwn(IDENTITY_LABELS, field) || Object.hasOwn(of.fieldLabels, field)) continue;
-    throw badRequest(`field label not supported: ${field}`);
+    throw badRequest(unknownFieldLabel(of, field));
   }
   const prefix = namespace === undefined || namespace === '' ? '' : `${namespace}/`;
   return {
@@ -41,6 +42,16 @@ export function selectionOf(
     matches: (entry) => matchesObject(of, labels, fields, entry.object),
     isFiltered: labels.length + fields.length > 0,
   };
+}
+
+/** Kinds that add no labels have none of their own to tell this either. */
+function unknownFieldLabel(of: ServedResource, field: string): string {
+  if (of.group === 'batch') return `field label ${quote(field)} not supported for ${of.kind}`;
+  if (of.custom || Object.keys(of.fieldLabels).length > 0) {
+    return `field label not supported: ${field}`;
+  }
+  const known = Object.keys(IDENTITY_LABELS).map(quote).join(', ');
+  return `${quote(field)} is not a known field selector: only ${known}`;
 }
 
 const IDENTITY_LABELS: Readonly<Record<string, (object: StoredObject) => string>> = {

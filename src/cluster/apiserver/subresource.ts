@@ -1,4 +1,4 @@
-import { unknownResource } from '../../kube/status-errors.ts';
+import { notFound, unknownResource } from '../../kube/status-errors.ts';
 import type { HttpResponse } from '../../runtime/ports/transport.ts';
 import { bindPod } from './pod-binding.ts';
 import { evictPod } from './pod-eviction.ts';
@@ -13,7 +13,9 @@ export type SubresourceHandler = (call: ResourceCall) => Promise<HttpResponse>;
 export function subresourceHandler({ of, path }: ResourceCall): SubresourceHandler | undefined {
   const { subresource } = path;
   if (subresource === undefined) return undefined;
-  if (!of.subresources.some(({ name }) => name === subresource)) throw unknownResource();
+  if (!of.subresources.some(({ name }) => name === subresource)) {
+    throw of.custom ? notFound(of, path.name ?? '') : unknownResource();
+  }
   return of.group === '' ? HANDLERS[`${of.plural}/${subresource}`] : undefined;
 }
 

@@ -229,7 +229,7 @@ function missing(op: string, path: JsonPointer): ApiStatusError {
 }
 
 function refused(message: string): ApiStatusError {
-  return failure('Invalid', message);
+  return failure('Invalid', message, {});
 }
 
 function sizeOf(value: unknown): number {

@@ -2,6 +2,8 @@
  * Schemas of `core/v1 Container` and its parts. Restart rules know, besides the actions of
  * Kubernetes, `RestartPod` (the same as `RestartAllContainers`) and `Terminate`.
  */
+
+import { EXIT_CODE_OPERATORS, RESTART_ACTIONS } from '../restart-rule.ts';
 import {
   atomicList,
   boolean,
@@ -89,7 +91,7 @@ const CONTAINER_RESIZE_POLICY = core(
 const CONTAINER_RESTART_RULE_ON_EXIT_CODES = core(
   'ContainerRestartRuleOnExitCodes',
   {
-    operator: oneOf(['In', 'NotIn'], 'In or NotIn.'),
+    operator: oneOf(EXIT_CODE_OPERATORS, 'In or NotIn.'),
     values: set(int32(), 'Exit codes, at most 255 of them.'),
   },
   { required: ['operator'] },
@@ -99,7 +101,7 @@ const CONTAINER_RESTART_RULE = core(
   'ContainerRestartRule',
   {
     action: oneOf(
-      ['Restart', 'RestartAllContainers', 'RestartPod', 'Terminate'],
+      RESTART_ACTIONS,
       'Restart: this container. RestartAllContainers or RestartPod: all containers of the Pod, in place. Terminate: it stays ended.',
     ),
     exitCodes: described(

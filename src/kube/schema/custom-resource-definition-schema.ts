@@ -10,6 +10,7 @@ import {
   int32,
   int64,
   listMap,
+  nullable,
   oneOf,
   preserveUnknown,
   string,
@@ -149,7 +150,7 @@ const CUSTOM_RESOURCE_DEFINITION_CONDITION = apiextensions(
 );
 
 const CUSTOM_RESOURCE_DEFINITION_STATUS = apiextensions('CustomResourceDefinitionStatus', {
-  conditions: listMap(['type'], CUSTOM_RESOURCE_DEFINITION_CONDITION),
+  conditions: nullable(listMap(['type'], CUSTOM_RESOURCE_DEFINITION_CONDITION)),
   acceptedNames: CUSTOM_RESOURCE_DEFINITION_NAMES,
   storedVersions: atomicList(string()),
   observedGeneration: int64(),

@@ -9,14 +9,14 @@ import type { JsonSchema } from './json-schema.ts';
 
 export interface Pruned {
   readonly value: unknown;
-  /** Paths such as `spec.replicatedJobs[0].foo`, sorted. */
+  /** Paths such as `spec.replicatedJobs[0].foo`, in the order of the text. */
   readonly pruned: readonly string[];
 }
 
 export function prune(schema: JsonSchema, value: unknown): Pruned {
   const pruned: string[] = [];
   const kept = pruneValue(schema, value, '', pruned);
-  return { value: kept, pruned: pruned.length > 1 ? pruned.sort() : pruned };
+  return { value: kept, pruned };
 }
 
 function pruneValue(

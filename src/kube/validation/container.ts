@@ -1,5 +1,5 @@
 /** Containers of Pods: regular ones, init containers and sidecars. */
-import { duplicate, invalidValue, required } from '../field-error.ts';
+import { duplicate, invalidValue, required, unknownValueErrors } from '../field-error.ts';
 import { dns1123LabelErrors, portNameErrors, portNumberErrors } from '../names.ts';
 import type { Container, ContainerPort, PodSpec } from '../pod.ts';
 import type { FieldError } from '../status.ts';
@@ -42,7 +42,7 @@ export function containersErrors(spec: PodSpec, path: string): FieldError[] {
 }
 
 function commonErrors(container: Container, spec: PodSpec, path: string): FieldError[] {
-  const { name, image = '', ports = [], resources = {} } = container;
+  const { name, image = '', imagePullPolicy, ports = [], resources = {} } = container;
   return [
     ...(name === ''
       ? [required(`${path}.name`)]
@@ -52,10 +52,13 @@ function commonErrors(container: Container, spec: PodSpec, path: string): FieldE
     ...portsErrors(ports, `${path}.ports`),
     ...environmentErrors(container, path),
     ...mountsErrors(container, spec.volumes ?? [], path),
+    ...unknownValueErrors(`${path}.imagePullPolicy`, imagePullPolicy, PULL_POLICIES),
     ...resourcesErrors(resources, `${path}.resources`),
     ...restartPolicyErrors(container, path),
   ];
 }
+
+const PULL_POLICIES: readonly string[] = ['Always', 'IfNotPresent', 'Never'];
 
 function imageSpaceErrors(image: string, path: string): FieldError[] {
   if (image.trim() === image) return [];

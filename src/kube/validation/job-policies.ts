@@ -17,9 +17,8 @@ const PATTERN_LIMIT = 20;
 const EXIT_CODE_LIMIT = 255;
 const SUCCEEDED_INDEXES_LIMIT_BYTES = 64 * 1024;
 
-/** With a failure policy, a Pod is replaced only once it has failed. */
 export function podFailurePolicyErrors(spec: JobSpec, path: string): FieldError[] {
-  const { podFailurePolicy: policy, podReplacementPolicy: replacement } = spec;
+  const { podFailurePolicy: policy } = spec;
   if (policy === undefined) return [];
   const rulesPath = `${path}.podFailurePolicy.rules`;
   const errors: FieldError[] = [];
@@ -29,10 +28,14 @@ export function podFailurePolicyErrors(spec: JobSpec, path: string): FieldError[
   policy.rules.forEach((rule, index) => {
     errors.push(...failureRuleErrors(rule, spec, `${rulesPath}[${index}]`));
   });
-  if (replacement !== undefined && replacement !== 'Failed') {
-    errors.push(notSupported(`${path}.podReplacementPolicy`, replacement, ['Failed']));
-  }
   return errors;
+}
+
+/** With a failure policy, a Pod is replaced only once it has failed. */
+export function podReplacementPolicyErrors(spec: JobSpec, path: string): FieldError[] {
+  const { podFailurePolicy: policy, podReplacementPolicy: replacement } = spec;
+  if (policy === undefined || replacement === undefined || replacement === 'Failed') return [];
+  return [notSupported(`${path}.podReplacementPolicy`, replacement, ['Failed'])];
 }
 
 function failureRuleErrors(rule: PodFailurePolicyRule, spec: JobSpec, path: string): FieldError[] {

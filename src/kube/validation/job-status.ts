@@ -28,7 +28,12 @@ export function jobStatusUpdateErrors(job: Job, before: Job): FieldError[] {
 }
 
 function statusErrors(status: JobStatus, spec: JobSpec): FieldError[] {
-  return [...countersErrors(status), ...finishErrors(status), ...indexesErrors(status, spec)];
+  return [
+    ...countersErrors(status),
+    ...finishErrors(status),
+    ...readyErrors(status),
+    ...indexesErrors(status, spec),
+  ];
 }
 
 /** What has ended stays so, and counters never go back. */
@@ -66,11 +71,12 @@ function countersErrors(status: JobStatus): FieldError[] {
       errors.push(invalidValue(`status.${counter}`, value, detail));
     }
   }
-  const { ready = 0, active = 0 } = status;
-  if (ready > active) {
-    errors.push(invalidValue('status.ready', ready, 'cannot set more ready pods than active'));
-  }
   return errors;
+}
+
+function readyErrors({ ready = 0, active = 0 }: JobStatus): FieldError[] {
+  if (ready <= active) return [];
+  return [invalidValue('status.ready', ready, 'cannot set more ready pods than active')];
 }
 
 /** A Job that is over has no Pods left that are not counted. */
@@ -82,6 +88,10 @@ function finishErrors(status: JobStatus): FieldError[] {
   if (isComplete && isFailed) {
     errors.push(conditionError('cannot set Complete=True and Failed=true conditions'));
   }
+  if (isComplete && status.completionTime === undefined) {
+    const detail = 'completionTime is required for Complete jobs';
+    errors.push(required('status.completionTime', detail));
+  }
   if (isFailed && !isTrue(status, 'FailureTarget')) {
     errors.push(
       conditionError('cannot set Failed=True condition without the FailureTarget=true condition'),
@@ -91,10 +101,6 @@ function finishErrors(status: JobStatus): FieldError[] {
     const detail =
       'cannot set Complete=True condition without the SuccessCriteriaMet=true condition';
     errors.push(conditionError(detail));
-  }
-  if (isComplete && status.completionTime === undefined) {
-    const detail = 'completionTime is required for Complete jobs';
-    errors.push(required('status.completionTime', detail));
   }
   if (!isComplete && status.completionTime !== undefined) {
     const detail = 'cannot set completionTime when there is no Complete=True condition';

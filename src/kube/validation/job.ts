@@ -8,7 +8,11 @@ import { labelRequirementsOf, matchesLabels } from '../label-selector.ts';
 import { dns1123LabelErrors } from '../names.ts';
 import type { FieldError } from '../status.ts';
 import { domainPrefixedPathErrors } from './domain-prefixed-path.ts';
-import { podFailurePolicyErrors, successPolicyErrors } from './job-policies.ts';
+import {
+  podFailurePolicyErrors,
+  podReplacementPolicyErrors,
+  successPolicyErrors,
+} from './job-policies.ts';
 import { JOB_METADATA } from './job-status.ts';
 import { objectMetaErrors } from './object-meta.ts';
 import { podTemplateErrors } from './pod.ts';
@@ -18,8 +22,8 @@ export function jobErrors(job: Job): FieldError[] {
   const { metadata, spec } = job;
   const errors = [
     ...objectMetaErrors(metadata, JOB_METADATA),
-    ...jobSpecErrors(spec, 'spec'),
     ...generatedSelectorErrors(job),
+    ...jobSpecErrors(spec, 'spec'),
   ];
   const { completions = 0 } = spec;
   if (spec.completionMode === 'Indexed' && completions > 0) {
@@ -35,12 +39,13 @@ export function jobErrors(job: Job): FieldError[] {
 export function jobSpecErrors(spec: JobSpec, path: string): FieldError[] {
   return [
     ...numbersErrors(spec, path),
+    ...managedByErrors(spec, path),
     ...(spec.completionMode === 'Indexed'
       ? indexedErrors(spec, path)
       : nonIndexedErrors(spec, path)),
-    ...managedByErrors(spec, path),
     ...podFailurePolicyErrors(spec, path),
     ...successPolicyErrors(spec, path),
+    ...podReplacementPolicyErrors(spec, path),
     ...podTemplateErrors(spec.template, `${path}.template`),
     ...restartPolicyErrors(spec, `${path}.template.spec.restartPolicy`),
     ...selectorErrors(spec, path),

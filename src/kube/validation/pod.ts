@@ -2,7 +2,7 @@
  * Validation of `core/v1 Pod` and of Pod templates after defaults were applied. Types, enumerations
  * and required fields are the schema's business; here is what spans several fields.
  */
-import { duplicate, forbiddenField, invalidValue } from '../field-error.ts';
+import { duplicate, forbiddenField, invalidValue, unknownValueErrors } from '../field-error.ts';
 import {
   dns1123LabelErrors,
   dns1123SubdomainErrors,
@@ -60,6 +60,7 @@ export function podSpecErrors(spec: PodSpec, path: string): FieldError[] {
     ...volumesErrors(spec.volumes ?? [], `${path}.volumes`),
     ...containersErrors(spec, path),
     ...hostNetworkErrors(spec, path),
+    ...policiesErrors(spec, path),
     ...labelsErrors(spec.nodeSelector, `${path}.nodeSelector`),
     ...affinityErrors(spec.affinity, `${path}.affinity`),
     ...schedulingGatesErrors(spec, `${path}.schedulingGates`),
@@ -70,6 +71,22 @@ export function podSpecErrors(spec: PodSpec, path: string): FieldError[] {
     ),
   ];
 }
+
+/** The schema knows these values too; here they come in their place among the other problems. */
+function policiesErrors({ restartPolicy, dnsPolicy }: PodSpec, path: string): FieldError[] {
+  return [
+    ...unknownValueErrors(`${path}.restartPolicy`, restartPolicy, RESTART_POLICIES),
+    ...unknownValueErrors(`${path}.dnsPolicy`, dnsPolicy, DNS_POLICIES),
+  ];
+}
+
+const RESTART_POLICIES: readonly string[] = ['Always', 'OnFailure', 'Never'];
+const DNS_POLICIES: readonly string[] = [
+  'ClusterFirstWithHostNet',
+  'ClusterFirst',
+  'Default',
+  'None',
+];
 
 const INT32_MAX = 2_147_483_647;
 

@@ -1,10 +1,10 @@
 /**
  * Restart policies and restart rules of containers (KEP-5307, KEP-5532). Besides the actions of
- * Kubernetes, `RestartPod` and `Terminate` are known; actions and operators that are neither were
- * already refused by the schema.
+ * Kubernetes, `RestartPod` and `Terminate` are known.
  */
-import { required, tooMany } from '../field-error.ts';
+import { required, tooMany, unknownValueErrors } from '../field-error.ts';
 import type { Container } from '../pod.ts';
+import { EXIT_CODE_OPERATORS, RESTART_ACTIONS } from '../restart-rule.ts';
 import type { FieldError } from '../status.ts';
 
 const RESTART_RULE_LIMIT = 20;
@@ -21,12 +21,15 @@ export function restartPolicyErrors(container: Container, path: string): FieldEr
   if (rules.length > RESTART_RULE_LIMIT) {
     errors.push(tooMany(rulesPath, rules.length, RESTART_RULE_LIMIT));
   }
-  rules.forEach(({ exitCodes }, index) => {
+  rules.forEach(({ action, exitCodes }, index) => {
     const exitCodesPath = `${rulesPath}[${index}].exitCodes`;
+    errors.push(...unknownValueErrors(`${rulesPath}[${index}].action`, action, RESTART_ACTIONS));
     if (exitCodes === undefined) {
       errors.push(required(exitCodesPath, 'must be specified'));
       return;
     }
+    const { operator } = exitCodes;
+    errors.push(...unknownValueErrors(`${exitCodesPath}.operator`, operator, EXIT_CODE_OPERATORS));
     const { length } = exitCodes.values ?? [];
     if (length > EXIT_CODE_LIMIT) {
       errors.push(tooMany(`${exitCodesPath}.values`, length, EXIT_CODE_LIMIT));

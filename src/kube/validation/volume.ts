@@ -28,7 +28,8 @@ export function volumesErrors(volumes: readonly Volume[], path: string): FieldEr
     if (name === '') errors.push(required(namePath));
     else errors.push(...dns1123LabelErrors(name).map((text) => invalidValue(namePath, name, text)));
     if (names.has(name)) errors.push(duplicate(namePath, name));
-    names.add(name);
+    // Of a volume that is wrong in itself, Kubernetes does not remember the name.
+    if (errors.length === 0) names.add(name);
     return errors;
   });
 }

@@ -47,3 +47,13 @@ export function admissionNamespace(
 export function isNamespace(of: ServedResource): boolean {
   return of.group === '' && of.plural === 'namespaces';
 }
+
+/** Webhooks see the namespace that the path names, also where the client left it out. */
+export function inNamespace(
+  of: ServedResource,
+  namespace: string | undefined,
+  object: ApiObject,
+): ApiObject {
+  if (!of.namespaced || namespace === undefined) return object;
+  return { ...object, metadata: { ...object.metadata, namespace } };
+}

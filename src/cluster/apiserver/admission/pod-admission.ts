@@ -8,14 +8,14 @@ import type { ServerState } from '../server-state.ts';
 import type { CreateReview } from './built-in-admission.ts';
 
 /**
- * Completes a new Pod as the admission plug-ins ServiceAccount and Priority do: it runs as an account
- * that exists, and finds that account's token below a well-known path. A server that signs no tokens
- * has no accounts for Pods either.
+ * Completes a new Pod as the admission plug-ins ServiceAccount, Priority and DefaultTolerationSeconds
+ * do: it runs as an account that exists, and finds that account's token below a well-known path. A
+ * server that signs no tokens has no accounts for Pods either.
  */
 export function admitPod(server: ServerState, review: CreateReview): ApiObject {
-  const prioritized = withPriority(review.object);
-  if (server.tokenSigner === undefined) return prioritized;
-  const spec = objectAt(prioritized, 'spec');
+  const tolerant = withTolerations(withPriority(review.object));
+  if (server.tokenSigner === undefined) return tolerant;
+  const spec = objectAt(tolerant, 'spec');
   const name = textAt(spec, 'serviceAccountName') || textAt(spec, 'serviceAccount') || 'default';
   const named = { ...spec, serviceAccountName: name, serviceAccount: name };
   const account = accountOf(server, review, name);
@@ -24,7 +24,7 @@ export function admitPod(server: ServerState, review: CreateReview): ApiObject {
     valueAt(account, 'automountServiceAccountToken') ??
     true;
   const complete = mounts === false ? named : withToken(named, server.random);
-  return { ...prioritized, spec: withPullSecrets(complete, account) };
+  return { ...tolerant, spec: withPullSecrets(complete, account) };
 }
 
 /** Where Kubernetes' clients look for their credentials. */
@@ -111,4 +111,31 @@ function withPriority(pod: ApiObject): ApiObject {
   }
   const policy = textAt(spec, 'preemptionPolicy') || 'PreemptLowerPriority';
   return { ...pod, spec: { ...spec, priority, preemptionPolicy: policy } };
+}
+
+/** How long a Pod stays where its node is in trouble, if it does not say itself. */
+const TROUBLE_TOLERATION_SECONDS = 300;
+const TROUBLES: readonly string[] = [
+  'node.kubernetes.io/not-ready',
+  'node.kubernetes.io/unreachable',
+];
+
+function withTolerations(pod: ApiObject): ApiObject {
+  const spec = objectAt(pod, 'spec');
+  const own = listAt(spec, 'tolerations');
+  const missing = TROUBLES.filter((key) => !own.some((toleration) => covers(toleration, key)));
+  if (missing.length === 0) return pod;
+  const added = missing.map((key) => ({
+    key,
+    operator: 'Exists',
+    effect: 'NoExecute',
+    tolerationSeconds: TROUBLE_TOLERATION_SECONDS,
+  }));
+  return { ...pod, spec: { ...spec, tolerations: [...own, ...added] } };
+}
+
+function covers(toleration: unknown, key: string): boolean {
+  const named = textAt(toleration, 'key');
+  const effect = textAt(toleration, 'effect');
+  return (named === key || named === '') && (effect === 'NoExecute' || effect === '');
 }

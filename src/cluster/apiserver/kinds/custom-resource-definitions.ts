@@ -46,7 +46,7 @@ export const CUSTOM_RESOURCE_DEFINITION_KIND: BuiltInKind = {
     requiresRevision: true,
     defaults: defaultCustomResourceDefinition,
     prepareForCreate: (definition) => {
-      const status = { conditions: [], acceptedNames: { plural: '', kind: '' } };
+      const status = { conditions: null, acceptedNames: { plural: '', kind: '' } };
       return defaultCustomResourceDefinition({ ...definition, status });
     },
     prepareForUpdate: (definition) => defaultCustomResourceDefinition(definition),

@@ -19,7 +19,7 @@ export function eventErrors(event: ApiObject): readonly FieldError[] {
   if (textAt(event, 'eventTime') === '') return errors;
   const controller = textAt(event, 'reportingComponent');
   if (controller === '') errors.push(required('reportingController'));
-  for (const why of controller === '' ? [] : qualifiedNameErrors(controller)) {
+  for (const why of qualifiedNameErrors(controller)) {
     errors.push(invalidValue('reportingController', controller, why));
   }
   for (const member of ['reportingInstance', 'action', 'reason']) {
@@ -36,7 +36,7 @@ export function newEventErrors(event: ApiObject): readonly FieldError[] {
   if (textAt(event, 'eventTime') === '') errors.push(required('eventTime'));
   const type = textAt(event, 'type');
   if (type !== 'Normal' && type !== 'Warning') {
-    errors.push(invalidValue('type', type, `has invalid value: ${type}`));
+    errors.push(invalidValue('type', '', `has invalid value: ${type}`));
   }
   return errors;
 }

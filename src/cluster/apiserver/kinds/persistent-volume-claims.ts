@@ -4,6 +4,7 @@ import { defaultPersistentVolumeClaim } from '../../../kube/validation/core-defa
 import { listAt, textAt } from '../api-object.ts';
 import type { BuiltInKind } from '../built-in-kind.ts';
 import { ageOf } from '../table.ts';
+import { claimErrors, claimUpdateErrors } from './claim-validation.ts';
 
 const SHORT_MODES: Readonly<Record<string, string>> = {
   ReadWriteOnce: 'RWO',
@@ -51,5 +52,8 @@ export const PERSISTENT_VOLUME_CLAIM_KIND: BuiltInKind = {
     prepareForCreate: (claim) =>
       defaultPersistentVolumeClaim({ ...claim, status: { phase: 'Pending' } }),
     prepareForUpdate: defaultPersistentVolumeClaim,
+    validate: claimErrors,
+    validateUpdate: (claim, old, subresource) =>
+      subresource === undefined ? claimUpdateErrors(claim, old) : [],
   },
 };
