@@ -64,7 +64,10 @@ async function decide(
   checkPreconditions(of, old, options);
   const refusal = of.strategy.deletion.forbidden?.(old);
   if (refusal !== undefined) throw forbidden(of, name, refusal);
-  if (asked !== undefined) {
+  const mark = (): ApiObject | undefined => markedForDeletion(of, old, options, server.clock.now());
+  // Who asks again for an object that ends already, and no sooner, changes nothing.
+  const isPending = of.strategy.deletion.graceSeconds !== undefined && mark() === undefined;
+  if (asked !== undefined && !isPending) {
     await admitDeletion(server, {
       operation: 'DELETE',
       of,
@@ -77,7 +80,7 @@ async function decide(
       requester: asked.requester,
     });
   }
-  const marked = markedForDeletion(of, old, options, server.clock.now());
+  const marked = mark();
   const object = marked ?? old;
   const isGone = isDeletionComplete(of, object);
   const unstored = unstoredEntry(current.key, object);

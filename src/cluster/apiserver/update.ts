@@ -4,6 +4,7 @@ import { concernsWebhooks, mutate, validate } from './admission/admission.ts';
 import {
   type AdmissionAttributes,
   admissionNamespace,
+  inNamespace,
   type Requester,
 } from './admission/attributes.ts';
 import { type ApiObject, type StoredObject, withMembers } from './api-object.ts';
@@ -116,7 +117,8 @@ async function admitted(
 ): Promise<ApiObject> {
   const { requester } = request;
   if (requester === undefined) return wanted;
-  return mutate(server, attributesOf(request, requester, wanted, old), wanted);
+  const placed = inNamespace(request.of, request.namespace, wanted);
+  return mutate(server, attributesOf(request, requester, placed, old), placed);
 }
 
 async function validated(

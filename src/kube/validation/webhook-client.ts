@@ -38,8 +38,10 @@ function urlErrors(url: string, path: string): FieldError[] {
   if (query !== '') {
     errors.push(invalidValue(path, query, 'query parameters are not permitted in the URL'));
   }
-  if (errors.length > 0 || URL.canParse(url)) return errors;
-  return [required(path, `url must be a valid URL: parse ${quote(url)}: invalid URL${FORM}`)];
+  const badEscape = /%(?![0-9a-fA-F]{2}).{0,2}/.exec(url)?.[0];
+  if (badEscape === undefined && (errors.length > 0 || URL.canParse(url))) return errors;
+  const why = badEscape === undefined ? 'invalid URL' : `invalid URL escape ${quote(badEscape)}`;
+  return [required(path, `url must be a valid URL: parse ${quote(url)}: ${why}${FORM}`)];
 }
 
 function serviceErrors(
@@ -49,8 +51,8 @@ function serviceErrors(
   const { name, namespace, port = 443, path: urlPath = '' } = service;
   const badPort = portNumberErrors(port);
   return [
-    ...(name === '' ? [required(`${path}.name`, 'service name is required')] : []),
-    ...(namespace === '' ? [required(`${path}.namespace`, 'service namespace is required')] : []),
+    ...(name === '' ? [required(`${path}.name`)] : []),
+    ...(namespace === '' ? [required(`${path}.namespace`)] : []),
     ...(badPort.length === 0
       ? []
       : [invalidValue(`${path}.port`, port, `port is not valid: ${badPort.join(', ')}`)]),

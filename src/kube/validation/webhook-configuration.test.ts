@@ -88,10 +88,16 @@ test.each<[members: JsonObject, expected: readonly string[]]>([
     ],
   ],
   [
+    { clientConfig: { url: 'https://host/%zz' } },
+    [
+      `clientConfig.url: Required value: url must be a valid URL: parse "https://host/%zz": invalid URL escape "%zz"${FORM}`,
+    ],
+  ],
+  [
     { clientConfig: { service: { namespace: '', name: '', port: 0, path: 'a//b' } } },
     [
-      'clientConfig.service.name: Required value: service name is required',
-      'clientConfig.service.namespace: Required value: service namespace is required',
+      'clientConfig.service.name: Required value',
+      'clientConfig.service.namespace: Required value',
       'clientConfig.service.port: Invalid value: 0: port is not valid: must be between 1 and 65535, inclusive',
       'clientConfig.service.path: Invalid value: "a//b": must start with a \'/\'',
       'clientConfig.service.path: Invalid value: "a//b": segment[0] may not be empty',

@@ -55,8 +55,9 @@ function resourcesErrors(resources: readonly string[], path: string): FieldError
     const detail = "if '*/*' is present, must not specify other resources";
     errors.push(invalidValue(path, resources, detail));
   }
-  const hasPlain = resources.some((each) => each !== '' && each !== '*' && !each.includes('/'));
-  if (resources.includes('*') && hasPlain) {
+  // As in the original, only the last resource without a subresource counts.
+  const plain = resources.filter((each) => each !== '' && !each.includes('/')).at(-1) ?? '*';
+  if (resources.includes('*') && plain !== '*') {
     const detail = "if '*' is present, must not specify other resources without subresources";
     errors.push(invalidValue(path, resources, detail));
   }

@@ -119,7 +119,12 @@ function patchOf(response: JsonObject): Patch | undefined {
   if (patchType === '') {
     throw new InvalidAnswerError('webhook returned invalid response.patchType of ""');
   }
-  if (!BASE64.test(encoded)) throw new MistypedAnswerError('response.patch is no base64');
+  if (!BASE64.test(encoded)) {
+    const at = encoded.search(/[^A-Za-z0-9+/]/);
+    throw new MistypedAnswerError(
+      `illegal base64 data at input byte ${at < 0 ? encoded.length : at}`,
+    );
+  }
   return { patch: Buffer.from(encoded, 'base64').toString(), patchType };
 }
 

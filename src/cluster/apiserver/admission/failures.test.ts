@@ -90,16 +90,28 @@ describe('a call that fails', () => {
   });
 
   it.each([
-    [{ patch: 'W10=' }, 'webhook returned response.patch but not response.patchType'],
-    [{ patchType: 'JSONPatch' }, 'webhook returned response.patchType but not response.patch'],
-    [{ patch: 'W10=', patchType: '' }, 'webhook returned invalid response.patchType of ""'],
-    [{ patch: '!', patchType: 'JSONPatch' }, 'response.patch must be base64'],
+    [
+      { patch: 'W10=' },
+      'received invalid webhook response: webhook returned response.patch but not response.patchType',
+    ],
+    [
+      { patchType: 'JSONPatch' },
+      'received invalid webhook response: webhook returned response.patchType but not response.patch',
+    ],
+    [
+      { patch: 'W10=', patchType: '' },
+      'received invalid webhook response: webhook returned invalid response.patchType of ""',
+    ],
+    [
+      { patch: '!', patchType: 'JSONPatch' },
+      'failed to call webhook: illegal base64 data at input byte 0',
+    ],
   ])('of a mutating webhook that answers %j', async (answer, why) => {
     const hooks = new TestWebhooks();
     hooks.on('v', () => answer);
     const server = await serverWith(hooks, [MUTATING, 'c', [hook('v')]]);
     const { body } = await server.post(CONFIG_MAPS, configMap('x'));
-    expect(body['message']).toBe(`${FAILED}received invalid webhook response: ${why}`);
+    expect(body['message']).toBe(`${FAILED}${why}`);
   });
 
   it.each([

@@ -107,6 +107,30 @@ describe('a request for admission', () => {
     ]);
   });
 
+  it('is not made for a deletion that is under way and comes no sooner', async () => {
+    const hooks = new TestWebhooks();
+    hooks.on('v', () => ({}));
+    const rules = [
+      { operations: ['DELETE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] },
+    ];
+    const server = await serverWith(hooks, [VALIDATING, 'c', [hook('v', { rules })]]);
+    const pods = '/api/v1/namespaces/default/pods';
+    await server.post(pods, {
+      metadata: { name: 'p' },
+      spec: { nodeName: 'n', containers: [{ name: 'c', image: 'i' }] },
+    });
+    const seconds: readonly (readonly [grace: number, asked: number])[] = [
+      [10, 1],
+      [20, 0],
+      [5, 1],
+      [0, 1],
+    ];
+    for (const [gracePeriodSeconds, asked] of seconds) {
+      await server.delete(`${pods}/p`, { gracePeriodSeconds });
+      expect([gracePeriodSeconds, hooks.takeNames().length]).toEqual([gracePeriodSeconds, asked]);
+    }
+  });
+
   it('has no name before one is generated, and the generated one afterwards', async () => {
     const hooks = new TestWebhooks();
     hooks.on('m', () => ({}));

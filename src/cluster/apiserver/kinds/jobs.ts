@@ -1,3 +1,4 @@
+import { deepEqual } from '../../../kube/deep-equal.ts';
 import { CONTROLLER_UID_LABEL, JOB_NAME_LABEL, JOBS } from '../../../kube/job.ts';
 import { JOB } from '../../../kube/schema/job-schema.ts';
 import { jobErrors } from '../../../kube/validation/job.ts';
@@ -20,7 +21,10 @@ export const JOB_KIND: BuiltInKind = {
   strategy: {
     countsGeneration: true,
     defaults: defaultJob,
-    prepareForCreate: (job, { uid }) => ({ ...defaultJob(selecting(job, uid)), status: {} }),
+    prepareForCreate: (job, { uid }) => {
+      const complete = defaultJob(selecting(withoutTemplateLabels(job), uid));
+      return { ...complete, status: {} };
+    },
     prepareForUpdate: (job, _old, subresource) =>
       subresource === undefined ? defaultJob(job) : job,
     validate: (job) => jobErrors(typed(job)),
@@ -30,6 +34,13 @@ export const JOB_KIND: BuiltInKind = {
         : jobStatusUpdateErrors(typed(job), typed(old)),
   },
 };
+
+/** A Job that was only given its template's labels by default gets those of its selector too. */
+function withoutTemplateLabels(job: ApiObject): ApiObject {
+  const { labels, ...metadata } = job.metadata;
+  const ofTemplate = objectAt(job, 'spec', 'template', 'metadata', 'labels');
+  return labels !== undefined && deepEqual(labels, ofTemplate) ? { ...job, metadata } : job;
+}
 
 /** The labels that a Job's Pods carry and that it selects them by, unless it selects by hand. */
 function selecting(job: ApiObject, uid: string): ApiObject {
