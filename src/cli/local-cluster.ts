@@ -1,21 +1,14 @@
 /**
- * What `up` and `demo` run: an embedded cluster in this process, the operator as a process of its
- * own beside it, and a watchdog over everything that must not outlive this process.
+ * What `up` and `demo` run: a Kubernetes, embedded or joined, with this machine as its nodes, the
+ * operator as a process of its own beside it, and a watchdog over everything that must not outlive
+ * this process.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import {
-  ADMINISTRATORS,
-  type NodeDescription,
-  startEmbeddedCluster,
-} from '../cluster/embedded-cluster.ts';
+import type { NodeDescription } from '../cluster/local-nodes.ts';
 import { JOBSETS } from '../jobset/jobset.ts';
-import {
-  MUTATING_WEBHOOK_CONFIGURATIONS,
-  VALIDATING_WEBHOOK_CONFIGURATIONS,
-} from '../kube/admission.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
   type CustomResourceDefinition,
@@ -23,23 +16,21 @@ import {
 import type { Stored } from '../kube/meta.ts';
 import { NODES, type Node } from '../kube/node.ts';
 import { groupResourceOf } from '../kube/resource.ts';
-import {
-  MUTATING_CONFIGURATION_NAME,
-  VALIDATING_CONFIGURATION_NAME,
-} from '../operator/webhooks/webhook-configurations.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '../runtime/adapters/node-process-runner.ts';
 import { createPinoLogger } from '../runtime/adapters/pino-logger.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
 import type { Client } from '../runtime/client.ts';
 import { waitFor } from '../runtime/wait-for.ts';
-import { writeKubeconfig } from './kubeconfig-file.ts';
+import { joinRunning, startEmbedded, WEBHOOK_CONFIGURATIONS } from './control-plane.ts';
 import type { StateDirectory } from './state-directory.ts';
 import { plainNodes } from './up-options.ts';
 import { Watchdog } from './watchdog/watchdog.ts';
 
 export interface LocalCluster {
   readonly client: Client;
+  /** The file for kubectl. */
+  readonly kubeconfig: string;
   readonly stateDirectory: string;
   readonly operatorPid: number;
   /** Resolves if the operator ends by itself. */
@@ -52,26 +43,19 @@ export interface LocalClusterOptions {
   /** Whether the watchdog removes the state directory if this process is killed. */
   readonly remove: boolean;
   /** By default one, without labels of its own. */
-  readonly nodes?: readonly NodeDescription[];
+  readonly nodes?: readonly NodeDescription[] | undefined;
+  /** Of a cluster that runs already, to be joined; without, one is embedded. */
+  readonly kubeconfig?: string | undefined;
   readonly signal: AbortSignal;
 }
 
 /** `dist/`, whether this runs from there or from the sources. */
 const DIST = new URL(import.meta.url.includes('/dist/') ? './' : '../../dist/', import.meta.url);
 
-/** The operator installs them when it answers. */
-const WEBHOOK_CONFIGURATIONS = [
-  [MUTATING_WEBHOOK_CONFIGURATIONS, MUTATING_CONFIGURATION_NAME],
-  [VALIDATING_WEBHOOK_CONFIGURATIONS, VALIDATING_CONFIGURATION_NAME],
-] as const;
-
 const START_TIMEOUT_MS = 20_000;
+const NOT_READY_TAINT = 'node.kubernetes.io/not-ready';
 /** From SIGTERM to SIGKILL for the operator; it needs at most 2 s by its own word. */
 const OPERATOR_GRACE_MS = 2500;
-/** Where the Secret of its webhooks is. */
-const OPERATOR_NAMESPACE = 'kube-system';
-const OPERATOR_USER = 'lockstep-operator';
-const ADMIN_USER = 'lockstep-admin';
 
 export async function startLocalCluster(options: LocalClusterOptions): Promise<LocalCluster> {
   const { state, nodes = plainNodes(1) } = options;
@@ -86,7 +70,7 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     for (const each of stops.splice(0).reverse()) await each();
   };
   try {
-    const cluster = await startEmbeddedCluster({
+    const base = {
       clock: nodeClock,
       random: systemRandom,
       logger: createPinoLogger({ destination: log, level: 'info' }),
@@ -94,30 +78,21 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
       stateDirectory: state.path,
       path: containerPath(),
       nodes,
-    });
-    stops.push(() => cluster.stop());
-    const connection = { server: cluster.server, authority: cluster.authority };
-    writeKubeconfig(state.kubeconfig, {
-      ...connection,
-      user: ADMIN_USER,
-      credentials: cluster.issue(ADMIN_USER, ADMINISTRATORS),
-    });
-    const operatorKubeconfig = join(state.path, 'operator.kubeconfig');
-    writeKubeconfig(operatorKubeconfig, {
-      ...connection,
-      namespace: OPERATOR_NAMESPACE,
-      user: OPERATOR_USER,
-      credentials: cluster.issue(OPERATOR_USER, ADMINISTRATORS),
-    });
-    const operator = startOperator(operatorKubeconfig, log);
+    };
+    const controlPlane =
+      options.kubeconfig === undefined
+        ? await startEmbedded(base, state.kubeconfig)
+        : await joinRunning(base, options.kubeconfig);
+    stops.push(() => controlPlane.stop());
+    const { client, kubeconfig, operatorFlags } = controlPlane;
+    const operator = startOperator(operatorFlags, log);
     const operatorExited = exitOf(operator);
     const operatorPid = operator.pid ?? 0;
     watchdog.watch(operatorPid, operatorExited);
     stops.push(() => stopOperator(operator, operatorExited));
 
-    const client = cluster.connect(ADMIN_USER, ADMINISTRATORS);
     await untilReady(client, nodes, operatorExited, options.signal);
-    return { client, stateDirectory: state.path, operatorPid, operatorExited, stop };
+    return { client, kubeconfig, stateDirectory: state.path, operatorPid, operatorExited, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -130,13 +105,11 @@ function containerPath(): string {
   return [programs, dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter);
 }
 
-function startOperator(kubeconfig: string, log: number): ChildProcess {
+function startOperator(flags: readonly string[], log: number): ChildProcess {
   const script = fileURLToPath(new URL('operator.js', DIST));
   const webhooks = ['--webhook-bind-address', '127.0.0.1:0', '--install-webhooks'];
-  const nodes = ['--native-restart-rules'];
-  const flags = ['--kubeconfig', kubeconfig, '--install-crd', ...nodes, ...webhooks];
   // A group of its own: a terminal's Ctrl-C must not end it before its cluster has been cleaned up.
-  return spawn(process.execPath, [script, ...flags], {
+  return spawn(process.execPath, [script, ...flags, '--install-crd', ...webhooks], {
     detached: true,
     stdio: ['ignore', log, log],
   });
@@ -191,7 +164,9 @@ async function untilReady(
 }
 
 function isReady(node: Stored<Node>): boolean {
-  return isTrue(node.status?.conditions, 'Ready');
+  // A control plane lifts its taint some time after the node has said that it is ready.
+  const isTainted = node.spec?.taints?.some(({ key }) => key === NOT_READY_TAINT) === true;
+  return isTrue(node.status?.conditions, 'Ready') && !isTainted;
 }
 
 function isEstablished(crd: Stored<CustomResourceDefinition>): boolean {

@@ -15,6 +15,9 @@ const EXIT_USAGE = 2;
 /** One signal ends all requests of a reconcile, and each listens to it while it lasts. */
 const MAX_LISTENERS_PER_SIGNAL = 10_000;
 
+const KUBECONFIG_HELP =
+  'join the cluster of this file, as an administrator, instead of starting one';
+
 const program = new Command('lockstep')
   .description('JobSet for Kubernetes: when one worker fails, the whole group restarts in place')
   .version(packageJson.version)
@@ -34,6 +37,7 @@ program
     'supervisor',
   )
   .option('--strategy <strategy>', 'InPlaceRestart, Recreate or BlockingRecreate', 'InPlaceRestart')
+  .option('--kubeconfig <file>', KUBECONFIG_HELP)
   .option('--json', 'print one JSON object and nothing else on standard output')
   .option('--keep', 'keep the state directory, and say where it is')
   .action(async (flags: DemoFlags) => {
@@ -57,6 +61,7 @@ program
     'give the nodes a label with so many values, spread evenly: rack=4; may be repeated',
     (text: string, before: readonly string[] | undefined) => [...(before ?? []), text],
   )
+  .option('--kubeconfig <file>', KUBECONFIG_HELP)
   .action(async (flags: UpFlags) => {
     const parsed = parseUpFlags(flags);
     if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));

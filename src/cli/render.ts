@@ -23,31 +23,47 @@ const EXIT_INVALID = 1;
 /** Prints what the JobSets of `file` become; every problem goes to standard error, with exit code 1. */
 export function render(file: string, format: 'yaml' | 'json'): number {
   const source = file === '-' ? 'standard input' : file;
+  const text = readFileSync(file === '-' ? 0 : file, 'utf8');
+  const { problems, warnings, output } = renderManifests(text, source, format);
+  for (const warning of warnings) process.stderr.write(`lockstep: warning: ${warning}\n`);
+  for (const problem of problems) process.stderr.write(`lockstep: ${problem}\n`);
+  if (problems.length > 0) return EXIT_INVALID;
+  process.stdout.write(output);
+  return 0;
+}
+
+/** Problems and warnings name the document that they are about; with a problem there is no output. */
+export interface RenderedManifests {
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+  readonly output: string;
+}
+
+export function renderManifests(
+  text: string,
+  source: string,
+  format: 'yaml' | 'json',
+): RenderedManifests {
   const problems: string[] = [];
-  const rendered: KubeObject[] = [];
-  for (const [index, document] of parseAllDocuments(
-    readFileSync(file === '-' ? 0 : file, 'utf8'),
-  ).entries()) {
-    const at = `${source}, document ${index + 1}`;
+  const warnings: string[] = [];
+  const objects: KubeObject[] = [];
+  for (const [index, document] of parseAllDocuments(text).entries()) {
+    const at = (what: string): string => `${source}, document ${index + 1}: ${what}`;
     if (document.errors.length > 0) {
-      problems.push(...document.errors.map((error) => `${at}: ${error.message}`));
+      problems.push(...document.errors.map(({ message }) => at(message)));
       continue;
     }
     const value: unknown = document.toJS();
     if (value === null) continue;
-    const { errors, warnings, objects } = renderDocument(value);
-    problems.push(...errors.map((error) => `${at}: ${error}`));
-    for (const warning of warnings) process.stderr.write(`lockstep: warning: ${at}: ${warning}\n`);
-    rendered.push(...objects);
+    const rendered = renderDocument(value);
+    problems.push(...rendered.errors.map(at));
+    warnings.push(...rendered.warnings.map(at));
+    objects.push(...rendered.objects);
   }
-  if (problems.length > 0) {
-    for (const problem of problems) process.stderr.write(`lockstep: ${problem}\n`);
-    return EXIT_INVALID;
-  }
-  process.stdout.write(
-    format === 'json' ? listOf(rendered) : rendered.map((one) => stringify(one)).join('---\n'),
-  );
-  return 0;
+  if (problems.length > 0) return { problems, warnings, output: '' };
+  const output =
+    format === 'json' ? listOf(objects) : objects.map((one) => stringify(one)).join('---\n');
+  return { problems, warnings, output };
 }
 
 function listOf(items: readonly KubeObject[]): string {

@@ -1,10 +1,12 @@
 /** The flags of `lockstep up`, checked together so that each wrong value is named at once. */
-import type { NodeDescription } from '../cluster/embedded-cluster.ts';
+import type { NodeDescription } from '../cluster/local-nodes.ts';
 import { labelValueErrors, qualifiedNameErrors } from '../kube/names.ts';
 
 export interface UpOptions {
   readonly stateDirectory: string;
   readonly nodes: readonly NodeDescription[];
+  /** Of the cluster to join instead of starting one. */
+  readonly kubeconfig: string | undefined;
 }
 
 /** The texts of the flags as commander read them. */
@@ -12,6 +14,7 @@ export interface UpFlags {
   readonly stateDir: string;
   readonly nodes: string;
   readonly topology?: readonly string[];
+  readonly kubeconfig?: string;
 }
 
 /**
@@ -50,7 +53,7 @@ export function parseUpFlags(
     name,
     labels: Object.fromEntries(topologies.map((topology) => labelOf(topology, i, count))),
   }));
-  return { options: { stateDirectory: flags.stateDir, nodes } };
+  return { options: { stateDirectory: flags.stateDir, nodes, kubeconfig: flags.kubeconfig } };
 }
 
 /** A node label and how many values of it there are. */

@@ -5,8 +5,8 @@ import type { UpOptions } from './up-options.ts';
 
 const EXIT_FAILURE = 1;
 
-/** Runs the embedded cluster until a signal comes; returns the exit code of the command. */
-export async function up({ stateDirectory, nodes }: UpOptions): Promise<number> {
+/** Runs or joins a cluster until a signal comes; returns the exit code of the command. */
+export async function up({ stateDirectory, nodes, kubeconfig }: UpOptions): Promise<number> {
   const termination = onTermination();
   const state = openStateDirectory(stateDirectory);
   try {
@@ -14,12 +14,13 @@ export async function up({ stateDirectory, nodes }: UpOptions): Promise<number> 
       state,
       remove: false,
       nodes,
+      kubeconfig,
       signal: termination.signal,
     });
     try {
       process.stdout.write(
         `Kubernetes with JobSet runs on ${nodeCount(nodes.length)} in ${state.path}. Point kubectl to it with\n` +
-          `  export KUBECONFIG=${state.kubeconfig}\n` +
+          `  export KUBECONFIG=${cluster.kubeconfig}\n` +
           'Ctrl-C ends it and all its Pods.\n',
       );
       const interrupted = new Promise<undefined>((resolve) => {

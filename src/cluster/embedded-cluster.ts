@@ -1,11 +1,8 @@
 /**
  * The embedded single-machine Kubernetes, put together: an API server over TLS on loopback, the
  * controllers of Kubernetes with its scheduler, and nodes. Each part has credentials of its own and
- * speaks to the others only through the API, so that each could be swapped for the real one. What the
- * nodes have in common is the machine: one directory of hosts files, and one of claims' volumes.
+ * speaks to the others only through the API, so that each can be swapped for the real one.
  */
-import type { StringMap } from '../kube/meta.ts';
-import { failure } from '../kube/status.ts';
 import {
   type CertificateAuthority,
   createCertificateAuthority,
@@ -21,19 +18,13 @@ import type { Clock } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import type { ProcessRunner } from '../runtime/ports/process-runner.ts';
 import type { Random } from '../runtime/ports/random.ts';
-import type { HttpHandler } from '../runtime/ports/transport.ts';
 import { createTokenSigner } from './apiserver/adapters/token-signer.ts';
 import { createWebhookTransports } from './apiserver/adapters/webhook-transports.ts';
 import { type ApiServer, createApiServer } from './apiserver/api-server.ts';
 import { startControllers } from './controllers.ts';
-import { thisMachine } from './node/adapters/machine.ts';
-import { claimNetwork } from './node/adapters/network-claim.ts';
+import { type NodeDescription, startLocalNodes, volumesDirectoryIn } from './local-nodes.ts';
 import { createNodeFiles } from './node/adapters/node-files.ts';
-import { createProbeTransport } from './node/adapters/probe-transport.ts';
 import { claimDirectory } from './node/claim-volume.ts';
-import { HostsFiles } from './node/hosts.ts';
-import { PortClaims } from './node/network.ts';
-import { startNodeAgent } from './node/node-agent.ts';
 
 export interface EmbeddedClusterOptions {
   readonly clock: Clock;
@@ -46,12 +37,6 @@ export interface EmbeddedClusterOptions {
   readonly path: string;
   /** At least one. */
   readonly nodes: readonly NodeDescription[];
-}
-
-export interface NodeDescription {
-  readonly name: string;
-  /** Beside those that every node has. */
-  readonly labels: StringMap;
 }
 
 export interface EmbeddedCluster {
@@ -111,7 +96,8 @@ class RunningCluster implements EmbeddedCluster {
       random,
       logger: logger.with({ component: 'controllers' }),
       rootCertificate: this.authority,
-      removeVolume: (claim) => this.#files.remove(claimDirectory(this.#volumesDirectory, claim)),
+      removeVolume: (claim) =>
+        this.#files.remove(claimDirectory(volumesDirectoryIn(this.#options.stateDirectory), claim)),
     });
     this.#stops.push(() => controllers.stop());
     await this.#startNodes(http);
@@ -182,92 +168,22 @@ class RunningCluster implements EmbeddedCluster {
     return http;
   }
 
-  get #volumesDirectory(): string {
-    return `${this.#options.stateDirectory}/volumes`;
-  }
-
-  /** Side by side: most of a start is waiting for the API. The nodes stop side by side too. */
   async #startNodes(api: HttpServer): Promise<void> {
-    const { clock, random, logger, stateDirectory, nodes } = this.#options;
-    const hosts = new HostsFiles({
-      client: this.connect('system:lockstep:hosts', 'system:nodes'),
-      clock,
-      random,
-      logger: logger.with({ component: 'hosts' }),
+    const nodes = await startLocalNodes({
+      ...this.#options,
       files: this.#files,
-      directory: `${stateDirectory}/hosts`,
+      apiServer: { host: api.host, port: api.port },
+      connect: (user) => this.connect(user, 'system:nodes'),
+      servingCertificate: (node, address) =>
+        issueCertificate(this.#ca, {
+          commonName: `system:node:${node}`,
+          ipAddresses: [address],
+          usages: ['server'],
+          days: CERTIFICATE_DAYS,
+        }),
+      clientAuthority: this.authority,
     });
-    this.#stops.push(() => hosts.stop());
-    const portClaims = new PortClaims();
-    const stops: (() => Promise<void>)[] = [];
-    this.#stops.push(async () => {
-      await Promise.all(stops.map((stop) => stop()));
-    });
-    const started = await Promise.allSettled(
-      nodes.map(async (node) => {
-        stops.push(await this.#startNode(node, api, hosts, portClaims));
-      }),
-    );
-    for (const result of started) if (result.status === 'rejected') throw result.reason;
-  }
-
-  /** Returns how to stop it. */
-  async #startNode(
-    { name, labels }: NodeDescription,
-    api: HttpServer,
-    hosts: HostsFiles,
-    portClaims: PortClaims,
-  ): Promise<() => Promise<void>> {
-    const { clock, random, logger, processes, stateDirectory, path } = this.#options;
-    let serveLogs: HttpHandler | undefined;
-    const listen = (host: string, port: number): Promise<HttpServer> =>
-      startHttpServer({
-        handler: forApiServer((request) =>
-          serveLogs === undefined ? Promise.resolve(NOT_READY) : serveLogs(request),
-        ),
-        host,
-        port,
-        tls: {
-          ...issueCertificate(this.#ca, {
-            commonName: `system:node:${name}`,
-            ipAddresses: [host],
-            usages: ['server'],
-            days: CERTIFICATE_DAYS,
-          }),
-          clientAuthority: this.authority,
-        },
-        logger,
-      });
-    const { network, listener } = await claimNetwork(random, listen, portClaims);
-    try {
-      const node = await startNodeAgent({
-        name,
-        labels,
-        client: this.connect(`system:node:${name}`, 'system:nodes'),
-        clock,
-        random,
-        logger: logger.with({ component: 'node', node: name }),
-        processes,
-        files: this.#files,
-        probes: createProbeTransport(),
-        machine: thisMachine(),
-        network,
-        kubeletPort: listener.port,
-        rootDirectory: `${stateDirectory}/nodes/${name}`,
-        volumesDirectory: this.#volumesDirectory,
-        hosts,
-        apiServer: { host: api.host, port: api.port },
-        path,
-      });
-      serveLogs = node.logsHandler;
-      return async () => {
-        await node.stop();
-        await listener.close();
-      };
-    } catch (error) {
-      await listener.close();
-      throw error;
-    }
+    this.#stops.push(() => nodes.stop());
   }
 
   #transportTo(server: string, pair: KeyPair): HttpTransport {
@@ -282,23 +198,4 @@ class RunningCluster implements EmbeddedCluster {
     this.#transports.push(transport);
     return transport;
   }
-}
-
-const NOT_READY = refusal('ServiceUnavailable', 'the node is starting');
-
-/** Logs are shown to holders of a client certificate only: Pods reach this port too. */
-function forApiServer(handler: HttpHandler): HttpHandler {
-  return (request) =>
-    request.peer?.certificate === undefined
-      ? Promise.resolve(refusal('Unauthorized', 'Unauthorized'))
-      : handler(request);
-}
-
-function refusal(reason: 'ServiceUnavailable' | 'Unauthorized', message: string) {
-  const { status } = failure(reason, message);
-  return {
-    status: status.code,
-    headers: { 'content-type': 'application/json' },
-    body: Buffer.from(JSON.stringify(status)),
-  };
 }

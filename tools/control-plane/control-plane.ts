@@ -63,7 +63,7 @@ export async function startControlPlane(
       'tls-cert-file': file('apiserver.crt'),
       'tls-private-key-file': file('apiserver.key'),
       'client-ca-file': file('ca.crt'),
-      'kubelet-certificate-authority': file('ca.crt'),
+      // Nodes sign their serving certificates themselves, as where kubeadm installed a cluster.
       'kubelet-client-certificate': file('kubelet-client.crt'),
       'kubelet-client-key': file('kubelet-client.key'),
       'kubelet-preferred-address-types': 'InternalIP',

@@ -22,8 +22,18 @@ export async function demo(options: DemoOptions): Promise<number> {
   const state = temporaryStateDirectory();
   let cluster: LocalCluster | undefined;
   try {
-    progress.stage(`Starting an embedded Kubernetes in ${state.path}`);
-    cluster = await startLocalCluster({ state, remove: !options.keep, signal: termination.signal });
+    const { kubeconfig } = options;
+    progress.stage(
+      kubeconfig === undefined
+        ? `Starting an embedded Kubernetes in ${state.path}`
+        : `Joining the Kubernetes of ${kubeconfig} as a node in ${state.path}`,
+    );
+    cluster = await startLocalCluster({
+      state,
+      remove: !options.keep,
+      kubeconfig,
+      signal: termination.signal,
+    });
     const trained = await train(options, cluster, progress, options.strategy, termination.signal);
     const compared = await compare(options, cluster, progress, termination.signal);
     const report: DemoReport = {

@@ -9,6 +9,8 @@ export interface DemoOptions {
   readonly strategy: DemoStrategy;
   readonly json: boolean;
   readonly keep: boolean;
+  /** Of the cluster to join instead of starting one. */
+  readonly kubeconfig: string | undefined;
 }
 
 export const DEMO_MODES = ['sidecar', 'supervisor'] as const;
@@ -36,6 +38,7 @@ export interface DemoFlags {
   readonly strategy: string;
   readonly json?: boolean;
   readonly keep?: boolean;
+  readonly kubeconfig?: string;
 }
 
 /** Either the options, or one line for each wrong flag: its name, its value and what is allowed. */
@@ -68,6 +71,7 @@ export function parseDemoFlags(
     strategy: oneOf('strategy', flags.strategy, DEMO_STRATEGIES),
     json: flags.json === true,
     keep: flags.keep === true,
+    kubeconfig: flags.kubeconfig,
   };
   return errors.length > 0 ? { errors } : { options };
 }

@@ -44,11 +44,18 @@ const LEASE_RENEWAL_MS = 10_000;
 const STATUS_RENEWAL_MS = 300_000;
 const RETRY_MS = 1_000;
 const API_TIMEOUT_MS = 10_000;
-const LEASE_NAMESPACE = 'kube-node-lease';
+/** Where the Lease of each Node is. */
+export const LEASE_NAMESPACE = 'kube-node-lease';
+const RUNTIME = 'lockstep://';
 /** The API that this node knows. */
 const KUBELET_VERSION = 'v1.36.3+lockstep';
 /** Sorted, as the API demands. */
 const DECLARED_FEATURES = ['RestartAllContainersOnContainerExits'];
+
+/** Whether a node agent of ours registered it, now or once. */
+export function isLocalNode({ status }: Node): boolean {
+  return String(status?.nodeInfo?.['containerRuntimeVersion'] ?? '').startsWith(RUNTIME);
+}
 
 /** Resolves once the Node exists; rejects with the signal's reason if that never happens. */
 export async function registerNode(
@@ -130,7 +137,7 @@ function nodeObject(options: NodeRegistrationOptions, since: string): Node {
         operatingSystem,
         kernelVersion,
         osImage: operatingSystem,
-        containerRuntimeVersion: 'lockstep://1',
+        containerRuntimeVersion: `${RUNTIME}1`,
         kubeletVersion: KUBELET_VERSION,
         kubeProxyVersion: '',
         machineID: '',

@@ -1,0 +1,136 @@
+/**
+ * The Kubernetes below the operator, with this machine as its nodes: embedded in this process, or one
+ * that runs already. Either says how the operator reaches it; of ours, a cluster keeps
+ * the definition of JobSet and the JobSets.
+ */
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { ADMINISTRATORS, startEmbeddedCluster } from '../cluster/embedded-cluster.ts';
+import { joinNodes } from '../cluster/joined-nodes.ts';
+import type { LocalNodesOptions } from '../cluster/local-nodes.ts';
+import {
+  MUTATING_WEBHOOK_CONFIGURATIONS,
+  VALIDATING_WEBHOOK_CONFIGURATIONS,
+} from '../kube/admission.ts';
+import { SECRETS } from '../kube/core.ts';
+import { isReason } from '../kube/status.ts';
+import {
+  MUTATING_CONFIGURATION_NAME,
+  VALIDATING_CONFIGURATION_NAME,
+} from '../operator/webhooks/webhook-configurations.ts';
+import { connectClient } from '../runtime/adapters/http-client-connection.ts';
+import { loadKubeconfig } from '../runtime/adapters/kubeconfig-files.ts';
+import type { Client } from '../runtime/client.ts';
+import { grantAgentRights, withdrawAgentRights } from './agent-rights.ts';
+import { writeKubeconfig } from './kubeconfig-file.ts';
+
+export interface ControlPlane {
+  readonly client: Client;
+  /** The file for kubectl. */
+  readonly kubeconfig: string;
+  /** How the operator finds it, and what its nodes and API server know. */
+  readonly operatorFlags: readonly string[];
+  /** Ends the Pods of this machine and whatever is ours. Comes after the operator's end. */
+  stop(): Promise<void>;
+}
+
+export type ControlPlaneOptions = Pick<
+  LocalNodesOptions,
+  'clock' | 'random' | 'logger' | 'processes' | 'stateDirectory' | 'path' | 'nodes'
+>;
+
+/** The operator installs them when it answers. */
+export const WEBHOOK_CONFIGURATIONS = [
+  [MUTATING_WEBHOOK_CONFIGURATIONS, MUTATING_CONFIGURATION_NAME],
+  [VALIDATING_WEBHOOK_CONFIGURATIONS, VALIDATING_CONFIGURATION_NAME],
+] as const;
+
+/** Where the Secret of its webhooks is. */
+const OPERATOR_NAMESPACE = 'kube-system';
+const OPERATOR_USER = 'lockstep-operator';
+const ADMIN_USER = 'lockstep-admin';
+const WEBHOOK_SECRET = 'lockstep-up-webhook-server-cert';
+
+/** Writes `kubeconfig`, and one for the operator beside it. */
+export async function startEmbedded(
+  options: ControlPlaneOptions,
+  kubeconfig: string,
+): Promise<ControlPlane> {
+  const cluster = await startEmbeddedCluster(options);
+  const connection = { server: cluster.server, authority: cluster.authority };
+  writeKubeconfig(kubeconfig, {
+    ...connection,
+    user: ADMIN_USER,
+    credentials: cluster.issue(ADMIN_USER, ADMINISTRATORS),
+  });
+  const operatorKubeconfig = join(options.stateDirectory, 'operator.kubeconfig');
+  writeKubeconfig(operatorKubeconfig, {
+    ...connection,
+    namespace: OPERATOR_NAMESPACE,
+    user: OPERATOR_USER,
+    credentials: cluster.issue(OPERATOR_USER, ADMINISTRATORS),
+  });
+  return {
+    client: cluster.connect(ADMIN_USER, ADMINISTRATORS),
+    kubeconfig,
+    operatorFlags: ['--kubeconfig', operatorKubeconfig, '--native-restart-rules'],
+    stop: () => cluster.stop(),
+  };
+}
+
+/** Joins the cluster of `kubeconfig`, whose user must be an administrator. */
+export async function joinRunning(
+  options: ControlPlaneOptions,
+  kubeconfig: string,
+): Promise<ControlPlane> {
+  const path = resolve(kubeconfig);
+  const access = await loadKubeconfig({ path, env: process.env, homeDirectory: homedir() });
+  const { client, close } = connectClient(access, { ...options, userAgent: 'lockstep' });
+  const stops: (() => Promise<void>)[] = [async () => close()];
+  const stop = async (): Promise<void> => {
+    for (const each of stops.splice(0).reverse()) {
+      await each().catch((error: unknown) => {
+        options.logger.warn('something of ours stays in the cluster', { err: error });
+      });
+    }
+  };
+  try {
+    await expectNoInstallation(client);
+    const nodes = await joinNodes({ ...options, access });
+    stops.push(() => nodes.stop());
+    stops.push(() => withdrawAgentRights(client));
+    await grantAgentRights(client);
+    stops.push(() => removeWebhooks(client, access.namespace));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const operatorFlags = ['--kubeconfig', path, '--webhook-secret-name', WEBHOOK_SECRET];
+  return { client, kubeconfig: path, operatorFlags, stop };
+}
+
+/** Ours answer on this machine, at a URL; those of an installed operator are behind a Service. */
+async function expectNoInstallation(client: Client): Promise<void> {
+  for (const [of, name] of WEBHOOK_CONFIGURATIONS) {
+    const { items } = await client.list(of, { fieldSelector: `metadata.name=${name}` });
+    const [{ webhooks = [] } = {}] = items;
+    if (webhooks.some(({ clientConfig }) => clientConfig.service !== undefined)) {
+      throw new Error(
+        'Lockstep is installed in this cluster already, so its JobSets are served without this command',
+      );
+    }
+  }
+}
+
+/** While they are there, an API server admits no JobSet that it cannot ask us about. */
+async function removeWebhooks(client: Client, namespace: string): Promise<void> {
+  const requests = [
+    ...WEBHOOK_CONFIGURATIONS.map(([of, name]) => client.delete(of, { name })),
+    client.delete(SECRETS, { namespace, name: WEBHOOK_SECRET }),
+  ];
+  for (const outcome of await Promise.allSettled(requests)) {
+    if (outcome.status === 'rejected' && !isReason(outcome.reason, 'NotFound')) {
+      throw outcome.reason;
+    }
+  }
+}

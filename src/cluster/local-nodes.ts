@@ -1,0 +1,155 @@
+/**
+ * This machine as nodes of a cluster, embedded or real: each node serves its kubelet's port at an
+ * address of its own and runs Pods as processes. What the nodes have in common is the machine: one
+ * directory of hosts files, and one of claims' volumes.
+ */
+import type { StringMap } from '../kube/meta.ts';
+import { failure } from '../kube/status.ts';
+import type { KeyPair } from '../runtime/adapters/certificates.ts';
+import { type HttpServer, startHttpServer } from '../runtime/adapters/http-server.ts';
+import type { Client } from '../runtime/client.ts';
+import type { Clock } from '../runtime/ports/clock.ts';
+import type { Logger } from '../runtime/ports/logger.ts';
+import type { ProcessRunner } from '../runtime/ports/process-runner.ts';
+import type { Random } from '../runtime/ports/random.ts';
+import type { HttpHandler } from '../runtime/ports/transport.ts';
+import { thisMachine } from './node/adapters/machine.ts';
+import { claimNetwork } from './node/adapters/network-claim.ts';
+import { createProbeTransport } from './node/adapters/probe-transport.ts';
+import { HostsFiles } from './node/hosts.ts';
+import { PortClaims } from './node/network.ts';
+import { startNodeAgent } from './node/node-agent.ts';
+import type { NodeFiles } from './node/node-files.ts';
+
+export interface NodeDescription {
+  readonly name: string;
+  /** Beside those that every node has. */
+  readonly labels: StringMap;
+}
+
+export interface LocalNodesOptions {
+  /** At least one. */
+  readonly nodes: readonly NodeDescription[];
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly processes: ProcessRunner;
+  readonly files: NodeFiles;
+  /** Absolute; Pods, logs and volumes live below it. */
+  readonly stateDirectory: string;
+  /** PATH of the containers. */
+  readonly path: string;
+  /** Where Pods reach the API server. */
+  readonly apiServer: { readonly host: string; readonly port: number };
+  /** A client with a connection of its own, for what has this name. */
+  readonly connect: (user: string) => Client;
+  /** A certificate for the kubelet's port of a node at an address. */
+  readonly servingCertificate: (node: string, address: string) => KeyPair;
+  /** PEM of the authority that signs the API server's client certificates; without it no logs. */
+  readonly clientAuthority: string | undefined;
+}
+
+export interface LocalNodes {
+  /** Ends the processes of all Pods; what the API knows of the nodes stays. */
+  stop(): Promise<void>;
+}
+
+/** Where the volumes of claims are, for all nodes. */
+export function volumesDirectoryIn(stateDirectory: string): string {
+  return `${stateDirectory}/volumes`;
+}
+
+/** Resolves once all Nodes are registered. They start and stop side by side: most of it is waiting. */
+export async function startLocalNodes(options: LocalNodesOptions): Promise<LocalNodes> {
+  const { clock, random, logger, files, stateDirectory } = options;
+  const hosts = new HostsFiles({
+    client: options.connect('system:lockstep:hosts'),
+    clock,
+    random,
+    logger: logger.with({ component: 'hosts' }),
+    files,
+    directory: `${stateDirectory}/hosts`,
+  });
+  const portClaims = new PortClaims();
+  const stops: (() => Promise<void>)[] = [];
+  const stop = async (): Promise<void> => {
+    await Promise.all(stops.splice(0).map((each) => each()));
+    await hosts.stop();
+  };
+  const started = await Promise.allSettled(
+    options.nodes.map(async (node) => {
+      stops.push(await startNode(options, node, hosts, portClaims));
+    }),
+  );
+  for (const result of started) {
+    if (result.status === 'fulfilled') continue;
+    await stop();
+    throw result.reason;
+  }
+  return { stop };
+}
+
+/** Returns how to stop it. */
+async function startNode(
+  options: LocalNodesOptions,
+  { name, labels }: NodeDescription,
+  hosts: HostsFiles,
+  portClaims: PortClaims,
+): Promise<() => Promise<void>> {
+  const { random, logger, stateDirectory, clientAuthority } = options;
+  let serveLogs: HttpHandler | undefined;
+  const listen = (host: string, port: number): Promise<HttpServer> =>
+    startHttpServer({
+      handler: forApiServer((request) =>
+        serveLogs === undefined ? Promise.resolve(NOT_READY) : serveLogs(request),
+      ),
+      host,
+      port,
+      tls: { ...options.servingCertificate(name, host), clientAuthority },
+      logger,
+    });
+  const { network, listener } = await claimNetwork(random, listen, portClaims);
+  try {
+    const node = await startNodeAgent({
+      ...options,
+      name,
+      labels,
+      client: options.connect(`system:node:${name}`),
+      logger: logger.with({ component: 'node', node: name }),
+      probes: createProbeTransport(),
+      machine: thisMachine(),
+      network,
+      kubeletPort: listener.port,
+      rootDirectory: `${stateDirectory}/nodes/${name}`,
+      volumesDirectory: volumesDirectoryIn(stateDirectory),
+      hosts,
+    });
+    serveLogs = node.logsHandler;
+    return async () => {
+      await node.stop();
+      await listener.close();
+    };
+  } catch (error) {
+    await listener.close();
+    throw error;
+  }
+}
+
+const NOT_READY = refusal('ServiceUnavailable', 'the node is starting');
+
+/** Logs are shown to holders of a client certificate only: Pods reach this port too. */
+function forApiServer(handler: HttpHandler): HttpHandler {
+  return (request) =>
+    request.peer?.certificate === undefined
+      ? Promise.resolve(refusal('Unauthorized', 'Unauthorized'))
+      : handler(request);
+}
+
+function refusal(reason: 'ServiceUnavailable' | 'Unauthorized', message: string) {
+  const { status } = failure(reason, message);
+  return {
+    status: status.code,
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from(JSON.stringify(status)),
+  };
+}
