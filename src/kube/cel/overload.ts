@@ -103,7 +103,6 @@ export const ANY: Parameter<CelValue> = parameter(
   types.DYN_TYPE,
   (_value): _value is CelValue => true,
 );
-export const NULL: Parameter<null> = parameter(types.NULL_TYPE, (value) => value === null);
 export const BOOL: Parameter<boolean> = parameter(
   types.BOOL_TYPE,
   (value) => typeof value === 'boolean',
