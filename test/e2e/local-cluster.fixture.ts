@@ -1,18 +1,28 @@
-/** A cluster for an end-to-end test: `lockstep up` as a user starts it, and a client of it. */
+/**
+ * A cluster for an end-to-end test: `lockstep up` as a user starts it, and a client of it. With
+ * `LOCKSTEP_TEST_KUBECONFIG` it joins the cluster of that file, so that each suite runs on a real
+ * Kubernetes too; `npm run test:kubernetes` does so.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { JOBSETS } from '../../src/jobset/jobset.ts';
 import { connectClient } from '../../src/runtime/adapters/http-client-connection.ts';
 import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
 import type { Client } from '../../src/runtime/client.ts';
+import { waitFor } from '../../src/runtime/wait-for.ts';
 
 export const LOCKSTEP = fileURLToPath(new URL('../../bin/lockstep.js', import.meta.url));
 
+/** The kubeconfig of a real Kubernetes, if the tests are to run on one. */
+export const KUBERNETES = process.env['LOCKSTEP_TEST_KUBECONFIG'];
+
 const START_TIMEOUT_MS = 30_000;
+const REMOVAL_TIMEOUT_MS = 30_000;
 
 export interface ClusterUnderTest {
   readonly client: Client;
@@ -27,9 +37,9 @@ export interface ClusterUnderTest {
 export async function startCluster(...flags: readonly string[]): Promise<ClusterUnderTest> {
   const directory = mkdtempSync(join(tmpdir(), 'lockstep-e2e-'));
   const state = join(directory, 'state');
-  const child = spawn(process.execPath, [LOCKSTEP, 'up', '--state-dir', state, ...flags], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const where = KUBERNETES === undefined ? [] : ['--kubeconfig', KUBERNETES];
+  const args = [LOCKSTEP, 'up', '--state-dir', state, ...where, ...flags];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const output = await outputUntil(child, 'export KUBECONFIG=');
   const kubeconfig = /export KUBECONFIG=(.*)/.exec(output)?.[1] ?? '';
   const access = await loadKubeconfig({ path: kubeconfig, env: {}, homeDirectory: directory });
@@ -44,6 +54,8 @@ export async function startCluster(...flags: readonly string[]): Promise<Cluster
     shared: directory,
     logs: () => readFileSync(join(state, 'cluster.log'), 'utf8'),
     stop: async () => {
+      // What an embedded cluster takes with it would meet the next suite on a real one.
+      if (KUBERNETES !== undefined) await removeJobSets(connection.client);
       connection.close();
       const ended = new Promise((resolve) => child.once('exit', resolve));
       child.kill('SIGINT');
@@ -51,6 +63,17 @@ export async function startCluster(...flags: readonly string[]): Promise<Cluster
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+async function removeJobSets(client: Client): Promise<void> {
+  const { items } = await client.list(JOBSETS);
+  const options = { clock: nodeClock, random: systemRandom, timeoutMs: REMOVAL_TIMEOUT_MS };
+  await Promise.all(
+    items.map(async ({ metadata: { namespace = '', name } }) => {
+      await client.delete(JOBSETS, { namespace, name }, { propagationPolicy: 'Foreground' });
+      await waitFor(client, JOBSETS, { namespace, name }, (one) => one === undefined, options);
+    }),
+  );
 }
 
 /** What the process printed up to and with `text`; rejects if it ends or stays silent. */
