@@ -71,7 +71,9 @@ program
 
 program
   .command('render')
-  .description('print the Jobs and the Service that the JobSets of a file become')
+  .description(
+    'print the Service, the volume claims and the Jobs that the JobSets of a file become',
+  )
   .argument('<file>', 'a YAML or JSON file, or - for standard input')
   .option('-o, --output <format>', 'yaml or json', 'yaml')
   .action(async (file: string, flags: { output: string }) => {

@@ -33,6 +33,9 @@ spec:
         spec:
           parallelism: 2
           completions: 2
+          completionMode: Indexed
+          backoffLimit: 2147483647
+          podReplacementPolicy: Failed
           template:
             spec:
               restartPolicy: Never
@@ -99,6 +102,35 @@ describe.skipIf(!hasKubectl)('kubectl', () => {
     writeFileSync(bad, JOBSET.replace('maxRestarts: 3', 'maxRestarts: lots'));
     await expect(kubectl('create', '-f', bad)).rejects.toThrow(
       /spec.failurePolicy.maxRestarts: Invalid value: "string"/,
+    );
+  });
+
+  it('is told all that is wrong at once, by schema and rules together', async () => {
+    const bad = join(directory, 'wrong.yaml');
+    const wrong = [
+      'managedBy: me',
+      'coordinator: { replicatedJob: x }',
+      'successPolicy: { operator: Any, targetReplicatedJobs: [nobody] }',
+    ];
+    const spec = ['spec:', ...wrong].join('\n  ');
+    writeFileSync(bad, JOBSET.replace('spec:', spec).replace('name: pair', 'name: wrong'));
+    const refusal = await kubectl('create', '-f', bad).catch((error: Error) => error.message);
+    for (const cause of [
+      'managedBy',
+      'coordinator.replicatedJob',
+      'successPolicy.targetReplicatedJobs[0]',
+    ]) {
+      expect(refusal).toContain(`spec.${cause}: Invalid value`);
+    }
+  });
+
+  it('explains every field of a JobSet', async () => {
+    const all = await kubectl('explain', 'jobset.spec', '--recursive');
+    for (const field of ['replicatedJobs', 'dependsOn', 'restartStrategy', 'podFailurePolicy']) {
+      expect(all).toMatch(new RegExp(`^\\s+${field}\\t`, 'm'));
+    }
+    expect(await kubectl('explain', 'jobset.spec.failurePolicy.rules.action')).toContain(
+      'RestartJobAndIgnoreMaxRestarts',
     );
   });
 
