@@ -12,7 +12,9 @@ import { type HttpServer, startHttpServer } from '../../runtime/adapters/http-se
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../runtime/adapters/system-random.ts';
 import { MemoryStorage } from '../../runtime/memory/memory-storage.ts';
+import { handlerTransport } from '../../runtime/memory/memory-transport.ts';
 import { SILENT } from '../../runtime/ports/logger.ts';
+import type { HttpHandler } from '../../runtime/ports/transport.ts';
 import { createTokenSigner } from './adapters/token-signer.ts';
 import { type ApiServer, createApiServer } from './api-server.ts';
 
@@ -70,6 +72,21 @@ metadata: {name: one}
 spec: {size: 7}
 `;
 
+/** A webhook that has something to say about everything that is called bad. */
+const WEBHOOK = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: opinions}
+webhooks:
+  - name: opinions.example.com
+    clientConfig: {url: "https://hooks.test/"}
+    rules:
+      - {operations: [CREATE], apiGroups: [""], apiVersions: [v1], resources: [configmaps]}
+    objectSelector: {matchLabels: {judged: "yes"}}
+    sideEffects: None
+    admissionReviewVersions: [v1]
+`;
+
 let directory: string;
 let api: ApiServer;
 let http: HttpServer;
@@ -85,6 +102,7 @@ beforeAll(async () => {
     kubelet: () => ({
       send: async (request) => ({ status: 200, headers: {}, body: Buffer.from(request.path) }),
     }),
+    webhookTransport: () => handlerTransport(judge),
   });
   await api.start();
   const authority = createCertificateAuthority({ commonName: 'test', clock: nodeClock });
@@ -105,7 +123,20 @@ beforeAll(async () => {
   writeFileSync(join(directory, 'config'), kubeconfig(authority.certificate, client));
   writeFileSync(join(directory, 'manifest.yaml'), MANIFEST);
   writeFileSync(join(directory, 'definition.yaml'), DEFINITION);
+  writeFileSync(join(directory, 'webhook.yaml'), WEBHOOK);
 });
+
+const judge: HttpHandler = async ({ body }) => {
+  const { request } = JSON.parse(Buffer.from(body ?? []).toString());
+  const response = {
+    uid: request.uid,
+    allowed: request.name !== 'bad',
+    warnings: [`${request.name} was judged`],
+    status: { code: 403, reason: 'Forbidden', message: 'it is bad' },
+  };
+  const review = { kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', response };
+  return { status: 200, headers: {}, body: Buffer.from(JSON.stringify(review)) };
+};
 
 afterAll(async () => {
   await api.close();
@@ -217,6 +248,29 @@ describe.skipIf(!KUBECTL)('kubectl', () => {
     await expect(kubectl('get', 'pod', 'web')).rejects.toThrow('NotFound');
     await kubectl('delete', 'crd', 'widgets.example.com');
     await expect(kubectl('get', 'widgets')).rejects.toThrow('NotFound');
+  });
+
+  it('shows what admission webhooks say', async () => {
+    await kubectl('create', '-f', 'webhook.yaml');
+    expect(await kubectl('get', 'validatingwebhookconfigurations')).toMatch(
+      /^NAME +WEBHOOKS +AGE\nopinions +1 +\d+s\n$/,
+    );
+    expect(await kubectl('explain', 'validatingwebhookconfiguration.webhooks.rules')).toMatch(
+      /FIELD: rules <\[\]RuleWithOperations>/,
+    );
+    const create = (name: string, ...flags: readonly string[]): Promise<string> => {
+      const metadata = { name, labels: { judged: 'yes' } };
+      const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
+      writeFileSync(join(directory, `${name}.json`), JSON.stringify(manifest));
+      return kubectl('create', '-f', `${name}.json`, ...flags);
+    };
+    await expect(create('good', '--warnings-as-errors')).rejects.toThrow(
+      /^Warning: good was judged\n.*1 warning received.*\nconfigmap\/good created/,
+    );
+    const denied = 'admission webhook "opinions.example.com" denied the request: it is bad';
+    await expect(create('bad')).rejects.toThrow(
+      `Warning: bad was judged\nError from server (Forbidden): error when creating "bad.json": ${denied}`,
+    );
   });
 });
 

@@ -30,6 +30,10 @@ import {
 import { ENDPOINT_SLICE, SERVICE } from './service-schema.ts';
 import { validate } from './validate.ts';
 import { PERSISTENT_VOLUME_CLAIM } from './volume-claim-schema.ts';
+import {
+  MUTATING_WEBHOOK_CONFIGURATION,
+  VALIDATING_WEBHOOK_CONFIGURATION,
+} from './webhook-configuration-schema.ts';
 
 const KINDS: readonly JsonSchema[] = [
   POD,
@@ -53,6 +57,8 @@ const KINDS: readonly JsonSchema[] = [
   CLUSTER_ROLE,
   CLUSTER_ROLE_BINDING,
   CUSTOM_RESOURCE_DEFINITION,
+  MUTATING_WEBHOOK_CONFIGURATION,
+  VALIDATING_WEBHOOK_CONFIGURATION,
   SELF_SUBJECT_ACCESS_REVIEW,
   SELF_SUBJECT_REVIEW,
   SELF_SUBJECT_RULES_REVIEW,
