@@ -90,7 +90,7 @@ describe('resuming a Job (spec 4.7)', () => {
     };
     const wanted = { labels: { queue: 'a' }, spec: { nodeSelector: { pool: 'y' } } };
     expect(templatePatch(present, wanted)).toEqual({
-      metadata: { labels: { old: null }, annotations: { note: null } },
+      metadata: { labels: { old: null }, annotations: null },
       spec: { nodeSelector: { pool: 'y', zone: null }, tolerations: null, schedulingGates: null },
     });
   });

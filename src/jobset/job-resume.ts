@@ -101,13 +101,16 @@ function attemptPatch(
 }
 
 /** In a merge patch null removes a key. */
-type MapPatch = Readonly<Record<string, string | null>>;
+type MapPatch = Readonly<Record<string, string | null>> | null;
 
 function replacing(
   field: string,
   wanted: StringMap = {},
   present: StringMap = {},
 ): Readonly<Record<string, MapPatch>> {
+  if (Object.keys(wanted).length === 0) {
+    return Object.keys(present).length === 0 ? {} : { [field]: null };
+  }
   const removed = Object.keys(present).filter((key) => wanted[key] === undefined);
   const changed = Object.entries(wanted).filter(([key, value]) => present[key] !== value);
   if (removed.length === 0 && changed.length === 0) return {};
