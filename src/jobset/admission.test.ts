@@ -123,13 +123,14 @@ test('what the rules of the definition refuse, the webhook refuses too', () => {
   expect(Math.min(seen.accepted, seen.refused)).toBeGreaterThan(10);
 });
 
-test('what is accepted is accepted again with its defaults, and so is no change of it', () => {
+test('what is accepted is accepted again with its defaults, and may be suspended', () => {
   fc.assert(
     fc.property(jobSet, (given) => {
       const { jobSet: stored, schemaErrors, ruleErrors } = admit(given);
       if (schemaErrors.length > 0) return;
       expect(defaultJobSet(stored, DEFAULT_FEATURE_GATES)).toEqual(stored);
-      expect(validateJobSetUpdate(stored, stored, DEFAULT_FEATURE_GATES)).toEqual([]);
+      const suspended = { ...stored, spec: { ...stored.spec, suspend: true } };
+      expect(validateJobSetUpdate(stored, suspended, DEFAULT_FEATURE_GATES)).toEqual([]);
       expect(admit(stored)).toEqual({ jobSet: stored, schemaErrors, ruleErrors });
     }),
     { numRuns: 300 },

@@ -351,6 +351,16 @@ describe('a new JobSet', () => {
     ]);
   });
 
+  test('is refused for patterns that take long to compile, quickly', () => {
+    const pattern = '(a{0,1000}){0,1}'.repeat(50);
+    const found = problems(rules({ onJobFailureMessagePatterns: ['ok', pattern] }));
+    expect(found).toEqual([
+      expect.stringMatching(
+        /^spec\.failurePolicy\.rules\[0\]\.onJobFailureMessagePatterns\[1\]: .* exceeds 200000$/,
+      ),
+    ]);
+  });
+
   test('may place Pods without an index where nodes were prepared by hand', () => {
     const annotations = {
       'alpha.jobset.sigs.k8s.io/exclusive-topology': 'rack',

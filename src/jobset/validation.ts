@@ -3,6 +3,7 @@
  * update (spec 1.12, 1.13, 5.6), in upstream's words and order, and what we refuse on top. All
  * problems are returned, none is repaired. One file in `validation/` for each part of the spec.
  */
+import { deepEqual } from '../kube/deep-equal.ts';
 import { invalidValue } from '../kube/field-error.ts';
 import type { FieldError } from '../kube/status.ts';
 import { annotationErrors, tryInjection } from './agent-mode.ts';
@@ -70,6 +71,10 @@ export function validateJobSetUpdate(
   jobSet: JobSet,
   gates: FeatureGates,
 ): readonly FieldError[] {
+  const annotations = jobSet.metadata.annotations;
+  const isSame =
+    deepEqual(old.spec, jobSet.spec) && deepEqual(old.metadata.annotations, annotations);
+  if (isSame) return [];
   const managedBy = jobSet.spec?.managedBy;
   const before = withDefaults(old.spec, gates);
   const after = withDefaults(jobSet.spec, gates);

@@ -27,6 +27,7 @@ export function failurePolicyErrors(
   return [
     ...(restartsOne >= 0 ? replicasErrors(replicatedJobs) : []),
     ...rules.flatMap((rule, index) => ruleErrors(rule, names, `${RULES}[${index}]`)),
+    ...patternsErrors(rules),
     ...uniquenessErrors(rules),
   ];
 }
@@ -64,7 +65,6 @@ function ruleErrors(
   path: string,
 ): FieldError[] {
   const { targetReplicatedJobs = [], onJobFailureReasons = [] } = rule;
-  const { onJobFailureMessagePatterns = [] } = rule;
   return [
     ...nameErrors(rule.name, `${path}.name`),
     ...targetReplicatedJobs.flatMap((name, index) => {
@@ -77,13 +77,36 @@ function ruleErrors(
       const detail = `invalid job failure reason '${reason}' in failure policy is not a recognized job failure reason`;
       return [invalidValue(`${path}.onJobFailureReasons[${index}]`, reason, detail)];
     }),
-    ...onJobFailureMessagePatterns.flatMap((pattern, index) => {
-      const defect = patternDefect(pattern);
+  ];
+}
+
+/**
+ * The most that all patterns of a JobSet may weigh. To compile one takes time in proportion to its
+ * length and to what it repeats, and everybody who may create a JobSet may have us compile some.
+ */
+const MAX_PATTERNS_WEIGHT = 200_000;
+
+function patternsErrors(rules: readonly DefaultedFailurePolicyRule[]): FieldError[] {
+  let weight = 0;
+  return rules.flatMap(({ onJobFailureMessagePatterns = [] }, index) =>
+    onJobFailureMessagePatterns.flatMap((pattern, at) => {
+      weight += weightOf(pattern);
+      const defect =
+        weight > MAX_PATTERNS_WEIGHT
+          ? `with the patterns before it, length times largest repetition exceeds ${MAX_PATTERNS_WEIGHT}`
+          : patternDefect(pattern);
       if (defect === undefined) return [];
-      const field = `${path}.onJobFailureMessagePatterns[${index}]`;
+      const field = `${RULES}[${index}].onJobFailureMessagePatterns[${at}]`;
       return [invalidValue(field, pattern, `must be a regular expression of RE2: ${defect}`)];
     }),
-  ];
+  );
+}
+
+function weightOf(pattern: string): number {
+  const counts = [...pattern.matchAll(/\{(\d*),?(\d*)\}/g)].map(([, least, most]) =>
+    Math.max(Number(least), Number(most)),
+  );
+  return pattern.length * counts.reduce((largest, count) => Math.max(largest, count), 1);
 }
 
 function nameErrors(name: string, field: string): FieldError[] {

@@ -88,7 +88,9 @@ function volumeUses({ replicatedJobs }: Pick<DefaultedSpec, 'replicatedJobs'>): 
     }
     for (const [at, { name }] of volumes.entries()) {
       const path = `spec.replicatedJobs[${index}].template.spec.template.spec.volumes[${at}].name`;
-      declared.set(name, [...(declared.get(name) ?? []), path]);
+      const known = declared.get(name);
+      if (known === undefined) declared.set(name, [path]);
+      else known.push(path);
     }
   }
   return { mounted, declared };
