@@ -1,5 +1,8 @@
+import { parse } from 'yaml';
+import { isJsonObject, type JsonObject } from '../../src/kube/json-value.ts';
 import type { Transport } from '../../src/runtime/ports/transport.ts';
-import { REQUESTS, type ScriptedRequest, WIDGET_REQUESTS, WIDGETS } from './api-requests.ts';
+import { DEFINITIONS, SCRIPT } from './script.ts';
+import { CUSTOM_GROUPS, type ScriptedRequest } from './scripted-request.ts';
 
 /** What one server answered to one request, without what differs from run to run. */
 export interface RecordedAnswer {
@@ -10,15 +13,18 @@ export interface RecordedAnswer {
 }
 
 /** Calls with credentials of an administrator. */
-export type Send = (request: ScriptedRequest) => Promise<{
+export type Send = (request: ScriptedRequest) => Promise<Answer>;
+
+interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-}>;
+}
 
 export function sendVia(transport: Transport): Send {
-  return async ({ method, path, body, text, headers = {} }) => {
+  return async ({ method, path, body, text, headers = {}, events }) => {
     const content = text ?? (body === undefined ? undefined : JSON.stringify(body));
+    const enough = new AbortController();
     const response = await transport.send({
       method,
       path,
@@ -28,27 +34,63 @@ export function sendVia(transport: Transport): Send {
         ...headers,
       },
       body: content === undefined ? undefined : Buffer.from(content),
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+      signal: AbortSignal.any([enough.signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
     });
-    const chunks: Uint8Array[] = [];
-    if (response.body instanceof Uint8Array) chunks.push(response.body);
-    else for await (const chunk of response.body) chunks.push(chunk);
-    return {
-      status: response.status,
-      headers: response.headers,
-      text: Buffer.concat(chunks).toString(),
-    };
+    const answer = await textOf(response.body, events ?? Number.POSITIVE_INFINITY);
+    enough.abort();
+    return { status: response.status, headers: response.headers, text: answer };
   };
+}
+
+/** All of a body, or of a watch its first lines. */
+async function textOf(
+  body: Uint8Array | AsyncIterable<Uint8Array>,
+  lines: number,
+): Promise<string> {
+  if (body instanceof Uint8Array) return Buffer.from(body).toString();
+  const chunks: Uint8Array[] = [];
+  let ends = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    ends += Buffer.from(chunk).toString().split('\n').length - 1;
+    if (ends >= lines) break;
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 /** Plays the whole script against a server whose namespace `conformance` does not exist yet. */
 export async function playScript(send: Send): Promise<readonly RecordedAnswer[]> {
   await prepare(send);
   const answers: RecordedAnswer[] = [];
-  for (const request of REQUESTS) answers.push(await answerTo(send, request));
-  await until(send, WIDGETS, 200);
-  for (const request of WIDGET_REQUESTS) answers.push(await answerTo(send, request));
+  let last: ListPlace = { continue: '', revision: '' };
+  for (const { definition, served, requests } of SCRIPT) {
+    if (definition !== undefined) {
+      await send({ name: '', method: 'POST', path: DEFINITIONS, body: definition });
+    }
+    if (served !== undefined) await until(send, served, 200);
+    for (const request of requests) {
+      const path = request.path
+        .replace('{continue}', last.continue)
+        .replace('{revision}', last.revision);
+      const answer = await send({ ...request, path });
+      answers.push(recorded(request, answer));
+      last = placeAfter(last, answer.text);
+    }
+  }
   return answers;
+}
+
+/** Where the last list ended, and at which version. */
+interface ListPlace {
+  readonly continue: string;
+  readonly revision: string;
+}
+
+function placeAfter(last: ListPlace, text: string): ListPlace {
+  const match = /"metadata":\{"resourceVersion":"(\d+)"(?:,"continue":"([^"]+)")?/.exec(text);
+  if (match === null || !text.includes('"items":')) return last;
+  const [, revision = '', token = ''] = match;
+  return { revision, continue: token === '' ? last.continue : token };
 }
 
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -73,20 +115,24 @@ async function until(send: Send, path: string, status: number): Promise<void> {
   throw new Error(`${path} did not become ${status}`);
 }
 
-async function answerTo(send: Send, request: ScriptedRequest): Promise<RecordedAnswer> {
-  const { status, headers, text } = await send(request);
+function recorded(request: ScriptedRequest, { status, headers, text }: Answer): RecordedAnswer {
   const warning = headers['warning'];
   return {
     name: request.name,
     status,
     ...(warning === undefined ? {} : { warnings: [warning] }),
-    body: bodyOf(text),
+    body:
+      request.events !== undefined && status === 200
+        ? text.split('\n').slice(0, request.events).map(bodyOf)
+        : bodyOf(text),
   };
 }
 
 function bodyOf(text: string): unknown {
   try {
-    return JSON.parse(text, withoutChance);
+    const json = text.startsWith('{') ? text : JSON.stringify(parse(text));
+    const body: unknown = JSON.parse(json, withoutChance);
+    return isJsonObject(body) ? withoutOrder(body) : body;
   } catch {
     return text;
   }
@@ -101,10 +147,52 @@ const ALWAYS_DIFFERENT = new Set([
   'lastTransitionTime',
   'controller-uid',
   'batch.kubernetes.io/controller-uid',
+  'continue',
+  'token',
+  'expirationTimestamp',
 ]);
+const UID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+const AGE = /^\d+s$/;
+const REVISION = /(?<=current: )\d+$/;
+/** Of columns that a definition of a custom resource adds, in texts that Kubernetes makes up itself. */
+const MADE_DESCRIPTION = /^Custom resource definition column/;
 
-/** For `JSON.parse`. */
+/** For `JSON.parse`. Descriptions of the columns of built-in kinds are prose, and ours are our own. */
 function withoutChance(key: string, value: unknown): unknown {
-  if (ALWAYS_DIFFERENT.has(key)) return typeof value === 'string' ? '*' : undefined;
-  return value;
+  if (ALWAYS_DIFFERENT.has(key)) return typeof value === 'string' ? value && '*' : undefined;
+  if (key === 'columnDefinitions' && Array.isArray(value)) return value.map(withoutProse);
+  if (typeof value !== 'string') return value;
+  return AGE.test(value) ? '<age>' : value.replaceAll(UID, '<uid>').replace(REVISION, '*');
+}
+
+function withoutProse(column: unknown): unknown {
+  if (!isJsonObject(column)) return column;
+  const { description } = column;
+  const isMade = typeof description === 'string' && MADE_DESCRIPTION.test(description);
+  return isMade ? column : { ...column, description: undefined };
+}
+
+/**
+ * The problems of an object, each once: where two of its checks find the same one, Kubernetes names it
+ * twice in the causes. Those of a custom resource are sorted: Kubernetes finds them in the order of Go's
+ * maps, which is chance.
+ */
+function withoutOrder(status: JsonObject): JsonObject {
+  const { message, details } = status;
+  const causes = isJsonObject(details) ? details['causes'] : undefined;
+  if (typeof message !== 'string' || !isJsonObject(details) || !Array.isArray(causes))
+    return status;
+  const byText = new Map<string, unknown>();
+  for (const cause of causes) {
+    if (isJsonObject(cause)) byText.set(`${cause['field']}: ${cause['message']}`, cause);
+  }
+  const isCustom = CUSTOM_GROUPS.includes(String(details['group']));
+  const texts = isCustom ? [...byText.keys()].toSorted() : [...byText.keys()];
+  const longestFirst = texts.toSorted((a, b) => b.length - a.length);
+  const frame = longestFirst.reduce((rest, text) => rest.replace(text, () => '*'), message);
+  return {
+    ...status,
+    message: isCustom ? [frame, ...texts] : message,
+    details: { ...details, causes: texts.map((text) => byText.get(text)) },
+  };
 }

@@ -6,7 +6,13 @@ import { notAcceptable } from '../../kube/status-errors.ts';
  */
 export type Representation =
   | { readonly form: 'Object'; readonly encoding: Encoding }
-  | { readonly form: 'Metadata'; readonly encoding: Encoding; readonly version: MetaVersion }
+  | {
+      readonly form: 'Metadata';
+      readonly encoding: Encoding;
+      readonly version: MetaVersion;
+      /** The name under which it was asked for: of one object, or of a list. */
+      readonly as: 'PartialObjectMetadata' | 'PartialObjectMetadataList';
+    }
   | {
       readonly form: 'Table';
       readonly encoding: Encoding;
@@ -32,7 +38,7 @@ const MAX_ACCEPT_CLAUSES = 32;
 
 export function negotiate(
   accept: string | undefined,
-  includeObject: IncludeObject,
+  includeObject: () => IncludeObject,
 ): Representation {
   for (const media of acceptedTypes(accept)) {
     const encoding = encodingOf(media.type);
@@ -41,9 +47,11 @@ export function negotiate(
     if (as === undefined) return { form: 'Object', encoding };
     const version = media.parameters.get('v') === 'v1beta1' ? 'v1beta1' : 'v1';
     if (media.parameters.get('g') !== 'meta.k8s.io') continue;
-    if (as === 'Table') return { form: 'Table', encoding, version, includeObject };
+    if (as === 'Table') {
+      return { form: 'Table', encoding, version, includeObject: includeObject() };
+    }
     if (as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList') {
-      return { form: 'Metadata', encoding, version };
+      return { form: 'Metadata', encoding, version, as };
     }
   }
   throw notAcceptable(OFFERED_TYPES);

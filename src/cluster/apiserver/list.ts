@@ -25,7 +25,7 @@ export function listPage(
   const limit = integerOption(query, 'limit') ?? 0;
   const token = query.get('continue') ?? '';
   const snapshot = listSnapshot(query, collection.revision);
-  const from = token === '' ? undefined : parseToken(token);
+  const from = token === '' ? undefined : parseToken(token, query);
   const revision =
     from?.revision ?? (snapshot.at === 'Exactly' ? snapshot.revision : collection.revision);
   const start = from?.start ?? selection.prefix;
@@ -60,9 +60,14 @@ function formatToken(token: ContinueToken): string {
   return Buffer.from(json).toString('base64url');
 }
 
-function parseToken(text: string): ContinueToken {
+function parseToken(text: string, query: URLSearchParams): ContinueToken {
+  const version = query.get('resourceVersion') ?? '';
+  if (version !== '' && version !== '0') {
+    throw badRequest('specifying resource version is not allowed when using continue');
+  }
   const strange = undecodableAt(text);
   if (strange !== undefined) throw badToken(`illegal base64 data at input byte ${strange}`);
+  let issuer: unknown;
   try {
     const token: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
     if (isJsonObject(token)) {
@@ -70,11 +75,12 @@ function parseToken(text: string): ContinueToken {
       if (v === 'meta.k8s.io/v1' && Number.isSafeInteger(rv) && typeof start === 'string') {
         return { revision: Number(rv), start };
       }
+      issuer = v;
     }
   } catch (cause) {
     throw badToken('the token cannot be decoded', cause);
   }
-  throw badToken('the token has not been issued by this server');
+  throw badToken(`server does not recognize this encoded version ${String(issuer)}`);
 }
 
 function badToken(why: string, cause?: unknown): Error {

@@ -19,7 +19,7 @@ export async function evictPod(call: ResourceCall): Promise<HttpResponse> {
   const eviction = await receiveSubresource(call, EVICTION_KIND);
   const name = path.name ?? '';
   if (eviction.metadata.name !== name) {
-    throw badRequest(`name in URL does not match name in Eviction object: ${name}`);
+    throw badRequest('name in URL does not match name in Eviction object');
   }
   const options = deleteOptions(eviction['deleteOptions'], request.query);
   await remove(server, of, { namespace: path.namespace, name }, options);

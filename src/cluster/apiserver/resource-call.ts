@@ -1,10 +1,12 @@
+import { formatFieldError, invalidValue } from '../../kube/field-error.ts';
 import type { JsonObject } from '../../kube/json-value.ts';
-import { notFound } from '../../kube/status-errors.ts';
+import { failure } from '../../kube/status.ts';
+import { badRequest, notFound } from '../../kube/status-errors.ts';
 import type { HttpResponse } from '../../runtime/ports/transport.ts';
 import { mutate, validate } from './admission/admission.ts';
 import { type AdmissionAttributes, inNamespace, type Requester } from './admission/attributes.ts';
 import type { ApiObject } from './api-object.ts';
-import { negotiate, type Representation } from './content-negotiation.ts';
+import { type IncludeObject, negotiate, type Representation } from './content-negotiation.ts';
 import { contentTypeOf, encodeOne } from './encode.ts';
 import type { Entry } from './entry.ts';
 import { fieldValidation, type ReceivedKind, receive } from './receive.ts';
@@ -25,14 +27,40 @@ export interface ResourceCall {
 
 /** How the client wants to see what it gets. */
 export function representationOf(request: ApiRequest): Representation {
-  const include = request.query.get('includeObject') ?? '';
-  const includeObject = include === 'None' || include === 'Object' ? include : 'Metadata';
-  return negotiate(request.headers['accept'], includeObject);
+  return negotiate(request.headers['accept'], () => includedObject(request));
+}
+
+/** The same for an answer that is a list of objects, or one: metadata has a kind for each. */
+export function representationAs(
+  shape: 'List' | 'Object',
+  of: Pick<ServedResource, 'kind' | 'listKind'>,
+  request: ApiRequest,
+): Representation {
+  const as = representationOf(request);
+  if (as.form !== 'Metadata') return as;
+  if (shape === 'List' && as.as === 'PartialObjectMetadata') {
+    const why = `you requested ${as.as}, but the requested object is a list (${of.listKind})`;
+    throw failure('NotAcceptable', why);
+  }
+  if (shape === 'Object' && as.as === 'PartialObjectMetadataList') {
+    const why = `you requested ${as.as}, but the requested object is not a list (${of.kind})`;
+    throw failure('NotAcceptable', why);
+  }
+  return as;
+}
+
+function includedObject({ query }: ApiRequest): IncludeObject {
+  const include = query.get('includeObject') ?? '';
+  if (include === '') return 'Metadata';
+  if (include === 'None' || include === 'Object' || include === 'Metadata') return include;
+  const why = "must be 'Metadata', 'Object', 'None', or empty";
+  const problem = formatFieldError(invalidValue('includeObject', include, why));
+  throw badRequest(`Unable to convert to Table as requested: ${problem}`);
 }
 
 export function entryResponse(call: ResourceCall, status: number, entry: Entry): HttpResponse {
   const { of, request, server } = call;
-  const as = representationOf(request);
+  const as = representationAs('Object', of, request);
   const body = encodeOne(of, as, entry, server.clock.now());
   return bytesResponse(status, contentTypeOf(as), body);
 }

@@ -17,7 +17,7 @@ import {
   presentEntry,
   type ResourceCall,
   receiveBody,
-  representationOf,
+  representationAs,
   requesterOf,
 } from './resource-call.ts';
 import { selectionOf } from './selection.ts';
@@ -70,7 +70,7 @@ function handleCollection(call: ResourceCall): Promise<HttpResponse> | HttpRespo
 }
 
 function listAll({ server, of, path, request }: ResourceCall): HttpResponse {
-  const as = representationOf(request);
+  const as = representationAs('List', of, request);
   const selection = selectionOf(of, path.namespace, request.query);
   const { entries, metadata } = listPage(of, selection, request.query);
   const body = encodeList(of, as, entries, metadata, server.clock.now());
@@ -159,7 +159,7 @@ async function deleteOne(call: ResourceCall, name: string): Promise<HttpResponse
 async function deleteMany(call: ResourceCall): Promise<HttpResponse> {
   const { server, of, path, request } = call;
   const options = deletionOptions(call);
-  const as = representationOf(request);
+  const as = representationAs('List', of, request);
   const selection = selectionOf(of, path.namespace, request.query);
   const { entries, metadata } = listPage(of, selection, request.query);
   const requester = requesterOf(call, deleteOptionsObject(options));

@@ -8,8 +8,8 @@ import {
   SUBJECT_ACCESS_REVIEW,
   TOKEN_REVIEW,
 } from '../../kube/schema/review-schema.ts';
-import { ApiStatusError } from '../../kube/status.ts';
-import { methodNotAllowed } from '../../kube/status-errors.ts';
+import { ApiStatusError, type FieldError } from '../../kube/status.ts';
+import { badRequest, methodNotAllowed } from '../../kube/status-errors.ts';
 import { timeText } from '../../kube/time.ts';
 import type { HttpResponse } from '../../runtime/ports/transport.ts';
 import { type ApiObject, listAt, textAt, valueAt } from './api-object.ts';
@@ -43,7 +43,7 @@ export const REVIEWS: readonly Review[] = [
   })),
   review('authentication.k8s.io', 'TokenReview', TOKEN_REVIEW, reviewToken),
   review('authorization.k8s.io', 'SelfSubjectAccessReview', SELF_SUBJECT_ACCESS_REVIEW, mayDo),
-  review('authorization.k8s.io', 'SubjectAccessReview', SUBJECT_ACCESS_REVIEW, mayDo),
+  review('authorization.k8s.io', 'SubjectAccessReview', SUBJECT_ACCESS_REVIEW, mayOtherDo),
   review('authorization.k8s.io', 'SelfSubjectRulesReview', SELF_SUBJECT_RULES_REVIEW, () => ({
     resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
     nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
@@ -55,12 +55,12 @@ export function answerReview(server: ServerState, of: Review, request: ApiReques
   if (request.method !== 'POST') throw methodNotAllowed();
   const question = receiveBody({ request }, of, 'CreateOptions');
   const status = of.answer(question, { server, user: request.user });
-  const creationTimestamp = timeText(server.clock.now());
-  return jsonResponse(201, {
-    ...question,
-    metadata: { ...question.metadata, creationTimestamp },
-    status,
-  });
+  // Only who asks about himself is told when.
+  const metadata =
+    of.kind === 'SelfSubjectReview'
+      ? { ...question.metadata, creationTimestamp: timeText(server.clock.now()) }
+      : question.metadata;
+  return jsonResponse(201, { ...question, metadata, status });
 }
 
 function review(group: string, kind: string, schema: JsonSchema, answer: Review['answer']): Review {
@@ -83,17 +83,38 @@ function review(group: string, kind: string, schema: JsonSchema, answer: Review[
 }
 
 function mayDo(question: ApiObject): JsonObject {
-  const asked = ['resourceAttributes', 'nonResourceAttributes'].filter((member) =>
-    isJsonObject(valueAt(question, 'spec', member)),
+  const errors = attributesErrors(question);
+  if (errors.length > 0) throw invalid({ group: 'authorization.k8s.io', kind: '' }, '', errors);
+  return { allowed: true };
+}
+
+/** The same of somebody who has to be named. */
+function mayOtherDo(question: ApiObject): JsonObject {
+  const isNamed =
+    textAt(question, 'spec', 'user') !== '' || listAt(question, 'spec', 'groups').length > 0;
+  if (isNamed) return mayDo(question);
+  const why = 'at least one of user or group must be specified';
+  const errors = [...attributesErrors(question), invalidValue('spec.user', '', why)];
+  throw invalid({ group: 'authorization.k8s.io', kind: '' }, '', errors);
+}
+
+function attributesErrors(question: ApiObject): readonly FieldError[] {
+  const [resource, other] = ['resourceAttributes', 'nonResourceAttributes'].map((member) =>
+    valueAt(question, 'spec', member),
   );
-  if (asked.length === 1) return { allowed: true, reason: 'everybody may do everything here' };
+  if (isJsonObject(resource) && isJsonObject(other)) {
+    const why = 'cannot be specified in combination with resourceAttributes';
+    return [invalidValue('spec.nonResourceAttributes', other, why)];
+  }
+  if (isJsonObject(resource) || isJsonObject(other)) return [];
   const why = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
-  throw invalid({ group: 'authorization.k8s.io', kind: question.kind }, '', [
-    invalidValue('spec.resourceAttributes', null, why),
-  ]);
+  return [invalidValue('spec.resourceAttributes', null, why)];
 }
 
 function reviewToken(question: ApiObject, { server }: ReviewContext): JsonObject {
+  if (textAt(question, 'spec', 'token') === '') {
+    throw badRequest('token is required for TokenReview in authentication');
+  }
   const asked = listAt(question, 'spec', 'audiences').map(String);
   const audiences = asked.length === 0 ? [TOKEN_ISSUER] : asked;
   if (server.tokenSigner !== undefined) {

@@ -80,7 +80,7 @@ function columnDefinition(column: TableColumn): JsonObject {
 function embedded(object: StoredObject, options: TableOptions): JsonObject {
   switch (options.includeObject) {
     case 'None':
-      return {};
+      return { object: null };
     case 'Metadata':
       return { object: partialMetadata(object, options.version) };
     case 'Object':

@@ -46,7 +46,12 @@ export async function requestToken(call: ResourceCall): Promise<HttpResponse> {
   return jsonResponse(201, {
     kind: 'TokenRequest',
     apiVersion: 'authentication.k8s.io/v1',
-    metadata: { name: account.name, namespace, creationTimestamp: timeText(nowMs) },
+    metadata: {
+      name: account.name,
+      namespace,
+      uid: server.random.uuid(),
+      creationTimestamp: timeText(nowMs),
+    },
     spec: {
       audiences,
       expirationSeconds: seconds,

@@ -7,10 +7,10 @@ import {
   tooLong,
   tooMany,
 } from '../field-error.ts';
-import { parseIndexSet } from '../index-set.ts';
 import type { JobSpec, PodFailurePolicyRule, SuccessPolicy } from '../job.ts';
 import { qualifiedNameErrors } from '../names.ts';
 import type { FieldError } from '../status.ts';
+import { countIndexes } from './completion-indexes.ts';
 
 const RULE_LIMIT = 20;
 const PATTERN_LIMIT = 20;
@@ -136,14 +136,14 @@ function successRuleErrors(
     return [required(path, detail)];
   }
   const errors: FieldError[] = [];
-  const listed = indexes === undefined ? undefined : indexCount(indexes, completions);
+  const listed = indexes === undefined ? undefined : countIndexes(indexes, completions);
   if (indexes !== undefined) {
     const field = `${path}.succeededIndexes`;
     if (Buffer.byteLength(indexes) > SUCCEEDED_INDEXES_LIMIT_BYTES) {
       errors.push(tooLong(field, SUCCEEDED_INDEXES_LIMIT_BYTES));
     }
-    if (listed === undefined) {
-      const detail = `error parsing succeededIndexes: expected increasing indexes below ${completions}, such as 0,2-5`;
+    if (listed !== undefined && 'problem' in listed) {
+      const detail = `error parsing succeededIndexes: ${listed.problem}`;
       errors.push(invalidValue(field, indexes, detail));
     }
   }
@@ -154,17 +154,9 @@ function successRuleErrors(
     const detail = `must be less than or equal to ${completions} (the number of specified completions)`;
     errors.push(invalidValue(field, count, detail));
   }
-  if (listed !== undefined && count > listed) {
-    const detail = `must be less than or equal to ${listed} (the number of indexes in the specified succeededIndexes field)`;
+  if (listed !== undefined && 'count' in listed && count > listed.count) {
+    const detail = `must be less than or equal to ${listed.count} (the number of indexes in the specified succeededIndexes field)`;
     errors.push(invalidValue(field, count, detail));
   }
   return errors;
-}
-
-/** How many indexes `text` lists, or undefined if it is malformed or lists one that is too high. */
-export function indexCount(text: string, completions: number): number | undefined {
-  const set = parseIndexSet(text);
-  if (set === undefined) return undefined;
-  const isWithin = set.every(([, last]) => last < completions);
-  return isWithin ? set.reduce((sum, [first, last]) => sum + last - first + 1, 0) : undefined;
 }

@@ -1,9 +1,9 @@
 /** What an update of the status of a Job may say, so that no controller tells two stories. */
-import { invalidValue, required } from '../field-error.ts';
+import { duplicate, invalidValue, required } from '../field-error.ts';
 import type { Job, JobSpec, JobStatus } from '../job.ts';
 import { dns1123SubdomainErrors } from '../names.ts';
 import type { FieldError } from '../status.ts';
-import { indexCount } from './job-policies.ts';
+import { commonIndex, countIndexes } from './completion-indexes.ts';
 import { objectMetaUpdateErrors } from './object-meta.ts';
 
 export const JOB_METADATA = {
@@ -30,6 +30,7 @@ export function jobStatusUpdateErrors(job: Job, before: Job): FieldError[] {
 function statusErrors(status: JobStatus, spec: JobSpec): FieldError[] {
   return [
     ...countersErrors(status),
+    ...uncountedErrors(status),
     ...finishErrors(status),
     ...readyErrors(status),
     ...indexesErrors(status, spec),
@@ -53,6 +54,11 @@ function transitionErrors(status: JobStatus, old: JobStatus, spec: JobSpec): Fie
       errors.push(invalidValue(`status.${counter}`, value, detail));
     }
   }
+  const { completionTime: ended } = old;
+  if (isTrue(status, 'Complete') && ended !== undefined && status.completionTime !== ended) {
+    const detail = 'field is immutable';
+    errors.push(invalidValue('status.completionTime', status.completionTime ?? null, detail));
+  }
   const isResuming = isTrue(old, 'Suspended') && hasCondition(status, 'Suspended', 'False');
   const isRestarted = old.startTime !== undefined && status.startTime !== old.startTime;
   if (isRestarted && spec.suspend !== true && !isResuming) {
@@ -74,6 +80,20 @@ function countersErrors(status: JobStatus): FieldError[] {
   return errors;
 }
 
+/** A Pod that has ended is counted once, as one or the other. */
+function uncountedErrors({ uncountedTerminatedPods: uncounted }: JobStatus): FieldError[] {
+  const seen = new Set<string>();
+  return (['succeeded', 'failed'] as const).flatMap((end) =>
+    (uncounted?.[end] ?? []).flatMap((uid, index) => {
+      const field = `status.uncountedTerminatedPods.${end}[${index}]`;
+      if (uid === '') return [invalidValue(field, uid, 'must not be empty')];
+      if (seen.has(uid)) return [duplicate(field, uid)];
+      seen.add(uid);
+      return [];
+    }),
+  );
+}
+
 function readyErrors({ ready = 0, active = 0 }: JobStatus): FieldError[] {
   if (ready <= active) return [];
   return [invalidValue('status.ready', ready, 'cannot set more ready pods than active')];
@@ -87,6 +107,9 @@ function finishErrors(status: JobStatus): FieldError[] {
   const errors: FieldError[] = [];
   if (isComplete && isFailed) {
     errors.push(conditionError('cannot set Complete=True and Failed=true conditions'));
+  }
+  if (isComplete && isTrue(status, 'FailureTarget')) {
+    errors.push(conditionError('cannot set Complete=True and FailureTarget=true conditions'));
   }
   if (isComplete && status.completionTime === undefined) {
     const detail = 'completionTime is required for Complete jobs';
@@ -105,6 +128,10 @@ function finishErrors(status: JobStatus): FieldError[] {
   if (!isComplete && status.completionTime !== undefined) {
     const detail = 'cannot set completionTime when there is no Complete=True condition';
     errors.push(invalidValue('status.completionTime', status.completionTime, detail));
+  }
+  if (isTrue(status, 'FailureTarget') && isTrue(status, 'SuccessCriteriaMet')) {
+    const detail = 'cannot set SuccessCriteriaMet=True and FailureTarget=true conditions';
+    errors.push(conditionError(detail));
   }
   if (!isComplete && !isFailed) return errors;
   if (active > 0) {
@@ -139,9 +166,15 @@ function indexesErrors(status: JobStatus, spec: JobSpec): FieldError[] {
   if (completions === undefined) return errors;
   for (const member of ['completedIndexes', 'failedIndexes'] as const) {
     const indexes = status[member] ?? '';
-    if (indexCount(indexes, completions) !== undefined) continue;
-    const detail = `error parsing ${member}: expected increasing indexes below ${completions}, such as 0,2-5`;
+    const counted = countIndexes(indexes, completions);
+    if ('count' in counted) continue;
+    const detail = `error parsing ${member}: ${counted.problem}`;
     errors.push(invalidValue(`status.${member}`, indexes, detail));
+  }
+  const common = commonIndex(completedIndexes, failedIndexes ?? '');
+  if (common !== undefined) {
+    const detail = `failedIndexes and completedIndexes overlap at index: ${common}`;
+    errors.push(invalidValue('status.failedIndexes', failedIndexes, detail));
   }
   return errors;
 }

@@ -279,7 +279,7 @@ test.each<[name: string, after: JobStatus, before: JobStatus, problems: string[]
     { completedIndexes: '0-7' },
     {},
     [
-      'status.completedIndexes: Invalid value: "0-7": error parsing completedIndexes: expected increasing indexes below 3, such as 0,2-5',
+      'status.completedIndexes: Invalid value: "0-7": error parsing completedIndexes: too large index: "7"',
     ],
   ],
 ])('a status that %s', (_name, after, before, expected) => {

@@ -26,7 +26,7 @@ export const JOB_KIND: BuiltInKind = {
       return { ...complete, status: {} };
     },
     prepareForUpdate: (job, _old, subresource) =>
-      subresource === undefined ? defaultJob(job) : job,
+      subresource === undefined ? defaultJob(job) : withoutZeros(job),
     validate: (job) => jobErrors(typed(job)),
     validateUpdate: (job, old, subresource) =>
       subresource === undefined
@@ -34,6 +34,16 @@ export const JOB_KIND: BuiltInKind = {
         : jobStatusUpdateErrors(typed(job), typed(old)),
   },
 };
+
+/** Counters that Go leaves out when they are zero, and the text that it leaves out when it is empty. */
+function withoutZeros(job: ApiObject): ApiObject {
+  const told = Object.entries(objectAt(job, 'status')).filter(
+    ([member, value]) => !(OMITTED_IF_ZERO.has(member) && (value === 0 || value === '')),
+  );
+  return { ...job, status: Object.fromEntries(told) };
+}
+
+const OMITTED_IF_ZERO = new Set(['active', 'succeeded', 'failed', 'completedIndexes']);
 
 /** A Job that was only given its template's labels by default gets those of its selector too. */
 function withoutTemplateLabels(job: ApiObject): ApiObject {

@@ -1,0 +1,125 @@
+/** Pods. Their scheduler does not exist, so that nobody but the script changes them. */
+import { MERGE, PODS, type ScriptedRequest, STRATEGIC } from './scripted-request.ts';
+
+function pod(name: string, spec: object, metadata: object = {}): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, ...metadata },
+    spec: {
+      schedulerName: 'nobody',
+      automountServiceAccountToken: false,
+      containers: [{ name: 'main', image: 'none', command: ['true'] }],
+      ...spec,
+    },
+  };
+}
+
+export const POD_REQUESTS: readonly ScriptedRequest[] = [
+  { name: 'a Pod with its defaults', method: 'POST', path: PODS, body: pod('p', {}) },
+  {
+    name: 'a Pod without containers',
+    method: 'POST',
+    path: PODS,
+    body: pod('q', { containers: [] }),
+  },
+  {
+    name: 'a Pod with many mistakes',
+    method: 'POST',
+    path: PODS,
+    body: pod('q', {
+      restartPolicy: 'Sometimes',
+      dnsPolicy: 'Nowhere',
+      terminationGracePeriodSeconds: -1,
+      activeDeadlineSeconds: 0,
+      containers: [
+        { name: 'a', image: '' },
+        { name: 'a', image: 'x', imagePullPolicy: 'Later', ports: [{ containerPort: 0 }] },
+        {
+          name: 'B_c',
+          image: 'x',
+          env: [{ name: '' }],
+          volumeMounts: [{ name: 'none', mountPath: '' }],
+        },
+      ],
+      volumes: [
+        { name: 'v', emptyDir: {}, hostPath: { path: '/x' } },
+        { name: 'v', emptyDir: {} },
+      ],
+      tolerations: [{ operator: 'Exists', value: 'x' }],
+      nodeSelector: { 'a b': 'c' },
+    }),
+  },
+  {
+    name: 'restart rules',
+    method: 'POST',
+    path: PODS,
+    body: pod('rules', {
+      restartPolicy: 'Never',
+      containers: [
+        {
+          name: 'main',
+          image: 'x',
+          restartPolicy: 'Never',
+          restartPolicyRules: [
+            { action: 'Restart', exitCodes: { operator: 'In', values: [42] } },
+            { action: 'RestartAllContainers', exitCodes: { operator: 'NotIn', values: [0] } },
+          ],
+        },
+      ],
+    }),
+  },
+  {
+    name: 'bad restart rules',
+    method: 'POST',
+    path: PODS,
+    body: pod('q', {
+      containers: [
+        {
+          name: 'main',
+          image: 'x',
+          restartPolicyRules: [{ action: 'Restart', exitCodes: { operator: 'In', values: [1] } }],
+        },
+        {
+          name: 'other',
+          image: 'x',
+          restartPolicy: 'Never',
+          restartPolicyRules: [
+            { action: 'Explode', exitCodes: { operator: 'Near', values: [] } },
+            { action: 'Restart' },
+          ],
+        },
+      ],
+    }),
+  },
+  {
+    name: 'a Pod that changes its node selector',
+    method: 'PATCH',
+    path: `${PODS}/p`,
+    headers: MERGE,
+    body: { spec: { nodeSelector: { a: 'b' } } },
+  },
+  {
+    name: 'a Pod that changes its image',
+    method: 'PATCH',
+    path: `${PODS}/p`,
+    headers: STRATEGIC,
+    body: { spec: { containers: [{ name: 'main', image: 'other' }] } },
+  },
+  {
+    name: 'a Pod whose status is patched',
+    method: 'PATCH',
+    path: `${PODS}/p/status`,
+    headers: MERGE,
+    body: { spec: { nodeName: 'x' }, status: { phase: 'Running', message: 'hello' } },
+  },
+  { name: 'the log of a Pod without a node', method: 'GET', path: `${PODS}/p/log` },
+  { name: 'a Pod by phase', method: 'GET', path: `${PODS}?fieldSelector=status.phase%3DFailed` },
+  {
+    name: 'a binding to nothing',
+    method: 'POST',
+    path: `${PODS}/p/binding`,
+    body: { apiVersion: 'v1', kind: 'Binding', metadata: { name: 'p' }, target: { name: '' } },
+  },
+  { name: 'delete a Pod at once', method: 'DELETE', path: `${PODS}/p?gracePeriodSeconds=0` },
+];

@@ -1,0 +1,45 @@
+/**
+ * A script of requests that every Kubernetes API server must answer in the same way: what clients of
+ * Lockstep do, and what they do wrong. Controllers keep their hands off these objects: Pods name a
+ * scheduler that does not exist, Jobs another controller.
+ */
+import { JOBSET_CRD } from '../../src/jobset/crd.ts';
+import { ACCESS_REQUESTS } from './access-requests.ts';
+import { CHANGE_REQUESTS } from './change-requests.ts';
+import { CRDS, DEFINITION_REQUESTS } from './definition-requests.ts';
+import { JOB_REQUESTS } from './job-requests.ts';
+import { JOB_STATUS_REQUESTS } from './job-status-requests.ts';
+import { JOBSET_REQUESTS, JOBSETS } from './jobset-requests.ts';
+import { LIST_REQUESTS } from './list-requests.ts';
+import { OBJECT_REQUESTS } from './object-requests.ts';
+import { POD_REQUESTS } from './pod-requests.ts';
+import type { ScriptedRequest } from './scripted-request.ts';
+import { SMALL_KIND_REQUESTS } from './small-kind-requests.ts';
+import { WIDGET_REQUESTS, WIDGETS } from './widget-requests.ts';
+
+/** What has to be served, by which definition, before some requests make sense. */
+export interface ScriptPart {
+  readonly definition?: object;
+  readonly served?: string;
+  readonly requests: readonly ScriptedRequest[];
+}
+
+export const DEFINITIONS = CRDS;
+
+export const SCRIPT: readonly ScriptPart[] = [
+  {
+    requests: [
+      ...OBJECT_REQUESTS,
+      ...CHANGE_REQUESTS,
+      ...POD_REQUESTS,
+      ...JOB_REQUESTS,
+      ...JOB_STATUS_REQUESTS,
+      ...SMALL_KIND_REQUESTS,
+      ...LIST_REQUESTS,
+      ...ACCESS_REQUESTS,
+      ...DEFINITION_REQUESTS,
+    ],
+  },
+  { served: WIDGETS, requests: WIDGET_REQUESTS },
+  { definition: JOBSET_CRD, served: JOBSETS, requests: JOBSET_REQUESTS },
+];
