@@ -35,7 +35,7 @@ interface Source {
 function sources(): readonly Source[] {
   return readdirSync(SRC, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts'))
-    .filter((path) => !/\.(test|conformance)\.ts$/.test(path))
+    .filter((path) => !/\.(test|conformance|fixture)\.ts$/.test(path))
     .map((path) => {
       const text = readFileSync(join(SRC, path), 'utf8');
       const imports = [...text.matchAll(/(?:from|import\()\s*'([^']+)'/g)].map((m) => m[1] ?? '');

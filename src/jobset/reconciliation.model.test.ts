@@ -205,9 +205,9 @@ function calmDown(cluster: Cluster): void {
   for (let round = 0; round < MAX_ROUNDS; round++) {
     cluster.reconcile();
     if (cluster.jobSet.status?.terminalState) return;
-    for (const job of [...cluster.jobs.values()]) cluster.settle(job);
+    for (const job of cluster.jobs.values()) cluster.settle(job);
     cluster.reconcile();
-    for (const job of [...cluster.jobs.values()]) cluster.end(job, 'Complete');
+    for (const job of cluster.jobs.values()) cluster.end(job, 'Complete');
   }
   throw new Error(`no end: ${JSON.stringify(cluster.jobSet.status)}`);
 }
@@ -272,7 +272,10 @@ const SPEC: fc.Arbitrary<JobSetSpec> = fc
   )
   .map(({ isInOrder, replicatedJobs, ...others }): JobSetSpec => {
     if (!isInOrder) return { ...others, replicatedJobs };
-    const inOrder = replicatedJobs.map(({ dependsOn: _, ...job }) => job);
+    const inOrder = replicatedJobs.map((job) => {
+      const { dependsOn: _, ...others } = job;
+      return others;
+    });
     return {
       ...others,
       replicatedJobs: inOrder,

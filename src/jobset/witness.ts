@@ -1,9 +1,9 @@
 import type { ContainerStateTerminated, ContainerStatus, Pod } from '../kube/pod.ts';
 import { isTrue } from './conditions.ts';
 import type { RestartWitness } from './jobset.ts';
-import type { PodFacts } from './pod-facts.ts';
 import { AGENT_CONTAINER_NAME, UPSTREAM_AGENT_CONTAINER_NAME } from './names.ts';
 import type { WorkerEnd } from './notice.ts';
+import type { PodFacts } from './pod-facts.ts';
 
 /**
  * What is known of the failure that ended an epoch, from one look at the first failing Pod (design,

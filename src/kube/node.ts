@@ -14,7 +14,7 @@ export interface Node extends KubeObject {
     readonly conditions?: readonly (Partial<Condition> &
       Pick<Condition, 'type' | 'status'> & { readonly lastHeartbeatTime?: string })[];
     readonly addresses?: readonly { readonly type: string; readonly address: string }[];
-    readonly nodeInfo?: Readonly<Record<string, unknown>>;
+    readonly nodeInfo?: Readonly<Record<string, string>>;
     /** Names of the `kubelet` features that this node offers (KEP-5328). */
     readonly declaredFeatures?: readonly string[];
     /** Where the API server reaches the node agent, for logs. */

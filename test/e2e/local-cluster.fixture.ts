@@ -19,7 +19,19 @@ import { waitFor } from '../../src/runtime/wait-for.ts';
 export const LOCKSTEP = fileURLToPath(new URL('../../bin/lockstep.js', import.meta.url));
 
 /** The kubeconfig of a real Kubernetes, if the tests are to run on one. */
-export const KUBERNETES = process.env['LOCKSTEP_TEST_KUBECONFIG'];
+const KUBERNETES = process.env['LOCKSTEP_TEST_KUBECONFIG'];
+
+/** For `lockstep up` and `lockstep demo`. */
+export const WHERE: readonly string[] =
+  KUBERNETES === undefined ? [] : ['--kubeconfig', KUBERNETES];
+
+/** Where the tests treat a real Kubernetes otherwise: there is no other such place. */
+export const EXCEPTIONS = {
+  /** It has a control plane and nothing that provides volumes. */
+  storageIsProvidedByHand: KUBERNETES !== undefined,
+  /** Its Nodes would keep their names for the life of a lease, and the next suite be refused. */
+  commandIsNotKilled: KUBERNETES !== undefined,
+};
 
 const START_TIMEOUT_MS = 30_000;
 const REMOVAL_TIMEOUT_MS = 30_000;
@@ -37,8 +49,7 @@ export interface ClusterUnderTest {
 export async function startCluster(...flags: readonly string[]): Promise<ClusterUnderTest> {
   const directory = mkdtempSync(join(tmpdir(), 'lockstep-e2e-'));
   const state = join(directory, 'state');
-  const where = KUBERNETES === undefined ? [] : ['--kubeconfig', KUBERNETES];
-  const args = [LOCKSTEP, 'up', '--state-dir', state, ...where, ...flags];
+  const args = [LOCKSTEP, 'up', '--state-dir', state, ...WHERE, ...flags];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const output = await outputUntil(child, 'export KUBECONFIG=');
   const kubeconfig = /export KUBECONFIG=(.*)/.exec(output)?.[1] ?? '';

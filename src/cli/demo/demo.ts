@@ -88,6 +88,7 @@ async function train(
         ? undefined
         : { rank: options.kill, steps: comparison ? kills.slice(0, 1) : kills },
     stopAfterRecovery: comparison,
+    deleteAtEnd: options.kubeconfig !== undefined,
     killProcess: (pid) => process.kill(pid, 'SIGKILL'),
     onLine: (line) => {
       progress.training(line);

@@ -9,10 +9,12 @@ import { COMPLETION_INDEX } from '../../kube/job.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { PODS, type Pod } from '../../kube/pod.ts';
 import type { Client } from '../../runtime/client.ts';
+import { DeadlineError } from '../../runtime/deadline.ts';
 import { createInformer, type Informer } from '../../runtime/informer.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import { SILENT } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
+import { waitFor } from '../../runtime/wait-for.ts';
 import { readLines } from './lines.ts';
 import { measureRestarts, type RunEvent } from './measurement.ts';
 import type { DemoMode, DemoStrategy } from './options.ts';
@@ -21,6 +23,8 @@ import { parseTrainingLine, type TrainingLine } from './training-log.ts';
 
 const WORKER = 'worker';
 const CONDITION_TIMEOUT_MS = 120_000;
+/** For its workers to end and its Jobs to go; whoever asked for the end does not wait for ever. */
+const DELETION_TIMEOUT_MS = 3_000;
 
 export interface TrainingRun {
   readonly client: Client;
@@ -33,6 +37,8 @@ export interface TrainingRun {
   readonly kill: { readonly rank: number; readonly steps: readonly number[] } | undefined;
   /** End the run after the first step that follows the last kill. */
   readonly stopAfterRecovery: boolean;
+  /** Delete the JobSet at the end; an embedded cluster takes it along. */
+  readonly deleteAtEnd: boolean;
   readonly killProcess: (pid: number) => void;
   readonly onLine: (line: TrainingLine) => void;
   readonly onKill: (rank: number, pid: number, step: number) => void;
@@ -67,6 +73,7 @@ class RunObserver {
   private readonly follows: Promise<void>[] = [];
   private readonly podOfRank = new Map<number, { readonly pod: string; pid: number | undefined }>();
   private readonly killsLeft: number[];
+  private isCreated = false;
   private readonly pods: Informer<Pod>;
   private readonly jobSets: Informer<JobSet>;
   private settle: (error: Error | undefined) => void = () => undefined;
@@ -109,6 +116,7 @@ class RunObserver {
       once: true,
     });
     await options.client.create(JOBSETS, options.jobSet, { signal: options.signal });
+    this.isCreated = true;
     await this.settled;
     const steps = this.events.flatMap((event) =>
       event.kind === 'line' && event.line.kind === 'step' ? [event.line.step] : [],
@@ -128,6 +136,22 @@ class RunObserver {
   async close(): Promise<void> {
     this.stop.abort(new Error('the run is over'));
     await Promise.all([this.pods.stop(), this.jobSets.stop(), ...this.follows]);
+    if (this.isCreated && this.options.deleteAtEnd) await this.delete();
+  }
+
+  /** The deletion goes on if it takes longer than we wait. */
+  private async delete(): Promise<void> {
+    const { client, clock, random, jobSet } = this.options;
+    const { name = '', namespace = 'default' } = jobSet.metadata;
+    const key = { namespace, name };
+    const isGone = (object: JobSet | undefined): boolean => object === undefined;
+    const wait = { clock, random, timeoutMs: DELETION_TIMEOUT_MS };
+    try {
+      await client.delete(JOBSETS, key, { propagationPolicy: 'Foreground' });
+      await waitFor(client, JOBSETS, key, isGone, wait);
+    } catch (error) {
+      if (!(error instanceof DeadlineError)) throw error;
+    }
   }
 
   private sawPod(pod: Stored<Pod>, isGone: boolean): void {

@@ -54,7 +54,7 @@ const DECLARED_FEATURES = ['RestartAllContainersOnContainerExits'];
 
 /** Whether a node agent of ours registered it, now or once. */
 export function isLocalNode({ status }: Node): boolean {
-  return String(status?.nodeInfo?.['containerRuntimeVersion'] ?? '').startsWith(RUNTIME);
+  return status?.nodeInfo?.['containerRuntimeVersion']?.startsWith(RUNTIME) ?? false;
 }
 
 /** Resolves once the Node exists; rejects with the signal's reason if that never happens. */
