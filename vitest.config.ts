@@ -1,8 +1,22 @@
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
+import { EMBEDDED_ONLY, KUBERNETES } from './test/kubernetes.ts';
 
 // Three projects, so that pure tests share one module graph and stay quick, while tests that own
-// processes, ports and files each run in a process of their own.
+// processes, ports and files each run in a process of their own. A fourth one where there is a real
+// Kubernetes: all suites that are written against a kubeconfig, one after another.
 const SUITE_TIMEOUT_MS = 60_000;
+
+const kubernetes = {
+  test: {
+    name: 'kubernetes',
+    include: ['test/**/*.test.ts'],
+    exclude: Object.keys(EMBEDDED_ONLY).map((suite) => `test/${suite}`),
+    pool: 'forks',
+    fileParallelism: false,
+    testTimeout: 2 * SUITE_TIMEOUT_MS,
+    hookTimeout: 2 * SUITE_TIMEOUT_MS,
+  },
+} satisfies TestProjectConfiguration;
 
 export default defineConfig({
   test: {
@@ -38,6 +52,7 @@ export default defineConfig({
           hookTimeout: 2 * SUITE_TIMEOUT_MS,
         },
       },
+      ...(KUBERNETES === undefined ? [] : [kubernetes]),
     ],
   },
 });

@@ -3,7 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { DemoReport } from '../../src/cli/demo/report.ts';
-import { EXCEPTIONS, LOCKSTEP, outputUntil, WHERE } from './local-cluster.fixture.ts';
+import { EXCEPTIONS } from '../kubernetes.ts';
+import { LOCKSTEP, outputUntil, WHERE } from './local-cluster.fixture.ts';
 
 const CLEAN_UP_LIMIT_MS = 5000;
 

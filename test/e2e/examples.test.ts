@@ -18,7 +18,8 @@ import { type Resource, resource } from '../../src/kube/resource.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
 import { waitFor } from '../../src/runtime/wait-for.ts';
-import { type ClusterUnderTest, EXCEPTIONS, startCluster } from './local-cluster.fixture.ts';
+import { EXCEPTIONS } from '../kubernetes.ts';
+import { type ClusterUnderTest, startCluster } from './local-cluster.fixture.ts';
 
 const DIRECTORY = new URL('../../examples/policies/', import.meta.url);
 const PERSISTENT_VOLUMES: Resource<KubeObject & { readonly spec: object }> = resource(

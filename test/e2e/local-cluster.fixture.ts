@@ -15,23 +15,13 @@ import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
 import type { Client } from '../../src/runtime/client.ts';
 import { waitFor } from '../../src/runtime/wait-for.ts';
+import { KUBERNETES } from '../kubernetes.ts';
 
 export const LOCKSTEP = fileURLToPath(new URL('../../bin/lockstep.js', import.meta.url));
-
-/** The kubeconfig of a real Kubernetes, if the tests are to run on one. */
-const KUBERNETES = process.env['LOCKSTEP_TEST_KUBECONFIG'];
 
 /** For `lockstep up` and `lockstep demo`. */
 export const WHERE: readonly string[] =
   KUBERNETES === undefined ? [] : ['--kubeconfig', KUBERNETES];
-
-/** Where the tests treat a real Kubernetes otherwise: there is no other such place. */
-export const EXCEPTIONS = {
-  /** It has a control plane and nothing that provides volumes. */
-  storageIsProvidedByHand: KUBERNETES !== undefined,
-  /** Its Nodes would keep their names for the life of a lease, and the next suite be refused. */
-  commandIsNotKilled: KUBERNETES !== undefined,
-};
 
 const START_TIMEOUT_MS = 30_000;
 const REMOVAL_TIMEOUT_MS = 30_000;

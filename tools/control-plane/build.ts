@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -34,6 +34,12 @@ export type Binaries = Readonly<Record<(typeof COMPONENTS)[number] | 'etcd', str
 
 export function isGoInstalled(): boolean {
   return spawnSync('go', ['version']).status === 0;
+}
+
+/** Whether there is nothing left to build, so that neither Go nor the network is needed. */
+export function isBuilt(version: string): boolean {
+  const kube = existsSync(join(cacheOf('kube', `v${version}`), 'kube'));
+  return kube && existsSync(join(cacheOf('etcd', `v${ETCD_VERSION}`), 'etcd'));
 }
 
 /** Builds what is not in the cache yet; `report` hears of each build that takes a while. */
@@ -60,16 +66,14 @@ async function built(
   goModule: (version: string) => Promise<string>,
   report: (message: string) => void,
 ): Promise<string> {
-  const source = fileURLToPath(new URL(`${name}/main.go`, import.meta.url));
-  const hash = createHash('sha256').update(readFileSync(source)).digest('hex').slice(0, 8);
-  const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'lockstep');
-  const target = join(cache, `${name}-${version}-${hash}`);
+  const target = cacheOf(name, version);
   if (existsSync(join(target, name))) return target;
+  const cache = dirname(target);
   report(`building ${name} ${version}; this takes some minutes, once`);
   mkdirSync(cache, { recursive: true });
   const directory = mkdtempSync(join(cache, 'build-'));
   try {
-    copyFileSync(source, join(directory, 'main.go'));
+    copyFileSync(sourceOf(name), join(directory, 'main.go'));
     writeFileSync(join(directory, 'go.mod'), await goModule(version));
     await go(directory, 'build', '-ldflags', linkerFlags(version), '-o', name, '.');
     // Whole or not at all; another build may have been quicker.
@@ -78,6 +82,18 @@ async function built(
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+function sourceOf(name: string): string {
+  return fileURLToPath(new URL(`${name}/main.go`, import.meta.url));
+}
+
+/** Where the program is, or will be once it is built; another source is another program. */
+function cacheOf(name: string, version: string): string {
+  const source = readFileSync(sourceOf(name));
+  const hash = createHash('sha256').update(source).digest('hex').slice(0, 8);
+  const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'lockstep');
+  return join(cache, `${name}-${version}-${hash}`);
 }
 
 /** Without symbols; Kubernetes tells its version by variables that its release sets so. */

@@ -28,12 +28,16 @@ const LOOPBACK = '127.0.0.1';
 const READY_TIMEOUT_MS = 60_000;
 const READY_POLL_MS = 200;
 const STOP_GRACE_MS = 5_000;
+const RESTART_INTERVAL_MS = 500;
 const CERTIFICATE_DAYS = 2;
 /** One that every Service of the tests fits into, and whose first address is the API server's. */
 const SERVICE_NETWORK = '10.0.0.0/16';
 const API_SERVICE_ADDRESS = '10.0.0.1';
 
-/** State, logs and credentials are kept in `directory`, which must be absolute. */
+/**
+ * State, logs and credentials are kept in `directory`, which must be absolute. For those who make bad
+ * weather: `kube-apiserver.pid` and `etcd.url` in it.
+ */
 export async function startControlPlane(
   binaries: Binaries,
   directory: string,
@@ -43,6 +47,7 @@ export async function startControlPlane(
     const [api, client, peer] = await freePorts(3);
     const etcd = `http://${LOOPBACK}:${client}`;
     const peers = `http://${LOOPBACK}:${peer}`;
+    writeFileSync(join(directory, 'etcd.url'), etcd);
     processes.start('etcd', binaries.etcd, {
       'data-dir': join(directory, 'etcd'),
       'listen-client-urls': etcd,
@@ -158,12 +163,15 @@ async function untilReady(kubeconfig: string): Promise<void> {
   }
 }
 
-/** Child processes with a log file each; the last started is stopped first. */
+/**
+ * Child processes with a log file each; the last started is stopped first. Who dies is started again,
+ * as kubelets do with the Pods of a control plane; `NAME.pid` in the directory says who it is now.
+ */
 class Processes {
   readonly #directory: string;
-  readonly #running: { readonly child: ChildProcess; readonly ended: Promise<void> }[] = [];
+  readonly #running: Running[] = [];
   readonly #killAll = (): void => {
-    for (const { child } of this.#running) child.kill('SIGKILL');
+    for (const { child } of this.#running) child?.kill('SIGKILL');
   };
 
   constructor(directory: string) {
@@ -173,26 +181,49 @@ class Processes {
   }
 
   start(name: string, program: string, flags: Readonly<Record<string, string>>): void {
-    const log = openSync(join(this.#directory, `${name}.log`), 'a', 0o600);
     const args = Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`);
-    const child = spawn(program, args, { stdio: ['ignore', log, log] });
-    closeSync(log);
-    const ended = new Promise<void>((resolve) => {
-      child.once('exit', () => resolve());
-      child.once('error', () => resolve());
-    });
-    this.#running.push({ child, ended });
+    const running: Running = { isStopping: false, child: undefined, ended: Promise.resolve() };
+    const run = async (): Promise<void> => {
+      while (!running.isStopping) {
+        const { child, ended } = this.#spawn(name, program, args);
+        running.child = child;
+        await ended;
+      }
+    };
+    running.ended = run();
+    this.#running.push(running);
   }
 
   async stop(): Promise<void> {
-    for (const { child, ended } of this.#running.splice(0).reverse()) {
-      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_GRACE_MS);
-      child.kill('SIGTERM');
-      await ended;
+    for (const running of this.#running.splice(0).reverse()) {
+      running.isStopping = true;
+      const timer = setTimeout(() => running.child?.kill('SIGKILL'), STOP_GRACE_MS);
+      running.child?.kill('SIGTERM');
+      await running.ended;
       clearTimeout(timer);
     }
     process.off('exit', this.#killAll);
   }
+
+  /** `ended` comes no sooner than `RESTART_INTERVAL_MS`, so that nobody is started in a loop. */
+  #spawn(name: string, program: string, args: readonly string[]) {
+    const log = openSync(join(this.#directory, `${name}.log`), 'a', 0o600);
+    const child = spawn(program, args, { stdio: ['ignore', log, log] });
+    closeSync(log);
+    writeFileSync(join(this.#directory, `${name}.pid`), `${child.pid}`);
+    const exited = new Promise<void>((resolve) => {
+      child.once('exit', () => resolve());
+      child.once('error', () => resolve());
+    });
+    const interval = new Promise((resolve) => setTimeout(resolve, RESTART_INTERVAL_MS));
+    return { child, ended: Promise.all([exited, interval]) };
+  }
+}
+
+interface Running {
+  isStopping: boolean;
+  child: ChildProcess | undefined;
+  ended: Promise<void>;
 }
 
 async function freePorts(count: number): Promise<readonly number[]> {

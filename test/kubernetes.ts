@@ -1,0 +1,33 @@
+/**
+ * The Kubernetes under test: the embedded one, or the one of the kubeconfig in
+ * `LOCKSTEP_TEST_KUBECONFIG`, which `npm run test:kubernetes` sets. Here is the one list of where a
+ * real one is treated otherwise; whatever is not on it passes on both.
+ */
+
+/** The administrator's kubeconfig of a real Kubernetes, if the tests are to run on one. */
+export const KUBERNETES: string | undefined = process.env['LOCKSTEP_TEST_KUBECONFIG'];
+
+/** What single tests have to do otherwise there. */
+export const EXCEPTIONS = {
+  /** It has a control plane and nothing that provides volumes. */
+  storageIsProvidedByHand: KUBERNETES !== undefined,
+  /** Its Nodes would keep their names for the life of a lease, and the next suite be refused. */
+  commandIsNotKilled: KUBERNETES !== undefined,
+};
+
+const VIRTUAL_TIME = 'Moves a virtual clock, by which the API server and the nodes live too.';
+
+/** Suites below `test/` that are of the embedded cluster only, and why. */
+export const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
+  'integration/agent-crashes.test.ts': VIRTUAL_TIME,
+  'integration/agent-protocol.test.ts': VIRTUAL_TIME,
+  'integration/dialects.test.ts': VIRTUAL_TIME,
+  'integration/exclusive-placement.test.ts': VIRTUAL_TIME,
+  'integration/operator-crash.test.ts': VIRTUAL_TIME,
+  'integration/operator-restart.test.ts': VIRTUAL_TIME,
+  'integration/operator-stages.test.ts': VIRTUAL_TIME,
+  'integration/operator-strategies.test.ts': VIRTUAL_TIME,
+  'integration/outside-the-group.test.ts': VIRTUAL_TIME,
+  'integration/reconciliation.test.ts': VIRTUAL_TIME,
+  'integration/webhooks.test.ts': VIRTUAL_TIME,
+};
