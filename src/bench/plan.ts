@@ -101,7 +101,12 @@ function snapshotOf(jobSet: Stored<JobSet>, jobs: readonly Stored<Job>[]): Snaps
     jobs,
     vanished: [],
     members: new MemberCounts(),
-    surroundings: { service: undefined, jobNamed: () => undefined, hasClaim: () => true },
+    surroundings: {
+      service: undefined,
+      jobNamed: () => undefined,
+      hasClaim: () => true,
+      hasAgentRights: true,
+    },
     answers: {},
     knowledge: {
       isDismissed: () => false,

@@ -21,7 +21,6 @@ import {
 import { connectClient } from '../runtime/adapters/http-client-connection.ts';
 import { loadKubeconfig } from '../runtime/adapters/kubeconfig-files.ts';
 import type { Client } from '../runtime/client.ts';
-import { grantAgentRights, withdrawAgentRights } from './agent-rights.ts';
 import { writeKubeconfig } from './kubeconfig-file.ts';
 
 export interface ControlPlane {
@@ -98,8 +97,6 @@ export async function joinRunning(
     await expectNoInstallation(client);
     const nodes = await joinNodes({ ...options, access });
     stops.push(() => nodes.stop());
-    stops.push(() => withdrawAgentRights(client));
-    await grantAgentRights(client);
     stops.push(() => removeWebhooks(client, access.namespace));
   } catch (error) {
     await stop();

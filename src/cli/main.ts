@@ -72,7 +72,7 @@ program
 program
   .command('render')
   .description(
-    'print the Service, the volume claims and the Jobs that the JobSets of a file become',
+    'print the Service, the volume claims, the rights of the agents and the Jobs that the JobSets of a file become',
   )
   .argument('<file>', 'a YAML or JSON file, or - for standard input')
   .option('-o, --output <format>', 'yaml or json', 'yaml')

@@ -2,6 +2,7 @@ import { notSupported, required } from '../kube/field-error.ts';
 import type { StringMap } from '../kube/meta.ts';
 import type { PodTemplateSpec } from '../kube/pod.ts';
 import type { FieldError } from '../kube/status.ts';
+import { withAgentAccount } from './agent-account.ts';
 import { type AgentInjection, injectAgent, type RestartMode } from './agent-injection.ts';
 import type { DefaultedSpec } from './defaults.ts';
 import type { InjectAgent } from './job-template.ts';
@@ -32,6 +33,7 @@ export interface AgentProgram {
 }
 
 export function agentInjector(
+  jobSet: string,
   spec: DefaultedSpec,
   annotations: StringMap | undefined,
   agent: AgentProgram,
@@ -40,7 +42,10 @@ export function agentInjector(
     agent.nativeRestartRules === true ? (template) => template : withoutTerminate;
   if (!wantsAgents(spec, annotations)) return express;
   const mode = restartMode(annotations);
-  return (template) => express(injectAgent(template, { ...agent, mode }).template);
+  return (template) => {
+    const injected = injectAgent(template, { ...agent, mode }).template;
+    return express(injected === template ? template : withAgentAccount(injected, jobSet));
+  };
 }
 
 /** Restart rules of the templates that the nodes of this cluster have no way to follow. */
@@ -91,7 +96,8 @@ const ALLOWED_VALUES: readonly (readonly [string, readonly string[]])[] = [
   [RESTART_BACKOFF, ['Enabled', 'Disabled']],
 ];
 
-function wantsAgents(spec: DefaultedSpec, annotations: StringMap | undefined): boolean {
+/** Whether templates that bring no agent of their own get one. */
+export function wantsAgents(spec: DefaultedSpec, annotations: StringMap | undefined): boolean {
   return (
     spec.failurePolicy?.restartStrategy === 'InPlaceRestart' &&
     annotations?.[AGENT_INJECTION] !== 'Disabled'

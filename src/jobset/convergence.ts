@@ -2,6 +2,7 @@ import type { PersistentVolumeClaim, Service } from '../kube/core.ts';
 import type { Job } from '../kube/job.ts';
 import type { Stored, StringMap } from '../kube/meta.ts';
 import { agentInjector } from './agent-mode.ts';
+import { type AgentRights, agentRights } from './agent-rights.ts';
 import { askedOf } from './child-jobs.ts';
 import { type JobSize, sizeChanges } from './elastic.ts';
 import { jobCreations } from './job-creation.ts';
@@ -28,6 +29,8 @@ import { volumeClaims } from './volume-claims.ts';
 export type Action =
   | { readonly kind: 'CreateService'; readonly service: Service }
   | { readonly kind: 'CreateClaim'; readonly claim: PersistentVolumeClaim }
+  /** Before the Jobs whose Pods act with them. */
+  | { readonly kind: 'GrantAgentRights'; readonly rights: AgentRights }
   | { readonly kind: 'CreateJob'; readonly job: Job }
   | { readonly kind: 'DeleteJob'; readonly job: Stored<Job> }
   | { readonly kind: 'RelabelJob'; readonly job: Stored<Job>; readonly labels: StringMap }
@@ -60,6 +63,7 @@ export function converge(planning: Planning): Convergence {
       ...deletions(stages?.toRecreate ?? []),
       ...service.actions,
       ...claimCreations(planning),
+      ...rightsOfAgents(planning),
       ...resizes(planning),
       ...created.actions,
       ...(spec.suspend ? suspendJobs(planning) : resumeJobs(planning, order, build)),
@@ -91,6 +95,13 @@ function claimCreations({ snapshot, spec }: Planning): readonly Action[] {
     .map((claim): Action => ({ kind: 'CreateClaim', claim }));
 }
 
+function rightsOfAgents({ snapshot, spec }: Planning): readonly Action[] {
+  const { jobSet, surroundings } = snapshot;
+  if (surroundings.hasAgentRights) return [];
+  const rights = agentRights(identityOf(jobSet), spec, jobSet.metadata.annotations);
+  return rights === undefined ? [] : [{ kind: 'GrantAgentRights', rights }];
+}
+
 function resizes({ snapshot, spec, children }: Planning): readonly Action[] {
   if (!snapshot.gates.ElasticJobSet) return [];
   return sizeChanges(children.active, spec.replicatedJobs).map(
@@ -110,7 +121,7 @@ function builderOf({ snapshot, spec, draft }: Planning): BuildJob {
     restarts,
     jobRestarts,
     executionAttempt: attempt,
-    inject: agentInjector(spec, annotations, agent),
+    inject: agentInjector(jobSet.metadata.name, spec, annotations, agent),
   });
 }
 

@@ -83,6 +83,13 @@ export const ENV_EMBEDDED_POD_IP = 'LOCKSTEP_POD_IP';
  */
 export const ENV_PORT_PREFIX = 'LOCKSTEP_PORT_';
 
+/** Where the hub is, `https://HOST:PORT`; without it the agent speaks to the API server alone. */
+export const ENV_HUB_URL = 'LOCKSTEP_HUB_URL';
+/** PEM: the authorities of the hub's certificate. */
+export const ENV_HUB_CA = 'LOCKSTEP_HUB_CA';
+/** `Auto` (default where a hub is told: it, or else the API server), or `Hub` alone. */
+export const ENV_AGENT_CHANNEL = 'LOCKSTEP_AGENT_CHANNEL';
+
 /** Environment that a supervising agent gives to its worker: the epoch in which it runs. */
 export const ENV_EPOCH = 'LOCKSTEP_EPOCH';
 /** The same, unique for each start: by it the agent finds descendants of a worker that has ended. */
@@ -112,9 +119,20 @@ export const UPSTREAM_AGENT_CONTAINER_NAME = 'in-place-restart-agent';
 /** The program of the agent in every image that holds it, and on the embedded node's PATH. */
 export const AGENT_COMMAND = 'lockstep-agent';
 
+/** After a JobSet's name: its agents' service account, Role and RoleBinding. */
+export const AGENT_ACCOUNT_SUFFIX = '-lockstep-agent';
+
 /** The emptyDir that keeps the agent's marker through restarts in place, and where it is mounted. */
 export const MARKER_VOLUME_NAME = 'lockstep-marker';
 export const MARKER_DIRECTORY = '/var/run/lockstep';
 /** The token of an agent whose Pod does not mount one by itself. */
 export const AGENT_TOKEN_VOLUME_NAME = 'lockstep-agent-token';
 export const SERVICE_ACCOUNT_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/** The token by which an agent proves to the hub which Pod it is in, and for whom that token is. */
+export const HUB_TOKEN_VOLUME_NAME = 'lockstep-hub-token';
+export const HUB_TOKEN_DIRECTORY = '/var/run/secrets/lockstep-hub';
+export const HUB_AUDIENCE = 'lockstep-hub';
+/** The path of the hub, and the protocol to which connections are upgraded there. */
+export const HUB_PATH = '/hub';
+export const HUB_PROTOCOL = 'lockstep-hub/1';

@@ -1,6 +1,8 @@
-import type { PersistentVolumeClaim, Service } from '../kube/core.ts';
+import type { PersistentVolumeClaim, Service, ServiceAccount } from '../kube/core.ts';
 import type { Job } from '../kube/job.ts';
+import type { Role, RoleBinding } from '../kube/rbac.ts';
 import { type AgentProgram, agentInjector } from './agent-mode.ts';
+import { agentRights } from './agent-rights.ts';
 import { withDefaults } from './defaults.ts';
 import { jobBuilder, ownerReferenceTo } from './job-template.ts';
 import type { JobSet } from './jobset.ts';
@@ -9,16 +11,18 @@ import { headlessService } from './network.ts';
 import { volumeClaims } from './volume-claims.ts';
 
 /**
- * The Service, the volume claims and the Jobs that a JobSet becomes, in the order of their creation.
+ * The Service, the volume claims, the rights of the agents and the Jobs that a JobSet becomes, in the
+ * order of their creation.
  * What only a cluster can know, the UID of the JobSet, is left out of them.
  */
 export function renderJobSet(jobSet: JobSet, agent: AgentProgram): readonly Rendered[] {
   const spec = withDefaults(jobSet.spec);
   const { name = '', namespace = 'default', annotations } = jobSet.metadata;
   const identity = { name, namespace, uid: '' };
-  const inject = agentInjector(spec, annotations, agent);
+  const inject = agentInjector(name, spec, annotations, agent);
   const owner = ownerReferenceTo(identity);
   const service = headlessService(identity, spec, owner);
+  const rights = agentRights(identity, spec, annotations);
   const build = jobBuilder({
     jobSet: identity,
     spec,
@@ -34,11 +38,14 @@ export function renderJobSet(jobSet: JobSet, agent: AgentProgram): readonly Rend
   return [
     ...(service === undefined ? [] : [service]),
     ...volumeClaims(identity, spec.volumeClaimPolicies, owner),
+    ...(rights === undefined ? [] : [rights.serviceAccount, rights.role, rights.binding]),
     ...jobs,
-  ].map(withoutUid);
+  ]
+    .filter((object) => object !== undefined)
+    .map(withoutUid);
 }
 
-export type Rendered = Service | PersistentVolumeClaim | Job;
+export type Rendered = Service | PersistentVolumeClaim | ServiceAccount | Role | RoleBinding | Job;
 
 function withoutUid<T extends Rendered>(object: T): T {
   const strip = (key: string, value: unknown): unknown =>

@@ -39,6 +39,8 @@ export interface Surroundings {
   jobNamed(name: string): Stored<Job> | undefined;
   /** Whether a PersistentVolumeClaim of that name is known to exist. */
   hasClaim(name: string): boolean;
+  /** Whether its agents are known to have their rights. */
+  readonly hasAgentRights: boolean;
 }
 
 /** What the shell remembers between plans. Forgetting it costs repetition, never correctness. */

@@ -44,6 +44,8 @@ export const SECRETS: Resource<Secret> = resource('v1', 'secrets', 'Secret');
 
 export interface ServiceAccount extends KubeObject {
   readonly automountServiceAccountToken?: boolean;
+  /** Secrets of its namespace, for Pods that name none themselves. */
+  readonly imagePullSecrets?: readonly { readonly name: string }[];
 }
 export const SERVICE_ACCOUNTS: Resource<ServiceAccount> = resource(
   'v1',

@@ -33,6 +33,8 @@ export interface PodSpec {
   readonly schedulingGates?: readonly { readonly name: string }[];
   readonly schedulerName?: string;
   readonly serviceAccountName?: string;
+  /** The old name of the same. */
+  readonly serviceAccount?: string;
   readonly automountServiceAccountToken?: boolean;
   readonly hostname?: string;
   readonly subdomain?: string;
@@ -65,6 +67,10 @@ export interface Container {
   };
   readonly terminationMessagePath?: string;
   readonly terminationMessagePolicy?: 'File' | 'FallbackToLogsOnError';
+  /** Whether its standard input can be attached to; the first to leave ends it with `stdinOnce`. */
+  readonly stdin?: boolean;
+  readonly stdinOnce?: boolean;
+  readonly tty?: boolean;
   readonly imagePullPolicy?: string;
   /** On an init container, `Always` makes it a sidecar. */
   readonly restartPolicy?: RestartPolicy;

@@ -1,6 +1,8 @@
 import type { KubeObject } from './meta.ts';
 import { type Resource, resource } from './resource.ts';
 
+export const RBAC_GROUP = 'rbac.authorization.k8s.io';
+
 /** `rbac.authorization.k8s.io/v1`: who may do what. */
 export interface PolicyRule {
   readonly apiGroups: readonly string[];
@@ -29,6 +31,21 @@ export const CLUSTER_ROLE_BINDINGS: Resource<ClusterRoleBinding> = resource(
   'clusterrolebindings',
   'ClusterRoleBinding',
   'Cluster',
+);
+
+export interface Role extends KubeObject {
+  readonly rules: readonly PolicyRule[];
+}
+export const ROLES: Resource<Role> = resource('rbac.authorization.k8s.io/v1', 'roles', 'Role');
+
+export interface RoleBinding extends KubeObject {
+  readonly roleRef: RoleRef;
+  readonly subjects: readonly Subject[];
+}
+export const ROLE_BINDINGS: Resource<RoleBinding> = resource(
+  'rbac.authorization.k8s.io/v1',
+  'rolebindings',
+  'RoleBinding',
 );
 
 export interface RoleRef {

@@ -38,6 +38,7 @@ function context(): CarryOut {
     wrote: () => undefined,
     deleted: () => undefined,
     claimed: (name) => claimed.push(name),
+    granted: () => undefined,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { AgentRights } from '../jobset/agent-rights.ts';
 import type { Action } from '../jobset/convergence.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim, SERVICES } from '../kube/core.ts';
@@ -6,12 +7,13 @@ import type { KubeObject, ObjectMeta, Stored } from '../kube/meta.ts';
 import { isReason } from '../kube/status.ts';
 import type { Client, ObjectKey } from '../runtime/client.ts';
 import { forEachConcurrently } from '../runtime/concurrency.ts';
+import { grantAgentRights } from './agent-rights.ts';
 import { ownerOf } from './group-tracker.ts';
 
 /**
  * Carries out the actions of a plan. Each can be repeated without harm: creations are by name,
  * deletions name the UID, and changes are the same every time. Jobs are started last, and not at all
- * while the Service or a claim that their Pods need could not be made.
+ * while the Service, a claim or the rights that their Pods need could not be made.
  */
 export interface CarryOut {
   readonly client: Client;
@@ -22,6 +24,8 @@ export interface CarryOut {
   readonly deleted: (job: Stored<Job>) => void;
   /** The claim of that name exists now, whoever made it. */
   readonly claimed: (name: string) => void;
+  /** The agents have their rights now. */
+  readonly granted: () => void;
 }
 
 /** An action that failed in a way that the user of the JobSet has to know, for the Event. */
@@ -30,6 +34,7 @@ export interface FailedAction {
     | 'JobCreationFailed'
     | 'HeadlessServiceCreationFailed'
     | 'PVCCreationFailed'
+    | 'AgentRightsFailed'
     | 'FailedResourcePropagation';
   readonly error: unknown;
 }
@@ -69,6 +74,8 @@ async function perform(context: CarryOut, action: Action): Promise<FailedAction 
       return createService(context, action);
     case 'CreateClaim':
       return createClaim(context, action.claim);
+    case 'GrantAgentRights':
+      return grantRights(context, action.rights);
     case 'CreateJob':
       return createJob(context, action.job);
     case 'DeleteJob':
@@ -114,6 +121,19 @@ async function createClaim(
     if (!isReason(error, 'AlreadyExists')) return { reason: 'PVCCreationFailed', error };
   }
   claimed(claim.metadata.name ?? '');
+  return undefined;
+}
+
+async function grantRights(
+  context: CarryOut,
+  rights: AgentRights,
+): Promise<FailedAction | undefined> {
+  try {
+    await grantAgentRights(context, rights);
+  } catch (error) {
+    return { reason: 'AgentRightsFailed', error };
+  }
+  context.granted();
   return undefined;
 }
 

@@ -15,6 +15,8 @@ export class JobSetMemory {
   readonly jobs: ChildJobMemory;
   /** Names of volume claims that are known to exist, though the cache may not show them. */
   readonly claims = new Set<string>();
+  /** Whether this process has made sure that the agents have their rights. */
+  hasAgentRights = false;
 
   constructor(jobs: ChildJobMemory) {
     this.jobs = jobs;

@@ -197,6 +197,7 @@ export class JobSetReconciler {
       jobNamed: (job) => jobs.store.get(`${namespace}/${job}`),
       hasClaim: (claim) =>
         memory.claims.has(claim) || claims.store.get(`${namespace}/${claim}`) !== undefined,
+      hasAgentRights: memory.hasAgentRights,
     };
   }
 
@@ -254,6 +255,9 @@ export class JobSetReconciler {
         wrote: (job) => memory.jobs.wrote(job),
         deleted: (job) => memory.jobs.deleted(job),
         claimed: (claim) => memory.claims.add(claim),
+        granted: () => {
+          memory.hasAgentRights = true;
+        },
       },
       made.actions,
     );

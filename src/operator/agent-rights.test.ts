@@ -1,0 +1,72 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { storedJobSet } from '../../test/fixtures/jobset-objects.ts';
+import { agentRights } from '../jobset/agent-rights.ts';
+import { withDefaults } from '../jobset/defaults.ts';
+import { SERVICE_ACCOUNTS } from '../kube/core.ts';
+import { ROLE_BINDINGS, ROLES } from '../kube/rbac.ts';
+import { apiVersionOf, groupResourceOf, type Resource } from '../kube/resource.ts';
+import { MemoryClient } from '../runtime/memory/memory-client.ts';
+import { grantAgentRights } from './agent-rights.ts';
+
+const JOBSET = storedJobSet({
+  failurePolicy: { restartStrategy: 'InPlaceRestart' },
+  replicatedJobs: [
+    { name: 'w', template: { spec: { template: { spec: { containers: [{ name: 'c' }] } } } } },
+  ],
+});
+const { name, namespace = '', uid } = JOBSET.metadata;
+const RIGHTS = agentRights({ name, namespace, uid }, withDefaults(JOBSET.spec), undefined);
+const AT = { namespace, name: 'train-lockstep-agent' };
+
+let client: MemoryClient;
+beforeEach(() => {
+  client = new MemoryClient();
+});
+
+function grant(): Promise<void> {
+  if (RIGHTS === undefined) throw new Error('an in-place restart has agents');
+  const { signal } = new AbortController();
+  return grantAgentRights({ client, jobSet: JOBSET, signal }, RIGHTS);
+}
+
+describe('granting agents their rights', () => {
+  test('makes the account, the Role and the RoleBinding, and nothing twice', async () => {
+    await grant();
+    expect((await client.get(ROLES, AT)).rules).toEqual(RIGHTS?.role.rules);
+    expect((await client.get(ROLE_BINDINGS, AT)).subjects).toEqual(RIGHTS?.binding.subjects);
+    const before = (await client.get(SERVICE_ACCOUNTS, AT)).metadata;
+    await grant();
+    expect((await client.get(SERVICE_ACCOUNTS, AT)).metadata).toEqual(before);
+  });
+
+  test('lets Pods pull what they could pull as the default account', async () => {
+    await client.create(SERVICE_ACCOUNTS, {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { namespace, name: 'default' },
+      imagePullSecrets: [{ name: 'registry' }],
+    });
+    await grant();
+    const { imagePullSecrets } = await client.get(SERVICE_ACCOUNTS, AT);
+    expect(imagePullSecrets).toEqual([{ name: 'registry' }]);
+  });
+
+  test('mends its own Role when it has changed', async () => {
+    await grant();
+    await client.patch(ROLES, AT, { type: 'merge', patch: { rules: [] } });
+    await client.patch(ROLE_BINDINGS, AT, { type: 'merge', patch: { subjects: [] } });
+    await grant();
+    expect((await client.get(ROLES, AT)).rules).toEqual(RIGHTS?.role.rules);
+    expect((await client.get(ROLE_BINDINGS, AT)).subjects).toEqual(RIGHTS?.binding.subjects);
+  });
+
+  test.each<Resource>([SERVICE_ACCOUNTS, ROLES, ROLE_BINDINGS])(
+    'refuses $kind of that name that somebody else has made',
+    async (of) => {
+      await client.create(of, { apiVersion: apiVersionOf(of), kind: of.kind, metadata: AT });
+      await expect(grant()).rejects.toThrow(
+        `${groupResourceOf(of)} "train-lockstep-agent": it exists and is not controlled by JobSet train`,
+      );
+    },
+  );
+});

@@ -1,0 +1,77 @@
+import type { AgentRights } from '../jobset/agent-rights.ts';
+import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
+import { SERVICE_ACCOUNTS, type ServiceAccount } from '../kube/core.ts';
+import { deepEqual } from '../kube/deep-equal.ts';
+import { controllerOf, type KubeObject, type Stored } from '../kube/meta.ts';
+import { ROLE_BINDINGS, ROLES, type Role, type RoleBinding } from '../kube/rbac.ts';
+import type { Resource } from '../kube/resource.ts';
+import { isReason } from '../kube/status.ts';
+import { conflict } from '../kube/status-errors.ts';
+import type { Client } from '../runtime/client.ts';
+
+/**
+ * Makes the service account, the Role and the RoleBinding of a JobSet's agents, or brings those that
+ * are there up to date. It can be repeated without harm. Rejects if something of that name is of
+ * somebody else: rights are never given to what another has made.
+ */
+export async function grantAgentRights(
+  context: Grant,
+  { serviceAccount, role, binding }: AgentRights,
+): Promise<void> {
+  if (serviceAccount !== undefined) await ensureAccount(context, serviceAccount);
+  await ensure(context, ROLES, role, (found: Role) =>
+    deepEqual(found.rules, role.rules) ? undefined : { ...found, rules: role.rules },
+  );
+  await ensure(context, ROLE_BINDINGS, binding, (found: RoleBinding) =>
+    deepEqual(found.subjects, binding.subjects)
+      ? undefined
+      : { ...found, subjects: binding.subjects },
+  );
+}
+
+interface Grant {
+  readonly client: Client;
+  readonly jobSet: Stored<JobSet>;
+  readonly signal: AbortSignal;
+}
+
+/** Every namespace has it. It is the account of Pods that name none, as those with agents did. */
+const DEFAULT_ACCOUNT = 'default';
+
+/** Images that the Pods could pull without an agent they can pull with it. */
+async function ensureAccount(context: Grant, wanted: ServiceAccount): Promise<void> {
+  const { client, signal } = context;
+  const { namespace = '' } = wanted.metadata;
+  let pullSecrets: Pick<ServiceAccount, 'imagePullSecrets'> = {};
+  try {
+    const at = { namespace, name: DEFAULT_ACCOUNT };
+    const { imagePullSecrets } = await client.get(SERVICE_ACCOUNTS, at, { signal });
+    if (imagePullSecrets !== undefined) pullSecrets = { imagePullSecrets };
+  } catch (error) {
+    if (!isReason(error, 'NotFound')) throw error;
+  }
+  await ensure(context, SERVICE_ACCOUNTS, { ...wanted, ...pullSecrets }, () => undefined);
+}
+
+/** `repaired` says what a found object has to become, or undefined if it may stay as it is. */
+async function ensure<T extends KubeObject>(
+  { client, jobSet, signal }: Grant,
+  of: Resource<T>,
+  wanted: T,
+  repaired: (found: Stored<T>) => T | undefined,
+): Promise<void> {
+  try {
+    await client.create(of, wanted, { signal });
+    return;
+  } catch (error) {
+    if (!isReason(error, 'AlreadyExists')) throw error;
+  }
+  const { namespace = '', name = '' } = wanted.metadata;
+  const found = await client.get(of, { namespace, name }, { signal });
+  if (controllerOf(found.metadata)?.uid !== jobSet.metadata.uid) {
+    const why = `it exists and is not controlled by ${JOBSETS.kind} ${jobSet.metadata.name} (${jobSet.metadata.uid}), whose agents need it`;
+    throw conflict(of, name, why);
+  }
+  const next = repaired(found);
+  if (next !== undefined) await client.update(of, next, { signal });
+}
