@@ -97,11 +97,11 @@ async function startNode(
   portClaims: PortClaims,
 ): Promise<() => Promise<void>> {
   const { random, logger, stateDirectory, clientAuthority } = options;
-  let serveLogs: HttpHandler | undefined;
+  let serveNode: HttpHandler | undefined;
   const listen = (host: string, port: number): Promise<HttpServer> =>
     startHttpServer({
       handler: forApiServer((request) =>
-        serveLogs === undefined ? Promise.resolve(NOT_READY) : serveLogs(request),
+        serveNode === undefined ? Promise.resolve(NOT_READY) : serveNode(request),
       ),
       host,
       port,
@@ -124,7 +124,7 @@ async function startNode(
       volumesDirectory: volumesDirectoryIn(stateDirectory),
       hosts,
     });
-    serveLogs = node.logsHandler;
+    serveNode = node.handler;
     return async () => {
       await node.stop();
       await listener.close();

@@ -1,18 +1,14 @@
 /**
- * A stock kubectl against `lockstep up`: every command that the README promises. Set `KUBECTL` to try
- * another version. Skipped, with the reason printed, where there is none.
+ * A stock kubectl against `lockstep up`: every command that the README promises but those that
+ * stream (`kubectl-exec.test.ts`). Skipped, with the reason printed, where there is none.
  */
-import { execFile, spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hasKubectl, KUBECTL, kubectlOutput } from './kubectl.fixture.ts';
 import { type ClusterUnderTest, outputUntil, startCluster } from './local-cluster.fixture.ts';
-
-const KUBECTL = process.env['KUBECTL'] ?? 'kubectl';
-const hasKubectl = spawnSync(KUBECTL, ['version', '--client']).status === 0;
-if (!hasKubectl)
-  process.stderr.write(`skipped: "${KUBECTL}" is not to be found, so kubectl is not tried\n`);
 
 /**
  * Names the defaults of a replicated Job: the merge patch of `kubectl apply` replaces lists as a whole,
@@ -48,24 +44,13 @@ spec:
                   env: [{ name: GATE, value: GATE_PATH }]
 `;
 
-describe.skipIf(!hasKubectl)('kubectl', () => {
+describe.skipIf(!hasKubectl())('kubectl', () => {
   let cluster: ClusterUnderTest;
   let directory: string;
   let manifest: string;
 
-  /** Standard output of a command that must succeed. */
   function kubectl(...args: readonly string[]): Promise<string> {
-    return new Promise((resolve, reject) => {
-      execFile(
-        KUBECTL,
-        ['--kubeconfig', cluster.kubeconfig, ...args],
-        { timeout: 60_000 },
-        (error, stdout, stderr) =>
-          error === null
-            ? resolve(stdout)
-            : reject(new Error(`kubectl ${args.join(' ')}: ${stderr}`)),
-      );
-    });
+    return kubectlOutput(cluster.kubeconfig, ...args);
   }
 
   beforeAll(async () => {

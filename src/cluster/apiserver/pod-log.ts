@@ -1,9 +1,7 @@
 import { forbiddenField, invalid, invalidValue } from '../../kube/field-error.ts';
-import { isJsonObject } from '../../kube/json-value.ts';
-import type { Node } from '../../kube/node.ts';
 import type { Pod } from '../../kube/pod.ts';
-import { type ApiStatusError, type FieldError, failure } from '../../kube/status.ts';
-import { badRequest, internalError, notFound } from '../../kube/status-errors.ts';
+import type { FieldError } from '../../kube/status.ts';
+import { badRequest, internalError } from '../../kube/status-errors.ts';
 import {
   type HttpResponse,
   type Transport,
@@ -12,6 +10,7 @@ import {
 import { typed } from './api-object.ts';
 import { booleanOption, integerOption } from './list-options.ts';
 import type { OpenStreams } from './open-streams.ts';
+import { containerOf, kubeletOf, refusalOf } from './pod-node.ts';
 import { bytesResponse } from './request.ts';
 import { presentEntry, type ResourceCall } from './resource-call.ts';
 
@@ -23,13 +22,9 @@ export async function podLog(call: ResourceCall): Promise<HttpResponse> {
   const query = logQuery(pod, request.query);
   const { nodeName = '' } = pod.spec;
   if (nodeName === '') return { status: 204, headers: {}, body: new Uint8Array() };
-  const nodes = server.resources.core('nodes');
-  const entry = nodes.collection.get(nodeName);
-  if (entry === undefined) throw notFound(call.of, nodeName);
-  if (server.kubelet === undefined) throw internalError(`there is no way to node ${nodeName}`);
+  const kubelet = kubeletOf(server, nodeName);
   const { namespace = '', name = '' } = pod.metadata;
   const path = `/containerLogs/${namespace}/${name}/${container}${query === '' ? '' : `?${query}`}`;
-  const kubelet = server.kubelet(typed<Node>(entry.object));
   try {
     return await relay(kubelet, path, request.signal, server.streams);
   } catch (error) {
@@ -80,29 +75,6 @@ async function* relayed(
   }
 }
 
-const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container';
-
-/** The container that is asked for, or the only one. */
-function containerOf(pod: Pod, wanted: string): string {
-  const names = (list: readonly { readonly name: string }[] | undefined): readonly string[] =>
-    (list ?? []).map(({ name }) => name);
-  const regular = names(pod.spec.containers);
-  const { name: podName = '' } = pod.metadata;
-  if (wanted !== '') {
-    if ([...regular, ...names(pod.spec.initContainers)].includes(wanted)) return wanted;
-    throw badRequest(`container ${wanted} is not valid for pod ${podName}`);
-  }
-  const [only, ...others] = regular;
-  if (only !== undefined && others.length === 0) return only;
-  const chosen = pod.metadata.annotations?.[DEFAULT_CONTAINER];
-  if (chosen !== undefined && regular.includes(chosen)) return chosen;
-  const init = names(pod.spec.initContainers);
-  const choice = `choose one of: [${regular.join(' ')}]`;
-  const all =
-    init.length === 0 ? choice : `${choice} or one of the init containers: [${init.join(' ')}]`;
-  throw badRequest(`a container name must be specified for pod ${podName}, ${all}`);
-}
-
 /** The options that the node agent understands, checked as `PodLogOptions`. */
 function logQuery(pod: Pod, query: URLSearchParams): string {
   const checked = new URLSearchParams();
@@ -139,40 +111,4 @@ const INTEGER_OPTIONS: readonly (readonly [string, number])[] = [
 
 function atLeast(least: number): string {
   return least === 0 ? 'must be greater than or equal to 0' : 'must be greater than 0';
-}
-
-/** Read of what a node agent says when it refuses. */
-const MAX_REFUSAL_BYTES = 4_096;
-
-async function refusalOf(response: HttpResponse): Promise<ApiStatusError> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  if (response.body instanceof Uint8Array) chunks.push(response.body);
-  else {
-    for await (const chunk of response.body) {
-      chunks.push(chunk);
-      size += chunk.byteLength;
-      if (size >= MAX_REFUSAL_BYTES) break;
-    }
-  }
-  const text = Buffer.concat(chunks).subarray(0, MAX_REFUSAL_BYTES).toString().trim();
-  const message = messageIn(text);
-  switch (response.status) {
-    case 400:
-      return badRequest(message);
-    case 404:
-      return failure('NotFound', message);
-    default:
-      return internalError(message);
-  }
-}
-
-function messageIn(text: string): string {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isJsonObject(value) && typeof value['message'] === 'string') return value['message'];
-  } catch {
-    // Most node agents answer in plain text.
-  }
-  return text;
 }

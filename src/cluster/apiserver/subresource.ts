@@ -3,6 +3,7 @@ import type { HttpResponse } from '../../runtime/ports/transport.ts';
 import { bindPod } from './pod-binding.ts';
 import { evictPod } from './pod-eviction.ts';
 import { podLog } from './pod-log.ts';
+import { attachToPod, execInPod, forwardPorts } from './pod-streams.ts';
 import type { ResourceCall } from './resource-call.ts';
 import { requestToken } from './token-request.ts';
 
@@ -22,6 +23,9 @@ export function subresourceHandler({ of, path }: ResourceCall): SubresourceHandl
 const HANDLERS: Readonly<Record<string, SubresourceHandler>> = {
   'pods/binding': bindPod,
   'pods/eviction': evictPod,
+  'pods/attach': attachToPod,
+  'pods/exec': execInPod,
   'pods/log': podLog,
+  'pods/portforward': forwardPorts,
   'serviceaccounts/token': requestToken,
 };

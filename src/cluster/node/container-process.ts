@@ -4,7 +4,11 @@
  */
 import type { Container } from '../../kube/pod.ts';
 import type { Timer } from '../../runtime/ports/clock.ts';
-import type { ProcessExit, RunningProcess } from '../../runtime/ports/process-runner.ts';
+import type {
+  ProcessExit,
+  ProcessInput,
+  RunningProcess,
+} from '../../runtime/ports/process-runner.ts';
 import { exitCodeOf } from '../../runtime/process-exit.ts';
 import { type Launch, MARKER_VARIABLE } from './container-launch.ts';
 import { ContainerLog } from './container-log.ts';
@@ -16,6 +20,8 @@ export interface ContainerExit {
   /** The termination message; empty if it left none. */
   readonly message: string;
 }
+
+export type OutputListener = (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void;
 
 /** As a kubelet's limits: bytes of a message, and of what stands for it from the log. */
 const MAX_MESSAGE_BYTES = 4096;
@@ -31,6 +37,7 @@ export class ContainerProcess {
   readonly exited: Promise<ContainerExit>;
   readonly #context: NodeContext;
   readonly #process: RunningProcess;
+  readonly #listeners: Set<OutputListener>;
   #hasEnded = false;
   #killTimer: Timer | undefined;
   #killAtMs = Number.POSITIVE_INFINITY;
@@ -45,15 +52,20 @@ export class ContainerProcess {
   ): Promise<ContainerProcess> {
     const { files, clock, processes } = context;
     const log = new ContainerLog(files, clock, `${logDirectory}/${container.name}`, restart);
+    const listeners = new Set<OutputListener>();
     try {
       const { argv, env, cwd } = launch;
       const process = await processes.start({
         argv,
         env,
         cwd,
-        onOutput: (stream, chunk) => log.append(stream, chunk),
+        takesInput: container.stdin,
+        onOutput: (stream, chunk) => {
+          log.append(stream, chunk);
+          for (const listener of listeners) listener(stream, chunk);
+        },
       });
-      return new ContainerProcess(context, container, launch, log, process);
+      return new ContainerProcess(context, container, launch, log, process, listeners);
     } catch (error) {
       log.end();
       throw error;
@@ -66,14 +78,27 @@ export class ContainerProcess {
     launch: Launch,
     log: ContainerLog,
     process: RunningProcess,
+    listeners: Set<OutputListener>,
   ) {
     this.#context = context;
     this.#process = process;
+    this.#listeners = listeners;
     this.launch = launch;
     this.log = log;
     this.containerID = `lockstep://${context.random.uuid().replaceAll('-', '')}`;
     this.startedMs = context.clock.now();
     this.exited = process.exited.then((exit) => this.#afterExit(container, exit));
+  }
+
+  /** What can be written to it, if its container asks for that. */
+  get input(): ProcessInput | undefined {
+    return this.#process.input;
+  }
+
+  /** `listener` gets what the process writes from now on, until the result is called. */
+  listen(listener: OutputListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /** SIGTERM now and SIGKILL after `graceMs`; an earlier end that was asked for stays. */

@@ -85,7 +85,7 @@ function haveRestarted(count: number, ...names: readonly string[]): () => boolea
 }
 
 async function logs(container: string, query = ''): Promise<Buffer> {
-  const response = await agent.logsHandler({
+  const response = await agent.handler({
     method: 'GET',
     path: `/containerLogs/default/p/${container}${query}`,
     headers: {},
@@ -245,7 +245,7 @@ describe('logs', () => {
     await api.run({ containers: [{ name: 'c', image: 'no command' }] });
     await until(() => api.status('c') !== undefined);
     const signal = AbortSignal.timeout(LIMIT_MS);
-    const response = await agent.logsHandler({ method: 'GET', path, headers: {}, signal });
+    const response = await agent.handler({ method: 'GET', path, headers: {}, signal });
     expect(response.status).toBe(status);
     expect(Buffer.from(response.body as Uint8Array).toString()).toContain(text);
   });

@@ -22,6 +22,7 @@ import type { NodeFiles } from './node-files.ts';
 import { type Machine, type NodeRegistration, registerNode } from './node-registration.ts';
 import { PodWorker } from './pod-worker.ts';
 import type { ProbeTransport } from './probe-transport.ts';
+import { isStreaming, streamingHandler } from './streaming/streaming-handler.ts';
 
 export interface NodeAgentOptions {
   readonly name: string;
@@ -39,7 +40,7 @@ export interface NodeAgentOptions {
   /** Hosts files that several nodes share; whoever made them starts and stops them. */
   readonly hosts?: HostsFiles;
   readonly network: NodeNetwork;
-  /** Where `logsHandler` is served at the network's `hostIP`. */
+  /** Where `handler` is served at the network's `hostIP`. */
   readonly kubeletPort: number;
   /** Where Pods reach the API server. */
   readonly apiServer: { readonly host: string; readonly port: number };
@@ -51,8 +52,8 @@ export interface NodeAgentOptions {
 }
 
 export interface NodeAgent {
-  /** Answers what the API server asks a kubelet for: logs of containers. */
-  readonly logsHandler: HttpHandler;
+  /** Answers what the API server asks a kubelet for: logs, commands and ports of containers. */
+  readonly handler: HttpHandler;
   /** Ends the processes of all Pods and removes all but the logs. */
   stop(): Promise<void>;
 }
@@ -76,7 +77,7 @@ export async function startNodeAgent(
 const EVENT_SOURCE = 'kubelet';
 
 class Agent implements NodeAgent {
-  readonly logsHandler: HttpHandler;
+  readonly handler: HttpHandler;
   readonly #options: NodeAgentOptions;
   readonly #context: NodeContext;
   readonly #hosts: HostsFiles;
@@ -111,11 +112,11 @@ class Agent implements NodeAgent {
       fieldSelector: `spec.nodeName=${name}`,
     });
     this.#hosts.join(this.#member);
-    this.logsHandler = containerLogsHandler({
-      files,
-      clock,
-      find: (namespace, pod) => this.#find(namespace, pod),
-    });
+    const find = (namespace: string, pod: string): PodWorker | undefined =>
+      this.#find(namespace, pod);
+    const logs = containerLogsHandler({ files, clock, find });
+    const streams = streamingHandler({ context: this.#context, find });
+    this.handler = (request) => (isStreaming(request) ? streams(request) : logs(request));
   }
 
   async start(signal: AbortSignal): Promise<void> {

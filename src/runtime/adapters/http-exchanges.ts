@@ -6,10 +6,13 @@ import type http from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { type ApiStatusError, failure } from '../../kube/status.ts';
+import { carryBytes } from '../byte-channel.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { HttpHandler, HttpRequest, HttpResponse, Peer } from '../ports/transport.ts';
 import { plainHeaders } from './http-headers.ts';
 import { isComplete, sendResponse } from './http-response.ts';
+import { refuseUpgrade, upgradeHead } from './http-upgrade.ts';
+import { socketChannel } from './socket-channel.ts';
 
 interface ExchangesOptions {
   readonly handler: HttpHandler;
@@ -64,6 +67,42 @@ export class Exchanges {
     }
   }
 
+  /**
+   * A request to leave HTTP. The handler either agrees (101 with a channel), or answers as usual and
+   * the connection ends. `head`: what came after the request.
+   */
+  async upgrade(incoming: http.IncomingMessage, socket: Socket, head: Uint8Array): Promise<void> {
+    const controller = new AbortController();
+    this.#open.add(controller);
+    socket.once('close', () => {
+      this.#open.delete(controller);
+      controller.abort(new Error('the client closed the connection'));
+    });
+    const channel = socketChannel(socket, head);
+    try {
+      const request = this.#headOf(incoming, controller.signal);
+      const response = await this.#answerTo(request);
+      if (response.channel === undefined) {
+        await refuseUpgrade(incoming, socket, response);
+        return;
+      }
+      controller.signal.addEventListener('abort', () => response.channel?.destroy());
+      socket.write(upgradeHead(incoming, response));
+      // No protocol that we speak closes by halves: the end of one direction is the end.
+      await Promise.race([
+        carryBytes(channel, response.channel),
+        carryBytes(response.channel, channel),
+      ]);
+    } catch (error) {
+      this.#logger.warn('a connection that left HTTP broke off', {
+        path: incoming.url,
+        err: error,
+      });
+    } finally {
+      socket.destroySoon();
+    }
+  }
+
   async #answerTo(request: HttpRequest | ApiStatusError): Promise<HttpResponse> {
     if (request instanceof Error) return statusResponse(request);
     try {
@@ -81,6 +120,19 @@ export class Exchanges {
     incoming: http.IncomingMessage,
     signal: AbortSignal,
   ): Promise<HttpRequest | ApiStatusError | undefined> {
+    const head = this.#headOf(incoming, signal);
+    if (head instanceof Error) return head;
+    const body = await bodyOf(incoming, this.#maxBodyBytes);
+    if (body === 'gone') return undefined;
+    if (body === 'too large') {
+      const limit = `limit is ${this.#maxBodyBytes}`;
+      return failure('RequestEntityTooLarge', `Request entity too large: ${limit}`);
+    }
+    return body.byteLength === 0 ? head : { ...head, body };
+  }
+
+  /** The request without its body, or why it is refused. */
+  #headOf(incoming: http.IncomingMessage, signal: AbortSignal): HttpRequest | ApiStatusError {
     const method = METHODS.find((known) => known === incoming.method);
     if (method === undefined) {
       return failure('MethodNotAllowed', `the server does not know the method ${incoming.method}`);
@@ -92,17 +144,10 @@ export class Exchanges {
         `the request target ${incoming.url} is neither a path nor a URL`,
       );
     }
-    const body = await bodyOf(incoming, this.#maxBodyBytes);
-    if (body === 'gone') return undefined;
-    if (body === 'too large') {
-      const limit = `limit is ${this.#maxBodyBytes}`;
-      return failure('RequestEntityTooLarge', `Request entity too large: ${limit}`);
-    }
     return {
       method,
       path,
       headers: plainHeaders(incoming.headers),
-      ...(body.byteLength === 0 ? {} : { body }),
       signal,
       peer: this.#peerOf(incoming.socket),
     };

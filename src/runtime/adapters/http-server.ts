@@ -89,6 +89,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const server = serverOf(options, (request, response) => {
     void exchanges.serve(request, response);
   });
+  server.on('upgrade', (request: http.IncomingMessage, socket: Socket, head: Buffer) => {
+    void exchanges.upgrade(request, socket, head);
+  });
   server.maxConnections = options.maxConnections ?? MAX_CONNECTIONS;
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {

@@ -10,12 +10,14 @@ import type { Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { ClientTls } from '../cluster-access.ts';
 import {
+  type ByteChannel,
   type HttpRequest,
   type HttpResponse,
   type Transport,
   TransportError,
 } from '../ports/transport.ts';
 import { plainHeaders } from './http-headers.ts';
+import { socketChannel } from './socket-channel.ts';
 
 export interface HttpTransportOptions {
   /** `http://` or `https://` URL. A path in it is put before the path of every request. */
@@ -88,13 +90,16 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
           method: request.method,
           path: prefix + request.path,
           headers: headersOf(request),
-          agent: isLongRunning(request.path) ? longRunning : short,
+          agent: isLongRunning(request) ? longRunning : short,
           maxHeaderSize: MAX_HEAD_BYTES,
         });
-        const response = await headOf(message, request, limits, base.host);
+        const { response, channel } = await headOf(message, request, limits, base.host);
+        const status = response.statusCode ?? 0;
+        const headers = plainHeaders(response.headers);
+        if (channel !== undefined) return { status, headers, body: new Uint8Array(), channel };
         return {
-          status: response.statusCode ?? 0,
-          headers: plainHeaders(response.headers),
+          status,
+          headers,
           body: bodyOf(response, message, request.signal, limits, base.host),
         };
       } finally {
@@ -109,9 +114,12 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
   };
 }
 
-/** As an API server tells them by its `--long-running-request` expression: watches and followed logs. */
-function isLongRunning(path: string): boolean {
-  return /[?&](watch|follow)=(true|1)(&|$)/.test(path);
+/**
+ * As an API server tells them by its `--long-running-request` expression: watches, followed logs and
+ * connections that leave HTTP.
+ */
+function isLongRunning({ path, headers }: HttpRequest): boolean {
+  return /[?&](watch|follow)=(true|1)(&|$)/.test(path) || headers['upgrade'] !== undefined;
 }
 
 interface Base {
@@ -190,13 +198,19 @@ interface Limits {
   readonly idleMs: number | undefined;
 }
 
+interface ResponseHead {
+  readonly response: http.IncomingMessage;
+  /** The connection has left HTTP. */
+  readonly channel?: ByteChannel;
+}
+
 /** Sends the message and waits for the head of the answer. */
 function headOf(
   message: http.ClientRequest,
   request: HttpRequest,
   limits: Limits,
   host: string,
-): Promise<http.IncomingMessage> {
+): Promise<ResponseHead> {
   return new Promise((resolve, reject) => {
     const fail = (code: string, what: string) => (): void => {
       message.destroy(new TransportError(`${host}: ${what}`, { code }));
@@ -222,7 +236,14 @@ function headOf(
     });
     message.once('response', (response) => {
       settle();
-      resolve(response);
+      resolve({ response });
+    });
+    message.once('upgrade', (response, socket, head) => {
+      settle();
+      const channel = socketChannel(socket, head);
+      request.signal.addEventListener('abort', () => channel.destroy(), { once: true });
+      if (request.signal.aborted) channel.destroy();
+      resolve({ response, channel });
     });
     // It stays for the life of the message: an error after the head reaches the body's reader.
     message.on('error', (error) => {

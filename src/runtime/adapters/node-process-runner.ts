@@ -1,8 +1,10 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
+import type { Writable } from 'node:stream';
 import {
   type ProcessCommand,
   type ProcessExit,
+  type ProcessInput,
   type ProcessRunner,
   type ProcessSignal,
   ProcessStartError,
@@ -40,14 +42,34 @@ async function start(command: ProcessCommand): Promise<RunningProcess> {
       onOutput('stderr', chunk);
     });
   }
-  return { pid, exited: output.exited, signalGroup: groupSignaller(pid) };
+  return {
+    pid,
+    exited: output.exited,
+    signalGroup: groupSignaller(pid),
+    ...(child.stdin === null ? {} : { input: inputOf(child.stdin) }),
+    holdOutput: (until) => output.hold(until),
+  };
+}
+
+function inputOf(stdin: Writable): ProcessInput {
+  // A process may end, or close its input, with something unread in it.
+  stdin.on('error', () => undefined);
+  return {
+    write: (chunk) =>
+      new Promise((resolve) => {
+        if (stdin.destroyed || stdin.writableEnded) resolve();
+        else stdin.write(chunk, () => resolve());
+      }),
+    end: () => void stdin.end(),
+  };
 }
 
 /** Resolves once the program runs. The output must be read from then on, in the same turn. */
 function spawned(command: ProcessCommand): Promise<ChildProcess> {
   const [program, ...args] = command.argv;
   const output = command.onOutput === undefined ? 'inherit' : 'pipe';
-  const stdio: StdioOptions = ['ignore', output, output];
+  const input = command.takesInput === true ? 'pipe' : 'ignore';
+  const stdio: StdioOptions = [input, output, output];
   return new Promise((resolve, reject) => {
     const fail = (cause: unknown): void => reject(startError(command, cause));
     try {
@@ -97,10 +119,14 @@ function isDirectory(path: string): boolean {
 /** Resolves `exited` after the process ended and what it wrote was handed over. */
 class OutputWatch {
   readonly exited: Promise<ProcessExit>;
+  readonly #child: ChildProcess;
+  /** How many reasons there are to deliver nothing now. */
+  #holds = 0;
   #isQuiet = true;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(child: ChildProcess) {
+    this.#child = child;
     this.exited = new Promise((resolve) => {
       child.once('exit', (code, signal) => {
         const end = (): void => {
@@ -121,6 +147,20 @@ class OutputWatch {
     this.#isQuiet = false;
   }
 
+  hold(until: Promise<unknown>): void {
+    const { stdout, stderr } = this.#child;
+    this.#holds++;
+    stdout?.pause();
+    stderr?.pause();
+    const resume = (): void => {
+      if (--this.#holds > 0) return;
+      this.received();
+      stdout?.resume();
+      stderr?.resume();
+    };
+    until.then(resume, resume);
+  }
+
   /**
    * A descendant may keep the pipe open for ever, so silence counts as its end. Time alone is no
    * silence: the pipe is polled once more, in case this process itself was held up.
@@ -128,7 +168,8 @@ class OutputWatch {
   #whenQuiet(deadline: number, done: () => void): void {
     this.#isQuiet = true;
     const look = (): void => {
-      if (this.#isQuiet || performance.now() > deadline) done();
+      if (this.#holds > 0) this.#whenQuiet(performance.now() + OUTPUT_LIMIT_MS, done);
+      else if (this.#isQuiet || performance.now() > deadline) done();
       else this.#whenQuiet(deadline, done);
     };
     this.#timer = setTimeout(() => setImmediate(look), OUTPUT_PAUSE_MS);

@@ -1,6 +1,7 @@
 import {
   type ProcessCommand,
   type ProcessExit,
+  type ProcessInput,
   type ProcessRunner,
   type ProcessSignal,
   ProcessStartError,
@@ -50,6 +51,8 @@ export class MemoryProcessRunner implements ProcessRunner {
       signalGroup: (signal) => {
         for (const member of leader.group.slice()) member.receive(signal);
       },
+      ...(command.takesInput === true ? { input: leader.input } : {}),
+      holdOutput: () => undefined,
     };
   }
 
@@ -77,6 +80,21 @@ export class FakeProcess {
   readonly exited: Promise<ProcessExit>;
   /** Every signal that reached it while it ran. */
   readonly signals: ProcessSignal[] = [];
+  /** Everything that was written to its standard input. */
+  inputText = '';
+  isInputEnded = false;
+  readonly input: ProcessInput = {
+    write: async (chunk) => {
+      this.inputText += new TextDecoder().decode(chunk);
+      this.onInput();
+    },
+    end: () => {
+      this.isInputEnded = true;
+      this.onInput();
+    },
+  };
+  /** Called after each change of `inputText` and `isInputEnded`. */
+  onInput: () => void = () => undefined;
   readonly #fork: (isGroupLeft: boolean) => FakeProcess;
   #onSignal: ((signal: ProcessSignal) => void) | undefined;
   #resolve: (exit: ProcessExit) => void = () => undefined;

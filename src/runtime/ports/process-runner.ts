@@ -20,6 +20,8 @@ export interface ProcessCommand {
   readonly cwd: string;
   /** Receives output in arrival order; without it the process writes to the parent's own streams. */
   readonly onOutput?: ((stream: 'stdout' | 'stderr', chunk: Uint8Array) => void) | undefined;
+  /** Whether the process reads what `RunningProcess.input` is given; by default it reads nothing. */
+  readonly takesInput?: boolean | undefined;
 }
 
 export interface RunningProcess {
@@ -28,6 +30,17 @@ export interface RunningProcess {
   readonly exited: Promise<ProcessExit>;
   /** Signals the whole group; harmless when it is gone. */
   signalGroup(signal: ProcessSignal): void;
+  /** Present where the command asked for it. */
+  readonly input?: ProcessInput | undefined;
+  /** Delivers no output until `until` has settled; a process that goes on writing is held back. */
+  holdOutput(until: Promise<unknown>): void;
+}
+
+/** Standard input of a process. Of no effect once the process has closed it. */
+export interface ProcessInput {
+  /** Resolves once more may be written. Never rejects. */
+  write(chunk: Uint8Array): Promise<void>;
+  end(): void;
 }
 
 /** Exactly one of the two is set. */

@@ -34,6 +34,23 @@ export interface HttpResponse {
   readonly headers: Readonly<Record<string, string>>;
   /** Whole, or a stream (watch, logs). A stream ends by finishing, and fails by throwing. */
   readonly body: Uint8Array | AsyncIterable<Uint8Array>;
+  /** With status 101 and no other: what the connection has become, for whoever asked. */
+  readonly channel?: ByteChannel | undefined;
+}
+
+/** Bytes both ways, seen from one side: a connection after `101 Switching Protocols`, or a socket. */
+export interface ByteChannel {
+  /**
+   * What the other side sends, read once. Ends when that has said all, throws when it broke off, and
+   * holds the other side back while nobody reads.
+   */
+  readonly incoming: AsyncIterable<Uint8Array>;
+  /** Resolves once more may be written, at once where this channel has ended. Never rejects. */
+  write(chunk: Uint8Array): Promise<void>;
+  /** This side has said all. */
+  end(): void;
+  /** Breaks off both directions. */
+  destroy(): void;
 }
 
 export interface Transport {

@@ -18,13 +18,16 @@ export const POD_KIND: BuiltInKind = {
   categories: ['all'],
   hasStatus: true,
   subresources: [
+    { name: 'attach', kind: optionsKind('PodAttachOptions'), verbs: ['create', 'get'] },
     { name: 'binding', kind: { group: '', version: 'v1', kind: 'Binding' }, verbs: ['create'] },
     {
       name: 'eviction',
       kind: { group: 'policy', version: 'v1', kind: 'Eviction' },
       verbs: ['create'],
     },
+    { name: 'exec', kind: optionsKind('PodExecOptions'), verbs: ['create', 'get'] },
     { name: 'log', verbs: ['get'] },
+    { name: 'portforward', kind: optionsKind('PodPortForwardOptions'), verbs: ['create', 'get'] },
   ],
   fieldLabels: {
     'spec.nodeName': (pod) => textAt(pod, 'spec', 'nodeName'),
@@ -64,6 +67,11 @@ export const POD_KIND: BuiltInKind = {
     },
   },
 };
+
+/** What a connection to a Pod is asked for with. */
+function optionsKind(kind: string) {
+  return { group: '', version: 'v1', kind };
+}
 
 /** A node reports what happens to a Pod; it may not give it to somebody else. */
 function withOwners(pod: ApiObject, old: ApiObject): ApiObject {

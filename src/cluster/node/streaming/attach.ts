@@ -1,0 +1,52 @@
+/** `kubectl attach`: the streams of a container's own process, as long as it runs. */
+import { endsWithin } from '../../../runtime/deadline.ts';
+import type { ContainerProcess } from '../container-process.ts';
+import type { NodeContext } from '../node-context.ts';
+import type { RemoteStreams } from './remote-streams.ts';
+
+/** Output that a client has not taken yet; one that is further behind is let go, the process not. */
+const MAX_BEHIND_BYTES = 4 * 1024 * 1024;
+/** For the client to take the rest after the end of the container. */
+const LAST_OUTPUT_TIMEOUT_MS = 10_000;
+
+/** Resolves when the container's process has ended or the client has gone. Never rejects. */
+export async function attach(
+  context: NodeContext,
+  process: ContainerProcess,
+  streams: RemoteStreams,
+  options: { readonly closesStdin: boolean; readonly signal: AbortSignal },
+): Promise<void> {
+  let behindBytes = 0;
+  let sent: Promise<void> = Promise.resolve();
+  let isOver = false;
+  const detach = process.listen((stream, chunk) => {
+    if (isOver) return;
+    behindBytes += chunk.byteLength;
+    if (behindBytes > MAX_BEHIND_BYTES) {
+      isOver = true;
+      const message = 'the client takes the output too slowly';
+      void streams.finish({ type: 'failed', message });
+      return;
+    }
+    sent = sent.then(async () => {
+      await streams.send(stream, chunk);
+      behindBytes -= chunk.byteLength;
+    });
+  });
+  const leave = (): void => {
+    isOver = true;
+    detach();
+  };
+  options.signal.addEventListener('abort', leave, { once: true });
+  void process.exited.then(async () => {
+    await endsWithin(context.clock, LAST_OUTPUT_TIMEOUT_MS, sent);
+    // The container's exit code is its status's affair, not the attachment's.
+    if (!isOver) await streams.finish({ type: 'exited', exitCode: 0 });
+  });
+  for await (const event of streams.events) {
+    if (event.type === 'stdin') await process.input?.write(event.chunk);
+    else if (event.type === 'stdin-end' && options.closesStdin) process.input?.end();
+  }
+  leave();
+  if (options.closesStdin) process.input?.end();
+}

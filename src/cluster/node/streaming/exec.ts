@@ -1,0 +1,123 @@
+/** `kubectl exec`: a command beside a running container, in its environment and directory. */
+import {
+  type ProcessCommand,
+  ProcessStartError,
+  type RunningProcess,
+} from '../../../runtime/ports/process-runner.ts';
+import { exitCodeOf } from '../../../runtime/process-exit.ts';
+import type { Launch } from '../container-launch.ts';
+import type { NodeContext } from '../node-context.ts';
+import type { RemoteStreams, StreamOptions } from './remote-streams.ts';
+import { hasTerminals, NO_TERMINAL, onTerminal, resizeTerminal } from './terminal.ts';
+
+export interface ExecRequest {
+  readonly command: readonly [string, ...string[]];
+  readonly options: StreamOptions;
+  readonly launch: Launch;
+  /** Of the container's run; for the name of the terminal. */
+  readonly temporaryDirectory: string;
+  /** Aborts when the client has gone. */
+  readonly signal: AbortSignal;
+}
+
+/** By it the processes of one exec are found; they have the container's mark too. */
+const EXEC_VARIABLE = 'LOCKSTEP_EXEC';
+/** From the hang-up to the kill, when the client has gone. */
+const HANG_UP_GRACE_MS = 1_000;
+
+/** Runs the command until it ends or the client goes; then nothing of it is left. Never rejects. */
+export async function exec(
+  context: NodeContext,
+  request: ExecRequest,
+  streams: RemoteStreams,
+): Promise<void> {
+  const { options, launch } = request;
+  const id = context.random.uuid();
+  const nameFile = `${request.temporaryDirectory}/.terminal-${id}`;
+  const env = { ...launch.env, [EXEC_VARIABLE]: id, ...(options.tty ? { TERM: 'xterm' } : {}) };
+  const place = { env, cwd: launch.cwd };
+  if (options.tty && !(await hasTerminals(context.processes, place))) {
+    await streams.finish({ type: 'failed', message: NO_TERMINAL });
+    return;
+  }
+  const argv = options.tty ? onTerminal(request.command, nameFile) : request.command;
+  const session = new Session(context, streams);
+  // A terminal hangs up when its input ends, also where nobody types.
+  const takesInput = options.input || options.tty;
+  const process = await session.start({ ...place, argv, takesInput });
+  if (process === undefined) return;
+  let resizing: Promise<void> = Promise.resolve();
+  const abandon = (): void => session.abandon(process);
+  request.signal.addEventListener('abort', abandon, { once: true });
+  const followed = session.follow(process, (size) => {
+    resizing = resizing.then(() => resizeTerminal(context.processes, place, nameFile, size));
+  });
+  const exit = await process.exited;
+  await session.finish({ type: 'exited', exitCode: exitCodeOf(exit) });
+  await followed;
+  if (session.wasAbandoned) await context.processes.killByEnvironment(EXEC_VARIABLE, id);
+  await resizing;
+  if (options.tty) await context.files.remove(nameFile);
+}
+
+/** One command and one client. */
+class Session {
+  wasAbandoned = false;
+  readonly #context: NodeContext;
+  readonly #streams: RemoteStreams;
+  #sent: Promise<void> = Promise.resolve();
+  #hasEnded = false;
+
+  constructor(context: NodeContext, streams: RemoteStreams) {
+    this.#context = context;
+    this.#streams = streams;
+  }
+
+  /** Undefined if the command cannot be executed; the client has been told. */
+  async start(command: ProcessCommand): Promise<RunningProcess | undefined> {
+    let process: RunningProcess | undefined;
+    try {
+      process = await this.#context.processes.start({
+        ...command,
+        onOutput: (stream, chunk) => {
+          this.#sent = this.#sent.then(() => this.#streams.send(stream, chunk));
+          process?.holdOutput(this.#sent);
+        },
+      });
+      return process;
+    } catch (error) {
+      if (!(error instanceof ProcessStartError)) throw error;
+      const message = `error executing command in container: ${error.message}`;
+      await this.#streams.finish({ type: 'failed', message });
+      return undefined;
+    }
+  }
+
+  /** Hands on what the client sends; a client that goes ends the command. */
+  async follow(
+    process: RunningProcess,
+    onResize: (size: { readonly rows: number; readonly columns: number }) => void,
+  ): Promise<void> {
+    for await (const event of this.#streams.events) {
+      if (event.type === 'stdin') await process.input?.write(event.chunk);
+      else if (event.type === 'stdin-end') process.input?.end();
+      else onResize(event);
+    }
+    this.abandon(process);
+  }
+
+  abandon(process: RunningProcess): void {
+    if (this.#hasEnded || this.wasAbandoned) return;
+    this.wasAbandoned = true;
+    process.signalGroup('SIGHUP');
+    this.#context.clock.setTimer(HANG_UP_GRACE_MS, () => {
+      if (!this.#hasEnded) process.signalGroup('SIGKILL');
+    });
+  }
+
+  async finish(outcome: { readonly type: 'exited'; readonly exitCode: number }): Promise<void> {
+    this.#hasEnded = true;
+    await this.#sent;
+    await this.#streams.finish(outcome);
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * A terminal for a command, without code that is compiled for each system: `script` of util-linux
+ * runs the command on a pseudo-terminal of its own, and `stty` sets that one's size.
+ */
+import type { ProcessRunner } from '../../../runtime/ports/process-runner.ts';
+
+export interface Place {
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+}
+
+export const NO_TERMINAL =
+  'this node has no "script" of util-linux, so it can give no terminal: leave out -t';
+
+/** Whether this machine has what a terminal takes. */
+export async function hasTerminals(processes: ProcessRunner, place: Place): Promise<boolean> {
+  let output = '';
+  try {
+    const process = await processes.start({
+      argv: ['script', '--version'],
+      ...place,
+      onOutput: (_stream, chunk) => {
+        output += new TextDecoder().decode(chunk);
+      },
+    });
+    await process.exited;
+  } catch {
+    return false;
+  }
+  return output.includes('util-linux');
+}
+
+/** The command on a terminal whose name is written into `nameFile`. */
+export function onTerminal(
+  argv: readonly string[],
+  nameFile: string,
+): readonly [string, ...string[]] {
+  const command = `tty > ${quoted(nameFile)}; exec ${argv.map(quoted).join(' ')}`;
+  return ['script', '--quiet', '--return', '--flush', '--command', command, '/dev/null'];
+}
+
+/** Tells the terminal its size. Never rejects: a size that cannot be set is not worth a session. */
+export async function resizeTerminal(
+  processes: ProcessRunner,
+  place: Place,
+  nameFile: string,
+  size: { readonly rows: number; readonly columns: number },
+): Promise<void> {
+  // The first size may come before there is a terminal.
+  const wait = `i=0; while [ ! -s "$0" ] && [ $i -lt ${NAME_ATTEMPTS} ]; do i=$((i+1)); sleep 0.05; done`;
+  const set = `stty -F "$(cat "$0")" rows ${size.rows} cols ${size.columns}`;
+  try {
+    const process = await processes.start({
+      argv: ['sh', '-c', `${wait}; ${set}`, nameFile],
+      ...place,
+      onOutput: () => undefined,
+    });
+    await process.exited;
+  } catch {
+    // There is no shell on this machine; the terminal keeps its size.
+  }
+}
+
+/** Of 50 ms: two seconds. */
+const NAME_ATTEMPTS = 40;
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}

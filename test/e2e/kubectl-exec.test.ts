@@ -1,0 +1,135 @@
+/**
+ * What a stock kubectl streams: commands in a container, its own streams and its ports. Skipped, with
+ * the reason printed, where there is no kubectl.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  hasKubectl,
+  KUBECTL,
+  type KubectlResult,
+  kubectlOutput,
+  runKubectl,
+} from './kubectl.fixture.ts';
+import { type ClusterUnderTest, outputUntil, startCluster } from './local-cluster.fixture.ts';
+
+const POD = `
+apiVersion: v1
+kind: Pod
+metadata: { name: a }
+spec:
+  restartPolicy: Never
+  terminationGracePeriodSeconds: 1
+  containers:
+    - name: worker
+      image: sh
+      env: [{ name: COLOUR, value: blue }]
+      command: [sh, -c, "while :; do echo tick; sleep 0.2; done"]
+    - name: reader
+      image: sh
+      stdin: true
+      command: [sh, -c, "while read line; do echo got $line; done; sleep 1000"]
+`;
+
+const hasTerminal = spawnSync('script', ['--version']).stdout?.includes('util-linux') ?? false;
+
+describe.skipIf(!hasKubectl())('kubectl', () => {
+  let cluster: ClusterUnderTest;
+
+  beforeAll(async () => {
+    cluster = await startCluster();
+    const manifest = join(cluster.shared, 'pod.yaml');
+    writeFileSync(manifest, POD);
+    await kubectlOutput(cluster.kubeconfig, 'create', '-f', manifest);
+    await kubectlOutput(cluster.kubeconfig, 'wait', '--for=condition=Ready', 'pod/a');
+  });
+
+  afterAll(() => cluster.stop());
+
+  function exec(args: readonly string[], input?: string): Promise<KubectlResult> {
+    return runKubectl(cluster.kubeconfig, ['exec', ...args], input);
+  }
+
+  it('runs a command in a container and ends with its exit code', async () => {
+    const script = 'echo "$COLOUR $HOSTNAME"; echo wrong >&2; exit 3';
+    const result = await exec(['a', '-c', 'worker', '--', 'sh', '-c', script]);
+    expect(result).toMatchObject({ exitCode: 3, stdout: 'blue a\n' });
+    expect(result.stderr).toContain('wrong\n');
+    expect(result.stderr).toContain('command terminated with exit code 3');
+  });
+
+  it('hands over what it reads, whole, and the end of it', async () => {
+    const input = Array.from({ length: 200_000 }, (_, i) => `line ${i}\n`).join('');
+    const result = await exec(['-i', 'a', '-c', 'worker', '--', 'cat'], input);
+    expect(result.exitCode).toBe(0);
+    expect(result.stdout === input).toBe(true);
+  });
+
+  it('is told why a command cannot be run', async () => {
+    const missing = await exec(['a', '-c', 'worker', '--', 'no-such-program']);
+    expect(missing.exitCode).toBe(1);
+    expect(missing.stderr).toContain('executable file not found in PATH');
+    const nobody = await exec(['a', '-c', 'nobody', '--', 'true']);
+    expect(nobody.stderr).toContain('container nobody is not valid for pod a');
+    const unnamed = await exec(['nobody', '--', 'true']);
+    expect(unnamed.stderr).toContain('pods "nobody" not found');
+  });
+
+  it.skipIf(!hasTerminal)('gives a terminal of the size of its own', async () => {
+    const inner = `${KUBECTL} --kubeconfig ${cluster.kubeconfig} exec -it a -c worker --`;
+    const outer = `stty rows 31 cols 97; ${inner} sh -c 'sleep 1; tty; stty size; exit 5'`;
+    const terminal = spawnSync('script', ['-qec', outer, '/dev/null'], { encoding: 'utf8' });
+    expect(terminal.stdout).toMatch(/\/dev\/pts\/\d+\r?\n31 97\r?\n/);
+    expect(terminal.status).toBe(5);
+  });
+
+  it.skipIf(process.platform !== 'linux')(
+    'takes the command with it when it is ended',
+    async () => {
+      const mark = `lockstep-e2e-${process.pid}`;
+      const script = `echo up; sleep 1000 & sleep 1000; : ${mark}`;
+      const args = ['--kubeconfig', cluster.kubeconfig, 'exec', 'a', '-c', 'worker'];
+      const child = spawn(KUBECTL, [...args, '--', 'sh', '-c', script]);
+      await outputUntil(child, 'up');
+      expect(processesWith(`: ${mark}`)).not.toEqual([]);
+      child.kill('SIGKILL');
+      await expect.poll(() => processesWith(`: ${mark}`), { timeout: 20_000 }).toEqual([]);
+    },
+  );
+
+  it('attaches to what a container writes and reads', async () => {
+    const args = ['--kubeconfig', cluster.kubeconfig, 'attach', 'a'];
+    const listener = spawn(KUBECTL, [...args, '-c', 'worker']);
+    await outputUntil(listener, 'tick');
+    listener.kill();
+    const talker = spawn(KUBECTL, [...args, '-i', '-c', 'reader']);
+    talker.stdin.write('something\n');
+    await outputUntil(talker, 'got something');
+    talker.kill();
+  });
+
+  it('copies a file there and back', async () => {
+    const file = join(cluster.shared, 'file.txt');
+    writeFileSync(file, 'copied\n');
+    await kubectlOutput(cluster.kubeconfig, 'cp', file, 'a:there.txt', '-c', 'worker');
+    const back = join(cluster.shared, 'back.txt');
+    await kubectlOutput(cluster.kubeconfig, 'cp', 'a:there.txt', back, '-c', 'worker');
+    expect(readFileSync(back, 'utf8')).toBe('copied\n');
+  });
+});
+
+/** Command lines of this machine's processes that contain the text. */
+function processesWith(text: string): readonly string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+        return line.includes(text) && !line.includes(KUBECTL) ? [line] : [];
+      } catch {
+        return [];
+      }
+    });
+}
