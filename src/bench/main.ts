@@ -3,12 +3,14 @@
  * only the benchmarks whose name contains it. Figures are shown, never asserted: the machine decides.
  */
 import { setMaxListeners } from 'node:events';
+import { benchAdmission } from './admission.ts';
 import { benchApiServer } from './api-server.ts';
 import { benchGroupRestart } from './group-restart.ts';
 import { benchPlan } from './plan.ts';
 import { type Row, renderRow } from './table.ts';
 
 const BENCHMARKS = {
+  admission: benchAdmission,
   'api-server': benchApiServer,
   'group-restart': benchGroupRestart,
   plan: benchPlan,

@@ -22,10 +22,9 @@ import { MemoryStorage } from '../runtime/memory/memory-storage.ts';
 import { handlerTransport } from '../runtime/memory/memory-transport.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
+import { jobSetOf, NAME, NAMESPACE } from './large-jobset.ts';
 import { median, type Row } from './table.ts';
 
-const NAMESPACE = 'default';
-const NAME = 'bench';
 const CREATED = '2026-01-01T00:00:00Z';
 const ROUNDS = 15;
 const WARM_UP_ROUNDS = 5;
@@ -63,22 +62,6 @@ function timed(benchmark: string, work: () => unknown): Row {
   }
   const [min, max] = [Math.min(...times), Math.max(...times)];
   return { benchmark, unit: 'ms', median: median(times), min, max };
-}
-
-function jobSetOf(replicatedJobs: number, replicas: number): JobSet {
-  const template = { spec: { containers: [{ name: 'worker', image: 'none' }] } };
-  return {
-    apiVersion: `${JOBSETS.group}/${JOBSETS.version}`,
-    kind: JOBSETS.kind,
-    metadata: { name: NAME, namespace: NAMESPACE },
-    spec: {
-      replicatedJobs: Array.from({ length: replicatedJobs }, (_, i) => ({
-        name: `w${i}`,
-        replicas,
-        template: { spec: { parallelism: 1, completions: 1, template } },
-      })),
-    },
-  };
 }
 
 function stored<T extends JobSet | Job>(object: T): Stored<T> {

@@ -1,0 +1,93 @@
+/**
+ * What it takes to admit a JobSet of many ReplicatedJobs: each webhook from the bytes of a review to
+ * those of its answer, and the API server's own part, mostly the definition's schema and rules.
+ */
+import { createApiServer } from '../cluster/apiserver/api-server.ts';
+import { JOBSET_CRD } from '../jobset/crd.ts';
+import { DEFAULT_FEATURE_GATES } from '../jobset/feature-gates.ts';
+import { JOBSETS } from '../jobset/jobset.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '../kube/custom-resource-definition.ts';
+import { admissionEndpoint } from '../operator/webhooks/admission-endpoint.ts';
+import { jobSetMutator, jobSetValidator } from '../operator/webhooks/jobset-webhooks.ts';
+import { nodeClock } from '../runtime/adapters/node-clock.ts';
+import { systemRandom } from '../runtime/adapters/system-random.ts';
+import { createClient } from '../runtime/http-client.ts';
+import { MemoryClient } from '../runtime/memory/memory-client.ts';
+import { MemoryStorage } from '../runtime/memory/memory-storage.ts';
+import { handlerTransport } from '../runtime/memory/memory-transport.ts';
+import { SILENT } from '../runtime/ports/logger.ts';
+import { jobSetOf, NAME, NAMESPACE } from './large-jobset.ts';
+import { median, percentile, type Row } from './table.ts';
+
+const REPLICATED_JOBS = 100;
+const ROUNDS = 300;
+const WARM_UP_ROUNDS = 100;
+
+const PORTS = { clock: nodeClock, random: systemRandom, logger: SILENT };
+const JOB_SET = jobSetOf(REPLICATED_JOBS, 1);
+
+export async function benchAdmission(report: (row: Row) => void): Promise<void> {
+  const handlers = new Map([
+    ['/mutate', jobSetMutator(DEFAULT_FEATURE_GATES)],
+    ['/validate', jobSetValidator(new MemoryClient(), DEFAULT_FEATURE_GATES)],
+  ]);
+  const endpoint = admissionEndpoint({ ...PORTS, handlers });
+  const of = `${REPLICATED_JOBS} ReplicatedJobs`;
+  for (const path of handlers.keys()) {
+    const work = async (): Promise<void> => {
+      const { signal } = new AbortController();
+      const headers = { 'content-type': 'application/json' };
+      const { status } = await endpoint({ method: 'POST', path, headers, body: REVIEW, signal });
+      if (status !== 200) throw new Error(`${path} answered ${status}`);
+    };
+    report(await timed(`Admission: ${path.slice(1)} ${of}`, work));
+  }
+  report(await benchServer(`Admission: create ${of}, no webhook`));
+}
+
+const REVIEW = Buffer.from(
+  JSON.stringify({
+    apiVersion: 'admission.k8s.io/v1',
+    kind: 'AdmissionReview',
+    request: {
+      uid: 'u',
+      operation: 'CREATE',
+      kind: { group: JOBSETS.group, version: JOBSETS.version, kind: JOBSETS.kind },
+      resource: { group: JOBSETS.group, version: JOBSETS.version, resource: JOBSETS.plural },
+      namespace: NAMESPACE,
+      name: JOB_SET.metadata.name,
+      userInfo: { username: 'bench' },
+      object: JOB_SET,
+    },
+  }),
+);
+
+async function benchServer(benchmark: string): Promise<Row> {
+  const server = createApiServer({ ...PORTS, storage: new MemoryStorage() });
+  await server.start();
+  const client = createClient({
+    ...PORTS,
+    transport: handlerTransport(server.handler, {
+      address: '127.0.0.1',
+      certificate: { commonName: 'bench', organizations: ['system:masters'] },
+    }),
+    userAgent: 'lockstep-bench',
+  });
+  await client.create(CUSTOM_RESOURCE_DEFINITIONS, JOBSET_CRD);
+  const jobSet = { ...JOB_SET, metadata: { namespace: NAMESPACE, generateName: `${NAME}-` } };
+  const row = await timed(benchmark, () => client.create(JOBSETS, jobSet));
+  await server.close();
+  return row;
+}
+
+async function timed(benchmark: string, work: () => Promise<unknown>): Promise<Row> {
+  const times: number[] = [];
+  for (let round = 0; round < WARM_UP_ROUNDS + ROUNDS; round++) {
+    const startMs = performance.now();
+    await work();
+    if (round >= WARM_UP_ROUNDS) times.push(performance.now() - startMs);
+  }
+  const [min, max] = [Math.min(...times), Math.max(...times)];
+  const notes = `99th percentile ${percentile(times, 99).toFixed(1)} ms`;
+  return { benchmark, unit: 'ms', median: median(times), min, max, notes };
+}

@@ -1,0 +1,21 @@
+import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
+
+export const NAMESPACE = 'default';
+export const NAME = 'bench';
+
+/** Says no more than it must. */
+export function jobSetOf(replicatedJobs: number, replicas: number): JobSet {
+  const template = { spec: { containers: [{ name: 'worker', image: 'none' }] } };
+  return {
+    apiVersion: `${JOBSETS.group}/${JOBSETS.version}`,
+    kind: JOBSETS.kind,
+    metadata: { name: NAME, namespace: NAMESPACE },
+    spec: {
+      replicatedJobs: Array.from({ length: replicatedJobs }, (_, i) => ({
+        name: `w${i}`,
+        replicas,
+        template: { spec: { parallelism: 1, completions: 1, template } },
+      })),
+    },
+  };
+}
