@@ -1,0 +1,147 @@
+/** Operators that die or are deposed in the middle of a restart: workers run on, nothing is lost. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { WorkerGroup } from '../../src/bench/worker-group.ts';
+import { LEASES, type Lease } from '../../src/kube/lease.ts';
+import type { HttpRequest } from '../../src/runtime/ports/transport.ts';
+import { type ApiProxy, FAIR } from './api-proxy.fixture.ts';
+import {
+  ClusterInBadWeather,
+  isAlive,
+  OPERATOR,
+  type OperatorProcess,
+  until,
+} from './bad-weather.fixture.ts';
+
+const cluster = new ClusterInBadWeather();
+beforeAll(() => cluster.start());
+afterAll(() => cluster.stop());
+
+/** The epochs after a status write; undefined for other requests. */
+function epochsIn({ method, path, body }: HttpRequest): string | undefined {
+  if (method !== 'PUT' || !/\/jobsets\/[^/]+\/status$/.test(path)) return undefined;
+  const { status } = JSON.parse(Buffer.from(body ?? []).toString()) as {
+    readonly status: WorkerGroup['status'];
+  };
+  return epochsOf(status);
+}
+
+function epochsOf({ deprecatedEpoch = 0, syncedEpoch = 0 }: WorkerGroup['status']): string {
+  return `deprecated ${deprecatedEpoch}, synced ${syncedEpoch}`;
+}
+
+test('an operator that dies before or after a write of a restart loses nothing, and charges once', async () => {
+  const proxy = await cluster.proxy();
+  let operator = cluster.startOperator(proxy);
+  const group = await cluster.group('killed');
+  let epoch = 1;
+  for (const write of [
+    { syncedEpoch: 0, dies: 'before' },
+    { syncedEpoch: 0, dies: 'after' },
+    { syncedEpoch: 1, dies: 'before' },
+    { syncedEpoch: 1, dies: 'after' },
+  ] as const) {
+    const awaited = epochsOf({ deprecatedEpoch: epoch, syncedEpoch: epoch + write.syncedEpoch });
+    const hasDied = new Promise<void>((resolve) => {
+      proxy.weather = async (request, forward) => {
+        if (epochsIn(request) !== awaited) return forward();
+        const answer = write.dies === 'after' ? await forward() : undefined;
+        await operator.kill();
+        resolve();
+        if (answer === undefined) throw new Error('nobody waits for an answer');
+        return answer;
+      };
+    });
+    group.kill(1);
+    await hasDied;
+    // The others go on where nobody has told them to stop.
+    const isUntold = write.syncedEpoch === 0 && write.dies === 'before';
+    if (isUntold) expect([0, 2].map((rank) => isAlive(group.pid(rank)))).toEqual([true, true]);
+    proxy.weather = FAIR;
+    operator = cluster.startOperator(proxy);
+    epoch++;
+    await group.running(epoch);
+    expect(group.status).toMatchObject({
+      inPlaceRestarts: epoch - 1,
+      inPlaceRestartsCountTowardsMax: epoch - 1,
+    });
+  }
+  expect(group.starts()).toHaveLength(epoch * group.size);
+  await cluster.remove(group);
+  await operator.kill();
+});
+
+test('another replica takes over at each write of a restart, and those before do not know', async () => {
+  const replicas: Replica[] = [];
+  for (let i = 0; i < 3; i++) replicas.push(new Replica(await cluster.proxy()));
+  const group = await cluster.group('deposed');
+  const depositions = new Map<string, Promise<void>>();
+  for (const replica of replicas) {
+    replica.proxy.weather = async (request, forward) => {
+      if (replica.isDeposed && isOfLease(request)) throw new Error('the lease is out of its reach');
+      replica.see(request);
+      const epochs = epochsIn(request);
+      if (epochs !== undefined && epochs !== epochsOf(group.status)) {
+        // Whoever writes it first; the others wait for the new leader, too.
+        depositions.set(epochs, depositions.get(epochs) ?? deposeLeader(replicas));
+        await depositions.get(epochs);
+      }
+      return forward();
+    };
+  }
+  group.kill(1);
+  await group.running(2);
+
+  expect([...depositions.keys()]).toEqual([
+    epochsOf({ deprecatedEpoch: 1, syncedEpoch: 1 }),
+    epochsOf({ deprecatedEpoch: 1, syncedEpoch: 2 }),
+  ]);
+  expect(replicas.filter(({ isDeposed }) => isDeposed)).toHaveLength(2);
+  expect(group.status).toMatchObject({ inPlaceRestarts: 1, inPlaceRestartsCountTowardsMax: 1 });
+  expect(group.starts()).toHaveLength(2 * group.size);
+  await cluster.remove(group);
+  for (const replica of replicas) await replica.operator.kill();
+});
+
+const LEASE = { namespace: OPERATOR.namespace, name: 'bad-weather' };
+
+class Replica {
+  isDeposed = false;
+  /** As it signs the lease. */
+  identity = '';
+  readonly proxy: ApiProxy;
+  readonly operator: OperatorProcess;
+
+  constructor(proxy: ApiProxy) {
+    this.proxy = proxy;
+    proxy.weather = (request, forward) => {
+      this.see(request);
+      return forward();
+    };
+    const flags = ['--leader-elect', '--leader-election-id', LEASE.name];
+    this.operator = cluster.startOperator(proxy, ...flags);
+  }
+
+  see(request: HttpRequest): void {
+    if (!isOfLease(request) || request.body === undefined) return;
+    const { spec } = JSON.parse(Buffer.from(request.body).toString()) as Lease;
+    this.identity = spec?.holderIdentity ?? '';
+  }
+}
+
+function isOfLease({ path }: HttpRequest): boolean {
+  return path.includes(`/namespaces/${LEASE.namespace}/leases`);
+}
+
+/** Resolves when another leads. The one that led cannot renew, but does everything else. */
+async function deposeLeader(replicas: readonly Replica[]): Promise<void> {
+  const before = await leader();
+  for (const replica of replicas) replica.isDeposed ||= replica.identity === before;
+  const patch = { spec: { holderIdentity: '', leaseDurationSeconds: 1 } };
+  await cluster.client.patch(LEASES, LEASE, { type: 'merge', patch });
+  await until('another replica leads', async () => !['', before].includes(await leader()));
+}
+
+async function leader(): Promise<string> {
+  const { spec } = await cluster.client.get(LEASES, LEASE);
+  return spec?.holderIdentity ?? '';
+}

@@ -1,0 +1,259 @@
+/**
+ * A cluster, embedded or real, whose operators are processes that a test can kill, and that see the
+ * API server through a proxy of their own. Pods are real processes, with real agents.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Mode, WorkerGroup } from '../../src/bench/worker-group.ts';
+import { type ControlPlane, joinRunning, startEmbedded } from '../../src/cli/control-plane.ts';
+import { type StateDirectory, temporaryStateDirectory } from '../../src/cli/state-directory.ts';
+import { Watchdog } from '../../src/cli/watchdog/watchdog.ts';
+import { JOBSET_CRD } from '../../src/jobset/crd.ts';
+import { JOBSETS } from '../../src/jobset/jobset.ts';
+import { SERVICE_ACCOUNTS, type TokenRequest } from '../../src/kube/core.ts';
+import {
+  CUSTOM_RESOURCE_DEFINITIONS,
+  type CustomResourceDefinition,
+} from '../../src/kube/custom-resource-definition.ts';
+import { CLUSTER_ROLE_BINDINGS, type ClusterRoleBinding } from '../../src/kube/rbac.ts';
+import { apiVersionOf, groupResourceOf } from '../../src/kube/resource.ts';
+import { isReason } from '../../src/kube/status.ts';
+import { createHttpTransport } from '../../src/runtime/adapters/http-transport.ts';
+import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
+import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
+import { createNodeProcessRunner } from '../../src/runtime/adapters/node-process-runner.ts';
+import { createPinoLogger } from '../../src/runtime/adapters/pino-logger.ts';
+import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
+import type { Client } from '../../src/runtime/client.ts';
+import type { ClusterAccess } from '../../src/runtime/cluster-access.ts';
+import { sleep } from '../../src/runtime/ports/clock.ts';
+import { waitFor } from '../../src/runtime/wait-for.ts';
+import { KUBERNETES } from '../kubernetes.ts';
+import { ApiProxy } from './api-proxy.fixture.ts';
+
+export const RUNTIME = { clock: nodeClock, random: systemRandom } as const;
+/** For whatever is awaited. */
+export const PATIENCE_MS = 45_000;
+/** Who the operators are. */
+export const OPERATOR = { namespace: 'kube-system', name: 'lockstep-operator' } as const;
+
+const DIST = fileURLToPath(new URL('../../dist/', import.meta.url));
+const NODE = { name: 'weather-0', labels: {} };
+const POLL_MS = 10;
+
+export class ClusterInBadWeather {
+  readonly state: StateDirectory = temporaryStateDirectory();
+  readonly #watchdog = Watchdog.start(join(DIST, 'watchdog.js'), this.state.path, true);
+  readonly #log = openSync(join(this.state.path, 'cluster.log'), 'a', 0o600);
+  readonly #stops: (() => Promise<void> | void)[] = [];
+  readonly #groups = new Set<WorkerGroup>();
+  #controlPlane: ControlPlane | undefined;
+  #access: ClusterAccess | undefined;
+  #kubeconfigs = 0;
+
+  async start(): Promise<void> {
+    const { state } = this;
+    const options = {
+      ...RUNTIME,
+      logger: createPinoLogger({ destination: this.#log, level: 'info' }),
+      processes: this.#watchdog.guard(createNodeProcessRunner()),
+      stateDirectory: state.path,
+      path: [join(DIST, 'bin'), dirname(process.execPath), process.env['PATH']].join(delimiter),
+      nodes: [NODE],
+    };
+    this.#controlPlane =
+      KUBERNETES === undefined
+        ? await startEmbedded(options, state.kubeconfig)
+        : await joinRunning(options, KUBERNETES);
+    this.#stops.push(() => this.#controlPlane?.stop());
+    const path = this.#controlPlane.kubeconfig;
+    this.#access = await loadKubeconfig({ path, env: {}, homeDirectory: '/' });
+    await unlessThere(this.client.create(CUSTOM_RESOURCE_DEFINITIONS, JOBSET_CRD));
+    const name = groupResourceOf(JOBSETS);
+    const timing = { ...RUNTIME, timeoutMs: PATIENCE_MS };
+    await waitFor(this.client, CUSTOM_RESOURCE_DEFINITIONS, { name }, isServed, timing);
+    await unlessThere(this.client.create(SERVICE_ACCOUNTS, ACCOUNT));
+    this.#stops.push(() => this.client.delete(SERVICE_ACCOUNTS, OPERATOR));
+    await this.permit();
+    this.#stops.push(() => this.forbid());
+  }
+
+  get client(): Client {
+    if (this.#controlPlane === undefined) throw new Error('the cluster was not started');
+    return this.#controlPlane.client;
+  }
+
+  get access(): ClusterAccess {
+    if (this.#access === undefined) throw new Error('the cluster was not started');
+    return this.#access;
+  }
+
+  /** Gives the operators all rights; the embedded cluster does not ask for any. */
+  async permit(): Promise<void> {
+    if (KUBERNETES !== undefined) await this.client.create(CLUSTER_ROLE_BINDINGS, BINDING);
+  }
+
+  async forbid(): Promise<void> {
+    if (KUBERNETES !== undefined) await this.client.delete(CLUSTER_ROLE_BINDINGS, BINDING.metadata);
+  }
+
+  /** For the operators, as long as the object lives to which the token is bound. */
+  async token(boundTo?: Bound): Promise<string> {
+    const { status } = await this.client.createSubresource<TokenRequest>(
+      SERVICE_ACCOUNTS,
+      OPERATOR,
+      'token',
+      {
+        apiVersion: 'authentication.k8s.io/v1',
+        kind: 'TokenRequest',
+        metadata: {},
+        spec: { audiences: [], ...(boundTo === undefined ? {} : { boundObjectRef: boundTo }) },
+      },
+    );
+    return status?.token ?? '';
+  }
+
+  /** A way of its own to the API server, with the rights of an operator. */
+  async proxy(): Promise<ApiProxy> {
+    const { server, tls } = this.access;
+    const { certificateAuthority } = tls;
+    const upstream = createHttpTransport({ server, tls: { certificateAuthority } });
+    const proxy = await ApiProxy.start(upstream, await this.token());
+    this.#stops.push(async () => {
+      await proxy.close();
+      upstream.close();
+    });
+    return proxy;
+  }
+
+  /** `to` is an `ApiProxy`, or what a kubeconfig says of a cluster and of a user. */
+  startOperator(to: ApiProxy | KubeconfigParts, ...flags: readonly string[]): OperatorProcess {
+    const parts = to instanceof ApiProxy ? { cluster: { server: to.url }, user: {} } : to;
+    const path = join(this.state.path, `operator-${this.#kubeconfigs++}.kubeconfig`);
+    writeFileSync(path, JSON.stringify(kubeconfigOf(parts)), { mode: 0o600 });
+    const argv = [
+      join(DIST, 'operator.js'),
+      ...(this.#controlPlane?.operatorFlags ?? []),
+      '--kubeconfig',
+      path,
+      ...flags,
+    ];
+    const child = spawn(process.execPath, argv, { stdio: ['ignore', this.#log, this.#log] });
+    const operator = new OperatorProcess(child);
+    this.#watchdog.watch(child.pid ?? 0, operator.exited);
+    this.#stops.push(() => operator.kill());
+    return operator;
+  }
+
+  /** A group of workers, each of which runs in its first epoch. */
+  async group(name: string, mode: Mode = 'Supervisor', size = 3): Promise<WorkerGroup> {
+    const { client, state } = this;
+    const group = await WorkerGroup.start({ client, directory: state.path, name, mode, size });
+    this.#groups.add(group);
+    await group.running(1);
+    return group;
+  }
+
+  /** While an operator still runs. */
+  async remove(group: WorkerGroup): Promise<void> {
+    this.#groups.delete(group);
+    await group.remove();
+  }
+
+  log(): string {
+    return readFileSync(join(this.state.path, 'cluster.log'), 'utf8');
+  }
+
+  async stop(): Promise<void> {
+    for (const group of [...this.#groups]) await this.remove(group);
+    for (const stop of this.#stops.splice(0).reverse()) await stop();
+    this.#watchdog.release();
+    closeSync(this.#log);
+    this.state.release(true);
+  }
+}
+
+export interface KubeconfigParts {
+  readonly cluster: object;
+  readonly user: object;
+}
+
+type Bound = NonNullable<TokenRequest['spec']['boundObjectRef']>;
+
+export class OperatorProcess {
+  readonly exited: Promise<unknown>;
+  readonly #child: ChildProcess;
+
+  constructor(child: ChildProcess) {
+    this.#child = child;
+    this.exited = new Promise((resolve) => child.once('exit', resolve));
+  }
+
+  get hasExited(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  /** As a node that loses power. */
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    if (!this.hasExited) await this.exited;
+  }
+}
+
+/** Waits for what no watch tells of. */
+export async function until(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+): Promise<void> {
+  const deadlineMs = nodeClock.monotonic() + PATIENCE_MS;
+  while (!(await condition())) {
+    if (nodeClock.monotonic() > deadlineMs) throw new Error(`not in ${PATIENCE_MS} ms: ${what}`);
+    await sleep(nodeClock, POLL_MS);
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const ACCOUNT = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: OPERATOR };
+const BINDING: ClusterRoleBinding & { readonly metadata: { readonly name: string } } = {
+  apiVersion: apiVersionOf(CLUSTER_ROLE_BINDINGS),
+  kind: 'ClusterRoleBinding',
+  metadata: { name: OPERATOR.name },
+  roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+  subjects: [{ kind: 'ServiceAccount', ...OPERATOR }],
+};
+
+function kubeconfigOf({ cluster, user }: KubeconfigParts): object {
+  const name = 'weather';
+  const context = { cluster: name, user: name, namespace: OPERATOR.namespace };
+  return {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name, cluster }],
+    users: [{ name, user }],
+    contexts: [{ name, context }],
+    'current-context': name,
+  };
+}
+
+function isServed(definition: CustomResourceDefinition | undefined): boolean {
+  const conditions = definition?.status?.conditions ?? [];
+  return conditions.some(({ type, status }) => type === 'Established' && status === 'True');
+}
+
+async function unlessThere(creation: Promise<unknown>): Promise<void> {
+  try {
+    await creation;
+  } catch (error) {
+    if (!isReason(error, 'AlreadyExists')) throw error;
+  }
+}
