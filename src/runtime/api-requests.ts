@@ -56,6 +56,7 @@ const MAX_RETRY_AFTER_MS = 8_000;
 const RETRY_AFTER_JITTER = 1;
 
 const JSON_TYPE = 'application/json';
+const UNAUTHORIZED = 401;
 
 export class ApiRequests {
   readonly #options: ApiRequestsOptions;
@@ -128,9 +129,25 @@ export class ApiRequests {
     }
   }
 
+  /** A token that is refused may have been replaced since it was read. Nothing was done under it. */
   async #send(call: ApiCall, signal: AbortSignal): Promise<HttpResponse> {
-    const { transport, userAgent, credentials } = this.#options;
+    const { credentials } = this.#options;
     const token = await credentials?.token();
+    const response = await this.#sendAs(token, call, signal);
+    if (response.status !== UNAUTHORIZED || token === undefined) return response;
+    credentials?.refused?.(token);
+    const fresh = await credentials?.token();
+    if (fresh === token) return response;
+    await wholeBody(response.body);
+    return this.#sendAs(fresh, call, signal);
+  }
+
+  async #sendAs(
+    token: string | undefined,
+    call: ApiCall,
+    signal: AbortSignal,
+  ): Promise<HttpResponse> {
+    const { transport, userAgent } = this.#options;
     return transport.send({
       method: call.method,
       path: call.path,

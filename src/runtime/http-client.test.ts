@@ -67,6 +67,28 @@ async function bodyOf(request: HttpRequest): Promise<unknown> {
   return JSON.parse(Buffer.from(request.body ?? []).toString());
 }
 
+describe('a token that the server refuses', () => {
+  const answer = (request: HttpRequest): Promise<HttpResponse> =>
+    Promise.resolve(
+      request.headers['authorization'] === 'Bearer second'
+        ? json(STORED)
+        : refused(failure('Unauthorized', 'Unauthorized')),
+    );
+
+  it('is replaced by the one that came in its place, for writes too', async () => {
+    const tokens = ['first', 'second'];
+    const { client, requests } = setup(answer, () => Promise.resolve(tokens.shift() ?? 'second'));
+    expect(await client.create(PODS, POD)).toEqual(STORED);
+    expect(requests).toHaveLength(2);
+  });
+
+  it('is told once where there is no other', async () => {
+    const { client, requests } = setup(answer, () => Promise.resolve('first'));
+    await expect(client.get(PODS, AT)).rejects.toMatchObject({ code: 401 });
+    expect(requests).toHaveLength(1);
+  });
+});
+
 describe('requests', () => {
   it.each<[string, (client: Client) => Promise<unknown>, string, unknown, string | undefined]>([
     ['get', (c) => c.get(PODS, AT), 'GET /api/v1/namespaces/ns/pods/a', undefined, undefined],

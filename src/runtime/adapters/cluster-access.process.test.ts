@@ -132,6 +132,19 @@ describe('tokenFile', () => {
     expect(await source.token()).toBe('second');
   });
 
+  it('reads it again at once when a server refuses the token, which it may have been slow to', async () => {
+    const clock = new VirtualClock();
+    const file = await write('token', 'first');
+    const source = tokenFile(file, clock);
+    const first = await source.token();
+    await write('token', 'second');
+    source.refused?.(first);
+    expect(await source.token()).toBe('second');
+    await write('token', 'third');
+    source.refused?.(first);
+    expect(await source.token()).toBe('second');
+  });
+
   it('names the file when there never was a token', async () => {
     const clock = new VirtualClock();
     await expect(tokenFile('/does/not/exist', clock).token()).rejects.toThrow(

@@ -8,7 +8,8 @@ const REREAD_INTERVAL_MS = 60_000;
 
 /**
  * The token of a file that is replaced from time to time. It is read again once a minute at most,
- * and while it cannot be read the last one serves: it may be valid for long.
+ * unless a server refuses it, and while it cannot be read the last one serves: it may be valid for
+ * long.
  */
 export function tokenFile(path: string, clock: Clock): TokenSource {
   let last: { readonly token: string; readonly readAt: number } | undefined;
@@ -37,6 +38,9 @@ export function tokenFile(path: string, clock: Clock): TokenSource {
       if (last !== undefined && isFresh) return Promise.resolve(last.token);
       reading ??= reread();
       return reading;
+    },
+    refused(token) {
+      if (last?.token === token) last = { token, readAt: Number.NEGATIVE_INFINITY };
     },
   };
 }
