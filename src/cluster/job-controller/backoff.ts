@@ -25,7 +25,8 @@ export function continueStreak(
 ): FailureStreak {
   const inOrder = ended
     .map((pod) => ({ endMs: finishTimeMs(pod), isSuccess: pod.status?.phase === 'Succeeded' }))
-    .sort((a, b) => a.endMs - b.endMs);
+    // Times are whole seconds: a success ends the streak of what failed in the same one.
+    .sort((a, b) => a.endMs - b.endMs || Number(a.isSuccess) - Number(b.isSuccess));
   let { failures, lastFailureMs } = streak;
   for (const { endMs, isSuccess } of inOrder) {
     failures = isSuccess ? 0 : failures + 1;

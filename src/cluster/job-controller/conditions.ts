@@ -4,7 +4,7 @@ import type { Job, JobCondition } from '../../kube/job.ts';
  * Conditions of a Job. `SuccessCriteriaMet` and `FailureTarget` are decisions; `Complete` and
  * `Failed` follow them with the same reason and message once all Pods have ended and are counted.
  */
-type InterimType = 'SuccessCriteriaMet' | 'FailureTarget';
+export type InterimType = 'SuccessCriteriaMet' | 'FailureTarget';
 
 /** The decision about a Job that is to end. */
 export interface Verdict {

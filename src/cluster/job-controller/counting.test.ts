@@ -60,7 +60,7 @@ class World {
     const tracked = this.#cache
       .filter((pod) => pod.isTracked && !this.#untracked.has(pod.uid))
       .map(podOf);
-    const { status, settled } = countEndedPods(job, tracked, false);
+    const { status, settled } = countEndedPods(job, tracked, undefined);
     if (writes === 0) return true;
     const isChanged = JSON.stringify(status) !== JSON.stringify(this.#status);
     this.#status = status;
@@ -131,7 +131,7 @@ test('each Pod is counted exactly once, whatever crashes and however stale the c
 test('decisions know of all ended Pods, although one write lists a limited number', () => {
   const number = MAX_UNCOUNTED_PODS + 20;
   const pods = Array.from({ length: number }, (_, i) => podOf({ uid: `u${i}`, phase: 'Failed' }));
-  const counting = countEndedPods(jobOf({ completionMode: 'NonIndexed' }), pods, false);
+  const counting = countEndedPods(jobOf({ completionMode: 'NonIndexed' }), pods, undefined);
   expect(counting.failed).toBe(number);
   expect(counting.status.uncountedTerminatedPods.failed).toHaveLength(MAX_UNCOUNTED_PODS);
   expect([counting.settled.length, counting.isPartial]).toEqual([MAX_UNCOUNTED_PODS, true]);
@@ -139,7 +139,7 @@ test('decisions know of all ended Pods, although one write lists a limited numbe
 
 test('two Pods that succeed at one index are one success', () => {
   const pods = ['a', 'b'].map((uid) => podOf({ uid, index: 0, phase: 'Succeeded' }));
-  const counting = countEndedPods(jobOf(), pods, false);
+  const counting = countEndedPods(jobOf(), pods, undefined);
   expect([counting.succeeded, counting.status.completedIndexes]).toEqual([1, '0']);
 });
 
@@ -148,13 +148,13 @@ test('a Pod of no index of the Job is let go without being counted', () => {
     podOf({ uid: 'a', index: 9, phase: 'Failed' }),
     podOf({ uid: 'b', phase: 'Failed' }),
   ];
-  const counting = countEndedPods(jobOf(), pods, false);
+  const counting = countEndedPods(jobOf(), pods, undefined);
   expect([counting.failed, uids(counting.settled)]).toEqual([0, ['a', 'b']]);
 });
 
 test('indexes beyond lowered completions are forgotten', () => {
   const job = jobOf({ completions: 2 }, { completedIndexes: '0-5', succeeded: 6 });
-  expect(countEndedPods(job, [], false).status).toMatchObject({
+  expect(countEndedPods(job, [], undefined).status).toMatchObject({
     succeeded: 2,
     completedIndexes: '0,1',
   });

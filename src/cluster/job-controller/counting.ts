@@ -2,8 +2,9 @@ import { formatIndexSet, indexesOf } from '../../kube/index-set.ts';
 import type { Job, JobStatus } from '../../kube/job.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/pod.ts';
+import type { InterimType } from './conditions.ts';
 import { type IndexFailures, indexFailures } from './index-failures.ts';
-import { hasFailed, indexOf, isIndexed } from './job-pods.ts';
+import { hasEnded, hasFailed, indexOf, isIndexed } from './job-pods.ts';
 import { judgeFailedPod } from './pod-failure-policy.ts';
 
 /**
@@ -40,13 +41,14 @@ type CountedStatus = Required<
 export const MAX_UNCOUNTED_PODS = 500;
 
 /**
- * `tracked` are the Job's Pods that wear its finalizer and did not lose it by our own hand. If
- * `isFailing`, the Job is about to fail, and Pods that have not ended count as failed too.
+ * `tracked` are the Job's Pods that wear its finalizer and did not lose it by our own hand. A Job
+ * whose end is decided lets go of all of them: if it fails, those that have not ended count as
+ * failed; if it succeeds, they do not count.
  */
 export function countEndedPods(
   job: Job,
   tracked: readonly Stored<Pod>[],
-  isFailing: boolean,
+  decided: InterimType | undefined,
 ): Counting {
   const status = job.status ?? {};
   const trackedUids = new Set(tracked.map((pod) => pod.metadata.uid));
@@ -65,10 +67,11 @@ export function countEndedPods(
     ended: [],
   };
   const failures = indexFailures(job, tracked, tally.completed);
-  const unreplaced = new Set(isFailing ? [] : failures.unreplaced.values());
+  const unreplaced = new Set(decided === undefined ? failures.unreplaced.values() : []);
   for (const pod of tracked) {
-    const outcome = outcomeOf(job, pod, isFailing);
+    const outcome = outcomeOf(job, pod, decided);
     if (unreplaced.has(pod)) tally.unwritten.failed += outcome === 'failed' ? 1 : 0;
+    else if (outcome === 'released') tally.settled.push(pod);
     else if (outcome === 'ignored') {
       tally.settled.push(pod);
       tally.ended.push(pod);
@@ -120,10 +123,21 @@ interface Tally {
 
 type Outcome = 'succeeded' | 'failed';
 
-/** `ignored` by the Pod failure policy: the Pod is replaced and changes no counter. */
-function outcomeOf(job: Job, pod: Pod, isFailing: boolean): Outcome | 'ignored' | undefined {
+/**
+ * `ignored` by the Pod failure policy: the Pod is replaced and changes no counter. `released`: it has
+ * not ended, and nobody will ask how it does.
+ */
+function outcomeOf(
+  job: Job,
+  pod: Pod,
+  decided: InterimType | undefined,
+): Outcome | 'ignored' | 'released' | undefined {
   if (pod.status?.phase === 'Succeeded') return 'succeeded';
-  if (!hasFailed(job, pod)) return isFailing ? 'failed' : undefined;
+  const isDeleted = job.metadata.deletionTimestamp !== undefined;
+  if (isDeleted && !hasEnded(pod)) return 'released';
+  if (!hasFailed(job, pod) && decided !== 'FailureTarget') {
+    return decided === undefined ? undefined : 'released';
+  }
   return judgeFailedPod(job, pod).action === 'Ignore' ? 'ignored' : 'failed';
 }
 

@@ -60,22 +60,26 @@ export function isIndexed(job: Job): boolean {
 
 /** The Pod's completion index, or undefined where it has none, or none of the job's. */
 export function indexOf(job: Job, pod: Pod): number | undefined {
-  const { annotations, labels } = pod.metadata;
-  const text = annotations?.[COMPLETION_INDEX] ?? labels?.[COMPLETION_INDEX] ?? '';
+  const text = pod.metadata.annotations?.[COMPLETION_INDEX] ?? '';
   if (!/^(0|[1-9]\d{0,9})$/.test(text)) return undefined;
   const index = Number(text);
   return index < (job.spec.completions ?? 0) ? index : undefined;
 }
 
 /**
- * When the Pod came to its end, in milliseconds: the last container's finish; otherwise when it
- * stopped being ready, was told to go, or was created (7.2).
+ * When the Pod came to its end, in milliseconds: the last container's finish, sidecars included, which
+ * end last; otherwise when it stopped being ready, was told to go, or was created (7.2).
  */
 export function finishTimeMs(pod: Stored<Pod>): number {
-  const { status, metadata } = pod;
-  const finished = (status?.containerStatuses ?? []).map((c) =>
-    timeMs(c.state?.terminated?.finishedAt),
-  );
+  const { status, metadata, spec } = pod;
+  const sidecars = (spec.initContainers ?? []).filter((each) => each.restartPolicy === 'Always');
+  const lasting = [
+    ...(status?.containerStatuses ?? []),
+    ...(status?.initContainerStatuses ?? []).filter((each) =>
+      sidecars.some(({ name }) => name === each.name),
+    ),
+  ];
+  const finished = lasting.map((each) => timeMs(each.state?.terminated?.finishedAt));
   const latest = Math.max(...finished);
   if (finished.length > 0 && !Number.isNaN(latest)) return latest;
   const unready = status?.conditions?.find((c) => c.type === 'Ready' && c.status === 'False');

@@ -43,6 +43,7 @@ export interface PodTraits {
   readonly index?: number;
   readonly phase?: PodPhase;
   readonly isReady?: boolean;
+  readonly readySince?: string;
   readonly node?: string | undefined;
   readonly deletedAt?: string;
   readonly createdAt?: string;
@@ -81,7 +82,11 @@ export function podOf(traits: PodTraits): Stored<Pod> {
     status: {
       phase,
       conditions: [
-        { type: 'Ready', status: isReady ? 'True' : 'False' },
+        {
+          type: 'Ready',
+          status: isReady ? 'True' : 'False',
+          ...(traits.readySince === undefined ? {} : { lastTransitionTime: traits.readySince }),
+        },
         ...(condition === undefined ? [] : [{ type: condition, status: 'True' as const }]),
       ],
       containerStatuses: [

@@ -125,27 +125,45 @@ test('more failures than backoffLimit: first FailureTarget, Pods stopped, Failed
     reason: 'BackoffLimitExceeded',
     message: 'Job has reached the specified backoff limit',
   });
+  // Pods that have not ended count as failed from now on.
   expect([uids(decided.stopped), uids(decided.settled), decided.events]).toEqual([
     ['b'],
-    ['a'],
+    ['a', 'b'],
     [],
   ]);
-  expect(decided.status).toMatchObject({ ready: 0, terminating: 1 });
+  expect(decided.status).toMatchObject({
+    ready: 0,
+    terminating: 1,
+    uncountedTerminatedPods: { failed: ['a', 'b'] },
+  });
 
-  // Pods that have not ended count as failed now.
-  const failing = planOf(jobOf({ backoffLimit: 0 }, decided.status), [
-    { uid: 'a', index: 0, phase: 'Failed', isUntracked: true },
-    { uid: 'b', index: 1, deletedAt: '2026-01-01T00:10:00Z' },
+  const untracked = { isUntracked: true };
+  const counted = planOf(jobOf({ backoffLimit: 0 }, decided.status), [
+    { uid: 'a', index: 0, phase: 'Failed', ...untracked },
+    { uid: 'b', index: 1, deletedAt: '2026-01-01T00:10:00Z', ...untracked },
   ]);
-  expect(failing.status).toMatchObject({ failed: 1, uncountedTerminatedPods: { failed: ['b'] } });
-  expect(trueTypes(failing)).toEqual(['FailureTarget']);
+  expect(counted.status).toMatchObject({ failed: 2, terminating: 1, uncountedTerminatedPods: {} });
 
-  const ended = planOf(jobOf({ backoffLimit: 0 }, failing.status), [
-    { uid: 'a', index: 0, phase: 'Failed', isUntracked: true },
+  // That no Pod is left is said before the Job ends.
+  const ended = [{ uid: 'a', index: 0, phase: 'Failed', ...untracked }] as const;
+  const empty = planOf(jobOf({ backoffLimit: 0 }, counted.status), ended);
+  expect([trueTypes(empty), empty.status.terminating]).toEqual([['FailureTarget'], 0]);
+  const failed = planOf(jobOf({ backoffLimit: 0 }, empty.status), ended);
+  expect(trueTypes(failed)).toEqual(['FailureTarget', 'Failed']);
+  expect(failed.status).toMatchObject({ failed: 2, uncountedTerminatedPods: {}, terminating: 0 });
+  expect(failed.events).toMatchObject([{ type: 'Warning', reason: 'BackoffLimitExceeded' }]);
+});
+
+test('success lets go of Pods that have not ended, without counting them', () => {
+  const spec = { podReplacementPolicy: 'Failed', completions: 3 } as const;
+  const successPolicy = { rules: [{ succeededCount: 1 }] };
+  const plan = planOf(jobOf({ ...spec, parallelism: 3, successPolicy }), [
+    { uid: 'a', index: 0, phase: 'Succeeded' },
+    { uid: 'b', index: 1 },
+    { uid: 'c', index: 2, deletedAt: '2026-01-01T00:10:00Z' },
   ]);
-  expect(trueTypes(ended)).toEqual(['FailureTarget', 'Failed']);
-  expect(ended.status).toMatchObject({ failed: 2, uncountedTerminatedPods: {}, terminating: 0 });
-  expect(ended.events).toMatchObject([{ type: 'Warning', reason: 'BackoffLimitExceeded' }]);
+  expect([uids(plan.stopped), uids(plan.settled)]).toEqual([['b'], ['a', 'b', 'c']]);
+  expect([plan.status.succeeded, plan.status.uncountedTerminatedPods]).toEqual([1, {}]);
 });
 
 test.each([
@@ -202,9 +220,12 @@ test('success is written, Pods are let go, then the Job is Complete', () => {
   expect(complete.events).toMatchObject([{ reason: 'Completed', note: 'Job completed' }]);
 });
 
-test('a Job without completions to reach is Complete at once', () => {
-  const plan = planOf(jobOf({ completions: 0, parallelism: 0 }, NO_STATUS), []);
-  expect(trueTypes(plan)).toEqual(['SuccessCriteriaMet', 'Complete']);
+test('a Job without completions to reach is Complete without any Pod', () => {
+  const spec = { completions: 0, parallelism: 0 };
+  const met = planOf(jobOf(spec, NO_STATUS), []);
+  expect(trueTypes(met)).toEqual(['SuccessCriteriaMet']);
+  const complete = planOf(jobOf(spec, met.status), []);
+  expect(trueTypes(complete)).toEqual(['SuccessCriteriaMet', 'Complete']);
 });
 
 test('a finished Job changes no more, and its Pods are let go', () => {
@@ -243,13 +264,55 @@ test('own writes that the cache lacks are taken into account', () => {
   expect([deleted.discarded, deleted.status.terminating]).toEqual([[], 1]);
 });
 
+test('of equal Pods the lately ready, the often restarted and the young go first', () => {
+  const job = jobOf({ completionMode: 'NonIndexed', parallelism: 0, completions: 9 });
+  const at = (minute: number): string => `2026-01-01T00:0${minute}:00Z`;
+  const plan = planOf(job, [
+    { uid: 'old', createdAt: at(1) },
+    { uid: 'young', createdAt: at(2) },
+    { uid: 'restarted', createdAt: at(1), restarts: 1 },
+    { uid: 'long ready', isReady: true, readySince: at(3) },
+    { uid: 'lately ready', isReady: true, readySince: at(4) },
+  ]);
+  const order = ['restarted', 'young', 'old', 'lately ready', 'long ready'];
+  expect(uids(plan.discarded)).toEqual(order);
+});
+
+test('a failure in the same second as a success does not delay the replacement', () => {
+  const at = { finishedAt: '2026-01-01T00:09:58Z' };
+  const success = { uid: 'a', index: 0, phase: 'Succeeded', ...at } as const;
+  const failure = { uid: 'b', index: 1, phase: 'Failed', ...at } as const;
+  for (const pods of [
+    [success, failure],
+    [failure, success],
+  ]) {
+    expect(planOf(jobOf(), pods, { streak: NO_FAILURES }).created).toEqual([1]);
+  }
+});
+
+test('restarts in Pods that are being deleted count, too', () => {
+  const template = {
+    spec: { restartPolicy: 'OnFailure' as const, containers: [{ name: 'main' }] },
+  };
+  const plan = planOf(jobOf({ backoffLimit: 2, template }), [
+    { uid: 'a', index: 0, restarts: 1, deletedAt: '2026-01-01T00:09:59Z', isUntracked: true },
+    { uid: 'b', index: 1, restarts: 1 },
+  ]);
+  expect(trueTypes(plan)).toEqual(['FailureTarget']);
+});
+
 test('while the Job is being deleted nothing is created or discarded', () => {
   const job = jobOf();
   const deleting = {
     ...job,
     metadata: { ...job.metadata, deletionTimestamp: '2026-01-01T00:09:00Z' },
   };
-  const plan = planOf(deleting, [{ uid: 'a', index: 0, deletedAt: '2026-01-01T00:09:00Z' }]);
+  const plan = planOf(deleting, [
+    { uid: 'a', index: 0, deletedAt: '2026-01-01T00:09:00Z' },
+    { uid: 'b', index: 1 },
+  ]);
   expect([plan.created, plan.discarded, plan.stopped]).toEqual([[], [], []]);
-  expect(uids(plan.settled)).toContain('a');
+  // Nobody will ask for their count.
+  expect([uids(plan.settled), plan.status.uncountedTerminatedPods]).toEqual([['a', 'b'], {}]);
+  expect(plan.status).toMatchObject({ active: 1, terminating: 1 });
 });

@@ -82,34 +82,23 @@ export function planJob(snapshot: JobSnapshot): JobPlan {
   );
   if (isFinished(job)) return planFinished(job, tracked, snapshot);
   const written = writtenVerdict(job);
-  const counting = countEndedPods(job, tracked, written?.type === 'FailureTarget');
+  let counting = countEndedPods(job, tracked, written?.type);
   const live = livePods(snapshot);
   const started = startOf(job, snapshot.nowMs);
   const streak = streakOf(snapshot, counting);
-  let verdict = written ?? judge({ ...snapshot, job: started, counting, live });
+  let verdict = written ?? judge({ ...snapshot, job: started, counting });
   let change: PodChange = NO_CHANGE;
   verdict ??= meetsSuccessPolicy(started, counting.completedIndexes);
   if (verdict !== undefined) change = { ...NO_CHANGE, stopped: live.active };
-  else if (job.metadata.deletionTimestamp === undefined) {
-    change = planPods(started, counting, live, { streak, nowMs: snapshot.nowMs });
+  else {
+    change =
+      job.metadata.deletionTimestamp === undefined
+        ? planPods(started, counting, live, { streak, nowMs: snapshot.nowMs })
+        : { ...NO_CHANGE, active: live.active.length };
     verdict = completion(started, counting, change.active);
   }
-  const conditions = conditionsOf(started, verdict, snapshot.nowMs);
-  const isDrained =
-    counting.settled.length === 0 &&
-    !counting.isPartial &&
-    live.active.length + live.terminating.length + change.created.length === 0 &&
-    Object.keys(counting.status.uncountedTerminatedPods).length === 0;
-  const result = statusOf({
-    job: started,
-    counting,
-    verdict: isDrained ? verdict : undefined,
-    conditions,
-    active: change.active,
-    ready: live.active.filter(isReady).length,
-    terminating: live.terminating.length + change.discarded.length + change.stopped.length,
-    now: timeText(snapshot.nowMs),
-  });
+  if (verdict !== written) counting = countEndedPods(job, tracked, verdict?.type);
+  const result = statusAfter({ ...snapshot, job: started }, live, { counting, verdict, change });
   const deadlineMs =
     verdict === undefined ? remainingDeadlineMs(started, snapshot.nowMs) : undefined;
   return {
@@ -119,10 +108,56 @@ export function planJob(snapshot: JobSnapshot): JobPlan {
     replaced: counting.indexFailures.unreplaced,
     status: result,
     events: eventsOf(job, result, counting),
-    settled: [...new Set([...counting.settled, ...abandoned(job, tracked)])],
+    settled: counting.settled,
     streak,
     requeueAfterMs: earliest([change.backoffMs, deadlineMs]),
   };
+}
+
+interface Decision {
+  readonly counting: Counting;
+  readonly verdict: Verdict | undefined;
+  readonly change: PodChange;
+}
+
+/**
+ * A Job ends with a write of its own, after one that says that no Pod is left: whoever waits for Pods
+ * to be gone sees that in every case.
+ */
+function statusAfter(
+  { job, nowMs }: JobSnapshot,
+  live: LivePods,
+  { counting, verdict, change }: Decision,
+): JobStatus {
+  const discarded = new Set(change.discarded);
+  const parts = {
+    job,
+    counting,
+    conditions: conditionsOf(job, verdict, nowMs),
+    active: change.active,
+    ready: live.active.filter((pod) => isReady(pod) && !discarded.has(pod)).length,
+    terminating: live.terminating.length + change.discarded.length + change.stopped.length,
+    now: timeText(nowMs),
+  };
+  const status = statusOf({ ...parts, verdict: undefined });
+  const isDrained =
+    counting.settled.length === 0 &&
+    !counting.isPartial &&
+    live.active.length + live.terminating.length + change.created.length === 0 &&
+    Object.keys(counting.status.uncountedTerminatedPods).length === 0;
+  if (verdict === undefined || !isDrained || tellsNews(job.status ?? {}, status)) return status;
+  return statusOf({ ...parts, verdict });
+}
+
+/** Whether `next` tells more than that Pods which were listed as uncounted are counted now. */
+function tellsNews(before: JobStatus, next: JobStatus): boolean {
+  const told = ({ active = 0, ready, terminating, ...status }: JobStatus): string =>
+    JSON.stringify([
+      [active, ready, terminating],
+      [status.completedIndexes ?? '', status.failedIndexes],
+      status.conditions?.map(({ type, status: value }) => [type, value]) ?? [],
+    ]);
+  return told(before) !== told(next);
 }
 
 /** All that a finished Job needs is that its Pods can go. */
@@ -247,12 +282,6 @@ function conditionsOf(
   if (trueCondition(job, type) === undefined) return conditions;
   const wanted = { type, status: 'False', reason: 'JobResumed', message: 'Job resumed' } as const;
   return withCondition(conditions, wanted, now);
-}
-
-/** Pods that are going together with their Job: nobody will ask for their count. */
-function abandoned(job: Job, tracked: readonly Stored<Pod>[]): readonly Stored<Pod>[] {
-  if (job.metadata.deletionTimestamp === undefined) return [];
-  return tracked.filter((pod) => pod.metadata.deletionTimestamp !== undefined && !hasEnded(pod));
 }
 
 /** One Event for each condition that this status newly has. */

@@ -62,13 +62,34 @@ function misplacedPods(job: Job, expendableFirst: readonly Stored<Pod>[]): Store
   });
 }
 
-/** Unscheduled before scheduled, Pending before Running, not ready before ready, young before old. */
+/**
+ * Unscheduled before scheduled, Pending before Running, not ready before ready, lately ready before
+ * long ready, often restarted before seldom, young before old.
+ */
 function compareExpendable(a: Stored<Pod>, b: Stored<Pod>): number {
   return (
     rank(a) - rank(b) ||
-    b.metadata.creationTimestamp.localeCompare(a.metadata.creationTimestamp) ||
-    a.metadata.uid.localeCompare(b.metadata.uid)
+    compareText(readySince(b), readySince(a)) ||
+    maxRestarts(b) - maxRestarts(a) ||
+    compareText(b.metadata.creationTimestamp, a.metadata.creationTimestamp) ||
+    compareText(a.metadata.uid, b.metadata.uid)
   );
+}
+
+function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/** RFC 3339; empty for a Pod that is not ready. */
+function readySince(pod: Pod): string {
+  const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready');
+  return ready?.status === 'True' ? (ready.lastTransitionTime ?? '') : '';
+}
+
+/** Of the container that was restarted most often. */
+function maxRestarts({ status }: Pod): number {
+  return Math.max(0, ...(status?.containerStatuses ?? []).map((each) => each.restartCount));
 }
 
 function rank(pod: Pod): number {

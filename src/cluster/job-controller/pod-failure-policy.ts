@@ -36,8 +36,8 @@ function causeOf({ onExitCodes, onPodConditions }: PodFailurePolicyRule, pod: Po
     if (end === undefined) return undefined;
     return `Container ${end.container} for pod ${name} failed with exit code ${end.exitCode}`;
   }
-  const found = onPodConditions?.find(({ type, status = 'True' }) =>
-    pod.status?.conditions?.some((each) => each.type === type && each.status === status),
+  const found = pod.status?.conditions?.find(({ type, status }) =>
+    onPodConditions?.some((each) => each.type === type && (each.status ?? 'True') === status),
   );
   return found === undefined ? undefined : `Pod ${name} has condition ${found.type}`;
 }

@@ -3,8 +3,7 @@ import type { Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/pod.ts';
 import type { Verdict } from './conditions.ts';
 import type { Counting } from './counting.ts';
-import { hasFailed } from './job-pods.ts';
-import type { LivePods } from './pod-count.ts';
+import { hasEnded, hasFailed } from './job-pods.ts';
 import { judgeFailedPod } from './pod-failure-policy.ts';
 
 /**
@@ -17,16 +16,15 @@ export interface Evidence {
   readonly counting: Counting;
   /** Pods whose end can still be read. */
   readonly pods: readonly Stored<Pod>[];
-  readonly live: LivePods;
   readonly nowMs: number;
 }
 
-export function judge({ job, counting, pods, live, nowMs }: Evidence): Verdict | undefined {
+export function judge({ job, counting, pods, nowMs }: Evidence): Verdict | undefined {
   const type = 'FailureTarget';
   const fatal = failJobMessage(job, pods);
   if (fatal !== undefined) return { type, reason: 'PodFailurePolicy', message: fatal };
   const limit = job.spec.backoffLimit ?? DEFAULT_BACKOFF_LIMIT;
-  if (counting.failed > limit || isBeyondRestarts(job, live.active, limit)) {
+  if (counting.failed > limit || isBeyondRestarts(job, pods, limit)) {
     const message = 'Job has reached the specified backoff limit';
     return { type, reason: 'BackoffLimitExceeded', message };
   }
@@ -72,10 +70,13 @@ export function remainingDeadlineMs(job: Job, nowMs: number): number | undefined
 /** The API server's default. */
 const DEFAULT_BACKOFF_LIMIT = 6;
 
-function isBeyondRestarts(job: Job, active: readonly Pod[], limit: number): boolean {
+/** Containers of Pods that are being deleted count, too, as long as these have not ended. */
+function isBeyondRestarts(job: Job, pods: readonly Pod[], limit: number): boolean {
   if (job.spec.template.spec.restartPolicy !== 'OnFailure') return false;
   let restarts = 0;
-  for (const { status } of active) {
+  for (const pod of pods) {
+    if (hasEnded(pod)) continue;
+    const { status } = pod;
     const containers = [
       ...(status?.initContainerStatuses ?? []),
       ...(status?.containerStatuses ?? []),

@@ -31,7 +31,7 @@ function statusErrors(status: JobStatus, spec: JobSpec): FieldError[] {
   return [
     ...countersErrors(status),
     ...uncountedErrors(status),
-    ...finishErrors(status),
+    ...finishErrors(status, spec),
     ...readyErrors(status),
     ...indexesErrors(status, spec),
   ];
@@ -100,7 +100,7 @@ function readyErrors({ ready = 0, active = 0 }: JobStatus): FieldError[] {
 }
 
 /** A Job that is over has no Pods left that are not counted. */
-function finishErrors(status: JobStatus): FieldError[] {
+function finishErrors(status: JobStatus, spec: JobSpec): FieldError[] {
   const isComplete = isTrue(status, 'Complete');
   const isFailed = isTrue(status, 'Failed');
   const { active = 0, terminating = 0, uncountedTerminatedPods: uncounted } = status;
@@ -141,7 +141,9 @@ function finishErrors(status: JobStatus): FieldError[] {
     const detail = 'terminating>0 is invalid for finished job';
     errors.push(invalidValue('status.terminating', terminating, detail));
   }
-  if (status.startTime === undefined) {
+  // A Job of nothing may end without ever having started.
+  const mayLackStart = spec.suspend === true && spec.completions === 0;
+  if (status.startTime === undefined && !mayLackStart) {
     errors.push(required('status.startTime', 'startTime is required for finished job'));
   }
   if ([...(uncounted?.succeeded ?? []), ...(uncounted?.failed ?? [])].length > 0) {
