@@ -23,6 +23,9 @@ export interface ContainerRecord {
 
 export type ContainerLife = Waiting | Starting | Running | Exited;
 
+/** One that is not about to change. */
+export type SettledRecord = ContainerRecord & { readonly life: Waiting | Running | Exited };
+
 export interface Waiting {
   readonly state: 'waiting';
   /** Undefined: the usual one, PodInitializing or ContainerCreating. */
@@ -40,6 +43,8 @@ export interface Waiting {
 
 export interface Starting {
   readonly state: 'starting';
+  /** What was before, which is shown until the process runs. */
+  readonly before: SettledRecord;
 }
 
 export interface Running {
@@ -55,7 +60,7 @@ export interface Running {
   readonly unhealthy: 'Liveness' | 'Startup' | undefined;
 }
 
-export type StopReason = 'RestartAllContainers' | 'Unhealthy' | 'PodEnd';
+export type StopReason = 'RestartAllContainers' | 'Unhealthy' | 'SandboxChanged' | 'PodEnd';
 
 export interface Exited {
   readonly state: 'exited';
@@ -133,8 +138,14 @@ export function starting(record: ContainerRecord, nowMs: number): ContainerRecor
       life.state === 'exited'
         ? nextBackoff(record.backoff, life.finishedMs, nowMs)
         : record.backoff && { ...record.backoff, updatedMs: nowMs },
-    life: { state: 'starting' },
+    life: { state: 'starting', before: settled(record) },
   };
+}
+
+/** As it was before the start that is under way, if one is. */
+export function settled(record: ContainerRecord): SettledRecord {
+  const { life } = record;
+  return life.state === 'starting' ? life.before : { ...record, life };
 }
 
 /** The start could not even be tried: the container waits and is tried again at `retryMs`. */
@@ -207,6 +218,12 @@ export function probed(
   return { ...record, hasPassed: true, life: { ...life, started: true, ready } };
 }
 
+/** A kubelet says that a container has started before it says that it is ready. */
+export function notReadyYet(record: ContainerRecord): ContainerRecord {
+  const { life } = record;
+  return life.state === 'running' ? { ...record, life: { ...life, ready: false } } : record;
+}
+
 /** It was told to stop. */
 export function stopping(record: ContainerRecord, reason: StopReason): ContainerRecord {
   const { life } = record;
@@ -229,16 +246,19 @@ export function removed(record: ContainerRecord): ContainerRecord {
   if (!hasStarted(record)) return record;
   const { life } = record;
   const ended = life.state === 'exited' ? life : undefined;
+  const lastTerminated: ContainerStateTerminated = {
+    exitCode: KILLED_EXIT_CODE,
+    reason: RESTARTING_ALL_REASON,
+    message: RESTARTING_ALL_MESSAGE,
+  };
+  const removal = { ...record, restartCount: record.restartCount + 1, lastTerminated };
+  // What went down only because its sandbox did is not remembered as having been there.
+  const isForgotten = ended?.wasStopped === 'SandboxChanged' && record.kind !== 'regular';
+  if (isForgotten) return { ...removal, hasPassed: false, life: FRESH };
   const hadEnded = ended !== undefined && ended.wasStopped !== 'RestartAllContainers';
   return {
-    ...record,
-    restartCount: record.restartCount + 1,
+    ...removal,
     hasPassed: false,
-    lastTerminated: {
-      exitCode: KILLED_EXIT_CODE,
-      reason: RESTARTING_ALL_REASON,
-      message: RESTARTING_ALL_MESSAGE,
-    },
     life: {
       ...FRESH,
       reason: RESTARTING_ALL_REASON,
@@ -249,9 +269,12 @@ export function removed(record: ContainerRecord): ContainerRecord {
   };
 }
 
-/** Once the first container of a new round starts, those that still wait do so for the usual reason. */
+/** Once the first container of a new round runs, those that still wait do so for the usual reason. */
 export function waitingAgain(record: ContainerRecord): ContainerRecord {
   const { life } = record;
+  if (life.state === 'starting') {
+    return { ...record, life: { ...life, before: settled(waitingAgain(life.before)) } };
+  }
   if (life.state !== 'waiting' || life.reason !== RESTARTING_ALL_REASON) return record;
   return { ...record, life: FRESH };
 }

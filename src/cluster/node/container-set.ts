@@ -23,6 +23,7 @@ import {
   containersOf,
   exited,
   neverStarting,
+  notReadyYet,
   probed,
   removed,
   running,
@@ -62,6 +63,8 @@ export interface ContainerSetOptions {
   readonly sandbox: () => Sandbox;
   /** A record changed by itself: a process started or ended, a probe settled something. */
   readonly onChange: () => void;
+  /** The records are as they are for a moment only, which is to be shown. */
+  readonly onStep: () => void;
 }
 
 export class ContainerSet {
@@ -96,7 +99,6 @@ export class ContainerSet {
   }
 
   start(name: string): void {
-    for (const member of this.#members.values()) member.record = waitingAgain(member.record);
     const member = this.#members.get(name);
     if (member === undefined) return;
     const before = member.record;
@@ -135,10 +137,10 @@ export class ContainerSet {
     }
   }
 
-  stopForEnd(name: string, graceMs: number): void {
+  stopForEnd(name: string, reason: 'SandboxChanged' | 'PodEnd', graceMs: number): void {
     const member = this.#members.get(name);
     if (member === undefined) return;
-    this.#stop(member, 'PodEnd', Math.max(graceMs, MIN_GRACE_MS), `Stopping container ${name}`);
+    this.#stop(member, reason, Math.max(graceMs, MIN_GRACE_MS), `Stopping container ${name}`);
   }
 
   /** All are down and begin anew. */
@@ -213,6 +215,7 @@ export class ContainerSet {
   async #started(member: Member, one: RunningContainer): Promise<void> {
     const { events } = this.#options;
     const { container, record } = member;
+    for (const each of this.#members.values()) each.record = waitingAgain(each.record);
     member.running = one;
     const waits =
       container.startupProbe !== undefined || container.lifecycle?.postStart !== undefined;
@@ -227,6 +230,8 @@ export class ContainerSet {
     }
     events.container(member.record, 'Normal', 'Created', 'Container created');
     events.container(member.record, 'Normal', 'Started', 'Container started');
+    // One that ends at once was running all the same.
+    if (member.kind === 'init') this.#options.onStep();
     one.begin();
   }
 
@@ -270,8 +275,13 @@ export class ContainerSet {
   }
 
   #probed(member: Member, kind: ProbeKind, verdict: 'success' | 'failure'): void {
-    const hasReadinessProbe = member.container.readinessProbe !== undefined;
-    member.record = probed(member.record, kind, verdict, hasReadinessProbe);
+    const { readinessProbe, startupProbe } = member.container;
+    const after = probed(member.record, kind, verdict, readinessProbe !== undefined);
+    if (kind === 'Startup' && verdict === 'success' && startupProbe !== undefined) {
+      member.record = notReadyYet(after);
+      if (!this.#isShutDown) this.#options.onStep();
+    }
+    member.record = after;
     this.#changed();
   }
 

@@ -4,7 +4,12 @@
  */
 import type { Container, ContainerState, ContainerStatus, Pod } from '../../kube/pod.ts';
 import { timeText } from '../../kube/time.ts';
-import { type ContainerRecord, containersOf } from './container-record.ts';
+import {
+  type ContainerRecord,
+  containersOf,
+  type SettledRecord,
+  settled,
+} from './container-record.ts';
 import type { Statuses } from './pod-phase.ts';
 
 export interface ContainerStatuses {
@@ -24,7 +29,8 @@ export function containerStatuses(
   for (const { container, kind } of containersOf(pod.spec)) {
     const record = records.get(container.name);
     if (record === undefined) continue;
-    (kind === 'regular' ? regular : init).push(statusOf(container, record, waitingReason));
+    const status = statusOf(container, settled(record), waitingReason);
+    (kind === 'regular' ? regular : init).push(status);
   }
   const byName = new Map([...init, ...regular].map((status) => [status.name, status]));
   return { init, regular, byName };
@@ -32,7 +38,7 @@ export function containerStatuses(
 
 function statusOf(
   container: Container,
-  record: ContainerRecord,
+  record: SettledRecord,
   waitingReason: string,
 ): ContainerStatus {
   const image = container.image ?? '';
@@ -51,7 +57,7 @@ function statusOf(
   };
 }
 
-function stateOf({ life }: ContainerRecord, waitingReason: string): ContainerState {
+function stateOf({ life }: SettledRecord, waitingReason: string): ContainerState {
   switch (life.state) {
     case 'waiting':
       return {
@@ -60,8 +66,6 @@ function stateOf({ life }: ContainerRecord, waitingReason: string): ContainerSta
           ...(life.message === undefined ? {} : { message: life.message }),
         },
       };
-    case 'starting':
-      return { waiting: { reason: waitingReason } };
     case 'running':
       return { running: { startedAt: timeText(life.startedMs) } };
     case 'exited':
@@ -69,12 +73,10 @@ function stateOf({ life }: ContainerRecord, waitingReason: string): ContainerSta
   }
 }
 
-function isReady({ life, kind }: ContainerRecord): boolean {
+function isReady({ life, kind }: SettledRecord): boolean {
   switch (life.state) {
     case 'waiting':
       return life.ready;
-    case 'starting':
-      return false;
     case 'running':
       return life.ready;
     case 'exited':
@@ -82,13 +84,11 @@ function isReady({ life, kind }: ContainerRecord): boolean {
   }
 }
 
-function containerIdOf({ life }: ContainerRecord): string | undefined {
+function containerIdOf({ life }: SettledRecord): string | undefined {
   switch (life.state) {
     case 'waiting':
     case 'running':
       return life.containerID;
-    case 'starting':
-      return undefined;
     case 'exited':
       return life.terminated.containerID;
   }

@@ -5,6 +5,7 @@ import {
   containersOf,
   exited,
   freshRecord,
+  probed,
   running,
   starting,
   stopping,
@@ -12,10 +13,10 @@ import {
 import { type PodMode, planPod } from './pod-actions.ts';
 
 /**
- * `-` never ran, `s` starts, `r` runs, `u` runs and has not started yet by its probe, `k` was told to
- * stop, a number ended with that code.
+ * `-` never ran, `s` starts, `r` runs, `u` runs and has not started yet by its probe, `g` was given up
+ * by a probe, `k` was told to stop, a number ended with that code.
  */
-type Life = '-' | 's' | 'r' | 'u' | 'k' | number;
+type Life = '-' | 's' | 'r' | 'u' | 'g' | 'k' | number;
 
 const ALL: readonly ContainerRestartRule[] = [
   { action: 'RestartAllContainers', exitCodes: { operator: 'NotIn', values: [0] } },
@@ -43,6 +44,7 @@ function recordOf(
   if (life === 's') return started;
   const run = running(started, 'id', NOW, { startup: life === 'u', readiness: false });
   if (life === 'r' || life === 'u') return run;
+  if (life === 'g') return probed(run, 'Liveness', 'failure', false);
   if (life === 'k') return stopping(run, 'PodEnd');
   return exited(run, { exitCode: life }, NOW);
 }
@@ -60,10 +62,14 @@ function plan(lives: string, mode: PodMode = 'running', spec = SPEC): unknown {
   );
   switch (result.type) {
     case 'run':
-      return `start ${result.start.join(' ')}`.trim();
+      return [
+        `start ${result.start.join(' ')}`.trim(),
+        ...(result.stop.length === 0 ? [] : [`stop ${result.stop.join(' ')}`]),
+      ].join(', ');
     case 'take-down':
       return result.isDown ? 'down' : `stop ${result.stop.join(' ')}`.trim();
     case 'restart-all':
+    case 'replace-sandbox':
     case 'end':
       return result.type;
   }
@@ -86,6 +92,9 @@ describe('a Pod of init container i, sidecars s1 and s2, containers a and b', ()
     ['keeps running when a container failed for good', '0 r r r 1', 'start'],
     ['restarts all when a rule says so', '0 r r 42 r', 'restart-all'],
     ['restarts all although another ended', '0 r r 42 0', 'restart-all'],
+    ['stops what a probe gave up', '0 r r g r', 'start, stop a'],
+    ['loses its sandbox when a probe gave up the last container', '0 r r 0 g', 'replace-sandbox'],
+    ['keeps it for a sidecar that a probe gave up', '0 g r r r', 'start, stop s1'],
   ])('%s', (_, lives, expected) => {
     expect(plan(lives)).toBe(expected);
   });

@@ -29,8 +29,11 @@ export interface PodView {
   readonly mode: PodMode;
 }
 
-/** `restarting-all` from the trigger until the last container is down; `ending` is for good. */
-export type PodMode = 'running' | 'restarting-all' | 'ending';
+/**
+ * `restarting-all` from the trigger until the last container is down, `replacing-sandbox` likewise
+ * from the moment when nothing was left to keep; `ending` is for good.
+ */
+export type PodMode = 'running' | 'restarting-all' | 'replacing-sandbox' | 'ending';
 
 export type PodPlan =
   | {
@@ -44,9 +47,11 @@ export type PodPlan =
     }
   /** Every container is to be stopped and then started anew. */
   | { readonly type: 'restart-all' }
+  /** A probe gave up the last main container, for good: all go down, and the address with them. */
+  | { readonly type: 'replace-sandbox' }
   /** The Pod has done its work or failed: nothing of it is to run any more. */
   | { readonly type: 'end' }
-  /** In mode `restarting-all` or `ending`: whom to stop now, and whether all are down. */
+  /** In the other modes than `running`: whom to stop now, and whether all are down. */
   | { readonly type: 'take-down'; readonly stop: readonly string[]; readonly isDown: boolean };
 
 export interface BackOffAction {
@@ -67,11 +72,14 @@ export function planPod(view: PodView, nowMs: number): PodPlan {
   switch (view.mode) {
     case 'restarting-all':
       return takeDown(members, [...regulars(members), ...inits(members)], 'RestartAllContainers');
+    case 'replacing-sandbox':
+      return planEnding(members, 'SandboxChanged');
     case 'ending':
-      return planEnding(members);
+      return planEnding(members, 'PodEnd');
     case 'running':
       break;
   }
+  if (isLeftAlone(members, view.spec)) return { type: 'replace-sandbox' };
   if (members.some((member) => isEndOfPod(member, view.spec))) return { type: 'end' };
   if (members.some(isTrigger)) return { type: 'restart-all' };
   if (regulars(members).every((member) => isFinished(member, view.spec))) return { type: 'end' };
@@ -135,11 +143,22 @@ function* due(members: readonly Member[], spec: PodSpec): Generator<Member> {
 }
 
 /** Main containers first; sidecars one by one in reverse order once those are down. */
-function planEnding(members: readonly Member[]): PodPlan {
+function planEnding(members: readonly Member[], reason: StopReason): PodPlan {
   const mains = members.filter(({ kind }) => kind !== 'sidecar');
-  if (mains.some(({ record }) => isAlive(record))) return takeDown(members, mains, 'PodEnd');
+  if (mains.some(({ record }) => isAlive(record))) return takeDown(members, mains, reason);
   const lastSidecar = members.findLast(({ kind, record }) => kind === 'sidecar' && isAlive(record));
-  return takeDown(members, lastSidecar === undefined ? [] : [lastSidecar], 'PodEnd');
+  return takeDown(members, lastSidecar === undefined ? [] : [lastSidecar], reason);
+}
+
+/**
+ * Probes gave up containers whose policy is Never, and no other main container runs or will: a
+ * kubelet sees nothing to keep then and kills the whole Pod, before any rule can look at the exit.
+ */
+function isLeftAlone(members: readonly Member[], spec: PodSpec): boolean {
+  const isLost = ({ container, record }: Member): boolean =>
+    isGivenUp(record) && effectivePolicy(container, spec) === 'Never';
+  const mains = regulars(members);
+  return mains.some(isLost) && mains.every((one) => isLost(one) || isFinished(one, spec));
 }
 
 function takeDown(members: readonly Member[], now: readonly Member[], reason: StopReason): PodPlan {

@@ -12,11 +12,11 @@ export type Statuses = ReadonlyMap<string, ContainerStatus>;
 /** `hasEnded`: nothing of the Pod will be started again, whatever its policy. */
 export function phaseOf(spec: PodSpec, statuses: Statuses, hasEnded: boolean): PodPhase {
   const count = countContainers(spec, statuses);
-  const isInitialized = hasAnyRegularStarted(spec, statuses);
   if (count.podEnders > 0) return 'Failed';
   if (hasEnded) {
     return count.regular > 0 && count.succeeded === count.regular ? 'Succeeded' : 'Failed';
   }
+  const isInitialized = hasAnyRegularStarted(spec, statuses);
   if (count.pendingInit > 0 || (count.pendingSidecar > 0 && !isInitialized) || count.waiting > 0) {
     return 'Pending';
   }
@@ -62,6 +62,7 @@ function countContainers(spec: PodSpec, statuses: Statuses): Count {
     unknown: 0,
     regular: spec.containers.length,
   };
+  const isNewRound = !spec.containers.some(({ name }) => hasRun(statuses.get(name)));
   for (const { container, kind } of containersOf(spec)) {
     const status = statuses.get(container.name);
     if (endsPod(container, kind, spec, status)) count.podEnders++;
@@ -70,7 +71,7 @@ function countContainers(spec: PodSpec, statuses: Statuses): Count {
         countInit(count, status);
         break;
       case 'sidecar':
-        countSidecar(count, status);
+        countSidecar(count, container, status, isNewRound);
         break;
       case 'regular':
         countRegular(count, container, spec, status);
@@ -86,11 +87,31 @@ function countInit(count: Count, status: ContainerStatus | undefined): void {
   if (state?.running !== undefined || lastState?.terminated === undefined) count.pendingInit++;
 }
 
-function countSidecar(count: Count, status: ContainerStatus | undefined): void {
+/** Whether it ran since all containers were last restarted. */
+function hasRun(status: ContainerStatus | undefined): boolean {
+  const { state, lastState } = status ?? {};
+  if (state?.waiting === undefined) return state !== undefined;
+  const ended = lastState?.terminated;
+  return ended !== undefined && ended.reason !== RESTARTING_ALL_REASON;
+}
+
+/**
+ * A kubelet's phase is one status behind what it says of a sidecar: one without a startup probe
+ * counts as pending until what follows has started, one with that probe for the status that first
+ * says `started`, which is the only one that says so of a container that is not ready yet.
+ */
+function countSidecar(
+  count: Count,
+  { startupProbe, readinessProbe }: Container,
+  status: ContainerStatus | undefined,
+  isNewRound: boolean,
+): void {
   if (status === undefined) {
     count.unknown++;
   } else if (status.state?.running !== undefined) {
-    if (status.started !== true) count.pendingSidecar++;
+    const isLate =
+      startupProbe === undefined ? isNewRound : readinessProbe === undefined && !status.ready;
+    if (status.started !== true || isLate) count.pendingSidecar++;
     count.running++;
   } else if (status.state?.terminated === undefined && status.lastState?.terminated === undefined) {
     count.pendingSidecar++;

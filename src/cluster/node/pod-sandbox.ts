@@ -64,6 +64,13 @@ export class PodSandbox {
     };
   }
 
+  /** The Pod gets another address; its volumes and ports stay. */
+  renewAddress(): void {
+    const { addresses } = this.#context;
+    addresses.release(this.#uid);
+    this.#podIP = addresses.allocate(this.#uid);
+  }
+
   /** Ends what is under way here: a preparation, the renewal of tokens. */
   close(): void {
     this.#volumes.stop();

@@ -4,7 +4,7 @@
  */
 import type { Pod, PodCondition, PodPhase, PodStatus } from '../../kube/pod.ts';
 import { timeText } from '../../kube/time.ts';
-import { type ContainerRecord, isAlive } from './container-record.ts';
+import { type ContainerRecord, isAlive, settled } from './container-record.ts';
 import { containerStatuses } from './container-status.ts';
 import { podConditions } from './pod-conditions.ts';
 import { phaseOf } from './pod-phase.ts';
@@ -12,11 +12,14 @@ import { phaseOf } from './pod-phase.ts';
 export interface PodStatusFacts {
   readonly pod: Pod;
   readonly records: ReadonlyMap<string, ContainerRecord>;
+  /** The Pod has its address and its volumes, and has not given them back. */
   readonly isPrepared: boolean;
   readonly preparationProblem: string | undefined;
   readonly isRestartingAll: boolean;
   /** Undefined while the Pod is to run. */
   readonly ending: PodEnding | undefined;
+  /** It has ended, and that was shown: the phase may say so. */
+  readonly isVerdictShown: boolean;
   readonly hostIP: string;
   readonly podIP: string | undefined;
   readonly startedMs: number;
@@ -24,6 +27,7 @@ export interface PodStatusFacts {
   readonly previous: {
     readonly phase: PodPhase;
     readonly conditions: readonly PodCondition[];
+    readonly podIP: string | undefined;
   };
   readonly nowMs: number;
 }
@@ -42,11 +46,12 @@ export type NodePodStatus = PodStatus & {
 };
 
 export function podStatus(facts: PodStatusFacts): NodePodStatus {
-  const { pod, records, ending, podIP, hostIP } = facts;
+  const { pod, records, ending, hostIP } = facts;
+  const podIP = shownAddress(facts);
   const statuses = containerStatuses(pod, records);
   const isDown = ![...records.values()].some(isAlive);
-  // One that is deleted goes on as it was until all is down; the others have their verdict at once.
-  const hasEnded = ending !== undefined && (isDown || ending.type !== 'deleted');
+  // It goes on as it was until all is down, unless the node gave it up.
+  const hasEnded = ending !== undefined && isDown;
   const verdict =
     ending?.type === 'failed' ? 'Failed' : phaseOf(pod.spec, statuses.byName, hasEnded);
   const isTerminal = verdict === 'Failed' || verdict === 'Succeeded';
@@ -54,14 +59,14 @@ export function podStatus(facts: PodStatusFacts): NodePodStatus {
     pod,
     statuses: statuses.byName,
     phase: verdict,
-    isPrepared: facts.isPrepared && !(isTerminal && isDown),
+    isPrepared: facts.isPrepared,
     preparationProblem: facts.preparationProblem,
     isRestartingAll: facts.isRestartingAll,
     previous: facts.previous.conditions,
     now: timeText(facts.nowMs),
   });
   return {
-    phase: isTerminal && !isDown ? facts.previous.phase : verdict,
+    phase: isTerminal && !facts.isVerdictShown ? facts.previous.phase : verdict,
     conditions,
     ...(ending?.type === 'failed' ? { reason: ending.reason, message: ending.message } : {}),
     hostIP,
@@ -71,4 +76,15 @@ export function podStatus(facts: PodStatusFacts): NodePodStatus {
     ...(statuses.init.length === 0 ? {} : { initContainerStatuses: statuses.init }),
     containerStatuses: statuses.regular,
   };
+}
+
+/** A kubelet learns a Pod's address together with what becomes of its first container. */
+function shownAddress({ podIP, previous, records }: PodStatusFacts): string | undefined {
+  const isKnown =
+    previous.podIP !== undefined ||
+    [...records.values()].some((record) => {
+      const { life, restartCount } = settled(record);
+      return life.state !== 'waiting' || life.reason !== undefined || restartCount > 0;
+    });
+  return isKnown ? podIP : undefined;
 }

@@ -20,7 +20,7 @@ import { PodEvents } from './pod-events.ts';
 import { preparePod } from './pod-preparation.ts';
 import { PodSandbox } from './pod-sandbox.ts';
 import { type NodePodStatus, type PodEnding, podStatus } from './pod-status.ts';
-import { StatusWriter } from './status-writer.ts';
+import { type StatusImportance, StatusWriter } from './status-writer.ts';
 
 const DEFAULT_GRACE_SECONDS = 30;
 /**
@@ -48,6 +48,9 @@ export class PodWorker {
   /** On the monotonic clock: when all that is left is killed. */
   #endDeadlineMs = Number.POSITIVE_INFINITY;
   #isPrepared = false;
+  /** Something of the Pod was stopped because it ends: its address goes with that. */
+  #wasStopped = false;
+  #isVerdictShown = false;
   #preparationProblem: string | undefined;
   #status: NodePodStatus | undefined;
   #wake: Timer | undefined;
@@ -86,6 +89,7 @@ export class PodWorker {
       events: this.#events,
       sandbox: () => sandbox.forContainers(this.#pod),
       onChange: () => this.#step(),
+      onStep: () => this.#publish('step'),
     });
   }
 
@@ -110,7 +114,7 @@ export class PodWorker {
     this.#limitLifetime();
     this.#preparing = this.#prepare();
     if (this.#pod.metadata.deletionTimestamp !== undefined) this.#delete();
-    else this.#publish(false);
+    else this.#publish('latest');
   }
 
   /** The object has changed. */
@@ -151,7 +155,7 @@ export class PodWorker {
       onProblem: (reason, problem) => {
         this.#preparationProblem = problem;
         this.#events.pod('Warning', reason, problem);
-        this.#publish(false);
+        this.#publish('latest');
       },
     });
     if (!isReady) return;
@@ -201,8 +205,8 @@ export class PodWorker {
   #step(): void {
     if (this.#isStopped || this.#isFinishing) return;
     this.#wake?.cancel();
-    if (this.#mode === 'running' && !this.#isPrepared) {
-      this.#publish(false);
+    if (this.#mode !== 'ending' && !this.#isPrepared) {
+      this.#publish('latest');
       return;
     }
     const plan = planPod(this.#view(), this.#context.clock.now());
@@ -213,7 +217,12 @@ export class PodWorker {
       case 'restart-all':
         this.#restartAll();
         break;
+      case 'replace-sandbox':
+        this.#mode = 'replacing-sandbox';
+        this.#step();
+        break;
       case 'end':
+        this.#publish('step');
         this.#end({ type: 'containers' }, this.#graceMs());
         break;
       case 'take-down':
@@ -230,12 +239,13 @@ export class PodWorker {
     // An exit code is shown before the next start or the back-off hides it.
     const { records } = this.containers;
     const hides = [...start, ...backOff.map(({ name }) => name)];
-    this.#publish(hides.some((name) => records.get(name)?.life.state === 'exited'));
+    const hidesExit = hides.some((name) => records.get(name)?.life.state === 'exited');
+    this.#publish(hidesExit ? 'must' : 'latest');
     for (const name of stop) this.containers.giveUp(name);
     for (const action of backOff) this.containers.backOff(action);
     for (const name of start) this.containers.start(name);
     if (wakeMs !== undefined) this.#wakeAfter(wakeMs - this.#context.clock.now());
-    this.#publish(false);
+    this.#publish('latest');
   }
 
   #wakeAfter(delayMs: number): void {
@@ -246,35 +256,84 @@ export class PodWorker {
     const { clock, logger } = this.#context;
     const waitMs = this.#lastRestartAllMs + RESTART_ALL_INTERVAL_MS - clock.monotonic();
     if (waitMs > 0) {
-      this.#publish(false);
+      this.#publish('latest');
       this.#wakeAfter(waitMs);
       return;
     }
     this.#lastRestartAllMs = clock.monotonic();
     logger.info('all containers restart', { sources: restartSources(this.#view()) });
     this.#mode = 'restarting-all';
-    this.#publish(true);
+    this.#publish('must');
     this.#step();
   }
 
   #takeDown(stop: readonly string[], isDown: boolean): void {
     if (!isDown) {
-      const leftMs = this.#endDeadlineMs - this.#context.clock.monotonic();
-      for (const name of stop) {
-        if (this.#mode === 'ending') this.containers.stopForEnd(name, leftMs);
-        else this.containers.stopForRestart(name);
-      }
-      this.#publish(false);
+      for (const name of stop) this.#stop(name);
+      this.#publish('latest');
     } else if (this.#mode === 'ending') {
-      this.containers.settle();
-      this.#publish(true);
+      this.#showEnd();
       this.#finish();
+    } else if (this.#mode === 'replacing-sandbox') {
+      this.#replaceSandbox();
     } else {
       this.containers.removeAll();
       this.#mode = 'running';
-      this.#publish(false);
+      this.#publish('latest');
       this.#step();
     }
+  }
+
+  #stop(name: string): void {
+    switch (this.#mode) {
+      case 'ending':
+        this.#wasStopped = true;
+        this.containers.stopForEnd(
+          name,
+          'PodEnd',
+          this.#endDeadlineMs - this.#context.clock.monotonic(),
+        );
+        break;
+      case 'replacing-sandbox':
+        this.containers.stopForEnd(name, 'SandboxChanged', this.#graceMs());
+        break;
+      case 'running':
+      case 'restarting-all':
+        this.containers.stopForRestart(name);
+        break;
+    }
+  }
+
+  /** All is down because nothing was left to keep; now the rules look at how it ended. */
+  #replaceSandbox(): void {
+    const next = planPod({ ...this.#view(), mode: 'running' }, this.#context.clock.now());
+    if (next.type === 'end') {
+      this.#wasStopped = true;
+      this.#end({ type: 'containers' }, this.#graceMs());
+      return;
+    }
+    this.#mode = next.type === 'restart-all' ? 'restarting-all' : 'running';
+    this.#isPrepared = false;
+    this.#publish('must');
+    const note = 'Pod sandbox changed, it will be killed and re-created.';
+    this.#events.pod('Normal', 'SandboxChanged', note);
+    this.#isPrepared = true;
+    // A kubelet learns the new address a moment after the new sandbox.
+    this.#publish('step');
+    this.sandbox.renewAddress();
+    this.#publish('must');
+    void this.#onChange().then(() => this.#step());
+  }
+
+  /** As a kubelet: the conditions say it first, then the phase, then the containers left waiting. */
+  #showEnd(): void {
+    if (this.#wasStopped) this.#isPrepared = false;
+    if (this.#ending?.type === 'containers') this.#publish('step');
+    this.#isPrepared = false;
+    this.#isVerdictShown = true;
+    this.#publish('must');
+    this.containers.settle();
+    this.#publish('must');
   }
 
   /** Everything is down. The status was handed over; the Pod keeps its logs until it is deleted. */
@@ -307,8 +366,7 @@ export class PodWorker {
     await confirmDeletion(this.#context, this.#pod, this.#closed.signal);
   }
 
-  /** `mustBeSeen`: the next status will hide something that this one shows. */
-  #publish(mustBeSeen: boolean): void {
+  #publish(importance: StatusImportance): void {
     const { network, clock } = this.#context;
     const shown = this.#status ?? this.#pod.status;
     const status = podStatus({
@@ -318,16 +376,21 @@ export class PodWorker {
       preparationProblem: this.#preparationProblem,
       isRestartingAll: this.#mode === 'restarting-all',
       ending: this.#ending,
+      isVerdictShown: this.#isVerdictShown,
       hostIP: network.hostIP,
       podIP: this.sandbox.podIP,
       startedMs: this.#startedMs,
-      previous: { phase: shown?.phase ?? 'Pending', conditions: shown?.conditions ?? [] },
+      previous: {
+        phase: shown?.phase ?? 'Pending',
+        conditions: shown?.conditions ?? [],
+        podIP: shown?.podIP,
+      },
       nowMs: clock.now(),
     });
     const isSame = deepEqual(status, this.#status);
     this.#status = status;
-    if (isSame && !mustBeSeen) return;
-    this.#writer.write(status, mustBeSeen);
+    if (isSame && importance !== 'must') return;
+    this.#writer.write(status, importance);
     if (shown?.podIP !== status.podIP || isReady(shown) !== isReady(status)) void this.#onChange();
   }
 }

@@ -27,7 +27,7 @@ const DEFAULT_FAILURE_THRESHOLD = 3;
  * probe. A failure then is not counted.
  */
 const EARLY_ATTEMPTS_MS = [
-  50, 100, 200, 350, 500, 700, 1200, 1400, 1600, 1800, 2250, 2500, 2750, 3300, 3600, 4500,
+  0, 50, 100, 200, 350, 500, 700, 1200, 1400, 1600, 1800, 2250, 2500, 2750, 3300, 3600, 4500,
 ] as const;
 
 /** The next state, and what the container is now known to be, if this outcome settled it. */
@@ -44,20 +44,29 @@ export function observe(
   return { state: next, verdict: inARow >= threshold ? outcome : undefined };
 }
 
-/** Milliseconds from the container's start to the probe's regular attempt number `attempt` (from 0). */
-export function attemptMs(probe: Probe, attempt: number): number {
-  return (probe.initialDelaySeconds ?? 0) * 1000 + attempt * periodMs(probe);
+/**
+ * Milliseconds from the container's start to the probe's regular attempt number `attempt` (from 0).
+ * What starts has its whole first period for that: initialDelay + period x failureThreshold.
+ */
+export function attemptMs(probe: Probe, kind: ProbeKind, attempt: number): number {
+  const periods = kind === 'Startup' ? attempt + 1 : attempt;
+  return delayMs(probe) + periods * periodMs(probe);
 }
 
 /** Extra attempts of this probe, in milliseconds after the start. */
 export function earlyAttemptsMs(probe: Probe, kind: ProbeKind): readonly number[] {
+  if (kind !== 'Startup') return [];
   // A command costs a process, and a delay is there because the container needs it.
-  if (kind !== 'Startup' || probe.exec !== undefined || attemptMs(probe, 0) > 0) return [];
-  return EARLY_ATTEMPTS_MS;
+  const isOnce = probe.exec !== undefined || delayMs(probe) > 0;
+  return isOnce ? [delayMs(probe)] : EARLY_ATTEMPTS_MS;
 }
 
 export function timeoutMs(probe: Probe): number {
   return (probe.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000;
+}
+
+function delayMs(probe: Probe): number {
+  return (probe.initialDelaySeconds ?? 0) * 1000;
 }
 
 function periodMs(probe: Probe): number {

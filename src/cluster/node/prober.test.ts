@@ -83,7 +83,7 @@ describe('probes', () => {
   it('give a container up that does not start in time', async () => {
     const startupProbe = { ...http, periodSeconds: 1, failureThreshold: 3 };
     const { verdicts, failures } = await probe({ startupProbe }, () => 'failure', 10_000);
-    expect({ verdicts, failures }).toEqual({ verdicts: ['2000 Startup failure'], failures: 3 });
+    expect({ verdicts, failures }).toEqual({ verdicts: ['3000 Startup failure'], failures: 3 });
   });
 
   it('count a slow attempt that is under way when the next is due', async () => {
@@ -112,7 +112,13 @@ describe('probes', () => {
   it('see a start over the network before the first period is over', async () => {
     const startupProbe = { ...http, periodSeconds: 10 };
     const { verdicts, failures } = await probe({ startupProbe }, up(180), 20_000);
-    expect({ verdicts, failures }).toEqual({ verdicts: ['200 Startup success'], failures: 1 });
+    expect({ verdicts, failures }).toEqual({ verdicts: ['200 Startup success'], failures: 0 });
+  });
+
+  it('count from the end of the first period, after the initial delay', async () => {
+    const startupProbe = { ...http, initialDelaySeconds: 5, periodSeconds: 2, failureThreshold: 2 };
+    const { verdicts, attempts } = await probe({ startupProbe }, () => 'failure', 20_000);
+    expect({ verdicts, attempts }).toEqual({ verdicts: ['9000 Startup failure'], attempts: 3 });
   });
 
   it('run no command more often than its period says', async () => {

@@ -98,7 +98,7 @@ class ProbeLoop {
 
   #schedule(attempt: number): void {
     const { clock } = this.#options;
-    const dueMs = this.#startMs + attemptMs(this.#probe, attempt);
+    const dueMs = this.#startMs + attemptMs(this.#probe, this.#kind, attempt);
     this.#timer = clock.setTimer(Math.max(0, dueMs - clock.monotonic()), () => {
       const done = this.#try(true);
       void done.then(() => {
@@ -111,7 +111,7 @@ class ProbeLoop {
   #nextAttempt(attempt: number): number {
     const elapsedMs = this.#options.clock.monotonic() - this.#startMs;
     let next = attempt + 1;
-    while (attemptMs(this.#probe, next) <= elapsedMs) next++;
+    while (attemptMs(this.#probe, this.#kind, next) <= elapsedMs) next++;
     return next;
   }
 

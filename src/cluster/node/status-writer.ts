@@ -21,9 +21,20 @@ const QUIET_MS = 20;
 /** Statuses that wait for an API server that does not answer: the oldest go first. */
 const MAX_QUEUED = 16;
 
+/**
+ * How a status counts once a newer one is there: `latest` is replaced by it; a `step` on the way is
+ * sent before it as long as the API server keeps up; one that `must` be seen always is.
+ */
+export type StatusImportance = 'latest' | 'step' | 'must';
+
+/** A step that has waited for longer is history: it is skipped, so that a busy server has less to do. */
+const STEP_LIFETIME_MS = 50;
+
 interface Queued {
   readonly status: NodePodStatus;
-  readonly mustBeSeen: boolean;
+  readonly importance: StatusImportance;
+  /** On the monotonic clock. */
+  readonly sinceMs: number;
 }
 
 export class StatusWriter {
@@ -45,13 +56,12 @@ export class StatusWriter {
     this.#logger = logger;
   }
 
-  write(status: NodePodStatus, mustBeSeen: boolean): void {
+  write(status: NodePodStatus, importance: StatusImportance): void {
     if (this.#stop.signal.aborted) return;
-    const last = this.#queue.at(-1);
-    if (last !== undefined && !last.mustBeSeen) this.#queue.pop();
-    this.#queue.push({ status, mustBeSeen });
+    if (this.#queue.at(-1)?.importance === 'latest') this.#queue.pop();
+    this.#queue.push({ status, importance, sinceMs: this.#clock.monotonic() });
     if (this.#queue.length > MAX_QUEUED) this.#queue.shift();
-    if (mustBeSeen) this.#quiet.abort();
+    if (importance !== 'latest') this.#quiet.abort();
     this.#work ??= this.#drain().finally(() => {
       this.#work = undefined;
     });
@@ -71,13 +81,18 @@ export class StatusWriter {
 
   async #drain(): Promise<void> {
     while (this.#queue.length > 0) {
-      if (this.#queue[0]?.mustBeSeen === false) {
+      if (this.#queue[0]?.importance === 'latest') {
         this.#quiet = new AbortController();
         await this.#pause(QUIET_MS, this.#quiet.signal);
       }
       const next = this.#queue.shift();
-      if (next !== undefined) await this.#send(next.status);
+      if (next !== undefined && !this.#isHistory(next)) await this.#send(next.status);
     }
+  }
+
+  #isHistory({ importance, sinceMs }: Queued): boolean {
+    const isSuperseded = importance === 'step' && this.#queue.length > 0;
+    return isSuperseded && this.#clock.monotonic() - sinceMs > STEP_LIFETIME_MS;
   }
 
   async #send(status: NodePodStatus): Promise<void> {

@@ -14,8 +14,8 @@ import { type ApiServer, createApiServer } from '../apiserver/api-server.ts';
 
 export class TestApi {
   readonly client: Client;
-  /** Every version of the Pod, in order. */
-  readonly history: Stored<Pod>[] = [];
+  /** Every version of every Pod, in order, by name. */
+  readonly histories = new Map<string, Stored<Pod>[]>();
   pod: Stored<Pod> | undefined;
   /** While true, every write of a Pod's status fails as an overloaded server's does. */
   isOverloaded = false;
@@ -43,6 +43,11 @@ export class TestApi {
       random,
       userAgent: 'test',
     });
+  }
+
+  /** Every version of the Pod, in order. */
+  get history(): readonly Stored<Pod>[] {
+    return this.histories.get('p') ?? [];
   }
 
   async start(): Promise<void> {
@@ -88,9 +93,11 @@ export class TestApi {
     try {
       const options = { signal: this.#watching.signal };
       for await (const event of this.client.watch(PODS, options)) {
-        if (event.type === 'BOOKMARK' || event.object.metadata.name !== 'p') continue;
-        this.pod = event.type === 'DELETED' ? undefined : event.object;
-        this.history.push(event.object);
+        if (event.type === 'BOOKMARK') continue;
+        const { name } = event.object.metadata;
+        const history = this.histories.get(name) ?? [];
+        this.histories.set(name, [...history, event.object]);
+        if (name === 'p') this.pod = event.type === 'DELETED' ? undefined : event.object;
       }
     } catch (error) {
       if (!this.#watching.signal.aborted) throw error;

@@ -10,9 +10,12 @@ import {
 } from '../../runtime/memory/memory-process-runner.ts';
 import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
+import { sleep } from '../../runtime/ports/clock.ts';
+import type { ProcessRunner } from '../../runtime/ports/process-runner.ts';
 import { MemoryFiles } from './memory/memory-files.ts';
 import type { NodeNetwork } from './network.ts';
 import { type NodeAgent, startNodeAgent } from './node-agent.ts';
+import type { NodeFiles } from './node-files.ts';
 import type { ProbeAnswer, ProbeTransport } from './probe-transport.ts';
 import { TestApi } from './test-api.fixture.ts';
 
@@ -27,11 +30,18 @@ export class TestNode {
   /** Answers HTTP probes; a throw is a refused connection. */
   answer: () => ProbeAnswer = () => ({ status: 200, redirectedTo: undefined });
   readonly #network: NodeNetwork;
+  readonly #startMs: number;
   #agent: NodeAgent | undefined;
 
-  constructor(programs: Readonly<Record<string, FakeProgram>>, network: NodeNetwork = OWN) {
+  /** `startMs`: how long it takes to prepare a Pod, and to start a process of it. */
+  constructor(
+    programs: Readonly<Record<string, FakeProgram>>,
+    network: NodeNetwork = OWN,
+    startMs = 0,
+  ) {
     this.processes = new MemoryProcessRunner(programs);
     this.#network = network;
+    this.#startMs = startMs;
   }
 
   get agent(): NodeAgent {
@@ -47,7 +57,7 @@ export class TestNode {
         this.answer();
       },
     };
-    const { clock, files, processes, logger } = this;
+    const { clock, logger } = this;
     await this.api.start();
     await before(this.api);
     let started: NodeAgent | undefined;
@@ -57,8 +67,8 @@ export class TestNode {
       clock,
       random: new SeededRandom(1),
       logger,
-      processes,
-      files,
+      processes: this.#slowProcesses(),
+      files: this.#slowFiles(),
       probes,
       rootDirectory: '/state',
       network: this.#network,
@@ -76,6 +86,35 @@ export class TestNode {
     });
     await clock.runUntil(() => started !== undefined, 10_000);
     this.#agent = started;
+  }
+
+  #slowProcesses(): ProcessRunner {
+    const { clock, processes } = this;
+    if (this.#startMs === 0) return processes;
+    return {
+      start: async (command) => {
+        await sleep(clock, this.#startMs);
+        return processes.start(command);
+      },
+      killByEnvironment: (name, value) => processes.killByEnvironment(name, value),
+    };
+  }
+
+  #slowFiles(): NodeFiles {
+    const { clock, files } = this;
+    if (this.#startMs === 0) return files;
+    return new Proxy(files, {
+      get: (target, name) => {
+        const member = Reflect.get(target, name);
+        if (typeof member !== 'function') return member;
+        return name === 'makeDirectory'
+          ? async (path: string) => {
+              if (/\/pods\/[^/]+$/.test(path)) await sleep(clock, this.#startMs);
+              return target.makeDirectory(path);
+            }
+          : member.bind(target);
+      },
+    });
   }
 
   async stop(): Promise<void> {
