@@ -10,6 +10,8 @@ export interface HealthChecks {
   readonly live?: readonly HealthCheck[];
   /** Fails while the process cannot do its work. */
   readonly ready?: readonly HealthCheck[];
+  /** Other last segments of the paths than `healthz` and `readyz`. */
+  readonly names?: { readonly live?: string | undefined; readonly ready?: string | undefined };
 }
 
 export interface HealthCheck {
@@ -26,9 +28,9 @@ export function healthHandler(checks: HealthChecks): HttpHandler {
   const live = [PING, ...(checks.live ?? [])];
   const ready = [...live, ...(checks.ready ?? [])];
   const endpoints = new Map([
-    ['healthz', live],
     ['livez', live],
-    ['readyz', ready],
+    [checks.names?.live ?? 'healthz', live],
+    [checks.names?.ready ?? 'readyz', ready],
   ]);
   return ({ path }) => {
     const url = new URL(path, 'http://localhost');

@@ -24,6 +24,7 @@ export interface LeaderElectionOptions {
   readonly name: string;
   /** Unique among the candidates, such as `<host>_<uuid>`. */
   readonly identity: string;
+  readonly times?: LeaseTimes | undefined;
   /** Called once. The signal aborts when leadership is lost or given up. */
   readonly onStartedLeading: (signal: AbortSignal) => void;
   /** Called once, if leadership was lost against our will: the process should end at once. */
@@ -39,12 +40,22 @@ export interface LeaderElection {
   stop(): Promise<void>;
 }
 
-/** How long others wait for a silent leader, in seconds as the Lease has it. */
-const LEASE_DURATION_SECONDS = 15;
-/** How long a leader tries to renew before it gives up; less than the lease lasts. */
-const RENEW_DEADLINE_MS = 10_000;
-/** Pause between tries. */
-const RETRY_PERIOD_MS = 2000;
+export interface LeaseTimes {
+  /** How long others wait for a silent leader; a Lease has it in whole seconds. */
+  readonly leaseDurationMs: number;
+  /** How long a leader tries to renew before it gives up; less than the lease lasts. */
+  readonly renewDeadlineMs: number;
+  /** Pause between tries; less than the deadline. */
+  readonly retryPeriodMs: number;
+}
+
+/** Those of Kubernetes' own components. */
+export const DEFAULT_LEASE_TIMES: LeaseTimes = {
+  leaseDurationMs: 15_000,
+  renewDeadlineMs: 10_000,
+  retryPeriodMs: 2_000,
+};
+
 /** Candidates spread their tries by up to this factor of the period. */
 const RETRY_JITTER = 1.2;
 const RELEASE_TIMEOUT_MS = 1000;
@@ -56,6 +67,7 @@ export function startLeaderElection(options: LeaderElectionOptions): LeaderElect
 class Candidate implements LeaderElection {
   readonly #options: LeaderElectionOptions;
   readonly #logger: Logger;
+  readonly #times: LeaseTimes;
   readonly #stopping = new AbortController();
   readonly #leading = new AbortController();
   readonly #ended: Promise<void>;
@@ -65,6 +77,7 @@ class Candidate implements LeaderElection {
 
   constructor(options: LeaderElectionOptions) {
     this.#options = options;
+    this.#times = options.times ?? DEFAULT_LEASE_TIMES;
     this.#logger = options.logger.with({ lease: `${options.namespace}/${options.name}` });
     this.#ended = this.#run().catch((error: unknown) => {
       if (!this.#stopping.signal.aborted) throw error;
@@ -91,19 +104,20 @@ class Candidate implements LeaderElection {
   async #run(): Promise<void> {
     const { clock, random, identity } = this.#options;
     const { signal } = this.#stopping;
-    while (!(await this.#attempt(RENEW_DEADLINE_MS))) {
-      await sleep(clock, jitter(random, RETRY_PERIOD_MS, RETRY_JITTER), signal);
+    const { renewDeadlineMs, retryPeriodMs } = this.#times;
+    while (!(await this.#attempt(renewDeadlineMs))) {
+      await sleep(clock, jitter(random, retryPeriodMs, RETRY_JITTER), signal);
     }
     this.#isLeader = true;
     this.#logger.info('became leader', { identity });
     this.#options.onStartedLeading(this.#leading.signal);
     let renewedMs = clock.monotonic();
     for (;;) {
-      await sleep(clock, RETRY_PERIOD_MS, signal);
-      const remainingMs = renewedMs + RENEW_DEADLINE_MS - clock.monotonic();
+      await sleep(clock, retryPeriodMs, signal);
+      const remainingMs = renewedMs + renewDeadlineMs - clock.monotonic();
       if (remainingMs > 0 && (await this.#attempt(remainingMs))) renewedMs = clock.monotonic();
       else if (signal.aborted) return;
-      else if (clock.monotonic() - renewedMs >= RENEW_DEADLINE_MS || this.#isTakenOver()) break;
+      else if (clock.monotonic() - renewedMs >= renewDeadlineMs || this.#isTakenOver()) break;
     }
     this.#stepDown('lost');
     this.#options.onLost();
@@ -157,7 +171,7 @@ class Candidate implements LeaderElection {
     const transitions = lease?.spec?.leaseTransitions ?? 0;
     return {
       holderIdentity: this.#options.identity,
-      leaseDurationSeconds: LEASE_DURATION_SECONDS,
+      leaseDurationSeconds: this.#durationSeconds(),
       acquireTime: isOurs ? (lease.spec?.acquireTime ?? now) : now,
       renewTime: now,
       leaseTransitions: lease === undefined || isOurs ? transitions : transitions + 1,
@@ -174,6 +188,10 @@ class Candidate implements LeaderElection {
     await client.update(LEASES, { ...lease, spec }, { signal });
   }
 
+  #durationSeconds(): number {
+    return Math.ceil(this.#times.leaseDurationMs / 1000);
+  }
+
   #see(lease: Stored<Lease>): void {
     const isUnchanged =
       this.#seen?.lease.metadata.resourceVersion === lease.metadata.resourceVersion;
@@ -184,7 +202,7 @@ class Candidate implements LeaderElection {
   #isHeldByAnother(lease: Lease): boolean {
     const holder = lease.spec?.holderIdentity ?? '';
     if (holder === '' || holder === this.#options.identity) return false;
-    const durationMs = (lease.spec?.leaseDurationSeconds ?? LEASE_DURATION_SECONDS) * 1000;
+    const durationMs = (lease.spec?.leaseDurationSeconds ?? this.#durationSeconds()) * 1000;
     const sinceMs = this.#seen?.sinceMs ?? this.#options.clock.monotonic();
     return this.#options.clock.monotonic() < sinceMs + durationMs;
   }

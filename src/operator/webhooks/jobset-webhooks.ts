@@ -1,4 +1,5 @@
 import { admitJobSet } from '../../jobset/admission.ts';
+import { type AgentDefaults, withAgentDefaults } from '../../jobset/agent-defaults.ts';
 import { restartRuleErrors } from '../../jobset/agent-mode.ts';
 import { type DefaultedSpec, defaultJobSet, withDefaults } from '../../jobset/defaults.ts';
 import type { FeatureGates } from '../../jobset/feature-gates.ts';
@@ -26,12 +27,15 @@ import type { AdmissionAnswer, AdmissionHandler } from './admission-handler.ts';
  * already here: the server asks the definition's rules in between, and the first that is broken
  * would hide all that the validator has to say. What the schema alone finds is left to the server.
  */
-export function jobSetMutator(gates: FeatureGates): AdmissionHandler {
+export function jobSetMutator(
+  gates: FeatureGates,
+  agentDefaults?: AgentDefaults,
+): AdmissionHandler {
   return async (request) => {
     const { operation, object } = request;
     // The schema is asked after this webhook, and says what is wrong with another spec.
     if (operation !== 'CREATE' || (object !== undefined && !hasSpec(object))) return ALLOWED;
-    const given = jobSetIn(object);
+    const given = withAgentDefaults(jobSetIn(object), agentDefaults);
     const { schemaErrors, ruleErrors } = admitJobSet(given, gates);
     if (ruleErrors.length === 0) return { kind: 'Allowed', object: defaultJobSet(given, gates) };
     throw invalid(JOBSETS, given.metadata.name ?? '', [...schemaErrors, ...ruleErrors]);

@@ -33,6 +33,10 @@ export interface ServerTlsOptions {
    * then `peer.certificate` is absent, and the handler decides what that means.
    */
   readonly clientAuthority?: string | undefined;
+  /** TLS 1.2 by default. */
+  readonly minVersion?: 'TLSv1.2' | 'TLSv1.3' | undefined;
+  /** OpenSSL's names, separated by colons; by default those of Node. */
+  readonly ciphers?: string | undefined;
 }
 
 export interface HttpServer {
@@ -165,7 +169,14 @@ function serverOf(
   );
 }
 
-function secureContext({ certificate, key, clientAuthority }: ServerTlsOptions) {
+function secureContext(tls: ServerTlsOptions) {
+  const { certificate, key, clientAuthority, minVersion = 'TLSv1.2', ciphers } = tls;
   const ca = clientAuthority === undefined ? {} : { ca: clientAuthority };
-  return { cert: certificate, key, minVersion: 'TLSv1.2', ...ca } as const;
+  return {
+    cert: certificate,
+    key,
+    minVersion,
+    ...ca,
+    ...(ciphers === undefined ? {} : { ciphers }),
+  };
 }

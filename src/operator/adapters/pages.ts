@@ -1,0 +1,72 @@
+import { followCertificateFiles } from '../../runtime/adapters/certificate-files.ts';
+import {
+  type HttpServer,
+  type ServerTlsOptions,
+  startHttpServer,
+} from '../../runtime/adapters/http-server.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { HttpHandler } from '../../runtime/ports/transport.ts';
+import type { BindAddress } from '../bind-address.ts';
+import type { TlsSettings } from '../configuration/tls-settings.ts';
+
+/** What one port of the operator shows. */
+export interface Page {
+  readonly what: 'metrics' | 'health';
+  readonly address: BindAddress | 'off';
+  readonly handler: HttpHandler;
+  /** Directory of the certificate; plain HTTP without. */
+  readonly certificateDirectory?: string | undefined;
+}
+
+/**
+ * Serves the pages. Rejects if a port is taken; one with a certificate is served as soon as that can
+ * be read, and with each that comes after it.
+ */
+export async function servePages(
+  pages: readonly Page[],
+  context: {
+    readonly clock: Clock;
+    readonly logger: Logger;
+    readonly tls?: TlsSettings | undefined;
+  },
+): Promise<{ close(): Promise<void> }> {
+  const ends: (() => Promise<void>)[] = [];
+  for (const { what, address, handler, certificateDirectory: directory } of pages) {
+    if (address === 'off') continue;
+    const start = async (tls?: ServerTlsOptions): Promise<HttpServer> => {
+      const server = await startHttpServer({ ...address, handler, tls, logger: context.logger });
+      context.logger.info('serving', { what, url: server.url });
+      return server;
+    };
+    if (directory === undefined) {
+      const server = await start();
+      ends.push(() => server.close());
+    } else ends.push(serveOverTls(directory, start, context));
+  }
+  return { close: async () => void (await Promise.all(ends.map((end) => end()))) };
+}
+
+/** Returns how to end it. */
+function serveOverTls(
+  directory: string,
+  start: (tls: ServerTlsOptions) => Promise<HttpServer>,
+  { tls, ...context }: Parameters<typeof servePages>[1],
+): () => Promise<void> {
+  let starting: Promise<HttpServer | undefined> | undefined;
+  const files = followCertificateFiles({
+    ...context,
+    directory,
+    onChange: (pair) => {
+      starting ??= start({ ...tls, ...pair }).catch((error: unknown) => {
+        context.logger.error('a page is not served', { directory, err: error });
+        return undefined;
+      });
+      void starting.then((server) => server?.useCertificate(pair));
+    },
+  });
+  return async () => {
+    files.stop();
+    await (await starting)?.close();
+  };
+}

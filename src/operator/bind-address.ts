@@ -1,0 +1,19 @@
+/** Where a server listens. */
+export interface BindAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+export const ADDRESS_FORM = 'expected host:port, :port or 0';
+
+/** `host:port`, `:port` for all addresses, `0` for none; undefined for anything else. */
+export function parseBindAddress(text: string): BindAddress | 'off' | undefined {
+  if (text === '0') return 'off';
+  const match = /^(?:\[([0-9a-fA-F:]+)\]|([^:\s]*)):([0-9]{1,5})$/.exec(text);
+  const port = Number(match?.[3]);
+  if (match === null || port > 65_535) return undefined;
+  return { host: match[1] ?? (match[2] || ANY_ADDRESS), port };
+}
+
+/** All addresses of the machine, of both families. */
+export const ANY_ADDRESS = '::';

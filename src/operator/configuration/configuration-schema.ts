@@ -1,0 +1,104 @@
+/** The schema of `config.jobset.x-k8s.io/v1alpha1 Configuration` (spec 9.1), and what we add to it. */
+import {
+  boolean,
+  int32,
+  list,
+  map,
+  number,
+  object,
+  oneOf,
+  string,
+} from '../../kube/schema/builders.ts';
+import { TLS_VERSIONS } from './tls-settings.ts';
+
+const PORT_MAX = 65_535;
+
+export const CONFIGURATION_SCHEMA = object(
+  {
+    apiVersion: oneOf(['config.jobset.x-k8s.io/v1alpha1']),
+    kind: oneOf(['Configuration']),
+    webhook: object({
+      port: { ...int32('Where the webhooks are served.'), minimum: 1, maximum: PORT_MAX },
+      host: string('The address for it; empty: all.'),
+      certDir: string(
+        'Directory of tls.crt and tls.key, where certificates are not made internally.',
+      ),
+    }),
+    leaderElection: object({
+      leaderElect: boolean('Act only while holding the lease.'),
+      leaseDuration: string('How long others wait for a silent leader.'),
+      renewDeadline: string('How long a leader tries to renew before it gives up.'),
+      retryPeriod: string('The pause between tries.'),
+      resourceLock: oneOf(['leases'], 'The kind that holds the lease.'),
+      resourceName: string('Its name.'),
+      resourceNamespace: string("Its namespace; empty: the operator's."),
+    }),
+    metrics: object({
+      bindAddress: string('Where /metrics is served; 0: nowhere.'),
+      certDir: string('Directory of tls.crt and tls.key; empty: plain HTTP.'),
+    }),
+    health: object({
+      healthProbeBindAddress: string('Where the probes are answered; 0: nowhere.'),
+      readinessEndpointName: string('The path of the readiness probe, without its slash.'),
+      livenessEndpointName: string('The path of the liveness probe, without its slash.'),
+    }),
+    internalCertManagement: object({
+      enable: boolean('Make, rotate and publish the certificates of the webhooks.'),
+      webhookServiceName: string('The Service through which API servers call.'),
+      webhookSecretName: string('The Secret that holds the certificates.'),
+    }),
+    clientConnection: object({
+      qps: number('Requests a second that the operator sends at most, on average.'),
+      burst: int32('Requests that may come at once.'),
+    }),
+    tls: object({
+      minVersion: oneOf(Object.keys(TLS_VERSIONS), 'The oldest version that servers speak.'),
+      cipherSuites: list(string(), 'IANA names of the suites that they offer up to TLS 1.2.'),
+    }),
+    featureGates: map(boolean(), 'Features by name.'),
+    agent: object({
+      image: string('The image of injected agents.'),
+      mode: oneOf(['Sidecar', 'Supervisor'], 'For JobSets that do not say.'),
+      injection: oneOf(
+        ['Enabled', 'Disabled'],
+        'Whether templates get an agent, for JobSets that do not say.',
+      ),
+    }),
+  },
+  { required: ['apiVersion', 'kind'] },
+);
+
+/** What the schema lets through. All is optional, as the schema leaves it. */
+export interface ConfigurationFile {
+  readonly webhook?: { readonly port?: number; readonly host?: string; readonly certDir?: string };
+  readonly leaderElection?: {
+    readonly leaderElect?: boolean;
+    readonly leaseDuration?: string;
+    readonly renewDeadline?: string;
+    readonly retryPeriod?: string;
+    readonly resourceName?: string;
+    readonly resourceNamespace?: string;
+  };
+  readonly metrics?: { readonly bindAddress?: string; readonly certDir?: string };
+  readonly health?: {
+    readonly healthProbeBindAddress?: string;
+    readonly readinessEndpointName?: string;
+    readonly livenessEndpointName?: string;
+  };
+  readonly internalCertManagement?: {
+    readonly enable?: boolean;
+    readonly webhookServiceName?: string;
+    readonly webhookSecretName?: string;
+  };
+  readonly clientConnection?: { readonly qps?: number; readonly burst?: number };
+  readonly tls?: {
+    readonly minVersion?: keyof typeof TLS_VERSIONS;
+    readonly cipherSuites?: readonly string[];
+  };
+  readonly featureGates?: Readonly<Record<string, boolean>>;
+  readonly agent?: {
+    readonly image?: string;
+    readonly mode?: 'Sidecar' | 'Supervisor';
+    readonly injection?: 'Enabled' | 'Disabled';
+  };
+}

@@ -1,0 +1,62 @@
+import { notSupported } from '../../kube/field-error.ts';
+import type { FieldError } from '../../kube/status.ts';
+
+/** What servers of the operator offer: OpenSSL's names, as Node takes them. */
+export interface TlsSettings {
+  readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
+  /** Absent: the defaults of Node. */
+  readonly ciphers?: string;
+}
+
+/** `minVersion` in Go's words, and cipher suites by their IANA names, as Kubernetes writes them. */
+export const TLS_VERSIONS = { VersionTLS12: 'TLSv1.2', VersionTLS13: 'TLSv1.3' } as const;
+
+const AES_128 = 'AES128-GCM-SHA256';
+const AES_256 = 'AES256-GCM-SHA384';
+
+/** Suites up to TLS 1.2 that Go and OpenSSL both know; those without forward secrecy last. */
+const CIPHER_SUITES: Readonly<Record<string, string>> = {
+  TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256: `ECDHE-ECDSA-${AES_128}`,
+  TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384: `ECDHE-ECDSA-${AES_256}`,
+  TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256: 'ECDHE-ECDSA-CHACHA20-POLY1305',
+  TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305: 'ECDHE-ECDSA-CHACHA20-POLY1305',
+  TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA: 'ECDHE-ECDSA-AES128-SHA',
+  TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256: 'ECDHE-ECDSA-AES128-SHA256',
+  TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA: 'ECDHE-ECDSA-AES256-SHA',
+  TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256: `ECDHE-RSA-${AES_128}`,
+  TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384: `ECDHE-RSA-${AES_256}`,
+  TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256: 'ECDHE-RSA-CHACHA20-POLY1305',
+  TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305: 'ECDHE-RSA-CHACHA20-POLY1305',
+  TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA: 'ECDHE-RSA-AES128-SHA',
+  TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256: 'ECDHE-RSA-AES128-SHA256',
+  TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA: 'ECDHE-RSA-AES256-SHA',
+  TLS_RSA_WITH_AES_128_GCM_SHA256: AES_128,
+  TLS_RSA_WITH_AES_256_GCM_SHA384: AES_256,
+  TLS_RSA_WITH_AES_128_CBC_SHA: 'AES128-SHA',
+  TLS_RSA_WITH_AES_128_CBC_SHA256: 'AES128-SHA256',
+  TLS_RSA_WITH_AES_256_CBC_SHA: 'AES256-SHA',
+};
+
+/** They are always offered where TLS 1.3 is, as by Go; a list of suites is about TLS 1.2. */
+const TLS13_SUITES = [
+  'TLS_AES_128_GCM_SHA256',
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+];
+
+export function tlsSettings(
+  minVersion: keyof typeof TLS_VERSIONS,
+  suites: readonly string[],
+): TlsSettings {
+  const version = TLS_VERSIONS[minVersion];
+  if (suites.length === 0) return { minVersion: version };
+  const named = suites.flatMap((suite) => CIPHER_SUITES[suite] ?? []);
+  return { minVersion: version, ciphers: [...TLS13_SUITES, ...named].join(':') };
+}
+
+export function cipherSuiteErrors(suites: readonly string[], path: string): readonly FieldError[] {
+  const known = [...Object.keys(CIPHER_SUITES), ...TLS13_SUITES];
+  return suites.flatMap((suite, i) =>
+    known.includes(suite) ? [] : [notSupported(`${path}[${i}]`, suite, known)],
+  );
+}

@@ -1,0 +1,13 @@
+/** Names of the objects that an installed operator shares with its manifest. */
+
+/** The Service through which API servers call the webhooks. */
+export const WEBHOOK_SERVICE_NAME = 'lockstep-webhook-service';
+
+/** The Secret in which the replicas share the certificates of their webhooks. */
+export const WEBHOOK_SECRET_NAME = 'lockstep-webhook-server-cert';
+
+/** Upstream's lease, so that the two controllers never act at the same time in one namespace. */
+export const LEADER_ELECTION_ID = '6d4f6a47.jobset.x-k8s.io';
+
+/** The Secret with the certificates of the hub. */
+export const HUB_SECRET_NAME = 'lockstep-hub-server-cert';
