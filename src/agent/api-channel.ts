@@ -2,6 +2,7 @@
  * The channel over the API server: announcements are an annotation of the agent's Pod, and what the
  * controller answers is the status of the JobSet.
  */
+import { groupSize, groupState } from '../jobset/group-state.ts';
 import type { JobSet } from '../jobset/jobset.ts';
 import { JOBSET_UID, REPLICATED_JOB_NAME } from '../jobset/names.ts';
 import type { Stored } from '../kube/meta.ts';
@@ -12,7 +13,6 @@ import type { Random } from '../runtime/ports/random.ts';
 import { Announcer } from './announcer.ts';
 import type { Channel, ChannelListener, Snapshot } from './channel.ts';
 import { followJobSet } from './jobset-follower.ts';
-import { groupSize, jobSetSnapshot } from './jobset-snapshot.ts';
 import type { Dialect } from './pod-annotations.ts';
 
 export interface ApiChannelOptions {
@@ -68,7 +68,7 @@ export function createApiChannel(options: ApiChannelOptions): Channel {
     const seen = (jobSet: Stored<JobSet>, isFresh: boolean): void => {
       const { uid } = jobSet.metadata;
       if (identity.jobSetUid !== undefined && identity.jobSetUid !== uid) return;
-      const snapshot = jobSetSnapshot(jobSet, identity.replicatedJobName, isFresh);
+      const snapshot = { ...groupState(jobSet, identity.replicatedJobName), isFresh };
       known = { snapshot, size: groupSize(jobSet) };
       listener?.snapshot(snapshot);
     };

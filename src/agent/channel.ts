@@ -3,20 +3,11 @@
  * port"). JobSet status is the source of what comes in, whichever way it comes; nothing in the
  * barrier may know which channel it has.
  */
+import type { GroupState } from '../jobset/group-state.ts';
 import type { WorkerEnd } from '../jobset/notice.ts';
 
 /** What an agent needs to know of its JobSet, as of one version of it. */
-export interface Snapshot {
-  /** UID of the JobSet: another JobSet of the same name is none of the agent's business. */
-  readonly uid: string;
-  /** The JobSet's resourceVersion. */
-  readonly version: string;
-  /** D: workers of this epoch and of all before it are to stop. */
-  readonly deprecated: number;
-  /** S of the agent's own ReplicatedJob: the newest epoch in which it was released. */
-  readonly released: number;
-  /** True when the user took the JobSet out of in-place restart: barriers open, nothing is stopped. */
-  readonly isBypassed: boolean;
+export interface Snapshot extends GroupState {
   /**
    * It was read consistently after all earlier snapshots, so it is newer than they are, whatever its
    * version: an API that was restored from a copy counts from there again.

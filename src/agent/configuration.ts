@@ -8,8 +8,11 @@ import {
   BARRIER_PATH,
   BARRIER_PORT,
   DEFAULT_RESTART_EXIT_CODE,
+  ENV_AGENT_CHANNEL,
   ENV_EMBEDDED_POD_IP,
   ENV_EXIT_CODE,
+  ENV_HUB_CA,
+  ENV_HUB_URL,
   ENV_JOBSET_NAME,
   ENV_JOBSET_UID,
   ENV_MARKER_DIRECTORY,
@@ -61,8 +64,19 @@ export interface Configuration {
    */
   readonly restartRules: readonly ContainerRestartRule[] | undefined;
   readonly stopGraceMs: number;
+  /** Undefined: the agent speaks to the API server alone. */
+  readonly hub: HubConfiguration | undefined;
   /** What stands for `/`; empty where that is `/` itself. */
   readonly root: string;
+}
+
+export interface HubConfiguration {
+  /** `https://HOST:PORT` */
+  readonly url: string;
+  /** PEM; undefined: the authorities that Node trusts. */
+  readonly authorities: string | undefined;
+  /** Whether the API server is there while the hub is not. */
+  readonly hasFallback: boolean;
 }
 
 export type WorkerCommand =
@@ -90,6 +104,8 @@ Environment:
   ${ENV_MARKER_DIRECTORY}      directory that outlives the container
   ${ENV_RESTART_RULES}         supervisor: the container's restartPolicyRules, JSON
   ${ENV_STOP_GRACE_SECONDS}    supervisor: from SIGTERM to SIGKILL (default 5)
+  ${ENV_HUB_URL}, ${ENV_HUB_CA}      the operator's hub, and its authorities (PEM)
+  ${ENV_AGENT_CHANNEL}         Auto: the hub, or else the API server; Hub; API
 
 Where none of ${ENV_NAMESPACE}, ${ENV_JOBSET_UID} and ${ENV_EXIT_CODE}
 is set, it takes the place of upstream's agent and announces attempts:
@@ -134,12 +150,29 @@ export function readConfiguration(
     stopGraceMs:
       1000 *
       read.integer(ENV_STOP_GRACE_SECONDS, DEFAULT_STOP_GRACE_SECONDS, 0, MAX_STOP_GRACE_SECONDS),
+    hub: hubOf(read),
     root: read.optional(ENV_ROOT) ?? '',
   };
   return read.errors.length > 0
     ? { type: 'Errors', errors: read.errors }
     : { type: 'Configuration', configuration };
 }
+
+function hubOf(read: EnvironmentReader): HubConfiguration | undefined {
+  const url = read.optional(ENV_HUB_URL);
+  const channel = read.optional(ENV_AGENT_CHANNEL) ?? 'Auto';
+  if (!CHANNELS.has(channel)) read.reject(ENV_AGENT_CHANNEL, [...CHANNELS].join(', '));
+  if (url === undefined && channel === 'Hub') {
+    read.reject(ENV_HUB_URL, `https://HOST:PORT, since ${ENV_AGENT_CHANNEL} is Hub`);
+  }
+  if (url === undefined || channel === 'API') return undefined;
+  if (!URL.canParse(url) || new URL(url).protocol !== 'https:') {
+    read.reject(ENV_HUB_URL, 'https://HOST:PORT');
+  }
+  return { url, authorities: read.optional(ENV_HUB_CA), hasFallback: channel === 'Auto' };
+}
+
+const CHANNELS: ReadonlySet<string> = new Set(['Auto', 'Hub', 'API']);
 
 /** In what the dialects differ. */
 type Specific = Pick<

@@ -129,6 +129,10 @@ export class FakeApi {
     }
   };
 
+  get #jobSetVersion(): number {
+    return Number(this.jobSet?.metadata.resourceVersion ?? 0);
+  }
+
   #list(): object {
     const items = this.jobSet === undefined ? [] : [this.jobSet];
     return { kind: 'JobSetList', metadata: { resourceVersion: String(this.version) }, items };
@@ -143,6 +147,8 @@ export class FakeApi {
     if (isStreaming) {
       if (this.jobSet !== undefined) lines.push(line({ type: 'ADDED', object: this.jobSet }));
       if (this.streaming === 'yes') lines.push(line(bookmark(this.version, true)));
+    } else if (Number(query.get('resourceVersion')) < this.#jobSetVersion) {
+      lines.push(line({ type: 'MODIFIED', object: this.jobSet }));
     }
     return { status: 200, headers: {}, body: this.#body(lines, signal) };
   }

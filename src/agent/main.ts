@@ -6,12 +6,13 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
-import { AGENT_COMMAND } from '../jobset/names.ts';
+import { AGENT_COMMAND, HUB_PATH, HUB_PROTOCOL, HUB_TOKEN_DIRECTORY } from '../jobset/names.ts';
 import { startHttpServer } from '../runtime/adapters/http-server.ts';
 import { createHttpTransport } from '../runtime/adapters/http-transport.ts';
 import { inClusterAccess } from '../runtime/adapters/in-cluster.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '../runtime/adapters/node-process-runner.ts';
+import { createStreamConnector } from '../runtime/adapters/stream-connector.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
 import { tokenFile } from '../runtime/adapters/token-file.ts';
 import type { Client } from '../runtime/client.ts';
@@ -26,13 +27,16 @@ import { programOnPath } from './adapters/worker-shell.ts';
 import { type Agent, type Body, startAgent } from './agent.ts';
 import { createApiChannel } from './api-channel.ts';
 import type { LeaveReason } from './barrier.ts';
+import type { Channel } from './channel.ts';
 import {
   type Configuration,
   readConfiguration,
   USAGE,
   type WorkerCommand,
 } from './configuration.ts';
-import { type MarkerStore, NO_MARKER, processMarkerStore } from './marker.ts';
+import { createFallbackChannel } from './fallback-channel.ts';
+import { createHubChannel } from './hub-channel.ts';
+import { type Marker, type MarkerStore, NO_MARKER, processMarkerStore } from './marker.ts';
 import { createSidecar } from './sidecar.ts';
 import { createSupervisor, type Supervisor } from './supervisor.ts';
 
@@ -97,10 +101,58 @@ async function agentOf(
   logger: Logger,
 ): Promise<LeaveReason> {
   const supervisor = supervisorOf(configuration, logger);
-  const { client, namespace } = await connect(configuration);
   const markers = markersOf(configuration, logger);
   const marker = (await markers.read()) ?? NO_MARKER;
-  const channel = createApiChannel({
+  const channel = await channelOf(configuration, marker, logger);
+  const body: Body = supervisor ?? (await startSidecar(configuration));
+  const { jobSetUid } = configuration;
+  const agent = startAgent({ jobSetUid, marker, markers, channel, body, logger });
+  signals.deliver(agent, supervisor);
+  return agent.left;
+}
+
+async function channelOf(
+  configuration: Configuration,
+  marker: Marker,
+  logger: Logger,
+): Promise<Channel> {
+  const { hub } = configuration;
+  const runtime = { clock: nodeClock, random: systemRandom, logger };
+  if (hub === undefined) {
+    const connection = await connect(configuration);
+    return apiChannel(configuration, connection, marker.announced, logger);
+  }
+  const { jobSetUid, root } = configuration;
+  const connector = createStreamConnector({
+    server: hub.url,
+    path: HUB_PATH,
+    protocol: HUB_PROTOCOL,
+    certificateAuthority: hub.authorities,
+    credentials: tokenFile(join(root, HUB_TOKEN_DIRECTORY, 'token'), nodeClock),
+  });
+  const connection = hub.hasFallback ? await connectIfAllowed(configuration, logger) : undefined;
+  if (connection === undefined) return createHubChannel({ ...runtime, connector, jobSetUid });
+  return createFallbackChannel({
+    ...runtime,
+    hub: (reachable) => createHubChannel({ ...runtime, connector, jobSetUid, reachable }),
+    // What is annotated is not known: the first patch finds out.
+    api: () => apiChannel(configuration, connection, 0, logger),
+  });
+}
+
+interface ApiConnection {
+  readonly client: Client;
+  /** The Pod's. */
+  readonly namespace: string;
+}
+
+function apiChannel(
+  configuration: Configuration,
+  { client, namespace }: ApiConnection,
+  announced: number,
+  logger: Logger,
+): Channel {
+  return createApiChannel({
     client,
     clock: nodeClock,
     random: systemRandom,
@@ -112,19 +164,26 @@ async function agentOf(
     replicatedJobName: configuration.replicatedJobName,
     podName: configuration.podName,
     podUid: configuration.podUid,
-    announced: marker.announced,
+    announced,
   });
-  const body: Body = supervisor ?? (await startSidecar(configuration));
-  const { jobSetUid } = configuration;
-  const agent = startAgent({ jobSetUid, marker, markers, channel, body, logger });
-  signals.deliver(agent, supervisor);
-  return agent.left;
 }
 
-/** As whom the Pod's service account makes the agent; `namespace` is the Pod's. */
-async function connect({
-  root: configured,
-}: Configuration): Promise<{ readonly client: Client; readonly namespace: string }> {
+/** Undefined for a Pod that has no token for the API server: then there is the hub alone. */
+async function connectIfAllowed(
+  configuration: Configuration,
+  logger: Logger,
+): Promise<ApiConnection | undefined> {
+  try {
+    return await connect(configuration);
+  } catch (error) {
+    if (!(error instanceof ClusterAccessError)) throw error;
+    logger.info('no way to the API server: speaks to the hub alone', { err: error.message });
+    return undefined;
+  }
+}
+
+/** As whom the Pod's service account makes the agent. */
+async function connect({ root: configured }: Configuration): Promise<ApiConnection> {
   const root = configured === '' ? '/' : configured;
   const access = await inClusterAccess(process.env, root);
   const transport = createHttpTransport({

@@ -8,6 +8,8 @@ import {
   AGENT_CONTAINER,
   AGENT_TOKEN_VOLUME_NAME,
   BARRIER_PORT,
+  HUB_TOKEN_DIRECTORY,
+  HUB_TOKEN_VOLUME_NAME,
   MARKER_DIRECTORY,
   MARKER_VOLUME_NAME,
 } from './names.ts';
@@ -43,7 +45,7 @@ export function sidecarConflicts({ spec }: PodTemplateSpec, path: string): reado
 /** `worker` is the first container of its template. */
 export function supervisorConflicts(worker: Container, path: string): readonly FieldError[] {
   return (worker.volumeMounts ?? []).flatMap(({ mountPath }, index): readonly FieldError[] =>
-    mountPath.replace(/\/+$/, '') === MARKER_DIRECTORY
+    AGENT_DIRECTORIES.has(mountPath.replace(/\/+$/, ''))
       ? [
           {
             type: 'FieldValueInvalid',
@@ -112,9 +114,17 @@ function annotationErrors({ metadata }: PodTemplateSpec, path: string): readonly
   ];
 }
 
+const AGENT_DIRECTORIES: ReadonlySet<string> = new Set([MARKER_DIRECTORY, HUB_TOKEN_DIRECTORY]);
+
+const AGENT_VOLUMES: ReadonlySet<string> = new Set([
+  MARKER_VOLUME_NAME,
+  AGENT_TOKEN_VOLUME_NAME,
+  HUB_TOKEN_VOLUME_NAME,
+]);
+
 function volumeErrors({ spec }: PodTemplateSpec, path: string): readonly FieldError[] {
   return (spec.volumes ?? []).flatMap(({ name }, index): readonly FieldError[] =>
-    name === MARKER_VOLUME_NAME || name === AGENT_TOKEN_VOLUME_NAME
+    AGENT_VOLUMES.has(name)
       ? [
           {
             type: 'FieldValueForbidden',

@@ -14,6 +14,7 @@ import {
   templateConflicts,
 } from './agent-conflicts.ts';
 import { agentEnvironment, environmentErrors, mergeEnvironment } from './agent-environment.ts';
+import { type HubAccess, hubEnvironment, hubMounts, hubVolumes } from './agent-hub.ts';
 import {
   AGENT_COMMAND,
   AGENT_CONTAINER_NAME,
@@ -38,6 +39,8 @@ export interface AgentOptions {
   readonly command?: string;
   /** The exit code by which a sidecar asks for a restart of its Pod, by default 113. */
   readonly exitCode?: number;
+  /** Present: the agent may speak to the hub. */
+  readonly hub?: HubAccess;
   /** Where the template stands in its object, in front of the fields of errors. */
   readonly path?: string;
 }
@@ -86,8 +89,11 @@ function injectSidecar(template: PodTemplateSpec, options: AgentOptions): AgentI
     image: options.image,
     command: [options.command ?? AGENT_COMMAND],
     ports: [{ containerPort: BARRIER_PORT }],
-    env: agentEnvironment(options.exitCode ?? DEFAULT_RESTART_EXIT_CODE),
-    volumeMounts: agentMounts(hasToken),
+    env: [
+      ...agentEnvironment(options.exitCode ?? DEFAULT_RESTART_EXIT_CODE),
+      ...hubEnvironment(options.hub),
+    ],
+    volumeMounts: agentMounts(hasToken, options.hub),
     restartPolicy: 'Always',
     restartPolicyRules: [RESTART_POD_ON_EVERY_EXIT],
     startupProbe: {
@@ -103,7 +109,7 @@ function injectSidecar(template: PodTemplateSpec, options: AgentOptions): AgentI
         ...spec,
         initContainers: [...(spec.initContainers ?? []), agent],
         containers: spec.containers.map(withRestartRules),
-        volumes: [...(spec.volumes ?? []), ...agentVolumes(hasToken)],
+        volumes: [...(spec.volumes ?? []), ...agentVolumes(hasToken, options.hub)],
       },
     },
     warnings: sidecarWarnings(spec.containers),
@@ -136,6 +142,7 @@ function injectSupervisor(template: PodTemplateSpec, options: AgentOptions): Age
   const rules = worker.restartPolicyRules ?? [];
   const added = [
     ...agentEnvironment(options.exitCode ?? DEFAULT_RESTART_EXIT_CODE),
+    ...hubEnvironment(options.hub),
     ...(rules.length === 0 ? [] : [{ name: ENV_RESTART_RULES, value: JSON.stringify(rules) }]),
   ];
   const { args, ...rest } = worker;
@@ -144,7 +151,7 @@ function injectSupervisor(template: PodTemplateSpec, options: AgentOptions): Age
     ...withRestartRules(rest),
     command: [options.command ?? AGENT_COMMAND, '--', ...(worker.command ?? []), ...(args ?? [])],
     env: mergeEnvironment(worker.env ?? [], added),
-    volumeMounts: [...(worker.volumeMounts ?? []), ...agentMounts(hasToken)],
+    volumeMounts: [...(worker.volumeMounts ?? []), ...agentMounts(hasToken, options.hub)],
   };
   return {
     template: {
@@ -152,7 +159,7 @@ function injectSupervisor(template: PodTemplateSpec, options: AgentOptions): Age
       spec: {
         ...spec,
         containers: [supervised, ...others.map(withRestartRules)],
-        volumes: [...(spec.volumes ?? []), ...agentVolumes(hasToken)],
+        volumes: [...(spec.volumes ?? []), ...agentVolumes(hasToken, options.hub)],
       },
     },
     warnings: supervisorWarnings(worker, others),
@@ -173,9 +180,13 @@ function withRestartRules(container: Container): Container {
   };
 }
 
-function agentMounts(hasToken: boolean): NonNullable<Container['volumeMounts']> {
+function agentMounts(
+  hasToken: boolean,
+  hub: HubAccess | undefined,
+): NonNullable<Container['volumeMounts']> {
   return [
     { name: MARKER_VOLUME_NAME, mountPath: MARKER_DIRECTORY },
+    ...hubMounts(hub),
     ...(hasToken
       ? [
           {
@@ -191,9 +202,12 @@ function agentMounts(hasToken: boolean): NonNullable<Container['volumeMounts']> 
 /** Kubernetes' own lifetime of mounted tokens: an hour, and 7 s by which it recognises them. */
 const TOKEN_EXPIRATION_SECONDS = 3607;
 
-function agentVolumes(hasToken: boolean): NonNullable<PodTemplateSpec['spec']['volumes']> {
-  const marker = { name: MARKER_VOLUME_NAME, emptyDir: {} };
-  if (!hasToken) return [marker];
+function agentVolumes(
+  hasToken: boolean,
+  hub: HubAccess | undefined,
+): NonNullable<PodTemplateSpec['spec']['volumes']> {
+  const volumes = [{ name: MARKER_VOLUME_NAME, emptyDir: {} }, ...hubVolumes(hub)];
+  if (!hasToken) return volumes;
   const token = {
     name: AGENT_TOKEN_VOLUME_NAME,
     projected: {
@@ -208,7 +222,7 @@ function agentVolumes(hasToken: boolean): NonNullable<PodTemplateSpec['spec']['v
       ],
     },
   };
-  return [marker, token];
+  return [...volumes, token];
 }
 
 /** A Pod that mounts no token for its workers keeps them without; the agent gets one of its own. */

@@ -3,6 +3,7 @@ import type { StringMap } from '../kube/meta.ts';
 import type { PodTemplateSpec } from '../kube/pod.ts';
 import type { FieldError } from '../kube/status.ts';
 import { withAgentAccount } from './agent-account.ts';
+import type { HubAccess } from './agent-hub.ts';
 import { type AgentInjection, injectAgent, type RestartMode } from './agent-injection.ts';
 import type { DefaultedSpec } from './defaults.ts';
 import type { InjectAgent } from './job-template.ts';
@@ -30,6 +31,8 @@ export interface AgentProgram {
   readonly command?: string;
   /** Whether nodes know `Terminate` themselves, as those of the embedded cluster do. */
   readonly nativeRestartRules?: boolean;
+  /** How agents reach the hub; absent: they speak to the API server alone. */
+  readonly hub?: HubAccess;
 }
 
 export function agentInjector(

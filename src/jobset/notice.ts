@@ -32,9 +32,15 @@ export function parseNotice(text: string): Notice | undefined {
   }
   if (text.length > NOTICE_LENGTH_LIMIT) return undefined;
   const parsed = parseObject(text);
-  if (parsed === undefined || !isEpoch(parsed['epoch'])) return undefined;
-  const epoch = parsed['epoch'];
-  const { exitCode, signal } = parsed;
+  return parsed === undefined ? undefined : reportedEnd(parsed);
+}
+
+/** An end that a supervisor reports: `epoch`, and either `exitCode` or `signal`. */
+export function reportedEnd(
+  report: Readonly<Record<string, unknown>>,
+): { readonly epoch: number; readonly end: WorkerEnd } | undefined {
+  const { epoch, exitCode, signal } = report;
+  if (!isEpoch(epoch)) return undefined;
   if (typeof signal === 'string' && exitCode === undefined && /^SIG[A-Z0-9+]{1,16}$/.test(signal)) {
     return { epoch, end: { signal } };
   }

@@ -8,7 +8,8 @@ import {
   JOBSET_NAME,
   JOBSET_UID,
 } from '../jobset/names.ts';
-import { type PodFacts, podFacts } from '../jobset/pod-facts.ts';
+import type { Notice } from '../jobset/notice.ts';
+import { type AgentStarts, type PodFacts, podFacts } from '../jobset/pod-facts.ts';
 import type { Job } from '../kube/job.ts';
 import {
   controllerOf,
@@ -40,12 +41,27 @@ export interface StrayPod {
   readonly problem: string;
 }
 
+/** What the agent of a Pod has said over the hub: no more than annotations of the Pod would say. */
+export interface SpokenFacts {
+  readonly epoch?: number;
+  readonly starts?: AgentStarts;
+  readonly notice?: Notice;
+}
+
+interface TrackedPod extends GroupKey {
+  readonly jobUid: string;
+  /** As its annotations say. */
+  readonly written: PodFacts;
+  /** As its agent said, while this process runs: soft state, of which agents repeat what matters. */
+  spoken: SpokenFacts | undefined;
+}
+
 export class GroupTracker {
   readonly #options: GroupTrackerOptions;
   /** By UID of the JobSet, as all below. */
   readonly #groups = new Map<string, MemberCounts>();
   readonly #watches = new Map<string, GroupWatch>();
-  readonly #groupOfPod = new Map<string, GroupKey & { readonly jobUid: string }>();
+  readonly #groupOfPod = new Map<string, TrackedPod>();
   readonly #groupOfJob = new Map<string, string>();
 
   constructor(options: GroupTrackerOptions) {
@@ -68,7 +84,7 @@ export class GroupTracker {
     for (const pod of living) {
       const facts = podFacts(pod);
       if (facts === undefined || this.#groupOf(pod, facts)?.uid !== jobSetUid) continue;
-      counts.observe(facts, this.#options.nowMs());
+      counts.observe(this.#newest(facts), this.#options.nowMs());
     }
     return counts;
   }
@@ -87,11 +103,31 @@ export class GroupTracker {
       return;
     }
     this.#reportMalformed(pod, facts);
-    this.#groupOfPod.set(facts.uid, { ...group, jobUid: facts.jobUid });
+    const spoken = this.#groupOfPod.get(facts.uid)?.spoken;
+    const tracked = { ...group, jobUid: facts.jobUid, written: facts, spoken };
+    this.#groupOfPod.set(facts.uid, tracked);
     this.#groupOfJob.set(facts.jobUid, group.uid);
-    const counts = this.#countsOf(group.uid);
-    const change = (): boolean => counts.observe(facts, this.#options.nowMs());
-    this.#watching(group, counts, facts.jobUid, change, facts);
+    this.#observe(tracked);
+  }
+
+  /**
+   * What the agent of a Pod says over the hub. An epoch counts as one that is annotated does, the newest
+   * of both; it stays known when the agent's stream has ended, since no Pod ever goes back.
+   */
+  podSpoke(podUid: string, said: SpokenFacts): void {
+    const tracked = this.#groupOfPod.get(podUid);
+    if (tracked === undefined) return;
+    const { spoken } = tracked;
+    const isOld = said.epoch !== undefined && said.epoch < (spoken?.epoch ?? 0);
+    if (isOld) return;
+    tracked.spoken = { ...spoken, ...said };
+    this.#observe(tracked);
+  }
+
+  /** The newest that is known of a Pod, from whichever channel. */
+  factsOf(podUid: string): PodFacts | undefined {
+    const written = this.#groupOfPod.get(podUid)?.written;
+    return written === undefined ? undefined : this.#newest(written);
   }
 
   /** A Pod that the watch of living Pods does not show any more, for whatever reason. */
@@ -137,6 +173,27 @@ export class GroupTracker {
     counts?.forgetJob(jobUid);
     if (counts?.isEmpty() === true) this.#groups.delete(group);
     this.#groupOfJob.delete(jobUid);
+  }
+
+  #observe(tracked: TrackedPod): void {
+    const counts = this.#countsOf(tracked.uid);
+    const facts = this.#newest(tracked.written);
+    const change = (): boolean => counts.observe(facts, this.#options.nowMs());
+    this.#watching(tracked, counts, tracked.jobUid, change, facts);
+  }
+
+  /** What a Pod's annotations say, and what its agent said if that is no older. */
+  #newest(written: PodFacts): PodFacts {
+    const spoken = this.#groupOfPod.get(written.uid)?.spoken;
+    if (spoken === undefined) return written;
+    const { starts, notice } = spoken;
+    const epoch = Math.max(spoken.epoch ?? 0, written.epoch ?? 0);
+    return {
+      ...written,
+      epoch: epoch === 0 ? undefined : epoch,
+      ...(starts !== undefined && starts.epoch === epoch ? { starts } : {}),
+      ...(notice !== undefined && notice.epoch >= (written.notice?.epoch ?? 0) ? { notice } : {}),
+    };
   }
 
   /** Changes the counts of one Job and tells if that makes its JobSet worth a look. */

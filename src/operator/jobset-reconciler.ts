@@ -1,3 +1,4 @@
+import { type AgentDefaults, withAgentDefaults } from '../jobset/agent-defaults.ts';
 import type { AgentProgram } from '../jobset/agent-mode.ts';
 import { withDefaults } from '../jobset/defaults.ts';
 import type { FeatureGates } from '../jobset/feature-gates.ts';
@@ -36,6 +37,7 @@ export interface ReconcilerOptions {
   readonly events: EventRecorder;
   readonly metrics: OperatorMetrics;
   readonly agent: AgentProgram;
+  readonly agentDefaults?: AgentDefaults | undefined;
   readonly gates: FeatureGates;
   readonly jobSets: Informer<JobSet>;
   /** With the index `JOBS_BY_OWNER`. */
@@ -44,6 +46,8 @@ export interface ReconcilerOptions {
   /** Those with the JobSet's label. */
   readonly claims: Informer<KubeObject>;
   readonly tracker: GroupTracker;
+  /** A status was written, as the API server returned it: status first, then whoever is to know. */
+  readonly wroteStatus: (jobSet: Stored<JobSet>) => void;
 }
 
 /** Index of the Jobs' informer: by UID of the JobSet that controls them. */
@@ -175,7 +179,7 @@ export class JobSetReconciler {
     const { clock, tracker, agent, gates, jobs } = this.#options;
     const { uid } = jobSet.metadata;
     return {
-      jobSet,
+      jobSet: withAgentDefaults(jobSet, this.#options.agentDefaults),
       jobs: memory.jobs.view(jobs.store.byIndex(JOBS_BY_OWNER, uid)),
       vanished: memory.jobs.vanished,
       members: tracker.members(uid),
@@ -208,6 +212,7 @@ export class JobSetReconciler {
       const next = { ...jobSet, status: made.status };
       const written = await client.update(JOBSETS, next, { subresource: 'status', signal });
       this.#ownJobSets.note(written);
+      this.#options.wroteStatus(written);
     } catch (error) {
       if (isReason(error, 'Conflict')) await this.#readAgain(jobSet, signal);
       throw error;

@@ -1,3 +1,5 @@
+import type { AgentDefaults } from '../jobset/agent-defaults.ts';
+import type { HubAccess } from '../jobset/agent-hub.ts';
 import type { AgentProgram } from '../jobset/agent-mode.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../jobset/feature-gates.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
@@ -14,7 +16,10 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import type { Random } from '../runtime/ports/random.ts';
+import type { StreamAcceptor } from '../runtime/ports/stream.ts';
 import { GroupTracker, ownerOf } from './group-tracker.ts';
+import { connectHub } from './hub/hub-connection.ts';
+import type { TokenVerdict } from './hub/pod-token.ts';
 import { LIVING, SUCCEEDED } from './inquiries.ts';
 import { JOBS_BY_OWNER, JobSetReconciler } from './jobset-reconciler.ts';
 import { operatorMetrics } from './operator-metrics.ts';
@@ -31,6 +36,8 @@ export interface OperatorOptions {
   readonly logger: Logger;
   readonly metrics?: Metrics | undefined;
   readonly config: OperatorConfig;
+  /** Present: agents may speak to this process instead of the API server. */
+  readonly hub?: HubSettings | undefined;
   /** Gives the start up. Once started, `stop` ends the operator. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -40,6 +47,8 @@ export interface OperatorConfig {
   readonly agentImage: string;
   /** Program of injected agents, by default `lockstep-agent`. */
   readonly agentCommand?: string;
+  /** Of JobSets that do not say. */
+  readonly agentDefaults?: AgentDefaults;
   /** Whether nodes know `Terminate`; by default they do not, as those of Kubernetes. */
   readonly nativeRestartRules?: boolean;
   /** All namespaces when absent. */
@@ -47,8 +56,17 @@ export interface OperatorConfig {
   readonly gates?: FeatureGates;
 }
 
+export interface HubSettings {
+  /** What injected agents are told; it may change over time. */
+  readonly access: () => HubAccess;
+  /** Whose token it is; rejects when nobody can tell. */
+  readonly podOf: (token: string) => Promise<TokenVerdict>;
+}
+
 export interface Operator {
   hasSynced(): boolean;
+  /** Decides on streams of agents, if it has a hub. Whoever serves it asks here. */
+  readonly acceptStream: StreamAcceptor | undefined;
   /** Ends watches and running reconciles. What is half done, another operator finishes. */
   stop(): Promise<void>;
 }
@@ -64,11 +82,13 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     throw error;
   }
   const events = createEventRecorder({ ...options, controller: 'jobset' });
-  const controller = connect(options, informers, events);
+  const { controller, acceptStream, closeHub } = connect(options, informers, events);
   const placement = startPlacementController({ ...options, events, pods: informers.livingPods });
   return {
     hasSynced: () => all.every((informer) => informer.hasSynced()),
+    acceptStream,
     stop: async () => {
+      closeHub();
       await Promise.all([controller.stop(), placement.stop()]);
       await Promise.all([events.stop(), ...all.map((informer) => informer.stop())]);
     },
@@ -153,7 +173,11 @@ function connect(
   options: OperatorOptions,
   informers: Informers,
   events: EventRecorder,
-): Controller {
+): {
+  readonly controller: Controller;
+  readonly acceptStream: StreamAcceptor | undefined;
+  readonly closeHub: () => void;
+} {
   const { jobs, jobSets, services, claims } = informers;
   const tracker = new GroupTracker({
     jobByUid: (uid) => first(jobs.store.byIndex(JOBS_BY_UID, uid)),
@@ -161,17 +185,24 @@ function connect(
     onStray: (stray) => reconciler.reportStray(stray),
     nowMs: () => options.clock.now(),
   });
+  const hub =
+    options.hub === undefined ? undefined : connectHub(options, options.hub, informers, tracker);
   const reconciler = new JobSetReconciler({
     ...options,
     events,
     metrics: operatorMetrics(options.metrics),
-    agent: agentProgram(options.config),
+    // Its hub's authorities may change.
+    get agent() {
+      return agentProgram(options.config, options.hub?.access());
+    },
+    agentDefaults: options.config.agentDefaults,
     gates: options.config.gates ?? DEFAULT_FEATURE_GATES,
     jobSets,
     jobs,
     services,
     claims,
     tracker,
+    wroteStatus: (jobSet) => hub?.hub.jobSetSeen(jobSet),
   });
   const controller = startController({
     ...options,
@@ -197,7 +228,11 @@ function connect(
     },
     deleted: (jobSet) => reconciler.forgetJobSet(jobSet),
   });
-  return controller;
+  return {
+    controller,
+    acceptStream: hub?.accept,
+    closeHub: () => hub?.hub.close(),
+  };
 }
 
 function subscribeToPods({ livingPods, succeededPods }: Informers, tracker: GroupTracker): void {
@@ -261,11 +296,12 @@ function trueConditions({ status }: Job): string {
   return conditions.map((condition) => `${condition.type}=${condition.status}`).join();
 }
 
-function agentProgram(config: OperatorConfig): AgentProgram {
+function agentProgram(config: OperatorConfig, hub: HubAccess | undefined): AgentProgram {
   const { agentImage, agentCommand, nativeRestartRules = false } = config;
   return {
     image: agentImage,
     nativeRestartRules,
+    ...(hub === undefined ? {} : { hub }),
     ...(agentCommand === undefined ? {} : { command: agentCommand }),
   };
 }

@@ -17,10 +17,12 @@ import { certificatesIn, secretOf } from './certificate-secret.ts';
 import { planCertificates, type WebhookCertificates } from './certificates.ts';
 
 /**
- * Keeps the webhooks' certificates in their Secret and up to date. All replicas do so at the same
+ * Keeps the certificates of one server in their Secret and up to date. All replicas do so at the same
  * time: each writes only what it has just read, so that one wins and the others use its certificates.
  */
 export interface CertificateKeeperOptions {
+  /** In logs and metrics, such as `webhook-certificates`. */
+  readonly name: string;
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
@@ -28,7 +30,7 @@ export interface CertificateKeeperOptions {
   readonly metrics?: Metrics | undefined;
   readonly namespace: string;
   readonly secretName: string;
-  /** DNS names and addresses under which API servers call. */
+  /** DNS names and addresses under which clients call. */
   readonly hosts: readonly string[];
   /** Whether this authority is in all that is published. */
   readonly isPublished: (authority: string) => boolean;
@@ -56,7 +58,6 @@ export class CertificateKeeper {
     const { namespace, secretName } = options;
     this.#controller = startController({
       ...options,
-      name: 'webhook-certificates',
       workers: 1,
       reconcile: (_key, signal) => this.#reconcile(signal),
     });
@@ -86,7 +87,7 @@ export class CertificateKeeper {
     });
     if (plan.kind === 'Replace') {
       await this.#write(plan.certificates, secret, signal);
-      logger.info('renewed the certificates of the webhooks', { why: plan.why });
+      logger.info('renewed certificates', { of: this.#options.name, why: plan.why });
     }
     this.#use(plan.certificates);
     return { requeueAfterMs: REVIEW_INTERVAL_MS };

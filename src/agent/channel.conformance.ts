@@ -1,0 +1,170 @@
+import { expect, it } from 'vitest';
+import type { VirtualClock } from '../runtime/memory/virtual-clock.ts';
+import type { Channel } from './channel.ts';
+
+/**
+ * A channel, and the world behind it: one JobSet, and one member of it that is the agent's Pod.
+ * Everything takes virtual time.
+ */
+export interface ChannelUnderTest {
+  readonly clock: VirtualClock;
+  readonly channel: Channel;
+  /** The controller writes the JobSet's status: D, and S of the agent's ReplicatedJob. */
+  setStatus(deprecated: number, released: number): void;
+  /** The newest epoch that the controller knows of the agent's Pod; 0: none. */
+  announced(): number;
+  /** What ended the epoch before, as the controller knows it. */
+  cause(): object | undefined;
+  /** Connections break; new ones can be made at once. */
+  breakConnections(): void;
+  /** Nothing answers, until `restore`. */
+  goDark(): void;
+  restore(): void;
+  /** Whoever coordinates says something that is not of the protocol. */
+  sayNonsense(): void;
+  /** The user deletes the Pod, which is still there for a while. */
+  deletePod(): void;
+}
+
+/** What every channel does for its agent. */
+export function channelConformance(make: () => ChannelUnderTest): void {
+  const opened = async (): Promise<Scene> => {
+    const scene = new Scene(make());
+    await scene.until(() => scene.heard.length > 0);
+    return scene;
+  };
+
+  it('begins with a fresh snapshot, and tells of each change that comes', async () => {
+    const scene = await opened();
+    scene.world.setStatus(0, 1);
+    await scene.until(() => scene.last === '0/1');
+    scene.world.setStatus(1, 1);
+    await scene.until(() => scene.last === '1/1');
+    expect(scene.heard[0]).toBe('0/0 fresh');
+    scene.close();
+  });
+
+  it('announces, confirms, and lets a later announcement supersede an earlier one', async () => {
+    const scene = await opened();
+    scene.world.channel.announce({ epoch: 1, starts: 1 });
+    await scene.until(() => scene.heard.includes('announced 1'));
+    scene.world.channel.announce({ epoch: 2, starts: 1 });
+    scene.world.channel.announce({ epoch: 3, starts: 1 });
+    await scene.until(() => scene.heard.includes('announced 3') && scene.world.announced() === 3);
+    scene.close();
+  });
+
+  it('tells how the worker ended', async () => {
+    const scene = await opened();
+    const cause = { epoch: 1, end: { exitCode: 7 } };
+    scene.world.channel.announce({ epoch: 2, starts: 1, cause });
+    await scene.until(() => scene.world.announced() === 2);
+    expect(scene.world.cause()).toEqual(cause);
+    scene.close();
+  });
+
+  it('repeats an announcement without harm', async () => {
+    const scene = await opened();
+    for (let i = 0; i < 3; i++) scene.world.channel.announce({ epoch: 2, starts: 1 });
+    await scene.until(() => scene.heard.includes('announced 2') && scene.world.announced() === 2);
+    scene.world.channel.announce({ epoch: 2, starts: 1 });
+    await scene.pass(1000);
+    expect(scene.world.announced()).toBe(2);
+    scene.close();
+  });
+
+  it('gives notice of its epoch within a second', async () => {
+    const scene = await opened();
+    let isDone = false;
+    void scene.world.channel.giveNotice(1).then(() => {
+      isDone = true;
+    });
+    await scene.pass(1000);
+    expect(isDone).toBe(true);
+    scene.close();
+  });
+
+  it('comes back when connections break, and has missed nothing by then', async () => {
+    const scene = await opened();
+    for (let epoch = 1; epoch <= 4; epoch++) {
+      scene.world.breakConnections();
+      scene.world.setStatus(epoch - 1, epoch);
+      await scene.until(() => scene.last.startsWith(`${epoch - 1}/${epoch}`));
+    }
+    scene.close();
+  });
+
+  it('delivers what was announced while nothing answered, however long that is', async () => {
+    const scene = await opened();
+    scene.world.goDark();
+    scene.world.channel.announce({ epoch: 1, starts: 1 });
+    await scene.pass(120_000);
+    expect(scene.world.announced()).toBe(0);
+    scene.world.setStatus(1, 0);
+    scene.world.restore();
+    await scene.until(() => scene.world.announced() === 1 && scene.last.startsWith('1/0'));
+    scene.close();
+  });
+
+  it('stays the same after nonsense', async () => {
+    const scene = await opened();
+    scene.world.sayNonsense();
+    await scene.pass(1000);
+    scene.world.setStatus(0, 1);
+    await scene.until(() => scene.last.startsWith('0/1'));
+    scene.world.channel.announce({ epoch: 2, starts: 1 });
+    await scene.until(() => scene.world.announced() === 2);
+    scene.close();
+  });
+
+  it('finds out that its Pod is being deleted when it announces', async () => {
+    const scene = await opened();
+    scene.world.deletePod();
+    scene.world.channel.announce({ epoch: 1, starts: 1 });
+    await scene.until(() => scene.heard.includes('ending'));
+    scene.close();
+  });
+
+  it('says nothing any more when it is closed, and leaves nothing behind', async () => {
+    const scene = await opened();
+    scene.close();
+    await scene.pass(1000);
+    const before = scene.heard.length;
+    scene.world.setStatus(3, 3);
+    await scene.pass(120_000);
+    expect(scene.heard).toHaveLength(before);
+  });
+}
+
+class Scene {
+  readonly world: ChannelUnderTest;
+  /** What the listener heard: `D/S`, `announced E`, `ending`. */
+  readonly heard: string[] = [];
+
+  constructor(world: ChannelUnderTest) {
+    this.world = world;
+    world.channel.open({
+      snapshot: ({ deprecated, released, isFresh }) =>
+        this.heard.push(`${deprecated}/${released}${isFresh ? ' fresh' : ''}`),
+      announced: (epoch) => this.heard.push(`announced ${epoch}`),
+      podEnding: () => this.heard.push('ending'),
+    });
+  }
+
+  /** The last snapshot. */
+  get last(): string {
+    return this.heard.findLast((one) => one.includes('/')) ?? '';
+  }
+
+  until(condition: () => boolean): Promise<void> {
+    return this.world.clock.runUntil(condition, 120_000);
+  }
+
+  pass(ms: number): Promise<void> {
+    return this.world.clock.advance(ms);
+  }
+
+  close(): void {
+    this.world.channel.close();
+  }
+}

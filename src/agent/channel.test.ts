@@ -1,0 +1,102 @@
+import { describe } from 'vitest';
+import { EPOCH, NOTICE } from '../jobset/names.ts';
+import { parseNotice } from '../jobset/notice.ts';
+import { createClient } from '../runtime/http-client.ts';
+import { handlerTransport } from '../runtime/memory/memory-transport.ts';
+import { SeededRandom } from '../runtime/memory/seeded-random.ts';
+import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
+import { SILENT } from '../runtime/ports/logger.ts';
+import { TransportError } from '../runtime/ports/transport.ts';
+import { createApiChannel } from './api-channel.ts';
+import { type ChannelUnderTest, channelConformance } from './channel.conformance.ts';
+import { FakeApi } from './fake-api.fixture.ts';
+import { FakeHub } from './fake-hub.fixture.ts';
+import { createFallbackChannel } from './fallback-channel.ts';
+import { createHubChannel } from './hub-channel.ts';
+
+const random = new SeededRandom(7);
+
+function apiChannelOf(api: FakeApi, clock: VirtualClock) {
+  const transport = handlerTransport(api.handler);
+  return createApiChannel({
+    client: createClient({ transport, clock, random, userAgent: 'test' }),
+    clock,
+    random,
+    logger: SILENT,
+    namespace: 'ns',
+    dialect: 'Canonical',
+    jobSetName: 'train',
+    jobSetUid: 'jobset-uid',
+    replicatedJobName: 'w',
+    podName: 'pod',
+    podUid: 'pod-uid',
+    announced: 0,
+  });
+}
+
+function overApi(): ChannelUnderTest {
+  const api = new FakeApi();
+  const clock = new VirtualClock();
+  return {
+    clock,
+    channel: apiChannelOf(api, clock),
+    setStatus: (deprecated, released) => api.setStatus(deprecated, released),
+    announced: () => Number(api.annotations[EPOCH] ?? 0),
+    cause: () => parseNotice(api.annotations[NOTICE] ?? ''),
+    breakConnections: () => api.closeWatches(),
+    goDark: () => {
+      api.closeWatches();
+      api.fault = () => Promise.reject(new TransportError('refused', { code: 'ECONNREFUSED' }));
+    },
+    restore: () => {
+      api.fault = () => undefined;
+    },
+    sayNonsense: () => api.emit({ type: 'SURPRISE', object: {} }),
+    deletePod: () => api.setPod({ deletionTimestamp: '2026-01-01T00:00:00Z' }),
+  };
+}
+
+function overHub(): ChannelUnderTest {
+  const clock = new VirtualClock();
+  const hub = new FakeHub(clock);
+  const connector = hub.streams.connector();
+  const options = { connector, clock, random, logger: SILENT, jobSetUid: 'jobset-uid' };
+  return { ...hubWorld(hub), clock, channel: createHubChannel(options) };
+}
+
+function overHubOrApi(): ChannelUnderTest {
+  const clock = new VirtualClock();
+  const hub = new FakeHub(clock);
+  const api = overApi();
+  const connector = hub.streams.connector();
+  const runtime = { clock, random, logger: SILENT };
+  const channel = createFallbackChannel({
+    ...runtime,
+    hub: (reachable) =>
+      createHubChannel({ ...runtime, connector, jobSetUid: 'jobset-uid', reachable }),
+    api: () => api.channel,
+  });
+  api.goDark();
+  return { ...hubWorld(hub), clock, channel };
+}
+
+function hubWorld(hub: FakeHub): Omit<ChannelUnderTest, 'clock' | 'channel'> {
+  return {
+    setStatus: (deprecated, released) => hub.setStatus(deprecated, released),
+    announced: () => hub.announced?.epoch ?? 0,
+    cause: () => hub.announced?.cause,
+    breakConnections: () => hub.streams.breakAll(),
+    goDark: () => {
+      hub.streams.isCut = true;
+    },
+    restore: () => {
+      hub.streams.isCut = false;
+    },
+    sayNonsense: () => hub.sayNonsense(),
+    deletePod: () => hub.hub.podEnding('pod-uid'),
+  };
+}
+
+describe('the channel over the API server', () => channelConformance(overApi));
+describe('the channel over the hub', () => channelConformance(overHub));
+describe('the hub with the API server behind it', () => channelConformance(overHubOrApi));

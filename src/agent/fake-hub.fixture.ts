@@ -1,0 +1,91 @@
+/** The operator's own hub with one member, over streams in memory. */
+import type { HubAnnouncement } from '../jobset/hub/message.ts';
+import type { JobSet } from '../jobset/jobset.ts';
+import type { Stored } from '../kube/meta.ts';
+import { Hub } from '../operator/hub/hub.ts';
+import { MemoryStreams } from '../runtime/memory/memory-streams.ts';
+import { SeededRandom } from '../runtime/memory/seeded-random.ts';
+import { type Clock, sleep } from '../runtime/ports/clock.ts';
+import { SILENT } from '../runtime/ports/logger.ts';
+import type { ByteStream } from '../runtime/ports/stream.ts';
+import { FakeApi } from './fake-api.fixture.ts';
+
+const MEMBER = {
+  namespace: 'ns',
+  podName: 'pod',
+  podUid: 'pod-uid',
+  jobSet: 'ns/train',
+  jobSetUid: 'jobset-uid',
+  stage: 'w',
+  isEnding: false,
+} as const;
+
+const READ_MS = 3;
+
+export class FakeHub {
+  readonly streams: MemoryStreams;
+  hub: Hub;
+  /** What is stored. */
+  readonly api = new FakeApi();
+  /** The newest announcement of the Pod. */
+  announced: HubAnnouncement | undefined;
+  /** Epochs of which notice was given. */
+  readonly notices: number[] = [];
+  /** Reads of the JobSet that have begun. */
+  reads = 0;
+  /** A read fails while it is set. */
+  readFailure: Error | undefined;
+  readonly #clock: Clock;
+  #stream: ByteStream | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.streams = new MemoryStreams(clock);
+    this.hub = this.#start();
+    this.streams.acceptor = () =>
+      Promise.resolve({
+        kind: 'Accept',
+        open: (stream) => {
+          this.#stream = stream;
+          return this.hub.open(MEMBER, stream);
+        },
+      });
+  }
+
+  /** The leader changes: another hub, which knows nothing of what was said to the first. */
+  replace(): void {
+    this.hub.close();
+    this.announced = undefined;
+    this.hub = this.#start();
+  }
+
+  setStatus(deprecated: number, released: number): void {
+    this.api.setStatus(deprecated, released);
+    if (this.api.jobSet !== undefined) this.hub.jobSetSeen(this.api.jobSet);
+  }
+
+  sayNonsense(): void {
+    this.#stream?.write(Buffer.from('{"type":"surprise"}\n'));
+  }
+
+  #start(): Hub {
+    return new Hub({
+      clock: this.#clock,
+      random: new SeededRandom(3),
+      logger: SILENT,
+      readJobSet: () => this.#read(),
+      announced: (_podUid, announcement) => {
+        if (announcement.epoch >= (this.announced?.epoch ?? 0)) this.announced = announcement;
+      },
+      noticed: (_podUid, epoch) => this.notices.push(epoch),
+    });
+  }
+
+  async #read(): Promise<Stored<JobSet> | undefined> {
+    this.reads++;
+    const { jobSet } = this.api;
+    await sleep(this.#clock, READ_MS);
+    if (this.readFailure !== undefined) throw this.readFailure;
+    return jobSet;
+  }
+}

@@ -1,0 +1,289 @@
+/**
+ * The channel over the hub (`docs/reference/hub-protocol.md`): one stream to the operator's leader,
+ * opened again whenever it is lost. What was announced last is repeated in each hello, because the
+ * hub keeps announcements in memory only; each hello is answered from a state read after it.
+ */
+import {
+  encodeAgentMessage,
+  type HubMessage,
+  MAX_MESSAGE_BYTES,
+  parseHubMessage,
+} from '../jobset/hub/message.ts';
+import { Backoff } from '../runtime/backoff.ts';
+import { withDeadline } from '../runtime/deadline.ts';
+import { type Clock, sleep } from '../runtime/ports/clock.ts';
+import type { Logger } from '../runtime/ports/logger.ts';
+import { jitter, type Random } from '../runtime/ports/random.ts';
+import {
+  type ByteStream,
+  type StreamConnector,
+  StreamRefusedError,
+} from '../runtime/ports/stream.ts';
+import { LineSplitter } from '../runtime/watch-stream.ts';
+import type { Announcement, Channel, ChannelListener } from './channel.ts';
+
+export interface HubChannelOptions {
+  readonly connector: StreamConnector;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** Undefined: as the hub knows from the Pod. */
+  readonly jobSetUid: string | undefined;
+  /** Whether a hello has been answered and the stream is still open; called at each change. */
+  readonly reachable?: (isReachable: boolean) => void;
+}
+
+/** From the first packet to the upgraded connection. */
+const CONNECT_TIMEOUT_MS = 10_000;
+/** The hub reads the JobSet before it answers. */
+const HELLO_TIMEOUT_MS = 10_000;
+/** Something is sent at least this often, plus jitter, so that the hub knows that we live. */
+const HEARTBEAT_MS = 8000;
+const HEARTBEAT_JITTER = 0.25;
+/** The hub answers each ping: after so long a silence it is gone, or the way to it. */
+const SILENCE_TIMEOUT_MS = 25_000;
+const BACKOFF = { baseMs: 100, maxMs: 5000, jitterFactor: 1 } as const;
+/** What a handshake costs the hub: the members of a group do not all come back at once. */
+const SPREAD_PER_MEMBER_MS = 1;
+const GONE = 410;
+
+export function createHubChannel(options: HubChannelOptions): Channel {
+  return new HubChannel(options);
+}
+
+class HubChannel implements Channel {
+  readonly #options: HubChannelOptions;
+  readonly #end = new AbortController();
+  #listener: ChannelListener | undefined;
+  /** The newest announcement, to be repeated on every stream. */
+  #announced: Announcement | undefined;
+  #conversation: Conversation | undefined;
+  #members = 0;
+
+  constructor(options: HubChannelOptions) {
+    this.#options = options;
+  }
+
+  open(listener: ChannelListener): void {
+    this.#listener = listener;
+    this.#run().catch((error: unknown) => {
+      // Only the end of the channel gets here.
+      if (!this.#end.signal.aborted) throw error;
+    });
+  }
+
+  announce(announcement: Announcement): void {
+    this.#announced = announcement;
+    this.#conversation?.announce(announcement);
+  }
+
+  giveNotice(epoch: number): Promise<void> {
+    this.#conversation?.notice(epoch);
+    return Promise.resolve();
+  }
+
+  close(): void {
+    this.#listener = undefined;
+    this.#end.abort(new Error('the channel was closed'));
+    this.#conversation?.end();
+  }
+
+  async #run(): Promise<void> {
+    const { clock, random, logger } = this.#options;
+    const { signal } = this.#end;
+    const backoff = new Backoff(random, BACKOFF);
+    while (!signal.aborted) {
+      const outcome = await this.#converse();
+      if (outcome.type === 'PodGone') {
+        this.#listener?.podEnding();
+        return;
+      }
+      if (outcome.type === 'Answered') backoff.reset();
+      if (!signal.aborted) logger.info('the stream to the hub ended', { why: outcome.why });
+      const spreadMs =
+        outcome.type === 'Answered' ? random.next() * this.#members * SPREAD_PER_MEMBER_MS : 0;
+      await sleep(clock, backoff.next() + spreadMs, signal);
+    }
+  }
+
+  /** One stream, from its opening to its end. */
+  async #converse(): Promise<Outcome> {
+    const { clock, connector, reachable } = this.#options;
+    const { signal } = this.#end;
+    const conversation = new Conversation(this.#options, {
+      answered: () => reachable?.(true),
+      message: (message) => this.#take(message),
+      confirmed: (epoch) => this.#listener?.announced(epoch),
+    });
+    try {
+      const stream = await withDeadline(clock, CONNECT_TIMEOUT_MS, signal, (within) =>
+        connector.connect(conversation, within),
+      );
+      this.#conversation = conversation;
+      conversation.begin(stream, this.#announced);
+      const outcome = await conversation.ended;
+      if (outcome.type === 'Answered') reachable?.(false);
+      return outcome;
+    } catch (error) {
+      signal.throwIfAborted();
+      const why = error instanceof Error ? error.message : String(error);
+      const isGone = error instanceof StreamRefusedError && error.status === GONE;
+      return { type: isGone ? 'PodGone' : 'NotAnswered', why };
+    } finally {
+      this.#conversation = undefined;
+      conversation.end();
+    }
+  }
+
+  #take(message: Extract<HubMessage, { readonly type: 'state' | 'ending' }>): void {
+    if (message.type === 'ending') {
+      this.#listener?.podEnding();
+      return;
+    }
+    this.#members = message.members;
+    this.#listener?.snapshot({ ...message.state, isFresh: message.isFresh });
+  }
+}
+
+type Outcome =
+  /** `Answered`: the stream served its purpose for a while. */
+  { readonly type: 'Answered' | 'NotAnswered' | 'PodGone'; readonly why: string };
+
+interface ConversationEvents {
+  readonly answered: () => void;
+  readonly message: (message: Extract<HubMessage, { readonly type: 'state' | 'ending' }>) => void;
+  /** The hub has it, or will get it before anything else. */
+  readonly confirmed: (epoch: number) => void;
+}
+
+/** What is said over one stream. */
+class Conversation {
+  readonly ended: Promise<Outcome>;
+  readonly #options: HubChannelOptions;
+  readonly #events: ConversationEvents;
+  readonly #lines = new LineSplitter(MAX_MESSAGE_BYTES);
+  #stream: ByteStream | undefined;
+  #isAnswered = false;
+  #isOver = false;
+  #unconfirmed: number | undefined;
+  #heardMs = 0;
+  #timers: { cancel(): void }[] = [];
+  #finish: (outcome: Outcome) => void = () => undefined;
+
+  constructor(options: HubChannelOptions, events: ConversationEvents) {
+    this.#options = options;
+    this.#events = events;
+    this.ended = new Promise((resolve) => {
+      this.#finish = resolve;
+    });
+  }
+
+  begin(stream: ByteStream, announcement: Announcement | undefined): void {
+    if (this.#isOver) {
+      stream.destroy();
+      return;
+    }
+    this.#stream = stream;
+    const { clock, jobSetUid } = this.#options;
+    this.#heardMs = clock.monotonic();
+    this.#unconfirmed = announcement?.epoch;
+    this.#say({ type: 'hello', jobSetUid, announcement });
+    this.#timers = [
+      clock.setTimer(HELLO_TIMEOUT_MS, () => {
+        if (!this.#isAnswered) this.#over('NotAnswered', 'the hello was not answered in time');
+      }),
+    ];
+    this.#scheduleHeartbeat();
+  }
+
+  announce(announcement: Announcement): void {
+    this.#say({ type: 'announce', announcement });
+    if (this.#isAnswered) this.#events.confirmed(announcement.epoch);
+    else this.#unconfirmed = announcement.epoch;
+  }
+
+  notice(epoch: number): void {
+    this.#say({ type: 'notice', epoch });
+  }
+
+  /** The agent has nothing more to say; what it said is still sent. */
+  end(): void {
+    this.#over('NotAnswered', 'the channel was closed');
+  }
+
+  received(chunk: Uint8Array): void {
+    if (this.#isOver) return;
+    this.#heardMs = this.#options.clock.monotonic();
+    try {
+      for (const text of this.#lines.push(chunk)) {
+        this.#take(text);
+        if (this.#isOver) return;
+      }
+    } catch (error) {
+      this.#over('NotAnswered', error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  closed(error: Error | undefined): void {
+    this.#over('NotAnswered', error?.message ?? 'the hub closed it');
+  }
+
+  #take(text: string): void {
+    const message = parseHubMessage(text);
+    switch (message.type) {
+      case 'state':
+        this.#takeState(message);
+        break;
+      case 'ending':
+        this.#events.message(message);
+        break;
+      case 'pong':
+        break;
+      case 'bye':
+        this.#over(message.reason === 'PodGone' ? 'PodGone' : 'NotAnswered', message.reason);
+        break;
+      case 'malformed':
+        this.#over('NotAnswered', `the hub sent ${message.problem}`);
+        break;
+    }
+  }
+
+  /** Before the answer to the hello nothing counts: it may be older than what we know. */
+  #takeState(message: Extract<HubMessage, { readonly type: 'state' }>): void {
+    const isAnswer = message.isFresh && !this.#isAnswered;
+    if (!isAnswer && !this.#isAnswered) return;
+    if (isAnswer) {
+      this.#isAnswered = true;
+      this.#events.answered();
+    }
+    this.#events.message(message);
+    const epoch = this.#unconfirmed;
+    this.#unconfirmed = undefined;
+    if (epoch !== undefined) this.#events.confirmed(epoch);
+  }
+
+  #scheduleHeartbeat(): void {
+    const { clock, random } = this.#options;
+    const timer = clock.setTimer(jitter(random, HEARTBEAT_MS, HEARTBEAT_JITTER), () => {
+      if (clock.monotonic() - this.#heardMs >= SILENCE_TIMEOUT_MS) {
+        this.#over('NotAnswered', 'the hub is silent');
+        return;
+      }
+      this.#say({ type: 'ping' });
+      this.#scheduleHeartbeat();
+    });
+    this.#timers = [...this.#timers.slice(0, 1), timer];
+  }
+
+  #say(message: Parameters<typeof encodeAgentMessage>[0]): void {
+    if (!this.#isOver) this.#stream?.write(new TextEncoder().encode(encodeAgentMessage(message)));
+  }
+
+  #over(type: Outcome['type'], why: string): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    for (const timer of this.#timers) timer.cancel();
+    this.#stream?.end();
+    this.#finish({ type: type === 'NotAnswered' && this.#isAnswered ? 'Answered' : type, why });
+  }
+}

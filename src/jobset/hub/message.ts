@@ -1,0 +1,237 @@
+/**
+ * The messages between an agent and the hub, version 1 (`docs/reference/hub-protocol.md`). Each is one
+ * JSON object in one line of UTF-8. Members that a reader does not know are ignored; a message of an
+ * unknown type, or with a member out of its bounds, is malformed and ends the stream.
+ */
+import { isJsonObject, type JsonObject } from '../../kube/json-value.ts';
+import type { GroupState } from '../group-state.ts';
+import { reportedEnd, type WorkerEnd } from '../notice.ts';
+import { MAX_EPOCH } from '../pod-facts.ts';
+
+/** A line, its line feed not counted. The longest that either side has to say is a quarter of it. */
+export const MAX_MESSAGE_BYTES = 2048;
+
+/** What an agent announces, as often as it likes: the hub keeps the newest epoch. */
+export interface HubAnnouncement {
+  readonly epoch: number;
+  /** How many agents of this Pod have announced this epoch by now, this one included. */
+  readonly starts: number;
+  /** How the worker of an earlier epoch ended, if that is why this one is announced. */
+  readonly cause?: { readonly epoch: number; readonly end: WorkerEnd } | undefined;
+}
+
+export type AgentMessage =
+  /** The first message of a stream, and no other: asks for the state, as it is from now on. */
+  | {
+      readonly type: 'hello';
+      /** UID of the JobSet to which the agent believes to belong. */
+      readonly jobSetUid: string | undefined;
+      readonly announcement: HubAnnouncement | undefined;
+    }
+  | { readonly type: 'announce'; readonly announcement: HubAnnouncement }
+  /** The worker of `epoch` is about to be stopped by somebody else. */
+  | { readonly type: 'notice'; readonly epoch: number }
+  | { readonly type: 'ping' };
+
+export type HubMessage =
+  | {
+      readonly type: 'state';
+      readonly state: GroupState;
+      /** Pods of the whole group: the more there are, the wider reconnections are spread. */
+      readonly members: number;
+      /** The answer to the hello: read consistently after the hello had arrived. */
+      readonly isFresh: boolean;
+    }
+  /** The agent's Pod is being deleted: its barrier lifts no more. */
+  | { readonly type: 'ending' }
+  | { readonly type: 'pong' }
+  /** The last message: why the hub closes the stream. */
+  | { readonly type: 'bye'; readonly reason: ByeReason };
+
+export type ByeReason = (typeof BYE_REASONS)[number];
+export const BYE_REASONS = [
+  /** The Pod has ended or is gone: there is nothing to come back for. */
+  'PodGone',
+  /** Another stream of this Pod took its place. */
+  'Replaced',
+  /** The hub is not the leader's any more, or it ends. */
+  'NotLeading',
+  /** The agent says that it belongs to another JobSet than its Pod does. */
+  'OtherJobSet',
+  'Malformed',
+  'TooManyMessages',
+  /** Nothing was heard, or no hello came, for too long. */
+  'Silent',
+  /** What was sent is not read. */
+  'TooSlow',
+  /** The JobSet could not be read. */
+  'Unavailable',
+] as const;
+
+/** Why a line is no message: for the log of who received it. */
+export interface Malformed {
+  readonly type: 'malformed';
+  readonly problem: string;
+}
+
+export function encodeAgentMessage(message: AgentMessage): string {
+  switch (message.type) {
+    case 'hello': {
+      const { jobSetUid, announcement } = message;
+      return line({
+        type: 'hello',
+        jobSet: jobSetUid,
+        ...(announcement === undefined ? {} : { announcement: announcementFields(announcement) }),
+      });
+    }
+    case 'announce':
+      return line({ type: 'announce', ...announcementFields(message.announcement) });
+    case 'notice':
+    case 'ping':
+      return line(message);
+  }
+}
+
+export function encodeHubMessage(message: HubMessage): string {
+  switch (message.type) {
+    case 'state': {
+      const { state, members, isFresh } = message;
+      const { uid, version, deprecated, released, isBypassed } = state;
+      return line({
+        type: 'state',
+        jobSet: uid,
+        version,
+        deprecated,
+        released,
+        ...(isBypassed ? { bypassed: true } : {}),
+        ...(isFresh ? { fresh: true } : {}),
+        members,
+      });
+    }
+    case 'ending':
+    case 'pong':
+    case 'bye':
+      return line(message);
+  }
+}
+
+/** `text` is a line without its line feed. */
+export function parseAgentMessage(text: string): AgentMessage | Malformed {
+  const object = parseObject(text);
+  if (object === undefined) return malformed(text, 'a JSON object');
+  switch (object['type']) {
+    case 'hello': {
+      const { jobSet, announcement: given } = object;
+      if (jobSet !== undefined && !isText(jobSet)) return malformed(text, 'a UID as "jobSet"');
+      if (given === undefined) return { type: 'hello', jobSetUid: jobSet, announcement: undefined };
+      const announcement = isJsonObject(given) ? parseAnnouncement(given) : undefined;
+      return announcement === undefined
+        ? malformed(text, ANNOUNCEMENT)
+        : { type: 'hello', jobSetUid: jobSet, announcement };
+    }
+    case 'announce': {
+      const announcement = parseAnnouncement(object);
+      return announcement === undefined
+        ? malformed(text, ANNOUNCEMENT)
+        : { type: 'announce', announcement };
+    }
+    case 'notice': {
+      const { epoch } = object;
+      return isEpoch(epoch) ? { type: 'notice', epoch } : malformed(text, EPOCH_RANGE);
+    }
+    case 'ping':
+      return { type: 'ping' };
+    default:
+      return malformed(text, 'a "type" that an agent sends');
+  }
+}
+
+/** `text` is a line without its line feed. */
+export function parseHubMessage(text: string): HubMessage | Malformed {
+  const object = parseObject(text);
+  if (object === undefined) return malformed(text, 'a JSON object');
+  switch (object['type']) {
+    case 'state':
+      return parseState(object) ?? malformed(text, 'the members of a state');
+    case 'ending':
+      return { type: 'ending' };
+    case 'pong':
+      return { type: 'pong' };
+    case 'bye': {
+      const reason = BYE_REASONS.find((known) => known === object['reason']);
+      return reason === undefined ? malformed(text, 'a known "reason"') : { type: 'bye', reason };
+    }
+    default:
+      return malformed(text, 'a "type" that a hub sends');
+  }
+}
+
+const EPOCH_RANGE = `an "epoch" from 1 to ${MAX_EPOCH}`;
+const ANNOUNCEMENT = `${EPOCH_RANGE}, "starts" from 1, and a "cause" of an earlier epoch or none`;
+/** UIDs have 36 characters, versions of today's API servers at most 20. */
+const MAX_TEXT_LENGTH = 128;
+const MAX_SHOWN_LENGTH = 200;
+
+function line(value: object): string {
+  return `${JSON.stringify(value)}\n`;
+}
+
+function announcementFields({ epoch, starts, cause }: HubAnnouncement): object {
+  if (cause === undefined) return { epoch, starts };
+  return { epoch, starts, cause: { epoch: cause.epoch, ...cause.end } };
+}
+
+function parseAnnouncement({ epoch, starts, cause }: JsonObject): HubAnnouncement | undefined {
+  if (!isEpoch(epoch) || !isEpoch(starts)) return undefined;
+  if (cause === undefined) return { epoch, starts };
+  const reported = isJsonObject(cause) ? reportedEnd(cause) : undefined;
+  return reported === undefined || reported.epoch >= epoch
+    ? undefined
+    : { epoch, starts, cause: reported };
+}
+
+function parseState(object: JsonObject): HubMessage | undefined {
+  const { jobSet: uid, version, deprecated, released, bypassed, fresh, members } = object;
+  const isState =
+    isText(uid) &&
+    isText(version) &&
+    isCount(deprecated) &&
+    isCount(released) &&
+    isCount(members) &&
+    isFlag(bypassed) &&
+    isFlag(fresh);
+  if (!isState) return undefined;
+  const state = { uid, version, deprecated, released, isBypassed: bypassed === true };
+  return { type: 'state', state, members, isFresh: fresh === true };
+}
+
+function parseObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    // Whoever wrote it speaks another protocol.
+    return undefined;
+  }
+}
+
+function malformed(text: string, expected: string): Malformed {
+  const shown = text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}...` : text;
+  return { type: 'malformed', problem: `${JSON.stringify(shown)}: expected ${expected}` };
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_EPOCH;
+}
+
+function isEpoch(value: unknown): value is number {
+  return isCount(value) && value > 0;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.length > 0 && value.length <= MAX_TEXT_LENGTH;
+}
+
+function isFlag(value: unknown): value is boolean | undefined {
+  return value === undefined || typeof value === 'boolean';
+}

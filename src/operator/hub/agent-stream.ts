@@ -1,0 +1,148 @@
+import {
+  type AgentMessage,
+  type ByeReason,
+  encodeHubMessage,
+  MAX_MESSAGE_BYTES,
+  parseAgentMessage,
+} from '../../jobset/hub/message.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { ByteStream, StreamListener } from '../../runtime/ports/stream.ts';
+import { LineSplitter } from '../../runtime/watch-stream.ts';
+
+/** The Pod at the other end of a stream, as its token and the owner chain say. */
+export interface HubMember {
+  readonly namespace: string;
+  readonly podName: string;
+  readonly podUid: string;
+  /** `namespace/name` */
+  readonly jobSet: string;
+  readonly jobSetUid: string;
+  /** Name of its ReplicatedJob. */
+  readonly stage: string;
+  /** It is being deleted. */
+  readonly isEnding: boolean;
+}
+
+/** What a stream tells the hub. */
+export interface StreamEvents {
+  readonly said: (stream: AgentStream, message: AgentMessage) => void;
+  readonly over: (stream: AgentStream, reason: CloseReason) => void;
+  readonly counted: (direction: 'received' | 'sent', type: string, bytes: number) => void;
+}
+
+/** `Closed`: the agent, or the network between, closed it. */
+export type CloseReason = ByeReason | 'Closed';
+
+/**
+ * Messages of one agent, and pieces in which they come: so many at once, and so many a second. A group
+ * that restarts as often as processes can start takes 20 messages a second.
+ */
+const MESSAGE_BURST = 400;
+const MESSAGES_PER_SECOND = 80;
+/** Of what was sent and not taken. A state has 200 bytes, so this is hundreds of them. */
+const MAX_UNREAD_BYTES = 64 * 1024;
+/** An agent sends something every 8 to 10 s. */
+const SILENCE_TIMEOUT_MS = 25_000;
+/** From the opening of the stream to the hello. */
+const HELLO_TIMEOUT_MS = 5000;
+
+const PONG = Buffer.from(encodeHubMessage({ type: 'pong' }));
+
+/** The hub's end of one agent's stream: limits, parsing, last words. It holds as little as it can. */
+export class AgentStream implements StreamListener {
+  readonly member: HubMember;
+  /** Whether the hello has been answered, so that changes of the state are sent. */
+  isGreeted = false;
+  readonly #stream: ByteStream;
+  readonly #clock: Clock;
+  readonly #events: StreamEvents;
+  readonly #lines = new LineSplitter(MAX_MESSAGE_BYTES);
+  #hasHello = false;
+  #isOver = false;
+  #heardMs: number;
+  #countedMs: number;
+  #allowance = MESSAGE_BURST;
+
+  constructor(member: HubMember, stream: ByteStream, clock: Clock, events: StreamEvents) {
+    this.member = member;
+    this.#stream = stream;
+    this.#clock = clock;
+    this.#events = events;
+    this.#heardMs = clock.monotonic();
+    this.#countedMs = this.#heardMs;
+  }
+
+  /** `bytes` may be shared by many streams. An agent that does not read is dropped, never waited for. */
+  send(type: string, bytes: Uint8Array): void {
+    if (this.#isOver) return;
+    this.#stream.write(bytes);
+    this.#events.counted('sent', type, bytes.byteLength);
+    if (this.#stream.unreadBytes > MAX_UNREAD_BYTES) this.#close('TooSlow');
+  }
+
+  /** Tells the agent why, and closes. */
+  bye(reason: ByeReason): void {
+    if (this.#isOver) return;
+    this.#stream.write(Buffer.from(encodeHubMessage({ type: 'bye', reason })));
+    this.#close(reason);
+  }
+
+  /** Ends a stream over which too long nothing came. */
+  checkSilence(nowMs: number): void {
+    const limitMs = this.#hasHello ? SILENCE_TIMEOUT_MS : HELLO_TIMEOUT_MS;
+    if (nowMs - this.#heardMs >= limitMs) this.bye('Silent');
+  }
+
+  received(chunk: Uint8Array): void {
+    if (this.#isOver) return;
+    // Pieces count like messages: a line that comes byte by byte, or without end, is work too.
+    if (!this.#isWithinRate()) {
+      this.bye('TooManyMessages');
+      return;
+    }
+    try {
+      for (const text of this.#lines.push(chunk)) {
+        this.#take(text);
+        if (this.#isOver) return;
+      }
+    } catch {
+      // A line that is longer than any message.
+      this.bye('Malformed');
+    }
+  }
+
+  closed(): void {
+    this.#close('Closed');
+  }
+
+  #take(text: string): void {
+    const message = parseAgentMessage(text);
+    // The hello comes first and once.
+    const isMisplaced = (message.type === 'hello') === this.#hasHello;
+    if (!this.#isWithinRate()) this.bye('TooManyMessages');
+    else if (message.type === 'malformed' || isMisplaced) this.bye('Malformed');
+    else {
+      this.#hasHello = true;
+      this.#heardMs = this.#clock.monotonic();
+      this.#events.counted('received', message.type, text.length + 1);
+      if (message.type === 'ping') this.send('pong', PONG);
+      else this.#events.said(this, message);
+    }
+  }
+
+  #isWithinRate(): boolean {
+    const nowMs = this.#clock.monotonic();
+    const earned = ((nowMs - this.#countedMs) / 1000) * MESSAGES_PER_SECOND;
+    this.#allowance = Math.min(MESSAGE_BURST, this.#allowance + earned) - 1;
+    this.#countedMs = nowMs;
+    return this.#allowance >= 0;
+  }
+
+  #close(reason: CloseReason): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (reason === 'TooSlow') this.#stream.destroy();
+    else this.#stream.end();
+    this.#events.over(this, reason);
+  }
+}

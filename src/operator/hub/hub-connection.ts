@@ -1,0 +1,137 @@
+import type { HubAnnouncement } from '../../jobset/hub/message.ts';
+import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
+import { REPLICATED_JOB_NAME } from '../../jobset/names.ts';
+import type { Job } from '../../kube/job.ts';
+import { controllerOf, type PartialObjectMetadata, type Stored } from '../../kube/meta.ts';
+import { PODS } from '../../kube/pod.ts';
+import { isReason } from '../../kube/status.ts';
+import type { Client } from '../../runtime/client.ts';
+import type { Informer } from '../../runtime/informer.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Random } from '../../runtime/ports/random.ts';
+import type { StreamAcceptor } from '../../runtime/ports/stream.ts';
+import { type GroupTracker, ownerOf } from '../group-tracker.ts';
+import { Hub } from './hub.ts';
+import type { PodClaim, TokenVerdict } from './pod-token.ts';
+import { type Membership, streamAdmission } from './stream-admission.ts';
+
+/** Ties the hub to the operator: its caches say who is a member, and its tracker hears what agents say. */
+export interface HubConnectionOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics?: Metrics | undefined;
+}
+
+interface Caches {
+  readonly jobSets: Informer<JobSet>;
+  readonly jobs: Informer<Job>;
+  readonly livingPods: Informer<PartialObjectMetadata>;
+}
+
+export function connectHub(
+  options: HubConnectionOptions,
+  { podOf }: { readonly podOf: (token: string) => Promise<TokenVerdict> },
+  caches: Caches,
+  tracker: GroupTracker,
+): { readonly hub: Hub; readonly accept: StreamAcceptor } {
+  const { client, clock, metrics } = options;
+  const logger = options.logger.with({ logger: 'hub' });
+  const hub = new Hub({
+    ...options,
+    logger,
+    readJobSet: (key, signal) => readJobSet(client, key, signal),
+    announced: (podUid, announcement) => tracker.podSpoke(podUid, spokenFacts(announcement)),
+    noticed: (podUid, epoch) => tracker.podSpoke(podUid, { notice: { epoch } }),
+  });
+  caches.jobSets.subscribe({
+    added: (jobSet) => hub.jobSetSeen(jobSet),
+    updated: (jobSet) => hub.jobSetSeen(jobSet),
+  });
+  caches.livingPods.subscribe({
+    updated: (pod, old) => {
+      if (pod.metadata.uid !== old.metadata.uid) hub.podEnded(old.metadata.uid);
+      else if (pod.metadata.deletionTimestamp !== old.metadata.deletionTimestamp) {
+        hub.podEnding(pod.metadata.uid);
+      }
+    },
+    deleted: ({ metadata }) => hub.podEnded(metadata.uid),
+  });
+  const accept = streamAdmission({
+    hub,
+    clock,
+    logger,
+    metrics,
+    podOf,
+    membership: (claim) => membershipOf(claim, caches),
+    lives: (claim) => lives(client, claim),
+  });
+  return { hub, accept };
+}
+
+function spokenFacts({ epoch, starts, cause }: HubAnnouncement) {
+  return {
+    epoch,
+    starts: { epoch, starts },
+    ...(cause === undefined ? {} : { notice: cause }),
+  };
+}
+
+/** Without a version: from storage, never from a cache. */
+async function readJobSet(
+  client: Client,
+  key: string,
+  signal: AbortSignal,
+): Promise<Stored<JobSet> | undefined> {
+  const [namespace = '', name = ''] = key.split('/');
+  try {
+    return await client.get(JOBSETS, { namespace, name }, { signal });
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return undefined;
+    throw error;
+  }
+}
+
+async function lives(client: Client, { namespace, podName, podUid }: PodClaim): Promise<boolean> {
+  try {
+    const { metadata, status } = await client.get(PODS, { namespace, name: podName });
+    const hasEnded = status?.phase === 'Failed' || status?.phase === 'Succeeded';
+    return metadata.uid === podUid && !hasEnded;
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return false;
+    throw error;
+  }
+}
+
+/** By owner chain, each link by UID: Pod, Job, JobSet. What labels say counts for nothing. */
+function membershipOf(
+  { namespace, podName, podUid }: PodClaim,
+  { jobSets, jobs, livingPods }: Caches,
+): Membership {
+  const stranger = (problem: string): Membership => ({ kind: 'Stranger', problem });
+  const pod = livingPods.store.get(`${namespace}/${podName}`);
+  if (pod?.metadata.uid !== podUid) return { kind: 'Unknown' };
+  const owner = controllerOf(pod.metadata);
+  if (owner?.kind !== 'Job') return stranger('the Pod is no Job’s');
+  const job = jobs.store.get(`${namespace}/${owner.name}`);
+  if (job?.metadata.uid !== owner.uid) return { kind: 'Unknown' };
+  const group = ownerOf(job);
+  if (group === undefined) return stranger('the Job of the Pod is no JobSet’s');
+  const jobSet = `${namespace}/${group.name}`;
+  if (jobSets.store.get(jobSet)?.metadata.uid !== group.uid) return { kind: 'Unknown' };
+  return {
+    kind: 'Member',
+    member: {
+      namespace,
+      podName,
+      podUid,
+      jobSet,
+      jobSetUid: group.uid,
+      stage: job.metadata.labels?.[REPLICATED_JOB_NAME] ?? '',
+      isEnding: pod.metadata.deletionTimestamp !== undefined,
+    },
+  };
+}

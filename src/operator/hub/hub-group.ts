@@ -1,0 +1,168 @@
+import { type GroupState, groupSize, groupState } from '../../jobset/group-state.ts';
+import { encodeHubMessage } from '../../jobset/hub/message.ts';
+import type { JobSet } from '../../jobset/jobset.ts';
+import type { Stored } from '../../kube/meta.ts';
+import { compareResourceVersions } from '../../kube/resource-version.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { AgentStream } from './agent-stream.ts';
+
+/**
+ * The streams of one ReplicatedJob, to which the same is said: a state is encoded once, and handed to
+ * them a slice at a time, so that thousands of writes do not hold up what comes in. Whoever has
+ * several states before him gets the newest.
+ */
+class Stage {
+  readonly streams = new Set<AgentStream>();
+  #state: GroupState;
+  #members: number;
+  #bytes: Uint8Array | undefined;
+  #freshBytes: Uint8Array | undefined;
+  /** Streams to which the state is still to be sent. */
+  readonly #due = new Set<AgentStream>();
+  #isSending = false;
+  readonly #clock: Clock;
+
+  constructor(state: GroupState, members: number, clock: Clock) {
+    this.#state = state;
+    this.#members = members;
+    this.#clock = clock;
+  }
+
+  update(state: GroupState, members: number): void {
+    const isSame =
+      state.deprecated === this.#state.deprecated &&
+      state.released === this.#state.released &&
+      state.isBypassed === this.#state.isBypassed;
+    this.#state = state;
+    this.#members = members;
+    this.#bytes = undefined;
+    this.#freshBytes = undefined;
+    if (isSame) return;
+    for (const stream of this.streams) if (stream.isGreeted) this.#due.add(stream);
+    this.#send();
+  }
+
+  /** Answers the hello of a stream. */
+  greet(stream: AgentStream): void {
+    if (!this.streams.has(stream)) return;
+    this.#due.add(stream);
+    this.#send();
+  }
+
+  remove(stream: AgentStream): void {
+    this.streams.delete(stream);
+    this.#due.delete(stream);
+  }
+
+  #send(): void {
+    if (this.#isSending) return;
+    this.#isSending = true;
+    this.#sendSlice();
+  }
+
+  #sendSlice(): void {
+    let sent = 0;
+    for (const stream of this.#due) {
+      if (sent++ === SLICE) {
+        this.#clock.setTimer(0, () => this.#sendSlice());
+        return;
+      }
+      this.#due.delete(stream);
+      const bytes = stream.isGreeted ? this.#encoded() : this.#encodedFresh();
+      stream.isGreeted = true;
+      stream.send('state', bytes);
+    }
+    this.#isSending = false;
+  }
+
+  #encoded(): Uint8Array {
+    this.#bytes ??= this.#encode(false);
+    return this.#bytes;
+  }
+
+  #encodedFresh(): Uint8Array {
+    this.#freshBytes ??= this.#encode(true);
+    return this.#freshBytes;
+  }
+
+  #encode(isFresh: boolean): Uint8Array {
+    const members = this.#members;
+    return Buffer.from(encodeHubMessage({ type: 'state', state: this.#state, members, isFresh }));
+  }
+}
+
+/** A write to a TLS socket takes about 20 us: this is a few milliseconds. */
+const SLICE = 200;
+
+/** The streams of one JobSet's agents, and the newest state of it that is known to be stored. */
+export class HubGroup {
+  readonly key: string;
+  readonly uid: string;
+  /** Streams whose hello waits for a read that begins after it. */
+  waiting = new Set<AgentStream>();
+  isReading = false;
+  readonly #clock: Clock;
+  readonly #stages = new Map<string, Stage>();
+  readonly #early = new Map<string, Set<AgentStream>>();
+  #jobSet: Stored<JobSet> | undefined;
+
+  constructor(key: string, uid: string, clock: Clock) {
+    this.key = key;
+    this.uid = uid;
+    this.#clock = clock;
+  }
+
+  get size(): number {
+    return this.streams().reduce((sum, streams) => sum + streams.size, 0);
+  }
+
+  streams(): readonly ReadonlySet<AgentStream>[] {
+    return [...[...this.#stages.values()].map(({ streams }) => streams), ...this.#early.values()];
+  }
+
+  add(stream: AgentStream): void {
+    const { stage } = stream.member;
+    const known = this.#stages.get(stage)?.streams ?? this.#early.get(stage);
+    if (known !== undefined) known.add(stream);
+    else if (this.#jobSet !== undefined) this.#stageOf(stage, this.#jobSet).streams.add(stream);
+    else this.#early.set(stage, new Set([stream]));
+  }
+
+  remove(stream: AgentStream): void {
+    const { stage } = stream.member;
+    this.waiting.delete(stream);
+    this.#stages.get(stage)?.remove(stream);
+    this.#early.get(stage)?.delete(stream);
+  }
+
+  /** A state that is stored. `isFresh`: read consistently, so it is the newest, whatever its version. */
+  see(jobSet: Stored<JobSet>, isFresh: boolean): void {
+    const known = this.#jobSet;
+    if (known !== undefined && !isFresh) {
+      const { resourceVersion } = jobSet.metadata;
+      const order = compareResourceVersions(resourceVersion, known.metadata.resourceVersion);
+      if ((order ?? 1) <= 0) return;
+    }
+    this.#jobSet = jobSet;
+    for (const [stage, streams] of this.#early) {
+      for (const stream of streams) this.#stageOf(stage, jobSet).streams.add(stream);
+    }
+    this.#early.clear();
+    const members = groupSize(jobSet);
+    for (const [name, stage] of this.#stages) stage.update(groupState(jobSet, name), members);
+  }
+
+  /** Answers hellos from the newest state, which was read, or written, after they had arrived. */
+  greet(streams: Iterable<AgentStream>): void {
+    for (const stream of streams) this.#stages.get(stream.member.stage)?.greet(stream);
+  }
+
+  #stageOf(name: string, jobSet: Stored<JobSet>): Stage {
+    let stage = this.#stages.get(name);
+    if (stage === undefined) {
+      stage = new Stage(groupState(jobSet, name), groupSize(jobSet), this.#clock);
+      this.#stages.set(name, stage);
+    }
+    return stage;
+  }
+}

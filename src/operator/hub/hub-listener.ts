@@ -1,0 +1,108 @@
+import type { HubAccess } from '../../jobset/agent-hub.ts';
+import type { KeyPair } from '../../runtime/adapters/certificates.ts';
+import type { Client } from '../../runtime/client.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Random } from '../../runtime/ports/random.ts';
+import type { StreamAcceptor } from '../../runtime/ports/stream.ts';
+import { CertificateKeeper } from '../webhooks/certificate-keeper.ts';
+import { bundleOf } from '../webhooks/certificate-secret.ts';
+import type { WebhookCertificates } from '../webhooks/certificates.ts';
+
+/**
+ * Serves the hub of a leader: its certificates first, which it keeps as those of the webhooks are kept,
+ * then the port. Until the operator behind it has filled its caches, agents are told to come again.
+ */
+export interface HubListenerOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics?: Metrics | undefined;
+  /** Where the Secret with the certificates is. */
+  readonly operatorNamespace: string;
+  readonly secretName: string;
+  /** `https://HOST:PORT` at which agents reach it; absent: where it listens. */
+  readonly url?: string | undefined;
+  /** The host on which it listens. */
+  readonly host: string;
+  readonly channel: HubAccess['channel'];
+  /** Serves streams over TLS. Rejects if it cannot listen. */
+  readonly listen: (acceptor: StreamAcceptor, pair: KeyPair) => Promise<StreamPort>;
+  readonly signal: AbortSignal;
+}
+
+export interface StreamPort {
+  readonly url: string;
+  useCertificate(pair: KeyPair): void;
+  close(): Promise<void>;
+}
+
+export interface HubListener {
+  /** What agents are told. */
+  access(): HubAccess;
+  /** From now on it decides on streams. */
+  serve(acceptor: StreamAcceptor): void;
+  stop(): Promise<void>;
+}
+
+/** Resolves when it listens; rejects if it cannot, or when the signal aborts. */
+export async function startHubListener(options: HubListenerOptions): Promise<HubListener> {
+  let certificates: WebhookCertificates | undefined;
+  let port: StreamPort | undefined;
+  let acceptor: StreamAcceptor | undefined;
+  let arrived: (first: WebhookCertificates) => void = () => undefined;
+  const first = new Promise<WebhookCertificates>((resolve, reject) => {
+    arrived = resolve;
+    const { signal } = options;
+    const abort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+  });
+  const keeper = new CertificateKeeper({
+    ...options,
+    name: 'hub-certificates',
+    namespace: options.operatorNamespace,
+    hosts: [hostOf(options)],
+    // Agents are told with their Pods, so whatever is in use now is told from now on.
+    isPublished: (authority) => certificates?.authorities.includes(authority) ?? false,
+    onChange: (next) => {
+      certificates = next;
+      port?.useCertificate(next.serving);
+      arrived(next);
+    },
+  });
+  try {
+    const initial = await first;
+    port = await options.listen(
+      (request) =>
+        acceptor?.(request) ??
+        Promise.resolve({ kind: 'Refuse', status: 503, reason: 'this replica does not lead yet' }),
+      initial.serving,
+    );
+  } catch (error) {
+    await keeper.stop();
+    throw error;
+  }
+  const { url } = port;
+  options.logger.info('serving', { what: 'hub', url, for: options.url ?? url });
+  return {
+    access: () => ({
+      url: options.url ?? url,
+      authorities: certificates === undefined ? '' : bundleOf(certificates),
+      channel: options.channel,
+    }),
+    serve: (to) => {
+      acceptor = to;
+    },
+    stop: async () => {
+      acceptor = undefined;
+      await Promise.all([keeper.stop(), port?.close()]);
+    },
+  };
+}
+
+function hostOf({ url, host }: HubListenerOptions): string {
+  return url === undefined ? host : new URL(url).hostname.replace(/^\[|\]$/g, '');
+}

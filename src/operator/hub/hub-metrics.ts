@@ -1,0 +1,58 @@
+import type { Metrics } from '../../runtime/metrics.ts';
+
+/** What the hub counts. Labels are of fixed sets, so nothing an agent says makes a new series. */
+export interface HubMetrics {
+  streams(count: number): void;
+  message(direction: 'received' | 'sent', type: string, bytes: number): void;
+  closed(reason: string): void;
+  refused(reason: string): void;
+  /** An agent that had spoken over the hub now speaks over the API server. */
+  fellBack(): void;
+}
+
+export function hubMetrics(metrics: Metrics | undefined): HubMetrics {
+  if (metrics === undefined) return NO_METRICS;
+  const streams = metrics.gauge({ name: 'lockstep_hub_streams', help: 'Open streams of agents' });
+  const messages = metrics.counter({
+    name: 'lockstep_hub_messages_total',
+    help: 'Messages over streams of agents',
+    labels: ['direction', 'type'],
+  });
+  const bytes = metrics.counter({
+    name: 'lockstep_hub_bytes_total',
+    help: 'Bytes of those messages, before encryption',
+    labels: ['direction'],
+  });
+  const closed = metrics.counter({
+    name: 'lockstep_hub_streams_closed_total',
+    help: 'Streams that ended, by the reason',
+    labels: ['reason'],
+  });
+  const refused = metrics.counter({
+    name: 'lockstep_hub_streams_refused_total',
+    help: 'Requests for a stream that were refused, by the reason',
+    labels: ['reason'],
+  });
+  const fallbacks = metrics.counter({
+    name: 'lockstep_hub_fallbacks_total',
+    help: 'Agents that left the hub for the API server',
+  });
+  return {
+    streams: (count) => streams.set({}, count),
+    message: (direction, type, size) => {
+      messages.add({ direction, type });
+      bytes.add({ direction }, size);
+    },
+    closed: (reason) => closed.add({ reason }),
+    refused: (reason) => refused.add({ reason }),
+    fellBack: () => fallbacks.add({}),
+  };
+}
+
+const NO_METRICS: HubMetrics = {
+  streams: () => undefined,
+  message: () => undefined,
+  closed: () => undefined,
+  refused: () => undefined,
+  fellBack: () => undefined,
+};

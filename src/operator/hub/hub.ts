@@ -1,0 +1,237 @@
+import type { AgentMessage, ByeReason, HubAnnouncement } from '../../jobset/hub/message.ts';
+import { encodeHubMessage } from '../../jobset/hub/message.ts';
+import type { JobSet } from '../../jobset/jobset.ts';
+import type { Stored } from '../../kube/meta.ts';
+import { Backoff } from '../../runtime/backoff.ts';
+import { withDeadline } from '../../runtime/deadline.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import { type Clock, sleep, type Timer } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Random } from '../../runtime/ports/random.ts';
+import type { ByteStream, StreamListener } from '../../runtime/ports/stream.ts';
+import { AgentStream, type CloseReason, type HubMember } from './agent-stream.ts';
+import { HubGroup } from './hub-group.ts';
+import { type HubMetrics, hubMetrics } from './hub-metrics.ts';
+
+/**
+ * The hub (design, section 8): the streams of all agents, by JobSet. It says only what is stored, and
+ * answers a hello only from a state that was read consistently after the hello had arrived; one read
+ * serves all who wait. What agents say goes on as it comes: it is soft state, repeated in each hello.
+ */
+export interface HubOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics?: Metrics | undefined;
+  /** Reads the JobSet from storage, never from a cache; undefined: it is gone. */
+  readonly readJobSet: (key: string, signal: AbortSignal) => Promise<Stored<JobSet> | undefined>;
+  readonly announced: (podUid: string, announcement: HubAnnouncement) => void;
+  readonly noticed: (podUid: string, epoch: number) => void;
+}
+
+/** Each costs about 45 KiB of memory. */
+export const MAX_STREAMS = 32_768;
+/** One JobSet must leave room for others. */
+const MAX_STREAMS_PER_JOBSET = 24_576;
+const SWEEP_INTERVAL_MS = 2000;
+const READ_TIMEOUT_MS = 5000;
+/** An API server that restarts is back after a few; agents come again after that. */
+const MAX_READ_ATTEMPTS = 6;
+const READ_BACKOFF = { baseMs: 100, maxMs: 2000, jitterFactor: 0.5 } as const;
+
+const ENDING = Buffer.from(encodeHubMessage({ type: 'ending' }));
+
+export class Hub {
+  readonly metrics: HubMetrics;
+  readonly #options: HubOptions;
+  /** By UID of the JobSet. */
+  readonly #groups = new Map<string, HubGroup>();
+  /** By UID of the Pod. */
+  readonly #streams = new Map<string, AgentStream>();
+  readonly #end = new AbortController();
+  #sweep: Timer;
+
+  constructor(options: HubOptions) {
+    this.#options = options;
+    this.metrics = hubMetrics(options.metrics);
+    this.#sweep = this.#nextSweep();
+  }
+
+  get streamCount(): number {
+    return this.#streams.size;
+  }
+
+  hasStream(podUid: string): boolean {
+    return this.#streams.has(podUid);
+  }
+
+  /** Undefined, or why one more stream of that JobSet is too many. */
+  fullness({ jobSetUid, podUid }: HubMember): string | undefined {
+    if (this.#streams.has(podUid)) return undefined;
+    if (this.#streams.size >= MAX_STREAMS) return `there are ${MAX_STREAMS} streams already`;
+    const size = this.#groups.get(jobSetUid)?.size ?? 0;
+    return size >= MAX_STREAMS_PER_JOBSET
+      ? `the JobSet has ${MAX_STREAMS_PER_JOBSET} streams already`
+      : undefined;
+  }
+
+  /** The agent of that Pod has proved who it is. A stream that it had before ends. */
+  open(member: HubMember, stream: ByteStream): StreamListener {
+    this.#streams.get(member.podUid)?.bye('Replaced');
+    const opened = new AgentStream(member, stream, this.#options.clock, {
+      said: (from, message) => this.#take(from, message),
+      over: (of, reason) => this.#over(of, reason),
+      counted: (direction, type, bytes) => this.metrics.message(direction, type, bytes),
+    });
+    if (this.#end.signal.aborted) {
+      opened.bye('NotLeading');
+      return opened;
+    }
+    this.#streams.set(member.podUid, opened);
+    this.#groupOf(member).add(opened);
+    this.metrics.streams(this.#streams.size);
+    if (member.isEnding) opened.send('ending', ENDING);
+    return opened;
+  }
+
+  /** A state of a JobSet that is stored, from whomever it comes. */
+  jobSetSeen(jobSet: Stored<JobSet>): void {
+    this.#groups.get(jobSet.metadata.uid)?.see(jobSet, false);
+  }
+
+  /** The Pod is being deleted. */
+  podEnding(podUid: string): void {
+    this.#streams.get(podUid)?.send('ending', ENDING);
+  }
+
+  /** The Pod does not live any more. */
+  podEnded(podUid: string): void {
+    this.#streams.get(podUid)?.bye('PodGone');
+  }
+
+  /** We lead no more: whoever leads now has to hear the agents. */
+  close(): void {
+    this.#end.abort(new Error('the hub closes'));
+    this.#sweep.cancel();
+    this.#byeAll([...this.#streams.values()], 'NotLeading');
+  }
+
+  #take(stream: AgentStream, message: AgentMessage): void {
+    const { podUid } = stream.member;
+    switch (message.type) {
+      case 'hello':
+        this.#greet(stream, message);
+        break;
+      case 'announce':
+        this.#options.announced(podUid, message.announcement);
+        break;
+      case 'notice':
+        this.#options.noticed(podUid, message.epoch);
+        break;
+      case 'ping':
+        break;
+    }
+  }
+
+  #greet(stream: AgentStream, hello: Extract<AgentMessage, { readonly type: 'hello' }>): void {
+    const { podUid, jobSetUid } = stream.member;
+    if (hello.jobSetUid !== undefined && hello.jobSetUid !== jobSetUid) {
+      stream.bye('OtherJobSet');
+      return;
+    }
+    if (hello.announcement !== undefined) this.#options.announced(podUid, hello.announcement);
+    const group = this.#groupOf(stream.member);
+    group.waiting.add(stream);
+    if (!group.isReading) void this.#answer(group);
+  }
+
+  /** Reads until nobody waits. Who comes while a read is under way waits for the next. */
+  async #answer(group: HubGroup): Promise<void> {
+    group.isReading = true;
+    while (group.waiting.size > 0) {
+      const answered = group.waiting;
+      group.waiting = new Set();
+      const jobSet = await this.#read(group);
+      if (jobSet === undefined) this.#byeAll(answered, 'Unavailable');
+      else {
+        group.see(jobSet, true);
+        group.greet(answered);
+      }
+    }
+    group.isReading = false;
+    if (group.size === 0) this.#groups.delete(group.uid);
+  }
+
+  async #read({ key, uid }: HubGroup): Promise<Stored<JobSet> | undefined> {
+    const { clock, random, logger, readJobSet } = this.#options;
+    const { signal } = this.#end;
+    const backoff = new Backoff(random, READ_BACKOFF);
+    for (let attempt = 1; attempt <= MAX_READ_ATTEMPTS && !signal.aborted; attempt++) {
+      try {
+        const jobSet = await withDeadline(clock, READ_TIMEOUT_MS, signal, (within) =>
+          readJobSet(key, within),
+        );
+        return jobSet?.metadata.uid === uid ? jobSet : undefined;
+      } catch (error) {
+        if (signal.aborted) return undefined;
+        logger.warn('a JobSet could not be read for its agents', { jobset: key, err: error });
+        await sleep(clock, backoff.next(), signal).catch(() => undefined);
+      }
+    }
+    return undefined;
+  }
+
+  #over(stream: AgentStream, reason: CloseReason): void {
+    const { podUid, podName, namespace, jobSetUid, jobSet } = stream.member;
+    this.metrics.closed(reason);
+    if (isFault(reason)) {
+      const pod = `${namespace}/${podName}`;
+      this.#options.logger.warn('ended the stream of an agent', { reason, pod, jobset: jobSet });
+    }
+    const group = this.#groups.get(jobSetUid);
+    group?.remove(stream);
+    if (group?.size === 0 && !group.isReading) this.#groups.delete(jobSetUid);
+    if (this.#streams.get(podUid) === stream) this.#streams.delete(podUid);
+    this.metrics.streams(this.#streams.size);
+  }
+
+  #groupOf({ jobSet, jobSetUid }: HubMember): HubGroup {
+    let group = this.#groups.get(jobSetUid);
+    if (group === undefined) {
+      group = new HubGroup(jobSet, jobSetUid, this.#options.clock);
+      this.#groups.set(jobSetUid, group);
+    }
+    return group;
+  }
+
+  #byeAll(streams: Iterable<AgentStream>, reason: ByeReason): void {
+    for (const stream of streams) stream.bye(reason);
+  }
+
+  #nextSweep(): Timer {
+    const { clock } = this.#options;
+    return clock.setTimer(SWEEP_INTERVAL_MS, () => {
+      const nowMs = clock.monotonic();
+      for (const stream of this.#streams.values()) stream.checkSilence(nowMs);
+      this.#sweep = this.#nextSweep();
+    });
+  }
+}
+
+/** Ends that somebody may have to look into. */
+function isFault(reason: CloseReason): boolean {
+  switch (reason) {
+    case 'OtherJobSet':
+    case 'Malformed':
+    case 'TooManyMessages':
+    case 'TooSlow':
+    case 'Silent':
+    case 'Unavailable':
+      return true;
+    case 'Closed':
+    case 'NotLeading':
+    case 'PodGone':
+    case 'Replaced':
+      return false;
+  }
+}

@@ -1,0 +1,178 @@
+import { HUB_AUDIENCE } from '../../jobset/names.ts';
+import { isJsonObject, type JsonObject } from '../../kube/json-value.ts';
+import { ApiStatusError } from '../../kube/status.ts';
+import { TOKEN_REVIEWS } from '../../kube/token-review.ts';
+import type { Client } from '../../runtime/client.ts';
+import { withDeadline } from '../../runtime/deadline.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { ImportKey, SignatureKey } from '../../runtime/ports/signature-key.ts';
+import { checkToken, invalid, parseToken, type TokenVerdict } from './pod-token.ts';
+
+/**
+ * Whose tokens these are. The signature is checked here, with the keys that the cluster publishes, so
+ * that thousands of agents cost it no request; where it does not publish them to us, each token is
+ * asked for once in a while by a TokenReview.
+ */
+export interface PodTokensOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly importKey: ImportKey;
+}
+
+/** Keys that have been withdrawn are believed no longer than this. */
+const KEYS_LIFETIME_MS = 5 * 60_000;
+/** A token of an unknown key makes us look for new keys, but no flood of such tokens does. */
+const KEYS_RETRY_MS = 5000;
+const REQUEST_TIMEOUT_MS = 5000;
+/** A Pod that is gone is noticed by its watch, so a review has to be no newer than that. */
+const REVIEW_LIFETIME_MS = 60_000;
+const MAX_REVIEWS = 4096;
+/** Tokens of 1.5 KiB that nobody has asked about yet. */
+const MAX_REVIEWS_UNDER_WAY = 64;
+
+interface PublishedKeys {
+  readonly issuer: string;
+  readonly keys: ReadonlyMap<string, SignatureKey>;
+}
+
+export class PodTokens {
+  readonly #options: PodTokensOptions;
+  #published: PublishedKeys | undefined;
+  /** When (monotonic) keys were last asked for. */
+  #askedMs = Number.NEGATIVE_INFINITY;
+  #loading: Promise<void> | undefined;
+  /** The cluster does not let us see its keys. */
+  #isUnpublished = false;
+  readonly #reviews = new Map<
+    string,
+    { readonly verdict: TokenVerdict; readonly untilMs: number }
+  >();
+  #reviewsUnderWay = 0;
+
+  constructor(options: PodTokensOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects when nobody can tell: the cluster does not answer. */
+  async podOf(token: string): Promise<TokenVerdict> {
+    const parsed = parseToken(token);
+    if (parsed === undefined) return invalid('it is no JSON Web Token');
+    const ageMs = this.#options.clock.monotonic() - this.#askedMs;
+    const isStale = this.#published === undefined || ageMs >= KEYS_LIFETIME_MS;
+    const isUnknown = this.#published?.keys.has(parsed.keyId) !== true;
+    if (isStale || (isUnknown && ageMs >= KEYS_RETRY_MS)) await this.#load();
+    if (this.#published === undefined) {
+      if (this.#isUnpublished) return this.#review(token);
+      throw new Error('the keys of the cluster could not be read');
+    }
+    const { issuer, keys } = this.#published;
+    const nowMs = this.#options.clock.now();
+    const expected = { issuer, audience: HUB_AUDIENCE, nowMs };
+    return checkToken(parsed, keys.get(parsed.keyId), expected);
+  }
+
+  #load(): Promise<void> {
+    if (this.#isUnpublished && this.#sinceAskedMs() < KEYS_LIFETIME_MS) return Promise.resolve();
+    this.#loading ??= this.#readKeys().finally(() => {
+      this.#loading = undefined;
+    });
+    return this.#loading;
+  }
+
+  #sinceAskedMs(): number {
+    return this.#options.clock.monotonic() - this.#askedMs;
+  }
+
+  async #readKeys(): Promise<void> {
+    const { client, clock, logger, importKey } = this.#options;
+    try {
+      const [configuration, set] = await withDeadline(
+        clock,
+        REQUEST_TIMEOUT_MS,
+        undefined,
+        (signal) =>
+          Promise.all([
+            client.getPath('/.well-known/openid-configuration', { signal }),
+            client.getPath('/openid/v1/jwks', { signal }),
+          ]),
+      );
+      const issuer = isJsonObject(configuration) ? configuration['issuer'] : undefined;
+      if (typeof issuer !== 'string') throw new Error('the cluster names no issuer of tokens');
+      this.#published = { issuer, keys: keysOf(set, importKey) };
+      this.#isUnpublished = false;
+    } catch (error) {
+      // Those that we have are good for a while longer: a server that is down withdraws no keys.
+      const isRefused = error instanceof ApiStatusError && [401, 403, 404].includes(error.code);
+      if (isRefused && !this.#isUnpublished) {
+        logger.info('the keys of the cluster are not readable: asks it about each token');
+      } else if (!isRefused)
+        logger.warn('the keys of the cluster could not be read', { err: error });
+      this.#isUnpublished = isRefused;
+      if (isRefused) this.#published = undefined;
+    } finally {
+      this.#askedMs = clock.monotonic();
+    }
+  }
+
+  async #review(token: string): Promise<TokenVerdict> {
+    const { clock } = this.#options;
+    const known = this.#reviews.get(token);
+    if (known !== undefined && clock.monotonic() < known.untilMs) return known.verdict;
+    if (this.#reviewsUnderWay >= MAX_REVIEWS_UNDER_WAY) {
+      throw new Error('too many tokens are being reviewed');
+    }
+    this.#reviewsUnderWay++;
+    try {
+      const verdict = await this.#ask(token);
+      if (this.#reviews.size >= MAX_REVIEWS) this.#reviews.clear();
+      this.#reviews.set(token, { verdict, untilMs: clock.monotonic() + REVIEW_LIFETIME_MS });
+      return verdict;
+    } finally {
+      this.#reviewsUnderWay--;
+    }
+  }
+
+  async #ask(token: string): Promise<TokenVerdict> {
+    const { client, clock } = this.#options;
+    const answer = await withDeadline(clock, REQUEST_TIMEOUT_MS, undefined, (signal) =>
+      client.create(
+        TOKEN_REVIEWS,
+        {
+          apiVersion: 'authentication.k8s.io/v1',
+          kind: TOKEN_REVIEWS.kind,
+          metadata: {},
+          spec: { token, audiences: [HUB_AUDIENCE] },
+        },
+        { signal },
+      ),
+    );
+    const { authenticated, error, audiences = [], user } = answer.status ?? {};
+    if (authenticated !== true) return invalid(error ?? 'the cluster does not know it');
+    if (!audiences.includes(HUB_AUDIENCE)) return invalid('it is for another audience');
+    const extra = (key: string): string =>
+      user?.extra?.[`authentication.kubernetes.io/${key}`]?.[0] ?? '';
+    const [, , namespace = '', serviceAccount = ''] = (user?.username ?? '').split(':');
+    const claim = {
+      namespace,
+      serviceAccount,
+      podName: extra('pod-name'),
+      podUid: extra('pod-uid'),
+    };
+    if (claim.podName === '' || claim.podUid === '') return invalid('it is bound to no Pod');
+    return { kind: 'Pod', claim };
+  }
+}
+
+function keysOf(set: unknown, importKey: ImportKey): ReadonlyMap<string, SignatureKey> {
+  const listed: readonly unknown[] =
+    isJsonObject(set) && Array.isArray(set['keys']) ? set['keys'] : [];
+  const keys = new Map<string, SignatureKey>();
+  for (const one of listed.filter((key): key is JsonObject => isJsonObject(key))) {
+    const key = importKey(one);
+    const { kid } = one;
+    if (key !== undefined && typeof kid === 'string') keys.set(kid, key);
+  }
+  return keys;
+}

@@ -1,0 +1,96 @@
+import type { Metrics } from '../../runtime/metrics.ts';
+import { type Clock, sleep } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { StreamAcceptor, StreamAnswer } from '../../runtime/ports/stream.ts';
+import type { HubMember } from './agent-stream.ts';
+import type { Hub } from './hub.ts';
+import type { PodClaim, TokenVerdict } from './pod-token.ts';
+
+/**
+ * Who may have a stream: an agent whose token is good and bound to a Pod that lives and is, by owner
+ * chain, a member of a JobSet. Everybody else is refused with a reason, in the answer, in the log and
+ * in the metrics.
+ */
+export interface StreamAdmissionOptions {
+  readonly hub: Hub;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics?: Metrics | undefined;
+  readonly podOf: (token: string) => Promise<TokenVerdict>;
+  /** As the operator's caches show it. */
+  readonly membership: (claim: PodClaim) => Membership;
+  /** Whether the Pod lives, read from storage: for one that the caches do not show. */
+  readonly lives: (claim: PodClaim) => Promise<boolean>;
+}
+
+export type Membership =
+  | { readonly kind: 'Member'; readonly member: HubMember }
+  /** The Pod, its Job or its JobSet is not in the caches: not yet, or not any more. */
+  | { readonly kind: 'Unknown' }
+  | { readonly kind: 'Stranger'; readonly problem: string };
+
+/** How long caches may be behind an agent that has just started. */
+const UNKNOWN_POD_TIMEOUT_MS = 5000;
+const UNKNOWN_POD_INTERVAL_MS = 100;
+
+export function streamAdmission(options: StreamAdmissionOptions): StreamAcceptor {
+  const { hub, logger, podOf } = options;
+  const refuse = (status: number, label: string, reason: string, fields = {}): StreamAnswer => {
+    hub.metrics.refused(label);
+    logger.warn('refused a stream', { reason, ...fields });
+    return { kind: 'Refuse', status, reason };
+  };
+  return async ({ token, address }) => {
+    if (token === undefined) return refuse(401, 'NoToken', 'no bearer token', { address });
+    let verdict: TokenVerdict;
+    try {
+      verdict = await podOf(token);
+    } catch (error) {
+      return refuse(503, 'Unavailable', 'the token cannot be checked now', { address, err: error });
+    }
+    if (verdict.kind === 'Invalid') {
+      return refuse(401, 'InvalidToken', `the token is not valid: ${verdict.problem}`, { address });
+    }
+    const { claim } = verdict;
+    const pod = `${claim.namespace}/${claim.podName}`;
+    const found = await memberOf(options, claim);
+    switch (found.kind) {
+      case 'Unknown':
+        return refuse(503, 'UnknownPod', 'the Pod is not known yet', { address, pod });
+      case 'Gone':
+        return refuse(410, 'PodGone', 'the Pod of the token is gone or has ended', {
+          address,
+          pod,
+        });
+      case 'Stranger':
+        return refuse(403, 'NotAMember', found.problem, { address, pod });
+      case 'Member': {
+        const { member } = found;
+        const full = hub.fullness(member);
+        if (full !== undefined) return refuse(503, 'Full', full, { address, pod });
+        return { kind: 'Accept', open: (stream) => hub.open(member, stream) };
+      }
+    }
+  };
+}
+
+async function memberOf(
+  { membership, lives, clock, logger }: StreamAdmissionOptions,
+  claim: PodClaim,
+): Promise<Membership | { readonly kind: 'Gone' }> {
+  const first = membership(claim);
+  if (first.kind !== 'Unknown') return first;
+  try {
+    if (!(await lives(claim))) return { kind: 'Gone' };
+  } catch (error) {
+    logger.debug('a Pod could not be read', { err: error });
+    return first;
+  }
+  const untilMs = clock.monotonic() + UNKNOWN_POD_TIMEOUT_MS;
+  while (clock.monotonic() < untilMs) {
+    await sleep(clock, UNKNOWN_POD_INTERVAL_MS);
+    const again = membership(claim);
+    if (again.kind !== 'Unknown') return again;
+  }
+  return first;
+}

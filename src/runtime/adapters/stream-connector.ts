@@ -1,0 +1,105 @@
+/** The client's end of `ports/stream.ts`, over HTTPS. */
+import type { IncomingMessage } from 'node:http';
+import https from 'node:https';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import {
+  type ByteStream,
+  type StreamConnector,
+  type StreamListener,
+  StreamRefusedError,
+} from '../ports/stream.ts';
+import { TransportError } from '../ports/transport.ts';
+import type { TokenSource } from '../token-source.ts';
+import { streamOf } from './stream-server.ts';
+
+export interface StreamConnectorOptions {
+  /** `https://HOST:PORT` */
+  readonly server: string;
+  readonly path: string;
+  readonly protocol: string;
+  /** PEM; by default the authorities that Node trusts. */
+  readonly certificateAuthority: string | undefined;
+  readonly credentials: TokenSource;
+}
+
+/** Of the reason of a refusal. */
+const MAX_REASON_BYTES = 1024;
+const KEEP_ALIVE_PROBE_MS = 30_000;
+
+export function createStreamConnector(options: StreamConnectorOptions): StreamConnector {
+  // It remembers TLS sessions, so that coming back costs both sides less.
+  const agent = new https.Agent({ keepAlive: false, maxCachedSessions: 1 });
+  return {
+    connect: async (listener, signal) => {
+      const token = await options.credentials.token();
+      signal.throwIfAborted();
+      return connect(options, agent, token, listener, signal);
+    },
+  };
+}
+
+function connect(
+  { server, path, protocol, certificateAuthority }: StreamConnectorOptions,
+  agent: https.Agent,
+  token: string,
+  listener: StreamListener,
+  signal: AbortSignal,
+): Promise<ByteStream> {
+  return new Promise((resolve, reject) => {
+    const request = https.request(new URL(path, server), {
+      agent,
+      ca: certificateAuthority,
+      minVersion: 'TLSv1.2',
+      headers: { authorization: `Bearer ${token}`, connection: 'Upgrade', upgrade: protocol },
+    });
+    const abort = (): void => {
+      request.destroy();
+      reject(signal.reason as Error);
+    };
+    signal.addEventListener('abort', abort, { once: true });
+    const settled = (): void => signal.removeEventListener('abort', abort);
+    request.once('upgrade', (_response: IncomingMessage, socket: Duplex, head: Buffer) => {
+      settled();
+      resolve(open(socket as Socket, head, listener));
+    });
+    request.once('response', (response) => {
+      refusalOf(response).then(reject, reject).finally(settled);
+    });
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      settled();
+      const { message, code } = error;
+      reject(new TransportError(message, { ...(code && { code }), cause: error }));
+    });
+    request.end();
+  });
+}
+
+function open(socket: Socket, head: Buffer, listener: StreamListener): ByteStream {
+  let failure: Error | undefined;
+  socket.on('error', (error) => {
+    failure = error;
+  });
+  socket.setNoDelay(true);
+  socket.setKeepAlive(true, KEEP_ALIVE_PROBE_MS);
+  socket.once('close', () => listener.closed(failure));
+  socket.once('end', () => socket.end());
+  // Whoever asked for the stream has it before the first bytes come.
+  queueMicrotask(() => {
+    if (head.byteLength > 0) listener.received(head);
+    socket.on('data', (chunk: Buffer) => listener.received(chunk));
+  });
+  return streamOf(socket);
+}
+
+async function refusalOf(response: IncomingMessage): Promise<StreamRefusedError> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.byteLength;
+    if (size > MAX_REASON_BYTES) break;
+  }
+  const reason = Buffer.concat(chunks).toString().slice(0, MAX_REASON_BYTES).trim();
+  return new StreamRefusedError(response.statusCode ?? 0, reason);
+}

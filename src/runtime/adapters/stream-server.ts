@@ -1,0 +1,220 @@
+/**
+ * The server's end of `ports/stream.ts`: HTTPS with one path, where `GET` with `Upgrade` becomes a
+ * stream once the acceptor has agreed, and everything else is refused. Whoever has not come so far
+ * within seconds is cut off, and when too many are on their way, the one that takes longest goes
+ * first: whoever means well needs a fraction of a second.
+ */
+import type { IncomingMessage } from 'node:http';
+import https from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type Logger, SILENT } from '../ports/logger.ts';
+import type { ByteStream, StreamAcceptor, StreamAnswer, StreamRefusal } from '../ports/stream.ts';
+
+export interface StreamServerOptions {
+  readonly acceptor: StreamAcceptor;
+  readonly path: string;
+  /** The token of the `Upgrade` header. */
+  readonly protocol: string;
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** PEM. */
+  readonly tls: { readonly certificate: string; readonly key: string };
+  readonly maxStreams: number;
+  readonly logger?: Logger | undefined;
+}
+
+export interface StreamServer {
+  readonly host: string;
+  readonly port: number;
+  /** `https://127.0.0.1:9445` */
+  readonly url: string;
+  /** For connections from now on. Throws for texts that cannot be used; then nothing changes. */
+  useCertificate(pair: StreamServerOptions['tls']): void;
+  /** Closes all streams and resolves when the port is free. */
+  close(): Promise<void>;
+}
+
+/** Connections whose stream is not open yet. A group of 5,000 may well come at once. */
+const MAX_PENDING = 8192;
+/** From the connection to the end of TLS's handshake, and from there to the end of the request. */
+const HANDSHAKE_TIMEOUT_MS = 5000;
+const HEADER_TIMEOUT_MS = 5000;
+const TIMEOUT_CHECK_INTERVAL_MS = 1000;
+/** Of a request: a token has 1 to 2 KiB. */
+const MAX_HEAD_BYTES = 20 * 1024;
+/** As many may wait in the kernel to be taken. */
+const BACKLOG = 4096;
+/** A machine that vanished without a word is noticed by its silence long before. */
+const KEEP_ALIVE_PROBE_MS = 30_000;
+/** For the last words of streams. */
+const CLOSE_GRACE_MS = 500;
+
+/** Rejects with the system's error (`EADDRINUSE`, `EACCES`, ...) when it cannot listen. */
+export async function startStreamServer(options: StreamServerOptions): Promise<StreamServer> {
+  const server = https.createServer({
+    ...secureContext(options.tls),
+    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+    headersTimeout: HEADER_TIMEOUT_MS,
+    requestTimeout: HEADER_TIMEOUT_MS,
+    connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
+    maxHeaderSize: MAX_HEAD_BYTES,
+    keepAlive: true,
+    keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS,
+    noDelay: true,
+  });
+  server.maxConnections = options.maxStreams + MAX_PENDING;
+  const connections = new Connections();
+  const logger = options.logger ?? SILENT;
+  server.on('connection', (socket: Socket) => connections.came(socket));
+  server.on('request', (_request, response) => {
+    response.writeHead(426, { connection: 'close', upgrade: options.protocol });
+    response.end(`expected GET ${options.path} with "Upgrade: ${options.protocol}"\n`);
+  });
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    void upgrade(options, connections, request, socket as Socket, head).catch((error: unknown) => {
+      logger.error('a stream could not be opened', { err: error });
+      socket.destroy();
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host: options.host, port: options.port, backlog: BACKLOG }, () => {
+      server.removeListener('error', reject);
+      resolve();
+    });
+  });
+  server.on('error', (error) => logger.error('the stream server failed', { err: error }));
+  const { address, port, family } = server.address() as AddressInfo;
+  let closing: Promise<void> | undefined;
+  return {
+    host: address,
+    port,
+    url: `https://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    useCertificate: (pair) => server.setSecureContext(secureContext(pair)),
+    close: () => {
+      closing ??= closed(server, connections);
+      return closing;
+    },
+  };
+}
+
+async function closed(server: https.Server, connections: Connections): Promise<void> {
+  const done = new Promise<void>((resolve) => server.close(() => resolve()));
+  const force = setTimeout(() => connections.destroyAll(), CLOSE_GRACE_MS);
+  connections.endStreams();
+  await done;
+  clearTimeout(force);
+}
+
+function secureContext({ certificate, key }: StreamServerOptions['tls']) {
+  return { cert: certificate, key, minVersion: 'TLSv1.2' } as const;
+}
+
+async function upgrade(
+  options: StreamServerOptions,
+  connections: Connections,
+  request: IncomingMessage,
+  socket: Socket,
+  head: Buffer,
+): Promise<void> {
+  // A stream that breaks is told as closed; without a listener it would end the process.
+  let failure: Error | undefined;
+  socket.on('error', (error) => {
+    failure = error;
+  });
+  const answer = await answerTo(options, request);
+  if (socket.destroyed) return;
+  if (answer.kind === 'Refuse') return refuse(socket, answer);
+  connections.opened(socket);
+  socket.write(
+    `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${options.protocol}\r\n\r\n`,
+  );
+  const listener = answer.open(streamOf(socket));
+  socket.on('data', (chunk: Buffer) => listener.received(chunk));
+  socket.once('close', () => listener.closed(failure));
+  // What one side has said to its end, the other has nothing to add to.
+  socket.once('end', () => socket.end());
+  if (head.byteLength > 0) listener.received(head);
+  socket.resume();
+}
+
+function answerTo(
+  { acceptor, path, protocol }: StreamServerOptions,
+  request: IncomingMessage,
+): Promise<StreamAnswer> | StreamAnswer {
+  const refusal = (status: number, reason: string): StreamRefusal => {
+    return { kind: 'Refuse', status, reason };
+  };
+  if (request.method !== 'GET') return refusal(405, 'only GET is allowed');
+  if (request.url !== path) return refusal(404, `only ${path} is served here`);
+  if (request.headers.upgrade !== protocol) return refusal(426, `only ${protocol} is spoken here`);
+  const [scheme = '', token] = (request.headers.authorization ?? '').split(' ', 2);
+  return acceptor({
+    token: scheme.toLowerCase() === 'bearer' ? token : undefined,
+    address: request.socket.remoteAddress ?? '',
+  });
+}
+
+function refuse(socket: Socket, { status, reason }: StreamRefusal): void {
+  const body = Buffer.from(`${reason}\n`);
+  socket.end(
+    `HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n` +
+      `Content-Length: ${body.byteLength}\r\n\r\n${body.toString()}`,
+  );
+}
+
+/** Either end of an upgraded connection. */
+export function streamOf(socket: Socket): ByteStream {
+  return {
+    write: (bytes) => {
+      if (!socket.destroyed && !socket.writableEnded) socket.write(bytes);
+    },
+    get unreadBytes() {
+      return socket.writableLength;
+    },
+    end: () => void socket.end(),
+    destroy: () => void socket.destroy(),
+  };
+}
+
+/** Who is connected: on the way to a stream, or with one. */
+class Connections {
+  /** Raw sockets by the other end's address, in the order in which they came. */
+  readonly #pending = new Map<string, Socket>();
+  readonly #all = new Set<Socket>();
+  readonly #streams = new Set<Socket>();
+
+  came(socket: Socket): void {
+    const key = keyOf(socket);
+    this.#all.add(socket);
+    this.#pending.set(key, socket);
+    socket.once('close', () => {
+      this.#all.delete(socket);
+      if (this.#pending.get(key) === socket) this.#pending.delete(key);
+    });
+    if (this.#pending.size <= MAX_PENDING) return;
+    const [oldest] = this.#pending.values();
+    oldest?.destroy();
+  }
+
+  opened(socket: Socket): void {
+    this.#pending.delete(keyOf(socket));
+    this.#streams.add(socket);
+    socket.once('close', () => this.#streams.delete(socket));
+  }
+
+  endStreams(): void {
+    for (const socket of this.#streams) socket.end();
+    for (const socket of this.#pending.values()) socket.destroy();
+  }
+
+  destroyAll(): void {
+    for (const socket of this.#all) socket.destroy();
+  }
+}
+
+function keyOf({ remoteAddress = '', remotePort = 0 }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}
