@@ -4,7 +4,13 @@
  * may be quicker, never slower.
  */
 import { afterEach, describe, expect, it } from 'vitest';
+import { type Controllers, startControllers } from '../../src/cluster/controllers.ts';
 import type { TestNode } from '../../src/cluster/node/test-node.fixture.ts';
+import { JOBS, type JobSpec } from '../../src/kube/job.ts';
+import type { PodSpec } from '../../src/kube/pod.ts';
+import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
+import { SILENT } from '../../src/runtime/ports/logger.ts';
+import { jobStatusText } from './job-status-text.ts';
 import {
   firstMissing,
   nodeThatPlays,
@@ -18,6 +24,12 @@ import {
 
 /** What the recording's own clock may have been late by. */
 const SLACK_MS = 1_000;
+
+/** How long the group ran before the recorded round began. */
+const GROUP_RUN_MS = 10_000;
+
+/** Within this a Job is finished once its Pod is. */
+const JOB_END_MS = 10_000;
 
 let node: TestNode;
 
@@ -41,4 +53,88 @@ describe('a Pod goes through what a kubelet showed of', () => {
     expect(firstMissing(statuses, shownStatuses(node.api.history))).toBeUndefined();
     expect(new Set(await shownEvents(node))).toEqual(new Set(events));
   });
+});
+
+interface RecordedJob extends RecordedPod {
+  readonly job: JobSpec;
+  readonly jobStatuses: readonly string[];
+}
+
+/** Its Pod is deleted when its restarts exceed the limit. */
+const ENDED_BY_JOB = 'job-onfailure-all-3-then-0';
+
+const ofJobs = recordings().filter((name) => name.startsWith('job-'));
+
+describe('a Job and its Pod go through what a cluster showed of', () => {
+  let controllers: Controllers;
+  let watching: AbortController;
+
+  afterEach(async () => {
+    watching.abort();
+    await node.settled(controllers.stop());
+  });
+
+  it.each(ofJobs)('%s', async (name) => {
+    const { job, runs, statuses, jobStatuses } = readRecording<RecordedJob>(name);
+    node = nodeThatPlays(runs);
+    await node.start();
+    const { client } = node.api;
+    const { clock } = node;
+    const random = new SeededRandom(3);
+    const removeVolume = async (): Promise<void> => undefined;
+    const options = { client, clock, random, logger: SILENT, rootCertificate: 'PEM', removeVolume };
+    controllers = await node.settled(startControllers(options));
+    watching = new AbortController();
+    const shown = watchJobs(node, watching.signal);
+    await client.create(JOBS, {
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: { name: 'train', namespace: 'default' },
+      spec: job,
+    });
+    await clock.advance(durationMs(statuses) + JOB_END_MS);
+    expect([...node.api.histories.keys()]).toHaveLength(1);
+    const [history = []] = node.api.histories.values();
+    // There the Pod ran for one second more, until the Job controller had its next look.
+    const seen = name === ENDED_BY_JOB ? statuses.slice(0, -1) : statuses;
+    expect(firstMissing(seen, shownStatuses(history))).toBeUndefined();
+    expect(withoutReady(shown)).toEqual(withoutReady(jobStatuses));
+  });
+});
+
+/** The statuses of all Jobs as they come, in the list that is returned. */
+function watchJobs(from: TestNode, signal: AbortSignal): readonly string[] {
+  const shown: string[] = [];
+  const follow = async (): Promise<void> => {
+    for await (const event of from.api.client.watch(JOBS, { signal })) {
+      if (event.type !== 'BOOKMARK') shown.push(jobStatusText(event.object.status));
+    }
+  };
+  follow().catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+  return shown;
+}
+
+/** Whether a Job controller notices that a Pod was not ready for a moment is chance. */
+function withoutReady(statuses: readonly string[]): readonly string[] {
+  const texts = statuses.map((text) => text.replace(/ready \d+, /, ''));
+  return texts.filter((text, index) => text !== texts[index - 1]);
+}
+
+interface RecordedGroup {
+  readonly spec: PodSpec;
+  readonly pods: readonly Pick<RecordedPod, 'runs' | 'statuses'>[];
+}
+
+it('the Pods of a group that upstream restarts go through what a kubelet showed', async () => {
+  const { spec, pods } = readRecording<RecordedGroup>('jobset-upstream-one-round-n4');
+  for (const { runs, statuses } of pods) {
+    node = nodeThatPlays(runs);
+    await node.start();
+    await node.run(spec);
+    await node.clock.advance(GROUP_RUN_MS + durationMs(statuses));
+    expect(firstMissing(statuses, shownStatuses(node.api.history))).toBeUndefined();
+    if (runs !== pods.at(-1)?.runs) await node.stop();
+  }
 });

@@ -118,14 +118,17 @@ export class TestNode {
   }
 
   async stop(): Promise<void> {
+    await this.settled(this.agent.stop().then(() => this.api.stop()));
+  }
+
+  /** Lets time pass until the work is done. */
+  async settled<T>(work: Promise<T>): Promise<T> {
     let isDone = false;
-    void this.agent
-      .stop()
-      .then(() => this.api.stop())
-      .then(() => {
-        isDone = true;
-      });
+    const done = work.finally(() => {
+      isDone = true;
+    });
     await this.clock.runUntil(() => isDone, 60_000);
+    return done;
   }
 
   async run(spec: Partial<Pod['spec']>): Promise<void> {
