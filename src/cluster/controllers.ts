@@ -13,6 +13,7 @@ import {
   type CustomResourceDefinition,
 } from '../kube/custom-resource-definition.ts';
 import { JOBS, type Job } from '../kube/job.ts';
+import { LEASES, type Lease } from '../kube/lease.ts';
 import type { KubeObject, Stored } from '../kube/meta.ts';
 import { NODES, type Node } from '../kube/node.ts';
 import { PODS, type Pod } from '../kube/pod.ts';
@@ -27,6 +28,7 @@ import { startGarbageCollector } from './garbage-collector/garbage-collector.ts'
 import { JOB_POD_INDEXES, startJobController } from './job-controller/job-controller.ts';
 import { startTtlAfterFinished } from './job-controller/ttl-after-finished.ts';
 import { startNamespaceController } from './namespace-controller/namespace-controller.ts';
+import { NODE_POD_INDEXES, startNodeLifecycle } from './node-lifecycle/node-lifecycle.ts';
 import { startScheduler } from './scheduler/scheduler.ts';
 import {
   DEFAULT_SERVICE_ACCOUNT,
@@ -50,6 +52,8 @@ export interface ControllersOptions {
   /** Removes what Pods have left in a claim's volume. */
   readonly removeVolume: (claim: Stored<PersistentVolumeClaim>) => Promise<void>;
   readonly metrics?: Metrics | undefined;
+  /** How long a node may be silent until it counts as lost; 40 s by default. */
+  readonly nodeMonitorGraceMs?: number | undefined;
   /** Gives the start up: it would wait for an API server that never answers. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -74,6 +78,7 @@ export async function startControllers(options: ControllersOptions): Promise<Con
   }
   const jobEvents = recorderOf(options, 'job-controller');
   const schedulerEvents = recorderOf(options, 'default-scheduler');
+  const nodeEvents = recorderOf(options, 'node-controller');
   const controllers = [
     startJobController({ ...options, ...informers, events: jobEvents }),
     startTtlAfterFinished({ ...options, ...informers }),
@@ -87,11 +92,12 @@ export async function startControllers(options: ControllersOptions): Promise<Con
     startNamespaceController({ ...options, ...informers }),
     startServiceAccountController({ ...options, ...informers }),
     startVolumeController({ ...options, ...informers }),
+    startNodeLifecycle({ ...options, ...informers, events: nodeEvents }),
   ];
   return {
     stop: async () => {
       await Promise.all(controllers.map((controller) => controller.stop()));
-      await Promise.all([jobEvents.stop(), schedulerEvents.stop()]);
+      await Promise.all([jobEvents, schedulerEvents, nodeEvents].map((events) => events.stop()));
       await stopInformers();
     },
   };
@@ -101,6 +107,7 @@ interface Informers extends Readonly<Record<string, Informer<KubeObject>>> {
   readonly jobs: Informer<Job>;
   readonly pods: Informer<Pod>;
   readonly nodes: Informer<Node>;
+  readonly leases: Informer<Lease>;
   readonly namespaces: Informer<Namespace>;
   readonly claims: Informer<PersistentVolumeClaim>;
   readonly definitions: Informer<CustomResourceDefinition>;
@@ -116,9 +123,10 @@ function startInformers(options: ControllersOptions): Informers {
     pods: createInformer<Pod>({
       ...shared,
       resource: PODS,
-      indexes: { ...JOB_POD_INDEXES, ...POD_CLAIM_INDEXES },
+      indexes: { ...JOB_POD_INDEXES, ...POD_CLAIM_INDEXES, ...NODE_POD_INDEXES },
     }),
     nodes: createInformer<Node>({ ...shared, resource: NODES }),
+    leases: createInformer<Lease>({ ...shared, resource: LEASES, namespace: 'kube-node-lease' }),
     namespaces: createInformer<Namespace>({ ...shared, resource: NAMESPACES }),
     claims: createInformer<PersistentVolumeClaim>({
       ...shared,

@@ -1,10 +1,11 @@
 import { JOBS, type Job, type JobSpec } from '../kube/job.ts';
+import { LEASES } from '../kube/lease.ts';
 import type { KubeObject, Stored, StringMap } from '../kube/meta.ts';
 import { NODES, type Node } from '../kube/node.ts';
 import { PODS, type Pod, type PodStatus } from '../kube/pod.ts';
 import type { Resource } from '../kube/resource.ts';
 import { isReason } from '../kube/status.ts';
-import { timeText } from '../kube/time.ts';
+import { microTimeText, timeText } from '../kube/time.ts';
 import type { Client } from '../runtime/client.ts';
 import { createClient } from '../runtime/http-client.ts';
 import { createInformer, type Informer } from '../runtime/informer.ts';
@@ -16,6 +17,7 @@ import { SILENT } from '../runtime/ports/logger.ts';
 import type { HttpRequest, HttpResponse, Transport } from '../runtime/ports/transport.ts';
 import { type ApiServer, createApiServer } from './apiserver/api-server.ts';
 import { type Controllers, startControllers } from './controllers.ts';
+import { LEASE_NAMESPACE } from './node/node-registration.ts';
 
 /** The embedded API server in memory under a virtual clock, its controllers, and a scripted node. */
 export class MemoryCluster {
@@ -105,7 +107,39 @@ export class MemoryCluster {
         ...status,
       },
     });
+    // Renewed far ahead: a node falls silent when a test says so.
+    const lease = {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { namespace: LEASE_NAMESPACE, name },
+      spec: { holderIdentity: name, renewTime: '2999-01-01T00:00:00.000000Z' },
+    };
+    await this.client.create(LEASES, lease).catch((error: unknown) => {
+      if (!isReason(error, 'AlreadyExists')) throw error;
+    });
     this.#node ??= new ScriptedNode(this.client, this.clock, this.#random);
+  }
+
+  /** The node gives its last sign of life now: it does nothing for its Pods any more. */
+  async silence(name: string): Promise<void> {
+    this.#node?.silent.add(name);
+    await this.#renew(name, microTimeText(this.clock.now()));
+  }
+
+  /** A node that was silent is back. */
+  async recover(name: string): Promise<void> {
+    this.#node?.silent.delete(name);
+    await this.#renew(name, '2999-01-01T00:00:00.000000Z');
+    const lastTransitionTime = timeText(this.clock.now());
+    const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime }];
+    const patch = { status: { conditions } };
+    const status = { subresource: 'status' } as const;
+    await this.client.patch(NODES, { name }, { type: 'strategic', patch }, status);
+  }
+
+  async #renew(name: string, renewTime: string): Promise<void> {
+    const at = { namespace: LEASE_NAMESPACE, name };
+    await this.client.patch(LEASES, at, { type: 'merge', patch: { spec: { renewTime } } });
   }
 
   async createJob(
@@ -207,6 +241,8 @@ function isRunning(pod: Pod): boolean {
  * Failed after a second and go.
  */
 class ScriptedNode {
+  /** Nodes that do nothing. */
+  readonly silent = new Set<string>();
   readonly #client: Client;
   readonly #clock: VirtualClock;
   readonly #pods: Informer<Pod>;
@@ -216,7 +252,8 @@ class ScriptedNode {
     this.#clock = clock;
     this.#pods = createInformer<Pod>({ client, resource: PODS, clock, random, logger: SILENT });
     const see = (pod: Stored<Pod>): void => {
-      if (pod.spec.nodeName === undefined) return;
+      const { nodeName } = pod.spec;
+      if (nodeName === undefined || this.silent.has(nodeName)) return;
       if (pod.metadata.deletionTimestamp !== undefined) {
         clock.setTimer(STOP_MS, () => void this.#end(pod));
       } else if (pod.status?.phase === 'Pending') void this.#run(pod);

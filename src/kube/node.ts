@@ -27,4 +27,6 @@ export interface Taint {
   readonly key: string;
   readonly value?: string;
   readonly effect: string;
+  /** When it was put there; of effect `NoExecute` only. */
+  readonly timeAdded?: string;
 }

@@ -63,16 +63,16 @@ export async function registerNode(
   signal: AbortSignal,
 ): Promise<NodeRegistration> {
   const stop = new AbortController();
-  const since = timestamp(options.clock);
   await untilDone(options, signal, 'the node could not be registered yet', (limit) =>
-    applyNode(options, since, limit),
+    applyNode(options, limit),
   );
   const loops = [
-    repeat(options, LEASE_RENEWAL_MS, stop.signal, 'the lease', (limit) =>
-      renewLease(options, limit),
-    ),
+    repeat(options, LEASE_RENEWAL_MS, stop.signal, 'the lease', async (limit) => {
+      await renewLease(options, limit);
+      await contradict(options, limit);
+    }),
     repeat(options, STATUS_RENEWAL_MS, stop.signal, "the node's status", (limit) =>
-      applyNode(options, since, limit),
+      applyNode(options, limit),
     ),
   ];
   return {
@@ -83,19 +83,13 @@ export async function registerNode(
   };
 }
 
-/** `since`: when the node became what its conditions say. */
-async function applyNode(
-  options: NodeRegistrationOptions,
-  since: string,
-  signal: AbortSignal,
-): Promise<void> {
+async function applyNode(options: NodeRegistrationOptions, signal: AbortSignal): Promise<void> {
   const { client, name } = options;
-  const node = nodeObject(options, since);
-  try {
+  const known = await knownNode(options, signal);
+  const node = nodeObject(options, known);
+  if (known === undefined) {
     await client.create(NODES, node, { signal });
     return;
-  } catch (error) {
-    if (!isReason(error, 'AlreadyExists')) throw error;
   }
   const labels = { metadata: { labels: node.metadata.labels } };
   await client.patch(NODES, { name }, { type: 'strategic', patch: labels }, { signal });
@@ -108,7 +102,28 @@ async function applyNode(
   );
 }
 
-function nodeObject(options: NodeRegistrationOptions, since: string): Node {
+/** Says at once that the node lives if the control plane has given it up meanwhile. */
+async function contradict(options: NodeRegistrationOptions, signal: AbortSignal): Promise<void> {
+  const known = await knownNode(options, signal);
+  // A Node that somebody has deleted is registered again with the next status, not at once.
+  if (known === undefined) return;
+  const ready = known.status?.conditions?.find(({ type }) => type === 'Ready');
+  if (ready?.status !== 'True') await applyNode(options, signal);
+}
+
+async function knownNode(
+  { client, name }: NodeRegistrationOptions,
+  signal: AbortSignal,
+): Promise<Node | undefined> {
+  try {
+    return await client.get(NODES, { name }, { signal });
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return undefined;
+    throw error;
+  }
+}
+
+function nodeObject(options: NodeRegistrationOptions, known: Node | undefined): Node {
   const { name, machine, hostIP, podCIDR, kubeletPort, clock } = options;
   const { architecture, operatingSystem, kernelVersion, capacity } = machine;
   return {
@@ -127,7 +142,7 @@ function nodeObject(options: NodeRegistrationOptions, since: string): Node {
     status: {
       capacity,
       allocatable: capacity,
-      conditions: conditions(since, timestamp(clock)),
+      conditions: conditions(known, timestamp(clock)),
       addresses: [
         { type: 'InternalIP', address: hostIP },
         { type: 'Hostname', address: name },
@@ -150,30 +165,30 @@ function nodeObject(options: NodeRegistrationOptions, since: string): Node {
   };
 }
 
+/** A condition that stays as it was keeps the time since when it is so. */
 function conditions(
-  since: string,
+  known: Node | undefined,
   now: string,
 ): NonNullable<NonNullable<Node['status']>['conditions']> {
-  const healthy = (type: string, reason: string, message: string) =>
-    ({ type, status: 'False', reason, message, ...times }) as const;
-  const times = { lastHeartbeatTime: now, lastTransitionTime: since };
-  return [
-    healthy(
-      'MemoryPressure',
-      'KubeletHasSufficientMemory',
-      'kubelet has sufficient memory available',
-    ),
-    healthy('DiskPressure', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'),
-    healthy('PIDPressure', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'),
-    {
-      type: 'Ready',
-      status: 'True',
-      reason: 'KubeletReady',
-      message: 'kubelet is posting ready status',
-      ...times,
-    },
-  ];
+  return CONDITIONS.map(([type, status, reason, message]) => {
+    const before = known?.status?.conditions?.find((condition) => condition.type === type);
+    const isSame = before?.status === status && before.lastTransitionTime !== undefined;
+    const lastTransitionTime = isSame ? before.lastTransitionTime : now;
+    return { type, status, reason, message, lastHeartbeatTime: now, lastTransitionTime };
+  });
 }
+
+const CONDITIONS = [
+  [
+    'MemoryPressure',
+    'False',
+    'KubeletHasSufficientMemory',
+    'kubelet has sufficient memory available',
+  ],
+  ['DiskPressure', 'False', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'],
+  ['PIDPressure', 'False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'],
+  ['Ready', 'True', 'KubeletReady', 'kubelet is posting ready status'],
+] as const;
 
 async function renewLease(options: NodeRegistrationOptions, signal: AbortSignal): Promise<void> {
   const { client, clock, name } = options;

@@ -1,5 +1,6 @@
 import type { Node, Taint } from '../../kube/node.ts';
-import type { Pod, Toleration } from '../../kube/pod.ts';
+import type { Pod } from '../../kube/pod.ts';
+import { tolerates } from '../../kube/toleration.ts';
 
 /** The first taint that keeps the Pod off the node, or undefined. */
 export function untoleratedTaint(pod: Pod, node: Node): Taint | undefined {
@@ -33,13 +34,4 @@ const CORDON: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSche
 
 function isTolerated({ spec }: Pod, taint: Taint): boolean {
   return (spec.tolerations ?? []).some((toleration) => tolerates(toleration, taint));
-}
-
-/** `core/v1 Toleration`: an absent key with `Exists` tolerates everything, an absent effect any. */
-function tolerates({ key, operator, value, effect }: Toleration, taint: Taint): boolean {
-  if (effect !== undefined && effect !== '' && effect !== taint.effect) return false;
-  const isAnyKey = key === undefined || key === '';
-  if (!isAnyKey && key !== taint.key) return false;
-  if (operator === 'Exists') return true;
-  return !isAnyKey && (value ?? '') === (taint.value ?? '');
 }

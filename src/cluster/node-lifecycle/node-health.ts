@@ -1,0 +1,115 @@
+/**
+ * What the control plane makes of a node's signs of life, as Kubernetes' node lifecycle controller
+ * does: a node that is silent for longer than the grace period is in unknown condition, and taints
+ * keep Pods from it or drive them away. Everything follows from the Node, its Lease and the time.
+ */
+import type { Lease } from '../../kube/lease.ts';
+import type { Node, Taint } from '../../kube/node.ts';
+import { timeText } from '../../kube/time.ts';
+
+export type NodeCondition = NonNullable<NonNullable<Node['status']>['conditions']>[number];
+
+/** Whose word for the node's health is: `Unknown` where its own is too old. */
+export type Readiness = 'True' | 'False' | 'Unknown';
+
+export const NOT_READY_TAINT = 'node.kubernetes.io/not-ready';
+export const UNREACHABLE_TAINT = 'node.kubernetes.io/unreachable';
+
+const NEVER_POSTED = 'Kubelet never posted node status.';
+const STOPPED_POSTING = 'Kubelet stopped posting node status.';
+/** What a kubelet reports, and is unknown without its reports. */
+const REPORTED_CONDITIONS = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];
+
+/** The last sign of life; wall time. */
+export function lastHeartbeatMs(node: Node, lease: Lease | undefined): number {
+  const times = [
+    lease?.spec?.renewTime,
+    conditionOf(node, 'Ready')?.lastHeartbeatTime,
+    node.metadata.creationTimestamp,
+  ];
+  return Math.max(...times.map((time) => Date.parse(time ?? '') || 0));
+}
+
+export function readinessOf(node: Node): Readiness {
+  const status = conditionOf(node, 'Ready')?.status;
+  return status === 'True' || status === 'False' ? status : 'Unknown';
+}
+
+/** The conditions of a node that has fallen silent; undefined if they say so already. */
+export function silentConditions(node: Node, nowMs: number): readonly NodeCondition[] | undefined {
+  const now = timeText(nowMs);
+  const before = node.status?.conditions ?? [];
+  const changed = REPORTED_CONDITIONS.map((type): NodeCondition => {
+    const condition = conditionOf(node, type);
+    if (condition === undefined) {
+      const reason = 'NodeStatusNeverUpdated';
+      const times = { lastHeartbeatTime: now, lastTransitionTime: now };
+      return { type, status: 'Unknown', reason, message: NEVER_POSTED, ...times };
+    }
+    if (condition.status === 'Unknown') return condition;
+    return {
+      ...condition,
+      status: 'Unknown',
+      reason: 'NodeStatusUnknown',
+      message: STOPPED_POSTING,
+      lastTransitionTime: now,
+    };
+  });
+  if (changed.every((condition) => before.includes(condition))) return undefined;
+  return [...before.filter(({ type }) => !REPORTED_CONDITIONS.includes(type)), ...changed];
+}
+
+/** Conditions and fields that keep Pods away, by the taint that says so. */
+const NO_SCHEDULE: readonly (readonly [string, (node: Node) => boolean])[] = [
+  [NOT_READY_TAINT, (node) => readinessOf(node) === 'False'],
+  [UNREACHABLE_TAINT, (node) => readinessOf(node) === 'Unknown'],
+  ['node.kubernetes.io/memory-pressure', (node) => isTrue(node, 'MemoryPressure')],
+  ['node.kubernetes.io/disk-pressure', (node) => isTrue(node, 'DiskPressure')],
+  ['node.kubernetes.io/pid-pressure', (node) => isTrue(node, 'PIDPressure')],
+  ['node.kubernetes.io/network-unavailable', (node) => isTrue(node, 'NetworkUnavailable')],
+  ['node.kubernetes.io/unschedulable', (node) => node.spec?.unschedulable === true],
+];
+
+const NO_EXECUTE: readonly (readonly [string, Readiness])[] = [
+  [NOT_READY_TAINT, 'False'],
+  [UNREACHABLE_TAINT, 'Unknown'],
+];
+
+/**
+ * The node's taints as they should be; undefined if they are. Taints of others stay as they are.
+ * `isAllSilent`: no node is ready, so that it is rather this side that is cut off: nothing is driven
+ * away then.
+ */
+export function wantedTaints(
+  node: Node,
+  isAllSilent: boolean,
+  nowMs: number,
+): readonly Taint[] | undefined {
+  const before = node.spec?.taints ?? [];
+  const isOurs = ({ key, effect }: Taint): boolean =>
+    (effect === 'NoSchedule' && NO_SCHEDULE.some(([ours]) => ours === key)) ||
+    (effect === 'NoExecute' && NO_EXECUTE.some(([ours]) => ours === key));
+  const kept = (key: string, effect: string): Taint | undefined =>
+    before.find((taint) => taint.key === key && taint.effect === effect);
+  const noSchedule = NO_SCHEDULE.filter(([, applies]) => applies(node)).map(
+    ([key]) => kept(key, 'NoSchedule') ?? { key, effect: 'NoSchedule' },
+  );
+  const readiness = readinessOf(node);
+  const noExecute = NO_EXECUTE.filter(([, when]) => when === readiness && !isAllSilent).map(
+    ([key]) => kept(key, 'NoExecute') ?? { key, effect: 'NoExecute', timeAdded: timeText(nowMs) },
+  );
+  const wanted = [...noSchedule, ...noExecute];
+  const stays = before.filter((taint) => !isOurs(taint));
+  const isSame =
+    stays.length + wanted.length === before.length &&
+    wanted.every((taint) => before.includes(taint));
+  return isSame ? undefined : [...stays, ...wanted];
+}
+
+function conditionOf(node: Node, type: string): NodeCondition | undefined {
+  return node.status?.conditions?.find((condition) => condition.type === type);
+}
+
+function isTrue(node: Node, type: string): boolean {
+  return conditionOf(node, type)?.status === 'True';
+}

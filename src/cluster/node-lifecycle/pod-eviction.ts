@@ -1,0 +1,69 @@
+/**
+ * What becomes of a Pod whose node is in trouble: when a `NoExecute` taint drives it away, and when
+ * it is given up because its node cannot report its end any more.
+ */
+import type { Node, Taint } from '../../kube/node.ts';
+import type { Pod, PodCondition } from '../../kube/pod.ts';
+import { timeText } from '../../kube/time.ts';
+import { tolerates } from '../../kube/toleration.ts';
+import { readinessOf } from './node-health.ts';
+
+/** Put on a node by an administrator who knows that it is off: nothing of its Pods runs. */
+export const OUT_OF_SERVICE_TAINT = 'node.kubernetes.io/out-of-service';
+
+/**
+ * When the Pod is to be deleted; undefined if it may stay. `seenMs`: when a taint without a time of
+ * its own was first seen.
+ */
+export function evictionMs(
+  { metadata, spec }: Pod,
+  taints: readonly Taint[],
+  seenMs: number,
+): number | undefined {
+  if (metadata.deletionTimestamp !== undefined) return undefined;
+  let earliestMs = Number.POSITIVE_INFINITY;
+  for (const taint of taints) {
+    if (taint.effect !== 'NoExecute') continue;
+    const matching = (spec.tolerations ?? []).filter((toleration) => tolerates(toleration, taint));
+    const sinceMs = Date.parse(taint.timeAdded ?? '') || seenMs;
+    // Of several tolerations the most impatient counts; none at all tolerates nothing.
+    const seconds =
+      matching.length === 0 ? [0] : matching.flatMap((one) => one.tolerationSeconds ?? []);
+    earliestMs = Math.min(earliestMs, ...seconds.map((each) => sinceMs + Math.max(0, each) * 1000));
+  }
+  return Number.isFinite(earliestMs) ? earliestMs : undefined;
+}
+
+export type GarbageReason = 'NodeIsGone' | 'NodeIsOutOfService';
+
+/** Why the Pod is to be deleted although its node has not confirmed its end; undefined if it is not. */
+export function garbageReason(pod: Pod, node: Node | undefined): GarbageReason | undefined {
+  if (pod.spec.nodeName === undefined) return undefined;
+  if (node === undefined) return 'NodeIsGone';
+  const isOutOfService =
+    node.spec?.taints?.some(({ key }) => key === OUT_OF_SERVICE_TAINT) === true;
+  const isEnding = pod.metadata.deletionTimestamp !== undefined;
+  if (isEnding && isOutOfService && readinessOf(node) !== 'True') return 'NodeIsOutOfService';
+  return undefined;
+}
+
+/** For what watches Pods: that it was none of the Pod's own doing. */
+export function disruption(reason: string, message: string, nowMs: number): PodCondition {
+  return {
+    type: 'DisruptionTarget',
+    status: 'True',
+    reason,
+    message,
+    lastTransitionTime: timeText(nowMs),
+  };
+}
+
+export function hasEnded({ status }: Pod): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
+}
+
+/** The conditions with one of its type replaced or added. */
+export function withCondition(pod: Pod, condition: PodCondition): readonly PodCondition[] {
+  const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== condition.type);
+  return [...others, condition];
+}
