@@ -49,6 +49,7 @@ const OPERATOR_NAMESPACE = 'kube-system';
 const OPERATOR_USER = 'lockstep-operator';
 const ADMIN_USER = 'lockstep-admin';
 const WEBHOOK_SECRET = 'lockstep-up-webhook-server-cert';
+const HUB_SECRET = 'lockstep-up-hub-server-cert';
 
 /** Writes `kubeconfig`, and one for the operator beside it. */
 export async function startEmbedded(
@@ -102,7 +103,8 @@ export async function joinRunning(
     await stop();
     throw error;
   }
-  const operatorFlags = ['--kubeconfig', path, '--webhook-secret-name', WEBHOOK_SECRET];
+  const secrets = ['--webhook-secret-name', WEBHOOK_SECRET, '--hub-secret-name', HUB_SECRET];
+  const operatorFlags = ['--kubeconfig', path, ...secrets];
   return { client, kubeconfig: path, operatorFlags, stop };
 }
 
@@ -123,7 +125,7 @@ async function expectNoInstallation(client: Client): Promise<void> {
 async function removeWebhooks(client: Client, namespace: string): Promise<void> {
   const requests = [
     ...WEBHOOK_CONFIGURATIONS.map(([of, name]) => client.delete(of, { name })),
-    client.delete(SECRETS, { namespace, name: WEBHOOK_SECRET }),
+    ...[WEBHOOK_SECRET, HUB_SECRET].map((name) => client.delete(SECRETS, { namespace, name })),
   ];
   for (const outcome of await Promise.allSettled(requests)) {
     if (outcome.status === 'rejected' && !isReason(outcome.reason, 'NotFound')) {

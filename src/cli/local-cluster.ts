@@ -24,7 +24,7 @@ import type { Client } from '../runtime/client.ts';
 import { waitFor } from '../runtime/wait-for.ts';
 import { joinRunning, startEmbedded, WEBHOOK_CONFIGURATIONS } from './control-plane.ts';
 import type { StateDirectory } from './state-directory.ts';
-import { plainNodes } from './up-options.ts';
+import { type AgentChannel, DEFAULT_AGENT_CHANNEL, plainNodes } from './up-options.ts';
 import { Watchdog } from './watchdog/watchdog.ts';
 
 export interface LocalCluster {
@@ -46,6 +46,7 @@ export interface LocalClusterOptions {
   readonly nodes?: readonly NodeDescription[] | undefined;
   /** Of a cluster that runs already, to be joined; without, one is embedded. */
   readonly kubeconfig?: string | undefined;
+  readonly agentChannel?: AgentChannel | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -58,7 +59,7 @@ const NOT_READY_TAINT = 'node.kubernetes.io/not-ready';
 const OPERATOR_GRACE_MS = 2500;
 
 export async function startLocalCluster(options: LocalClusterOptions): Promise<LocalCluster> {
-  const { state, nodes = plainNodes(1) } = options;
+  const { state, nodes = plainNodes(1), agentChannel = DEFAULT_AGENT_CHANNEL } = options;
   const watchdog = Watchdog.start(
     fileURLToPath(new URL('watchdog.js', DIST)),
     state.path,
@@ -85,7 +86,7 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
         : await joinRunning(base, options.kubeconfig);
     stops.push(() => controlPlane.stop());
     const { client, kubeconfig, operatorFlags } = controlPlane;
-    const operator = startOperator(operatorFlags, log);
+    const operator = startOperator([...operatorFlags, '--agent-channel', agentChannel], log);
     const operatorExited = exitOf(operator);
     const operatorPid = operator.pid ?? 0;
     watchdog.watch(operatorPid, operatorExited);
@@ -109,7 +110,8 @@ function startOperator(flags: readonly string[], log: number): ChildProcess {
   const script = fileURLToPath(new URL('operator.js', DIST));
   const webhooks = ['--webhook-bind-address', '127.0.0.1:0', '--install-webhooks'];
   // A group of its own: a terminal's Ctrl-C must not end it before its cluster has been cleaned up.
-  return spawn(process.execPath, [script, ...flags, '--install-crd', ...webhooks], {
+  const hub = ['--hub-bind-address', '127.0.0.1:0'];
+  return spawn(process.execPath, [script, ...flags, '--install-crd', ...webhooks, ...hub], {
     detached: true,
     stdio: ['ignore', log, log],
   });

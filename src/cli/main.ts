@@ -8,7 +8,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import type { DemoFlags } from './demo/options.ts';
 import { parseDemoFlags } from './demo/options.ts';
 import { DEFAULT_STATE_DIRECTORY } from './state-directory.ts';
-import { NODES_MAX, parseUpFlags, type UpFlags } from './up-options.ts';
+import { DEFAULT_AGENT_CHANNEL, NODES_MAX, parseUpFlags, type UpFlags } from './up-options.ts';
 
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
@@ -60,6 +60,11 @@ program
     '--topology <label=count>',
     'give the nodes a label with so many values, spread evenly: rack=4; may be repeated',
     (text: string, before: readonly string[] | undefined) => [...(before ?? []), text],
+  )
+  .option(
+    '--agent-channel <channel>',
+    'how agents speak to the operator: Hub (streams), API (the API server), or Auto (the one, else the other)',
+    DEFAULT_AGENT_CHANNEL,
   )
   .option('--kubeconfig <file>', KUBECONFIG_HELP)
   .action(async (flags: UpFlags) => {

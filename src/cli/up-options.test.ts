@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { NODES_MAX, parseUpFlags, type UpFlags } from './up-options.ts';
 
 function parse(flags: Partial<UpFlags>) {
-  return parseUpFlags({ stateDir: '/state', nodes: '1', ...flags });
+  return parseUpFlags({ stateDir: '/state', nodes: '1', agentChannel: 'Auto', ...flags });
 }
 
 function nodesOf(flags: Partial<UpFlags>) {
@@ -27,6 +27,7 @@ test('nodes are spread over the values of each topology, racks within zones', ()
 test.each<[string, Partial<UpFlags>, RegExp]>([
   ['no node', { nodes: '0' }, /^--nodes is "0", allowed is an integer from 1 to 100$/],
   ['too many nodes', { nodes: '101' }, /^--nodes is "101"/],
+  ['no channel', { agentChannel: 'api' }, /^--agent-channel is "api", allowed are Auto, Hub, API$/],
   ['no number', { nodes: '2x' }, /^--nodes is "2x"/],
   ['no count', { topology: ['rack'] }, /^--topology is "rack", allowed is LABEL=COUNT/],
   ['more values than nodes', { nodes: '2', topology: ['rack=3'] }, /from 1 to the number of nodes/],

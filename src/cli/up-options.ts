@@ -7,7 +7,13 @@ export interface UpOptions {
   readonly nodes: readonly NodeDescription[];
   /** Of the cluster to join instead of starting one. */
   readonly kubeconfig: string | undefined;
+  /** How agents speak to the operator. */
+  readonly agentChannel: AgentChannel;
 }
+
+export type AgentChannel = (typeof AGENT_CHANNELS)[number];
+export const AGENT_CHANNELS = ['Auto', 'Hub', 'API'] as const;
+export const DEFAULT_AGENT_CHANNEL: AgentChannel = 'API';
 
 /** The texts of the flags as commander read them. */
 export interface UpFlags {
@@ -15,6 +21,7 @@ export interface UpFlags {
   readonly nodes: string;
   readonly topology?: readonly string[];
   readonly kubeconfig?: string;
+  readonly agentChannel: string;
 }
 
 /**
@@ -38,6 +45,11 @@ export function parseUpFlags(
   if (!isCount) {
     errors.push(`--nodes is "${flags.nodes}", allowed is an integer from 1 to ${NODES_MAX}`);
   }
+  const agentChannel = AGENT_CHANNELS.find((one) => one === flags.agentChannel);
+  if (agentChannel === undefined) {
+    const allowed = AGENT_CHANNELS.join(', ');
+    errors.push(`--agent-channel is "${flags.agentChannel}", allowed are ${allowed}`);
+  }
   const topologies: Topology[] = [];
   for (const text of flags.topology ?? []) {
     const parsed = parseTopology(text, isCount ? count : NODES_MAX);
@@ -48,12 +60,13 @@ export function parseUpFlags(
       );
     } else topologies.push(parsed);
   }
-  if (errors.length > 0) return { errors };
+  if (errors.length > 0 || agentChannel === undefined) return { errors };
   const nodes = plainNodes(count).map(({ name }, i) => ({
     name,
     labels: Object.fromEntries(topologies.map((topology) => labelOf(topology, i, count))),
   }));
-  return { options: { stateDirectory: flags.stateDir, nodes, kubeconfig: flags.kubeconfig } };
+  const { stateDir: stateDirectory, kubeconfig } = flags;
+  return { options: { stateDirectory, nodes, kubeconfig, agentChannel } };
 }
 
 /** A node label and how many values of it there are. */

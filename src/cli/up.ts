@@ -6,7 +6,8 @@ import type { UpOptions } from './up-options.ts';
 const EXIT_FAILURE = 1;
 
 /** Runs or joins a cluster until a signal comes; returns the exit code of the command. */
-export async function up({ stateDirectory, nodes, kubeconfig }: UpOptions): Promise<number> {
+export async function up(options: UpOptions): Promise<number> {
+  const { stateDirectory, nodes, kubeconfig, agentChannel } = options;
   const termination = onTermination();
   const state = openStateDirectory(stateDirectory);
   try {
@@ -15,6 +16,7 @@ export async function up({ stateDirectory, nodes, kubeconfig }: UpOptions): Prom
       remove: false,
       nodes,
       kubeconfig,
+      agentChannel,
       signal: termination.signal,
     });
     try {
