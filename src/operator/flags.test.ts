@@ -1,10 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_FEATURE_GATES } from '../jobset/feature-gates.ts';
-import { parseFlags } from './flags.ts';
+import { type ParsedFlags, parseFlags } from './flags.ts';
+
+function parse(args: readonly string[], version: string, file?: string): ParsedFlags {
+  return parseFlags(args, version, (path) => {
+    if (file === undefined || path !== 'config.yaml') throw new Error(`no such file: ${path}`);
+    return file;
+  });
+}
 
 describe('flags of the operator', () => {
   test('serve nothing, elect nobody and use the Pod’s own account by default', () => {
-    expect(parseFlags([], '1.2.3')).toEqual({
+    expect(parse([], '1.2.3')).toEqual({
       kind: 'Flags',
       flags: {
         metricsBindAddress: 'off',
@@ -15,6 +22,13 @@ describe('flags of the operator', () => {
         featureGates: DEFAULT_FEATURE_GATES,
         installCrd: false,
         agentImage: 'lockstep/agent:1.2.3',
+        agentMode: 'Sidecar',
+        agentInjection: 'Enabled',
+        kubeApiQps: 500,
+        kubeApiBurst: 500,
+        agentChannel: 'Auto',
+        hubBindAddress: 'off',
+        hubSecretName: 'lockstep-hub-server-cert',
         nativeRestartRules: false,
         leaderElect: false,
         leaderElectionId: '6d4f6a47.jobset.x-k8s.io',
@@ -29,7 +43,7 @@ describe('flags of the operator', () => {
     ['[::1]:9000', { host: '::1', port: 9000 }],
     ['0', 'off'],
   ])('take %s as an address', (text, expected) => {
-    const parsed = parseFlags(['--metrics-bind-address', text], '1');
+    const parsed = parse(['--metrics-bind-address', text], '1');
     expect(parsed).toMatchObject({ kind: 'Flags', flags: { metricsBindAddress: expected } });
   });
 
@@ -98,7 +112,7 @@ describe('flags of the operator', () => {
     [['--unknown'], ['--unknown', 'unknown option']],
     [['surplus'], ['too many arguments']],
   ])('name what is wrong with %j', (args, parts) => {
-    const parsed = parseFlags(args, '1');
+    const parsed = parse(args, '1');
     expect(parsed.kind).toBe('Error');
     for (const part of parts)
       expect(parsed).toMatchObject({ message: expect.stringContaining(part) });
@@ -111,7 +125,7 @@ describe('flags of the operator', () => {
       { ...DEFAULT_FEATURE_GATES, ElasticJobSet: false },
     ],
   ])('turn feature gates on and off: %s', (text, expected) => {
-    const parsed = parseFlags(['--feature-gates', text], '1');
+    const parsed = parse(['--feature-gates', text], '1');
     expect(parsed).toMatchObject({ kind: 'Flags', flags: { featureGates: expected } });
   });
 
@@ -126,14 +140,62 @@ describe('flags of the operator', () => {
       { webhookService: 'hooks' },
     ],
   ])('say where webhooks are reached: %j', (args, expected) => {
-    expect(parseFlags(args, '1')).toMatchObject({ kind: 'Flags', flags: expected });
+    expect(parse(args, '1')).toMatchObject({ kind: 'Flags', flags: expected });
   });
 
   test('answer --help and --version with text', () => {
-    expect(parseFlags(['--version'], '1.2.3')).toEqual({ kind: 'Text', text: '1.2.3\n' });
-    expect(parseFlags(['--help'], '1')).toMatchObject({
+    expect(parse(['--version'], '1.2.3')).toEqual({ kind: 'Text', text: '1.2.3\n' });
+    expect(parse(['--help'], '1')).toMatchObject({
       kind: 'Text',
       text: expect.stringContaining('--leader-elect'),
+    });
+  });
+});
+
+describe('a Configuration file', () => {
+  const FILE = `
+apiVersion: config.jobset.x-k8s.io/v1alpha1
+kind: Configuration
+webhook: { port: 1234 }
+leaderElection: { resourceName: from-the-file }
+agent: { image: from-the-file }
+`;
+  const flagsOf = (...args: readonly string[]) => {
+    const parsed = parse(['--config', 'config.yaml', ...args], '1.2.3', FILE);
+    if (parsed.kind !== 'Flags') throw new Error(JSON.stringify(parsed));
+    return parsed.flags;
+  };
+
+  test('says what no flag says', () => {
+    expect(flagsOf('--agent-image', 'from-the-flag', '--no-leader-elect')).toMatchObject({
+      agentImage: 'from-the-flag',
+      leaderElect: false,
+      leaderElectionId: 'from-the-file',
+      webhookBindAddress: { host: '::', port: 1234 },
+      webhookService: 'lockstep-webhook-service',
+      metricsBindAddress: { host: '::', port: 8443 },
+    });
+    expect(flagsOf()).toMatchObject({ agentImage: 'from-the-file', leaderElect: true });
+  });
+
+  test('does not keep webhooks that are turned off', () => {
+    const flags = flagsOf('--webhooks', 'off');
+    expect(flags.webhookBindAddress).toBe('off');
+    expect(flags.webhookService).toBeUndefined();
+  });
+
+  test('is named in each of its errors', () => {
+    const parsed = parse(['--config', 'config.yaml'], '1', 'kind: Configuration\nfoo: 1\n');
+    expect(parsed).toEqual({
+      kind: 'Error',
+      message: [
+        'error: config.yaml: unknown key foo',
+        'error: config.yaml: apiVersion: Required value',
+      ].join('\n'),
+    });
+    expect(parse(['--config', 'other.yaml'], '1')).toEqual({
+      kind: 'Error',
+      message: 'error: other.yaml: cannot be read: no such file: other.yaml',
     });
   });
 });

@@ -1,10 +1,19 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import type { RestartMode } from '../jobset/agent-injection.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../jobset/feature-gates.ts';
 import { AGENT_COMMAND } from '../jobset/names.ts';
 import { dns1035LabelErrors, dns1123LabelErrors, dns1123SubdomainErrors } from '../kube/names.ts';
 import { quote } from '../kube/quote.ts';
+import type { LeaseTimes } from '../runtime/leader-election.ts';
+import { ADDRESS_FORM, ANY_ADDRESS, type BindAddress, parseBindAddress } from './bind-address.ts';
+import { DEFAULT_BURST, DEFAULT_QPS, parseConfiguration } from './configuration/configuration.ts';
+import type { TlsSettings } from './configuration/tls-settings.ts';
+import { HUB_SECRET_NAME, LEADER_ELECTION_ID, WEBHOOK_SECRET_NAME } from './names.ts';
 
-/** The operator's command line. Names are controller-runtime's where upstream has them. */
+/**
+ * The operator's command line, and the Configuration file that it may name. Names are
+ * controller-runtime's where upstream has them; a flag that is given wins over the file.
+ */
 export interface OperatorFlags {
   readonly kubeconfig?: string;
   readonly context?: string;
@@ -12,6 +21,9 @@ export interface OperatorFlags {
   readonly installCrd: boolean;
   readonly agentImage: string;
   readonly agentCommand?: string;
+  /** For JobSets that do not say. */
+  readonly agentMode: RestartMode;
+  readonly agentInjection: 'Enabled' | 'Disabled';
   readonly nativeRestartRules: boolean;
   readonly featureGates: FeatureGates;
   readonly webhookBindAddress: BindAddress | 'off';
@@ -20,17 +32,30 @@ export interface OperatorFlags {
   readonly webhookUrl?: string;
   readonly webhookService?: string;
   readonly webhookSecretName: string;
+  readonly hubBindAddress: BindAddress | 'off';
+  /** `https://HOST:PORT`, without a path. */
+  readonly hubUrl?: string;
+  readonly hubService?: string;
+  readonly hubSecretName: string;
+  readonly agentChannel: 'Auto' | 'Hub' | 'API';
+  /** Where the certificate of the webhooks lies; absent: it is made internally. */
+  readonly webhookCertDir?: string;
   readonly metricsBindAddress: BindAddress | 'off';
+  /** Absent: metrics are served over plain HTTP. */
+  readonly metricsCertDir?: string;
   readonly healthProbeBindAddress: BindAddress | 'off';
+  readonly livenessEndpoint?: string;
+  readonly readinessEndpoint?: string;
+  /** Requests a second; negative: no limit. */
+  readonly kubeApiQps: number;
+  readonly kubeApiBurst: number;
+  /** Of all servers; absent: TLS 1.2 and newer. */
+  readonly tls?: TlsSettings;
   readonly leaderElect: boolean;
   readonly leaderElectionNamespace?: string;
   readonly leaderElectionId: string;
+  readonly leaseTimes?: LeaseTimes;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
-}
-
-export interface BindAddress {
-  readonly host: string;
-  readonly port: number;
 }
 
 export type ParsedFlags =
@@ -40,7 +65,12 @@ export type ParsedFlags =
   /** Names the flag, the value and what was expected. */
   | { readonly kind: 'Error'; readonly message: string };
 
-export function parseFlags(args: readonly string[], version: string): ParsedFlags {
+/** `readFile` returns the text of the file that `--config` names, or throws. */
+export function parseFlags(
+  args: readonly string[],
+  version: string,
+  readFile: (path: string) => string,
+): ParsedFlags {
   let text = '';
   let problem = '';
   const command = operatorCommand(version).configureOutput({
@@ -59,18 +89,53 @@ export function parseFlags(args: readonly string[], version: string): ParsedFlag
       ? { kind: 'Text', text }
       : { kind: 'Error', message: problem.trim() };
   }
-  const flags = command.opts<OperatorFlags>();
-  const conflict = webhookConflict(flags);
+  const configured = withConfiguration(command, readFile);
+  if ('problems' in configured) return { kind: 'Error', message: configured.problems };
+  const { flags } = configured;
+  const conflict = webhookConflict(flags) ?? hubConflict(flags);
   return conflict === undefined
     ? { kind: 'Flags', flags }
     : { kind: 'Error', message: `error: ${conflict}` };
 }
 
-/** The Secret in which the replicas share the certificates of their webhooks. */
-const WEBHOOK_SECRET_NAME = 'lockstep-webhook-server-cert';
+/** What is on the command line only to find or overrule the rest. */
+interface RawFlags extends OperatorFlags {
+  readonly config?: string;
+  readonly webhooks: 'on' | 'off';
+}
 
-/** Upstream's lease, so that the two controllers never act at the same time. */
-const LEADER_ELECTION_ID = '6d4f6a47.jobset.x-k8s.io';
+function withConfiguration(
+  command: Command,
+  readFile: (path: string) => string,
+): { readonly flags: OperatorFlags } | { readonly problems: string } {
+  const { config, webhooks, ...given } = command.opts<RawFlags>();
+  let settings: object = {};
+  if (config !== undefined) {
+    const parsed = configurationAt(config, readFile);
+    if ('problems' in parsed) {
+      return { problems: parsed.problems.map((line) => `error: ${config}: ${line}`).join('\n') };
+    }
+    const isFree = ([key]: readonly [string, unknown]): boolean =>
+      command.getOptionValueSource(key) !== 'cli';
+    settings = Object.fromEntries(Object.entries(parsed.settings).filter(isFree));
+  }
+  const flags = { ...given, ...settings };
+  if (webhooks === 'on') return { flags };
+  const { webhookService: _service, webhookUrl: _url, ...others } = flags;
+  return { flags: { ...others, webhookBindAddress: 'off', installWebhooks: false } };
+}
+
+function configurationAt(
+  path: string,
+  readFile: (path: string) => string,
+): ReturnType<typeof parseConfiguration> {
+  try {
+    return parseConfiguration(readFile(path));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { problems: [`cannot be read: ${why}`] };
+  }
+}
 
 function operatorCommand(version: string): Command {
   return new Command('lockstep-operator')
@@ -80,10 +145,21 @@ function operatorCommand(version: string): Command {
     .allowExcessArguments(false)
     .option('--kubeconfig <file>', 'kubeconfig; by default the service account of this Pod')
     .option('--context <name>', 'context of the kubeconfig instead of its current one')
+    .option('--config <file>', 'a Configuration of config.jobset.x-k8s.io/v1alpha1; flags win')
     .option('--namespace <name>', 'act in this namespace only', namespaceName)
     .option('--install-crd', 'create or update the JobSet CRD first', false)
     .option('--agent-image <image>', 'image of injected agents', `lockstep/agent:${version}`)
     .option('--agent-command <program>', `program of injected agents (default: "${AGENT_COMMAND}")`)
+    .addOption(
+      new Option('--agent-mode <mode>', 'restart mode of JobSets that do not say')
+        .choices(['Sidecar', 'Supervisor'])
+        .default('Sidecar'),
+    )
+    .addOption(
+      new Option('--agent-injection <whether>', 'whether templates get an agent, likewise')
+        .choices(['Enabled', 'Disabled'])
+        .default('Enabled'),
+    )
     .option(
       '--native-restart-rules',
       'the nodes know the action Terminate of restart rules, as those of `lockstep up` do',
@@ -95,6 +171,11 @@ function operatorCommand(version: string): Command {
       featureGates,
       DEFAULT_FEATURE_GATES,
     )
+    .addOption(
+      new Option('--webhooks <whether>', 'off serves and publishes none, whatever else is said')
+        .choices(['on', 'off'])
+        .default('on'),
+    )
     .addOption(address('--webhook-bind-address', 'where admission webhooks are served over HTTPS'))
     .option('--install-webhooks', 'create or update the webhook configurations first', false)
     .option(
@@ -105,7 +186,7 @@ function operatorCommand(version: string): Command {
     .option(
       '--webhook-url <url>',
       'https://HOST:PORT at which they reach them instead; by default the address of the server',
-      webhookUrl,
+      httpsUrl,
     )
     .option(
       '--webhook-secret-name <name>',
@@ -113,9 +194,39 @@ function operatorCommand(version: string): Command {
       secretName,
       WEBHOOK_SECRET_NAME,
     )
+    .addOption(
+      address('--hub-bind-address', 'where agents are served over HTTPS, see --agent-channel'),
+    )
+    .option(
+      '--hub-service <name>',
+      "Service of the operator's namespace, without a selector and with the port of the hub, through which agents reach it",
+      serviceName,
+    )
+    .option(
+      '--hub-url <url>',
+      'https://HOST:PORT at which they reach it instead; by default the address of the server',
+      httpsUrl,
+    )
+    .option(
+      '--hub-secret-name <name>',
+      "Secret of the operator's namespace that holds the certificates of the hub",
+      secretName,
+      HUB_SECRET_NAME,
+    )
+    .addOption(
+      new Option(
+        '--agent-channel <channel>',
+        'how agents of new Pods speak to the operator: over the hub and, while that cannot be reached, the API server; over the hub alone; over the API server alone',
+      )
+        .choices(['Auto', 'Hub', 'API'])
+        .default('Auto'),
+    )
     .addOption(address('--metrics-bind-address', 'where /metrics is served over HTTP'))
     .addOption(address('--health-probe-bind-address', 'where /healthz and /readyz are served'))
+    .option('--kube-api-qps <n>', 'requests a second, negative: no limit', number, DEFAULT_QPS)
+    .option('--kube-api-burst <n>', 'requests that may come at once', number, DEFAULT_BURST)
     .option('--leader-elect', 'act only while holding a lease', false)
+    .option('--no-leader-elect', 'act at once, whatever the file says')
     .option('--leader-election-namespace <name>', 'namespace of the lease', namespaceName)
     .option('--leader-election-id <name>', 'name of the lease', LEADER_ELECTION_ID)
     .addOption(
@@ -147,6 +258,9 @@ function featureGates(text: string, before: FeatureGates): FeatureGates {
 /** What is wrong with the webhook flags together. */
 function webhookConflict(flags: OperatorFlags): string | undefined {
   const { webhookBindAddress, webhookService, webhookUrl: url, installWebhooks } = flags;
+  if (installWebhooks && flags.webhookCertDir !== undefined) {
+    return "option '--install-webhooks' needs certificates that are made internally: whoever makes those of webhook.certDir installs the webhooks";
+  }
   if (webhookService !== undefined && url !== undefined) {
     return "options '--webhook-service' and '--webhook-url' exclude each other";
   }
@@ -157,15 +271,32 @@ function webhookConflict(flags: OperatorFlags): string | undefined {
       : undefined;
   }
   const isSomewhere = webhookService !== undefined || url !== undefined;
-  const isEverywhere = ANY_ADDRESS.has(webhookBindAddress.host);
+  const isEverywhere = ANY_ADDRESSES.has(webhookBindAddress.host);
   return isEverywhere && !isSomewhere
     ? `option '--webhook-bind-address' is on all addresses (${webhookBindAddress.host}): '--webhook-service' or '--webhook-url' has to say where API servers reach it`
     : undefined;
 }
 
-const ANY_ADDRESS: ReadonlySet<string> = new Set(['::', '0.0.0.0']);
+/** What is wrong with the hub's flags together. */
+function hubConflict(flags: OperatorFlags): string | undefined {
+  const { hubBindAddress, hubService, hubUrl, agentChannel } = flags;
+  if (hubService !== undefined && hubUrl !== undefined) {
+    return "options '--hub-service' and '--hub-url' exclude each other";
+  }
+  const isSomewhere = hubService !== undefined || hubUrl !== undefined;
+  if (hubBindAddress === 'off') {
+    return isSomewhere || agentChannel === 'Hub'
+      ? "options '--hub-service', '--hub-url' and '--agent-channel Hub' need '--hub-bind-address'"
+      : undefined;
+  }
+  return ANY_ADDRESSES.has(hubBindAddress.host) && !isSomewhere
+    ? `option '--hub-bind-address' is on all addresses (${hubBindAddress.host}): '--hub-service' or '--hub-url' has to say where agents reach it`
+    : undefined;
+}
 
-function webhookUrl(text: string): string {
+const ANY_ADDRESSES: ReadonlySet<string> = new Set([ANY_ADDRESS, '0.0.0.0']);
+
+function httpsUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'https:' || text.replace(/\/$/, '') !== url.origin) {
     throw new InvalidArgumentError('expected https://HOST or https://HOST:PORT.');
@@ -192,13 +323,17 @@ function address(flag: string, description: string): Option {
 }
 
 function bindAddress(text: string): BindAddress | 'off' {
-  if (text === '0') return 'off';
-  const match = /^(?:\[([0-9a-fA-F:]+)\]|([^:\s]*)):([0-9]{1,5})$/.exec(text);
-  const port = Number(match?.[3]);
-  if (match === null || port > 65_535) {
-    throw new InvalidArgumentError('expected host:port, :port or 0.');
+  const parsed = parseBindAddress(text);
+  if (parsed === undefined) throw new InvalidArgumentError(`${ADDRESS_FORM}.`);
+  return parsed;
+}
+
+function number(text: string): number {
+  const value = Number(text);
+  if (!/^-?[0-9]+(?:\.[0-9]+)?$/.test(text) || value === 0) {
+    throw new InvalidArgumentError('expected a number other than 0.');
   }
-  return { host: match[1] ?? (match[2] === '' ? '::' : (match[2] ?? '::')), port };
+  return value;
 }
 
 function namespaceName(text: string): string {

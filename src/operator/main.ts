@@ -3,14 +3,19 @@
  * end within two seconds of SIGTERM. Exit codes: 0 after a signal, 1 failure, 2 wrong flags.
  */
 import { setMaxListeners } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import packageJson from '../../package.json' with { type: 'json' };
-import { type HttpServer, startHttpServer } from '../runtime/adapters/http-server.ts';
+import { HUB_PATH, HUB_PROTOCOL } from '../jobset/names.ts';
+import { followCertificateFiles } from '../runtime/adapters/certificate-files.ts';
+import { startHttpServer } from '../runtime/adapters/http-server.ts';
 import { createHttpTransport, type HttpTransport } from '../runtime/adapters/http-transport.ts';
 import { inClusterAccess } from '../runtime/adapters/in-cluster.ts';
+import { signatureKey } from '../runtime/adapters/json-web-keys.ts';
 import { loadKubeconfig } from '../runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { createPinoLogger } from '../runtime/adapters/pino-logger.ts';
+import { startStreamServer } from '../runtime/adapters/stream-server.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
 import { tokenFile } from '../runtime/adapters/token-file.ts';
 import type { Client } from '../runtime/client.ts';
@@ -20,10 +25,19 @@ import { createClient } from '../runtime/http-client.ts';
 import { startLeaderElection } from '../runtime/leader-election.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
-import type { HttpHandler } from '../runtime/ports/transport.ts';
+import { rateLimited } from '../runtime/rate-limit.ts';
+import { type Page, servePages } from './adapters/pages.ts';
 import { installCrd } from './crd-installation.ts';
-import { type BindAddress, type OperatorFlags, parseFlags } from './flags.ts';
-import { type Operator, type OperatorOptions, startOperator } from './operator.ts';
+import { type OperatorFlags, parseFlags } from './flags.ts';
+import { MAX_STREAMS } from './hub/hub.ts';
+import { type HubListener, startHubListener } from './hub/hub-listener.ts';
+import { PodTokens } from './hub/pod-tokens.ts';
+import {
+  type HubSettings,
+  type Operator,
+  type OperatorOptions,
+  startOperator,
+} from './operator.ts';
 import { startWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 
 const EXIT_FAILURE = 1;
@@ -43,7 +57,9 @@ process.exitCode = await main();
 process.exit();
 
 async function main(): Promise<number> {
-  const parsed = parseFlags(process.argv.slice(2), packageJson.version);
+  const parsed = parseFlags(process.argv.slice(2), packageJson.version, (path) =>
+    readFileSync(path, 'utf8'),
+  );
   switch (parsed.kind) {
     case 'Text':
       process.stdout.write(parsed.text);
@@ -71,7 +87,7 @@ async function run(flags: OperatorFlags, logger: Logger): Promise<number> {
   try {
     const access = await clusterAccess(flags);
     transport = createHttpTransport(access);
-    await operate(flags, access, clientOf(access, transport), logger, stopping.signal);
+    await operate(flags, access, clientOf(flags, access, transport), logger, stopping.signal);
     return 0;
   } catch (error) {
     if (stopping.signal.aborted) return 0;
@@ -90,7 +106,11 @@ async function clusterAccess({ kubeconfig, context }: OperatorFlags): Promise<Cl
   return loadKubeconfig({ path: kubeconfig, context, env, homeDirectory: homedir() });
 }
 
-function clientOf({ token }: ClusterAccess, transport: HttpTransport): Client {
+function clientOf(
+  { kubeApiQps: qps, kubeApiBurst: burst }: OperatorFlags,
+  { token }: ClusterAccess,
+  transport: HttpTransport,
+): Client {
   const source =
     token === undefined
       ? undefined
@@ -98,7 +118,7 @@ function clientOf({ token }: ClusterAccess, transport: HttpTransport): Client {
         ? tokenFile(token.file, nodeClock)
         : { token: () => Promise.resolve(token.value) };
   return createClient({
-    transport,
+    transport: rateLimited(transport, { qps, burst, clock: nodeClock }),
     clock: nodeClock,
     random: systemRandom,
     userAgent: `lockstep-operator/${packageJson.version}`,
@@ -126,27 +146,39 @@ async function operate(
     signal: ending,
   };
   const status: OperatorStatus = {};
-  const servers = await serve(flags, metrics, status, logger);
+  const pages = await servePages(pagesOf(flags, metrics, status), {
+    clock: nodeClock,
+    logger,
+    tls: flags.tls,
+  });
   try {
     const fail = (error: unknown): void => failing.abort(error);
     status.webhooks = webhooksOf(flags, access, runtime, fail);
     if (flags.installCrd) await installCrd(runtime);
     const term = await lead(flags, access, runtime);
     status.isLeading = true;
+    let hub: Hub | undefined;
     try {
-      const config = { ...flags, gates: flags.featureGates };
-      status.operator = await startOperator({ ...runtime, signal: term.signal, config });
+      hub = await hubOf(flags, access, { ...runtime, signal: term.signal });
+      const agentDefaults = { mode: flags.agentMode, injection: flags.agentInjection };
+      const config = { ...flags, agentDefaults, gates: flags.featureGates };
+      const settings = { ...runtime, signal: term.signal, config, hub: hub?.settings };
+      status.operator = await startOperator(settings);
+      if (status.operator.acceptStream !== undefined) {
+        hub?.listener.serve(status.operator.acceptStream);
+      }
       logger.info('the operator runs', { namespace: flags.namespace ?? 'all' });
       await aborted(term.signal);
       failing.signal.throwIfAborted();
       if (!signal.aborted) throw new Error('leadership was lost');
     } finally {
       await status.operator?.stop();
+      await hub?.listener.stop();
       await term.end();
     }
   } finally {
     await status.webhooks?.stop();
-    await Promise.all(servers.map((server) => server.close()));
+    await pages.close();
   }
 }
 
@@ -163,7 +195,7 @@ function webhooksOf(
   runtime: Omit<OperatorOptions, 'config'>,
   onFailure: (error: unknown) => void,
 ): Webhooks | undefined {
-  const { webhookBindAddress: at, webhookService: name, webhookUrl: url } = flags;
+  const { webhookBindAddress: at, webhookService: name, webhookUrl: url, webhookCertDir } = flags;
   if (at === 'off') return undefined;
   const { namespace } = access;
   return startWebhooks({
@@ -177,11 +209,16 @@ function webhooksOf(
     ...(name === undefined ? {} : { address: { kind: 'Service', namespace, name } }),
     ...(url === undefined ? {} : { address: { kind: 'Url', url } }),
     install: flags.installWebhooks,
-    listen: (handler, tls) =>
+    certificateFiles:
+      webhookCertDir === undefined
+        ? undefined
+        : (onChange) => followCertificateFiles({ ...runtime, directory: webhookCertDir, onChange }),
+    agentDefaults: { mode: flags.agentMode, injection: flags.agentInjection },
+    listen: (handler, pair) =>
       startHttpServer({
         ...at,
         handler,
-        tls,
+        tls: { ...flags.tls, ...pair },
         logger: runtime.logger,
         maxBodyBytes: MAX_REVIEW_BYTES,
         maxConnections: MAX_WEBHOOK_CONNECTIONS,
@@ -190,25 +227,60 @@ function webhooksOf(
   });
 }
 
-async function serve(
+/** The hub of a leader. */
+interface Hub {
+  readonly listener: HubListener;
+  readonly settings: HubSettings;
+}
+
+async function hubOf(
   flags: OperatorFlags,
-  metrics: Metrics,
-  status: OperatorStatus,
-  logger: Logger,
-): Promise<readonly HttpServer[]> {
-  const health = healthHandler({ ready: readinessChecks(flags, status) });
-  const pages: readonly (readonly [BindAddress | 'off', HttpHandler, string])[] = [
-    [flags.metricsBindAddress, metrics.handler, 'metrics'],
-    [flags.healthProbeBindAddress, health, 'health'],
+  access: ClusterAccess,
+  runtime: Omit<OperatorOptions, 'config' | 'hub'> & { readonly signal: AbortSignal },
+): Promise<Hub | undefined> {
+  const { hubBindAddress: at, hubService, agentChannel: channel } = flags;
+  if (at === 'off' || channel === 'API') return undefined;
+  const { namespace } = access;
+  const url =
+    hubService === undefined ? flags.hubUrl : `https://${hubService}.${namespace}.svc:${at.port}`;
+  const listener = await startHubListener({
+    ...runtime,
+    operatorNamespace: namespace,
+    secretName: flags.hubSecretName,
+    url,
+    host: at.host,
+    channel,
+    listen: (acceptor, tls) =>
+      startStreamServer({
+        ...at,
+        acceptor,
+        tls,
+        path: HUB_PATH,
+        protocol: HUB_PROTOCOL,
+        maxStreams: MAX_STREAMS,
+        logger: runtime.logger,
+      }),
+  });
+  const tokens = new PodTokens({ ...runtime, importKey: signatureKey });
+  const settings = {
+    access: () => listener.access(),
+    podOf: (token: string) => tokens.podOf(token),
+  };
+  return { listener, settings };
+}
+
+function pagesOf(flags: OperatorFlags, metrics: Metrics, status: OperatorStatus): readonly Page[] {
+  const { livenessEndpoint: live, readinessEndpoint: ready } = flags;
+  const health = healthHandler({ ready: readinessChecks(flags, status), names: { live, ready } });
+  return [
+    {
+      what: 'metrics',
+      address: flags.metricsBindAddress,
+      handler: metrics.handler,
+      certificateDirectory: flags.metricsCertDir,
+    },
+    { what: 'health', address: flags.healthProbeBindAddress, handler: health },
   ];
-  const servers: HttpServer[] = [];
-  for (const [address, handler, what] of pages) {
-    if (address === 'off') continue;
-    const server = await startHttpServer({ ...address, handler, logger });
-    logger.info('serving', { what, url: server.url });
-    servers.push(server);
-  }
-  return servers;
 }
 
 function readinessChecks(flags: OperatorFlags, status: OperatorStatus): readonly HealthCheck[] {
@@ -248,6 +320,7 @@ async function lead(
     namespace: flags.leaderElectionNamespace ?? access.namespace,
     name: flags.leaderElectionId,
     identity: `${hostname()}_${systemRandom.uuid()}`,
+    times: flags.leaseTimes,
     onStartedLeading: () => started(),
     onLost: () => lost.abort(new Error('leadership was lost')),
   });

@@ -63,6 +63,10 @@ export const CONFIGURATION_SCHEMA = object(
         ['Enabled', 'Disabled'],
         'Whether templates get an agent, for JobSets that do not say.',
       ),
+      channel: oneOf(
+        ['Auto', 'Hub', 'API'],
+        'How agents speak to the operator: over its hub, the API server, or whichever works.',
+      ),
     }),
   },
   { required: ['apiVersion', 'kind'] },
@@ -100,5 +104,6 @@ export interface ConfigurationFile {
     readonly image?: string;
     readonly mode?: 'Sidecar' | 'Supervisor';
     readonly injection?: 'Enabled' | 'Disabled';
+    readonly channel?: 'Auto' | 'Hub' | 'API';
   };
 }

@@ -34,6 +34,7 @@ describe('a Configuration', () => {
       featureGates: DEFAULT_FEATURE_GATES,
       agentMode: 'Sidecar',
       agentInjection: 'Enabled',
+      agentChannel: 'Auto',
     };
     expect(settings('')).toEqual(defaults);
     const empty = `
@@ -69,7 +70,7 @@ tls:
   minVersion: VersionTLS12
   cipherSuites: [TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, TLS_AES_256_GCM_SHA384]
 featureGates: { TLSOptions: true, RestartJob: false }
-agent: { image: "registry/agent:1", mode: Supervisor, injection: Disabled }
+agent: { image: "registry/agent:1", mode: Supervisor, injection: Disabled, channel: API }
 `),
     ).toEqual({
       webhookBindAddress: { host: '10.0.0.1', port: 443 },
@@ -96,6 +97,7 @@ agent: { image: "registry/agent:1", mode: Supervisor, injection: Disabled }
       agentImage: 'registry/agent:1',
       agentMode: 'Supervisor',
       agentInjection: 'Disabled',
+      agentChannel: 'API',
     });
   });
 

@@ -47,6 +47,7 @@ export interface ConfigurationSettings {
   readonly agentImage?: string;
   readonly agentMode: RestartMode;
   readonly agentInjection: 'Enabled' | 'Disabled';
+  readonly agentChannel: 'Auto' | 'Hub' | 'API';
 }
 
 /** Lines for the user, each with the path of the key that it is about. */
@@ -110,6 +111,7 @@ function settingsOf(file: ConfigurationFile): ConfigurationSettings {
     ...stated('agentImage', agent.image),
     agentMode: agent.mode ?? 'Sidecar',
     agentInjection: agent.injection ?? 'Enabled',
+    agentChannel: agent.channel ?? 'Auto',
   };
 }
 

@@ -1,3 +1,4 @@
+import type { AgentDefaults } from '../../jobset/agent-defaults.ts';
 import type { FeatureGates } from '../../jobset/feature-gates.ts';
 import type { KeyPair } from '../../runtime/adapters/certificates.ts';
 import type { Client } from '../../runtime/client.ts';
@@ -12,7 +13,6 @@ import { admissionEndpoint } from './admission-endpoint.ts';
 import type { AdmissionHandler } from './admission-handler.ts';
 import { CertificateKeeper } from './certificate-keeper.ts';
 import { bundleOf } from './certificate-secret.ts';
-import type { WebhookCertificates } from './certificates.ts';
 import { ConfigurationPublisher } from './configuration-publisher.ts';
 import { jobSetMutator, jobSetValidator } from './jobset-webhooks.ts';
 import { WEBHOOK_PATHS, type WebhookAddress } from './webhook-configurations.ts';
@@ -42,6 +42,13 @@ export interface WebhooksOptions {
   readonly host: string;
   /** Whether to install the configurations, or only to say whom to trust in those that are there. */
   readonly install: boolean;
+  /**
+   * Present: somebody else makes the certificate, and says in the configurations whom to trust. Calls
+   * back with the one in use and with each that comes after it.
+   */
+  readonly certificateFiles?: ((onChange: (pair: KeyPair) => void) => { stop(): void }) | undefined;
+  /** Of JobSets that do not say. */
+  readonly agentDefaults?: AgentDefaults | undefined;
   /** Serves over TLS. Rejects if it cannot listen. */
   readonly listen: (handler: HttpHandler, pair: KeyPair) => Promise<WebhookListener>;
   /** Called once if the server cannot listen. */
@@ -69,9 +76,12 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
 class RunningWebhooks implements Webhooks {
   readonly #options: WebhooksOptions;
   readonly #lookups: PodLookups & { stop(): Promise<void> };
-  readonly #keeper: CertificateKeeper;
+  /** Whoever brings the certificates. */
+  readonly #source: { stop(): Promise<void> | void };
   #listening: Promise<void> | undefined;
-  #certificates: WebhookCertificates | undefined;
+  #serving: KeyPair | undefined;
+  /** What is to be trusted; undefined where that is not ours to say. */
+  #bundle: string | undefined;
   #listener: WebhookListener | undefined;
   #publisher: ConfigurationPublisher | undefined;
   #isStopped = false;
@@ -79,25 +89,35 @@ class RunningWebhooks implements Webhooks {
   constructor(options: WebhooksOptions) {
     this.#options = options;
     this.#lookups = startPodLookups(options);
-    this.#keeper = new CertificateKeeper({
-      ...options,
-      namespace: options.operatorNamespace,
-      hosts: hostsOf(options),
+    const { certificateFiles } = options;
+    this.#source =
+      certificateFiles === undefined
+        ? this.#keepCertificates()
+        : certificateFiles((pair) => this.#use(pair, undefined));
+  }
+
+  #keepCertificates(): CertificateKeeper {
+    return new CertificateKeeper({
+      ...this.#options,
+      name: 'webhook-certificates',
+      namespace: this.#options.operatorNamespace,
+      hosts: hostsOf(this.#options),
       isPublished: (authority) => this.#publisher?.publishes(authority) ?? false,
-      onChange: (certificates) => this.#use(certificates),
+      onChange: (certificates) => this.#use(certificates.serving, bundleOf(certificates)),
     });
   }
 
   problem(): string | undefined {
-    if (this.#certificates === undefined) return 'there are no certificates yet';
+    if (this.#serving === undefined) return 'there are no certificates yet';
     if (this.#listener === undefined) return 'the server does not listen yet';
-    return this.#publisher?.isUpToDate === true ? undefined : 'not published yet';
+    const isPublished = this.#bundle === undefined || this.#publisher?.isUpToDate === true;
+    return isPublished ? undefined : 'not published yet';
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
     await Promise.all([
-      this.#keeper.stop(),
+      this.#source.stop(),
       this.#publisher?.stop(),
       this.#listener?.close(),
       this.#listening,
@@ -105,39 +125,40 @@ class RunningWebhooks implements Webhooks {
     ]);
   }
 
-  #use(certificates: WebhookCertificates): void {
-    this.#certificates = certificates;
-    this.#listener?.useCertificate(certificates.serving);
-    this.#publisher?.trust(bundleOf(certificates));
-    this.#listening ??= this.#listen(certificates).catch((error: unknown) => {
+  #use(serving: KeyPair, bundle: string | undefined): void {
+    this.#serving = serving;
+    this.#bundle = bundle;
+    this.#listener?.useCertificate(serving);
+    if (bundle !== undefined) this.#publisher?.trust(bundle);
+    this.#listening ??= this.#listen(serving).catch((error: unknown) => {
       this.#options.onFailure(error);
     });
   }
 
-  async #listen(first: WebhookCertificates): Promise<void> {
+  async #listen(first: KeyPair): Promise<void> {
     const { listen, address, logger, install, namespace } = this.#options;
-    const listener = await listen(this.#handler(), first.serving);
+    const listener = await listen(this.#handler(), first);
     if (this.#isStopped) return listener.close();
     this.#listener = listener;
     logger.info('serving', { what: 'webhooks', url: listener.url });
     // They may have changed while the server came up.
-    const certificates = this.#certificates ?? first;
-    listener.useCertificate(certificates.serving);
+    listener.useCertificate(this.#serving ?? first);
+    if (this.#bundle === undefined) return;
     this.#publisher = new ConfigurationPublisher({
       ...this.#options,
       install,
       settings: {
         address: address ?? { kind: 'Url', url: listener.url },
-        bundle: bundleOf(certificates),
+        bundle: this.#bundle,
         namespace,
       },
     });
   }
 
   #handler(): HttpHandler {
-    const { client, gates, nativeRestartRules } = this.#options;
+    const { client, gates, nativeRestartRules, agentDefaults } = this.#options;
     const handlers = new Map<string, AdmissionHandler>([
-      [WEBHOOK_PATHS.mutateJobSet, jobSetMutator(gates)],
+      [WEBHOOK_PATHS.mutateJobSet, jobSetMutator(gates, agentDefaults)],
       [WEBHOOK_PATHS.validateJobSet, jobSetValidator(client, gates, nativeRestartRules)],
       [WEBHOOK_PATHS.mutatePod, podMutator(this.#lookups)],
       [WEBHOOK_PATHS.validatePod, podValidator(this.#lookups)],
