@@ -5,7 +5,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { TestNode } from '../../src/cluster/node/test-node.fixture.ts';
+import { TestNode, type TestNodeOptions } from '../../src/cluster/node/test-node.fixture.ts';
 import { EVENTS } from '../../src/kube/event.ts';
 import type { Pod, PodSpec } from '../../src/kube/pod.ts';
 import type { FakeProcess, FakeProgram } from '../../src/runtime/memory/memory-process-runner.ts';
@@ -43,7 +43,7 @@ export function readRecording<T>(name: string): T {
 }
 
 /** A node whose containers end as those of the recording did. */
-export function nodeThatPlays(runs: Runs): TestNode {
+export function nodeThatPlays(runs: Runs, options: TestNodeOptions = {}): TestNode {
   const started = new Map<string, number>();
   let lastStartMs = 0;
   const programs: Readonly<Record<string, FakeProgram>> = {
@@ -57,7 +57,7 @@ export function nodeThatPlays(runs: Runs): TestNode {
     // The probes of the recorded Pods look for a file that the second run of the container makes.
     test: (self) => self.exit((started.get(containerOf(self)) ?? 0) > 1 ? 0 : 1),
   };
-  const node = new TestNode(programs, undefined, START_MS);
+  const node = new TestNode(programs, { startMs: START_MS, ...options });
   node.answer = () => {
     if (node.clock.monotonic() - lastStartMs < START_MS) throw new Error('connection refused');
     return { status: 200, redirectedTo: undefined };

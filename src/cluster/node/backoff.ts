@@ -9,10 +9,38 @@ export interface Backoff {
   readonly updatedMs: number;
 }
 
-export const INITIAL_BACKOFF_MS = 10_000;
-export const MAX_BACKOFF_MS = 300_000;
-/** A container that ran longer than this is no crash loop any more. */
+/** The first delay of a crash loop and the longest one. */
+export interface BackoffLimits {
+  readonly initialMs: number;
+  readonly maxMs: number;
+}
+
+/** What a kubelet's configuration says of it. */
+export interface BackoffSettings {
+  /** `crashLoopBackOff.maxContainerRestartPeriod`: 1 s to 300 s. */
+  readonly maxContainerRestartPeriodMs?: number | undefined;
+  /** The feature gate `ReduceDefaultCrashLoopBackOffDecay`. */
+  readonly reduceDefaultDecay?: boolean | undefined;
+}
+
+const DEFAULT_LIMITS: BackoffLimits = { initialMs: 10_000, maxMs: 300_000 };
+const REDUCED_LIMITS: BackoffLimits = { initialMs: 1_000, maxMs: 60_000 };
+const LEAST_MAX_MS = 1_000;
+/** A container that ran longer than this is no crash loop any more, however short its delays. */
 export const BACKOFF_RESET_MS = 600_000;
+
+/** A node's own maximum goes before both defaults, and no first delay is longer than the maximum. */
+export function backoffLimits(settings: BackoffSettings = {}): BackoffLimits {
+  const { maxContainerRestartPeriodMs: ownMaxMs, reduceDefaultDecay = false } = settings;
+  const limits = reduceDefaultDecay ? REDUCED_LIMITS : DEFAULT_LIMITS;
+  if (ownMaxMs === undefined) return limits;
+  if (ownMaxMs < LEAST_MAX_MS || ownMaxMs > DEFAULT_LIMITS.maxMs) {
+    throw new RangeError(
+      `maxContainerRestartPeriod must be between 1s and 300s, and is ${ownMaxMs / 1000}s`,
+    );
+  }
+  return { initialMs: Math.min(limits.initialMs, ownMaxMs), maxMs: ownMaxMs };
+}
 
 /** When a container that ended at `finishedMs` may start again. */
 export function earliestStartMs(backoff: Backoff | undefined, finishedMs: number): number {
@@ -24,10 +52,9 @@ export function nextBackoff(
   backoff: Backoff | undefined,
   finishedMs: number,
   nowMs: number,
+  { initialMs, maxMs }: BackoffLimits,
 ): Backoff {
-  const delayMs = isOver(backoff, finishedMs)
-    ? INITIAL_BACKOFF_MS
-    : Math.min(2 * backoff.delayMs, MAX_BACKOFF_MS);
+  const delayMs = isOver(backoff, finishedMs) ? initialMs : Math.min(2 * backoff.delayMs, maxMs);
   return { delayMs, updatedMs: nowMs };
 }
 

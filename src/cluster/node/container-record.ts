@@ -4,7 +4,7 @@
  * computed from it (`container-status.ts`) and decisions are too (`pod-actions.ts`).
  */
 import type { Container, ContainerStateTerminated, PodSpec } from '../../kube/pod.ts';
-import { type Backoff, nextBackoff } from './backoff.ts';
+import { type Backoff, type BackoffLimits, nextBackoff } from './backoff.ts';
 import type { ProbeKind } from './probe-worker.ts';
 
 /** `sidecar` is an init container with restartPolicy Always. */
@@ -127,7 +127,11 @@ export function isAlive(record: ContainerRecord): boolean {
 }
 
 /** A start begins. A restart counts here, and its predecessor becomes the last state. */
-export function starting(record: ContainerRecord, nowMs: number): ContainerRecord {
+export function starting(
+  record: ContainerRecord,
+  nowMs: number,
+  limits: BackoffLimits,
+): ContainerRecord {
   const { life } = record;
   const isRestart = life.state === 'exited' || (life.state === 'waiting' && life.isRestart);
   const after = life.state === 'exited' ? withLast(record, life) : record;
@@ -136,7 +140,7 @@ export function starting(record: ContainerRecord, nowMs: number): ContainerRecor
     restartCount: record.restartCount + (isRestart ? 1 : 0),
     backoff:
       life.state === 'exited'
-        ? nextBackoff(record.backoff, life.finishedMs, nowMs)
+        ? nextBackoff(record.backoff, life.finishedMs, nowMs, limits)
         : record.backoff && { ...record.backoff, updatedMs: nowMs },
     life: { state: 'starting', before: settled(record) },
   };
@@ -175,8 +179,9 @@ export function backingOff(
   message: string,
   untilMs: number,
   nowMs: number,
+  limits: BackoffLimits,
 ): ContainerRecord {
-  const backoff = nextBackoff(record.backoff, exited.finishedMs, nowMs);
+  const backoff = nextBackoff(record.backoff, exited.finishedMs, nowMs, limits);
   return { ...blocked(record, { reason: 'CrashLoopBackOff', message }, untilMs), backoff };
 }
 

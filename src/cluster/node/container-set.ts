@@ -102,16 +102,17 @@ export class ContainerSet {
     const member = this.#members.get(name);
     if (member === undefined) return;
     const before = member.record;
-    member.record = starting(before, this.#now());
+    member.record = starting(before, this.#now(), this.#options.context.backoff);
     this.#track(this.#start(member, before));
   }
 
   backOff({ name, exited: ended, delayMs, untilMs }: BackOffAction): void {
     const member = this.#members.get(name);
     if (member === undefined) return;
-    const { events } = this.#options;
+    const { events, context } = this.#options;
     const message = events.backOffMessage(name, formatDuration(delayMs));
-    member.record = backingOff(member.record, ended, message, untilMs, this.#now());
+    const nowMs = this.#now();
+    member.record = backingOff(member.record, ended, message, untilMs, nowMs, context.backoff);
     events.container(member.record, 'Warning', 'BackOff', `Back-off ${events.backOffNote(name)}`);
   }
 

@@ -151,23 +151,39 @@ describe('a Pod', () => {
   });
 });
 
+/** Lets container `c` fail `count` times; gives the seconds until its next start. */
+async function restartWaits(count: number): Promise<readonly number[]> {
+  const waits: number[] = [];
+  for (let i = 0; i < count; i++) {
+    await node.until(() => node.isRunning('c'), 400_000);
+    const before = node.clock.monotonic();
+    node.process('c').exit(1);
+    await node.until(() => node.processes.started.length === i + 2, 400_000);
+    waits.push(Math.round((node.clock.monotonic() - before) / 1000));
+  }
+  return waits;
+}
+
 describe('restarts of one container', () => {
   it('happen at once the first time, then after 10, 20, 40, ... 300 seconds', async () => {
     await start();
     await node.run({ restartPolicy: 'Always', containers: [container('c', 'run')] });
-    const waits: number[] = [];
-    for (let i = 0; i < 8; i++) {
-      await node.until(() => node.isRunning('c'), 400_000);
-      const before = node.clock.monotonic();
-      node.process('c').exit(1);
-      await node.until(() => node.processes.started.length === i + 2, 400_000);
-      waits.push(Math.round((node.clock.monotonic() - before) / 1000));
-    }
-    expect(waits).toEqual([0, 10, 20, 40, 80, 160, 300, 300]);
+    expect(await restartWaits(8)).toEqual([0, 10, 20, 40, 80, 160, 300, 300]);
     expect(node.status('c')?.restartCount).toBeGreaterThanOrEqual(7);
     expect(await node.events()).toContainEqual(
       expect.stringMatching(/^BackOff: Back-off restarting failed container c in pod p_default\(/),
     );
+  });
+
+  it.each([
+    ['a maximum of its own', { maxContainerRestartPeriodMs: 25_000 }, [0, 10, 20, 25, 25]],
+    ['a maximum below the first delay', { maxContainerRestartPeriodMs: 1_000 }, [0, 1, 1, 1, 1]],
+    ['the reduced decay', { reduceDefaultDecay: true }, [0, 1, 2, 4, 8]],
+  ] as const)('happen with %s as that says', async (_, backoff, expected) => {
+    node = new TestNode({ run }, { backoff });
+    await node.start();
+    await node.run({ restartPolicy: 'Always', containers: [container('c', 'run')] });
+    expect(await restartWaits(expected.length)).toEqual(expected);
   });
 
   it('show CrashLoopBackOff with the exit code before as last state', async () => {
@@ -503,7 +519,7 @@ describe('where all Pods share one address', () => {
   const barrier = { startupProbe: { httpGet: { port: 8080 } } };
 
   it('a Pod listens on a port of its own instead of the declared one', async () => {
-    node = new TestNode({ run }, SHARED);
+    node = new TestNode({ run }, { network: SHARED });
     await node.start();
     await node.run({ containers: [container('a', 'run', { ports: [{ containerPort: 29_500 }] })] });
     await node.until((pod) => pod.status?.phase === 'Running');
@@ -512,7 +528,7 @@ describe('where all Pods share one address', () => {
   });
 
   it('a Pod that needs a port which another has says so, and waits for it', async () => {
-    node = new TestNode({ run }, SHARED);
+    node = new TestNode({ run }, { network: SHARED });
     await node.start();
     await node.api.run({ containers: [container('first', 'run', barrier)] }, undefined, 'q');
     await node.clock.runUntil(() => node.isRunning('first'), 1_000);

@@ -13,6 +13,7 @@ import type { Logger } from '../../runtime/ports/logger.ts';
 import type { ProcessRunner } from '../../runtime/ports/process-runner.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import type { HttpHandler } from '../../runtime/ports/transport.ts';
+import { type BackoffSettings, backoffLimits } from './backoff.ts';
 import { containerLogsHandler } from './container-logs.ts';
 import { HostsFiles } from './hosts.ts';
 import type { HostsEntry } from './hosts-file.ts';
@@ -47,6 +48,8 @@ export interface NodeAgentOptions {
   /** PATH of the containers; its first directory holds `lockstep-agent`. */
   readonly path: string;
   readonly machine: Machine;
+  /** How crash loops are slowed down, where not as a kubelet does by default. */
+  readonly backoff?: BackoffSettings | undefined;
   /** Extra labels of the Node. */
   readonly labels?: StringMap;
 }
@@ -101,6 +104,7 @@ class Agent implements NodeAgent {
       ...options,
       volumesDirectory: options.volumesDirectory ?? `${rootDirectory}/volumes`,
       hostsPath: (namespace) => hosts.pathOf(namespace),
+      backoff: backoffLimits(options.backoff),
       logger,
       nodeName: name,
       events: createEventRecorder({ ...shared, controller: EVENT_SOURCE, instance: name }),

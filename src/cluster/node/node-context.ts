@@ -5,6 +5,7 @@ import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { ProcessRunner } from '../../runtime/ports/process-runner.ts';
 import type { Random } from '../../runtime/ports/random.ts';
+import type { BackoffLimits } from './backoff.ts';
 import type { NodeNetwork, PodAddresses } from './network.ts';
 import type { NodeFiles } from './node-files.ts';
 import type { ProbeTransport } from './probe-transport.ts';
@@ -21,6 +22,7 @@ export interface NodeContext {
   readonly events: EventRecorder;
   readonly network: NodeNetwork;
   readonly addresses: PodAddresses;
+  readonly backoff: BackoffLimits;
   readonly rootDirectory: string;
   /** Where the volumes of claims are. */
   readonly volumesDirectory: string;

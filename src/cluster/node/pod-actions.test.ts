@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Container, ContainerRestartRule, PodSpec } from '../../kube/pod.ts';
+import { backoffLimits } from './backoff.ts';
 import {
   type ContainerRecord,
   containersOf,
@@ -40,7 +41,7 @@ function recordOf(
 ): ContainerRecord {
   const fresh = freshRecord(container.name, kind);
   if (life === '-') return fresh;
-  const started = starting(fresh, NOW);
+  const started = starting(fresh, NOW, backoffLimits());
   if (life === 's') return started;
   const run = running(started, 'id', NOW, { startup: life === 'u', readiness: false });
   if (life === 'r' || life === 'u') return run;

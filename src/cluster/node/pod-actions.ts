@@ -5,7 +5,7 @@
  * (spec of container restarts, sections 2.2, 3 and 4.1). It is asked again after every change.
  */
 import type { Container, PodSpec } from '../../kube/pod.ts';
-import { earliestStartMs, INITIAL_BACKOFF_MS } from './backoff.ts';
+import { earliestStartMs } from './backoff.ts';
 import {
   type ContainerKind,
   type ContainerRecord,
@@ -105,7 +105,7 @@ function planRun(members: readonly Member[], spec: PodSpec, nowMs: number): PodP
       if (untilMs <= nowMs) {
         start.push(record.name);
       } else {
-        const delayMs = record.backoff?.delayMs ?? INITIAL_BACKOFF_MS;
+        const delayMs = untilMs - life.finishedMs;
         backOff.push({ name: record.name, exited: life, delayMs, untilMs });
         wakeMs = Math.min(wakeMs, untilMs);
       }

@@ -12,6 +12,7 @@ import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { sleep } from '../../runtime/ports/clock.ts';
 import type { ProcessRunner } from '../../runtime/ports/process-runner.ts';
+import type { BackoffSettings } from './backoff.ts';
 import { MemoryFiles } from './memory/memory-files.ts';
 import type { NodeNetwork } from './network.ts';
 import { type NodeAgent, startNodeAgent } from './node-agent.ts';
@@ -20,6 +21,13 @@ import type { ProbeAnswer, ProbeTransport } from './probe-transport.ts';
 import { TestApi } from './test-api.fixture.ts';
 
 const OWN = { type: 'own-addresses', hostIP: '127.9.0.1', podCIDR: '127.9.0.0/16' } as const;
+
+export interface TestNodeOptions {
+  readonly network?: NodeNetwork;
+  /** How long it takes to prepare a Pod, and to start a process of it. */
+  readonly startMs?: number;
+  readonly backoff?: BackoffSettings | undefined;
+}
 
 export class TestNode {
   readonly clock = new VirtualClock();
@@ -31,17 +39,17 @@ export class TestNode {
   answer: () => ProbeAnswer = () => ({ status: 200, redirectedTo: undefined });
   readonly #network: NodeNetwork;
   readonly #startMs: number;
+  readonly #backoff: BackoffSettings | undefined;
   #agent: NodeAgent | undefined;
 
-  /** `startMs`: how long it takes to prepare a Pod, and to start a process of it. */
   constructor(
     programs: Readonly<Record<string, FakeProgram>>,
-    network: NodeNetwork = OWN,
-    startMs = 0,
+    { network = OWN, startMs = 0, backoff }: TestNodeOptions = {},
   ) {
     this.processes = new MemoryProcessRunner(programs);
     this.#network = network;
     this.#startMs = startMs;
+    this.#backoff = backoff;
   }
 
   get agent(): NodeAgent {
@@ -72,6 +80,7 @@ export class TestNode {
       probes,
       rootDirectory: '/state',
       network: this.#network,
+      backoff: this.#backoff,
       kubeletPort: 10_250,
       apiServer: { host: '127.0.0.1', port: 6443 },
       path: '/bin',
