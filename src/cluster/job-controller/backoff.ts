@@ -50,3 +50,9 @@ export function remainingBackoffMs(
   const delayMs = Math.min(POD_BACKOFF_MAX_MS, POD_BACKOFF_BASE_MS * 2 ** (failures - 1));
   return Math.max(0, lastFailureMs + delayMs - nowMs);
 }
+
+/** The shortest of delays in milliseconds, if there is one. */
+export function earliest(delays: readonly (number | undefined)[]): number | undefined {
+  const known = delays.filter((delay) => delay !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+}

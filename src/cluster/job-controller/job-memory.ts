@@ -6,6 +6,10 @@ import type { Store } from '../../runtime/informer.ts';
 import type { FailureStreak } from './backoff.ts';
 import { isTracked } from './job-pods.ts';
 
+/** After a creation failed, the next is tried after these delays: upstream's. */
+const CREATION_BACKOFF_BASE_MS = 1000;
+const CREATION_BACKOFF_MAX_MS = 60_000;
+
 /**
  * What the controller has done to one Job and does not see in its caches yet. It keeps a stale cache
  * from causing a second creation or a second count; losing it with the process loses nothing,
@@ -22,6 +26,20 @@ export class JobMemory {
   streak: FailureStreak | undefined;
   /** A creation failed in a way that leaves open whether the Pod exists. */
   isCreationOpen = false;
+  #failedCreations = 0;
+  /** Wall time before which no Pod is created, because creations failed. */
+  creationHeldUntilMs = 0;
+
+  creationFailed(nowMs: number): void {
+    const delayMs = CREATION_BACKOFF_BASE_MS * 2 ** this.#failedCreations;
+    if (delayMs < CREATION_BACKOFF_MAX_MS) this.#failedCreations++;
+    this.creationHeldUntilMs = nowMs + Math.min(CREATION_BACKOFF_MAX_MS, delayMs);
+  }
+
+  creationSucceeded(): void {
+    this.#failedCreations = 0;
+    this.creationHeldUntilMs = 0;
+  }
 
   sawCreated(pod: Stored<Pod>): void {
     this.#created.set(pod.metadata.uid, pod.metadata.resourceVersion);

@@ -105,8 +105,8 @@ export function podOf(traits: PodTraits): Stored<Pod> {
 
 export function planOf(job: Stored<Job>, pods: readonly PodTraits[], more?: Partial<JobSnapshot>) {
   const none = new Set<string>();
-  const base = { untracked: none, deleted: none, streak: undefined, nowMs: NOW_MS };
-  return planJob({ job, pods: pods.map(podOf), ...base, ...more });
+  const known = { untracked: none, deleted: none, streak: undefined, creationHeldUntilMs: 0 };
+  return planJob({ job, pods: pods.map(podOf), ...known, nowMs: NOW_MS, ...more });
 }
 
 /** The condition types that are True after the plan. */

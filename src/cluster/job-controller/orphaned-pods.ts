@@ -1,10 +1,11 @@
-import { JOBS } from '../../kube/job.ts';
+import { JOBS, type Job } from '../../kube/job.ts';
 import { controllerOf, type Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/pod.ts';
 import { isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client.ts';
-import type { Informer } from '../../runtime/informer.ts';
-import { isControlledBy, isTracked, jobKeyOf } from './job-pods.ts';
+import { isControlledBy, isTracked } from './job-pods.ts';
+import type { JobReconcilerOptions } from './job-reconciler.ts';
+import { wouldAdopt } from './pod-claims.ts';
 import { forEachPod, untrackPod } from './pod-writes.ts';
 
 /**
@@ -30,14 +31,32 @@ export async function releaseStrangers(
   await forEachPod(orphans, (pod) => untrackPod(client, pod, signal));
 }
 
-/** Releases a Pod, by key, if no Job controls it. */
+/** Releases a Pod, by key, if no Job controls it nor is about to adopt it. */
 export async function releasePod(
-  { client, pods }: { readonly client: Client; readonly pods: Informer<Pod> },
+  { client, pods, jobs }: Pick<JobReconcilerOptions, 'client' | 'pods' | 'jobs'>,
   key: string,
   signal: AbortSignal,
 ): Promise<void> {
   const pod = pods.store.get(key);
-  if (pod !== undefined && jobKeyOf(pod) === undefined) await untrackPod(client, pod, signal);
+  if (pod === undefined || controllerOf(pod.metadata) !== undefined) return;
+  for (const job of jobs.store.values()) if (wouldAdopt(job, pod)) return;
+  await untrackPod(client, pod, signal);
+}
+
+/** Whether the Job, as the API has it now, is still there to adopt Pods: the cache may lag behind. */
+export async function confirmAdopter(
+  client: Client,
+  { metadata }: Stored<Job>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { namespace = '', name, uid } = metadata;
+  try {
+    const fresh = await client.get(JOBS, { namespace, name }, { signal });
+    return fresh.metadata.uid === uid && fresh.metadata.deletionTimestamp === undefined;
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return false;
+    throw error;
+  }
 }
 
 async function uidOfJob(

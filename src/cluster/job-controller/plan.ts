@@ -2,13 +2,7 @@ import type { Job, JobCondition, JobStatus } from '../../kube/job.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/pod.ts';
 import { timeText } from '../../kube/time.ts';
-import {
-  continueStreak,
-  type FailureStreak,
-  NO_FAILURES,
-  remainingBackoffMs,
-  streakOfIndex,
-} from './backoff.ts';
+import { continueStreak, earliest, type FailureStreak, NO_FAILURES } from './backoff.ts';
 import {
   isFinished,
   trueCondition,
@@ -17,22 +11,17 @@ import {
   writtenVerdict,
 } from './conditions.ts';
 import { type Counting, countEndedPods } from './counting.ts';
-import {
-  hasEnded,
-  isActive,
-  isIndexed,
-  isReady,
-  isTracked,
-  waitsForTerminating,
-} from './job-pods.ts';
-import { type LivePods, missingIndexes, surplusPods, wantedActive } from './pod-count.ts';
+import { hasEnded, isActive, isReady, isTracked } from './job-pods.ts';
+import { NO_CHANGE, type PodChange, planPods } from './pod-change.ts';
+import type { LivePods } from './pod-count.ts';
+import { judgedActions, type PodFailureAction } from './pod-failure-policy.ts';
 import { statusOf } from './status.ts';
 import { meetsSuccessPolicy } from './success-policy.ts';
 import { judge, remainingDeadlineMs } from './verdict.ts';
 
 /**
  * One look at a Job and its Pods, and everything that is to be done about it. Pure: the shell in
- * `job-controller.ts` carries it out in the order in which the fields stand here.
+ * `job-reconciler.ts` carries it out in the order in which the fields stand here.
  */
 export interface JobPlan {
   /** Pods to delete that must not count as failed: they lose their finalizer first. */
@@ -48,6 +37,8 @@ export interface JobPlan {
   readonly events: readonly JobEvent[];
   /** Pods that lose their finalizer once the status is written. */
   readonly settled: readonly Stored<Pod>[];
+  /** Actions of the Pod failure policy for Pods that this status counts or passes over. */
+  readonly judged: readonly PodFailureAction[];
   /** To be remembered once the status is written. */
   readonly streak: FailureStreak;
   readonly requeueAfterMs?: number | undefined;
@@ -69,11 +60,10 @@ export interface JobSnapshot {
   readonly deleted: ReadonlySet<string>;
   /** Undefined if it is not known: then it is made up from the Pods that are there. */
   readonly streak: FailureStreak | undefined;
+  /** Wall time before which no Pod is to be created, because creations failed. */
+  readonly creationHeldUntilMs: number;
   readonly nowMs: number;
 }
-
-/** Creations or deletions of one pass: upstream's number. */
-const MAX_POD_CHANGES = 500;
 
 export function planJob(snapshot: JobSnapshot): JobPlan {
   const { job } = snapshot;
@@ -93,7 +83,7 @@ export function planJob(snapshot: JobSnapshot): JobPlan {
   else {
     change =
       job.metadata.deletionTimestamp === undefined
-        ? planPods(started, counting, live, { streak, nowMs: snapshot.nowMs })
+        ? planPods(started, counting, live, { ...snapshot, streak })
         : { ...NO_CHANGE, active: live.active.length };
     verdict = completion(started, counting, change.active);
   }
@@ -109,6 +99,7 @@ export function planJob(snapshot: JobSnapshot): JobPlan {
     status: result,
     events: eventsOf(job, result, counting),
     settled: counting.settled,
+    judged: judgedActions(job, counting.ended),
     streak,
     requeueAfterMs: earliest([change.backoffMs, deadlineMs]),
   };
@@ -163,8 +154,8 @@ function tellsNews(before: JobStatus, next: JobStatus): boolean {
 /** All that a finished Job needs is that its Pods can go. */
 function planFinished(job: Job, settled: readonly Stored<Pod>[], of: JobSnapshot): JobPlan {
   const streak = of.streak ?? NO_FAILURES;
-  const none = { discarded: [], stopped: [], created: [], events: [], settled, streak };
-  return { ...none, replaced: new Map(), status: job.status ?? {} };
+  const none = { discarded: [], stopped: [], created: [], events: [], judged: [] };
+  return { ...none, settled, streak, replaced: new Map(), status: job.status ?? {} };
 }
 
 function livePods({ pods, deleted }: JobSnapshot): LivePods {
@@ -186,64 +177,6 @@ function startOf(job: Stored<Job>, nowMs: number): Stored<Job> {
 function streakOf(snapshot: JobSnapshot, counting: Counting): FailureStreak {
   if (snapshot.streak !== undefined) return continueStreak(snapshot.streak, counting.ended);
   return continueStreak(NO_FAILURES, snapshot.pods.filter(hasEnded));
-}
-
-interface PodChange {
-  readonly discarded: readonly Stored<Pod>[];
-  readonly stopped: readonly Stored<Pod>[];
-  readonly created: readonly (number | undefined)[];
-  /** Active Pods afterwards. */
-  readonly active: number;
-  readonly backoffMs?: number | undefined;
-}
-
-const NO_CHANGE: PodChange = { discarded: [], stopped: [], created: [], active: 0 };
-
-/** Either deletions or creations, never both in one pass, as upstream. */
-function planPods(
-  job: Job,
-  counting: Counting,
-  live: LivePods,
-  failures: { readonly streak: FailureStreak; readonly nowMs: number },
-): PodChange {
-  const active = live.active.length;
-  const isSuspended = job.spec.suspend === true;
-  const wanted = isSuspended ? 0 : wantedActive(job, counting, active);
-  const discarded = surplusPods(job, live, wanted).slice(0, MAX_POD_CHANGES);
-  if (discarded.length > 0) {
-    return { ...NO_CHANGE, discarded, active: active - discarded.length };
-  }
-  const blocking = waitsForTerminating(job) ? live.terminating.length : 0;
-  const lacking = Math.min(MAX_POD_CHANGES, wanted - blocking - active);
-  if (lacking <= 0) return { ...NO_CHANGE, active };
-  if (job.spec.backoffLimitPerIndex !== undefined) {
-    const missing = missingIndexes(job, counting, live, lacking);
-    return { ...NO_CHANGE, ...dueIndexes(missing, counting, active, failures.nowMs) };
-  }
-  const backoffMs = remainingBackoffMs(failures.streak, failures.nowMs);
-  if (backoffMs > 0) return { ...NO_CHANGE, active, backoffMs };
-  const created = isIndexed(job)
-    ? missingIndexes(job, counting, live, lacking)
-    : Array.from({ length: lacking }, () => undefined);
-  return { ...NO_CHANGE, created, active: active + created.length };
-}
-
-/** Each index waits for itself: those that are due, and when the next one will be. */
-function dueIndexes(
-  missing: readonly number[],
-  counting: Counting,
-  active: number,
-  nowMs: number,
-): Pick<PodChange, 'created' | 'active' | 'backoffMs'> {
-  const created: number[] = [];
-  const delays: number[] = [];
-  for (const index of missing) {
-    const last = counting.indexFailures.unreplaced.get(index);
-    const delayMs = remainingBackoffMs(streakOfIndex(last), nowMs);
-    if (delayMs > 0) delays.push(delayMs);
-    else created.push(index);
-  }
-  return { created, active: active + created.length, backoffMs: earliest(delays) };
 }
 
 /** The verdict of a Job that has all its successes. */
@@ -307,9 +240,4 @@ function tooManySuccesses(job: Job, counting: Counting): readonly JobEvent[] {
   if (counting.succeeded <= (job.spec.completions ?? Number.POSITIVE_INFINITY)) return [];
   const note = 'Too many succeeded pods running after completion count reached';
   return [{ type: 'Warning', reason: 'TooManySucceededPods', note }];
-}
-
-function earliest(delays: readonly (number | undefined)[]): number | undefined {
-  const known = delays.filter((delay) => delay !== undefined);
-  return known.length === 0 ? undefined : Math.min(...known);
 }

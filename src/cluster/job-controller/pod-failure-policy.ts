@@ -29,6 +29,15 @@ export function judgeFailedPod(job: Job, pod: Pod): PodFailureJudgement {
   return COUNTED;
 }
 
+/** The action of each Pod among `ended` that a rule matches. */
+export function judgedActions(job: Job, ended: readonly Pod[]): readonly PodFailureAction[] {
+  if (job.spec.podFailurePolicy === undefined) return [];
+  return ended
+    .filter((pod) => pod.status?.phase !== 'Succeeded')
+    .map((pod) => judgeFailedPod(job, pod))
+    .flatMap((judgement) => (judgement === COUNTED ? [] : [judgement.action]));
+}
+
 function causeOf({ onExitCodes, onPodConditions }: PodFailurePolicyRule, pod: Pod) {
   const name = `${pod.metadata.namespace ?? ''}/${pod.metadata.name ?? ''}`;
   if (onExitCodes !== undefined) {

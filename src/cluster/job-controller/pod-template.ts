@@ -1,5 +1,5 @@
 import { COMPLETION_INDEX, JOB_TRACKING_FINALIZER, JOBS, type Job } from '../../kube/job.ts';
-import type { Stored, StringMap } from '../../kube/meta.ts';
+import type { OwnerReference, Stored, StringMap } from '../../kube/meta.ts';
 import { type Container, type EnvVar, PODS, type Pod } from '../../kube/pod.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
 import { failureCountAnnotations } from './index-failures.ts';
@@ -15,7 +15,7 @@ export function podFromTemplate(
   replaced?: Stored<Pod>,
 ): Pod {
   const { metadata = {}, spec } = job.spec.template;
-  const { name, namespace, uid } = job.metadata;
+  const { name, namespace } = job.metadata;
   const pod: Pod = {
     apiVersion: apiVersionOf(PODS),
     kind: PODS.kind,
@@ -25,21 +25,24 @@ export function podFromTemplate(
       ...(metadata.labels === undefined ? {} : { labels: metadata.labels }),
       ...(metadata.annotations === undefined ? {} : { annotations: metadata.annotations }),
       finalizers: [...new Set([...(metadata.finalizers ?? []), JOB_TRACKING_FINALIZER])],
-      ownerReferences: [
-        {
-          apiVersion: apiVersionOf(JOBS),
-          kind: JOBS.kind,
-          name,
-          uid,
-          controller: true,
-          blockOwnerDeletion: true,
-        },
-      ],
+      ownerReferences: [referenceToJob(job)],
     },
     spec,
   };
   if (index === undefined) return pod;
   return withIndex(pod, `${index}`, name, failureCountAnnotations(job, replaced));
+}
+
+/** What makes a Pod the Job's own. */
+export function referenceToJob({ metadata }: Stored<Job>): OwnerReference {
+  return {
+    apiVersion: apiVersionOf(JOBS),
+    kind: JOBS.kind,
+    name: metadata.name,
+    uid: metadata.uid,
+    controller: true,
+    blockOwnerDeletion: true,
+  };
 }
 
 /** `generateName` bases are cut by the API server to this length; the index must survive. */

@@ -1,11 +1,11 @@
 import { JOB_TRACKING_FINALIZER, type Job } from '../../kube/job.ts';
-import type { Stored } from '../../kube/meta.ts';
+import type { ObjectMeta, Stored } from '../../kube/meta.ts';
 import { PODS, type Pod } from '../../kube/pod.ts';
-import { failure, isReason } from '../../kube/status.ts';
+import { ApiStatusError, failure, isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client.ts';
 import { forEachConcurrently } from '../../runtime/concurrency.ts';
 import type { JobPlan } from './plan.ts';
-import { podFromTemplate } from './pod-template.ts';
+import { podFromTemplate, referenceToJob } from './pod-template.ts';
 
 /** The Job controller's writes to Pods. A Pod that is gone already satisfies every one of them. */
 
@@ -32,6 +32,57 @@ export async function untrackPod(client: Client, pod: Stored<Pod>, signal: Abort
     const isStale = isReason(error, 'Invalid');
     throw isStale ? failure('Conflict', `Pod ${name} has changed`) : error;
   }
+}
+
+/** The Pod as the Job's own; undefined if it is gone. A Pod that has changed since is a conflict. */
+export async function adoptPod(
+  client: Client,
+  pod: Stored<Pod>,
+  job: Stored<Job>,
+  signal: AbortSignal,
+): Promise<Stored<Pod> | undefined> {
+  const { ownerReferences = [], finalizers = [] } = pod.metadata;
+  return rewrite(client, pod, signal, {
+    ownerReferences: [...ownerReferences, referenceToJob(job)],
+    finalizers: [...new Set([...finalizers, JOB_TRACKING_FINALIZER])],
+  });
+}
+
+/** Takes the Pod out of the Job's hands, to be counted by nobody. */
+export async function disownPod(
+  client: Client,
+  pod: Stored<Pod>,
+  job: Stored<Job>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { ownerReferences = [], finalizers = [] } = pod.metadata;
+  await rewrite(client, pod, signal, {
+    ownerReferences: ownerReferences.filter((owner) => owner.uid !== job.metadata.uid),
+    finalizers: finalizers.filter((finalizer) => finalizer !== JOB_TRACKING_FINALIZER),
+  });
+}
+
+async function rewrite(
+  client: Client,
+  { metadata }: Stored<Pod>,
+  signal: AbortSignal,
+  change: Pick<ObjectMeta, 'ownerReferences' | 'finalizers'>,
+): Promise<Stored<Pod> | undefined> {
+  const { name, namespace = '', uid, resourceVersion } = metadata;
+  const patch = { metadata: { uid, resourceVersion, ...change } };
+  try {
+    return await client.patch(PODS, { namespace, name }, { type: 'merge', patch }, { signal });
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return undefined;
+    throw error;
+  }
+}
+
+/** Whether a creation was refused because the namespace is being deleted: nothing helps, or has to. */
+export function isNamespaceGoing(error: unknown): boolean {
+  if (!(error instanceof ApiStatusError)) return false;
+  const causes = error.status.details?.causes ?? [];
+  return causes.some(({ reason }) => reason === 'NamespaceTerminating');
 }
 
 export async function deletePod(client: Client, pod: Stored<Pod>, signal: AbortSignal) {

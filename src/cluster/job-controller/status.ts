@@ -44,3 +44,21 @@ function finish(parts: StatusParts, verdict: Verdict): readonly JobCondition[] {
   const type = verdict.type === 'SuccessCriteriaMet' ? 'Complete' : 'Failed';
   return withCondition(parts.conditions, { type, status: 'True', reason, message }, parts.now);
 }
+
+/** Compares what matters: absent and empty lists, and most absent and zero counters, are the same. */
+export function isSameStatus(a: JobStatus, b: JobStatus): boolean {
+  return canonical(a) === canonical(b);
+}
+
+function canonical(status: JobStatus): string {
+  const { uncountedTerminatedPods: uncounted, conditions } = status;
+  return JSON.stringify([
+    conditions?.map((c) => [c.type, c.status, c.reason, c.message]) ?? [],
+    status.startTime,
+    status.completionTime,
+    [status.active ?? 0, status.ready, status.terminating],
+    [status.succeeded ?? 0, status.failed ?? 0],
+    [status.completedIndexes ?? '', status.failedIndexes],
+    [uncounted?.succeeded ?? [], uncounted?.failed ?? []],
+  ]);
+}

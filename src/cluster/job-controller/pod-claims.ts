@@ -1,0 +1,55 @@
+import type { Job } from '../../kube/job.ts';
+import { labelRequirementsOf, matchesLabels } from '../../kube/label-selector.ts';
+import type { Stored } from '../../kube/meta.ts';
+import type { Pod } from '../../kube/pod.ts';
+import { isFinished } from './conditions.ts';
+
+/**
+ * Which Pods are a Job's: those that it controls and selects. It adopts Pods that it selects and
+ * nobody controls, and disowns those that it controls and selects no more, because somebody changed
+ * their labels.
+ */
+export interface PodClaims {
+  readonly own: readonly Stored<Pod>[];
+  readonly adopted: readonly Stored<Pod>[];
+  readonly disowned: readonly Stored<Pod>[];
+}
+
+/** `spec.managedBy` of Jobs that are ours; absent means the same. */
+const OUR_NAME = 'kubernetes.io/job-controller';
+
+/** `orphans` are the Pods of the Job's namespace that nobody controls. */
+export function claimPods(
+  job: Job,
+  controlled: readonly Stored<Pod>[],
+  orphans: Iterable<Stored<Pod>>,
+): PodClaims {
+  const isSelected = selectorOf(job);
+  const own = controlled.filter(isSelected);
+  if (job.metadata.deletionTimestamp !== undefined) return { own, adopted: [], disowned: [] };
+  const disowned = controlled.filter((pod) => !isSelected(pod));
+  const adopted: Stored<Pod>[] = [];
+  for (const pod of orphans) {
+    if (pod.metadata.deletionTimestamp === undefined && isSelected(pod)) adopted.push(pod);
+  }
+  return { own, adopted, disowned };
+}
+
+/** Whether the Job would adopt this Pod, which nobody controls. */
+export function wouldAdopt(job: Job, pod: Pod): boolean {
+  const isOpen =
+    externalManager(job) === undefined &&
+    job.metadata.deletionTimestamp === undefined &&
+    !isFinished(job);
+  return isOpen && job.metadata.namespace === pod.metadata.namespace && selectorOf(job)(pod);
+}
+
+/** Who else is in charge of the Job, if it is not this controller. */
+export function externalManager({ spec }: Job): string | undefined {
+  return spec.managedBy === OUR_NAME ? undefined : spec.managedBy;
+}
+
+function selectorOf({ spec }: Job): (pod: Pod) => boolean {
+  const requirements = labelRequirementsOf(spec.selector);
+  return ({ metadata }) => matchesLabels(requirements, metadata.labels);
+}

@@ -1,0 +1,80 @@
+/**
+ * Our Job controller does what the real one does: `recorded/job-controller.json` holds what became of
+ * the Jobs of `job-scenarios.ts` under kube-controller-manager 1.36.3 (`record-jobs.ts` records it). With
+ * `LOCKSTEP_TEST_KUBECONFIG` that controller is held against the recording, too.
+ */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { MemoryCluster } from '../../src/cluster/memory-cluster.fixture.ts';
+import { connectClient } from '../../src/runtime/adapters/http-client-connection.ts';
+import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
+import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
+import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
+import type { JobNote } from './job-notes.ts';
+import type { PlayedJob } from './job-play.ts';
+import { playJobs } from './job-stages.ts';
+
+const file = new URL('recorded/job-controller.json', import.meta.url);
+const recorded = JSON.parse(readFileSync(file, 'utf8')) as readonly PlayedJob[];
+/** Virtual time in which all scenarios are over. */
+const LIMIT_MS = 3_600_000;
+
+describe('our Job controller does as the real one:', async () => {
+  const cluster = new MemoryCluster();
+  await cluster.start();
+  let played: readonly PlayedJob[] | undefined;
+  const playing = playJobs(cluster.client, cluster.clock).then((result) => {
+    played = result;
+  });
+  await cluster.clock.runUntil(() => played !== undefined, LIMIT_MS);
+  await playing;
+  await cluster.stop();
+  const byName = new Map(played?.map((one) => [one.name, one]));
+
+  describe.each(recorded)('$name', ({ name, steps, statuses, events }) => {
+    const ours = byName.get(name);
+
+    it('after each step', () => {
+      expect(ours?.steps).toEqual(steps);
+    });
+
+    it('with every status of the Job in between, and in this order', () => {
+      expect(missingFrom(ours?.statuses ?? [], statuses)).toEqual([]);
+    });
+
+    it('with the same Events', () => {
+      expect(ours?.events).toEqual(events);
+    });
+  });
+
+  it('nothing but what was recorded', () => {
+    expect(played?.map(({ name }) => name)).toEqual(recorded.map(({ name }) => name));
+  });
+});
+
+const kubeconfig = process.env['LOCKSTEP_TEST_KUBECONFIG'];
+const REAL_TIMEOUT_MS = 300_000;
+
+it.skipIf(kubeconfig === undefined)(
+  'a real Job controller does as recorded',
+  async () => {
+    const access = await loadKubeconfig({ path: kubeconfig, env: {}, homeDirectory: '/' });
+    const runtime = { clock: nodeClock, random: systemRandom, userAgent: 'lockstep-test' };
+    const { client, close } = connectClient(access, runtime);
+    const played = await playJobs(client, nodeClock);
+    close();
+    const settled = ({ name, steps, events }: PlayedJob) => ({ name, steps, events });
+    expect(played.map(settled)).toEqual(recorded.map(settled));
+  },
+  REAL_TIMEOUT_MS,
+);
+
+/** What `actual` lacks of `expected`, between whose members it may have more. */
+function missingFrom(actual: readonly JobNote[], expected: readonly JobNote[]): readonly JobNote[] {
+  const rest = actual.map((note) => JSON.stringify(note));
+  return expected.filter((note) => {
+    const at = rest.indexOf(JSON.stringify(note));
+    rest.splice(0, at + 1);
+    return at < 0;
+  });
+}

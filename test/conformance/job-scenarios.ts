@@ -1,0 +1,373 @@
+/**
+ * Lives of Jobs, one for each thing that a Job controller decides (spec container-restart-and-jobs.md,
+ * 7). `record-jobs.ts` plays them with the real controller, `job-controller.test.ts` with ours.
+ */
+import type { PodFailurePolicyRule } from '../../src/kube/job.ts';
+import { type JobScenario, NODE_NAME } from './job-play.ts';
+
+const INDEXED = { completionMode: 'Indexed', completions: 2, parallelism: 2 } as const;
+const THREE = { completionMode: 'Indexed', completions: 3, parallelism: 3 } as const;
+const PER_INDEX = { ...INDEXED, backoffLimitPerIndex: 1 } as const;
+
+function onExit(action: PodFailurePolicyRule['action'], ...values: readonly number[]) {
+  return { action, onExitCodes: { operator: 'In', values } } as const;
+}
+
+function template(podSpec: object = {}, labels?: Readonly<Record<string, string>>) {
+  return {
+    ...(labels === undefined ? {} : { metadata: { labels } }),
+    spec: {
+      restartPolicy: 'Never',
+      nodeName: NODE_NAME,
+      containers: [{ name: 'main', image: 'none' }],
+      ...podSpec,
+    },
+  } as const;
+}
+
+export const JOB_SCENARIOS: readonly JobScenario[] = [
+  {
+    name: 'an Indexed Job succeeds index by index',
+    spec: INDEXED,
+    steps: [
+      ['both run', (play) => play.run({ any: 2 })],
+      ['1 succeeds', (play) => play.end({ index: 1 }, 0)],
+      ['0 succeeds', (play) => play.end({ index: 0 }, 0)],
+    ],
+  },
+  {
+    name: 'a Job without indexes runs one Pod after the other',
+    spec: { completions: 2, parallelism: 1 },
+    steps: [
+      ['the first runs', (play) => play.run({ any: 1 })],
+      ['it succeeds', (play) => play.end({ any: 1 }, 0)],
+      ['the second succeeds', (play) => play.end({ any: 1 }, 0)],
+    ],
+  },
+  {
+    name: 'a work queue is empty once a worker says so',
+    spec: { parallelism: 3 },
+    steps: [
+      ['all run', (play) => play.run({ any: 3 })],
+      ['one succeeds', (play) => play.end({ any: 1 }, 0)],
+      ['one fails', (play) => play.end({ any: 1 }, 1)],
+      ['the last succeeds', (play) => play.end({ any: 1 }, 0)],
+    ],
+  },
+  {
+    name: 'a work queue whose worker fails first',
+    spec: { parallelism: 2 },
+    steps: [
+      ['one fails', (play) => play.end({ any: 1 }, 1)],
+      ['12 s pass', (play) => play.pass(12)],
+      ['one succeeds', (play) => play.end({ any: 1 }, 0)],
+      ['the other succeeds', (play) => play.end({ any: 1 }, 0)],
+    ],
+  },
+  {
+    name: 'a Job without completions to reach',
+    spec: { completions: 0, parallelism: 0 },
+    steps: [],
+  },
+  {
+    name: 'a Job of no completions that is suspended',
+    spec: { completions: 0, suspend: true },
+    steps: [],
+  },
+  {
+    name: 'the first failure is one too many',
+    spec: { ...INDEXED, backoffLimit: 0 },
+    steps: [
+      ['both run', (play) => play.run({ any: 2 })],
+      ['0 fails', (play) => play.end({ index: 0 }, 1)],
+      ['the kubelet ends 1', (play) => play.end({ index: 1 }, 137)],
+      ['and lets it go', (play) => play.release()],
+    ],
+  },
+  {
+    name: 'a failed Pod is replaced after 10 s, the next after 20 s',
+    spec: { ...INDEXED, completions: 1, parallelism: 1 },
+    steps: [
+      ['it fails', (play) => play.end({ index: 0 }, 1)],
+      ['12 s pass', (play) => play.pass(12)],
+      ['it fails again', (play) => play.end({ index: 0 }, 1)],
+      ['8 s pass', (play) => play.pass(8)],
+      ['20 s more pass', (play) => play.pass(20)],
+      ['it succeeds', (play) => play.end({ index: 0 }, 0)],
+    ],
+  },
+  {
+    name: 'after a success a failed Pod is replaced at once',
+    spec: { ...THREE, parallelism: 2 },
+    steps: [
+      ['0 fails', (play) => play.end({ index: 0 }, 1)],
+      ['1 succeeds later', (play) => play.end({ index: 1 }, 0)],
+    ],
+  },
+  {
+    name: 'restarts of containers count under OnFailure',
+    spec: { ...INDEXED, backoffLimit: 2, template: template({ restartPolicy: 'OnFailure' }) },
+    steps: [
+      ['both run', (play) => play.run({ any: 2 })],
+      ['0 restarted', (play) => play.run({ index: 0 }, { restarts: 1 })],
+      ['1 restarted', (play) => play.run({ index: 1 }, { restarts: 1 })],
+      ['the kubelet lets them go', (play) => play.release()],
+    ],
+  },
+  {
+    name: 'a Pod that is being deleted fails by itself after the limit was reached',
+    spec: { ...INDEXED, backoffLimit: 1, template: template({ restartPolicy: 'OnFailure' }) },
+    steps: [
+      ['both run', (play) => play.run({ any: 2 })],
+      ['a user deletes 0', (play) => play.delete({ index: 0 })],
+      ['the old 0 restarted', (play) => play.run({ any: 1 }, { restarts: 1 })],
+    ],
+  },
+  {
+    name: 'the Pod failure policy fails the Job',
+    spec: {
+      ...INDEXED,
+      podFailurePolicy: { rules: [onExit('Ignore', 1), onExit('FailJob', 42)] },
+    },
+    steps: [
+      ['both run', (play) => play.run({ any: 2 })],
+      ['0 exits 42', (play) => play.end({ index: 0 }, 42)],
+      ['1 ends too', (play) => play.end({ index: 1 }, 137)],
+      ['and goes', (play) => play.release()],
+    ],
+  },
+  {
+    name: 'the Pod failure policy ignores a disruption',
+    spec: {
+      ...INDEXED,
+      backoffLimit: 0,
+      podFailurePolicy: {
+        rules: [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget' }] }],
+      },
+    },
+    steps: [
+      ['0 is disrupted', (play) => play.end({ index: 0 }, 137, 'DisruptionTarget')],
+      ['12 s pass', (play) => play.pass(12)],
+      ['1 fails', (play) => play.end({ index: 1 }, 1)],
+      ['the kubelet lets it go', (play) => play.release()],
+    ],
+  },
+  {
+    name: 'the Pod failure policy counts',
+    spec: { ...INDEXED, podFailurePolicy: { rules: [onExit('Count', 1), onExit('FailJob', 1)] } },
+    steps: [
+      ['0 exits 1', (play) => play.end({ index: 0 }, 1)],
+      ['12 s pass', (play) => play.pass(12)],
+    ],
+  },
+  {
+    name: 'each index has a limit of its own',
+    spec: PER_INDEX,
+    steps: [
+      ['0 fails', (play) => play.end({ index: 0 }, 1)],
+      ['11 s pass', (play) => play.pass(11)],
+      ['0 fails again', (play) => play.end({ index: 0 }, 1)],
+      ['1 succeeds', (play) => play.end({ index: 1 }, 0)],
+    ],
+  },
+  {
+    name: 'too many indexes fail',
+    spec: { ...THREE, backoffLimitPerIndex: 0, maxFailedIndexes: 1 },
+    steps: [
+      ['0 fails', (play) => play.end({ index: 0 }, 1)],
+      ['1 fails', (play) => play.end({ index: 1 }, 1)],
+      ['the kubelet lets 2 go', (play) => play.release()],
+    ],
+  },
+  {
+    name: 'an index fails at once',
+    spec: { ...PER_INDEX, podFailurePolicy: { rules: [onExit('FailIndex', 42)] } },
+    steps: [
+      ['0 exits 42', (play) => play.end({ index: 0 }, 42)],
+      ['1 succeeds', (play) => play.end({ index: 1 }, 0)],
+    ],
+  },
+  {
+    name: 'an ignored failure of an index is counted on its Pod',
+    spec: { ...PER_INDEX, podFailurePolicy: { rules: [onExit('Ignore', 3)] } },
+    steps: [
+      ['0 exits 3', (play) => play.end({ index: 0 }, 3)],
+      ['11 s pass', (play) => play.pass(11)],
+      ['0 exits 1', (play) => play.end({ index: 0 }, 1)],
+      ['21 s pass', (play) => play.pass(21)],
+    ],
+  },
+  {
+    name: 'a success policy ends what still runs',
+    spec: { ...THREE, successPolicy: { rules: [{ succeededIndexes: '1,2', succeededCount: 1 }] } },
+    steps: [
+      ['all run', (play) => play.run({ any: 3 })],
+      ['0 succeeds', (play) => play.end({ index: 0 }, 0)],
+      ['2 succeeds', (play) => play.end({ index: 2 }, 0)],
+      ['the kubelet ends 1', (play) => play.end({ index: 1 }, 137)],
+      ['and lets it go', (play) => play.release()],
+    ],
+  },
+  {
+    name: 'a success policy, and Pods that are replaced late',
+    spec: {
+      ...THREE,
+      podReplacementPolicy: 'Failed',
+      successPolicy: { rules: [{ succeededCount: 1 }] },
+    },
+    steps: [
+      ['all run', (play) => play.run({ any: 3 })],
+      ['a user deletes 1', (play) => play.delete({ index: 1 })],
+      ['2 succeeds', (play) => play.end({ index: 2 }, 0)],
+      ['the kubelet lets them go', (play) => play.release()],
+    ],
+  },
+  {
+    name: 'suspended and resumed',
+    spec: INDEXED,
+    steps: [
+      ['both run', (play) => play.run({ any: 2 })],
+      ['suspended', (play) => play.change({ suspend: true })],
+      ['the kubelet lets them go', (play) => play.release()],
+      ['resumed', (play) => play.change({ suspend: false })],
+    ],
+  },
+  {
+    name: 'created suspended, resumed, and late',
+    spec: { ...INDEXED, suspend: true, activeDeadlineSeconds: 4 },
+    steps: [
+      ['6 s pass', (play) => play.pass(6)],
+      ['resumed', (play) => play.change({ suspend: false })],
+      ['5 s pass', (play) => play.pass(5)],
+      ['the kubelet lets them go', (play) => play.release()],
+    ],
+  },
+  {
+    name: 'a deadline that is set later',
+    spec: INDEXED,
+    steps: [
+      ['a deadline that has passed', (play) => play.change({ activeDeadlineSeconds: 1 })],
+      ['the kubelet lets them go', (play) => play.release()],
+    ],
+  },
+  {
+    name: 'a deleted Pod is replaced while it still ends',
+    spec: INDEXED,
+    steps: [
+      ['both run', (play) => play.run({ any: 2 })],
+      ['a user deletes 0', (play) => play.delete({ index: 0 })],
+      ['12 s pass', (play) => play.pass(12)],
+      ['the kubelet lets it go', (play) => play.release()],
+    ],
+  },
+  {
+    name: 'a deleted Pod is replaced when it has failed',
+    spec: { ...INDEXED, podReplacementPolicy: 'Failed' },
+    steps: [
+      ['both run', (play) => play.run({ any: 2 })],
+      ['a user deletes 0', (play) => play.delete({ index: 0 })],
+      ['12 s pass', (play) => play.pass(12)],
+      ['the kubelet ends 0', (play) => play.end({ index: 0 }, 137)],
+      ['and lets it go', (play) => play.release()],
+      ['12 s more pass', (play) => play.pass(12)],
+    ],
+  },
+  {
+    name: 'fewer at a time, none, more',
+    spec: { completions: 9, parallelism: 3 },
+    steps: [
+      ['one runs', (play) => play.run({ any: 1 })],
+      ['one at a time', (play) => play.change({ parallelism: 1 })],
+      ['paused', (play) => play.change({ parallelism: 0 })],
+      ['two at a time', (play) => play.change({ parallelism: 2 })],
+    ],
+  },
+  {
+    name: 'an elastic Job grows and shrinks',
+    spec: THREE,
+    steps: [
+      ['2 succeeds', (play) => play.end({ index: 2 }, 0)],
+      ['four', (play) => play.change({ completions: 4, parallelism: 4 })],
+      ['two', (play) => play.change({ completions: 2, parallelism: 2 })],
+      ['0 succeeds', (play) => play.end({ index: 0 }, 0)],
+      ['1 succeeds', (play) => play.end({ index: 1 }, 0)],
+      ['the kubelet lets go what goes', (play) => play.release()],
+    ],
+  },
+  {
+    name: 'another controller is in charge',
+    spec: { ...INDEXED, managedBy: 'example.com/another' },
+    steps: [],
+  },
+  {
+    name: 'a Job goes some seconds after its end',
+    spec: { completions: 1, ttlSecondsAfterFinished: 4 },
+    steps: [
+      ['it succeeds', (play) => play.end({ any: 1 }, 0)],
+      ['6 s pass', (play) => play.pass(6)],
+    ],
+  },
+  {
+    name: 'a Job adopts Pods that it selects, and lets go of those that it does not',
+    spec: {
+      completions: 4,
+      parallelism: 2,
+      manualSelector: true,
+      selector: { matchLabels: { app: 'x' } },
+      template: template({}, { app: 'x' }),
+    },
+    steps: [
+      ['one is not of it any more', (play) => play.label({ any: 1 }, { app: 'y' })],
+      ['one too many', (play) => play.bare({ app: 'x' })],
+    ],
+  },
+  {
+    name: 'an adopted Pod counts',
+    spec: {
+      completions: 2,
+      parallelism: 0,
+      manualSelector: true,
+      selector: { matchLabels: { app: 'x' } },
+      template: template({}, { app: 'x' }),
+    },
+    steps: [
+      [
+        'two at a time, one to adopt',
+        async (play) => {
+          await play.bare({ app: 'x' });
+          await play.change({ parallelism: 2 });
+        },
+      ],
+      ['one succeeds', (play) => play.end({ any: 1 }, 0)],
+      ['the other succeeds', (play) => play.end({ any: 1 }, 0)],
+    ],
+  },
+  {
+    name: 'Pods without an index, and of a taken one, go',
+    spec: {
+      ...INDEXED,
+      manualSelector: true,
+      selector: { matchLabels: { app: 'x' } },
+      template: template({}, { app: 'x' }),
+    },
+    steps: [
+      ['one without', (play) => play.bare({ app: 'x' })],
+      [
+        'one of 7',
+        (play) => play.bare({ app: 'x' }, { 'batch.kubernetes.io/job-completion-index': '7' }),
+      ],
+      ['the kubelet lets them go', (play) => play.release()],
+    ],
+  },
+  ...(['Foreground', 'Background', 'Orphan'] as const).map(
+    (policy): JobScenario => ({
+      name: `a running Job is deleted: ${policy}`,
+      spec: INDEXED,
+      steps: [
+        ['both run', (play) => play.run({ any: 2 })],
+        ['deleted', (play) => play.deleteJob(policy)],
+        ['the kubelet lets go what goes', (play) => play.release()],
+      ],
+    }),
+  ),
+];

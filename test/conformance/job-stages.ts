@@ -1,0 +1,81 @@
+/** Plays all scenarios on one cluster, some at a time: each waits most of its time. */
+import { NAMESPACES, SERVICE_ACCOUNTS } from '../../src/kube/core.ts';
+import { LEASES } from '../../src/kube/lease.ts';
+import { NODES } from '../../src/kube/node.ts';
+import { isReason } from '../../src/kube/status.ts';
+import type { Client } from '../../src/runtime/client.ts';
+import { forEachConcurrently } from '../../src/runtime/concurrency.ts';
+import { type Clock, microTimestamp, sleep, timestamp } from '../../src/runtime/ports/clock.ts';
+import { NODE_NAME, type PlayedJob, playJob } from './job-play.ts';
+import { JOB_SCENARIOS } from './job-scenarios.ts';
+
+/** More would wait for each other's turn at the real controller's own limit of requests. */
+const SCENARIOS_AT_A_TIME = 8;
+const HEARTBEAT_MS = 5000;
+const ACCOUNT_POLL_MS = 100;
+const ACCOUNT_POLLS = 300;
+
+/** Whoever drives `clock` has to do so until this resolves. */
+export async function playJobs(client: Client, clock: Clock): Promise<readonly PlayedJob[]> {
+  const over = new AbortController();
+  await addNode(client, clock);
+  const beating = beat(client, clock, over.signal);
+  const played: PlayedJob[] = [];
+  const scenarios = [...JOB_SCENARIOS].entries();
+  await forEachConcurrently(scenarios, SCENARIOS_AT_A_TIME, async ([at, scenario]) => {
+    const namespace = `play-${at}`;
+    await addNamespace(client, clock, namespace);
+    const now = (): number => clock.now();
+    const pass = (ms: number): Promise<void> => sleep(clock, ms);
+    played[at] = await playJob(scenario, { client, namespace, now, pass });
+  });
+  over.abort();
+  await beating;
+  return played;
+}
+
+async function addNamespace(client: Client, clock: Clock, name: string): Promise<void> {
+  await client.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  for (let poll = 0; poll < ACCOUNT_POLLS; poll++) {
+    const at = { namespace: name, name: 'default' };
+    const account = await client.get(SERVICE_ACCOUNTS, at).catch(ignoreExpected);
+    if (account !== undefined) return;
+    await sleep(clock, ACCOUNT_POLL_MS);
+  }
+  throw new Error(`${name} has no service account`);
+}
+
+/** Pods of a node that does not exist would be collected. */
+async function addNode(client: Client, clock: Clock): Promise<void> {
+  const ready = {
+    type: 'Ready',
+    status: 'True',
+    lastHeartbeatTime: timestamp(clock),
+    lastTransitionTime: timestamp(clock),
+  } as const;
+  const metadata = { name: NODE_NAME };
+  const status = { conditions: [ready] };
+  const node = { apiVersion: 'v1', kind: 'Node', metadata, status };
+  await client.create(NODES, node).catch(ignoreExpected);
+}
+
+/** Pods of a node whose Lease is not renewed would not be ready. */
+async function beat(client: Client, clock: Clock, over: AbortSignal): Promise<void> {
+  const metadata = { name: NODE_NAME, namespace: 'kube-node-lease' };
+  const spec = (): object => ({
+    holderIdentity: NODE_NAME,
+    leaseDurationSeconds: 40,
+    renewTime: microTimestamp(clock),
+  });
+  const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata };
+  await client.create(LEASES, { ...lease, spec: spec() }).catch(ignoreExpected);
+  while (!over.aborted) {
+    await client.patch(LEASES, metadata, { type: 'merge', patch: { spec: spec() } });
+    await sleep(clock, HEARTBEAT_MS, over).catch(() => undefined);
+  }
+}
+
+function ignoreExpected(error: unknown): undefined {
+  if (isReason(error, 'NotFound', 'AlreadyExists')) return undefined;
+  throw error;
+}
