@@ -1,45 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { processRunnerConformance } from '../ports/process-runner.conformance.ts';
-import { type FakeProgram, MemoryProcessRunner } from './memory-process-runner.ts';
-
-const PROGRAMS: Readonly<Record<string, FakeProgram>> = {
-  exits3: (self) => self.exit(3),
-  writes: (self) => {
-    self.write('stdout', 'out');
-    self.write('stderr', 'err');
-    self.exit(0);
-  },
-  runs: (self) => self.write('stdout', 'ready'),
-  exits7OnTerm: (self) => {
-    self.onSignal(() => {
-      self.write('stdout', 'got TERM');
-      self.exit(7);
-    });
-    self.write('stdout', 'ready');
-  },
-  ignoresTerm: (self) => {
-    self.onSignal(() => undefined);
-    self.write('stdout', 'ready');
-  },
-  leavesOrphan: (self) => {
-    self.fork('own group');
-    self.write('stdout', 'ready');
-    self.exit(0);
-  },
-};
+import { COMMANDS, PROGRAMS } from './fake-programs.fixture.ts';
+import { MemoryProcessRunner } from './memory-process-runner.ts';
 
 processRunnerConformance('MemoryProcessRunner', () => ({
   runner: new MemoryProcessRunner(PROGRAMS),
   env: {},
   cwd: '/',
-  commands: {
-    exits3: ['exits3'],
-    writes: ['writes'],
-    runs: ['runs'],
-    exits7OnTerm: ['exits7OnTerm'],
-    ignoresTerm: ['ignoresTerm'],
-    leavesOrphan: ['leavesOrphan'],
-  },
+  commands: COMMANDS,
 }));
 
 describe('MemoryProcessRunner', () => {

@@ -22,6 +22,8 @@ export interface ProcessCommand {
   readonly onOutput?: ((stream: 'stdout' | 'stderr', chunk: Uint8Array) => void) | undefined;
   /** Whether the process reads what `RunningProcess.input` is given; by default it reads nothing. */
   readonly takesInput?: boolean | undefined;
+  /** Where the runner is a `ProcessKeeper`, the process outlives whoever started it under this key. */
+  readonly key?: string | undefined;
 }
 
 export interface RunningProcess {
