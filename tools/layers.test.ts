@@ -17,7 +17,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   agent: ['kube', 'jobset', 'runtime', 'agent'],
   operator: ['kube', 'jobset', 'runtime', 'operator'],
   cluster: ['kube', 'runtime', 'cluster'],
-  cli: ['kube', 'jobset', 'runtime', 'agent', 'operator', 'cluster', 'cli'],
+  deploy: ['kube', 'jobset', 'operator', 'deploy'],
+  cli: ['kube', 'jobset', 'runtime', 'agent', 'operator', 'cluster', 'deploy', 'cli'],
   bench: ['kube', 'jobset', 'runtime', 'operator', 'cluster', 'cli', 'bench'],
 };
 

@@ -1,0 +1,140 @@
+/** The Grafana dashboard, as the JSON that Grafana imports. */
+const PANEL_WIDTH = 12;
+const PANEL_HEIGHT = 8;
+const PANELS_PER_ROW = 2;
+const SCHEMA_VERSION = 39;
+/** Chosen above the dashboard. */
+const DATASOURCE = { type: 'prometheus', uid: '$datasource' } as const;
+
+interface Panel {
+  readonly title: string;
+  readonly description: string;
+  readonly unit: 'short' | 's' | 'reqps' | 'Bps';
+  /** PromQL and the legend of its series. */
+  readonly queries: readonly (readonly [expression: string, legend: string])[];
+}
+
+const quantile = (q: number, metric: string, by: string): string =>
+  `histogram_quantile(${q}, sum by (le${by}) (rate(${metric}_bucket[$__rate_interval])))`;
+
+export const PANELS: readonly Panel[] = [
+  {
+    title: 'Restarts of groups',
+    description: 'By what ended the epoch, and whether it was charged to maxRestarts.',
+    unit: 'short',
+    queries: [
+      [
+        'sum by (cause, counted) (increase(lockstep_restarts_total[$__rate_interval]))',
+        '{{cause}}, counted: {{counted}}',
+      ],
+    ],
+  },
+  {
+    title: 'How long a restart in place takes',
+    description: 'Median and 90th percentile of each phase: detect, announce, release.',
+    unit: 's',
+    queries: [
+      [quantile(0.5, 'lockstep_restart_phase_seconds', ', phase'), '{{phase}}, half'],
+      [quantile(0.9, 'lockstep_restart_phase_seconds', ', phase'), '{{phase}}, 90 %'],
+    ],
+  },
+  {
+    title: 'JobSets that ended',
+    description: 'Completed and failed.',
+    unit: 'short',
+    queries: [
+      ['sum(increase(jobset_completed_total[$__rate_interval]))', 'completed'],
+      ['sum(increase(jobset_failed_total[$__rate_interval]))', 'failed'],
+    ],
+  },
+  {
+    title: 'Reconciles',
+    description: 'Passes over JobSets by result, and those that failed.',
+    unit: 'reqps',
+    queries: [
+      [
+        'sum by (controller, result) (rate(controller_runtime_reconcile_total[$__rate_interval]))',
+        '{{controller}}: {{result}}',
+      ],
+    ],
+  },
+  {
+    title: 'Length of a reconcile',
+    description: '90th percentile by controller.',
+    unit: 's',
+    queries: [
+      [
+        quantile(0.9, 'controller_runtime_reconcile_time_seconds', ', controller'),
+        '{{controller}}',
+      ],
+    ],
+  },
+  {
+    title: 'Queues',
+    description: 'Keys that wait, and how long 90 % of them wait at most.',
+    unit: 'short',
+    queries: [
+      ['max by (name) (workqueue_depth)', '{{name}}: waiting'],
+      [quantile(0.9, 'workqueue_queue_duration_seconds', ', name'), '{{name}}: seconds'],
+    ],
+  },
+  {
+    title: 'Admission',
+    description: 'Requests by webhook and answer.',
+    unit: 'reqps',
+    queries: [
+      [
+        'sum by (webhook, code) (rate(controller_runtime_webhook_requests_total[$__rate_interval]))',
+        '{{webhook}} {{code}}',
+      ],
+    ],
+  },
+  {
+    title: 'Time to admit',
+    description: '99th percentile by webhook.',
+    unit: 's',
+    queries: [
+      [quantile(0.99, 'controller_runtime_webhook_latency_seconds', ', webhook'), '{{webhook}}'],
+    ],
+  },
+];
+
+export function dashboard(): object {
+  return {
+    title: 'Lockstep',
+    uid: 'lockstep',
+    description: 'JobSets that restart in place',
+    tags: ['lockstep', 'kubernetes'],
+    schemaVersion: SCHEMA_VERSION,
+    editable: true,
+    refresh: '30s',
+    time: { from: 'now-6h', to: 'now' },
+    templating: {
+      list: [{ name: 'datasource', label: 'Data source', type: 'datasource', query: 'prometheus' }],
+    },
+    panels: PANELS.map(panelOf),
+  };
+}
+
+function panelOf({ title, description, unit, queries }: Panel, index: number): object {
+  return {
+    id: index + 1,
+    type: 'timeseries',
+    title,
+    description,
+    datasource: DATASOURCE,
+    gridPos: {
+      x: (index % PANELS_PER_ROW) * PANEL_WIDTH,
+      y: Math.floor(index / PANELS_PER_ROW) * PANEL_HEIGHT,
+      w: PANEL_WIDTH,
+      h: PANEL_HEIGHT,
+    },
+    fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
+    targets: queries.map(([expr, legendFormat], i) => ({
+      refId: String.fromCharCode('A'.charCodeAt(0) + i),
+      datasource: DATASOURCE,
+      expr,
+      legendFormat,
+    })),
+  };
+}

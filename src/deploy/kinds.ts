@@ -1,0 +1,75 @@
+import type { KubeObject } from '../kube/meta.ts';
+import { type Resource, resource } from '../kube/resource.ts';
+
+/** Kinds that an installation consists of and nothing else here deals with. */
+export const DEPLOYMENTS: Resource<Deployment> = resource('apps/v1', 'deployments', 'Deployment');
+
+/** Of a Deployment only what tells whether it is ready. */
+export interface Deployment extends KubeObject {
+  readonly status?: {
+    readonly observedGeneration?: number;
+    readonly replicas?: number;
+    readonly updatedReplicas?: number;
+    readonly availableReplicas?: number;
+  };
+}
+
+export const POD_DISRUPTION_BUDGETS: Resource = resource(
+  'policy/v1',
+  'poddisruptionbudgets',
+  'PodDisruptionBudget',
+);
+
+export const VALIDATING_ADMISSION_POLICIES: Resource<ValidatingAdmissionPolicy> = resource(
+  'admissionregistration.k8s.io/v1',
+  'validatingadmissionpolicies',
+  'ValidatingAdmissionPolicy',
+  'Cluster',
+);
+
+export interface ValidatingAdmissionPolicy extends KubeObject {
+  readonly spec: {
+    readonly failurePolicy: 'Fail' | 'Ignore';
+    readonly matchConstraints: object;
+    readonly matchConditions: readonly { readonly name: string; readonly expression: string }[];
+    readonly variables: readonly { readonly name: string; readonly expression: string }[];
+    readonly validations: readonly {
+      readonly expression: string;
+      readonly message: string;
+      readonly reason: 'Forbidden' | 'Invalid';
+    }[];
+  };
+}
+
+export const VALIDATING_ADMISSION_POLICY_BINDINGS: Resource = resource(
+  'admissionregistration.k8s.io/v1',
+  'validatingadmissionpolicybindings',
+  'ValidatingAdmissionPolicyBinding',
+  'Cluster',
+);
+
+const FLOW_CONTROL = 'flowcontrol.apiserver.k8s.io/v1';
+export const FLOW_SCHEMAS: Resource = resource(
+  FLOW_CONTROL,
+  'flowschemas',
+  'FlowSchema',
+  'Cluster',
+);
+export const PRIORITY_LEVELS: Resource = resource(
+  FLOW_CONTROL,
+  'prioritylevelconfigurations',
+  'PriorityLevelConfiguration',
+  'Cluster',
+);
+
+const PROMETHEUS_OPERATOR = 'monitoring.coreos.com/v1';
+export const SERVICE_MONITORS: Resource = resource(
+  PROMETHEUS_OPERATOR,
+  'servicemonitors',
+  'ServiceMonitor',
+);
+export const PROMETHEUS_RULES: Resource = resource(
+  PROMETHEUS_OPERATOR,
+  'prometheusrules',
+  'PrometheusRule',
+);

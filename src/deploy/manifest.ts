@@ -1,0 +1,35 @@
+import { stringify } from 'yaml';
+import { JOBSET_CRD } from '../jobset/crd.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '../kube/custom-resource-definition.ts';
+import { agentPolicy } from './agent-policy.ts';
+import { apiPriority } from './api-priority.ts';
+import { monitoring } from './monitoring.ts';
+import { namespaceObject, operatorDeployment } from './operator-deployment.ts';
+import { permissions } from './permissions.ts';
+import { type InstallationSettings, type Installed, installed } from './settings.ts';
+import { webhookRegistration } from './webhook-registration.ts';
+
+/**
+ * All objects of an installation, in the order in which they are to be made: what others refer to
+ * comes first, and the webhooks last, when somebody can answer them.
+ */
+export function manifest(settings: InstallationSettings): readonly Installed[] {
+  const { metadata, spec } = JOBSET_CRD;
+  return [
+    namespaceObject(settings),
+    installed(CUSTOM_RESOURCE_DEFINITIONS, metadata, { spec }),
+    ...permissions(settings),
+    ...agentPolicy(),
+    ...apiPriority(settings),
+    ...operatorDeployment(settings),
+    ...(settings.webhooks ? webhookRegistration(settings) : []),
+    ...(settings.monitoring ? monitoring(settings) : []),
+  ];
+}
+
+/** The objects as one file for `kubectl apply`. */
+export function manifestYaml(objects: readonly Installed[]): string {
+  return objects
+    .map(({ object }) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false }))
+    .join('---\n');
+}

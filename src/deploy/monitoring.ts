@@ -1,0 +1,122 @@
+/** For clusters with the operator of Prometheus: what to scrape, and what to be woken up for. */
+import { PROMETHEUS_RULES, SERVICE_MONITORS } from './kinds.ts';
+import { METRICS_LABELS } from './operator-deployment.ts';
+import { OPERATOR_NAME } from './permissions.ts';
+import {
+  INSTALLED_LABELS,
+  type InstallationSettings,
+  type Installed,
+  installed,
+} from './settings.ts';
+
+export function monitoring({ namespace }: InstallationSettings): readonly Installed[] {
+  const metadata = { namespace, name: OPERATOR_NAME };
+  return [
+    installed(SERVICE_MONITORS, metadata, {
+      spec: {
+        selector: { matchLabels: { ...INSTALLED_LABELS, ...METRICS_LABELS } },
+        endpoints: [{ port: 'metrics', interval: '15s' }],
+      },
+    }),
+    installed(PROMETHEUS_RULES, metadata, {
+      spec: {
+        groups: [{ name: 'lockstep', rules: ALERTS.map((alert) => ruleOf(alert, namespace)) }],
+      },
+    }),
+  ];
+}
+
+export interface Alert {
+  readonly name: string;
+  /** `NAMESPACE` stands for the one that the operator is in. */
+  readonly expression: string;
+  readonly forMinutes: number;
+  readonly severity: 'critical' | 'warning';
+  readonly summary: string;
+  readonly description: string;
+}
+
+const OF_OPERATOR = 'namespace="NAMESPACE",service="lockstep-metrics"';
+
+export const ALERTS: readonly Alert[] = [
+  {
+    name: 'LockstepOperatorDown',
+    expression: `absent(up{${OF_OPERATOR}} == 1)`,
+    forMinutes: 5,
+    severity: 'critical',
+    summary: 'No replica of the Lockstep operator runs',
+    description:
+      'Workers run on, but no failure is answered: nothing restarts, and JobSets cannot be created. Look at the Pods of the Deployment.',
+  },
+  {
+    name: 'LockstepNoLeader',
+    expression: `absent(controller_runtime_max_concurrent_reconciles{controller="jobset",${OF_OPERATOR}})`,
+    forMinutes: 5,
+    severity: 'critical',
+    summary: 'No replica of the Lockstep operator leads',
+    description:
+      'Replicas run, and none of them acts on JobSets. Look at the Lease, and whether another controller holds it.',
+  },
+  {
+    name: 'LockstepReconcileErrors',
+    expression: `sum(rate(controller_runtime_reconcile_errors_total{controller="jobset",${OF_OPERATOR}}[10m])) > 0.1`,
+    forMinutes: 15,
+    severity: 'warning',
+    summary: 'The Lockstep operator fails again and again',
+    description: 'Its log names the JobSets and what is refused; a missing right shows here too.',
+  },
+  {
+    name: 'LockstepQueueGrows',
+    expression: `max(workqueue_depth{name="jobset",${OF_OPERATOR}}) > 100`,
+    forMinutes: 10,
+    severity: 'warning',
+    summary: 'More JobSets wait for the Lockstep operator than it works on',
+    description:
+      'Restarts take longer than they should. It may lack CPU, or the API server is slow.',
+  },
+  {
+    name: 'LockstepWebhookErrors',
+    expression: `sum(rate(controller_runtime_webhook_requests_total{code!="200",${OF_OPERATOR}}[10m])) > 0`,
+    forMinutes: 10,
+    severity: 'warning',
+    summary: 'Admission requests of JobSets cannot be read',
+    description: 'Somebody else calls the webhooks, or an API server speaks another version.',
+  },
+  {
+    name: 'LockstepWebhookSlow',
+    expression: `histogram_quantile(0.99, sum by (le) (rate(controller_runtime_webhook_latency_seconds_bucket{${OF_OPERATOR}}[10m]))) > 1`,
+    forMinutes: 10,
+    severity: 'warning',
+    summary: 'Admission of JobSets and their Pods is slow',
+    description: 'Creation of Pods with exclusive placement waits for it.',
+  },
+  {
+    name: 'LockstepGroupsKeepRestarting',
+    expression: `sum by (cause) (increase(lockstep_restarts_total{counted="true",${OF_OPERATOR}}[1h])) > 20`,
+    forMinutes: 5,
+    severity: 'warning',
+    summary: 'Groups restart more than 20 times an hour',
+    description:
+      'Status of the JobSets names witness, node and exit code of each: look for a node that they have in common.',
+  },
+  {
+    name: 'LockstepRestartsSlow',
+    expression: `histogram_quantile(0.9, sum by (le, phase) (rate(lockstep_restart_phase_seconds_bucket{${OF_OPERATOR}}[1h]))) > 60`,
+    forMinutes: 5,
+    severity: 'warning',
+    summary: 'A phase of restarts in place takes more than a minute',
+    description:
+      'detect: nodes report late. announce: Pods are missing, or agents are turned away. release: the operator or the API server is slow.',
+  },
+];
+
+function ruleOf(alert: Alert, namespace: string): object {
+  const { name, expression, forMinutes, severity, summary, description } = alert;
+  return {
+    alert: name,
+    expr: expression.replaceAll('NAMESPACE', namespace),
+    for: `${forMinutes}m`,
+    labels: { severity },
+    annotations: { summary, description },
+  };
+}

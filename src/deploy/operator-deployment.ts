@@ -1,0 +1,158 @@
+/**
+ * The operator's Pods and what they need beside rights: a namespace that admits nothing privileged,
+ * the Configuration file, two replicas of which one leads, and Services for those who call them.
+ */
+import { sha1Hex } from '../jobset/sha1.ts';
+import { CONFIG_MAPS, NAMESPACES, SERVICES } from '../kube/core.ts';
+import type { KubeObject } from '../kube/meta.ts';
+import { WEBHOOK_SERVICE_NAME } from '../operator/names.ts';
+import { DEPLOYMENTS, POD_DISRUPTION_BUDGETS } from './kinds.ts';
+import { OPERATOR_NAME } from './permissions.ts';
+import { type InstallationSettings, type Installed, installed } from './settings.ts';
+
+export const METRICS_SERVICE_NAME = 'lockstep-metrics';
+export const METRICS_LABELS = { 'app.kubernetes.io/component': 'metrics' } as const;
+
+const WEBHOOK_PORT = 9443;
+const METRICS_PORT = 8080;
+const HEALTH_PORT = 8081;
+const REPLICAS = 2;
+/** The operator ends within two seconds of SIGTERM. */
+const TERMINATION_GRACE_SECONDS = 10;
+const CONFIGURATION_DIRECTORY = '/etc/lockstep';
+const CONFIGURATION_FILE = 'configuration.yaml';
+
+const SELECTOR = {
+  'app.kubernetes.io/name': 'lockstep',
+  'app.kubernetes.io/component': 'operator',
+} as const;
+
+export function namespaceObject({ namespace }: InstallationSettings): Installed {
+  const levels = ['enforce', 'audit', 'warn'].map((mode) => [
+    `pod-security.kubernetes.io/${mode}`,
+    'restricted',
+  ]);
+  return installed(NAMESPACES, { name: namespace, labels: Object.fromEntries(levels) });
+}
+
+export function operatorDeployment(settings: InstallationSettings): readonly Installed[] {
+  const { namespace } = settings;
+  const at = (name: string) => ({ namespace, name });
+  const configuration = configurationFile(settings);
+  return [
+    installed(CONFIG_MAPS, at(OPERATOR_NAME), { data: { [CONFIGURATION_FILE]: configuration } }),
+    ...(settings.webhooks
+      ? [service(at(WEBHOOK_SERVICE_NAME), { name: 'webhooks', port: 443, targetPort: 'webhooks' })]
+      : []),
+    service(
+      { ...at(METRICS_SERVICE_NAME), labels: METRICS_LABELS },
+      { name: 'metrics', port: METRICS_PORT, targetPort: 'metrics' },
+    ),
+    installed(POD_DISRUPTION_BUDGETS, at(OPERATOR_NAME), {
+      spec: { minAvailable: 1, selector: { matchLabels: SELECTOR } },
+    }),
+    installed(DEPLOYMENTS, at(OPERATOR_NAME), {
+      spec: {
+        replicas: REPLICAS,
+        selector: { matchLabels: SELECTOR },
+        template: podTemplate(settings, sha1Hex(configuration)),
+      },
+    }),
+  ];
+}
+
+/** As text with comments, because a person will read and change it. */
+function configurationFile({ agentImage }: InstallationSettings): string {
+  return `apiVersion: config.jobset.x-k8s.io/v1alpha1
+kind: Configuration
+webhook:
+  port: ${WEBHOOK_PORT}
+leaderElection:
+  leaderElect: true
+metrics:
+  bindAddress: ":${METRICS_PORT}"
+health:
+  healthProbeBindAddress: ":${HEALTH_PORT}"
+internalCertManagement:
+  enable: true
+  webhookServiceName: ${WEBHOOK_SERVICE_NAME}
+clientConnection:
+  qps: 500
+  burst: 500
+agent:
+  image: ${agentImage}
+  mode: Sidecar        # of JobSets that do not say; or Supervisor
+  injection: Enabled   # or Disabled: templates bring agents of their own
+`;
+}
+
+function service(
+  metadata: KubeObject['metadata'],
+  port: { readonly name: string; readonly port: number; readonly targetPort: string },
+): Installed {
+  return installed(SERVICES, metadata, {
+    spec: { selector: SELECTOR, ports: [{ ...port, protocol: 'TCP' }] },
+  });
+}
+
+function podTemplate(settings: InstallationSettings, configurationHash: string): object {
+  return {
+    metadata: {
+      labels: { ...SELECTOR, 'app.kubernetes.io/part-of': 'lockstep' },
+      annotations: {
+        // A changed ConfigMap starts the operator anew.
+        'lockstep/configuration': configurationHash,
+        'kubectl.kubernetes.io/default-container': 'operator',
+      },
+    },
+    spec: {
+      serviceAccountName: OPERATOR_NAME,
+      terminationGracePeriodSeconds: TERMINATION_GRACE_SECONDS,
+      securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+      topologySpreadConstraints: [
+        {
+          maxSkew: 1,
+          topologyKey: 'kubernetes.io/hostname',
+          whenUnsatisfiable: 'ScheduleAnyway',
+          labelSelector: { matchLabels: SELECTOR },
+        },
+      ],
+      containers: [operatorContainer(settings)],
+      volumes: [{ name: 'configuration', configMap: { name: OPERATOR_NAME } }],
+    },
+  };
+}
+
+function operatorContainer({ operatorImage, webhooks }: InstallationSettings): object {
+  const probe = (path: string) => ({ httpGet: { path, port: 'health' }, timeoutSeconds: 2 });
+  return {
+    name: 'operator',
+    image: operatorImage,
+    command: ['lockstep-operator'],
+    args: [
+      `--config=${CONFIGURATION_DIRECTORY}/${CONFIGURATION_FILE}`,
+      ...(webhooks ? [] : ['--webhooks=off']),
+    ],
+    ports: [
+      ...(webhooks ? [{ name: 'webhooks', containerPort: WEBHOOK_PORT }] : []),
+      { name: 'metrics', containerPort: METRICS_PORT },
+      { name: 'health', containerPort: HEALTH_PORT },
+    ],
+    // Before it is ready it fills its caches, which takes a while on a large cluster.
+    startupProbe: { ...probe('/healthz'), periodSeconds: 2, failureThreshold: 30 },
+    livenessProbe: { ...probe('/healthz'), periodSeconds: 20, failureThreshold: 3 },
+    readinessProbe: { ...probe('/readyz'), periodSeconds: 5, failureThreshold: 2 },
+    resources: {
+      requests: { cpu: '100m', memory: '128Mi' },
+      limits: { cpu: '2', memory: '1Gi' },
+    },
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      runAsUser: 65532,
+      runAsGroup: 65532,
+      capabilities: { drop: ['ALL'] },
+    },
+    volumeMounts: [{ name: 'configuration', mountPath: CONFIGURATION_DIRECTORY, readOnly: true }],
+  };
+}

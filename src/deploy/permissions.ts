@@ -1,0 +1,171 @@
+/**
+ * What the operator may do, as little as it needs: every rule says what for, and a test records all
+ * requests of a full run and holds them against these. Rights that it never uses itself say why it
+ * holds them; Kubernetes lets nobody give away what he does not have.
+ */
+import { JOBSETS } from '../jobset/jobset.ts';
+import { SERVICE_ACCOUNTS } from '../kube/core.ts';
+import {
+  CLUSTER_ROLE_BINDINGS,
+  CLUSTER_ROLES,
+  type PolicyRule,
+  RBAC_GROUP,
+  ROLE_BINDINGS,
+  ROLES,
+} from '../kube/rbac.ts';
+import { HUB_SECRET_NAME, LEADER_ELECTION_ID, WEBHOOK_SECRET_NAME } from '../operator/names.ts';
+import {
+  MUTATING_CONFIGURATION_NAME,
+  VALIDATING_CONFIGURATION_NAME,
+} from '../operator/webhooks/webhook-configurations.ts';
+import { type InstallationSettings, type Installed, installed } from './settings.ts';
+
+export interface ReasonedRule extends PolicyRule {
+  readonly why: string;
+  /** Absent: requests of its own need it. */
+  readonly heldTo?: 'GrantToAgents' | 'OwnChildren';
+}
+
+export const OPERATOR_NAME = 'lockstep-operator';
+
+/** In all namespaces. */
+export const CLUSTER_RULES: readonly ReasonedRule[] = [
+  rule(JOBSETS.group, ['jobsets'], ['get', 'list', 'watch', 'delete'], {
+    why: 'follows them; deletes those whose time to live is over',
+  }),
+  rule(JOBSETS.group, ['jobsets/status'], ['update'], { why: 'decides, and says what it decided' }),
+  rule(JOBSETS.group, ['jobsets/finalizers'], ['update'], {
+    why: 'clusters with OwnerReferencesPermissionEnforcement want it of whoever makes owned objects',
+    heldTo: 'OwnChildren',
+  }),
+  rule('batch', ['jobs'], ['get', 'list', 'watch', 'create', 'patch', 'delete'], {
+    why: 'makes, suspends, resizes, relabels and recreates the Jobs of a JobSet',
+  }),
+  rule('batch', ['jobs/status'], ['patch'], {
+    why: 'clears startTime of a suspended Job whose template changes',
+  }),
+  rule('', ['services'], ['list', 'watch', 'create'], {
+    why: 'makes the headless Service of a JobSet',
+  }),
+  rule('', ['persistentvolumeclaims'], ['get', 'list', 'watch', 'create'], {
+    why: 'makes the volume claims that the Jobs of a JobSet share',
+  }),
+  rule('', ['pods'], ['get', 'list', 'watch', 'delete'], {
+    why: 'counts members, finds out why one failed, removes Pods at a wrong place',
+  }),
+  rule('', ['pods/status'], ['patch'], { why: 'says why such a Pod is removed' }),
+  rule('', ['pods'], ['patch'], { why: 'agents annotate their Pods', heldTo: 'GrantToAgents' }),
+  rule('', ['nodes'], ['get'], { why: 'reads the topology of the node of a leader' }),
+  rule('', ['serviceaccounts'], ['get', 'create'], {
+    why: 'makes the account of the agents of a JobSet, with the pull secrets of the default one',
+  }),
+  rule(RBAC_GROUP, ['roles', 'rolebindings'], ['get', 'create', 'update'], {
+    why: 'gives that account the rights of an agent, and mends them',
+  }),
+  rule('events.k8s.io', ['events'], ['create', 'patch'], { why: 'tells users' }),
+  rule('authentication.k8s.io', ['tokenreviews'], ['create'], {
+    why: 'asks whose token an agent shows, where the keys of the cluster cannot be read',
+  }),
+];
+
+/** Only the two configurations that are installed with it. */
+export const WEBHOOK_RULES: readonly ReasonedRule[] = [
+  {
+    ...rule(
+      'admissionregistration.k8s.io',
+      ['mutatingwebhookconfigurations'],
+      ['get', 'list', 'watch', 'update'],
+      { why: 'says whom API servers are to trust' },
+    ),
+    resourceNames: [MUTATING_CONFIGURATION_NAME],
+  },
+  {
+    ...rule(
+      'admissionregistration.k8s.io',
+      ['validatingwebhookconfigurations'],
+      ['get', 'list', 'watch', 'update'],
+      { why: 'says whom API servers are to trust' },
+    ),
+    resourceNames: [VALIDATING_CONFIGURATION_NAME],
+  },
+];
+
+/** In its own namespace. A name cannot be demanded of what does not exist yet. */
+export const NAMESPACE_RULES: readonly ReasonedRule[] = [
+  {
+    ...rule('', ['secrets'], ['get', 'list', 'watch', 'update'], {
+      why: 'shares the certificates that it makes with its replicas',
+    }),
+    resourceNames: [WEBHOOK_SECRET_NAME, HUB_SECRET_NAME],
+  },
+  rule('', ['secrets'], ['create'], { why: 'makes the first of them' }),
+  {
+    ...rule('coordination.k8s.io', ['leases'], ['get', 'update'], {
+      why: 'one replica leads',
+    }),
+    resourceNames: [LEADER_ELECTION_ID],
+  },
+  rule('coordination.k8s.io', ['leases'], ['create'], { why: 'makes the lease' }),
+];
+
+/** Accounts, roles and bindings of the operator, and roles for people. */
+export function permissions(settings: InstallationSettings): readonly Installed[] {
+  const { namespace, webhooks } = settings;
+  const metadata = { name: OPERATOR_NAME };
+  const local = { namespace, name: OPERATOR_NAME };
+  const subjects = [{ kind: 'ServiceAccount', namespace, name: OPERATOR_NAME }];
+  const roleRef = (kind: 'Role' | 'ClusterRole') => ({
+    apiGroup: RBAC_GROUP,
+    kind,
+    name: OPERATOR_NAME,
+  });
+  const rules = [...CLUSTER_RULES, ...(webhooks ? WEBHOOK_RULES : [])].map(plain);
+  return [
+    installed(SERVICE_ACCOUNTS, local),
+    installed(CLUSTER_ROLES, metadata, { rules }),
+    installed(CLUSTER_ROLE_BINDINGS, metadata, { roleRef: roleRef('ClusterRole'), subjects }),
+    installed(ROLES, local, { rules: NAMESPACE_RULES.map(plain) }),
+    installed(ROLE_BINDINGS, local, { roleRef: roleRef('Role'), subjects }),
+    personRole(
+      'editor',
+      ['admin', 'edit'],
+      [
+        { resources: ['jobsets'], verbs: [...READ, 'create', 'update', 'patch', ...DELETE] },
+        { resources: ['jobsets/status'], verbs: ['get'] },
+      ],
+    ),
+    personRole('viewer', ['view'], [{ resources: ['jobsets', 'jobsets/status'], verbs: READ }]),
+  ];
+}
+
+const READ = ['get', 'list', 'watch'];
+const DELETE = ['delete', 'deletecollection'];
+
+/** Added to the roles of that kind which the cluster has already. */
+function personRole(
+  name: string,
+  aggregateTo: readonly string[],
+  rules: readonly Omit<PolicyRule, 'apiGroups'>[],
+): Installed {
+  const labels = Object.fromEntries(
+    aggregateTo.map((role) => [`rbac.authorization.k8s.io/aggregate-to-${role}`, 'true']),
+  );
+  return installed(
+    CLUSTER_ROLES,
+    { name: `lockstep-jobset-${name}`, labels },
+    { rules: rules.map((one) => ({ apiGroups: [JOBSETS.group], ...one })) },
+  );
+}
+
+function rule(
+  apiGroup: string,
+  resources: readonly string[],
+  verbs: readonly string[],
+  reason: Pick<ReasonedRule, 'why' | 'heldTo'>,
+): ReasonedRule {
+  return { apiGroups: [apiGroup], resources, verbs, ...reason };
+}
+
+function plain({ why: _why, heldTo: _heldTo, ...rest }: ReasonedRule): PolicyRule {
+  return rest;
+}

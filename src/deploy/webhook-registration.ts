@@ -1,0 +1,35 @@
+import type { Webhook } from '../kube/admission.ts';
+import {
+  MUTATING_WEBHOOK_CONFIGURATIONS,
+  VALIDATING_WEBHOOK_CONFIGURATIONS,
+} from '../kube/admission.ts';
+import { WEBHOOK_SERVICE_NAME } from '../operator/names.ts';
+import {
+  mutatingConfiguration,
+  validatingConfiguration,
+} from '../operator/webhooks/webhook-configurations.ts';
+import { type InstallationSettings, type Installed, installed } from './settings.ts';
+
+/**
+ * The two configurations, without whom to trust: the operator makes its certificates, and writes that
+ * field when it serves. Whoever applies this again leaves it as it is.
+ */
+export function webhookRegistration({ namespace }: InstallationSettings): readonly Installed[] {
+  const address = { kind: 'Service', namespace, name: WEBHOOK_SERVICE_NAME } as const;
+  const settings = { address, bundle: '' };
+  const mutating = mutatingConfiguration(settings);
+  const validating = validatingConfiguration(settings);
+  return [
+    installed(MUTATING_WEBHOOK_CONFIGURATIONS, mutating.metadata, {
+      webhooks: (mutating.webhooks ?? []).map(withoutTrust),
+    }),
+    installed(VALIDATING_WEBHOOK_CONFIGURATIONS, validating.metadata, {
+      webhooks: (validating.webhooks ?? []).map(withoutTrust),
+    }),
+  ];
+}
+
+function withoutTrust<W extends Webhook>(webhook: W): W {
+  const { caBundle: _caBundle, ...clientConfig } = webhook.clientConfig;
+  return { ...webhook, clientConfig };
+}
