@@ -138,6 +138,7 @@ const STATUS: Whole<JobSetStatus> = {
   deprecatedEpoch: 1,
   syncedEpoch: 2,
   syncedTime: TIME,
+  releasedGeneration: 1,
   inPlaceRestarts: 1,
   inPlaceRestartsCountTowardsMax: 1,
   previousInPlaceRestartAttempt: 0,
@@ -149,6 +150,7 @@ const STATUS: Whole<JobSetStatus> = {
       time: TIME,
       cause: 'WorkerFailed',
       counted: true,
+      generation: 1,
       ranMs: 5,
       witness: {
         pod: 'p',

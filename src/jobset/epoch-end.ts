@@ -2,7 +2,8 @@ import { microTimeText } from '../kube/time.ts';
 import { withFailedPods } from './failed-pods.ts';
 import { reasonOf, type Verdict } from './failure-policy.ts';
 import { currentEpoch, type Group, isReleased } from './in-place-restart.ts';
-import type { RestartCause, RestartRecord } from './jobset.ts';
+import { FIRST_GENERATION, type RestartCause, type RestartRecord } from './jobset.ts';
+import { hasBackoff, type Planning } from './planning.ts';
 import { countedRestarts } from './restart-budget.ts';
 import {
   crashLoopDelayMs,
@@ -11,7 +12,6 @@ import {
   SHORT_EPOCH_MS,
   shortEpochsInARow,
 } from './restart-history.ts';
-import type { StatusDraft } from './status-draft.ts';
 import { describeWitness, type Witness } from './witness.ts';
 
 /**
@@ -24,24 +24,23 @@ export interface EpochEnd {
   /** What the failure policy made of a worker's failure. */
   readonly verdict?: Verdict;
   readonly witness: Witness | undefined;
-  readonly maxRestarts: number;
-  /** Whether a crash loop holds the group back. */
-  readonly hasBackoff: boolean;
-  readonly nowMs: number;
 }
 
 /** Writes the end of C into the draft. Counters of restarts are the caller's, but for in-place ones. */
-export function endEpoch(draft: StatusDraft, group: Group, end: EpochEnd): void {
+export function endEpoch(planning: Planning, group: Group, end: EpochEnd): void {
+  const { draft, snapshot } = planning;
+  const { nowMs } = snapshot;
   const { status } = draft;
   const epoch = currentEpoch(status);
   const finishedMs = end.witness?.finishedMs;
-  const detectMs = finishedMs === undefined ? undefined : Math.max(0, end.nowMs - finishedMs);
-  const ranMs = runningForMs(status, isReleased(group), end.nowMs);
+  const detectMs = finishedMs === undefined ? undefined : Math.max(0, nowMs - finishedMs);
+  const ranMs = runningForMs(status, isReleased(group), nowMs);
   const record: RestartRecord = {
     epoch,
-    time: microTimeText(end.nowMs),
+    time: microTimeText(nowMs),
     cause: end.cause,
     counted: end.counted,
+    generation: status.releasedGeneration ?? FIRST_GENERATION,
     ...(ranMs === undefined ? {} : { ranMs }),
     ...(end.witness === undefined ? {} : { witness: end.witness.record }),
     ...(detectMs === undefined ? {} : { phases: { detectMs } }),
@@ -63,7 +62,7 @@ export function endEpoch(draft: StatusDraft, group: Group, end: EpochEnd): void 
       type: 'RestartingInPlace',
       status: 'True',
       reason: end.verdict?.rule === undefined ? end.cause : reasonOf(end.verdict),
-      message: messageOf(draft, epoch, end),
+      message: messageOf(planning, epoch, end),
     },
     isInPlace ? 'Warning' : 'Normal',
   );
@@ -80,11 +79,12 @@ function isFailureInPlace(cause: RestartCause): boolean {
   return cause === 'WorkerFailed' || cause === 'StartFailed';
 }
 
-function messageOf(draft: StatusDraft, epoch: number, end: EpochEnd): string {
-  const { status } = draft;
-  const used = `${countedRestarts(status)} of ${end.maxRestarts} restarts used`;
+function messageOf(planning: Planning, epoch: number, end: EpochEnd): string {
+  const { status } = planning.draft;
+  const maxRestarts = planning.spec.failurePolicy?.maxRestarts ?? 0;
+  const used = `${countedRestarts(status)} of ${maxRestarts} restarts used`;
   const because = `epoch ${epoch} ended: ${causeOf(end)}; ${used}`;
-  const delayMs = end.hasBackoff ? crashLoopDelayMs(status.restartHistory) : 0;
+  const delayMs = hasBackoff(planning) ? crashLoopDelayMs(status.restartHistory) : 0;
   if (delayMs === 0) return because;
   const short = shortEpochsInARow(status.restartHistory);
   return `${because}; the next epoch waits ${delayMs / 1000} s, because ${short} epochs in a row ended within ${SHORT_EPOCH_MS / 1000} s`;

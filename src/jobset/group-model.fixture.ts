@@ -7,7 +7,13 @@ import { type PodWorld, SlotModel, type Step } from './agent-model.fixture.ts';
 import { jobIndexOf, replicatedJobOf } from './child-jobs.ts';
 import type { Action } from './convergence.ts';
 import type { JobSize } from './elastic.ts';
-import type { FailurePolicyRule, JobSet, JobSetStatus, RestartRecord } from './jobset.ts';
+import {
+  type FailurePolicyRule,
+  generationOf,
+  type JobSet,
+  type JobSetStatus,
+  type RestartRecord,
+} from './jobset.ts';
 import { MemberCounts } from './members.ts';
 import { type Plan, plan } from './plan.ts';
 import type { PodFacts } from './pod-facts.ts';
@@ -197,7 +203,10 @@ export class GroupModel implements PodWorld {
   }
 
   #edit(sizes: readonly number[], suspend: boolean): void {
-    this.#store({ ...this.#jobSet, spec: this.#specOf(sizes, suspend) });
+    const { metadata } = this.#jobSet;
+    const generation = generationOf(this.#jobSet) + 1;
+    const spec = this.#specOf(sizes, suspend);
+    this.#store({ ...this.#jobSet, metadata: { ...metadata, generation }, spec });
   }
 
   #store(jobSet: Stored<JobSet>): void {
@@ -372,6 +381,7 @@ export class GroupModel implements PodWorld {
         if (isLeader) this.#change(action.job, (job) => resized(job, action.size));
         break;
       case 'CreateService':
+      case 'GrantAgentRights':
       case 'CreateClaim':
       case 'RelabelJob':
       case 'DeleteJobSet':

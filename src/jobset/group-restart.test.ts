@@ -162,6 +162,29 @@ describe('a group that restarts in place', () => {
     expect(planOf(jobSet, { members: view }).status).toMatchObject({ syncedEpoch: 4 });
   });
 
+  test('after a change of the spec, is released only by Pods that are still there', () => {
+    const time = '2026-01-01T00:58:00.000000Z';
+    const restartHistory = [
+      { epoch: 3, time, cause: 'WorkerFailed' as const, counted: true, generation: 1 },
+    ];
+    const status = { ...epochs(3, 3), restartHistory };
+    const changed = jobSetWith(spec, status, { generation: 2 });
+    const seen = { members: members(4, 4) };
+    const unchanged = jobSetWith(spec, status, { generation: 1 });
+    expect(planOf(unchanged, seen).status).toMatchObject({ syncedEpoch: 4 });
+    const fresh = { areJobsFresh: true };
+    expect(planOf(changed, seen).question).toEqual({ kind: 'FreshJobs' });
+    expect(planOf(changed, { ...seen, answers: fresh }).question).toEqual({ kind: 'FreshPods' });
+    for (const [freshPods, syncedEpoch] of [
+      [members(4, 4), 4],
+      [members(4, undefined), undefined],
+      [members(4), undefined],
+    ] as const) {
+      const made = planOf(changed, { ...seen, answers: { ...fresh, freshPods } });
+      expect(made.status?.syncedEpoch).toBe(syncedEpoch);
+    }
+  });
+
   test('reads the JobSet again before it calls an announcement wrong, and then only says so', () => {
     const jobSet = jobSetWith(spec, epochs(3, 4));
     const view = members(9, 4);
@@ -180,7 +203,9 @@ describe('a group that restarts in place', () => {
         { name: 'w', ...ZERO, syncedEpoch: 4 },
         { name: 'v', ...ZERO, syncedEpoch: 3 },
       ],
-      restartHistory: [{ epoch: 3, time, cause: 'WorkerFailed', counted: true, phases }],
+      restartHistory: [
+        { epoch: 3, time, cause: 'WorkerFailed', counted: true, generation: 1, phases },
+      ],
     };
     const late = storedJob('train-v-0', 'v');
     const view = members(4, 4);
@@ -200,6 +225,7 @@ describe('a group that restarts in place', () => {
       time: new Date(NOW_MS - 1000).toISOString(),
       cause: 'WorkerFailed' as const,
       counted: true,
+      generation: 1,
       ranMs: 100,
     }));
     const status = { ...epochs(6, 6), restartHistory: short };

@@ -1,18 +1,18 @@
 import { microTimeText } from '../kube/time.ts';
 import { endEpoch } from './epoch-end.ts';
 import { MAX_FAILED_STARTS, suspectJob, withBaseline } from './failed-pods.ts';
-import { isScaling } from './group-scaling.ts';
+import { haveOtherSize, isScaling } from './group-scaling.ts';
 import {
   aheadOfTheirTime,
   decideGroup,
   type Group,
   type GroupDecision,
-  isClear,
   isReleased,
   leastReleased,
+  mayRun,
   slotCount,
 } from './in-place-restart.ts';
-import type { JobSetStatus } from './jobset.ts';
+import { FIRST_GENERATION, generationOf, type JobSetStatus } from './jobset.ts';
 import { groupOf, hasBackoff, type Planning } from './planning.ts';
 import { crashLoopDelayMs, recordRelease } from './restart-history.ts';
 import type { Question } from './snapshot.ts';
@@ -117,15 +117,7 @@ function endFor(planning: Planning, group: Group, failure: WorkerFailure): Group
 }
 
 function endUncharged(planning: Planning, group: Group, cause: 'Resumed' | 'Scaled'): GroupStep {
-  const { draft, spec, snapshot } = planning;
-  endEpoch(draft, group, {
-    cause,
-    counted: false,
-    witness: undefined,
-    maxRestarts: spec.failurePolicy?.maxRestarts ?? 0,
-    hasBackoff: hasBackoff(planning),
-    nowMs: snapshot.nowMs,
-  });
+  endEpoch(planning, group, { cause, counted: false, witness: undefined });
   return { kind: 'Written', isRestart: true };
 }
 
@@ -144,12 +136,28 @@ function mayRelease(
   decision: Extract<GroupDecision, { readonly kind: 'Release' }>,
 ): GroupStep | undefined {
   const { areJobsFresh, freshPods } = planning.snapshot.answers;
-  if (decision.needsFreshJobs && areJobsFresh !== true) return ask({ kind: 'FreshJobs' });
-  if (decision.needsFreshPods) {
+  const isChanged = isSpecChanged(planning);
+  const needsFreshJobs = decision.needsFreshJobs || isChanged;
+  if (needsFreshJobs && areJobsFresh !== true) return ask({ kind: 'FreshJobs' });
+  const stages = group.stages.filter(({ name }) => decision.stages.includes(name));
+  // A Job that still is larger than asked may make one Pod more at any time.
+  if (isChanged && haveOtherSize(planning, stages)) return undefined;
+  if (decision.needsFreshPods || isChanged) {
     if (freshPods === undefined) return ask({ kind: 'FreshPods' });
-    if (!isClear(group, freshPods)) return undefined;
+    if (!mayRun(group, stages, freshPods)) return undefined;
   }
   return release(planning, group, decision.stages);
+}
+
+/**
+ * Whether the spec was changed since the last epoch was released, which is when its members could
+ * first announce this one. They may be gone by now for no failure, by a suspend or a smaller size, so
+ * that nobody may be released on their word.
+ */
+function isSpecChanged({ snapshot: { jobSet } }: Planning): boolean {
+  const ended = jobSet.status?.restartHistory?.[0];
+  const released = ended === undefined ? FIRST_GENERATION : ended.generation;
+  return generationOf(jobSet) !== released;
 }
 
 function release(planning: Planning, group: Group, names: readonly string[]): GroupStep {
@@ -158,7 +166,8 @@ function release(planning: Planning, group: Group, names: readonly string[]): Gr
   const delayMs = hasBackoff(planning) ? heldBackForMs(status, snapshot.nowMs) : 0;
   if (delayMs > 0) return { kind: 'Hold', delayMs };
 
-  const { nowMs, members } = snapshot;
+  const { nowMs, members, jobSet } = snapshot;
+  const isFirst = group.stages.every(({ released }) => released < group.epoch);
   const stages = group.stages.map((stage) =>
     names.includes(stage.name) ? { ...stage, released: group.epoch } : stage,
   );
@@ -176,6 +185,7 @@ function release(planning: Planning, group: Group, names: readonly string[]): Gr
     }),
     syncedEpoch: leastReleased(stages),
     syncedTime: microTimeText(nowMs),
+    ...(isFirst ? { releasedGeneration: generationOf(jobSet) } : {}),
     ...(history === undefined ? {} : { restartHistory: history }),
   });
   draft.condition(

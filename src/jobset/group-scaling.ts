@@ -1,6 +1,6 @@
 import { replicatedJobOf } from './child-jobs.ts';
 import { hasGrown, sizeChange } from './elastic.ts';
-import type { Group } from './in-place-restart.ts';
+import type { Group, Stage } from './in-place-restart.ts';
 import type { Planning } from './planning.ts';
 
 /**
@@ -9,14 +9,22 @@ import type { Planning } from './planning.ts';
  * any Job is patched, created or deleted for it, and nobody is charged. One that is not released yet
  * absorbs the change. A Job that is missing for another reason was lost, which is a failure.
  */
-export function isScaling({ snapshot, spec, children }: Planning, group: Group): boolean {
+export function isScaling(planning: Planning, group: Group): boolean {
+  const running = group.stages.filter(({ released }) => released === group.epoch);
+  return haveOtherSize(planning, running);
+}
+
+/** Whether the Jobs of any of these ReplicatedJobs still have to be patched, made or deleted. */
+export function haveOtherSize(
+  { snapshot, spec, children }: Planning,
+  stages: readonly Stage[],
+): boolean {
   if (!snapshot.gates.ElasticJobSet) return false;
   const leaving = children.surplus.filter(
     ({ metadata }) => metadata.deletionTimestamp === undefined,
   );
   const shrunk = new Set(leaving.map(replicatedJobOf));
-  const running = group.stages.filter(({ released }) => released === group.epoch);
-  return running.some(({ name, jobs }) => {
+  return stages.some(({ name, jobs }) => {
     const wanted = spec.replicatedJobs.find((each) => each.name === name);
     if (wanted === undefined) return false;
     return (

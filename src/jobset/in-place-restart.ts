@@ -54,7 +54,7 @@ export type GroupDecision =
   | { readonly kind: 'ExamineNotice'; readonly pod: PodFacts }
   /**
    * Everybody who has to be is at the barrier: let these ReplicatedJobs run in C, provided that the
-   * Jobs were read after the last release, and that a fresh list of Pods `isClear` too.
+   * Jobs were read after the last release, and by a fresh list of Pods they `mayRun` too.
    */
   | {
       readonly kind: 'Release';
@@ -183,6 +183,12 @@ function uidsOfJobs(stages: readonly Stage[]): ReadonlySet<string> {
   return uids;
 }
 
+/** Whether these Pods, a second view beside the group's own, let these ReplicatedJobs run in C. */
+export function mayRun(group: Group, stages: readonly Stage[], members: Members): boolean {
+  const seen = { ...group, members };
+  return stages.every((stage) => hasGathered(seen, stage)) && isClear(seen, members);
+}
+
 /** Every slot of the stage is filled by exactly one live Pod, and each has announced C. */
 function hasGathered({ epoch, members }: Group, stage: Stage): boolean {
   if (stage.jobs.length < stage.replicas) return false;
@@ -202,10 +208,7 @@ function hasGathered({ epoch, members }: Group, stage: Stage): boolean {
  * been released blocks with every Pod that is not known to have announced C; one that has never run
  * only with a Pod that is known to be behind.
  */
-export function isClear(
-  { epoch, stages }: Pick<Group, 'epoch' | 'stages'>,
-  members: Members,
-): boolean {
+function isClear({ epoch, stages }: Pick<Group, 'epoch' | 'stages'>, members: Members): boolean {
   const known = new Set<string>();
   for (const stage of stages) {
     for (const job of stage.jobs) {

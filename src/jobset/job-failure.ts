@@ -9,7 +9,7 @@ import {
 } from './failure-policy.ts';
 import { currentEpoch, isReleased } from './in-place-restart.ts';
 import { applicable, countJobRestart, type JobPlace } from './job-restart.ts';
-import { groupOf, hasBackoff, type Planning } from './planning.ts';
+import { groupOf, type Planning } from './planning.ts';
 import { isBudgetSpent } from './restart-budget.ts';
 import type { FailedJobAnswer, Question } from './snapshot.ts';
 import type { StatusDraft } from './status-draft.ts';
@@ -94,17 +94,14 @@ function countRestartOfAll(draft: StatusDraft, isCounted: boolean): void {
 
 /** An epoch that has not begun absorbs a failure which belongs to the restart under way. */
 function endEpochOfJobs(planning: Planning, isCounted: boolean): void {
-  const { draft, spec, snapshot, stages } = planning;
+  const { snapshot, stages } = planning;
   if (stages === undefined) return;
   const group = groupOf(planning, stages);
   if (!isCounted && !isReleased(group)) return;
-  endEpoch(draft, group, {
+  endEpoch(planning, group, {
     cause: 'JobsRecreated',
     counted: isCounted,
     witness: snapshot.answers.failedJob?.witness,
-    maxRestarts: spec.failurePolicy?.maxRestarts ?? 0,
-    hasBackoff: hasBackoff(planning),
-    nowMs: snapshot.nowMs,
   });
 }
 

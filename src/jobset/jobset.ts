@@ -12,6 +12,14 @@ export interface JobSet extends KubeObject {
 
 export const JOBSETS: Resource<JobSet> = resource(JOBSET_API_VERSION, 'jobsets', 'JobSet');
 
+/** A JobSet whose spec was never changed has it. */
+export const FIRST_GENERATION = 1;
+
+/** It grows with every change of the spec. */
+export function generationOf({ metadata }: JobSet): number {
+  return metadata.generation ?? FIRST_GENERATION;
+}
+
 export interface JobSetSpec {
   readonly replicatedJobs?: readonly ReplicatedJob[];
   readonly network?: Network;
@@ -106,6 +114,8 @@ export interface JobSetStatus {
   readonly syncedEpoch?: number;
   /** `metav1.MicroTime` of the status write that released the current epoch. */
   readonly syncedTime?: string;
+  /** Of the spec, when the current epoch was released first; before that, the last one before it. */
+  readonly releasedGeneration?: number;
   readonly inPlaceRestarts?: number;
   readonly inPlaceRestartsCountTowardsMax?: number;
   /** The same as `deprecatedEpoch` and `syncedEpoch` in upstream's words; see `dialect.ts`. */
@@ -147,6 +157,8 @@ export interface RestartRecord {
   readonly cause: RestartCause;
   readonly counted: boolean;
   /** How long the ended epoch had run since its release; absent if it was never released. */
+  /** Of the spec, when this epoch was released first, or if it never was, the last one before it. */
+  readonly generation?: number;
   readonly ranMs?: number;
   readonly witness?: RestartWitness;
   readonly phases?: RestartPhases;

@@ -86,6 +86,7 @@ class Cluster {
         break;
       case 'CreateClaim':
       case 'CreateService':
+      case 'GrantAgentRights':
       case 'DeleteJobSet':
         throw new Error(`unexpected action ${action.kind}`);
     }

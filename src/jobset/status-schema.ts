@@ -95,6 +95,7 @@ const RESTART_RECORD = object(
       'What ended it.',
     ),
     counted: boolean('Whether it counts towards maxRestarts.'),
+    generation: atLeastZero(int64('The generation of the spec when it was released.')),
     ranMs: int64('How long the epoch had run, in milliseconds; absent if never released.'),
     witness: RESTART_WITNESS,
     phases: RESTART_PHASES,
@@ -122,6 +123,9 @@ export const STATUS: JsonSchema = object({
   ),
   syncedEpoch: atLeastZero(int32('Workers of this epoch may run.')),
   syncedTime: time('When the current epoch was released.'),
+  releasedGeneration: atLeastZero(
+    int64('The generation of the spec when the newest epoch was released.'),
+  ),
   inPlaceRestarts: int32('How often the group restarted in place.'),
   inPlaceRestartsCountTowardsMax: int32('Those of inPlaceRestarts that count towards maxRestarts.'),
   previousInPlaceRestartAttempt: atLeastZero(

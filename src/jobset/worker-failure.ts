@@ -10,7 +10,7 @@ import {
 import type { Group } from './in-place-restart.ts';
 import { restartJobs } from './job-failure.ts';
 import { applicable } from './job-restart.ts';
-import { hasBackoff, type Planning } from './planning.ts';
+import type { Planning } from './planning.ts';
 import { isBudgetSpent } from './restart-budget.ts';
 import type { Question } from './snapshot.ts';
 import { failJobSet } from './terminal-state.ts';
@@ -61,7 +61,7 @@ function restart(
   { cause, jobUid, witness }: WorkerFailure,
   judged: Verdict,
 ): void {
-  const { draft, spec, snapshot } = planning;
+  const { draft } = planning;
   const job = stageOf(group, jobUid)?.jobs.find(({ metadata }) => metadata.uid === jobUid);
   const { verdict, place } = applicable(planning, judged, job);
   const isCounted = isCharged(verdict.action);
@@ -71,14 +71,11 @@ function restart(
   else if (verdict.rule !== undefined) {
     draft.event('Warning', eventReasonOf(verdict), `${messageOf(verdict)}${because}`);
   }
-  endEpoch(draft, group, {
+  endEpoch(planning, group, {
     cause: restartsJob ? 'JobsRecreated' : cause,
     counted: isCounted,
     verdict,
     witness,
-    maxRestarts: spec.failurePolicy?.maxRestarts ?? 0,
-    hasBackoff: hasBackoff(planning),
-    nowMs: snapshot.nowMs,
   });
 }
 
