@@ -42,7 +42,7 @@ export interface PodSpec {
   readonly priority?: number;
   readonly shareProcessNamespace?: boolean;
   readonly hostNetwork?: boolean;
-  readonly ephemeralContainers?: readonly Container[];
+  readonly ephemeralContainers?: readonly EphemeralContainer[];
 }
 
 export type RestartPolicy = 'Always' | 'OnFailure' | 'Never';
@@ -75,6 +75,11 @@ export interface Container {
   /** On an init container, `Always` makes it a sidecar. */
   readonly restartPolicy?: RestartPolicy;
   readonly restartPolicyRules?: readonly ContainerRestartRule[];
+}
+
+/** Added to a Pod that runs, to look into it. */
+export interface EphemeralContainer extends Container {
+  readonly targetContainerName?: string;
 }
 
 /** KEP-5307, with both dialects' names of the whole-Pod action and the seeds' `Terminate`. */

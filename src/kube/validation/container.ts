@@ -1,7 +1,14 @@
-/** Containers of Pods: regular ones, init containers and sidecars. */
-import { duplicate, invalidValue, required, unknownValueErrors } from '../field-error.ts';
+/** Containers of Pods: regular ones, init containers, sidecars and ephemeral ones. */
+import {
+  duplicate,
+  forbiddenField,
+  invalidValue,
+  required,
+  unknownValueErrors,
+  valueNotFound,
+} from '../field-error.ts';
 import { dns1123LabelErrors, portNameErrors, portNumberErrors } from '../names.ts';
-import type { Container, ContainerPort, PodSpec } from '../pod.ts';
+import type { Container, ContainerPort, EphemeralContainer, PodSpec } from '../pod.ts';
 import type { FieldError } from '../status.ts';
 import { environmentErrors } from './environment.ts';
 import { forbiddenHookErrors, hookErrors } from './probe.ts';
@@ -25,17 +32,24 @@ export function containersErrors(spec: PodSpec, path: string): FieldError[] {
   containers.forEach((container, index) => {
     const containerPath = `${path}.containers[${index}]`;
     visit(container, containerPath);
+    errors.push(...restartPolicyErrors(container, containerPath));
     errors.push(...hookErrors(container, containerPath, spec.terminationGracePeriodSeconds));
   });
   initContainers.forEach((container, index) => {
     const containerPath = `${path}.initContainers[${index}]`;
     visit(container, containerPath);
+    errors.push(...restartPolicyErrors(container, containerPath));
     const isSidecar = container.restartPolicy === 'Always';
     errors.push(
       ...(isSidecar
         ? hookErrors(container, containerPath, spec.terminationGracePeriodSeconds)
         : forbiddenHookErrors(container, containerPath)),
     );
+  });
+  (spec.ephemeralContainers ?? []).forEach((container, index) => {
+    const containerPath = `${path}.ephemeralContainers[${index}]`;
+    visit(container, containerPath);
+    errors.push(...ephemeralErrors(container, spec, containerPath));
   });
   errors.push(...hostPortConflicts(containers, `${path}.containers`));
   return errors;
@@ -54,8 +68,44 @@ function commonErrors(container: Container, spec: PodSpec, path: string): FieldE
     ...mountsErrors(container, spec.volumes ?? [], path),
     ...unknownValueErrors(`${path}.imagePullPolicy`, imagePullPolicy, PULL_POLICIES),
     ...resourcesErrors(resources, `${path}.resources`),
-    ...restartPolicyErrors(container, path),
   ];
+}
+
+/** In the order in which the API's type has them. */
+const NOT_FOR_EPHEMERAL = [
+  'ports',
+  'resources',
+  'restartPolicy',
+  'restartPolicyRules',
+  'livenessProbe',
+  'readinessProbe',
+  'startupProbe',
+  'lifecycle',
+] as const;
+
+/** An ephemeral container looks into a Pod that runs; nothing may rely on it. */
+function ephemeralErrors(container: EphemeralContainer, spec: PodSpec, path: string): FieldError[] {
+  const { targetContainerName: target = '', volumeMounts = [] } = container;
+  const others = [...spec.containers, ...(spec.initContainers ?? [])];
+  const isUnknown = target !== '' && !others.some(({ name }) => name === target);
+  const detail = 'cannot be set for an Ephemeral Container';
+  return [
+    ...(isUnknown ? [valueNotFound(`${path}.targetContainerName`, target)] : []),
+    ...NOT_FOR_EPHEMERAL.filter((field) => isSet(container[field])).map((field) =>
+      forbiddenField(`${path}.${field}`, detail),
+    ),
+    ...volumeMounts.flatMap((mount, index) =>
+      (['subPath', 'subPathExpr'] as const)
+        .filter((field) => (mount[field] ?? '') !== '')
+        .map((field) => forbiddenField(`${path}.volumeMounts[${index}].${field}`, detail)),
+    ),
+  ];
+}
+
+/** Resources are there by default, with nothing in them. */
+function isSet(value: EphemeralContainer[(typeof NOT_FOR_EPHEMERAL)[number]]): boolean {
+  if (typeof value !== 'object') return value !== undefined;
+  return Object.keys(value).length > 0;
 }
 
 const PULL_POLICIES: readonly string[] = ['Always', 'IfNotPresent', 'Never'];

@@ -65,7 +65,15 @@ function defaultContainer(container: JsonObject): JsonObject {
   const sourced = withItems(handled, 'env', (variable) =>
     withMember(variable, 'valueFrom', defaultFieldReference),
   );
-  return withMember(sourced, 'resources', canonicalResources);
+  const ruled = withItems(sourced, 'restartPolicyRules', defaultRestartRule);
+  return withMember(ruled, 'resources', canonicalResources);
+}
+
+/** What is missing is an empty text to a server in Go, so that an empty text is what it refuses. */
+function defaultRestartRule(rule: JsonObject): JsonObject {
+  return withMember(withDefaults(rule, { action: '' }), 'exitCodes', (exitCodes) =>
+    withDefaults(exitCodes, { operator: '' }),
+  );
 }
 
 /** An image without a tag, or with the tag `latest`, is always pulled. */

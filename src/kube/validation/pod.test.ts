@@ -22,8 +22,6 @@ function problems(pod: Pod): string[] {
   return podErrors(pod).map(formatFieldError);
 }
 
-const RULE = { action: 'Restart', exitCodes: { operator: 'In', values: [1] } };
-
 /** The texts are those of a real API server, version 1.36. */
 test.each<[name: string, container: JsonObject, problems: string[]]>([
   [
@@ -35,38 +33,6 @@ test.each<[name: string, container: JsonObject, problems: string[]]>([
   ],
   ['no image', { image: '' }, ['spec.containers[0].image: Required value']],
   [
-    'restart rules without a policy',
-    { restartPolicyRules: [RULE] },
-    [
-      'spec.containers[0].restartPolicy: Required value: must specify restartPolicy when restart rules are used',
-    ],
-  ],
-  [
-    'a restart rule without exit codes',
-    { restartPolicy: 'Never', restartPolicyRules: [{ action: 'Restart' }] },
-    ['spec.containers[0].restartPolicyRules[0].exitCodes: Required value: must be specified'],
-  ],
-  [
-    'too many restart rules',
-    { restartPolicy: 'Never', restartPolicyRules: Array.from({ length: 21 }, () => RULE) },
-    ['spec.containers[0].restartPolicyRules: Too many: 21: must have at most 20 items'],
-  ],
-  [
-    'too many exit codes',
-    {
-      restartPolicy: 'Never',
-      restartPolicyRules: [
-        {
-          action: 'Restart',
-          exitCodes: { operator: 'In', values: Array.from({ length: 256 }, () => 0) },
-        },
-      ],
-    },
-    [
-      'spec.containers[0].restartPolicyRules[0].exitCodes.values: Too many: 256: must have at most 255 items',
-    ],
-  ],
-  [
     'a port out of range',
     { ports: [{ containerPort: 70000 }] },
     [
@@ -77,18 +43,6 @@ test.each<[name: string, container: JsonObject, problems: string[]]>([
     'a mount of no volume',
     { volumeMounts: [{ name: 'v', mountPath: '/a' }] },
     ['spec.containers[0].volumeMounts[0].name: Not found: "v"'],
-  ],
-  [
-    'a probe without a handler',
-    { livenessProbe: {} },
-    ['spec.containers[0].livenessProbe: Required value: must specify a handler type'],
-  ],
-  [
-    'a probe with two handlers',
-    { livenessProbe: { exec: { command: ['a'] }, tcpSocket: { port: 1 } } },
-    [
-      'spec.containers[0].livenessProbe.tcpSocket: Forbidden: may not specify more than 1 handler type',
-    ],
   ],
   [
     'more requested than allowed',
@@ -114,13 +68,6 @@ test.each<[name: string, spec: JsonObject, problems: string[]]>([
     'two containers of one name',
     { initContainers: [CONTAINER] },
     ['spec.initContainers[0].name: Duplicate value: "a"'],
-  ],
-  [
-    'a probe on a plain init container',
-    { initContainers: [{ name: 'i', image: 'b', startupProbe: { exec: { command: ['x'] } } }] },
-    [
-      'spec.initContainers[0].startupProbe: Forbidden: may not be set for init containers without restartPolicy=Always',
-    ],
   ],
   [
     'two volumes of one name',

@@ -86,6 +86,12 @@ function probeErrors(probe: Probe, path: string): FieldError[] {
   return errors;
 }
 
+const HEADER_NAME = /^[-A-Za-z0-9]+$/;
+const HEADER_NAME_RULE =
+  "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', " +
+  "regex used for validation is '[-A-Za-z0-9]+')";
+
+type HttpGet = NonNullable<Probe['httpGet']>;
 type Handler = LifecycleHandler & Pick<Probe, 'grpc'>;
 
 /** A handler is exactly one of its kinds; the first counts, all others are refused. */
@@ -114,7 +120,7 @@ function actionErrors(
     const isEmpty = (exec.command ?? []).length === 0;
     return isEmpty ? [required(`${path}.exec.command`)] : [];
   }
-  if (httpGet !== undefined) return portErrors(httpGet.port, `${path}.httpGet.port`);
+  if (httpGet !== undefined) return httpErrors(httpGet, `${path}.httpGet`);
   if (tcpSocket !== undefined) return portErrors(tcpSocket.port, `${path}.tcpSocket.port`);
   if (grpc !== undefined) return portErrors(grpc.port, `${path}.grpc.port`);
   if (sleep === undefined || gracePeriodSeconds === undefined) return [];
@@ -122,6 +128,15 @@ function actionErrors(
   if (seconds >= 0 && seconds <= gracePeriodSeconds) return [];
   const detail = `must be non-negative and less than terminationGracePeriodSeconds (${gracePeriodSeconds})`;
   return [invalidValue(`${path}.sleep`, seconds, detail)];
+}
+
+function httpErrors({ port, httpHeaders = [] }: HttpGet, path: string): FieldError[] {
+  return [
+    ...portErrors(port, `${path}.port`),
+    ...httpHeaders
+      .filter(({ name }) => !HEADER_NAME.test(name))
+      .map(({ name }) => invalidValue(`${path}.httpHeaders`, name, HEADER_NAME_RULE)),
+  ];
 }
 
 /** A port is a number, or the name of one. */

@@ -3,13 +3,16 @@
  * Kubernetes, `RestartPod` and `Terminate` are known.
  */
 import { required, tooMany, unknownValueErrors } from '../field-error.ts';
-import type { Container } from '../pod.ts';
+import type { Container, RestartPolicy } from '../pod.ts';
 import { EXIT_CODE_OPERATORS, RESTART_ACTIONS } from '../restart-rule.ts';
 import type { FieldError } from '../status.ts';
 
 const RESTART_RULE_LIMIT = 20;
 const EXIT_CODE_LIMIT = 255;
+/** In another order than those of a Pod, which the texts of errors show. */
+const RESTART_POLICIES: readonly RestartPolicy[] = ['Always', 'Never', 'OnFailure'];
 
+/** Problems of a regular container or an init container at `path`. */
 export function restartPolicyErrors(container: Container, path: string): FieldError[] {
   const { restartPolicy, restartPolicyRules: rules = [] } = container;
   const rulesPath = `${path}.restartPolicyRules`;
@@ -18,6 +21,7 @@ export function restartPolicyErrors(container: Container, path: string): FieldEr
     const detail = 'must specify restartPolicy when restart rules are used';
     errors.push(required(`${path}.restartPolicy`, detail));
   }
+  errors.push(...unknownValueErrors(`${path}.restartPolicy`, restartPolicy, RESTART_POLICIES));
   if (rules.length > RESTART_RULE_LIMIT) {
     errors.push(tooMany(rulesPath, rules.length, RESTART_RULE_LIMIT));
   }
