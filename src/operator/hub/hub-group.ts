@@ -135,14 +135,26 @@ export class HubGroup {
     this.#early.get(stage)?.delete(stream);
   }
 
-  /** A state that is stored. `isFresh`: read consistently, so it is the newest, whatever its version. */
-  see(jobSet: Stored<JobSet>, isFresh: boolean): void {
-    const known = this.#jobSet;
-    if (known !== undefined && !isFresh) {
-      const { resourceVersion } = jobSet.metadata;
-      const order = compareResourceVersions(resourceVersion, known.metadata.resourceVersion);
-      if ((order ?? 1) <= 0) return;
-    }
+  /** A state that is stored, from a watch or a write: they may come in any order. */
+  see(jobSet: Stored<JobSet>): void {
+    if (this.#jobSet !== undefined && isOlder(jobSet, this.#jobSet)) return;
+    this.#take(jobSet);
+  }
+
+  /**
+   * A state that was read from storage, and what was known when the read began: that is older whatever
+   * its version, but what came in the meantime may be newer.
+   */
+  seeFresh(jobSet: Stored<JobSet>, knownBefore: Stored<JobSet> | undefined): void {
+    if (this.#jobSet === knownBefore || this.#jobSet === undefined) this.#take(jobSet);
+    else this.see(jobSet);
+  }
+
+  get known(): Stored<JobSet> | undefined {
+    return this.#jobSet;
+  }
+
+  #take(jobSet: Stored<JobSet>): void {
     this.#jobSet = jobSet;
     for (const [stage, streams] of this.#early) {
       for (const stream of streams) this.#stageOf(stage, jobSet).streams.add(stream);
@@ -165,4 +177,10 @@ export class HubGroup {
     }
     return stage;
   }
+}
+
+/** True for the same version too: it says nothing new. */
+function isOlder(a: Stored<JobSet>, b: Stored<JobSet>): boolean {
+  const order = compareResourceVersions(a.metadata.resourceVersion, b.metadata.resourceVersion);
+  return order !== undefined && order <= 0;
 }

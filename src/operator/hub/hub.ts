@@ -96,7 +96,7 @@ export class Hub {
 
   /** A state of a JobSet that is stored, from whomever it comes. */
   jobSetSeen(jobSet: Stored<JobSet>): void {
-    this.#groups.get(jobSet.metadata.uid)?.see(jobSet, false);
+    this.#groups.get(jobSet.metadata.uid)?.see(jobSet);
   }
 
   /** The Pod is being deleted. */
@@ -151,10 +151,11 @@ export class Hub {
     while (group.waiting.size > 0) {
       const answered = group.waiting;
       group.waiting = new Set();
+      const { known } = group;
       const jobSet = await this.#read(group);
       if (jobSet === undefined) this.#byeAll(answered, 'Unavailable');
       else {
-        group.see(jobSet, true);
+        group.seeFresh(jobSet, known);
         group.greet(answered);
       }
     }

@@ -36,6 +36,11 @@ export class MemoryStreams {
     for (const stream of this.#open) stream.destroy();
   }
 
+  /** Whoever holds this end reads no more. */
+  holdBack(end: ByteStream | undefined): void {
+    if (end instanceof MemoryStream) end.isHeldBack = true;
+  }
+
   connector(token: () => string | undefined = () => undefined): StreamConnector {
     return { connect: (listener, signal) => this.#connect(token(), listener, signal) };
   }
@@ -73,6 +78,8 @@ class MemoryStream implements ByteStream {
   readonly #clock: Clock;
   #peer: MemoryStream | undefined;
   #listener: StreamListener | undefined;
+  /** What comes is not read. */
+  isHeldBack = false;
   #isClosed = false;
   #unread = 0;
   readonly #closers: (() => void)[] = [];
@@ -99,7 +106,7 @@ class MemoryStream implements ByteStream {
     if (this.#isClosed) return;
     this.#unread += bytes.byteLength;
     this.#clock.setTimer(LATENCY_MS, () => {
-      if (this.#network.isCut) return;
+      if (this.#network.isCut || this.#peer?.isHeldBack === true) return;
       this.#unread -= bytes.byteLength;
       this.#peer?.deliver(bytes);
     });

@@ -1,0 +1,181 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { LineSplitter } from '../../runtime/watch-stream.ts';
+import { MAX_EPOCH } from '../pod-facts.ts';
+import {
+  type AgentMessage,
+  BYE_REASONS,
+  encodeAgentMessage,
+  encodeHubMessage,
+  type HubAnnouncement,
+  type HubMessage,
+  MAX_MESSAGE_BYTES,
+  parseAgentMessage,
+  parseHubMessage,
+} from './message.ts';
+
+const epoch = fc.integer({ min: 1, max: MAX_EPOCH });
+const count = fc.integer({ min: 0, max: MAX_EPOCH });
+const text = fc.string({ minLength: 1, maxLength: 128, unit: 'binary' });
+const end = fc.oneof(
+  fc.integer({ min: 0, max: 255 }).map((exitCode) => ({ exitCode })),
+  fc.constantFrom('SIGKILL', 'SIGTERM', 'SIGRTMIN+3').map((signal) => ({ signal })),
+);
+const announcement: fc.Arbitrary<HubAnnouncement> = fc
+  .tuple(fc.integer({ min: 2, max: MAX_EPOCH }), epoch, fc.option(end, { nil: undefined }))
+  .map(([of, starts, ended]) =>
+    ended === undefined
+      ? { epoch: of, starts }
+      : { epoch: of, starts, cause: { epoch: of - 1, end: ended } },
+  );
+const agentMessage: fc.Arbitrary<AgentMessage> = fc.oneof(
+  fc.record({
+    type: fc.constant('hello' as const),
+    jobSetUid: fc.option(text, { nil: undefined }),
+    announcement: fc.option(announcement, { nil: undefined }),
+  }),
+  announcement.map((of) => ({ type: 'announce', announcement: of }) as const),
+  epoch.map((of) => ({ type: 'notice', epoch: of }) as const),
+  fc.constant({ type: 'ping' } as const),
+);
+const hubMessage: fc.Arbitrary<HubMessage> = fc.oneof(
+  fc.record({
+    type: fc.constant('state' as const),
+    state: fc.record({
+      uid: text,
+      version: text,
+      deprecated: count,
+      released: count,
+      isBypassed: fc.boolean(),
+    }),
+    members: count,
+    isFresh: fc.boolean(),
+  }),
+  fc.constantFrom(...BYE_REASONS).map((reason) => ({ type: 'bye', reason }) as const),
+  fc.constantFrom({ type: 'ending' } as const, { type: 'pong' } as const),
+);
+
+/** The lines of a stream that comes in pieces that end at these places. */
+function lines(bytes: Uint8Array, cuts: readonly number[]): readonly string[] {
+  const splitter = new LineSplitter(MAX_MESSAGE_BYTES);
+  const places = [...cuts.map((cut) => cut % (bytes.byteLength + 1)), bytes.byteLength];
+  places.sort((a, b) => a - b);
+  let from = 0;
+  return places.flatMap((to) => {
+    const piece = bytes.subarray(from, to);
+    from = to;
+    return [...splitter.push(piece)];
+  });
+}
+
+describe('messages of agents', () => {
+  it('arrive as they were sent, however the stream is cut', () => {
+    fc.assert(
+      fc.property(fc.array(agentMessage, { maxLength: 5 }), fc.array(fc.nat()), (sent, cuts) => {
+        const bytes = Buffer.from(sent.map(encodeAgentMessage).join(''));
+        expect(lines(bytes, cuts).map(parseAgentMessage)).toEqual(sent);
+      }),
+    );
+  });
+
+  it('take anything else as malformed, and nothing throws', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.json()), (line) => {
+        const { type } = parseAgentMessage(line);
+        expect(['malformed', 'ping']).toContain(type);
+      }),
+    );
+  });
+
+  it.each([
+    ['an epoch of 0', '{"type":"announce","epoch":0,"starts":1}'],
+    ['a negative epoch', '{"type":"announce","epoch":-1,"starts":1}'],
+    ['a huge epoch', '{"type":"announce","epoch":2147483648,"starts":1}'],
+    ['an epoch beyond numbers', '{"type":"announce","epoch":1e999,"starts":1}'],
+    ['half an epoch', '{"type":"announce","epoch":1.5,"starts":1}'],
+    ['an epoch as text', '{"type":"announce","epoch":"1","starts":1}'],
+    ['no starts', '{"type":"announce","epoch":1}'],
+    [
+      'a cause that comes later',
+      '{"type":"announce","epoch":2,"starts":1,"cause":{"epoch":2,"exitCode":1}}',
+    ],
+    [
+      'a cause of two ends',
+      '{"type":"announce","epoch":2,"starts":1,"cause":{"epoch":1,"exitCode":1,"signal":"SIGKILL"}}',
+    ],
+    [
+      'an exit code that is none',
+      '{"type":"announce","epoch":2,"starts":1,"cause":{"epoch":1,"exitCode":256}}',
+    ],
+    ['half a message', '{"type":"announce","epo'],
+    ['an announcement that is none', '{"type":"hello","announcement":[]}'],
+    ['an empty UID', '{"type":"hello","jobSet":""}'],
+    ['a long UID', `{"type":"hello","jobSet":"${'x'.repeat(129)}"}`],
+    ['a message of a hub', '{"type":"pong"}'],
+    ['no object', 'null'],
+    ['an inherited type', '{"__proto__":{"type":"ping"}}'],
+  ])('refuse %s', (_what, line) => {
+    expect(parseAgentMessage(line)).toMatchObject({
+      type: 'malformed',
+      problem: expect.stringContaining('expected'),
+    });
+  });
+
+  it('ignore members that they do not know', () => {
+    expect(parseAgentMessage('{"type":"notice","epoch":3,"colour":"red"}')).toEqual({
+      type: 'notice',
+      epoch: 3,
+    });
+  });
+});
+
+describe('messages of the hub', () => {
+  it('arrive as they were sent, however the stream is cut', () => {
+    fc.assert(
+      fc.property(fc.array(hubMessage, { maxLength: 5 }), fc.array(fc.nat()), (sent, cuts) => {
+        const bytes = Buffer.from(sent.map(encodeHubMessage).join(''));
+        expect(lines(bytes, cuts).map(parseHubMessage)).toEqual(sent);
+      }),
+    );
+  });
+
+  it.each([
+    [
+      'a state without a version',
+      '{"type":"state","jobSet":"u","deprecated":0,"released":0,"members":1}',
+    ],
+    [
+      'a state that goes below 0',
+      '{"type":"state","jobSet":"u","version":"1","deprecated":-1,"released":0,"members":1}',
+    ],
+    ['an unknown last word', '{"type":"bye","reason":"Tired"}'],
+    ['a message of an agent', '{"type":"ping"}'],
+    ['nothing', ''],
+  ])('refuse %s', (_what, line) => {
+    expect(parseHubMessage(line).type).toBe('malformed');
+  });
+});
+
+it('is a quarter of the limit at most, so that there is room for members to come', () => {
+  const longest = {
+    epoch: MAX_EPOCH,
+    starts: MAX_EPOCH,
+    cause: { epoch: MAX_EPOCH - 1, end: { signal: `SIG${'A'.repeat(16)}` } },
+  };
+  const uid = 'x'.repeat(36);
+  const hello = encodeAgentMessage({ type: 'hello', jobSetUid: uid, announcement: longest });
+  const state = encodeHubMessage({
+    type: 'state',
+    state: {
+      uid,
+      version: String(2 ** 60),
+      deprecated: MAX_EPOCH,
+      released: MAX_EPOCH,
+      isBypassed: true,
+    },
+    members: MAX_EPOCH,
+    isFresh: true,
+  });
+  expect(Buffer.byteLength(hello)).toBeLessThan(MAX_MESSAGE_BYTES / 4);
+  expect(Buffer.byteLength(state)).toBeLessThan(MAX_MESSAGE_BYTES / 4);
+});

@@ -1,0 +1,329 @@
+import { describe, expect, it } from 'vitest';
+import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
+import { encodeAgentMessage, type HubMessage, parseHubMessage } from '../../jobset/hub/message.ts';
+import type { JobSet } from '../../jobset/jobset.ts';
+import type { Stored } from '../../kube/meta.ts';
+import { MemoryStreams } from '../../runtime/memory/memory-streams.ts';
+import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
+import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
+import { SILENT } from '../../runtime/ports/logger.ts';
+import type { ByteStream } from '../../runtime/ports/stream.ts';
+import type { HubMember } from './agent-stream.ts';
+import { Hub } from './hub.ts';
+
+/** The wire of one agent, by hand. */
+class Client {
+  readonly heard: HubMessage[] = [];
+  isClosed = false;
+  stream: ByteStream | undefined;
+  #text = '';
+
+  received(chunk: Uint8Array): void {
+    this.#text += Buffer.from(chunk).toString();
+    const lines = this.#text.split('\n');
+    this.#text = lines.pop() ?? '';
+    for (const line of lines) {
+      const message = parseHubMessage(line);
+      if (message.type === 'malformed') throw new Error(message.problem);
+      this.heard.push(message);
+    }
+  }
+
+  closed(): void {
+    this.isClosed = true;
+  }
+
+  say(...messages: readonly Parameters<typeof encodeAgentMessage>[0][]): void {
+    this.write(messages.map(encodeAgentMessage).join(''));
+  }
+
+  write(text: string): void {
+    this.stream?.write(Buffer.from(text));
+  }
+
+  get states(): readonly string[] {
+    return this.heard
+      .filter((message) => message.type === 'state')
+      .map(({ state, isFresh }) => {
+        return `${state.deprecated}/${state.released}${isFresh ? ' fresh' : ''}`;
+      });
+  }
+
+  get bye(): string | undefined {
+    const last = this.heard.at(-1);
+    return last?.type === 'bye' ? last.reason : undefined;
+  }
+}
+
+const READ_MS = 10;
+const HELLO = { type: 'hello', jobSetUid: undefined, announcement: undefined } as const;
+
+class Scene {
+  readonly clock = new VirtualClock();
+  readonly streams = new MemoryStreams(this.clock);
+  stored: Stored<JobSet> = jobSetWith(0, 0, 1);
+  reads = 0;
+  failure: Error | undefined;
+  readonly announced: string[] = [];
+  readonly hub = new Hub({
+    clock: this.clock,
+    random: new SeededRandom(5),
+    logger: SILENT,
+    readJobSet: async () => {
+      this.reads++;
+      const { stored, failure } = this;
+      await new Promise<void>((resolve) => this.clock.setTimer(READ_MS, resolve));
+      if (failure !== undefined) throw failure;
+      return stored;
+    },
+    announced: (pod, { epoch }) => this.announced.push(`${pod} ${epoch}`),
+    noticed: (pod, epoch) => this.announced.push(`${pod} notice ${epoch}`),
+  });
+
+  async connect(pod: string, of: Partial<HubMember> = {}): Promise<Client> {
+    const member: HubMember = {
+      namespace: 'ns',
+      podName: pod,
+      podUid: pod,
+      jobSet: 'ns/train',
+      jobSetUid: 'jobset-uid',
+      stage: 'w',
+      isEnding: false,
+      ...of,
+    };
+    this.streams.acceptor = () =>
+      Promise.resolve({ kind: 'Accept', open: (stream) => this.hub.open(member, stream) });
+    const client = new Client();
+    client.stream = await this.streams.connector().connect(client, new AbortController().signal);
+    return client;
+  }
+
+  async greeted(pod: string, of: Partial<HubMember> = {}): Promise<Client> {
+    const client = await this.connect(pod, of);
+    client.say(HELLO);
+    await this.until(() => client.states.length > 0);
+    return client;
+  }
+
+  write(deprecated: number, released: number): void {
+    const version = Number(this.stored.metadata.resourceVersion) + 1;
+    this.stored = jobSetWith(deprecated, released, version);
+    this.hub.jobSetSeen(this.stored);
+  }
+
+  until(condition: () => boolean): Promise<void> {
+    return this.clock.runUntil(condition, 60_000);
+  }
+}
+
+describe('a hello', () => {
+  it('is answered from a read that begins after it, one for all who wait', async () => {
+    const scene = new Scene();
+    const first = await scene.connect('a');
+    first.say(HELLO);
+    await scene.until(() => scene.reads === 1);
+    const others = await Promise.all(['b', 'c', 'd'].map((pod) => scene.connect(pod)));
+    for (const client of others) client.say(HELLO);
+    // The read that is under way shows what was stored before they came.
+    scene.stored = jobSetWith(1, 0, 2);
+    await scene.until(() => others.every((client) => client.states.length > 0));
+    expect(scene.reads).toBe(2);
+    expect(others.map((client) => client.states)).toEqual(others.map(() => ['1/0 fresh']));
+    expect(first.states).toEqual(['0/0 fresh', '1/0']);
+  });
+
+  it('is not answered from what a cache shows', async () => {
+    const scene = new Scene();
+    await scene.greeted('a');
+    const late = await scene.connect('b');
+    scene.stored = jobSetWith(3, 3, 9);
+    scene.hub.jobSetSeen(jobSetWith(2, 3, 8));
+    late.say(HELLO);
+    await scene.until(() => late.states.length > 0);
+    expect(late.states).toEqual(['3/3 fresh']);
+  });
+
+  it('that carries an announcement is heard at once, before the state is read', async () => {
+    const scene = new Scene();
+    const client = await scene.connect('a');
+    client.say({ ...HELLO, announcement: { epoch: 4, starts: 1 } });
+    await scene.until(() => scene.announced.length === 1);
+    expect(scene.announced).toEqual(['a 4']);
+    expect(client.states).toEqual([]);
+  });
+
+  it('is answered from what was written during the read, if that is newer', async () => {
+    const scene = new Scene();
+    const client = await scene.connect('a');
+    client.say(HELLO);
+    await scene.until(() => scene.reads === 1);
+    scene.write(0, 1);
+    await scene.until(() => client.states.length > 0);
+    expect(client.states).toEqual(['0/1 fresh']);
+  });
+
+  it('is answered with the older version of an API server that was restored from a copy', async () => {
+    const scene = new Scene();
+    scene.stored = jobSetWith(4, 4, 900);
+    await scene.greeted('a');
+    scene.stored = jobSetWith(2, 3, 700);
+    const late = await scene.greeted('b');
+    expect(late.states).toEqual(['2/3 fresh']);
+  });
+
+  it('waits while the JobSet cannot be read, and is answered when it can', async () => {
+    const scene = new Scene();
+    scene.failure = new Error('down');
+    const client = await scene.connect('a');
+    client.say(HELLO);
+    await scene.until(() => scene.reads === 3);
+    scene.failure = undefined;
+    await scene.until(() => client.states.length === 1);
+  });
+
+  it('ends with the reason when the JobSet cannot be read for long, or is another', async () => {
+    const scene = new Scene();
+    scene.failure = new Error('down');
+    const client = await scene.connect('a');
+    client.say(HELLO);
+    await scene.until(() => client.isClosed);
+    expect(client.bye).toBe('Unavailable');
+    scene.failure = undefined;
+    scene.stored = { ...scene.stored, metadata: { ...scene.stored.metadata, uid: 'another' } };
+    const second = await scene.connect('a');
+    second.say(HELLO);
+    await scene.until(() => second.isClosed);
+    expect(second.bye).toBe('Unavailable');
+  });
+});
+
+describe('a state', () => {
+  it('goes to all who were greeted, in order, and to each once', async () => {
+    const scene = new Scene();
+    const clients = [await scene.greeted('a'), await scene.greeted('b'), await scene.greeted('c')];
+    scene.write(0, 1);
+    await scene.clock.advance(5);
+    scene.write(1, 1);
+    // The watch shows the writes again, late and in order.
+    scene.hub.jobSetSeen(jobSetWith(0, 1, 2));
+    scene.hub.jobSetSeen(jobSetWith(1, 1, 3));
+    await scene.clock.advance(5);
+    for (const client of clients) expect(client.states).toEqual(['0/0 fresh', '0/1', '1/1']);
+  });
+
+  it('reaches a large group whole, and whoever is greeted meanwhile misses nothing', async () => {
+    const scene = new Scene();
+    const clients = await Promise.all(
+      Array.from({ length: 1000 }, (_, i) => scene.connect(`pod-${i}`)),
+    );
+    for (const client of clients) client.say(HELLO);
+    await scene.until(() => clients[0]?.states.length === 1);
+    scene.write(0, 1);
+    await scene.until(() => clients.every((client) => client.states.at(-1)?.startsWith('0/1')));
+    expect(scene.reads).toBeLessThan(4);
+  });
+
+  it('that changes nothing for agents is not sent', async () => {
+    const scene = new Scene();
+    const client = await scene.greeted('a');
+    scene.write(0, 0);
+    scene.write(0, 0);
+    await scene.clock.advance(5);
+    expect(client.states).toEqual(['0/0 fresh']);
+  });
+
+  it('does not reach agents of another JobSet', async () => {
+    const scene = new Scene();
+    const client = await scene.greeted('a');
+    const other = jobSetWith(7, 7, 99);
+    scene.hub.jobSetSeen({ ...other, metadata: { ...other.metadata, uid: 'another' } });
+    await scene.clock.advance(5);
+    expect(client.states).toEqual(['0/0 fresh']);
+  });
+});
+
+describe('a stream ends with the reason', () => {
+  it.each<[string, string, (client: Client) => void]>([
+    ['a claim to another JobSet', 'OtherJobSet', (c) => c.say({ ...HELLO, jobSetUid: 'x' })],
+    ['an announcement before the hello', 'Malformed', (c) => c.say({ type: 'ping' })],
+    ['a second hello', 'Malformed', (c) => c.say(HELLO, HELLO)],
+    ['an epoch out of range', 'Malformed', (c) => c.write('{"type":"announce","epoch":-1}\n')],
+    ['a line without end', 'Malformed', (c) => c.write('x'.repeat(3000))],
+    ['a flood', 'TooManyMessages', (c) => c.say(HELLO, ...Array(1000).fill({ type: 'ping' }))],
+    ['half a message and then nothing', 'Silent', (c) => c.write('{"type":"hel')],
+    ['no message at all', 'Silent', () => undefined],
+  ])('%s', async (_what, reason, act) => {
+    const scene = new Scene();
+    const healthy = await scene.greeted('healthy');
+    const client = await scene.connect('a');
+    act(client);
+    await scene.clock.runUntil(() => client.isClosed, 30_000);
+    expect(client.bye).toBe(reason);
+    healthy.say({ type: 'ping' });
+    scene.write(0, 1);
+    await scene.clock.advance(5);
+    expect(healthy.states.at(-1)).toBe('0/1');
+  });
+
+  it('another stream of the same Pod', async () => {
+    const scene = new Scene();
+    const old = await scene.greeted('a');
+    await scene.greeted('a');
+    await scene.until(() => old.isClosed);
+    expect(old.bye).toBe('Replaced');
+    expect(scene.hub.streamCount).toBe(1);
+  });
+
+  it('the end of its Pod, of which it was told before', async () => {
+    const scene = new Scene();
+    const client = await scene.greeted('a');
+    scene.hub.podEnding('a');
+    scene.hub.podEnded('a');
+    await scene.until(() => client.isClosed);
+    expect(client.heard.slice(-2)).toEqual([
+      { type: 'ending' },
+      { type: 'bye', reason: 'PodGone' },
+    ]);
+  });
+
+  it('the end of leadership, and nothing is taken after it', async () => {
+    const scene = new Scene();
+    const client = await scene.greeted('a');
+    scene.hub.close();
+    client.say({ type: 'announce', announcement: { epoch: 2, starts: 1 } });
+    await scene.until(() => client.isClosed);
+    expect(client.bye).toBe('NotLeading');
+    await scene.clock.advance(100);
+    expect(scene.announced).toEqual([]);
+    const late = await scene.connect('b');
+    await scene.until(() => late.isClosed);
+    expect(late.bye).toBe('NotLeading');
+    expect(scene.clock.pendingTimers).toBe(0);
+  });
+
+  it('an agent that does not read: it is dropped, and the others get what they are owed', async () => {
+    const scene = new Scene();
+    const healthy = await scene.greeted('healthy');
+    const slow = await scene.greeted('slow');
+    scene.streams.holdBack(slow.stream);
+    for (let epoch = 1; epoch < 2000 && scene.hub.hasStream('slow'); epoch++) {
+      scene.write(epoch, epoch);
+      await scene.clock.advance(2);
+    }
+    expect(scene.hub.hasStream('slow')).toBe(false);
+    scene.write(5000, 5001);
+    await scene.clock.advance(5);
+    expect(healthy.states.at(-1)).toBe('5000/5001');
+  });
+});
+
+it('keeps a silent but living agent, whose heartbeats it answers', async () => {
+  const scene = new Scene();
+  const client = await scene.greeted('a');
+  for (let i = 0; i < 10; i++) {
+    client.say({ type: 'ping' });
+    await scene.clock.advance(10_000);
+  }
+  expect(client.isClosed).toBe(false);
+  expect(client.heard.filter(({ type }) => type === 'pong')).toHaveLength(10);
+});
