@@ -125,4 +125,14 @@ export type WatchEvent<T extends KubeObject> =
 export type PatchBody =
   | { readonly type: 'json'; readonly operations: readonly JsonPatchOperation[] }
   | { readonly type: 'merge'; readonly patch: unknown }
-  | { readonly type: 'strategic'; readonly patch: unknown };
+  | { readonly type: 'strategic'; readonly patch: unknown }
+  /** Server-side apply: the whole object as its manager wants it. It is created if it is not there. */
+  | ({ readonly type: 'apply'; readonly patch: unknown } & ApplyOptions);
+
+export interface ApplyOptions {
+  readonly fieldManager: string;
+  /** Takes fields over that other managers have set, instead of `Conflict`. */
+  readonly force?: boolean;
+  /** `All`: the server judges and answers, and stores nothing. */
+  readonly dryRun?: 'All';
+}

@@ -142,6 +142,20 @@ describe('requests', () => {
       'application/strategic-merge-patch+json',
     ],
     [
+      'server-side apply',
+      (c) =>
+        c.patch(PODS, AT, {
+          type: 'apply',
+          patch: POD,
+          fieldManager: 'me',
+          force: true,
+          dryRun: 'All',
+        }),
+      'PATCH /api/v1/namespaces/ns/pods/a?fieldManager=me&force=true&dryRun=All',
+      POD,
+      'application/apply-patch+yaml',
+    ],
+    [
       'delete',
       (c) => c.delete(PODS, AT, { propagationPolicy: 'Foreground', preconditions: { uid: 'u' } }),
       'DELETE /api/v1/namespaces/ns/pods/a',

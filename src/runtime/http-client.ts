@@ -37,6 +37,8 @@ const CONTENT_TYPE_OF_PATCH = {
   json: 'application/json-patch+json',
   merge: 'application/merge-patch+json',
   strategic: 'application/strategic-merge-patch+json',
+  // JSON is YAML.
+  apply: 'application/apply-patch+yaml',
 } as const;
 
 class HttpClient implements Client {
@@ -123,7 +125,7 @@ class HttpClient implements Client {
   ): Promise<Stored<T>> {
     return this.#object({
       method: 'PATCH',
-      path: resourcePath(of, { ...at, subresource: options.subresource }),
+      path: resourcePath(of, { ...at, subresource: options.subresource }) + applyQuery(patch),
       body: patch.type === 'json' ? patch.operations : patch.patch,
       contentType: CONTENT_TYPE_OF_PATCH[patch.type],
       signal: options.signal,
@@ -191,6 +193,12 @@ const LOGGED: Resource = {
   kind: 'Pod',
   namespaced: true,
 };
+
+function applyQuery(body: PatchBody): string {
+  if (body.type !== 'apply') return '';
+  const { type: _type, patch: _patch, ...options } = body;
+  return `?${queryOf(options)}`;
+}
 
 /** Parameters by the API's own names; those that are no parameters are left out. */
 function queryOf(options: object): string {
