@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Container, ContainerRestartRule, PodSpec } from '../../kube/pod.ts';
+import type { Container, ContainerRestartRule, PodSpec, RestartPolicy } from '../../kube/pod.ts';
 import { backoffLimits } from './backoff.ts';
 import {
   type ContainerRecord,
@@ -43,9 +43,12 @@ function recordOf(
   if (life === '-') return fresh;
   const started = starting(fresh, NOW, backoffLimits());
   if (life === 's') return started;
-  const run = running(started, 'id', NOW, { startup: life === 'u', readiness: false });
+  const run = running(started, 'id', NOW, {
+    startup: life === 'u' || life === 'g',
+    readiness: false,
+  });
   if (life === 'r' || life === 'u') return run;
-  if (life === 'g') return probed(run, 'Liveness', 'failure', false);
+  if (life === 'g') return probed(run, 'Startup', 'failure', false);
   if (life === 'k') return stopping(run, 'PodEnd');
   return exited(run, { exitCode: life }, NOW);
 }
@@ -78,7 +81,6 @@ function plan(lives: string, mode: PodMode = 'running', spec = SPEC): unknown {
 
 describe('a Pod of init container i, sidecars s1 and s2, containers a and b', () => {
   it.each([
-    ['begins with the first init container', '- - - - -', 'start i'],
     ['waits for it', 'r - - - -', 'start'],
     ['goes on to the sidecar', '0 - - - -', 'start s1'],
     ['waits for a sidecar to have started', '0 u - - -', 'start'],
@@ -96,6 +98,13 @@ describe('a Pod of init container i, sidecars s1 and s2, containers a and b', ()
     ['stops what a probe gave up', '0 r r g r', 'start, stop a'],
     ['loses its sandbox when a probe gave up the last container', '0 r r 0 g', 'replace-sandbox'],
     ['keeps it for a sidecar that a probe gave up', '0 g r r r', 'start, stop s1'],
+    [
+      'stops a sidecar that a probe gave up before anything else ran',
+      '0 g - - -',
+      'start, stop s1',
+    ],
+    ['restarts a sidecar along with the next', '0 137 - - -', 'start s1 s2'],
+    ['restarts all on the exit of a sidecar only by a rule', '0 42 r r r', 'start s1'],
   ])('%s', (_, lives, expected) => {
     expect(plan(lives)).toBe(expected);
   });
@@ -117,6 +126,49 @@ describe('a Pod of init container i, sidecars s1 and s2, containers a and b', ()
     ['has nothing to stop before anything ran', '- - - - -', 'down'],
   ])('while it ends: %s', (_, lives, expected) => {
     expect(plan(lives, 'ending')).toBe(expected);
+  });
+});
+
+describe('a container that ended beside one that runs (section 2.2)', () => {
+  const rules = (action: ContainerRestartRule['action'], value: number) =>
+    [{ action, exitCodes: { operator: 'In', values: [value] } }] as const;
+
+  it.each<[pod: RestartPolicy, own: Partial<Container>, code: number, isStarted: boolean]>([
+    ['Always', {}, 0, true],
+    ['Always', {}, 1, true],
+    ['OnFailure', {}, 0, false],
+    ['OnFailure', {}, 1, true],
+    ['Never', {}, 0, false],
+    ['Never', {}, 1, false],
+    ['Never', { restartPolicy: 'Always' }, 0, true],
+    ['Never', { restartPolicy: 'Always' }, 1, true],
+    ['Always', { restartPolicy: 'OnFailure' }, 0, false],
+    ['Never', { restartPolicy: 'OnFailure' }, 1, true],
+    ['Always', { restartPolicy: 'Never' }, 0, false],
+    ['Always', { restartPolicy: 'Never' }, 1, false],
+    ['Always', { restartPolicy: 'Never', restartPolicyRules: rules('Restart', 1) }, 1, true],
+    ['Always', { restartPolicy: 'Never', restartPolicyRules: rules('Restart', 0) }, 0, true],
+    ['Always', { restartPolicy: 'Always', restartPolicyRules: rules('Terminate', 1) }, 1, false],
+    ['Always', { restartPolicy: 'Always', restartPolicyRules: rules('Terminate', 1) }, 2, true],
+  ])('under %s with %j and code %i is started: %s', (restartPolicy, own, code, isStarted) => {
+    const spec: PodSpec = { restartPolicy, containers: [{ name: 'a', ...own }, { name: 'b' }] };
+    expect(plan(`${code} r`, 'running', spec)).toBe(isStarted ? 'start a' : 'start');
+  });
+
+  it('is started if it never ran, whatever its policy', () => {
+    const spec: PodSpec = { restartPolicy: 'Never', containers: [{ name: 'a' }, { name: 'b' }] };
+    expect(plan('- r', 'running', spec)).toBe('start a');
+  });
+});
+
+describe('a Pod of which all containers were removed (section 3.3)', () => {
+  it('begins with its init containers', () => {
+    expect(plan('- - - - -')).toBe('start i');
+  });
+
+  it('starts its containers if it has no others', () => {
+    const spec: PodSpec = { containers: [{ name: 'a' }, { name: 'b' }, { name: 'c' }] };
+    expect(plan('- - -', 'running', spec)).toBe('start a b c');
   });
 });
 

@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Container, ContainerRestartRule, RestartPolicy } from '../../kube/pod.ts';
 import type { ContainerKind } from './container-record.ts';
-import { shouldRestart, terminatesPod, triggersRestartOfAll } from './restart-rules.ts';
+import {
+  findMatchingRule,
+  mayRestartAll,
+  type RuleAction,
+  shouldRestart,
+  terminatesPod,
+  triggersRestartOfAll,
+} from './restart-rules.ts';
 
 function rule(
   action: ContainerRestartRule['action'],
@@ -115,6 +122,46 @@ const CASES: readonly Case[] = [
     restarts: false,
   },
 ];
+
+describe('the first rule that matches an exit code (section 2.1)', () => {
+  const two = [rule('Restart', 'In', 1, 2), rule('RestartAllContainers', 'NotIn', 0)];
+
+  it.each<
+    [
+      name: string,
+      rules: readonly ContainerRestartRule[],
+      code: number,
+      expected: RuleAction | undefined,
+    ]
+  >([
+    ['In, of its values', [rule('Restart', 'In', 42)], 42, 'Restart'],
+    ['In, of no other', [rule('Restart', 'In', 42)], 43, undefined],
+    ['NotIn, of another', [rule('Restart', 'NotIn', 0, 1, 2)], 99, 'Restart'],
+    ['NotIn, of none of its values', [rule('Restart', 'NotIn', 0, 1, 2)], 1, undefined],
+    ['the first of two', two, 2, 'Restart'],
+    ['the second of two', two, 3, 'RestartAllContainers'],
+    ['neither of two', two, 0, undefined],
+    ['no rules', [], 1, undefined],
+    ['In nothing', [rule('Restart', 'In')], 0, undefined],
+    ['NotIn nothing', [rule('Restart', 'NotIn')], 0, 'Restart'],
+    ['a rule without exit codes is skipped', [{ action: 'Terminate' }, ...two], 1, 'Restart'],
+    ['both names of one action', [rule('RestartPod', 'In', 1)], 1, 'RestartAllContainers'],
+  ])('%s', (_, restartPolicyRules, code, expected) => {
+    const container: Container = { name: 'c', restartPolicy: 'Never', restartPolicyRules };
+    expect(findMatchingRule(container, code)).toBe(expected);
+  });
+
+  it.each(['containers', 'initContainers'] as const)('may restart all from %s', (list) => {
+    const none = { containers: [{ name: 'a' }] };
+    const source: Container = {
+      name: 'b',
+      restartPolicy: 'Never',
+      restartPolicyRules: [rule('RestartAllContainers', 'In', 1)],
+    };
+    expect(mayRestartAll(none)).toBe(false);
+    expect(mayRestartAll({ ...none, [list]: [source] })).toBe(true);
+  });
+});
 
 describe('a container that ended', () => {
   it.each(CASES)('$it', ({ pod, own, rules, kind = 'regular', code, restarts }) => {
