@@ -1,4 +1,5 @@
 import type { PartialObjectMetadata } from '../kube/meta.ts';
+import { HubChannelModel, type HubModel } from './hub-model.fixture.ts';
 import { EPOCH, IN_PLACE_RESTART_ATTEMPT } from './names.ts';
 import { type PodFacts, podFacts } from './pod-facts.ts';
 
@@ -13,6 +14,8 @@ export interface PodWorld {
   latest(): number;
   /** S(r) and D in that version, for a stage. */
   seen(version: number, stage: number): { readonly released: number; readonly deprecated: number };
+  /** Hubs that take a stream of the slot's Pod now; undefined: it speaks to the API server alone. */
+  hubs(slot: SlotModel): readonly HubModel[] | undefined;
   /** The Pod's metadata changed. */
   changed(slot: SlotModel): void;
   ended(podUid: string): void;
@@ -44,6 +47,7 @@ export class SlotModel {
   #workerExited = false;
   /** Whether nobody is to be charged for what ends with this Pod. */
   #isEndForgiven = false;
+  readonly #hub = new HubChannelModel();
   /** Ghost: the epoch of the last worker that started in this slot. */
   lastStart = 0;
 
@@ -98,6 +102,7 @@ export class SlotModel {
     this.#late = 0;
     this.#marker = { announced: 0, started: 0 };
     this.#isEndForgiven = false;
+    this.#hub.isViaApi = false;
     this.#stopped();
     this.#world.changed(this);
   }
@@ -132,7 +137,7 @@ export class SlotModel {
         this.lastStart = this.#own;
       });
     }
-    return [...steps, ...this.#agentSteps()];
+    return [...steps, ...this.#agentSteps(), ...this.#hubSteps()];
   }
 
   faults(): Step[] {
@@ -140,7 +145,7 @@ export class SlotModel {
     if (this.phase === 'live') faults.push(() => this.terminate(false));
     if (this.worker > 0) faults.push(() => this.#exitWorker());
     if (this.#agent !== 'down' && this.#agent !== 'exiting') faults.push(() => this.#crash());
-    return faults;
+    return [...faults, ...this.#hubFaults()];
   }
 
   /** The kubelet may start the worker although the agent has just exited again. */
@@ -155,6 +160,62 @@ export class SlotModel {
     );
   }
 
+  /** Whether states reach the agent, and announcements leave it. */
+  #isConnected(): boolean {
+    return this.#world.hubs(this) === undefined || this.#hub.isConnected;
+  }
+
+  /** The epoch that the agent has announced, or is to; 0: none. */
+  #wanted(): number {
+    const hasChosen = !['down', 'read', 'exiting'].includes(this.#agent);
+    return hasChosen ? this.#own : 0;
+  }
+
+  #hubSteps(): Step[] {
+    const hubs = this.#world.hubs(this);
+    if (hubs === undefined || this.#agent === 'exiting') return [];
+    if (this.#hub.isViaApi) {
+      // Whoever changes the channel repeats its announcement there.
+      const isRepeated = this.#announced >= this.#wanted() || this.#agent === 'marked';
+      return isRepeated ? [] : [() => this.#announce(this.#own)];
+    }
+    if (this.#hub.isDead) return [() => this.#hub.leave()];
+    if (!this.#hub.hasStream) {
+      return hubs.map((hub) => () => this.#hub.connect(hub, this.podUid, this.#wanted()));
+    }
+    if (!this.#hub.isWaitingForAnswer) return [];
+    return [
+      () => {
+        this.#hub.answered();
+        this.#view = this.#world.latest();
+        if (this.#agent === 'down') this.#agent = 'read';
+        // What the hello could not carry yet is said now.
+        this.#hub.say(this.#wanted());
+        if (this.#agent === 'marked') this.#agent = 'announced';
+      },
+    ];
+  }
+
+  #hubFaults(): Step[] {
+    if (this.#world.hubs(this) === undefined || this.phase === 'none') return [];
+    if (this.#hub.isViaApi) return [() => Object.assign(this.#hub, { isViaApi: false })];
+    const faults: Step[] = [];
+    if (this.#hub.hasStream) {
+      faults.push(
+        () => this.#hub.dropStream(),
+        () => this.#hub.killStream(),
+      );
+    }
+    if (this.#agent !== 'exiting') {
+      faults.push(() => {
+        this.#hub.leave();
+        this.#hub.isViaApi = true;
+        if (this.#agent !== 'down') this.#view = this.#world.latest();
+      });
+    }
+    return faults;
+  }
+
   #agentSteps(): Step[] {
     const { released, deprecated } = this.#world.seen(this.#view, this.stage);
     const steps: Step[] = [];
@@ -163,10 +224,11 @@ export class SlotModel {
       steps.push(() => this.#leave());
     } else if (this.#agent === 'down') {
       // The first read is consistent: it is never older than what has been written.
-      steps.push(() => {
-        this.#agent = 'read';
-        this.#view = this.#world.latest();
-      });
+      if (this.#readsApi())
+        steps.push(() => {
+          this.#agent = 'read';
+          this.#view = this.#world.latest();
+        });
     } else if (this.#agent === 'read') {
       steps.push(() => {
         this.#own = this.#choose(released, deprecated);
@@ -174,10 +236,13 @@ export class SlotModel {
         this.#agent = 'marked';
       });
     } else if (this.#agent === 'marked') {
-      steps.push(() => {
-        this.#agent = 'announced';
-        this.#announce(this.#own);
-      });
+      if (this.#isConnected()) {
+        steps.push(() => {
+          this.#agent = 'announced';
+          if (this.#readsApi()) this.#announce(this.#own);
+          else this.#hub.say(this.#own);
+        });
+      }
     } else if (this.#agent === 'announced' && released === this.#own) {
       steps.push(() => {
         this.#marker.started = this.#own;
@@ -188,8 +253,13 @@ export class SlotModel {
         this.#agent = 'lifted';
       });
     }
-    if (isRunning && this.#view < this.#world.latest()) steps.push(() => void this.#view++);
+    const canSee = isRunning && this.#isConnected() && !this.#hub.isDead;
+    if (canSee && this.#view < this.#world.latest()) steps.push(() => void this.#view++);
     return steps;
+  }
+
+  #readsApi(): boolean {
+    return this.#world.hubs(this) === undefined || this.#hub.isViaApi;
   }
 
   #choose(released: number, deprecated: number): number {
@@ -205,16 +275,19 @@ export class SlotModel {
 
   #leave(): void {
     if (this.#agent === 'marked' || this.#agent === 'announced') {
-      if (this.#agent === 'marked') this.#late = this.#own;
+      if (this.#agent === 'marked' && this.#readsApi()) this.#late = this.#own;
       this.#agent = 'read';
-    } else if (this.#world.isSidecar) this.#agent = 'exiting';
-    else {
+    } else if (this.#world.isSidecar) {
+      this.#agent = 'exiting';
+      this.#hub.leave();
+    } else {
       this.#agent = 'read';
       this.worker = 0;
     }
   }
 
   #stopped(): void {
+    this.#hub.leave();
     this.#agent = 'down';
     this.#own = 0;
     this.worker = 0;
@@ -241,7 +314,8 @@ export class SlotModel {
 
   #crash(): void {
     this.#fail(this.#agent === 'starting' || this.#agent === 'lifted' ? [this.#own] : []);
-    if (this.#agent === 'marked') this.#late = this.#own;
+    if (this.#agent === 'marked' && this.#readsApi()) this.#late = this.#own;
+    this.#hub.leave();
     if (this.#world.isSidecar) this.#agent = 'exiting';
     else this.#stopped();
   }

@@ -7,6 +7,7 @@ import { type PodWorld, SlotModel, type Step } from './agent-model.fixture.ts';
 import { jobIndexOf, replicatedJobOf } from './child-jobs.ts';
 import type { Action } from './convergence.ts';
 import type { JobSize } from './elastic.ts';
+import { type HubModel, StreamModel } from './hub-model.fixture.ts';
 import {
   type FailurePolicyRule,
   generationOf,
@@ -34,6 +35,8 @@ export interface Shape {
   readonly isInOrder?: boolean;
   readonly rules?: readonly FailurePolicyRule[];
   readonly faults?: readonly ('Suspend' | 'Scale')[];
+  /** Agents that speak over the hub: all, or every other one; without, none does. */
+  readonly hub?: 'All' | 'Mixed';
 }
 
 interface ModelController {
@@ -46,6 +49,12 @@ interface ModelController {
   isIdle: boolean;
   /** Its last plan depended on more than it sees. */
   hasAsked: boolean;
+  /** Whether it believes to hold the lease. Without a hub nothing depends on that. */
+  isLeading: boolean;
+  readonly streams: Set<StreamModel>;
+  /** What the watch shows of each Pod, by UID, and the newest epoch that its agent said here. */
+  readonly written: Map<string, PodFacts>;
+  readonly spoken: Map<string, number>;
 }
 
 type PodEvent =
@@ -65,6 +74,8 @@ export class GroupModel implements PodWorld {
   #resourceVersion = 1;
   readonly #log: PodEvent[] = [];
   readonly #controllers: ModelController[];
+  /** Who holds the lease. */
+  #leader = 0;
   #jobSet: Stored<JobSet>;
   /** Ghosts: epochs that a failure may end, and those that one must end. */
   readonly #mayEnd = new Set<number>();
@@ -88,7 +99,7 @@ export class GroupModel implements PodWorld {
         this.#slots.push(new SlotModel(this, stage, index));
       }
     }
-    this.#controllers = [this.#freshController(), this.#freshController()];
+    this.#controllers = [this.#freshController(true), this.#freshController(!this.#hasHub)];
   }
 
   // What happens without a fault.
@@ -96,7 +107,9 @@ export class GroupModel implements PodWorld {
   steps(): Step[] {
     const steps = this.#slots.flatMap((slot) => slot.steps());
     steps.push(...this.#jobControllerSteps());
-    for (const controller of this.#controllers) steps.push(...this.#controllerSteps(controller));
+    for (const [k, controller] of this.#controllers.entries()) {
+      steps.push(...this.#controllerSteps(controller), ...this.#hubSteps(controller, k));
+    }
     return steps;
   }
 
@@ -104,10 +117,9 @@ export class GroupModel implements PodWorld {
   faults(): Step[] {
     const faults = this.#slots.flatMap((slot) => slot.faults());
     for (const k of this.#controllers.keys()) {
-      faults.push(() => {
-        this.#controllers[k] = this.#freshController();
-      });
+      faults.push(() => this.#crash(k));
     }
+    if (this.#hasHub) faults.push(() => this.#moveLease());
     const { faults: kinds = [] } = this.#shape;
     const { suspend = false } = this.#jobSet.spec;
     if (kinds.includes('Suspend')) faults.push(() => this.#edit(this.#sizes(), !suspend));
@@ -153,6 +165,21 @@ export class GroupModel implements PodWorld {
     const status = this.#versions[version] ?? {};
     const of = status.replicatedJobsStatus?.find(({ name }) => name === nameOf(stage));
     return { released: of?.syncedEpoch ?? 0, deprecated: status.deprecatedEpoch ?? 0 };
+  }
+
+  hubs({ stage, index, podUid }: SlotModel): readonly HubModel[] | undefined {
+    const { hub } = this.#shape;
+    if (hub === undefined || (hub === 'Mixed' && (stage + index) % 2 === 1)) return undefined;
+    // A hub knows a Pod when its cache does.
+    return this.#controllers
+      .filter(({ isLeading, written }) => isLeading && written.has(podUid))
+      .map(({ streams }) => ({
+        open: (uid) => {
+          const stream = new StreamModel(uid);
+          streams.add(stream);
+          return stream;
+        },
+      }));
   }
 
   changed(slot: SlotModel): void {
@@ -260,9 +287,18 @@ export class GroupModel implements PodWorld {
 
   // The controllers.
 
-  #freshController(): ModelController {
+  get #hasHub(): boolean {
+    return this.#shape.hub !== undefined;
+  }
+
+  #freshController(isLeading: boolean): ModelController {
     const members = new MemberCounts();
-    for (const slot of this.#slots) if (slot.phase !== 'none') members.observe(slot.facts(), 0);
+    const written = new Map<string, PodFacts>();
+    for (const slot of this.#slots) {
+      if (slot.phase === 'none') continue;
+      members.observe(slot.facts(), 0);
+      written.set(slot.podUid, slot.facts());
+    }
     const { length: position } = this.#log;
     return {
       members,
@@ -271,7 +307,54 @@ export class GroupModel implements PodWorld {
       jobs: this.#jobs,
       isIdle: false,
       hasAsked: false,
+      isLeading,
+      streams: new Set(),
+      written,
+      spoken: new Map(),
     };
+  }
+
+  /** The process starts again: what it heard is forgotten, and its streams are gone. */
+  #crash(k: number): void {
+    const old = this.#controllers[k];
+    for (const stream of old?.streams ?? []) stream.drop();
+    this.#controllers[k] = this.#freshController(old?.isLeading ?? true);
+  }
+
+  /** The other takes over, and the one that led does not know it yet. */
+  #moveLease(): void {
+    this.#leader = 1 - this.#leader;
+    const next = this.#controllers[this.#leader];
+    if (next !== undefined) Object.assign(next, { isLeading: true, isIdle: false });
+  }
+
+  /** What the watch shows, or the agent has said here if that is newer. */
+  #newest(controller: ModelController, facts: PodFacts): PodFacts {
+    const spoken = controller.spoken.get(facts.uid) ?? 0;
+    return spoken > (facts.epoch ?? 0) ? { ...facts, epoch: spoken } : facts;
+  }
+
+  #hubSteps(controller: ModelController, k: number): Step[] {
+    const steps: Step[] = [];
+    if (controller.isLeading && this.#leader !== k) {
+      steps.push(() => {
+        controller.isLeading = false;
+        for (const stream of controller.streams) stream.drop();
+        controller.streams.clear();
+      });
+    }
+    for (const stream of controller.streams) {
+      const facts = controller.written.get(stream.podUid);
+      if (stream.sent.length === 0 || facts === undefined) continue;
+      steps.push(() => {
+        const epoch = stream.sent.shift() ?? 0;
+        const before = controller.spoken.get(stream.podUid) ?? 0;
+        controller.spoken.set(stream.podUid, Math.max(before, epoch));
+        controller.members.observe(this.#newest(controller, facts), 0);
+        controller.isIdle = false;
+      });
+    }
+    return steps;
   }
 
   #controllerSteps(controller: ModelController): Step[] {
@@ -280,8 +363,13 @@ export class GroupModel implements PodWorld {
       steps.push(() => {
         const event = this.#log[controller.position++];
         controller.isIdle = false;
-        if (event?.kind === 'Lives') controller.members.observe(event.facts, 0);
-        else if (event?.kind === 'Ended') controller.members.forget(event.uid);
+        if (event?.kind === 'Lives') {
+          controller.written.set(event.facts.uid, event.facts);
+          controller.members.observe(this.#newest(controller, event.facts), 0);
+        } else if (event?.kind === 'Ended') {
+          controller.written.delete(event.uid);
+          controller.members.forget(event.uid);
+        }
       });
     }
     if (controller.jobSet !== this.#jobSet) {
@@ -294,7 +382,7 @@ export class GroupModel implements PodWorld {
         Object.assign(controller, { jobs: this.#jobs, isIdle: false });
       });
     }
-    if (!controller.isIdle && this.#hasWork(controller)) {
+    if (controller.isLeading && !controller.isIdle && this.#hasWork(controller)) {
       steps.push(() => this.#reconcile(controller));
     }
     return steps;
@@ -331,7 +419,7 @@ export class GroupModel implements PodWorld {
         controller.jobs = this.#jobs;
         return { areJobsFresh: true };
       case 'FreshPods':
-        return { freshPods: this.#freshController().members };
+        return { freshPods: this.#census(controller) };
       case 'Witness': {
         const record = { pod: question.pod.name, exitCode: null, reason: 'Error' };
         return { witness: { record, finishedMs: undefined, showsFailure: true } };
@@ -343,6 +431,14 @@ export class GroupModel implements PodWorld {
       case 'FailedPods':
         throw new Error(`unexpected question ${question.kind}`);
     }
+  }
+
+  #census(controller: ModelController): MemberCounts {
+    const members = new MemberCounts();
+    for (const facts of this.#freshController(true).written.values()) {
+      members.observe(this.#newest(controller, facts), 0);
+    }
+    return members;
   }
 
   #reconcile(controller: ModelController): void {

@@ -1,0 +1,86 @@
+/**
+ * The hub in the protocol's model: streams that drop, that are open at one end only, and whose messages
+ * are lost with them; what a controller hears is its own memory, which a crash erases.
+ */
+export class StreamModel {
+  readonly podUid: string;
+  /** Announcements on their way to the hub. */
+  readonly sent: number[] = [];
+  isAnswered = false;
+  /** The hub has closed it, or the network has: either end knows. */
+  isClosed = false;
+  /** Nothing gets through any more, and the agent does not know yet. */
+  isDead = false;
+
+  constructor(podUid: string) {
+    this.podUid = podUid;
+  }
+
+  say(epoch: number): void {
+    if (!this.isDead && !this.isClosed) this.sent.push(epoch);
+  }
+
+  /** Whatever is on its way is lost. */
+  drop(): void {
+    this.isClosed = true;
+    this.sent.length = 0;
+  }
+}
+
+/** A controller that believes to lead, as agents see it. */
+export interface HubModel {
+  open(podUid: string): StreamModel;
+}
+
+/** One agent's end of the hub: at most one stream, and the API server when it gives the hub up. */
+export class HubChannelModel {
+  #stream: StreamModel | undefined;
+  isViaApi = false;
+
+  /** Whether states come and announcements go. */
+  get isConnected(): boolean {
+    return this.isViaApi || (this.#stream?.isAnswered === true && !this.#stream.isClosed);
+  }
+
+  get hasStream(): boolean {
+    return this.#stream !== undefined && !this.#stream.isClosed;
+  }
+
+  get isDead(): boolean {
+    return this.hasStream && this.#stream?.isDead === true;
+  }
+
+  /** The hello, with the announcement of `epoch` unless that is 0. */
+  connect(hub: HubModel, podUid: string, epoch: number): void {
+    this.#stream = hub.open(podUid);
+    if (epoch > 0) this.#stream.say(epoch);
+  }
+
+  get isWaitingForAnswer(): boolean {
+    return this.hasStream && this.#stream?.isAnswered === false && !this.isDead;
+  }
+
+  answered(): void {
+    if (this.#stream !== undefined) this.#stream.isAnswered = true;
+  }
+
+  say(epoch: number): void {
+    this.#stream?.say(epoch);
+  }
+
+  /** The agent closes it, or ends: what it has said still arrives. */
+  leave(): void {
+    this.#stream = undefined;
+  }
+
+  dropStream(): void {
+    this.#stream?.drop();
+    this.#stream = undefined;
+  }
+
+  killStream(): void {
+    if (this.#stream === undefined) return;
+    this.#stream.isDead = true;
+    this.#stream.sent.length = 0;
+  }
+}
