@@ -69,7 +69,7 @@ describe('processes whose agent was killed', () => {
   });
 
   it('are held back when nobody takes what they write, and let go when somebody does', async () => {
-    const { host, holds } = setUp();
+    const { runner, host, holds } = setUp();
     const taken: number[] = [];
     await start(connected(host), 'a/worker/0');
     host.disconnect();

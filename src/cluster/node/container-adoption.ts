@@ -3,6 +3,7 @@
  * that life, so what the API shows as running is lost.
  */
 import type { ContainerStatus, Pod } from '../../kube/pod.ts';
+import { timeText } from '../../kube/time.ts';
 import {
   type ContainerKind,
   type ContainerRecord,
@@ -47,7 +48,16 @@ function adopted(
       record.lastTerminated !== undefined && record.lastTerminated.reason !== RESTARTING_ALL_REASON;
     return { ...record, life: { ...FRESH, isRestart } };
   }
-  const { startedAt } = state.running;
+  return lost(record, { startedAt: state.running.startedAt, containerID }, nowMs);
+}
+
+/** It ran, and nothing can be known of how it ended. */
+function lost(
+  record: ContainerRecord,
+  run: { readonly startedAt: string | undefined; readonly containerID: string | undefined },
+  nowMs: number,
+): ContainerRecord {
+  const { startedAt, containerID } = run;
   return exited(
     record,
     {
@@ -59,4 +69,28 @@ function adopted(
     },
     nowMs,
   );
+}
+
+/**
+ * A container that was alive by the record of an earlier life of this node, and of which no process
+ * is known: one that ran is lost, one whose start had just begun is started again.
+ */
+export function withoutProcess(record: ContainerRecord, nowMs: number): ContainerRecord {
+  const { life, lastTerminated } = record;
+  if (life.state === 'running') {
+    const { startedMs, containerID } = life;
+    return lost(record, { startedAt: timeText(startedMs), containerID }, nowMs);
+  }
+  if (life.state !== 'starting') return record;
+  const isRestart = lastTerminated !== undefined && lastTerminated.reason !== RESTARTING_ALL_REASON;
+  // The start counts itself.
+  const restartCount = record.restartCount - (isRestart ? 1 : 0);
+  return { ...record, restartCount, life: { ...FRESH, isRestart } };
+}
+
+/** Its process was taken over. A stop that was under way begins anew: nobody waits for its grace. */
+export function takenOver(record: ContainerRecord, hasExited: boolean): ContainerRecord {
+  const { life } = record;
+  if (life.state !== 'running' || hasExited) return record;
+  return { ...record, life: { ...life, stopping: undefined } };
 }

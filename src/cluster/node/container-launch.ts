@@ -63,7 +63,7 @@ export async function prepareLaunch(
   const directory = `${sandbox.directory}/containers/${container.name}`;
   const root = `${directory}/root`;
   const { uid = '' } = sandbox.facts.pod.metadata;
-  const marker = `${uid}/${container.name}/${restart}`;
+  const marker = markerOf(uid, container.name, restart);
   const environment = await environmentOf(context, sandbox, container, directory, marker);
   const { layout, problem } = layOutRoot(
     root,
@@ -74,8 +74,7 @@ export async function prepareLaunch(
   if (layout === undefined) throw new LaunchBlockedError(CONFIG_ERROR, problem, false);
   await makeDirectories(context, directory, layout);
   const cwd = await workingDirectory(context, container, layout, `${directory}/work`);
-  const path = container.terminationMessagePath ?? DEFAULT_TERMINATION_MESSAGE_PATH;
-  const terminationMessagePath = root + path;
+  const terminationMessagePath = terminationMessagePathIn(root, container);
   await makeTerminationMessage(context, terminationMessagePath);
   return {
     argv: [
@@ -87,6 +86,16 @@ export async function prepareLaunch(
     marker,
     terminationMessagePath,
   };
+}
+
+/** Of one run of a container. */
+export function markerOf(podUid: string, container: string, restart: number): string {
+  return `${podUid}/${container}/${restart}`;
+}
+
+/** Below the container's root. */
+export function terminationMessagePathIn(root: string, container: Container): string {
+  return root + (container.terminationMessagePath ?? DEFAULT_TERMINATION_MESSAGE_PATH);
 }
 
 const CONFIG_ERROR = 'CreateContainerConfigError';

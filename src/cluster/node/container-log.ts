@@ -31,6 +31,10 @@ export class ContainerLog {
     this.directory = directory;
     this.restart = restart;
     this.#file = files.openLog(this.#path);
+    // An earlier life of the node may have begun it.
+    this.#size = files.logSize(this.#path);
+    if (this.#size > 0)
+      this.#rotated = (logSegments(files, directory, restart).at(-1)?.index ?? 1) - 1;
   }
 
   get hasEnded(): boolean {

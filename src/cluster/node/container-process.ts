@@ -10,7 +10,7 @@ import type {
   RunningProcess,
 } from '../../runtime/ports/process-runner.ts';
 import { exitCodeOf } from '../../runtime/process-exit.ts';
-import { type Launch, MARKER_VARIABLE } from './container-launch.ts';
+import { type Launch, MARKER_VARIABLE, terminationMessagePathIn } from './container-launch.ts';
 import { ContainerLog } from './container-log.ts';
 import { readLog } from './log-reader.ts';
 import type { NodeContext } from './node-context.ts';
@@ -19,6 +19,14 @@ export interface ContainerExit {
   readonly exitCode: number;
   /** The termination message; empty if it left none. */
   readonly message: string;
+}
+
+/** A run of a container that was started before, and what is known of it. */
+export interface AdoptedRun {
+  readonly marker: string;
+  readonly restart: number;
+  readonly containerID: string | undefined;
+  readonly startedMs: number | undefined;
 }
 
 export type OutputListener = (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void;
@@ -38,6 +46,8 @@ export class ContainerProcess {
   readonly #context: NodeContext;
   readonly #process: RunningProcess;
   readonly #listeners: Set<OutputListener>;
+  /** It had ended before it was taken over. */
+  readonly wasOver: boolean;
   #hasEnded = false;
   #killTimer: Timer | undefined;
   #killAtMs = Number.POSITIVE_INFINITY;
@@ -60,6 +70,7 @@ export class ContainerProcess {
         env,
         cwd,
         takesInput: container.stdin,
+        ...(context.keeper === undefined ? {} : { key: launch.marker }),
         onOutput: (stream, chunk) => {
           log.append(stream, chunk);
           for (const listener of listeners) listener(stream, chunk);
@@ -72,6 +83,33 @@ export class ContainerProcess {
     }
   }
 
+  /** Takes over a run that an earlier life of the node has started; undefined if there is none. */
+  static async adopt(
+    context: NodeContext,
+    container: Container,
+    logDirectory: string,
+    run: AdoptedRun,
+  ): Promise<ContainerProcess | undefined> {
+    const { files, clock, keeper } = context;
+    const listeners = new Set<OutputListener>();
+    let log: ContainerLog | undefined;
+    const kept = await keeper?.adopt(run.marker, (stream, chunk) => {
+      log ??= new ContainerLog(files, clock, `${logDirectory}/${container.name}`, run.restart);
+      log.append(stream, chunk);
+      for (const listener of listeners) listener(stream, chunk);
+    });
+    if (kept === undefined) return undefined;
+    log ??= new ContainerLog(files, clock, `${logDirectory}/${container.name}`, run.restart);
+    const root = kept.command.env['LOCKSTEP_ROOT'] ?? '';
+    const launch = {
+      ...kept.command,
+      marker: run.marker,
+      terminationMessagePath: terminationMessagePathIn(root, container),
+    };
+    const known = { ...run, wasOver: kept.hasExited };
+    return new ContainerProcess(context, container, launch, log, kept.process, listeners, known);
+  }
+
   private constructor(
     context: NodeContext,
     container: Container,
@@ -79,14 +117,17 @@ export class ContainerProcess {
     log: ContainerLog,
     process: RunningProcess,
     listeners: Set<OutputListener>,
+    known?: Pick<AdoptedRun, 'containerID' | 'startedMs'> & { readonly wasOver: boolean },
   ) {
     this.#context = context;
     this.#process = process;
     this.#listeners = listeners;
     this.launch = launch;
     this.log = log;
-    this.containerID = `lockstep://${context.random.uuid().replaceAll('-', '')}`;
-    this.startedMs = context.clock.now();
+    this.containerID =
+      known?.containerID ?? `lockstep://${context.random.uuid().replaceAll('-', '')}`;
+    this.wasOver = known?.wasOver ?? false;
+    this.startedMs = known?.startedMs ?? context.clock.now();
     this.exited = process.exited.then((exit) => this.#afterExit(container, exit));
   }
 

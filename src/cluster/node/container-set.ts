@@ -6,10 +6,11 @@ import { formatDuration } from '../../kube/duration.ts';
 import type { Container, Pod, PodSpec } from '../../kube/pod.ts';
 import { timeText } from '../../kube/time.ts';
 import { ProcessStartError } from '../../runtime/ports/process-runner.ts';
-import { adoptedRecords } from './container-adoption.ts';
+import { adoptedRecords, takenOver, withoutProcess } from './container-adoption.ts';
 import {
   type Launch,
   LaunchBlockedError,
+  markerOf,
   prepareLaunch,
   type Sandbox,
 } from './container-launch.ts';
@@ -37,7 +38,7 @@ import type { BackOffAction } from './pod-actions.ts';
 import type { PodEvents } from './pod-events.ts';
 import type { ProbeKind } from './probe-worker.ts';
 import { effectivePolicy } from './restart-rules.ts';
-import { RunningContainer } from './running-container.ts';
+import { type ContainerListener, RunningContainer } from './running-container.ts';
 
 /** Grace of a restart of all containers, and the least that any container gets. */
 export const MIN_GRACE_MS = 2_000;
@@ -61,6 +62,10 @@ export interface ContainerSetOptions {
   readonly events: PodEvents;
   /** Of the Pod as it is now. */
   readonly sandbox: () => Sandbox;
+  /** As an earlier life of the node has left them; by default the Pod's status says. */
+  readonly records: readonly ContainerRecord[] | undefined;
+  /** Resolves once the records as they are now are on file. */
+  readonly saved: () => Promise<void>;
   /** A record changed by itself: a process started or ended, a probe settled something. */
   readonly onChange: () => void;
   /** The records are as they are for a moment only, which is to be shown. */
@@ -79,9 +84,8 @@ export class ContainerSet {
     const { pod, context } = options;
     this.#options = options;
     this.#spec = pod.spec;
-    const records = new Map(
-      adoptedRecords(pod, context.clock.now()).map((record) => [record.name, record]),
-    );
+    const known = options.records ?? adoptedRecords(pod, context.clock.now());
+    const records = new Map(known.map((record) => [record.name, record]));
     for (const { container, kind } of containersOf(pod.spec)) {
       const record = records.get(container.name);
       if (record === undefined) continue;
@@ -96,6 +100,11 @@ export class ContainerSet {
   /** The container's process while there is one. */
   running(name: string): RunningContainer | undefined {
     return this.#members.get(name)?.running;
+  }
+
+  /** Takes over the processes that an earlier life of the node has started. */
+  async resume(): Promise<void> {
+    for (const member of this.#members.values()) await this.#resume(member);
   }
 
   start(name: string): void {
@@ -174,6 +183,28 @@ export class ContainerSet {
     while (this.#work.size > 0) await Promise.all(this.#work);
   }
 
+  async #resume(member: Member): Promise<void> {
+    const { context, pod, sandbox } = this.#options;
+    const { container, record } = member;
+    const { life, restartCount: restart } = record;
+    if (life.state !== 'running' && life.state !== 'starting') return;
+    const { containerID, startedMs } =
+      life.state === 'running' ? life : { containerID: undefined, startedMs: undefined };
+    const marker = markerOf(pod.metadata.uid ?? '', container.name, restart);
+    const run = { marker, restart, containerID, startedMs };
+    const listener = this.#listener(member);
+    const one = await RunningContainer.resume(context, sandbox(), container, run, listener);
+    if (one === undefined) {
+      member.record = withoutProcess(record, this.#now());
+    } else if (life.state === 'starting') {
+      await this.#started(member, one);
+    } else {
+      member.running = one;
+      member.record = takenOver(record, one.process.wasOver);
+      one.goOn(life.started);
+    }
+  }
+
   async #start(member: Member, before: ContainerRecord): Promise<void> {
     const { context, sandbox, events } = this.#options;
     const { container } = member;
@@ -182,6 +213,7 @@ export class ContainerSet {
       const place = sandbox();
       const launch = await prepareLaunch(context, place, container, restart);
       removeOldLog(context.files, `${place.logDirectory}/${container.name}`, restart - KEPT_RUNS);
+      await this.#options.saved();
       const one = await this.#startProcess(member, place, launch, restart);
       await this.#started(member, one);
     } catch (error) {
@@ -205,12 +237,18 @@ export class ContainerSet {
     launch: Launch,
     restart: number,
   ): Promise<RunningContainer> {
-    const { context, events } = this.#options;
-    return RunningContainer.start(context, place, member.container, launch, restart, {
+    const { context } = this.#options;
+    const listener = this.#listener(member);
+    return RunningContainer.start(context, place, member.container, launch, restart, listener);
+  }
+
+  #listener(member: Member): ContainerListener {
+    const { events } = this.#options;
+    return {
       onVerdict: (kind, verdict) => this.#probed(member, kind, verdict),
       onFailure: (reason, note) => events.container(member.record, 'Warning', reason, note),
       onExit: (exit) => this.#ended(member, exit),
-    });
+    };
   }
 
   async #started(member: Member, one: RunningContainer): Promise<void> {
@@ -273,6 +311,9 @@ export class ContainerSet {
       nowMs,
     );
     this.#changed();
+    const { keeper } = this.#options.context;
+    const { marker } = one.process.launch;
+    if (keeper !== undefined) void this.#options.saved().then(() => keeper.forget(marker));
   }
 
   #probed(member: Member, kind: ProbeKind, verdict: 'success' | 'failure'): void {

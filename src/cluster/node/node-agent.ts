@@ -10,6 +10,7 @@ import { createEventRecorder } from '../../runtime/event-recorder.ts';
 import { createInformer, type Informer } from '../../runtime/informer.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
+import type { ProcessKeeper } from '../../runtime/ports/process-keeper.ts';
 import type { ProcessRunner } from '../../runtime/ports/process-runner.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import type { HttpHandler } from '../../runtime/ports/transport.ts';
@@ -21,8 +22,10 @@ import { type NodeNetwork, PodAddresses } from './network.ts';
 import type { NodeContext } from './node-context.ts';
 import type { NodeFiles } from './node-files.ts';
 import { type Machine, type NodeRegistration, registerNode } from './node-registration.ts';
+import { checkpointDirectory, type PodState, readCheckpoints } from './pod-checkpoint.ts';
 import { PodWorker } from './pod-worker.ts';
 import type { ProbeTransport } from './probe-transport.ts';
+import { endStrangers } from './stranger-processes.ts';
 import { isStreaming, streamingHandler } from './streaming/streaming-handler.ts';
 
 export interface NodeAgentOptions {
@@ -32,6 +35,8 @@ export interface NodeAgentOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly processes: ProcessRunner;
+  /** The same, if processes outlive the agent, so that a later life of it can take them over. */
+  readonly keeper?: ProcessKeeper | undefined;
   readonly files: NodeFiles;
   readonly probes: ProbeTransport;
   /** Absolute. The agent owns `pods`, `logs` and, if they are not given, `hosts` and `volumes` in it. */
@@ -90,6 +95,8 @@ class Agent implements NodeAgent {
   readonly #leaving = new Set<Promise<void>>();
   readonly #pods: Informer<Pod>;
   #registration: NodeRegistration | undefined;
+  /** What an earlier life of this node has left, by UID of the Pod. */
+  #resumed: ReadonlyMap<string, PodState> = new Map();
 
   constructor(options: NodeAgentOptions) {
     const { client, clock, random, name, files } = options;
@@ -142,6 +149,11 @@ class Agent implements NodeAgent {
         this.#context.addresses.reserve(pod.metadata.uid, podIP);
       }
     }
+    const { files, keeper, rootDirectory, logger } = this.#context;
+    if (keeper !== undefined) {
+      this.#resumed = await readCheckpoints(files, rootDirectory, logger);
+      await endStrangers(this.#context, keeper, this.#resumed, this.#pods.store);
+    }
     this.#pods.subscribe({
       added: (pod) => this.#add(pod),
       updated: (pod, old) => {
@@ -159,7 +171,9 @@ class Agent implements NodeAgent {
     this.#hosts.leave(this.#member);
     if (this.#options.hosts === undefined) await this.#hosts.stop();
     await this.#context.events.stop();
-    await this.#context.files.remove(`${this.#context.rootDirectory}/pods`);
+    const { files, rootDirectory } = this.#context;
+    await files.remove(`${rootDirectory}/pods`);
+    await files.remove(checkpointDirectory(rootDirectory));
   }
 
   #add(pod: Stored<Pod>): void {
@@ -169,10 +183,11 @@ class Agent implements NodeAgent {
       known.update(pod);
       return;
     }
-    const worker = new PodWorker(this.#context, pod, () => {
+    const onChange = (): Promise<void> => {
       this.#touch(namespace);
       return this.#hosts.flushed();
-    });
+    };
+    const worker = new PodWorker(this.#context, pod, onChange, this.#resumed.get(uid));
     this.#workers.set(uid, worker);
     worker.begin();
   }

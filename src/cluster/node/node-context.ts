@@ -3,6 +3,7 @@ import type { Client } from '../../runtime/client.ts';
 import type { EventRecorder } from '../../runtime/event-recorder.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
+import type { ProcessKeeper } from '../../runtime/ports/process-keeper.ts';
 import type { ProcessRunner } from '../../runtime/ports/process-runner.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import type { BackoffLimits } from './backoff.ts';
@@ -17,6 +18,8 @@ export interface NodeContext {
   readonly random: Random;
   readonly logger: Logger;
   readonly processes: ProcessRunner;
+  /** The same, if processes outlive the agent. */
+  readonly keeper?: ProcessKeeper | undefined;
   readonly files: NodeFiles;
   readonly probes: ProbeTransport;
   readonly events: EventRecorder;

@@ -44,7 +44,9 @@ export async function preparePod(
 }
 
 /** Processes of a former life of this node cannot be followed any more. */
-async function killLeftOver({ processes }: NodeContext, pod: Pod): Promise<void> {
+async function killLeftOver({ processes, keeper }: NodeContext, pod: Pod): Promise<void> {
+  // With a keeper they can: they were taken over.
+  if (keeper !== undefined) return;
   const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};
   const { uid } = pod.metadata;
   await Promise.all(

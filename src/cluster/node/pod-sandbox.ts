@@ -38,6 +38,12 @@ export class PodSandbox {
     return this.#ports;
   }
 
+  /** Takes up the address that the Pod had in an earlier life of the node. */
+  resume(podIP: string | undefined): void {
+    if (podIP !== undefined) this.#context.addresses.reserve(this.#uid, podIP);
+    this.#podIP = podIP;
+  }
+
   /** Makes what is missing. Rejects with what stands against it, to be tried again. */
   async prepare(): Promise<void> {
     const { addresses, network } = this.#context;

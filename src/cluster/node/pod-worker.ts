@@ -4,7 +4,7 @@
  * on at once; no restart waits for the API server.
  */
 import { deepEqual } from '../../kube/deep-equal.ts';
-import type { Pod, PodStatus } from '../../kube/pod.ts';
+import type { Pod, PodCondition, PodStatus } from '../../kube/pod.ts';
 import type { Timer } from '../../runtime/ports/clock.ts';
 import { ContainerSet, MIN_GRACE_MS } from './container-set.ts';
 import type { NodeContext } from './node-context.ts';
@@ -15,6 +15,7 @@ import {
   planPod,
   restartSources,
 } from './pod-actions.ts';
+import { PodCheckpoint, type PodState } from './pod-checkpoint.ts';
 import { confirmDeletion } from './pod-deletion.ts';
 import { PodEvents } from './pod-events.ts';
 import { preparePod } from './pod-preparation.ts';
@@ -42,12 +43,16 @@ export class PodWorker {
   /** Aborted when the node stops, or the object is gone. */
   readonly #closed = new AbortController();
   readonly #startedMs: number;
+  readonly #resumed: PodState | undefined;
+  readonly #checkpoint: PodCheckpoint | undefined;
   #pod: Pod;
   #mode: PodMode = 'running';
   #ending: PodEnding | undefined;
   /** On the monotonic clock: when all that is left is killed. */
   #endDeadlineMs = Number.POSITIVE_INFINITY;
   #isPrepared = false;
+  /** Taken up from an earlier life of the node, whose last status holds until all is there again. */
+  #isResuming = false;
   /** Something of the Pod was stopped because it ends: its address goes with that. */
   #wasStopped = false;
   #isVerdictShown = false;
@@ -57,6 +62,7 @@ export class PodWorker {
   #lifetime: Timer | undefined;
   #lastRestartAllMs = Number.NEGATIVE_INFINITY;
   #preparing: Promise<void> = Promise.resolve();
+  #resuming: Promise<void> | undefined;
   #confirming: Promise<void> = Promise.resolve();
   #isFinishing = false;
   #isStopped = false;
@@ -71,7 +77,12 @@ export class PodWorker {
    * `onChange`: its address or readiness may have changed, or it has finished; resolves once the
    * other Pods can know. Never rejects.
    */
-  constructor(context: NodeContext, pod: Pod, onChange: () => Promise<void>) {
+  constructor(
+    context: NodeContext,
+    pod: Pod,
+    onChange: () => Promise<void>,
+    resumed: PodState | undefined,
+  ) {
     const { name = '', namespace = '', uid = '' } = pod.metadata;
     const logger = context.logger.with({ pod: `${namespace}/${name}` });
     this.uid = uid;
@@ -83,11 +94,20 @@ export class PodWorker {
     this.#writer = new StatusWriter(pod, context.client, context.clock, logger);
     const sandbox = new PodSandbox(this.#context, pod);
     this.sandbox = sandbox;
+    this.#resumed = resumed;
+    if (resumed !== undefined) sandbox.resume(resumed.podIP);
+    const { files, rootDirectory, keeper } = context;
+    this.#checkpoint =
+      keeper === undefined
+        ? undefined
+        : new PodCheckpoint(files, logger, rootDirectory, uid, () => this.#state());
     this.containers = new ContainerSet({
       context: this.#context,
       pod,
       events: this.#events,
       sandbox: () => sandbox.forContainers(this.#pod),
+      records: resumed?.records,
+      saved: async () => this.#checkpoint?.saved(),
       onChange: () => this.#step(),
       onStep: () => this.#publish('step'),
     });
@@ -111,10 +131,34 @@ export class PodWorker {
       this.#finish();
       return;
     }
+    if (this.#resumed === undefined) this.#live();
+    else void this.#resume(this.#resumed);
+  }
+
+  #live(): void {
+    if (this.#isStopped) return;
     this.#limitLifetime();
     this.#preparing = this.#prepare();
     if (this.#pod.metadata.deletionTimestamp !== undefined) this.#delete();
     else this.#publish('latest');
+  }
+
+  /** Goes on where an earlier life of the node was. */
+  async #resume({ mode, ending }: PodState): Promise<void> {
+    this.#isResuming = true;
+    this.#resuming = this.containers.resume();
+    await this.#resuming;
+    this.#resuming = undefined;
+    // Told to end meanwhile.
+    if (this.#mode === 'ending') this.#step();
+    if (mode === 'ending') this.#end(ending ?? { type: 'containers' }, this.#graceMs());
+    else if (this.#mode !== 'ending') this.#mode = mode;
+    this.#live();
+  }
+
+  #state(): PodState {
+    const records = [...this.containers.records.values()];
+    return { records, mode: this.#mode, ending: this.#ending, podIP: this.sandbox.podIP };
   }
 
   /** The object has changed. */
@@ -122,11 +166,22 @@ export class PodWorker {
     const before = this.#pod.metadata;
     const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
     this.#pod = pod;
+    this.#contradict();
     if (deletionTimestamp === undefined) return;
     const isNew = before.deletionTimestamp === undefined;
     if (!isNew && before.deletionGracePeriodSeconds === deletionGracePeriodSeconds) return;
     if (!this.#hasFinished) this.#delete();
     else if (isNew) this.#confirming = this.#confirming.then(() => this.#confirmDeletion());
+  }
+
+  /** The control plane took the node for lost and said that the Pod is not ready. */
+  #contradict(): void {
+    const ours = readyCondition(this.#status);
+    const theirs = readyCondition(this.#pod.status);
+    if (this.#status === undefined || ours?.status !== 'True' || theirs?.status === 'True') return;
+    const isNewer =
+      Date.parse(theirs?.lastTransitionTime ?? '') > Date.parse(ours.lastTransitionTime ?? '');
+    if (isNewer) this.#writer.write(this.#status, 'latest');
   }
 
   /** The object is gone: what runs is stopped and nobody is told. Resolves when no trace is left. */
@@ -144,9 +199,11 @@ export class PodWorker {
     this.#closed.abort(new Error('the node stops'));
     this.#mode = 'ending';
     this.#isStopped = true;
+    await this.#resuming;
     await this.containers.shutDown();
     this.#finish();
     await this.#finished;
+    await this.#checkpoint?.remove();
   }
 
   async #prepare(): Promise<void> {
@@ -161,6 +218,7 @@ export class PodWorker {
     if (!isReady) return;
     await this.#onChange();
     this.#isPrepared = true;
+    this.#isResuming = false;
     this.#preparationProblem = undefined;
     this.#step();
   }
@@ -196,6 +254,7 @@ export class PodWorker {
     if (!isNew && deadlineMs < this.#endDeadlineMs) this.containers.killAfter(leftMs);
     this.#endDeadlineMs = Math.min(this.#endDeadlineMs, deadlineMs);
     this.#mode = 'ending';
+    this.#isResuming = false;
     this.#ending ??= ending;
     this.#ended.abort(new Error('the Pod ends'));
     if (isNew) this.#step();
@@ -203,7 +262,7 @@ export class PodWorker {
 
   /** Does what is to be done now. Called after every change. */
   #step(): void {
-    if (this.#isStopped || this.#isFinishing) return;
+    if (this.#isStopped || this.#isFinishing || this.#resuming !== undefined) return;
     this.#wake?.cancel();
     if (this.#mode !== 'ending' && !this.#isPrepared) {
       this.#publish('latest');
@@ -345,6 +404,9 @@ export class PodWorker {
     this.#ended.abort(new Error('the Pod has ended'));
     this.sandbox.close();
     this.#confirming = this.#cleanUp().then(async () => {
+      // Until the API has the last status, the file is all that has it.
+      await this.#writer.flushed();
+      await this.#checkpoint?.remove();
       if (this.#pod.metadata.deletionTimestamp !== undefined) await this.#confirmDeletion();
     });
   }
@@ -367,6 +429,8 @@ export class PodWorker {
   }
 
   #publish(importance: StatusImportance): void {
+    this.#checkpoint?.changed();
+    if (this.#isResuming) return;
     const { network, clock } = this.#context;
     const shown = this.#status ?? this.#pod.status;
     const status = podStatus({
@@ -396,5 +460,9 @@ export class PodWorker {
 }
 
 function isReady(status: PodStatus | undefined): boolean {
-  return status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
+  return readyCondition(status)?.status === 'True';
+}
+
+function readyCondition(status: PodStatus | undefined): PodCondition | undefined {
+  return status?.conditions?.find(({ type }) => type === 'Ready');
 }

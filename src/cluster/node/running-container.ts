@@ -6,7 +6,7 @@ import type { Container } from '../../kube/pod.ts';
 import { endsWithin } from '../../runtime/deadline.ts';
 import { attemptProbe, type CheckTarget, runHook } from './container-check.ts';
 import type { Launch, Sandbox } from './container-launch.ts';
-import { type ContainerExit, ContainerProcess } from './container-process.ts';
+import { type AdoptedRun, type ContainerExit, ContainerProcess } from './container-process.ts';
 import type { NodeContext } from './node-context.ts';
 import type { ProbeKind } from './probe-worker.ts';
 import { type Prober, startProber } from './prober.ts';
@@ -42,6 +42,21 @@ export class RunningContainer {
     return new RunningContainer(context, process, target, listener);
   }
 
+  /** Takes over a run that an earlier life of the node has started; undefined if there is none. */
+  static async resume(
+    context: NodeContext,
+    sandbox: Sandbox,
+    container: Container,
+    run: AdoptedRun,
+    listener: ContainerListener,
+  ): Promise<RunningContainer | undefined> {
+    const { logDirectory, facts, ports } = sandbox;
+    const process = await ContainerProcess.adopt(context, container, logDirectory, run);
+    if (process === undefined) return undefined;
+    const target = { container, launch: process.launch, podIP: facts.podIP, ports };
+    return new RunningContainer(context, process, target, listener);
+  }
+
   private constructor(
     context: NodeContext,
     process: ContainerProcess,
@@ -56,11 +71,7 @@ export class RunningContainer {
 
   /** From now on the listener is told. Runs the postStart hook, then the probes. */
   begin(): void {
-    void this.process.exited.then((exit) => {
-      this.#prober?.stop();
-      this.#ended.abort(new Error('the container has ended'));
-      this.#listener.onExit(exit);
-    });
+    this.#awaitEnd();
     const hook = this.#target.container.lifecycle?.postStart;
     if (hook === undefined) {
       this.#startProbes();
@@ -79,6 +90,25 @@ export class RunningContainer {
         this.#listener.onVerdict('Startup', 'failure');
       },
     );
+  }
+
+  /** The same for a run that was taken over; its hook has had its chance. */
+  goOn(hasStarted: boolean): void {
+    this.#awaitEnd();
+    const { container } = this.#target;
+    if (!hasStarted && container.startupProbe === undefined) {
+      this.#listener.onVerdict('Startup', 'success');
+    }
+    const { startupProbe: _, ...withoutStartup } = container;
+    this.#startProbes(hasStarted ? withoutStartup : container);
+  }
+
+  #awaitEnd(): void {
+    void this.process.exited.then((exit) => {
+      this.#prober?.stop();
+      this.#ended.abort(new Error('the container has ended'));
+      this.#listener.onExit(exit);
+    });
   }
 
   /** Asks it to stop and kills it after `graceMs`, of which the preStop hook takes its share. */
@@ -104,9 +134,8 @@ export class RunningContainer {
     this.process.terminate(Math.max(0, graceMs - (clock.monotonic() - startMs)));
   }
 
-  #startProbes(): void {
+  #startProbes(container: Container = this.#target.container): void {
     if (this.#isStopping || this.#ended.signal.aborted) return;
-    const { container } = this.#target;
     this.#prober = startProber(container, {
       clock: this.#context.clock,
       attempt: (probe, timeoutMs) => attemptProbe(this.#context, this.#target, probe, timeoutMs),
