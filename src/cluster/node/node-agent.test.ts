@@ -303,19 +303,6 @@ describe('a restart of all containers', () => {
     expect(node.clock.monotonic() - begin).toBeLessThan(2_100);
   });
 
-  it('is one restart when several ask for it', async () => {
-    await start(programs);
-    await node.run({
-      containers: [container('a', 'run', RESTARTING), container('b', 'run', RESTARTING)],
-    });
-    await node.until((pod) => pod.status?.phase === 'Running');
-    const b = node.process('b');
-    node.process('a').exit(1);
-    b.exit(2);
-    await node.clock.advance(5_000);
-    expect([node.status('a')?.restartCount, node.status('b')?.restartCount]).toEqual([1, 1]);
-  });
-
   it('is paced when a container fails at once', async () => {
     await start({ fail: (self) => self.exit(1) });
     await node.run({ containers: [container('a', 'fail', RESTARTING)] });
