@@ -39,6 +39,11 @@ export interface ValidatingAdmissionPolicy extends KubeObject {
       readonly reason: 'Forbidden' | 'Invalid';
     }[];
   };
+  readonly status?: {
+    readonly observedGeneration?: number;
+    /** What the API server finds wrong with the types in its expressions. */
+    readonly typeChecking?: { readonly expressionWarnings?: readonly object[] };
+  };
 }
 
 export const VALIDATING_ADMISSION_POLICY_BINDINGS: Resource = resource(
