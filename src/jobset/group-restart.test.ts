@@ -162,6 +162,17 @@ describe('a group that restarts in place', () => {
     expect(planOf(jobSet, { members: view }).status).toMatchObject({ syncedEpoch: 4 });
   });
 
+  test('is not released by a surplus Pod in the place of a missing one', () => {
+    const view = members(4);
+    const jobSet = jobSetWith(spec, epochs(3, 3));
+    view.observe(podIn('2', 4, { uid: 'surplus' }), NOW_MS);
+    const answers = { freshPods: view };
+    expect(planOf(jobSet, { members: view, answers }).status).toBeUndefined();
+    view.forget('surplus');
+    view.observe(podIn('1', 4), NOW_MS);
+    expect(planOf(jobSet, { members: view }).status).toMatchObject({ syncedEpoch: 4 });
+  });
+
   test('after a change of the spec, is released only by Pods that are still there', () => {
     const time = '2026-01-01T00:58:00.000000Z';
     const restartHistory = [

@@ -198,7 +198,8 @@ function hasGathered({ epoch, members }: Group, stage: Stage): boolean {
     return (
       pods.live === stage.parallelism &&
       pods.liveAt(epoch) === stage.parallelism &&
-      pods.doubledSlots === 0
+      pods.doubledSlots === 0 &&
+      !pods.hasLivePodBeyond(stage.parallelism)
     );
   });
 }

@@ -38,6 +38,8 @@ export interface JobMembers {
   otherThan(epoch: number): number;
   /** Whether a Pod of that completion index lives, being deleted or not. */
   hasPodIn(slot: string): boolean;
+  /** Whether a Pod lives, and is not being deleted, of a completion index of `size` or more. */
+  hasLivePodBeyond(size: number): boolean;
   /** Completion indexes of which a Pod has succeeded; for a NonIndexed Job, Pods. */
   readonly succeeded: ReadonlySet<string>;
 }
@@ -191,6 +193,11 @@ class JobCounts implements JobMembers {
 
   hasPodIn(slot: string): boolean {
     return this.#livePodsOfSlot.has(slot) || this.#endingPodsOfSlot.has(slot);
+  }
+
+  hasLivePodBeyond(size: number): boolean {
+    for (const slot of this.#livePodsOfSlot.keys()) if (Number(slot) >= size) return true;
+    return false;
   }
 
   otherThan(epoch: number): number {
