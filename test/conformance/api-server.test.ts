@@ -32,6 +32,8 @@ const OTHER_TEXTS: Readonly<Record<string, string>> = {
   'bad restart rules': 'We know two actions more.',
   'a Pod that changes its node selector': 'Kubernetes shows a comparison of Go structures.',
   'a template that changes on a Job that is not suspended': 'Kubernetes shows a Go structure.',
+  'the image of a suspended Job': 'Kubernetes shows a Go structure.',
+  'beside whom a suspended Job runs': 'Kubernetes shows a Go structure.',
   'metadata of one, of a list': 'Kubernetes names a type of Go.',
   'metadata of a list, of one': 'Kubernetes names a type of Go.',
   'may I do both': 'Kubernetes shows a Go structure.',

@@ -7,6 +7,7 @@ import { JOBSET_CRD } from '../../src/jobset/crd.ts';
 import { ACCESS_REQUESTS } from './access-requests.ts';
 import { CHANGE_REQUESTS } from './change-requests.ts';
 import { CRDS, DEFINITION_REQUESTS } from './definition-requests.ts';
+import { JOB_REFUSALS } from './job-refusals.ts';
 import { JOB_REQUESTS } from './job-requests.ts';
 import { JOB_STATUS_REQUESTS } from './job-status-requests.ts';
 import { JOBSET_REQUESTS, JOBSETS } from './jobset-requests.ts';
@@ -34,6 +35,7 @@ export const SCRIPT: readonly ScriptPart[] = [
       ...POD_REQUESTS,
       ...JOB_REQUESTS,
       ...JOB_STATUS_REQUESTS,
+      ...JOB_REFUSALS,
       ...SMALL_KIND_REQUESTS,
       ...LIST_REQUESTS,
       ...ACCESS_REQUESTS,

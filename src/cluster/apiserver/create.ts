@@ -146,6 +146,8 @@ function completed(server: ServerState, request: CreateRequest, name: string): A
   const shown = of.strategy.prepareForCreate({ ...request.object, metadata }, context);
   const errors = validateNew(of, shown);
   if (errors.length > 0) throw invalid(of, name, errors);
-  if (request.requester !== undefined) of.strategy.warnings(shown).forEach(request.requester.warn);
+  if (request.requester !== undefined) {
+    of.strategy.warnings(shown, undefined).forEach(request.requester.warn);
+  }
   return shown;
 }

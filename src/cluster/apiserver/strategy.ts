@@ -36,8 +36,8 @@ export interface Strategy {
     old: StoredObject,
     subresource: string | undefined,
   ): readonly FieldError[];
-  /** Things to tell the client that are no errors. */
-  warnings(object: ApiObject): readonly string[];
+  /** Things to tell the client that are no errors, of a new object or of a change of `old`. */
+  warnings(object: ApiObject, old: ApiObject | undefined): readonly string[];
   readonly deletion: DeletionStrategy;
 }
 

@@ -96,7 +96,7 @@ async function decide(
   const errors = validateChanged(of, shown, old, request.subresource);
   if (errors.length > 0) throw invalid(of, request.name, errors);
   if (request.requester !== undefined) {
-    of.strategy.warnings(shown).forEach(request.requester.warn);
+    of.strategy.warnings(shown, old).forEach(request.requester.warn);
   }
   const isDesire = request.subresource === undefined;
   const desired = isDesire ? withGeneration(of, shown, old) : shown;

@@ -31,9 +31,16 @@ function defaultJobSpec(spec: JsonObject): JsonObject {
     manualSelector: false,
   });
   const policed = withMember(filled, 'podFailurePolicy', (policy) =>
-    withItems(policy, 'rules', (rule) =>
-      withItems(rule, 'onPodConditions', (pattern) => withDefaults(pattern, { status: 'True' })),
-    ),
+    withItems(policy, 'rules', defaultRule),
   );
   return withMember(policed, 'template', defaultPodTemplate);
+}
+
+/** What a rule must say and does not is empty: the validation tells what it may say. */
+function defaultRule(rule: JsonObject): JsonObject {
+  const exits = withMember(rule, 'onExitCodes', (codes) => withDefaults(codes, { operator: '' }));
+  const patterns = withItems(exits, 'onPodConditions', (pattern) =>
+    withDefaults(pattern, { type: '', status: 'True' }),
+  );
+  return withDefaults(patterns, { action: '' });
 }

@@ -6,9 +6,11 @@ import {
   required,
   tooLong,
   tooMany,
+  unknownValueErrors,
 } from '../field-error.ts';
 import type { JobSpec, PodFailurePolicyRule, SuccessPolicy } from '../job.ts';
 import { qualifiedNameErrors } from '../names.ts';
+import { quote } from '../quote.ts';
 import type { FieldError } from '../status.ts';
 import { countIndexes } from './completion-indexes.ts';
 
@@ -16,6 +18,9 @@ const RULE_LIMIT = 20;
 const PATTERN_LIMIT = 20;
 const EXIT_CODE_LIMIT = 255;
 const SUCCEEDED_INDEXES_LIMIT_BYTES = 64 * 1024;
+const ACTIONS = ['Count', 'FailIndex', 'FailJob', 'Ignore'] as const;
+const OPERATORS = ['In', 'NotIn'] as const;
+const STATUSES = ['False', 'True', 'Unknown'] as const;
 
 export function podFailurePolicyErrors(spec: JobSpec, path: string): FieldError[] {
   const { podFailurePolicy: policy } = spec;
@@ -40,35 +45,45 @@ export function podReplacementPolicyErrors(spec: JobSpec, path: string): FieldEr
 
 function failureRuleErrors(rule: PodFailurePolicyRule, spec: JobSpec, path: string): FieldError[] {
   const { action, onExitCodes, onPodConditions: patterns = [] } = rule;
-  const errors: FieldError[] = [];
+  const errors = choiceErrors(`${path}.action`, action, ACTIONS);
   if (action === 'FailIndex' && spec.backoffLimitPerIndex === undefined) {
     const detail = 'requires the backoffLimitPerIndex to be set';
     errors.push(invalidValue(`${path}.action`, action, detail));
   }
   if (onExitCodes !== undefined) {
     errors.push(...exitCodesErrors(onExitCodes, spec, `${path}.onExitCodes`));
-    if (patterns.length > 0) {
-      const detail = 'specifying both OnExitCodes and OnPodConditions is not supported';
-      errors.push(invalidValue(path, undefined, detail));
-    }
-  } else if (patterns.length === 0) {
+  }
+  errors.push(...patternsErrors(patterns, `${path}.onPodConditions`));
+  if (onExitCodes !== undefined && patterns.length > 0) {
+    const detail = 'specifying both OnExitCodes and OnPodConditions is not supported';
+    errors.push(invalidValue(path, undefined, detail));
+  }
+  if (onExitCodes === undefined && patterns.length === 0) {
     const detail = 'specifying one of OnExitCodes and OnPodConditions is required';
     errors.push(invalidValue(path, undefined, detail));
   }
-  const patternsPath = `${path}.onPodConditions`;
-  if (patterns.length > PATTERN_LIMIT) {
-    errors.push(tooMany(patternsPath, patterns.length, PATTERN_LIMIT));
-  }
-  patterns.forEach(({ type, status }, index) => {
+  return errors;
+}
+
+function patternsErrors(
+  patterns: NonNullable<PodFailurePolicyRule['onPodConditions']>,
+  path: string,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  if (patterns.length > PATTERN_LIMIT) errors.push(tooMany(path, patterns.length, PATTERN_LIMIT));
+  patterns.forEach(({ type, status = '' }, index) => {
     for (const text of qualifiedNameErrors(type)) {
-      errors.push(invalidValue(`${patternsPath}[${index}].type`, type, text));
+      errors.push(invalidValue(`${path}[${index}].type`, type, text));
     }
-    const supported = ['False', 'True', 'Unknown'];
-    if (status !== undefined && !supported.includes(status)) {
-      errors.push(notSupported(`${patternsPath}[${index}].status`, status, supported));
-    }
+    errors.push(...choiceErrors(`${path}[${index}].status`, status, STATUSES));
   });
   return errors;
+}
+
+/** Problems of a field that must have one of the `supported` values. */
+function choiceErrors(field: string, value: string, supported: readonly string[]): FieldError[] {
+  if (value !== '') return unknownValueErrors(field, value, supported);
+  return [required(field, `valid values: [${supported.map(quote).join(' ')}]`)];
 }
 
 function exitCodesErrors(
@@ -76,7 +91,7 @@ function exitCodesErrors(
   { template }: JobSpec,
   path: string,
 ): FieldError[] {
-  const errors: FieldError[] = [];
+  const errors = choiceErrors(`${path}.operator`, operator, OPERATORS);
   const { containers, initContainers = [] } = template.spec;
   const isKnown = [...containers, ...initContainers].some(({ name }) => name === containerName);
   if (containerName !== undefined && !isKnown) {
@@ -110,7 +125,7 @@ export function successPolicyErrors(spec: JobSpec, path: string): FieldError[] {
   if (policy === undefined) return [];
   const policyPath = `${path}.successPolicy`;
   if (completionMode !== 'Indexed') {
-    return [invalidValue(policyPath, policy, 'requires indexed completion mode')];
+    return [invalidValue(policyPath, asShown(policy), 'requires indexed completion mode')];
   }
   const rulesPath = `${policyPath}.rules`;
   const errors: FieldError[] = [];
@@ -124,6 +139,15 @@ export function successPolicyErrors(spec: JobSpec, path: string): FieldError[] {
     errors.push(...successRuleErrors(rule, completions, `${rulesPath}[${index}]`));
   });
   return errors;
+}
+
+/** As the API server shows its own structures, by their names in Go. */
+function asShown({ rules }: SuccessPolicy): object {
+  const shown = rules.map(({ succeededIndexes = null, succeededCount = null }) => ({
+    SucceededIndexes: succeededIndexes,
+    SucceededCount: succeededCount,
+  }));
+  return { Rules: shown };
 }
 
 function successRuleErrors(

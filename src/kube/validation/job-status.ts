@@ -31,19 +31,20 @@ function statusErrors(status: JobStatus, spec: JobSpec): FieldError[] {
   return [
     ...countersErrors(status),
     ...uncountedErrors(status),
+    ...completionErrors(status),
     ...finishErrors(status, spec),
-    ...readyErrors(status),
     ...indexesErrors(status, spec),
+    ...remainderErrors(status),
+    ...decisionErrors(status, spec),
   ];
 }
 
 /** What has ended stays so, and counters never go back. */
 function transitionErrors(status: JobStatus, old: JobStatus, spec: JobSpec): FieldError[] {
   const errors: FieldError[] = [];
-  for (const type of ['Failed', 'Complete', 'FailureTarget', 'SuccessCriteriaMet']) {
+  for (const type of ['Failed', 'Complete', 'FailureTarget']) {
     if (isTrue(old, type) && !isTrue(status, type)) {
-      const terminal = type === 'SuccessCriteriaMet' ? '' : 'terminal ';
-      errors.push(conditionError(`cannot disable the ${terminal}${type}=True condition`));
+      errors.push(conditionError(`cannot disable the terminal ${type}=True condition`));
     }
   }
   const isElastic = spec.completionMode === 'Indexed' && spec.completions === spec.parallelism;
@@ -54,16 +55,19 @@ function transitionErrors(status: JobStatus, old: JobStatus, spec: JobSpec): Fie
       errors.push(invalidValue(`status.${counter}`, value, detail));
     }
   }
-  const { completionTime: ended } = old;
-  if (isTrue(status, 'Complete') && ended !== undefined && status.completionTime !== ended) {
-    const detail = 'field is immutable';
-    errors.push(invalidValue('status.completionTime', status.completionTime ?? null, detail));
+  const { completionTime } = status;
+  const isMoved = completionTime !== undefined && completionTime !== old.completionTime;
+  if (isMoved && old.completionTime !== undefined) {
+    errors.push(invalidValue('status.completionTime', completionTime, 'field is immutable'));
   }
   const isResuming = isTrue(old, 'Suspended') && hasCondition(status, 'Suspended', 'False');
   const isRestarted = old.startTime !== undefined && status.startTime !== old.startTime;
   if (isRestarted && spec.suspend !== true && !isResuming) {
     const detail = 'field is immutable for unsuspended job once set';
     errors.push(invalidValue('status.startTime', status.startTime ?? null, detail));
+  }
+  if (isTrue(old, 'SuccessCriteriaMet') && !isTrue(status, 'SuccessCriteriaMet')) {
+    errors.push(conditionError('cannot disable the SuccessCriteriaMet=True condition'));
   }
   return errors;
 }
@@ -94,27 +98,43 @@ function uncountedErrors({ uncountedTerminatedPods: uncounted }: JobStatus): Fie
   );
 }
 
-function readyErrors({ ready = 0, active = 0 }: JobStatus): FieldError[] {
-  if (ready <= active) return [];
-  return [invalidValue('status.ready', ready, 'cannot set more ready pods than active')];
+/** Only a Job that is Complete has a time of completion, and it has one. */
+function completionErrors(status: JobStatus): FieldError[] {
+  const isComplete = isTrue(status, 'Complete');
+  const { startTime, completionTime } = status;
+  const field = 'status.completionTime';
+  const errors: FieldError[] = [];
+  for (const [type, text] of [
+    ['Failed', 'Failed=true'],
+    ['FailureTarget', 'FailureTarget=true'],
+  ] as const) {
+    if (isComplete && isTrue(status, type)) {
+      errors.push(conditionError(`cannot set Complete=True and ${text} conditions`));
+    }
+  }
+  if (!isComplete && completionTime !== undefined) {
+    const detail = 'cannot set completionTime when there is no Complete=True condition';
+    errors.push(invalidValue(field, completionTime, detail));
+  }
+  if (isComplete && completionTime === undefined) {
+    errors.push(required(field, 'completionTime is required for Complete jobs'));
+  }
+  const isOrdered =
+    startTime === undefined ||
+    completionTime === undefined ||
+    Date.parse(completionTime) >= Date.parse(startTime);
+  if (!isOrdered) {
+    errors.push(invalidValue(field, completionTime, 'must be equal to or after `startTime`'));
+  }
+  return errors;
 }
 
-/** A Job that is over has no Pods left that are not counted. */
+/** A Job that is over was decided before, and has no Pods left that run or are not counted. */
 function finishErrors(status: JobStatus, spec: JobSpec): FieldError[] {
   const isComplete = isTrue(status, 'Complete');
   const isFailed = isTrue(status, 'Failed');
-  const { active = 0, terminating = 0, uncountedTerminatedPods: uncounted } = status;
+  const { active = 0, uncountedTerminatedPods: uncounted = {} } = status;
   const errors: FieldError[] = [];
-  if (isComplete && isFailed) {
-    errors.push(conditionError('cannot set Complete=True and Failed=true conditions'));
-  }
-  if (isComplete && isTrue(status, 'FailureTarget')) {
-    errors.push(conditionError('cannot set Complete=True and FailureTarget=true conditions'));
-  }
-  if (isComplete && status.completionTime === undefined) {
-    const detail = 'completionTime is required for Complete jobs';
-    errors.push(required('status.completionTime', detail));
-  }
   if (isFailed && !isTrue(status, 'FailureTarget')) {
     errors.push(
       conditionError('cannot set Failed=True condition without the FailureTarget=true condition'),
@@ -125,38 +145,66 @@ function finishErrors(status: JobStatus, spec: JobSpec): FieldError[] {
       'cannot set Complete=True condition without the SuccessCriteriaMet=true condition';
     errors.push(conditionError(detail));
   }
-  if (!isComplete && status.completionTime !== undefined) {
-    const detail = 'cannot set completionTime when there is no Complete=True condition';
-    errors.push(invalidValue('status.completionTime', status.completionTime, detail));
-  }
-  if (isTrue(status, 'FailureTarget') && isTrue(status, 'SuccessCriteriaMet')) {
-    const detail = 'cannot set SuccessCriteriaMet=True and FailureTarget=true conditions';
-    errors.push(conditionError(detail));
-  }
   if (!isComplete && !isFailed) return errors;
   if (active > 0) {
     errors.push(invalidValue('status.active', active, 'active>0 is invalid for finished job'));
-  }
-  if (terminating > 0) {
-    const detail = 'terminating>0 is invalid for finished job';
-    errors.push(invalidValue('status.terminating', terminating, detail));
   }
   // A Job of nothing may end without ever having started.
   const mayLackStart = spec.suspend === true && spec.completions === 0;
   if (status.startTime === undefined && !mayLackStart) {
     errors.push(required('status.startTime', 'startTime is required for finished job'));
   }
-  if ([...(uncounted?.succeeded ?? []), ...(uncounted?.failed ?? [])].length > 0) {
+  const { succeeded = null, failed = null } = uncounted;
+  if ((succeeded?.length ?? 0) + (failed?.length ?? 0) > 0) {
+    const shown = { Succeeded: succeeded, Failed: failed };
     const detail = 'must be empty for finished job';
-    errors.push(invalidValue('status.uncountedTerminatedPods', uncounted, detail));
+    errors.push(invalidValue('status.uncountedTerminatedPods', shown, detail));
   }
   return errors;
+}
+
+function remainderErrors(status: JobStatus): FieldError[] {
+  const { active = 0, ready = 0, terminating = 0 } = status;
+  const errors: FieldError[] = [];
+  if (terminating > 0 && (isTrue(status, 'Complete') || isTrue(status, 'Failed'))) {
+    const detail = 'terminating>0 is invalid for finished job';
+    errors.push(invalidValue('status.terminating', terminating, detail));
+  }
+  if (ready > active) {
+    errors.push(invalidValue('status.ready', ready, 'cannot set more ready pods than active'));
+  }
+  return errors;
+}
+
+/** A Job is decided once. */
+function decisionErrors(status: JobStatus, { successPolicy }: JobSpec): FieldError[] {
+  const isMet = isTrue(status, 'SuccessCriteriaMet');
+  const problems = [
+    isMet && isTrue(status, 'Failed')
+      ? 'cannot set SuccessCriteriaMet=True and Failed=true conditions'
+      : undefined,
+    isMet && isTrue(status, 'FailureTarget')
+      ? 'cannot set SuccessCriteriaMet=True and FailureTarget=true conditions'
+      : undefined,
+    successPolicy !== undefined && !isMet && isTrue(status, 'Complete')
+      ? 'cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True'
+      : undefined,
+  ];
+  return problems.flatMap((problem) => (problem === undefined ? [] : [conditionError(problem)]));
 }
 
 function indexesErrors(status: JobStatus, spec: JobSpec): FieldError[] {
   const { completedIndexes = '', failedIndexes } = status;
   const { completions, completionMode, backoffLimitPerIndex } = spec;
   const errors: FieldError[] = [];
+  const lists = backoffLimitPerIndex === undefined ? COMPLETED_LIST : BOTH_LISTS;
+  for (const member of completions === undefined ? [] : lists) {
+    const indexes = status[member] ?? '';
+    const counted = countIndexes(indexes, completions ?? 0);
+    if ('count' in counted) continue;
+    const detail = `error parsing ${member}: ${counted.problem}`;
+    errors.push(invalidValue(`status.${member}`, indexes, detail));
+  }
   if (completedIndexes !== '' && completionMode !== 'Indexed') {
     const detail = 'cannot set non-empty completedIndexes when non-indexed completion mode';
     errors.push(invalidValue('status.completedIndexes', completedIndexes, detail));
@@ -165,21 +213,16 @@ function indexesErrors(status: JobStatus, spec: JobSpec): FieldError[] {
     const detail = 'cannot set non-null failedIndexes when backoffLimitPerIndex is null';
     errors.push(invalidValue('status.failedIndexes', failedIndexes, detail));
   }
-  if (completions === undefined) return errors;
-  for (const member of ['completedIndexes', 'failedIndexes'] as const) {
-    const indexes = status[member] ?? '';
-    const counted = countIndexes(indexes, completions);
-    if ('count' in counted) continue;
-    const detail = `error parsing ${member}: ${counted.problem}`;
-    errors.push(invalidValue(`status.${member}`, indexes, detail));
-  }
   const common = commonIndex(completedIndexes, failedIndexes ?? '');
-  if (common !== undefined) {
+  if (completions !== undefined && common !== undefined) {
     const detail = `failedIndexes and completedIndexes overlap at index: ${common}`;
     errors.push(invalidValue('status.failedIndexes', failedIndexes, detail));
   }
   return errors;
 }
+
+const COMPLETED_LIST = ['completedIndexes'] as const;
+const BOTH_LISTS = ['completedIndexes', 'failedIndexes'] as const;
 
 function isTrue(status: JobStatus, type: string): boolean {
   return hasCondition(status, type, 'True');

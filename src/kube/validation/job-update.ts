@@ -3,9 +3,9 @@ import type { Affinity } from '../affinity.ts';
 import { deepEqual } from '../deep-equal.ts';
 import { invalidValue } from '../field-error.ts';
 import type { Job, JobSpec } from '../job.ts';
-import type { Container, PodTemplateSpec } from '../pod.ts';
+import type { Container, PodSpec, PodTemplateSpec } from '../pod.ts';
 import type { FieldError } from '../status.ts';
-import { jobSpecErrors } from './job.ts';
+import { jobErrors, withSortedLabels } from './job.ts';
 import { hasCondition, JOB_METADATA } from './job-status.ts';
 import { objectMetaUpdateErrors } from './object-meta.ts';
 
@@ -15,31 +15,45 @@ const IMMUTABLE = 'field is immutable';
 export function jobUpdateErrors(job: Job, before: Job): FieldError[] {
   const { spec } = job;
   const old = before.spec;
-  const errors = [
+  return [
+    ...jobErrors(job, before),
     ...objectMetaUpdateErrors(job.metadata, before.metadata, JOB_METADATA),
-    ...jobSpecErrors(spec, 'spec'),
     ...completionsErrors(spec, old),
+    ...immutableErrors(spec, old, ['selector']),
+    ...templateErrors(spec.template, before),
+    ...immutableErrors(spec, old, [
+      'completionMode',
+      'podFailurePolicy',
+      'backoffLimitPerIndex',
+      'managedBy',
+      'successPolicy',
+    ]),
   ];
-  const fixed = [
-    'selector',
-    'completionMode',
-    'podFailurePolicy',
-    'backoffLimitPerIndex',
-    'managedBy',
-    'successPolicy',
-  ] as const;
-  for (const field of fixed) {
-    if (!deepEqual(spec[field], old[field])) {
-      errors.push(invalidValue(`spec.${field}`, spec[field] ?? null, IMMUTABLE));
-    }
+}
+
+function immutableErrors(
+  spec: JobSpec,
+  old: JobSpec,
+  fields: readonly (keyof JobSpec)[],
+): FieldError[] {
+  return fields.flatMap((field) => {
+    if (deepEqual(spec[field], old[field])) return [];
+    const { selector } = spec;
+    const isSelector = field === 'selector' && selector !== undefined;
+    const value = isSelector ? withSortedLabels(selector) : (spec[field] ?? null);
+    return [invalidValue(`spec.${field}`, value, IMMUTABLE)];
+  });
+}
+
+function templateErrors(template: PodTemplateSpec, before: Job): FieldError[] {
+  const { template: old } = before.spec;
+  const field = 'spec.template';
+  if (!isTemplateOpen(before)) {
+    return deepEqual(template, old) ? [] : [invalidValue(field, template, IMMUTABLE)];
   }
-  const comparable = isTemplateOpen(before)
-    ? reconciled(old.template, spec.template)
-    : old.template;
-  if (!deepEqual(spec.template, comparable)) {
-    errors.push(invalidValue('spec.template', spec.template, IMMUTABLE));
-  }
-  return errors;
+  // Of an open template all metadata may change.
+  if (deepEqual(template.spec, reconciled(old.spec, template.spec))) return [];
+  return [invalidValue(`${field}.spec`, template.spec, IMMUTABLE)];
 }
 
 /** Elastic Indexed Jobs grow and shrink by both numbers together. */
@@ -60,28 +74,20 @@ function isTemplateOpen({ spec, status = {} }: Job): boolean {
   return spec.suspend === true && hasStopped && (status.active ?? 0) === 0;
 }
 
-/** `old` with what may change in it taken from `template`. */
-function reconciled(old: PodTemplateSpec, template: PodTemplateSpec): PodTemplateSpec {
-  const { labels, annotations } = template.metadata ?? {};
-  const { nodeSelector, tolerations, schedulingGates } = template.spec;
+/** `old` with what may change in it taken from `spec`. */
+function reconciled(old: PodSpec, spec: PodSpec): PodSpec {
+  const { nodeSelector, tolerations, schedulingGates } = spec;
   return withoutUndefined({
     ...old,
-    metadata:
-      template.metadata === undefined
-        ? old.metadata
-        : withoutUndefined({ ...old.metadata, labels, annotations }),
-    spec: withoutUndefined({
-      ...old.spec,
-      nodeSelector,
-      tolerations,
-      schedulingGates,
-      affinity: withNodeAffinity(old.spec.affinity, template.spec.affinity),
-      containers: withResources(old.spec.containers, template.spec.containers),
-      initContainers:
-        old.spec.initContainers === undefined
-          ? undefined
-          : withResources(old.spec.initContainers, template.spec.initContainers ?? []),
-    }),
+    nodeSelector,
+    tolerations,
+    schedulingGates,
+    affinity: withNodeAffinity(old.affinity, spec.affinity),
+    containers: withResources(old.containers, spec.containers),
+    initContainers:
+      old.initContainers === undefined
+        ? undefined
+        : withResources(old.initContainers, spec.initContainers ?? []),
   });
 }
 

@@ -213,7 +213,7 @@ test.each<[name: string, after: Job, before: Job, fields: string[]]>([
     'the image while suspended',
     jobOf(SUSPENDED, { containers: [{ name: 'a', image: 'c:1' }] }),
     jobOf(SUSPENDED),
-    ['spec.template'],
+    ['spec.template.spec'],
   ],
   [
     'the mode',

@@ -2,9 +2,10 @@
  * Validation of `batch/v1 Job` after defaults were applied, and after the server generated selector
  * and labels. Types, enumerations and required fields are the schema's business.
  */
-import { invalidValue, required, tooLong } from '../field-error.ts';
+import { invalidValue, required, tooLong, unknownValueErrors } from '../field-error.ts';
 import { CONTROLLER_UID_LABEL, JOB_NAME_LABEL, type Job, type JobSpec } from '../job.ts';
 import { labelRequirementsOf, matchesLabels } from '../label-selector.ts';
+import type { LabelSelector, StringMap } from '../meta.ts';
 import { dns1123LabelErrors } from '../names.ts';
 import type { FieldError } from '../status.ts';
 import { domainPrefixedPathErrors } from './domain-prefixed-path.ts';
@@ -14,15 +15,16 @@ import {
   successPolicyErrors,
 } from './job-policies.ts';
 import { JOB_METADATA } from './job-status.ts';
+import { labelSelectorErrors } from './label-selector.ts';
 import { objectMetaErrors } from './object-meta.ts';
 import { podTemplateErrors } from './pod.ts';
 
-/** Problems of a new Job. */
-export function jobErrors(job: Job): FieldError[] {
+/** Problems of a Job by itself: of a new one, or of what `before` is to become. */
+export function jobErrors(job: Job, before?: Job): FieldError[] {
   const { metadata, spec } = job;
   const errors = [
     ...objectMetaErrors(metadata, JOB_METADATA),
-    ...generatedSelectorErrors(job),
+    ...generatedSelectorErrors(job, before),
     ...jobSpecErrors(spec, 'spec'),
   ];
   const { completions = 0 } = spec;
@@ -36,10 +38,13 @@ export function jobErrors(job: Job): FieldError[] {
   return errors;
 }
 
-export function jobSpecErrors(spec: JobSpec, path: string): FieldError[] {
+const COMPLETION_MODES = ['NonIndexed', 'Indexed'];
+
+function jobSpecErrors(spec: JobSpec, path: string): FieldError[] {
   return [
     ...numbersErrors(spec, path),
     ...managedByErrors(spec, path),
+    ...unknownValueErrors(`${path}.completionMode`, spec.completionMode, COMPLETION_MODES),
     ...(spec.completionMode === 'Indexed'
       ? indexedErrors(spec, path)
       : nonIndexedErrors(spec, path)),
@@ -153,6 +158,8 @@ function restartPolicyErrors(spec: JobSpec, field: string): FieldError[] {
   if (restartPolicy === 'Always') {
     return [required(field, 'valid values: "OnFailure", "Never"')];
   }
+  const unknown = unknownValueErrors(field, restartPolicy, ['OnFailure', 'Never']);
+  if (unknown.length > 0) return unknown;
   if (restartPolicy !== 'Never' && spec.podFailurePolicy !== undefined) {
     const detail = 'only "Never" is supported when podFailurePolicy is specified';
     return [invalidValue(field, restartPolicy, detail)];
@@ -161,16 +168,16 @@ function restartPolicyErrors(spec: JobSpec, field: string): FieldError[] {
 }
 
 /** Unless the user selects by hand, a Job selects by its own UID, so that no two Jobs share Pods. */
-function generatedSelectorErrors({ metadata, spec }: Job): FieldError[] {
+function generatedSelectorErrors({ metadata, spec }: Job, before: Job | undefined): FieldError[] {
   if (spec.manualSelector === true || spec.selector === undefined) return [];
   const { name = '', uid = '' } = metadata;
   if (uid === '') return [required('metadata.uid')];
-  const expected = {
-    'controller-uid': uid,
-    'job-name': name,
-    [CONTROLLER_UID_LABEL]: uid,
-    [JOB_NAME_LABEL]: name,
-  };
+  const legacy = { 'controller-uid': uid, 'job-name': name };
+  const prefixed = { [CONTROLLER_UID_LABEL]: uid, [JOB_NAME_LABEL]: name };
+  const old: StringMap = before?.spec.template.metadata?.labels ?? prefixed;
+  // A Job of an older server, before the labels had a prefix, may do without.
+  const isModern = Object.keys(prefixed).every((key) => old[key] !== undefined);
+  const expected = isModern ? { ...legacy, ...prefixed } : legacy;
   const labels = spec.template.metadata?.labels ?? {};
   const errors = Object.entries(expected).flatMap(([key, value]) => {
     if (labels[key] === value) return [];
@@ -180,17 +187,37 @@ function generatedSelectorErrors({ metadata, spec }: Job): FieldError[] {
       labels[key] === undefined ? required(field, detail) : invalidValue(field, labels, detail),
     ];
   });
-  if (!matchesLabels(labelRequirementsOf(spec.selector), expected)) {
-    errors.push(invalidValue('spec.selector', spec.selector, '`selector` not auto-generated'));
+  if (selects(spec.selector, expected) === false) {
+    const shown = withSortedLabels(spec.selector);
+    errors.push(invalidValue('spec.selector', shown, '`selector` not auto-generated'));
   }
   return errors;
 }
 
 function selectorErrors(spec: JobSpec, path: string): FieldError[] {
   const { selector, template } = spec;
-  if (selector === undefined) return [required(`${path}.selector`)];
-  const labels = template.metadata?.labels ?? {};
-  if (matchesLabels(labelRequirementsOf(selector), labels)) return [];
-  const detail = '`selector` does not match template `labels`';
-  return [invalidValue(`${path}.template.metadata.labels`, labels, detail)];
+  const errors =
+    selector === undefined
+      ? [required(`${path}.selector`)]
+      : labelSelectorErrors(selector, `${path}.selector`);
+  const labels = template.metadata?.labels;
+  if (selects(selector, labels) === false) {
+    const detail = '`selector` does not match template `labels`';
+    errors.push(invalidValue(`${path}.template.metadata.labels`, labels ?? null, detail));
+  }
+  return errors;
+}
+
+/** Undefined for a selector that is none. */
+function selects(selector: LabelSelector | undefined, labels: StringMap = {}): boolean | undefined {
+  if (selector !== undefined && labelSelectorErrors(selector, '').length > 0) return undefined;
+  return matchesLabels(labelRequirementsOf(selector), labels);
+}
+
+/** As the API server shows it. */
+export function withSortedLabels(selector: LabelSelector): LabelSelector {
+  const { matchLabels } = selector;
+  if (matchLabels === undefined) return selector;
+  const sorted = Object.entries(matchLabels).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return { ...selector, matchLabels: Object.fromEntries(sorted) };
 }

@@ -5,6 +5,7 @@ import { jobErrors } from '../../../kube/validation/job.ts';
 import { defaultJob } from '../../../kube/validation/job-defaults.ts';
 import { jobStatusUpdateErrors } from '../../../kube/validation/job-status.ts';
 import { jobUpdateErrors } from '../../../kube/validation/job-update.ts';
+import { jobWarnings } from '../../../kube/validation/job-warnings.ts';
 import { type ApiObject, numberAt, objectAt, typed } from '../api-object.ts';
 import type { BuiltInKind } from '../built-in-kind.ts';
 import { JOB_TABLE } from './job-table.ts';
@@ -27,6 +28,7 @@ export const JOB_KIND: BuiltInKind = {
     },
     prepareForUpdate: (job, _old, subresource) =>
       subresource === undefined ? defaultJob(job) : withoutZeros(job),
+    warnings: (job, old) => jobWarnings(typed(job), old === undefined ? undefined : typed(old)),
     validate: (job) => jobErrors(typed(job)),
     validateUpdate: (job, old, subresource) =>
       subresource === undefined
@@ -52,7 +54,10 @@ function withoutTemplateLabels(job: ApiObject): ApiObject {
   return labels !== undefined && deepEqual(labels, ofTemplate) ? { ...job, metadata } : job;
 }
 
-/** The labels that a Job's Pods carry and that it selects them by, unless it selects by hand. */
+/**
+ * The labels that a Job's Pods carry and that it selects them by, unless it selects by hand. Those that
+ * are there already stay, and are refused if they are others.
+ */
 function selecting(job: ApiObject, uid: string): ApiObject {
   const spec = objectAt(job, 'spec');
   if (spec['manualSelector'] === true) return job;
@@ -60,14 +65,14 @@ function selecting(job: ApiObject, uid: string): ApiObject {
   const metadata = objectAt(template, 'metadata');
   const name = job.metadata.name ?? '';
   const labels = {
-    ...objectAt(metadata, 'labels'),
     [CONTROLLER_UID_LABEL]: uid,
     [JOB_NAME_LABEL]: name,
     'controller-uid': uid,
     'job-name': name,
+    ...objectAt(metadata, 'labels'),
   };
   const selector = objectAt(spec, 'selector');
-  const matchLabels = { ...objectAt(selector, 'matchLabels'), [CONTROLLER_UID_LABEL]: uid };
+  const matchLabels = { [CONTROLLER_UID_LABEL]: uid, ...objectAt(selector, 'matchLabels') };
   return {
     ...job,
     spec: {
