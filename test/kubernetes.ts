@@ -7,6 +7,9 @@
 /** The administrator's kubeconfig of a real Kubernetes, if the tests are to run on one. */
 export const KUBERNETES: string | undefined = process.env['LOCKSTEP_TEST_KUBECONFIG'];
 
+/** Where that one keeps its state, if it was started for the tests: they may hurt it. */
+export const CONTROL_PLANE: string | undefined = process.env['LOCKSTEP_TEST_CONTROL_PLANE'];
+
 /** What single tests have to do otherwise there. */
 export const EXCEPTIONS = {
   /** It has a control plane and nothing that provides volumes. */

@@ -2,6 +2,7 @@
  * Stands between one client and an API server, where a test makes the weather. It speaks plain HTTP to
  * the client and adds its credentials.
  */
+import type { ApiStatusError } from '../../src/kube/status.ts';
 import { type HttpServer, startHttpServer } from '../../src/runtime/adapters/http-server.ts';
 import type { HttpRequest, HttpResponse, Transport } from '../../src/runtime/ports/transport.ts';
 
@@ -12,6 +13,19 @@ export type Weather = (
 ) => Promise<HttpResponse>;
 
 export const FAIR: Weather = (_request, forward) => forward();
+
+/** As an API server refuses a request. */
+export function refusal({ code, status }: ApiStatusError): HttpResponse {
+  const seconds = status.details?.retryAfterSeconds;
+  return {
+    status: code,
+    headers: {
+      'content-type': 'application/json',
+      ...(seconds === undefined ? {} : { 'retry-after': `${seconds}` }),
+    },
+    body: Buffer.from(JSON.stringify(status)),
+  };
+}
 
 export class ApiProxy {
   weather: Weather = FAIR;

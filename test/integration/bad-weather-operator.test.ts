@@ -6,7 +6,7 @@ import type { HttpRequest } from '../../src/runtime/ports/transport.ts';
 import { type ApiProxy, FAIR } from './api-proxy.fixture.ts';
 import {
   ClusterInBadWeather,
-  isAlive,
+  expectRunning,
   OPERATOR,
   type OperatorProcess,
   until,
@@ -55,7 +55,7 @@ test('an operator that dies before or after a write of a restart loses nothing, 
     await hasDied;
     // The others go on where nobody has told them to stop.
     const isUntold = write.syncedEpoch === 0 && write.dies === 'before';
-    if (isUntold) expect([0, 2].map((rank) => isAlive(group.pid(rank)))).toEqual([true, true]);
+    if (isUntold) expectRunning(group, 0, 2);
     proxy.weather = FAIR;
     operator = cluster.startOperator(proxy);
     epoch++;

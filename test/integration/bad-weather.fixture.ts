@@ -6,12 +6,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
 import { type Mode, WorkerGroup } from '../../src/bench/worker-group.ts';
 import { type ControlPlane, joinRunning, startEmbedded } from '../../src/cli/control-plane.ts';
 import { type StateDirectory, temporaryStateDirectory } from '../../src/cli/state-directory.ts';
 import { Watchdog } from '../../src/cli/watchdog/watchdog.ts';
 import { JOBSET_CRD } from '../../src/jobset/crd.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
+import { EPOCH } from '../../src/jobset/names.ts';
 import { SERVICE_ACCOUNTS, type TokenRequest } from '../../src/kube/core.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
@@ -156,10 +158,12 @@ export class ClusterInBadWeather {
     return group;
   }
 
-  /** While an operator still runs. */
+  /** Waits for nothing: what belongs to it goes by and by. */
   async remove(group: WorkerGroup): Promise<void> {
     this.#groups.delete(group);
-    await group.remove();
+    const at = { namespace: 'default', name: group.name };
+    await this.client.delete(JOBSETS, at, { propagationPolicy: 'Background' });
+    await Promise.all([group.pods.stop(), group.jobSets.stop()]);
   }
 
   log(): string {
@@ -167,7 +171,7 @@ export class ClusterInBadWeather {
   }
 
   async stop(): Promise<void> {
-    for (const group of [...this.#groups]) await this.remove(group);
+    for (const group of this.#groups) await this.remove(group);
     for (const stop of this.#stops.splice(0).reverse()) await stop();
     this.#watchdog.release();
     closeSync(this.#log);
@@ -214,7 +218,27 @@ export async function until(
   }
 }
 
-export function isAlive(pid: number): boolean {
+/** The member of rank 1 loses its worker, and announces the next epoch. */
+export async function lose(group: WorkerGroup, next = 2): Promise<void> {
+  group.kill(1);
+  await group.until('a member announces the next epoch', () =>
+    group.livePods().some(({ metadata }) => metadata.annotations?.[EPOCH] === `${next}`),
+  );
+}
+
+/** All workers run again after one restart, which was charged once. */
+export async function expectOneRestart(group: WorkerGroup): Promise<void> {
+  await group.running(2);
+  expect(group.status).toMatchObject({ inPlaceRestarts: 1, inPlaceRestartsCountTowardsMax: 1 });
+  expect(group.starts()).toHaveLength(2 * group.size);
+}
+
+/** The workers of these ranks run, as they did. */
+export function expectRunning(group: WorkerGroup, ...ranks: readonly number[]): void {
+  expect(ranks.filter((rank) => isAlive(group.pid(rank)))).toEqual(ranks);
+}
+
+function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -1,0 +1,230 @@
+/** API servers that fail, shed load or fall silent in the middle of a restart. */
+import { readFileSync } from 'node:fs';
+import type { ClientRequest } from 'node:http';
+import https from 'node:https';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { WorkerGroup } from '../../src/bench/worker-group.ts';
+import { JOBSETS } from '../../src/jobset/jobset.ts';
+import type { KubeObject } from '../../src/kube/meta.ts';
+import { type Resource, resource } from '../../src/kube/resource.ts';
+import { failure } from '../../src/kube/status.ts';
+import { startOperator } from '../../src/operator/operator.ts';
+import { createHttpTransport } from '../../src/runtime/adapters/http-transport.ts';
+import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
+import { createClient } from '../../src/runtime/http-client.ts';
+import type { Clock } from '../../src/runtime/ports/clock.ts';
+import { SILENT } from '../../src/runtime/ports/logger.ts';
+import { CONTROL_PLANE, KUBERNETES } from '../kubernetes.ts';
+import { type ApiProxy, FAIR, refusal } from './api-proxy.fixture.ts';
+import {
+  ClusterInBadWeather,
+  expectOneRestart,
+  expectRunning,
+  lose,
+  OPERATOR,
+  RUNTIME,
+  until,
+} from './bad-weather.fixture.ts';
+
+const cluster = new ClusterInBadWeather();
+let proxy: ApiProxy;
+beforeAll(async () => {
+  await cluster.start();
+  proxy = await cluster.proxy();
+});
+afterEach(() => {
+  proxy.weather = FAIR;
+});
+afterAll(() => cluster.stop());
+
+describe('an operator process', () => {
+  let stop: () => Promise<void>;
+  beforeAll(() => {
+    const operator = cluster.startOperator(proxy);
+    stop = () => operator.kill();
+  });
+  afterAll(() => stop());
+
+  test('goes on from a new list when the history has been compacted', async () => {
+    const group = await cluster.group('compacted');
+    proxy.weather = () => Promise.reject(new Error('no connection'));
+    proxy.cut();
+    await lose(group);
+    if (CONTROL_PLANE === undefined) {
+      proxy.weather = (request, forward) =>
+        /resourceVersion=\d/.test(request.path) && proxy.count(EXPIRED.code) < WATCHES
+          ? Promise.resolve(refusal(EXPIRED))
+          : forward();
+    } else {
+      await forgetHistory(CONTROL_PLANE, group);
+      proxy.weather = FAIR;
+    }
+    expectRunning(group, 0, 2);
+    await expectOneRestart(group);
+    await cluster.remove(group);
+    expect(proxy.count(EXPIRED.code)).toBeGreaterThan(0);
+  });
+
+  test('comes back when it is turned away with 429', async () => {
+    const group = await cluster.group('throttled');
+    const relent = await throttle();
+    await lose(group);
+    await until('it was turned away', () => proxy.count(BUSY.code) >= 3);
+    expectRunning(group, 0, 2);
+    await relent();
+    await expectOneRestart(group);
+    await cluster.remove(group);
+  });
+});
+
+test('an operator notices a watch on which nothing comes any more', async () => {
+  const transport = createHttpTransport({ server: proxy.url });
+  const clock = hurried(60);
+  const client = createClient({ ...RUNTIME, clock, transport, userAgent: 'silenced' });
+  const operator = await startOperator({
+    ...RUNTIME,
+    clock,
+    client,
+    logger: SILENT,
+    config: { agentImage: 'agent' },
+  });
+  const group = await cluster.group('silenced');
+  proxy.silence();
+  await lose(group);
+  expectRunning(group, 0, 2);
+  await expectOneRestart(group);
+  await cluster.remove(group);
+  await operator.stop();
+  transport.close();
+});
+
+const EXPIRED = failure('Expired', 'too old resource version');
+const BUSY = failure('TooManyRequests', 'too many requests', { retryAfterSeconds: 1 });
+/** Of an operator. */
+const WATCHES = 6;
+
+const ATTEMPT_MS = 500;
+
+/** Lets etcd forget, and the API server, which remembers by itself, too. Others see it restart. */
+async function forgetHistory(controlPlane: string, group: WorkerGroup): Promise<void> {
+  const { metadata } = await cluster.client.list(JOBSETS);
+  const etcd = readFileSync(join(controlPlane, 'etcd.url'), 'utf8');
+  const compacted = await fetch(`${etcd}/v3/kv/compaction`, {
+    method: 'POST',
+    body: JSON.stringify({ revision: metadata.resourceVersion, physical: true }),
+  });
+  expect(compacted.status).toBe(200);
+  process.kill(Number(readFileSync(join(controlPlane, 'kube-apiserver.pid'), 'utf8')), 'SIGKILL');
+  await until('the API server is back', () =>
+    // A client is patient by itself; this one is not.
+    cluster.client.list(JOBSETS, { signal: AbortSignal.timeout(ATTEMPT_MS) }).then(
+      () => true,
+      () => false,
+    ),
+  );
+  expectRunning(group, 0, 2);
+}
+
+const FLOW_CONTROL = 'flowcontrol.apiserver.k8s.io/v1';
+interface Specified extends KubeObject {
+  readonly spec: object;
+}
+const PRIORITY_LEVELS: Resource<Specified> = resource(
+  FLOW_CONTROL,
+  'prioritylevelconfigurations',
+  'PriorityLevelConfiguration',
+  'Cluster',
+);
+const FLOW_SCHEMAS: Resource<Specified> = resource(
+  FLOW_CONTROL,
+  'flowschemas',
+  'FlowSchema',
+  'Cluster',
+);
+const NAME = { name: 'bad-weather' };
+
+/** Turns all requests of operators away until the result is called; watches that are open stay. */
+async function throttle(): Promise<() => Promise<void>> {
+  if (KUBERNETES === undefined) {
+    proxy.weather = () => Promise.resolve(refusal(BUSY));
+    return async () => {
+      proxy.weather = FAIR;
+    };
+  }
+  await cluster.client.create(PRIORITY_LEVELS, {
+    apiVersion: FLOW_CONTROL,
+    kind: PRIORITY_LEVELS.kind,
+    metadata: NAME,
+    spec: {
+      type: 'Limited',
+      limited: {
+        nominalConcurrencyShares: 0,
+        lendablePercent: 0,
+        borrowingLimitPercent: 0,
+        limitResponse: { type: 'Reject' },
+      },
+    },
+  });
+  await cluster.client.create(FLOW_SCHEMAS, {
+    apiVersion: FLOW_CONTROL,
+    kind: FLOW_SCHEMAS.kind,
+    metadata: NAME,
+    spec: {
+      priorityLevelConfiguration: NAME,
+      matchingPrecedence: 2,
+      rules: [
+        {
+          subjects: [{ kind: 'ServiceAccount', serviceAccount: OPERATOR }],
+          resourceRules: [
+            {
+              verbs: ['*'],
+              apiGroups: ['*'],
+              resources: ['*'],
+              namespaces: ['*'],
+              clusterScope: true,
+            },
+          ],
+        },
+      ],
+    },
+  });
+  // Without any share, requests are still carried out one by one.
+  const only = await endlessRequest();
+  await until('another one is turned away', async () => {
+    const response = await fetch(`${proxy.url}/api/v1/namespaces`);
+    await response.arrayBuffer();
+    return response.status === BUSY.code;
+  });
+  return async () => {
+    only.destroy();
+    await cluster.client.delete(FLOW_SCHEMAS, NAME);
+    await cluster.client.delete(PRIORITY_LEVELS, NAME);
+  };
+}
+
+/** A request of an operator whose body does not come. */
+async function endlessRequest(): Promise<ClientRequest> {
+  const { server, tls } = cluster.access;
+  const message = https.request(`${server}/api/v1/namespaces/default/configmaps`, {
+    method: 'POST',
+    ca: tls.certificateAuthority,
+    headers: {
+      authorization: `Bearer ${await cluster.token()}`,
+      'content-type': 'application/json',
+      'content-length': 2,
+    },
+  });
+  message.on('error', () => undefined);
+  message.flushHeaders();
+  return message;
+}
+
+/** What takes minutes takes seconds; dates are as they are. */
+function hurried(times: number): Clock {
+  return {
+    now: () => nodeClock.now(),
+    monotonic: () => nodeClock.monotonic() * times,
+    setTimer: (delayMs, callback) => nodeClock.setTimer(delayMs / times, callback),
+  };
+}

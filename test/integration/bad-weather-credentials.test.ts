@@ -1,0 +1,100 @@
+/** Operators whose credentials or rights fail in the middle of a restart. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, test } from 'vitest';
+import { NAMESPACES, SECRETS } from '../../src/kube/core.ts';
+import { failure } from '../../src/kube/status.ts';
+import { connectClient } from '../../src/runtime/adapters/http-client-connection.ts';
+import { KUBERNETES } from '../kubernetes.ts';
+import { FAIR, refusal } from './api-proxy.fixture.ts';
+import {
+  ClusterInBadWeather,
+  expectOneRestart,
+  expectRunning,
+  lose,
+  OPERATOR,
+  RUNTIME,
+  until,
+} from './bad-weather.fixture.ts';
+
+const cluster = new ClusterInBadWeather();
+beforeAll(() => cluster.start());
+afterAll(() => cluster.stop());
+
+test('a token file rotates after the server has stopped to take the token in it', async () => {
+  const file = join(cluster.state.path, 'token');
+  const { server, tls } = cluster.access;
+  const authority = Buffer.from(tls.certificateAuthority ?? '').toString('base64');
+  const first = await revocableToken();
+  writeFileSync(file, first.token);
+  const operator = cluster.startOperator({
+    cluster: { server, 'certificate-authority-data': authority },
+    user: { tokenFile: file },
+  });
+  const group = await cluster.group('rotated');
+  await first.revoke();
+  await lose(group);
+  expectRunning(group, 0, 2);
+  writeFileSync(file, await cluster.token());
+  await expectOneRestart(group);
+
+  await cluster.remove(group);
+  await operator.kill();
+});
+
+test('all rights are withdrawn, and given back', async () => {
+  const proxy = await cluster.proxy();
+  const operator = cluster.startOperator(proxy);
+  const group = await cluster.group('forbidden');
+  if (KUBERNETES === undefined) proxy.weather = () => Promise.resolve(refusal(FORBIDDEN));
+  else await cluster.forbid();
+  // Watches that are open stay so on a server that takes rights away.
+  proxy.cut();
+  await lose(group);
+  await until('it was refused', () => proxy.count(FORBIDDEN.code) >= 3);
+  expectRunning(group, 0, 2);
+  proxy.weather = FAIR;
+  await cluster.permit();
+  await expectOneRestart(group);
+
+  await cluster.remove(group);
+  await operator.kill();
+});
+
+const FORBIDDEN = failure('Forbidden', 'nobody may do that');
+
+/** A token of the operators that is good for as long as a Secret lives. */
+async function revocableToken(): Promise<{ readonly token: string; revoke(): Promise<void> }> {
+  const at = { namespace: OPERATOR.namespace, name: 'bad-weather' };
+  const { metadata } = await cluster.client.create(SECRETS, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: at,
+  });
+  const { uid } = metadata;
+  const boundTo = { kind: 'Secret', apiVersion: 'v1', name: at.name, uid };
+  const token = await cluster.token(boundTo);
+  return {
+    token,
+    revoke: async () => {
+      await cluster.client.delete(SECRETS, at);
+      await until('the token is refused', () => isRefused(token));
+    },
+  };
+}
+
+/** API servers remember tokens that were good for some seconds. */
+async function isRefused(value: string): Promise<boolean> {
+  const { server, tls, namespace } = cluster.access;
+  const { certificateAuthority } = tls;
+  const access = { server, tls: { certificateAuthority }, token: { value }, namespace };
+  const { client, close } = connectClient(access, { ...RUNTIME, userAgent: 'test' });
+  try {
+    return await client.list(NAMESPACES).then(
+      () => false,
+      (error: unknown) => error instanceof Error && 'code' in error && error.code === 401,
+    );
+  } finally {
+    close();
+  }
+}
