@@ -33,7 +33,7 @@ const counters = (syncedEpoch?: number): ReplicatedJobStatus => ({
   ...(syncedEpoch === undefined ? {} : { syncedEpoch }),
 });
 
-describe('the attempts that upstream reads (design, section 4)', () => {
+describe('the attempts that upstream reads (spec 5.4; design, section 4)', () => {
   it.each<[string, readonly [number, number], Pair]>([
     ['a fresh JobSet has none', [0, 0], [undefined, undefined]],
     ['the first epoch is attempt 0', [0, 1], [undefined, 0]],

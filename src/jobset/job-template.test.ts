@@ -56,7 +56,7 @@ function job(
   return build(replicatedJob, index);
 }
 
-describe('a child Job', () => {
+describe('a child Job (spec 2.1, 3, 4.5)', () => {
   const KEYS = {
     'jobset.sigs.k8s.io/jobset-name': 'train',
     'jobset.sigs.k8s.io/jobset-uid': 'the-uid',

@@ -45,7 +45,7 @@ function planOf(jobSet: Stored<JobSet>, more: Partial<Snapshot> = {}): Plan {
   return planFor(jobSet, { jobs: [JOB], ...more });
 }
 
-describe('a JobSet that runs', () => {
+describe('a JobSet that runs (spec 4.2, 4.3)', () => {
   test('gets its first status, its Service and its Jobs at once', () => {
     const fresh = storedJobSet({ replicatedJobs: [replicatedJob('w', 2)] });
     const made = planOf(fresh, { jobs: [], surroundings: { ...SURROUNDINGS, service: undefined } });
@@ -58,7 +58,7 @@ describe('a JobSet that runs', () => {
   });
 
   test.each([
-    ['somebody else manages it', jobSetWith({ managedBy: 'acme.io/manager' })],
+    ['somebody else manages it (spec 4.17)', jobSetWith({ managedBy: 'acme.io/manager' })],
     ['it is being deleted', jobSetWith({}, BEGUN, { deletionTimestamp: '2026-01-01T00:00:00Z' })],
   ])('is not touched if %s', (_why, jobSet) => {
     expect(planOf(jobSet, { jobs: [] })).toMatchObject({ status: undefined, actions: [] });
@@ -83,7 +83,7 @@ describe('a JobSet that runs', () => {
   });
 });
 
-describe('counters', () => {
+describe('counters (spec 4.12)', () => {
   const ready = [storedJob('train-w-0', 'w', { pods: 2, status: { active: 2, ready: 2 } })];
   const since = (ms: number | undefined): Partial<Snapshot> => ({
     jobs: ready,
@@ -112,7 +112,7 @@ describe('counters', () => {
   });
 });
 
-describe('success', () => {
+describe('success (spec 4.10)', () => {
   test('completes the JobSet, and ends what still runs in the next pass', () => {
     const jobSet = jobSetWith({ successPolicy: { operator: 'Any' } });
     const done = storedJob('train-w-0', 'w', { pods: 2, status: COMPLETE });
@@ -141,7 +141,7 @@ describe('success', () => {
   });
 });
 
-describe('failure of a Job', () => {
+describe('failure of a Job (spec 4.11)', () => {
   const failed = storedJob('train-w-0', 'w', { pods: 2, status: FAILED });
   const policy = { failurePolicy: { maxRestarts: 1 } };
 

@@ -17,7 +17,7 @@ async function linesOf(metrics: Metrics): Promise<readonly string[]> {
 const OF = { namespace: 'ml', name: 'train' };
 const LABELS = 'jobset_name="train",namespace="ml"';
 
-test('counts outcomes by JobSet, restarts by cause, and the phases of restarts', async () => {
+test('metrics (spec 4.22) count outcomes by JobSet, restarts by cause, and the phases of restarts', async () => {
   const metrics = createMetrics();
   const { observe } = operatorMetrics(metrics);
   observe(OF, { kind: 'EpochEnded', cause: 'WorkerFailed', counted: true, detectMs: 40 });
