@@ -127,6 +127,18 @@ describe('a Pod', () => {
     expect(node.status('c')?.state?.waiting?.message).toContain('has no command');
   });
 
+  it('keeps what this node does not do, and is told so once', async () => {
+    await start();
+    const securityContext = { runAsUser: 1000 };
+    const spec = { containers: [container('c', 'run')], securityContext };
+    await node.run(spec);
+    await node.until((pod) => pod.status?.phase === 'Running');
+    await node.clock.advance(60_000);
+    const told = (await node.events()).filter((event) => event.startsWith('FieldsIgnored'));
+    expect(told).toEqual([expect.stringMatching(/have no effect: securityContext$/)]);
+    expect(node.pod?.spec).toMatchObject({ securityContext });
+  });
+
   it('waits for a ConfigMap that is missing, and starts once it is there', async () => {
     await start();
     await node.run({

@@ -7,6 +7,7 @@ import { deepEqual } from '../../kube/deep-equal.ts';
 import type { Pod, PodCondition, PodStatus } from '../../kube/pod.ts';
 import type { Timer } from '../../runtime/ports/clock.ts';
 import { ContainerSet, MIN_GRACE_MS } from './container-set.ts';
+import { ignoredFieldsNote } from './ignored-fields.ts';
 import type { NodeContext } from './node-context.ts';
 import {
   type PodMode,
@@ -137,6 +138,7 @@ export class PodWorker {
 
   #live(): void {
     if (this.#isStopped) return;
+    if (this.#pod.status?.startTime === undefined) this.#sayWhatIsIgnored();
     this.#limitLifetime();
     this.#preparing = this.#prepare();
     if (this.#pod.metadata.deletionTimestamp !== undefined) this.#delete();
@@ -221,6 +223,11 @@ export class PodWorker {
     this.#isResuming = false;
     this.#preparationProblem = undefined;
     this.#step();
+  }
+
+  #sayWhatIsIgnored(): void {
+    const note = ignoredFieldsNote(this.#pod.spec);
+    if (note !== undefined) this.#events.pod('Warning', 'FieldsIgnored', note);
   }
 
   #limitLifetime(): void {

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../kube/json-value.ts';
+import type { Pod } from '../../kube/pod.ts';
+import { defaultPod } from '../../kube/validation/pod-defaults.ts';
+import { ignoredFields, ignoredFieldsNote } from './ignored-fields.ts';
+
+function specOf(spec: JsonObject, container: JsonObject = {}): Pod['spec'] {
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'p' },
+    spec: { containers: [{ name: 'a', image: 'i', ...container }], ...spec },
+  };
+  return (defaultPod(pod) as Pod).spec;
+}
+
+describe('what a Pod asks for in vain', () => {
+  it.each<[name: string, spec: JsonObject, container: JsonObject, fields: readonly string[]]>([
+    ['nothing, with all defaults', {}, {}, []],
+    ['nothing that the node does anyway', { hostNetwork: true, hostPID: true }, {}, []],
+    [
+      'users and capabilities',
+      { securityContext: { runAsUser: 1 } },
+      { securityContext: { privileged: true } },
+      ['securityContext', 'containers[a].securityContext'],
+    ],
+    [
+      'limits, of which the requests count',
+      {},
+      { resources: { limits: { memory: '1Gi' }, requests: { cpu: '1' } } },
+      ['containers[a].resources.limits'],
+    ],
+    [
+      'protection of a mount',
+      { volumes: [{ name: 'v', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } }] },
+      {
+        volumeMounts: [
+          { name: 'v', mountPath: '/v', readOnly: true, mountPropagation: 'None' },
+          { name: 'v', mountPath: '/w' },
+        ],
+      },
+      [
+        'volumes[v].emptyDir.medium',
+        'volumes[v].emptyDir.sizeLimit',
+        'containers[a].volumeMounts[/v].readOnly',
+      ],
+    ],
+    [
+      'ports of the host',
+      {},
+      { ports: [{ containerPort: 80, hostPort: 80 }, { containerPort: 81 }] },
+      ['containers[a].ports[80].hostPort'],
+    ],
+    [
+      'none of those on the network of the host',
+      { hostNetwork: true },
+      { ports: [{ containerPort: 80 }] },
+      [],
+    ],
+    [
+      'names and users of its own',
+      { hostAliases: [{ ip: '1.2.3.4' }], dnsConfig: { searches: ['a'] }, hostUsers: false },
+      {},
+      ['hostAliases', 'dnsConfig', 'hostUsers'],
+    ],
+    [
+      'the same in an init container',
+      { initContainers: [{ name: 'i', image: 'i', lifecycle: { stopSignal: 'SIGINT' } }] },
+      {},
+      ['initContainers[i].lifecycle.stopSignal'],
+    ],
+  ])('%s', (_, spec, container, fields) => {
+    expect(ignoredFields(specOf(spec, container))).toEqual(fields);
+  });
+
+  it('is told in one text of bounded length', () => {
+    const volumeMounts = Array.from({ length: 30 }, (__, i) => ({
+      name: 'v',
+      mountPath: `/${i}`,
+      readOnly: true,
+    }));
+    const note = ignoredFieldsNote(specOf({ volumes: [{ name: 'v' }] }, { volumeMounts }));
+    expect(note).toMatch(
+      /^this node runs containers as processes .*: containers\[a\].volumeMounts\[\/0\].readOnly, /,
+    );
+    expect(note).toMatch(/ and 10 more$/);
+    expect(ignoredFieldsNote(specOf({}))).toBeUndefined();
+  });
+});

@@ -1,0 +1,105 @@
+/**
+ * What a Pod asks for that this node does not do: it runs containers as processes of its machine,
+ * without images, namespaces and limits of their own. Such fields are kept as they are, and the Pod's
+ * Event names them once. What follows from the way the node works anyway is not listed: a Pod that
+ * wants the network, the processes or the IPC of its host has them.
+ */
+import { isJsonObject, type JsonObject } from '../../kube/json-value.ts';
+import type { PodSpec } from '../../kube/pod.ts';
+
+/** Members of the Pod's spec, of each container, and of their parts; a dot leads into an object. */
+const OF_POD = [
+  'securityContext',
+  'hostAliases',
+  'dnsConfig',
+  'runtimeClassName',
+  'overhead',
+  'setHostnameAsFQDN',
+  'hostnameOverride',
+  'resourceClaims',
+  'resources.limits',
+] as const;
+
+const OF_CONTAINER = [
+  'securityContext',
+  'resources.limits',
+  'resources.claims',
+  'volumeDevices',
+  'lifecycle.stopSignal',
+] as const;
+const OF_MOUNT = ['readOnly', 'recursiveReadOnly', 'mountPropagation'] as const;
+const OF_PORT = ['hostPort', 'hostIP'] as const;
+const OF_VOLUME = ['emptyDir.medium', 'emptyDir.sizeLimit'] as const;
+
+/** The longest text that an Event can have is 1024 bytes; some is for the words around. */
+const MAX_LISTED = 20;
+
+/** The text of the Event; undefined if the node does everything that the Pod asks for. */
+export function ignoredFieldsNote(spec: PodSpec): string | undefined {
+  const fields = ignoredFields(spec);
+  if (fields.length === 0) return undefined;
+  const listed = fields.slice(0, MAX_LISTED).join(', ');
+  const more = fields.length > MAX_LISTED ? ` and ${fields.length - MAX_LISTED} more` : '';
+  return `this node runs containers as processes of its machine, so these have no effect: ${listed}${more}`;
+}
+
+/** Paths of fields, with the names of containers, mounts, ports and volumes as keys. */
+export function ignoredFields(spec: PodSpec): readonly string[] {
+  const pod: JsonObject = { ...spec };
+  return [
+    ...setFields(pod, OF_POD, ''),
+    ...(pod['hostUsers'] === false ? ['hostUsers'] : []),
+    ...itemsOf(pod, 'volumes', 'name').flatMap(([volume, path]) =>
+      setFields(volume, OF_VOLUME, `${path}.`),
+    ),
+    ...['initContainers', 'containers'].flatMap((list) =>
+      itemsOf(pod, list, 'name').flatMap(([container, path]) => [
+        ...setFields(container, OF_CONTAINER, `${path}.`),
+        ...itemsOf(container, 'volumeMounts', 'mountPath').flatMap(([mount, at]) =>
+          setFields(mount, OF_MOUNT, `${path}.${at}.`),
+        ),
+        ...(pod['hostNetwork'] === true
+          ? []
+          : itemsOf(container, 'ports', 'containerPort')
+        ).flatMap(([port, at]) => setFields(port, OF_PORT, `${path}.${at}.`)),
+      ]),
+    ),
+  ];
+}
+
+/** The objects of a list, each with its path: the list's name and the item's key. */
+function itemsOf(
+  object: JsonObject,
+  list: string,
+  key: string,
+): readonly (readonly [item: JsonObject, path: string])[] {
+  const items: unknown = object[list];
+  if (!Array.isArray(items)) return [];
+  return items
+    .filter(isJsonObject)
+    .map((item) => [item, `${list}[${String(item[key] ?? '')}]`] as const);
+}
+
+function setFields(
+  object: JsonObject,
+  names: readonly string[],
+  prefix: string,
+): readonly string[] {
+  return names.filter((name) => isSet(memberAt(object, name))).map((name) => prefix + name);
+}
+
+function memberAt(object: JsonObject, name: string): unknown {
+  return name
+    .split('.')
+    .reduce<unknown>((value, part) => (isJsonObject(value) ? value[part] : undefined), object);
+}
+
+/** How some fields say that they ask for nothing. */
+const NOTHING: readonly unknown[] = ['None', 'Disabled'];
+
+/** Whether it asks for anything: an empty object or a zero is what defaults leave behind. */
+function isSet(value: unknown): boolean {
+  if (NOTHING.includes(value)) return false;
+  if (typeof value !== 'object' || value === null) return Boolean(value);
+  return Object.keys(value).length > 0;
+}

@@ -1,0 +1,173 @@
+/** Webhooks whose certificate rotates while they are called, and that are not there for a while. */
+import { connect } from 'node:tls';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
+import { VALIDATING_WEBHOOK_CONFIGURATIONS } from '../../src/kube/admission.ts';
+import { SECRETS } from '../../src/kube/core.ts';
+import { LEASES } from '../../src/kube/lease.ts';
+import { ApiStatusError } from '../../src/kube/status.ts';
+import { certificatesIn, secretOf } from '../../src/operator/webhooks/certificate-secret.ts';
+import type { WebhookCertificates } from '../../src/operator/webhooks/certificates.ts';
+import { VALIDATING_CONFIGURATION_NAME } from '../../src/operator/webhooks/webhook-configurations.ts';
+import {
+  issueCertificate,
+  loadCertificateAuthority,
+} from '../../src/runtime/adapters/certificates.ts';
+import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
+import { replicatedJob } from '../fixtures/jobset-objects.ts';
+import type { ApiProxy } from './api-proxy.fixture.ts';
+import {
+  ClusterInBadWeather,
+  expectOneRestart,
+  expectRunning,
+  lose,
+  OPERATOR,
+  type OperatorProcess,
+  until,
+} from './bad-weather.fixture.ts';
+
+const cluster = new ClusterInBadWeather();
+const SECRET = { namespace: OPERATOR.namespace, name: 'bad-weather-webhooks' };
+/** Of somebody else: the replica with the webhooks never leads. */
+const LEASE = { namespace: OPERATOR.namespace, name: 'bad-weather-held' };
+
+let controller: OperatorProcess;
+let proxy: ApiProxy;
+let webhooks: OperatorProcess;
+
+beforeAll(async () => {
+  await cluster.start();
+  proxy = await cluster.proxy();
+  controller = cluster.startOperator(proxy);
+  await cluster.client.create(LEASES, {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: LEASE,
+    spec: { holderIdentity: 'another', leaseDurationSeconds: 3_600 },
+  });
+});
+afterAll(async () => {
+  await cluster.client.delete(LEASES, LEASE);
+  await cluster.client.delete(SECRETS, SECRET);
+  await cluster.stop();
+  await controller.kill();
+});
+beforeEach(async () => {
+  webhooks = startWebhooks();
+  await until('the webhooks answer', async () => (await refusal()).code === INVALID);
+});
+afterEach(() => webhooks.kill());
+
+test('the serving certificate rotates, and every call is answered meanwhile', async () => {
+  const group = await cluster.group('certified');
+  const codes: number[] = [];
+  let isOver = false;
+  const load = Array.from({ length: 4 }, async () => {
+    while (!isOver) codes.push((await refusal()).code);
+  });
+
+  const short = await replaceServingCertificate();
+  // It would not last, so the operator replaces it in its turn.
+  await until('another one is in the Secret', async () => {
+    const { serving } = await certificates();
+    return serving.certificate !== short;
+  });
+  const { serving } = await certificates();
+  await until('it is shown', async () => (await shownCertificate()) === serving.certificate);
+  const count = codes.length;
+  await until('calls go on', () => codes.length > count + 10);
+  isOver = true;
+  await Promise.all(load);
+
+  expect(new Set(codes)).toEqual(new Set([INVALID]));
+  expectRunning(group, 0, 1, 2);
+  await cluster.remove(group);
+});
+
+test('nobody answers: new JobSets are refused, those that run are restarted', async () => {
+  const group = await cluster.group('unanswered');
+  await webhooks.kill();
+  expect(await refusal()).toMatchObject({
+    code: 500,
+    message: expect.stringMatching(/failed calling webhook .*connection refused/),
+  });
+  expectRunning(group, 0, 1, 2);
+  await lose(group);
+  await expectOneRestart(group);
+
+  webhooks = startWebhooks();
+  await until('the webhooks answer again', async () => (await refusal()).code === INVALID);
+  await cluster.remove(group);
+});
+
+const INVALID = 422;
+
+function startWebhooks(): OperatorProcess {
+  return cluster.startOperator(
+    proxy,
+    ...['--webhook-bind-address', '127.0.0.1:0', '--install-webhooks'],
+    ...['--webhook-secret-name', SECRET.name],
+    ...['--leader-elect', '--leader-election-id', LEASE.name],
+  );
+}
+
+/** How a JobSet is refused in which only a webhook finds fault. */
+async function refusal(): Promise<ApiStatusError> {
+  const jobSet: JobSet = {
+    apiVersion: 'jobset.x-k8s.io/v1alpha2',
+    kind: 'JobSet',
+    metadata: { name: 'refused', namespace: 'default' },
+    spec: {
+      replicatedJobs: [replicatedJob('w')],
+      failurePolicy: {
+        rules: [{ name: 'r', action: 'FailJobSet', onJobFailureMessagePatterns: ['*'] }],
+      },
+    },
+  };
+  try {
+    await cluster.client.create(JOBSETS, jobSet);
+  } catch (error) {
+    if (error instanceof ApiStatusError) return error;
+    throw error;
+  }
+  await cluster.client.delete(JOBSETS, { namespace: 'default', name: 'refused' });
+  throw new Error('no webhook was asked');
+}
+
+async function certificates(): Promise<WebhookCertificates> {
+  const held = certificatesIn(await cluster.client.get(SECRETS, SECRET));
+  if (held === undefined) throw new Error('the Secret holds no certificates');
+  return held;
+}
+
+/** As an administrator would, but for ten days only. Returns the PEM. */
+async function replaceServingCertificate(): Promise<string> {
+  const secret = await cluster.client.get(SECRETS, SECRET);
+  const held = await certificates();
+  const pair = { certificate: held.authorities[0], key: held.authorityKey };
+  const serving = issueCertificate(loadCertificateAuthority(pair, nodeClock), {
+    commonName: 'by-hand',
+    ipAddresses: ['127.0.0.1'],
+    usages: ['server'],
+    days: 10,
+  });
+  await cluster.client.update(SECRETS, secretOf(SECRET, { ...held, serving }, secret));
+  return serving.certificate;
+}
+
+/** What the webhooks show to who connects now, as PEM. */
+async function shownCertificate(): Promise<string> {
+  const { webhooks: configured = [] } = await cluster.client.get(
+    VALIDATING_WEBHOOK_CONFIGURATIONS,
+    { name: VALIDATING_CONFIGURATION_NAME },
+  );
+  const { hostname, port } = new URL(configured[0]?.clientConfig.url ?? '');
+  const { authorities } = await certificates();
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: hostname, port: Number(port), ca: [...authorities] }, () => {
+      resolve(socket.getPeerX509Certificate()?.toString() ?? '');
+      socket.destroy();
+    });
+    socket.once('error', reject);
+  });
+}
