@@ -138,3 +138,25 @@ it('the Pods of a group that upstream restarts go through what a kubelet showed'
     if (runs !== pods.at(-1)?.runs) await node.stop();
   }
 });
+
+/** When the kubelet was killed, in milliseconds after the Pod was created, and started again. */
+const OUTAGES: Readonly<Record<string, readonly [killedMs: number, revivedMs: number]>> = {
+  'kubelet-down-before-exit': [7_000, 12_000],
+  'kubelet-killed-during-teardown': [3_500, 8_500],
+};
+
+describe('a Pod whose node agent is killed goes through what a kubelet showed of', () => {
+  it.each(Object.entries(OUTAGES))('%s', async (name, [killedMs, revivedMs]) => {
+    const { spec, runs, statuses, events } = readRecording<RecordedPod>(name);
+    node = nodeThatPlays(runs, { canBeKilled: true });
+    await node.start();
+    await node.run(spec);
+    await node.clock.advance(killedMs);
+    node.kill();
+    await node.clock.advance(revivedMs - killedMs);
+    await node.revive();
+    await node.clock.advance(durationMs(statuses) - revivedMs);
+    expect(firstMissing(statuses, shownStatuses(node.api.history))).toBeUndefined();
+    expect(new Set(await shownEvents(node))).toEqual(new Set(events));
+  });
+});

@@ -16,6 +16,7 @@ import { messagePair } from '../node-process/message-pair.fixture.ts';
 import { ProcessHost } from '../node-process/process-host.ts';
 import type { AgentMessage, KeeperMessage } from '../node-process/process-messages.ts';
 import { RemoteKeeper } from '../node-process/remote-keeper.ts';
+import { Life, READS } from './agent-life.fixture.ts';
 import { MemoryFiles } from './memory/memory-files.ts';
 import { startNodeAgent } from './node-agent.ts';
 import { container, TestApi } from './test-api.fixture.ts';
@@ -180,45 +181,6 @@ class World {
         kernelVersion: '6',
       },
     });
-  }
-}
-
-/** They change nothing, so a death before one is a death before the next change. */
-const READS = ['kindOf', 'readEnd', 'readLog', 'logSize', 'logNames'];
-
-/** One life of the agent: after its end none of its calls arrives, and none of its timers fires. */
-class Life {
-  readonly #mayAct: () => boolean;
-  #isOver = false;
-
-  /** `mayAct` is asked before everything that it does to the world; false is its death. */
-  constructor(mayAct: () => boolean) {
-    this.#mayAct = mayAct;
-  }
-
-  bound<T extends object>(target: T, uncounted: readonly string[] = []): T {
-    return new Proxy(target, {
-      get: (_, name) => {
-        const member: unknown = Reflect.get(target, name);
-        if (typeof member !== 'function') return member;
-        return (...args: readonly unknown[]): unknown => {
-          if (!this.#isOver && !uncounted.includes(String(name))) this.#isOver = !this.#mayAct();
-          // Nothing that a dead process waits for ever comes.
-          return this.#isOver ? new Promise(() => undefined) : member.apply(target, args);
-        };
-      },
-    });
-  }
-
-  clock(clock: Clock): Clock {
-    return {
-      now: () => clock.now(),
-      monotonic: () => clock.monotonic(),
-      setTimer: (delayMs, fire) =>
-        clock.setTimer(delayMs, () => {
-          if (!this.#isOver) fire();
-        }),
-    };
   }
 }
 

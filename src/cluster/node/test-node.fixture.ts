@@ -12,21 +12,35 @@ import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { sleep } from '../../runtime/ports/clock.ts';
 import type { ProcessRunner } from '../../runtime/ports/process-runner.ts';
+import { messagePair } from '../node-process/message-pair.fixture.ts';
+import { ProcessHost } from '../node-process/process-host.ts';
+import type { AgentMessage, KeeperMessage } from '../node-process/process-messages.ts';
+import { RemoteKeeper } from '../node-process/remote-keeper.ts';
+import { Life } from './agent-life.fixture.ts';
 import type { BackoffSettings } from './backoff.ts';
 import { MemoryFiles } from './memory/memory-files.ts';
 import type { NodeNetwork } from './network.ts';
-import { type NodeAgent, startNodeAgent } from './node-agent.ts';
+import { type NodeAgent, type NodeAgentOptions, startNodeAgent } from './node-agent.ts';
 import type { NodeFiles } from './node-files.ts';
 import type { ProbeAnswer, ProbeTransport } from './probe-transport.ts';
 import { TestApi } from './test-api.fixture.ts';
 
 const OWN = { type: 'own-addresses', hostIP: '127.9.0.1', podCIDR: '127.9.0.0/16' } as const;
 
+const MACHINE = {
+  capacity: { cpu: '4', memory: '8Gi', pods: '100' },
+  architecture: 'amd64',
+  operatingSystem: 'linux',
+  kernelVersion: '6',
+};
+
 export interface TestNodeOptions {
   readonly network?: NodeNetwork;
   /** How long it takes to prepare a Pod, and to start a process of it. */
   readonly startMs?: number;
   readonly backoff?: BackoffSettings | undefined;
+  /** The processes are kept apart from the agent, which can be killed then. */
+  readonly canBeKilled?: boolean;
 }
 
 export class TestNode {
@@ -40,16 +54,20 @@ export class TestNode {
   readonly #network: NodeNetwork;
   readonly #startMs: number;
   readonly #backoff: BackoffSettings | undefined;
+  readonly #host: ProcessHost | undefined;
+  readonly #random = new SeededRandom(1);
+  #life = new Life();
   #agent: NodeAgent | undefined;
 
   constructor(
     programs: Readonly<Record<string, FakeProgram>>,
-    { network = OWN, startMs = 0, backoff }: TestNodeOptions = {},
+    { network = OWN, startMs = 0, backoff, canBeKilled = false }: TestNodeOptions = {},
   ) {
     this.processes = new MemoryProcessRunner(programs);
     this.#network = network;
     this.#startMs = startMs;
     this.#backoff = backoff;
+    this.#host = canBeKilled ? new ProcessHost(this.#slowProcesses()) : undefined;
   }
 
   get agent(): NodeAgent {
@@ -59,42 +77,61 @@ export class TestNode {
 
   /** `before` prepares what is there when the node starts. */
   async start(before: (api: TestApi) => Promise<void> = async () => undefined): Promise<void> {
-    const probes: ProbeTransport = {
+    await this.api.start();
+    await before(this.api);
+    await this.#startAgent();
+  }
+
+  /** As SIGKILL does: the agent does nothing more, its processes go on. */
+  kill(): void {
+    this.#life.end();
+    this.#host?.disconnect();
+  }
+
+  /** Starts the agent again after it was killed. */
+  async revive(): Promise<void> {
+    this.#life = new Life();
+    await this.#startAgent();
+  }
+
+  async #startAgent(): Promise<void> {
+    const life = this.#life;
+    this.#agent = await this.settled(
+      startNodeAgent({
+        name: 'n1',
+        client: life.bound(this.api.client),
+        clock: life.clock(this.clock),
+        random: this.#random,
+        logger: this.logger,
+        ...this.#processes(life),
+        files: life.bound(this.#slowFiles()),
+        probes: this.#probes(),
+        rootDirectory: '/state',
+        network: this.#network,
+        backoff: this.#backoff,
+        kubeletPort: 10_250,
+        apiServer: { host: '127.0.0.1', port: 6443 },
+        path: '/bin',
+        machine: MACHINE,
+      }),
+    );
+  }
+
+  #processes(life: Life): Pick<NodeAgentOptions, 'processes' | 'keeper'> {
+    if (this.#host === undefined) return { processes: this.#slowProcesses() };
+    const [agent, keeper] = messagePair<AgentMessage, KeeperMessage>();
+    this.#host.connect(keeper);
+    const remote = life.bound(new RemoteKeeper(agent));
+    return { processes: remote, keeper: remote };
+  }
+
+  #probes(): ProbeTransport {
+    return {
       get: async () => this.answer(),
       connect: async () => {
         this.answer();
       },
     };
-    const { clock, logger } = this;
-    await this.api.start();
-    await before(this.api);
-    let started: NodeAgent | undefined;
-    void startNodeAgent({
-      name: 'n1',
-      client: this.api.client,
-      clock,
-      random: new SeededRandom(1),
-      logger,
-      processes: this.#slowProcesses(),
-      files: this.#slowFiles(),
-      probes,
-      rootDirectory: '/state',
-      network: this.#network,
-      backoff: this.#backoff,
-      kubeletPort: 10_250,
-      apiServer: { host: '127.0.0.1', port: 6443 },
-      path: '/bin',
-      machine: {
-        capacity: { cpu: '4', memory: '8Gi', pods: '100' },
-        architecture: 'amd64',
-        operatingSystem: 'linux',
-        kernelVersion: '6',
-      },
-    }).then((agent) => {
-      started = agent;
-    });
-    await clock.runUntil(() => started !== undefined, 10_000);
-    this.#agent = started;
   }
 
   #slowProcesses(): ProcessRunner {
