@@ -22,6 +22,8 @@ export interface StreamServerOptions {
   /** PEM. */
   readonly tls: { readonly certificate: string; readonly key: string };
   readonly maxStreams: number;
+  /** Connections whose stream is not open yet. */
+  readonly maxPending?: number;
   readonly logger?: Logger | undefined;
 }
 
@@ -36,7 +38,7 @@ export interface StreamServer {
   close(): Promise<void>;
 }
 
-/** Connections whose stream is not open yet. A group of 5,000 may well come at once. */
+/** A group of 5,000 may well come at once. */
 const MAX_PENDING = 8192;
 /** From the connection to the end of TLS's handshake, and from there to the end of the request. */
 const HANDSHAKE_TIMEOUT_MS = 5000;
@@ -64,8 +66,9 @@ export async function startStreamServer(options: StreamServerOptions): Promise<S
     keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS,
     noDelay: true,
   });
-  server.maxConnections = options.maxStreams + MAX_PENDING;
-  const connections = new Connections();
+  const { maxStreams, maxPending = MAX_PENDING } = options;
+  server.maxConnections = maxStreams + maxPending;
+  const connections = new Connections(maxPending);
   const logger = options.logger ?? SILENT;
   server.on('connection', (socket: Socket) => connections.came(socket));
   server.on('request', (_request, response) => {
@@ -185,6 +188,11 @@ class Connections {
   readonly #pending = new Map<string, Socket>();
   readonly #all = new Set<Socket>();
   readonly #streams = new Set<Socket>();
+  readonly #maxPending: number;
+
+  constructor(maxPending: number) {
+    this.#maxPending = maxPending;
+  }
 
   came(socket: Socket): void {
     const key = keyOf(socket);
@@ -194,7 +202,7 @@ class Connections {
       this.#all.delete(socket);
       if (this.#pending.get(key) === socket) this.#pending.delete(key);
     });
-    if (this.#pending.size <= MAX_PENDING) return;
+    if (this.#pending.size <= this.#maxPending) return;
     const [oldest] = this.#pending.values();
     oldest?.destroy();
   }

@@ -1,0 +1,203 @@
+import https from 'node:https';
+import net from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  type ByteStream,
+  type StreamAcceptor,
+  type StreamListener,
+  StreamRefusedError,
+} from '../ports/stream.ts';
+import { TransportError } from '../ports/transport.ts';
+import { staticToken } from '../token-source.ts';
+import { createCertificateAuthority, issueCertificate } from './certificates.ts';
+import { nodeClock } from './node-clock.ts';
+import { createStreamConnector } from './stream-connector.ts';
+import { type StreamServer, startStreamServer } from './stream-server.ts';
+
+const authority = createCertificateAuthority({ commonName: 'test', clock: nodeClock });
+const pairFor = (address: string) =>
+  issueCertificate(authority, {
+    commonName: 'hub',
+    ipAddresses: [address],
+    usages: ['server'],
+    days: 1,
+  });
+
+/** Sends back what it gets. */
+const ECHO: StreamAcceptor = ({ token }) =>
+  Promise.resolve(
+    token === 'good'
+      ? {
+          kind: 'Accept',
+          open: (stream) => ({ received: (chunk) => stream.write(chunk), closed: () => undefined }),
+        }
+      : { kind: 'Refuse', status: 401, reason: 'the token is not valid: it has expired' },
+  );
+
+const MAX_PENDING = 50;
+const PROTOCOL = 'test/1';
+
+let server: StreamServer;
+beforeEach(async () => {
+  server = await listen(ECHO);
+});
+afterEach(() => server.close());
+
+function listen(acceptor: StreamAcceptor): Promise<StreamServer> {
+  return startStreamServer({
+    acceptor,
+    path: '/hub',
+    protocol: PROTOCOL,
+    host: '127.0.0.1',
+    port: 0,
+    tls: pairFor('127.0.0.1'),
+    maxStreams: 1000,
+    maxPending: MAX_PENDING,
+  });
+}
+
+class Client implements StreamListener {
+  text = '';
+  closes = 0;
+  #changed: () => void = () => undefined;
+
+  received(chunk: Uint8Array): void {
+    this.text += Buffer.from(chunk).toString();
+    this.#changed();
+  }
+
+  closed(): void {
+    this.closes++;
+    this.#changed();
+  }
+
+  async until(condition: () => boolean): Promise<void> {
+    while (!condition()) {
+      await new Promise<void>((resolve) => {
+        this.#changed = resolve;
+      });
+    }
+  }
+}
+
+function connect(
+  client: StreamListener,
+  { token = 'good', ca = authority.certificate, path = '/hub', url = server.url } = {},
+): Promise<ByteStream> {
+  const connector = createStreamConnector({
+    server: url,
+    path,
+    protocol: PROTOCOL,
+    certificateAuthority: ca,
+    credentials: staticToken(token),
+  });
+  return connector.connect(client, AbortSignal.timeout(20_000));
+}
+
+describe('a stream', () => {
+  it('carries bytes both ways, and tells both ends once that it is over', async () => {
+    const client = new Client();
+    const stream = await connect(client);
+    stream.write(Buffer.from('one'));
+    await client.until(() => client.text === 'one');
+    stream.write(Buffer.from('x'.repeat(200_000)));
+    await client.until(() => client.text.length === 200_003);
+    stream.end();
+    await client.until(() => client.closes > 0);
+    expect(client.closes).toBe(1);
+  });
+
+  it('ends when the server closes, which then frees its port', async () => {
+    const client = new Client();
+    await connect(client);
+    await server.close();
+    await client.until(() => client.closes === 1);
+    await expect(connect(new Client())).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+
+  it('goes on when the certificate changes, and new ones are shown the new one', async () => {
+    const client = new Client();
+    const stream = await connect(client);
+    const other = createCertificateAuthority({ commonName: 'other', clock: nodeClock });
+    server.useCertificate(
+      issueCertificate(other, {
+        commonName: 'hub',
+        ipAddresses: ['127.0.0.1'],
+        usages: ['server'],
+        days: 1,
+      }),
+    );
+    await expect(connect(new Client())).rejects.toBeInstanceOf(TransportError);
+    await connect(new Client(), { ca: other.certificate });
+    stream.write(Buffer.from('still'));
+    await client.until(() => client.text === 'still');
+  });
+});
+
+describe('a client is told why it gets no stream', () => {
+  it('when the acceptor refuses, with status and reason', async () => {
+    const refused = connect(new Client(), { token: 'old' });
+    await expect(refused).rejects.toBeInstanceOf(StreamRefusedError);
+    await expect(refused).rejects.toMatchObject({
+      status: 401,
+      message: expect.stringContaining('it has expired'),
+    });
+  });
+
+  it('on another path', async () => {
+    await expect(connect(new Client(), { path: '/other' })).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('when it asks for no upgrade', async () => {
+    const status = await new Promise((resolve, reject) => {
+      https
+        .get(`${server.url}/hub`, { ca: authority.certificate }, (response) => {
+          response.resume();
+          resolve([response.statusCode, response.headers.upgrade]);
+        })
+        .on('error', reject);
+    });
+    expect(status).toEqual([426, PROTOCOL]);
+  });
+
+  it('when nobody listens, or somebody who is not trusted does', async () => {
+    await expect(connect(new Client(), { url: 'https://127.0.0.1:1' })).rejects.toMatchObject({
+      code: 'ECONNREFUSED',
+    });
+    const other = createCertificateAuthority({ commonName: 'other', clock: nodeClock });
+    await expect(connect(new Client(), { ca: other.certificate })).rejects.toBeInstanceOf(
+      TransportError,
+    );
+  });
+});
+
+describe('those who never say who they are', () => {
+  it('are cut off, the first first, and do not keep others out', async () => {
+    const held = new Client();
+    const stream = await connect(held);
+    let closed = 0;
+    const idle = Array.from({ length: 4 * MAX_PENDING }, () => {
+      const socket = net.connect(server.port, '127.0.0.1');
+      socket.on('error', () => undefined);
+      socket.once('close', () => closed++);
+      return socket;
+    });
+    await Promise.all(
+      idle.map((socket) => new Promise((resolve) => socket.once('connect', resolve))),
+    );
+    const client = new Client();
+    const late = await connect(client);
+    late.write(Buffer.from('here'));
+    await client.until(() => client.text === 'here');
+    stream.write(Buffer.from('still'));
+    await held.until(() => held.text === 'still');
+    // All are, in the end: none of them has shaken hands.
+    await Promise.all(
+      idle.map(
+        (socket) => socket.destroyed || new Promise((resolve) => socket.once('close', resolve)),
+      ),
+    );
+    expect(closed).toBe(4 * MAX_PENDING);
+    expect(held.closes).toBe(0);
+  });
+});
