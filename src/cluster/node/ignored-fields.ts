@@ -75,9 +75,11 @@ function itemsOf(
 ): readonly (readonly [item: JsonObject, path: string])[] {
   const items: unknown = object[list];
   if (!Array.isArray(items)) return [];
-  return items
-    .filter(isJsonObject)
-    .map((item) => [item, `${list}[${String(item[key] ?? '')}]`] as const);
+  return items.filter(isJsonObject).map((item) => [item, `${list}[${nameOf(item[key])}]`] as const);
+}
+
+function nameOf(key: unknown): string {
+  return typeof key === 'string' || typeof key === 'number' ? `${key}` : '';
 }
 
 function setFields(

@@ -139,6 +139,24 @@ describe('a Pod', () => {
     expect(node.pod?.spec).toMatchObject({ securityContext });
   });
 
+  it('is ready once its readiness gates are open', async () => {
+    await start();
+    const conditionType = 'example.com/up';
+    await node.run({ containers: [container('c', 'run')], readinessGates: [{ conditionType }] });
+    const ready = (): string | undefined =>
+      node.pod?.status?.conditions?.find(({ type }) => type === 'Ready')?.status;
+    await node.until((pod) => pod.status?.phase === 'Running');
+    expect(ready()).toBe('False');
+    const patch = { status: { conditions: [{ type: conditionType, status: 'True' }] } };
+    await node.api.client.patch(
+      PODS,
+      { namespace: 'default', name: 'p' },
+      { type: 'strategic', patch },
+      { subresource: 'status' },
+    );
+    await node.until(() => ready() === 'True', 1_000);
+  });
+
   it('waits for a ConfigMap that is missing, and starts once it is there', async () => {
     await start();
     await node.run({

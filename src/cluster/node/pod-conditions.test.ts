@@ -23,10 +23,23 @@ const SPEC: PodSpec = {
 interface Given extends Partial<Omit<ConditionFacts, 'pod' | 'statuses'>> {
   readonly words: string;
   readonly spec?: PodSpec;
+  /** Conditions that the API has, of whomever. */
+  readonly others?: readonly PodCondition[];
 }
 
-function conditions({ words, spec = SPEC, ...given }: Given): ReadonlyMap<string, PodCondition> {
-  const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: { generation: 2 }, spec };
+function conditions({
+  words,
+  spec = SPEC,
+  others = [],
+  ...given
+}: Given): ReadonlyMap<string, PodCondition> {
+  const pod: Pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { generation: 2 },
+    spec,
+    status: { conditions: others },
+  };
   const list = podConditions({
     pod,
     statuses: statusesOf(spec, words),
@@ -108,6 +121,31 @@ describe.each(['Ready', 'ContainersReady'])('%s', (type) => {
     ['the Pod has succeeded', { words: '0 r 0 0', phase: 'Succeeded' }, 'False PodCompleted'],
   ])('when %s', (_, given, expected) => {
     expect(text(conditions(given).get(type))).toBe(expected);
+  });
+});
+
+describe('a readiness gate', () => {
+  const spec: PodSpec = { ...SPEC, readinessGates: [{ conditionType: 'example.com/up' }] };
+  const withGate = (status?: ConditionStatus): string | undefined => {
+    const others = status === undefined ? [] : [{ type: 'example.com/up', status }];
+    return text(conditions({ words: '0 r r r', spec, others }).get('Ready'));
+  };
+
+  it('keeps a Pod from being ready until somebody has opened it', () => {
+    expect(withGate('True')).toBe('True');
+    expect(withGate('False')).toBe(
+      'False ReadinessGatesNotReady the status of pod readiness gate "example.com/up" is not "True", but False',
+    );
+    expect(withGate()).toBe(
+      'False ReadinessGatesNotReady corresponding condition of pod readiness gate "example.com/up" does not exist.',
+    );
+  });
+
+  it('says nothing of the containers', () => {
+    const all = conditions({ words: '0 r r r', spec });
+    expect(text(all.get('ContainersReady'))).toBe('True');
+    const unready = conditions({ words: '0 r r w1', spec });
+    expect(unready.get('Ready')?.reason).toBe('ContainersNotReady');
   });
 });
 

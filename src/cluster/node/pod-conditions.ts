@@ -39,8 +39,8 @@ export function podConditions(facts: ConditionFacts): readonly PodCondition[] {
   const verdicts: Verdict[] = [
     readyToStart(facts),
     initialized(facts),
-    readiness('Ready', facts),
-    readiness('ContainersReady', facts),
+    ready(facts),
+    containersReady('ContainersReady', facts),
     { type: 'PodScheduled', status: 'True', isObserved: true },
     ...(mayRestartAll(pod.spec) ? [allContainersRestarting(facts)] : []),
   ];
@@ -70,7 +70,26 @@ function initialized(facts: ConditionFacts): Verdict {
   };
 }
 
-function readiness(type: string, { pod, statuses, phase }: ConditionFacts): Verdict {
+/** Ready means more than its containers only where a Pod names conditions that others set. */
+function ready(facts: ConditionFacts): Verdict {
+  const verdict = containersReady('Ready', facts);
+  const { spec, status } = facts.pod;
+  const conditions = new Map(status?.conditions?.map((condition) => [condition.type, condition]));
+  const missing = (spec.readinessGates ?? []).flatMap(({ conditionType }) => {
+    const name = JSON.stringify(conditionType);
+    const gate = conditions.get(conditionType);
+    if (gate === undefined) {
+      return [`corresponding condition of pod readiness gate ${name} does not exist.`];
+    }
+    if (gate.status === 'True') return [];
+    return [`the status of pod readiness gate ${name} is not "True", but ${gate.status}`];
+  });
+  if (verdict.status === 'False' || missing.length === 0) return verdict;
+  const reason = 'ReadinessGatesNotReady';
+  return { ...verdict, status: 'False', reason, message: missing.join(', ') };
+}
+
+function containersReady(type: string, { pod, statuses, phase }: ConditionFacts): Verdict {
   if (phase === 'Succeeded' || phase === 'Failed') {
     return { type, status: 'False', reason: endReason(phase), isObserved: true };
   }

@@ -169,6 +169,8 @@ export class PodWorker {
     const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
     this.#pod = pod;
     this.#contradict();
+    const isGated = pod.spec.readinessGates !== undefined;
+    if (isGated && this.#isPrepared && !this.#isFinishing) this.#publish('latest');
     if (deletionTimestamp === undefined) return;
     const isNew = before.deletionTimestamp === undefined;
     if (!isNew && before.deletionGracePeriodSeconds === deletionGracePeriodSeconds) return;
