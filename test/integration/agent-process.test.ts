@@ -1,5 +1,5 @@
 /**
- * The bundled agent as a process, over TLS against the embedded API server: credentials, marker
+ * The bundled agent as a process, over TLS against the API server under test: credentials, marker
  * file, barrier, worker, signals and exit codes. The test plays the controller and the kubelet.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -9,42 +9,50 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createApiServer } from '../../src/cluster/apiserver/api-server.ts';
-import { byStaticToken } from '../../src/cluster/apiserver/authentication.ts';
-import { JOBSET_CRD } from '../../src/jobset/crd.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
 import { EPOCH, IN_PLACE_RESTART_ATTEMPT, NOTICE } from '../../src/jobset/names.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/custom-resource-definition.ts';
+import { JOBS } from '../../src/kube/job.ts';
 import { PODS } from '../../src/kube/pod.ts';
-import {
-  createCertificateAuthority,
-  issueCertificate,
-} from '../../src/runtime/adapters/certificates.ts';
-import { type HttpServer, startHttpServer } from '../../src/runtime/adapters/http-server.ts';
+import { startHttpServer } from '../../src/runtime/adapters/http-server.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
 import type { Client } from '../../src/runtime/client.ts';
-import { createClient } from '../../src/runtime/http-client.ts';
-import { MemoryStorage } from '../../src/runtime/memory/memory-storage.ts';
-import { handlerTransport } from '../../src/runtime/memory/memory-transport.ts';
 import { sleep } from '../../src/runtime/ports/clock.ts';
-import { SILENT } from '../../src/runtime/ports/logger.ts';
+import {
+  type ApiUnderTest,
+  createAccount,
+  installJobSets,
+  removeAccount,
+  startApi,
+  tokenOf,
+} from './api-server.fixture.ts';
 
 const POLL_MS = 10;
 const LIMIT_MS = 30_000;
-const TOKEN = 'agent-token';
 const AT = { namespace: 'default', name: 'train' };
+/** A scheduler and a controller that do not exist: the Pod is the test's alone. */
+const NOBODY = 'example.com/nobody';
+const JOB_REFERENCE = { apiVersion: 'batch/v1', kind: 'Job', name: 'train-w-0' };
 const JOB = {
   apiVersion: 'batch/v1',
   kind: 'Job',
-  name: 'train-w-0',
-  uid: 'job-uid',
-  controller: true,
+  metadata: { namespace: AT.namespace, name: JOB_REFERENCE.name },
+  spec: {
+    managedBy: NOBODY,
+    template: {
+      spec: { restartPolicy: 'Never', containers: [{ name: 'worker', image: 'none' }] },
+    },
+  },
 } as const;
-
+/** Who agents are. */
+const ACCOUNT = { namespace: AT.namespace, name: 'agent-process' };
 let folder: string;
 let bundle: string;
+let api: ApiUnderTest;
 beforeAll(async () => {
+  api = await startApi();
+  const { client } = api;
+  await installJobSets(client);
+  await createAccount(client, ACCOUNT);
   folder = await mkdtemp(join(tmpdir(), 'lockstep-agent-'));
   bundle = join(folder, 'agent.mjs');
   await build({
@@ -57,7 +65,11 @@ beforeAll(async () => {
     logLevel: 'error',
   });
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(async () => {
+  await removeAccount(api.client, ACCOUNT);
+  await api.stop();
+  await rm(folder, { recursive: true, force: true });
+});
 
 async function until<T>(read: () => Promise<T | undefined> | T | undefined): Promise<T> {
   const deadline = nodeClock.monotonic() + LIMIT_MS;
@@ -69,63 +81,52 @@ async function until<T>(read: () => Promise<T | undefined> | T | undefined): Pro
   throw new Error(`the condition did not come true in time: ${read}`);
 }
 
-/** An API server behind TLS with one JobSet and one Pod, and the file system of that Pod. */
+/** One JobSet and one Pod on the API server, and the file system of that Pod. */
 class Scene {
   readonly root: string;
   readonly client: Client;
   readonly agents: ChildProcess[] = [];
-  readonly #api = createApiServer({
-    storage: new MemoryStorage(),
-    clock: nodeClock,
-    random: systemRandom,
-    logger: SILENT,
-    authenticators: [byStaticToken({ [TOKEN]: { username: 'agent', groups: [] } })],
-  });
-  #server: HttpServer | undefined;
+  readonly #api: ApiUnderTest;
   #environment: Record<string, string> = {};
 
-  constructor(root: string) {
+  constructor(root: string, server: ApiUnderTest) {
     this.root = root;
-    const certificate = { commonName: 'admin', organizations: ['system:masters'] };
-    const transport = handlerTransport(this.#api.handler, { address: '127.0.0.1', certificate });
-    this.client = createClient({
-      transport,
-      clock: nodeClock,
-      random: systemRandom,
-      userAgent: 'test',
-    });
+    this.#api = server;
+    this.client = server.client;
   }
 
   async start(): Promise<void> {
-    await this.#api.start();
     const { client } = this;
-    await client.create(CUSTOM_RESOURCE_DEFINITIONS, JOBSET_CRD);
     const container = { name: 'worker', image: 'none' };
     const template = { spec: { template: { spec: { containers: [container] } } } };
-    const jobSet = await until(() =>
-      client
-        .create(JOBSETS, {
-          apiVersion: 'jobset.x-k8s.io/v1alpha2',
-          kind: 'JobSet',
-          metadata: AT,
-          spec: {
-            replicatedJobs: [{ name: 'w', replicas: 1, template }],
-            failurePolicy: { restartStrategy: 'InPlaceRestart' },
-          },
-        })
-        .catch(() => undefined),
-    );
+    const jobSet = await client.create(JOBSETS, {
+      apiVersion: 'jobset.x-k8s.io/v1alpha2',
+      kind: 'JobSet',
+      metadata: AT,
+      spec: {
+        replicatedJobs: [{ name: 'w', replicas: 1, template }],
+        failurePolicy: { restartStrategy: 'InPlaceRestart' },
+      },
+    });
+    const { uid } = await client.create(JOBS, JOB).then(({ metadata }) => metadata);
+    const owner = { ...JOB_REFERENCE, uid, controller: true };
     const pod = await client.create(PODS, {
       apiVersion: 'v1',
       kind: 'Pod',
-      metadata: { ...AT, annotations: { any: 'thing' }, ownerReferences: [JOB] },
-      spec: { containers: [container] },
+      metadata: { ...AT, annotations: { any: 'thing' }, ownerReferences: [owner] },
+      spec: {
+        schedulerName: NOBODY,
+        serviceAccountName: ACCOUNT.name,
+        containers: [container],
+      },
     });
-    const port = await this.#serve();
+    const { access } = this.#api;
+    await this.#mount(access.tls.certificateAuthority ?? '');
+    const { hostname, port } = new URL(access.server);
     this.#environment = {
       PATH: process.env['PATH'] ?? '',
-      KUBERNETES_SERVICE_HOST: '127.0.0.1',
-      KUBERNETES_SERVICE_PORT: String(port),
+      KUBERNETES_SERVICE_HOST: hostname,
+      KUBERNETES_SERVICE_PORT: port,
       LOCKSTEP_ROOT: this.root,
       LOCKSTEP_MARKER_DIRECTORY: '/marker',
       NAMESPACE: AT.namespace,
@@ -138,29 +139,13 @@ class Scene {
     };
   }
 
-  async #serve(): Promise<number> {
-    const authority = createCertificateAuthority({ commonName: 'test CA', clock: nodeClock });
-    const { certificate, key } = issueCertificate(authority, {
-      commonName: 'api',
-      ipAddresses: ['127.0.0.1'],
-      usages: ['server'],
-      days: 1,
-    });
-    const { handler } = this.#api;
-    const server = await startHttpServer({
-      handler,
-      host: '127.0.0.1',
-      port: 0,
-      tls: { certificate, key },
-    });
-    this.#server = server;
+  async #mount(authority: string): Promise<void> {
     const account = join(this.root, 'var/run/secrets/kubernetes.io/serviceaccount');
     await mkdir(account, { recursive: true });
     await mkdir(join(this.root, 'marker'));
-    await writeFile(join(account, 'ca.crt'), authority.certificate);
-    await writeFile(join(account, 'token'), `${TOKEN}\n`);
+    await writeFile(join(account, 'ca.crt'), authority);
+    await writeFile(join(account, 'token'), `${await tokenOf(this.client, ACCOUNT)}\n`);
     await writeFile(join(account, 'namespace'), AT.namespace);
-    return server.port;
   }
 
   run(
@@ -221,8 +206,9 @@ class Scene {
 
   async stop(): Promise<void> {
     for (const agent of this.agents) agent.kill('SIGKILL');
-    await this.#server?.close();
-    await this.#api.close();
+    await this.client.delete(PODS, AT, { gracePeriodSeconds: 0 });
+    await this.client.delete(JOBS, JOB.metadata, { propagationPolicy: 'Background' });
+    await this.client.delete(JOBSETS, AT, { propagationPolicy: 'Background' });
     await rm(this.root, { recursive: true, force: true });
   }
 }
@@ -271,7 +257,7 @@ async function freePort(): Promise<number> {
 
 let scene: Scene;
 beforeEach(async () => {
-  scene = new Scene(await mkdtemp(join(folder, 'root-')));
+  scene = new Scene(await mkdtemp(join(folder, 'root-')), api);
   await scene.start();
 });
 afterEach(() => scene.stop());

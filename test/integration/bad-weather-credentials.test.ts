@@ -7,6 +7,7 @@ import { failure } from '../../src/kube/status.ts';
 import { connectClient } from '../../src/runtime/adapters/http-client-connection.ts';
 import { KUBERNETES } from '../kubernetes.ts';
 import { FAIR, refusal } from './api-proxy.fixture.ts';
+import { forbid, permit } from './api-server.fixture.ts';
 import {
   ClusterInBadWeather,
   expectOneRestart,
@@ -47,14 +48,14 @@ test('all rights are withdrawn, and given back', async () => {
   const operator = cluster.startOperator(proxy);
   const group = await cluster.group('forbidden');
   if (KUBERNETES === undefined) proxy.weather = () => Promise.resolve(refusal(FORBIDDEN));
-  else await cluster.forbid();
+  else await forbid(cluster.client, OPERATOR);
   // Watches that are open stay so on a server that takes rights away.
   proxy.cut();
   await lose(group);
   await until('it was refused', () => proxy.count(FORBIDDEN.code) >= 3);
   expectRunning(group, 0, 2);
   proxy.weather = FAIR;
-  await cluster.permit();
+  await permit(cluster.client, OPERATOR);
   await expectOneRestart(group);
 
   await cluster.remove(group);

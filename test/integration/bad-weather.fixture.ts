@@ -11,17 +11,8 @@ import { type Mode, WorkerGroup } from '../../src/bench/worker-group.ts';
 import { type ControlPlane, joinRunning, startEmbedded } from '../../src/cli/control-plane.ts';
 import { type StateDirectory, temporaryStateDirectory } from '../../src/cli/state-directory.ts';
 import { Watchdog } from '../../src/cli/watchdog/watchdog.ts';
-import { JOBSET_CRD } from '../../src/jobset/crd.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
 import { EPOCH } from '../../src/jobset/names.ts';
-import { SERVICE_ACCOUNTS, type TokenRequest } from '../../src/kube/core.ts';
-import {
-  CUSTOM_RESOURCE_DEFINITIONS,
-  type CustomResourceDefinition,
-} from '../../src/kube/custom-resource-definition.ts';
-import { CLUSTER_ROLE_BINDINGS, type ClusterRoleBinding } from '../../src/kube/rbac.ts';
-import { apiVersionOf, groupResourceOf } from '../../src/kube/resource.ts';
-import { isReason } from '../../src/kube/status.ts';
 import { createHttpTransport } from '../../src/runtime/adapters/http-transport.ts';
 import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
@@ -31,9 +22,9 @@ import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
 import type { Client } from '../../src/runtime/client.ts';
 import type { ClusterAccess } from '../../src/runtime/cluster-access.ts';
 import { sleep } from '../../src/runtime/ports/clock.ts';
-import { waitFor } from '../../src/runtime/wait-for.ts';
 import { KUBERNETES } from '../kubernetes.ts';
 import { ApiProxy } from './api-proxy.fixture.ts';
+import { createAccount, installJobSets, removeAccount, tokenOf } from './api-server.fixture.ts';
 
 export const RUNTIME = { clock: nodeClock, random: systemRandom } as const;
 /** For whatever is awaited. */
@@ -72,14 +63,9 @@ export class ClusterInBadWeather {
     this.#stops.push(() => this.#controlPlane?.stop());
     const path = this.#controlPlane.kubeconfig;
     this.#access = await loadKubeconfig({ path, env: {}, homeDirectory: '/' });
-    await unlessThere(this.client.create(CUSTOM_RESOURCE_DEFINITIONS, JOBSET_CRD));
-    const name = groupResourceOf(JOBSETS);
-    const timing = { ...RUNTIME, timeoutMs: PATIENCE_MS };
-    await waitFor(this.client, CUSTOM_RESOURCE_DEFINITIONS, { name }, isServed, timing);
-    await unlessThere(this.client.create(SERVICE_ACCOUNTS, ACCOUNT));
-    this.#stops.push(() => this.client.delete(SERVICE_ACCOUNTS, OPERATOR));
-    await this.permit();
-    this.#stops.push(() => this.forbid());
+    await installJobSets(this.client);
+    await createAccount(this.client, OPERATOR);
+    this.#stops.push(() => removeAccount(this.client, OPERATOR));
   }
 
   get client(): Client {
@@ -92,29 +78,9 @@ export class ClusterInBadWeather {
     return this.#access;
   }
 
-  /** Gives the operators all rights; the embedded cluster does not ask for any. */
-  async permit(): Promise<void> {
-    if (KUBERNETES !== undefined) await this.client.create(CLUSTER_ROLE_BINDINGS, BINDING);
-  }
-
-  async forbid(): Promise<void> {
-    if (KUBERNETES !== undefined) await this.client.delete(CLUSTER_ROLE_BINDINGS, BINDING.metadata);
-  }
-
   /** For the operators, as long as the object lives to which the token is bound. */
-  async token(boundTo?: Bound): Promise<string> {
-    const { status } = await this.client.createSubresource<TokenRequest>(
-      SERVICE_ACCOUNTS,
-      OPERATOR,
-      'token',
-      {
-        apiVersion: 'authentication.k8s.io/v1',
-        kind: 'TokenRequest',
-        metadata: {},
-        spec: { audiences: [], ...(boundTo === undefined ? {} : { boundObjectRef: boundTo }) },
-      },
-    );
-    return status?.token ?? '';
+  token(boundTo?: Parameters<typeof tokenOf>[2]): Promise<string> {
+    return tokenOf(this.client, OPERATOR, boundTo);
   }
 
   /** A way of its own to the API server, with the rights of an operator. */
@@ -184,8 +150,6 @@ export interface KubeconfigParts {
   readonly user: object;
 }
 
-type Bound = NonNullable<TokenRequest['spec']['boundObjectRef']>;
-
 export class OperatorProcess {
   readonly exited: Promise<unknown>;
   readonly #child: ChildProcess;
@@ -247,15 +211,6 @@ function isAlive(pid: number): boolean {
   }
 }
 
-const ACCOUNT = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: OPERATOR };
-const BINDING: ClusterRoleBinding & { readonly metadata: { readonly name: string } } = {
-  apiVersion: apiVersionOf(CLUSTER_ROLE_BINDINGS),
-  kind: 'ClusterRoleBinding',
-  metadata: { name: OPERATOR.name },
-  roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
-  subjects: [{ kind: 'ServiceAccount', ...OPERATOR }],
-};
-
 function kubeconfigOf({ cluster, user }: KubeconfigParts): object {
   const name = 'weather';
   const context = { cluster: name, user: name, namespace: OPERATOR.namespace };
@@ -267,17 +222,4 @@ function kubeconfigOf({ cluster, user }: KubeconfigParts): object {
     contexts: [{ name, context }],
     'current-context': name,
   };
-}
-
-function isServed(definition: CustomResourceDefinition | undefined): boolean {
-  const conditions = definition?.status?.conditions ?? [];
-  return conditions.some(({ type, status }) => type === 'Established' && status === 'True');
-}
-
-async function unlessThere(creation: Promise<unknown>): Promise<void> {
-  try {
-    await creation;
-  } catch (error) {
-    if (!isReason(error, 'AlreadyExists')) throw error;
-  }
 }

@@ -1,109 +1,43 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createWebhookTransports } from '../../src/cluster/apiserver/adapters/webhook-transports.ts';
-import { createApiServer } from '../../src/cluster/apiserver/api-server.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
+import {
+  MUTATING_WEBHOOK_CONFIGURATIONS,
+  VALIDATING_WEBHOOK_CONFIGURATIONS,
+} from '../../src/kube/admission.ts';
 import { LEASES } from '../../src/kube/lease.ts';
 import {
-  createCertificateAuthority,
-  issueCertificate,
-} from '../../src/runtime/adapters/certificates.ts';
-import { startHttpServer } from '../../src/runtime/adapters/http-server.ts';
-import { createHttpTransport } from '../../src/runtime/adapters/http-transport.ts';
+  MUTATING_CONFIGURATION_NAME,
+  VALIDATING_CONFIGURATION_NAME,
+} from '../../src/operator/webhooks/webhook-configurations.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
 import type { Client } from '../../src/runtime/client.ts';
-import { createClient } from '../../src/runtime/http-client.ts';
-import { MemoryStorage } from '../../src/runtime/memory/memory-storage.ts';
-import { SILENT } from '../../src/runtime/ports/logger.ts';
 import { waitFor } from '../../src/runtime/wait-for.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
+import { type ApiUnderTest, startApi } from './api-server.fixture.ts';
 
-let directory: string;
-let kubeconfig: string;
+let api: ApiUnderTest;
 let client: Client;
-let stop: () => Promise<void>;
-
+let kubeconfig: string;
 beforeAll(async () => {
-  const runtime = { clock: nodeClock, random: systemRandom, logger: SILENT };
-  const authority = createCertificateAuthority({ commonName: 'test', clock: nodeClock });
-  const server = issueCertificate(authority, {
-    commonName: 'api',
-    ipAddresses: ['127.0.0.1'],
-    usages: ['server'],
-    days: 1,
-  });
-  const user = issueCertificate(authority, {
-    commonName: 'admin',
-    organizations: ['system:masters'],
-    usages: ['client'],
-    days: 1,
-  });
-  const webhooks = createWebhookTransports();
-  const api = createApiServer({
-    ...runtime,
-    storage: new MemoryStorage(),
-    webhookTransport: webhooks.to,
-  });
-  await api.start();
-  const http = await startHttpServer({
-    handler: api.handler,
-    host: '127.0.0.1',
-    port: 0,
-    tls: { ...server, clientAuthority: authority.certificate },
-  });
-  const transport = createHttpTransport({
-    server: http.url,
-    tls: {
-      certificateAuthority: authority.certificate,
-      clientCertificate: user.certificate,
-      clientKey: user.key,
-    },
-  });
-  client = createClient({ ...runtime, transport, userAgent: 'test' });
-  directory = await mkdtemp(join(tmpdir(), 'lockstep-operator-'));
-  kubeconfig = join(directory, 'kubeconfig');
-  const base64 = (text: string): string => Buffer.from(text).toString('base64');
-  const config = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': 'c',
-    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
-    clusters: [
-      {
-        name: 'c',
-        cluster: {
-          server: http.url,
-          'certificate-authority-data': base64(authority.certificate),
-        },
-      },
-    ],
-    users: [
-      {
-        name: 'u',
-        user: {
-          'client-certificate-data': base64(user.certificate),
-          'client-key-data': base64(user.key),
-        },
-      },
-    ],
-  };
-  await writeFile(kubeconfig, JSON.stringify(config));
-  stop = async () => {
-    webhooks.close();
-    transport.close();
-    await http.close();
-    await api.close();
-    await rm(directory, { recursive: true });
-  };
+  api = await startApi();
+  ({ client, kubeconfig } = api);
+});
+afterAll(async () => {
+  // A server that outlives this suite would go on to ask webhooks that are gone.
+  await client.delete(MUTATING_WEBHOOK_CONFIGURATIONS, { name: MUTATING_CONFIGURATION_NAME });
+  await client.delete(VALIDATING_WEBHOOK_CONFIGURATIONS, { name: VALIDATING_CONFIGURATION_NAME });
+  for (const name of ['train', 'refused']) {
+    await client.delete(JOBSETS, { ...AT, name }, { propagationPolicy: 'Background' });
+  }
+  await client.delete(LEASES, { ...AT, name: 'held' });
+  await api.stop();
 });
 
-afterAll(() => stop());
+const AT = { namespace: 'default' };
 
 function startOperator(...flags: readonly string[]): ChildProcess {
   const argv = ['--import', 'tsx', 'src/operator/main.ts', ...flags];

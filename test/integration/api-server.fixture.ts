@@ -1,0 +1,188 @@
+/**
+ * The API server under test, and nobody else's: the embedded one, alone and over TLS, or the real one
+ * of the kubeconfig that the tests were given.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { writeKubeconfig } from '../../src/cli/kubeconfig-file.ts';
+import { createTokenSigner } from '../../src/cluster/apiserver/adapters/token-signer.ts';
+import { createWebhookTransports } from '../../src/cluster/apiserver/adapters/webhook-transports.ts';
+import { createApiServer } from '../../src/cluster/apiserver/api-server.ts';
+import { ADMINISTRATORS } from '../../src/cluster/embedded-cluster.ts';
+import { JOBSET_CRD } from '../../src/jobset/crd.ts';
+import { JOBSETS } from '../../src/jobset/jobset.ts';
+import { SERVICE_ACCOUNTS, type TokenRequest } from '../../src/kube/core.ts';
+import {
+  CUSTOM_RESOURCE_DEFINITIONS,
+  type CustomResourceDefinition,
+} from '../../src/kube/custom-resource-definition.ts';
+import type { Stored } from '../../src/kube/meta.ts';
+import { CLUSTER_ROLE_BINDINGS } from '../../src/kube/rbac.ts';
+import { apiVersionOf, groupResourceOf } from '../../src/kube/resource.ts';
+import { isReason } from '../../src/kube/status.ts';
+import {
+  createCertificateAuthority,
+  issueCertificate,
+} from '../../src/runtime/adapters/certificates.ts';
+import { connectClient } from '../../src/runtime/adapters/http-client-connection.ts';
+import { startHttpServer } from '../../src/runtime/adapters/http-server.ts';
+import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
+import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
+import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
+import type { Client, ObjectKey } from '../../src/runtime/client.ts';
+import type { ClusterAccess } from '../../src/runtime/cluster-access.ts';
+import { MemoryStorage } from '../../src/runtime/memory/memory-storage.ts';
+import { SILENT } from '../../src/runtime/ports/logger.ts';
+import { waitFor } from '../../src/runtime/wait-for.ts';
+import { KUBERNETES } from '../kubernetes.ts';
+
+export interface ApiUnderTest {
+  /** Of an administrator, as is the kubeconfig. */
+  readonly client: Client;
+  readonly kubeconfig: string;
+  readonly access: ClusterAccess;
+  stop(): Promise<void>;
+}
+
+export async function startApi(): Promise<ApiUnderTest> {
+  const { kubeconfig, stop } =
+    KUBERNETES === undefined
+      ? await startEmbeddedApi()
+      : { kubeconfig: KUBERNETES, stop: () => Promise.resolve() };
+  const access = await loadKubeconfig({ path: kubeconfig, env: {}, homeDirectory: '/' });
+  const { client, close } = connectClient(access, { ...RUNTIME, userAgent: 'test' });
+  return {
+    client,
+    kubeconfig,
+    access,
+    stop: async () => {
+      close();
+      await stop();
+    },
+  };
+}
+
+const RUNTIME = { clock: nodeClock, random: systemRandom } as const;
+const LOOPBACK = '127.0.0.1';
+const TIMEOUT_MS = 30_000;
+
+async function startEmbeddedApi() {
+  const authority = createCertificateAuthority({ commonName: 'test', clock: nodeClock });
+  const server = issueCertificate(authority, {
+    commonName: 'api',
+    ipAddresses: [LOOPBACK],
+    usages: ['server'],
+    days: 1,
+  });
+  const credentials = issueCertificate(authority, {
+    commonName: 'admin',
+    organizations: [ADMINISTRATORS],
+    usages: ['client'],
+    days: 1,
+  });
+  const webhooks = createWebhookTransports();
+  const api = createApiServer({
+    ...RUNTIME,
+    logger: SILENT,
+    storage: new MemoryStorage(),
+    tokenSigner: createTokenSigner(),
+    webhookTransport: webhooks.to,
+  });
+  await api.start();
+  const http = await startHttpServer({
+    handler: api.handler,
+    host: LOOPBACK,
+    port: 0,
+    tls: { ...server, clientAuthority: authority.certificate },
+  });
+  const directory = await mkdtemp(join(tmpdir(), 'lockstep-api-'));
+  const kubeconfig = join(directory, 'kubeconfig');
+  writeKubeconfig(kubeconfig, {
+    server: http.url,
+    authority: authority.certificate,
+    user: 'admin',
+    credentials,
+  });
+  const stop = async (): Promise<void> => {
+    webhooks.close();
+    await http.close();
+    await api.close();
+    await rm(directory, { recursive: true });
+  };
+  return { kubeconfig, stop };
+}
+
+/** Resolves when JobSets are served. */
+export async function installJobSets(client: Client): Promise<Stored<CustomResourceDefinition>> {
+  await unlessThere(client.create(CUSTOM_RESOURCE_DEFINITIONS, JOBSET_CRD));
+  const name = groupResourceOf(JOBSETS);
+  const options = { ...RUNTIME, timeoutMs: TIMEOUT_MS };
+  const served = await waitFor(client, CUSTOM_RESOURCE_DEFINITIONS, { name }, isServed, options);
+  if (served === undefined) throw new Error('there is no definition of JobSet');
+  return served;
+}
+
+function isServed(definition: CustomResourceDefinition | undefined): boolean {
+  const conditions = definition?.status?.conditions ?? [];
+  return conditions.some(({ type, status }) => type === 'Established' && status === 'True');
+}
+
+/** For what an earlier suite has left on a server that outlives it. */
+export async function unlessThere(creation: Promise<unknown>): Promise<void> {
+  try {
+    await creation;
+  } catch (error) {
+    if (!isReason(error, 'AlreadyExists')) throw error;
+  }
+}
+
+/** Of a service account, as long as the object lives to which it is bound. */
+export async function tokenOf(
+  client: Client,
+  account: ObjectKey,
+  boundTo?: NonNullable<TokenRequest['spec']['boundObjectRef']>,
+): Promise<string> {
+  const bound = boundTo === undefined ? {} : { boundObjectRef: boundTo };
+  const { status } = await client.createSubresource<TokenRequest>(
+    SERVICE_ACCOUNTS,
+    account,
+    'token',
+    {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      metadata: {},
+      spec: { audiences: [], ...bound },
+    },
+  );
+  if (status === undefined) throw new Error('no token was issued');
+  return status.token;
+}
+
+/** Makes a service account that may do everything, for as long as `permit` holds. */
+export async function createAccount(client: Client, account: Required<ObjectKey>): Promise<void> {
+  const made = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: account };
+  await client.create(SERVICE_ACCOUNTS, made);
+  await permit(client, account);
+}
+
+export async function removeAccount(client: Client, account: Required<ObjectKey>): Promise<void> {
+  await forbid(client, account);
+  await client.delete(SERVICE_ACCOUNTS, account);
+}
+
+/** The embedded API server asks nobody for rights. */
+export async function permit(client: Client, account: Required<ObjectKey>): Promise<void> {
+  if (KUBERNETES === undefined) return;
+  await client.create(CLUSTER_ROLE_BINDINGS, {
+    apiVersion: apiVersionOf(CLUSTER_ROLE_BINDINGS),
+    kind: CLUSTER_ROLE_BINDINGS.kind,
+    metadata: { name: account.name },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ kind: 'ServiceAccount', ...account }],
+  });
+}
+
+export async function forbid(client: Client, { name }: ObjectKey): Promise<void> {
+  if (KUBERNETES !== undefined) await client.delete(CLUSTER_ROLE_BINDINGS, { name });
+}
