@@ -24,6 +24,7 @@ await Promise.all([
       operator: 'src/operator/main.ts',
       cli: 'src/cli/main.ts',
       watchdog: 'src/cli/watchdog/main.ts',
+      node: 'src/cluster/node-process/main.ts',
     },
     outdir: 'dist',
     packages: 'external',

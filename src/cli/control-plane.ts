@@ -5,9 +5,14 @@
  */
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { ADMINISTRATORS, startEmbeddedCluster } from '../cluster/embedded-cluster.ts';
+import {
+  ADMINISTRATORS,
+  type EmbeddedClusterOptions,
+  startEmbeddedCluster,
+} from '../cluster/embedded-cluster.ts';
 import { joinNodes } from '../cluster/joined-nodes.ts';
 import type { LocalNodesOptions } from '../cluster/local-nodes.ts';
+import type { NodeProcesses } from '../cluster/node-process/node-processes.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
@@ -29,6 +34,8 @@ export interface ControlPlane {
   readonly kubeconfig: string;
   /** How the operator finds it, and what its nodes and API server know. */
   readonly operatorFlags: readonly string[];
+  /** Where each node is a process of its own. */
+  readonly nodes?: NodeProcesses | undefined;
   /** Ends the Pods of this machine and whatever is ours. Comes after the operator's end. */
   stop(): Promise<void>;
 }
@@ -53,7 +60,7 @@ const HUB_SECRET = 'lockstep-up-hub-server-cert';
 
 /** Writes `kubeconfig`, and one for the operator beside it. */
 export async function startEmbedded(
-  options: ControlPlaneOptions,
+  options: ControlPlaneOptions & Pick<EmbeddedClusterOptions, 'spawnNode' | 'nodeMonitorGraceMs'>,
   kubeconfig: string,
 ): Promise<ControlPlane> {
   const cluster = await startEmbeddedCluster(options);
@@ -72,6 +79,7 @@ export async function startEmbedded(
   });
   return {
     client: cluster.connect(ADMIN_USER, ADMINISTRATORS),
+    nodes: cluster.nodes,
     kubeconfig,
     operatorFlags: ['--kubeconfig', operatorKubeconfig, '--native-restart-rules'],
     stop: () => cluster.stop(),

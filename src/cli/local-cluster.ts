@@ -7,7 +7,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { EmbeddedClusterOptions } from '../cluster/embedded-cluster.ts';
 import type { NodeDescription } from '../cluster/local-nodes.ts';
+import { forkNode } from '../cluster/node-process/adapters/forked-node.ts';
+import type { NodeChild } from '../cluster/node-process/node-process.ts';
 import { JOBSETS } from '../jobset/jobset.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
@@ -23,6 +26,7 @@ import { systemRandom } from '../runtime/adapters/system-random.ts';
 import type { Client } from '../runtime/client.ts';
 import { waitFor } from '../runtime/wait-for.ts';
 import { joinRunning, startEmbedded, WEBHOOK_CONFIGURATIONS } from './control-plane.ts';
+import { serveControl } from './node-control/control-socket.ts';
 import type { StateDirectory } from './state-directory.ts';
 import { type AgentChannel, DEFAULT_AGENT_CHANNEL, plainNodes } from './up-options.ts';
 import { Watchdog } from './watchdog/watchdog.ts';
@@ -47,6 +51,10 @@ export interface LocalClusterOptions {
   /** Of a cluster that runs already, to be joined; without, one is embedded. */
   readonly kubeconfig?: string | undefined;
   readonly agentChannel?: AgentChannel | undefined;
+  /** Makes each node of an embedded cluster a process of its own, to be acted upon. */
+  readonly ownProcesses?: boolean;
+  /** How long a node may be silent until it counts as lost; 40 s by default. */
+  readonly nodeMonitorGraceMs?: number | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -82,10 +90,13 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     };
     const controlPlane =
       options.kubeconfig === undefined
-        ? await startEmbedded(base, state.kubeconfig)
+        ? await startEmbedded({ ...base, ...nodeOptions(options, watchdog, log) }, state.kubeconfig)
         : await joinRunning(base, options.kubeconfig);
     stops.push(() => controlPlane.stop());
-    const { client, kubeconfig, operatorFlags } = controlPlane;
+    const { client, kubeconfig, operatorFlags, nodes: ownNodes } = controlPlane;
+    if (ownNodes !== undefined) {
+      stops.push(await serveControl(state.path, ({ node, action }) => ownNodes.act(node, action)));
+    }
     const operator = startOperator([...operatorFlags, '--agent-channel', agentChannel], log);
     const operatorExited = exitOf(operator);
     const operatorPid = operator.pid ?? 0;
@@ -98,6 +109,21 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     await stop();
     throw error;
   }
+}
+
+function nodeOptions(
+  { ownProcesses, nodeMonitorGraceMs }: LocalClusterOptions,
+  watchdog: Watchdog,
+  log: number,
+): Pick<EmbeddedClusterOptions, 'spawnNode' | 'nodeMonitorGraceMs'> {
+  if (ownProcesses !== true) return { nodeMonitorGraceMs };
+  const script = fileURLToPath(new URL('node.js', DIST));
+  const spawnNode = (): NodeChild => {
+    const child = forkNode(script, log);
+    watchdog.watch(child.pid, child.exited);
+    return child;
+  };
+  return { spawnNode, nodeMonitorGraceMs };
 }
 
 /** The programs of this package, then Node's directory, then the user's own PATH. */

@@ -66,12 +66,37 @@ program
     'how agents speak to the operator: Hub (streams), API (the API server), or Auto (the one, else the other)',
     DEFAULT_AGENT_CHANNEL,
   )
+  .option(
+    '--node-monitor-grace-period <duration>',
+    'how long a node may be silent until it counts as lost',
+    '40s',
+  )
   .option('--kubeconfig <file>', KUBECONFIG_HELP)
   .action(async (flags: UpFlags) => {
     const parsed = parseUpFlags(flags);
     if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
     const { up } = await import('./up.ts');
     process.exitCode = await up(parsed.options);
+  });
+
+program
+  .command('node')
+  .description('make a node of a running "lockstep up" fail, or bring it back')
+  .argument(
+    '<action>',
+    'kill (power is lost), stop (the agent hangs, its Pods go on) or start (it comes back)',
+  )
+  .argument('<name>', 'of the node, such as node-0')
+  .option(
+    '--state-dir <directory>',
+    'the one that "lockstep up" was given',
+    DEFAULT_STATE_DIRECTORY,
+  )
+  .action(async (action: string, node: string, flags: { readonly stateDir: string }) => {
+    const { actOnNode, parseNodeAction } = await import('./node-control/node-command.ts');
+    const parsed = parseNodeAction(action);
+    if ('error' in parsed) throw new UsageError(parsed.error);
+    await actOnNode(flags.stateDir, { node, action: parsed.action });
   });
 
 program

@@ -3,7 +3,13 @@ import { expect, test } from 'vitest';
 import { NODES_MAX, parseUpFlags, type UpFlags } from './up-options.ts';
 
 function parse(flags: Partial<UpFlags>) {
-  return parseUpFlags({ stateDir: '/state', nodes: '1', agentChannel: 'Auto', ...flags });
+  return parseUpFlags({
+    stateDir: '/state',
+    nodes: '1',
+    agentChannel: 'Auto',
+    nodeMonitorGracePeriod: '40s',
+    ...flags,
+  });
 }
 
 function nodesOf(flags: Partial<UpFlags>) {

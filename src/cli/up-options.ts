@@ -1,5 +1,6 @@
 /** The flags of `lockstep up`, checked together so that each wrong value is named at once. */
 import type { NodeDescription } from '../cluster/local-nodes.ts';
+import { parseDuration } from '../kube/duration.ts';
 import { labelValueErrors, qualifiedNameErrors } from '../kube/names.ts';
 
 export interface UpOptions {
@@ -9,6 +10,8 @@ export interface UpOptions {
   readonly kubeconfig: string | undefined;
   /** How agents speak to the operator. */
   readonly agentChannel: AgentChannel;
+  /** How long a node of an embedded cluster may be silent until it counts as lost. */
+  readonly nodeMonitorGraceMs: number;
 }
 
 export type AgentChannel = (typeof AGENT_CHANNELS)[number];
@@ -22,13 +25,17 @@ export interface UpFlags {
   readonly topology?: readonly string[];
   readonly kubeconfig?: string;
   readonly agentChannel: string;
+  readonly nodeMonitorGracePeriod: string;
 }
 
 /**
- * Each node is a server, a watch and a lease in one process, with a network of 127.0.0.0/8 of its own,
- * of which a machine has 254.
+ * Each node is a process with some 70 MB, a server and a lease, and has a network of 127.0.0.0/8 of
+ * its own, of which a machine has 254.
  */
 export const NODES_MAX = 100;
+
+const GRACE_MIN_MS = 1_000;
+const GRACE_MAX_MS = 24 * 3_600_000;
 
 /** `node-0`, `node-1`, ... without labels of their own. */
 export function plainNodes(count: number): readonly NodeDescription[] {
@@ -50,6 +57,13 @@ export function parseUpFlags(
     const allowed = AGENT_CHANNELS.join(', ');
     errors.push(`--agent-channel is "${flags.agentChannel}", allowed are ${allowed}`);
   }
+  const graceText = flags.nodeMonitorGracePeriod;
+  const nodeMonitorGraceMs = parseDuration(graceText) ?? Number.NaN;
+  if (!(nodeMonitorGraceMs >= GRACE_MIN_MS && nodeMonitorGraceMs <= GRACE_MAX_MS)) {
+    errors.push(
+      `--node-monitor-grace-period is "${graceText}", allowed is a duration from 1s to 24h, such as 40s`,
+    );
+  }
   const topologies: Topology[] = [];
   for (const text of flags.topology ?? []) {
     const parsed = parseTopology(text, isCount ? count : NODES_MAX);
@@ -66,7 +80,7 @@ export function parseUpFlags(
     labels: Object.fromEntries(topologies.map((topology) => labelOf(topology, i, count))),
   }));
   const { stateDir: stateDirectory, kubeconfig } = flags;
-  return { options: { stateDirectory, nodes, kubeconfig, agentChannel } };
+  return { options: { stateDirectory, nodes, kubeconfig, agentChannel, nodeMonitorGraceMs } };
 }
 
 /** A node label and how many values of it there are. */

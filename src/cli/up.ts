@@ -7,7 +7,7 @@ const EXIT_FAILURE = 1;
 
 /** Runs or joins a cluster until a signal comes; returns the exit code of the command. */
 export async function up(options: UpOptions): Promise<number> {
-  const { stateDirectory, nodes, kubeconfig, agentChannel } = options;
+  const { stateDirectory, nodes, kubeconfig, agentChannel, nodeMonitorGraceMs } = options;
   const termination = onTermination();
   const state = openStateDirectory(stateDirectory);
   try {
@@ -17,6 +17,8 @@ export async function up(options: UpOptions): Promise<number> {
       nodes,
       kubeconfig,
       agentChannel,
+      ownProcesses: true,
+      nodeMonitorGraceMs,
       signal: termination.signal,
     });
     try {

@@ -25,6 +25,8 @@ import { startControllers } from './controllers.ts';
 import { type NodeDescription, startLocalNodes, volumesDirectoryIn } from './local-nodes.ts';
 import { createNodeFiles } from './node/adapters/node-files.ts';
 import { claimDirectory } from './node/claim-volume.ts';
+import type { NodeChild } from './node-process/node-process.ts';
+import { NodeProcesses } from './node-process/node-processes.ts';
 
 export interface EmbeddedClusterOptions {
   readonly clock: Clock;
@@ -37,6 +39,10 @@ export interface EmbeddedClusterOptions {
   readonly path: string;
   /** At least one. */
   readonly nodes: readonly NodeDescription[];
+  /** Makes each node a process of its own; without, all are in this one. */
+  readonly spawnNode?: (() => NodeChild) | undefined;
+  /** How long a node may be silent until it counts as lost; 40 s by default. */
+  readonly nodeMonitorGraceMs?: number | undefined;
 }
 
 export interface EmbeddedCluster {
@@ -48,6 +54,8 @@ export interface EmbeddedCluster {
   issue(user: string, group: string): KeyPair;
   /** A client of its own connection, for that user. */
   connect(user: string, group: string): Client;
+  /** Where each node is a process of its own. */
+  readonly nodes: NodeProcesses | undefined;
   /** Ends all Pods' processes, then everything else. */
   stop(): Promise<void>;
 }
@@ -72,6 +80,7 @@ export async function startEmbeddedCluster(
 
 class RunningCluster implements EmbeddedCluster {
   server = '';
+  nodes: NodeProcesses | undefined;
   readonly authority: string;
   readonly #options: EmbeddedClusterOptions;
   readonly #ca: CertificateAuthority;
@@ -96,6 +105,7 @@ class RunningCluster implements EmbeddedCluster {
       random,
       logger: logger.with({ component: 'controllers' }),
       rootCertificate: this.authority,
+      nodeMonitorGraceMs: this.#options.nodeMonitorGraceMs,
       removeVolume: (claim) =>
         this.#files.remove(claimDirectory(volumesDirectoryIn(this.#options.stateDirectory), claim)),
     });
@@ -169,18 +179,34 @@ class RunningCluster implements EmbeddedCluster {
   }
 
   async #startNodes(api: HttpServer): Promise<void> {
+    const { spawnNode } = this.#options;
+    const servingCertificate = (node: string, address: string): KeyPair =>
+      issueCertificate(this.#ca, {
+        commonName: `system:node:${node}`,
+        ipAddresses: [address],
+        usages: ['server'],
+        days: CERTIFICATE_DAYS,
+      });
+    if (spawnNode !== undefined) {
+      const nodes = new NodeProcesses({
+        ...this.#options,
+        server: this.server,
+        authority: this.authority,
+        spawn: spawnNode,
+        issueClient: (node) => this.issue(`system:node:${node}`, 'system:nodes'),
+        issueServer: servingCertificate,
+      });
+      this.#stops.push(() => nodes.stop());
+      await nodes.start();
+      this.nodes = nodes;
+      return;
+    }
     const nodes = await startLocalNodes({
       ...this.#options,
       files: this.#files,
       apiServer: { host: api.host, port: api.port },
       connect: (user) => this.connect(user, 'system:nodes'),
-      servingCertificate: (node, address) =>
-        issueCertificate(this.#ca, {
-          commonName: `system:node:${node}`,
-          ipAddresses: [address],
-          usages: ['server'],
-          days: CERTIFICATE_DAYS,
-        }),
+      servingCertificate,
       clientAuthority: this.authority,
     });
     this.#stops.push(() => nodes.stop());

@@ -10,6 +10,7 @@ import { type HttpServer, startHttpServer } from '../runtime/adapters/http-serve
 import type { Client } from '../runtime/client.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
+import type { ProcessKeeper } from '../runtime/ports/process-keeper.ts';
 import type { ProcessRunner } from '../runtime/ports/process-runner.ts';
 import type { Random } from '../runtime/ports/random.ts';
 import type { HttpHandler } from '../runtime/ports/transport.ts';
@@ -17,6 +18,7 @@ import { thisMachine } from './node/adapters/machine.ts';
 import { claimNetwork } from './node/adapters/network-claim.ts';
 import { createProbeTransport } from './node/adapters/probe-transport.ts';
 import { HostsFiles } from './node/hosts.ts';
+import { NeighbourPods } from './node/neighbour-pods.ts';
 import { PortClaims } from './node/network.ts';
 import { startNodeAgent } from './node/node-agent.ts';
 import type { NodeFiles } from './node/node-files.ts';
@@ -34,6 +36,8 @@ export interface LocalNodesOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly processes: ProcessRunner;
+  /** The same, if processes outlive this one. */
+  readonly keeper?: ProcessKeeper | undefined;
   readonly files: NodeFiles;
   /** Absolute; Pods, logs and volumes live below it. */
   readonly stateDirectory: string;
@@ -44,9 +48,17 @@ export interface LocalNodesOptions {
   /** A client with a connection of its own, for what has this name. */
   readonly connect: (user: string) => Client;
   /** A certificate for the kubelet's port of a node at an address. */
-  readonly servingCertificate: (node: string, address: string) => KeyPair;
+  readonly servingCertificate: (node: string, address: string) => KeyPair | Promise<KeyPair>;
   /** PEM of the authority that signs the API server's client certificates; without it no logs. */
   readonly clientAuthority: string | undefined;
+  /** Where the hosts files are, if other processes run nodes of this machine too. */
+  readonly hostsDirectory?: string | undefined;
+  /** The address of the only node in an earlier life, to be taken again if it is free. */
+  readonly hostIP?: string | undefined;
+  /** How often a node says that it lives; ten seconds by default. */
+  readonly leaseRenewalMs?: number | undefined;
+  /** Called once a node is registered, with its address. */
+  readonly onNetwork?: (hostIP: string) => void;
 }
 
 export interface LocalNodes {
@@ -68,12 +80,14 @@ export async function startLocalNodes(options: LocalNodesOptions): Promise<Local
     random,
     logger: logger.with({ component: 'hosts' }),
     files,
-    directory: `${stateDirectory}/hosts`,
+    directory: options.hostsDirectory ?? `${stateDirectory}/hosts`,
   });
+  const neighbours = neighboursOf(options, hosts);
   const portClaims = new PortClaims();
   const stops: (() => Promise<void>)[] = [];
   const stop = async (): Promise<void> => {
     await Promise.all(stops.splice(0).map((each) => each()));
+    await neighbours?.stop();
     await hosts.stop();
   };
   const started = await Promise.allSettled(
@@ -89,6 +103,14 @@ export async function startLocalNodes(options: LocalNodesOptions): Promise<Local
   return { stop };
 }
 
+/** Where each node is a process of its own, only the API knows of the others' Pods. */
+function neighboursOf(options: LocalNodesOptions, hosts: HostsFiles): NeighbourPods | undefined {
+  const [node] = options.nodes;
+  if (options.hostsDirectory === undefined || node === undefined) return undefined;
+  const client = options.connect('system:lockstep:neighbours');
+  return new NeighbourPods({ ...options, client, node: node.name, hosts });
+}
+
 /** Returns how to stop it. */
 async function startNode(
   options: LocalNodesOptions,
@@ -98,17 +120,17 @@ async function startNode(
 ): Promise<() => Promise<void>> {
   const { random, logger, stateDirectory, clientAuthority } = options;
   let serveNode: HttpHandler | undefined;
-  const listen = (host: string, port: number): Promise<HttpServer> =>
+  const listen = async (host: string, port: number): Promise<HttpServer> =>
     startHttpServer({
       handler: forApiServer((request) =>
         serveNode === undefined ? Promise.resolve(NOT_READY) : serveNode(request),
       ),
       host,
       port,
-      tls: { ...options.servingCertificate(name, host), clientAuthority },
+      tls: { ...(await options.servingCertificate(name, host)), clientAuthority },
       logger,
     });
-  const { network, listener } = await claimNetwork(random, listen, portClaims);
+  const { network, listener } = await claimNetwork(random, listen, portClaims, options.hostIP);
   try {
     const node = await startNodeAgent({
       ...options,
@@ -125,6 +147,7 @@ async function startNode(
       hosts,
     });
     serveNode = node.handler;
+    options.onNetwork?.(network.hostIP);
     return async () => {
       await node.stop();
       await listener.close();

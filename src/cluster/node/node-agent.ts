@@ -57,6 +57,8 @@ export interface NodeAgentOptions {
   readonly backoff?: BackoffSettings | undefined;
   /** Extra labels of the Node. */
   readonly labels?: StringMap;
+  /** How often the node says that it lives; ten seconds by default. */
+  readonly leaseRenewalMs?: number | undefined;
 }
 
 export interface NodeAgent {

@@ -32,6 +32,8 @@ export interface NodeRegistrationOptions {
   readonly kubeletPort: number;
   /** Extra labels of the Node. */
   readonly labels: StringMap;
+  /** Of the Lease; `LEASE_RENEWAL_MS` by default. */
+  readonly leaseRenewalMs?: number | undefined;
 }
 
 export interface NodeRegistration {
@@ -40,7 +42,7 @@ export interface NodeRegistration {
 
 /** A kubelet's: the lease is renewed four times in its life, the status every five minutes. */
 const LEASE_DURATION_SECONDS = 40;
-const LEASE_RENEWAL_MS = 10_000;
+export const LEASE_RENEWAL_MS = 10_000;
 const STATUS_RENEWAL_MS = 300_000;
 const RETRY_MS = 1_000;
 const API_TIMEOUT_MS = 10_000;
@@ -67,7 +69,7 @@ export async function registerNode(
     applyNode(options, limit),
   );
   const loops = [
-    repeat(options, LEASE_RENEWAL_MS, stop.signal, 'the lease', async (limit) => {
+    repeat(options, options.leaseRenewalMs ?? LEASE_RENEWAL_MS, stop.signal, 'the lease', async (limit) => {
       await renewLease(options, limit);
       await contradict(options, limit);
     }),

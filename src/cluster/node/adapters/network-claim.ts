@@ -15,14 +15,20 @@ export interface ClaimedNetwork<T> {
  * Claims a network of its own for a node: `listen` is to bind the kubelet's port at the address that
  * it is given, and that socket is the lock against other clusters of this machine. Where the system
  * has no addresses but 127.0.0.1, `listen` is asked for any port of that (port 0), and all nodes of
- * this process have to be given the same `claims`.
+ * this process have to be given the same `claims`. `preferredIP`: of a node that had it before, and
+ * whose Pods still have addresses of its network.
  */
 export async function claimNetwork<T>(
   random: Random,
   listen: (address: string, port: number) => Promise<T>,
   claims: PortClaims = new PortClaims(),
+  preferredIP?: string,
 ): Promise<ClaimedNetwork<T>> {
-  const start = Math.floor(random.next() * NETWORKS);
+  const preferred = /^127\.(\d+)\.0\.1$/.exec(preferredIP ?? '')?.[1];
+  const start =
+    preferred === undefined
+      ? Math.floor(random.next() * NETWORKS)
+      : Number(preferred) - FIRST_NETWORK;
   for (let i = 0; i < NETWORKS; i++) {
     const second = FIRST_NETWORK + ((start + i) % NETWORKS);
     const hostIP = `127.${second}.0.1`;

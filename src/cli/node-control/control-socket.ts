@@ -1,0 +1,116 @@
+/**
+ * How `lockstep node` speaks to the `lockstep up` of a state directory: one line of JSON each way over
+ * a socket in it, which only its owner can open.
+ */
+import { rmSync } from 'node:fs';
+import { createConnection, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { NODE_ACTIONS, type NodeAction } from '../../cluster/node-process/node-processes.ts';
+import { isJsonObject } from '../../kube/json-value.ts';
+
+export interface NodeCommand {
+  readonly node: string;
+  readonly action: NodeAction;
+}
+
+/** A node that is started has 10 s to register. */
+const ANSWER_TIMEOUT_MS = 30_000;
+const MAX_LINE_BYTES = 64 * 1024;
+/** Of a socket's path, on Linux; macOS has 104. */
+const MAX_PATH_BYTES = 103;
+
+/** The socket could not be reached, or the other side said no. */
+export class ControlError extends Error {
+  override readonly name = 'ControlError';
+}
+
+export function controlPath(stateDirectory: string): string {
+  return join(stateDirectory, 'control.sock');
+}
+
+/**
+ * Serves commands until the result is called. A directory whose path is too long for a socket gets
+ * none, which `lockstep node` then says.
+ */
+export async function serveControl(
+  stateDirectory: string,
+  carryOut: (command: NodeCommand) => Promise<void>,
+): Promise<() => Promise<void>> {
+  const path = controlPath(stateDirectory);
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) return async () => undefined;
+  // Left behind by a process that was killed: whoever holds the directory holds this.
+  rmSync(path, { force: true });
+  const server = createServer((socket) => void answer(socket, carryOut));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(path, resolve);
+  });
+  return () =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
+    });
+}
+
+/** Rejects with `ControlError`. */
+export async function sendControl(stateDirectory: string, command: NodeCommand): Promise<void> {
+  const path = controlPath(stateDirectory);
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) {
+    throw new ControlError(
+      `${stateDirectory} is too long a path for a socket in it: choose a shorter --state-dir`,
+    );
+  }
+  const socket = createConnection(path);
+  socket.setTimeout(ANSWER_TIMEOUT_MS, () => socket.destroy(new Error('no answer')));
+  socket.write(`${JSON.stringify(command)}\n`);
+  const line = await lineOf(socket).catch((error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ControlError(
+      `no "lockstep up" with nodes of its own runs in ${stateDirectory} (${why}): start one, or name its --state-dir`,
+      { cause: error },
+    );
+  });
+  const value: unknown = JSON.parse(line);
+  if (isJsonObject(value) && typeof value['error'] === 'string') {
+    throw new ControlError(value['error']);
+  }
+}
+
+async function answer(
+  socket: Socket,
+  carryOut: (command: NodeCommand) => Promise<void>,
+): Promise<void> {
+  socket.setTimeout(ANSWER_TIMEOUT_MS, () => socket.destroy());
+  try {
+    const command = parsed(await lineOf(socket));
+    await carryOut(command);
+    socket.end('{}\n');
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    socket.end(`${JSON.stringify({ error: text })}\n`);
+  }
+}
+
+function parsed(line: string): NodeCommand {
+  const value: unknown = JSON.parse(line);
+  if (isJsonObject(value)) {
+    const { node, action } = value;
+    const known = NODE_ACTIONS.find((each) => each === action);
+    if (typeof node === 'string' && known !== undefined) return { node, action: known };
+  }
+  throw new ControlError('the command is not understood');
+}
+
+function lineOf(socket: Socket): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    socket.setEncoding('utf8');
+    socket.on('data', (chunk: string) => {
+      text += chunk;
+      const end = text.indexOf('\n');
+      if (end >= 0) resolve(text.slice(0, end));
+      else if (text.length > MAX_LINE_BYTES) socket.destroy(new Error('too long a line'));
+    });
+    socket.once('error', reject);
+    socket.once('close', () => reject(new Error('the connection was closed')));
+  });
+}

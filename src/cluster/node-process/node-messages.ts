@@ -1,0 +1,34 @@
+/** What the process of a node and the one that has started it say to each other. */
+import type { StringMap } from '../../kube/meta.ts';
+import type { KeyPair } from '../../runtime/adapters/certificates.ts';
+import type { AgentMessage, KeeperMessage } from './process-messages.ts';
+
+export interface NodeConfiguration {
+  readonly name: string;
+  readonly labels: StringMap;
+  readonly stateDirectory: string;
+  /** PATH of the containers. */
+  readonly path: string;
+  /** `https://127.0.0.1:PORT` of the API server. */
+  readonly server: string;
+  /** PEM: who has signed its certificate, and those of its clients. */
+  readonly authority: string;
+  readonly credentials: KeyPair;
+  /** How often the node says that it lives. */
+  readonly leaseRenewalMs: number;
+  /** The node's own address in an earlier life, to be taken again if it is free. */
+  readonly hostIP: string | undefined;
+}
+
+export type ToNode =
+  | { readonly type: 'configure'; readonly configuration: NodeConfiguration }
+  | { readonly type: 'certificate'; readonly pair: KeyPair }
+  /** Ends all Pods, then the process. */
+  | { readonly type: 'stop' }
+  | { readonly type: 'keeper'; readonly message: KeeperMessage };
+
+export type FromNode =
+  /** Asks for one for the kubelet's port at this address. */
+  | { readonly type: 'certificate'; readonly address: string }
+  | { readonly type: 'ready'; readonly hostIP: string }
+  | { readonly type: 'keeper'; readonly message: AgentMessage };

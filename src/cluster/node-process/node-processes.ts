@@ -1,0 +1,103 @@
+/** All nodes of an embedded cluster as processes, and what an operator of the machine does to them. */
+
+import type { KeyPair } from '../../runtime/adapters/certificates.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { ProcessRunner } from '../../runtime/ports/process-runner.ts';
+import type { NodeDescription } from '../local-nodes.ts';
+import { LEASE_RENEWAL_MS } from '../node/node-registration.ts';
+import { NODE_MONITOR_GRACE_MS } from '../node-lifecycle/node-lifecycle.ts';
+import { type NodeChild, NodeProcess } from './node-process.ts';
+
+export interface NodeProcessesOptions {
+  /** At least one. */
+  readonly nodes: readonly NodeDescription[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Runs the processes of the Pods of all nodes. */
+  readonly processes: ProcessRunner;
+  readonly stateDirectory: string;
+  /** PATH of the containers. */
+  readonly path: string;
+  readonly server: string;
+  readonly authority: string;
+  /** How long a node may be silent. */
+  readonly nodeMonitorGraceMs?: number | undefined;
+  readonly spawn: () => NodeChild;
+  readonly issueClient: (node: string) => KeyPair;
+  readonly issueServer: (node: string, address: string) => KeyPair;
+}
+
+export type NodeAction = 'kill' | 'stop' | 'start';
+
+export const NODE_ACTIONS: readonly NodeAction[] = ['kill', 'stop', 'start'];
+
+export class NodeProcesses {
+  readonly #nodes: readonly NodeProcess[];
+
+  constructor(options: NodeProcessesOptions) {
+    const { stateDirectory, path, server, authority, issueServer } = options;
+    this.#nodes = options.nodes.map(
+      ({ name, labels }) =>
+        new NodeProcess({
+          ...options,
+          configuration: {
+            name,
+            labels,
+            stateDirectory,
+            path,
+            server,
+            authority,
+            credentials: options.issueClient(name),
+            leaseRenewalMs: leaseRenewalMs(options.nodeMonitorGraceMs),
+            hostIP: undefined,
+          },
+          servingCertificate: (address) => issueServer(name, address),
+        }),
+    );
+  }
+
+  /** Resolves once all are registered; they start side by side. */
+  async start(): Promise<void> {
+    await Promise.all(this.#nodes.map((node) => node.start()));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#nodes.map((node) => node.stop()));
+  }
+
+  /** Process identifiers of the agents that run, by name of the node. */
+  pids(): Readonly<Record<string, number>> {
+    return Object.fromEntries(
+      this.#nodes.flatMap(({ name, pid }) => (pid === undefined ? [] : [[name, pid]])),
+    );
+  }
+
+  /**
+   * `kill`: power is lost; `stop`: the agent hangs, and the Pods go on; `start`: the node is as it
+   * was. Rejects, with the names that there are, for a node that is not there.
+   */
+  async act(name: string, action: NodeAction): Promise<void> {
+    const node = this.#nodes.find((each) => each.name === name);
+    if (node === undefined) {
+      const names = this.#nodes.map((each) => each.name);
+      throw new Error(`there is no node "${name}", only ${names.join(', ')}`);
+    }
+    switch (action) {
+      case 'kill':
+        await node.kill();
+        break;
+      case 'stop':
+        node.freeze();
+        break;
+      case 'start':
+        await node.start();
+        break;
+    }
+  }
+}
+
+/** Often enough that three renewals may fail. */
+function leaseRenewalMs(graceMs = NODE_MONITOR_GRACE_MS): number {
+  return Math.min(LEASE_RENEWAL_MS, graceMs / 4);
+}
