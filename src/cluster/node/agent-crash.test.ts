@@ -168,7 +168,7 @@ class World {
       processes: remote,
       keeper: remote,
       files: life.bound(this.files, READS),
-      probes: { get: unused, connect: unused },
+      probes: { get: unused, connect: unused, health: unused },
       rootDirectory: '/state',
       network: { type: 'own-addresses', hostIP: '127.9.0.1', podCIDR: '127.9.0.0/16' },
       kubeletPort: 10_250,

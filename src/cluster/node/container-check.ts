@@ -1,6 +1,7 @@
 /**
  * Carries out one probe attempt or one lifecycle hook in or against a running container: a command
- * with the container's environment, an HTTP request, a TCP connection, or a pause.
+ * with the container's environment, an HTTP request, a question of gRPC's health protocol, a TCP
+ * connection, or a pause.
  */
 import type { IntOrString } from '../../kube/meta.ts';
 import type { Container, LifecycleHandler, Probe } from '../../kube/pod.ts';
@@ -8,6 +9,7 @@ import { sleep } from '../../runtime/ports/clock.ts';
 import { ProcessStartError } from '../../runtime/ports/process-runner.ts';
 import type { Launch } from './container-launch.ts';
 import type { NodeContext } from './node-context.ts';
+import { PROBE_USER_AGENT } from './probe-transport.ts';
 import type { ProbeResult } from './prober.ts';
 
 /** Where a container's checks go. */
@@ -41,6 +43,7 @@ export async function attemptProbe(
       await context.probes.connect(host ?? target.podIP, portOf(target, port), timeoutMs);
       return { outcome: 'success', note: '' };
     }
+    if (probe.grpc !== undefined) return await askHealth(context, target, probe.grpc, timeoutMs);
     return { outcome: 'error', note: 'this node knows no such probe' };
   } catch (error) {
     // Refused, reset, too slow: the container does not answer as it should.
@@ -111,16 +114,26 @@ async function get(
   const request = { scheme, host, port, path, timeoutMs };
   const answer = await context.probes.get({
     ...request,
-    headers: { 'user-agent': 'kube-probe/1.36', accept: '*/*', ...headers },
+    headers: { 'user-agent': PROBE_USER_AGENT, accept: '*/*', ...headers },
   });
   if (answer.redirectedTo !== undefined) {
-    return {
-      outcome: 'success',
-      note: `Probe terminated redirects, location: ${answer.redirectedTo}`,
-    };
+    const note = `Probe terminated redirects, location: ${answer.redirectedTo}`;
+    return { outcome: 'success', isWarning: true, note };
   }
   if (answer.status >= 200 && answer.status < 400) return { outcome: 'success', note: '' };
   return { outcome: 'failure', note: `HTTP probe failed with statuscode: ${answer.status}` };
+}
+
+async function askHealth(
+  context: NodeContext,
+  target: CheckTarget,
+  { port, service = '' }: NonNullable<Probe['grpc']>,
+  timeoutMs: number,
+): Promise<ProbeResult> {
+  const question = { host: target.podIP, port: portOf(target, port), service, timeoutMs };
+  const status = await context.probes.health(question);
+  if (status === 'SERVING') return { outcome: 'success', note: 'service healthy' };
+  return { outcome: 'failure', note: `service unhealthy (responded with "${status}")` };
 }
 
 function portOf({ container, ports }: CheckTarget, port: IntOrString): number {

@@ -273,6 +273,35 @@ describe('restarts of one container', () => {
   });
 });
 
+describe('probes', () => {
+  it('ask over gRPC how the service is', async () => {
+    await start();
+    node.health = (service) => (service === 'api' ? 'NOT_SERVING' : 'SERVING');
+    const grpc = { port: 80, service: 'api' };
+    await node.run({
+      restartPolicy: 'Always',
+      containers: [
+        container('c', 'run', { livenessProbe: { grpc, periodSeconds: 1, failureThreshold: 2 } }),
+      ],
+    });
+    await node.until(() => node.processes.started.length === 2);
+    expect(await node.events()).toContain(
+      'Unhealthy: Liveness probe failed: service unhealthy (responded with "NOT_SERVING")',
+    );
+  });
+
+  it('warn of an answer that leads elsewhere, and take it for a success', async () => {
+    await start();
+    node.answer = () => ({ status: 302, redirectedTo: 'http://example.com/' });
+    const readinessProbe = { httpGet: { port: 80 } };
+    await node.run({ containers: [container('c', 'run', { readinessProbe })] });
+    await node.until(() => node.status('c')?.ready === true);
+    expect(await node.events()).toContain(
+      'ProbeWarning: Readiness probe warning: Probe terminated redirects, location: http://example.com/',
+    );
+  });
+});
+
 describe('a restart of all containers', () => {
   const sidecarAndTwo = {
     volumes: [{ name: 'd', emptyDir: {} }],

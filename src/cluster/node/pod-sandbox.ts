@@ -122,7 +122,7 @@ function declaredPorts(pod: Pod): readonly number[] {
 function probedPorts(pod: Pod): readonly number[] {
   return containersOf(pod.spec).flatMap(({ container }) =>
     [container.startupProbe, container.livenessProbe, container.readinessProbe].flatMap((probe) => {
-      const port = probe?.httpGet?.port ?? probe?.tcpSocket?.port;
+      const port = probe?.httpGet?.port ?? probe?.tcpSocket?.port ?? probe?.grpc?.port;
       return typeof port === 'number' ? [port] : [];
     }),
   );

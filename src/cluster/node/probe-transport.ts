@@ -7,7 +7,24 @@ export interface ProbeTransport {
   get(request: ProbeRequest): Promise<ProbeAnswer>;
   /** Resolves once the connection stands; rejects otherwise. */
   connect(host: string, port: number, timeoutMs: number): Promise<void>;
+  /** Asks over gRPC how a service is (`grpc.health.v1`). Rejects with what came instead, in time. */
+  health(question: HealthQuestion): Promise<ServingStatus>;
 }
+
+export interface HealthQuestion {
+  readonly host: string;
+  readonly port: number;
+  /** Empty: the server as a whole. */
+  readonly service: string;
+  readonly timeoutMs: number;
+}
+
+/** By their numbers in the protocol. */
+export const SERVING_STATUSES = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'] as const;
+export type ServingStatus = (typeof SERVING_STATUSES)[number];
+
+/** How probes name themselves, as those of a kubelet do. */
+export const PROBE_USER_AGENT = 'kube-probe/1.36';
 
 export interface ProbeRequest {
   readonly scheme: 'HTTP' | 'HTTPS';

@@ -27,6 +27,7 @@ async function probe(
       onFailure: () => {
         failures++;
       },
+      onWarning: () => undefined,
     },
   );
   await clock.advance(ms);
@@ -102,6 +103,7 @@ describe('probes', () => {
         onFailure: () => {
           failures++;
         },
+        onWarning: () => undefined,
       },
     );
     await clock.advance(4_000);

@@ -20,6 +20,8 @@ export interface ProbeResult {
   readonly outcome: ProbeOutcome;
   /** What the prober saw: why it failed, or what is to be told of a success. */
   readonly note: string;
+  /** It counts as a success, and still has to be told. */
+  readonly isWarning?: boolean;
 }
 
 export interface ProberOptions {
@@ -29,6 +31,7 @@ export interface ProberOptions {
   /** A threshold was reached. */
   readonly onVerdict: (kind: ProbeKind, verdict: 'success' | 'failure') => void;
   readonly onFailure: (kind: ProbeKind, note: string) => void;
+  readonly onWarning: (kind: ProbeKind, note: string) => void;
 }
 
 export interface Prober {
@@ -128,10 +131,11 @@ class ProbeLoop {
     if (!this.#isStopped && counts) this.#count(result);
   }
 
-  #count({ outcome, note }: ProbeResult): void {
+  #count({ outcome, note, isWarning }: ProbeResult): void {
     const { state, verdict } = observe(this.#probe, this.#kind, this.#state, outcome);
     this.#state = state;
     if (outcome === 'failure') this.#options.onFailure(this.#kind, note);
+    if (isWarning === true) this.#options.onWarning(this.#kind, note);
     if (verdict === undefined || verdict === this.#verdict) return;
     this.#verdict = verdict;
     this.#options.onVerdict(this.#kind, verdict);

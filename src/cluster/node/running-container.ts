@@ -11,10 +11,16 @@ import type { NodeContext } from './node-context.ts';
 import type { ProbeKind } from './probe-worker.ts';
 import { type Prober, startProber } from './prober.ts';
 
+export type ContainerFailure =
+  | 'Unhealthy'
+  | 'ProbeWarning'
+  | 'FailedPostStartHook'
+  | 'FailedPreStopHook';
+
 export interface ContainerListener {
   onVerdict(kind: ProbeKind, verdict: 'success' | 'failure'): void;
   /** One probe attempt failed, or a hook did. */
-  onFailure(reason: 'Unhealthy' | 'FailedPostStartHook' | 'FailedPreStopHook', note: string): void;
+  onFailure(reason: ContainerFailure, note: string): void;
   onExit(exit: ContainerExit): void;
 }
 
@@ -142,6 +148,8 @@ export class RunningContainer {
       onVerdict: (kind, verdict) => this.#listener.onVerdict(kind, verdict),
       onFailure: (kind, note) =>
         this.#listener.onFailure('Unhealthy', `${kind} probe failed: ${note}`),
+      onWarning: (kind, note) =>
+        this.#listener.onFailure('ProbeWarning', `${kind} probe warning: ${note}`),
     });
   }
 }

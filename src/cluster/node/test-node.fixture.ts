@@ -22,7 +22,7 @@ import { MemoryFiles } from './memory/memory-files.ts';
 import type { NodeNetwork } from './network.ts';
 import { type NodeAgent, type NodeAgentOptions, startNodeAgent } from './node-agent.ts';
 import type { NodeFiles } from './node-files.ts';
-import type { ProbeAnswer, ProbeTransport } from './probe-transport.ts';
+import type { ProbeAnswer, ProbeTransport, ServingStatus } from './probe-transport.ts';
 import { TestApi } from './test-api.fixture.ts';
 
 const OWN = { type: 'own-addresses', hostIP: '127.9.0.1', podCIDR: '127.9.0.0/16' } as const;
@@ -51,6 +51,8 @@ export class TestNode {
   readonly processes: MemoryProcessRunner;
   /** Answers HTTP probes; a throw is a refused connection. */
   answer: () => ProbeAnswer = () => ({ status: 200, redirectedTo: undefined });
+  /** What probes over gRPC hear of a service. */
+  health: (service: string) => ServingStatus = () => 'SERVING';
   readonly #network: NodeNetwork;
   readonly #startMs: number;
   readonly #backoff: BackoffSettings | undefined;
@@ -130,6 +132,10 @@ export class TestNode {
       get: async () => this.answer(),
       connect: async () => {
         this.answer();
+      },
+      health: async ({ service }) => {
+        this.answer();
+        return this.health(service);
       },
     };
   }

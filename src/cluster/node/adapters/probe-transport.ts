@@ -7,10 +7,11 @@ import {
   type ProbeRequest,
   type ProbeTransport,
 } from '../probe-transport.ts';
+import { checkHealth } from './grpc-health.ts';
 
 /** Probes over this machine's network; each has a connection of its own. */
 export function createProbeTransport(): ProbeTransport {
-  return { get, connect };
+  return { get, connect, health: checkHealth };
 }
 
 async function get(request: ProbeRequest): Promise<ProbeAnswer> {
