@@ -1,0 +1,99 @@
+/**
+ * The definition of JobSet on a server that has nothing else of Lockstep: accepted as it is, and
+ * enough to take every example and to refuse what could not be right. How it answers word for word is
+ * played in `test/conformance`.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { JOBSET_CRD } from '../../src/jobset/crd.ts';
+import { JOBSETS, type JobSet, type JobSetSpec } from '../../src/jobset/jobset.ts';
+import type { CustomResourceDefinition } from '../../src/kube/custom-resource-definition.ts';
+import type { Client } from '../../src/runtime/client.ts';
+import { replicatedJob } from '../fixtures/jobset-objects.ts';
+import { type ApiUnderTest, installJobSets, startApi } from './api-server.fixture.ts';
+
+const EXAMPLES = new URL('../../examples/policies/', import.meta.url);
+const AT = { namespace: 'default', name: 'defined' };
+
+let api: ApiUnderTest;
+let client: Client;
+let definition: CustomResourceDefinition;
+beforeAll(async () => {
+  api = await startApi();
+  ({ client } = api);
+  definition = await installJobSets(client);
+});
+afterAll(() => api.stop());
+
+function jobSet(spec: JobSetSpec): JobSet {
+  return { apiVersion: 'jobset.x-k8s.io/v1alpha2', kind: 'JobSet', metadata: AT, spec };
+}
+
+it('is served with nothing to complain of, and kept whole', () => {
+  const conditions = definition.status?.conditions?.map(({ type, status }) => [type, status]);
+  expect(Object.fromEntries(conditions ?? [])).toEqual({
+    Established: 'True',
+    NamesAccepted: 'True',
+  });
+  expect(definition.status?.storedVersions).toEqual(['v1alpha2']);
+  expect(definition.spec).toMatchObject(JOBSET_CRD.spec);
+});
+
+it.each(readdirSync(EXAMPLES))('takes %s, and keeps all that it says', async (name) => {
+  const example = parse(readFileSync(new URL(name, EXAMPLES), 'utf8')) as JobSet;
+  const metadata = { ...example.metadata, namespace: AT.namespace };
+  const stored = await client.create(JOBSETS, { ...example, metadata });
+  await client.delete(JOBSETS, { ...AT, name: stored.metadata.name });
+  expect(stored.spec).toMatchObject(example.spec);
+});
+
+describe('refuses without a webhook', () => {
+  it.each<readonly [string, JobSetSpec, string]>([
+    [
+      'a name of a Job that would be too long',
+      { replicatedJobs: [{ ...replicatedJob('w'), name: 'w'.repeat(60) }] },
+      'job names generated for this JobSet will exceed 63 characters',
+    ],
+    [
+      'a dependency on itself',
+      { replicatedJobs: [{ ...replicatedJob('w'), dependsOn: [{ name: 'w', status: 'Ready' }] }] },
+      'replicatedJob: w cannot depend on replicatedJob: w',
+    ],
+    [
+      'a coordinator that is not there',
+      { replicatedJobs: [replicatedJob('w')], coordinator: { replicatedJob: 'v' } },
+      'coordinator replicatedJob v does not exist',
+    ],
+  ])('%s', async (_what, spec, why) => {
+    const cause = expect.objectContaining({ message: `Invalid value: ${why}` });
+    await expect(client.create(JOBSETS, jobSet(spec))).rejects.toMatchObject({
+      status: { code: 422, details: { causes: expect.arrayContaining([cause]) } },
+    });
+  });
+
+  it('a change of what cannot change, and takes one of what can', async () => {
+    await client.create(JOBSETS, jobSet({ replicatedJobs: [replicatedJob('w')] }));
+    try {
+      const renamed = { spec: { replicatedJobs: [replicatedJob('v')] } };
+      await expect(
+        client.patch(JOBSETS, AT, { type: 'merge', patch: renamed }),
+      ).rejects.toMatchObject({ status: { code: 422, reason: 'Invalid' } });
+      const suspended = { spec: { suspend: true } };
+      const { spec } = await client.patch(JOBSETS, AT, { type: 'merge', patch: suspended });
+      expect(spec.suspend).toBe(true);
+    } finally {
+      await client.delete(JOBSETS, AT);
+    }
+  });
+
+  it('a status that is written along with the rest, without a word', async () => {
+    const wishful = {
+      ...jobSet({ replicatedJobs: [replicatedJob('w')] }),
+      status: { restarts: 7 },
+    };
+    const stored = await client.create(JOBSETS, wishful);
+    await client.delete(JOBSETS, AT);
+    expect(stored.status).toBeUndefined();
+  });
+});
