@@ -23,9 +23,9 @@ import {
   MUTATING_CONFIGURATION_NAME,
   VALIDATING_CONFIGURATION_NAME,
 } from '../operator/webhooks/webhook-configurations.ts';
-import { connectClient } from '../runtime/adapters/http-client-connection.ts';
 import { loadKubeconfig } from '../runtime/adapters/kubeconfig-files.ts';
 import type { Client } from '../runtime/client.ts';
+import { connectTo } from './cluster-connection.ts';
 import { writeKubeconfig } from './kubeconfig-file.ts';
 
 export interface ControlPlane {
@@ -93,7 +93,7 @@ export async function joinRunning(
 ): Promise<ControlPlane> {
   const path = resolve(kubeconfig);
   const access = await loadKubeconfig({ path, env: process.env, homeDirectory: homedir() });
-  const { client, close } = connectClient(access, { ...options, userAgent: 'lockstep' });
+  const { client, close } = await connectTo({ kubeconfig: path }, new AbortController().signal);
   const stops: (() => Promise<void>)[] = [async () => close()];
   const stop = async (): Promise<void> => {
     for (const each of stops.splice(0).reverse()) {

@@ -5,8 +5,10 @@
 import { setMaxListeners } from 'node:events';
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
+import { DEFAULT_NAMESPACE } from '../deploy/settings.ts';
 import type { DemoFlags } from './demo/options.ts';
 import { parseDemoFlags } from './demo/options.ts';
+import { type InstallFlags, type InstallOptions, parseInstallFlags } from './install/options.ts';
 import { DEFAULT_STATE_DIRECTORY } from './state-directory.ts';
 import { DEFAULT_AGENT_CHANNEL, NODES_MAX, parseUpFlags, type UpFlags } from './up-options.ts';
 
@@ -113,6 +115,53 @@ program
     const { render } = await import('./render.ts');
     process.exitCode = render(file, flags.output);
   });
+
+const NAMESPACE_HELP = 'namespace of the operator';
+
+installationCommand('install', 'install the operator in a cluster, and wait until it is ready')
+  .option('--operator-image <image>', 'image of the operator')
+  .option('--agent-image <image>', 'image of injected agents')
+  .option('--webhooks <whether>', 'on or off: whether API servers ask the operator', 'on')
+  .option('--monitoring', 'add a ServiceMonitor and alert rules for the operator of Prometheus')
+  .option('--replace-crd', 'replace the CustomResourceDefinition of another JobSet controller')
+  .option('--timeout <seconds>', 'how long to wait until all is ready', '120')
+  .option('--dry-run', 'ask the API server whether it would take everything, and change nothing')
+  .option('-o, --output <format>', 'yaml: print the manifest, and ask no cluster')
+  .action(async (flags: InstallFlags) => {
+    const { installCommand } = await import('./install/command.ts');
+    process.exitCode = await installCommand('install', installOptions(flags), false);
+  });
+
+installationCommand('status', 'say how the installation in a cluster is, and what it lacks')
+  .option('--webhooks <whether>', 'on or off, as installed', 'on')
+  .action(async (flags: InstallFlags) => {
+    const { installCommand } = await import('./install/command.ts');
+    process.exitCode = await installCommand('status', installOptions(flags), false);
+  });
+
+installationCommand('uninstall', 'remove the operator from a cluster; JobSets and their Pods stay')
+  .option('--delete-jobsets', 'remove the JobSet API too, and all JobSets with it')
+  .option('--dry-run', 'only say what would be removed')
+  .action(async (flags: InstallFlags & { readonly deleteJobsets?: boolean }) => {
+    const { installCommand } = await import('./install/command.ts');
+    const options = installOptions({ ...flags, monitoring: true });
+    process.exitCode = await installCommand('uninstall', options, flags.deleteJobsets === true);
+  });
+
+function installationCommand(name: string, description: string): Command {
+  return program
+    .command(name)
+    .description(description)
+    .option('--kubeconfig <file>', 'kubeconfig; by default the one that kubectl would use')
+    .option('--context <name>', 'context of the kubeconfig instead of its current one')
+    .option('--namespace <name>', NAMESPACE_HELP, DEFAULT_NAMESPACE);
+}
+
+function installOptions(flags: InstallFlags): InstallOptions {
+  const parsed = parseInstallFlags(flags, packageJson.version);
+  if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
+  return parsed.options;
+}
 
 /** What the user typed is wrong; the message says what and how to mend it. */
 class UsageError extends Error {

@@ -1,11 +1,11 @@
-import type { KubeObject, Stored } from '../../kube/meta.ts';
+import type { KubeList, KubeObject, Stored } from '../../kube/meta.ts';
 import { type Resource, resourcePath } from '../../kube/resource.ts';
 import { failure } from '../../kube/status.ts';
-import type { Client, ObjectKey } from '../client.ts';
+import type { Client, ListOptions, ObjectKey } from '../client.ts';
 
 /**
  * A `Client` over a map, for unit tests of mechanisms that need single objects only: create, get,
- * update with optimistic concurrency, top-level merge patch, delete. Everything that has to behave
+ * update with optimistic concurrency, top-level merge patch and apply, delete. Everything that has to behave
  * like an API server is tested against the embedded one instead.
  */
 export class MemoryClient implements Client {
@@ -42,11 +42,17 @@ export class MemoryClient implements Client {
   async patch<T extends KubeObject>(
     of: Resource<T>,
     at: ObjectKey,
-    body: { readonly type: string; readonly patch?: unknown },
+    body: { readonly type: string; readonly patch?: unknown; readonly dryRun?: 'All' },
   ): Promise<Stored<T>> {
     return this.#call('PATCH', resourcePath(of, at), (path) => {
-      if (body.type !== 'merge') throw failure('UnsupportedMediaType', body.type);
-      return this.#store<T>(path, Object.assign({}, this.#find<T>(of, path), body.patch));
+      switch (body.type) {
+        case 'merge':
+          return this.#store<T>(path, Object.assign({}, this.#find<T>(of, path), body.patch));
+        case 'apply':
+          return this.#apply<T>(path, body);
+        default:
+          throw failure('UnsupportedMediaType', body.type);
+      }
     });
   }
 
@@ -54,7 +60,10 @@ export class MemoryClient implements Client {
     await this.#call('DELETE', resourcePath(of, at), (path) => this.objects.delete(path));
   }
 
-  list(): never {
+  list<T extends KubeObject>(
+    _of: Resource<T>,
+    _options?: ListOptions,
+  ): Promise<KubeList<Stored<T>>> {
     throw failure('MethodNotAllowed', 'no lists here');
   }
 
@@ -90,6 +99,14 @@ export class MemoryClient implements Client {
     const found = this.objects.get(path);
     if (found === undefined) throw failure('NotFound', `${of.plural} "${path}" not found`);
     return found as Stored<T>;
+  }
+
+  #apply<T extends KubeObject>(
+    path: string,
+    { patch, dryRun }: { readonly patch?: unknown; readonly dryRun?: 'All' },
+  ): Stored<T> {
+    const applied = Object.assign({}, this.objects.get(path), patch) as Stored<T>;
+    return dryRun === undefined ? this.#store<T>(path, applied) : applied;
   }
 
   #store<T extends KubeObject>(path: string, object: T): Stored<T> {

@@ -1,0 +1,164 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { createCertificateAuthority, issueCertificate } from '../runtime/adapters/certificates.ts';
+import { type HttpServer, startHttpServer } from '../runtime/adapters/http-server.ts';
+import { nodeClock } from '../runtime/adapters/node-clock.ts';
+import type { Clock } from '../runtime/ports/clock.ts';
+import type { HttpHandler } from '../runtime/ports/transport.ts';
+import { connectTo } from './cluster-connection.ts';
+
+const LOOPBACK = '127.0.0.1';
+const DAY_MS = 86_400_000;
+const directory = mkdtempSync(join(tmpdir(), 'lockstep-connection-'));
+const authority = createCertificateAuthority({ commonName: 'cluster', clock: nodeClock });
+/** A week ago, for what has expired since. */
+const past: Clock = { ...nodeClock, now: () => nodeClock.now() - 7 * DAY_MS };
+const servers: HttpServer[] = [];
+
+const answer =
+  (status: number, body: object): HttpHandler =>
+  () =>
+    Promise.resolve({
+      status,
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.from(JSON.stringify(body)),
+    });
+
+async function serve(
+  handler: HttpHandler,
+  tls?: { readonly names?: readonly string[]; readonly clock?: Clock },
+): Promise<string> {
+  const by = tls?.clock === undefined ? authority : { ...authority, clock: tls.clock };
+  const pair = issueCertificate(by, {
+    commonName: 'server',
+    dnsNames: tls?.names ?? [],
+    ipAddresses: tls?.names === undefined ? [LOOPBACK] : [],
+    usages: ['server'],
+    days: 1,
+  });
+  const server = await startHttpServer({
+    handler,
+    host: LOOPBACK,
+    port: 0,
+    ...(tls === undefined ? {} : { tls: pair }),
+  });
+  servers.push(server);
+  return server.url;
+}
+
+let files = 0;
+
+/** Writes a kubeconfig; `user` is that of its only context. */
+function kubeconfig(server: string, user: object = { token: 't' }, ca = authority): string {
+  const file = join(directory, `kubeconfig-${files++}`);
+  const config = {
+    'current-context': 'here',
+    contexts: [{ name: 'here', context: { cluster: 'c', user: 'u' } }],
+    clusters: [
+      {
+        name: 'c',
+        cluster: {
+          server,
+          'certificate-authority-data': Buffer.from(ca.certificate).toString('base64'),
+        },
+      },
+    ],
+    users: [{ name: 'u', user }],
+  };
+  writeFileSync(file, stringify(config));
+  return file;
+}
+
+async function problemOf(file: string, context?: string): Promise<string> {
+  const connecting = connectTo({ kubeconfig: file, context }, new AbortController().signal);
+  return connecting.then(
+    ({ close }) => {
+      close();
+      return 'none';
+    },
+    (error: Error) => error.message,
+  );
+}
+
+let url: string;
+
+beforeAll(async () => {
+  url = await serve(answer(200, { gitVersion: 'v1.36.3' }), {});
+});
+
+afterAll(async () => {
+  await Promise.all(servers.map((server) => server.close()));
+  rmSync(directory, { recursive: true, force: true });
+});
+
+describe('a kubeconfig', () => {
+  test('that is right leads to its cluster', async () => {
+    const flags = { kubeconfig: kubeconfig(url) };
+    const connected = await connectTo(flags, new AbortController().signal);
+    expect(connected.serverVersion).toBe('1.36.3');
+    connected.close();
+  });
+
+  test('of a server that is not there', async () => {
+    expect(await problemOf(kubeconfig(`https://${LOOPBACK}:1`))).toMatch(
+      /^https:\/\/127.0.0.1:1: cannot be reached: is the cluster up, and is this the right server\?/,
+    );
+    expect(await problemOf(kubeconfig('https://no-such-host.invalid'))).toMatch(
+      /name (is not known|cannot be looked up)/,
+    );
+  });
+
+  test('of a server that is no API server', async () => {
+    const plain = (await serve(answer(200, {}))).replace('http:', 'https:');
+    expect(await problemOf(kubeconfig(plain))).toContain('it does not speak TLS');
+  });
+
+  test('of another authority, another name, an expired server', async () => {
+    const other = createCertificateAuthority({ commonName: 'other', clock: nodeClock });
+    expect(await problemOf(kubeconfig(url, {}, other))).toContain('of no authority');
+    const named = await serve(answer(200, {}), { names: ['elsewhere'] });
+    expect(await problemOf(kubeconfig(named))).toContain('tls-server-name');
+    const expired = await serve(answer(200, {}), { clock: past });
+    expect(await problemOf(kubeconfig(expired))).toContain('its certificate has expired');
+  });
+
+  test('with a client certificate that has expired', async () => {
+    const old = { ...authority, clock: past };
+    const pair = issueCertificate(old, { commonName: 'me', usages: ['client'], days: 1 });
+    const base64 = (text: string): string => Buffer.from(text).toString('base64');
+    const user = {
+      'client-certificate-data': base64(pair.certificate),
+      'client-key-data': base64(pair.key),
+    };
+    expect(await problemOf(kubeconfig(url, user))).toMatch(
+      /^the client certificate of the kubeconfig expired at 20.*: get a new kubeconfig/,
+    );
+  });
+
+  test('with credentials that the server does not take', async () => {
+    const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure' };
+    const refused = { ...status, message: 'Unauthorized', reason: 'Unauthorized', code: 401 };
+    const strict = await serve(answer(401, refused), {});
+    expect(await problemOf(kubeconfig(strict))).toContain('does not accept the credentials');
+  });
+
+  test('without the context that was asked for', async () => {
+    expect(await problemOf(kubeconfig(url), 'there')).toMatch(
+      /context "there": not found; contexts: "here"$/,
+    );
+  });
+
+  test('with a credential plugin', async () => {
+    const exec = { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'aws' } };
+    expect(await problemOf(kubeconfig(url, exec))).toMatch(
+      /users\[0\]\.user\.exec: credential plugins are not supported; use a client certificate, token or tokenFile$/,
+    );
+  });
+
+  test('that is not there', async () => {
+    expect(await problemOf(join(directory, 'none'))).toContain('cannot be read');
+  });
+});

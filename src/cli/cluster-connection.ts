@@ -1,0 +1,135 @@
+/**
+ * The way to the cluster of a kubeconfig, for commands that a person runs: whatever keeps it from
+ * working is told once, in words that say what to do.
+ */
+import { homedir } from 'node:os';
+import { ApiStatusError } from '../kube/status.ts';
+import { certificateFacts } from '../runtime/adapters/certificates.ts';
+import {
+  type ClientConnection,
+  connectClient,
+} from '../runtime/adapters/http-client-connection.ts';
+import { loadKubeconfig } from '../runtime/adapters/kubeconfig-files.ts';
+import { nodeClock } from '../runtime/adapters/node-clock.ts';
+import { systemRandom } from '../runtime/adapters/system-random.ts';
+import type { ClusterAccess } from '../runtime/cluster-access.ts';
+import { withDeadline } from '../runtime/deadline.ts';
+import { TransportError } from '../runtime/ports/transport.ts';
+import { wholeBody } from '../runtime/response-body.ts';
+
+/** For the first answer; a firewall that swallows packets would otherwise keep us for a minute. */
+const FIRST_ANSWER_TIMEOUT_MS = 15_000;
+
+/** Why a cluster cannot be used, for people. */
+export class ConnectionProblem extends Error {
+  override readonly name = 'ConnectionProblem';
+}
+
+export interface ConnectionFlags {
+  readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
+}
+
+export interface Connected extends ClientConnection {
+  /** Such as `1.36.3`. */
+  readonly serverVersion: string;
+}
+
+/** Rejects with `ConnectionProblem` or `ClusterAccessError`. */
+export async function connectTo(flags: ConnectionFlags, signal: AbortSignal): Promise<Connected> {
+  const access = await loadKubeconfig({
+    path: flags.kubeconfig,
+    context: flags.context,
+    env: process.env,
+    homeDirectory: homedir(),
+  });
+  const expiry = expiryProblem(access, nodeClock.now());
+  if (expiry !== undefined) throw new ConnectionProblem(expiry);
+  const runtime = { clock: nodeClock, random: systemRandom, userAgent: 'lockstep' };
+  const connection = connectClient(access, runtime);
+  try {
+    const version = await withDeadline(
+      nodeClock,
+      FIRST_ANSWER_TIMEOUT_MS,
+      signal,
+      async (limited) => {
+        await expectAnswer(connection, limited);
+        return connection.client.getPath('/version', { signal: limited });
+      },
+    );
+    return { ...connection, serverVersion: versionIn(version) };
+  } catch (cause) {
+    connection.close();
+    if (signal.aborted) throw cause;
+    throw new ConnectionProblem(connectionProblem(cause, access.server), { cause });
+  }
+}
+
+/** The client repeats what fails, for minutes; here the first failure tells. Any answer will do. */
+async function expectAnswer({ transport }: ClientConnection, signal: AbortSignal): Promise<void> {
+  const { body } = await transport.send({ method: 'GET', path: '/version', headers: {}, signal });
+  await wholeBody(body);
+}
+
+/** What is wrong with the certificates of the kubeconfig as of now. */
+export function expiryProblem(
+  { tls }: Pick<ClusterAccess, 'tls'>,
+  nowMs: number,
+): string | undefined {
+  const { clientCertificate } = tls;
+  const notAfterMs =
+    clientCertificate === undefined ? undefined : certificateFacts(clientCertificate)?.notAfterMs;
+  if (notAfterMs === undefined || notAfterMs > nowMs) return undefined;
+  const when = new Date(notAfterMs).toISOString();
+  return `the client certificate of the kubeconfig expired at ${when}: get a new kubeconfig from the administrator of the cluster (kubeadm certs renew, or your provider's command)`;
+}
+
+/** What an error means for whoever wrote the kubeconfig. */
+export function connectionProblem(error: unknown, server: string): string {
+  if (error instanceof ApiStatusError) {
+    if (error.code === 401) {
+      return `${server} does not accept the credentials of the kubeconfig: they may have expired, or be of another cluster`;
+    }
+    return `${server} answers ${error.code}: ${error.message}`;
+  }
+  if (error instanceof TransportError) {
+    const advice = ADVICE[error.code ?? ''];
+    return advice === undefined ? error.message : `${server}: ${advice} (${error.message})`;
+  }
+  const why = error instanceof Error ? error.message : String(error);
+  return `${server} does not answer: is it the right server, and can this machine reach it? (${why})`;
+}
+
+const REACHABLE = 'cannot be reached: is the cluster up, and is this the right server?';
+const UNTRUSTED =
+  'its certificate is of no authority that the kubeconfig trusts: certificate-authority is of another cluster, or missing';
+const NO_TLS = 'it does not speak TLS as a Kubernetes API server does: is this the right server?';
+
+/** By the code of Node and OpenSSL. */
+const ADVICE: Readonly<Record<string, string>> = {
+  ECONNREFUSED: REACHABLE,
+  ECONNRESET: NO_TLS,
+  EHOSTUNREACH: REACHABLE,
+  ENETUNREACH: REACHABLE,
+  ETIMEDOUT: REACHABLE,
+  ENOTFOUND: 'its name is not known: is this the right server?',
+  EAI_AGAIN: 'its name cannot be looked up now: does the name service of this machine work?',
+  CERT_HAS_EXPIRED:
+    "its certificate has expired: the administrator of the cluster has to renew it, or this machine's clock is wrong",
+  CERT_NOT_YET_VALID: "its certificate is not valid yet: is this machine's clock right?",
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
+  CERT_SIGNATURE_FAILURE: UNTRUSTED,
+  ERR_TLS_CERT_ALTNAME_INVALID:
+    'its certificate is for other names: use one of them as server, or set tls-server-name',
+  EPROTO: NO_TLS,
+  ERR_SSL_WRONG_VERSION_NUMBER: NO_TLS,
+  HPE_INVALID_CONSTANT: NO_TLS,
+};
+
+function versionIn(answer: unknown): string {
+  const isObject = typeof answer === 'object' && answer !== null && 'gitVersion' in answer;
+  return isObject ? String(answer.gitVersion).replace(/^v/, '') : 'unknown';
+}

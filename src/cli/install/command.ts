@@ -1,0 +1,48 @@
+import { nodeClock } from '../../runtime/adapters/node-clock.ts';
+import { connectTo } from '../cluster-connection.ts';
+import { onTermination } from '../termination.ts';
+import { type CommandContext, install, installationYaml, status, uninstall } from './install.ts';
+import type { InstallOptions } from './options.ts';
+
+/** Runs one of the three commands against the cluster of the flags; returns its exit code. */
+export async function installCommand(
+  name: 'install' | 'status' | 'uninstall',
+  options: InstallOptions,
+  deleteJobSets: boolean,
+): Promise<number> {
+  if (options.output !== undefined) {
+    process.stdout.write(installationYaml(options));
+    return 0;
+  }
+  const termination = onTermination();
+  const { signal } = termination;
+  try {
+    const { client, serverVersion, close } = await connectTo(options.connection, signal);
+    const context: CommandContext = {
+      client,
+      serverVersion,
+      clock: nodeClock,
+      signal,
+      print: (line) => process.stdout.write(`${line}\n`),
+      warn: (line) => process.stderr.write(`lockstep: ${line}\n`),
+    };
+    try {
+      switch (name) {
+        case 'install':
+          return await install(context, options);
+        case 'status':
+          return await status(context, options);
+        case 'uninstall':
+          return await uninstall(context, { ...options, deleteJobSets });
+      }
+    } finally {
+      close();
+    }
+  } catch (error) {
+    const code = termination.exitCode();
+    if (code === undefined) throw error;
+    return code;
+  } finally {
+    termination.dispose();
+  }
+}

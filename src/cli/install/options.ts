@@ -1,0 +1,76 @@
+import { defaultSettings, type InstallationSettings } from '../../deploy/settings.ts';
+import { dns1123LabelErrors } from '../../kube/names.ts';
+import type { ConnectionFlags } from '../cluster-connection.ts';
+
+/** The texts of the flags as commander read them; which there are depends on the command. */
+export interface InstallFlags extends ConnectionFlags {
+  readonly namespace: string;
+  readonly operatorImage?: string;
+  readonly agentImage?: string;
+  readonly webhooks?: string;
+  readonly monitoring?: boolean;
+  readonly timeout?: string;
+  readonly replaceCrd?: boolean;
+  readonly dryRun?: boolean;
+  readonly output?: string;
+}
+
+export interface InstallOptions {
+  readonly settings: InstallationSettings;
+  readonly connection: ConnectionFlags;
+  readonly timeoutMs: number;
+  readonly replaceCrd: boolean;
+  readonly dryRun: boolean;
+  /** Print the manifest and do nothing else. */
+  readonly output: 'yaml' | undefined;
+}
+
+const MAX_TIMEOUT_SECONDS = 3_600;
+
+/** Either the options, or one line for each wrong flag: its name, its value and what is allowed. */
+export function parseInstallFlags(
+  flags: InstallFlags,
+  version: string,
+): { readonly options: InstallOptions } | { readonly errors: readonly string[] } {
+  const { namespace, webhooks = 'on', timeout = '120', output } = flags;
+  const seconds = /^\d{1,9}$/.test(timeout) ? Number(timeout) : 0;
+  const defaults = defaultSettings(version);
+  const images = [
+    ['--operator-image', flags.operatorImage],
+    ['--agent-image', flags.agentImage],
+  ] as const;
+  const errors = [
+    ...dns1123LabelErrors(namespace).map((why) => `--namespace is "${namespace}": ${why}`),
+    ...images.flatMap(([flag, image]) =>
+      image === undefined || /^\S+$/.test(image)
+        ? []
+        : [`${flag} is "${image}", allowed is the name of an image`],
+    ),
+    ...(webhooks === 'on' || webhooks === 'off'
+      ? []
+      : [`--webhooks is "${webhooks}", allowed are on, off`]),
+    ...(seconds >= 1 && seconds <= MAX_TIMEOUT_SECONDS
+      ? []
+      : [`--timeout is "${timeout}", allowed are seconds from 1 to ${MAX_TIMEOUT_SECONDS}`]),
+    ...(output === undefined || output === 'yaml'
+      ? []
+      : [`--output is "${output}", allowed is yaml`]),
+  ];
+  if (errors.length > 0) return { errors };
+  const options: InstallOptions = {
+    settings: {
+      ...defaults,
+      namespace,
+      operatorImage: flags.operatorImage ?? defaults.operatorImage,
+      agentImage: flags.agentImage ?? defaults.agentImage,
+      webhooks: webhooks === 'on',
+      monitoring: flags.monitoring === true,
+    },
+    connection: { kubeconfig: flags.kubeconfig, context: flags.context },
+    timeoutMs: seconds * 1000,
+    replaceCrd: flags.replaceCrd === true,
+    dryRun: flags.dryRun === true,
+    output: output === 'yaml' ? output : undefined,
+  };
+  return { options };
+}

@@ -1,0 +1,163 @@
+/**
+ * What has to be so before Lockstep is installed: a server that knows what it consists of, nobody
+ * else who acts on JobSets, and rights to make it all. Each problem says what to do about it.
+ */
+import { DEPLOYMENTS } from '../../deploy/kinds.ts';
+import { INSTALLED_LABELS, type Installed } from '../../deploy/settings.ts';
+import { JOBSETS } from '../../jobset/jobset.ts';
+import {
+  CUSTOM_RESOURCE_DEFINITIONS,
+  type CustomResourceDefinition,
+} from '../../kube/custom-resource-definition.ts';
+import type { KubeObject, Stored } from '../../kube/meta.ts';
+import { groupResourceOf, type Resource } from '../../kube/resource.ts';
+import { ApiStatusError, isReason } from '../../kube/status.ts';
+import type { Client, ObjectKey } from '../../runtime/client.ts';
+import { FIELD_MANAGER, keyOf, titleOf } from './objects.ts';
+
+export interface PreflightOptions {
+  readonly client: Client;
+  readonly serverVersion: string;
+  readonly objects: readonly Installed[];
+  /** Whether the definition of another controller may be replaced by ours. */
+  readonly replaceCrd: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** The first with ValidatingAdmissionPolicy and matchConditions of webhooks. */
+const OLDEST_MINOR = 30;
+/** The first whose nodes restart all containers of a Pod in place, where that gate is on. */
+const IN_PLACE_MINOR = 35;
+
+export interface Preflight {
+  /** With one of them nothing is installed. */
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+export async function preflight(options: PreflightOptions): Promise<Preflight> {
+  const { serverVersion } = options;
+  const minor = Number(/^1\.(\d+)/.exec(serverVersion)?.[1] ?? Number.NaN);
+  if (minor < OLDEST_MINOR) {
+    const problem = `the API server is of Kubernetes ${serverVersion}, and 1.${OLDEST_MINOR} or later is needed`;
+    return { problems: [problem], warnings: [] };
+  }
+  const others = [...(await otherController(options)), ...(await otherDefinition(options))];
+  const problems = others.length > 0 ? others : await refusals(options);
+  const warnings =
+    minor < IN_PLACE_MINOR
+      ? [
+          `nodes of Kubernetes ${serverVersion} cannot restart all containers of a Pod in place: JobSets with restartStrategy InPlaceRestart need annotation lockstep/restart-mode: Supervisor`,
+        ]
+      : [];
+  return { problems, warnings };
+}
+
+const UPSTREAM = { namespace: 'jobset-system', name: 'jobset-controller-manager' } as const;
+
+/** The controller of kubernetes-sigs/jobset. */
+async function otherController(options: PreflightOptions): Promise<readonly string[]> {
+  const deployment = await found(options, DEPLOYMENTS, UPSTREAM);
+  if (deployment === undefined || deployment.status?.replicas === undefined) return [];
+  const { namespace, name } = UPSTREAM;
+  return [
+    `the controller of kubernetes-sigs/jobset runs in this cluster (Deployment ${namespace}/${name}), and two would act on the same JobSets: run "kubectl -n ${namespace} scale deployment ${name} --replicas=0" and delete its webhooks, "kubectl delete mutatingwebhookconfiguration jobset-mutating-webhook-configuration" and "kubectl delete validatingwebhookconfiguration jobset-validating-webhook-configuration"; JobSets and their Pods stay`,
+  ];
+}
+
+async function otherDefinition(options: PreflightOptions): Promise<readonly string[]> {
+  const name = groupResourceOf(JOBSETS);
+  const crd = await found(options, CUSTOM_RESOURCE_DEFINITIONS, { name });
+  if (crd === undefined || isOurs(crd)) return [];
+  const foreign = (crd.status?.storedVersions ?? []).filter(
+    (version) => version !== JOBSETS.version,
+  );
+  if (foreign.length > 0) {
+    return [
+      `CustomResourceDefinition ${name} of another controller has stored JobSets as ${foreign.join(', ')}, and only ${JOBSETS.version} is served here: migrate them to ${JOBSETS.version} first and remove the other versions from its status.storedVersions, or delete the definition together with its JobSets`,
+    ];
+  }
+  if (options.replaceCrd) return [];
+  const versions = crd.spec.versions.map((version) => version.name).join(', ');
+  return [
+    `CustomResourceDefinition ${name} (${versions}) is of another controller: with --replace-crd it is replaced by ours, which has all of its fields; JobSets stay`,
+  ];
+}
+
+/** Those that were applied from our manifest, or created by our operator, say more than upstream's. */
+function isOurs({ metadata, spec }: CustomResourceDefinition): boolean {
+  if (
+    metadata.labels?.['app.kubernetes.io/part-of'] === INSTALLED_LABELS['app.kubernetes.io/part-of']
+  ) {
+    return true;
+  }
+  return spec.versions.some(({ schema }) =>
+    JSON.stringify(schema ?? {}).includes('deprecatedEpoch'),
+  );
+}
+
+/** Asks for everything without storing it: what is refused now would be refused then. */
+async function refusals({ client, objects, signal }: PreflightOptions): Promise<readonly string[]> {
+  const problems = new Set<string>();
+  const forbidden: string[] = [];
+  let who = 'you';
+  for (const { of, object } of objects) {
+    const patch = {
+      type: 'apply',
+      patch: object,
+      fieldManager: FIELD_MANAGER,
+      force: true,
+      dryRun: 'All',
+    } as const;
+    try {
+      await client.patch(of, keyOf(object), patch, { signal });
+    } catch (error) {
+      if (!(error instanceof ApiStatusError)) throw error;
+      // Its namespace is about to be made.
+      if (error.code === 404 && error.status.details?.kind === 'namespaces') continue;
+      if (isTerminating(error)) problems.add(terminating(object));
+      else if (error.code === 403) {
+        forbidden.push(titleOf(object));
+        who = /User "([^"]*)"/.exec(error.message)?.[1] ?? who;
+      } else problems.add(refusal(of, object, error));
+    }
+  }
+  if (forbidden.length > 0) problems.add(withoutRights(who, forbidden));
+  return [...problems];
+}
+
+/** A namespace takes nothing new while it is being deleted. */
+function isTerminating({ status }: ApiStatusError): boolean {
+  return status.details?.causes?.some(({ reason }) => reason === 'NamespaceTerminating') === true;
+}
+
+function terminating({ metadata }: KubeObject): string {
+  return `namespace ${metadata.namespace ?? ''} is being deleted: try again when it is gone`;
+}
+
+function withoutRights(who: string, objects: readonly string[]): string {
+  return `${who} may not make ${objects.join(', ')}: whoever installs needs the rights of a cluster administrator (ClusterRole cluster-admin)`;
+}
+
+function refusal(of: Resource, object: KubeObject, error: ApiStatusError): string {
+  const what = titleOf(object);
+  if (error.code === 415) {
+    return 'this API server has no server-side apply, as the embedded one of "lockstep up": that runs an operator of its own, and there is nothing to install';
+  }
+  if (error.code === 404) return `${what}: this API server does not know ${groupResourceOf(of)}`;
+  return `${what}: ${error.message}`;
+}
+
+async function found<T extends KubeObject>(
+  { client, signal }: PreflightOptions,
+  of: Resource<T>,
+  at: ObjectKey,
+): Promise<Stored<T> | undefined> {
+  try {
+    return await client.get(of, at, { signal });
+  } catch (error) {
+    // Whoever may not look is told so by what he may not make.
+    if (isReason(error, 'NotFound', 'Forbidden')) return undefined;
+    throw error;
+  }
+}
