@@ -73,6 +73,14 @@ program
     'how long a node may be silent until it counts as lost',
     '40s',
   )
+  .option(
+    '--max-container-restart-period <duration>',
+    'the longest wait of a container that crashes again and again; 5m by default',
+  )
+  .option(
+    '--reduced-crash-loop-decay',
+    'let those waits begin with 1s instead of 10s, and end with 1m instead of 5m',
+  )
   .option('--kubeconfig <file>', KUBECONFIG_HELP)
   .action(async (flags: UpFlags) => {
     const parsed = parseUpFlags(flags);

@@ -38,6 +38,12 @@ test.each<[string, Partial<UpFlags>, RegExp]>([
   ['no count', { topology: ['rack'] }, /^--topology is "rack", allowed is LABEL=COUNT/],
   ['more values than nodes', { nodes: '2', topology: ['rack=3'] }, /from 1 to the number of nodes/],
   ['no value', { topology: ['rack=0'] }, /^--topology is "rack=0"/],
+  [
+    'no time between restarts',
+    { maxContainerRestartPeriod: '500ms' },
+    /^--max-container-restart-period is "500ms", allowed is a duration from 1s to 5m/,
+  ],
+  ['too long a time', { maxContainerRestartPeriod: '5m1s' }, /^--max-container-restart-period/],
   ['no label', { topology: ['=1'] }, /^--topology is "=1", allowed is the key of a label/],
   ['a wrong label', { topology: ['a b=1'] }, /name part must consist of/],
   [
@@ -50,6 +56,18 @@ test.each<[string, Partial<UpFlags>, RegExp]>([
 ])('refused: %s', (_, flags, message) => {
   const parsed = parse(flags);
   expect('errors' in parsed ? parsed.errors : []).toEqual([expect.stringMatching(message)]);
+});
+
+test.each<[Partial<UpFlags>, object]>([
+  [{ maxContainerRestartPeriod: '10s' }, { maxContainerRestartPeriodMs: 10_000 }],
+  [{ reducedCrashLoopDecay: true }, { reduceDefaultDecay: true }],
+  [
+    { maxContainerRestartPeriod: '5m', reducedCrashLoopDecay: true },
+    { maxContainerRestartPeriodMs: 300_000, reduceDefaultDecay: true },
+  ],
+])('every node slows crash loops down by %j', (flags, backoff) => {
+  const nodes = nodesOf({ ...flags, nodes: '2' });
+  expect(nodes.map((node) => node.backoff)).toEqual([backoff, backoff]);
 });
 
 test('every wrong flag is named', () => {

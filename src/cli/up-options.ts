@@ -1,5 +1,6 @@
 /** The flags of `lockstep up`, checked together so that each wrong value is named at once. */
 import type { NodeDescription } from '../cluster/local-nodes.ts';
+import { type BackoffSettings, isRestartPeriod } from '../cluster/node/backoff.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { labelValueErrors, qualifiedNameErrors } from '../kube/names.ts';
 
@@ -26,6 +27,8 @@ export interface UpFlags {
   readonly kubeconfig?: string;
   readonly agentChannel: string;
   readonly nodeMonitorGracePeriod: string;
+  readonly maxContainerRestartPeriod?: string;
+  readonly reducedCrashLoopDecay?: boolean;
 }
 
 /**
@@ -64,6 +67,8 @@ export function parseUpFlags(
       `--node-monitor-grace-period is "${graceText}", allowed is a duration from 1s to 24h, such as 40s`,
     );
   }
+  const backoff = parseBackoff(flags);
+  if (typeof backoff === 'string') errors.push(backoff);
   const topologies: Topology[] = [];
   for (const text of flags.topology ?? []) {
     const parsed = parseTopology(text, isCount ? count : NODES_MAX);
@@ -78,9 +83,25 @@ export function parseUpFlags(
   const nodes = plainNodes(count).map(({ name }, i) => ({
     name,
     labels: Object.fromEntries(topologies.map((topology) => labelOf(topology, i, count))),
+    ...(typeof backoff === 'object' ? { backoff } : {}),
   }));
   const { stateDir: stateDirectory, kubeconfig } = flags;
   return { options: { stateDirectory, nodes, kubeconfig, agentChannel, nodeMonitorGraceMs } };
+}
+
+/** Undefined where everything is as by default, a text where the flag is wrong. */
+function parseBackoff({
+  maxContainerRestartPeriod: text,
+  reducedCrashLoopDecay,
+}: UpFlags): BackoffSettings | string | undefined {
+  if (text === undefined && reducedCrashLoopDecay !== true) return undefined;
+  const reduced = reducedCrashLoopDecay === true ? { reduceDefaultDecay: true } : {};
+  if (text === undefined) return reduced;
+  const maxContainerRestartPeriodMs = parseDuration(text) ?? Number.NaN;
+  if (isRestartPeriod(maxContainerRestartPeriodMs)) {
+    return { ...reduced, maxContainerRestartPeriodMs };
+  }
+  return `--max-container-restart-period is "${text}", allowed is a duration from 1s to 5m, such as 10s`;
 }
 
 /** A node label and how many values of it there are. */

@@ -17,6 +17,7 @@ import type { HttpHandler } from '../runtime/ports/transport.ts';
 import { thisMachine } from './node/adapters/machine.ts';
 import { claimNetwork } from './node/adapters/network-claim.ts';
 import { createProbeTransport } from './node/adapters/probe-transport.ts';
+import type { BackoffSettings } from './node/backoff.ts';
 import { HostsFiles } from './node/hosts.ts';
 import { NeighbourPods } from './node/neighbour-pods.ts';
 import { PortClaims } from './node/network.ts';
@@ -27,6 +28,8 @@ export interface NodeDescription {
   readonly name: string;
   /** Beside those that every node has. */
   readonly labels: StringMap;
+  /** How it slows crash loops down, where not as a kubelet does by default. */
+  readonly backoff?: BackoffSettings | undefined;
 }
 
 export interface LocalNodesOptions {
@@ -114,7 +117,7 @@ function neighboursOf(options: LocalNodesOptions, hosts: HostsFiles): NeighbourP
 /** Returns how to stop it. */
 async function startNode(
   options: LocalNodesOptions,
-  { name, labels }: NodeDescription,
+  { name, labels, backoff }: NodeDescription,
   hosts: HostsFiles,
   portClaims: PortClaims,
 ): Promise<() => Promise<void>> {
@@ -136,6 +139,7 @@ async function startNode(
       ...options,
       name,
       labels,
+      backoff,
       client: options.connect(`system:node:${name}`),
       logger: logger.with({ component: 'node', node: name }),
       probes: createProbeTransport(),

@@ -46,7 +46,7 @@ async function receive(message: ToNode): Promise<void> {
 }
 
 async function start(configuration: NodeConfiguration): Promise<void> {
-  const { name, labels, server, authority, credentials } = configuration;
+  const { name, server, authority, credentials } = configuration;
   const url = new URL(server);
   const keeper = new RemoteKeeper({
     send: (inner) => send({ type: 'keeper', message: inner }),
@@ -62,7 +62,7 @@ async function start(configuration: NodeConfiguration): Promise<void> {
   try {
     nodes = await startLocalNodes({
       ...configuration,
-      nodes: [{ name, labels }],
+      nodes: [configuration],
       clock: nodeClock,
       random: systemRandom,
       logger,

@@ -1,11 +1,9 @@
 /** What the process of a node and the one that has started it say to each other. */
-import type { StringMap } from '../../kube/meta.ts';
 import type { KeyPair } from '../../runtime/adapters/certificates.ts';
+import type { NodeDescription } from '../local-nodes.ts';
 import type { AgentMessage, KeeperMessage } from './process-messages.ts';
 
-export interface NodeConfiguration {
-  readonly name: string;
-  readonly labels: StringMap;
+export interface NodeConfiguration extends NodeDescription {
   readonly stateDirectory: string;
   /** PATH of the containers. */
   readonly path: string;

@@ -38,21 +38,20 @@ export class NodeProcesses {
   constructor(options: NodeProcessesOptions) {
     const { stateDirectory, path, server, authority, issueServer } = options;
     this.#nodes = options.nodes.map(
-      ({ name, labels }) =>
+      (node) =>
         new NodeProcess({
           ...options,
           configuration: {
-            name,
-            labels,
+            ...node,
             stateDirectory,
             path,
             server,
             authority,
-            credentials: options.issueClient(name),
+            credentials: options.issueClient(node.name),
             leaseRenewalMs: leaseRenewalMs(options.nodeMonitorGraceMs),
             hostIP: undefined,
           },
-          servingCertificate: (address) => issueServer(name, address),
+          servingCertificate: (address) => issueServer(node.name, address),
         }),
     );
   }

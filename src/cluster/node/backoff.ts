@@ -34,12 +34,17 @@ export function backoffLimits(settings: BackoffSettings = {}): BackoffLimits {
   const { maxContainerRestartPeriodMs: ownMaxMs, reduceDefaultDecay = false } = settings;
   const limits = reduceDefaultDecay ? REDUCED_LIMITS : DEFAULT_LIMITS;
   if (ownMaxMs === undefined) return limits;
-  if (ownMaxMs < LEAST_MAX_MS || ownMaxMs > DEFAULT_LIMITS.maxMs) {
+  if (!isRestartPeriod(ownMaxMs)) {
     throw new RangeError(
       `maxContainerRestartPeriod must be between 1s and 300s, and is ${ownMaxMs / 1000}s`,
     );
   }
   return { initialMs: Math.min(limits.initialMs, ownMaxMs), maxMs: ownMaxMs };
+}
+
+/** Whether a maximum of this length is allowed. */
+export function isRestartPeriod(maxMs: number): boolean {
+  return maxMs >= LEAST_MAX_MS && maxMs <= DEFAULT_LIMITS.maxMs;
 }
 
 /** When a container that ended at `finishedMs` may start again. */
