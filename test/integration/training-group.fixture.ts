@@ -1,6 +1,8 @@
 import { type Agent, type Body, startAgent } from '../../src/agent/agent.ts';
 import { createApiChannel } from '../../src/agent/api-channel.ts';
 import type { Channel } from '../../src/agent/channel.ts';
+import { createFallbackChannel } from '../../src/agent/fallback-channel.ts';
+import { createHubChannel } from '../../src/agent/hub-channel.ts';
 import { type Marker, type MarkerStore, NO_MARKER } from '../../src/agent/marker.ts';
 import type { Dialect } from '../../src/agent/pod-annotations.ts';
 import { type WorkerExit, workerExit } from '../../src/agent/worker-exit.ts';
@@ -13,10 +15,17 @@ import { EVENTS, type Event } from '../../src/kube/event.ts';
 import { COMPLETION_INDEX } from '../../src/kube/job.ts';
 import type { Stored, StringMap } from '../../src/kube/meta.ts';
 import { PODS, type Pod } from '../../src/kube/pod.ts';
-import { type Operator, startOperator } from '../../src/operator/operator.ts';
+import { type HubSettings, type Operator, startOperator } from '../../src/operator/operator.ts';
 import { createInformer, type Informer } from '../../src/runtime/informer.ts';
+import { MemoryStreams } from '../../src/runtime/memory/memory-streams.ts';
 import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
+import type { Clock } from '../../src/runtime/ports/clock.ts';
 import { type Logger, SILENT } from '../../src/runtime/ports/logger.ts';
+import type {
+  StreamAcceptor,
+  StreamAnswer,
+  StreamRequest,
+} from '../../src/runtime/ports/stream.ts';
 import { InterruptedClient } from './interrupted-client.fixture.ts';
 
 /** One start of a worker, as its Pod saw it. */
@@ -61,11 +70,13 @@ export class TrainingGroup {
   readonly #startMember: StartMember;
   /** Called when a worker starts. */
   onStart: (start: WorkerStart) => void = () => undefined;
+  readonly #hub: HubNetwork | undefined;
   #operator: Operator | undefined;
   #pods: Informer<Pod> | undefined;
 
-  constructor(startMember: StartMember = supervised('Canonical')) {
+  constructor(startMember: StartMember = supervised('Canonical'), hub?: HubNetwork) {
     this.#startMember = startMember;
+    this.#hub = hub;
   }
 
   async start(): Promise<void> {
@@ -95,16 +106,26 @@ export class TrainingGroup {
     this.operatorClient = client;
     const { clock } = this.cluster;
     const options = { client, clock, random: this.#random, logger };
-    const starting = startOperator({ ...options, config: { agentImage: 'agent' } });
+    const hub = this.#hub?.settings;
+    const starting = startOperator({ ...options, hub, config: { agentImage: 'agent' } });
     this.#operator = await this.#reached(starting);
+    if (this.#hub !== undefined) this.#hub.acceptor = this.#operator.acceptStream;
   }
 
   /** Another operator beside the one that runs, as after a leader that does not know it is deposed. */
-  secondOperator(): { start(): Promise<void>; stop(): Promise<void> } {
+  secondOperator(): {
+    start(): Promise<void>;
+    stop(): Promise<void>;
+    readonly acceptStream: StreamAcceptor | undefined;
+  } {
     const { client, clock } = this.cluster;
     let operator: Operator | undefined;
-    const options = { client, clock, random: this.#random, logger: SILENT };
+    const hub = this.#hub?.settings;
+    const options = { client, clock, random: this.#random, logger: SILENT, hub };
     return {
+      get acceptStream() {
+        return operator?.acceptStream;
+      },
       start: async () => {
         const config = { agentImage: 'agent' };
         operator = await this.#reached(startOperator({ ...options, config }));
@@ -249,7 +270,107 @@ export type AgentRuntime = Pick<
 
 /** Our agent as a supervisor in that dialect; in upstream's it knows no more than its own Pod. */
 export function supervised(dialect: Dialect): StartMember {
-  return (pod, slot, runtime, started) => new Worker(pod, slot, dialect, runtime, started);
+  return (pod, slot, runtime, started) =>
+    new Worker(pod, slot, dialect, started, (announced) =>
+      apiChannelOf(pod, dialect, runtime, announced),
+    );
+}
+
+/** The same over the hub and, unless there is `Hub` alone, the API server behind it. */
+export function supervisedOverHub(hub: HubNetwork, channel: 'Auto' | 'Hub'): StartMember {
+  return (pod, slot, runtime, started) => {
+    const connector = hub.networkOf(slot, runtime.clock).connector(() => pod.metadata.uid);
+    hub.pods.set(pod.metadata.uid, pod);
+    const jobSetUid = pod.metadata.labels?.['jobset.sigs.k8s.io/jobset-uid'];
+    const overHub = (reachable?: (isReachable: boolean) => void): Channel => {
+      const told = reachable === undefined ? {} : { reachable };
+      return createHubChannel({ ...runtime, connector, jobSetUid, ...told });
+    };
+    return new Worker(pod, slot, 'Canonical', started, () =>
+      channel === 'Hub'
+        ? overHub()
+        : createFallbackChannel({
+            ...runtime,
+            hub: overHub,
+            api: () => apiChannelOf(pod, 'Canonical', runtime, 0),
+          }),
+    );
+  };
+}
+
+/** What lies between agents and hubs: a network for each slot, so that one can be cut off. */
+export class HubNetwork {
+  /** The leader's; undefined: nobody listens. */
+  acceptor: StreamAcceptor | undefined;
+  /** Slots whose agents reach another one. */
+  readonly detours = new Map<string, StreamAcceptor | undefined>();
+  readonly pods = new Map<string, Stored<Pod>>();
+  readonly #networks = new Map<string, MemoryStreams>();
+
+  /** A token is the UID of its Pod. */
+  readonly settings: HubSettings = {
+    access: () => ({ url: 'https://hub', authorities: '', channel: 'Auto' }),
+    podOf: (token) => {
+      const pod = this.pods.get(token);
+      if (pod === undefined) return Promise.resolve({ kind: 'Invalid', problem: 'unknown' });
+      const { namespace = '', name: podName, uid: podUid } = pod.metadata;
+      const claim = { namespace, podName, podUid, serviceAccount: 'default' };
+      return Promise.resolve({ kind: 'Pod', claim });
+    },
+  };
+
+  networkOf(slot: string, clock: Clock): MemoryStreams {
+    let network = this.#networks.get(slot);
+    if (network === undefined) {
+      network = new MemoryStreams(clock);
+      network.acceptor = (request) => this.#accept(slot, request);
+      this.#networks.set(slot, network);
+    }
+    return network;
+  }
+
+  network(slot: string): MemoryStreams {
+    const network = this.#networks.get(slot);
+    if (network === undefined) throw new Error(`nobody is in slot ${slot}`);
+    return network;
+  }
+
+  /** Streams that are open at the hubs' end. */
+  get openStreams(): number {
+    return [...this.#networks.values()].reduce((sum, { openStreams }) => sum + openStreams, 0);
+  }
+
+  breakAll(): void {
+    for (const network of this.#networks.values()) network.breakAll();
+  }
+
+  #accept(slot: string, request: StreamRequest): Promise<StreamAnswer> {
+    const acceptor = this.detours.has(slot) ? this.detours.get(slot) : this.acceptor;
+    return (
+      acceptor?.(request) ??
+      Promise.resolve({ kind: 'Refuse', status: 503, reason: 'nobody leads' })
+    );
+  }
+}
+
+function apiChannelOf(
+  { metadata }: Stored<Pod>,
+  dialect: Dialect,
+  runtime: AgentRuntime,
+  announced: number,
+): Channel {
+  const isTold = dialect === 'Canonical';
+  return createApiChannel({
+    ...runtime,
+    namespace: metadata.namespace ?? '',
+    dialect,
+    jobSetName: metadata.labels?.['jobset.sigs.k8s.io/jobset-name'] ?? '',
+    jobSetUid: isTold ? metadata.labels?.['jobset.sigs.k8s.io/jobset-uid'] : undefined,
+    replicatedJobName: isTold ? metadata.labels?.[REPLICATED_JOB_NAME] : undefined,
+    podName: metadata.name,
+    podUid: isTold ? metadata.uid : undefined,
+    announced,
+  });
 }
 
 /** One run of the agent's container. */
@@ -274,8 +395,8 @@ class Worker implements Member {
     { metadata }: Stored<Pod>,
     slot: string,
     dialect: Dialect,
-    runtime: AgentRuntime,
     started: (epoch: number) => void,
+    channelOf: (announced: number) => Channel,
   ) {
     this.slot = slot;
     this.podName = metadata.name;
@@ -287,17 +408,7 @@ class Worker implements Member {
     };
     const markers: MarkerStore = { read: () => Promise.resolve(this.#marker), write };
     this.#boot = (marker) => {
-      const channel = createApiChannel({
-        ...runtime,
-        namespace: metadata.namespace ?? '',
-        dialect,
-        jobSetName: metadata.labels?.['jobset.sigs.k8s.io/jobset-name'] ?? '',
-        jobSetUid,
-        replicatedJobName: isTold ? metadata.labels?.[REPLICATED_JOB_NAME] : undefined,
-        podName: metadata.name,
-        podUid: isTold ? metadata.uid : undefined,
-        announced: marker.announced,
-      });
+      const channel = channelOf(marker.announced);
       const body: Body = {
         mode: 'Supervisor',
         lift: (epoch, ended) => {

@@ -192,11 +192,9 @@ describe('those who never say who they are', () => {
     stream.write(Buffer.from('still'));
     await held.until(() => held.text === 'still');
     // All are, in the end: none of them has shaken hands.
-    await Promise.all(
-      idle.map(
-        (socket) => socket.destroyed || new Promise((resolve) => socket.once('close', resolve)),
-      ),
-    );
+    for (const socket of idle) {
+      if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve));
+    }
     expect(closed).toBe(4 * MAX_PENDING);
     expect(held.closes).toBe(0);
   });

@@ -21,8 +21,9 @@ export class VirtualClock implements Clock {
     this.#origin = start;
   }
 
+  /** In whole milliseconds, as a machine's clock tells it. */
   now(): number {
-    return this.#origin + this.#elapsed;
+    return Math.floor(this.#origin + this.#elapsed);
   }
 
   monotonic(): number {

@@ -1,0 +1,251 @@
+/**
+ * Groups whose agents speak over the hub, with the operator and the agents as they are, under a virtual
+ * clock (design, section 8): status first, and no crash, partition or second leader does more than delay.
+ */
+import { afterEach, describe, expect, it } from 'vitest';
+import { EPOCH } from '../../src/jobset/names.ts';
+import { replicatedJob } from '../fixtures/jobset-objects.ts';
+import { HubNetwork, supervisedOverHub, TrainingGroup } from './training-group.fixture.ts';
+
+const SIZE = 3;
+const SPEC = {
+  replicatedJobs: [replicatedJob('w', SIZE)],
+  failurePolicy: { restartStrategy: 'InPlaceRestart', maxRestarts: 50 },
+} as const;
+const SUPERVISOR = {
+  'lockstep/restart-mode': 'Supervisor',
+  'lockstep/restart-backoff': 'Disabled',
+};
+const STATUS = 'update jobsets/status';
+
+let hub = new HubNetwork();
+let group: TrainingGroup;
+afterEach(() => group.stop());
+
+async function start(channel: 'Auto' | 'Hub' = 'Hub'): Promise<void> {
+  hub = new HubNetwork();
+  group = new TrainingGroup(supervisedOverHub(hub, channel), hub);
+  group.onStart = expectLockstep;
+  await group.start();
+  await group.create(SPEC, SUPERVISOR);
+  await group.allIn(1, SIZE);
+}
+
+/** S1: nobody starts while somebody of another epoch runs. */
+function expectLockstep({ epoch }: { readonly epoch: number }): void {
+  for (const running of group.running().values()) expect(running).toBe(epoch);
+}
+
+async function annotated(): Promise<readonly (string | undefined)[]> {
+  const pods = await group.cluster.pods();
+  return pods.map(({ metadata }) => metadata.annotations?.[EPOCH]);
+}
+
+/** Every restart was charged once, and no worker started twice in one epoch. */
+async function expectRestarts(count: number): Promise<void> {
+  const { status } = await group.jobSet();
+  expect(status).toMatchObject({
+    deprecatedEpoch: count,
+    syncedEpoch: count + 1,
+    inPlaceRestarts: count,
+    inPlaceRestartsCountTowardsMax: count,
+  });
+  const starts = group.starts.map(({ slot, epoch }) => `${slot} ${epoch}`);
+  expect(new Set(starts).size).toBe(starts.length);
+}
+
+describe('a restart over the hub', () => {
+  it('costs two writes of status and no other, and tells the cause', async () => {
+    await start();
+    const before = group.operatorClient.writes.length;
+    group.exit('w/1', 7);
+    await group.allIn(2, SIZE);
+    const writes = group.operatorClient.writes.slice(before).map(({ what }) => what);
+    expect(writes).toEqual([STATUS, STATUS]);
+    expect(await annotated()).toEqual([undefined, undefined, undefined]);
+    const { status } = await group.jobSet();
+    expect(status?.restartHistory?.[0]?.witness).toMatchObject({
+      pod: group.podNameIn('w/1'),
+      exitCode: 7,
+      reason: 'WorkerExited',
+    });
+    await expectRestarts(1);
+  });
+
+  it('is one restart, however many fail at a time', async () => {
+    await start();
+    for (const slot of ['w/0', 'w/1', 'w/2']) group.exit(slot, 1);
+    await group.allIn(2, SIZE);
+    await expectRestarts(1);
+  });
+
+  it('goes on where an agent crashed at the barrier', async () => {
+    await start();
+    group.exit('w/0', 1);
+    await group.until((status) => status.deprecatedEpoch === 1);
+    group.crash('w/2');
+    await group.allIn(2, SIZE);
+    await expectRestarts(1);
+  });
+
+  it('replaces a Pod that is deleted, and the others wait for its successor', async () => {
+    await start();
+    await group.finish('w/1', 1);
+    await group.allIn(2, SIZE);
+    expect((await group.jobSet()).status).toMatchObject({ deprecatedEpoch: 1, syncedEpoch: 2 });
+  });
+});
+
+describe('an operator that dies', () => {
+  /** From one failure to the end of its restart, at each of its two writes. */
+  it.each([0, 1].flatMap((write) => [[write, 'before'] as const, [write, 'after'] as const]))(
+    'at write %i of a restart, just %s it, loses and adds nothing',
+    async (write, when) => {
+      await start();
+      const client = group.operatorClient;
+      let isDead = false;
+      client.diesAt = client.writes.length + write;
+      client.diesBefore = when === 'before';
+      client.onDeath = () => {
+        isDead = true;
+        hub.acceptor = undefined;
+        hub.breakAll();
+      };
+      group.exit('w/1', 1);
+      await group.cluster.clock.runUntil(() => isDead, 60_000);
+      await group.startOperator();
+      await group.allIn(2, SIZE);
+      await expectRestarts(1);
+    },
+  );
+
+  it('again and again during twenty restarts loses none and adds none', async () => {
+    await start();
+    for (let restart = 1; restart <= 20; restart++) {
+      group.exit(`w/${restart % SIZE}`, 1);
+      // The moment of the death wanders through the restart.
+      await group.cluster.clock.advance(restart);
+      hub.acceptor = undefined;
+      hub.breakAll();
+      await group.startOperator();
+      await group.allIn(restart + 1, SIZE);
+    }
+    await expectRestarts(20);
+  });
+});
+
+describe('two leaders at a time', () => {
+  it('one of whom some agents do not leave: the group waits for them, and loses nothing', async () => {
+    await start();
+    const deposed = hub.acceptor;
+    const second = group.secondOperator();
+    await second.start();
+    // One agent stays with the operator that was deposed; the others are told to go.
+    hub.detours.set('w/0', deposed);
+    hub.acceptor = second.acceptStream;
+    hub.network('w/1').breakAll();
+    hub.network('w/2').breakAll();
+    await group.cluster.until(() => Promise.resolve(hub.openStreams === SIZE));
+    group.exit('w/2', 1);
+    await group.until((status) => status.deprecatedEpoch === 1);
+    // Both leaders write; the agent of the deposed one is heard by nobody else.
+    await group.cluster.clock.advance(2000);
+    expect((await group.jobSet()).status).toMatchObject({ deprecatedEpoch: 1, syncedEpoch: 1 });
+    hub.detours.clear();
+    hub.network('w/0').breakAll();
+    await group.allIn(2, SIZE);
+    await expectRestarts(1);
+    await second.stop();
+  });
+});
+
+describe('a partition between an agent and the hub', () => {
+  it('stops no worker, and the agent falls back to the API server and returns', async () => {
+    await start('Auto');
+    hub.network('w/1').isCut = true;
+    await group.cluster.clock.advance(60_000);
+    expect([...group.running().values()]).toEqual([1, 1, 1]);
+    group.exit('w/1', 1);
+    await group.allIn(2, SIZE);
+    expect((await annotated()).filter((epoch) => epoch !== undefined)).toEqual(['2']);
+    hub.network('w/1').isCut = false;
+    // A connection that was being made is given up and made anew.
+    await group.cluster.clock.advance(30_000);
+    group.exit('w/0', 1);
+    await group.allIn(3, SIZE);
+    // The annotation is left as it is: the newer epoch came over the hub.
+    expect((await annotated()).filter((epoch) => epoch !== undefined)).toEqual(['2']);
+    await expectRestarts(2);
+  });
+
+  it('without another way: the group waits for it, and goes on when it is back', async () => {
+    await start('Hub');
+    hub.network('w/1').isCut = true;
+    group.exit('w/0', 1);
+    await group.until((status) => status.deprecatedEpoch === 1);
+    await group.cluster.clock.advance(120_000);
+    expect(group.running().get('w/1')).toBe(1);
+    expect((await group.jobSet()).status?.syncedEpoch).toBe(1);
+    hub.network('w/1').isCut = false;
+    await group.allIn(2, SIZE);
+    await expectRestarts(1);
+  });
+
+  it('that cuts off everybody: all fall back, and restart over the API server', async () => {
+    await start('Auto');
+    hub.acceptor = undefined;
+    hub.breakAll();
+    await group.cluster.clock.advance(60_000);
+    group.exit('w/0', 1);
+    await group.allIn(2, SIZE);
+    expect(await annotated()).toEqual(['2', '2', '2']);
+    await expectRestarts(1);
+  });
+});
+
+describe('bad input over a stream', () => {
+  it('of a member: an epoch that is far ahead counts as missing, and blocks nobody else', async () => {
+    await start();
+    const rogue = await connectAs('w/1');
+    rogue('{"type":"hello"}\n{"type":"announce","epoch":2147483647,"starts":1}\n');
+    await group.cluster.clock.advance(5000);
+    expect((await group.jobSet()).status).toMatchObject({ deprecatedEpoch: 0, syncedEpoch: 1 });
+    expect((await group.events()).map(({ reason }) => reason)).toContain('InvalidEpoch');
+    expect([...group.running().values()]).toEqual([1, 1, 1]);
+  });
+
+  it('of strangers: none is let in, and no member notices', async () => {
+    await start();
+    const answers = await Promise.all([
+      hub.acceptor?.({ token: undefined, address: 'x' }),
+      hub.acceptor?.({ token: 'forged', address: 'x' }),
+    ]);
+    expect(answers).toEqual([
+      { kind: 'Refuse', status: 401, reason: 'no bearer token' },
+      { kind: 'Refuse', status: 401, reason: 'the token is not valid: unknown' },
+    ]);
+    group.exit('w/0', 1);
+    await group.allIn(2, SIZE);
+    await expectRestarts(1);
+  });
+
+  it('of a Pod that is gone: its token opens nothing any more', async () => {
+    await start();
+    const uid = [...(await group.podUids()).entries()].find(
+      ([name]) => name === group.podNameIn('w/1'),
+    )?.[1];
+    await group.finish('w/1', 1);
+    await group.allIn(2, SIZE);
+    const answer = await hub.acceptor?.({ token: uid, address: 'x' });
+    expect(answer).toMatchObject({ kind: 'Refuse', status: 410 });
+  });
+});
+
+/** Speaks in the name of the Pod in a slot. */
+async function connectAs(slot: string): Promise<(text: string) => void> {
+  const uid = (await group.podUids()).get(group.podNameIn(slot));
+  const network = hub.networkOf('rogue', group.cluster.clock);
+  const listener = { received: () => undefined, closed: () => undefined };
+  const stream = await network.connector(() => uid).connect(listener, new AbortController().signal);
+  return (text) => stream.write(Buffer.from(text));
+}
