@@ -90,6 +90,19 @@ describe('the configuration of an agent', () => {
     expect(result.type === 'Errors' && result.errors).toHaveLength(4);
   });
 
+  it('takes one absolute path to install the agent to, whatever the environment', () => {
+    expect(readConfiguration(['--install', '/opt/agent'], {})).toEqual({
+      type: 'Install',
+      directory: '/opt/agent',
+    });
+    for (const args of [[], ['relative'], ['/one', '/two']]) {
+      expect(readConfiguration(['--install', ...args], {})).toEqual({
+        type: 'Errors',
+        errors: [`--install: "${args.join(' ')}", expected one absolute path`],
+      });
+    }
+  });
+
   it('answers --help and --version whatever the environment', () => {
     expect(readConfiguration(['--help'], {}).type).toBe('Help');
     expect(readConfiguration(['--version'], {}).type).toBe('Version');

@@ -5,6 +5,7 @@
  */
 import {
   AGENT_COMMAND,
+  AGENT_INSTALL_FLAG,
   BARRIER_PATH,
   BARRIER_PORT,
   DEFAULT_RESTART_EXIT_CODE,
@@ -87,6 +88,8 @@ export type WorkerCommand =
 export type ConfigurationResult =
   | { readonly type: 'Configuration'; readonly configuration: Configuration }
   | { readonly type: 'Help' | 'Version' }
+  /** The agent is to copy itself into that directory. */
+  | { readonly type: 'Install'; readonly directory: string }
   | { readonly type: 'Errors'; readonly errors: readonly string[] };
 
 export const USAGE = `Usage: ${AGENT_COMMAND} [-- COMMAND [ARGUMENT]...]
@@ -114,6 +117,7 @@ is set, it takes the place of upstream's agent and announces attempts:
   ${UPSTREAM_ENV_PROBE_PATH}, ${UPSTREAM_ENV_PROBE_PORT}  the barrier (default ${UPSTREAM_BARRIER_PATH}, ${UPSTREAM_BARRIER_PORT})
   ${UPSTREAM_ENV_WORKER_COMMAND}                 supervisor: the worker, for $SHELL or bash
 
+  --install DIRECTORY  copy the agent there, with all that it needs in any image
   --help     print this
   --version  print the version
 `;
@@ -129,6 +133,7 @@ export function readConfiguration(
   const [first, ...command] = args;
   if (first === '--help' || first === '-h') return { type: 'Help' };
   if (first === '--version') return { type: 'Version' };
+  if (first === AGENT_INSTALL_FLAG) return installation(command);
   const read = new EnvironmentReader(environment);
   const dialect = ONLY_CANONICAL_ENV.some((name) => read.optional(name) !== undefined)
     ? 'Canonical'
@@ -156,6 +161,18 @@ export function readConfiguration(
   return read.errors.length > 0
     ? { type: 'Errors', errors: read.errors }
     : { type: 'Configuration', configuration };
+}
+
+function installation(args: readonly string[]): ConfigurationResult {
+  const [directory, ...others] = args;
+  if (directory?.startsWith('/') === true && others.length === 0) {
+    return { type: 'Install', directory };
+  }
+  const given = JSON.stringify(args.join(' '));
+  return {
+    type: 'Errors',
+    errors: [`${AGENT_INSTALL_FLAG}: ${given}, expected one absolute path`],
+  };
 }
 
 function hubOf(read: EnvironmentReader): HubConfiguration | undefined {

@@ -5,6 +5,7 @@
 
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import packageJson from '../../package.json' with { type: 'json' };
 import { AGENT_COMMAND, HUB_PATH, HUB_PROTOCOL, HUB_TOKEN_DIRECTORY } from '../jobset/names.ts';
 import { startHttpServer } from '../runtime/adapters/http-server.ts';
@@ -21,6 +22,7 @@ import { createClient } from '../runtime/http-client.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import type { ProcessSignal } from '../runtime/ports/process-runner.ts';
 import { exitCodeOfSignal } from '../runtime/process-exit.ts';
+import { InstallError, installAgent } from './adapters/agent-files.ts';
 import { createJsonLinesLogger } from './adapters/json-lines-logger.ts';
 import { createMarkerFile } from './adapters/marker-file.ts';
 import { programOnPath } from './adapters/worker-shell.ts';
@@ -56,11 +58,24 @@ async function main(): Promise<number> {
     case 'Version':
       process.stdout.write(`${packageJson.version}\n`);
       return 0;
+    case 'Install':
+      return install(result.directory);
     case 'Errors':
       for (const error of result.errors) process.stderr.write(`${AGENT_COMMAND}: ${error}\n`);
       return FAILURE_EXIT_CODE;
     case 'Configuration':
       return run(result.configuration);
+  }
+}
+
+async function install(directory: string): Promise<number> {
+  try {
+    await installAgent(fileURLToPath(import.meta.url), directory);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof InstallError)) throw error;
+    process.stderr.write(`${AGENT_COMMAND}: ${error.message}\n`);
+    return FAILURE_EXIT_CODE;
   }
 }
 

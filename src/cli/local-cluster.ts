@@ -97,7 +97,9 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     if (ownNodes !== undefined) {
       stops.push(await serveControl(state.path, ({ node, action }) => ownNodes.act(node, action)));
     }
-    const operator = startOperator([...operatorFlags, '--agent-channel', agentChannel], log);
+    // Our nodes have no images, and the agent on the PATH of every container.
+    const agent = ['--agent-delivery', 'WorkerImage', '--agent-channel', agentChannel];
+    const operator = startOperator([...operatorFlags, ...agent], log);
     const operatorExited = exitOf(operator);
     const operatorPid = operator.pid ?? 0;
     watchdog.watch(operatorPid, operatorExited);

@@ -99,7 +99,7 @@ function renderDocument(value: unknown): Rendered {
     warnings: jobSetWarnings(jobSet),
     objects: renderJobSet(
       { ...jobSet, metadata: { ...jobSet.metadata, name } },
-      { image: AGENT_IMAGE },
+      { image: AGENT_IMAGE, delivery: 'Copy' },
     ),
   };
 }

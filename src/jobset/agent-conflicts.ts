@@ -6,6 +6,9 @@ import type { Container, PodTemplateSpec } from '../kube/pod.ts';
 import type { FieldError } from '../kube/status.ts';
 import {
   AGENT_CONTAINER,
+  AGENT_DIRECTORY,
+  AGENT_FILES_VOLUME_NAME,
+  AGENT_INSTALL_CONTAINER_NAME,
   AGENT_TOKEN_VOLUME_NAME,
   BARRIER_PORT,
   HUB_TOKEN_DIRECTORY,
@@ -16,7 +19,11 @@ import {
 
 /** Errors of either mode. `path` is that of the template, and ends with a dot unless it is empty. */
 export function templateConflicts(template: PodTemplateSpec, path: string): readonly FieldError[] {
-  return [...annotationErrors(template, path), ...volumeErrors(template, path)];
+  return [
+    ...annotationErrors(template, path),
+    ...nameErrors(template, path),
+    ...volumeErrors(template, path),
+  ];
 }
 
 /** The containers of a Pod share its ports, and the barrier needs one of them. */
@@ -114,9 +121,30 @@ function annotationErrors({ metadata }: PodTemplateSpec, path: string): readonly
   ];
 }
 
-const AGENT_DIRECTORIES: ReadonlySet<string> = new Set([MARKER_DIRECTORY, HUB_TOKEN_DIRECTORY]);
+function nameErrors({ spec }: PodTemplateSpec, path: string): readonly FieldError[] {
+  return (['initContainers', 'containers'] as const).flatMap((list) =>
+    (spec[list] ?? []).flatMap(({ name }, index): readonly FieldError[] =>
+      name === AGENT_INSTALL_CONTAINER_NAME
+        ? [
+            {
+              type: 'FieldValueForbidden',
+              field: `${path}spec.${list}[${index}].name`,
+              detail: `"${name}" is the name of the container that brings a supervising agent`,
+            },
+          ]
+        : [],
+    ),
+  );
+}
+
+const AGENT_DIRECTORIES: ReadonlySet<string> = new Set([
+  AGENT_DIRECTORY,
+  MARKER_DIRECTORY,
+  HUB_TOKEN_DIRECTORY,
+]);
 
 const AGENT_VOLUMES: ReadonlySet<string> = new Set([
+  AGENT_FILES_VOLUME_NAME,
   MARKER_VOLUME_NAME,
   AGENT_TOKEN_VOLUME_NAME,
   HUB_TOKEN_VOLUME_NAME,

@@ -13,6 +13,7 @@ import {
   supervisorWarnings,
   templateConflicts,
 } from './agent-conflicts.ts';
+import { type AgentDelivery, deliverAgent, withDelivery } from './agent-delivery.ts';
 import { agentEnvironment, environmentErrors, mergeEnvironment } from './agent-environment.ts';
 import { type HubAccess, hubEnvironment, hubMounts, hubVolumes } from './agent-hub.ts';
 import {
@@ -33,10 +34,12 @@ export type RestartMode = 'Sidecar' | 'Supervisor';
 
 export interface AgentOptions {
   readonly mode: RestartMode;
-  /** Image of the injected sidecar. A supervisor runs from the worker's own image. */
+  /** Image of the agent. */
   readonly image: string;
   /** The agent's program, by default `lockstep-agent`. */
   readonly command?: string;
+  /** How a supervisor reaches the worker's container, by default `WorkerImage`. */
+  readonly delivery?: AgentDelivery;
   /** The exit code by which a sidecar asks for a restart of its Pod, by default 113. */
   readonly exitCode?: number;
   /** Present: the agent may speak to the hub. */
@@ -147,19 +150,25 @@ function injectSupervisor(template: PodTemplateSpec, options: AgentOptions): Age
   ];
   const { args, ...rest } = worker;
   const hasToken = needsToken(template) && !mountsCredentials(worker);
+  const delivery = deliverAgent(options, worker);
   const supervised: Container = {
     ...withRestartRules(rest),
-    command: [options.command ?? AGENT_COMMAND, '--', ...(worker.command ?? []), ...(args ?? [])],
+    command: [...delivery.command, '--', ...(worker.command ?? []), ...(args ?? [])],
     env: mergeEnvironment(worker.env ?? [], added),
-    volumeMounts: [...(worker.volumeMounts ?? []), ...agentMounts(hasToken, options.hub)],
+    volumeMounts: [
+      ...(worker.volumeMounts ?? []),
+      ...delivery.volumeMounts,
+      ...agentMounts(hasToken, options.hub),
+    ],
   };
+  const reached = withDelivery(spec, delivery);
   return {
     template: {
       ...template,
       spec: {
-        ...spec,
+        ...reached,
         containers: [supervised, ...others.map(withRestartRules)],
-        volumes: [...(spec.volumes ?? []), ...agentVolumes(hasToken, options.hub)],
+        volumes: [...(reached.volumes ?? []), ...agentVolumes(hasToken, options.hub)],
       },
     },
     warnings: supervisorWarnings(worker, others),

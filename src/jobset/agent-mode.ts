@@ -3,6 +3,7 @@ import type { StringMap } from '../kube/meta.ts';
 import type { PodTemplateSpec } from '../kube/pod.ts';
 import type { FieldError } from '../kube/status.ts';
 import { withAgentAccount } from './agent-account.ts';
+import type { AgentDelivery } from './agent-delivery.ts';
 import type { HubAccess } from './agent-hub.ts';
 import { type AgentInjection, injectAgent, type RestartMode } from './agent-injection.ts';
 import type { DefaultedSpec } from './defaults.ts';
@@ -25,10 +26,12 @@ import { terminateErrors, withoutTerminate } from './terminate-rules.ts';
  * templates get one at all.
  */
 export interface AgentProgram {
-  /** Image of injected sidecars. */
+  /** Image of injected agents. */
   readonly image: string;
   /** The agent's program in that image and in the workers', by default `lockstep-agent`. */
   readonly command?: string;
+  /** How supervisors reach their workers' containers, by default `WorkerImage`. */
+  readonly delivery?: AgentDelivery;
   /** Whether nodes know `Terminate` themselves, as those of the embedded cluster do. */
   readonly nativeRestartRules?: boolean;
   /** How agents reach the hub; absent: they speak to the API server alone. */

@@ -119,6 +119,13 @@ export const UPSTREAM_AGENT_CONTAINER_NAME = 'in-place-restart-agent';
 /** The program of the agent in every image that holds it, and on the embedded node's PATH. */
 export const AGENT_COMMAND = 'lockstep-agent';
 
+/** Where an agent that its worker's image does not have is put, and what puts it there. */
+export const AGENT_DIRECTORY = '/opt/lockstep-agent';
+export const AGENT_FILES_VOLUME_NAME = 'lockstep-agent-files';
+export const AGENT_INSTALL_CONTAINER_NAME = 'lockstep-agent-install';
+/** Followed by a directory: the agent copies itself there, and ends. */
+export const AGENT_INSTALL_FLAG = '--install';
+
 /** After a JobSet's name: its agents' service account, Role and RoleBinding. */
 export const AGENT_ACCOUNT_SUFFIX = '-lockstep-agent';
 

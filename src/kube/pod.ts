@@ -74,9 +74,21 @@ export interface Container {
   readonly stdinOnce?: boolean;
   readonly tty?: boolean;
   readonly imagePullPolicy?: string;
+  readonly securityContext?: SecurityContext;
   /** On an init container, `Always` makes it a sidecar. */
   readonly restartPolicy?: RestartPolicy;
   readonly restartPolicyRules?: readonly ContainerRestartRule[];
+}
+
+export interface SecurityContext {
+  readonly runAsUser?: number;
+  readonly runAsGroup?: number;
+  readonly runAsNonRoot?: boolean;
+  readonly readOnlyRootFilesystem?: boolean;
+  readonly allowPrivilegeEscalation?: boolean;
+  readonly capabilities?: { readonly add?: readonly string[]; readonly drop?: readonly string[] };
+  readonly seccompProfile?: { readonly type: string; readonly localhostProfile?: string };
+  readonly seLinuxOptions?: StringMap;
 }
 
 /** Added to a Pod that runs, to look into it. */
@@ -157,6 +169,8 @@ export interface Volume {
     readonly defaultMode?: number;
   };
   readonly hostPath?: { readonly path: string; readonly type?: string };
+  /** The files of an image. */
+  readonly image?: { readonly reference: string; readonly pullPolicy?: string };
   readonly persistentVolumeClaim?: { readonly claimName: string; readonly readOnly?: boolean };
 }
 

@@ -24,6 +24,7 @@ describe('flags of the operator', () => {
         agentImage: 'lockstep/agent:1.2.3',
         agentMode: 'Sidecar',
         agentInjection: 'Enabled',
+        agentDelivery: 'Copy',
         kubeApiQps: 500,
         kubeApiBurst: 500,
         agentChannel: 'Auto',

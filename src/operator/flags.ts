@@ -1,4 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { AGENT_DELIVERIES, type AgentDelivery } from '../jobset/agent-delivery.ts';
 import type { RestartMode } from '../jobset/agent-injection.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../jobset/feature-gates.ts';
 import { AGENT_COMMAND } from '../jobset/names.ts';
@@ -21,6 +22,7 @@ export interface OperatorFlags {
   readonly installCrd: boolean;
   readonly agentImage: string;
   readonly agentCommand?: string;
+  readonly agentDelivery: AgentDelivery;
   /** For JobSets that do not say. */
   readonly agentMode: RestartMode;
   readonly agentInjection: 'Enabled' | 'Disabled';
@@ -150,6 +152,14 @@ function operatorCommand(version: string): Command {
     .option('--install-crd', 'create or update the JobSet CRD first', false)
     .option('--agent-image <image>', 'image of injected agents', `lockstep/agent:${version}`)
     .option('--agent-command <program>', `program of injected agents (default: "${AGENT_COMMAND}")`)
+    .addOption(
+      new Option(
+        '--agent-delivery <way>',
+        "how a supervising agent comes into the worker's container: an init container copies it there; the agent's image is mounted (Kubernetes 1.36 or newer); the worker's image has it",
+      )
+        .choices(AGENT_DELIVERIES)
+        .default('Copy'),
+    )
     .addOption(
       new Option('--agent-mode <mode>', 'restart mode of JobSets that do not say')
         .choices(['Sidecar', 'Supervisor'])

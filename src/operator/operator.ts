@@ -1,4 +1,5 @@
 import type { AgentDefaults } from '../jobset/agent-defaults.ts';
+import type { AgentDelivery } from '../jobset/agent-delivery.ts';
 import type { HubAccess } from '../jobset/agent-hub.ts';
 import type { AgentProgram } from '../jobset/agent-mode.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../jobset/feature-gates.ts';
@@ -47,6 +48,8 @@ export interface OperatorConfig {
   readonly agentImage: string;
   /** Program of injected agents, by default `lockstep-agent`. */
   readonly agentCommand?: string;
+  /** How supervisors reach their workers' containers, by default `WorkerImage`. */
+  readonly agentDelivery?: AgentDelivery;
   /** Of JobSets that do not say. */
   readonly agentDefaults?: AgentDefaults;
   /** Whether nodes know `Terminate`; by default they do not, as those of Kubernetes. */
@@ -297,12 +300,13 @@ function trueConditions({ status }: Job): string {
 }
 
 function agentProgram(config: OperatorConfig, hub: HubAccess | undefined): AgentProgram {
-  const { agentImage, agentCommand, nativeRestartRules = false } = config;
+  const { agentImage, agentCommand, agentDelivery, nativeRestartRules = false } = config;
   return {
     image: agentImage,
     nativeRestartRules,
     ...(hub === undefined ? {} : { hub }),
     ...(agentCommand === undefined ? {} : { command: agentCommand }),
+    ...(agentDelivery === undefined ? {} : { delivery: agentDelivery }),
   };
 }
 

@@ -106,6 +106,8 @@ export class ClusterInBadWeather {
       ...(this.#controlPlane?.operatorFlags ?? []),
       '--kubeconfig',
       path,
+      '--agent-delivery',
+      'WorkerImage',
       ...flags,
     ];
     const child = spawn(process.execPath, argv, { stdio: ['ignore', this.#log, this.#log] });

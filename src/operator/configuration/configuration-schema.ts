@@ -1,4 +1,5 @@
 /** The schema of `config.jobset.x-k8s.io/v1alpha1 Configuration` (spec 9.1), and what we add to it. */
+import { AGENT_DELIVERIES, type AgentDelivery } from '../../jobset/agent-delivery.ts';
 import {
   boolean,
   int32,
@@ -63,6 +64,10 @@ export const CONFIGURATION_SCHEMA = object(
         ['Enabled', 'Disabled'],
         'Whether templates get an agent, for JobSets that do not say.',
       ),
+      delivery: oneOf(
+        AGENT_DELIVERIES,
+        "How a supervising agent comes into the worker's container: copied, mounted, or there.",
+      ),
       channel: oneOf(
         ['Auto', 'Hub', 'API'],
         'How agents speak to the operator: over its hub, the API server, or whichever works.',
@@ -104,6 +109,7 @@ export interface ConfigurationFile {
     readonly image?: string;
     readonly mode?: 'Sidecar' | 'Supervisor';
     readonly injection?: 'Enabled' | 'Disabled';
+    readonly delivery?: AgentDelivery;
     readonly channel?: 'Auto' | 'Hub' | 'API';
   };
 }

@@ -34,6 +34,7 @@ describe('a Configuration', () => {
       featureGates: DEFAULT_FEATURE_GATES,
       agentMode: 'Sidecar',
       agentInjection: 'Enabled',
+      agentDelivery: 'Copy',
       agentChannel: 'Auto',
     };
     expect(settings('')).toEqual(defaults);
@@ -70,7 +71,12 @@ tls:
   minVersion: VersionTLS12
   cipherSuites: [TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, TLS_AES_256_GCM_SHA384]
 featureGates: { TLSOptions: true, RestartJob: false }
-agent: { image: "registry/agent:1", mode: Supervisor, injection: Disabled, channel: API }
+agent:
+  image: registry/agent:1
+  mode: Supervisor
+  injection: Disabled
+  delivery: ImageVolume
+  channel: API
 `),
     ).toEqual({
       webhookBindAddress: { host: '10.0.0.1', port: 443 },
@@ -97,6 +103,7 @@ agent: { image: "registry/agent:1", mode: Supervisor, injection: Disabled, chann
       agentImage: 'registry/agent:1',
       agentMode: 'Supervisor',
       agentInjection: 'Disabled',
+      agentDelivery: 'ImageVolume',
       agentChannel: 'API',
     });
   });

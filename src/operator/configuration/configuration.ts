@@ -3,6 +3,7 @@
  * keys are errors with their path, all at once; a key that is left out has the API's default.
  */
 import { parseDocument } from 'yaml';
+import type { AgentDelivery } from '../../jobset/agent-delivery.ts';
 import type { RestartMode } from '../../jobset/agent-injection.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../../jobset/feature-gates.ts';
 import { parseDuration } from '../../kube/duration.ts';
@@ -47,6 +48,7 @@ export interface ConfigurationSettings {
   readonly agentImage?: string;
   readonly agentMode: RestartMode;
   readonly agentInjection: 'Enabled' | 'Disabled';
+  readonly agentDelivery: AgentDelivery;
   readonly agentChannel: 'Auto' | 'Hub' | 'API';
 }
 
@@ -111,6 +113,7 @@ function settingsOf(file: ConfigurationFile): ConfigurationSettings {
     ...stated('agentImage', agent.image),
     agentMode: agent.mode ?? 'Sidecar',
     agentInjection: agent.injection ?? 'Enabled',
+    agentDelivery: agent.delivery ?? 'Copy',
     agentChannel: agent.channel ?? 'Auto',
   };
 }

@@ -1,0 +1,34 @@
+import { cp, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { AGENT_LOADER, AGENT_TREE } from '../../jobset/agent-tree.ts';
+
+/** This is not the image of an agent, or the directory cannot take one. */
+export class InstallError extends Error {
+  override readonly name = 'InstallError';
+}
+
+/**
+ * Copies the tree that `script`, the agent's file, lies in into `directory`, from where an agent then
+ * starts in any image. It appears there all at once; one that is there already, since the containers
+ * of the Pod were restarted, is replaced, because it may be of another version.
+ */
+export async function installAgent(script: string, directory: string): Promise<void> {
+  const root = dirname(dirname(script));
+  try {
+    await stat(join(root, AGENT_LOADER));
+  } catch (error) {
+    const why = `expected an image of the agent, but there is no ${join(root, AGENT_LOADER)}`;
+    throw new InstallError(why, { cause: error });
+  }
+  const target = join(directory, AGENT_TREE.root);
+  const beside = `${target}.next`;
+  try {
+    await rm(beside, { recursive: true, force: true });
+    await cp(join(root, AGENT_TREE.root), beside, { recursive: true, verbatimSymlinks: true });
+    await rm(target, { recursive: true, force: true });
+    await rename(beside, target);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new InstallError(`the agent cannot be copied to ${directory}: ${why}`, { cause: error });
+  }
+}
