@@ -16,6 +16,8 @@ export const EXCEPTIONS = {
   storageIsProvidedByHand: KUBERNETES !== undefined,
   /** Its Nodes would keep their names for the life of a lease, and the next suite be refused. */
   commandIsNotKilled: KUBERNETES !== undefined,
+  /** `lockstep up` joins it with nodes in its own process, which cannot fail one by one. */
+  nodesAreNotProcesses: KUBERNETES !== undefined,
 };
 
 const VIRTUAL_TIME = 'Moves a virtual clock, by which the API server and the nodes live too.';

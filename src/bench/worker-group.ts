@@ -9,7 +9,7 @@ import { JOBSETS, type JobSet, type RestartStrategy } from '../jobset/jobset.ts'
 import { JOBSET_NAME, RESTART_BACKOFF, RESTART_MODE } from '../jobset/names.ts';
 import { COMPLETION_INDEX } from '../kube/job.ts';
 import type { Stored } from '../kube/meta.ts';
-import { PODS, type Pod } from '../kube/pod.ts';
+import { PODS, type Pod, type Toleration } from '../kube/pod.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
 import type { Client } from '../runtime/client.ts';
@@ -33,6 +33,8 @@ export interface WorkerGroupOptions {
   readonly mode: Mode;
   /** `InPlaceRestart` unless said otherwise. */
   readonly strategy?: RestartStrategy;
+  /** Of the Pods, beside those that every Pod gets. */
+  readonly tolerations?: readonly Toleration[];
 }
 
 /** One line of the file: `start RANK PID` or `end RANK PID`. */
@@ -186,7 +188,7 @@ export class WorkerGroup {
   }
 
   #manifest(): JobSet {
-    const { mode, strategy = 'InPlaceRestart' } = this.#options;
+    const { mode, strategy = 'InPlaceRestart', tolerations } = this.#options;
     const marks = this.#marksPath;
     // Kubernetes makes one dollar of two.
     const script =
@@ -215,6 +217,7 @@ export class WorkerGroup {
                   spec: {
                     restartPolicy: 'Never',
                     terminationGracePeriodSeconds: 2,
+                    ...(tolerations === undefined ? {} : { tolerations }),
                     containers: [
                       {
                         name: 'worker',

@@ -102,17 +102,17 @@ export class ProcessHost {
     const hosted = new HostedProcess(start, (output) => this.#send(output));
     this.#processes.set(id, hosted);
     try {
-      const process = await this.#runner.start({
+      const running = await this.#runner.start({
         argv,
         env,
         cwd,
         takesInput,
         onOutput: (stream, bytes) => hosted.wrote(stream, bytes),
       });
-      hosted.started(process);
-      if (this.#processes.get(id) !== hosted) process.signalGroup('SIGKILL');
-      this.#send({ type: 'started', id, pid: process.pid });
-      const exit = await process.exited;
+      hosted.started(running);
+      if (this.#processes.get(id) !== hosted) running.signalGroup('SIGKILL');
+      this.#send({ type: 'started', id, pid: running.pid });
+      const exit = await running.exited;
       hosted.exit = exit;
       if (hosted.isFollowed) this.#send({ type: 'exited', id, exit });
     } catch (error) {
@@ -124,15 +124,15 @@ export class ProcessHost {
   }
 
   #adopt(id: string, hosted: HostedProcess): void {
-    const { process, exit, start } = hosted;
-    if (process === undefined) {
+    const { process: running, exit, start } = hosted;
+    if (running === undefined) {
       this.#send({ type: 'unknown', id });
       return;
     }
     const { argv, env, cwd, takesInput } = start;
     const hasExited = exit !== undefined;
     const command = { argv, env, cwd, takesInput };
-    this.#send({ type: 'adopted', id, pid: process.pid, ...command, hasExited });
+    this.#send({ type: 'adopted', id, pid: running.pid, ...command, hasExited });
     hosted.follow();
     if (exit !== undefined) this.#send({ type: 'exited', id, exit });
   }
