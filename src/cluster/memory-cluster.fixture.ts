@@ -4,6 +4,7 @@ import type { KubeObject, Stored, StringMap } from '../kube/meta.ts';
 import { NODES, type Node } from '../kube/node.ts';
 import { PODS, type Pod, type PodStatus } from '../kube/pod.ts';
 import type { Resource } from '../kube/resource.ts';
+import { RESTART_ALL_FEATURE } from '../kube/restart-rule.ts';
 import { isReason } from '../kube/status.ts';
 import { microTimeText, timeText } from '../kube/time.ts';
 import type { Client } from '../runtime/client.ts';
@@ -103,6 +104,7 @@ export class MemoryCluster {
       metadata: { name, labels },
       status: {
         allocatable: { cpu: '64', memory: '64Gi', pods: '1000' },
+        declaredFeatures: [RESTART_ALL_FEATURE],
         conditions: [{ type: 'Ready', status: 'True' }],
         ...status,
       },

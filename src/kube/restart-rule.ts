@@ -1,4 +1,4 @@
-import type { ContainerRestartRule } from './pod.ts';
+import type { ContainerRestartRule, PodSpec } from './pod.ts';
 
 /** `RestartPod` and `Terminate` are ours, besides those of Kubernetes. */
 export const RESTART_ACTIONS: readonly ContainerRestartRule['action'][] = [
@@ -7,6 +7,9 @@ export const RESTART_ACTIONS: readonly ContainerRestartRule['action'][] = [
   'RestartPod',
   'Terminate',
 ];
+
+/** What a node declares that can restart all containers of a Pod in place. */
+export const RESTART_ALL_FEATURE = 'RestartAllContainersOnContainerExits';
 
 export const EXIT_CODE_OPERATORS: readonly string[] = ['In', 'NotIn'];
 
@@ -28,4 +31,14 @@ export function matchingAction(
 /** True for the action that restarts all containers of a Pod, under either of its names. */
 export function restartsPod(action: ContainerRestartRule['action'] | undefined): boolean {
   return action === 'RestartPod' || action === 'RestartAllContainers';
+}
+
+/**
+ * Whether any exit could restart all containers of the Pod. Only such Pods have the condition
+ * `AllContainersRestarting`, and they run only on nodes that declare to be able to.
+ */
+export function mayRestartAll(spec: PodSpec): boolean {
+  return [...(spec.initContainers ?? []), ...spec.containers].some((container) =>
+    container.restartPolicyRules?.some((rule) => restartsPod(rule.action)),
+  );
 }

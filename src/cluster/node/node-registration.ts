@@ -6,6 +6,7 @@
 import { LEASES, type Lease } from '../../kube/lease.ts';
 import type { StringMap } from '../../kube/meta.ts';
 import { NODES, type Node } from '../../kube/node.ts';
+import { RESTART_ALL_FEATURE } from '../../kube/restart-rule.ts';
 import { isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
@@ -52,7 +53,7 @@ const RUNTIME = 'lockstep://';
 /** The API that this node knows. */
 const KUBELET_VERSION = 'v1.36.3+lockstep';
 /** Sorted, as the API demands. */
-const DECLARED_FEATURES = ['RestartAllContainersOnContainerExits'];
+const DECLARED_FEATURES = [RESTART_ALL_FEATURE];
 
 /** Whether a node agent of ours registered it, now or once. */
 export function isLocalNode({ status }: Node): boolean {
@@ -69,10 +70,16 @@ export async function registerNode(
     applyNode(options, limit),
   );
   const loops = [
-    repeat(options, options.leaseRenewalMs ?? LEASE_RENEWAL_MS, stop.signal, 'the lease', async (limit) => {
-      await renewLease(options, limit);
-      await contradict(options, limit);
-    }),
+    repeat(
+      options,
+      options.leaseRenewalMs ?? LEASE_RENEWAL_MS,
+      stop.signal,
+      'the lease',
+      async (limit) => {
+        await renewLease(options, limit);
+        await contradict(options, limit);
+      },
+    ),
     repeat(options, STATUS_RENEWAL_MS, stop.signal, "the node's status", (limit) =>
       applyNode(options, limit),
     ),

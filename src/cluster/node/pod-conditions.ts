@@ -5,9 +5,9 @@
  */
 import type { ConditionStatus } from '../../kube/meta.ts';
 import type { Pod, PodCondition, PodPhase } from '../../kube/pod.ts';
+import { mayRestartAll } from '../../kube/restart-rule.ts';
 import { containersOf } from './container-record.ts';
 import { hasAnyRegularStarted, type Statuses } from './pod-phase.ts';
-import { mayRestartAll } from './restart-rules.ts';
 
 export interface ConditionFacts {
   readonly pod: Pod;

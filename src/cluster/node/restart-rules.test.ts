@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Container, ContainerRestartRule, RestartPolicy } from '../../kube/pod.ts';
+import { mayRestartAll } from '../../kube/restart-rule.ts';
 import type { ContainerKind } from './container-record.ts';
 import {
   findMatchingRule,
-  mayRestartAll,
   type RuleAction,
   shouldRestart,
   terminatesPod,

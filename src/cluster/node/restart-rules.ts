@@ -4,7 +4,7 @@
  * code decides; `RestartPod` and `RestartAllContainers` are two names of one action.
  */
 import type { Container, PodSpec, RestartPolicy } from '../../kube/pod.ts';
-import { matchingAction, restartsPod } from '../../kube/restart-rule.ts';
+import { matchingAction } from '../../kube/restart-rule.ts';
 import type { ContainerKind } from './container-record.ts';
 
 /** What the first matching rule asks for, in one dialect. */
@@ -50,13 +50,6 @@ export function terminatesPod(
   exitCode: number,
 ): boolean {
   return kind !== 'regular' && findMatchingRule(container, exitCode) === 'Terminate';
-}
-
-/** Whether any exit could restart all: only such Pods have the condition AllContainersRestarting. */
-export function mayRestartAll(spec: PodSpec): boolean {
-  return [...(spec.initContainers ?? []), ...spec.containers].some((container) =>
-    container.restartPolicyRules?.some((rule) => restartsPod(rule.action)),
-  );
 }
 
 /** The container's own policy, or the Pod's, whose default is Always. */

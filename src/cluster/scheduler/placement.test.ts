@@ -56,6 +56,22 @@ const notReady = { status: { conditions: [{ type: 'Ready', status: 'False' }] } 
 const tainted = { spec: { taints: [{ key: 'gpu', value: 'yes', effect: 'NoSchedule' }] } };
 const MISMATCH = "didn't match Pod's node affinity/selector";
 
+const RESTARTS_ALL: Container = {
+  name: 'c',
+  restartPolicy: 'Never',
+  restartPolicyRules: [{ action: 'RestartPod', exitCodes: { operator: 'In', values: [1] } }],
+};
+
+test('a Pod that may restart all its containers goes to a node that declares it', () => {
+  const declaredFeatures = ['RestartAllContainersOnContainerExits'];
+  const nodes = [nodeOf('a'), nodeOf('b', { status: { declaredFeatures } })];
+  expect(place(podOf({ containers: [RESTARTS_ALL] }), nodes)).toMatchObject({ node: 'b' });
+  expect(place(podOf({ containers: [{ name: 'c' }] }), nodes)).toMatchObject({ node: 'a' });
+  const sidecar: Container = { ...RESTARTS_ALL, restartPolicy: 'Always' };
+  const pod = podOf({ containers: [{ name: 'a' }], initContainers: [sidecar] });
+  expect(place(pod, nodes)).toMatchObject({ node: 'b' });
+});
+
 test.each<[string, Pod, readonly Stored<Node>[], string]>([
   ['no node', podOf(), [], 'no nodes available to schedule pods'],
   [
@@ -75,6 +91,12 @@ test.each<[string, Pod, readonly Stored<Node>[], string]>([
     podOf({ nodeSelector: { zone: '1' } }),
     [nodeOf('a', { ...tainted, labels: { zone: '1' } }), nodeOf('b'), nodeOf('c')],
     `0/3 nodes are available: 1 node(s) had untolerated taint {gpu: yes}, 2 node(s) ${MISMATCH}.`,
+  ],
+  [
+    'a kubelet that cannot restart all containers',
+    podOf({ containers: [RESTARTS_ALL] }),
+    [nodeOf('a'), nodeOf('b', { status: { declaredFeatures: ['Other'] } })],
+    '0/2 nodes are available: 2 node declared features check failed - unsatisfied requirements: RestartAllContainersOnContainerExits.',
   ],
   [
     'too much of two resources',

@@ -1,6 +1,7 @@
 import type { Stored } from '../../kube/meta.ts';
 import type { Node } from '../../kube/node.ts';
 import type { Pod } from '../../kube/pod.ts';
+import { mayRestartAll, RESTART_ALL_FEATURE } from '../../kube/restart-rule.ts';
 import { AFFINITY_PROBLEM, type Survey } from './neighbours.ts';
 import { matchesNode, nodePreference } from './node-affinity.ts';
 import type { NodeLoad } from './node-loads.ts';
@@ -119,8 +120,16 @@ function problemsOf(
   if (!matchesNode(pod, node)) return ["node(s) didn't match Pod's node affinity/selector"];
   const missing = missingResources(requests, node, load);
   if (missing.length > 0) return missing;
-  const problem = survey.problemOf(node);
+  const problem = survey.problemOf(node) ?? undeclaredFeature(pod, node);
   return problem === undefined ? [] : [problem];
+}
+
+/** Another kubelet would take the rule for one that it does not know, and let the container be. */
+function undeclaredFeature({ spec }: Pod, { status }: Node): string | undefined {
+  if (!mayRestartAll(spec) || status?.declaredFeatures?.includes(RESTART_ALL_FEATURE)) {
+    return undefined;
+  }
+  return `node declared features check failed - unsatisfied requirements: ${RESTART_ALL_FEATURE}`;
 }
 
 function missingResources(requests: ResourceAmounts, node: Node, load: NodeLoad): string[] {
