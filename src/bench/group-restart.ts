@@ -3,18 +3,17 @@
  * last new worker process, on an embedded cluster with real processes. The strategies take turns on
  * the same machine in the same run. The operator's own cost is read from /proc (Linux).
  */
-import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type LocalCluster, startLocalCluster } from '../cli/local-cluster.ts';
 import { temporaryStateDirectory } from '../cli/state-directory.ts';
 import type { RestartStrategy } from '../jobset/jobset.ts';
+import { processCost } from './process-cost.ts';
 import { median, type Row } from './table.ts';
 import { type Mode, WorkerGroup } from './worker-group.ts';
 
 const GROUP_SIZES = [4, 16, 64] as const;
 const ROUNDS = 10;
-const CLOCK_TICKS_PER_SECOND = 100;
 const KIB = 1024;
 
 const VARIANTS: readonly {
@@ -108,20 +107,4 @@ async function measureRounds(
     cpuMsPerRestart: (after.cpuMs - before.cpuMs) / ROUNDS,
     peakMib: Math.round(after.peakBytes / KIB / KIB),
   };
-}
-
-/** CPU time so far and peak resident size of a process; zeros where the system does not tell. */
-function processCost(pid: number): { readonly cpuMs: number; readonly peakBytes: number } {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const ticks = Number(fields[11]) + Number(fields[12]);
-    const peak = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
-    return {
-      cpuMs: (ticks * 1000) / CLOCK_TICKS_PER_SECOND,
-      peakBytes: Number(peak?.[1] ?? 0) * KIB,
-    };
-  } catch {
-    return { cpuMs: 0, peakBytes: 0 };
-  }
 }

@@ -51,6 +51,8 @@ export interface LocalClusterOptions {
   /** Of a cluster that runs already, to be joined; without, one is embedded. */
   readonly kubeconfig?: string | undefined;
   readonly agentChannel?: AgentChannel | undefined;
+  /** Further flags of the operator. */
+  readonly operatorFlags?: readonly string[];
   /** Makes each node of an embedded cluster a process of its own, to be acted upon. */
   readonly ownProcesses?: boolean;
   /** How long a node may be silent until it counts as lost; 40 s by default. */
@@ -99,7 +101,8 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     }
     // Our nodes have no images, and the agent on the PATH of every container.
     const agent = ['--agent-delivery', 'WorkerImage', '--agent-channel', agentChannel];
-    const operator = startOperator([...operatorFlags, ...agent], log);
+    const more = options.operatorFlags ?? [];
+    const operator = startOperator([...operatorFlags, ...agent, ...more], log);
     const operatorExited = exitOf(operator);
     const operatorPid = operator.pid ?? 0;
     watchdog.watch(operatorPid, operatorExited);
