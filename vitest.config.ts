@@ -9,7 +9,7 @@ const SUITE_TIMEOUT_MS = 60_000;
 const kubernetes = {
   test: {
     name: 'kubernetes',
-    include: ['test/**/*.test.ts'],
+    include: ['test/{e2e,integration}/**/*.test.ts', 'test/conformance/api-server.test.ts'],
     exclude: Object.keys(EMBEDDED_ONLY).map((suite) => `test/${suite}`),
     pool: 'forks',
     fileParallelism: false,

@@ -53,7 +53,7 @@ describe('refuses without a webhook', () => {
     [
       'a name of a Job that would be too long',
       { replicatedJobs: [{ ...replicatedJob('w'), name: 'w'.repeat(60) }] },
-      'job names generated for this JobSet will exceed 63 characters',
+      'JobSet name is too long, job names generated for this JobSet will exceed 63 characters',
     ],
     [
       'a dependency on itself',
