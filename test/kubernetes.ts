@@ -28,6 +28,7 @@ export const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   'integration/agent-protocol.test.ts': VIRTUAL_TIME,
   'integration/dialects.test.ts': VIRTUAL_TIME,
   'integration/exclusive-placement.test.ts': VIRTUAL_TIME,
+  'integration/least-privilege.test.ts': VIRTUAL_TIME,
   'integration/operator-crash.test.ts': VIRTUAL_TIME,
   'integration/operator-restart.test.ts': VIRTUAL_TIME,
   'integration/operator-stages.test.ts': VIRTUAL_TIME,

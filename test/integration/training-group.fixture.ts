@@ -16,6 +16,7 @@ import { COMPLETION_INDEX } from '../../src/kube/job.ts';
 import type { Stored, StringMap } from '../../src/kube/meta.ts';
 import { PODS, type Pod } from '../../src/kube/pod.ts';
 import { type HubSettings, type Operator, startOperator } from '../../src/operator/operator.ts';
+import type { Client } from '../../src/runtime/client.ts';
 import { createInformer, type Informer } from '../../src/runtime/informer.ts';
 import { MemoryStreams } from '../../src/runtime/memory/memory-streams.ts';
 import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
@@ -68,6 +69,9 @@ export class TrainingGroup {
   readonly #random = new SeededRandom(11);
   readonly #workers = new Map<string, Member>();
   readonly #startMember: StartMember;
+  /** What the operator and the agents may do; by default all. */
+  asOperator: (client: Client) => Client = (client) => client;
+  asAgent: (client: Client) => Client = (client) => client;
   /** Called when a worker starts. */
   onStart: (start: WorkerStart) => void = () => undefined;
   readonly #hub: HubNetwork | undefined;
@@ -101,7 +105,7 @@ export class TrainingGroup {
     logger: Logger = SILENT,
   ): Promise<void> {
     await this.stopOperator();
-    const client = new InterruptedClient(this.cluster.client);
+    const client = new InterruptedClient(this.asOperator(this.cluster.client));
     prepare(client);
     this.operatorClient = client;
     const { clock } = this.cluster;
@@ -242,7 +246,8 @@ export class TrainingGroup {
     }
     if (known !== undefined || pod.status?.phase !== 'Running') return;
     if (pod.metadata.ownerReferences === undefined) return;
-    const { client, clock } = this.cluster;
+    const { clock } = this.cluster;
+    const client = this.asAgent(this.cluster.client);
     const options = { client, clock, random: this.#random, logger: SILENT };
     const slot = slotOf(pod);
     const started = (epoch: number): void => {

@@ -1,0 +1,437 @@
+/**
+ * The rights of the manifest are all that is needed, and no more: the operator and its agents run
+ * through everything that they do with these rights alone, and each right has to be used. Those that
+ * the operator only holds to give them away are used by agents.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { manifest } from '../../src/deploy/manifest.ts';
+import { CLUSTER_RULES, NAMESPACE_RULES, WEBHOOK_RULES } from '../../src/deploy/permissions.ts';
+import { defaultSettings } from '../../src/deploy/settings.ts';
+import { agentRules } from '../../src/jobset/agent-rights.ts';
+import { DEFAULT_FEATURE_GATES } from '../../src/jobset/feature-gates.ts';
+import { JOBSETS, type JobSetSpec } from '../../src/jobset/jobset.ts';
+import {
+  MUTATING_WEBHOOK_CONFIGURATIONS,
+  VALIDATING_WEBHOOK_CONFIGURATIONS,
+} from '../../src/kube/admission.ts';
+import { NAMESPACES, SECRETS, SERVICE_ACCOUNTS } from '../../src/kube/core.ts';
+import { EVENTS } from '../../src/kube/event.ts';
+import { JOBS } from '../../src/kube/job.ts';
+import { LEASES } from '../../src/kube/lease.ts';
+import { PODS } from '../../src/kube/pod.ts';
+import { ROLE_BINDINGS, ROLES } from '../../src/kube/rbac.ts';
+import { failure } from '../../src/kube/status.ts';
+import { alreadyExists, badRequest } from '../../src/kube/status-errors.ts';
+import { startHubListener } from '../../src/operator/hub/hub-listener.ts';
+import { PodTokens } from '../../src/operator/hub/pod-tokens.ts';
+import {
+  HUB_SECRET_NAME,
+  LEADER_ELECTION_ID,
+  WEBHOOK_SECRET_NAME,
+} from '../../src/operator/names.ts';
+import { startPlacementController } from '../../src/operator/pod-placement/placement-controller.ts';
+import { startPodLookups } from '../../src/operator/pod-placement/pod-lookups.ts';
+import { podMutator } from '../../src/operator/pod-placement/pod-webhooks.ts';
+import { jobSetValidator } from '../../src/operator/webhooks/jobset-webhooks.ts';
+import { startWebhooks } from '../../src/operator/webhooks/webhooks.ts';
+import type { Client } from '../../src/runtime/client.ts';
+import { createEventRecorder } from '../../src/runtime/event-recorder.ts';
+import { createInformer } from '../../src/runtime/informer.ts';
+import { startLeaderElection } from '../../src/runtime/leader-election.ts';
+import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
+import { SILENT } from '../../src/runtime/ports/logger.ts';
+import { replicatedJob } from '../fixtures/jobset-objects.ts';
+import { PlacementCluster, RACK } from '../fixtures/placement-cluster.ts';
+import { Restriction, requestsOf } from './restricted-client.fixture.ts';
+import { TrainingGroup } from './training-group.fixture.ts';
+
+const SETTINGS = defaultSettings('test');
+const OPERATOR_NAMESPACE = SETTINGS.namespace;
+const OPERATOR_RULES = [...CLUSTER_RULES, ...WEBHOOK_RULES];
+const CALM_MS = 10_000;
+const SHORT_TTL_SECONDS = 5;
+
+const operator = new Restriction([
+  ...OPERATOR_RULES.map((rule) => ({ rule })),
+  ...NAMESPACE_RULES.map((rule) => ({ rule, namespace: OPERATOR_NAMESPACE })),
+]);
+const agents = new Restriction(
+  agentRules(['train', 'other']).map((rule) => ({ rule, namespace: 'default' })),
+);
+
+const IN_PLACE: JobSetSpec = {
+  failurePolicy: { maxRestarts: 3, restartStrategy: 'InPlaceRestart' },
+  replicatedJobs: [replicatedJob('w', 2)],
+};
+
+/** Of a server that does not know how to stream a state: agents list it then. */
+function withoutStreams(client: Client): Client {
+  return new Proxy(client, {
+    get: (target, key: keyof Client) => {
+      if (key !== 'watch') return target[key].bind(target);
+      const watch: Client['watch'] = (of, options) => {
+        if (options.sendInitialEvents === true) throw badRequest('unknown parameter');
+        return target.watch(of, options);
+      };
+      return watch;
+    },
+  });
+}
+
+/** Of a server that did what it was asked, and answers the repeated request. */
+function withRepeatedCreation(client: Client): Client {
+  return new Proxy(client, {
+    get: (target, key: keyof Client) => {
+      if (key !== 'create') return target[key].bind(target);
+      const create: Client['create'] = async (of, object, options) => {
+        const created = await target.create(of, object, options);
+        if (of.plural === JOBS.plural) throw alreadyExists(of, created.metadata.name);
+        return created;
+      };
+      return create;
+    },
+  });
+}
+
+/** With the claim `data` in each container. */
+function mounting(job: ReturnType<typeof replicatedJob>): ReturnType<typeof replicatedJob> {
+  const { spec } = job.template;
+  const pod = spec.template.spec;
+  const volumeMounts = [{ name: 'data', mountPath: '/data' }];
+  const containers = pod.containers.map((container) => ({ ...container, volumeMounts }));
+  const template = { ...spec.template, spec: { ...pod, containers } };
+  return { ...job, template: { spec: { ...spec, template } } };
+}
+
+/** Whose Jobs fail with their first Pod. */
+function fragile(job: ReturnType<typeof replicatedJob>): ReturnType<typeof replicatedJob> {
+  const { spec } = job.template;
+  const pod = { ...spec.template.spec, restartPolicy: 'Never' as const };
+  return {
+    ...job,
+    template: { spec: { ...spec, backoffLimit: 0, template: { ...spec.template, spec: pod } } },
+  };
+}
+
+function runtimeOf(cluster: PlacementCluster) {
+  const client = operator.applyTo(cluster.client);
+  return { client, clock: cluster.clock, random: new SeededRandom(9), logger: SILENT };
+}
+
+describe('a group', () => {
+  let group: TrainingGroup;
+
+  beforeAll(async () => {
+    group = new TrainingGroup();
+    group.asOperator = (client) => operator.applyTo(withRepeatedCreation(client));
+    let count = 0;
+    group.asAgent = (client) => agents.applyTo(count++ === 0 ? withoutStreams(client) : client);
+    await group.start();
+  });
+  afterAll(() => group.stop());
+
+  const gone = (name: string) =>
+    group.cluster.until(async () => !(await group.cluster.exists(JOBSETS, name)));
+
+  test('restarts in place, is suspended, resumed with other resources, and ends', async () => {
+    const claim = {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'data' },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+    };
+    await group.create({
+      ...IN_PLACE,
+      replicatedJobs: [mounting(replicatedJob('w', 2))],
+      volumeClaimPolicies: [{ templates: [claim], retentionPolicy: { whenDeleted: 'Delete' } }],
+      ttlSecondsAfterFinished: SHORT_TTL_SECONDS,
+    });
+    await group.allIn(1, 2);
+    group.exit('w/0', 3);
+    await group.allIn(2, 2);
+    await group.announce(group.podNameIn('w/0'), '99');
+    await group.cluster.clock.advance(CALM_MS);
+    await group.patch({ spec: { suspend: true } });
+    await group.cluster.running(0);
+    // A Job controller that is late leaves the start time of a Job that it has suspended.
+    await group.cluster.stopControllers();
+    const suspended = { namespace: 'default', name: 'train-w-0' };
+    await group.cluster.client.patch(
+      JOBS,
+      suspended,
+      { type: 'merge', patch: { status: { startTime: '2026-01-01T00:00:00Z' } } },
+      { subresource: 'status' },
+    );
+    const { spec } = await group.jobSet();
+    const [job] = spec?.replicatedJobs ?? [];
+    if (job === undefined) throw new Error('the JobSet has lost its Job');
+    const { template } = job;
+    const pod = template.spec.template;
+    const changed = { ...pod, spec: { ...pod.spec, nodeSelector: { pool: 'x' } } };
+    await group.cluster.addNode('n2', {}, { pool: 'x' });
+    const next = { ...job, template: { spec: { ...template.spec, template: changed } } };
+    await group.patch({ spec: { suspend: false, replicatedJobs: [next] } });
+    await group.cluster.until(
+      async () => (await group.cluster.client.get(JOBS, suspended)).spec.suspend === false,
+    );
+    await group.cluster.startControllers();
+    await group.until(({ syncedEpoch }) => (syncedEpoch ?? 0) > 2);
+    await group.finish('w/0', 0);
+    await group.finish('w/1', 0);
+    await gone('train');
+  });
+
+  test('gets its rights again when they were changed', async () => {
+    await group.create(IN_PLACE);
+    await group.until(({ syncedEpoch }) => syncedEpoch === 1);
+    const at = { namespace: 'default', name: 'train-lockstep-agent' };
+    const { client } = group.cluster;
+    await client.patch(ROLES, at, { type: 'merge', patch: { rules: [] } });
+    await client.patch(ROLE_BINDINGS, at, { type: 'merge', patch: { subjects: [] } });
+    await group.startOperator();
+    await group.cluster.until(async () => (await client.get(ROLES, at)).rules.length === 2);
+    await group.cluster.until(
+      async () => (await client.get(ROLE_BINDINGS, at)).subjects.length === 1,
+    );
+    await client.delete(JOBSETS, { namespace: 'default', name: 'train' });
+    await gone('train');
+    await group.cluster.until(async () => !(await group.cluster.exists(ROLES, at.name)));
+  });
+
+  test('recreates its Jobs, and says again and again what is in its way', async () => {
+    const { client } = group.cluster;
+    const inTheWay = { namespace: 'default', name: 'other-lockstep-agent' };
+    const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: inTheWay };
+    await client.create(SERVICE_ACCOUNTS, account);
+    await group.create(IN_PLACE, {}, 'other');
+    await group.cluster.until(async () => {
+      const { items } = await client.list(EVENTS, { namespace: 'default' });
+      return items.some(({ reason, series }) => reason === 'AgentRightsFailed' && series?.count);
+    });
+    await client.delete(SERVICE_ACCOUNTS, inTheWay);
+    await group.cluster.until(() => group.cluster.exists(JOBS, 'other-w-0'));
+    await client.delete(JOBSETS, { namespace: 'default', name: 'other' });
+    await gone('other');
+    await group.cluster.running(0);
+    const recreated: JobSetSpec = {
+      failurePolicy: { maxRestarts: 1 },
+      replicatedJobs: [fragile(replicatedJob('w'))],
+    };
+    await group.create(recreated);
+    await group.cluster.until(async () => group.running().has('w/0'));
+    await group.finish('w/0', 1);
+    await group.until(({ restarts }) => restarts === 1);
+  });
+});
+
+describe('exclusive placement', () => {
+  let cluster: PlacementCluster;
+  const ends: (() => Promise<void>)[] = [];
+
+  beforeAll(async () => {
+    cluster = new PlacementCluster();
+    await cluster.start();
+    await cluster.addNode('n1', {}, { [RACK]: 'r1' });
+    await cluster.addNode('n2', {}, { [RACK]: 'r2' });
+  });
+  afterAll(async () => {
+    for (const end of ends) await cluster.reached(end());
+    await cluster.stop();
+  });
+
+  test('removes followers at a wrong place, and places others', async () => {
+    const runtime = runtimeOf(cluster);
+    const events = createEventRecorder({ ...runtime, controller: 'jobset' });
+    const pods = createInformer({
+      ...runtime,
+      resource: PODS,
+      labelSelector: 'jobset.sigs.k8s.io/jobset-name',
+      metadataOnly: true,
+    });
+    const controller = startPlacementController({ ...runtime, events, pods });
+    const lookups = startPodLookups(runtime);
+    ends.push(
+      () => controller.stop(),
+      () => events.stop(),
+      () => pods.stop(),
+      () => lookups.stop(),
+    );
+    const leader = await cluster.createWorker(0, { nodeSelector: { [RACK]: 'r1' } });
+    await cluster.createWorker(1, { nodeSelector: { [RACK]: 'r2' } });
+    await cluster.until(async () => (await cluster.pods()).length === 1);
+    const asked = podMutator(lookups)(
+      {
+        uid: 'u',
+        kind: { group: '', version: 'v1', kind: 'Pod' },
+        resource: { group: '', version: 'v1', resource: 'pods' },
+        namespace: 'default',
+        operation: 'CREATE',
+        userInfo: {},
+        object: cluster.workerOf(2),
+      },
+      new AbortController().signal,
+    );
+    const answer = await cluster.reached(asked);
+    expect(answer).toMatchObject({ object: { spec: { nodeSelector: { [RACK]: 'r1' } } } });
+    expect(leader.metadata.name).toMatch(/^train-w-0-0/);
+  });
+});
+
+describe('the process of an operator', () => {
+  let cluster: PlacementCluster;
+  const ends: (() => Promise<void>)[] = [];
+
+  beforeAll(async () => {
+    cluster = new PlacementCluster();
+    await cluster.start();
+    await create(NAMESPACES, { name: OPERATOR_NAMESPACE });
+    for (const { of, object } of manifest(SETTINGS)) {
+      const isWebhook =
+        of.kind === MUTATING_WEBHOOK_CONFIGURATIONS.kind ||
+        of.kind === VALIDATING_WEBHOOK_CONFIGURATIONS.kind;
+      if (isWebhook) await cluster.client.create(of, object);
+    }
+  });
+  afterAll(async () => {
+    for (const end of ends) await cluster.reached(end());
+    await cluster.stop();
+  });
+
+  async function create(of: typeof NAMESPACES, metadata: { readonly name: string }): Promise<void> {
+    await cluster.client.create(of, { apiVersion: 'v1', kind: of.kind, metadata });
+  }
+
+  /** Somebody spoils a Secret, and the operator writes it anew. */
+  async function renewed(name: string): Promise<void> {
+    const at = { namespace: OPERATOR_NAMESPACE, name };
+    const patch = { data: { 'tls.crt': '' } };
+    await cluster.client.patch(SECRETS, at, { type: 'merge', patch });
+    await cluster.until(
+      async () => (await cluster.client.get(SECRETS, at)).data?.['tls.crt'] !== '',
+    );
+  }
+
+  const listener = () => ({
+    url: 'https://hooks.test',
+    useCertificate: () => undefined,
+    close: () => Promise.resolve(),
+  });
+
+  test('leads, and renews its lease', async () => {
+    let isLeading = false;
+    const election = startLeaderElection({
+      ...runtimeOf(cluster),
+      namespace: OPERATOR_NAMESPACE,
+      name: LEADER_ELECTION_ID,
+      identity: 'me',
+      onStartedLeading: () => {
+        isLeading = true;
+      },
+      onLost: () => undefined,
+    });
+    await cluster.until(async () => isLeading);
+    await cluster.clock.advance(CALM_MS);
+    await cluster.reached(election.stop());
+    const at = { namespace: OPERATOR_NAMESPACE, name: LEADER_ELECTION_ID };
+    expect((await cluster.client.get(LEASES, at)).spec?.holderIdentity).toBe('');
+  });
+
+  test('serves webhooks with certificates of its own, and asks what JobSets share', async () => {
+    const runtime = runtimeOf(cluster);
+    const webhooks = startWebhooks({
+      ...runtime,
+      gates: DEFAULT_FEATURE_GATES,
+      operatorNamespace: OPERATOR_NAMESPACE,
+      secretName: WEBHOOK_SECRET_NAME,
+      host: 'hooks.test',
+      address: { kind: 'Service', namespace: OPERATOR_NAMESPACE, name: 'hooks' },
+      install: false,
+      listen: async () => listener(),
+      onFailure: (error) => {
+        throw error;
+      },
+    });
+    ends.push(() => webhooks.stop());
+    await cluster.until(async () => webhooks.problem() === undefined);
+    await renewed(WEBHOOK_SECRET_NAME);
+    const object = {
+      apiVersion: 'jobset.x-k8s.io/v1alpha2',
+      kind: 'JobSet',
+      metadata: { name: 'train', namespace: 'default' },
+      spec: {
+        replicatedJobs: [replicatedJob('w')],
+        volumeClaimPolicies: [{ templates: [{ metadata: { name: 'data' }, spec: {} }] }],
+      },
+    };
+    const asked = jobSetValidator(runtime.client, DEFAULT_FEATURE_GATES)(
+      {
+        uid: 'u',
+        operation: 'CREATE',
+        kind: { group: JOBSETS.group, version: JOBSETS.version, kind: 'JobSet' },
+        resource: { group: JOBSETS.group, version: JOBSETS.version, resource: 'jobsets' },
+        namespace: 'default',
+        userInfo: {},
+        object,
+      },
+      new AbortController().signal,
+    );
+    await cluster.reached(asked.catch(() => undefined));
+  });
+
+  test('serves its hub, and finds out whose tokens agents show', async () => {
+    const runtime = runtimeOf(cluster);
+    const starting = startHubListener({
+      ...runtime,
+      operatorNamespace: OPERATOR_NAMESPACE,
+      secretName: HUB_SECRET_NAME,
+      host: 'hub.test',
+      channel: 'Auto',
+      listen: async () => listener(),
+      signal: new AbortController().signal,
+    });
+    const hub = await cluster.reached(starting);
+    ends.push(() => hub.stop());
+    await renewed(HUB_SECRET_NAME);
+    const keyless: Client = {
+      ...runtime.client,
+      getPath: () => Promise.reject(failure('Forbidden', 'no keys for you')),
+    };
+    const tokens = new PodTokens({ ...runtime, client: keyless, importKey: () => undefined });
+    const encode = (part: object): string =>
+      Buffer.from(JSON.stringify(part)).toString('base64url');
+    const token = `${encode({ alg: 'ES256', kid: 'k' })}.${encode({ iss: 'i', aud: ['lockstep-hub'] })}.c2ln`;
+    await cluster.reached(tokens.podOf(token).catch(() => undefined));
+  });
+});
+
+describe('the rights', () => {
+  test('suffice', () => {
+    expect([...operator.refused]).toEqual([]);
+    expect([...agents.refused]).toEqual([]);
+  });
+
+  test('of the operator are all used, but for those that it holds to give them away or own', () => {
+    const needed = [...OPERATOR_RULES, ...NAMESPACE_RULES].filter(
+      ({ heldTo }) => heldTo === undefined,
+    );
+    const unused = needed.flatMap(requestsOf).filter((request) => !operator.used.has(request));
+    expect(unused).toEqual([]);
+  });
+
+  test('of agents are all used, and the operator holds each of them', () => {
+    const requests = agentRules(['train']).flatMap(requestsOf);
+    expect(requests.filter((request) => !agents.used.has(request))).toEqual([]);
+    const held = new Set(OPERATOR_RULES.flatMap(requestsOf));
+    const notHeld = requests.filter((request) => !held.has(request.replace(/ train$/, '')));
+    expect(notHeld).toEqual([]);
+  });
+
+  test('that it never uses itself are told apart', () => {
+    const held = OPERATOR_RULES.filter(({ heldTo }) => heldTo !== undefined);
+    expect(held.flatMap((rule) => requestsOf(rule).map((it) => `${rule.heldTo}: ${it}`))).toEqual([
+      'OwnChildren: update jobset.x-k8s.io/jobsets/finalizers',
+      'GrantToAgents: patch /pods',
+    ]);
+    for (const request of held.flatMap(requestsOf)) expect(operator.used).not.toContain(request);
+  });
+});
