@@ -18,6 +18,8 @@ export const EXCEPTIONS = {
   commandIsNotKilled: KUBERNETES !== undefined,
   /** `lockstep up` joins it with nodes in its own process, which cannot fail one by one. */
   nodesAreNotProcesses: KUBERNETES !== undefined,
+  /** Its API server refuses the actions of restart rules that are ours. */
+  apiKnowsNoTerminate: KUBERNETES !== undefined,
 };
 
 const VIRTUAL_TIME = 'Moves a virtual clock, by which the API server and the nodes live too.';
