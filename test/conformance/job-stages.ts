@@ -17,9 +17,7 @@ const ACCOUNT_POLLS = 300;
 
 /** Whoever drives `clock` has to do so until this resolves. */
 export async function playJobs(client: Client, clock: Clock): Promise<readonly PlayedJob[]> {
-  const over = new AbortController();
-  await addNode(client, clock);
-  const beating = beat(client, clock, over.signal);
+  const node = await startNode(client, clock);
   const played: PlayedJob[] = [];
   const scenarios = [...JOB_SCENARIOS].entries();
   await forEachConcurrently(scenarios, SCENARIOS_AT_A_TIME, async ([at, scenario]) => {
@@ -29,9 +27,21 @@ export async function playJobs(client: Client, clock: Clock): Promise<readonly P
     const pass = (ms: number): Promise<void> => sleep(clock, ms);
     played[at] = await playJob(scenario, { client, namespace, now, pass });
   });
-  over.abort();
-  await beating;
+  await node.stop();
   return played;
+}
+
+/** The node of all Pods, alive by its Lease until it is stopped. */
+export async function startNode(client: Client, clock: Clock): Promise<{ stop(): Promise<void> }> {
+  const over = new AbortController();
+  await addNode(client, clock);
+  const beating = beat(client, clock, over.signal);
+  return {
+    stop: () => {
+      over.abort();
+      return beating;
+    },
+  };
 }
 
 async function addNamespace(client: Client, clock: Clock, name: string): Promise<void> {

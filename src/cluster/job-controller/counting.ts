@@ -134,10 +134,9 @@ function outcomeOf(
 ): Outcome | 'ignored' | 'released' | undefined {
   if (pod.status?.phase === 'Succeeded') return 'succeeded';
   const isDeleted = job.metadata.deletionTimestamp !== undefined;
-  if (isDeleted && !hasEnded(pod)) return 'released';
-  if (!hasFailed(job, pod) && decided !== 'FailureTarget') {
-    return decided === undefined ? undefined : 'released';
-  }
+  const isOver = isDeleted || decided === 'SuccessCriteriaMet';
+  if (isOver && !hasEnded(pod)) return 'released';
+  if (!hasFailed(job, pod) && decided !== 'FailureTarget') return undefined;
   return judgeFailedPod(job, pod).action === 'Ignore' ? 'ignored' : 'failed';
 }
 

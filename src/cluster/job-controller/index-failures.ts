@@ -2,6 +2,7 @@ import { indexesOf } from '../../kube/index-set.ts';
 import { INDEX_FAILURE_COUNT, INDEX_IGNORED_FAILURE_COUNT, type Job } from '../../kube/job.ts';
 import type { Stored, StringMap } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/pod.ts';
+import { writtenVerdict } from './conditions.ts';
 import { hasEnded, hasFailed, indexOf, isActive, waitsForTerminating } from './job-pods.ts';
 import { judgeFailedPod } from './pod-failure-policy.ts';
 
@@ -27,6 +28,8 @@ export function indexFailures(
   const limit = job.spec.backoffLimitPerIndex;
   if (limit === undefined) return NONE;
   const failed = givenUp(job);
+  // From then on Pods end because the Job does, which is no failure of their indexes.
+  if (writtenVerdict(job) !== undefined) return { ...NONE, failed };
   const failures: { readonly index: number; readonly pod: Stored<Pod> }[] = [];
   const held = new Set<number>();
   for (const pod of tracked) {

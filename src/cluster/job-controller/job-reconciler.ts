@@ -132,7 +132,6 @@ export class JobReconciler {
       await this.#untrack(pod, memory, signal);
       await this.#delete(job, pod, memory, signal);
     });
-    await forEachPod(plan.stopped, (pod) => this.#delete(job, pod, memory, signal));
     const created = await this.#create(job, plan, memory, signal);
     const status = withFewerActive(plan.status, plan.created.length - created);
     const isWritten = await this.#writeStatus(job, status, memory, signal);
@@ -140,6 +139,7 @@ export class JobReconciler {
     memory.streak = plan.streak;
     this.#metrics.judged(plan.judged);
     for (const event of plan.events) this.#tell(job, event);
+    await forEachPod(plan.stopped, (pod) => this.#delete(job, pod, memory, signal));
     await forEachPod(plan.settled, (pod) => this.#untrack(pod, memory, signal));
   }
 

@@ -26,8 +26,6 @@ import { judge, remainingDeadlineMs } from './verdict.ts';
 export interface JobPlan {
   /** Pods to delete that must not count as failed: they lose their finalizer first. */
   readonly discarded: readonly Stored<Pod>[];
-  /** Pods to delete whose end counts. */
-  readonly stopped: readonly Stored<Pod>[];
   /** Pods to create: the completion index of each, undefined in NonIndexed Jobs. */
   readonly created: readonly (number | undefined)[];
   /** By index: failed Pods from which those to create take the count of failures over. */
@@ -35,7 +33,12 @@ export interface JobPlan {
   /** The status, if all creations succeed. */
   readonly status: JobStatus;
   readonly events: readonly JobEvent[];
-  /** Pods that lose their finalizer once the status is written. */
+  /**
+   * Pods of a Job whose end is decided: deleted once the status says so, because a Pod that is being
+   * deleted is a failed one to whoever does not know.
+   */
+  readonly stopped: readonly Stored<Pod>[];
+  /** Pods that lose their finalizer after all that. */
   readonly settled: readonly Stored<Pod>[];
   /** Actions of the Pod failure policy for Pods that this status counts or passes over. */
   readonly judged: readonly PodFailureAction[];
@@ -176,7 +179,8 @@ function startOf(job: Stored<Job>, nowMs: number): Stored<Job> {
 
 function streakOf(snapshot: JobSnapshot, counting: Counting): FailureStreak {
   if (snapshot.streak !== undefined) return continueStreak(snapshot.streak, counting.ended);
-  return continueStreak(NO_FAILURES, snapshot.pods.filter(hasEnded));
+  const ended = new Set([...snapshot.pods.filter(hasEnded), ...counting.ended]);
+  return continueStreak(NO_FAILURES, [...ended]);
 }
 
 /** The verdict of a Job that has all its successes. */
