@@ -14,8 +14,10 @@ import type { ProcessKeeper } from '../runtime/ports/process-keeper.ts';
 import type { ProcessRunner } from '../runtime/ports/process-runner.ts';
 import type { Random } from '../runtime/ports/random.ts';
 import type { HttpHandler } from '../runtime/ports/transport.ts';
+import { createHeaderInflater } from '../runtime/spdy/adapters/header-inflater.ts';
 import { thisMachine } from './node/adapters/machine.ts';
 import { claimNetwork } from './node/adapters/network-claim.ts';
+import { dialPort } from './node/adapters/port-dialer.ts';
 import { createProbeTransport } from './node/adapters/probe-transport.ts';
 import type { BackoffSettings } from './node/backoff.ts';
 import { HostsFiles } from './node/hosts.ts';
@@ -143,6 +145,7 @@ async function startNode(
       client: options.connect(`system:node:${name}`),
       logger: logger.with({ component: 'node', node: name }),
       probes: createProbeTransport(),
+      streaming: { dial: dialPort, createInflater: createHeaderInflater },
       machine: thisMachine(),
       network,
       kubeletPort: listener.port,

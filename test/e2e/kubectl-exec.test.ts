@@ -31,7 +31,16 @@ spec:
       image: sh
       stdin: true
       command: [sh, -c, "while read line; do echo got $line; done; sleep 1000"]
+    - name: web
+      image: node
+      ports: [{ containerPort: 8080 }]
+      command: [node, -e, "SERVER"]
 `;
+
+/** Answers with what was posted; where Pods share an address, the port is another. */
+const SERVER =
+  "require('http').createServer((asked, answer) => asked.pipe(answer))" +
+  '.listen(process.env.LOCKSTEP_PORT_8080 ?? 8080, process.env.LOCKSTEP_POD_IP)';
 
 const hasTerminal = spawnSync('script', ['--version']).stdout?.includes('util-linux') ?? false;
 
@@ -41,7 +50,7 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
   beforeAll(async () => {
     cluster = await startCluster();
     const manifest = join(cluster.shared, 'pod.yaml');
-    writeFileSync(manifest, POD);
+    writeFileSync(manifest, POD.replace('SERVER', SERVER));
     await kubectlOutput(cluster.kubeconfig, 'create', '-f', manifest);
     await kubectlOutput(cluster.kubeconfig, 'wait', '--for=condition=Ready', 'pod/a');
   });
@@ -108,6 +117,33 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
     talker.stdin.write('something\n');
     await outputUntil(talker, 'got something');
     talker.kill();
+  });
+
+  it('forwards connections to a port, many at a time and large ones', async () => {
+    const args = ['--kubeconfig', cluster.kubeconfig, 'port-forward', 'pod/a', ':8080'];
+    const forward = spawn(KUBECTL, args);
+    const said = await outputUntil(forward, '-> 8080');
+    const port = /127\.0\.0\.1:(\d+)/.exec(said)?.[1];
+    const bodies = Array.from({ length: 10 }, (_, i) => `${i}`.repeat(i * 50_000));
+    const answers = await Promise.all(
+      bodies.map(async (body) => {
+        const answer = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body });
+        return answer.text();
+      }),
+    );
+    expect(answers.map((answer) => answer.length)).toEqual(bodies.map((body) => body.length));
+    expect(answers.every((answer, i) => answer === bodies[i])).toBe(true);
+    forward.kill();
+  });
+
+  it('is told that nobody listens on a port', async () => {
+    const args = ['--kubeconfig', cluster.kubeconfig, 'port-forward', 'pod/a', ':81'];
+    const forward = spawn(KUBECTL, args);
+    const port = /127\.0\.0\.1:(\d+)/.exec(await outputUntil(forward, '-> 81'))?.[1];
+    const complaint = outputUntil(forward, 'ECONNREFUSED');
+    await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
+    expect(await complaint).toContain('error forwarding port 81 to pod default_a');
+    forward.kill();
   });
 
   it('copies a file there and back', async () => {

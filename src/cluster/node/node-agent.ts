@@ -27,6 +27,7 @@ import { PodWorker } from './pod-worker.ts';
 import type { ProbeTransport } from './probe-transport.ts';
 import { endStrangers } from './stranger-processes.ts';
 import { isStreaming, streamingHandler } from './streaming/streaming-handler.ts';
+import type { StreamingPorts } from './streaming/streaming-ports.ts';
 
 export interface NodeAgentOptions {
   readonly name: string;
@@ -39,6 +40,8 @@ export interface NodeAgentOptions {
   readonly keeper?: ProcessKeeper | undefined;
   readonly files: NodeFiles;
   readonly probes: ProbeTransport;
+  /** What forwarded ports and SPDY take; without it there are neither. */
+  readonly streaming?: StreamingPorts | undefined;
   /** Absolute. The agent owns `pods`, `logs` and, if they are not given, `hosts` and `volumes` in it. */
   readonly rootDirectory: string;
   /** Where the volumes of claims are, for all nodes of this machine. */

@@ -10,6 +10,7 @@ import type { BackoffLimits } from './backoff.ts';
 import type { NodeNetwork, PodAddresses } from './network.ts';
 import type { NodeFiles } from './node-files.ts';
 import type { ProbeTransport } from './probe-transport.ts';
+import type { StreamingPorts } from './streaming/streaming-ports.ts';
 
 export interface NodeContext {
   readonly nodeName: string;
@@ -22,6 +23,8 @@ export interface NodeContext {
   readonly keeper?: ProcessKeeper | undefined;
   readonly files: NodeFiles;
   readonly probes: ProbeTransport;
+  /** What forwarded ports and SPDY take; without it there are neither. */
+  readonly streaming?: StreamingPorts | undefined;
   readonly events: EventRecorder;
   readonly network: NodeNetwork;
   readonly addresses: PodAddresses;

@@ -141,6 +141,16 @@ export class ServerConnection {
   }
 }
 
+/** A stream of bytes that is carried in binary messages, cut wherever the sender liked. */
+export function webSocketChannel(connection: ServerConnection): ByteChannel {
+  return {
+    incoming: connection.messages(),
+    write: (chunk) => connection.send(chunk),
+    end: () => void connection.close(),
+    destroy: () => void connection.close(),
+  };
+}
+
 /** A control frame has room for 125 bytes, two of them for the code. */
 const MAX_REASON_BYTES = 123;
 const CLOSE_TIMEOUT_MS = 2_000;

@@ -4,10 +4,6 @@
  * words; the number of sessions, their messages and their silence are bounded.
  */
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../runtime/ports/transport.ts';
-import {
-  acceptWebSocket,
-  asksForWebSocket,
-} from '../../../runtime/web-socket/server-connection.ts';
 import { containersOf } from '../container-record.ts';
 import type { NodeContext } from '../node-context.ts';
 import { podDirectory } from '../node-context.ts';
@@ -15,8 +11,9 @@ import type { PodWorker } from '../pod-worker.ts';
 import type { RunningContainer } from '../running-container.ts';
 import { attach } from './attach.ts';
 import { exec } from './exec.ts';
-import { type RemoteStreams, type StreamOptions, streamOptions } from './remote-streams.ts';
-import { CHANNEL_PROTOCOLS, webSocketStreams } from './web-socket-streams.ts';
+import { PortForwarder } from './port-forward.ts';
+import { streamOptions } from './remote-streams.ts';
+import { openCommandStreams, openPortStreams } from './stream-upgrade.ts';
 
 export interface StreamingOptions {
   readonly context: NodeContext;
@@ -24,12 +21,13 @@ export interface StreamingOptions {
   readonly find: (namespace: string, name: string) => PodWorker | undefined;
 }
 
-/** As a kubelet's `streamingConnectionIdleTimeout`. */
-const IDLE_TIMEOUT_MS = 4 * 3600 * 1000;
-/** Clients send pieces of 32 KiB. */
-const MAX_MESSAGE_BYTES = 1024 * 1024;
-/** Each is a process and a connection; a person has a handful. */
+/** Each is a connection, and most a process; a person has a handful. */
 const MAX_SESSIONS = 256;
+
+/** What answers the request, and what goes on after the answer; or why there is nothing. */
+type Session =
+  | { readonly response: HttpResponse; readonly run: () => Promise<void> }
+  | { readonly status: 400 | 404; readonly refusal: string };
 
 export function isStreaming({ path }: HttpRequest): boolean {
   return /^\/(exec|attach|portForward)\//.test(path);
@@ -38,106 +36,95 @@ export function isStreaming({ path }: HttpRequest): boolean {
 export function streamingHandler({ context, find }: StreamingOptions): HttpHandler {
   let sessions = 0;
   return async (request) => {
-    const [path = '', query = ''] = request.path.split('?', 2);
-    const [, what, namespace = '', name = '', container = ''] = path.split('/');
-    const worker = find(decodeURIComponent(namespace), decodeURIComponent(name));
-    if (worker === undefined) return refusal(404, 'pod does not exist');
+    const url = URL.canParse(request.path, 'http://node')
+      ? new URL(request.path, 'http://node')
+      : undefined;
+    // Names of Pods and containers need no escapes.
+    const [, what, namespace = '', name = '', container = ''] = url?.pathname.split('/') ?? [];
+    const worker = find(namespace, name);
+    if (worker === undefined || url === undefined) return refusal(404, 'pod does not exist');
     if (sessions >= MAX_SESSIONS) {
       return refusal(429, `this node serves ${MAX_SESSIONS} sessions already`);
     }
-    const target = targetOf(worker, decodeURIComponent(container));
-    if (typeof target === 'string') return refusal(404, target);
-    const session = sessionOf(
-      context,
-      target,
-      what === 'exec',
-      new URLSearchParams(query),
-      request,
-    );
-    if (typeof session === 'string') return refusal(400, session);
+    const session =
+      what === 'portForward'
+        ? portSession(context, worker, request)
+        : commandSession(context, worker, { container, what, query: url.searchParams }, request);
+    if ('refusal' in session) return refusal(session.status, session.refusal);
     sessions++;
-    void session.run().finally(() => {
-      sessions--;
-    });
+    session
+      .run()
+      .catch((error: unknown) => context.logger.error('a session failed', { err: error }))
+      .finally(() => {
+        sessions--;
+      });
     return session.response;
   };
 }
 
-interface Target {
-  readonly worker: PodWorker;
-  readonly running: RunningContainer;
-  readonly name: string;
+function portSession(context: NodeContext, worker: PodWorker, request: HttpRequest): Session {
+  const { podIP, ports } = worker.sandbox;
+  const { streaming, clock } = context;
+  if (podIP === undefined || worker.hasFinished || streaming === undefined) {
+    return { status: 404, refusal: 'the pod does not run' };
+  }
+  const { namespace, name } = worker.pod.metadata;
+  const target = { pod: `${namespace}_${name}`, podIP, ports };
+  const forwarder = new PortForwarder(clock, streaming.dial, target);
+  const opened = openPortStreams(context, request, (stream) => forwarder.add(stream));
+  if (typeof opened === 'string') return { status: 400, refusal: opened };
+  return { response: opened.response, run: () => opened.session.run() };
 }
 
-function targetOf(worker: PodWorker, name: string): Target | string {
-  const isKnown = containersOf(worker.pod.spec).some(({ container }) => container.name === name);
-  const running = worker.containers.running(name);
-  if (!isKnown || running === undefined) return `container not found ("${name}")`;
-  return { worker, running, name };
+interface CommandRequest {
+  readonly container: string;
+  readonly what: string | undefined;
+  readonly query: URLSearchParams;
 }
 
-interface Session {
-  readonly response: HttpResponse;
-  run(): Promise<void>;
-}
-
-/** The session, or why there can be none. */
-function sessionOf(
+function commandSession(
   context: NodeContext,
-  target: Target,
-  isExec: boolean,
-  query: URLSearchParams,
+  worker: PodWorker,
+  { container: name, what, query }: CommandRequest,
   request: HttpRequest,
-): Session | string {
+): Session {
+  const known = containersOf(worker.pod.spec).find(({ container }) => container.name === name);
+  const running = worker.containers.running(name);
+  if (known === undefined || running === undefined) {
+    return { status: 404, refusal: `container not found ("${name}")` };
+  }
   const options = streamOptions(query);
-  if (typeof options === 'string') return options;
+  if (typeof options === 'string') return { status: 400, refusal: options };
   const [program, ...rest] = query.getAll('command');
-  if (isExec && program === undefined) return 'you must specify a command';
-  const opened = openStreams(context, request, options);
-  if (typeof opened === 'string') return opened;
-  const { response, streams } = opened;
-  const { worker, running, name } = target;
+  if (what === 'exec' && program === undefined) {
+    return { status: 400, refusal: 'you must specify a command' };
+  }
+  const opened = openCommandStreams(context, request, options);
+  if (typeof opened === 'string') return { status: 400, refusal: opened };
   const { signal } = request;
   const run = async (): Promise<void> => {
-    if (program === undefined || !isExec) {
-      const spec = containersOf(worker.pod.spec).find(({ container }) => container.name === name);
-      const closesStdin = spec?.container.stdinOnce === true && options.input;
+    const streams = await opened.streams;
+    if (streams === undefined) return;
+    if (what !== 'exec' || program === undefined) {
+      const closesStdin = known.container.stdinOnce === true && options.input;
       await attach(context, running.process, streams, { closesStdin, signal });
       return;
     }
-    await exec(
-      context,
-      {
-        command: [program, ...rest],
-        options,
-        launch: running.process.launch,
-        temporaryDirectory: `${podDirectory(context, worker.uid)}/containers/${name}/tmp`,
-        signal,
-      },
-      streams,
-    );
+    const command = [program, ...rest] as const;
+    const place = placeOf(context, worker, name, running);
+    await exec(context, { command, options, ...place, signal }, streams);
   };
-  return { response, run };
+  return { response: opened.response, run };
 }
 
-function openStreams(
+function placeOf(
   context: NodeContext,
-  request: HttpRequest,
-  options: StreamOptions,
-): { readonly response: HttpResponse; readonly streams: RemoteStreams } | string {
-  if (!asksForWebSocket(request)) {
-    return 'this node streams over WebSockets only: use kubectl 1.31 or later';
-  }
-  const accepted = acceptWebSocket(request, CHANNEL_PROTOCOLS, {
-    clock: context.clock,
-    idleTimeoutMs: IDLE_TIMEOUT_MS,
-    maxMessageBytes: MAX_MESSAGE_BYTES,
-  });
-  if (accepted === undefined) {
-    return `no WebSocket protocol in common: this node speaks ${CHANNEL_PROTOCOLS.join(', ')}`;
-  }
-  const { response, connection } = accepted;
-  return { response, streams: webSocketStreams(connection, options) };
+  worker: PodWorker,
+  name: string,
+  { process: { launch } }: RunningContainer,
+) {
+  const temporaryDirectory = `${podDirectory(context, worker.uid)}/containers/${name}/tmp`;
+  return { launch, temporaryDirectory };
 }
 
 function refusal(status: number, message: string): HttpResponse {

@@ -1,0 +1,145 @@
+/** Nodes as real processes, whose agents are killed while their Pods live: needs the built `dist/`. */
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type ContainerStatus, PODS, type Pod } from '../../kube/pod.ts';
+import { nodeClock } from '../../runtime/adapters/node-clock.ts';
+import { createNodeProcessRunner } from '../../runtime/adapters/node-process-runner.ts';
+import { systemRandom } from '../../runtime/adapters/system-random.ts';
+import type { Client } from '../../runtime/client.ts';
+import { SILENT } from '../../runtime/ports/logger.ts';
+import { waitFor } from '../../runtime/wait-for.ts';
+import { ADMINISTRATORS, type EmbeddedCluster, startEmbeddedCluster } from '../embedded-cluster.ts';
+import { forkNode } from './adapters/forked-node.ts';
+
+const SCRIPT = fileURLToPath(new URL('../../../dist/node.js', import.meta.url));
+const STDERR = 2;
+const LIMIT_MS = 30_000;
+
+describe('a node that is a process', () => {
+  let directory: string;
+  let cluster: EmbeddedCluster;
+  let client: Client;
+
+  beforeEach(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'lockstep-nodes-'));
+    cluster = await startEmbeddedCluster({
+      clock: nodeClock,
+      random: systemRandom,
+      logger: SILENT,
+      processes: createNodeProcessRunner(),
+      stateDirectory: directory,
+      path: process.env['PATH'] ?? '',
+      nodes: [{ name: 'n1', labels: {} }],
+      spawnNode: () => forkNode(SCRIPT, STDERR),
+    });
+    client = cluster.connect('test', ADMINISTRATORS);
+  });
+
+  afterEach(async () => {
+    await cluster.stop();
+    expect(readdirSync(join(directory, 'nodes', 'n1'))).toEqual(['logs']);
+    rmSync(directory, { recursive: true });
+  });
+
+  async function run(spec: Partial<Pod['spec']>): Promise<void> {
+    await client.create(PODS, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { namespace: 'default', name: 'p' },
+      spec: { restartPolicy: 'Never', terminationGracePeriodSeconds: 1, containers: [], ...spec },
+    });
+  }
+
+  function until(condition: (pod: Pod) => boolean): Promise<Pod> {
+    const at = { namespace: 'default', name: 'p' };
+    return waitFor(client, PODS, at, (pod) => pod !== undefined && condition(pod), {
+      clock: nodeClock,
+      random: systemRandom,
+      timeoutMs: LIMIT_MS,
+    }) as Promise<Pod>;
+  }
+
+  /** Kills the agent, and resolves when the next one runs. */
+  async function killAgent(): Promise<void> {
+    const before = cluster.nodes?.pids()['n1'];
+    if (before === undefined) throw new Error('the agent does not run');
+    process.kill(before, 'SIGKILL');
+    await expect
+      .poll(() => cluster.nodes?.pids()['n1'] ?? before, { timeout: LIMIT_MS })
+      .not.toBe(before);
+  }
+
+  it('loses no output and no exit code, and restarts nothing, over many deaths of its agent', async () => {
+    const lines = 40;
+    const count = `i=0; while [ $i -lt ${lines} ]; do i=$((i+1)); echo line $i; sleep 0.1; done; exit 7`;
+    await run({ containers: [{ name: 'main', image: 'sh', command: ['sh', '-c', count] }] });
+    await until(({ status }) => status?.phase === 'Running');
+    for (let i = 0; i < 4; i++) await killAgent();
+    const ended = await until(({ status }) => status?.phase === 'Failed');
+    expect(statusOf(ended)).toMatchObject({
+      restartCount: 0,
+      state: { terminated: { exitCode: 7, reason: 'Error' } },
+    });
+    let log = '';
+    for await (const chunk of client.logs({ namespace: 'default', name: 'p' })) {
+      log += new TextDecoder().decode(chunk);
+    }
+    const expected = Array.from({ length: lines }, (_, i) => `line ${i + 1}\n`).join('');
+    expect(log).toBe(expected);
+  });
+
+  it('notes the end of what ended while there was no agent', async () => {
+    const script = 'while [ ! -e "$GATE" ]; do sleep 0.02; done; exit 5';
+    const gate = join(directory, 'gate');
+    const env = [{ name: 'GATE', value: gate }];
+    const main = { name: 'main', image: 'sh', command: ['sh', '-c', script], env };
+    await run({ restartPolicy: 'OnFailure', containers: [main] });
+    await until(({ status }) => status?.phase === 'Running');
+    const agent = cluster.nodes?.pids()['n1'] ?? 0;
+    process.kill(agent, 'SIGKILL');
+    writeFileSync(gate, '');
+    const ended = await until((pod) => (statusOf(pod)?.restartCount ?? 0) > 0);
+    expect(statusOf(ended)?.lastState?.terminated?.exitCode).toBe(5);
+  });
+
+  it('that loses power shows that its containers are lost, and starts them as their policy says', async () => {
+    const script = 'sleep 1000';
+    await run({
+      restartPolicy: 'Always',
+      containers: [{ name: 'main', image: 'sh', command: ['sh', '-c', script] }],
+    });
+    await until(({ status }) => status?.phase === 'Running');
+    await cluster.nodes?.act('n1', 'kill');
+    expect(cluster.nodes?.pids()).toEqual({});
+    await cluster.nodes?.act('n1', 'start');
+    const back = await until((pod) => {
+      const status = statusOf(pod);
+      return status?.restartCount === 1 && status.state?.running !== undefined;
+    });
+    expect(statusOf(back)?.lastState?.terminated).toMatchObject({
+      exitCode: 137,
+      reason: 'ContainerStatusUnknown',
+    });
+  });
+
+  it('does what it was told to while its agent hung', async () => {
+    await run({ containers: [{ name: 'main', image: 'sh', command: ['sleep', '1000'] }] });
+    await until(({ status }) => status?.phase === 'Running');
+    await cluster.nodes?.act('n1', 'stop');
+    const at = { namespace: 'default', name: 'p' };
+    await client.delete(PODS, at);
+    await cluster.nodes?.act('n1', 'start');
+    await waitFor(client, PODS, at, (pod) => pod === undefined, {
+      clock: nodeClock,
+      random: systemRandom,
+      timeoutMs: LIMIT_MS,
+    });
+  });
+});
+
+function statusOf({ status }: Pod): ContainerStatus | undefined {
+  return status?.containerStatuses?.[0];
+}

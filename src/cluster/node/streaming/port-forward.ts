@@ -1,0 +1,86 @@
+/**
+ * `kubectl port-forward`: for each connection that the client takes, it opens a stream for data and
+ * one for what goes wrong, both with the port and the number of the request
+ * (`portforward.k8s.io`, over SPDY).
+ */
+import { carryBytes } from '../../../runtime/byte-channel.ts';
+import { endsWithin } from '../../../runtime/deadline.ts';
+import type { Clock } from '../../../runtime/ports/clock.ts';
+import type { ByteChannel } from '../../../runtime/ports/transport.ts';
+import type { SpdyStream } from '../../../runtime/spdy/server-session.ts';
+
+/** A connection to a port of this machine. Rejects with why there is none. */
+export type PortDialer = (host: string, port: number) => Promise<ByteChannel>;
+
+export interface PortForwardTarget {
+  /** For messages: `namespace_name`. */
+  readonly pod: string;
+  readonly podIP: string;
+  /** Declared port to the one that is listened on, where Pods share an address. */
+  readonly ports: ReadonlyMap<number, number>;
+}
+
+/** From the first stream of a connection to the second. */
+const PAIR_TIMEOUT_MS = 30_000;
+
+export class PortForwarder {
+  readonly #clock: Clock;
+  readonly #dial: PortDialer;
+  readonly #target: PortForwardTarget;
+  readonly #waiting = new Map<string, Partial<Record<string, SpdyStream>>>();
+
+  constructor(clock: Clock, dial: PortDialer, target: PortForwardTarget) {
+    this.#clock = clock;
+    this.#dial = dial;
+    this.#target = target;
+  }
+
+  add(stream: SpdyStream): void {
+    const { streamtype: type = '', requestid: request = '', port: portText = '' } = stream.headers;
+    const port = /^\d{1,5}$/.test(portText) ? Number(portText) : 0;
+    if ((type !== 'data' && type !== 'error') || port < 1 || port > 0xffff) {
+      stream.channel.destroy();
+      return;
+    }
+    const key = `${request} ${port}`;
+    const pair = this.#waiting.get(key) ?? {};
+    if (pair[type] !== undefined) {
+      stream.channel.destroy();
+      return;
+    }
+    pair[type] = stream;
+    const { data, error } = pair;
+    if (data !== undefined && error !== undefined) {
+      this.#waiting.delete(key);
+      void this.#forward(port, data.channel, error.channel);
+      return;
+    }
+    this.#waiting.set(key, pair);
+    this.#clock.setTimer(PAIR_TIMEOUT_MS, () => {
+      if (this.#waiting.get(key) !== pair) return;
+      this.#waiting.delete(key);
+      stream.channel.destroy();
+    });
+  }
+
+  async #forward(port: number, data: ByteChannel, error: ByteChannel): Promise<void> {
+    const { pod, podIP, ports } = this.#target;
+    try {
+      const socket = await this.#dial(podIP, ports.get(port) ?? port);
+      const fromPod = carryBytes(socket, data);
+      const toPod = carryBytes(data, socket);
+      // A Pod that has said all is not waited for by whoever has not.
+      await fromPod;
+      await endsWithin(this.#clock, HALF_OPEN_TIMEOUT_MS, toPod);
+      socket.destroy();
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      await error.write(Buffer.from(`error forwarding port ${port} to pod ${pod}: ${why}`));
+      data.end();
+    }
+    error.end();
+  }
+}
+
+/** As kubectl waits for the rest of a connection whose other direction has ended. */
+const HALF_OPEN_TIMEOUT_MS = 10_000;

@@ -1,0 +1,27 @@
+/** How the headers of SPDY are packed: one zlib stream in each direction of a session. */
+
+/** What the other side has packed, in order; its real end is `adapters/header-inflater.ts`. */
+export interface HeaderInflater {
+  /** Rejects for what is no such stream, or longer than headers are. */
+  inflate(block: Uint8Array): Promise<Uint8Array>;
+  close(): void;
+}
+
+/** A zlib stream without a dictionary of its own. */
+const ZLIB_HEAD = Uint8Array.of(0x78, 0x01);
+/** An empty block: readers hand over what came before it. */
+const FLUSH = Uint8Array.of(0, 0, 0, 0xff, 0xff);
+
+/** Packs without compressing (RFC 1951, 3.2.4): what we send is a few bytes. */
+export class HeaderPacker {
+  #hasBegun = false;
+
+  pack(block: Uint8Array): Uint8Array {
+    const head = Buffer.alloc(5);
+    head.writeUInt16LE(block.byteLength, 1);
+    head.writeUInt16LE(~block.byteLength & 0xffff, 3);
+    const begin = this.#hasBegun ? [] : [ZLIB_HEAD];
+    this.#hasBegun = true;
+    return Buffer.concat([...begin, head, block, FLUSH]);
+  }
+}
