@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import type { JobSpec } from '../../kube/job.ts';
 import { NO_FAILURES } from './backoff.ts';
-import { jobOf, NOW_MS, planOf, trueTypes, uids } from './job.fixture.ts';
+import { jobOf, NOW_MS, type PodTraits, planOf, trueTypes, uids } from './job.fixture.ts';
 
 const NO_STATUS = {};
 
@@ -152,6 +153,74 @@ test('more failures than backoffLimit: first FailureTarget, Pods stopped, Failed
   expect(trueTypes(failed)).toEqual(['FailureTarget', 'Failed']);
   expect(failed.status).toMatchObject({ failed: 2, uncountedTerminatedPods: {}, terminating: 0 });
   expect(failed.events).toMatchObject([{ type: 'Warning', reason: 'BackoffLimitExceeded' }]);
+});
+
+test('one pass creates or deletes 500 Pods at most', () => {
+  const spec = { completionMode: 'NonIndexed', completions: 1200, parallelism: 1200 } as const;
+  const first = planOf(jobOf(spec, NO_STATUS), []);
+  expect([first.created.length, first.status.active]).toEqual([500, 500]);
+  const pods = Array.from({ length: 700 }, (_, i) => ({ uid: `u${i}` }));
+  const shrunk = planOf(jobOf({ ...spec, parallelism: 0 }), pods);
+  expect([shrunk.discarded.length, shrunk.status]).toMatchObject([
+    500,
+    { active: 200, terminating: 500 },
+  ]);
+});
+
+test.each<[name: string, spec: Partial<JobSpec>, pods: readonly PodTraits[], reason: string]>([
+  [
+    'the Pod failure policy before the back-off limit',
+    {
+      backoffLimit: 0,
+      podFailurePolicy: {
+        rules: [{ action: 'FailJob', onExitCodes: { operator: 'In', values: [1] } }],
+      },
+    },
+    [{ uid: 'a', index: 0, phase: 'Failed', exitCode: 1 }],
+    'PodFailurePolicy',
+  ],
+  [
+    'the back-off limit before the deadline',
+    { backoffLimit: 0, activeDeadlineSeconds: 1 },
+    [{ uid: 'a', index: 0, phase: 'Failed', exitCode: 1 }],
+    'BackoffLimitExceeded',
+  ],
+  [
+    'the deadline before failed indexes',
+    { backoffLimitPerIndex: 0, maxFailedIndexes: 0, activeDeadlineSeconds: 1 },
+    [{ uid: 'a', index: 0, phase: 'Failed', exitCode: 1 }],
+    'DeadlineExceeded',
+  ],
+  [
+    'too many failed indexes before all being over',
+    { backoffLimitPerIndex: 0, maxFailedIndexes: 0 },
+    [
+      { uid: 'a', index: 0, phase: 'Failed', exitCode: 1 },
+      { uid: 'b', index: 1, phase: 'Succeeded' },
+    ],
+    'MaxFailedIndexesExceeded',
+  ],
+  [
+    'failed indexes before the success policy',
+    { backoffLimitPerIndex: 0, successPolicy: { rules: [{ succeededCount: 1 }] } },
+    [
+      { uid: 'a', index: 0, phase: 'Failed', exitCode: 1 },
+      { uid: 'b', index: 1, phase: 'Succeeded' },
+    ],
+    'FailedIndexes',
+  ],
+  [
+    'the success policy before all completions',
+    { successPolicy: { rules: [{ succeededCount: 2 }] } },
+    [
+      { uid: 'a', index: 0, phase: 'Succeeded' },
+      { uid: 'b', index: 1, phase: 'Succeeded' },
+    ],
+    'SuccessPolicy',
+  ],
+])('of two reasons to end: %s', (_name, spec, pods, reason) => {
+  const { conditions } = planOf(jobOf({ backoffLimit: 99, ...spec }), pods).status;
+  expect(conditions?.map((condition) => condition.reason)).toEqual([reason]);
 });
 
 test('success lets go of Pods that have not ended, without counting them', () => {
