@@ -40,6 +40,7 @@ await Promise.all([
 // What containers of the embedded cluster find on their PATH.
 const PROGRAMS = {
   'lockstep-agent': '../agent.js',
+  'lockstep-operator': '../operator.js',
   'lockstep-example-mnist': '../examples/mnist.js',
 };
 await mkdir('dist/bin');

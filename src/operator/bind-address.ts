@@ -1,3 +1,5 @@
+import { ENV_EMBEDDED_POD_IP, ENV_PORT_PREFIX } from '../jobset/names.ts';
+
 /** Where a server listens. */
 export interface BindAddress {
   readonly host: string;
@@ -13,6 +15,19 @@ export function parseBindAddress(text: string): BindAddress | 'off' | undefined 
   const port = Number(match?.[3]);
   if (match === null || port > 65_535) return undefined;
   return { host: match[1] ?? (match[2] || ANY_ADDRESS), port };
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The address as it is on a node whose Pods have no network of their own (the embedded cluster): all
+ * addresses are the Pod's one, and a port may be another.
+ */
+export function addressOnNode(address: BindAddress | 'off', env: Environment): BindAddress | 'off' {
+  const podIP = env[ENV_EMBEDDED_POD_IP] ?? '';
+  if (address === 'off' || podIP === '' || address.host !== ANY_ADDRESS) return address;
+  const port = Number(env[`${ENV_PORT_PREFIX}${address.port}`] ?? address.port);
+  return { host: podIP, port };
 }
 
 /** All addresses of the machine, of both families. */

@@ -5,8 +5,9 @@
 import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
+import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
-import { HUB_PATH, HUB_PROTOCOL } from '../jobset/names.ts';
+import { ENV_ROOT, HUB_PATH, HUB_PROTOCOL } from '../jobset/names.ts';
 import { followCertificateFiles } from '../runtime/adapters/certificate-files.ts';
 import { startHttpServer } from '../runtime/adapters/http-server.ts';
 import { createHttpTransport, type HttpTransport } from '../runtime/adapters/http-transport.ts';
@@ -27,6 +28,7 @@ import { createMetrics, type Metrics } from '../runtime/metrics.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import { rateLimited } from '../runtime/rate-limit.ts';
 import { type Page, servePages } from './adapters/pages.ts';
+import { addressOnNode } from './bind-address.ts';
 import { installCrd } from './crd-installation.ts';
 import { type OperatorFlags, parseFlags } from './flags.ts';
 import { MAX_STREAMS } from './hub/hub.ts';
@@ -57,8 +59,9 @@ process.exitCode = await main();
 process.exit();
 
 async function main(): Promise<number> {
+  const root = process.env[ENV_ROOT] ?? '/';
   const parsed = parseFlags(process.argv.slice(2), packageJson.version, (path) =>
-    readFileSync(path, 'utf8'),
+    readFileSync(root === '/' ? path : join(root, path), 'utf8'),
   );
   switch (parsed.kind) {
     case 'Text':
@@ -70,9 +73,20 @@ async function main(): Promise<number> {
     case 'Flags': {
       const { logLevel } = parsed.flags;
       const logger = createPinoLogger({ destination: STANDARD_ERROR, level: logLevel });
-      return run(parsed.flags, logger);
+      return run(onNode(parsed.flags), logger);
     }
   }
+}
+
+function onNode(flags: OperatorFlags): OperatorFlags {
+  const { env } = process;
+  return {
+    ...flags,
+    webhookBindAddress: addressOnNode(flags.webhookBindAddress, env),
+    hubBindAddress: addressOnNode(flags.hubBindAddress, env),
+    metricsBindAddress: addressOnNode(flags.metricsBindAddress, env),
+    healthProbeBindAddress: addressOnNode(flags.healthProbeBindAddress, env),
+  };
 }
 
 async function run(flags: OperatorFlags, logger: Logger): Promise<number> {
@@ -102,7 +116,7 @@ async function run(flags: OperatorFlags, logger: Logger): Promise<number> {
 async function clusterAccess({ kubeconfig, context }: OperatorFlags): Promise<ClusterAccess> {
   const { env } = process;
   const isInCluster = kubeconfig === undefined && env['KUBERNETES_SERVICE_HOST'] !== undefined;
-  if (isInCluster) return inClusterAccess(env, env['LOCKSTEP_ROOT'] ?? '/');
+  if (isInCluster) return inClusterAccess(env, env[ENV_ROOT] ?? '/');
   return loadKubeconfig({ path: kubeconfig, context, env, homeDirectory: homedir() });
 }
 
@@ -319,7 +333,8 @@ async function lead(
     ...runtime,
     namespace: flags.leaderElectionNamespace ?? access.namespace,
     name: flags.leaderElectionId,
-    identity: `${hostname()}_${systemRandom.uuid()}`,
+    // The name of the Pod, where there is one.
+    identity: `${process.env['HOSTNAME'] ?? hostname()}_${systemRandom.uuid()}`,
     times: flags.leaseTimes,
     onStartedLeading: () => started(),
     onLost: () => lost.abort(new Error('leadership was lost')),

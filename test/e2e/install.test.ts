@@ -1,0 +1,123 @@
+/**
+ * `lockstep install` on a real Kubernetes, with this machine as its node: the operator runs in the
+ * Pods of the manifest, as the account and with the rights of the manifest, and a group restarts in
+ * place with the account that is made for its agents. Without webhooks: the Service network, through
+ * which an API server calls them, does not lead to this machine's Pods.
+ */
+import { execFile } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WorkerGroup } from '../../src/bench/worker-group.ts';
+import { type ControlPlane, joinRunning } from '../../src/cli/control-plane.ts';
+import { temporaryStateDirectory } from '../../src/cli/state-directory.ts';
+import { Watchdog } from '../../src/cli/watchdog/watchdog.ts';
+import { DEFAULT_NAMESPACE } from '../../src/deploy/settings.ts';
+import { JOBSETS } from '../../src/jobset/jobset.ts';
+import { SERVICE_ACCOUNTS } from '../../src/kube/core.ts';
+import { LEASES } from '../../src/kube/lease.ts';
+import { PODS } from '../../src/kube/pod.ts';
+import { LEADER_ELECTION_ID } from '../../src/operator/names.ts';
+import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
+import { createNodeProcessRunner } from '../../src/runtime/adapters/node-process-runner.ts';
+import { createPinoLogger } from '../../src/runtime/adapters/pino-logger.ts';
+import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
+import { waitFor } from '../../src/runtime/wait-for.ts';
+import { KUBERNETES } from '../kubernetes.ts';
+import { LOCKSTEP } from './local-cluster.fixture.ts';
+
+const RUNTIME = { clock: nodeClock, random: systemRandom } as const;
+const TIMING = { ...RUNTIME, timeoutMs: 60_000 };
+const DIST = fileURLToPath(new URL('../../dist/', import.meta.url));
+const INSTALLATION = ['--webhooks', 'off', '--kubeconfig', KUBERNETES ?? ''];
+const LEASE = { namespace: DEFAULT_NAMESPACE, name: LEADER_ELECTION_ID };
+const ACCOUNT = { namespace: 'default', name: 'installed-lockstep-agent' };
+
+const run = promisify(execFile);
+
+describe.skipIf(KUBERNETES === undefined)('an installation', () => {
+  const state = temporaryStateDirectory();
+  const log = openSync(join(state.path, 'cluster.log'), 'a', 0o600);
+  const watchdog = Watchdog.start(join(DIST, 'watchdog.js'), state.path, true);
+  let controlPlane: ControlPlane;
+
+  beforeAll(async () => {
+    const options = {
+      ...RUNTIME,
+      logger: createPinoLogger({ destination: log, level: 'info' }),
+      processes: watchdog.guard(createNodeProcessRunner()),
+      stateDirectory: state.path,
+      path: [join(DIST, 'bin'), dirname(process.execPath), process.env['PATH']].join(delimiter),
+      nodes: [{ name: 'install-0', labels: {} }],
+    };
+    controlPlane = await joinRunning(options, KUBERNETES ?? '');
+  });
+
+  afterAll(async () => {
+    await controlPlane.stop();
+    watchdog.release();
+    closeSync(log);
+    state.release(true);
+  });
+
+  async function lockstep(...args: readonly string[]): Promise<string> {
+    const { stdout } = await run(process.execPath, [LOCKSTEP, ...args]);
+    return stdout;
+  }
+
+  async function leader(): Promise<string> {
+    const lease = await controlPlane.client.get(LEASES, LEASE);
+    return lease.spec?.holderIdentity?.split('_')[0] ?? '';
+  }
+
+  test('is asked for, becomes ready, and says so', async () => {
+    expect(await lockstep('install', ...INSTALLATION, '--dry-run')).toContain('would be applied');
+    const output = await lockstep('install', ...INSTALLATION);
+    expect(output).toMatch(/Lockstep \S+ is ready\n$/);
+    expect(await lockstep('status', ...INSTALLATION)).toBe(
+      'objects: ok\nJobSet API: ok\noperator: ok\nleader: ok\n',
+    );
+    const again = await lockstep('install', ...INSTALLATION);
+    expect(again, 'nothing is to wait for').not.toContain('waiting');
+  });
+
+  test('restarts a group in place, with rights of its own, also when its leader is lost', async () => {
+    const { client } = controlPlane;
+    const group = await WorkerGroup.start({
+      client,
+      directory: state.path,
+      name: 'installed',
+      mode: 'Sidecar',
+      size: 3,
+    });
+    await group.running(1);
+    const account = await client.get(SERVICE_ACCOUNTS, ACCOUNT);
+    expect(account.metadata.ownerReferences).toMatchObject([{ kind: 'JobSet', name: 'installed' }]);
+    const before = await leader();
+    await client.delete(PODS, { namespace: DEFAULT_NAMESPACE, name: before });
+    group.kill(1);
+    await group.running(2);
+    expect(group.status).toMatchObject({ inPlaceRestarts: 1, inPlaceRestartsCountTowardsMax: 1 });
+    expect(group.starts()).toHaveLength(2 * group.size);
+    expect(await leader()).not.toBe(before);
+    await client.delete(
+      JOBSETS,
+      { namespace: 'default', name: 'installed' },
+      { propagationPolicy: 'Background' },
+    );
+    const gone = (object: unknown): boolean => object === undefined;
+    await waitFor(client, SERVICE_ACCOUNTS, ACCOUNT, gone, TIMING);
+    await Promise.all([group.pods.stop(), group.jobSets.stop()]);
+  });
+
+  test('goes, and leaves JobSets unless told otherwise', async () => {
+    const connection = INSTALLATION.slice(2);
+    expect(await lockstep('uninstall', ...connection)).toContain('--delete-jobsets removes both');
+    await controlPlane.client.list(JOBSETS);
+    await lockstep('uninstall', ...connection, '--delete-jobsets');
+    const status = await lockstep('status', ...INSTALLATION).catch((error: unknown) => error);
+    expect(status).toMatchObject({ code: 1, stdout: expect.stringContaining('not installed') });
+  });
+});
