@@ -76,6 +76,18 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
     expect(result.stdout === input).toBe(true);
   });
 
+  it('does so over SPDY too, as older versions do', async () => {
+    const script = 'cat; echo wrong >&2; exit 4';
+    const result = await runKubectl(
+      cluster.kubeconfig,
+      ['exec', '-i', 'a', '-c', 'worker', '--', 'sh', '-c', script],
+      'input\n',
+      { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: 'false' },
+    );
+    expect(result).toMatchObject({ exitCode: 4, stdout: 'input\n' });
+    expect(result.stderr).toContain('wrong\n');
+  });
+
   it('is told why a command cannot be run', async () => {
     const missing = await exec(['a', '-c', 'worker', '--', 'no-such-program']);
     expect(missing.exitCode).toBe(1);

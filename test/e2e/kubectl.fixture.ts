@@ -11,6 +11,7 @@ export function hasKubectl(): boolean {
 }
 
 const TIMEOUT_MS = 60_000;
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 /** Standard output of a command that must succeed. */
 export async function kubectlOutput(
@@ -32,12 +33,13 @@ export function runKubectl(
   kubeconfig: string,
   args: readonly string[],
   input = '',
+  env: NodeJS.ProcessEnv = {},
 ): Promise<KubectlResult> {
   return new Promise((resolve) => {
     const child = execFile(
       KUBECTL,
       ['--kubeconfig', kubeconfig, ...args],
-      { timeout: TIMEOUT_MS, maxBuffer: 64 * 1024 * 1024 },
+      { timeout: TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES, env: { ...process.env, ...env } },
       (error, stdout, stderr) => {
         const exitCode = error === null ? 0 : Number(error.code ?? 1);
         resolve({ exitCode, stdout, stderr });
