@@ -35,6 +35,9 @@ const RESTART_ALL: Partial<Container> = {
   ],
 };
 
+/** Succeeds in the second run of its container. */
+const PROBE = 'probes';
+
 interface Scenario {
   readonly spec: Partial<Pod['spec']>;
   /** When the Pod is deleted, if it is. */
@@ -59,6 +62,20 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   'a Pod that fails': {
     spec: { containers: [container('main', 'fails'), container('other', 'succeeds')] },
+  },
+  'a container that its startup probe gives up': {
+    spec: {
+      initContainers: [container('side', 'serves', { restartPolicy: 'Always' })],
+      containers: [
+        container('main', 'serves then ends', {
+          restartPolicy: 'Never',
+          restartPolicyRules: [
+            { action: 'RestartAllContainers', exitCodes: { operator: 'NotIn', values: [0] } },
+          ],
+          startupProbe: { exec: { command: [PROBE] }, periodSeconds: 1, failureThreshold: 1 },
+        }),
+      ],
+    },
   },
   'a Pod that is deleted while it runs': {
     spec: {
@@ -132,18 +149,19 @@ class World {
   }
 
   outcome() {
-    const starts = this.runner.started.map(({ command }) => {
+    const containers = this.runner.started.filter(({ command }) => command.argv[0] !== PROBE);
+    const starts = containers.map(({ command }) => {
       return command.env['LOCKSTEP_CONTAINER']?.split('/').slice(1).join('/') ?? '';
     });
     const { status } = this.api.pod ?? {};
-    const containers = [
+    const statuses = [
       ...(status?.initContainerStatuses ?? []),
       ...(status?.containerStatuses ?? []),
     ];
     return {
       starts: starts.toSorted(),
       phase: status?.phase,
-      containers: containers.map(({ name, restartCount, state, lastState }) => ({
+      containers: statuses.map(({ name, restartCount, state, lastState }) => ({
         name,
         restartCount,
         exitCode: state?.terminated?.exitCode,
@@ -199,6 +217,7 @@ function programs(clock: Clock): Readonly<Record<string, FakeProgram>> {
       const mark = self.command.env['LOCKSTEP_CONTAINER'];
       after(() => self.exit(runOf(mark) === 0 ? 42 : 0));
     },
+    [PROBE]: (self) => self.exit(runOf(self.command.env['LOCKSTEP_CONTAINER']) > 0 ? 0 : 1),
     'is stubborn': (self) => self.onSignal(() => undefined),
   };
 }
