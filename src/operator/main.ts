@@ -21,7 +21,7 @@ import { systemRandom } from '../runtime/adapters/system-random.ts';
 import { tokenFile } from '../runtime/adapters/token-file.ts';
 import type { Client } from '../runtime/client.ts';
 import { type ClusterAccess, ClusterAccessError } from '../runtime/cluster-access.ts';
-import { type HealthCheck, healthHandler } from '../runtime/health.ts';
+import { healthHandler } from '../runtime/health.ts';
 import { createClient } from '../runtime/http-client.ts';
 import { startLeaderElection } from '../runtime/leader-election.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
@@ -40,6 +40,8 @@ import {
   type OperatorOptions,
   startOperator,
 } from './operator.ts';
+import { type OperatorProgress, readinessChecks } from './readiness.ts';
+import { untilJobSetsAreServed } from './served-api.ts';
 import { startWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 
 const EXIT_FAILURE = 1;
@@ -159,7 +161,7 @@ async function operate(
     metrics,
     signal: ending,
   };
-  const status: OperatorStatus = {};
+  const status: OperatorStatus = { api: 'unknown', isLeading: false };
   const pages = await servePages(pagesOf(flags, metrics, status), {
     clock: nodeClock,
     logger,
@@ -169,6 +171,14 @@ async function operate(
     const fail = (error: unknown): void => failing.abort(error);
     status.webhooks = webhooksOf(flags, access, runtime, fail);
     if (flags.installCrd) await installCrd(runtime);
+    const { namespace } = flags;
+    await untilJobSetsAreServed({
+      ...runtime,
+      namespace,
+      onProblem: (problem) => {
+        status.api = problem === undefined ? 'served' : { problem };
+      },
+    });
     const term = await lead(flags, access, runtime);
     status.isLeading = true;
     let hub: Hub | undefined;
@@ -197,10 +207,9 @@ async function operate(
 }
 
 /** What runs so far, for whoever asks whether the process is ready. */
-interface OperatorStatus {
+interface OperatorStatus extends OperatorProgress {
   operator?: Operator;
   webhooks?: Webhooks | undefined;
-  isLeading?: boolean;
 }
 
 function webhooksOf(
@@ -284,8 +293,10 @@ async function hubOf(
 }
 
 function pagesOf(flags: OperatorFlags, metrics: Metrics, status: OperatorStatus): readonly Page[] {
-  const { livenessEndpoint: live, readinessEndpoint: ready } = flags;
-  const health = healthHandler({ ready: readinessChecks(flags, status), names: { live, ready } });
+  const { livenessEndpoint: live, readinessEndpoint: ready, leaderElect } = flags;
+  const hasWebhooks = flags.webhookBindAddress !== 'off';
+  const checks = readinessChecks({ leaderElect, hasWebhooks }, status);
+  const health = healthHandler({ ready: checks, names: { live, ready } });
   return [
     {
       what: 'metrics',
@@ -295,20 +306,6 @@ function pagesOf(flags: OperatorFlags, metrics: Metrics, status: OperatorStatus)
     },
     { what: 'health', address: flags.healthProbeBindAddress, handler: health },
   ];
-}
-
-function readinessChecks(flags: OperatorFlags, status: OperatorStatus): readonly HealthCheck[] {
-  // A replica that waits for the lease serves webhooks already, and is of no other use.
-  const waits = (): boolean => flags.leaderElect && status.isLeading !== true;
-  const hasSynced = (): boolean => status.operator?.hasSynced() ?? false;
-  const informers: HealthCheck = {
-    name: 'informer-sync',
-    problem: () => (waits() || hasSynced() ? undefined : 'caches are not filled yet'),
-  };
-  if (flags.webhookBindAddress === 'off') return [informers];
-  const problem = (): string | undefined =>
-    status.webhooks === undefined ? 'they were not started yet' : status.webhooks.problem();
-  return [informers, { name: 'webhooks', problem }];
 }
 
 /** Our time as the one operator that acts. */

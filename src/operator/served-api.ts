@@ -1,0 +1,55 @@
+import { JOBSETS } from '../jobset/jobset.ts';
+import { apiVersionOf, groupResourceOf } from '../kube/resource.ts';
+import { ApiStatusError } from '../kube/status.ts';
+import type { Client } from '../runtime/client.ts';
+import { type Clock, sleep } from '../runtime/ports/clock.ts';
+import type { Logger } from '../runtime/ports/logger.ts';
+
+/** An administrator who mends it should not have to restart us. */
+const RETRY_INTERVAL_MS = 2_000;
+
+/**
+ * Resolves when the API server shows us JobSets. Until then it says why it does not and what to do,
+ * once for each reason: a definition or a right that is missing keeps nothing else from being found.
+ */
+export async function untilJobSetsAreServed(options: {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly namespace?: string | undefined;
+  readonly signal: AbortSignal;
+  /** Called with each reason, and with undefined in the end. */
+  readonly onProblem: (problem: string | undefined) => void;
+}): Promise<void> {
+  const { client, clock, logger, namespace, signal, onProblem } = options;
+  const within = namespace === undefined ? {} : { namespace };
+  let told: string | undefined;
+  for (;;) {
+    try {
+      await client.list(JOBSETS, { ...within, limit: 1, signal });
+      onProblem(undefined);
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      const problem = problemOf(error);
+      onProblem(problem);
+      if (problem !== told) logger.error(problem, { err: String(error) });
+      told = problem;
+    }
+    await sleep(clock, RETRY_INTERVAL_MS, signal);
+  }
+}
+
+function problemOf(error: unknown): string {
+  const what = `${groupResourceOf(JOBSETS)} of ${apiVersionOf(JOBSETS)}`;
+  switch (error instanceof ApiStatusError ? error.code : undefined) {
+    case 404:
+      return `the API server does not know ${what}: install their definition with "lockstep install", or start the operator with --install-crd`;
+    case 403:
+      return `the operator may not list ${what}: bind the ClusterRole of deploy/lockstep.yaml to its account, as "lockstep install" does`;
+    case 401:
+      return 'the API server does not accept the credentials of the operator: they have expired, or are of another cluster';
+    default:
+      return `the API server does not answer: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
