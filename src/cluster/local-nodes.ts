@@ -15,12 +15,14 @@ import type { ProcessRunner } from '../runtime/ports/process-runner.ts';
 import type { Random } from '../runtime/ports/random.ts';
 import type { HttpHandler } from '../runtime/ports/transport.ts';
 import { createHeaderInflater } from '../runtime/spdy/adapters/header-inflater.ts';
-import { thisMachine } from './node/adapters/machine.ts';
+import { machineName, thisMachine } from './node/adapters/machine.ts';
 import { claimNetwork } from './node/adapters/network-claim.ts';
+import { offeredNamespaces } from './node/adapters/offered-namespaces.ts';
 import { dialPort } from './node/adapters/port-dialer.ts';
 import { createProbeTransport } from './node/adapters/probe-transport.ts';
 import type { BackoffSettings } from './node/backoff.ts';
 import { HostsFiles } from './node/hosts.ts';
+import { POD_NAMESPACES_LABEL, type PodNamespacesMode } from './node/namespaces/pod-namespaces.ts';
 import { NeighbourPods } from './node/neighbour-pods.ts';
 import { PortClaims } from './node/network.ts';
 import { startNodeAgent } from './node/node-agent.ts';
@@ -32,6 +34,8 @@ export interface NodeDescription {
   readonly labels: StringMap;
   /** How it slows crash loops down, where not as a kubelet does by default. */
   readonly backoff?: BackoffSettings | undefined;
+  /** Whether its containers have namespaces of their own. */
+  readonly podNamespaces?: PodNamespacesMode | undefined;
 }
 
 export interface LocalNodesOptions {
@@ -86,6 +90,7 @@ export async function startLocalNodes(options: LocalNodesOptions): Promise<Local
     logger: logger.with({ component: 'hosts' }),
     files,
     directory: options.hostsDirectory ?? `${stateDirectory}/hosts`,
+    machineName: machineName(),
   });
   const neighbours = neighboursOf(options, hosts);
   const portClaims = new PortClaims();
@@ -119,7 +124,7 @@ function neighboursOf(options: LocalNodesOptions, hosts: HostsFiles): NeighbourP
 /** Returns how to stop it. */
 async function startNode(
   options: LocalNodesOptions,
-  { name, labels, backoff }: NodeDescription,
+  { name, labels, backoff, podNamespaces }: NodeDescription,
   hosts: HostsFiles,
   portClaims: PortClaims,
 ): Promise<() => Promise<void>> {
@@ -135,13 +140,21 @@ async function startNode(
       tls: { ...(await options.servingCertificate(name, host)), clientAuthority },
       logger,
     });
+  const rootDirectory = `${stateDirectory}/nodes/${name}`;
+  const directory = `${rootDirectory}/namespace-trial`;
+  const namespaces = await offeredNamespaces(podNamespaces, { ...options, directory });
+  if (namespaces.type === 'unavailable') {
+    logger.info('containers have no namespaces', { node: name, reason: namespaces.reason });
+  }
+  const isOffered = String(namespaces.type === 'available');
   const { network, listener } = await claimNetwork(random, listen, portClaims, options.hostIP);
   try {
     const node = await startNodeAgent({
       ...options,
       name,
-      labels,
+      labels: { ...labels, [POD_NAMESPACES_LABEL]: isOffered },
       backoff,
+      namespaces,
       client: options.connect(`system:node:${name}`),
       logger: logger.with({ component: 'node', node: name }),
       probes: createProbeTransport(),
@@ -149,7 +162,7 @@ async function startNode(
       machine: thisMachine(),
       network,
       kubeletPort: listener.port,
-      rootDirectory: `${stateDirectory}/nodes/${name}`,
+      rootDirectory,
       volumesDirectory: volumesDirectoryIn(stateDirectory),
       hosts,
     });

@@ -43,6 +43,7 @@ export interface PodSpec {
   readonly setHostnameAsFQDN?: boolean;
   readonly priority?: number;
   readonly shareProcessNamespace?: boolean;
+  readonly hostPID?: boolean;
   readonly hostNetwork?: boolean;
   readonly ephemeralContainers?: readonly EphemeralContainer[];
 }

@@ -7,7 +7,7 @@ import type { IntOrString } from '../../kube/meta.ts';
 import type { Container, LifecycleHandler, Probe } from '../../kube/pod.ts';
 import { sleep } from '../../runtime/ports/clock.ts';
 import { ProcessStartError } from '../../runtime/ports/process-runner.ts';
-import type { Launch } from './container-launch.ts';
+import { besideCommand, type RunningPlace } from './container-place.ts';
 import type { NodeContext } from './node-context.ts';
 import { PROBE_USER_AGENT } from './probe-transport.ts';
 import type { ProbeResult } from './prober.ts';
@@ -15,7 +15,7 @@ import type { ProbeResult } from './prober.ts';
 /** Where a container's checks go. */
 export interface CheckTarget {
   readonly container: Container;
-  readonly launch: Launch;
+  readonly launch: RunningPlace;
   readonly podIP: string;
   /** Declared port to the real one. */
   readonly ports: ReadonlyMap<number, number>;
@@ -77,9 +77,7 @@ async function runCommand(
   let output = '';
   try {
     const process = await context.processes.start({
-      argv: [program, ...rest],
-      env: launch.env,
-      cwd: launch.cwd,
+      ...besideCommand(context, launch, [program, ...rest]),
       onOutput: (_stream, chunk) => {
         if (output.length < MAX_OUTPUT_BYTES) output += new TextDecoder().decode(chunk);
       },

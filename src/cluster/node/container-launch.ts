@@ -7,10 +7,17 @@ import type { Container } from '../../kube/pod.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
 import { readConfiguration } from './configuration-reader.ts';
 import { namesInEnvironment } from './configuration-source.ts';
+import {
+  DEFAULT_TERMINATION_MESSAGE_PATH,
+  makePlace,
+  parentOf,
+  terminationMessageOf,
+} from './container-place.ts';
 import { layOutRoot, type MountedVolume, type RootLayout } from './container-root.ts';
 import { buildEnvironment } from './environment.ts';
 import { expand } from './expansion.ts';
 import type { PodFacts } from './field-reference.ts';
+import type { ContainerPlace } from './namespaces/pod-namespaces.ts';
 import type { NodeContext } from './node-context.ts';
 
 /** What the Pod offers to its containers. */
@@ -27,6 +34,8 @@ export interface Launch {
   readonly argv: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
+  /** Where the container has namespaces: what it sees there. The command and `cwd` are as in it. */
+  readonly place?: ContainerPlace | undefined;
   /** `LOCKSTEP_CONTAINER` of this run: its descendants are found by it. */
   readonly marker: string;
   readonly terminationMessagePath: string;
@@ -48,7 +57,6 @@ export class LaunchBlockedError extends Error {
 
 /** The environment variable by which descendants of a container are found. */
 export const MARKER_VARIABLE = 'LOCKSTEP_CONTAINER';
-const DEFAULT_TERMINATION_MESSAGE_PATH = '/dev/termination-log';
 const API_TIMEOUT_MS = 10_000;
 
 /** Prepares the run number `restart`. Rejects with `LaunchBlockedError` or an error of the system. */
@@ -72,16 +80,21 @@ export async function prepareLaunch(
     environment,
   );
   if (layout === undefined) throw new LaunchBlockedError(CONFIG_ERROR, problem, false);
+  const env = Object.fromEntries(environment);
+  const args = rest.map((argument) => expand(argument, environment));
+  if (context.namespaces?.type === 'available') {
+    const place = await makePlace(context, sandbox.facts.pod, container, directory, layout);
+    const argv = [expand(program, environment), ...args] as const;
+    const terminationMessagePath = terminationMessageOf(place);
+    return { argv, env, cwd: place.cwd, place, marker, terminationMessagePath };
+  }
   await makeDirectories(context, directory, layout);
   const cwd = await workingDirectory(context, container, layout, `${directory}/work`);
   const terminationMessagePath = terminationMessagePathIn(root, container);
   await makeTerminationMessage(context, terminationMessagePath);
   return {
-    argv: [
-      layout.resolve(expand(program, environment)),
-      ...rest.map((argument) => expand(argument, environment)),
-    ],
-    env: Object.fromEntries(environment),
+    argv: [layout.resolve(expand(program, environment)), ...args],
+    env,
     cwd,
     marker,
     terminationMessagePath,
@@ -93,7 +106,7 @@ export function markerOf(podUid: string, container: string, restart: number): st
   return `${podUid}/${container}/${restart}`;
 }
 
-/** Below the container's root. */
+/** Below the container's root, where there are no namespaces. */
 export function terminationMessagePathIn(root: string, container: Container): string {
   return root + (container.terminationMessagePath ?? DEFAULT_TERMINATION_MESSAGE_PATH);
 }
@@ -191,8 +204,4 @@ async function workingDirectory(
 async function makeTerminationMessage({ files }: NodeContext, path: string): Promise<void> {
   await files.makeDirectory(parentOf(path));
   await files.write(path, new Uint8Array(), 0o644);
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, path.lastIndexOf('/'));
 }

@@ -4,7 +4,9 @@
  */
 import type { Container } from '../../kube/pod.ts';
 import type { Timer } from '../../runtime/ports/clock.ts';
+import type { KeptProcess } from '../../runtime/ports/process-keeper.ts';
 import type {
+  ProcessCommand,
   ProcessExit,
   ProcessInput,
   RunningProcess,
@@ -12,7 +14,9 @@ import type {
 import { exitCodeOf } from '../../runtime/process-exit.ts';
 import { type Launch, MARKER_VARIABLE, terminationMessagePathIn } from './container-launch.ts';
 import { ContainerLog } from './container-log.ts';
+import { type RunningPlace, terminationMessageOf } from './container-place.ts';
 import { readLog } from './log-reader.ts';
+import { placeOfCommand } from './namespaces/command-line.ts';
 import type { NodeContext } from './node-context.ts';
 
 export interface ContainerExit {
@@ -29,6 +33,9 @@ export interface AdoptedRun {
   readonly startedMs: number | undefined;
 }
 
+/** With what takes commands to where its process runs. */
+export type RunningLaunch = Launch & RunningPlace;
+
 export type OutputListener = (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void;
 
 /** As a kubelet's limits: bytes of a message, and of what stands for it from the log. */
@@ -39,7 +46,7 @@ const FALLBACK_LINES = 80;
 export class ContainerProcess {
   readonly containerID: string;
   readonly startedMs: number;
-  readonly launch: Launch;
+  readonly launch: RunningLaunch;
   readonly log: ContainerLog;
   /** Never rejects. */
   readonly exited: Promise<ContainerExit>;
@@ -64,11 +71,8 @@ export class ContainerProcess {
     const log = new ContainerLog(files, clock, `${logDirectory}/${container.name}`, restart);
     const listeners = new Set<OutputListener>();
     try {
-      const { argv, env, cwd } = launch;
       const process = await processes.start({
-        argv,
-        env,
-        cwd,
+        ...(await commandOf(context, launch)),
         takesInput: container.stdin,
         ...(context.keeper === undefined ? {} : { key: launch.marker }),
         onOutput: (stream, chunk) => {
@@ -76,7 +80,10 @@ export class ContainerProcess {
           for (const listener of listeners) listener(stream, chunk);
         },
       });
-      return new ContainerProcess(context, container, launch, log, process, listeners);
+      const { place, cwd } = launch;
+      const entry = place && { ...place, pid: process.pid, cwd };
+      const running = { ...launch, entry };
+      return new ContainerProcess(context, container, running, log, process, listeners);
     } catch (error) {
       log.end();
       throw error;
@@ -100,12 +107,7 @@ export class ContainerProcess {
     });
     if (kept === undefined) return undefined;
     log ??= new ContainerLog(files, clock, `${logDirectory}/${container.name}`, run.restart);
-    const root = kept.command.env['LOCKSTEP_ROOT'] ?? '';
-    const launch = {
-      ...kept.command,
-      marker: run.marker,
-      terminationMessagePath: terminationMessagePathIn(root, container),
-    };
+    const launch = adoptedLaunch(container, run.marker, kept);
     const known = { ...run, wasOver: kept.hasExited };
     return new ContainerProcess(context, container, launch, log, kept.process, listeners, known);
   }
@@ -113,7 +115,7 @@ export class ContainerProcess {
   private constructor(
     context: NodeContext,
     container: Container,
-    launch: Launch,
+    launch: RunningLaunch,
     log: ContainerLog,
     process: RunningProcess,
     listeners: Set<OutputListener>,
@@ -202,6 +204,37 @@ export class ContainerProcess {
     }
     return textOf(tail);
   }
+}
+
+/** What the machine has to start. */
+async function commandOf(
+  { namespaces }: NodeContext,
+  { argv, env, cwd, place }: Launch,
+): Promise<Pick<ProcessCommand, 'argv' | 'env' | 'cwd'>> {
+  if (place === undefined || namespaces?.type !== 'available') return { argv, env, cwd };
+  const entering = await namespaces.namespaces.enter(place, { argv, env });
+  return { argv: entering, env, cwd: place.directory };
+}
+
+/** What was prepared for a process that an earlier life of the node has started. */
+function adoptedLaunch(
+  container: Container,
+  marker: string,
+  { command, process }: KeptProcess,
+): RunningLaunch {
+  const place = placeOfCommand(command.argv);
+  if (place === undefined) {
+    const root = command.env['LOCKSTEP_ROOT'] ?? '';
+    const terminationMessagePath = terminationMessagePathIn(root, container);
+    return { ...command, marker, terminationMessagePath };
+  }
+  return {
+    ...command,
+    cwd: place.cwd,
+    marker,
+    terminationMessagePath: terminationMessageOf(place),
+    entry: { ...place, pid: process.pid },
+  };
 }
 
 function textOf(bytes: Uint8Array): string {

@@ -17,10 +17,17 @@ export interface RootLayout {
   readonly links: readonly MountLink[];
   /** A path of the container's spec as a path of the host. */
   resolve(path: string): string;
+  /** The same past the link, in the volume itself; undefined for what lies in none. */
+  inVolume(path: string): string | undefined;
 }
 
 export interface MountLink {
   readonly path: string;
+  /** The mountPath. */
+  readonly at: string;
+  /** It lies in a volume that is mounted above it. */
+  readonly isInside: boolean;
+  readonly isReadOnly: boolean;
   /** The volume, or a path in it. */
   readonly target: string;
   /** Below the volume; to be created as a directory where nothing is. Empty for the volume itself. */
@@ -40,7 +47,7 @@ export function layOutRoot(
   const sorted = mounts
     .map((mount) => ({ ...mount, at: absolute(mount.mountPath) }))
     .sort((a, b) => depth(a.at) - depth(b.at));
-  const links: (MountLink & { readonly at: string; readonly isShared: boolean })[] = [];
+  const links: (MountLink & { readonly isShared: boolean })[] = [];
   for (const mount of sorted) {
     const volume = volumes.get(mount.name);
     if (volume === undefined) return problem(`volume "${mount.name}" of a mount does not exist`);
@@ -57,13 +64,20 @@ export function layOutRoot(
     const path =
       parent === undefined ? root + mount.at : parent.target + mount.at.slice(parent.at.length);
     const target = subPath === '' ? volume.directory : `${volume.directory}/${subPath}`;
-    links.push({ path, target, subPath, at: mount.at, isShared: volume.isShared });
+    const isInside = parent !== undefined;
+    const isReadOnly = mount.readOnly === true;
+    const { isShared } = volume;
+    links.push({ path, at: mount.at, isInside, isReadOnly, target, subPath, isShared });
   }
   const resolve = (path: string): string => {
     const isMounted = links.some((link) => path === link.at || isBelow(path, link.at));
     return isMounted ? root + path : path;
   };
-  return { layout: { links, resolve }, problem: undefined };
+  const inVolume = (path: string): string | undefined => {
+    const link = links.findLast(({ at }) => path === at || isBelow(path, at));
+    return link && link.target + path.slice(link.at.length);
+  };
+  return { layout: { links, resolve, inVolume }, problem: undefined };
 }
 
 function isBelow(path: string, parent: string): boolean {
@@ -71,7 +85,7 @@ function isBelow(path: string, parent: string): boolean {
 }
 
 /** With one slash at the front and none at the end, no `.` and no `..`. */
-function absolute(path: string): string {
+export function absolute(path: string): string {
   const parts: string[] = [];
   for (const part of path.split('/')) {
     if (part === '..') parts.pop();

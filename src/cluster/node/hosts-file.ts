@@ -18,7 +18,11 @@ export interface HostsEntry {
 const CLUSTER_DOMAIN = 'svc.cluster.local';
 
 /** The file for the Pods of one namespace. Both collections are of that namespace. */
-export function hostsFile(entries: readonly HostsEntry[], services: readonly Service[]): string {
+export function hostsFile(
+  entries: readonly HostsEntry[],
+  services: readonly Service[],
+  machineName?: string,
+): string {
   const byName = new Map(services.map((service) => [service.metadata.name, service]));
   const lines = entries.flatMap((entry) => {
     const names = namesOf(entry.pod, byName);
@@ -27,7 +31,8 @@ export function hostsFile(entries: readonly HostsEntry[], services: readonly Ser
     const comment = ports.length === 0 ? '' : ` # ports ${ports.join(' ')}`;
     return [`${entry.address}\t${names.join(' ')}${comment}`];
   });
-  return ['127.0.0.1\tlocalhost', ...lines.sort(), ''].join('\n');
+  const own = ['localhost', ...(machineName === undefined ? [] : [machineName])];
+  return [`127.0.0.1\t${own.join(' ')}`, ...lines.sort(), ''].join('\n');
 }
 
 function namesOf(pod: Pod, services: ReadonlyMap<string | undefined, Service>): readonly string[] {

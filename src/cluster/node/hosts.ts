@@ -20,6 +20,8 @@ export interface HostsFilesOptions {
   readonly files: NodeFiles;
   /** Absolute; holds nothing else. */
   readonly directory: string;
+  /** What the machine calls itself; it can be found under that name. */
+  readonly machineName?: string;
 }
 
 /** The Pods of one node. */
@@ -100,7 +102,7 @@ export class HostsFiles {
     const services = [...this.#services.store.values()].filter(
       ({ metadata }) => metadata.namespace === namespace,
     );
-    const text = hostsFile(entries, services);
+    const text = hostsFile(entries, services, this.#options.machineName);
     if (this.#written.get(namespace) === text) return;
     const { files, directory } = this.#options;
     await files.makeDirectory(directory);

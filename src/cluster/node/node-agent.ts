@@ -18,6 +18,7 @@ import { type BackoffSettings, backoffLimits } from './backoff.ts';
 import { containerLogsHandler } from './container-logs.ts';
 import { HostsFiles } from './hosts.ts';
 import type { HostsEntry } from './hosts-file.ts';
+import type { PodNamespacesState } from './namespaces/pod-namespaces.ts';
 import { type NodeNetwork, PodAddresses } from './network.ts';
 import type { NodeContext } from './node-context.ts';
 import type { NodeFiles } from './node-files.ts';
@@ -38,6 +39,8 @@ export interface NodeAgentOptions {
   readonly processes: ProcessRunner;
   /** The same, if processes outlive the agent, so that a later life of it can take them over. */
   readonly keeper?: ProcessKeeper | undefined;
+  /** Whether containers have namespaces; without it they have none, and nobody is told. */
+  readonly namespaces?: PodNamespacesState | undefined;
   readonly files: NodeFiles;
   readonly probes: ProbeTransport;
   /** What forwarded ports and SPDY take; without it there are neither. */

@@ -7,6 +7,7 @@ import type { ProcessKeeper } from '../../runtime/ports/process-keeper.ts';
 import type { ProcessRunner } from '../../runtime/ports/process-runner.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import type { BackoffLimits } from './backoff.ts';
+import type { PodNamespacesState } from './namespaces/pod-namespaces.ts';
 import type { NodeNetwork, PodAddresses } from './network.ts';
 import type { NodeFiles } from './node-files.ts';
 import type { ProbeTransport } from './probe-transport.ts';
@@ -21,6 +22,8 @@ export interface NodeContext {
   readonly processes: ProcessRunner;
   /** The same, if processes outlive the agent. */
   readonly keeper?: ProcessKeeper | undefined;
+  /** Where containers see what is theirs; without it nobody is told what differs. */
+  readonly namespaces?: PodNamespacesState | undefined;
   readonly files: NodeFiles;
   readonly probes: ProbeTransport;
   /** What forwarded ports and SPDY take; without it there are neither. */

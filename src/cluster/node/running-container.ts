@@ -44,7 +44,7 @@ export class RunningContainer {
   ): Promise<RunningContainer> {
     const { logDirectory, facts, ports } = sandbox;
     const process = await ContainerProcess.start(context, container, launch, logDirectory, restart);
-    const target = { container, launch, podIP: facts.podIP, ports };
+    const target = { container, launch: process.launch, podIP: facts.podIP, ports };
     return new RunningContainer(context, process, target, listener);
   }
 

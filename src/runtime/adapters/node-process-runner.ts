@@ -98,10 +98,15 @@ function startError(command: ProcessCommand, cause: unknown): ProcessStartError 
     const message = `working directory ${JSON.stringify(command.cwd)}: not a directory`;
     return new ProcessStartError(message, code === 'ENOENT' ? 'ENOENT' : 'ENOTDIR', cause);
   }
+  return executionError(program, code, cause);
+}
+
+/** `code` as `ENOENT`. */
+export function executionError(program: string, code: string, cause?: unknown): ProcessStartError {
   const why =
     code === 'ENOENT' && !program.includes('/')
       ? 'executable file not found in PATH'
-      : (SYSTEM_TEXTS[code] ?? (cause instanceof Error ? cause.message : String(cause)));
+      : (SYSTEM_TEXTS[code] ?? (cause instanceof Error ? cause.message : code));
   return new ProcessStartError(`exec ${JSON.stringify(program)}: ${why}`, code, cause);
 }
 

@@ -1,4 +1,4 @@
-import { arch, availableParallelism, platform, release, totalmem } from 'node:os';
+import { arch, availableParallelism, hostname, platform, release, totalmem } from 'node:os';
 import type { Machine } from '../node-registration.ts';
 
 /** Pods of one node; processes are cheaper than containers, ports and addresses are many. */
@@ -16,6 +16,11 @@ export function thisMachine(): Machine {
     operatingSystem: platform(),
     kernelVersion: release(),
   };
+}
+
+/** What programs look up to find the machine that they run on. */
+export function machineName(): string {
+  return hostname();
 }
 
 /** Go's names, which Kubernetes uses. */

@@ -5,7 +5,7 @@ import {
   type RunningProcess,
 } from '../../../runtime/ports/process-runner.ts';
 import { exitCodeOf } from '../../../runtime/process-exit.ts';
-import type { Launch } from '../container-launch.ts';
+import { besideCommand, type RunningPlace } from '../container-place.ts';
 import type { NodeContext } from '../node-context.ts';
 import type { RemoteStreams, StreamOptions } from './remote-streams.ts';
 import { hasTerminals, NO_TERMINAL, onTerminal, resizeTerminal } from './terminal.ts';
@@ -13,7 +13,7 @@ import { hasTerminals, NO_TERMINAL, onTerminal, resizeTerminal } from './termina
 export interface ExecRequest {
   readonly command: readonly [string, ...string[]];
   readonly options: StreamOptions;
-  readonly launch: Launch;
+  readonly launch: RunningPlace;
   /** Of the container's run; for the name of the terminal. */
   readonly temporaryDirectory: string;
   /** Aborts when the client has gone. */
@@ -35,7 +35,9 @@ export async function exec(
   const id = context.random.uuid();
   const nameFile = `${request.temporaryDirectory}/.terminal-${id}`;
   const env = { ...launch.env, [EXEC_VARIABLE]: id, ...(options.tty ? { TERM: 'xterm' } : {}) };
-  const place = { env, cwd: launch.cwd };
+  // What this machine has to do for it, such as to size its terminal.
+  const { cwd } = besideCommand(context, launch, request.command);
+  const place = { env, cwd };
   if (options.tty && !(await hasTerminals(context.processes, place))) {
     await streams.finish({ type: 'failed', message: NO_TERMINAL });
     return;
@@ -44,7 +46,8 @@ export async function exec(
   const session = new Session(context, streams);
   // A terminal hangs up when its input ends, also where nobody types.
   const takesInput = options.input || options.tty;
-  const process = await session.start({ ...place, argv, takesInput });
+  const beside = besideCommand(context, { ...launch, env }, argv);
+  const process = await session.start({ ...beside, takesInput });
   if (process === undefined) return;
   let resizing: Promise<void> = Promise.resolve();
   const abandon = (): void => session.abandon(process);

@@ -1,0 +1,141 @@
+import { accessSync, constants, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { readdir, realpath, writeFile } from 'node:fs/promises';
+import { delimiter, join, resolve } from 'node:path';
+import { executionError } from '../../../runtime/adapters/node-process-runner.ts';
+import type { ProcessCommand } from '../../../runtime/ports/process-runner.ts';
+import {
+  enterCommand,
+  joinCommand,
+  type NamespaceStyle,
+  withEveryVariable,
+} from '../namespaces/command-line.ts';
+import {
+  launchScript,
+  MOUNTS_FILE,
+  mountTable,
+  type NamespaceTools,
+  SCRIPT_FILE,
+} from '../namespaces/launch-script.ts';
+import { mountOptions } from '../namespaces/mount-options.ts';
+import type { ContainerPlace, PodNamespaces } from '../namespaces/pod-namespaces.ts';
+import { type HostTree, planRoot } from '../namespaces/root-plan.ts';
+
+/** The programs of this machine that namespaces take, or the name of one that is missing. */
+export function findNamespaceTools(path: string): NamespaceTools | string {
+  const directories = [...path.split(delimiter), ...SYSTEM_DIRECTORIES];
+  const found = new Map<string, string>();
+  for (const name of TOOLS) {
+    const directory = directories.find((each) => isExecutable(join(each, name)));
+    if (directory === undefined) return name;
+    found.set(name, resolve(directory, name));
+  }
+  const at = (name: keyof NamespaceTools): string => found.get(name) ?? name;
+  return {
+    sh: at('sh'),
+    env: at('env'),
+    unshare: at('unshare'),
+    nsenter: at('nsenter'),
+    mount: at('mount'),
+    pivot_root: at('pivot_root'),
+    mkdir: at('mkdir'),
+    cp: at('cp'),
+    ln: at('ln'),
+    sleep: at('sleep'),
+  };
+}
+
+/** Namespaces in the given style, whether they can be had or not. */
+export function createLinuxNamespaces(style: NamespaceStyle): PodNamespaces {
+  const { tools, user } = style;
+  return {
+    async enter(place, command) {
+      const [program, ...rest] = command.argv;
+      const argv = [findProgram(place, program, command.env), ...rest] as const;
+      const { directory, hasOwnProcesses } = place;
+      const plan = await planRoot(HOST, place);
+      const options = { tools, plan, directory, hasOwnProcesses, user };
+      const locked = mountOptions(readFileSync('/proc/self/mountinfo', 'utf8'));
+      const table = mountTable(options, (path) => locked(realpathSync(path)));
+      await writeFile(join(directory, MOUNTS_FILE), table);
+      await writeFile(join(directory, SCRIPT_FILE), launchScript(options));
+      return enterCommand(style, place, withEveryVariable(command.env, tools.env, argv));
+    },
+    join: (entry, { argv, env }) =>
+      joinCommand(style, entry, withEveryVariable(env, tools.env, argv)),
+  };
+}
+
+/** The user that runs this process; `root` needs no user namespace where it has all its rights. */
+export function thisUser(): { readonly uid: number; readonly gid: number } | undefined {
+  const uid = process.getuid?.();
+  const gid = process.getgid?.();
+  return uid === undefined || gid === undefined ? undefined : { uid, gid };
+}
+
+const TOOLS = [
+  'sh',
+  'env',
+  'unshare',
+  'nsenter',
+  'mount',
+  'pivot_root',
+  'mkdir',
+  'cp',
+  'ln',
+  'sleep',
+] as const;
+/** Not in the PATH of every user. */
+const SYSTEM_DIRECTORIES = ['/usr/sbin', '/sbin', '/usr/bin', '/bin'];
+
+const HOST: HostTree = {
+  async realDirectory(path) {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return undefined;
+    return await realpath(path);
+  },
+  async entries(directory) {
+    const entries = await readdir(directory, { withFileTypes: true });
+    return entries.map((entry) => {
+      if (entry.isDirectory()) return { name: entry.name, kind: 'directory' };
+      return { name: entry.name, kind: entry.isSymbolicLink() ? 'link' : 'other' };
+    });
+  },
+};
+
+/** A path of the container to the program. The shell would take a word for a command of its own. */
+function findProgram(place: ContainerPlace, program: string, env: ProcessCommand['env']): string {
+  const candidates = program.includes('/')
+    ? [program]
+    : (env['PATH'] ?? '').split(delimiter).map((directory) => join(directory, program));
+  let code = 'ENOENT';
+  for (const candidate of candidates) {
+    const problem = problemOf(place, resolve(place.cwd, candidate));
+    if (problem === undefined) return candidate;
+    if (problem !== 'ENOENT') code = problem;
+  }
+  throw executionError(program, code);
+}
+
+/** Why the container cannot execute `path`; undefined if it can, as far as can be seen from here. */
+function problemOf({ mounts }: ContainerPlace, path: string): string | undefined {
+  const mount = mounts.findLast(({ at }) => path === at || path.startsWith(`${at}/`));
+  const found = mount === undefined ? path : mount.source + path.slice(mount.at.length);
+  try {
+    if (!statSync(found).isFile()) return 'EACCES';
+    accessSync(found, constants.X_OK);
+    return undefined;
+  } catch (error) {
+    // A link in a volume may lead to what only the container has.
+    const link = mount !== undefined && lstatSync(found, { throwIfNoEntry: false });
+    if (link !== undefined && link !== false && link.isSymbolicLink()) return undefined;
+    return error instanceof Error && 'code' in error ? String(error.code) : 'ENOENT';
+  }
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,95 @@
+/** The command lines that begin a container's namespaces and that enter them, and what they say. */
+import {
+  type NamespaceTools,
+  READY_FILE,
+  SCRIPT_FILE,
+  type ScriptOptions,
+} from './launch-script.ts';
+import type { Argv, PlaceEntry } from './pod-namespaces.ts';
+
+/** Who makes the namespaces: the machine's root, or the root of a user namespace of its own. */
+export interface NamespaceStyle {
+  readonly tools: NamespaceTools;
+  readonly needsUserNamespace: boolean;
+  readonly user: ScriptOptions['user'];
+}
+
+/**
+ * `unshare` stays as the process that the node knows. It waits for the first process of the pid
+ * namespace and ends as that one does; it ignores SIGTERM, which the group gets, and dies with SIGKILL,
+ * and then the namespace dies too.
+ */
+export function enterCommand(
+  { tools, needsUserNamespace }: NamespaceStyle,
+  place: Pick<PlaceEntry, 'directory' | 'cwd' | 'hasOwnProcesses'>,
+  argv: Argv,
+): Argv {
+  return [
+    tools.unshare,
+    ...(needsUserNamespace ? ['--user', '--map-root-user'] : []),
+    '--mount',
+    ...(place.hasOwnProcesses ? ['--pid'] : []),
+    '--fork',
+    '--kill-child',
+    tools.sh,
+    `${place.directory}/${SCRIPT_FILE}`,
+    place.cwd,
+    ...argv,
+  ];
+}
+
+/** The place that a command line of `enterCommand` makes; undefined for any other command line. */
+export function placeOfCommand(argv: readonly string[]): Omit<PlaceEntry, 'pid'> | undefined {
+  const script = argv.findIndex((word) => word.endsWith(`/${SCRIPT_FILE}`));
+  const cwd = argv[script + 1];
+  const [path] = argv.slice(script);
+  const options = argv.slice(1, Math.max(script, 1));
+  if (path === undefined || cwd === undefined || !options.includes('--mount')) return undefined;
+  const directory = path.slice(0, -SCRIPT_FILE.length - 1);
+  return { directory, cwd, hasOwnProcesses: options.includes('--pid') };
+}
+
+/** The place may not be ready yet: up to five seconds. */
+const READY_ATTEMPTS = 250;
+const READY_PAUSE_SECONDS = 0.02;
+const GO = 'cd "$0" || exit 126; unset OLDPWD; exec "$@"';
+
+export function joinCommand(
+  { tools, needsUserNamespace, user }: NamespaceStyle,
+  { pid, directory, cwd, hasOwnProcesses }: PlaceEntry,
+  argv: readonly string[],
+): Argv {
+  const namespaces = `/proc/${pid}/ns`;
+  const asUser =
+    user === undefined
+      ? []
+      : [tools.unshare, '--user', `--map-user=${user.uid}`, `--map-group=${user.gid}`, '--'];
+  return [
+    tools.sh,
+    '-c',
+    `i=0; while [ ! -e "$0" ] && [ $i -lt ${READY_ATTEMPTS} ]; ` +
+      `do i=$((i+1)); ${tools.sleep} ${READY_PAUSE_SECONDS}; done; exec "$@"`,
+    `${directory}/${READY_FILE}`,
+    tools.nsenter,
+    ...(needsUserNamespace ? [`--user=${namespaces}/user`, '--preserve-credentials'] : []),
+    `--mount=${namespaces}/mnt`,
+    ...(hasOwnProcesses ? [`--pid=${namespaces}/pid_for_children`] : []),
+    ...asUser,
+    tools.sh,
+    '-c',
+    GO,
+    cwd,
+    ...argv,
+  ];
+}
+
+/** A shell hands on only what could be a variable of its own; Kubernetes allows more names. */
+export function withEveryVariable(
+  env: Readonly<Record<string, string>>,
+  program: string,
+  argv: Argv,
+): Argv {
+  const others = Object.entries(env).filter(([name]) => !/^[A-Za-z_]\w*$/.test(name));
+  if (others.length === 0) return argv;
+  return [program, ...others.map(([name, value]) => `${name}=${value}`), ...argv];
+}

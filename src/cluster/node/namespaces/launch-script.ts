@@ -1,0 +1,116 @@
+/**
+ * The shell script that makes a container's place and runs its command, as text: it is written beside
+ * the container's files, so that whoever wants to know what a container sees can read it there. The
+ * shell stays as the first process of the pid namespace: it reaps orphans, and a command that handles
+ * no signals ends by them, which it would not as the first process. When it ends, all end.
+ */
+import { HOST_ROOT, type RootPlan } from './root-plan.ts';
+
+/** Absolute paths of programs: PATH is the container's. */
+export interface NamespaceTools {
+  readonly sh: string;
+  readonly env: string;
+  readonly unshare: string;
+  readonly nsenter: string;
+  readonly mount: string;
+  readonly pivot_root: string;
+  readonly mkdir: string;
+  readonly cp: string;
+  readonly ln: string;
+  readonly sleep: string;
+}
+
+export interface ScriptOptions {
+  readonly tools: NamespaceTools;
+  readonly plan: RootPlan;
+  /** The place's. */
+  readonly directory: string;
+  readonly hasOwnProcesses: boolean;
+  /** The user and the group that the command is to see, where the script's are the namespace's root. */
+  readonly user: { readonly uid: number; readonly gid: number } | undefined;
+}
+
+/** Below the place's directory: the script, what it mounts, and the sign that all is mounted. */
+export const SCRIPT_FILE = 'launch.sh';
+export const MOUNTS_FILE = 'mounts';
+export const READY_FILE = 'ready';
+
+/** The exit code of a container that could not be set up, as a container runtime's. */
+const SETUP_FAILED = 128;
+/** For what a container writes outside its volumes. */
+const ROOT_SIZE = '64m';
+
+/** Its arguments are the working directory and the command, whose program is a path. */
+export function launchScript({ tools, plan, directory, ...options }: ScriptOptions): string {
+  const mountpoint = quoted(`${directory}/mountpoint`);
+  const { linked, copied, files, links } = plan;
+  const toMachine = [...linked].filter(([, names]) => names.length > 0);
+  const { uid, gid } = options.user ?? {};
+  const user =
+    uid === undefined ? '' : `${tools.unshare} --user --map-user=${uid} --map-group=${gid} -- `;
+  return [
+    'set -e',
+    `trap 'echo "lockstep: the namespaces of this container could not be made" >&2; exit ${SETUP_FAILED}' EXIT`,
+    `cd ${mountpoint}`,
+    `${tools.mount} -n -t tmpfs -o mode=755,size=${ROOT_SIZE} lockstep .`,
+    `cd ${mountpoint}`,
+    `${tools.mkdir} -p ${[HOST_ROOT, ...plan.directories].map(inNewRoot).join(' ')}`,
+    ...(copied.length === 0 ? [] : [`${tools.cp} -P ${copied.map(quoted).join(' ')} .`]),
+    ...toMachine.map(([at, names]) => {
+      const targets = names.map((name) => quoted(`${HOST_ROOT}${at === '/' ? '' : at}/${name}`));
+      return `${tools.ln} -s ${targets.join(' ')} ${inNewRoot(at)}/`;
+    }),
+    ...files.map((at) => `: >${inNewRoot(at)}`),
+    ...links.map(({ target, at }) => `${tools.ln} -s ${quoted(target)} ${inNewRoot(at)}`),
+    `${tools.mount} -n -a -T ${quoted(`${directory}/${MOUNTS_FILE}`)}`,
+    `${tools.pivot_root} . .${HOST_ROOT}`,
+    'cd "$1"',
+    'shift',
+    `: >${quoted(`${directory}/${READY_FILE}`)}`,
+    // The shell's own.
+    'unset OLDPWD',
+    'trap - EXIT',
+    'set +e',
+    // What ended the command is for the node to tell, not for the shell.
+    'exec 3>&2 2>/dev/null',
+    `${user}"$@" 2>&3 3>&-`,
+    'exit $?',
+    '',
+  ].join('\n');
+}
+
+/** The table of mounts (fstab). `lockedOptions` are those of the mount that a path lies in. */
+export function mountTable(
+  { plan, directory, hasOwnProcesses }: ScriptOptions,
+  lockedOptions: (path: string) => readonly string[],
+): string {
+  const at = (path: string): string => escaped(`${directory}/mountpoint${path}`);
+  const bind = (source: string, path: string, options: readonly string[]): string =>
+    `${escaped(source)} ${at(path)} none ${['rbind', ...options].join(',')} 0 0`;
+  const isNew = (path: string): boolean => hasOwnProcesses && path === '/proc';
+  return [
+    ...(hasOwnProcesses ? [`proc ${at('/proc')} proc nosuid,nodev,noexec 0 0`] : []),
+    ...plan.bound.filter((path) => !isNew(path)).map((path) => bind(path, path, [])),
+    ...plan.mounts.map(({ source, at: path, isReadOnly }) =>
+      bind(source, path, isReadOnly ? ['ro', ...lockedOptions(source)] : []),
+    ),
+    '',
+  ].join('\n');
+}
+
+/** Relative to the new root, in which the script is. */
+function inNewRoot(path: string): string {
+  return quoted(`.${path === '/' ? '' : path}`);
+}
+
+function quoted(word: string): string {
+  return /^[\w./:=@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** White space and the backslash as octal numbers, as a table of mounts has them. */
+function escaped(path: string): string {
+  return path.replaceAll(
+    /[\s\\]/g,
+    (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`,
+  );
+}
