@@ -1,0 +1,73 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { controlPath, type NodeCommand, sendControl, serveControl } from './control-socket.ts';
+
+let directory: string;
+let received: NodeCommand[];
+let close: () => Promise<void>;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'lockstep-control-'));
+  received = [];
+  close = await serveControl(directory, async (command) => {
+    if (command.node === 'nobody') throw new Error('there is no node "nobody"');
+    received.push(command);
+  });
+});
+
+afterEach(async () => {
+  await close();
+  rmSync(directory, { recursive: true });
+});
+
+test('a command arrives and is confirmed', async () => {
+  await sendControl(directory, { node: 'node-0', action: 'kill' });
+  expect(received).toEqual([{ node: 'node-0', action: 'kill' }]);
+});
+
+test('what is refused is told', async () => {
+  await expect(sendControl(directory, { node: 'nobody', action: 'stop' })).rejects.toThrow(
+    'there is no node "nobody"',
+  );
+});
+
+test.each([
+  ['no JSON', 'hello\n'],
+  ['another action', '{"node":"node-0","action":"explode"}\n'],
+  ['no node', '{"action":"kill"}\n'],
+])('%s is refused and does nothing', async (_, line) => {
+  const socket = createConnection(controlPath(directory));
+  socket.write(line);
+  const answer = await new Promise<string>((resolve) => {
+    socket.once('data', (chunk) => resolve(chunk.toString()));
+  });
+  expect(answer).toContain('"error"');
+  expect(received).toEqual([]);
+});
+
+test('a directory where nothing runs is named', async () => {
+  await expect(sendControl('/no/such', { node: 'n', action: 'kill' })).rejects.toThrow(
+    /no "lockstep up" with nodes of its own runs in \/no\/such/,
+  );
+});
+
+test('a path that is too long for a socket is told', async () => {
+  const long = join(directory, 'x'.repeat(100));
+  const closeNothing = await serveControl(long, async () => undefined);
+  await closeNothing();
+  await expect(sendControl(long, { node: 'n', action: 'kill' })).rejects.toThrow(
+    /choose a shorter --state-dir/,
+  );
+});
+
+test('a socket that a killed process has left is replaced', async () => {
+  const closeAgain = await serveControl(directory, async (command) => {
+    received.push(command);
+  });
+  await sendControl(directory, { node: 'node-1', action: 'start' });
+  expect(received).toEqual([{ node: 'node-1', action: 'start' }]);
+  await closeAgain();
+});
