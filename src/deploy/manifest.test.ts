@@ -1,0 +1,137 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import type { PolicyRule } from '../kube/rbac.ts';
+import { parseConfiguration } from '../operator/configuration/configuration.ts';
+import { AGENT_POLICY_SPEC } from './agent-policy.ts';
+import { PANELS } from './dashboard.ts';
+import { manifest, manifestYaml } from './manifest.ts';
+import { ALERTS } from './monitoring.ts';
+import { CLUSTER_RULES, NAMESPACE_RULES, WEBHOOK_RULES } from './permissions.ts';
+import { defaultSettings, type InstallationSettings } from './settings.ts';
+
+const SETTINGS: InstallationSettings = { ...defaultSettings('1.2.3'), namespace: 'elsewhere' };
+const SOURCES = join(import.meta.dirname, '..');
+
+/** Objects of a kind, as they are in the file. */
+function objects(kind: string, settings = SETTINGS): readonly Record<string, unknown>[] {
+  return parseAllDocuments(manifestYaml(manifest(settings)))
+    .map((document) => document.toJS() as Record<string, unknown>)
+    .filter((object) => object['kind'] === kind);
+}
+
+describe('the manifest', () => {
+  test('names each object once, and all that is namespaced in its namespace', () => {
+    const names = manifest(SETTINGS).map(({ of, object }) => {
+      const { namespace, name } = object.metadata;
+      expect(namespace, `${of.kind} ${name}`).toBe(of.namespaced ? 'elsewhere' : undefined);
+      return `${of.kind}/${name}`;
+    });
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  test('admits nothing privileged, and its own Pods are not', () => {
+    expect(objects('Namespace')).toMatchObject([
+      { metadata: { labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } } },
+    ]);
+    expect(objects('Deployment')).toMatchObject([
+      {
+        spec: {
+          replicas: 2,
+          template: {
+            spec: {
+              securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+              containers: [
+                {
+                  securityContext: {
+                    allowPrivilegeEscalation: false,
+                    readOnlyRootFilesystem: true,
+                    capabilities: { drop: ['ALL'] },
+                  },
+                },
+              ],
+            },
+          },
+        },
+      },
+    ]);
+  });
+
+  test('holds a Configuration that the operator understands, and that starts it anew when it changes', () => {
+    const hash = (settings: InstallationSettings): unknown => {
+      const [deployment] = objects('Deployment', settings);
+      return JSON.stringify(deployment).match(/"lockstep\/configuration":"([0-9a-f]+)"/)?.[1];
+    };
+    const [map] = objects('ConfigMap') as { data?: Record<string, string> }[];
+    const parsed = parseConfiguration(map?.data?.['configuration.yaml'] ?? '');
+    expect(parsed).toMatchObject({
+      settings: { agentImage: 'lockstep/agent:1.2.3', leaderElect: true },
+    });
+    expect(hash(SETTINGS)).not.toBe(hash({ ...SETTINGS, agentImage: 'other' }));
+  });
+
+  test('leaves it to the operator whom API servers are to trust', () => {
+    const configurations = [
+      ...objects('MutatingWebhookConfiguration'),
+      ...objects('ValidatingWebhookConfiguration'),
+    ];
+    expect(configurations).toHaveLength(2);
+    expect(JSON.stringify(configurations)).not.toContain('caBundle');
+    expect(JSON.stringify(configurations)).toContain('"namespace":"elsewhere"');
+  });
+
+  test('without webhooks has nothing that leads to them', () => {
+    const off = { ...SETTINGS, webhooks: false };
+    expect(objects('MutatingWebhookConfiguration', off)).toEqual([]);
+    expect(objects('Service', off)).toHaveLength(1);
+    expect(JSON.stringify(objects('Deployment', off))).toContain('"--webhooks=off"');
+    expect(JSON.stringify(objects('ClusterRole', off))).not.toContain('webhookconfigurations');
+  });
+});
+
+describe('the rights of the operator', () => {
+  const rules: readonly PolicyRule[] = [...CLUSTER_RULES, ...WEBHOOK_RULES, ...NAMESPACE_RULES];
+
+  test('name what they are about: no wildcards, no escalation', () => {
+    for (const { apiGroups, resources, verbs } of rules) {
+      expect([...apiGroups, ...resources, ...verbs]).not.toContain('*');
+      for (const verb of ['escalate', 'bind', 'impersonate']) expect(verbs).not.toContain(verb);
+    }
+  });
+
+  test('let it read no Secret but its own, and make no Pod', () => {
+    const about = (resource: string) =>
+      rules.filter(({ resources }) => resources.includes(resource));
+    const readable = about('secrets').filter(({ verbs }) => verbs.includes('get'));
+    expect(readable.map(({ resourceNames }) => resourceNames?.length)).toEqual([2]);
+    expect(about('pods').flatMap(({ verbs }) => verbs)).not.toContain('create');
+    expect(CLUSTER_RULES.flatMap(({ resources }) => resources)).not.toContain('secrets');
+  });
+});
+
+describe('the policy for agents', () => {
+  test('judges nobody by an expression that another refers to under another name', () => {
+    const declared = AGENT_POLICY_SPEC.variables.map(({ name }) => name);
+    const used = JSON.stringify(AGENT_POLICY_SPEC).match(/variables\.(\w+)/g) ?? [];
+    expect(new Set(used)).toEqual(new Set(declared.map((name) => `variables.${name}`)));
+  });
+});
+
+test('alerts and panels ask for metrics that the operator has', () => {
+  const sources = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /^(operator|runtime)\/.*\.ts$/.test(file) && !file.endsWith('.test.ts'))
+    .map((file) => readFileSync(join(SOURCES, file), 'utf8'))
+    .join('\n');
+  const known = new Set([...sources.matchAll(/name: '([a-z_]+)'/g)].map(([, name]) => name));
+  const expressions = [
+    ...ALERTS.map(({ expression }) => expression),
+    ...PANELS.flatMap(({ queries }) => queries.map(([expression]) => expression)),
+  ];
+  const asked = expressions.flatMap(
+    (expression) =>
+      expression.match(/\b(jobset|lockstep|controller_runtime|workqueue)_[a-z_]+/g) ?? [],
+  );
+  expect(asked.length).toBeGreaterThan(15);
+  for (const metric of asked) expect(known).toContain(metric.replace(/_bucket$/, ''));
+});
