@@ -33,15 +33,18 @@ export interface HubChannelOptions {
   readonly reachable?: (isReachable: boolean) => void;
 }
 
-/** From the first packet to the upgraded connection. */
-const CONNECT_TIMEOUT_MS = 10_000;
+/**
+ * From the first packet to the upgraded connection. A hub to which thousands come at once gets through
+ * with them if they wait; those that give up early come again, and it never does.
+ */
+const CONNECT_TIMEOUT_MS = 60_000;
 /** The hub reads the JobSet before it answers. */
-const HELLO_TIMEOUT_MS = 10_000;
+const HELLO_TIMEOUT_MS = 30_000;
 /** Something is sent at least this often, plus jitter, so that the hub knows that we live. */
 const HEARTBEAT_MS = 8000;
 const HEARTBEAT_JITTER = 0.25;
 /** The hub answers each ping: after so long a silence it is gone, or the way to it. */
-const SILENCE_TIMEOUT_MS = 25_000;
+const SILENCE_TIMEOUT_MS = 40_000;
 const BACKOFF = { baseMs: 100, maxMs: 5000, jitterFactor: 1 } as const;
 /** What a handshake costs the hub: the members of a group do not all come back at once. */
 const SPREAD_PER_MEMBER_MS = 1;

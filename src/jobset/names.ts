@@ -142,4 +142,6 @@ export const HUB_TOKEN_DIRECTORY = '/var/run/secrets/lockstep-hub';
 export const HUB_AUDIENCE = 'lockstep-hub';
 /** The path of the hub, and the protocol to which connections are upgraded there. */
 export const HUB_PATH = '/hub';
+/** The path under which whoever speaks for a member reads of all members, see `MemberReport`. */
+export const HUB_MEMBERS_PATH = '/hub/members';
 export const HUB_PROTOCOL = 'lockstep-hub/1';

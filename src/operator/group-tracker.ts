@@ -124,10 +124,16 @@ export class GroupTracker {
     this.#observe(tracked);
   }
 
-  /** The newest that is known of a Pod, from whichever channel. */
-  factsOf(podUid: string): PodFacts | undefined {
-    const written = this.#groupOfPod.get(podUid)?.written;
-    return written === undefined ? undefined : this.#newest(written);
+  /** Whether the Pod's agent has said anything over the hub, while this process runs. */
+  hasSpoken(podUid: string): boolean {
+    return this.#groupOfPod.get(podUid)?.spoken !== undefined;
+  }
+
+  /** The Pods of a JobSet with the newest that is known of each. It walks over all: for people only. */
+  *podsOf(jobSetUid: string): Iterable<PodFacts> {
+    for (const { uid, written } of this.#groupOfPod.values()) {
+      if (uid === jobSetUid) yield this.#newest(written);
+    }
   }
 
   /** A Pod that the watch of living Pods does not show any more, for whatever reason. */

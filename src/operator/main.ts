@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
-import { ENV_ROOT, HUB_PATH, HUB_PROTOCOL } from '../jobset/names.ts';
+import { ENV_ROOT, HUB_MEMBERS_PATH, HUB_PATH, HUB_PROTOCOL } from '../jobset/names.ts';
 import { followCertificateFiles } from '../runtime/adapters/certificate-files.ts';
 import { startHttpServer } from '../runtime/adapters/http-server.ts';
 import { createHttpTransport, type HttpTransport } from '../runtime/adapters/http-transport.ts';
@@ -188,9 +188,7 @@ async function operate(
       const config = { ...flags, agentDefaults, gates: flags.featureGates };
       const settings = { ...runtime, signal: term.signal, config, hub: hub?.settings };
       status.operator = await startOperator(settings);
-      if (status.operator.acceptStream !== undefined) {
-        hub?.listener.serve(status.operator.acceptStream);
-      }
+      if (status.operator.hub !== undefined) hub?.listener.serve(status.operator.hub);
       logger.info('the operator runs', { namespace: flags.namespace ?? 'all' });
       await aborted(term.signal);
       failing.signal.throwIfAborted();
@@ -273,10 +271,11 @@ async function hubOf(
     url,
     host: at.host,
     channel,
-    listen: (acceptor, tls) =>
+    listen: (door, tls) =>
       startStreamServer({
         ...at,
-        acceptor,
+        acceptor: door.accept,
+        pages: new Map([[HUB_MEMBERS_PATH, door.listMembers]]),
         tls,
         path: HUB_PATH,
         protocol: HUB_PROTOCOL,

@@ -17,9 +17,8 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import type { Random } from '../runtime/ports/random.ts';
-import type { StreamAcceptor } from '../runtime/ports/stream.ts';
 import { GroupTracker, ownerOf } from './group-tracker.ts';
-import { connectHub } from './hub/hub-connection.ts';
+import { connectHub, type HubConnection } from './hub/hub-connection.ts';
 import type { TokenVerdict } from './hub/pod-token.ts';
 import { LIVING, SUCCEEDED } from './inquiries.ts';
 import { JOBS_BY_OWNER, JobSetReconciler } from './jobset-reconciler.ts';
@@ -68,8 +67,8 @@ export interface HubSettings {
 
 export interface Operator {
   hasSynced(): boolean;
-  /** Decides on streams of agents, if it has a hub. Whoever serves it asks here. */
-  readonly acceptStream: StreamAcceptor | undefined;
+  /** What is behind the hub's port, if there is to be one. */
+  readonly hub: Pick<HubConnection, 'accept' | 'listMembers'> | undefined;
   /** Ends watches and running reconciles. What is half done, another operator finishes. */
   stop(): Promise<void>;
 }
@@ -85,13 +84,13 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     throw error;
   }
   const events = createEventRecorder({ ...options, controller: 'jobset' });
-  const { controller, acceptStream, closeHub } = connect(options, informers, events);
+  const { controller, hub } = connect(options, informers, events);
   const placement = startPlacementController({ ...options, events, pods: informers.livingPods });
   return {
     hasSynced: () => all.every((informer) => informer.hasSynced()),
-    acceptStream,
+    hub,
     stop: async () => {
-      closeHub();
+      hub?.hub.close();
       await Promise.all([controller.stop(), placement.stop()]);
       await Promise.all([events.stop(), ...all.map((informer) => informer.stop())]);
     },
@@ -178,8 +177,7 @@ function connect(
   events: EventRecorder,
 ): {
   readonly controller: Controller;
-  readonly acceptStream: StreamAcceptor | undefined;
-  readonly closeHub: () => void;
+  readonly hub: HubConnection | undefined;
 } {
   const { jobs, jobSets, services, claims } = informers;
   const tracker = new GroupTracker({
@@ -231,11 +229,7 @@ function connect(
     },
     deleted: (jobSet) => reconciler.forgetJobSet(jobSet),
   });
-  return {
-    controller,
-    acceptStream: hub?.accept,
-    closeHub: () => hub?.hub.close(),
-  };
+  return { controller, hub };
 }
 
 function subscribeToPods({ livingPods, succeededPods }: Informers, tracker: GroupTracker): void {

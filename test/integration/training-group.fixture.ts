@@ -113,7 +113,7 @@ export class TrainingGroup {
     const hub = this.#hub?.settings;
     const starting = startOperator({ ...options, hub, config: { agentImage: 'agent' } });
     this.#operator = await this.#reached(starting);
-    if (this.#hub !== undefined) this.#hub.acceptor = this.#operator.acceptStream;
+    if (this.#hub !== undefined) this.#hub.acceptor = this.#operator.hub?.accept;
   }
 
   /** Another operator beside the one that runs, as after a leader that does not know it is deposed. */
@@ -128,7 +128,7 @@ export class TrainingGroup {
     const options = { client, clock, random: this.#random, logger: SILENT, hub };
     return {
       get acceptStream() {
-        return operator?.acceptStream;
+        return operator?.hub?.accept;
       },
       start: async () => {
         const config = { agentImage: 'agent' };

@@ -42,9 +42,9 @@ const MESSAGES_PER_SECOND = 80;
 /** Of what was sent and not taken. A state has 200 bytes, so this is hundreds of them. */
 const MAX_UNREAD_BYTES = 64 * 1024;
 /** An agent sends something every 8 to 10 s. */
-const SILENCE_TIMEOUT_MS = 25_000;
+const SILENCE_TIMEOUT_MS = 40_000;
 /** From the opening of the stream to the hello. */
-const HELLO_TIMEOUT_MS = 5000;
+const HELLO_TIMEOUT_MS = 15_000;
 
 const PONG = Buffer.from(encodeHubMessage({ type: 'pong' }));
 

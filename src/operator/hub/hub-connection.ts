@@ -1,6 +1,8 @@
+import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import type { HubAnnouncement } from '../../jobset/hub/message.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
-import { REPLICATED_JOB_NAME } from '../../jobset/names.ts';
+import { EPOCH, REPLICATED_JOB_NAME } from '../../jobset/names.ts';
+import type { PodFacts } from '../../jobset/pod-facts.ts';
 import type { Job } from '../../kube/job.ts';
 import { controllerOf, type PartialObjectMetadata, type Stored } from '../../kube/meta.ts';
 import { PODS } from '../../kube/pod.ts';
@@ -11,7 +13,7 @@ import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
-import type { StreamAcceptor } from '../../runtime/ports/stream.ts';
+import type { PageAnswer, StreamAcceptor, StreamRequest } from '../../runtime/ports/stream.ts';
 import { type GroupTracker, ownerOf } from '../group-tracker.ts';
 import { Hub } from './hub.ts';
 import type { PodClaim, TokenVerdict } from './pod-token.ts';
@@ -26,6 +28,13 @@ export interface HubConnectionOptions {
   readonly metrics?: Metrics | undefined;
 }
 
+export interface HubConnection {
+  readonly hub: Hub;
+  readonly accept: StreamAcceptor;
+  /** The members of the JobSet for whose member the request speaks: `MemberReport[]`. */
+  readonly listMembers: (request: StreamRequest) => Promise<PageAnswer>;
+}
+
 interface Caches {
   readonly jobSets: Informer<JobSet>;
   readonly jobs: Informer<Job>;
@@ -37,7 +46,7 @@ export function connectHub(
   { podOf }: { readonly podOf: (token: string) => Promise<TokenVerdict> },
   caches: Caches,
   tracker: GroupTracker,
-): { readonly hub: Hub; readonly accept: StreamAcceptor } {
+): HubConnection {
   const { client, clock, metrics } = options;
   const logger = options.logger.with({ logger: 'hub' });
   const hub = new Hub({
@@ -57,10 +66,11 @@ export function connectHub(
       else if (pod.metadata.deletionTimestamp !== old.metadata.deletionTimestamp) {
         hub.podEnding(pod.metadata.uid);
       }
+      if (hasLeftHub(pod, old, hub, tracker)) hub.metrics.fellBack();
     },
     deleted: ({ metadata }) => hub.podEnded(metadata.uid),
   });
-  const accept = streamAdmission({
+  const { accept, identify } = streamAdmission({
     hub,
     clock,
     logger,
@@ -69,7 +79,40 @@ export function connectHub(
     membership: (claim) => membershipOf(claim, caches),
     lives: (claim) => lives(client, claim),
   });
-  return { hub, accept };
+  return {
+    hub,
+    accept,
+    listMembers: async (request) => {
+      const found = await identify(request);
+      if (found.kind === 'Refuse') return { status: found.status, body: found.reason };
+      const pods = tracker.podsOf(found.member.jobSetUid);
+      return { status: 200, body: Array.from(pods, (pod) => reportOf(pod, hub)) };
+    },
+  };
+}
+
+function reportOf({ name, uid, epoch, notice }: PodFacts, hub: Hub): MemberReport {
+  const end = notice?.end;
+  return {
+    pod: name,
+    epoch: epoch ?? null,
+    channel: hub.hasStream(uid) ? 'Hub' : 'API',
+    ...(notice === undefined || end === undefined ? {} : { cause: { epoch: notice.epoch, end } }),
+  };
+}
+
+/** An agent that spoke here announces on its Pod, and has no stream any more. */
+function hasLeftHub(
+  { metadata }: Stored<PartialObjectMetadata>,
+  old: Stored<PartialObjectMetadata>,
+  hub: Hub,
+  tracker: GroupTracker,
+): boolean {
+  return (
+    metadata.annotations?.[EPOCH] !== old.metadata.annotations?.[EPOCH] &&
+    tracker.hasSpoken(metadata.uid) &&
+    !hub.hasStream(metadata.uid)
+  );
 }
 
 function spokenFacts({ epoch, starts, cause }: HubAnnouncement) {

@@ -5,10 +5,10 @@ import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
-import type { StreamAcceptor } from '../../runtime/ports/stream.ts';
 import { CertificateKeeper } from '../webhooks/certificate-keeper.ts';
 import { bundleOf } from '../webhooks/certificate-secret.ts';
 import type { WebhookCertificates } from '../webhooks/certificates.ts';
+import type { HubConnection } from './hub-connection.ts';
 
 /**
  * Serves the hub of a leader: its certificates first, which it keeps as those of the webhooks are kept,
@@ -29,9 +29,12 @@ export interface HubListenerOptions {
   readonly host: string;
   readonly channel: HubAccess['channel'];
   /** Serves streams over TLS. Rejects if it cannot listen. */
-  readonly listen: (acceptor: StreamAcceptor, pair: KeyPair) => Promise<StreamPort>;
+  readonly listen: (door: HubDoor, pair: KeyPair) => Promise<StreamPort>;
   readonly signal: AbortSignal;
 }
+
+/** What answers at the port. */
+export type HubDoor = Pick<HubConnection, 'accept' | 'listMembers'>;
 
 export interface StreamPort {
   readonly url: string;
@@ -42,8 +45,8 @@ export interface StreamPort {
 export interface HubListener {
   /** What agents are told. */
   access(): HubAccess;
-  /** From now on it decides on streams. */
-  serve(acceptor: StreamAcceptor): void;
+  /** From now on this answers. */
+  serve(door: HubDoor): void;
   stop(): Promise<void>;
 }
 
@@ -51,7 +54,7 @@ export interface HubListener {
 export async function startHubListener(options: HubListenerOptions): Promise<HubListener> {
   let certificates: WebhookCertificates | undefined;
   let port: StreamPort | undefined;
-  let acceptor: StreamAcceptor | undefined;
+  let door: HubDoor | undefined;
   let arrived: (first: WebhookCertificates) => void = () => undefined;
   const first = new Promise<WebhookCertificates>((resolve, reject) => {
     arrived = resolve;
@@ -76,9 +79,10 @@ export async function startHubListener(options: HubListenerOptions): Promise<Hub
   try {
     const initial = await first;
     port = await options.listen(
-      (request) =>
-        acceptor?.(request) ??
-        Promise.resolve({ kind: 'Refuse', status: 503, reason: 'this replica does not lead yet' }),
+      {
+        accept: (request) => (door ?? NOBODY).accept(request),
+        listMembers: (request) => (door ?? NOBODY).listMembers(request),
+      },
       initial.serving,
     );
   } catch (error) {
@@ -94,14 +98,21 @@ export async function startHubListener(options: HubListenerOptions): Promise<Hub
       channel: options.channel,
     }),
     serve: (to) => {
-      acceptor = to;
+      door = to;
     },
     stop: async () => {
-      acceptor = undefined;
+      door = undefined;
       await Promise.all([keeper.stop(), port?.close()]);
     },
   };
 }
+
+const NOT_LEADING = 'this replica does not lead yet';
+
+const NOBODY: HubDoor = {
+  accept: () => Promise.resolve({ kind: 'Refuse', status: 503, reason: NOT_LEADING }),
+  listMembers: () => Promise.resolve({ status: 503, body: NOT_LEADING }),
+};
 
 function hostOf({ url, host }: HubListenerOptions): string {
   return url === undefined ? host : new URL(url).hostname.replace(/^\[|\]$/g, '');

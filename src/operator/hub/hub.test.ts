@@ -257,7 +257,7 @@ describe('a stream ends with the reason', () => {
     const healthy = await scene.greeted('healthy');
     const client = await scene.connect('a');
     act(client);
-    await scene.clock.runUntil(() => client.isClosed, 30_000);
+    await scene.clock.runUntil(() => client.isClosed, 60_000);
     expect(client.bye).toBe(reason);
     healthy.say({ type: 'ping' });
     scene.write(0, 1);

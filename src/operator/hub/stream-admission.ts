@@ -1,7 +1,7 @@
 import type { Metrics } from '../../runtime/metrics.ts';
 import { type Clock, sleep } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
-import type { StreamAcceptor, StreamAnswer } from '../../runtime/ports/stream.ts';
+import type { StreamAcceptor, StreamRefusal, StreamRequest } from '../../runtime/ports/stream.ts';
 import type { HubMember } from './agent-stream.ts';
 import type { Hub } from './hub.ts';
 import type { PodClaim, TokenVerdict } from './pod-token.ts';
@@ -33,14 +33,22 @@ export type Membership =
 const UNKNOWN_POD_TIMEOUT_MS = 5000;
 const UNKNOWN_POD_INTERVAL_MS = 100;
 
-export function streamAdmission(options: StreamAdmissionOptions): StreamAcceptor {
+export interface StreamAdmission {
+  readonly accept: StreamAcceptor;
+  /** The member for whom a token speaks, or why it speaks for none. */
+  readonly identify: (request: StreamRequest) => Promise<Identified>;
+}
+
+export type Identified = { readonly kind: 'Member'; readonly member: HubMember } | StreamRefusal;
+
+export function streamAdmission(options: StreamAdmissionOptions): StreamAdmission {
   const { hub, logger, podOf } = options;
-  const refuse = (status: number, label: string, reason: string, fields = {}): StreamAnswer => {
+  const refuse = (status: number, label: string, reason: string, fields = {}): StreamRefusal => {
     hub.metrics.refused(label);
     logger.warn('refused a stream', { reason, ...fields });
     return { kind: 'Refuse', status, reason };
   };
-  return async ({ token, address }) => {
+  const identify = async ({ token, address }: StreamRequest): Promise<Identified> => {
     if (token === undefined) return refuse(401, 'NoToken', 'no bearer token', { address });
     let verdict: TokenVerdict;
     try {
@@ -64,14 +72,19 @@ export function streamAdmission(options: StreamAdmissionOptions): StreamAcceptor
         });
       case 'Stranger':
         return refuse(403, 'NotAMember', found.problem, { address, pod });
-      case 'Member': {
-        const { member } = found;
-        const full = hub.fullness(member);
-        if (full !== undefined) return refuse(503, 'Full', full, { address, pod });
-        return { kind: 'Accept', open: (stream) => hub.open(member, stream) };
-      }
+      case 'Member':
+        return found;
     }
   };
+  const accept: StreamAcceptor = async (request) => {
+    const found = await identify(request);
+    if (found.kind === 'Refuse') return found;
+    const { member } = found;
+    const full = hub.fullness(member);
+    if (full !== undefined) return refuse(503, 'Full', full, { pod: member.podName });
+    return { kind: 'Accept', open: (stream) => hub.open(member, stream) };
+  };
+  return { accept, identify };
 }
 
 async function memberOf(

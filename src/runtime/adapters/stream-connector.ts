@@ -61,7 +61,9 @@ function connect(
     const settled = (): void => signal.removeEventListener('abort', abort);
     request.once('upgrade', (_response: IncomingMessage, socket: Duplex, head: Buffer) => {
       settled();
-      resolve(open(socket as Socket, head, listener));
+      // Whoever asked has given up at this very moment.
+      if (signal.aborted) socket.destroy();
+      else resolve(open(socket as Socket, head, listener));
     });
     request.once('response', (response) => {
       refusalOf(response).then(reject, reject).finally(settled);

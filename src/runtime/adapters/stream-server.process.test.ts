@@ -53,6 +53,7 @@ function listen(acceptor: StreamAcceptor): Promise<StreamServer> {
     tls: pairFor('127.0.0.1'),
     maxStreams: 1000,
     maxPending: MAX_PENDING,
+    handshakeTimeoutMs: 2000,
   });
 }
 

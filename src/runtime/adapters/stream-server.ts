@@ -4,16 +4,25 @@
  * within seconds is cut off, and when too many are on their way, the one that takes longest goes
  * first: whoever means well needs a fraction of a second.
  */
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import https from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Logger, SILENT } from '../ports/logger.ts';
-import type { ByteStream, StreamAcceptor, StreamAnswer, StreamRefusal } from '../ports/stream.ts';
+import type {
+  ByteStream,
+  PageAnswer,
+  StreamAcceptor,
+  StreamAnswer,
+  StreamRefusal,
+  StreamRequest,
+} from '../ports/stream.ts';
 
 export interface StreamServerOptions {
   readonly acceptor: StreamAcceptor;
   readonly path: string;
+  /** Other paths, by what answers them. */
+  readonly pages?: ReadonlyMap<string, (request: StreamRequest) => Promise<PageAnswer>>;
   /** The token of the `Upgrade` header. */
   readonly protocol: string;
   readonly host: string;
@@ -24,6 +33,7 @@ export interface StreamServerOptions {
   readonly maxStreams: number;
   /** Connections whose stream is not open yet. */
   readonly maxPending?: number;
+  readonly handshakeTimeoutMs?: number;
   readonly logger?: Logger | undefined;
 }
 
@@ -40,9 +50,12 @@ export interface StreamServer {
 
 /** A group of 5,000 may well come at once. */
 const MAX_PENDING = 8192;
-/** From the connection to the end of TLS's handshake, and from there to the end of the request. */
-const HANDSHAKE_TIMEOUT_MS = 5000;
-const HEADER_TIMEOUT_MS = 5000;
+/**
+ * From the connection to the end of TLS's handshake, and from there to the end of the request. Thousands
+ * that come at once wait for each other, and one that is cut off for that comes again.
+ */
+const HANDSHAKE_TIMEOUT_MS = 30_000;
+const HEADER_TIMEOUT_MS = 10_000;
 const TIMEOUT_CHECK_INTERVAL_MS = 1000;
 /** Of a request: a token has 1 to 2 KiB. */
 const MAX_HEAD_BYTES = 20 * 1024;
@@ -57,7 +70,7 @@ const CLOSE_GRACE_MS = 500;
 export async function startStreamServer(options: StreamServerOptions): Promise<StreamServer> {
   const server = https.createServer({
     ...secureContext(options.tls),
-    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+    handshakeTimeout: options.handshakeTimeoutMs ?? HANDSHAKE_TIMEOUT_MS,
     headersTimeout: HEADER_TIMEOUT_MS,
     requestTimeout: HEADER_TIMEOUT_MS,
     connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
@@ -71,9 +84,11 @@ export async function startStreamServer(options: StreamServerOptions): Promise<S
   const connections = new Connections(maxPending);
   const logger = options.logger ?? SILENT;
   server.on('connection', (socket: Socket) => connections.came(socket));
-  server.on('request', (_request, response) => {
-    response.writeHead(426, { connection: 'close', upgrade: options.protocol });
-    response.end(`expected GET ${options.path} with "Upgrade: ${options.protocol}"\n`);
+  server.on('request', (request, response) => {
+    void answerPage(options, request, response).catch((error: unknown) => {
+      logger.error('a page could not be served', { err: error });
+      response.destroy();
+    });
   });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     void upgrade(options, connections, request, socket as Socket, head).catch((error: unknown) => {
@@ -101,6 +116,22 @@ export async function startStreamServer(options: StreamServerOptions): Promise<S
       return closing;
     },
   };
+}
+
+async function answerPage(
+  { pages, path, protocol }: StreamServerOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const page = request.method === 'GET' ? pages?.get(request.url ?? '') : undefined;
+  if (page === undefined) {
+    response.writeHead(426, { connection: 'close', upgrade: protocol });
+    response.end(`expected GET ${path} with "Upgrade: ${protocol}"\n`);
+    return;
+  }
+  const { status, body } = await page(streamRequest(request));
+  response.writeHead(status, { connection: 'close', 'content-type': 'application/json' });
+  response.end(JSON.stringify(body));
 }
 
 async function closed(server: https.Server, connections: Connections): Promise<void> {
@@ -153,11 +184,15 @@ function answerTo(
   if (request.method !== 'GET') return refusal(405, 'only GET is allowed');
   if (request.url !== path) return refusal(404, `only ${path} is served here`);
   if (request.headers.upgrade !== protocol) return refusal(426, `only ${protocol} is spoken here`);
-  const [scheme = '', token] = (request.headers.authorization ?? '').split(' ', 2);
-  return acceptor({
+  return acceptor(streamRequest(request));
+}
+
+function streamRequest({ headers, socket }: IncomingMessage): StreamRequest {
+  const [scheme = '', token] = (headers.authorization ?? '').split(' ', 2);
+  return {
     token: scheme.toLowerCase() === 'bearer' ? token : undefined,
-    address: request.socket.remoteAddress ?? '',
-  });
+    address: socket.remoteAddress ?? '',
+  };
 }
 
 function refuse(socket: Socket, { status, reason }: StreamRefusal): void {

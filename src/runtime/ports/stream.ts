@@ -46,6 +46,13 @@ export interface StreamRefusal {
 /** A server's side: decides on each request. It does not throw. */
 export type StreamAcceptor = (request: StreamRequest) => Promise<StreamAnswer>;
 
+/** What is answered, as JSON, to a client of a stream's server that asks for no stream. */
+export interface PageAnswer {
+  readonly status: number;
+  /** With a status of 400 or more, a reason as text. */
+  readonly body: unknown;
+}
+
 export interface StreamConnector {
   /**
    * Rejects with `StreamRefusedError` if the server says no, with `TransportError` if there is none
