@@ -5,6 +5,7 @@
 import { setMaxListeners } from 'node:events';
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
+import { DEFAULT_POD_NAMESPACES } from '../cluster/node/namespaces/pod-namespaces.ts';
 import { DEFAULT_NAMESPACE } from '../deploy/settings.ts';
 import type { DemoFlags } from './demo/options.ts';
 import { parseDemoFlags } from './demo/options.ts';
@@ -80,6 +81,10 @@ program
   .option(
     '--reduced-crash-loop-decay',
     'let those waits begin with 1s instead of 10s, and end with 1m instead of 5m',
+  )
+  .option(
+    '--pod-namespaces <mode>',
+    `give containers volumes at their paths and processes of their own: Auto (wherever this machine can) or Off; ${DEFAULT_POD_NAMESPACES} by default`,
   )
   .option('--kubeconfig <file>', KUBECONFIG_HELP)
   .action(async (flags: UpFlags) => {

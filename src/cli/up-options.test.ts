@@ -30,10 +30,16 @@ test('nodes are spread over the values of each topology, racks within zones', ()
   expect(zones.join(' ')).toBe('zone-0 zone-0 zone-0 zone-0 zone-1 zone-1 zone-1 zone-1');
 });
 
+test('every node gives its containers what was asked for', () => {
+  const modes = nodesOf({ nodes: '2', podNamespaces: 'Off' }).map((node) => node.podNamespaces);
+  expect(modes).toEqual(['Off', 'Off']);
+});
+
 test.each<[string, Partial<UpFlags>, RegExp]>([
   ['no node', { nodes: '0' }, /^--nodes is "0", allowed is an integer from 1 to 100$/],
   ['too many nodes', { nodes: '101' }, /^--nodes is "101"/],
   ['no channel', { agentChannel: 'api' }, /^--agent-channel is "api", allowed are Auto, Hub, API$/],
+  ['no namespaces', { podNamespaces: 'On' }, /^--pod-namespaces is "On", allowed are Auto, Off$/],
   ['no number', { nodes: '2x' }, /^--nodes is "2x"/],
   ['no count', { topology: ['rack'] }, /^--topology is "rack", allowed is LABEL=COUNT/],
   ['more values than nodes', { nodes: '2', topology: ['rack=3'] }, /from 1 to the number of nodes/],

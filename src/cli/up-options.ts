@@ -1,6 +1,7 @@
 /** The flags of `lockstep up`, checked together so that each wrong value is named at once. */
 import type { NodeDescription } from '../cluster/local-nodes.ts';
 import { type BackoffSettings, isRestartPeriod } from '../cluster/node/backoff.ts';
+import { POD_NAMESPACES_MODES } from '../cluster/node/namespaces/pod-namespaces.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { labelValueErrors, qualifiedNameErrors } from '../kube/names.ts';
 
@@ -29,6 +30,7 @@ export interface UpFlags {
   readonly nodeMonitorGracePeriod: string;
   readonly maxContainerRestartPeriod?: string;
   readonly reducedCrashLoopDecay?: boolean;
+  readonly podNamespaces?: string;
 }
 
 /**
@@ -69,6 +71,11 @@ export function parseUpFlags(
   }
   const backoff = parseBackoff(flags);
   if (typeof backoff === 'string') errors.push(backoff);
+  const podNamespaces = POD_NAMESPACES_MODES.find((one) => one === flags.podNamespaces);
+  if (podNamespaces === undefined && flags.podNamespaces !== undefined) {
+    const allowed = POD_NAMESPACES_MODES.join(', ');
+    errors.push(`--pod-namespaces is "${flags.podNamespaces}", allowed are ${allowed}`);
+  }
   const topologies: Topology[] = [];
   for (const text of flags.topology ?? []) {
     const parsed = parseTopology(text, isCount ? count : NODES_MAX);
@@ -84,6 +91,7 @@ export function parseUpFlags(
     name,
     labels: Object.fromEntries(topologies.map((topology) => labelOf(topology, i, count))),
     ...(typeof backoff === 'object' ? { backoff } : {}),
+    ...(podNamespaces === undefined ? {} : { podNamespaces }),
   }));
   const { stateDir: stateDirectory, kubeconfig } = flags;
   return { options: { stateDirectory, nodes, kubeconfig, agentChannel, nodeMonitorGraceMs } };
