@@ -1,0 +1,21 @@
+# The image of the operator, where there is a container builder: the same files as in the archives of
+# `npm run image`. Build it from the root of the repository:
+#   docker build -f deploy/docker/operator.Dockerfile -t lockstep/operator .
+FROM node:20-bookworm-slim AS build
+# It takes the symbols from the Node binary, which makes the image smaller.
+RUN apt-get update && apt-get install --yes --no-install-recommends binutils
+WORKDIR /src
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY LICENSE tsconfig.json ./
+COPY src src
+COPY tools tools
+RUN npx tsx tools/image/main.ts --root operator /image
+
+# Nothing but Node, its libraries and one script: no shell and no package manager. It writes nothing,
+# so its root file system may be read-only.
+FROM scratch
+COPY --from=build /image /
+ENV PATH=/lockstep/bin
+USER 65532:65532
+ENTRYPOINT ["/lockstep/bin/lockstep-operator"]

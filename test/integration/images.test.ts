@@ -1,0 +1,284 @@
+/**
+ * The images as a node would unpack them: their programs start where there is nothing else, and the
+ * agent, installed beside a worker, supervises it in a root without a C library, a shell or a loader.
+ */
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
+import { injectAgent } from '../../src/jobset/agent-injection.ts';
+import { JOBSETS } from '../../src/jobset/jobset.ts';
+import { AGENT_DIRECTORY, EPOCH } from '../../src/jobset/names.ts';
+import { JOBS } from '../../src/kube/job.ts';
+import { PODS } from '../../src/kube/pod.ts';
+import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
+import { sleep } from '../../src/runtime/ports/clock.ts';
+import { type ImageName, imageSources, imagesOf } from '../../tools/image/images.ts';
+import { imageArchive } from '../../tools/image/oci-archive.ts';
+import {
+  type ApiUnderTest,
+  createAccount,
+  installJobSets,
+  removeAccount,
+  startApi,
+  tokenOf,
+} from './api-server.fixture.ts';
+
+const POLL_MS = 20;
+const LIMIT_MS = 60_000;
+/** Unpacking and compressing 90 MB twice, on a machine that does other things too. */
+const PREPARATION_MS = 240_000;
+const MAX_CONTENT_BYTES = 130_000_000;
+const FAST = 1;
+
+/** Where user namespaces are available, everybody may change the root. */
+const canChangeRoot = spawnSync('unshare', inRoot('/', ['/bin/true'])).status === 0;
+
+/** Arguments of `unshare`, which becomes the program. */
+function inRoot(root: string, argv: readonly string[]): readonly string[] {
+  return ['--map-root-user', `--root=${root}`, ...argv];
+}
+
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'lockstep-images-'));
+  const sources = await imageSources();
+  const images = imagesOf(sources, FAST);
+  for (const [index, { name }] of sources.entries()) {
+    const image = images[index];
+    if (image === undefined) throw new Error(`no image of ${name}`);
+    writeFileSync(join(folder, `${name}.tar`), imageArchive(image).content);
+    unpack(name);
+  }
+}, PREPARATION_MS);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function rootOf(name: ImageName): string {
+  return join(folder, name);
+}
+
+/** As a container runtime: the blobs of the archive, then each layer over the one before. */
+function unpack(name: ImageName): void {
+  const blobs = join(folder, `${name}.blobs`);
+  for (const directory of [blobs, rootOf(name)]) mkdirSync(directory);
+  execFileSync('tar', ['-xf', join(folder, `${name}.tar`), '-C', blobs]);
+  const [manifest] = readJson<readonly { readonly Layers: readonly string[] }[]>(
+    join(blobs, 'manifest.json'),
+  );
+  for (const layer of manifest?.Layers ?? []) {
+    execFileSync('tar', ['-xzf', join(blobs, layer), '-C', rootOf(name)]);
+  }
+}
+
+function readJson<T>(path: string): T {
+  return JSON.parse(readFileSync(path, 'utf8')) as T;
+}
+
+/** Runs a program with nothing but what is below `root`, and nothing in its environment. */
+function runIn(root: string, argv: readonly string[]) {
+  return spawnSync('unshare', inRoot(root, argv), { env: {}, encoding: 'utf8' });
+}
+
+describe('an image', () => {
+  it.each(['operator', 'agent'] as const)('of the %s stays small', (name) => {
+    const sizes = execFileSync('du', ['--bytes', '--summarize', rootOf(name)], {
+      encoding: 'utf8',
+    });
+    expect(Number.parseInt(sizes, 10)).toBeLessThan(MAX_CONTENT_BYTES);
+  });
+
+  it('has a user to run as, and neither a shell nor authorities of the world', () => {
+    const root = rootOf('operator');
+    expect(readFileSync(join(root, 'etc/passwd'), 'utf8')).toContain('lockstep:x:65532:65532:');
+    expect(existsSync(join(root, 'bin/sh'))).toBe(false);
+    expect(readdirSync(join(root, 'etc')).toSorted()).toEqual(['group', 'nsswitch.conf', 'passwd']);
+  });
+
+  it.runIf(canChangeRoot)('starts its program where there is nothing else', () => {
+    for (const name of ['operator', 'agent'] as const) {
+      const program = `/lockstep/bin/lockstep-${name}`;
+      const { stdout, stderr, status } = runIn(rootOf(name), [program, '--version']);
+      expect([stdout, stderr, status], name).toEqual([`${packageJson.version}\n`, '', 0]);
+      expect(runIn(rootOf(name), [program, '--help']).stdout).toContain(`lockstep-${name}`);
+    }
+  });
+});
+
+const AT = { namespace: 'default', name: 'installed' };
+const ACCOUNT = { namespace: AT.namespace, name: 'installed-agent' };
+/** A scheduler that does not exist: the Pod is the test's alone. */
+const NOBODY = 'example.com/nobody';
+
+async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
+  const deadline = nodeClock.monotonic() + LIMIT_MS;
+  while (!(await condition())) {
+    if (nodeClock.monotonic() > deadline) throw new Error(`not in time: ${condition}`);
+    await sleep(nodeClock, POLL_MS);
+  }
+}
+
+describe.runIf(canChangeRoot)('an agent that is copied beside its worker', () => {
+  let api: ApiUnderTest;
+  let root: string;
+  let agent: ChildProcess | undefined;
+  beforeAll(async () => {
+    root = join(folder, 'worker');
+    for (const directory of ['dev', 'out', 'var/run/lockstep']) {
+      mkdirSync(join(root, directory), { recursive: true });
+    }
+    // Of all that a container runtime mounts, processes need this one.
+    writeFileSync(join(root, 'dev/null'), '');
+    api = await startApi();
+    await installJobSets(api.client);
+    await createAccount(api.client, ACCOUNT);
+    await mountAccount();
+  });
+  afterAll(async () => {
+    // It takes its worker along.
+    if (agent?.kill('SIGTERM') === true) await once(agent, 'exit');
+    const { client } = api;
+    await client.delete(PODS, AT, { gracePeriodSeconds: 0 });
+    await client.delete(JOBS, AT, { propagationPolicy: 'Background' });
+    await client.delete(JOBSETS, AT, { propagationPolicy: 'Background' });
+    await removeAccount(client, ACCOUNT);
+    await api.stop();
+  });
+
+  async function mountAccount(): Promise<void> {
+    const directory = join(root, 'var/run/secrets/kubernetes.io/serviceaccount');
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, 'ca.crt'), api.access.tls.certificateAuthority ?? '');
+    writeFileSync(join(directory, 'token'), await tokenOf(api.client, ACCOUNT));
+    writeFileSync(join(directory, 'namespace'), AT.namespace);
+  }
+
+  /** A JobSet and a Pod of it that nobody else takes care of; the environment of its agent. */
+  async function createGroup(): Promise<Record<string, string>> {
+    const containers = [{ name: 'worker', image: 'none' }];
+    const template = { spec: { template: { spec: { containers } } } };
+    const jobSet = await api.client.create(JOBSETS, {
+      apiVersion: 'jobset.x-k8s.io/v1alpha2',
+      kind: 'JobSet',
+      metadata: AT,
+      spec: {
+        managedBy: NOBODY,
+        replicatedJobs: [{ name: 'w', replicas: 1, template }],
+        failurePolicy: { restartStrategy: 'InPlaceRestart' },
+      },
+    });
+    const job = { apiVersion: 'batch/v1', kind: 'Job' };
+    const { metadata } = await api.client.create(JOBS, {
+      ...job,
+      metadata: AT,
+      spec: {
+        managedBy: NOBODY,
+        template: { spec: { restartPolicy: 'Never', containers } },
+      },
+    });
+    const owner = { ...job, name: AT.name, uid: metadata.uid, controller: true };
+    const pod = await api.client.create(PODS, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { ...AT, ownerReferences: [owner] },
+      spec: { schedulerName: NOBODY, serviceAccountName: ACCOUNT.name, containers },
+    });
+    const { hostname, port } = new URL(api.access.server);
+    return {
+      KUBERNETES_SERVICE_HOST: hostname,
+      KUBERNETES_SERVICE_PORT: port,
+      NAMESPACE: AT.namespace,
+      POD_NAME: AT.name,
+      POD_UID: pod.metadata.uid,
+      JOBSET_NAME: AT.name,
+      JOBSET_UID: jobSet.metadata.uid,
+      REPLICATED_JOB_NAME: 'w',
+      LOCKSTEP_MARKER_DIRECTORY: '/var/run/lockstep',
+    };
+  }
+
+  async function setStatus(deprecatedEpoch: number, syncedEpoch: number): Promise<void> {
+    const counts = { ready: 0, succeeded: 0, failed: 0, active: 0, suspended: 0 };
+    const replicatedJobsStatus = [{ name: 'w', ...counts, syncedEpoch }];
+    const patch = { status: { deprecatedEpoch, replicatedJobsStatus } };
+    await api.client.patch(JOBSETS, AT, { type: 'merge', patch }, { subresource: 'status' });
+  }
+
+  async function announced(epoch: number): Promise<void> {
+    await until(async () => {
+      const { metadata } = await api.client.get(PODS, AT);
+      return metadata.annotations?.[EPOCH] === String(epoch);
+    });
+  }
+
+  /** What the worker of that epoch has found in its environment. */
+  async function environmentIn(epoch: number): Promise<Record<string, string>> {
+    const path = join(root, 'out', String(epoch));
+    await until(() => existsSync(path));
+    return readJson(path);
+  }
+
+  it(
+    'runs through its own loader, and restarts a worker that is told nothing of that',
+    async () => {
+      // What a worker's image may bring is up to the image: here it is Node and a script.
+      const script = `const { writeFileSync, renameSync } = require('node:fs');
+      writeFileSync('/out/next', JSON.stringify(process.env));
+      renameSync('/out/next', '/out/' + process.env.LOCKSTEP_EPOCH);
+      setInterval(() => {}, 1000);`;
+      const node = [...nodeIn(AGENT_DIRECTORY), '-e', script];
+      const { template } = injectAgent(
+        { spec: { containers: [{ name: 'worker', command: node }] } },
+        { mode: 'Supervisor', image: 'lockstep/agent', delivery: 'Copy' },
+      );
+      const [install] = template.spec.initContainers ?? [];
+      const [worker] = template.spec.containers;
+
+      // The volume of the two, where the init container sees it.
+      mkdirSync(join(rootOf('agent'), AGENT_DIRECTORY), { recursive: true });
+      const [program = '', ...args] = install?.command ?? [];
+      for (const _ of ['the first start', 'all containers restarted']) {
+        const installed = runIn(rootOf('agent'), [`/lockstep/bin/${program}`, ...args]);
+        expect([installed.stderr, installed.status]).toEqual(['', 0]);
+      }
+      mkdirSync(join(root, 'opt'));
+      execFileSync('mv', [join(rootOf('agent'), AGENT_DIRECTORY), join(root, AGENT_DIRECTORY)]);
+
+      const env = await createGroup();
+      agent = spawn('unshare', inRoot(root, worker?.command ?? []), { env, stdio: 'ignore' });
+      await announced(1);
+      await setStatus(0, 1);
+      const environment = await environmentIn(1);
+      expect(environment['POD_NAME']).toBe(AT.name);
+      expect(Object.keys(environment).filter((name) => name.startsWith('LD_'))).toEqual([]);
+      await setStatus(1, 1);
+      await announced(2);
+      await setStatus(1, 2);
+      expect((await environmentIn(2))['LOCKSTEP_EPOCH']).toBe('2');
+      expect(agent.exitCode).toBeNull();
+    },
+    LIMIT_MS,
+  );
+
+  it('says what is wrong where it cannot be copied', () => {
+    const command = ['/lockstep/bin/lockstep-agent', '--install', '/etc/passwd'];
+    const { stderr, status } = runIn(rootOf('agent'), command);
+    expect(stderr).toMatch(/^lockstep-agent: the agent cannot be copied to \/etc\/passwd: /);
+    expect(status).toBe(1);
+  });
+});
+
+function nodeIn(directory: string): readonly string[] {
+  const tree = `${directory}/lockstep`;
+  return [`${tree}/lib/ld.so`, '--library-path', `${tree}/lib`, `${tree}/bin/node`];
+}

@@ -1,0 +1,104 @@
+/** The images of Lockstep: what each holds on top of Node, and how it starts. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import packageJson from '../../package.json' with { type: 'json' };
+import { defaultSettings } from '../../src/deploy/settings.ts';
+import { AGENT_NODE, AGENT_SCRIPT, AGENT_TREE } from '../../src/jobset/agent-tree.ts';
+import { AGENT_COMMAND } from '../../src/jobset/names.ts';
+import { nodeRuntime, parentsOf, USER_ID } from './node-runtime.ts';
+import { compressedLayer, type Image, type Layer, machineArchitecture } from './oci-archive.ts';
+import type { TarEntry } from './tar.ts';
+
+export type ImageName = 'operator' | 'agent';
+
+export const IMAGE_NAMES: readonly ImageName[] = ['operator', 'agent'];
+
+export interface ImageSource {
+  readonly name: ImageName;
+  /** `REPOSITORY:TAG` */
+  readonly reference: string;
+  /** The files of each layer, from below to above. */
+  readonly layers: readonly (readonly TarEntry[])[];
+}
+
+/** Both images, with one lowest layer. `node`: the binary, by default the one that runs this. */
+export async function imageSources(node?: string): Promise<readonly ImageSource[]> {
+  const { operatorImage, agentImage } = defaultSettings(packageJson.version);
+  const runtime = nodeRuntime(node);
+  const [operator, agent] = await Promise.all([
+    programLayer(PROGRAMS.operator, 'lockstep/operator.js', 'src/operator/main.ts'),
+    programLayer(PROGRAMS.agent, AGENT_SCRIPT, 'src/agent/main.ts'),
+  ]);
+  return [
+    { name: 'operator', reference: operatorImage, layers: [runtime, operator] },
+    { name: 'agent', reference: agentImage, layers: [runtime, agent] },
+  ];
+}
+
+/** `level`: of compression, 1 (fast) to 9 (small). A layer that images share is compressed once. */
+export function imagesOf(sources: readonly ImageSource[], level: number): readonly Image[] {
+  const compressed = new Map<readonly TarEntry[], Layer>();
+  for (const entries of sources.flatMap(({ layers }) => layers)) {
+    if (!compressed.has(entries)) compressed.set(entries, compressedLayer(entries, level));
+  }
+  return sources.map(({ name, reference, layers }) => ({
+    name: reference,
+    version: packageJson.version,
+    architecture: machineArchitecture(),
+    layers: layers.flatMap((entries) => compressed.get(entries) ?? []),
+    entrypoint: [`/${AGENT_TREE.programs}/${PROGRAMS[name]}`],
+    env: [`PATH=/${AGENT_TREE.programs}`],
+    user: `${USER_ID}:${USER_ID}`,
+  }));
+}
+
+/** As containers are told to start them. */
+const PROGRAMS: Readonly<Record<ImageName, string>> = {
+  operator: 'lockstep-operator',
+  agent: AGENT_COMMAND,
+};
+
+const ROOT = join(import.meta.dirname, '../..');
+
+async function programLayer(
+  program: string,
+  script: string,
+  entryPoint: string,
+): Promise<readonly TarEntry[]> {
+  const start = `#!/${AGENT_NODE}\nimport '/${script}';\n`;
+  const files: readonly TarEntry[] = [
+    file(`${AGENT_TREE.programs}/${program}`, start, 0o755),
+    file(script, await bundle(entryPoint), 0o644),
+    file(`${AGENT_TREE.root}/package.json`, '{"type":"module"}\n', 0o644),
+    file(`${AGENT_TREE.root}/LICENSE`, readFileSync(join(ROOT, 'LICENSE'), 'utf8'), 0o644),
+  ];
+  return [...parentsOf(files), ...files];
+}
+
+/** One file with all its dependencies: an image has no `node_modules`. */
+async function bundle(entryPoint: string): Promise<string> {
+  const { outputFiles } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: [entryPoint],
+    bundle: true,
+    write: false,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20.19',
+    minify: true,
+    logLevel: 'warning',
+    banner: { js: REQUIRE },
+  });
+  const [output] = outputFiles;
+  if (output === undefined) throw new Error(`${entryPoint} gave no bundle`);
+  return output.text;
+}
+
+/** Dependencies that are CommonJS ask for Node's modules by `require`, which ESM does not have. */
+const REQUIRE =
+  "import { createRequire as lockstepRequire } from 'node:module'; const require = lockstepRequire(import.meta.url);";
+
+function file(path: string, text: string, mode: number): TarEntry {
+  return { kind: 'File', path, mode, content: Buffer.from(text) };
+}

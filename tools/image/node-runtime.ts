@@ -1,0 +1,75 @@
+/**
+ * The files that Node needs in an image that holds nothing else: its binary, the loader and the shared
+ * libraries, all of them below `/lockstep`, from where they also run in somebody else's image through
+ * their own loader; and links at the places where the kernel and the loader look for them, so that
+ * Node can be started as any program here.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { AGENT_LOADER, AGENT_NODE, AGENT_TREE } from '../../src/jobset/agent-tree.ts';
+import { sharedLibraries } from './shared-libraries.ts';
+import type { TarEntry } from './tar.ts';
+
+/** The user of an image, whom nothing belongs to. */
+export const USER_ID = 65_532;
+
+const PROGRAM_MODE = 0o755;
+const FILE_MODE = 0o644;
+const STICKY_MODE = 0o1777;
+
+/** `node`: the binary, by default the one that runs this. */
+export function nodeRuntime(node: string = process.execPath): readonly TarEntry[] {
+  const { loader, libraries } = sharedLibraries(node);
+  const own = (path: string): string => `${AGENT_TREE.libraries}/${basename(path)}`;
+  const files: readonly TarEntry[] = [
+    file(AGENT_NODE, withoutSymbols(node), PROGRAM_MODE),
+    ...libraries.map((path) => file(own(path), readFileSync(path), FILE_MODE)),
+    file(own(loader), readFileSync(loader), PROGRAM_MODE),
+    { kind: 'Link', path: AGENT_LOADER, target: basename(loader) },
+    ...[loader, ...libraries].map((path) => link(path, own(path))),
+    ...Object.entries(SYSTEM_FILES).map(([path, text]) => file(path, Buffer.from(text), FILE_MODE)),
+  ];
+  return [...parentsOf(files), ...files, { kind: 'Directory', path: 'tmp', mode: STICKY_MODE }];
+}
+
+/** A directory for each that the entries lie in. */
+export function parentsOf(entries: readonly TarEntry[]): readonly TarEntry[] {
+  const paths = new Set<string>();
+  for (const { path } of entries) {
+    for (let parent = dirname(path); parent !== '.'; parent = dirname(parent)) paths.add(parent);
+  }
+  return [...paths].map((path) => ({ kind: 'Directory', path, mode: PROGRAM_MODE }));
+}
+
+/** Users by name, for whoever asks, and names of hosts from `/etc/hosts` before DNS. */
+const SYSTEM_FILES: Readonly<Record<string, string>> = {
+  'etc/passwd': `root:x:0:0:root:/:/none\nlockstep:x:${USER_ID}:${USER_ID}:lockstep:/:/none\n`,
+  'etc/group': `root:x:0:\nlockstep:x:${USER_ID}:\n`,
+  'etc/nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
+};
+
+function file(path: string, content: Buffer, mode: number): TarEntry {
+  return { kind: 'File', path, mode, content };
+}
+
+/** `path` as an absolute link to a file of the tree. */
+function link(path: string, target: string): TarEntry {
+  return { kind: 'Link', path: path.replace(/^\/+/, ''), target: `/${target}` };
+}
+
+/** The binary without its symbols where `strip` is there, otherwise as it is. */
+function withoutSymbols(program: string): Buffer {
+  const directory = mkdtempSync(join(tmpdir(), 'lockstep-strip-'));
+  const stripped = join(directory, 'program');
+  try {
+    execFileSync('strip', ['--strip-all', '-o', stripped, program], { stdio: 'pipe' });
+    return readFileSync(stripped);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    return readFileSync(program);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * What the dynamic loader of this machine would load for a program, so that an image can bring it along.
+ * `ldd` is the loader itself in a mode in which it tells.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+export interface SharedLibraries {
+  /** The interpreter that the program's headers name, an absolute path. */
+  readonly loader: string;
+  /** Absolute paths at which the loader finds them, without the loader itself. */
+  readonly libraries: readonly string[];
+}
+
+export function sharedLibraries(program: string): SharedLibraries {
+  const { loader, libraries } = parseLdd(execFileSync('ldd', [program], { encoding: 'utf8' }));
+  const directory = dirname(libraries.find((path) => path.includes('libc.so')) ?? loader);
+  const opened = OPENED_BY_NAME.map((name) => join(directory, name)).filter(existsSync);
+  return { loader, libraries: [...new Set([...libraries, ...opened])].toSorted() };
+}
+
+/** glibc opens these only when a name is looked up, so that no header tells of them. */
+const OPENED_BY_NAME = ['libnss_dns.so.2', 'libnss_files.so.2', 'libresolv.so.2'];
+
+/** `text` is what `ldd` printed. Throws where a library is missing or nothing is loaded at all. */
+export function parseLdd(text: string): SharedLibraries {
+  const lines = text.split('\n').map((line) => line.trim().replace(/ \(0x[0-9a-f]+\)$/, ''));
+  const missing = lines.find((line) => line.endsWith('=> not found'));
+  if (missing !== undefined) throw new Error(`a shared library is not there: ${missing}`);
+  const resolved = lines.flatMap((line) => {
+    const [, name, path] = /^(\S+) => (\/\S+)$/.exec(line) ?? [];
+    return name === undefined || path === undefined ? [] : [{ name, path }];
+  });
+  // The loader stands alone on its line, or is itself what an absolute name resolves to.
+  const loader =
+    lines.find((line) => /^\/\S+$/.test(line)) ??
+    resolved.find(({ name }) => name.startsWith('/'))?.name;
+  if (loader === undefined) {
+    throw new Error(`expected a program that is linked dynamically, ldd says: ${text.trim()}`);
+  }
+  // The loader of musl is its C library too.
+  const isLibrary = ({ name, path }: { readonly name: string; readonly path: string }): boolean =>
+    !name.startsWith('/') && path !== loader;
+  return { loader, libraries: resolved.filter(isLibrary).map(({ path }) => path) };
+}
