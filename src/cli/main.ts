@@ -145,9 +145,19 @@ installationCommand('install', 'install the operator in a cluster, and wait unti
     process.exitCode = await installCommand('install', installOptions(flags), false);
   });
 
-installationCommand('status', 'say how the installation in a cluster is, and what it lacks')
+installationCommand(
+  'status',
+  'say how the installation in a cluster is, and what it lacks; or how a JobSet and its members are',
+)
+  .argument('[jobset]', 'name of a JobSet; then --namespace is its own')
   .option('--webhooks <whether>', 'on or off, as installed', 'on')
-  .action(async (flags: InstallFlags) => {
+  .action(async (jobSet: string | undefined, flags: InstallFlags, command: Command) => {
+    if (jobSet !== undefined) {
+      const { jobSetStatus } = await import('./jobset-status/command.ts');
+      const isGiven = command.getOptionValueSource('namespace') === 'cli';
+      process.exitCode = await jobSetStatus(jobSet, isGiven ? flags.namespace : undefined, flags);
+      return;
+    }
     const { installCommand } = await import('./install/command.ts');
     process.exitCode = await installCommand('status', installOptions(flags), false);
   });
