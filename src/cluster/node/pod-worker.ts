@@ -3,8 +3,7 @@
  * and shows the outcome in the Pod's status. Everything that happens comes in as a call and is acted
  * on at once; no restart waits for the API server.
  */
-import { deepEqual } from '../../kube/deep-equal.ts';
-import type { Pod, PodCondition, PodStatus } from '../../kube/pod.ts';
+import type { Pod } from '../../kube/pod.ts';
 import type { Timer } from '../../runtime/ports/clock.ts';
 import { ContainerSet, MIN_GRACE_MS } from './container-set.ts';
 import { ignoredFieldsNote } from './ignored-fields.ts';
@@ -20,9 +19,10 @@ import { PodCheckpoint, type PodState } from './pod-checkpoint.ts';
 import { confirmDeletion } from './pod-deletion.ts';
 import { PodEvents } from './pod-events.ts';
 import { preparePod } from './pod-preparation.ts';
+import { PodReport } from './pod-report.ts';
 import { PodSandbox } from './pod-sandbox.ts';
-import { type NodePodStatus, type PodEnding, podStatus } from './pod-status.ts';
-import { type StatusImportance, StatusWriter } from './status-writer.ts';
+import type { PodEnding } from './pod-status.ts';
+import type { StatusImportance } from './status-writer.ts';
 
 const DEFAULT_GRACE_SECONDS = 30;
 /**
@@ -37,13 +37,12 @@ export class PodWorker {
   readonly containers: ContainerSet;
   readonly #context: NodeContext;
   readonly #events: PodEvents;
-  readonly #writer: StatusWriter;
+  readonly #report: PodReport;
   readonly #onChange: () => Promise<void>;
   /** Aborted when the Pod is to run no longer. */
   readonly #ended = new AbortController();
   /** Aborted when the node stops, or the object is gone. */
   readonly #closed = new AbortController();
-  readonly #startedMs: number;
   readonly #resumed: PodState | undefined;
   readonly #checkpoint: PodCheckpoint | undefined;
   #pod: Pod;
@@ -58,7 +57,6 @@ export class PodWorker {
   #wasStopped = false;
   #isVerdictShown = false;
   #preparationProblem: string | undefined;
-  #status: NodePodStatus | undefined;
   #wake: Timer | undefined;
   #lifetime: Timer | undefined;
   #lastRestartAllMs = Number.NEGATIVE_INFINITY;
@@ -90,9 +88,8 @@ export class PodWorker {
     this.#context = { ...context, logger };
     this.#pod = pod;
     this.#onChange = onChange;
-    this.#startedMs = context.clock.now();
     this.#events = new PodEvents(context.events, pod);
-    this.#writer = new StatusWriter(pod, context.client, context.clock, logger);
+    this.#report = new PodReport(this.#context, pod, () => void onChange());
     const sandbox = new PodSandbox(this.#context, pod);
     this.sandbox = sandbox;
     this.#resumed = resumed;
@@ -116,7 +113,8 @@ export class PodWorker {
 
   /** The Pod with the newest status, written or not. */
   get pod(): Pod {
-    return this.#status === undefined ? this.#pod : { ...this.#pod, status: this.#status };
+    const { status } = this.#report;
+    return status === undefined ? this.#pod : { ...this.#pod, status };
   }
 
   /** Nothing of it runs and nothing will. */
@@ -168,7 +166,7 @@ export class PodWorker {
     const before = this.#pod.metadata;
     const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
     this.#pod = pod;
-    this.#contradict();
+    this.#report.contradict(pod.status);
     const isGated = pod.spec.readinessGates !== undefined;
     if (isGated && this.#isPrepared && !this.#isFinishing) this.#publish('latest');
     if (deletionTimestamp === undefined) return;
@@ -178,19 +176,9 @@ export class PodWorker {
     else if (isNew) this.#confirming = this.#confirming.then(() => this.#confirmDeletion());
   }
 
-  /** The control plane took the node for lost and said that the Pod is not ready. */
-  #contradict(): void {
-    const ours = readyCondition(this.#status);
-    const theirs = readyCondition(this.#pod.status);
-    if (this.#status === undefined || ours?.status !== 'True' || theirs?.status === 'True') return;
-    const isNewer =
-      Date.parse(theirs?.lastTransitionTime ?? '') > Date.parse(ours.lastTransitionTime ?? '');
-    if (isNewer) this.#writer.write(this.#status, 'latest');
-  }
-
   /** The object is gone: what runs is stopped and nobody is told. Resolves when no trace is left. */
   async podGone(): Promise<void> {
-    this.#writer.stop();
+    this.#report.stop();
     this.#closed.abort(new Error('the Pod is gone'));
     this.#end({ type: 'deleted' }, MIN_GRACE_MS);
     await this.#finished;
@@ -199,7 +187,7 @@ export class PodWorker {
 
   /** Ends every process and writes nothing more. Resolves when no trace is left but the logs. */
   async stop(): Promise<void> {
-    this.#writer.stop();
+    this.#report.stop();
     this.#closed.abort(new Error('the node stops'));
     this.#mode = 'ending';
     this.#isStopped = true;
@@ -236,7 +224,7 @@ export class PodWorker {
     const { activeDeadlineSeconds } = this.#pod.spec;
     if (activeDeadlineSeconds === undefined) return;
     const { clock } = this.#context;
-    const startMs = Date.parse(this.#pod.status?.startTime ?? '') || this.#startedMs;
+    const startMs = Date.parse(this.#pod.status?.startTime ?? '') || this.#report.startedMs;
     const delayMs = Math.max(0, startMs + activeDeadlineSeconds * 1000 - clock.now());
     this.#lifetime = clock.setTimer(delayMs, () => {
       const message = 'Pod was active on the node longer than the specified deadline';
@@ -401,7 +389,7 @@ export class PodWorker {
     this.#isVerdictShown = true;
     this.#publish('must');
     this.containers.settle();
-    this.#publish('must');
+    this.#publish('latest');
   }
 
   /** Everything is down. The status was handed over; the Pod keeps its logs until it is deleted. */
@@ -414,7 +402,7 @@ export class PodWorker {
     this.sandbox.close();
     this.#confirming = this.#cleanUp().then(async () => {
       // Until the API has the last status, the file is all that has it.
-      await this.#writer.flushed();
+      await this.#report.flushed();
       await this.#checkpoint?.remove();
       if (this.#pod.metadata.deletionTimestamp !== undefined) await this.#confirmDeletion();
     });
@@ -433,45 +421,22 @@ export class PodWorker {
   }
 
   async #confirmDeletion(): Promise<void> {
-    await this.#writer.flushed();
+    await this.#report.flushed();
     await confirmDeletion(this.#context, this.#pod, this.#closed.signal);
   }
 
   #publish(importance: StatusImportance): void {
     this.#checkpoint?.changed();
     if (this.#isResuming) return;
-    const { network, clock } = this.#context;
-    const shown = this.#status ?? this.#pod.status;
-    const status = podStatus({
-      pod: this.#pod,
+    const facts = {
       records: this.containers.records,
       isPrepared: this.#isPrepared,
       preparationProblem: this.#preparationProblem,
       isRestartingAll: this.#mode === 'restarting-all',
       ending: this.#ending,
       isVerdictShown: this.#isVerdictShown,
-      hostIP: network.hostIP,
       podIP: this.sandbox.podIP,
-      startedMs: this.#startedMs,
-      previous: {
-        phase: shown?.phase ?? 'Pending',
-        conditions: shown?.conditions ?? [],
-        podIP: shown?.podIP,
-      },
-      nowMs: clock.now(),
-    });
-    const isSame = deepEqual(status, this.#status);
-    this.#status = status;
-    if (isSame && importance !== 'must') return;
-    this.#writer.write(status, importance);
-    if (shown?.podIP !== status.podIP || isReady(shown) !== isReady(status)) void this.#onChange();
+    };
+    this.#report.publish(this.#pod, facts, importance);
   }
-}
-
-function isReady(status: PodStatus | undefined): boolean {
-  return readyCondition(status)?.status === 'True';
-}
-
-function readyCondition(status: PodStatus | undefined): PodCondition | undefined {
-  return status?.conditions?.find(({ type }) => type === 'Ready');
 }
