@@ -1,0 +1,254 @@
+/** The node's end of `exec`, `attach` and `port-forward`, with a client in memory. */
+import { afterEach, describe, expect, it } from 'vitest';
+import type { HttpResponse } from '../../../runtime/ports/transport.ts';
+import {
+  BINARY,
+  CLOSE,
+  encodeFrame,
+  FrameReader,
+  PING,
+  PONG,
+} from '../../../runtime/web-socket/frames.ts';
+import { container } from '../test-api.fixture.ts';
+import { TestNode } from '../test-node.fixture.ts';
+
+const MASK = Uint8Array.of(9, 8, 7, 6);
+const EXEC = '/exec/default/p/main?output=1&error=1&input=1&command=';
+
+let node: TestNode;
+
+afterEach(() => node.stop());
+
+async function startNode(): Promise<void> {
+  node = new TestNode({
+    serves: () => undefined,
+    listens: (self) => {
+      self.onInput = () => self.write('stdout', `heard ${self.inputText}`);
+    },
+    says: (self) => {
+      self.write('stdout', 'out');
+      self.write('stderr', 'err');
+      self.exit(3);
+    },
+    cat: (self) => {
+      self.onInput = () => {
+        if (!self.isInputEnded) return;
+        self.write('stdout', self.inputText);
+        self.exit(0);
+      };
+    },
+    floods: (self) => {
+      for (let i = 0; i < 6; i++) self.write('stdout', 'x'.repeat(1024 * 1024));
+    },
+  });
+  await node.start();
+  await node.run({
+    containers: [container('main', 'serves'), container('reader', 'listens', { stdin: true })],
+  });
+  await node.until(({ status }) => status?.phase === 'Running');
+}
+
+describe('a request that cannot be served is told why', () => {
+  it.each([
+    ['no such Pod', '/exec/default/q/main?output=1&command=says', 404, 'pod does not exist'],
+    [
+      'no such container',
+      '/exec/default/p/x?output=1&command=says',
+      404,
+      'container not found ("x")',
+    ],
+    ['no command', '/exec/default/p/main?output=1', 400, 'you must specify a command'],
+    [
+      'no stream',
+      '/exec/default/p/main?command=says',
+      400,
+      'you must specify at least 1 of stdin, stdout, stderr',
+    ],
+    ['ports where there is no dialer', '/portForward/default/p', 404, 'the pod does not run'],
+  ])('%s', async (_, path, status, message) => {
+    await startNode();
+    const response = await ask(path);
+    expect(response.status).toBe(status);
+    expect(text(response)).toContain(message);
+  });
+
+  it('an unknown protocol', async () => {
+    await startNode();
+    expect(text(await ask(`${EXEC}says`, 'v1.base64.channel.k8s.io'))).toContain(
+      'this node speaks v5.channel.k8s.io, v4.channel.k8s.io',
+    );
+  });
+});
+
+describe('a command', () => {
+  it('writes to both streams, and its exit code comes last', async () => {
+    await startNode();
+    const client = await connect(`${EXEC}says`);
+    await node.clock.runUntil(() => client.isClosed, 1_000);
+    expect(client.channel(1)).toBe('out');
+    expect(client.channel(2)).toBe('err');
+    expect(JSON.parse(client.channel(3))).toMatchObject({
+      status: 'Failure',
+      reason: 'NonZeroExitCode',
+      details: { causes: [{ reason: 'ExitCode', message: '3' }] },
+    });
+  });
+
+  it('reads until the client ends its input', async () => {
+    await startNode();
+    const client = await connect(`${EXEC}cat`);
+    client.send(0, 'one ');
+    client.send(0, 'two');
+    client.sendBytes(Uint8Array.of(255, 0));
+    await node.clock.runUntil(() => client.isClosed, 1_000);
+    expect(client.channel(1)).toBe('one two');
+    expect(JSON.parse(client.channel(3))).toEqual({ metadata: {}, status: 'Success' });
+  });
+
+  it('is ended when the client goes', async () => {
+    await startNode();
+    const before = node.processes.running.length;
+    const client = await connect(`${EXEC}serves`);
+    await node.clock.settle();
+    expect(node.processes.running.length).toBe(before + 1);
+    client.leave();
+    await node.clock.advance(2_000);
+    expect(node.processes.running.length).toBe(before);
+  });
+
+  it('that does not exist is told on the stream of errors', async () => {
+    await startNode();
+    const client = await connect(`${EXEC}nothing`);
+    await node.clock.runUntil(() => client.isClosed, 1_000);
+    expect(JSON.parse(client.channel(3))).toMatchObject({ reason: 'InternalError', code: 500 });
+  });
+
+  it('gets no terminal where there is no util-linux', async () => {
+    await startNode();
+    const client = await connect('/exec/default/p/main?output=1&tty=1&command=says');
+    await node.clock.runUntil(() => client.isClosed, 1_000);
+    expect(client.channel(3)).toContain('leave out -t');
+  });
+});
+
+describe('an attachment', () => {
+  it('carries what the container reads and writes, and leaves it alone', async () => {
+    await startNode();
+    const client = await connect('/attach/default/p/reader?output=1&input=1');
+    client.send(0, 'hello');
+    await node.clock.runUntil(() => client.channel(1) !== '', 1_000);
+    expect(client.channel(1)).toBe('heard hello');
+    client.leave();
+    await node.clock.advance(10_000);
+    expect(node.isRunning('reader')).toBe(true);
+  });
+
+  it('that takes its output too slowly is let go, and the container goes on', async () => {
+    await startNode();
+    const client = await connect('/attach/default/p/main?output=1', 'v4.channel.k8s.io', false);
+    for (let i = 0; i < 6; i++) node.process('main').write('stdout', 'x'.repeat(1024 * 1024));
+    client.read();
+    await node.clock.runUntil(() => client.isClosed, 1_000);
+    expect(client.channel(3)).toContain('too slowly');
+    expect(node.isRunning('main')).toBe(true);
+  });
+});
+
+describe('a connection', () => {
+  it('answers pings', async () => {
+    await startNode();
+    const client = await connect(`${EXEC}serves`);
+    client.sendFrame(PING, 'still there?');
+    await node.clock.runUntil(() => client.pongs.length > 0, 1_000);
+    expect(client.pongs).toEqual(['still there?']);
+  });
+
+  it('is refused beyond 256 at a time', async () => {
+    await startNode();
+    for (let i = 0; i < 256; i++) await connect(`${EXEC}serves`);
+    expect((await ask(`${EXEC}serves`)).status).toBe(429);
+  });
+});
+
+function ask(
+  path: string,
+  protocol = 'v5.channel.k8s.io',
+  signal = new AbortController().signal,
+): Promise<HttpResponse> {
+  const headers = { upgrade: 'websocket', 'sec-websocket-protocol': protocol };
+  return node.agent.handler({ method: 'GET', path, headers, signal });
+}
+
+async function connect(path: string, protocol?: string, reads = true): Promise<Client> {
+  const gone = new AbortController();
+  const response = await ask(path, protocol, gone.signal);
+  expect(response.status).toBe(101);
+  const client = new Client(response, gone);
+  if (reads) client.read();
+  return client;
+}
+
+class Client {
+  readonly pongs: string[] = [];
+  isClosed = false;
+  readonly #response: HttpResponse;
+  readonly #gone: AbortController;
+  readonly #messages: Buffer[] = [];
+
+  constructor(response: HttpResponse, gone: AbortController) {
+    this.#response = response;
+    this.#gone = gone;
+  }
+
+  /** From now on it takes what comes. */
+  read(): void {
+    void this.#read();
+  }
+
+  send(channel: number, message: string): void {
+    this.sendBytes(Buffer.concat([Uint8Array.of(channel), Buffer.from(message)]));
+  }
+
+  sendBytes(message: Uint8Array): void {
+    void this.#response.channel?.write(encodeFrame(BINARY, message, { mask: MASK }));
+  }
+
+  sendFrame(opcode: number, message: string): void {
+    const frame = encodeFrame(opcode, Buffer.from(message), { mask: MASK });
+    void this.#response.channel?.write(frame);
+  }
+
+  leave(): void {
+    this.#gone.abort();
+    this.#response.channel?.destroy();
+  }
+
+  /** Everything that came on a channel. */
+  channel(number: number): string {
+    return this.#messages
+      .filter((message) => message[0] === number)
+      .map((message) => message.subarray(1).toString())
+      .join('');
+  }
+
+  async #read(): Promise<void> {
+    const reader = new FrameReader({ maxPayloadBytes: 16 * 1024 * 1024, from: 'server' });
+    try {
+      for await (const chunk of this.#response.channel?.incoming ?? []) {
+        for (const { opcode, payload } of reader.push(chunk)) {
+          if (opcode === PONG) this.pongs.push(Buffer.from(payload).toString());
+          else if (opcode === CLOSE) this.isClosed = true;
+          else this.#messages.push(Buffer.from(payload));
+        }
+      }
+    } catch {
+      // It has left.
+    }
+    this.isClosed = true;
+    this.#response.channel?.end();
+  }
+}
+
+function text({ body }: HttpResponse): string {
+  return body instanceof Uint8Array ? Buffer.from(body).toString() : '';
+}
