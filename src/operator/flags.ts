@@ -1,14 +1,23 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { AGENT_DELIVERIES, type AgentDelivery } from '../jobset/agent-delivery.ts';
 import type { RestartMode } from '../jobset/agent-injection.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../jobset/feature-gates.ts';
 import { AGENT_COMMAND } from '../jobset/names.ts';
-import { dns1035LabelErrors, dns1123LabelErrors, dns1123SubdomainErrors } from '../kube/names.ts';
-import { quote } from '../kube/quote.ts';
 import type { LeaseTimes } from '../runtime/leader-election.ts';
-import { ADDRESS_FORM, ANY_ADDRESS, type BindAddress, parseBindAddress } from './bind-address.ts';
+import type { BindAddress } from './bind-address.ts';
 import { DEFAULT_BURST, DEFAULT_QPS, parseConfiguration } from './configuration/configuration.ts';
 import type { TlsSettings } from './configuration/tls-settings.ts';
+import { hubConflict, webhookConflict } from './flag-conflicts.ts';
+import {
+  address,
+  featureGates,
+  GATES,
+  httpsUrl,
+  namespaceName,
+  number,
+  secretName,
+  serviceName,
+} from './flag-values.ts';
 import { HUB_SECRET_NAME, LEADER_ELECTION_ID, WEBHOOK_SECRET_NAME } from './names.ts';
 
 /**
@@ -244,110 +253,4 @@ function operatorCommand(version: string): Command {
         .choices(['debug', 'info', 'warn', 'error'])
         .default('info'),
     );
-}
-
-const GATES = Object.keys(DEFAULT_FEATURE_GATES);
-
-function featureGates(text: string, before: FeatureGates): FeatureGates {
-  const chosen: Record<string, boolean> = {};
-  for (const part of text.split(',')) {
-    const [name = '', value, ...more] = part.split('=').map((one) => one.trim());
-    if (!Object.hasOwn(DEFAULT_FEATURE_GATES, name)) {
-      throw new InvalidArgumentError(
-        `unknown feature gate ${quote(name)}, allowed are ${GATES.join(', ')}.`,
-      );
-    }
-    if ((value !== 'true' && value !== 'false') || more.length > 0) {
-      throw new InvalidArgumentError(`expected ${name}=true or ${name}=false.`);
-    }
-    chosen[name] = value === 'true';
-  }
-  return { ...before, ...chosen };
-}
-
-/** What is wrong with the webhook flags together. */
-function webhookConflict(flags: OperatorFlags): string | undefined {
-  const { webhookBindAddress, webhookService, webhookUrl: url, installWebhooks } = flags;
-  if (installWebhooks && flags.webhookCertDir !== undefined) {
-    return "option '--install-webhooks' needs certificates that are made internally: whoever makes those of webhook.certDir installs the webhooks";
-  }
-  if (webhookService !== undefined && url !== undefined) {
-    return "options '--webhook-service' and '--webhook-url' exclude each other";
-  }
-  if (webhookBindAddress === 'off') {
-    const isUseless = installWebhooks || webhookService !== undefined || url !== undefined;
-    return isUseless
-      ? "options '--install-webhooks', '--webhook-service' and '--webhook-url' need '--webhook-bind-address'"
-      : undefined;
-  }
-  const isSomewhere = webhookService !== undefined || url !== undefined;
-  const isEverywhere = ANY_ADDRESSES.has(webhookBindAddress.host);
-  return isEverywhere && !isSomewhere
-    ? `option '--webhook-bind-address' is on all addresses (${webhookBindAddress.host}): '--webhook-service' or '--webhook-url' has to say where API servers reach it`
-    : undefined;
-}
-
-/** What is wrong with the hub's flags together. */
-function hubConflict(flags: OperatorFlags): string | undefined {
-  const { hubBindAddress, hubService, hubUrl, agentChannel } = flags;
-  if (hubService !== undefined && hubUrl !== undefined) {
-    return "options '--hub-service' and '--hub-url' exclude each other";
-  }
-  const isSomewhere = hubService !== undefined || hubUrl !== undefined;
-  if (hubBindAddress === 'off') {
-    return isSomewhere || agentChannel === 'Hub'
-      ? "options '--hub-service', '--hub-url' and '--agent-channel Hub' need '--hub-bind-address'"
-      : undefined;
-  }
-  return ANY_ADDRESSES.has(hubBindAddress.host) && !isSomewhere
-    ? `option '--hub-bind-address' is on all addresses (${hubBindAddress.host}): '--hub-service' or '--hub-url' has to say where agents reach it`
-    : undefined;
-}
-
-const ANY_ADDRESSES: ReadonlySet<string> = new Set([ANY_ADDRESS, '0.0.0.0']);
-
-function httpsUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== 'https:' || text.replace(/\/$/, '') !== url.origin) {
-    throw new InvalidArgumentError('expected https://HOST or https://HOST:PORT.');
-  }
-  return url.origin;
-}
-
-function serviceName(text: string): string {
-  const [problem] = dns1035LabelErrors(text);
-  if (problem !== undefined) throw new InvalidArgumentError(`expected a Service: ${problem}.`);
-  return text;
-}
-
-function secretName(text: string): string {
-  const [problem] = dns1123SubdomainErrors(text);
-  if (problem !== undefined) throw new InvalidArgumentError(`expected a Secret: ${problem}.`);
-  return text;
-}
-
-function address(flag: string, description: string): Option {
-  return new Option(`${flag} <address>`, `${description}: host:port or :port; 0 serves nothing`)
-    .argParser(bindAddress)
-    .default('off', '0');
-}
-
-function bindAddress(text: string): BindAddress | 'off' {
-  const parsed = parseBindAddress(text);
-  if (parsed === undefined) throw new InvalidArgumentError(`${ADDRESS_FORM}.`);
-  return parsed;
-}
-
-function number(text: string): number {
-  const value = Number(text);
-  if (!/^-?[0-9]+(?:\.[0-9]+)?$/.test(text) || value === 0) {
-    throw new InvalidArgumentError('expected a number other than 0.');
-  }
-  return value;
-}
-
-function namespaceName(text: string): string {
-  const [problem] = dns1123LabelErrors(text);
-  if (problem !== undefined) throw new InvalidArgumentError(`expected a namespace: ${problem}.`);
-  return text;
 }

@@ -23,7 +23,6 @@ import type { Client } from '../runtime/client.ts';
 import { type ClusterAccess, ClusterAccessError } from '../runtime/cluster-access.ts';
 import { healthHandler } from '../runtime/health.ts';
 import { createClient } from '../runtime/http-client.ts';
-import { startLeaderElection } from '../runtime/leader-election.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import { rateLimited } from '../runtime/rate-limit.ts';
@@ -42,6 +41,7 @@ import {
 } from './operator.ts';
 import { type OperatorProgress, readinessChecks } from './readiness.ts';
 import { untilJobSetsAreServed } from './served-api.ts';
+import { aborted, beginTerm, type Lease } from './term.ts';
 import { startWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 
 const EXIT_FAILURE = 1;
@@ -179,7 +179,7 @@ async function operate(
         status.api = problem === undefined ? 'served' : { problem };
       },
     });
-    const term = await lead(flags, access, runtime);
+    const term = await beginTerm({ ...runtime, lease: leaseOf(flags, access) });
     status.isLeading = true;
     let hub: Hub | undefined;
     try {
@@ -307,44 +307,13 @@ function pagesOf(flags: OperatorFlags, metrics: Metrics, status: OperatorStatus)
   ];
 }
 
-/** Our time as the one operator that acts. */
-interface Term {
-  /** Aborts when it is over, or the process is to end. */
-  readonly signal: AbortSignal;
-  end(): Promise<void>;
-}
-
-async function lead(
-  flags: OperatorFlags,
-  access: ClusterAccess,
-  runtime: Omit<OperatorOptions, 'config'> & { readonly signal: AbortSignal },
-): Promise<Term> {
-  if (!flags.leaderElect) return { signal: runtime.signal, end: () => Promise.resolve() };
-  const lost = new AbortController();
-  let started = (): void => undefined;
-  const leading = new Promise<void>((resolve) => {
-    started = resolve;
-  });
-  const election = startLeaderElection({
-    ...runtime,
-    namespace: flags.leaderElectionNamespace ?? access.namespace,
+function leaseOf(flags: OperatorFlags, { namespace }: ClusterAccess): Lease | undefined {
+  if (!flags.leaderElect) return undefined;
+  return {
+    namespace: flags.leaderElectionNamespace ?? namespace,
     name: flags.leaderElectionId,
     // The name of the Pod, where there is one.
     identity: `${process.env['HOSTNAME'] ?? hostname()}_${systemRandom.uuid()}`,
     times: flags.leaseTimes,
-    onStartedLeading: () => started(),
-    onLost: () => lost.abort(new Error('leadership was lost')),
-  });
-  await Promise.race([leading, aborted(runtime.signal)]);
-  return {
-    signal: AbortSignal.any([runtime.signal, lost.signal]),
-    end: () => election.stop(),
   };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) =>
-    signal.addEventListener('abort', () => resolve(), { once: true }),
-  );
 }

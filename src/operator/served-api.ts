@@ -42,7 +42,8 @@ export async function untilJobSetsAreServed(options: {
 
 function problemOf(error: unknown): string {
   const what = `${groupResourceOf(JOBSETS)} of ${apiVersionOf(JOBSETS)}`;
-  switch (error instanceof ApiStatusError ? error.code : undefined) {
+  const code = error instanceof ApiStatusError ? error.code : 0;
+  switch (code) {
     case 404:
       return `the API server does not know ${what}: install their definition with "lockstep install", or start the operator with --install-crd`;
     case 403:

@@ -9,7 +9,7 @@ export function keyOf({ metadata: { namespace = '', name = '' } }: KubeObject): 
 }
 
 /** `Deployment lockstep-system/lockstep-operator`. */
-export function titleOf({ kind = '', metadata }: KubeObject): string {
+export function titleOf({ kind, metadata }: KubeObject): string {
   const { namespace, name = '' } = metadata;
   return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
 }

@@ -1,0 +1,43 @@
+import { ANY_ADDRESS } from './bind-address.ts';
+import type { OperatorFlags } from './flags.ts';
+
+/** What is wrong with the webhook flags together. */
+export function webhookConflict(flags: OperatorFlags): string | undefined {
+  const { webhookBindAddress, webhookService, webhookUrl: url, installWebhooks } = flags;
+  if (installWebhooks && flags.webhookCertDir !== undefined) {
+    return "option '--install-webhooks' needs certificates that are made internally: whoever makes those of webhook.certDir installs the webhooks";
+  }
+  if (webhookService !== undefined && url !== undefined) {
+    return "options '--webhook-service' and '--webhook-url' exclude each other";
+  }
+  if (webhookBindAddress === 'off') {
+    const isUseless = installWebhooks || webhookService !== undefined || url !== undefined;
+    return isUseless
+      ? "options '--install-webhooks', '--webhook-service' and '--webhook-url' need '--webhook-bind-address'"
+      : undefined;
+  }
+  const isSomewhere = webhookService !== undefined || url !== undefined;
+  const isEverywhere = ANY_ADDRESSES.has(webhookBindAddress.host);
+  return isEverywhere && !isSomewhere
+    ? `option '--webhook-bind-address' is on all addresses (${webhookBindAddress.host}): '--webhook-service' or '--webhook-url' has to say where API servers reach it`
+    : undefined;
+}
+
+/** What is wrong with the hub's flags together. */
+export function hubConflict(flags: OperatorFlags): string | undefined {
+  const { hubBindAddress, hubService, hubUrl, agentChannel } = flags;
+  if (hubService !== undefined && hubUrl !== undefined) {
+    return "options '--hub-service' and '--hub-url' exclude each other";
+  }
+  const isSomewhere = hubService !== undefined || hubUrl !== undefined;
+  if (hubBindAddress === 'off') {
+    return isSomewhere || agentChannel === 'Hub'
+      ? "options '--hub-service', '--hub-url' and '--agent-channel Hub' need '--hub-bind-address'"
+      : undefined;
+  }
+  return ANY_ADDRESSES.has(hubBindAddress.host) && !isSomewhere
+    ? `option '--hub-bind-address' is on all addresses (${hubBindAddress.host}): '--hub-service' or '--hub-url' has to say where agents reach it`
+    : undefined;
+}
+
+const ANY_ADDRESSES: ReadonlySet<string> = new Set([ANY_ADDRESS, '0.0.0.0']);
