@@ -38,6 +38,8 @@ export type NodePower = 'running' | 'frozen' | 'off';
 /** From the death of an agent to the start of the next, doubled as long as they die young. */
 const FIRST_RESTART_MS = 200;
 const LAST_RESTART_MS = 10_000;
+/** For an agent to register its node when it is started by somebody who waits. */
+const START_TIMEOUT_MS = 20_000;
 /** For an agent to end its Pods; what is left then is killed. */
 const STOP_GRACE_MS = 5_000;
 
@@ -77,7 +79,17 @@ export class NodeProcess {
       this.#ready = { resolve, reject };
     });
     this.#spawn();
-    await ready;
+    const timer = this.#options.clock.setTimer(START_TIMEOUT_MS, () => {
+      this.#ready?.reject(new Error(`${this.name} was not registered in ${START_TIMEOUT_MS} ms`));
+    });
+    try {
+      await ready;
+    } catch (error) {
+      await this.kill();
+      throw error;
+    } finally {
+      timer.cancel();
+    }
   }
 
   /** The agent hangs; its Pods go on. */
