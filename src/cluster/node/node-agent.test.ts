@@ -290,6 +290,27 @@ describe('probes', () => {
     );
   });
 
+  it('count nothing while all containers restart, and begin anew after it (section 3.5)', async () => {
+    await start();
+    const livenessProbe = { tcpSocket: { port: 80 }, periodSeconds: 1, failureThreshold: 1 };
+    await node.run({
+      containers: [
+        container('a', 'run', RESTARTING),
+        container('b', 'ignoreTerm', { livenessProbe }),
+      ],
+    });
+    await node.until((pod) => pod.status?.phase === 'Running');
+    node.answer = () => {
+      throw new Error('connection refused');
+    };
+    node.process('a').exit(1);
+    await node.clock.advance(1_900);
+    node.answer = () => ({ status: 200, redirectedTo: undefined });
+    await node.clock.advance(30_000);
+    expect([node.status('a')?.restartCount, node.status('b')?.restartCount]).toEqual([1, 1]);
+    expect((await node.events()).filter((event) => event.startsWith('Unhealthy'))).toEqual([]);
+  });
+
   it('warn of an answer that leads elsewhere, and take it for a success', async () => {
     await start();
     node.answer = () => ({ status: 302, redirectedTo: 'http://example.com/' });
