@@ -70,7 +70,7 @@ describe('what a Pod asks for in vain', () => {
       ['initContainers[i].lifecycle.stopSignal'],
     ],
   ])('%s', (_, spec, container, fields) => {
-    expect(ignoredFields(specOf(spec, container))).toEqual(fields);
+    expect(ignoredFields(specOf(spec, container), false)).toEqual(fields);
   });
 
   it('is told in one text of bounded length', () => {
@@ -79,11 +79,16 @@ describe('what a Pod asks for in vain', () => {
       mountPath: `/${i}`,
       readOnly: true,
     }));
-    const note = ignoredFieldsNote(specOf({ volumes: [{ name: 'v' }] }, { volumeMounts }));
+    const note = ignoredFieldsNote(specOf({ volumes: [{ name: 'v' }] }, { volumeMounts }), false);
     expect(note).toMatch(
       /^this node runs containers as processes .*: containers\[a\].volumeMounts\[\/0\].readOnly, /,
     );
     expect(note).toMatch(/ and 10 more$/);
-    expect(ignoredFieldsNote(specOf({}))).toBeUndefined();
+    expect(ignoredFieldsNote(specOf({}), false)).toBeUndefined();
+  });
+
+  it('is less where containers have namespaces: what may not be written is not', () => {
+    const volumeMounts = [{ name: 'v', mountPath: '/v', readOnly: true }];
+    expect(ignoredFields(specOf({ volumes: [{ name: 'v' }] }, { volumeMounts }), true)).toEqual([]);
   });
 });

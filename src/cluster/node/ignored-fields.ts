@@ -27,7 +27,9 @@ const OF_CONTAINER = [
   'volumeDevices',
   'lifecycle.stopSignal',
 ] as const;
-const OF_MOUNT = ['readOnly', 'recursiveReadOnly', 'mountPropagation'] as const;
+const OF_MOUNT = ['recursiveReadOnly', 'mountPropagation'] as const;
+/** A link does not keep anybody from writing. */
+const OF_LINKED_MOUNT = ['readOnly', ...OF_MOUNT] as const;
 const OF_PORT = ['hostPort', 'hostIP'] as const;
 const OF_VOLUME = ['emptyDir.medium', 'emptyDir.sizeLimit'] as const;
 
@@ -35,8 +37,8 @@ const OF_VOLUME = ['emptyDir.medium', 'emptyDir.sizeLimit'] as const;
 const MAX_LISTED = 20;
 
 /** The text of the Event; undefined if the node does everything that the Pod asks for. */
-export function ignoredFieldsNote(spec: PodSpec): string | undefined {
-  const fields = ignoredFields(spec);
+export function ignoredFieldsNote(spec: PodSpec, hasNamespaces: boolean): string | undefined {
+  const fields = ignoredFields(spec, hasNamespaces);
   if (fields.length === 0) return undefined;
   const listed = fields.slice(0, MAX_LISTED).join(', ');
   const more = fields.length > MAX_LISTED ? ` and ${fields.length - MAX_LISTED} more` : '';
@@ -44,7 +46,8 @@ export function ignoredFieldsNote(spec: PodSpec): string | undefined {
 }
 
 /** Paths of fields, with the names of containers, mounts, ports and volumes as keys. */
-export function ignoredFields(spec: PodSpec): readonly string[] {
+export function ignoredFields(spec: PodSpec, hasNamespaces: boolean): readonly string[] {
+  const ofMount = hasNamespaces ? OF_MOUNT : OF_LINKED_MOUNT;
   const pod: JsonObject = { ...spec };
   return [
     ...setFields(pod, OF_POD, ''),
@@ -56,7 +59,7 @@ export function ignoredFields(spec: PodSpec): readonly string[] {
       itemsOf(pod, list, 'name').flatMap(([container, path]) => [
         ...setFields(container, OF_CONTAINER, `${path}.`),
         ...itemsOf(container, 'volumeMounts', 'mountPath').flatMap(([mount, at]) =>
-          setFields(mount, OF_MOUNT, `${path}.${at}.`),
+          setFields(mount, ofMount, `${path}.${at}.`),
         ),
         ...(pod['hostNetwork'] === true
           ? []

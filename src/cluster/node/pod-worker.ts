@@ -7,6 +7,7 @@ import type { Pod } from '../../kube/pod.ts';
 import type { Timer } from '../../runtime/ports/clock.ts';
 import { ContainerSet, MIN_GRACE_MS } from './container-set.ts';
 import { ignoredFieldsNote } from './ignored-fields.ts';
+import { missingNamespacesNote } from './namespaces/missing-namespaces.ts';
 import type { NodeContext } from './node-context.ts';
 import {
   type PodMode,
@@ -216,8 +217,13 @@ export class PodWorker {
   }
 
   #sayWhatIsIgnored(): void {
-    const note = ignoredFieldsNote(this.#pod.spec);
+    const { namespaces } = this.#context;
+    const { spec } = this.#pod;
+    const note = ignoredFieldsNote(spec, namespaces?.type === 'available');
     if (note !== undefined) this.#events.pod('Warning', 'FieldsIgnored', note);
+    if (namespaces?.type !== 'unavailable') return;
+    const difference = missingNamespacesNote(spec, namespaces.reason);
+    if (difference !== undefined) this.#events.pod('Normal', 'NoNamespaces', difference);
   }
 
   #limitLifetime(): void {

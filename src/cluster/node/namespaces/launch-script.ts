@@ -70,6 +70,8 @@ export function launchScript({ tools, plan, directory, ...options }: ScriptOptio
     // The shell's own.
     'unset OLDPWD',
     'trap - EXIT',
+    // It waits for the command, which gets the same signals and minds them or not.
+    'trap : TERM INT HUP QUIT',
     'set +e',
     // What ended the command is for the node to tell, not for the shell.
     'exec 3>&2 2>/dev/null',

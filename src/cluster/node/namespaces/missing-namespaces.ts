@@ -1,0 +1,35 @@
+/** What differs for a Pod where containers have no namespaces, as one Event says it. */
+
+import type { PodSpec } from '../../../kube/pod.ts';
+import { containersOf } from '../container-record.ts';
+
+/** Of the volume that an API server adds to every Pod, whether it uses it or not. */
+const TOKEN_VOLUME_PREFIX = 'kube-api-access-';
+/** The longest text that an Event can have is 1024 bytes. */
+const MAX_PATHS = 10;
+
+/** Undefined if the Pod uses nothing that differs. */
+export function missingNamespacesNote(spec: PodSpec, reason: string): string | undefined {
+  const differences = [
+    ...volumesNote(spec),
+    ...((spec.subdomain ?? '') === ''
+      ? []
+      : ['the names of Pods are in the file $LOCKSTEP_HOSTS, not in /etc/hosts']),
+  ];
+  if (differences.length === 0) return undefined;
+  return `containers have no namespaces here (${reason}), so ${differences.join('; ')}`;
+}
+
+function volumesNote(spec: PodSpec): readonly string[] {
+  const paths = new Set(
+    containersOf(spec).flatMap(({ container }) =>
+      (container.volumeMounts ?? [])
+        .filter(({ name }) => !name.startsWith(TOKEN_VOLUME_PREFIX))
+        .map(({ mountPath }) => mountPath),
+    ),
+  );
+  if (paths.size === 0) return [];
+  const listed = [...paths].slice(0, MAX_PATHS).join(', ');
+  const more = paths.size > MAX_PATHS ? ` and ${paths.size - MAX_PATHS} more` : '';
+  return [`volumes are below $LOCKSTEP_ROOT, not at their paths: ${listed}${more}`];
+}
