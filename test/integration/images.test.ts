@@ -1,5 +1,5 @@
 /**
- * The images as a node would unpack them: their programs start where there is nothing else, and the
+ * The files of a release, and its images as a node would unpack them: their programs start where there is nothing else, and the
  * agent, installed beside a worker, supervises it in a root without a C library, a shell or a loader.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
@@ -24,8 +24,9 @@ import { JOBS } from '../../src/kube/job.ts';
 import { PODS } from '../../src/kube/pod.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { sleep } from '../../src/runtime/ports/clock.ts';
-import { type ImageName, imageSources, imagesOf } from '../../tools/image/images.ts';
-import { imageArchive } from '../../tools/image/oci-archive.ts';
+import { IMAGE_NAMES, type ImageName } from '../../tools/image/images.ts';
+import { machineArchitecture } from '../../tools/image/oci-archive.ts';
+import { CHECKSUMS_FILE, writeRelease } from '../../tools/release/release.ts';
 import {
   type ApiUnderTest,
   createAccount,
@@ -51,18 +52,23 @@ function inRoot(root: string, argv: readonly string[]): readonly string[] {
 }
 
 let folder: string;
+let files: readonly string[];
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lockstep-images-'));
-  const sources = await imageSources();
-  const images = imagesOf(sources, FAST);
-  for (const [index, { name }] of sources.entries()) {
-    const image = images[index];
-    if (image === undefined) throw new Error(`no image of ${name}`);
-    writeFileSync(join(folder, `${name}.tar`), imageArchive(image).content);
-    unpack(name);
-  }
+  files = await writeRelease(join(folder, 'release'), FAST);
+  for (const name of IMAGE_NAMES) unpack(name);
 }, PREPARATION_MS);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const { version } = packageJson;
+
+function releaseFile(name: string): string {
+  return join(folder, 'release', name);
+}
+
+function archiveOf(name: ImageName): string {
+  return releaseFile(`lockstep-${name}-${version}-${machineArchitecture()}.tar`);
+}
 
 function rootOf(name: ImageName): string {
   return join(folder, name);
@@ -72,13 +78,26 @@ function rootOf(name: ImageName): string {
 function unpack(name: ImageName): void {
   const blobs = join(folder, `${name}.blobs`);
   for (const directory of [blobs, rootOf(name)]) mkdirSync(directory);
-  execFileSync('tar', ['-xf', join(folder, `${name}.tar`), '-C', blobs]);
-  const [manifest] = readJson<readonly { readonly Layers: readonly string[] }[]>(
-    join(blobs, 'manifest.json'),
-  );
-  for (const layer of manifest?.Layers ?? []) {
+  execFileSync('tar', ['-xf', archiveOf(name), '-C', blobs]);
+  for (const layer of savedImage(name).Layers) {
     execFileSync('tar', ['-xzf', join(blobs, layer), '-C', rootOf(name)]);
   }
+}
+
+interface SavedImage {
+  readonly RepoTags: readonly string[];
+  readonly Layers: readonly string[];
+}
+
+function savedImage(name: ImageName): SavedImage {
+  const path = join(folder, `${name}.blobs`, 'manifest.json');
+  const [image] = readJson<readonly SavedImage[]>(path);
+  if (image === undefined) throw new Error(`${path} names no image`);
+  return image;
+}
+
+function tagOf(name: ImageName): string | undefined {
+  return savedImage(name).RepoTags[0];
 }
 
 function readJson<T>(path: string): T {
@@ -89,6 +108,50 @@ function readJson<T>(path: string): T {
 function runIn(root: string, argv: readonly string[]) {
   return spawnSync('unshare', inRoot(root, argv), { env: {}, encoding: 'utf8' });
 }
+
+describe('a release', () => {
+  it('has the package, the images, the manifests and the bill, with checksums of all', () => {
+    expect(files).toEqual([
+      CHECKSUMS_FILE,
+      'grafana-dashboard.json',
+      `lockstep-${version}.cdx.json`,
+      `lockstep-${version}.tgz`,
+      `lockstep-agent-${version}-${machineArchitecture()}.tar`,
+      `lockstep-operator-${version}-${machineArchitecture()}.tar`,
+      'lockstep.yaml',
+      'monitoring.yaml',
+    ]);
+    const cwd = join(folder, 'release');
+    const checked = execFileSync('sha256sum', ['--check', CHECKSUMS_FILE], {
+      cwd,
+      encoding: 'utf8',
+    });
+    expect(checked.trim().split('\n')).toHaveLength(files.length - 1);
+    const packed = execFileSync('tar', ['-tzf', releaseFile(`lockstep-${version}.tgz`)]).toString();
+    for (const bundle of ['operator', 'agent', 'cli']) {
+      expect(packed).toContain(`package/dist/${bundle}.js\n`);
+    }
+  });
+
+  it('installs the images that it brings', () => {
+    const manifest = readFileSync(releaseFile('lockstep.yaml'), 'utf8');
+    for (const name of IMAGE_NAMES) expect(manifest).toContain(`image: ${tagOf(name)}\n`);
+  });
+
+  it('is never written over other files', async () => {
+    await expect(writeRelease(folder, FAST)).rejects.toThrow(`${folder} is not empty`);
+  });
+
+  it('is not published, since there is nowhere to', () => {
+    const { stderr, status } = spawnSync(
+      process.execPath,
+      ['--import', 'tsx', 'tools/release/main.ts'],
+      { encoding: 'utf8' },
+    );
+    expect(stderr).toContain(`${version} is not published: no place`);
+    expect(status).toBe(1);
+  });
+});
 
 describe('an image', () => {
   it.each(['operator', 'agent'] as const)('of the %s stays small', (name) => {
@@ -109,7 +172,7 @@ describe('an image', () => {
     for (const name of ['operator', 'agent'] as const) {
       const program = `/lockstep/bin/lockstep-${name}`;
       const { stdout, stderr, status } = runIn(rootOf(name), [program, '--version']);
-      expect([stdout, stderr, status], name).toEqual([`${packageJson.version}\n`, '', 0]);
+      expect([stdout, stderr, status], name).toEqual([`${version}\n`, '', 0]);
       expect(runIn(rootOf(name), [program, '--help']).stdout).toContain(`lockstep-${name}`);
     }
   });

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
-import { type ImageName, imageSources, imagesOf } from './images.ts';
+import { type ImageName, type ImageSource, imageSources, imagesOf } from './images.ts';
 import { imageArchive, machineArchitecture } from './oci-archive.ts';
 import type { TarEntry } from './tar.ts';
 
@@ -10,6 +10,8 @@ export interface WrittenArchive {
   /** `REPOSITORY:TAG` */
   readonly reference: string;
   readonly path: string;
+  /** What its layers were made from. */
+  readonly layers: ImageSource['layers'];
   readonly digest: string;
   readonly archiveBytes: number;
   /** Of the files that a container of it sees. */
@@ -17,11 +19,14 @@ export interface WrittenArchive {
 }
 
 /** Writes `lockstep-NAME-VERSION-ARCHITECTURE.tar` for each image. */
-export async function writeArchives(directory: string): Promise<readonly WrittenArchive[]> {
+export async function writeArchives(
+  directory: string,
+  level: number = COMPRESSION_LEVEL,
+): Promise<readonly WrittenArchive[]> {
   mkdirSync(directory, { recursive: true });
   const suffix = `${packageJson.version}-${machineArchitecture()}.tar`;
   const sources = await imageSources();
-  const images = imagesOf(sources, COMPRESSION_LEVEL);
+  const images = imagesOf(sources, level);
   return sources.flatMap(({ name, reference, layers }, index) => {
     const image = images[index];
     if (image === undefined) return [];
@@ -30,7 +35,7 @@ export async function writeArchives(directory: string): Promise<readonly Written
     const { content, digest } = imageArchive(image);
     const path = join(directory, `lockstep-${name}-${suffix}`);
     writeFileSync(path, content);
-    return [{ name, reference, path, digest, archiveBytes: content.length, contentBytes }];
+    return [{ name, reference, path, layers, digest, archiveBytes: content.length, contentBytes }];
   });
 }
 
@@ -42,7 +47,7 @@ function sizeOf(entries: readonly TarEntry[]): number {
 }
 
 /** The highest costs thrice the time of this one for 1 % less. */
-const COMPRESSION_LEVEL = 6;
+export const COMPRESSION_LEVEL = 6;
 /** Every node and, as a copy, every supervised worker's Pod holds one. */
 const MAX_CONTENT_BYTES = 130_000_000;
 

@@ -8,30 +8,57 @@
  */
 import { parseArgs } from 'node:util';
 import { writeArchives } from './archives.ts';
-import { IMAGE_NAMES, imageSources } from './images.ts';
+import { IMAGE_NAMES, type ImageName, imageSources } from './images.ts';
 import { writeRoot } from './root-directory.ts';
 
+const DEFAULT_DIRECTORY = 'release';
 const EXIT_USAGE = 2;
 const BYTES_PER_MB = 1_000_000;
 
 process.exitCode = await main();
 
 async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({
-    options: { output: { type: 'string', default: 'release' }, root: { type: 'string' } },
-    allowPositionals: true,
-  });
-  if (values.root === undefined && positionals.length === 0) return writeAll(values.output);
-  const [directory] = positionals;
-  const source = (await imageSources()).find(({ name }) => name === values.root);
-  if (source === undefined || directory === undefined || positionals.length > 1) {
-    process.stderr.write(
-      `expected --output DIRECTORY, or --root IMAGE DIRECTORY with IMAGE one of ${IMAGE_NAMES.join(', ')}\n`,
-    );
-    return EXIT_USAGE;
+  const order = parseOrder();
+  switch (order.kind) {
+    case 'Archives':
+      return writeAll(order.directory);
+    case 'Root': {
+      const sources = await imageSources();
+      const layers = sources.find(({ name }) => name === order.image)?.layers ?? [];
+      writeRoot(order.directory, layers);
+      return 0;
+    }
+    case 'Error':
+      process.stderr.write(`image: ${order.problem}\n`);
+      return EXIT_USAGE;
   }
-  writeRoot(directory, source.layers);
-  return 0;
+}
+
+type Order =
+  | { readonly kind: 'Archives'; readonly directory: string }
+  | { readonly kind: 'Root'; readonly image: ImageName; readonly directory: string }
+  | { readonly kind: 'Error'; readonly problem: string };
+
+function parseOrder(): Order {
+  try {
+    const { values, positionals } = parseArgs({
+      options: { output: { type: 'string' }, root: { type: 'string' } },
+      allowPositionals: true,
+    });
+    const { output, root } = values;
+    const [directory, ...others] = positionals;
+    const image = IMAGE_NAMES.find((name) => name === root);
+    if (root === undefined && directory === undefined) {
+      return { kind: 'Archives', directory: output ?? DEFAULT_DIRECTORY };
+    }
+    if (image !== undefined && directory !== undefined && others.length === 0) {
+      return { kind: 'Root', image, directory };
+    }
+    const images = IMAGE_NAMES.join(' or ');
+    return { kind: 'Error', problem: `expected --output DIRECTORY, or --root ${images} DIRECTORY` };
+  } catch (error) {
+    return { kind: 'Error', problem: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 async function writeAll(directory: string): Promise<number> {

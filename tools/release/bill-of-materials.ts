@@ -1,0 +1,171 @@
+/**
+ * What a release is made of, as CycloneDX 1.6: the packages of `package-lock.json` that are not for
+ * development alone, and what images hold besides, which is Node and the machine's libraries. It
+ * depends on these alone: no time, no random serial number.
+ */
+
+/** As far as we read `package-lock.json`, version 3. Keys of `packages` are paths; the root's is empty. */
+export interface Lockfile {
+  readonly name: string;
+  readonly version: string;
+  readonly packages: Readonly<Record<string, LockedPackage>>;
+}
+
+interface LockedPackage {
+  readonly version?: string;
+  readonly license?: string;
+  /** `sha512-BASE64` */
+  readonly integrity?: string;
+  readonly dev?: boolean;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+/** A file of the images that no package brings. */
+export interface SystemFile {
+  readonly name: string;
+  readonly sha256: string;
+}
+
+export interface Materials {
+  readonly lockfile: Lockfile;
+  /** Without a `v` in front. */
+  readonly nodeVersion: string;
+  readonly systemFiles: readonly SystemFile[];
+}
+
+export interface BillOfMaterials {
+  readonly bomFormat: 'CycloneDX';
+  readonly specVersion: '1.6';
+  readonly version: 1;
+  readonly metadata: { readonly component: Component };
+  readonly components: readonly Component[];
+  readonly dependencies: readonly Dependency[];
+}
+
+export interface Component {
+  readonly type: 'application' | 'library' | 'platform' | 'file';
+  readonly 'bom-ref': string;
+  readonly name: string;
+  readonly version?: string;
+  readonly purl?: string;
+  readonly licenses?: readonly { readonly license: { readonly id: string } }[];
+  readonly hashes?: readonly { readonly alg: 'SHA-256' | 'SHA-512'; readonly content: string }[];
+}
+
+interface Dependency {
+  readonly ref: string;
+  readonly dependsOn: readonly string[];
+}
+
+export function billOfMaterials(materials: Materials): BillOfMaterials {
+  const { lockfile, nodeVersion, systemFiles } = materials;
+  const { packages } = lockfile;
+  const paths = Object.keys(packages).filter((path) => path !== '' && packages[path]?.dev !== true);
+  const root = packages[''] ?? {};
+  const node: Component = {
+    type: 'platform',
+    'bom-ref': `pkg:generic/node@${nodeVersion}`,
+    name: 'node',
+    version: nodeVersion,
+    purl: `pkg:generic/node@${nodeVersion}`,
+    licenses: licensesOf('MIT'),
+  };
+  const files = systemFiles.map(fileComponent);
+  const main = packageComponent('application', lockfile.name, {
+    ...root,
+    version: lockfile.version,
+  });
+  const refOf = new Map(paths.map((path) => [path, refAt(packages, path)]));
+  return {
+    bomFormat: 'CycloneDX',
+    specVersion: '1.6',
+    version: 1,
+    metadata: { component: main },
+    components: [
+      ...paths.map((path) => packageComponent('library', nameAt(path), packages[path] ?? {})),
+      node,
+      ...files,
+    ],
+    dependencies: [
+      {
+        ref: main['bom-ref'],
+        dependsOn: [...dependenciesOf(packages, '', refOf), node['bom-ref']],
+      },
+      ...paths.map((path) => ({
+        ref: refAt(packages, path),
+        dependsOn: dependenciesOf(packages, path, refOf),
+      })),
+      { ref: node['bom-ref'], dependsOn: files.map((component) => component['bom-ref']) },
+    ],
+  };
+}
+
+type Packages = Lockfile['packages'];
+
+function dependenciesOf(
+  packages: Packages,
+  path: string,
+  refOf: ReadonlyMap<string, string>,
+): readonly string[] {
+  const { dependencies = {}, optionalDependencies = {} } = packages[path] ?? {};
+  const names = Object.keys({ ...dependencies, ...optionalDependencies });
+  const refs = names.map((name) => refOf.get(resolved(packages, path, name) ?? ''));
+  return [...new Set(refs.filter((ref) => ref !== undefined))].toSorted();
+}
+
+/** As Node looks for it: in the package's own `node_modules`, then in those around it. */
+function resolved(packages: Packages, path: string, name: string): string | undefined {
+  for (
+    let from = path;
+    ;
+    from = from.slice(0, Math.max(0, from.lastIndexOf('node_modules/') - 1))
+  ) {
+    const candidate = `${from === '' ? '' : `${from}/`}node_modules/${name}`;
+    if (packages[candidate] !== undefined) return candidate;
+    if (from === '') return undefined;
+  }
+}
+
+const MODULES = 'node_modules/';
+
+function nameAt(path: string): string {
+  return path.slice(path.lastIndexOf(MODULES) + MODULES.length);
+}
+
+function refAt(packages: Packages, path: string): string {
+  return purlOf(nameAt(path), packages[path]?.version ?? '');
+}
+
+function purlOf(name: string, version: string): string {
+  return `pkg:npm/${name.replace('@', '%40')}@${version}`;
+}
+
+function packageComponent(
+  type: 'application' | 'library',
+  name: string,
+  { version = '', license, integrity }: LockedPackage,
+): Component {
+  const purl = purlOf(name, version);
+  const digest = /^sha512-(.+)$/.exec(integrity ?? '')?.[1];
+  return {
+    type,
+    'bom-ref': purl,
+    name,
+    version,
+    purl,
+    ...(license === undefined ? {} : { licenses: licensesOf(license) }),
+    ...(digest === undefined
+      ? {}
+      : { hashes: [{ alg: 'SHA-512', content: Buffer.from(digest, 'base64').toString('hex') }] }),
+  };
+}
+
+function fileComponent({ name, sha256 }: SystemFile): Component {
+  const hashes = [{ alg: 'SHA-256' as const, content: sha256 }];
+  return { type: 'file', 'bom-ref': `file:${name}`, name, hashes };
+}
+
+function licensesOf(id: string): NonNullable<Component['licenses']> {
+  return [{ license: { id } }];
+}

@@ -1,0 +1,86 @@
+/**
+ * All files of one version in one directory: the npm package, the archives of the images, what
+ * `kubectl apply` takes, the bill of materials, and their checksums.
+ */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import packageJson from '../../package.json' with { type: 'json' };
+import { AGENT_TREE } from '../../src/jobset/agent-tree.ts';
+import { writeArchives } from '../image/archives.ts';
+import type { TarEntry } from '../image/tar.ts';
+import { deployFiles } from '../manifest.ts';
+import { billOfMaterials, type Lockfile, type SystemFile } from './bill-of-materials.ts';
+
+export const CHECKSUMS_FILE = 'SHA256SUMS';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/**
+ * Writes the files of the version in `package.json`, from the `dist/` that is there, into a directory
+ * that is new or empty. `level`: how much archives are compressed, 1 to 9. Returns the files' names.
+ */
+export async function writeRelease(directory: string, level: number): Promise<readonly string[]> {
+  const { version } = packageJson;
+  expectChangelog(readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8'), version);
+  mkdirSync(directory, { recursive: true });
+  if (readdirSync(directory).length > 0) throw new ReleaseError(`${directory} is not empty`);
+  const pack = ['pack', '--silent', '--ignore-scripts', '--pack-destination', directory];
+  execFileSync('npm', pack, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
+  const archives = await writeArchives(directory, level);
+  for (const [name, text] of deployFiles()) writeFileSync(join(directory, name), text);
+  const entries = archives.flatMap(({ layers }) => layers.flat());
+  const bill = billOfMaterials({
+    lockfile: readJson<Lockfile>(join(ROOT, 'package-lock.json')),
+    nodeVersion: process.versions.node,
+    systemFiles: systemFilesOf(entries),
+  });
+  const text = `${JSON.stringify(bill, undefined, 2)}\n`;
+  writeFileSync(join(directory, `lockstep-${version}.cdx.json`), text);
+  writeFileSync(join(directory, CHECKSUMS_FILE), checksums(directory));
+  return readdirSync(directory).toSorted();
+}
+
+/** What has to be put right before there can be a release. */
+export class ReleaseError extends Error {
+  override readonly name = 'ReleaseError';
+}
+
+/** A version that nobody has described is not ready. */
+export function expectChangelog(changelog: string, version: string): void {
+  if (changelog.split('\n').includes(`## ${version}`)) return;
+  throw new ReleaseError(`CHANGELOG.md has no section "## ${version}"`);
+}
+
+/** As `sha256sum --check` reads them. */
+function checksums(directory: string): string {
+  return readdirSync(directory)
+    .toSorted()
+    .map((name) => `${sha256(readFileSync(join(directory, name)))}  ${name}\n`)
+    .join('');
+}
+
+/** The libraries and the loader that images have from the machine on which they are made. */
+function systemFilesOf(entries: readonly TarEntry[]): readonly SystemFile[] {
+  const found = new Map<string, string>();
+  for (const entry of entries) {
+    const [directory, name] = split(entry.path);
+    if (entry.kind !== 'File' || directory !== AGENT_TREE.libraries) continue;
+    found.set(name, sha256(entry.content));
+  }
+  return [...found].map(([name, digest]) => ({ name, sha256: digest }));
+}
+
+function split(path: string): readonly [string, string] {
+  const at = path.lastIndexOf('/');
+  return [path.slice(0, Math.max(0, at)), path.slice(at + 1)];
+}
+
+function sha256(content: Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+function readJson<T>(path: string): T {
+  return JSON.parse(readFileSync(path, 'utf8')) as T;
+}
