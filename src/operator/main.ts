@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
-import { ENV_ROOT, HUB_MEMBERS_PATH, HUB_PATH, HUB_PROTOCOL } from '../jobset/names.ts';
+import { ENV_POD_IP, ENV_ROOT, HUB_MEMBERS_PATH, HUB_PATH, HUB_PROTOCOL } from '../jobset/names.ts';
 import { followCertificateFiles } from '../runtime/adapters/certificate-files.ts';
 import { startHttpServer } from '../runtime/adapters/http-server.ts';
 import { createHttpTransport, type HttpTransport } from '../runtime/adapters/http-transport.ts';
@@ -31,6 +31,7 @@ import { addressOnNode } from './bind-address.ts';
 import { installCrd } from './crd-installation.ts';
 import { type OperatorFlags, parseFlags } from './flags.ts';
 import { MAX_STREAMS } from './hub/hub.ts';
+import { publishHubEndpoint } from './hub/hub-endpoint.ts';
 import { type HubListener, startHubListener } from './hub/hub-listener.ts';
 import { PodTokens } from './hub/pod-tokens.ts';
 import {
@@ -195,7 +196,7 @@ async function operate(
       if (!signal.aborted) throw new Error('leadership was lost');
     } finally {
       await status.operator?.stop();
-      await hub?.listener.stop();
+      await hub?.stop();
       await term.end();
     }
   } finally {
@@ -250,6 +251,7 @@ function webhooksOf(
 
 /** The hub of a leader. */
 interface Hub {
+  stop(): Promise<void>;
   readonly listener: HubListener;
   readonly settings: HubSettings;
 }
@@ -283,12 +285,24 @@ async function hubOf(
         logger: runtime.logger,
       }),
   });
+  const { env } = process;
+  const address = env[ENV_POD_IP];
+  const endpoint =
+    hubService === undefined || address === undefined
+      ? undefined
+      : publishHubEndpoint({ ...runtime, namespace, service: hubService, address, port: at.port });
+  if (hubService !== undefined && endpoint === undefined) {
+    runtime.logger.warn(`${ENV_POD_IP} is not set: nobody leads the Service of the hub here`);
+  }
   const tokens = new PodTokens({ ...runtime, importKey: signatureKey });
   const settings = {
     access: () => listener.access(),
     podOf: (token: string) => tokens.podOf(token),
   };
-  return { listener, settings };
+  const stop = async (): Promise<void> => {
+    await Promise.all([endpoint?.stop(), listener.stop()]);
+  };
+  return { listener, settings, stop };
 }
 
 function pagesOf(flags: OperatorFlags, metrics: Metrics, status: OperatorStatus): readonly Page[] {

@@ -3,11 +3,22 @@ import type { Metrics } from '../../runtime/metrics.ts';
 /** What the hub counts. Labels are of fixed sets, so nothing an agent says makes a new series. */
 export interface HubMetrics {
   streams(count: number): void;
-  message(direction: 'received' | 'sent', type: string, bytes: number): void;
+  message(direction: Direction, type: string, bytes: number): void;
+  /** Shows what `message` has added up: a restart of thousands has no time for it. */
+  flush(): void;
   closed(reason: string): void;
   refused(reason: string): void;
   /** An agent that had spoken over the hub now speaks over the API server. */
   fellBack(): void;
+}
+
+type Direction = 'received' | 'sent';
+
+interface Tally {
+  readonly direction: Direction;
+  readonly type: string;
+  messages: number;
+  bytes: number;
 }
 
 export function hubMetrics(metrics: Metrics | undefined): HubMetrics {
@@ -37,11 +48,26 @@ export function hubMetrics(metrics: Metrics | undefined): HubMetrics {
     name: 'lockstep_hub_fallbacks_total',
     help: 'Agents that left the hub for the API server',
   });
+  const tallies = new Map<string, Tally>();
   return {
     streams: (count) => streams.set({}, count),
     message: (direction, type, size) => {
-      messages.add({ direction, type });
-      bytes.add({ direction }, size);
+      const key = `${direction} ${type}`;
+      let tally = tallies.get(key);
+      if (tally === undefined) {
+        tally = { direction, type, messages: 0, bytes: 0 };
+        tallies.set(key, tally);
+      }
+      tally.messages++;
+      tally.bytes += size;
+    },
+    flush: () => {
+      for (const tally of tallies.values()) {
+        const { direction, type } = tally;
+        messages.add({ direction, type }, tally.messages);
+        bytes.add({ direction }, tally.bytes);
+      }
+      tallies.clear();
     },
     closed: (reason) => closed.add({ reason }),
     refused: (reason) => refused.add({ reason }),
@@ -52,6 +78,7 @@ export function hubMetrics(metrics: Metrics | undefined): HubMetrics {
 const NO_METRICS: HubMetrics = {
   streams: () => undefined,
   message: () => undefined,
+  flush: () => undefined,
   closed: () => undefined,
   refused: () => undefined,
   fellBack: () => undefined,

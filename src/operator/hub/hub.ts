@@ -214,6 +214,7 @@ export class Hub {
     return clock.setTimer(SWEEP_INTERVAL_MS, () => {
       const nowMs = clock.monotonic();
       for (const stream of this.#streams.values()) stream.checkSilence(nowMs);
+      this.metrics.flush();
       this.#sweep = this.#nextSweep();
     });
   }

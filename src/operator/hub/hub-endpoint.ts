@@ -1,0 +1,95 @@
+import {
+  ENDPOINT_SLICES,
+  type EndpointSlice,
+  MANAGED_BY,
+  SERVICE_NAME,
+} from '../../kube/endpoint-slice.ts';
+import { apiVersionOf } from '../../kube/resource.ts';
+import { isReason } from '../../kube/status.ts';
+import type { Client } from '../../runtime/client.ts';
+import { type Controller, startController } from '../../runtime/controller.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Random } from '../../runtime/ports/random.ts';
+
+/**
+ * Leads a Service without a selector to this leader: one EndpointSlice with its address. It stays when
+ * the leader ends, since the next one overwrites it, and a deposed one writes no more.
+ */
+export interface HubEndpointOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics?: Metrics | undefined;
+  readonly namespace: string;
+  readonly service: string;
+  /** IP address of this Pod. */
+  readonly address: string;
+  readonly port: number;
+}
+
+export function publishHubEndpoint(options: HubEndpointOptions): Controller {
+  const controller = startController({
+    ...options,
+    name: 'hub-endpoint',
+    workers: 1,
+    reconcile: async (_key, signal) => {
+      await write(options, signal);
+      return { requeueAfterMs: REPAIR_INTERVAL_MS };
+    },
+  });
+  controller.enqueue('endpoint');
+  return controller;
+}
+
+/** Whoever deletes or changes the slice by hand cuts agents off for this long at most. */
+const REPAIR_INTERVAL_MS = 30_000;
+
+async function write(options: HubEndpointOptions, signal: AbortSignal): Promise<void> {
+  const { client, namespace, service: name, logger } = options;
+  const wanted = sliceOf(options);
+  try {
+    await client.create(ENDPOINT_SLICES, wanted, { signal });
+    logger.info('leads the Service of the hub here', { service: name });
+    return;
+  } catch (error) {
+    if (!isReason(error, 'AlreadyExists')) throw error;
+  }
+  const held = await client.get(ENDPOINT_SLICES, { namespace, name }, { signal });
+  if (leadsHere(held, wanted)) return;
+  if (held.addressType === wanted.addressType) {
+    await client.update(ENDPOINT_SLICES, { ...wanted, metadata: held.metadata }, { signal });
+  } else {
+    // The type of addresses is immutable.
+    await client.delete(ENDPOINT_SLICES, { namespace, name }, { signal });
+    await client.create(ENDPOINT_SLICES, wanted, { signal });
+  }
+  logger.info('leads the Service of the hub here', { service: name });
+}
+
+function sliceOf({ namespace, service, address, port }: HubEndpointOptions): EndpointSlice {
+  return {
+    apiVersion: apiVersionOf(ENDPOINT_SLICES),
+    kind: ENDPOINT_SLICES.kind,
+    metadata: {
+      namespace,
+      name: service,
+      labels: { [SERVICE_NAME]: service, [MANAGED_BY]: 'lockstep' },
+    },
+    addressType: address.includes(':') ? 'IPv6' : 'IPv4',
+    endpoints: [{ addresses: [address], conditions: { ready: true } }],
+    ports: [{ name: 'hub', port, protocol: 'TCP' }],
+  };
+}
+
+function leadsHere(held: EndpointSlice, wanted: EndpointSlice): boolean {
+  const of = ({ addressType, endpoints, ports }: EndpointSlice): string =>
+    JSON.stringify([
+      addressType,
+      endpoints.map(({ addresses }) => addresses),
+      ports?.map(({ port }) => port),
+    ]);
+  return of(held) === of(wanted);
+}
