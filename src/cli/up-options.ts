@@ -18,7 +18,7 @@ export interface UpOptions {
 
 export type AgentChannel = (typeof AGENT_CHANNELS)[number];
 export const AGENT_CHANNELS = ['Auto', 'Hub', 'API'] as const;
-export const DEFAULT_AGENT_CHANNEL: AgentChannel = 'API';
+export const DEFAULT_AGENT_CHANNEL: AgentChannel = 'Auto';
 
 /** The texts of the flags as commander read them. */
 export interface UpFlags {

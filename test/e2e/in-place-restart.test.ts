@@ -4,7 +4,6 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Mode, rankOf, WorkerGroup } from '../../src/bench/worker-group.ts';
-import { EPOCH } from '../../src/jobset/names.ts';
 import { NODES } from '../../src/kube/node.ts';
 import { PODS } from '../../src/kube/pod.ts';
 import { type ClusterUnderTest, startCluster } from './local-cluster.fixture.ts';
@@ -131,7 +130,7 @@ describe('a group that loses a Pod restarts in place', () => {
       // Its replacement finds no node, so the others wait at the barrier for as long as we like.
       await deletePod(of, 0);
       of.kill(1);
-      await of.until('the rest waits at the barrier', () => announced(of, 2) === SIZE - 1);
+      await of.until('the rest waits at the barrier', () => waitsFor(of, 2));
       await deletePod(of, 2);
       expect(of.status).toMatchObject({ deprecatedEpoch: 1, syncedEpoch: 1 });
     } finally {
@@ -142,8 +141,9 @@ describe('a group that loses a Pod restarts in place', () => {
   });
 });
 
-function announced(of: WorkerGroup, epoch: number): number {
-  return of.livePods().filter((pod) => pod.metadata.annotations?.[EPOCH] === String(epoch)).length;
+/** The epoch before has ended, and all workers that it left alive have ended too. */
+function waitsFor(of: WorkerGroup, epoch: number): boolean {
+  return of.status.deprecatedEpoch === epoch - 1 && !of.starts().some(({ pid }) => isAlive(pid));
 }
 
 /** Deletes the Pod of a rank and waits until it has been replaced. */
