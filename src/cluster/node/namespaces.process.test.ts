@@ -1,0 +1,278 @@
+/** Containers with namespaces, as real processes: what they see, how they end, what stays behind. */
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Container, PODS, type PodSpec } from '../../kube/pod.ts';
+import { nodeClock } from '../../runtime/adapters/node-clock.ts';
+import { createNodeProcessRunner } from '../../runtime/adapters/node-process-runner.ts';
+import { systemRandom } from '../../runtime/adapters/system-random.ts';
+import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
+import {
+  createLinuxNamespaces,
+  findNamespaceTools,
+  thisUser,
+} from './adapters/linux-namespaces.ts';
+import { thisMachine } from './adapters/machine.ts';
+import { createNodeFiles } from './adapters/node-files.ts';
+import { createProbeTransport } from './adapters/probe-transport.ts';
+import type { NamespaceStyle } from './namespaces/command-line.ts';
+import { probeNamespaces } from './namespaces/probe-namespaces.ts';
+import { type NodeAgent, startNodeAgent } from './node-agent.ts';
+import { TestApi } from './test-api.fixture.ts';
+
+const AT = { namespace: 'default', name: 'p' };
+const LIMIT_MS = 20_000;
+const PATH = process.env['PATH'] ?? '';
+const base = { clock: nodeClock, files: createNodeFiles(), processes: createNodeProcessRunner() };
+
+const STYLES = [
+  ['of the machine', false],
+  ['of a user namespace', true],
+] as const;
+
+for (const [name, needsUserNamespace] of STYLES) {
+  const style = styleOf(needsUserNamespace);
+  const problem = typeof style === 'string' ? style : await problemOf(style);
+  if (problem !== undefined) process.stderr.write(`skipped: root ${name}: ${problem}\n`);
+  describe.skipIf(problem !== undefined)(
+    `a container whose namespaces the root ${name} made`,
+    () => {
+      if (typeof style !== 'string') behaviour(style);
+    },
+  );
+}
+
+function styleOf(needsUserNamespace: boolean): NamespaceStyle | string {
+  const tools = findNamespaceTools(PATH);
+  if (typeof tools === 'string') return `this machine has no "${tools}"`;
+  const user = thisUser();
+  return { tools, needsUserNamespace, user: needsUserNamespace ? user : undefined };
+}
+
+async function problemOf(style: NamespaceStyle): Promise<string | undefined> {
+  const parent = await mkdtemp(join(tmpdir(), 'namespaces-'));
+  try {
+    const options = { ...base, directory: join(parent, 'trial'), path: PATH };
+    return await probeNamespaces(createLinuxNamespaces(style), options);
+  } finally {
+    await rm(parent, { recursive: true });
+  }
+}
+
+function behaviour(style: NamespaceStyle): void {
+  let root: string;
+  let api: TestApi;
+  let agent: NodeAgent;
+  let logger: MemoryLogger;
+
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'namespaces-'));
+    api = new TestApi(nodeClock, systemRandom);
+    await api.start();
+    logger = new MemoryLogger();
+    agent = await startNodeAgent({
+      ...base,
+      name: 'n1',
+      client: api.client,
+      random: systemRandom,
+      logger,
+      namespaces: { type: 'available', namespaces: createLinuxNamespaces(style) },
+      probes: createProbeTransport(),
+      rootDirectory: root,
+      network: { type: 'own-addresses', hostIP: '127.78.0.1', podCIDR: '127.78.0.0/16' },
+      kubeletPort: 10_250,
+      apiServer: { host: '127.0.0.1', port: 6443 },
+      path: PATH,
+      machine: thisMachine(),
+    });
+  });
+
+  afterEach(async () => {
+    await agent.stop();
+    await api.stop();
+    expect(await readdir(root)).not.toContain('pods');
+    expect(await processesOf(root)).toEqual([]);
+    expect(logger.records.filter(({ level }) => level === 'error')).toEqual([]);
+    await rm(root, { recursive: true });
+  });
+
+  async function ended(spec: PodSpec): Promise<string> {
+    await api.run(spec);
+    await until(() => ['Succeeded', 'Failed'].includes(api.pod?.status?.phase ?? ''));
+    return logOf(agent, spec.containers[0]?.name ?? '');
+  }
+
+  it('finds volumes at their paths, which the machine does not have', async () => {
+    const log = await ended({
+      volumes: [
+        { name: 'd', emptyDir: {} },
+        { name: 'f', downwardAPI: { items: [{ path: 'n', fieldRef: NAME_FIELD }] } },
+      ],
+      containers: [
+        sh(
+          'pwd; cat /lockstep/info/n /etc/lockstep.conf "$LOCKSTEP_ROOT/lockstep/info/n"; echo; ' +
+            '(: >/lockstep/info/x) 2>/dev/null || echo read-only; : >/lockstep/data/sub/y; ls',
+          {
+            workingDir: '/lockstep/data/sub',
+            volumeMounts: [
+              { name: 'd', mountPath: '/lockstep/data' },
+              { name: 'f', mountPath: '/lockstep/info', readOnly: true },
+              { name: 'f', mountPath: '/etc/lockstep.conf', subPath: 'n' },
+            ],
+          },
+        ),
+      ],
+    });
+    expect(log).toBe('/lockstep/data/sub\nppp\nread-only\ny\n');
+    expect(existsSync('/lockstep') || existsSync('/etc/lockstep.conf')).toBe(false);
+  });
+
+  it('shares what is mounted inside a volume and outside it', async () => {
+    const volumeMounts = [
+      { name: 'd', mountPath: '/lockstep' },
+      { name: 'e', mountPath: '/lockstep/inner' },
+    ];
+    const log = await ended({
+      volumes: [
+        { name: 'd', emptyDir: {} },
+        { name: 'e', emptyDir: {} },
+      ],
+      initContainers: [{ ...sh('echo kept >/lockstep/inner/x', { volumeMounts }), name: 'i' }],
+      containers: [sh('cat /e/x', { volumeMounts: [{ name: 'e', mountPath: '/e' }] })],
+    });
+    expect(log).toBe('kept\n');
+  });
+
+  it('finds the names of its Pods in /etc/hosts', async () => {
+    const log = await ended({ containers: [sh('cmp /etc/hosts "$LOCKSTEP_HOSTS" && echo same')] });
+    expect(log).toBe('same\n');
+  });
+
+  it('sees its own processes only, and is the user that started the node', async () => {
+    const log = await ended({ containers: [sh('ls -d /proc/[0-9]* | wc -l; id -u; id -g')] });
+    const [count, uid, gid] = log.split('\n').map(Number);
+    expect(count).toBeLessThan(10);
+    expect([uid, gid]).toEqual([process.getuid?.(), process.getgid?.()]);
+  });
+
+  it('sees the processes of the machine if it asks for that', async () => {
+    const script = `[ -d /proc/${process.pid} ] && echo seen`;
+    expect(await ended({ hostPID: true, containers: [sh(script)] })).toBe('seen\n');
+  });
+
+  it('writes nothing on the machine beside its volumes', async () => {
+    await ended({ containers: [sh(': >/lockstep-file && : >/lockstep-other')] });
+    expect(api.pod?.status?.phase).toBe('Succeeded');
+    expect(existsSync('/lockstep-file')).toBe(false);
+  });
+
+  it('has all variables, also those that no shell could have', async () => {
+    const env = [
+      { name: 'a.b-c', value: 'x y' },
+      { name: 'D', value: '1' },
+    ];
+    const log = await ended({
+      containers: [{ name: 'c', image: 'i', command: ['env'], env }],
+    });
+    expect(log.split('\n')).toEqual(expect.arrayContaining(['a.b-c=x y', 'D=1']));
+    expect(log).not.toMatch(/^OLDPWD=/m);
+  });
+
+  it('leaves its message at its path', async () => {
+    await ended({ containers: [sh('printf bad-luck >/dev/termination-log; exit 3')] });
+    const { terminated } = api.status('c')?.state ?? {};
+    expect([terminated?.message, terminated?.exitCode]).toEqual(['bad-luck', 3]);
+  });
+
+  it.each<[string, string, number]>([
+    ['its own code', 'trap "exit 5" TERM; echo ready; sleep 100 & wait', 5],
+    ['the code of the signal', 'echo ready; exec sleep 100', 143],
+    ['SIGKILL if it does not obey', 'trap "" TERM; echo ready; while :; do sleep 1; done', 137],
+  ])('is told to stop and ends with %s', async (_, script, code) => {
+    for (const hostPID of [false, true]) {
+      await api.run({ hostPID, terminationGracePeriodSeconds: 1, containers: [sh(script)] });
+      await until(async () => (await logOf(agent, 'c')) === 'ready\n');
+      await api.client.delete(PODS, AT);
+      await until(() => api.pod === undefined);
+      const last = api.history.findLast(({ status }) => exitCodeIn(status) !== undefined);
+      expect(exitCodeIn(last?.status)).toBe(code);
+    }
+  });
+
+  it('takes its descendants along, wherever they went', async () => {
+    const script = 'setsid sh -c "trap : TERM; while :; do sleep 1; done" & sleep 0.1; exit 0';
+    await ended({ containers: [sh(script)] });
+    expect(await processesOf(root)).toEqual([]);
+  });
+
+  it('fails to start without its command, and runs one of a volume', async () => {
+    await writeFile(join(root, 'tool'), '#!/bin/sh\necho from the volume\n', { mode: 0o755 });
+    const volumes = [{ name: 'h', hostPath: { path: root } }];
+    const volumeMounts = [{ name: 'h', mountPath: '/lockstep/tools' }];
+    const command = ['/lockstep/tools/tool'];
+    const tool = { name: 'c', image: 'i', command, volumeMounts };
+    const missing = { ...tool, name: 'd', command: ['/lockstep/tools/none'] };
+    expect(await ended({ volumes, containers: [tool, missing] })).toBe('from the volume\n');
+    expect(api.status('d')?.state?.terminated).toMatchObject({
+      exitCode: 128,
+      reason: 'StartError',
+      message: expect.stringContaining('"/lockstep/tools/none": no such file or directory'),
+    });
+  });
+
+  it('is entered by hooks and probes', async () => {
+    const command = ['sh', '-c', 'echo here >>/lockstep/data/x; [ $$ -lt 1000 ]'];
+    const log = await ended({
+      volumes: [{ name: 'd', emptyDir: {} }],
+      containers: [
+        sh(': >>x; while [ "$(wc -l </lockstep/data/x)" != 2 ]; do sleep 0.05; done; cat x', {
+          workingDir: '/lockstep/data',
+          volumeMounts: [{ name: 'd', mountPath: '/lockstep/data' }],
+          lifecycle: { postStart: { exec: { command } } },
+          startupProbe: { exec: { command }, periodSeconds: 60 },
+        }),
+      ],
+    });
+    expect(log).toBe('here\nhere\n');
+  });
+}
+
+const NAME_FIELD = { fieldPath: 'metadata.name' };
+
+function sh(script: string, more: Partial<Container> = {}): Container {
+  return { name: 'c', image: 'busybox', command: ['sh', '-c', script], ...more };
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  await expect.poll(condition, { interval: 10, timeout: LIMIT_MS }).toBe(true);
+}
+
+function exitCodeIn(status: NonNullable<TestApi['pod']>['status']): number | undefined {
+  return status?.containerStatuses?.[0]?.state?.terminated?.exitCode;
+}
+
+async function logOf(agent: NodeAgent, container: string): Promise<string> {
+  const response = await agent.handler({
+    method: 'GET',
+    path: `/containerLogs/default/p/${container}`,
+    headers: {},
+    signal: AbortSignal.timeout(LIMIT_MS),
+  });
+  const chunks: Uint8Array[] = [];
+  if (response.body instanceof Uint8Array) chunks.push(response.body);
+  else for await (const chunk of response.body) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+/** Processes of this machine whose environment names the directory. */
+async function processesOf(directory: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    if (Number(pid) === process.pid) continue;
+    const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
+    if (environment.includes(`LOCKSTEP_ROOT=${directory}`)) found.push(pid);
+  }
+  return found;
+}
