@@ -33,8 +33,6 @@ export const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   'integration/hub.test.ts': VIRTUAL_TIME,
   'integration/images.test.ts': 'Is about files, and takes minutes to write them.',
   'integration/least-privilege.test.ts': VIRTUAL_TIME,
-  'integration/images.test.ts':
-    'Makes images, to which it is all the same whose API server answers.',
   'integration/operator-crash.test.ts': VIRTUAL_TIME,
   'integration/operator-restart.test.ts': VIRTUAL_TIME,
   'integration/operator-stages.test.ts': VIRTUAL_TIME,
