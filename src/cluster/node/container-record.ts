@@ -60,7 +60,12 @@ export interface Running {
   readonly unhealthy: 'Liveness' | 'Startup' | undefined;
 }
 
-export type StopReason = 'RestartAllContainers' | 'Unhealthy' | 'SandboxChanged' | 'PodEnd';
+export type StopReason =
+  | 'RestartAllContainers'
+  | 'Unhealthy'
+  | 'Redefined'
+  | 'SandboxChanged'
+  | 'PodEnd';
 
 export interface Exited {
   readonly state: 'exited';
@@ -144,6 +149,13 @@ export function starting(
         : record.backoff && { ...record.backoff, updatedMs: nowMs },
     life: { state: 'starting', before: settled(record) },
   };
+}
+
+/** It starts, and until then is shown as `before`. */
+export function shownAs(record: ContainerRecord, before: ContainerRecord): ContainerRecord {
+  const { life } = record;
+  if (life.state !== 'starting') return record;
+  return { ...record, life: { ...life, before: settled(before) } };
 }
 
 /** As it was before the start that is under way, if one is. */

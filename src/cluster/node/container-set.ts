@@ -29,6 +29,7 @@ import {
   removed,
   running,
   type StopReason,
+  shownAs,
   starting,
   stopping,
   waitingAgain,
@@ -50,7 +51,7 @@ const BLOCKED_RETRY_MS = 2_000;
 const START_ERROR_EXIT_CODE = 128;
 
 interface Member {
-  readonly container: Container;
+  container: Container;
   readonly kind: ContainerKind;
   record: ContainerRecord;
   running: RunningContainer | undefined;
@@ -138,6 +139,24 @@ export class ContainerSet {
     const isRestarted = effectivePolicy(container, this.#spec) !== 'Never';
     const note = `Container ${name} failed ${kind} probe${isRestarted ? ', will be restarted' : ''}`;
     this.#stop(member, 'Unhealthy', Math.max(seconds * 1000, MIN_GRACE_MS), note);
+  }
+
+  /**
+   * A container that runs and has another image now is stopped and starts anew, whatever its policy;
+   * a crash loop of the image before is none of the new one.
+   */
+  redefine(spec: PodSpec): void {
+    for (const { container, kind } of containersOf(spec)) {
+      const member = this.#members.get(container.name);
+      if (member === undefined || member.container.image === container.image) continue;
+      member.container = container;
+      member.record = { ...member.record, backoff: undefined };
+      const { life } = member.record;
+      if (life.state !== 'running' || life.stopping !== undefined || kind === 'init') continue;
+      const graceMs = (spec.terminationGracePeriodSeconds ?? 30) * 1000;
+      const note = `Container ${container.name} definition changed, will be restarted`;
+      this.#stop(member, 'Redefined', Math.max(graceMs, MIN_GRACE_MS), note);
+    }
   }
 
   stopForRestart(name: string): void {
@@ -310,6 +329,10 @@ export class ContainerSet {
       },
       nowMs,
     );
+    if (record.life.stopping === 'Redefined' && !this.#isShutDown) {
+      this.start(record.name);
+      member.record = shownAs(member.record, record);
+    }
     this.#changed();
     const { keeper } = this.#options.context;
     const { marker } = one.process.launch;

@@ -250,6 +250,29 @@ describe('restarts of one container', () => {
     await node.until((pod) => pod.status?.phase === 'Failed');
   });
 
+  it('follow another image, whatever the policy and rules say (section 2.3)', async () => {
+    await start();
+    await node.run({ containers: [container('c', 'run', RESTARTING), container('d', 'run')] });
+    await node.until((pod) => pod.status?.phase === 'Running');
+    const patch = { spec: { containers: [{ name: 'c', image: 'other' }] } };
+    const at = { namespace: 'default', name: 'p' };
+    await node.api.client.patch(PODS, at, { type: 'strategic', patch });
+    await node.until(() => node.status('c')?.restartCount === 1);
+    expect(node.status('c')).toMatchObject({
+      image: 'other',
+      ready: true,
+      lastState: { terminated: { exitCode: 143 } },
+    });
+    expect(node.status('d')?.restartCount).toBe(0);
+    expect(await node.events()).toContain(
+      'Killing: Container c definition changed, will be restarted',
+    );
+    const phases = node.api.history.map(({ status }) => status?.phase);
+    expect(new Set(phases)).toEqual(new Set(['Pending', 'Running']));
+    const { conditions = [] } = node.pod?.status ?? {};
+    expect(conditions[0]?.observedGeneration).toBe(node.pod?.metadata.generation);
+  });
+
   it('follow a failing liveness probe', async () => {
     await start();
     node.answer = () => {

@@ -168,8 +168,12 @@ export class PodWorker {
     const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
     this.#pod = pod;
     this.#report.contradict(pod.status);
-    const isGated = pod.spec.readinessGates !== undefined;
-    if (isGated && this.#isPrepared && !this.#isFinishing) this.#publish('latest');
+    const isNews =
+      pod.metadata.generation !== before.generation || pod.spec.readinessGates !== undefined;
+    if (isNews && this.#isPrepared && !this.#isFinishing) {
+      if (this.#mode === 'running') this.containers.redefine(pod.spec);
+      this.#publish('latest');
+    }
     if (deletionTimestamp === undefined) return;
     const isNew = before.deletionTimestamp === undefined;
     if (!isNew && before.deletionGracePeriodSeconds === deletionGracePeriodSeconds) return;
