@@ -5,6 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { HOST_ROOT } from '../cluster/node/namespaces/root-plan.ts';
 import { JOBSETS, type JobSet, type RestartStrategy } from '../jobset/jobset.ts';
 import { JOBSET_NAME, RESTART_BACKOFF, RESTART_MODE } from '../jobset/names.ts';
 import { COMPLETION_INDEX } from '../kube/job.ts';
@@ -190,10 +191,12 @@ export class WorkerGroup {
   #manifest(): JobSet {
     const { mode, strategy = 'InPlaceRestart', tolerations } = this.#options;
     const marks = this.#marksPath;
-    // Kubernetes makes one dollar of two.
+    // Kubernetes makes one dollar of two. In a pid namespace a process has another number than the
+    // machine has for it, which only the machine's table of processes tells.
     const script =
-      `trap 'echo "end $RANK $$$$" >> ${marks}; kill $!; exit 143' TERM; ` +
-      `echo "start $RANK $$$$" >> ${marks}; sleep 3600 & wait`;
+      `{ read -r pid rest <${HOST_ROOT}/proc/self/stat; } 2>/dev/null || pid=$$$$; ` +
+      `trap 'echo "end $RANK $pid" >> ${marks}; kill $!; exit 143' TERM; ` +
+      `echo "start $RANK $pid" >> ${marks}; sleep 3600 & wait`;
     return {
       apiVersion: 'jobset.x-k8s.io/v1alpha2',
       kind: 'JobSet',

@@ -13,6 +13,7 @@ import { type DemoOptions, type DemoStrategy, killSteps } from './options.ts';
 import { Progress } from './progress.ts';
 import { type DemoReport, type MeasuredRestart, renderReport } from './report.ts';
 import { runTraining, type TrainingResult } from './training-run.ts';
+import { machineProcess } from './worker-process.ts';
 
 /** Runs the demo and returns the exit code of the command. */
 export async function demo(options: DemoOptions): Promise<number> {
@@ -89,7 +90,7 @@ async function train(
         : { rank: options.kill, steps: comparison ? kills.slice(0, 1) : kills },
     stopAfterRecovery: comparison,
     deleteAtEnd: options.kubeconfig !== undefined,
-    killProcess: (pid) => process.kill(pid, 'SIGKILL'),
+    killProcess,
     onLine: (line) => {
       progress.training(line);
       if (line.kind === 'start' && line.rank === 0 && line.step > 0) {
@@ -100,6 +101,12 @@ async function train(
       progress.stage(`Killing worker ${rank} (process ${pid}) at step ${step}`),
     signal,
   });
+}
+
+function killProcess(pid: number, podUid: string): number | undefined {
+  const found = machineProcess(pid, podUid);
+  if (found !== undefined) process.kill(found, 'SIGKILL');
+  return found;
 }
 
 /** The same first failure under `Recreate`, up to the first step after it. */

@@ -39,7 +39,8 @@ export interface TrainingRun {
   readonly stopAfterRecovery: boolean;
   /** Delete the JobSet at the end; an embedded cluster takes it along. */
   readonly deleteAtEnd: boolean;
-  readonly killProcess: (pid: number) => void;
+  /** `pid` is what the process calls itself. Returns the machine's number for it, if it is there. */
+  readonly killProcess: (pid: number, podUid: string) => number | undefined;
   readonly onLine: (line: TrainingLine) => void;
   readonly onKill: (rank: number, pid: number, step: number) => void;
   readonly signal: AbortSignal;
@@ -71,7 +72,10 @@ class RunObserver {
   private readonly events: RunEvent[] = [];
   private readonly followed = new Set<string>();
   private readonly follows: Promise<void>[] = [];
-  private readonly podOfRank = new Map<number, { readonly pod: string; pid: number | undefined }>();
+  private readonly podOfRank = new Map<
+    number,
+    { readonly pod: string; readonly uid: string; pid: number | undefined }
+  >();
   private readonly killsLeft: number[];
   private isCreated = false;
   private readonly pods: Informer<Pod>;
@@ -179,7 +183,8 @@ class RunObserver {
     });
     const rank = Number(pod.metadata.annotations?.[COMPLETION_INDEX]);
     if (this.podOfRank.get(rank)?.pod !== pod.metadata.name && !isGone) {
-      this.podOfRank.set(rank, { pod: pod.metadata.name, pid: undefined });
+      const { name, uid } = pod.metadata;
+      this.podOfRank.set(rank, { pod: name, uid, pid: undefined });
     }
     if (worker?.containerID === undefined || this.followed.has(worker.containerID)) return;
     this.followed.add(worker.containerID);
@@ -222,10 +227,11 @@ class RunObserver {
     const rank = this.options.kill?.rank ?? 0;
     const entry = this.podOfRank.get(rank);
     if (entry?.pid === undefined) return;
+    const atMs = this.options.clock.now();
+    const pid = this.options.killProcess(entry.pid, entry.uid);
+    if (pid === undefined) return;
     this.killsLeft.shift();
-    const pid = entry.pid;
-    this.events.push({ kind: 'killed', atMs: this.options.clock.now(), pod: entry.pod });
-    this.options.killProcess(pid);
+    this.events.push({ kind: 'killed', atMs, pod: entry.pod });
     this.options.onKill(rank, pid, step);
   }
 
