@@ -64,7 +64,7 @@ export class JobNotes {
     return text
       .replaceAll(/\bjob(-\d+)?-[a-z0-9]{5}\b/g, (_, index = '') => `job${index}-*`)
       .replaceAll(/\bbare-[a-z0-9]{5}\b/g, 'bare-*')
-      .replaceAll(/\bplay-\d+\b/g, 'play');
+      .replaceAll(/\bplay-[a-z0-9]{5}\b/g, 'play');
   }
 
   #start(time: string): string {

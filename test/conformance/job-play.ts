@@ -4,7 +4,7 @@
  */
 import { EVENTS } from '../../src/kube/event.ts';
 import { COMPLETION_INDEX, JOBS, type Job, type JobSpec } from '../../src/kube/job.ts';
-import type { Stored, StringMap } from '../../src/kube/meta.ts';
+import type { ObjectMeta, Stored, StringMap } from '../../src/kube/meta.ts';
 import { PODS, type Pod, type PodStatus } from '../../src/kube/pod.ts';
 import { isReason } from '../../src/kube/status.ts';
 import { timeText } from '../../src/kube/time.ts';
@@ -63,8 +63,8 @@ export async function playJob(scenario: JobScenario, stage: Stage): Promise<Play
   return { name: scenario.name, steps, statuses: statuses.stop(), events: await play.events() };
 }
 
-/** A Pod by its index, or so many Pods that have not ended, in order of name. */
-type Which = { readonly index: number } | { readonly any: number };
+/** Of the Pods that have not ended: that of an index, so many in order of name, those being deleted. */
+type Which = { readonly index: number } | { readonly any: number } | 'deleted';
 
 export class JobPlay {
   readonly #stage: Stage;
@@ -149,13 +149,22 @@ export class JobPlay {
     }
   }
 
+  /** A user takes the controller's finalizer off. */
+  async untrack(which: Which): Promise<void> {
+    const { client } = this.#stage;
+    for (const { metadata } of await this.#live(which)) {
+      const patch = { metadata: { finalizers: null } };
+      await client.patch(PODS, keyOf(metadata), { type: 'merge', patch });
+    }
+  }
+
   /** A Pod that nobody controls. */
-  async bare(labels: StringMap, annotations: StringMap = {}): Promise<void> {
+  async bare(labels: StringMap, more: Pick<ObjectMeta, 'annotations' | 'finalizers'> = {}) {
     const { client, namespace } = this.#stage;
     await client.create(PODS, {
       apiVersion: 'v1',
       kind: 'Pod',
-      metadata: { generateName: 'bare-', namespace, labels, annotations },
+      metadata: { generateName: 'bare-', namespace, labels, ...more },
       spec: { nodeName: NODE_NAME, containers: [{ name: 'main', image: 'none' }] },
     });
   }
@@ -228,13 +237,10 @@ export class JobPlay {
   }
 
   async #live(which: Which): Promise<readonly Stored<Pod>[]> {
-    const live = (await this.#pods()).filter(({ metadata, status }) => {
-      const hasEnded = status?.phase === 'Succeeded' || status?.phase === 'Failed';
-      const isOfIndex =
-        'any' in which || metadata.annotations?.[COMPLETION_INDEX] === String(which.index);
-      return isOfIndex && !hasEnded;
-    });
-    const chosen = 'any' in which ? live.slice(0, which.any) : live;
+    const live = (await this.#pods()).filter(
+      ({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed',
+    );
+    const chosen = choose(live, which);
     if (chosen.length === 0) throw new Error(`no Pod is ${JSON.stringify(which)}`);
     return chosen;
   }
@@ -258,6 +264,15 @@ export class JobPlay {
     const ready = state?.running !== undefined;
     return { name: 'main', ready, restartCount: restarts, image, imageID: '', state: state ?? {} };
   }
+}
+
+function choose(pods: readonly Stored<Pod>[], which: Which): readonly Stored<Pod>[] {
+  if (which === 'deleted') {
+    return pods.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
+  }
+  if ('any' in which) return pods.slice(0, which.any);
+  const index = String(which.index);
+  return pods.filter(({ metadata }) => metadata.annotations?.[COMPLETION_INDEX] === index);
 }
 
 function keyOf({ namespace = '', name }: Stored<Pod>['metadata']) {

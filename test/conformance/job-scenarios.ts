@@ -354,9 +354,135 @@ export const JOB_SCENARIOS: readonly JobScenario[] = [
       ['one without', (play) => play.bare({ app: 'x' })],
       [
         'one of 7',
-        (play) => play.bare({ app: 'x' }, { 'batch.kubernetes.io/job-completion-index': '7' }),
+        (play) =>
+          play.bare(
+            { app: 'x' },
+            { annotations: { 'batch.kubernetes.io/job-completion-index': '7' } },
+          ),
       ],
       ['the kubelet lets them go', (play) => play.release()],
+    ],
+  },
+  {
+    name: 'Pods fail while the Job is being suspended',
+    spec: { ...THREE, backoffLimit: 1 },
+    steps: [
+      ['all run', (play) => play.run({ any: 3 })],
+      ['0 fails', (play) => play.end({ index: 0 }, 1)],
+      ['suspended', (play) => play.change({ suspend: true })],
+      ['the kubelet ends 1', (play) => play.end({ index: 1 }, 1)],
+      ['and lets both go', (play) => play.release()],
+      ['resumed', (play) => play.change({ suspend: false })],
+      ['12 s pass', (play) => play.pass(12)],
+    ],
+  },
+  {
+    name: 'a deadline counts from the last resume',
+    spec: { ...INDEXED, activeDeadlineSeconds: 8 },
+    steps: [
+      ['suspended', (play) => play.change({ suspend: true })],
+      ['10 s pass', (play) => play.pass(10)],
+      ['resumed', (play) => play.change({ suspend: false })],
+      ['10 s more pass', (play) => play.pass(10)],
+    ],
+  },
+  {
+    name: 'deleted Pods count for their index',
+    spec: PER_INDEX,
+    steps: [
+      ['a user deletes 0', (play) => play.delete({ index: 0 })],
+      ['12 s pass', (play) => play.pass(12)],
+      ['the kubelet lets it go', (play) => play.release()],
+      ['a user deletes 0 again', (play) => play.delete({ index: 0 })],
+      ['1 succeeds', (play) => play.end({ index: 1 }, 0)],
+      ['the kubelet lets 0 go', (play) => play.release()],
+    ],
+  },
+  {
+    name: 'indexes fail and succeed by turns, few at a time',
+    spec: { ...THREE, parallelism: 1, backoffLimitPerIndex: 0 },
+    steps: [
+      ['0 fails', (play) => play.end({ index: 0 }, 1)],
+      ['1 succeeds', (play) => play.end({ index: 1 }, 0)],
+      ['2 fails', (play) => play.end({ index: 2 }, 1)],
+    ],
+  },
+  {
+    name: 'the Pod failure policy looks at init containers and at one container alone',
+    spec: {
+      ...INDEXED,
+      podFailurePolicy: {
+        rules: [
+          {
+            action: 'FailJob',
+            onExitCodes: { containerName: 'other', operator: 'NotIn', values: [9] },
+          },
+          { action: 'Ignore', onExitCodes: { operator: 'NotIn', values: [5] } },
+        ],
+      },
+      template: template({
+        containers: [
+          { name: 'main', image: 'none' },
+          { name: 'other', image: 'none' },
+        ],
+      }),
+    },
+    steps: [
+      ['0 exits 3', (play) => play.end({ index: 0 }, 3)],
+      ['1 exits 5', (play) => play.end({ index: 1 }, 5)],
+      ['12 s pass', (play) => play.pass(12)],
+    ],
+  },
+  {
+    name: 'an elastic Job shrinks below what has failed',
+    spec: { ...THREE, backoffLimitPerIndex: 0 },
+    steps: [
+      ['2 fails', (play) => play.end({ index: 2 }, 1)],
+      ['two', (play) => play.change({ completions: 2, parallelism: 2 })],
+      ['0 succeeds', (play) => play.end({ index: 0 }, 0)],
+      ['1 succeeds', (play) => play.end({ index: 1 }, 0)],
+    ],
+  },
+  {
+    name: 'a Job that is suspended is deleted',
+    spec: { ...INDEXED, suspend: true },
+    steps: [['deleted', (play) => play.deleteJob('Foreground')]],
+  },
+  {
+    name: 'an ended Pod is deleted, and so is one without its finalizer',
+    spec: { ...THREE, parallelism: 2 },
+    steps: [
+      ['0 succeeds', (play) => play.end({ index: 0 }, 0)],
+      ['a user takes the finalizer off 1', (play) => play.untrack({ index: 1 })],
+      ['and 1 succeeds', (play) => play.end({ index: 1 }, 0)],
+    ],
+  },
+  {
+    name: 'a Pod of nobody that wears the finalizer',
+    spec: INDEXED,
+    steps: [
+      [
+        'it comes to be',
+        (play) => play.bare({ app: 'x' }, { finalizers: ['batch.kubernetes.io/job-tracking'] }),
+      ],
+    ],
+  },
+  {
+    name: 'more at a time while a failure is waited for',
+    spec: { completions: 5, parallelism: 1 },
+    steps: [
+      ['it fails', (play) => play.end({ any: 1 }, 1)],
+      ['three at a time', (play) => play.change({ parallelism: 3 })],
+      ['12 s pass', (play) => play.pass(12)],
+    ],
+  },
+  {
+    name: 'a Pod that was one too many succeeds all the same',
+    spec: { completions: 3, parallelism: 2 },
+    steps: [
+      ['one at a time', (play) => play.change({ parallelism: 1 })],
+      ['the deleted one succeeds', (play) => play.end('deleted', 0)],
+      ['the kubelet lets it go', (play) => play.release()],
     ],
   },
   ...(['Foreground', 'Background', 'Orphan'] as const).map(

@@ -21,8 +21,7 @@ export async function playJobs(client: Client, clock: Clock): Promise<readonly P
   const played: PlayedJob[] = [];
   const scenarios = [...JOB_SCENARIOS].entries();
   await forEachConcurrently(scenarios, SCENARIOS_AT_A_TIME, async ([at, scenario]) => {
-    const namespace = `play-${at}`;
-    await addNamespace(client, clock, namespace);
+    const namespace = await addNamespace(client, clock);
     const now = (): number => clock.now();
     const pass = (ms: number): Promise<void> => sleep(clock, ms);
     played[at] = await playJob(scenario, { client, namespace, now, pass });
@@ -44,12 +43,14 @@ export async function startNode(client: Client, clock: Clock): Promise<{ stop():
   };
 }
 
-async function addNamespace(client: Client, clock: Clock, name: string): Promise<void> {
-  await client.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+/** The name of a new one. */
+async function addNamespace(client: Client, clock: Clock): Promise<string> {
+  const wanted = { apiVersion: 'v1', kind: 'Namespace', metadata: { generateName: 'play-' } };
+  const { name } = (await client.create(NAMESPACES, wanted)).metadata;
   for (let poll = 0; poll < ACCOUNT_POLLS; poll++) {
     const at = { namespace: name, name: 'default' };
     const account = await client.get(SERVICE_ACCOUNTS, at).catch(ignoreExpected);
-    if (account !== undefined) return;
+    if (account !== undefined) return name;
     await sleep(clock, ACCOUNT_POLL_MS);
   }
   throw new Error(`${name} has no service account`);

@@ -179,7 +179,11 @@ function startOf(job: Stored<Job>, nowMs: number): Stored<Job> {
 
 function streakOf(snapshot: JobSnapshot, counting: Counting): FailureStreak {
   if (snapshot.streak !== undefined) return continueStreak(snapshot.streak, counting.ended);
-  const ended = new Set([...snapshot.pods.filter(hasEnded), ...counting.ended]);
+  // Of Pods that are being deleted, those that do not count are not told from those that did.
+  const remembered = snapshot.pods.filter(
+    (pod) => hasEnded(pod) && pod.metadata.deletionTimestamp === undefined,
+  );
+  const ended = new Set([...remembered, ...counting.ended]);
   return continueStreak(NO_FAILURES, [...ended]);
 }
 
