@@ -2,10 +2,11 @@
  * The operator's Pods and what they need beside rights: a namespace that admits nothing privileged,
  * the Configuration file, two replicas of which one leads, and Services for those who call them.
  */
+import { ENV_POD_IP } from '../jobset/names.ts';
 import { sha1Hex } from '../jobset/sha1.ts';
 import { CONFIG_MAPS, NAMESPACES, SERVICES } from '../kube/core.ts';
 import type { KubeObject } from '../kube/meta.ts';
-import { WEBHOOK_SERVICE_NAME } from '../operator/names.ts';
+import { HUB_SERVICE_NAME, WEBHOOK_SERVICE_NAME } from '../operator/names.ts';
 import { DEPLOYMENTS, POD_DISRUPTION_BUDGETS } from './kinds.ts';
 import { OPERATOR_NAME } from './permissions.ts';
 import { type InstallationSettings, type Installed, installed } from './settings.ts';
@@ -14,6 +15,7 @@ export const METRICS_SERVICE_NAME = 'lockstep-metrics';
 export const METRICS_LABELS = { 'app.kubernetes.io/component': 'metrics' } as const;
 
 const WEBHOOK_PORT = 9443;
+const HUB_PORT = 9445;
 const METRICS_PORT = 8080;
 const HEALTH_PORT = 8081;
 const REPLICAS = 2;
@@ -44,6 +46,10 @@ export function operatorDeployment(settings: InstallationSettings): readonly Ins
     ...(settings.webhooks
       ? [service(at(WEBHOOK_SERVICE_NAME), { name: 'webhooks', port: 443, targetPort: 'webhooks' })]
       : []),
+    // Without a selector: the replica that leads writes where it leads to.
+    installed(SERVICES, at(HUB_SERVICE_NAME), {
+      spec: { ports: [{ name: 'hub', port: HUB_PORT, protocol: 'TCP' }] },
+    }),
     service(
       { ...at(METRICS_SERVICE_NAME), labels: METRICS_LABELS },
       { name: 'metrics', port: METRICS_PORT, targetPort: 'metrics' },
@@ -83,6 +89,7 @@ agent:
   image: ${agentImage}
   mode: Sidecar        # of JobSets that do not say; or Supervisor
   injection: Enabled   # or Disabled: templates bring agents of their own
+  channel: Auto        # the hub, or else the API server; or Hub, or API
 `;
 }
 
@@ -132,9 +139,13 @@ function operatorContainer({ operatorImage, webhooks }: InstallationSettings): o
     args: [
       `--config=${CONFIGURATION_DIRECTORY}/${CONFIGURATION_FILE}`,
       ...(webhooks ? [] : ['--webhooks=off']),
+      `--hub-bind-address=:${HUB_PORT}`,
+      `--hub-service=${HUB_SERVICE_NAME}`,
     ],
+    env: [{ name: ENV_POD_IP, valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }],
     ports: [
       ...(webhooks ? [{ name: 'webhooks', containerPort: WEBHOOK_PORT }] : []),
+      { name: 'hub', containerPort: HUB_PORT },
       { name: 'metrics', containerPort: METRICS_PORT },
       { name: 'health', containerPort: HEALTH_PORT },
     ],

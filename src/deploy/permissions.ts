@@ -13,7 +13,12 @@ import {
   ROLE_BINDINGS,
   ROLES,
 } from '../kube/rbac.ts';
-import { HUB_SECRET_NAME, LEADER_ELECTION_ID, WEBHOOK_SECRET_NAME } from '../operator/names.ts';
+import {
+  HUB_SECRET_NAME,
+  HUB_SERVICE_NAME,
+  LEADER_ELECTION_ID,
+  WEBHOOK_SECRET_NAME,
+} from '../operator/names.ts';
 import {
   MUTATING_CONFIGURATION_NAME,
   VALIDATING_CONFIGURATION_NAME,
@@ -106,6 +111,13 @@ export const NAMESPACE_RULES: readonly ReasonedRule[] = [
     resourceNames: [LEADER_ELECTION_ID],
   },
   rule('coordination.k8s.io', ['leases'], ['create'], { why: 'makes the lease' }),
+  {
+    ...rule('discovery.k8s.io', ['endpointslices'], ['get', 'update', 'delete'], {
+      why: 'leads the Service of the hub to the replica that leads',
+    }),
+    resourceNames: [HUB_SERVICE_NAME],
+  },
+  rule('discovery.k8s.io', ['endpointslices'], ['create'], { why: 'makes the first of them' }),
 ];
 
 /** Accounts, roles and bindings of the operator, and roles for people. */

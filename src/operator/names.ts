@@ -11,3 +11,6 @@ export const LEADER_ELECTION_ID = '6d4f6a47.jobset.x-k8s.io';
 
 /** The Secret with the certificates of the hub. */
 export const HUB_SECRET_NAME = 'lockstep-hub-server-cert';
+
+/** The Service, without a selector, that leads agents to the hub of the leader, and the EndpointSlice behind it. */
+export const HUB_SERVICE_NAME = 'lockstep-hub';

@@ -22,10 +22,12 @@ import { PODS } from '../../src/kube/pod.ts';
 import { ROLE_BINDINGS, ROLES } from '../../src/kube/rbac.ts';
 import { failure } from '../../src/kube/status.ts';
 import { alreadyExists, badRequest } from '../../src/kube/status-errors.ts';
+import { publishHubEndpoint } from '../../src/operator/hub/hub-endpoint.ts';
 import { startHubListener } from '../../src/operator/hub/hub-listener.ts';
 import { PodTokens } from '../../src/operator/hub/pod-tokens.ts';
 import {
   HUB_SECRET_NAME,
+  HUB_SERVICE_NAME,
   LEADER_ELECTION_ID,
   WEBHOOK_SECRET_NAME,
 } from '../../src/operator/names.ts';
@@ -38,6 +40,7 @@ import type { Client } from '../../src/runtime/client.ts';
 import { createEventRecorder } from '../../src/runtime/event-recorder.ts';
 import { createInformer } from '../../src/runtime/informer.ts';
 import { startLeaderElection } from '../../src/runtime/leader-election.ts';
+import { MemoryClient } from '../../src/runtime/memory/memory-client.ts';
 import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
 import { SILENT } from '../../src/runtime/ports/logger.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
@@ -401,6 +404,14 @@ describe('the process of an operator', () => {
       Buffer.from(JSON.stringify(part)).toString('base64url');
     const token = `${encode({ alg: 'ES256', kid: 'k' })}.${encode({ iss: 'i', aud: ['lockstep-hub'] })}.c2ln`;
     await cluster.reached(tokens.podOf(token).catch(() => undefined));
+    // The embedded cluster has no EndpointSlices, which it would have no use for.
+    const client = operator.applyTo(new MemoryClient());
+    for (const address of ['10.0.0.1', '10.0.0.2', 'fd00::1']) {
+      const service = { namespace: OPERATOR_NAMESPACE, service: HUB_SERVICE_NAME };
+      const endpoint = publishHubEndpoint({ ...runtime, ...service, client, address, port: 9445 });
+      await cluster.clock.advance(1000);
+      await cluster.reached(endpoint.stop());
+    }
   });
 });
 
