@@ -290,6 +290,24 @@ describe('lockstep uninstall', () => {
     expect(printed.at(-1)).toBe('Lockstep is gone');
   });
 
+  test('waits for the JobSets that go with their definition, until its time-out', async () => {
+    await bringUp();
+    // A definition stays until the last of its objects has gone.
+    const remove = client.delete.bind(client);
+    client.delete = (of, at) =>
+      of.kind === 'CustomResourceDefinition' ? Promise.resolve() : remove(of, at);
+    let code: number | undefined;
+    const options = { ...optionsOf({ timeout: '5' }), deleteJobSets: true };
+    void uninstall(context(), options).then((ended) => {
+      code = ended;
+    });
+    await clock.runUntil(() => code !== undefined, 60_000);
+    expect(code).toBe(1);
+    expect(warned).toEqual([
+      'CustomResourceDefinition jobsets.jobset.x-k8s.io is still being deleted after 5 s',
+    ]);
+  });
+
   test('removes nothing in a dry run', async () => {
     await bringUp();
     expect(

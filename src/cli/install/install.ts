@@ -6,8 +6,9 @@ import { manifest, manifestYaml } from '../../deploy/manifest.ts';
 import type { Installed } from '../../deploy/settings.ts';
 import { NAMESPACES } from '../../kube/core.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/custom-resource-definition.ts';
+import type { Resource } from '../../kube/resource.ts';
 import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client.ts';
+import type { Client, ObjectKey } from '../../runtime/client.ts';
 import { type Clock, sleep } from '../../runtime/ports/clock.ts';
 import { type Finding, type HealthOptions, installationHealth } from './health.ts';
 import { FIELD_MANAGER, keyOf, titleOf } from './objects.ts';
@@ -114,25 +115,43 @@ export async function uninstall(
   return options.dryRun ? 0 : untilGone(context, options);
 }
 
-/** The end of a namespace takes some seconds, in which nothing could be installed again. */
+/**
+ * The end of a namespace takes some seconds, and that of the definition as long as its JobSets need to
+ * go; until then nothing could be installed again.
+ */
 async function untilGone(
   { client, clock, signal, print, warn }: CommandContext,
-  { settings, timeoutMs }: InstallOptions,
+  { settings, timeoutMs, deleteJobSets }: InstallOptions & { readonly deleteJobSets: boolean },
 ): Promise<number> {
-  const name = settings.namespace;
+  const slow = deleteJobSets ? [NAMESPACES, CUSTOM_RESOURCE_DEFINITIONS] : [NAMESPACES];
+  const awaited = manifest(settings).filter(({ of }) => slow.some(({ kind }) => kind === of.kind));
   const deadlineMs = clock.monotonic() + timeoutMs;
-  while (clock.monotonic() < deadlineMs) {
-    try {
-      await client.get(NAMESPACES, { name }, { signal });
-    } catch (error) {
-      if (!isReason(error, 'NotFound')) throw error;
-      print('Lockstep is gone');
-      return 0;
+  for (const { of, object } of awaited) {
+    while (await isThere(client, of, keyOf(object), signal)) {
+      if (clock.monotonic() >= deadlineMs) {
+        warn(`${titleOf(object)} is still being deleted after ${timeoutMs / 1000} s`);
+        return EXIT_FAILURE;
+      }
+      await sleep(clock, POLL_MS, signal);
     }
-    await sleep(clock, POLL_MS, signal);
   }
-  warn(`namespace ${name} is still being deleted after ${timeoutMs / 1000} s`);
-  return EXIT_FAILURE;
+  print('Lockstep is gone');
+  return 0;
+}
+
+async function isThere(
+  client: Client,
+  of: Resource,
+  at: ObjectKey,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await client.get(of, at, { signal });
+    return true;
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return false;
+    throw error;
+  }
 }
 
 function healthOf(
