@@ -71,7 +71,7 @@ export class ContainerProcess {
     const log = new ContainerLog(files, clock, `${logDirectory}/${container.name}`, restart);
     const listeners = new Set<OutputListener>();
     try {
-      const process = await processes.start({
+      const started = await processes.start({
         ...(await commandOf(context, launch)),
         takesInput: container.stdin,
         ...(context.keeper === undefined ? {} : { key: launch.marker }),
@@ -81,9 +81,9 @@ export class ContainerProcess {
         },
       });
       const { place, cwd } = launch;
-      const entry = place && { ...place, pid: process.pid, cwd };
+      const entry = place && { ...place, pid: started.pid, cwd };
       const running = { ...launch, entry };
-      return new ContainerProcess(context, container, running, log, process, listeners);
+      return new ContainerProcess(context, container, running, log, started, listeners);
     } catch (error) {
       log.end();
       throw error;
@@ -220,7 +220,7 @@ async function commandOf(
 function adoptedLaunch(
   container: Container,
   marker: string,
-  { command, process }: KeptProcess,
+  { command, process: running }: KeptProcess,
 ): RunningLaunch {
   const place = placeOfCommand(command.argv);
   if (place === undefined) {
@@ -233,7 +233,7 @@ function adoptedLaunch(
     cwd: place.cwd,
     marker,
     terminationMessagePath: terminationMessageOf(place),
-    entry: { ...place, pid: process.pid },
+    entry: { ...place, pid: running.pid },
   };
 }
 

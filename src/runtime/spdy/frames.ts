@@ -28,7 +28,6 @@ export const HEADERS = 8;
 export const FIN_FLAG = 0x01;
 
 /** Of RST_STREAM. */
-export const PROTOCOL_ERROR = 1;
 export const REFUSED_STREAM = 3;
 export const CANCEL = 5;
 
