@@ -10,7 +10,7 @@ import { NODE_NAME, type PlayedJob, playJob } from './job-play.ts';
 import { JOB_SCENARIOS } from './job-scenarios.ts';
 
 /** More would wait for each other's turn at the real controller's own limit of requests. */
-const SCENARIOS_AT_A_TIME = 8;
+const SCENARIOS_AT_A_TIME = 12;
 const HEARTBEAT_MS = 5000;
 const ACCOUNT_POLL_MS = 100;
 const ACCOUNT_POLLS = 300;
@@ -25,6 +25,7 @@ export async function playJobs(client: Client, clock: Clock): Promise<readonly P
     const now = (): number => clock.now();
     const pass = (ms: number): Promise<void> => sleep(clock, ms);
     played[at] = await playJob(scenario, { client, namespace, now, pass });
+    await client.delete(NAMESPACES, { name: namespace });
   });
   await node.stop();
   return played;
@@ -36,9 +37,10 @@ export async function startNode(client: Client, clock: Clock): Promise<{ stop():
   await addNode(client, clock);
   const beating = beat(client, clock, over.signal);
   return {
-    stop: () => {
+    stop: async () => {
       over.abort();
-      return beating;
+      await beating;
+      await client.delete(NODES, { name: NODE_NAME });
     },
   };
 }
@@ -56,7 +58,7 @@ async function addNamespace(client: Client, clock: Clock): Promise<string> {
   throw new Error(`${name} has no service account`);
 }
 
-/** Pods of a node that does not exist would be collected. */
+/** Pods of a node that does not exist would be collected. Nobody else's Pods are to come here. */
 async function addNode(client: Client, clock: Clock): Promise<void> {
   const ready = {
     type: 'Ready',
@@ -66,7 +68,8 @@ async function addNode(client: Client, clock: Clock): Promise<void> {
   } as const;
   const metadata = { name: NODE_NAME };
   const status = { conditions: [ready] };
-  const node = { apiVersion: 'v1', kind: 'Node', metadata, status };
+  const spec = { unschedulable: true };
+  const node = { apiVersion: 'v1', kind: 'Node', metadata, spec, status };
   await client.create(NODES, node).catch(ignoreExpected);
 }
 
