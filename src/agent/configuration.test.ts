@@ -25,9 +25,23 @@ describe('the configuration of an agent', () => {
         markerDirectory: undefined,
         restartRules: [],
         stopGraceMs: 5000,
+        hub: undefined,
         root: '',
       },
     });
+  });
+
+  it.each([
+    ['by default falls back to the API server', {}, true],
+    ['does so if that is asked for', { LOCKSTEP_AGENT_CHANNEL: 'Auto' }, true],
+    ['or stays with it', { LOCKSTEP_AGENT_CHANNEL: 'Hub' }, false],
+  ])('speaks to the hub of which it is told, and %s', (_what, channel, hasFallback) => {
+    const told = { LOCKSTEP_HUB_URL: 'https://hub:9445', LOCKSTEP_HUB_CA: 'PEM' };
+    expect(readConfiguration([], { ...MINIMAL, ...told, ...channel })).toMatchObject({
+      configuration: { hub: { url: 'https://hub:9445', authorities: 'PEM', hasFallback } },
+    });
+    const apiOnly = { ...MINIMAL, ...told, LOCKSTEP_AGENT_CHANNEL: 'API' };
+    expect(readConfiguration([], apiOnly)).toMatchObject({ configuration: { hub: undefined } });
   });
 
   it('takes everything else from the environment and the worker from the command line', () => {
@@ -53,6 +67,24 @@ describe('the configuration of an agent', () => {
   });
 
   it.each<[string, readonly string[], Environment, string]>([
+    [
+      'a hub that is no HTTPS address',
+      [],
+      { ...MINIMAL, LOCKSTEP_HUB_URL: 'http://hub' },
+      'LOCKSTEP_HUB_URL: "http://hub": expected https://HOST:PORT',
+    ],
+    [
+      'the hub alone, and none',
+      [],
+      { ...MINIMAL, LOCKSTEP_AGENT_CHANNEL: 'Hub' },
+      'LOCKSTEP_HUB_URL: not set: expected https://HOST:PORT',
+    ],
+    [
+      'an unknown channel',
+      [],
+      { ...MINIMAL, LOCKSTEP_AGENT_CHANNEL: 'hub' },
+      'LOCKSTEP_AGENT_CHANNEL: "hub": expected Auto, Hub, API',
+    ],
     [
       'a missing variable',
       [],

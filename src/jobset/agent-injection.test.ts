@@ -5,7 +5,7 @@ import { parse, stringify } from 'yaml';
 import type { PodTemplateSpec } from '../kube/pod.ts';
 import { type AgentOptions, injectAgent } from './agent-injection.ts';
 
-interface Input extends Partial<Pick<AgentOptions, 'command' | 'delivery' | 'exitCode'>> {
+interface Input extends Partial<Pick<AgentOptions, 'command' | 'delivery' | 'exitCode' | 'hub'>> {
   readonly mode: AgentOptions['mode'];
   readonly template: PodTemplateSpec;
 }
