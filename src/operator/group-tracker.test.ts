@@ -245,3 +245,53 @@ describe('membership', () => {
     expect(tracker.members('the-jobset').ofJob(JOB_UID)?.succeeded).toEqual(new Set('0'));
   });
 });
+
+describe('what agents say over the hub', () => {
+  const epochs = (): readonly (number | undefined)[] =>
+    [...tracker.podsOf('the-jobset')].map(({ epoch }) => epoch);
+
+  test('counts as what they annotate, the newest of both, in whichever order it comes', () => {
+    for (const slot of ['0', '1', '2']) tracker.podLives(podIn(slot, undefined));
+    tracker.podSpoke('pod-0', { epoch: 2 });
+    tracker.podSpoke('pod-1', { epoch: 1 });
+    tracker.podLives(podIn('1', '2'));
+    tracker.podSpoke('pod-2', { epoch: 2 });
+    expect(interest).toEqual(['default/train']);
+    expect(epochs()).toEqual([2, 2, 2]);
+    tracker.podLives(podIn('2', '1'));
+    expect(epochs(), 'an annotation that is old').toEqual([2, 2, 2]);
+  });
+
+  test('never goes back, and is forgotten with the Pod', () => {
+    tracker.podLives(podIn('0', undefined));
+    tracker.podSpoke('pod-0', { epoch: 3, starts: { epoch: 3, starts: 1 } });
+    tracker.podSpoke('pod-0', { epoch: 2 });
+    expect(epochs()).toEqual([3]);
+    tracker.podEnded('pod-0');
+    tracker.podLives(podIn('0', undefined));
+    expect(epochs()).toEqual([undefined]);
+    expect(tracker.hasSpoken('pod-0')).toBe(false);
+  });
+
+  test('of a failure is looked at at once, and carries how the worker ended', () => {
+    tracker.podLives(podIn('0', undefined));
+    const notice = { epoch: 2, end: { signal: 'SIGKILL' } };
+    tracker.podSpoke('pod-0', { epoch: 3, starts: { epoch: 3, starts: 1 }, notice });
+    expect(interest).toEqual(['default/train']);
+    const [announced] = tracker.members('the-jobset').announcing(3);
+    expect(announced?.notice).toEqual(notice);
+  });
+
+  test('counts in a fresh list of Pods too', () => {
+    tracker.podLives(podIn('0', undefined));
+    tracker.podSpoke('pod-0', { epoch: 2 });
+    const census = tracker.census('the-jobset', [podIn('0', undefined), podIn('1', '1')]);
+    expect(census.ofJob(JOB_UID)?.liveAt(2)).toBe(1);
+    expect(census.ofJob(JOB_UID)?.below(2)).toBe(1);
+  });
+
+  test('of a Pod that nobody knows counts for nothing', () => {
+    tracker.podSpoke('stranger', { epoch: 3 });
+    expect(interest).toEqual([]);
+  });
+});
