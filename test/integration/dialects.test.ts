@@ -28,6 +28,10 @@ async function start(member: StartMember): Promise<void> {
 /** Puts upstream's controller in the place of ours. */
 async function startUpstreams(): Promise<void> {
   await group.stopOperator();
+  startUpstreamsBesideOurs();
+}
+
+function startUpstreamsBesideOurs(): void {
   const { client, clock } = group.cluster;
   const random = new SeededRandom(5);
   upstreams = new UpstreamsController({ client, clock, random, jobSetName: 'train' });
@@ -178,4 +182,71 @@ test("our controller goes on with a restart that upstream's began", async () => 
   await group.cluster.clock.advance(CALM_MS);
   expectLockstep();
   expect((await group.jobSet()).status?.inPlaceRestarts).toBe(1);
+});
+
+test("a group of ours goes on under upstream's controller, and again under ours", async () => {
+  await start(upstreamsAgent);
+  await group.create(SPEC, SUPERVISOR);
+  await group.allIn(1, WORKERS);
+  group.exit('w/1', 7);
+  await group.allIn(2, WORKERS);
+  await startUpstreams();
+  await group.cluster.clock.advance(CALM_MS);
+  expect(group.starts, 'nobody restarts for a new controller').toHaveLength(2 * WORKERS);
+  group.exit('w/2', 7);
+  await group.allIn(3, WORKERS);
+  await stopUpstreams();
+  expect((await group.jobSet()).status?.deprecatedEpoch, 'upstream’s keeps no field of ours').toBe(
+    undefined,
+  );
+
+  await group.startOperator();
+  await group.cluster.clock.advance(CALM_MS);
+  expect(group.starts).toHaveLength(3 * WORKERS);
+  expect((await group.jobSet()).status).toMatchObject({
+    deprecatedEpoch: 2,
+    syncedEpoch: 3,
+    inPlaceRestartsCountTowardsMax: 2,
+  });
+  group.exit('w/0', 7);
+  await group.allIn(4, WORKERS);
+  expectLockstep();
+});
+
+test("injected agents run on under upstream's controller; what fails waits for ours", async () => {
+  await start(supervised('Canonical'));
+  await group.create(SPEC, SUPERVISOR);
+  await group.allIn(1, WORKERS);
+  await startUpstreams();
+  await group.cluster.clock.advance(CALM_MS);
+  group.exit('w/1', 7);
+  await group.cluster.clock.advance(CALM_MS);
+  expect([...group.running()].toSorted()).toEqual([
+    ['w/0', 1],
+    ['w/2', 1],
+  ]);
+  await stopUpstreams();
+  await group.startOperator();
+  await group.allIn(2, WORKERS);
+  expectLockstep();
+  expect((await group.jobSet()).status?.inPlaceRestartsCountTowardsMax).toBe(1);
+});
+
+test('both controllers at once, by mistake: one restart for one failure, one charge, then rest', async () => {
+  await start(upstreamsAgent);
+  startUpstreamsBesideOurs();
+  await group.create(SPEC, SUPERVISOR);
+  await group.allIn(1, WORKERS);
+  group.exit('w/1', 7);
+  await group.allIn(2, WORKERS);
+  await group.cluster.clock.advance(CALM_MS);
+  expectLockstep();
+  expect((await group.jobSet()).status).toMatchObject({
+    previousInPlaceRestartAttempt: 0,
+    currentInPlaceRestartAttempt: 1,
+    inPlaceRestartsCountTowardsMax: 1,
+  });
+  const { resourceVersion } = (await group.jobSet()).metadata;
+  await group.cluster.clock.advance(CALM_MS);
+  expect((await group.jobSet()).metadata.resourceVersion).toBe(resourceVersion);
 });

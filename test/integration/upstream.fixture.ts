@@ -3,7 +3,7 @@
  * (specification 5.4 and 5.5), written from the specification alone: what they do, odd or not, is
  * what ours have to get along with.
  */
-import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
+import { JOBSETS, type JobSet, type JobSetStatus } from '../../src/jobset/jobset.ts';
 import {
   IN_PLACE_RESTART_ATTEMPT,
   JOB_INDEX,
@@ -162,6 +162,31 @@ class AgentProcess {
   }
 }
 
+/**
+ * What is left of a status when upstream's controller writes it: it replaces the whole by what a Go
+ * program knows, so that no field of ours survives.
+ */
+export function upstreamsView(status: JobSetStatus): JobSetStatus {
+  const { conditions, restarts, restartsCountTowardsMax, terminalState } = status;
+  const { previousInPlaceRestartAttempt, currentInPlaceRestartAttempt } = status;
+  const replicatedJobsStatus = status.replicatedJobsStatus?.map(
+    ({ name, ready, succeeded, failed, active, suspended }) => {
+      return { name, ready, succeeded, failed, active, suspended };
+    },
+  );
+  const known = {
+    conditions,
+    restarts,
+    restartsCountTowardsMax,
+    terminalState,
+    replicatedJobsStatus,
+    previousInPlaceRestartAttempt,
+    currentInPlaceRestartAttempt,
+  };
+  const isThere = ([, value]: readonly [string, unknown]): boolean => value !== undefined;
+  return Object.fromEntries(Object.entries(known).filter(isThere));
+}
+
 interface ControllerOptions {
   readonly client: Client;
   readonly clock: Clock;
@@ -218,7 +243,10 @@ export class UpstreamsController {
     await this.#createJobs(jobSet);
     const status = this.#nextStatus(jobSet);
     if (status === undefined) return;
-    const next = { ...jobSet, status: { restarts: 0, ...jobSet.status, ...status } };
+    const next = {
+      ...jobSet,
+      status: upstreamsView({ restarts: 0, ...jobSet.status, ...status }),
+    };
     await this.#options.client.update(JOBSETS, next, { subresource: 'status' });
   }
 
