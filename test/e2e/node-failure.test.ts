@@ -14,7 +14,7 @@ import { type ClusterUnderTest, LOCKSTEP, startCluster } from './local-cluster.f
 const SIZE = 4;
 const LIMIT_MS = 60_000;
 /** Short, so that a lost node is known soon; long, so that a busy machine loses none. */
-const GRACE = '8s';
+const GRACE = '12s';
 const UNREACHABLE = 'node.kubernetes.io/unreachable';
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
 

@@ -9,6 +9,7 @@ import {
   ProcessStartError,
   type RunningProcess,
 } from '../../runtime/ports/process-runner.ts';
+import { MARKER_VARIABLE } from '../node/container-launch.ts';
 import type { AgentMessage, KeeperMessage, MessagePort } from './process-messages.ts';
 
 type StartMessage = Extract<AgentMessage, { type: 'start' }>;
@@ -54,8 +55,8 @@ export class ProcessHost {
       all.map(async ({ process, start: { env } }) => {
         process?.signalGroup('SIGKILL');
         await process?.exited;
-        const [mark] = Object.entries(env).filter(([name]) => name === 'LOCKSTEP_CONTAINER');
-        if (mark !== undefined) await this.#runner.killByEnvironment(...mark);
+        const mark = env[MARKER_VARIABLE];
+        if (mark !== undefined) await this.#runner.killByEnvironment(MARKER_VARIABLE, mark);
       }),
     );
   }

@@ -52,7 +52,9 @@ function place(pod: Pod, nodes: readonly Stored<Node>[], loads = new NodeLoads()
   });
 }
 
-const notReady = { status: { conditions: [{ type: 'Ready', status: 'False' }] } } as const;
+const notReady = {
+  spec: { taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }] },
+};
 const tainted = { spec: { taints: [{ key: 'gpu', value: 'yes', effect: 'NoSchedule' }] } };
 const MISMATCH = "didn't match Pod's node affinity/selector";
 
@@ -75,7 +77,7 @@ test('a Pod that may restart all its containers goes to a node that declares it'
 test.each<[string, Pod, readonly Stored<Node>[], string]>([
   ['no node', podOf(), [], 'no nodes available to schedule pods'],
   [
-    'a node that is not ready',
+    'a node that is not ready, as its taint says',
     podOf(),
     [nodeOf('a', notReady)],
     '0/1 nodes are available: 1 node(s) had untolerated taint {node.kubernetes.io/not-ready: }.',
