@@ -47,10 +47,17 @@ export function imagesOf(sources: readonly ImageSource[], level: number): readon
     version: packageJson.version,
     architecture: machineArchitecture(),
     layers: layers.flatMap((entries) => compressed.get(entries) ?? []),
+    ...startOf(name),
+  }));
+}
+
+/** How containers of an image start. */
+export function startOf(name: ImageName): Pick<Image, 'entrypoint' | 'env' | 'user'> {
+  return {
     entrypoint: [`/${AGENT_TREE.programs}/${PROGRAMS[name]}`],
     env: [`PATH=/${AGENT_TREE.programs}`],
     user: `${USER_ID}:${USER_ID}`,
-  }));
+  };
 }
 
 /** As containers are told to start them. */
