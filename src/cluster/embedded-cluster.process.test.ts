@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { PERSISTENT_VOLUME_CLAIMS, SERVICES } from '../kube/core.ts';
+import { JOBS } from '../kube/job.ts';
 import { NODES } from '../kube/node.ts';
 import { type Container, PODS, type PodSpec } from '../kube/pod.ts';
 import { isReason } from '../kube/status.ts';
+import { createHttpTransport } from '../runtime/adapters/http-transport.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '../runtime/adapters/node-process-runner.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
@@ -149,4 +151,37 @@ test('Pods of several nodes have addresses of their own, find each other, and sh
     }
   });
   expect(await readdir(join(root, 'volumes'))).toEqual([]);
+});
+
+test('what the controllers count is shown at /metrics', async () => {
+  const { certificate, key } = cluster.issue('scraper', ADMINISTRATORS);
+  const tls = {
+    certificateAuthority: cluster.authority,
+    clientCertificate: certificate,
+    clientKey: key,
+  };
+  const transport = createHttpTransport({ server: cluster.server, tls });
+  const page = async (): Promise<string> => {
+    const signal = AbortSignal.timeout(LIMIT_MS);
+    const request = { method: 'GET', path: '/metrics', headers: {}, signal } as const;
+    const chunks: Uint8Array[] = [];
+    const { body } = await transport.send(request);
+    if (body instanceof Uint8Array) chunks.push(body);
+    else for await (const chunk of body) chunks.push(chunk);
+    return Buffer.concat(chunks).toString();
+  };
+  const containers = [{ name: 'main', image: 'none', command: ['true'] }];
+  await client.create(JOBS, {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name: 'counted', namespace: 'default' },
+    spec: { template: { spec: { restartPolicy: 'Never', containers } } },
+  });
+  const finished =
+    'job_controller_jobs_finished_total{completion_mode="NonIndexed",result="succeeded",reason="CompletionsReached"} 1';
+  await until(async () => (await page()).includes(finished));
+  expect(await page()).toContain(
+    'job_controller_job_pods_creation_total{reason="new",status="succeeded"} 1',
+  );
+  transport.close();
 });

@@ -14,6 +14,7 @@ import { createHttpTransport, type HttpTransport } from '../runtime/adapters/htt
 import type { Client } from '../runtime/client.ts';
 import { createClient } from '../runtime/http-client.ts';
 import { MemoryStorage } from '../runtime/memory/memory-storage.ts';
+import { createMetrics } from '../runtime/metrics.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import type { ProcessRunner } from '../runtime/ports/process-runner.ts';
@@ -85,6 +86,7 @@ class RunningCluster implements EmbeddedCluster {
   readonly #options: EmbeddedClusterOptions;
   readonly #ca: CertificateAuthority;
   readonly #files = createNodeFiles();
+  readonly #metrics = createMetrics();
   readonly #transports: HttpTransport[] = [];
   /** How to stop what was started; the last started is stopped first. */
   readonly #stops: (() => Promise<void>)[] = [];
@@ -104,6 +106,7 @@ class RunningCluster implements EmbeddedCluster {
       clock,
       random,
       logger: logger.with({ component: 'controllers' }),
+      metrics: this.#metrics,
       rootCertificate: this.authority,
       nodeMonitorGraceMs: this.#options.nodeMonitorGraceMs,
       removeVolume: (claim) =>
@@ -147,6 +150,7 @@ class RunningCluster implements EmbeddedCluster {
       clock,
       random,
       logger: logger.with({ component: 'apiserver' }),
+      metrics: this.#metrics,
       tokenSigner: createTokenSigner(),
       webhookTransport: webhooks.to,
       kubelet: (node) => {

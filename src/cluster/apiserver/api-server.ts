@@ -10,6 +10,7 @@ import {
   unauthorized,
   unknownResource,
 } from '../../kube/status-errors.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
@@ -64,6 +65,8 @@ export interface ApiServerOptions {
    * every call fails, as the failure policy of the webhook says.
    */
   readonly webhookTransport?: (endpoint: WebhookEndpoint) => Transport;
+  /** Served at `/metrics`: whatever the parts of this cluster count. */
+  readonly metrics?: Metrics;
 }
 
 export interface ApiServer {
@@ -83,6 +86,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   return new EmbeddedApiServer(options);
 }
 
+const METRICS_PATH = '/metrics';
 const SYSTEM_NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
 class EmbeddedApiServer implements ApiServer {
@@ -182,6 +186,8 @@ class EmbeddedApiServer implements ApiServer {
 
   async #route(request: ApiRequest): Promise<HttpResponse> {
     const path = parseResourcePath(request.segments);
+    const { metrics } = this.#options;
+    if (metrics !== undefined && request.path === METRICS_PATH) return metrics.handler(request);
     if (path === undefined) {
       const found = this.#document(request) ?? pathNotFound();
       if (request.method !== 'GET' && found.status === 200) throw methodNotAllowed();

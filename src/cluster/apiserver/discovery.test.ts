@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../kube/json-value.ts';
+import { handlerTransport } from '../../runtime/memory/memory-transport.ts';
+import { createMetrics } from '../../runtime/metrics.ts';
 import { textOf } from './printer-columns.ts';
 import { TestServer } from './test-server.ts';
 
@@ -84,6 +86,21 @@ describe('discovery', () => {
   ] as const)('%s %s answers %i', async (method, path, code, reason) => {
     const server = await TestServer.start();
     expect((await server.send(method, path)).body).toMatchObject({ kind: 'Status', code, reason });
+  });
+
+  it('serves what is counted, where anything is, to whoever says who they are', async () => {
+    const metrics = createMetrics();
+    metrics.counter({ name: 'jobs_total', help: 'Jobs' }).add({}, 2);
+    const server = await TestServer.start({ metrics });
+    expect(await server.get('/metrics')).toMatchObject({
+      status: 200,
+      text: expect.stringContaining('jobs_total 2'),
+    });
+    const nobody = handlerTransport(server.api.handler, { address: '127.0.0.1' });
+    const { signal } = new AbortController();
+    const request = { method: 'GET', path: '/metrics', headers: {}, signal } as const;
+    expect((await nobody.send(request)).status).toBe(401);
+    expect((await (await TestServer.start()).get('/metrics')).status).toBe(404);
   });
 
   it('publishes OpenAPI of what is served, under a new address when that changes', async () => {
