@@ -64,7 +64,7 @@ export interface Client {
     options?: CallOptions,
   ): Promise<T>;
   /** GET of any other path that answers with JSON, such as `/apis` (discovery) or `/version`. */
-  getPath(path: string, options?: CallOptions): Promise<unknown>;
+  getPath(path: string, options?: PathOptions): Promise<unknown>;
   /** GET `pods/NAME/log`: the bytes as they come; with `follow` until the container has ended. */
   logs(at: ObjectKey, options?: LogOptions): AsyncIterable<Uint8Array>;
 }
@@ -87,6 +87,11 @@ export interface ObjectKey {
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
+}
+
+export interface PathOptions extends CallOptions {
+  /** The type of JSON to ask for, where a server has it under a name of its own. */
+  readonly accept?: string;
 }
 
 export interface WriteOptions extends CallOptions {

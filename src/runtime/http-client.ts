@@ -13,6 +13,7 @@ import type {
   LogOptions,
   ObjectKey,
   PatchBody,
+  PathOptions,
   WatchEvent,
   WatchOptions,
   WriteOptions,
@@ -153,7 +154,7 @@ class HttpClient implements Client {
     return this.#object({ method: 'POST', path, body, ...options });
   }
 
-  async getPath(path: string, options: CallOptions = {}): Promise<unknown> {
+  async getPath(path: string, options: PathOptions = {}): Promise<unknown> {
     return this.#requests.json({ method: 'GET', path, ...options });
   }
 

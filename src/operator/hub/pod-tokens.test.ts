@@ -151,11 +151,29 @@ describe('keys of the cluster', () => {
     cluster.isDown = true;
     await expect(cluster.tokens.podOf(token)).rejects.toThrow('could not be read');
     cluster.isDown = false;
+    await cluster.clock.advance(1000);
     await cluster.tokens.podOf(token);
     cluster.isDown = true;
     await cluster.clock.advance(10 * 60_000);
     expect(await cluster.tokens.podOf(cluster.token())).toMatchObject({ kind: 'Pod' });
   });
+});
+
+it('are read from an API server, which has a name of its own for their type', async () => {
+  const signer = createTokenSigner();
+  const { clock, transport } = await TestServer.start({ tokenSigner: signer });
+  const client = createClient({ transport, clock, random: new SeededRandom(3), userAgent: 'test' });
+  const tokens = new PodTokens({ client, clock, logger: SILENT, importKey: signatureKey });
+  const grant: TokenGrant = {
+    namespace: 'ns',
+    serviceAccount: { name: 'default', uid: 'account-uid' },
+    audiences: [HUB_AUDIENCE],
+    expiresAtMs: clock.now() + HOUR_MS,
+    boundTo: { kind: 'Pod', name: 'pod', uid: 'pod-uid' },
+    id: 'id',
+  };
+  const token = issueToken(signer, grant, clock.now());
+  expect(await tokens.podOf(token)).toEqual({ kind: 'Pod', claim: CLAIM });
 });
 
 describe('where the keys are not for us to see', () => {

@@ -25,6 +25,8 @@ export interface PodTokensOptions {
 const KEYS_LIFETIME_MS = 5 * 60_000;
 /** A token of an unknown key makes us look for new keys, but no flood of such tokens does. */
 const KEYS_RETRY_MS = 5000;
+/** However many agents wait, a server that does not answer is not asked more often. */
+const FAILURE_PAUSE_MS = 500;
 const REQUEST_TIMEOUT_MS = 5000;
 /** A Pod that is gone is noticed by its watch, so a review has to be no newer than that. */
 const REVIEW_LIFETIME_MS = 60_000;
@@ -60,9 +62,10 @@ export class PodTokens {
     const parsed = parseToken(token);
     if (parsed === undefined) return invalid('it is no JSON Web Token');
     const ageMs = this.#options.clock.monotonic() - this.#askedMs;
-    const isStale = this.#published === undefined || ageMs >= KEYS_LIFETIME_MS;
     const isUnknown = this.#published?.keys.has(parsed.keyId) !== true;
-    if (isStale || (isUnknown && ageMs >= KEYS_RETRY_MS)) await this.#load();
+    const lifetimeMs =
+      this.#published === undefined ? 0 : isUnknown ? KEYS_RETRY_MS : KEYS_LIFETIME_MS;
+    if (ageMs >= lifetimeMs || this.#loading !== undefined) await this.#load();
     if (this.#published === undefined) {
       if (this.#isUnpublished) return this.#review(token);
       throw new Error('the keys of the cluster could not be read');
@@ -74,7 +77,9 @@ export class PodTokens {
   }
 
   #load(): Promise<void> {
-    if (this.#isUnpublished && this.#sinceAskedMs() < KEYS_LIFETIME_MS) return Promise.resolve();
+    const pauseMs = this.#isUnpublished ? KEYS_LIFETIME_MS : FAILURE_PAUSE_MS;
+    const isSoon = this.#published === undefined && this.#sinceAskedMs() < pauseMs;
+    if (isSoon && this.#loading === undefined) return Promise.resolve();
     this.#loading ??= this.#readKeys().finally(() => {
       this.#loading = undefined;
     });
@@ -95,7 +100,7 @@ export class PodTokens {
         (signal) =>
           Promise.all([
             client.getPath('/.well-known/openid-configuration', { signal }),
-            client.getPath('/openid/v1/jwks', { signal }),
+            client.getPath('/openid/v1/jwks', { signal, accept: 'application/jwk-set+json' }),
           ]),
       );
       const issuer = isJsonObject(configuration) ? configuration['issuer'] : undefined;
@@ -104,7 +109,7 @@ export class PodTokens {
       this.#isUnpublished = false;
     } catch (error) {
       // Those that we have are good for a while longer: a server that is down withdraws no keys.
-      const isRefused = error instanceof ApiStatusError && [401, 403, 404].includes(error.code);
+      const isRefused = error instanceof ApiStatusError && error.code < 500 && error.code !== 429;
       if (isRefused && !this.#isUnpublished) {
         logger.info('the keys of the cluster are not readable: asks it about each token');
       } else if (!isRefused)
