@@ -1,9 +1,10 @@
 /** Nodes as real processes, whose agents are killed while their Pods live: needs the built `dist/`. */
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SERVICES } from '../../kube/core.ts';
 import { type ContainerStatus, PODS, type Pod } from '../../kube/pod.ts';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '../../runtime/adapters/node-process-runner.ts';
@@ -15,7 +16,6 @@ import { ADMINISTRATORS, type EmbeddedCluster, startEmbeddedCluster } from '../e
 import { forkNode } from './adapters/forked-node.ts';
 
 const SCRIPT = fileURLToPath(new URL('../../../dist/node.js', import.meta.url));
-const STDERR = 2;
 const LIMIT_MS = 30_000;
 
 describe('a node that is a process', () => {
@@ -25,6 +25,7 @@ describe('a node that is a process', () => {
 
   beforeEach(async () => {
     directory = mkdtempSync(join(tmpdir(), 'lockstep-nodes-'));
+    const log = openSync(join(directory, 'nodes.log'), 'a');
     cluster = await startEmbeddedCluster({
       clock: nodeClock,
       random: systemRandom,
@@ -32,24 +33,36 @@ describe('a node that is a process', () => {
       processes: createNodeProcessRunner(),
       stateDirectory: directory,
       path: process.env['PATH'] ?? '',
-      nodes: [{ name: 'n1', labels: {} }],
-      spawnNode: () => forkNode(SCRIPT, STDERR),
+      nodes: [
+        { name: 'n1', labels: {} },
+        { name: 'n2', labels: {} },
+      ],
+      spawnNode: () => forkNode(SCRIPT, log),
     });
     client = cluster.connect('test', ADMINISTRATORS);
   });
 
   afterEach(async () => {
     await cluster.stop();
-    expect(readdirSync(join(directory, 'nodes', 'n1'))).toEqual(['logs']);
+    for (const name of ['n1', 'n2']) {
+      const left = readdirSync(join(directory, 'nodes', name));
+      expect(left.filter((each) => each !== 'logs')).toEqual([]);
+    }
     rmSync(directory, { recursive: true });
   });
 
-  async function run(spec: Partial<Pod['spec']>): Promise<void> {
+  async function run(spec: Partial<Pod['spec']>, name = 'p'): Promise<void> {
     await client.create(PODS, {
       apiVersion: 'v1',
       kind: 'Pod',
-      metadata: { namespace: 'default', name: 'p' },
-      spec: { restartPolicy: 'Never', terminationGracePeriodSeconds: 1, containers: [], ...spec },
+      metadata: { namespace: 'default', name, labels: { app: 'group' } },
+      spec: {
+        nodeName: 'n1',
+        restartPolicy: 'Never',
+        terminationGracePeriodSeconds: 1,
+        containers: [],
+        ...spec,
+      },
     });
   }
 
@@ -113,7 +126,7 @@ describe('a node that is a process', () => {
     });
     await until(({ status }) => status?.phase === 'Running');
     await cluster.nodes?.act('n1', 'kill');
-    expect(cluster.nodes?.pids()).toEqual({});
+    expect(Object.keys(cluster.nodes?.pids() ?? {})).toEqual(['n2']);
     await cluster.nodes?.act('n1', 'start');
     const back = await until((pod) => {
       const status = statusOf(pod);
@@ -123,6 +136,23 @@ describe('a node that is a process', () => {
       exitCode: 137,
       reason: 'ContainerStatusUnknown',
     });
+  });
+
+  it('finds the Pods of other nodes by name', async () => {
+    await client.create(SERVICES, {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { namespace: 'default', name: 'group' },
+      spec: { clusterIP: 'None', selector: { app: 'group' } },
+    });
+    const sleeper = { name: 'main', image: 'sh', command: ['sleep', '1000'] };
+    await run(
+      { nodeName: 'n2', hostname: 'far', subdomain: 'group', containers: [sleeper] },
+      'far',
+    );
+    const script = 'until grep -q "far.group.default.svc" "$LOCKSTEP_HOSTS"; do sleep 0.05; done';
+    await run({ containers: [{ name: 'main', image: 'sh', command: ['sh', '-c', script] }] });
+    await until(({ status }) => status?.phase === 'Succeeded');
   });
 
   it('does what it was told to while its agent hung', async () => {
