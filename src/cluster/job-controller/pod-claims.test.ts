@@ -41,6 +41,16 @@ test('a Job that is being deleted neither adopts nor disowns', () => {
   expect([uids(claims.own), claims.adopted, claims.disowned]).toEqual([['own'], [], []]);
 });
 
+test('a finished Job keeps what it controls, and adopts nothing', () => {
+  const status = { conditions: [{ type: 'Failed', status: 'True' }] } as const;
+  const claims = claimPods(
+    { ...JOB, status },
+    [labelled('own', { app: 'x' }), labelled('lost', { app: 'y' })],
+    [labelled('found', { app: 'x' })],
+  );
+  expect([uids(claims.own), claims.adopted, claims.disowned]).toEqual([['own', 'lost'], [], []]);
+});
+
 const OURS = 'kubernetes.io/job-controller';
 const COMPLETE = { conditions: [{ type: 'Complete', status: 'True' }] } as const;
 

@@ -24,6 +24,8 @@ export function claimPods(
   controlled: readonly Stored<Pod>[],
   orphans: Iterable<Stored<Pod>>,
 ): PodClaims {
+  // All that a finished Job has left to do is to let go of what it has.
+  if (isFinished(job)) return { own: controlled, adopted: [], disowned: [] };
   const isSelected = selectorOf(job);
   const own = controlled.filter(isSelected);
   if (job.metadata.deletionTimestamp !== undefined) return { own, adopted: [], disowned: [] };
