@@ -1,5 +1,5 @@
 /** Nodes as real processes, whose agents are killed while their Pods live: needs the built `dist/`. */
-import { mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,12 +20,13 @@ const LIMIT_MS = 30_000;
 
 describe('a node that is a process', () => {
   let directory: string;
+  let log: number;
   let cluster: EmbeddedCluster;
   let client: Client;
 
   beforeEach(async () => {
     directory = mkdtempSync(join(tmpdir(), 'lockstep-nodes-'));
-    const log = openSync(join(directory, 'nodes.log'), 'a');
+    log = openSync(join(directory, 'nodes.log'), 'a');
     cluster = await startEmbeddedCluster({
       clock: nodeClock,
       random: systemRandom,
@@ -44,6 +45,7 @@ describe('a node that is a process', () => {
 
   afterEach(async () => {
     await cluster.stop();
+    closeSync(log);
     for (const name of ['n1', 'n2']) {
       const left = readdirSync(join(directory, 'nodes', name));
       expect(left.filter((each) => each !== 'logs')).toEqual([]);
