@@ -4,6 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Mode, rankOf, WorkerGroup } from '../../src/bench/worker-group.ts';
+import { EPOCH } from '../../src/jobset/names.ts';
 import { NODES } from '../../src/kube/node.ts';
 import { PODS } from '../../src/kube/pod.ts';
 import { type ClusterUnderTest, startCluster } from './local-cluster.fixture.ts';
@@ -68,6 +69,8 @@ describe.each<Mode>(['Sidecar', 'Supervisor'])('a group in %s mode restarts in p
     expect(identities(of)).toEqual(before);
     expectOneRestart(of);
     expectNobodyEarly(of, [1]);
+    // They spoke over the hub: nobody had to fall back to the API server.
+    expect(of.livePods().filter(({ metadata }) => metadata.annotations?.[EPOCH])).toEqual([]);
     expect(of.status.restartHistory?.[0]?.witness).toMatchObject({
       pod: of.livePods()[1]?.metadata.name,
       container: 'worker',
