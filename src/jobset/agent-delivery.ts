@@ -3,6 +3,7 @@
  * container of the agent's image copies it there, or that image is mounted as a volume.
  */
 import type { Container, PodSpec, Volume, VolumeMount } from '../kube/pod.ts';
+import { agentSecurity } from './agent-security.ts';
 import { agentTreeCommand } from './agent-tree.ts';
 import {
   AGENT_COMMAND,
@@ -58,7 +59,7 @@ export function deliverAgent(files: AgentFiles, worker: Container): Delivery {
         image,
         command: [command, AGENT_INSTALL_FLAG, AGENT_DIRECTORY],
         ...installResources(worker),
-        securityContext: installSecurity(worker),
+        securityContext: agentSecurity(worker),
         volumeMounts: [mount],
       };
       const volumes = [{ name: AGENT_FILES_VOLUME_NAME, emptyDir: {} }];
@@ -92,28 +93,3 @@ function installResources({ resources }: Container): Pick<Container, 'resources'
 
 /** Devices are the worker's alone. */
 const SHARED: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
-
-/** Nothing that a restricted namespace would refuse, as far as the worker is fit for one. */
-function installSecurity({
-  securityContext,
-}: Container): NonNullable<Container['securityContext']> {
-  const inherited = INHERITED_SECURITY.flatMap((name) => {
-    const value = securityContext?.[name];
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  return {
-    ...Object.fromEntries(inherited),
-    allowPrivilegeEscalation: false,
-    capabilities: { drop: ['ALL'] },
-    readOnlyRootFilesystem: true,
-  };
-}
-
-/** As whom it writes, so that whoever may run the worker may run what it is started by. */
-const INHERITED_SECURITY = [
-  'runAsUser',
-  'runAsGroup',
-  'runAsNonRoot',
-  'seccompProfile',
-  'seLinuxOptions',
-] as const;

@@ -16,6 +16,7 @@ import {
 import { type AgentDelivery, deliverAgent, withDelivery } from './agent-delivery.ts';
 import { agentEnvironment, environmentErrors, mergeEnvironment } from './agent-environment.ts';
 import { type HubAccess, hubEnvironment, hubMounts, hubVolumes } from './agent-hub.ts';
+import { agentSecurity } from './agent-security.ts';
 import {
   AGENT_COMMAND,
   AGENT_CONTAINER_NAME,
@@ -86,6 +87,7 @@ const RESTART_POD_ON_FAILURE: ContainerRestartRule = {
 
 function injectSidecar(template: PodTemplateSpec, options: AgentOptions): AgentInjection {
   const { spec } = template;
+  const [worker] = spec.containers;
   const hasToken = needsToken(template);
   const agent: Container = {
     name: AGENT_CONTAINER_NAME,
@@ -96,6 +98,7 @@ function injectSidecar(template: PodTemplateSpec, options: AgentOptions): AgentI
       ...agentEnvironment(options.exitCode ?? DEFAULT_RESTART_EXIT_CODE),
       ...hubEnvironment(options.hub),
     ],
+    ...(worker === undefined ? {} : { securityContext: agentSecurity(worker) }),
     volumeMounts: agentMounts(hasToken, options.hub),
     restartPolicy: 'Always',
     restartPolicyRules: [RESTART_POD_ON_EVERY_EXIT],
