@@ -343,6 +343,39 @@ export const JOB_SCENARIOS: readonly JobScenario[] = [
     ],
   },
   {
+    name: 'a Job that is over adopts nobody',
+    spec: {
+      completions: 1,
+      manualSelector: true,
+      selector: { matchLabels: { app: 'x' } },
+      template: template({}, { app: 'x' }),
+    },
+    steps: [
+      ['it succeeds', (play) => play.end({ any: 1 }, 0)],
+      ['a Pod that it would select', (play) => play.bare({ app: 'x' })],
+    ],
+  },
+  {
+    name: 'a work queue with fewer workers after a success',
+    spec: { parallelism: 3 },
+    steps: [
+      ['one succeeds', (play) => play.end({ any: 1 }, 0)],
+      ['one at a time', (play) => play.change({ parallelism: 1 })],
+      ['four at a time', (play) => play.change({ parallelism: 4 })],
+      ['a user deletes one', (play) => play.delete({ any: 1 })],
+      ['the kubelet lets it go', (play) => play.release()],
+    ],
+  },
+  {
+    name: 'a Job that is not to be retried loses a Pod to a user',
+    spec: { ...INDEXED, backoffLimit: 0 },
+    steps: [
+      ['both run', (play) => play.run({ any: 2 })],
+      ['a user deletes 0', (play) => play.delete({ index: 0 })],
+      ['the kubelet lets both go', (play) => play.release()],
+    ],
+  },
+  {
     name: 'Pods without an index, and of a taken one, go',
     spec: {
       ...INDEXED,
