@@ -28,6 +28,8 @@ export interface Sandbox {
   readonly volumes: ReadonlyMap<string, MountedVolume>;
   /** Declared port to the one to listen on, where Pods share an address. */
   readonly ports: ReadonlyMap<number, number>;
+  /** Where containers have namespaces and share one for their processes: who holds it. */
+  readonly holder?: (() => Promise<number>) | undefined;
 }
 
 export interface Launch {
@@ -83,7 +85,9 @@ export async function prepareLaunch(
   const env = Object.fromEntries(environment);
   const args = rest.map((argument) => expand(argument, environment));
   if (context.namespaces?.type === 'available') {
-    const place = await makePlace(context, sandbox.facts.pod, container, directory, layout);
+    const { pod } = sandbox.facts;
+    const made = await makePlace(context, pod, container, directory, layout);
+    const place = { ...made, holderPid: await sandbox.holder?.() };
     const argv = [expand(program, environment), ...args] as const;
     const terminationMessagePath = terminationMessageOf(place);
     return { argv, env, cwd: place.cwd, place, marker, terminationMessagePath };

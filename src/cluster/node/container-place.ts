@@ -2,7 +2,7 @@
  * What a container with namespaces sees, and the directories on the machine that it takes. Its root
  * (`LOCKSTEP_ROOT`) is a link to `/`, so that programs find their volumes both ways.
  */
-import type { Container, Pod, PodSpec } from '../../kube/pod.ts';
+import type { Container, Pod } from '../../kube/pod.ts';
 import type { ProcessCommand } from '../../runtime/ports/process-runner.ts';
 import { absolute, type MountLink, type RootLayout } from './container-root.ts';
 import type { ContainerPlace, PlaceEntry, PlaceMount } from './namespaces/pod-namespaces.ts';
@@ -34,13 +34,8 @@ export async function makePlace(
       ({ at }) => !mounts.some((mount) => mount.at === at),
     ),
     cwd: await workingDirectory(context, container, layout, `${directory}/work`),
-    hasOwnProcesses: !sharesProcesses(pod.spec),
+    hasOwnProcesses: pod.spec.hostPID !== true,
   };
-}
-
-/** They see each other then, and all of the machine. */
-export function sharesProcesses({ hostPID, shareProcessNamespace }: PodSpec): boolean {
-  return hostPID === true || shareProcessNamespace === true;
 }
 
 /** Of a place; the node reads it when the container has ended. */

@@ -157,6 +157,19 @@ function behaviour(style: NamespaceStyle): void {
     expect([uid, gid]).toEqual([process.getuid?.(), process.getgid?.()]);
   });
 
+  it('sees those of its Pod if they are shared, and they end with the Pod', async () => {
+    const other = sh('exec tail -f /dev/null', { restartPolicy: 'Always' });
+    const look = 'until grep -qx tail /proc/[0-9]*/comm 2>/dev/null; do sleep 0.05; done';
+    const log = await ended({
+      shareProcessNamespace: true,
+      terminationGracePeriodSeconds: 1,
+      initContainers: [{ ...other, name: 'i' }],
+      containers: [sh(`${look}; ls -d /proc/[0-9]* | wc -l`)],
+    });
+    expect(Number(log)).toBeGreaterThan(3);
+    expect(Number(log)).toBeLessThan(20);
+  });
+
   it('sees the processes of the machine if it asks for that', async () => {
     const script = `[ -d /proc/${process.pid} ] && echo seen`;
     expect(await ended({ hostPID: true, containers: [sh(script)] })).toBe('seen\n');

@@ -8,6 +8,7 @@ import { MARKER_VARIABLE } from './container-launch.ts';
 import type { NodeContext } from './node-context.ts';
 import type { PodSandbox } from './pod-sandbox.ts';
 import { VolumeError } from './pod-volumes.ts';
+import { holderMarker } from './shared-processes.ts';
 
 export interface PreparationOptions {
   /** Aborted when the Pod is not to run any more. */
@@ -48,7 +49,8 @@ async function killLeftOver({ processes, keeper }: NodeContext, pod: Pod): Promi
   // With a keeper they can: they were taken over.
   if (keeper !== undefined) return;
   const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};
-  const { uid } = pod.metadata;
+  const { uid = '' } = pod.metadata;
+  await processes.killByEnvironment(MARKER_VARIABLE, holderMarker(uid));
   await Promise.all(
     [...initContainerStatuses, ...containerStatuses]
       .filter(({ state }) => state?.running !== undefined)

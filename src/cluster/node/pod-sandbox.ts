@@ -8,6 +8,7 @@ import { containersOf } from './container-record.ts';
 import type { PodFacts } from './field-reference.ts';
 import { type NodeContext, podDirectory, podLogDirectory } from './node-context.ts';
 import { PodVolumes } from './pod-volumes.ts';
+import { SharedProcesses } from './shared-processes.ts';
 
 export class PodSandbox {
   readonly logDirectory: string;
@@ -16,6 +17,8 @@ export class PodSandbox {
   readonly #uid: string;
   readonly #directory: string;
   readonly #volumes: PodVolumes;
+  /** Where its containers see each other's processes and no others. */
+  readonly #processes: SharedProcesses | undefined;
   readonly #ports = new Map<number, number>();
   #podIP: string | undefined;
   #isGone = false;
@@ -28,6 +31,10 @@ export class PodSandbox {
     this.#directory = podDirectory(context, uid);
     this.logDirectory = podLogDirectory(context, { namespace, name, uid });
     this.#volumes = new PodVolumes(context, pod, `${this.#directory}/volumes`);
+    const isShared = pod.spec.shareProcessNamespace === true;
+    if (isShared && context.namespaces?.type === 'available') {
+      this.#processes = new SharedProcesses(context, uid, this.#directory);
+    }
   }
 
   get podIP(): string | undefined {
@@ -61,7 +68,9 @@ export class PodSandbox {
 
   /** For the containers, with the Pod's metadata as it is now. */
   forContainers(pod: Pod): Sandbox {
+    const processes = this.#processes;
     return {
+      holder: processes && (() => processes.holder()),
       directory: this.#directory,
       logDirectory: this.logDirectory,
       facts: this.#facts(this.#podIP ?? '', pod),
@@ -87,6 +96,7 @@ export class PodSandbox {
     if (this.#isGone) return;
     this.#isGone = true;
     this.#context.addresses.release(this.#uid);
+    await this.#processes?.end();
     await this.#context.files.remove(this.#directory);
   }
 

@@ -9,6 +9,7 @@ import { MARKER_VARIABLE, markerOf } from './container-launch.ts';
 import { isAlive } from './container-record.ts';
 import type { NodeContext } from './node-context.ts';
 import { checkpointDirectory, type PodState } from './pod-checkpoint.ts';
+import { holderMarker } from './shared-processes.ts';
 
 /** Ends them, and removes what Pods that are gone have left on file. Resolves when none is left. */
 export async function endStrangers(
@@ -27,6 +28,7 @@ export async function endStrangers(
       await files.remove(`${rootDirectory}/pods/${uid}`);
       continue;
     }
+    expected.add(holderMarker(uid));
     for (const record of records) {
       if (isAlive(record)) expected.add(markerOf(uid, record.name, record.restartCount));
     }

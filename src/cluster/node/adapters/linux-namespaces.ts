@@ -5,6 +5,7 @@ import { executionError } from '../../../runtime/adapters/node-process-runner.ts
 import type { ProcessCommand } from '../../../runtime/ports/process-runner.ts';
 import {
   enterCommand,
+  holdCommand,
   joinCommand,
   type NamespaceStyle,
   withEveryVariable,
@@ -25,7 +26,7 @@ export function findNamespaceTools(path: string): NamespaceTools | string {
   const directories = [...path.split(delimiter), ...SYSTEM_DIRECTORIES];
   const found = new Map<string, string>();
   for (const name of TOOLS) {
-    const directory = directories.find((each) => isExecutable(join(each, name)));
+    const directory = directories.find((each) => problemOf(join(each, name)) === undefined);
     if (directory === undefined) return name;
     found.set(name, resolve(directory, name));
   }
@@ -50,7 +51,10 @@ export function createLinuxNamespaces(style: NamespaceStyle): PodNamespaces {
   return {
     async enter(place, command) {
       const [program, ...rest] = command.argv;
-      const argv = [findProgram(place, program, command.env), ...rest] as const;
+      const path = findExecutable(program, command.env, (candidate) =>
+        problemIn(place, resolve(place.cwd, candidate)),
+      );
+      const argv = [path, ...rest] as const;
       const { directory, hasOwnProcesses } = place;
       const plan = await planRoot(HOST, place);
       const options = { tools, plan, directory, hasOwnProcesses, user };
@@ -60,8 +64,13 @@ export function createLinuxNamespaces(style: NamespaceStyle): PodNamespaces {
       await writeFile(join(directory, SCRIPT_FILE), launchScript(options));
       return enterCommand(style, place, withEveryVariable(command.env, tools.env, argv));
     },
-    join: (entry, { argv, env }) =>
-      joinCommand(style, entry, withEveryVariable(env, tools.env, argv)),
+    hold: () => holdCommand(style),
+    join(entry, { argv, env }) {
+      const [program] = argv;
+      const root = `/proc/${entry.pid}/root`;
+      findExecutable(program, env, (path) => problemOf(root + resolve(entry.cwd, path)));
+      return joinCommand(style, entry, withEveryVariable(env, tools.env, argv));
+    },
   };
 }
 
@@ -101,41 +110,40 @@ const HOST: HostTree = {
   },
 };
 
-/** A path of the container to the program. The shell would take a word for a command of its own. */
-function findProgram(place: ContainerPlace, program: string, env: ProcessCommand['env']): string {
+/** A path to the program: the shell would take a word for a command of its own. */
+function findExecutable(
+  program: string,
+  env: ProcessCommand['env'],
+  problemAt: (path: string) => string | undefined,
+): string {
   const candidates = program.includes('/')
     ? [program]
     : (env['PATH'] ?? '').split(delimiter).map((directory) => join(directory, program));
   let code = 'ENOENT';
   for (const candidate of candidates) {
-    const problem = problemOf(place, resolve(place.cwd, candidate));
+    const problem = problemAt(candidate);
     if (problem === undefined) return candidate;
     if (problem !== 'ENOENT') code = problem;
   }
   throw executionError(program, code);
 }
 
-/** Why the container cannot execute `path`; undefined if it can, as far as can be seen from here. */
-function problemOf({ mounts }: ContainerPlace, path: string): string | undefined {
+/** Why a container that is still to come cannot execute `path`, as far as can be seen from here. */
+function problemIn({ mounts }: ContainerPlace, path: string): string | undefined {
   const mount = mounts.findLast(({ at }) => path === at || path.startsWith(`${at}/`));
-  const found = mount === undefined ? path : mount.source + path.slice(mount.at.length);
-  try {
-    if (!statSync(found).isFile()) return 'EACCES';
-    accessSync(found, constants.X_OK);
-    return undefined;
-  } catch (error) {
-    // A link in a volume may lead to what only the container has.
-    const link = mount !== undefined && lstatSync(found, { throwIfNoEntry: false });
-    if (link !== undefined && link !== false && link.isSymbolicLink()) return undefined;
-    return error instanceof Error && 'code' in error ? String(error.code) : 'ENOENT';
-  }
+  if (mount === undefined) return problemOf(path);
+  const found = mount.source + path.slice(mount.at.length);
+  // A link in a volume may lead to what only the container has.
+  const link = lstatSync(found, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  return link ? undefined : problemOf(found);
 }
 
-function isExecutable(path: string): boolean {
+function problemOf(path: string): string | undefined {
   try {
+    if (!statSync(path).isFile()) return 'EACCES';
     accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
+    return undefined;
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : 'ENOENT';
   }
 }

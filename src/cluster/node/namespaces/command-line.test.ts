@@ -26,12 +26,14 @@ describe('the command line of a container with namespaces', () => {
     fc.assert(
       fc.property(
         fc.record({ cwd: word, hasOwnProcesses: fc.boolean() }),
+        fc.option(fc.nat(), { nil: undefined }),
         fc.boolean(),
         fc.tuple(word, word, word),
-        (place, needsUserNamespace, argv) => {
-          const whole = { ...place, directory: '/state/pods/1/containers/c' };
+        ({ cwd, ...place }, holderPid, needsUserNamespace, argv) => {
+          const hasOwnProcesses = place.hasOwnProcesses || holderPid !== undefined;
+          const whole = { cwd, hasOwnProcesses, directory: '/state/pods/1/containers/c' };
           const style = { tools, needsUserNamespace, user: undefined };
-          expect(placeOfCommand(enterCommand(style, whole, argv))).toEqual(whole);
+          expect(placeOfCommand(enterCommand(style, { ...whole, holderPid }, argv))).toEqual(whole);
         },
       ),
     );

@@ -5,7 +5,7 @@ import {
   SCRIPT_FILE,
   type ScriptOptions,
 } from './launch-script.ts';
-import type { Argv, PlaceEntry } from './pod-namespaces.ts';
+import type { Argv, ContainerPlace, PlaceEntry } from './pod-namespaces.ts';
 
 /** Who makes the namespaces: the machine's root, or the root of a user namespace of its own. */
 export interface NamespaceStyle {
@@ -21,14 +21,27 @@ export interface NamespaceStyle {
  */
 export function enterCommand(
   { tools, needsUserNamespace }: NamespaceStyle,
-  place: Pick<PlaceEntry, 'directory' | 'cwd' | 'hasOwnProcesses'>,
+  place: Pick<ContainerPlace, 'directory' | 'cwd' | 'hasOwnProcesses' | 'holderPid'>,
   argv: Argv,
 ): Argv {
-  return [
+  const { holderPid } = place;
+  const own = [
     tools.unshare,
     ...(needsUserNamespace ? ['--user', '--map-root-user'] : []),
-    '--mount',
     ...(place.hasOwnProcesses ? ['--pid'] : []),
+  ];
+  const shared = [
+    tools.nsenter,
+    ...enteredUser(needsUserNamespace, holderPid),
+    `--pid=/proc/${holderPid}/ns/pid_for_children`,
+    '--no-fork',
+    tools.unshare,
+  ];
+  const [program = tools.unshare, ...options] = holderPid === undefined ? own : shared;
+  return [
+    program,
+    ...options,
+    '--mount',
     '--fork',
     '--kill-child',
     tools.sh,
@@ -43,7 +56,7 @@ export function placeOfCommand(argv: readonly string[]): Omit<PlaceEntry, 'pid'>
   const script = argv.findIndex((word) => word.endsWith(`/${SCRIPT_FILE}`));
   const cwd = argv[script + 1];
   const [path] = argv.slice(script);
-  const options = argv.slice(1, Math.max(script, 1));
+  const options = argv.slice(1, Math.max(script, 1)).map((option) => option.split('=')[0]);
   if (path === undefined || cwd === undefined || !options.includes('--mount')) return undefined;
   const directory = path.slice(0, -SCRIPT_FILE.length - 1);
   return { directory, cwd, hasOwnProcesses: options.includes('--pid') };
@@ -71,7 +84,7 @@ export function joinCommand(
       `do i=$((i+1)); ${tools.sleep} ${READY_PAUSE_SECONDS}; done; exec "$@"`,
     `${directory}/${READY_FILE}`,
     tools.nsenter,
-    ...(needsUserNamespace ? [`--user=${namespaces}/user`, '--preserve-credentials'] : []),
+    ...enteredUser(needsUserNamespace, pid),
     `--mount=${namespaces}/mnt`,
     ...(hasOwnProcesses ? [`--pid=${namespaces}/pid_for_children`] : []),
     ...asUser,
@@ -81,6 +94,24 @@ export function joinCommand(
     cwd,
     ...argv,
   ];
+}
+
+/** Its first process ends when the one outside does, and with it all in the namespace. */
+export function holdCommand({ tools, needsUserNamespace }: NamespaceStyle): Argv {
+  return [
+    tools.unshare,
+    ...(needsUserNamespace ? ['--user', '--map-root-user'] : []),
+    '--pid',
+    '--fork',
+    '--kill-child',
+    tools.sh,
+    '-c',
+    `while :; do ${tools.sleep} 3600 & wait; done`,
+  ];
+}
+
+function enteredUser(isNeeded: boolean, pid: number | undefined): readonly string[] {
+  return isNeeded ? [`--user=/proc/${pid}/ns/user`, '--preserve-credentials'] : [];
 }
 
 /** A shell hands on only what could be a variable of its own; Kubernetes allows more names. */

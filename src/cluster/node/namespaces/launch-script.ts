@@ -37,6 +37,8 @@ export const READY_FILE = 'ready';
 
 /** The exit code of a container that could not be set up, as a container runtime's. */
 const SETUP_FAILED = 128;
+/** Terminals are the container's own, so that none of the machine's has the same name. */
+const TERMINALS = '/dev/pts';
 /** For what a container writes outside its volumes. */
 const ROOT_SIZE = '64m';
 
@@ -89,10 +91,17 @@ export function mountTable(
   const at = (path: string): string => escaped(`${directory}/mountpoint${path}`);
   const bind = (source: string, path: string, options: readonly string[]): string =>
     `${escaped(source)} ${at(path)} none ${['rbind', ...options].join(',')} 0 0`;
-  const isNew = (path: string): boolean => hasOwnProcesses && path === '/proc';
+  const isNew = (path: string): boolean =>
+    path === TERMINALS || (hasOwnProcesses && path === '/proc');
+  const bound = plan.bound.filter((path) => !isNew(path));
+  // What holds the new root first: it would be mounted again with all that is mounted by then.
+  const [holding, others] = [true, false].map((holds) =>
+    bound.filter((path) => directory.startsWith(`${path}/`) === holds),
+  );
   return [
+    ...[...(holding ?? []), ...(others ?? [])].map((path) => bind(path, path, [])),
     ...(hasOwnProcesses ? [`proc ${at('/proc')} proc nosuid,nodev,noexec 0 0`] : []),
-    ...plan.bound.filter((path) => !isNew(path)).map((path) => bind(path, path, [])),
+    `devpts ${at(TERMINALS)} devpts newinstance,ptmxmode=0666,mode=0620,nosuid,noexec 0 0`,
     ...plan.mounts.map(({ source, at: path, isReadOnly }) =>
       bind(source, path, isReadOnly ? ['ro', ...lockedOptions(source)] : []),
     ),

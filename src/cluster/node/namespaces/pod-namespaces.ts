@@ -19,7 +19,12 @@ export interface PodNamespaces {
    * directory. Rejects with `ProcessStartError` if there is no such program, or no such place.
    */
   enter(place: ContainerPlace, command: Pick<ProcessCommand, 'argv' | 'env'>): Promise<Argv>;
-  /** The command line that runs a command beside one that `enter` has made. */
+  /** The command line of a process that holds a pid namespace for others, and does nothing. */
+  hold(): Argv;
+  /**
+   * The command line that runs a command beside one that `enter` has made. Throws `ProcessStartError`
+   * if there is no such program.
+   */
   join(entry: PlaceEntry, command: Pick<ProcessCommand, 'argv' | 'env'>): Argv;
 }
 
@@ -34,6 +39,8 @@ export interface ContainerPlace {
   readonly cwd: string;
   /** Without, it sees the processes of the machine. */
   readonly hasOwnProcesses: boolean;
+  /** Who holds its pid namespace, where it shares one; it has its own processes then too. */
+  readonly holderPid?: number | undefined;
 }
 
 export interface PlaceMount {

@@ -43,6 +43,8 @@ export const HOST_ROOT = '/.host';
  * machine's. Where there are more they are linked: each mount is kernel memory of each container.
  */
 const MAX_BOUND = 32;
+/** Makes a terminal in the directory beside it; a link to the machine's would make one there. */
+const NEW_TERMINAL = '/dev/ptmx';
 
 export async function planRoot(tree: HostTree, place: ContainerPlace): Promise<RootPlan> {
   const opening = new Opening(tree);
@@ -51,11 +53,12 @@ export async function planRoot(tree: HostTree, place: ContainerPlace): Promise<R
     const at = mount.isFile ? await opening.file(mount.at) : await opening.directory(mount.at);
     mounts.push({ ...mount, at });
   }
-  const files = mounts.filter(({ isFile }) => isFile).map(({ at }) => at);
   const links = [];
   for (const link of place.links) links.push({ ...link, at: await opening.file(link.at) });
   await opening.directory(place.cwd);
-  return { ...(await opening.contents()), files, links, mounts };
+  const contents = await opening.contents();
+  const files = mounts.filter(({ isFile }) => isFile).map(({ at }) => at);
+  return { ...contents, files, links: [...contents.links, ...links], mounts };
 }
 
 class Opening {
@@ -90,10 +93,11 @@ class Opening {
     return below(directory, name);
   }
 
-  async contents(): Promise<Pick<RootPlan, 'directories' | 'bound' | 'copied' | 'linked'>> {
+  async contents(): Promise<Omit<RootPlan, 'mounts' | 'files'>> {
     const opened = [...this.#opened].sort();
     const bound: string[] = [];
     const copied: string[] = [];
+    const links: RootPlan['links'][number][] = [];
     const linked = new Map<string, readonly string[]>();
     for (const directory of opened) {
       const names: string[] = [];
@@ -101,7 +105,8 @@ class Opening {
       for (const { name, kind } of await this.#tree.entries(directory)) {
         const path = below(directory, name);
         if (this.#opened.has(path) || this.#own.has(path) || path === HOST_ROOT) continue;
-        if (kind === 'directory') directories.push(name);
+        if (path === NEW_TERMINAL) links.push({ target: 'pts/ptmx', at: path });
+        else if (kind === 'directory') directories.push(name);
         else if (kind === 'link' && directory === '/') copied.push(path);
         else names.push(name);
       }
@@ -110,7 +115,7 @@ class Opening {
       linked.set(directory, isFew ? names : [...names, ...directories]);
     }
     const made = [...opened.slice(1), ...this.#directories, ...bound].sort();
-    return { directories: made, bound: bound.sort(), copied, linked };
+    return { directories: made, bound: bound.sort(), copied, linked, links };
   }
 
   #open(directory: string, name: string): void {

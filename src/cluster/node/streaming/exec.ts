@@ -35,9 +35,10 @@ export async function exec(
   const id = context.random.uuid();
   const nameFile = `${request.temporaryDirectory}/.terminal-${id}`;
   const env = { ...launch.env, [EXEC_VARIABLE]: id, ...(options.tty ? { TERM: 'xterm' } : {}) };
-  // What this machine has to do for it, such as to size its terminal.
-  const { cwd } = besideCommand(context, launch, request.command);
-  const place = { env, cwd };
+  // For what is asked of the machine, not of the container.
+  const place = { env, cwd: launch.entry?.directory ?? launch.cwd };
+  const beside = (command: ProcessCommand['argv']): ProcessCommand =>
+    besideCommand(context, { ...launch, env }, command);
   if (options.tty && !(await hasTerminals(context.processes, place))) {
     await streams.finish({ type: 'failed', message: NO_TERMINAL });
     return;
@@ -46,14 +47,13 @@ export async function exec(
   const session = new Session(context, streams);
   // A terminal hangs up when its input ends, also where nobody types.
   const takesInput = options.input || options.tty;
-  const beside = besideCommand(context, { ...launch, env }, argv);
-  const process = await session.start({ ...beside, takesInput });
+  const process = await session.start(() => ({ ...beside(argv), takesInput }));
   if (process === undefined) return;
   let resizing: Promise<void> = Promise.resolve();
   const abandon = (): void => session.abandon(process);
   request.signal.addEventListener('abort', abandon, { once: true });
   const followed = session.follow(process, (size) => {
-    resizing = resizing.then(() => resizeTerminal(context.processes, place, nameFile, size));
+    resizing = resizing.then(() => resizeTerminal(context.processes, beside, nameFile, size));
   });
   const exit = await process.exited;
   await session.finish({ type: 'exited', exitCode: exitCodeOf(exit) });
@@ -77,11 +77,11 @@ class Session {
   }
 
   /** Undefined if the command cannot be executed; the client has been told. */
-  async start(command: ProcessCommand): Promise<RunningProcess | undefined> {
+  async start(command: () => ProcessCommand): Promise<RunningProcess | undefined> {
     let process: RunningProcess | undefined;
     try {
       process = await this.#context.processes.start({
-        ...command,
+        ...command(),
         onOutput: (stream, chunk) => {
           this.#sent = this.#sent.then(() => this.#streams.send(stream, chunk));
           process?.holdOutput(this.#sent);

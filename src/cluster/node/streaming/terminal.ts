@@ -2,7 +2,7 @@
  * A terminal for a command, without code that is compiled for each system: `script` of util-linux
  * runs the command on a pseudo-terminal of its own, and `stty` sets that one's size.
  */
-import type { ProcessRunner } from '../../../runtime/ports/process-runner.ts';
+import type { ProcessCommand, ProcessRunner } from '../../../runtime/ports/process-runner.ts';
 
 export interface Place {
   readonly env: Readonly<Record<string, string>>;
@@ -39,10 +39,10 @@ export function onTerminal(
   return ['script', '--quiet', '--return', '--flush', '--command', command, '/dev/null'];
 }
 
-/** Tells the terminal its size. Never rejects: a size that cannot be set is not worth a session. */
+/** Tells the terminal its size, by a command where it is. Never rejects: a size that cannot be set is not worth a session. */
 export async function resizeTerminal(
   processes: ProcessRunner,
-  place: Place,
+  beside: (argv: ProcessCommand['argv']) => ProcessCommand,
   nameFile: string,
   size: { readonly rows: number; readonly columns: number },
 ): Promise<void> {
@@ -51,8 +51,7 @@ export async function resizeTerminal(
   const set = `stty -F "$(cat "$0")" rows ${size.rows} cols ${size.columns}`;
   try {
     const process = await processes.start({
-      argv: ['sh', '-c', `${wait}; ${set}`, nameFile],
-      ...place,
+      ...beside(['sh', '-c', `${wait}; ${set}`, nameFile]),
       onOutput: () => undefined,
     });
     await process.exited;
