@@ -25,6 +25,7 @@ import {
 } from '../operator/webhooks/webhook-configurations.ts';
 import { loadKubeconfig } from '../runtime/adapters/kubeconfig-files.ts';
 import type { Client } from '../runtime/client.ts';
+import { restrictAgents } from './agent-restriction.ts';
 import { connectTo } from './cluster-connection.ts';
 import { writeKubeconfig } from './kubeconfig-file.ts';
 
@@ -106,6 +107,7 @@ export async function joinRunning(
     await expectNoInstallation(client);
     const nodes = await joinNodes({ ...options, access });
     stops.push(() => nodes.stop());
+    stops.push(await restrictAgents(client));
     stops.push(() => removeWebhooks(client, access.namespace));
   } catch (error) {
     await stop();
