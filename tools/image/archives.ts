@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
+import { ImageError } from './image-error.ts';
 import { type ImageName, type ImageSource, imageSources, imagesOf } from './images.ts';
 import { imageArchive, machineArchitecture } from './oci-archive.ts';
 import type { TarEntry } from './tar.ts';
@@ -53,7 +54,7 @@ const MAX_CONTENT_BYTES = 130_000_000;
 
 function expectWithinLimit(name: ImageName, bytes: number): void {
   if (bytes <= MAX_CONTENT_BYTES) return;
-  throw new Error(
+  throw new ImageError(
     `the image of the ${name} holds ${bytes} bytes, expected at most ${MAX_CONTENT_BYTES}: is \`strip\` installed?`,
   );
 }

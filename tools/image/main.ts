@@ -8,14 +8,16 @@
  */
 import { parseArgs } from 'node:util';
 import { writeArchives } from './archives.ts';
+import { ImageError } from './image-error.ts';
 import { IMAGE_NAMES, type ImageName, imageSources } from './images.ts';
 import { writeRoot } from './root-directory.ts';
 
+const EXIT_FAILURE = 1;
 const DEFAULT_DIRECTORY = 'release';
 const EXIT_USAGE = 2;
 const BYTES_PER_MB = 1_000_000;
 
-process.exitCode = await main();
+process.exitCode = await main().catch(told);
 
 async function main(): Promise<number> {
   const order = parseOrder();
@@ -32,6 +34,12 @@ async function main(): Promise<number> {
       process.stderr.write(`image: ${order.problem}\n`);
       return EXIT_USAGE;
   }
+}
+
+function told(error: unknown): number {
+  if (!(error instanceof ImageError)) throw error;
+  process.stderr.write(`image: ${error.message}\n`);
+  return EXIT_FAILURE;
 }
 
 type Order =

@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
+import { ImageError } from './image-error.ts';
 import { type TarEntry, tarOf } from './tar.ts';
 
 export interface Image {
@@ -37,7 +38,7 @@ export type Architecture = 'amd64' | 'arm64';
 export function machineArchitecture(arch: string = process.arch): Architecture {
   if (arch === 'x64') return 'amd64';
   if (arch === 'arm64') return 'arm64';
-  throw new Error(`images are made for x64 and arm64, not for ${arch}`);
+  throw new ImageError(`images are made for x64 and arm64, not for ${arch}`);
 }
 
 export const MEDIA_TYPES = {

@@ -5,6 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { ImageError } from './image-error.ts';
 
 export interface SharedLibraries {
   /** The interpreter that the program's headers name, an absolute path. */
@@ -14,10 +15,21 @@ export interface SharedLibraries {
 }
 
 export function sharedLibraries(program: string): SharedLibraries {
-  const { loader, libraries } = parseLdd(execFileSync('ldd', [program], { encoding: 'utf8' }));
+  const { loader, libraries } = parseLdd(lddOf(program));
   const directory = dirname(libraries.find((path) => path.includes('libc.so')) ?? loader);
   const opened = OPENED_BY_NAME.map((name) => join(directory, name)).filter(existsSync);
   return { loader, libraries: [...new Set([...libraries, ...opened])].toSorted() };
+}
+
+function lddOf(program: string): string {
+  try {
+    return execFileSync('ldd', [program], { encoding: 'utf8', stdio: 'pipe' });
+  } catch (error) {
+    const why = error instanceof Error ? error.message.trim() : String(error);
+    throw new ImageError(`images are made on Linux, of a Node that ldd can read: ${why}`, {
+      cause: error,
+    });
+  }
 }
 
 /** glibc opens these only when a name is looked up, so that no header tells of them. */
@@ -27,7 +39,7 @@ const OPENED_BY_NAME = ['libnss_dns.so.2', 'libnss_files.so.2', 'libresolv.so.2'
 export function parseLdd(text: string): SharedLibraries {
   const lines = text.split('\n').map((line) => line.trim().replace(/ \(0x[0-9a-f]+\)$/, ''));
   const missing = lines.find((line) => line.endsWith('=> not found'));
-  if (missing !== undefined) throw new Error(`a shared library is not there: ${missing}`);
+  if (missing !== undefined) throw new ImageError(`a shared library is not there: ${missing}`);
   const resolved = lines.flatMap((line) => {
     const [, name, path] = /^(\S+) => (\/\S+)$/.exec(line) ?? [];
     return name === undefined || path === undefined ? [] : [{ name, path }];
@@ -37,7 +49,7 @@ export function parseLdd(text: string): SharedLibraries {
     lines.find((line) => /^\/\S+$/.test(line)) ??
     resolved.find(({ name }) => name.startsWith('/'))?.name;
   if (loader === undefined) {
-    throw new Error(`expected a program that is linked dynamically, ldd says: ${text.trim()}`);
+    throw new ImageError(`expected a program that is linked dynamically, ldd says: ${text.trim()}`);
   }
   // The loader of musl is its C library too.
   const isLibrary = ({ name, path }: { readonly name: string; readonly path: string }): boolean =>

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import packageJson from '../../package.json' with { type: 'json' };
 import { COMPRESSION_LEVEL } from '../image/archives.ts';
+import { ImageError } from '../image/image-error.ts';
 import { ReleaseError, writeRelease } from './release.ts';
 
 const EXIT_REFUSED = 1;
@@ -36,7 +37,7 @@ async function main(): Promise<number> {
     }
     return 0;
   } catch (error) {
-    if (!(error instanceof ReleaseError)) throw error;
+    if (!(error instanceof ReleaseError || error instanceof ImageError)) throw error;
     process.stderr.write(`release: ${error.message}\n`);
     return EXIT_REFUSED;
   }
