@@ -42,6 +42,8 @@ const SERVER =
   "require('http').createServer((asked, answer) => asked.pipe(answer))" +
   '.listen(process.env.LOCKSTEP_PORT_8080 ?? 8080, process.env.LOCKSTEP_POD_IP)';
 
+const TERMINAL_TIMEOUT_MS = 60_000;
+
 const hasTerminal = spawnSync('script', ['--version']).stdout?.includes('util-linux') ?? false;
 
 describe.skipIf(!hasKubectl())('kubectl', () => {
@@ -100,8 +102,13 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
 
   it.skipIf(!hasTerminal)('gives a terminal of the size of its own', async () => {
     const inner = `${KUBECTL} --kubeconfig ${cluster.kubeconfig} exec -it a -c worker --`;
-    const outer = `stty rows 31 cols 97; ${inner} sh -c 'sleep 1; tty; stty size; exit 5'`;
-    const terminal = spawnSync('script', ['-qec', outer, '/dev/null'], { encoding: 'utf8' });
+    // A terminal is sized when it is there already.
+    const sized = 'until stty size | grep -q 97; do sleep 0.1; done';
+    const outer = `stty rows 31 cols 97; ${inner} sh -c '${sized}; tty; stty size; exit 5'`;
+    const terminal = spawnSync('script', ['-qec', outer, '/dev/null'], {
+      encoding: 'utf8',
+      timeout: TERMINAL_TIMEOUT_MS,
+    });
     expect(terminal.stdout).toMatch(/\/dev\/pts\/\d+\r?\n31 97\r?\n/);
     expect(terminal.status).toBe(5);
   });
