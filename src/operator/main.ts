@@ -21,6 +21,7 @@ import { systemRandom } from '../runtime/adapters/system-random.ts';
 import { tokenFile } from '../runtime/adapters/token-file.ts';
 import type { Client } from '../runtime/client.ts';
 import { type ClusterAccess, ClusterAccessError } from '../runtime/cluster-access.ts';
+import { DeadlineError } from '../runtime/deadline.ts';
 import { healthHandler } from '../runtime/health.ts';
 import { createClient } from '../runtime/http-client.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
@@ -184,7 +185,7 @@ async function operate(
     status.isLeading = true;
     let hub: Hub | undefined;
     try {
-      hub = await hubOf(flags, access, { ...runtime, signal: term.signal });
+      hub = await hubIfPossible(flags, access, { ...runtime, signal: term.signal });
       const agentDefaults = { mode: flags.agentMode, injection: flags.agentInjection };
       const config = { ...flags, agentDefaults, gates: flags.featureGates };
       const settings = { ...runtime, signal: term.signal, config, hub: hub?.settings };
@@ -254,6 +255,21 @@ interface Hub {
   stop(): Promise<void>;
   readonly listener: HubListener;
   readonly settings: HubSettings;
+}
+
+/** Where agents may speak to the API server as well, the want of certificates must not stop us. */
+async function hubIfPossible(
+  flags: OperatorFlags,
+  access: ClusterAccess,
+  runtime: Parameters<typeof hubOf>[2],
+): Promise<Hub | undefined> {
+  try {
+    return await hubOf(flags, access, runtime);
+  } catch (error) {
+    if (flags.agentChannel === 'Hub' || !(error instanceof DeadlineError)) throw error;
+    runtime.logger.error('no certificates for the hub: goes on without it', { err: error });
+    return undefined;
+  }
 }
 
 async function hubOf(

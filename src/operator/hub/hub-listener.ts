@@ -1,6 +1,7 @@
 import type { HubAccess } from '../../jobset/agent-hub.ts';
 import type { KeyPair } from '../../runtime/adapters/certificates.ts';
 import type { Client } from '../../runtime/client.ts';
+import { withDeadline } from '../../runtime/deadline.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
@@ -50,18 +51,20 @@ export interface HubListener {
   stop(): Promise<void>;
 }
 
-/** Resolves when it listens; rejects if it cannot, or when the signal aborts. */
+/** An operator that may not keep a Secret is to work without a hub. */
+const CERTIFICATES_TIMEOUT_MS = 15_000;
+
+/**
+ * Resolves when it listens. Rejects if it cannot, with `DeadlineError` if it gets no certificates, and
+ * when the signal aborts.
+ */
 export async function startHubListener(options: HubListenerOptions): Promise<HubListener> {
   let certificates: WebhookCertificates | undefined;
   let port: StreamPort | undefined;
   let door: HubDoor | undefined;
   let arrived: (first: WebhookCertificates) => void = () => undefined;
-  const first = new Promise<WebhookCertificates>((resolve, reject) => {
+  const first = new Promise<WebhookCertificates>((resolve) => {
     arrived = resolve;
-    const { signal } = options;
-    const abort = (): void => reject(signal.reason as Error);
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
   });
   const keeper = new CertificateKeeper({
     ...options,
@@ -77,7 +80,10 @@ export async function startHubListener(options: HubListenerOptions): Promise<Hub
     },
   });
   try {
-    const initial = await first;
+    const { clock, signal } = options;
+    const initial = await withDeadline(clock, CERTIFICATES_TIMEOUT_MS, signal, (within) =>
+      orAborted(first, within),
+    );
     port = await options.listen(
       {
         accept: (request) => (door ?? NOBODY).accept(request),
@@ -105,6 +111,15 @@ export async function startHubListener(options: HubListenerOptions): Promise<Hub
       await Promise.all([keeper.stop(), port?.close()]);
     },
   };
+}
+
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject);
+  });
 }
 
 const NOT_LEADING = 'this replica does not lead yet';

@@ -1,0 +1,101 @@
+import { expect, it } from 'vitest';
+import { TestServer } from '../../cluster/apiserver/test-server.ts';
+import { failure } from '../../kube/status.ts';
+import type { KeyPair } from '../../runtime/adapters/certificates.ts';
+import { certificateFacts } from '../../runtime/adapters/certificates.ts';
+import type { Client } from '../../runtime/client.ts';
+import { DeadlineError } from '../../runtime/deadline.ts';
+import { createClient } from '../../runtime/http-client.ts';
+import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
+import { SILENT } from '../../runtime/ports/logger.ts';
+import { type HubDoor, startHubListener } from './hub-listener.ts';
+
+class Scene {
+  readonly server: TestServer;
+  readonly client: Client;
+  door: HubDoor | undefined;
+  pair: KeyPair | undefined;
+  isClosed = false;
+
+  private constructor(server: TestServer) {
+    const { clock, transport } = server;
+    this.server = server;
+    this.client = createClient({
+      transport,
+      clock,
+      random: new SeededRandom(3),
+      userAgent: 'test',
+    });
+  }
+
+  static async start(): Promise<Scene> {
+    const scene = new Scene(await TestServer.start());
+    await scene.server.post('/api/v1/namespaces', { metadata: { name: 'system' } });
+    return scene;
+  }
+
+  listen() {
+    return startHubListener({
+      client: this.client,
+      clock: this.server.clock,
+      random: new SeededRandom(5),
+      logger: SILENT,
+      operatorNamespace: 'system',
+      secretName: 'hub',
+      url: 'https://hub.system.svc:9445',
+      host: '::',
+      channel: 'Auto',
+      listen: (door, pair) => {
+        this.door = door;
+        this.pair = pair;
+        const close = (): Promise<void> => {
+          this.isClosed = true;
+          return Promise.resolve();
+        };
+        return Promise.resolve({
+          url: 'https://[::]:9445',
+          useCertificate: () => undefined,
+          close,
+        });
+      },
+      signal: new AbortController().signal,
+    });
+  }
+
+  async reached<T>(work: Promise<T>): Promise<T> {
+    let isDone = false;
+    const done = work.finally(() => {
+      isDone = true;
+    });
+    done.catch(() => undefined);
+    await this.server.clock.runUntil(() => isDone, 60_000);
+    return done;
+  }
+}
+
+const REQUEST = { token: 'token', address: 'memory' };
+
+it('tells agents an address and authorities that fit its certificate, and waits for who decides', async () => {
+  const scene = await Scene.start();
+  const listener = await scene.reached(scene.listen());
+  const { url, authorities, channel } = listener.access();
+  expect([url, channel]).toEqual(['https://hub.system.svc:9445', 'Auto']);
+  expect(certificateFacts(authorities)?.isAuthority).toBe(true);
+  expect(certificateFacts(scene.pair?.certificate ?? '')?.dnsNames).toEqual(['hub.system.svc']);
+  expect(await scene.door?.accept(REQUEST)).toMatchObject({ kind: 'Refuse', status: 503 });
+  expect(await scene.door?.listMembers(REQUEST)).toMatchObject({ status: 503 });
+  listener.serve({
+    accept: () => Promise.resolve({ kind: 'Refuse', status: 401, reason: 'mine' }),
+    listMembers: () => Promise.resolve({ status: 200, body: [] }),
+  });
+  expect(await scene.door?.accept(REQUEST)).toMatchObject({ reason: 'mine' });
+  await scene.reached(listener.stop());
+  expect(scene.isClosed).toBe(true);
+  expect(await scene.door?.accept(REQUEST)).toMatchObject({ status: 503 });
+});
+
+it('says within seconds that it may not keep its certificates', async () => {
+  const scene = await Scene.start();
+  scene.client.create = () => Promise.reject(failure('Forbidden', 'secrets is forbidden'));
+  await expect(scene.reached(scene.listen())).rejects.toBeInstanceOf(DeadlineError);
+});
