@@ -13,8 +13,8 @@ const kubernetes = {
     exclude: Object.keys(EMBEDDED_ONLY).map((suite) => `test/${suite}`),
     pool: 'forks',
     fileParallelism: false,
-    testTimeout: 2 * SUITE_TIMEOUT_MS,
-    hookTimeout: 2 * SUITE_TIMEOUT_MS,
+    testTimeout: 4 * SUITE_TIMEOUT_MS,
+    hookTimeout: 4 * SUITE_TIMEOUT_MS,
   },
 } satisfies TestProjectConfiguration;
 

@@ -1,7 +1,7 @@
 /** The main job as a user runs it: its result, its manners, and what it leaves behind. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { DemoReport } from '../../src/cli/demo/report.ts';
 import { EXCEPTIONS } from '../kubernetes.ts';
 import { LOCKSTEP, outputUntil, WHERE } from './local-cluster.fixture.ts';
@@ -14,8 +14,22 @@ interface Ended {
   readonly stderr: string;
 }
 
+const running = new Set<ChildProcess>();
+
 function lockstep(...args: readonly string[]): ChildProcess {
-  return spawn(process.execPath, [LOCKSTEP, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [LOCKSTEP, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  running.add(child);
+  child.once('close', () => running.delete(child));
+  return child;
+}
+
+/** One that a test did not wait for would keep its Nodes, and the next one from starting. */
+async function endAll(): Promise<void> {
+  for (const child of running) {
+    const ended = new Promise((resolve) => child.once('close', resolve));
+    child.kill('SIGINT');
+    await ended;
+  }
 }
 
 function endOf(child: ChildProcess): Promise<Ended> {
@@ -58,6 +72,8 @@ async function expectNothingLeft(stateDirectory: string): Promise<void> {
 }
 
 describe('lockstep demo', () => {
+  afterEach(endAll);
+
   it.each(['sidecar', 'supervisor'] as const)(
     'loses a worker, restarts in place and learns (%s)',
     async (mode) => {
