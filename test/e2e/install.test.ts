@@ -6,6 +6,7 @@
  */
 import { execFile } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
+import { type RequestOptions, request } from 'node:https';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -16,15 +17,18 @@ import { temporaryStateDirectory } from '../../src/cli/state-directory.ts';
 import { Watchdog } from '../../src/cli/watchdog/watchdog.ts';
 import { DEFAULT_NAMESPACE } from '../../src/deploy/settings.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
+import { MUTATING_WEBHOOK_CONFIGURATIONS } from '../../src/kube/admission.ts';
 import { SERVICE_ACCOUNTS } from '../../src/kube/core.ts';
 import { LEASES } from '../../src/kube/lease.ts';
 import { PODS } from '../../src/kube/pod.ts';
-import { LEADER_ELECTION_ID } from '../../src/operator/names.ts';
+import { LEADER_ELECTION_ID, WEBHOOK_SERVICE_NAME } from '../../src/operator/names.ts';
+import { MUTATING_CONFIGURATION_NAME } from '../../src/operator/webhooks/webhook-configurations.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '../../src/runtime/adapters/node-process-runner.ts';
 import { createPinoLogger } from '../../src/runtime/adapters/pino-logger.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
 import { waitFor } from '../../src/runtime/wait-for.ts';
+import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { KUBERNETES } from '../kubernetes.ts';
 import { LOCKSTEP } from './local-cluster.fixture.ts';
 
@@ -35,7 +39,43 @@ const INSTALLATION = ['--webhooks', 'off', '--kubeconfig', KUBERNETES ?? ''];
 const LEASE = { namespace: DEFAULT_NAMESPACE, name: LEADER_ELECTION_ID };
 const ACCOUNT = { namespace: 'default', name: 'installed-lockstep-agent' };
 
+const WEBHOOK_PORT = 9443;
+
 const run = promisify(execFile);
+
+/** Asks a webhook about a JobSet, as an API server does. */
+function ask(options: RequestOptions): Promise<unknown> {
+  const kind = { group: JOBSETS.group, version: JOBSETS.version, kind: JOBSETS.kind };
+  const review = {
+    apiVersion: 'admission.k8s.io/v1',
+    kind: 'AdmissionReview',
+    request: {
+      uid: 'u',
+      kind,
+      resource: { group: kind.group, version: kind.version, resource: JOBSETS.plural },
+      operation: 'CREATE',
+      userInfo: {},
+      object: {
+        apiVersion: `${kind.group}/${kind.version}`,
+        kind: kind.kind,
+        metadata: { namespace: 'default', name: 'asked' },
+        spec: { replicatedJobs: [replicatedJob('w')] },
+      },
+    },
+  };
+  const headers = { 'content-type': 'application/json' };
+  return new Promise((resolve, reject) => {
+    const message = request({ ...options, method: 'POST', headers }, (response) => {
+      let text = '';
+      response.on('data', (chunk: Buffer) => {
+        text += chunk.toString();
+      });
+      response.once('end', () => resolve(JSON.parse(text)));
+    });
+    message.once('error', reject);
+    message.end(JSON.stringify(review));
+  });
+}
 
 describe.skipIf(KUBERNETES === undefined)('an installation', () => {
   const state = temporaryStateDirectory();
@@ -110,6 +150,26 @@ describe.skipIf(KUBERNETES === undefined)('an installation', () => {
     const gone = (object: unknown): boolean => object === undefined;
     await waitFor(client, SERVICE_ACCOUNTS, ACCOUNT, gone, TIMING);
     await Promise.all([group.pods.stop(), group.jobSets.stop()]);
+  });
+
+  test('serves webhooks with a certificate that API servers are told to trust', async () => {
+    const output = await lockstep('install', '--kubeconfig', KUBERNETES ?? '');
+    expect(output).toMatch(/Lockstep \S+ is ready\n$/);
+    const { client } = controlPlane;
+    const { webhooks = [] } = await client.get(MUTATING_WEBHOOK_CONFIGURATIONS, {
+      name: MUTATING_CONFIGURATION_NAME,
+    });
+    const { clientConfig } = webhooks[0] ?? {};
+    expect(clientConfig?.service).toMatchObject({ namespace: DEFAULT_NAMESPACE, port: 443 });
+    const pod = await client.get(PODS, { namespace: DEFAULT_NAMESPACE, name: await leader() });
+    const answer = await ask({
+      host: pod.status?.podIP,
+      port: WEBHOOK_PORT,
+      servername: `${WEBHOOK_SERVICE_NAME}.${DEFAULT_NAMESPACE}.svc`,
+      ca: Buffer.from(clientConfig?.caBundle ?? '', 'base64'),
+      path: clientConfig?.service?.path,
+    });
+    expect(answer).toMatchObject({ response: { uid: 'u', allowed: true, patchType: 'JSONPatch' } });
   });
 
   test('goes, and leaves JobSets unless told otherwise', async () => {
