@@ -23,7 +23,7 @@ import { container, TestApi } from './test-api.fixture.ts';
 
 const LIMIT_MS = 120_000;
 /** Of one scenario, at moments that are spread over its whole length. */
-const MAX_PLAYS = Number(process.env['LOCKSTEP_CRASH_PLAYS'] ?? 25);
+const MAX_PLAYS = Number(process.env['LOCKSTEP_CRASH_PLAYS'] ?? 12);
 const TIMEOUT_MS = 60_000;
 /** How long each program runs; long enough to be found running by the next life of the agent. */
 const RUN_MS = 1_000;
