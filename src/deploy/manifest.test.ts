@@ -16,9 +16,10 @@ const SOURCES = join(import.meta.dirname, '..');
 
 /** Objects of a kind, as they are in the file. */
 function objects(kind: string, settings = SETTINGS): readonly Record<string, unknown>[] {
-  return parseAllDocuments(manifestYaml(manifest(settings)))
-    .map((document) => document.toJS() as Record<string, unknown>)
-    .filter((object) => object['kind'] === kind);
+  const ofKind = manifest(settings).filter(({ of }) => of.kind === kind);
+  return parseAllDocuments(manifestYaml(ofKind)).map(
+    (document) => document.toJS() as Record<string, unknown>,
+  );
 }
 
 describe('the manifest', () => {
