@@ -170,7 +170,7 @@ describe('a partition between an agent and the hub', () => {
     expect((await annotated()).filter((epoch) => epoch !== undefined)).toEqual(['2']);
     hub.network('w/1').isCut = false;
     // A connection that was being made is given up and made anew.
-    await group.cluster.clock.advance(30_000);
+    await group.cluster.clock.advance(90_000);
     group.exit('w/0', 1);
     await group.allIn(3, SIZE);
     // The annotation is left as it is: the newer epoch came over the hub.
