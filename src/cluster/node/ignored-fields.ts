@@ -1,6 +1,6 @@
 /**
  * What a Pod asks for that this node does not do: it runs containers as processes of its machine,
- * without images, namespaces and limits of their own. Such fields are kept as they are, and the Pod's
+ * without images and limits of their own. Such fields are kept as they are, and the Pod's
  * Event names them once. What follows from the way the node works anyway is not listed: a Pod that
  * wants the network, the processes or the IPC of its host has them.
  */

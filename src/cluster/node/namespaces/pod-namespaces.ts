@@ -69,7 +69,7 @@ export interface PlaceEntry {
 /** `Auto`: wherever the machine has them. */
 export type PodNamespacesMode = (typeof POD_NAMESPACES_MODES)[number];
 export const POD_NAMESPACES_MODES = ['Auto', 'Off'] as const;
-export const DEFAULT_POD_NAMESPACES: PodNamespacesMode = 'Off';
+export const DEFAULT_POD_NAMESPACES: PodNamespacesMode = 'Auto';
 
 /** The label of a Node that says whether its containers have them: `true` or `false`. */
 export const POD_NAMESPACES_LABEL = 'lockstep/pod-namespaces';
