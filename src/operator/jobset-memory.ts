@@ -43,8 +43,9 @@ export class JobSetMemory {
     if (pod.notice?.epoch !== this.#noticedEpoch) this.#notices.clear();
     this.#noticedEpoch = pod.notice?.epoch;
     const looks = (this.#notices.get(pod.uid)?.looks ?? 0) + 1;
-    this.#notices.set(pod.uid, { looks, againMs: nowMs + NOTICE_RECHECK_MS });
-    return looks < MAX_NOTICE_LOOKS ? NOTICE_RECHECK_MS : undefined;
+    const delayMs = FIRST_NOTICE_RECHECK_MS * 2 ** (looks - 1);
+    this.#notices.set(pod.uid, { looks, againMs: nowMs + delayMs });
+    return looks < MAX_NOTICE_LOOKS ? delayMs : undefined;
   }
 
   /** The Pods announce more than a fresh status allows. */
@@ -61,9 +62,12 @@ export class JobSetMemory {
   }
 }
 
-/** A kubelet reports the end of a container within a second or two, usually much sooner. */
-const NOTICE_RECHECK_MS = 200;
-const MAX_NOTICE_LOOKS = 5;
+/**
+ * A kubelet reports the end of a container within a second or two, usually much sooner, and hides its
+ * exit code again when all containers restart: looks are close at first, and 1.6 s long in all.
+ */
+const FIRST_NOTICE_RECHECK_MS = 25;
+const MAX_NOTICE_LOOKS = 7;
 /** When a whole group stops, a few Pods tell as much as all: failures are announced anyway. */
 export const MAX_NOTICES_PER_EPOCH = 8;
 /** Reports: beyond it all are forgotten, which costs a repetition. */

@@ -103,8 +103,8 @@ async function train(
   });
 }
 
-function killProcess(pid: number, podUid: string): number | undefined {
-  const found = machineProcess(pid, podUid);
+function killProcess(pid: number, container: string): number | undefined {
+  const found = machineProcess(pid, container);
   if (found !== undefined) process.kill(found, 'SIGKILL');
   return found;
 }

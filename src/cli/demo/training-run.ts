@@ -40,7 +40,7 @@ export interface TrainingRun {
   /** Delete the JobSet at the end; an embedded cluster takes it along. */
   readonly deleteAtEnd: boolean;
   /** `pid` is what the process calls itself. Returns the machine's number for it, if it is there. */
-  readonly killProcess: (pid: number, podUid: string) => number | undefined;
+  readonly killProcess: (pid: number, container: string) => number | undefined;
   readonly onLine: (line: TrainingLine) => void;
   readonly onKill: (rank: number, pid: number, step: number) => void;
   readonly signal: AbortSignal;
@@ -228,7 +228,7 @@ class RunObserver {
     const entry = this.podOfRank.get(rank);
     if (entry?.pid === undefined) return;
     const atMs = this.options.clock.now();
-    const pid = this.options.killProcess(entry.pid, entry.uid);
+    const pid = this.options.killProcess(entry.pid, `${entry.uid}/${WORKER}`);
     if (pid === undefined) return;
     this.killsLeft.shift();
     this.events.push({ kind: 'killed', atMs, pod: entry.pod });
