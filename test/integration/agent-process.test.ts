@@ -205,12 +205,18 @@ class Scene {
   }
 
   async stop(): Promise<void> {
-    for (const agent of this.agents) agent.kill('SIGKILL');
+    // An agent that is killed leaves its worker behind.
+    for (const agent of this.agents) agent.kill('SIGTERM');
+    await until(() => (this.agents.every(hasEnded) ? true : undefined));
     await this.client.delete(PODS, AT, { gracePeriodSeconds: 0 });
     await this.client.delete(JOBS, JOB.metadata, { propagationPolicy: 'Background' });
     await this.client.delete(JOBSETS, AT, { propagationPolicy: 'Background' });
     await rm(this.root, { recursive: true, force: true });
   }
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
 }
 
 class RunningAgent {
