@@ -47,7 +47,7 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           pool: 'forks',
-          fileParallelism: false,
+          maxWorkers: 2,
           testTimeout: 2 * SUITE_TIMEOUT_MS,
           hookTimeout: 2 * SUITE_TIMEOUT_MS,
         },

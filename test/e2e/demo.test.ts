@@ -93,7 +93,9 @@ describe('lockstep demo', () => {
         epoch: 1,
         podsRecreated: 0,
       });
-      expect(inPlace?.witness).toMatchObject({ container: 'worker' });
+      expect(inPlace?.witness).toMatchObject({ pod: expect.stringContaining('-0-2-') });
+      // Where all containers restart, a node may have hidden their ends before anybody looked.
+      if (mode === 'supervisor') expect(inPlace?.witness).toMatchObject({ container: 'worker' });
       expect(inPlace?.stepsLost).toBeGreaterThanOrEqual(30);
       expect(recreate).toMatchObject({ strategy: 'Recreate', mode: null, podsRecreated: 3 });
       for (const restart of report.restarts) {

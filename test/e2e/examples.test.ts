@@ -206,9 +206,8 @@ const RUNS: Readonly<Record<string, () => Promise<void>>> = {
     const name = 'in-place-restart';
     const status = await run(name);
     expect(status).toMatchObject({ terminalState: 'Completed', restarts: 0, inPlaceRestarts: 1 });
-    expect(status.restartHistory).toMatchObject([
-      { epoch: 1, counted: true, witness: { container: 'worker' } },
-    ]);
+    // Where all containers restart, a node may have hidden how they ended before anybody looked.
+    expect(status.restartHistory).toMatchObject([{ epoch: 1, counted: true, witness: {} }]);
     const pods = await podsOf(name);
     const indexes = pods.map(({ metadata }) => Number(metadata.annotations?.[COMPLETION_INDEX]));
     expect(indexes.toSorted((left, right) => left - right)).toEqual([0, 0, 1, 1]);

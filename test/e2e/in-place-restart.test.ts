@@ -71,10 +71,10 @@ describe.each<Mode>(['Sidecar', 'Supervisor'])('a group in %s mode restarts in p
     expectNobodyEarly(of, [1]);
     // They spoke over the hub: nobody had to fall back to the API server.
     expect(of.livePods().filter(({ metadata }) => metadata.annotations?.[EPOCH])).toEqual([]);
-    expect(of.status.restartHistory?.[0]?.witness).toMatchObject({
-      pod: of.livePods()[1]?.metadata.name,
-      container: 'worker',
-    });
+    const witness = of.status.restartHistory?.[0]?.witness;
+    expect(witness).toMatchObject({ pod: of.livePods()[1]?.metadata.name });
+    // Where all containers restart, a node may have hidden their ends before anybody looked.
+    if (mode === 'Supervisor') expect(witness).toMatchObject({ container: 'worker' });
   });
 
   it('once, when several workers die at a time', async () => {

@@ -237,7 +237,7 @@ describe.skipIf(!KUBECTL)('kubectl', () => {
       'strict decoding error: unknown field "spec.foo"',
     );
     await expect(kubectl('exec', 'web', '--', 'ls')).rejects.toThrow(
-      'Error from server (NotFound)',
+      'Error from server (BadRequest): pod web does not have a host assigned',
     );
   });
 
