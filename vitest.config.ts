@@ -47,7 +47,9 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           pool: 'forks',
+          // Most of the time they wait. After the others, whose workers they would take.
           maxWorkers: 2,
+          sequence: { groupOrder: 1 },
           testTimeout: 2 * SUITE_TIMEOUT_MS,
           hookTimeout: 2 * SUITE_TIMEOUT_MS,
         },
