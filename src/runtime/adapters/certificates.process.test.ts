@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, createServer, type PeerCertificate, type TLSSocket } from 'node:tls';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   createCertificateAuthority,
   issueCertificate,
@@ -110,7 +110,7 @@ describe('certificates', () => {
 
   it('satisfy the strictest verification of OpenSSL, where it is installed', () => {
     const directory = mkdtempSync(join(tmpdir(), 'lockstep-certificates-'));
-    afterAll(() => rmSync(directory, { recursive: true }));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
     const [ca, leaf] = [join(directory, 'ca.pem'), join(directory, 'leaf.pem')];
     writeFileSync(ca, authority.certificate);
     writeFileSync(leaf, server.certificate);
