@@ -4,8 +4,9 @@
  * the same name. When the value is not what it was thought to be, or the answer got lost, the Pod is
  * read and the patch repeated. Needs no right but `patch` on Pods.
  */
+
+import { formatNotice } from '../jobset/group/notice.ts';
 import { NOTICE } from '../jobset/names.ts';
-import { formatNotice } from '../jobset/notice.ts';
 import { JOBS } from '../kube/job.ts';
 import { controllerOf, type Stored, type StringMap } from '../kube/meta.ts';
 import { PODS, type Pod } from '../kube/pod.ts';

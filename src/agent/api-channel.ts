@@ -2,7 +2,7 @@
  * The channel over the API server: announcements are an annotation of the agent's Pod, and what the
  * controller answers is the status of the JobSet.
  */
-import { groupSize, groupState } from '../jobset/group-state.ts';
+import { groupSize, groupState } from '../jobset/group/group-state.ts';
 import type { JobSet } from '../jobset/jobset.ts';
 import { JOBSET_UID, REPLICATED_JOB_NAME } from '../jobset/names.ts';
 import type { Stored } from '../kube/meta.ts';

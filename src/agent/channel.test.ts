@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
+import { parseNotice } from '../jobset/group/notice.ts';
 import { EPOCH, NOTICE } from '../jobset/names.ts';
-import { parseNotice } from '../jobset/notice.ts';
 import { createClient } from '../runtime/http-client.ts';
 import { handlerTransport } from '../runtime/memory/memory-transport.ts';
 import { SeededRandom } from '../runtime/memory/seeded-random.ts';

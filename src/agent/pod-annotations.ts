@@ -3,8 +3,9 @@
  * it is one annotation and nothing else: the admission policy that upstream gives its users refuses
  * every other change of a Pod by its agent.
  */
+
+import { formatNotice } from '../jobset/group/notice.ts';
 import { AGENT_STARTS, EPOCH, IN_PLACE_RESTART_ATTEMPT, NOTICE } from '../jobset/names.ts';
-import { formatNotice } from '../jobset/notice.ts';
 import type { StringMap } from '../kube/meta.ts';
 import type { Announcement } from './channel.ts';
 

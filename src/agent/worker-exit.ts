@@ -1,5 +1,5 @@
 /** How a supervised worker ended, and what that means by the rules of its container. */
-import type { WorkerEnd } from '../jobset/notice.ts';
+import type { WorkerEnd } from '../jobset/group/notice.ts';
 import type { ContainerRestartRule } from '../kube/pod.ts';
 import { matchingAction, restartsPod } from '../kube/restart-rule.ts';
 import type { ProcessExit } from '../runtime/ports/process-runner.ts';

@@ -3,9 +3,9 @@
  * those of its answer, and the API server's own part, mostly the definition's schema and rules.
  */
 import { createApiServer } from '../cluster/apiserver/api-server.ts';
-import { JOBSET_CRD } from '../jobset/crd.ts';
 import { DEFAULT_FEATURE_GATES } from '../jobset/feature-gates.ts';
 import { JOBSETS } from '../jobset/jobset.ts';
+import { JOBSET_CRD } from '../jobset/schema/crd.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../kube/custom-resource-definition.ts';
 import { admissionEndpoint } from '../operator/webhooks/admission-endpoint.ts';
 import { jobSetMutator, jobSetValidator } from '../operator/webhooks/jobset-webhooks.ts';

@@ -6,7 +6,7 @@
 import http from 'node:http';
 import { type LocalCluster, startLocalCluster } from '../cli/local-cluster.ts';
 import { temporaryStateDirectory } from '../cli/state-directory.ts';
-import { agentAccountName } from '../jobset/agent-account.ts';
+import { agentAccountName } from '../jobset/agent/agent-account.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import {
   ENV_HUB_CA,

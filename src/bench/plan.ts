@@ -4,11 +4,11 @@
  */
 import { setTimeout } from 'node:timers/promises';
 import { createApiServer } from '../cluster/apiserver/api-server.ts';
-import { JOBSET_CRD } from '../jobset/crd.ts';
 import { DEFAULT_FEATURE_GATES } from '../jobset/feature-gates.ts';
+import { MemberCounts } from '../jobset/group/members.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
-import { MemberCounts } from '../jobset/members.ts';
 import { type Plan, plan } from '../jobset/plan.ts';
+import { JOBSET_CRD } from '../jobset/schema/crd.ts';
 import type { Snapshot } from '../jobset/snapshot.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../kube/custom-resource-definition.ts';
 import { JOBS, type Job } from '../kube/job.ts';

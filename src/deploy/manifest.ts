@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { JOBSET_CRD } from '../jobset/crd.ts';
+import { JOBSET_CRD } from '../jobset/schema/crd.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../kube/custom-resource-definition.ts';
 import { agentPolicy } from './agent-policy.ts';
 import { apiPriority } from './api-priority.ts';

@@ -2,8 +2,9 @@
  * The operator's Pods and what they need beside rights: a namespace that admits nothing privileged,
  * the Configuration file, two replicas of which one leads, and Services for those who call them.
  */
+
+import { sha1Hex } from '../jobset/child-jobs/sha1.ts';
 import { ENV_POD_IP } from '../jobset/names.ts';
-import { sha1Hex } from '../jobset/sha1.ts';
 import { CONFIG_MAPS, NAMESPACES, SERVICES } from '../kube/core.ts';
 import type { KubeObject } from '../kube/meta.ts';
 import { HUB_SERVICE_NAME, WEBHOOK_SERVICE_NAME } from '../operator/names.ts';

@@ -11,8 +11,8 @@ import { admitJobSet } from './admission.ts';
 import { defaultJobSet } from './defaults.ts';
 import { DEFAULT_FEATURE_GATES } from './feature-gates.ts';
 import type { JobSet, JobSetSpec, ReplicatedJob } from './jobset.ts';
-import { JOBSET_SCHEMA } from './schema.ts';
-import { MAX_REPLICATED_JOBS } from './schema-rules.ts';
+import { JOBSET_SCHEMA } from './schema/schema.ts';
+import { MAX_REPLICATED_JOBS } from './schema/schema-rules.ts';
 import { jobSetWarnings, validateJobSetUpdate } from './validation.ts';
 
 const RULES = ruleTree(JOBSET_SCHEMA);

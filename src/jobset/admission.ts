@@ -11,7 +11,7 @@ import type { FieldError } from '../kube/status.ts';
 import { defaultJobSet } from './defaults.ts';
 import type { FeatureGates } from './feature-gates.ts';
 import type { JobSet } from './jobset.ts';
-import { JOBSET_SCHEMA } from './schema.ts';
+import { JOBSET_SCHEMA } from './schema/schema.ts';
 import type { ExistingClaims } from './validation/volume-claims.ts';
 import { validateJobSetCreate } from './validation.ts';
 

@@ -1,25 +1,25 @@
 import type { PersistentVolumeClaim, Service } from '../kube/core.ts';
 import type { Job } from '../kube/job.ts';
 import type { Stored, StringMap } from '../kube/meta.ts';
-import { agentInjector } from './agent-mode.ts';
-import { type AgentRights, agentRights } from './agent-rights.ts';
-import { askedOf } from './child-jobs.ts';
-import { type JobSize, sizeChanges } from './elastic.ts';
-import { jobCreations } from './job-creation.ts';
-import type { JobResume } from './job-resume.ts';
+import { agentInjector } from './agent/agent-mode.ts';
+import { type AgentRights, agentRights } from './agent/agent-rights.ts';
+import { askedOf } from './child-jobs/child-jobs.ts';
+import { type JobSize, sizeChanges } from './child-jobs/elastic.ts';
+import { jobCreations } from './child-jobs/job-creation.ts';
+import type { JobResume } from './child-jobs/job-resume.ts';
 import {
   type BuildJob,
   type JobSetIdentity,
   jobBuilder,
   ownerReferenceTo,
-} from './job-template.ts';
-import { reportConflicts } from './name-conflict.ts';
+} from './child-jobs/job-template.ts';
+import { reportConflicts } from './child-jobs/name-conflict.ts';
+import { beginResume, resumeJobs, suspendJobs } from './child-jobs/suspend.ts';
+import { deletions, tidyUp } from './child-jobs/tidying.ts';
 import { headlessService, serviceProblem } from './network.ts';
 import { type Planning, startupOrderOf } from './planning.ts';
-import { mayCreateJobs } from './restart-strategy.ts';
-import { reportStartup } from './startup-policy.ts';
-import { beginResume, resumeJobs, suspendJobs } from './suspend.ts';
-import { deletions, tidyUp } from './tidying.ts';
+import { mayCreateJobs } from './policies/restart-strategy.ts';
+import { reportStartup } from './policies/startup-policy.ts';
 import { volumeClaims } from './volume-claims.ts';
 
 /**

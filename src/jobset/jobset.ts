@@ -4,7 +4,7 @@ import type { Condition, KubeObject } from '../kube/meta.ts';
 import { type Resource, resource } from '../kube/resource.ts';
 import { JOBSET_API_VERSION } from './names.ts';
 
-/** `jobset.x-k8s.io/v1alpha2 JobSet`. `crd.ts` holds its schema; a test keeps the two in step. */
+/** `jobset.x-k8s.io/v1alpha2 JobSet`. `schema/crd.ts` holds its schema; a test keeps the two in step. */
 export interface JobSet extends KubeObject {
   readonly spec: JobSetSpec;
   readonly status?: JobSetStatus;
@@ -118,7 +118,7 @@ export interface JobSetStatus {
   readonly releasedGeneration?: number;
   readonly inPlaceRestarts?: number;
   readonly inPlaceRestartsCountTowardsMax?: number;
-  /** The same as `deprecatedEpoch` and `syncedEpoch` in upstream's words; see `dialect.ts`. */
+  /** The same as `deprecatedEpoch` and `syncedEpoch` in upstream's words; see `group/dialect.ts`. */
   readonly previousInPlaceRestartAttempt?: number;
   readonly currentInPlaceRestartAttempt?: number;
   /** How often the JobSet was run: absent before the first run, 0 in it (KEP-1282). */
@@ -137,7 +137,7 @@ export interface ReplicatedJobStatus {
   /** By job index: how often the failure policy recreated that Job alone. Absent: never any. */
   readonly jobRestarts?: readonly number[];
   readonly jobRestartsCountTowardsMax?: readonly number[];
-  /** Indexes of the Jobs that have succeeded in this attempt, such as `0,2-5`; see `succeeded-jobs.ts`. */
+  /** Indexes of the Jobs that have succeeded in this attempt, such as `0,2-5`; see `child-jobs/succeeded-jobs.ts`. */
   readonly succeededIndexes?: string;
   /** S(r): the newest epoch in which this ReplicatedJob was released. */
   readonly syncedEpoch?: number;

@@ -14,7 +14,7 @@ import { admitJobSet } from './admission.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from './feature-gates.ts';
 import type { JobSet, JobSetSpec, ReplicatedJob } from './jobset.ts';
 import { EXCLUSIVE_TOPOLOGY, RESTART_MODE } from './names.ts';
-import { JOBSET_SCHEMA } from './schema.ts';
+import { JOBSET_SCHEMA } from './schema/schema.ts';
 import { validateJobSetUpdate } from './validation.ts';
 
 type Situation = 'running' | 'suspended' | 'finished';

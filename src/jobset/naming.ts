@@ -1,6 +1,6 @@
+import { sha1Hex } from './child-jobs/sha1.ts';
 import type { DefaultedSpec } from './defaults.ts';
 import type { Coordinator } from './jobset.ts';
-import { sha1Hex } from './sha1.ts';
 
 /**
  * Names of everything that is made for a JobSet. They are part of the API: users write them into

@@ -1,32 +1,36 @@
 import { formatFieldErrors } from '../kube/field-error.ts';
-import { reportAgents } from './agent-guarantees.ts';
-import { restartRuleErrors } from './agent-mode.ts';
-import { reportBypass } from './bypass.ts';
-import { askedOf, type ChildJobs, classifyJobs } from './child-jobs.ts';
-import { isFinished } from './conditions.ts';
+import { reportAgents } from './agent/agent-guarantees.ts';
+import { restartRuleErrors } from './agent/agent-mode.ts';
+import { askedOf, type ChildJobs, classifyJobs } from './child-jobs/child-jobs.ts';
+import {
+  succeededCounts,
+  withoutSuccessesOf,
+  withSucceededIndexes,
+} from './child-jobs/succeeded-jobs.ts';
+import { deletions, stillRunning, tidyUp } from './child-jobs/tidying.ts';
 import { type Action, converge } from './convergence.ts';
 import { type DefaultedSpec, withDefaults } from './defaults.ts';
-import { inBothDialects, takenOver } from './dialect.ts';
-import { firstExecutionAttempt } from './execution-attempts.ts';
-import { planGroupRestart } from './group-restart.ts';
-import { currentEpoch, type Watchpoint, watchpointOf } from './in-place-restart.ts';
-import { planJobFailure } from './job-failure.ts';
+import { reportBypass } from './group/bypass.ts';
+import { inBothDialects, takenOver } from './group/dialect.ts';
+import { planGroupRestart } from './group/group-restart.ts';
+import { currentEpoch, type Watchpoint, watchpointOf } from './group/in-place-restart.ts';
+import type { Members } from './group/members.ts';
+import { groupJobs, groupStages, willSucceed } from './group/stages.ts';
 import type { JobSetStatus } from './jobset.ts';
-import type { Members } from './members.ts';
 import { MANAGED_BY_JOBSET } from './names.ts';
 import { groupOf, type Planning, startupOrderOf } from './planning.ts';
-import { allJobsReady, replicatedJobsStatus } from './replicated-jobs-status.ts';
-import { restartsInPlace } from './restart-strategy.ts';
+import { planJobFailure } from './policies/job-failure.ts';
+import { restartsInPlace } from './policies/restart-strategy.ts';
+import { reportStartup } from './policies/startup-policy.ts';
+import { meetsSuccessPolicy } from './policies/success-policy.ts';
+import { expiryOf } from './policies/ttl.ts';
 import type { Question, Snapshot } from './snapshot.ts';
-import { groupJobs, groupStages, willSucceed } from './stages.ts';
-import { reportStartup } from './startup-policy.ts';
-import { type Outcome, type PlannedEvent, StatusDraft } from './status-draft.ts';
-import { completeStatus } from './status-write.ts';
-import { succeededCounts, withoutSuccessesOf, withSucceededIndexes } from './succeeded-jobs.ts';
-import { meetsSuccessPolicy } from './success-policy.ts';
-import { completeJobSet } from './terminal-state.ts';
-import { deletions, stillRunning, tidyUp } from './tidying.ts';
-import { expiryOf } from './ttl.ts';
+import { isFinished } from './status/conditions.ts';
+import { firstExecutionAttempt } from './status/execution-attempts.ts';
+import { allJobsReady, replicatedJobsStatus } from './status/replicated-jobs-status.ts';
+import { type Outcome, type PlannedEvent, StatusDraft } from './status/status-draft.ts';
+import { completeStatus } from './status/status-write.ts';
+import { completeJobSet } from './status/terminal-state.ts';
 import { jobSetWarnings, validateJobSet } from './validation.ts';
 
 /**

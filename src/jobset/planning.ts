@@ -1,13 +1,13 @@
-import type { ChildJobs } from './child-jobs.ts';
+import type { ChildJobs } from './child-jobs/child-jobs.ts';
 import type { DefaultedSpec } from './defaults.ts';
-import { currentEpoch, type Group } from './in-place-restart.ts';
+import { currentEpoch, type Group } from './group/in-place-restart.ts';
+import type { GroupStages } from './group/stages.ts';
+import { stageCounters, startableStages } from './group/startup-stages.ts';
 import type { ReplicatedJobStatus } from './jobset.ts';
 import { RESTART_BACKOFF } from './names.ts';
+import { type StartupOrder, startableReplicatedJobs } from './policies/startup-order.ts';
 import type { Snapshot } from './snapshot.ts';
-import type { GroupStages } from './stages.ts';
-import { type StartupOrder, startableReplicatedJobs } from './startup-order.ts';
-import { stageCounters, startableStages } from './startup-stages.ts';
-import type { StatusDraft } from './status-draft.ts';
+import type { StatusDraft } from './status/status-draft.ts';
 
 /** What the steps of one plan share: the snapshot, what follows from it, and the draft. */
 export interface Planning {

@@ -10,8 +10,8 @@ import type { Action } from './convergence.ts';
 import type { JobSet, JobSetSpec, ReplicatedJob } from './jobset.ts';
 import { JOB_INDEX, RESTART_ATTEMPT } from './names.ts';
 import type { Plan } from './plan.ts';
+import { STATUS } from './schema/status-schema.ts';
 import type { Answers } from './snapshot.ts';
-import { STATUS } from './status-schema.ts';
 
 /**
  * Any JobSet that is accepted, with any life of its Jobs, is reconciled without a crash and ends:

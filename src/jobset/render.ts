@@ -1,10 +1,10 @@
 import type { PersistentVolumeClaim, Service, ServiceAccount } from '../kube/core.ts';
 import type { Job } from '../kube/job.ts';
 import type { Role, RoleBinding } from '../kube/rbac.ts';
-import { type AgentProgram, agentInjector } from './agent-mode.ts';
-import { agentRights } from './agent-rights.ts';
+import { type AgentProgram, agentInjector } from './agent/agent-mode.ts';
+import { agentRights } from './agent/agent-rights.ts';
+import { jobBuilder, ownerReferenceTo } from './child-jobs/job-template.ts';
 import { withDefaults } from './defaults.ts';
-import { jobBuilder, ownerReferenceTo } from './job-template.ts';
 import type { JobSet } from './jobset.ts';
 import { JOBSET_UID } from './names.ts';
 import { headlessService } from './network.ts';

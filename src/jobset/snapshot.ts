@@ -1,12 +1,12 @@
 import type { Service } from '../kube/core.ts';
 import type { Job } from '../kube/job.ts';
 import type { Stored } from '../kube/meta.ts';
-import type { AgentProgram } from './agent-mode.ts';
+import type { AgentProgram } from './agent/agent-mode.ts';
 import type { FeatureGates } from './feature-gates.ts';
+import type { Members } from './group/members.ts';
+import type { PodFacts } from './group/pod-facts.ts';
+import type { Witness } from './group/witness.ts';
 import type { JobSet } from './jobset.ts';
-import type { Members } from './members.ts';
-import type { PodFacts } from './pod-facts.ts';
-import type { Witness } from './witness.ts';
 
 /**
  * All that `plan` may know. It is read once, it never changes while a plan is made, and it may be

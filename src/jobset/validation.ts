@@ -6,11 +6,11 @@
 import { deepEqual } from '../kube/deep-equal.ts';
 import { invalidValue } from '../kube/field-error.ts';
 import type { FieldError } from '../kube/status.ts';
-import { annotationErrors, tryInjection } from './agent-mode.ts';
-import { isFinished } from './conditions.ts';
+import { annotationErrors, tryInjection } from './agent/agent-mode.ts';
 import { type DefaultedReplicatedJob, type DefaultedSpec, withDefaults } from './defaults.ts';
 import type { FeatureGates } from './feature-gates.ts';
 import type { JobSet } from './jobset.ts';
+import { isFinished } from './status/conditions.ts';
 import { coordinatorErrors, coordinatorLabelErrors } from './validation/coordinator.ts';
 import {
   dependencyErrors,

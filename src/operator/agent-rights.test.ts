@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { storedJobSet } from '../../test/fixtures/jobset-objects.ts';
-import { agentRights } from '../jobset/agent-rights.ts';
+import { agentRights } from '../jobset/agent/agent-rights.ts';
 import { withDefaults } from '../jobset/defaults.ts';
 import { SERVICE_ACCOUNTS } from '../kube/core.ts';
 import { ROLE_BINDINGS, ROLES } from '../kube/rbac.ts';

@@ -1,4 +1,4 @@
-import type { AgentRights } from '../jobset/agent-rights.ts';
+import type { AgentRights } from '../jobset/agent/agent-rights.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { SERVICE_ACCOUNTS, type ServiceAccount } from '../kube/core.ts';
 import { deepEqual } from '../kube/deep-equal.ts';

@@ -1,4 +1,4 @@
-import type { AgentRights } from '../jobset/agent-rights.ts';
+import type { AgentRights } from '../jobset/agent/agent-rights.ts';
 import type { Action } from '../jobset/convergence.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim, SERVICES } from '../kube/core.ts';

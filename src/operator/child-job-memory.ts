@@ -1,4 +1,4 @@
-import { isTrue } from '../jobset/conditions.ts';
+import { isTrue } from '../jobset/status/conditions.ts';
 import type { Job } from '../kube/job.ts';
 import type { Stored } from '../kube/meta.ts';
 import type { Store } from '../runtime/informer.ts';

@@ -1,4 +1,4 @@
-import { JOBSET_CRD } from '../jobset/crd.ts';
+import { JOBSET_CRD } from '../jobset/schema/crd.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
   type CustomResourceDefinition,

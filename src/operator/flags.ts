@@ -1,6 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
-import { AGENT_DELIVERIES, type AgentDelivery } from '../jobset/agent-delivery.ts';
-import type { RestartMode } from '../jobset/agent-injection.ts';
+import { AGENT_DELIVERIES, type AgentDelivery } from '../jobset/agent/agent-delivery.ts';
+import type { RestartMode } from '../jobset/agent/agent-injection.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../jobset/feature-gates.ts';
 import { AGENT_COMMAND } from '../jobset/names.ts';
 import type { LeaseTimes } from '../runtime/leader-election.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { storedJob } from '../../test/fixtures/jobset-objects.ts';
-import type { Watchpoint } from '../jobset/in-place-restart.ts';
+import type { Watchpoint } from '../jobset/group/in-place-restart.ts';
 import type { Job } from '../kube/job.ts';
 import type { PartialObjectMetadata, Stored } from '../kube/meta.ts';
 import { GroupTracker, type StrayPod } from './group-tracker.ts';

@@ -1,6 +1,8 @@
-import type { Watchpoint } from '../jobset/in-place-restart.ts';
+import type { Watchpoint } from '../jobset/group/in-place-restart.ts';
+import { MemberCounts, type Members } from '../jobset/group/members.ts';
+import type { Notice } from '../jobset/group/notice.ts';
+import { type AgentStarts, type PodFacts, podFacts } from '../jobset/group/pod-facts.ts';
 import { JOBSETS } from '../jobset/jobset.ts';
-import { MemberCounts, type Members } from '../jobset/members.ts';
 import {
   EPOCH,
   IN_PLACE_RESTART_ATTEMPT,
@@ -8,8 +10,6 @@ import {
   JOBSET_NAME,
   JOBSET_UID,
 } from '../jobset/names.ts';
-import type { Notice } from '../jobset/notice.ts';
-import { type AgentStarts, type PodFacts, podFacts } from '../jobset/pod-facts.ts';
 import type { Job } from '../kube/job.ts';
 import {
   controllerOf,

@@ -1,6 +1,6 @@
-import type { Watchpoint } from '../jobset/in-place-restart.ts';
-import type { Members } from '../jobset/members.ts';
-import { MAX_AGENT_STARTS, type PodFacts } from '../jobset/pod-facts.ts';
+import type { Watchpoint } from '../jobset/group/in-place-restart.ts';
+import type { Members } from '../jobset/group/members.ts';
+import { MAX_AGENT_STARTS, type PodFacts } from '../jobset/group/pod-facts.ts';
 
 /**
  * A watchpoint, and how far its group is from it. Set up from the counts of all Jobs, it is kept up to

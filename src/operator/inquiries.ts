@@ -1,10 +1,10 @@
-import { currentEpoch } from '../jobset/in-place-restart.ts';
+import { currentEpoch } from '../jobset/group/in-place-restart.ts';
+import { type PodFacts, podFacts } from '../jobset/group/pod-facts.ts';
+import { type Witness, witnessOf } from '../jobset/group/witness.ts';
 import type { JobSet } from '../jobset/jobset.ts';
 import { JOBSETS } from '../jobset/jobset.ts';
 import { JOBSET_UID } from '../jobset/names.ts';
-import { type PodFacts, podFacts } from '../jobset/pod-facts.ts';
 import type { Answers, FailedJobAnswer, FailedPodsAnswer, Question } from '../jobset/snapshot.ts';
-import { type Witness, witnessOf } from '../jobset/witness.ts';
 import {
   COMPLETION_INDEX,
   CONTROLLER_UID_LABEL,

@@ -1,4 +1,4 @@
-import type { PodFacts } from '../jobset/pod-facts.ts';
+import type { PodFacts } from '../jobset/group/pod-facts.ts';
 import type { Knowledge } from '../jobset/snapshot.ts';
 import type { ChildJobMemory } from './child-job-memory.ts';
 

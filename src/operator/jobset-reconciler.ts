@@ -1,11 +1,11 @@
-import { type AgentDefaults, withAgentDefaults } from '../jobset/agent-defaults.ts';
-import type { AgentProgram } from '../jobset/agent-mode.ts';
+import { type AgentDefaults, withAgentDefaults } from '../jobset/agent/agent-defaults.ts';
+import type { AgentProgram } from '../jobset/agent/agent-mode.ts';
 import { withDefaults } from '../jobset/defaults.ts';
 import type { FeatureGates } from '../jobset/feature-gates.ts';
+import type { PodFacts } from '../jobset/group/pod-facts.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { subdomainOf } from '../jobset/naming.ts';
 import { type Plan, plan } from '../jobset/plan.ts';
-import type { PodFacts } from '../jobset/pod-facts.ts';
 import type { Answers, Knowledge, Snapshot, Surroundings } from '../jobset/snapshot.ts';
 import type { Service } from '../kube/core.ts';
 import type { Job } from '../kube/job.ts';

@@ -1,7 +1,7 @@
-import type { AgentDefaults } from '../jobset/agent-defaults.ts';
-import type { AgentDelivery } from '../jobset/agent-delivery.ts';
-import type { HubAccess } from '../jobset/agent-hub.ts';
-import type { AgentProgram } from '../jobset/agent-mode.ts';
+import type { AgentDefaults } from '../jobset/agent/agent-defaults.ts';
+import type { AgentDelivery } from '../jobset/agent/agent-delivery.ts';
+import type { HubAccess } from '../jobset/agent/agent-hub.ts';
+import type { AgentProgram } from '../jobset/agent/agent-mode.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../jobset/feature-gates.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { JOBSET_NAME } from '../jobset/names.ts';

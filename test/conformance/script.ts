@@ -3,7 +3,7 @@
  * Lockstep do, and what they do wrong. Controllers keep their hands off these objects: Pods name a
  * scheduler that does not exist, Jobs another controller.
  */
-import { JOBSET_CRD } from '../../src/jobset/crd.ts';
+import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
 import { ACCESS_REQUESTS } from './access-requests.ts';
 import { CHANGE_REQUESTS } from './change-requests.ts';
 import { CRDS, DEFINITION_REQUESTS } from './definition-requests.ts';

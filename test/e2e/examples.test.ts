@@ -5,9 +5,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { isFinished, isTrue } from '../../src/jobset/conditions.ts';
 import { JOBSETS, type JobSet, type JobSetStatus } from '../../src/jobset/jobset.ts';
 import { JOBSET_NAME } from '../../src/jobset/names.ts';
+import { isFinished, isTrue } from '../../src/jobset/status/conditions.ts';
 import { PERSISTENT_VOLUME_CLAIMS } from '../../src/kube/core.ts';
 import { EVENTS } from '../../src/kube/event.ts';
 import { COMPLETION_INDEX, JOB_NAME_LABEL, JOBS, type Job } from '../../src/kube/job.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../src/deploy/kinds.ts';
 import { manifest } from '../../src/deploy/manifest.ts';
 import { defaultSettings, type Installed } from '../../src/deploy/settings.ts';
-import { agentRights } from '../../src/jobset/agent-rights.ts';
+import { agentRights } from '../../src/jobset/agent/agent-rights.ts';
 import { withDefaults } from '../../src/jobset/defaults.ts';
 import {
   NAMESPACES,

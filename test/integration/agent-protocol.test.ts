@@ -9,9 +9,9 @@ import { type MarkerStore, NO_MARKER, processMarkerStore } from '../../src/agent
 import { createSidecar, type Sidecar } from '../../src/agent/sidecar.ts';
 import { createSupervisor } from '../../src/agent/supervisor.ts';
 import { createApiServer } from '../../src/cluster/apiserver/api-server.ts';
-import { JOBSET_CRD } from '../../src/jobset/crd.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { EPOCH, NOTICE } from '../../src/jobset/names.ts';
+import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/custom-resource-definition.ts';
 import type { Stored } from '../../src/kube/meta.ts';
 import { PODS, type Pod } from '../../src/kube/pod.ts';

@@ -10,8 +10,8 @@ import { createTokenSigner } from '../../src/cluster/apiserver/adapters/token-si
 import { createWebhookTransports } from '../../src/cluster/apiserver/adapters/webhook-transports.ts';
 import { createApiServer } from '../../src/cluster/apiserver/api-server.ts';
 import { ADMINISTRATORS } from '../../src/cluster/embedded-cluster.ts';
-import { JOBSET_CRD } from '../../src/jobset/crd.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
+import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
 import { SERVICE_ACCOUNTS, type TokenRequest } from '../../src/kube/core.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { MemoryCluster } from '../../src/cluster/memory-cluster.fixture.ts';
-import { JOBSET_CRD } from '../../src/jobset/crd.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { EXCLUSIVE_TOPOLOGY, JOBSET_NAME } from '../../src/jobset/names.ts';
+import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
 import type { AdmissionRequest } from '../../src/kube/admission.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/custom-resource-definition.ts';
 import { EVENTS } from '../../src/kube/event.ts';

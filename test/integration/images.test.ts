@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
-import { injectAgent } from '../../src/jobset/agent-injection.ts';
+import { injectAgent } from '../../src/jobset/agent/agent-injection.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
 import { AGENT_DIRECTORY, EPOCH } from '../../src/jobset/names.ts';
 import { JOBS } from '../../src/kube/job.ts';

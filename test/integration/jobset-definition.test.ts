@@ -6,8 +6,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { JOBSET_CRD } from '../../src/jobset/crd.ts';
 import { JOBSETS, type JobSet, type JobSetSpec } from '../../src/jobset/jobset.ts';
+import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
 import type { CustomResourceDefinition } from '../../src/kube/custom-resource-definition.ts';
 import type { Client } from '../../src/runtime/client.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { manifest } from '../../src/deploy/manifest.ts';
 import { CLUSTER_RULES, NAMESPACE_RULES, WEBHOOK_RULES } from '../../src/deploy/permissions.ts';
 import { defaultSettings } from '../../src/deploy/settings.ts';
-import { agentRules } from '../../src/jobset/agent-rights.ts';
+import { agentRules } from '../../src/jobset/agent/agent-rights.ts';
 import { DEFAULT_FEATURE_GATES } from '../../src/jobset/feature-gates.ts';
 import { JOBSETS, type JobSetSpec } from '../../src/jobset/jobset.ts';
 import {

@@ -3,8 +3,8 @@
  * agent, and whatever we add is what a real API server takes. The embedded one judges no security.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AgentOptions, injectAgent } from '../../src/jobset/agent-injection.ts';
-import { translateRestartRules } from '../../src/jobset/restart-rules.ts';
+import { type AgentOptions, injectAgent } from '../../src/jobset/agent/agent-injection.ts';
+import { translateRestartRules } from '../../src/jobset/restart-rules/restart-rules.ts';
 import { NAMESPACES } from '../../src/kube/core.ts';
 import { PODS, type PodTemplateSpec, type SecurityContext } from '../../src/kube/pod.ts';
 import { KUBERNETES } from '../kubernetes.ts';

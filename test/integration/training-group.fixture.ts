@@ -7,9 +7,9 @@ import { type Marker, type MarkerStore, NO_MARKER } from '../../src/agent/marker
 import type { Dialect } from '../../src/agent/pod-annotations.ts';
 import { type WorkerExit, workerExit } from '../../src/agent/worker-exit.ts';
 import { MemoryCluster } from '../../src/cluster/memory-cluster.fixture.ts';
-import { JOBSET_CRD } from '../../src/jobset/crd.ts';
 import { JOBSETS, type JobSet, type JobSetSpec } from '../../src/jobset/jobset.ts';
 import { EPOCH, REPLICATED_JOB_NAME } from '../../src/jobset/names.ts';
+import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/custom-resource-definition.ts';
 import { EVENTS, type Event } from '../../src/kube/event.ts';
 import { COMPLETION_INDEX } from '../../src/kube/job.ts';

@@ -1,6 +1,6 @@
 import { TestServer } from '../../src/cluster/apiserver/test-server.ts';
-import { JOBSET_CRD } from '../../src/jobset/crd.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../../src/jobset/feature-gates.ts';
+import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/custom-resource-definition.ts';
 import { startWebhooks, type Webhooks } from '../../src/operator/webhooks/webhooks.ts';
 import { isSignedBy, isValidFor, type KeyPair } from '../../src/runtime/adapters/certificates.ts';

@@ -1,8 +1,8 @@
+import { type PodFacts, podFacts } from '../../jobset/group/pod-facts.ts';
+import { describeWitness } from '../../jobset/group/witness.ts';
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import type { JobSet, RestartRecord } from '../../jobset/jobset.ts';
 import { REPLICATED_JOB_NAME } from '../../jobset/names.ts';
-import { type PodFacts, podFacts } from '../../jobset/pod-facts.ts';
-import { describeWitness } from '../../jobset/witness.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/pod.ts';
 

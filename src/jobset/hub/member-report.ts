@@ -1,4 +1,4 @@
-import type { WorkerEnd } from '../notice.ts';
+import type { WorkerEnd } from '../group/notice.ts';
 
 /** What the hub tells of one member of a JobSet, to whoever speaks for another of its members. */
 export interface MemberReport {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LineSplitter } from '../../runtime/watch-stream.ts';
-import { MAX_EPOCH } from '../pod-facts.ts';
+import { MAX_EPOCH } from '../group/pod-facts.ts';
 import {
   type AgentMessage,
   BYE_REASONS,

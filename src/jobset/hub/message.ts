@@ -4,9 +4,9 @@
  * unknown type, or with a member out of its bounds, is malformed and ends the stream.
  */
 import { isJsonObject, type JsonObject } from '../../kube/json-value.ts';
-import type { GroupState } from '../group-state.ts';
-import { reportedEnd, type WorkerEnd } from '../notice.ts';
-import { MAX_EPOCH } from '../pod-facts.ts';
+import type { GroupState } from '../group/group-state.ts';
+import { reportedEnd, type WorkerEnd } from '../group/notice.ts';
+import { MAX_EPOCH } from '../group/pod-facts.ts';
 
 /** A line, its line feed not counted. The longest that either side has to say is a quarter of it. */
 export const MAX_MESSAGE_BYTES = 2048;

@@ -7,7 +7,7 @@ import { patternDefect } from '../../kube/schema/pattern.ts';
 import type { FieldError } from '../../kube/status.ts';
 import type { DefaultedFailurePolicyRule, DefaultedSpec } from '../defaults.ts';
 import type { FeatureGates } from '../feature-gates.ts';
-import { MAX_RESTARTABLE_JOBS } from '../status-schema.ts';
+import { MAX_RESTARTABLE_JOBS } from '../schema/status-schema.ts';
 
 const RULES = 'spec.failurePolicy.rules';
 

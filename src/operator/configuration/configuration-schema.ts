@@ -1,5 +1,5 @@
 /** The schema of `config.jobset.x-k8s.io/v1alpha1 Configuration` (spec 9.1), and what we add to it. */
-import { AGENT_DELIVERIES, type AgentDelivery } from '../../jobset/agent-delivery.ts';
+import { AGENT_DELIVERIES, type AgentDelivery } from '../../jobset/agent/agent-delivery.ts';
 import {
   boolean,
   int32,

@@ -3,8 +3,8 @@
  * keys are errors with their path, all at once; a key that is left out has the API's default.
  */
 import { parseDocument } from 'yaml';
-import type { AgentDelivery } from '../../jobset/agent-delivery.ts';
-import type { RestartMode } from '../../jobset/agent-injection.ts';
+import type { AgentDelivery } from '../../jobset/agent/agent-delivery.ts';
+import type { RestartMode } from '../../jobset/agent/agent-injection.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../../jobset/feature-gates.ts';
 import { parseDuration } from '../../kube/duration.ts';
 import { formatFieldError, invalidValue, notSupported } from '../../kube/field-error.ts';

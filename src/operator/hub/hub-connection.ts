@@ -1,8 +1,8 @@
+import type { PodFacts } from '../../jobset/group/pod-facts.ts';
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import type { HubAnnouncement } from '../../jobset/hub/message.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { EPOCH, REPLICATED_JOB_NAME } from '../../jobset/names.ts';
-import type { PodFacts } from '../../jobset/pod-facts.ts';
 import type { Job } from '../../kube/job.ts';
 import { controllerOf, type PartialObjectMetadata, type Stored } from '../../kube/meta.ts';
 import { PODS } from '../../kube/pod.ts';

@@ -1,4 +1,4 @@
-import type { HubAccess } from '../../jobset/agent-hub.ts';
+import type { HubAccess } from '../../jobset/agent/agent-hub.ts';
 import type { KeyPair } from '../../runtime/adapters/certificates.ts';
 import type { Client } from '../../runtime/client.ts';
 import { withDeadline } from '../../runtime/deadline.ts';

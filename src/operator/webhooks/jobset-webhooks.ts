@@ -1,6 +1,6 @@
 import { admitJobSet } from '../../jobset/admission.ts';
-import { type AgentDefaults, withAgentDefaults } from '../../jobset/agent-defaults.ts';
-import { restartRuleErrors } from '../../jobset/agent-mode.ts';
+import { type AgentDefaults, withAgentDefaults } from '../../jobset/agent/agent-defaults.ts';
+import { restartRuleErrors } from '../../jobset/agent/agent-mode.ts';
 import { type DefaultedSpec, defaultJobSet, withDefaults } from '../../jobset/defaults.ts';
 import type { FeatureGates } from '../../jobset/feature-gates.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';

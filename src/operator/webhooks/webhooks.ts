@@ -1,4 +1,4 @@
-import type { AgentDefaults } from '../../jobset/agent-defaults.ts';
+import type { AgentDefaults } from '../../jobset/agent/agent-defaults.ts';
 import type { FeatureGates } from '../../jobset/feature-gates.ts';
 import type { KeyPair } from '../../runtime/adapters/certificates.ts';
 import type { Client } from '../../runtime/client.ts';

@@ -1,0 +1,49 @@
+import type { DefaultedSpec } from '../defaults.ts';
+import type { StatusDraft } from '../status/status-draft.ts';
+import { speaksUpstreamsDialect, templateAgent } from './template-agent.ts';
+
+/**
+ * Upstream's agent works with our controller, but not everything can be promised with it (design,
+ * section 4): it reads from a cache of any age and remembers nothing, so H1, H2 and H16 are open, and
+ * with them S1 and S7. Nor does it know of stages (H5). A condition says so for as long as the group
+ * restarts in place. Only the environment of the container can be seen, not whose program it runs.
+ */
+export function reportAgents(draft: StatusDraft, spec: DefaultedSpec, isGroup: boolean): void {
+  const found = isGroup ? upstreamsAgents(spec) : [];
+  if (found.length === 0) {
+    const message = isGroup
+      ? "no template has an agent that speaks upstream's dialect"
+      : 'the group does not restart in place';
+    draft.clear({ type: 'GuaranteesReduced', reason: 'NoUpstreamAgent', message });
+    return;
+  }
+  const message =
+    `${found.join(', ')} in upstream's dialect: with upstream's agent, a restarted worker may join an ` +
+    'epoch that is under way, its failure may go unnoticed, workers of two epochs may run at a time, ' +
+    'an agent that crashes at the barrier costs another restart, and Pods left over by an earlier ' +
+    `JobSet of this name may take part${hasOrder(spec) ? `; ${STAGES}` : ''}. ` +
+    'lockstep-agent in its place has none of these faults but the costly crash';
+  draft.condition(
+    { type: 'GuaranteesReduced', status: 'True', reason: 'UpstreamAgent', message },
+    'Warning',
+  );
+}
+
+const STAGES =
+  'and the startup order stops after its first ReplicatedJob, since that agent waits for all of them';
+
+function upstreamsAgents({ replicatedJobs }: DefaultedSpec): readonly string[] {
+  return replicatedJobs.flatMap(({ name, template }) => {
+    const agent = templateAgent(template.spec.template);
+    return agent !== undefined && speaksUpstreamsDialect(agent)
+      ? [`agent container "${agent.name}" of replicatedJob ${name}`]
+      : [];
+  });
+}
+
+function hasOrder({ startupPolicy, replicatedJobs }: DefaultedSpec): boolean {
+  return (
+    startupPolicy.startupPolicyOrder === 'InOrder' ||
+    replicatedJobs.some(({ dependsOn = [] }) => dependsOn.length > 0)
+  );
+}

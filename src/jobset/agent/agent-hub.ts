@@ -1,0 +1,61 @@
+/**
+ * What an agent is given to speak to the hub (design, section 8): where it is, whom to trust there, and
+ * a token that says which Pod it is in. The token is for nobody else, so the agent needs no rights.
+ */
+import type { Container, EnvVar, Volume } from '../../kube/pod.ts';
+import {
+  ENV_AGENT_CHANNEL,
+  ENV_HUB_CA,
+  ENV_HUB_URL,
+  HUB_AUDIENCE,
+  HUB_TOKEN_DIRECTORY,
+  HUB_TOKEN_VOLUME_NAME,
+} from '../names.ts';
+
+export interface HubAccess {
+  /** `https://HOST:PORT` */
+  readonly url: string;
+  /** PEM, all authorities that the hub's certificate may be of. */
+  readonly authorities: string;
+  /** `Auto`: the API server is there while the hub is not. */
+  readonly channel: 'Auto' | 'Hub';
+}
+
+export function hubEnvironment(hub: HubAccess | undefined): readonly EnvVar[] {
+  if (hub === undefined) return [];
+  return [
+    { name: ENV_HUB_URL, value: hub.url },
+    { name: ENV_HUB_CA, value: hub.authorities },
+    { name: ENV_AGENT_CHANNEL, value: hub.channel },
+  ];
+}
+
+export function hubMounts(
+  hub: HubAccess | undefined,
+): readonly NonNullable<Container['volumeMounts']>[number][] {
+  if (hub === undefined) return [];
+  return [{ name: HUB_TOKEN_VOLUME_NAME, mountPath: HUB_TOKEN_DIRECTORY, readOnly: true }];
+}
+
+export function hubVolumes(hub: HubAccess | undefined): readonly Volume[] {
+  if (hub === undefined) return [];
+  return [
+    {
+      name: HUB_TOKEN_VOLUME_NAME,
+      projected: {
+        sources: [
+          {
+            serviceAccountToken: {
+              path: 'token',
+              audience: HUB_AUDIENCE,
+              expirationSeconds: TOKEN_EXPIRATION_SECONDS,
+            },
+          },
+        ],
+      },
+    },
+  ];
+}
+
+/** It is read once for each stream, so it may be short; kubelets renew it in time. */
+const TOKEN_EXPIRATION_SECONDS = 3600;

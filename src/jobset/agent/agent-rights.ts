@@ -1,0 +1,73 @@
+/**
+ * What the agents of one JobSet may ask of the API, and as whom (design, section 5): each follows its
+ * JobSet and annotates its Pod. Names of Pods are not known beforehand, so the Role lets them patch
+ * any Pod of the namespace; the admission policy for agents holds each to its own. A template that
+ * names a service account keeps it, and that account gets the rights.
+ */
+import type { ServiceAccount } from '../../kube/core.ts';
+import type { ObjectMeta, StringMap } from '../../kube/meta.ts';
+import { RBAC_GROUP, ROLES, type Role, type RoleBinding, type Subject } from '../../kube/rbac.ts';
+import { apiVersionOf } from '../../kube/resource.ts';
+import { type JobSetIdentity, ownerReferenceTo } from '../child-jobs/job-template.ts';
+import type { DefaultedSpec } from '../defaults.ts';
+import { JOBSETS } from '../jobset.ts';
+import { JOBSET_NAME } from '../names.ts';
+import { accountOf, agentAccountName } from './agent-account.ts';
+import { wantsAgents } from './agent-mode.ts';
+import { templateAgent } from './template-agent.ts';
+
+export interface AgentRights {
+  /** Undefined if every template that gets an agent names an account of its own. */
+  readonly serviceAccount: ServiceAccount | undefined;
+  readonly role: Role;
+  readonly binding: RoleBinding;
+}
+
+/** Undefined for a JobSet that gets no agents: those of its own templates have rights of their own. */
+export function agentRights(
+  jobSet: JobSetIdentity,
+  spec: DefaultedSpec,
+  annotations: StringMap | undefined,
+): AgentRights | undefined {
+  if (!wantsAgents(spec, annotations)) return undefined;
+  const name = agentAccountName(jobSet.name);
+  const accounts = new Set(
+    spec.replicatedJobs
+      .map(({ template }) => template.spec.template)
+      .filter((template) => templateAgent(template) === undefined)
+      .map((template) => accountOf(template) ?? name),
+  );
+  if (accounts.size === 0) return undefined;
+  const { namespace } = jobSet;
+  const metadata: ObjectMeta = {
+    name,
+    namespace,
+    labels: { [JOBSET_NAME]: jobSet.name },
+    ownerReferences: [ownerReferenceTo(jobSet)],
+  };
+  const apiVersion = apiVersionOf(ROLES);
+  return {
+    serviceAccount: accounts.has(name)
+      ? { apiVersion: 'v1', kind: 'ServiceAccount', metadata }
+      : undefined,
+    role: { apiVersion, kind: 'Role', metadata, rules: agentRules([jobSet.name]) },
+    binding: {
+      apiVersion,
+      kind: 'RoleBinding',
+      metadata,
+      roleRef: { apiGroup: RBAC_GROUP, kind: 'Role', name },
+      subjects: [...accounts].sort().map((account): Subject => {
+        return { kind: 'ServiceAccount', namespace, name: account };
+      }),
+    },
+  };
+}
+
+/** All that an agent asks for, of JobSets with these names. */
+export function agentRules(jobSets: readonly string[]): Role['rules'] {
+  const { group, plural } = JOBSETS;
+  return [
+    { apiGroups: [''], resources: ['pods'], verbs: ['patch'] },
+    { apiGroups: [group], resources: [plural], resourceNames: jobSets, verbs: ['list', 'watch'] },
+  ];
+}

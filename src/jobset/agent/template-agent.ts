@@ -1,0 +1,64 @@
+/**
+ * An agent that a Pod template brings itself: how it is recognised, and whether its restart rules do
+ * what the protocol needs (design, section 4). Such a template is left as it is.
+ */
+import type { Container, ContainerRestartRule, PodTemplateSpec } from '../../kube/pod.ts';
+import { matchingAction, restartsPod } from '../../kube/restart-rule.ts';
+import {
+  AGENT_CONTAINER,
+  AGENT_CONTAINER_NAME,
+  ENV_EXIT_CODE,
+  ONLY_CANONICAL_ENV,
+  UPSTREAM_AGENT_CONTAINER_NAME,
+  UPSTREAM_ENV_EXIT_CODE,
+} from '../names.ts';
+
+/** The container of the template that is an agent, or undefined. */
+export function templateAgent(template: PodTemplateSpec): Container | undefined {
+  const named = template.metadata?.annotations?.[AGENT_CONTAINER];
+  const containers = [...(template.spec.initContainers ?? []), ...template.spec.containers];
+  return containers.find((container) =>
+    named === undefined ? looksLikeAgent(container) : container.name === named,
+  );
+}
+
+function looksLikeAgent(container: Container): boolean {
+  return (
+    container.name === AGENT_CONTAINER_NAME ||
+    container.name === UPSTREAM_AGENT_CONTAINER_NAME ||
+    (container.env ?? []).some(
+      (variable) => variable.name === ENV_EXIT_CODE || variable.name === UPSTREAM_ENV_EXIT_CODE,
+    )
+  );
+}
+
+/** Whether our agent, started in this container, would take upstream's environment for its own. */
+export function speaksUpstreamsDialect({ env = [] }: Container): boolean {
+  return !env.some(({ name }) => ONLY_CANONICAL_ENV.some((ours) => ours === name));
+}
+
+/** What is wrong with the agent of a template, in words for its owner; undefined: nothing. */
+export function templateAgentWarning(
+  template: PodTemplateSpec,
+  agent: Container,
+): string | undefined {
+  const isSidecar =
+    agent.restartPolicy === 'Always' && (template.spec.initContainers ?? []).includes(agent);
+  if (!isSidecar) return undefined;
+  const code = firstExitThatKeepsThePod(agent.restartPolicyRules ?? []);
+  if (code === undefined) return undefined;
+  return (
+    `the restart rules of agent container "${agent.name}" do not restart the Pod when it exits ` +
+    `with ${code}: an agent that restarts alone leaves its worker in a past epoch; ` +
+    'use one rule with action RestartPod and exitCodes {operator: NotIn, values: []}'
+  );
+}
+
+const LAST_EXIT_CODE = 255;
+
+function firstExitThatKeepsThePod(rules: readonly ContainerRestartRule[]): number | undefined {
+  for (let code = 0; code <= LAST_EXIT_CODE; code++) {
+    if (!restartsPod(matchingAction(rules, code))) return code;
+  }
+  return undefined;
+}

@@ -1,0 +1,73 @@
+import type { StringMap } from '../../kube/meta.ts';
+import type { Container, PodSpec } from '../../kube/pod.ts';
+import { compareQuantities, parseQuantity } from '../../kube/quantity.ts';
+
+/**
+ * Resources of containers that were changed while the JobSet was suspended (spec 8.1, KEP-1150):
+ * requests and limits of containers and init containers, told apart by name. Nothing else of a
+ * container may change, and a container that the other side does not have stays as it is.
+ */
+export function resourceChanges(present: PodSpec, wanted: PodSpec): ContainerPatch | undefined {
+  const containers = withResources(present.containers, wanted.containers);
+  const initContainers = withResources(present.initContainers, wanted.initContainers);
+  if (containers === undefined && initContainers === undefined) return undefined;
+  return {
+    ...(containers === undefined ? {} : { containers }),
+    ...(initContainers === undefined ? {} : { initContainers }),
+  };
+}
+
+/** Lists that replace the present ones. */
+export interface ContainerPatch {
+  readonly containers?: readonly Container[];
+  readonly initContainers?: readonly Container[];
+}
+
+function withResources(
+  present: readonly Container[] = [],
+  wanted: readonly Container[] = [],
+): readonly Container[] | undefined {
+  const wantedOf = new Map(wanted.map((container) => [container.name, container]));
+  let isChanged = false;
+  const containers = present.map((container) => {
+    const other = wantedOf.get(container.name);
+    if (other === undefined || sameResources(container, other)) return container;
+    isChanged = true;
+    const { requests: _, limits: __, ...others } = container.resources ?? {};
+    const { requests, limits } = other.resources ?? {};
+    const resources = {
+      ...others,
+      ...(requests === undefined ? {} : { requests }),
+      ...(limits === undefined ? {} : { limits }),
+    };
+    return { ...container, resources };
+  });
+  return isChanged ? containers : undefined;
+}
+
+function sameResources(a: Container, b: Container): boolean {
+  return (
+    sameAmounts(a.resources?.limits, b.resources?.limits) &&
+    sameAmounts(effectiveRequests(a), effectiveRequests(b))
+  );
+}
+
+/** The API server takes a limit for the request that is not said. */
+function effectiveRequests({ resources }: Container): StringMap {
+  return { ...resources?.limits, ...resources?.requests };
+}
+
+function sameAmounts(a: StringMap = {}, b: StringMap = {}): boolean {
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => sameAmount(a[key] ?? '', b[key] ?? ''))
+  );
+}
+
+/** The API server stores `1` for `1000m`. */
+function sameAmount(a: string, b: string): boolean {
+  if (a === b) return true;
+  const [first, second] = [parseQuantity(a), parseQuantity(b)];
+  return first !== undefined && second !== undefined && compareQuantities(first, second) === 0;
+}

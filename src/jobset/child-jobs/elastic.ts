@@ -1,0 +1,58 @@
+import type { Job } from '../../kube/job.ts';
+import type { Stored } from '../../kube/meta.ts';
+import type { DefaultedReplicatedJob } from '../defaults.ts';
+import { REPLICATED_JOB_REPLICAS } from '../names.ts';
+import { jobIndexOf, replicatedJobOf } from './child-jobs.ts';
+
+/**
+ * Elastic Jobs (spec 4.18): a running Indexed Job gets another size when its template does, and a
+ * ReplicatedJob grows and shrinks from its highest index (KEP-463): surplus Jobs are deleted and
+ * missing ones made like any other. Labels such as `global-replicas` tell of the Job's creation.
+ */
+export interface JobSize {
+  readonly parallelism: number;
+  readonly completions: number;
+}
+
+/** The size that the Job should have and has not; undefined if there is nothing to change. */
+export function sizeChange(job: Job, replicatedJob: DefaultedReplicatedJob): JobSize | undefined {
+  const { parallelism, completions } = replicatedJob.template.spec;
+  // Only a Job whose slots are all its work can change its size; two unset numbers are 1 and 1.
+  if (parallelism !== completions || job.spec.completionMode !== 'Indexed') return undefined;
+  const size = { parallelism: parallelism ?? 1, completions: completions ?? 1 };
+  const isSame =
+    (job.spec.parallelism ?? 1) === size.parallelism &&
+    (job.spec.completions ?? 1) === size.completions;
+  return isSame ? undefined : size;
+}
+
+export interface SizeChange {
+  readonly job: Stored<Job>;
+  readonly size: JobSize;
+}
+
+export function sizeChanges(
+  jobs: readonly Stored<Job>[],
+  replicatedJobs: readonly DefaultedReplicatedJob[],
+): readonly SizeChange[] {
+  const byName = new Map(replicatedJobs.map((each) => [each.name, each]));
+  return jobs.flatMap((job) => {
+    const replicatedJob = byName.get(replicatedJobOf(job) ?? '');
+    if (replicatedJob === undefined || job.metadata.deletionTimestamp !== undefined) return [];
+    const size = sizeChange(job, replicatedJob);
+    return size === undefined ? [] : [{ job, size }];
+  });
+}
+
+/**
+ * Whether Jobs are still to be made that were not asked for when any of `jobs`, all of one
+ * ReplicatedJob, was. A Job that is missing otherwise was lost.
+ */
+export function hasGrown(jobs: readonly Job[], { replicas }: DefaultedReplicatedJob): boolean {
+  if (jobs.length === 0 || jobs.length >= replicas) return false;
+  return jobs.every(
+    (job) =>
+      Number(job.metadata.labels?.[REPLICATED_JOB_REPLICAS]) < replicas &&
+      jobIndexOf(job) + 1 < replicas,
+  );
+}

@@ -1,0 +1,82 @@
+import type { Job } from '../../kube/job.ts';
+import type { Stored } from '../../kube/meta.ts';
+import type { ReplicatedJobStatus } from '../jobset.ts';
+import type { Planning } from '../planning.ts';
+import { restartsOneJob, type Verdict, widened } from '../policies/failure-policy.ts';
+import { MAX_RESTARTABLE_JOBS } from '../schema/status-schema.ts';
+import { jobIndexOf, replicatedJobOf } from './child-jobs.ts';
+
+/**
+ * The restart of one Job alone (spec 4.11): the status counts it by job index, which puts the Job
+ * that is there behind its attempt, so that it is deleted and made anew.
+ */
+export interface JobPlace {
+  readonly replicatedJob: string;
+  readonly index: number;
+  /** Jobs of the ReplicatedJob: the length of the arrays that count restarts. */
+  readonly replicas: number;
+}
+
+/**
+ * What can be done of a verdict on `job`. Where one Job alone cannot be restarted, all are, at the
+ * same charge, and a Warning says why: a policy that was accepted once must not stop the JobSet now.
+ */
+export function applicable(
+  { snapshot, spec, draft }: Planning,
+  verdict: Verdict,
+  job: Stored<Job> | undefined,
+): { readonly verdict: Verdict; readonly place?: JobPlace } {
+  const { action } = verdict;
+  if (!restartsOneJob(action)) return { verdict };
+  const place = job === undefined ? undefined : placeOf(job, spec.replicatedJobs);
+  if (place !== undefined && snapshot.gates.RestartJob) return { verdict, place };
+  const why = snapshot.gates.RestartJob
+    ? `${job?.metadata.name ?? 'the Job'} cannot be restarted alone`
+    : 'feature gate RestartJob is off';
+  const wide = widened(action);
+  draft.event('Warning', 'RestartJobNotPossible', `${why}: ${wide} takes the place of ${action}`);
+  return { verdict: { ...verdict, action: wide } };
+}
+
+/** The counters with one more restart of the Job in that place. */
+export function countJobRestart(
+  statuses: readonly ReplicatedJobStatus[],
+  { replicatedJob, index, replicas }: JobPlace,
+  isCounted: boolean,
+): readonly ReplicatedJobStatus[] {
+  return statuses.map((status) => {
+    if (status.name !== replicatedJob) return status;
+    const { jobRestarts, jobRestartsCountTowardsMax } = status;
+    return {
+      ...status,
+      jobRestarts: incremented(jobRestarts, index, replicas),
+      ...(isCounted
+        ? {
+            jobRestartsCountTowardsMax: incremented(jobRestartsCountTowardsMax, index, replicas),
+          }
+        : {}),
+    };
+  });
+}
+
+function placeOf(
+  job: Stored<Job>,
+  replicatedJobs: readonly { readonly name: string; readonly replicas: number }[],
+): JobPlace | undefined {
+  const name = replicatedJobOf(job);
+  const index = jobIndexOf(job);
+  const of = replicatedJobs.find((each) => each.name === name);
+  if (of === undefined || of.replicas > MAX_RESTARTABLE_JOBS) return undefined;
+  if (!(Number.isInteger(index) && index >= 0 && index < of.replicas)) return undefined;
+  return { replicatedJob: of.name, index, replicas: of.replicas };
+}
+
+/** As long as there are Jobs, with zeros where nothing was counted yet. */
+function incremented(
+  counts: readonly number[] | undefined,
+  index: number,
+  replicas: number,
+): readonly number[] {
+  const length = Math.max(replicas, counts?.length ?? 0);
+  return Array.from({ length }, (_, i) => (counts?.[i] ?? 0) + (i === index ? 1 : 0));
+}

@@ -1,0 +1,68 @@
+import { type JobSetStatus, RESTART_HISTORY_LIMIT, type RestartRecord } from '../jobset.ts';
+
+/**
+ * `status.restartHistory`, newest first, and what follows from it: how long a group that ends again
+ * and again right after its release is held at the barrier (design, section 5, "Crash loop").
+ */
+export function recordEnd(
+  history: readonly RestartRecord[] | undefined,
+  record: RestartRecord,
+): readonly RestartRecord[] {
+  return [record, ...(history ?? [])].slice(0, RESTART_HISTORY_LIMIT);
+}
+
+/** An epoch that lasts longer than this after its release was no crash at the start. */
+export const SHORT_EPOCH_MS = 10_000;
+/** The fourth short epoch in a row waits this long, each further one twice as long as the last. */
+export const FIRST_BACKOFF_MS = 1000;
+export const MAX_BACKOFF_MS = 60_000;
+const FREE_RESTARTS = 3;
+
+/**
+ * How long after its end the newest ended epoch's successor may be released. Epochs that were never
+ * released say nothing about crashes and are passed over.
+ */
+export function crashLoopDelayMs(history: readonly RestartRecord[] | undefined): number {
+  const short = shortEpochsInARow(history);
+  if (short <= FREE_RESTARTS) return 0;
+  return Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (short - FREE_RESTARTS - 1));
+}
+
+export function shortEpochsInARow(history: readonly RestartRecord[] | undefined): number {
+  let short = 0;
+  for (const { ranMs } of history ?? []) {
+    if (ranMs === undefined) continue;
+    if (ranMs > SHORT_EPOCH_MS) break;
+    short++;
+  }
+  return short;
+}
+
+/** How long the epoch that is running has run, or undefined if it was not released. */
+export function runningForMs(
+  status: JobSetStatus,
+  isReleased: boolean,
+  nowMs: number,
+): number | undefined {
+  const since = Date.parse(status.syncedTime ?? '');
+  return isReleased && !Number.isNaN(since) ? Math.max(0, nowMs - since) : undefined;
+}
+
+/** The history with the phases of its newest restart, which ends with a release at `nowMs`. */
+export function recordRelease(
+  history: readonly RestartRecord[] | undefined,
+  lastAnnouncementMs: number | undefined,
+  nowMs: number,
+): readonly RestartRecord[] | undefined {
+  const [newest, ...older] = history ?? [];
+  if (newest === undefined || newest.phases?.announceMs !== undefined) return history;
+  const endedMs = Date.parse(newest.time);
+  const releasedMs = Math.max(endedMs, nowMs);
+  const announcedMs = Math.min(releasedMs, Math.max(endedMs, lastAnnouncementMs ?? releasedMs));
+  const phases = {
+    ...newest.phases,
+    announceMs: announcedMs - endedMs,
+    releaseMs: releasedMs - announcedMs,
+  };
+  return [{ ...newest, phases }, ...older];
+}

@@ -1,0 +1,174 @@
+import type { ContainerStateTerminated, ContainerStatus, Pod } from '../../kube/pod.ts';
+import type { RestartWitness } from '../jobset.ts';
+import { AGENT_CONTAINER_NAME, UPSTREAM_AGENT_CONTAINER_NAME } from '../names.ts';
+import { isTrue } from '../status/conditions.ts';
+import type { WorkerEnd } from './notice.ts';
+import type { PodFacts } from './pod-facts.ts';
+
+/**
+ * What is known of the failure that ended an epoch, from one look at the first failing Pod (design,
+ * section 5). A Pod that restarted in place does not show how its containers ended: the kubelet
+ * replaces their exit codes. A supervising agent's notice then still tells; otherwise it is unknown.
+ */
+export interface Witness {
+  readonly record: RestartWitness;
+  /** When the container ended, by the node's clock, to the second. */
+  readonly finishedMs: number | undefined;
+  /** Whether the Pod itself shows a failure that is under way, and not its own end. */
+  readonly showsFailure: boolean;
+}
+
+/** `pod` is undefined if it is gone. Ends before `sinceMs` belong to an earlier epoch. */
+export function witnessOf(
+  facts: PodFacts,
+  pod: Pod | undefined,
+  predecessor: Pod | undefined,
+  sinceMs: number | undefined,
+): Witness {
+  const found = pod ?? predecessor;
+  const node = found?.spec.nodeName;
+  const end = lastFailure(pod, sinceMs) ?? lastFailure(predecessor, sinceMs);
+  const reported = endOfWorker(facts, pod);
+  return {
+    record: {
+      pod: (end?.pod ?? found)?.metadata.name ?? facts.name,
+      ...(node === undefined ? {} : { node }),
+      ...(end === undefined && reported === undefined
+        ? { exitCode: null, reason: reasonOf(pod, predecessor) }
+        : failureOf(end, reported)),
+    },
+    finishedMs: end === undefined ? undefined : finishMs(end.terminated),
+    showsFailure: showsFailure(pod, sinceMs),
+  };
+}
+
+/** The witness in one phrase: `container worker of Pod a-0-1 on node n exited with code 1`. */
+export function describeWitness(witness: RestartWitness): string {
+  const container = witness.container === undefined ? '' : `container ${witness.container} of `;
+  const node = witness.node === undefined ? '' : ` on node ${witness.node}`;
+  const end =
+    witness.signal !== undefined
+      ? `was killed by ${witness.signal}`
+      : witness.exitCode !== null
+        ? `exited with code ${witness.exitCode}`
+        : 'failed';
+  return `${container}Pod ${witness.pod}${node} ${end} (${witness.reason})`;
+}
+
+/** Reason of a container whose end the kubelet has hidden behind the restart of its Pod. */
+const RESTARTED_REASON = 'RestartingAllContainers';
+/** A status says whole seconds, so an end may seem up to a second earlier than it was. */
+const STATUS_RESOLUTION_MS = 1000;
+const SIGNAL_CODES = 128;
+
+interface ContainerEnd {
+  readonly pod: Pod;
+  readonly container: string;
+  readonly terminated: ContainerStateTerminated;
+}
+
+function failureOf(
+  end: ContainerEnd | undefined,
+  reported: { readonly container: string | undefined; readonly end: WorkerEnd } | undefined,
+): Pick<RestartWitness, 'container' | 'exitCode' | 'signal' | 'reason'> {
+  if (reported !== undefined) {
+    const { container } = reported;
+    const named = container === undefined ? {} : { container };
+    return 'signal' in reported.end
+      ? { ...named, exitCode: null, signal: reported.end.signal, reason: 'WorkerKilled' }
+      : { ...named, exitCode: reported.end.exitCode, reason: 'WorkerExited' };
+  }
+  if (end === undefined) return { exitCode: null, reason: 'Unknown' };
+  const { exitCode, reason, signal } = end.terminated;
+  const name = SIGNALS.get(signal ?? exitCode - SIGNAL_CODES);
+  return {
+    container: end.container,
+    exitCode,
+    ...(name === undefined ? {} : { signal: name }),
+    reason: reason ?? 'Error',
+  };
+}
+
+/** What a supervisor wrote about its worker, which is the Pod's first container. */
+function endOfWorker(
+  { notice, epoch }: PodFacts,
+  pod: Pod | undefined,
+): { readonly container: string | undefined; readonly end: WorkerEnd } | undefined {
+  if (notice?.end === undefined) return undefined;
+  if (epoch !== undefined && notice.epoch !== epoch - 1) return undefined;
+  return { container: pod?.spec.containers[0]?.name, end: notice.end };
+}
+
+function lastFailure(pod: Pod | undefined, sinceMs: number | undefined): ContainerEnd | undefined {
+  if (pod === undefined) return undefined;
+  let last: ContainerEnd | undefined;
+  for (const status of containerStatuses(pod)) {
+    if (isAgent(status)) continue;
+    for (const terminated of [status.lastState?.terminated, status.state?.terminated]) {
+      if (terminated === undefined || !isFailure(terminated, sinceMs)) continue;
+      if (last !== undefined && (finishMs(terminated) ?? 0) < (finishMs(last.terminated) ?? 0)) {
+        continue;
+      }
+      last = { pod, container: status.name, terminated };
+    }
+  }
+  return last;
+}
+
+function isFailure(terminated: ContainerStateTerminated, sinceMs: number | undefined): boolean {
+  if (terminated.exitCode === 0 || terminated.reason === RESTARTED_REASON) return false;
+  const finished = finishMs(terminated);
+  if (finished === undefined || sinceMs === undefined) return true;
+  return finished >= sinceMs - STATUS_RESOLUTION_MS;
+}
+
+function reasonOf(pod: Pod | undefined, predecessor: Pod | undefined): string {
+  if (predecessor !== undefined) return predecessor.status?.reason ?? 'PodFailed';
+  if (pod === undefined) return 'PodDeleted';
+  const wasRestarted = containerStatuses(pod).some(({ restartCount }) => restartCount > 0);
+  return wasRestarted ? 'PodRestarted' : 'PodReplaced';
+}
+
+/** A container that failed now, or the restart of all: not a Pod's own end, nor its deletion. */
+function showsFailure(pod: Pod | undefined, sinceMs: number | undefined): boolean {
+  if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return false;
+  if (isTrue(pod.status?.conditions, 'AllContainersRestarting')) return true;
+  return containerStatuses(pod).some(
+    (status) =>
+      !isAgent(status) &&
+      status.state?.terminated !== undefined &&
+      isFailure(status.state.terminated, sinceMs),
+  );
+}
+
+function containerStatuses({ status }: Pod): readonly ContainerStatus[] {
+  return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+}
+
+/** An agent's exit is the consequence of a failure, never its cause. */
+function isAgent({ name }: ContainerStatus): boolean {
+  return name === AGENT_CONTAINER_NAME || name === UPSTREAM_AGENT_CONTAINER_NAME;
+}
+
+function finishMs({ finishedAt }: ContainerStateTerminated): number | undefined {
+  const time = Date.parse(finishedAt ?? '');
+  return Number.isNaN(time) ? undefined : time;
+}
+
+/** The signals that end processes, by their number on Linux. */
+const SIGNALS: ReadonlyMap<number, string> = new Map([
+  [1, 'SIGHUP'],
+  [2, 'SIGINT'],
+  [3, 'SIGQUIT'],
+  [4, 'SIGILL'],
+  [6, 'SIGABRT'],
+  [7, 'SIGBUS'],
+  [8, 'SIGFPE'],
+  [9, 'SIGKILL'],
+  [10, 'SIGUSR1'],
+  [11, 'SIGSEGV'],
+  [12, 'SIGUSR2'],
+  [13, 'SIGPIPE'],
+  [14, 'SIGALRM'],
+  [15, 'SIGTERM'],
+]);

@@ -1,0 +1,142 @@
+import type { Job, JobCondition } from '../../kube/job.ts';
+import type { Stored } from '../../kube/meta.ts';
+import { replicatedJobOf } from '../child-jobs/child-jobs.ts';
+import type { DefaultedFailurePolicyRule } from '../defaults.ts';
+import type { FailurePolicyAction } from '../jobset.ts';
+import { findsPattern } from './message-pattern.ts';
+
+/**
+ * What the rules of a failure policy make of failures (spec 4.11). The first rule that matches any
+ * failure decides, and within it the failure that came first: the order of rules dominates the order
+ * of time. Where no rule matches, all Jobs restart.
+ */
+export interface Verdict {
+  readonly action: FailurePolicyAction;
+  /** The rule that matched; undefined where none did. */
+  readonly rule: string | undefined;
+}
+
+/** A failure as the rules see it. */
+export interface Failure {
+  /** Undefined if it cannot be told: then no rule matches, not even an empty one. */
+  readonly replicatedJob: string | undefined;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Judges Jobs that have failed; undefined if there are none. */
+export function judgeJobs(
+  rules: readonly DefaultedFailurePolicyRule[],
+  failed: readonly Stored<Job>[],
+): (Verdict & { readonly job: Stored<Job> }) | undefined {
+  const first = firstFailed(failed);
+  if (first === undefined) return undefined;
+  for (const rule of rules) {
+    const job = firstFailed(failed.filter((each) => matches(rule, failureOf(each))));
+    if (job !== undefined) return { action: rule.action, rule: rule.name, job };
+  }
+  return { ...DEFAULT_VERDICT, job: first };
+}
+
+/**
+ * Judges the failure of a worker whose group restarts in place (design, H7). A Job that replaces
+ * Pods for ever would have failed by `BackoffLimitExceeded` if it did not, so only rules that list
+ * this reason are asked: an empty list was written with failures of Jobs in mind.
+ */
+export function judgeWorker(
+  rules: readonly DefaultedFailurePolicyRule[],
+  failure: Omit<Failure, 'reason'>,
+): Verdict {
+  const rule = rules.find(
+    (each) =>
+      each.onJobFailureReasons?.includes(IN_PLACE_REASON) === true &&
+      matches(each, { ...failure, reason: IN_PLACE_REASON }),
+  );
+  return rule === undefined ? DEFAULT_VERDICT : { action: rule.action, rule: rule.name };
+}
+
+/** The Job that failed first, by the time of its Failed condition; ties go to the first listed. */
+export function firstFailed(failed: readonly Stored<Job>[]): Stored<Job> | undefined {
+  let first: Stored<Job> | undefined;
+  for (const job of failed) {
+    if (first === undefined || failedAt(job) < failedAt(first)) first = job;
+  }
+  return first;
+}
+
+/** Whether restarts by this action draw on `maxRestarts`. */
+export function isCharged(action: FailurePolicyAction): boolean {
+  return action === 'RestartJobSet' || action === 'RestartJob';
+}
+
+/** Whether the action recreates one Job only. */
+export function restartsOneJob(
+  action: FailurePolicyAction,
+): action is 'RestartJob' | 'RestartJobAndIgnoreMaxRestarts' {
+  return action === 'RestartJob' || action === 'RestartJobAndIgnoreMaxRestarts';
+}
+
+/** The same with all Jobs instead of one, at the same charge: where one alone cannot be recreated. */
+export function widened(action: FailurePolicyAction): FailurePolicyAction {
+  switch (action) {
+    case 'RestartJob':
+      return 'RestartJobSet';
+    case 'RestartJobAndIgnoreMaxRestarts':
+      return 'RestartJobSetAndIgnoreMaxRestarts';
+    case 'FailJobSet':
+    case 'RestartJobSet':
+    case 'RestartJobSetAndIgnoreMaxRestarts':
+      return action;
+  }
+}
+
+/** The reason of a condition that says what was done, `FailurePolicy_<rule>` where a rule decided. */
+export function reasonOf({ rule }: Verdict): string {
+  return rule === undefined ? 'DefaultFailurePolicy' : `FailurePolicy_${rule}`;
+}
+
+export function messageOf({ action }: Verdict): string {
+  return `applying ${action} failure policy action`;
+}
+
+/** The reason of the Event that tells of an action (`FailJobSet` has it as its condition's, too). */
+export function eventReasonOf({ action }: Verdict): string {
+  return `${action}FailurePolicyAction`;
+}
+
+const DEFAULT_VERDICT: Verdict = { action: 'RestartJobSet', rule: undefined };
+const IN_PLACE_REASON = 'BackoffLimitExceeded';
+
+function matches(rule: DefaultedFailurePolicyRule, failure: Failure): boolean {
+  const { replicatedJob, reason, message } = failure;
+  if (replicatedJob === undefined) return false;
+  const {
+    onJobFailureReasons: reasons = [],
+    onJobFailureMessagePatterns: patterns = [],
+    targetReplicatedJobs: targets = [],
+  } = rule;
+  return (
+    (reasons.length === 0 || reasons.includes(reason)) &&
+    (targets.length === 0 || targets.includes(replicatedJob)) &&
+    (patterns.length === 0 || patterns.some((pattern) => findsPattern(pattern, message)))
+  );
+}
+
+/** A Job whose index has failed for good has failed, although the Job controller has not said so. */
+function failureOf(job: Stored<Job>): Failure {
+  const condition = failedCondition(job);
+  return {
+    replicatedJob: replicatedJobOf(job),
+    reason: condition === undefined ? 'FailedIndexes' : (condition.reason ?? ''),
+    message: condition?.message ?? '',
+  };
+}
+
+function failedAt(job: Job): number {
+  const time = Date.parse(failedCondition(job)?.lastTransitionTime ?? '');
+  return Number.isNaN(time) ? Number.POSITIVE_INFINITY : time;
+}
+
+function failedCondition({ status }: Job): JobCondition | undefined {
+  return status?.conditions?.find(({ type, status: is }) => type === 'Failed' && is === 'True');
+}

@@ -1,0 +1,26 @@
+import type { StringMap } from '../../kube/meta.ts';
+import type { ChildJobs } from '../child-jobs/child-jobs.ts';
+import type { DefaultedSpec } from '../defaults.ts';
+import { DISABLE_IN_PLACE_RESTART } from '../names.ts';
+
+/**
+ * What the restart strategies differ in (spec 4.11a). All of them recreate Jobs by raising the
+ * attempt in the status, which makes the old Jobs `previous`; a name is used again when its old
+ * object is gone.
+ */
+
+/** False while Jobs of an earlier attempt must all be gone before any successor may be created. */
+export function mayCreateJobs(spec: DefaultedSpec, jobs: ChildJobs): boolean {
+  return spec.failurePolicy?.restartStrategy !== 'BlockingRecreate' || jobs.previous.length === 0;
+}
+
+/** Whether failures restart the group in place, and the annotation that bypasses it is not there. */
+export function restartsInPlace(
+  spec: Pick<DefaultedSpec, 'failurePolicy'>,
+  annotations: StringMap | undefined,
+): boolean {
+  return (
+    spec.failurePolicy?.restartStrategy === 'InPlaceRestart' &&
+    annotations?.[DISABLE_IN_PLACE_RESTART] === undefined
+  );
+}

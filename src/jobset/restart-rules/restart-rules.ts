@@ -1,0 +1,36 @@
+import type { Container, ContainerRestartRule, PodTemplateSpec } from '../../kube/pod.ts';
+
+/**
+ * Restart rules as an API server accepts them (design, section 4). The protocol calls the restart of
+ * a whole Pod `RestartPod`; Kubernetes ships the same action as `RestartAllContainers`, so that is
+ * what goes into a Job. A template without the old name is returned as it is. For `Terminate`, which
+ * Kubernetes does not know, see `terminate-rules.ts`.
+ */
+export function translateRestartRules(template: PodTemplateSpec): PodTemplateSpec {
+  const { containers, initContainers } = template.spec;
+  if (![...containers, ...(initContainers ?? [])].some(usesRestartPod)) return template;
+  return {
+    ...template,
+    spec: {
+      ...template.spec,
+      containers: containers.map(translateContainer),
+      ...(initContainers === undefined
+        ? {}
+        : { initContainers: initContainers.map(translateContainer) }),
+    },
+  };
+}
+
+function usesRestartPod({ restartPolicyRules }: Container): boolean {
+  return restartPolicyRules?.some(({ action }) => action === 'RestartPod') ?? false;
+}
+
+function translateContainer(container: Container): Container {
+  const { restartPolicyRules } = container;
+  if (restartPolicyRules === undefined) return container;
+  return { ...container, restartPolicyRules: restartPolicyRules.map(translateRule) };
+}
+
+function translateRule(rule: ContainerRestartRule): ContainerRestartRule {
+  return rule.action === 'RestartPod' ? { ...rule, action: 'RestartAllContainers' } : rule;
+}

@@ -1,0 +1,75 @@
+/**
+ * The CustomResourceDefinition of JobSet. It is generated from the one schema; a cluster, embedded
+ * or real, learns JobSet from nothing else.
+ */
+import type {
+  CustomResourceDefinition,
+  PrinterColumn,
+} from '../../kube/custom-resource-definition.ts';
+import { JOBSETS } from '../jobset.ts';
+import { JOBSET_SCHEMA } from './schema.ts';
+
+/** Those of the original JobSet in their order, and the running epoch after the restarts. */
+const PRINTER_COLUMNS: readonly PrinterColumn[] = [
+  {
+    name: 'TerminalState',
+    type: 'string',
+    jsonPath: '.status.terminalState',
+    description: 'Completed or Failed, once the JobSet has ended',
+  },
+  {
+    name: 'Restarts',
+    type: 'string',
+    jsonPath: '.status.restarts',
+    description: 'How often all Jobs were recreated',
+  },
+  {
+    name: 'Epoch',
+    type: 'integer',
+    jsonPath: '.status.syncedEpoch',
+    description: 'The epoch that runs; it grows with every restart in place',
+  },
+  {
+    name: 'Completed',
+    type: 'string',
+    jsonPath: '.status.conditions[?(@.type=="Completed")].status',
+  },
+  {
+    name: 'Suspended',
+    type: 'string',
+    jsonPath: '.spec.suspend',
+    description: 'Whether the JobSet is suspended',
+  },
+  {
+    name: 'Age',
+    type: 'date',
+    jsonPath: '.metadata.creationTimestamp',
+    description: 'Time since the JobSet was created',
+  },
+];
+
+export const JOBSET_CRD: CustomResourceDefinition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `${JOBSETS.plural}.${JOBSETS.group}` },
+  spec: {
+    group: JOBSETS.group,
+    scope: 'Namespaced',
+    names: {
+      plural: JOBSETS.plural,
+      singular: 'jobset',
+      kind: JOBSETS.kind,
+      listKind: 'JobSetList',
+    },
+    versions: [
+      {
+        name: JOBSETS.version,
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: JOBSET_SCHEMA },
+        subresources: { status: {} },
+        additionalPrinterColumns: PRINTER_COLUMNS,
+      },
+    ],
+  },
+};

@@ -1,0 +1,148 @@
+/**
+ * The schema of a JobSet's status (spec 1.9): what upstream has, with its types and limits, and the
+ * epochs, counters and history of restarts in place that are ours (design, section 5).
+ */
+import {
+  atomicList,
+  boolean,
+  described,
+  int32,
+  int64,
+  limited,
+  listMap,
+  nullable,
+  object,
+  oneOf,
+  string,
+  time,
+} from '../../kube/schema/builders.ts';
+import type { JsonSchema } from '../../kube/schema/json-schema.ts';
+import { CONDITION } from '../../kube/schema/meta-schema.ts';
+
+/** As `meta/v1 Condition` is written in the schemas of all custom resources. */
+const JOBSET_CONDITION: JsonSchema = {
+  ...CONDITION,
+  properties: {
+    ...CONDITION.properties,
+    type: limited({ maxLength: 316 }, string('What the condition is about.')),
+    status: oneOf(['True', 'False', 'Unknown'], 'Whether it holds.'),
+    observedGeneration: atLeastZero(int64('The generation of the spec that it speaks of.')),
+    lastTransitionTime: time('When its status changed last.'),
+    reason: limited(
+      { minLength: 1, maxLength: 1024, pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$' },
+      string('Why it holds or not, as one word.'),
+    ),
+    message: limited({ maxLength: 32_768 }, string('The same for people.')),
+  },
+};
+
+/** A counter for each Job; only with the RestartJob feature, which admits so many Jobs at most. */
+export const MAX_RESTARTABLE_JOBS = 1024;
+
+function counterPerJob(description: string): JsonSchema {
+  return limited({ maxItems: MAX_RESTARTABLE_JOBS }, atomicList(int32(), description));
+}
+
+const REPLICATED_JOB_STATUS = object(
+  {
+    name: string('The ReplicatedJob.'),
+    ready: int32('Jobs whose Pods are all ready or succeeded.'),
+    succeeded: int32('Jobs that are complete.'),
+    failed: int32('Jobs that failed.'),
+    active: int32('Jobs with Pods at work.'),
+    suspended: int32('Jobs that are suspended.'),
+    jobRestarts: counterPerJob('By job index: how often that Job alone was recreated.'),
+    jobRestartsCountTowardsMax: counterPerJob(
+      'Those of jobRestarts that count towards maxRestarts.',
+    ),
+    succeededIndexes: string('Jobs that have succeeded in this attempt, such as 0,2-5.'),
+    syncedEpoch: atLeastZero(int32('The newest epoch in which its workers were released.')),
+    failedPods: described(
+      'By job index: how many of its Pods had failed when the current epoch began.',
+      atomicList(atLeastZero(int32())),
+    ),
+  },
+  { required: ['name', 'ready', 'succeeded', 'failed', 'active', 'suspended'] },
+);
+
+const RESTART_WITNESS = object(
+  {
+    pod: string('The first Pod seen to fail.'),
+    node: string('Where it ran.'),
+    container: string('The container that ended.'),
+    exitCode: nullable(int32('Its exit code; null where that cannot be known.')),
+    signal: string('The signal that ended it.'),
+    reason: string('Why it ended.'),
+  },
+  { required: ['pod', 'exitCode', 'reason'], description: 'Whose failure ended the epoch.' },
+);
+
+const RESTART_PHASES = object(
+  {
+    detectMs: int64('From the end of the container to the end of the epoch.'),
+    announceMs: int64('From there to the last announcement of the next epoch.'),
+    releaseMs: int64('From there to the release of the next epoch.'),
+  },
+  { description: 'How long each phase of the restart took, in milliseconds.' },
+);
+
+const RESTART_RECORD = object(
+  {
+    epoch: int32('The epoch that ended.'),
+    time: time('When it ended.'),
+    cause: oneOf(
+      ['WorkerFailed', 'StartFailed', 'JobsRecreated', 'Resumed', 'Scaled'],
+      'What ended it.',
+    ),
+    counted: boolean('Whether it counts towards maxRestarts.'),
+    generation: atLeastZero(int64('The generation of the spec when it was released.')),
+    ranMs: int64('How long the epoch had run, in milliseconds; absent if never released.'),
+    witness: RESTART_WITNESS,
+    phases: RESTART_PHASES,
+  },
+  { required: ['epoch', 'time', 'cause', 'counted'] },
+);
+
+export const STATUS: JsonSchema = object({
+  conditions: listMap(
+    ['type'],
+    JOBSET_CONDITION,
+    'Completed, Failed, Suspended, StartupPolicyInProgress, StartupPolicyCompleted, ' +
+      'RestartingJobSet, RestartingInPlace and others that say what the JobSet waits for.',
+  ),
+  terminalState: string('Completed or Failed, once the JobSet has ended.'),
+  restarts: int32('How often all Jobs were recreated.'),
+  restartsCountTowardsMax: int32('Those of restarts that count towards maxRestarts.'),
+  replicatedJobsStatus: listMap(
+    ['name'],
+    REPLICATED_JOB_STATUS,
+    'How many Jobs of each ReplicatedJob are how far.',
+  ),
+  deprecatedEpoch: atLeastZero(
+    int32('Workers of this epoch and of all before it are to stop and to restart in place.'),
+  ),
+  syncedEpoch: atLeastZero(int32('Workers of this epoch may run.')),
+  syncedTime: time('When the current epoch was released.'),
+  releasedGeneration: atLeastZero(
+    int64('The generation of the spec when the newest epoch was released.'),
+  ),
+  inPlaceRestarts: int32('How often the group restarted in place.'),
+  inPlaceRestartsCountTowardsMax: int32('Those of inPlaceRestarts that count towards maxRestarts.'),
+  previousInPlaceRestartAttempt: atLeastZero(
+    int32('deprecatedEpoch for agents that count attempts from 0: one less, absent if negative.'),
+  ),
+  currentInPlaceRestartAttempt: atLeastZero(
+    int32('syncedEpoch for agents that count attempts from 0: one less, absent if negative.'),
+  ),
+  executionAttempts: atLeastZero(
+    int32('How often the JobSet was run again: absent before its first run, 0 in it.'),
+  ),
+  restartHistory: described(
+    'The last restarts of the group, newest first.',
+    atomicList(RESTART_RECORD),
+  ),
+});
+
+function atLeastZero(schema: JsonSchema): JsonSchema {
+  return limited({ minimum: 0 }, schema);
+}

@@ -1,0 +1,83 @@
+import type { Condition, ConditionStatus } from '../../kube/meta.ts';
+import { timeText } from '../../kube/time.ts';
+
+/**
+ * Condition types of a JobSet (spec 4.13), and four of ours: `RestartingInPlace`, and
+ * `InPlaceRestartBypassed`, such a group has been told not to; `Rejected`, the spec cannot be acted
+ * on; `NameConflict`, somebody else's object has a name that the JobSet needs.
+ */
+export type ConditionType =
+  | 'Completed'
+  | 'Failed'
+  | 'Suspended'
+  | 'StartupPolicyInProgress'
+  | 'StartupPolicyCompleted'
+  | 'RestartingJobSet'
+  | 'RestartingInPlace'
+  | 'GuaranteesReduced'
+  | 'InPlaceRestartBypassed'
+  | 'Rejected'
+  | 'NameConflict';
+
+export interface ConditionChange {
+  readonly type: ConditionType;
+  readonly status: Exclude<ConditionStatus, 'Unknown'>;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/**
+ * The list with the change applied, or the same list if it says so already. A condition that is not
+ * there is only added when it becomes True; `lastTransitionTime` moves only when the status does. Of
+ * the two that tell of the startup policy, one that becomes True turns the other off in its place,
+ * and that one keeps everything else that it said.
+ */
+export function changeCondition(
+  conditions: readonly Condition[],
+  change: ConditionChange,
+  nowMs: number,
+): readonly Condition[] {
+  const old = conditions.find(({ type }) => type === change.type);
+  if (old === undefined) {
+    if (change.status !== 'True') return conditions;
+    const added: Condition = { ...change, lastTransitionTime: timeText(nowMs) };
+    return [...withoutCounterpart(conditions, change), added];
+  }
+  const isSameStatus = old.status === change.status;
+  if (isSameStatus && old.reason === change.reason && old.message === change.message) {
+    return conditions;
+  }
+  const lastTransitionTime = isSameStatus ? old.lastTransitionTime : timeText(nowMs);
+  const changed: Condition = { ...old, ...change, lastTransitionTime };
+  return withoutCounterpart(conditions, change).map((condition) =>
+    condition === old ? changed : condition,
+  );
+}
+
+const COUNTERPARTS: Partial<Record<string, ConditionType>> = {
+  StartupPolicyInProgress: 'StartupPolicyCompleted',
+  StartupPolicyCompleted: 'StartupPolicyInProgress',
+};
+
+function withoutCounterpart(
+  conditions: readonly Condition[],
+  change: ConditionChange,
+): readonly Condition[] {
+  const counterpart = COUNTERPARTS[change.type];
+  if (counterpart === undefined || change.status !== 'True') return conditions;
+  return conditions.map((each) =>
+    each.type === counterpart ? { ...each, status: 'False' } : each,
+  );
+}
+
+export function isTrue(
+  conditions: readonly Pick<Condition, 'type' | 'status'>[] | undefined,
+  type: string,
+): boolean {
+  return conditions?.some((each) => each.type === type && each.status === 'True') ?? false;
+}
+
+/** Completed and Failed are final: nothing changes a JobSet's outcome any more. */
+export function isFinished(conditions: readonly Condition[] | undefined): boolean {
+  return isTrue(conditions, 'Completed') || isTrue(conditions, 'Failed');
+}
