@@ -87,6 +87,9 @@ export async function startControlPlane(
       'use-service-account-credentials': 'true',
       'leader-elect': 'false',
       'secure-port': '0',
+      // By default it makes 20 Pods of a Job a second, so that a large group takes minutes to come.
+      'kube-api-qps': '500',
+      'kube-api-burst': '1000',
     });
     processes.start('kube-scheduler', binaries['kube-scheduler'], {
       kubeconfig,
