@@ -21,11 +21,13 @@ import { systemRandom } from '../runtime/adapters/system-random.ts';
 import { tokenFile } from '../runtime/adapters/token-file.ts';
 import type { Client } from '../runtime/client.ts';
 import { type ClusterAccess, ClusterAccessError } from '../runtime/cluster-access.ts';
+import { countedTransport, transportMetrics } from '../runtime/counted-transport.ts';
 import { DeadlineError } from '../runtime/deadline.ts';
 import { healthHandler } from '../runtime/health.ts';
 import { createClient } from '../runtime/http-client.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
+import type { Transport } from '../runtime/ports/transport.ts';
 import { rateLimited } from '../runtime/rate-limit.ts';
 import { type Page, servePages } from './adapters/pages.ts';
 import { addressOnNode } from './bind-address.ts';
@@ -105,7 +107,9 @@ async function run(flags: OperatorFlags, logger: Logger): Promise<number> {
   try {
     const access = await clusterAccess(flags);
     transport = createHttpTransport(access);
-    await operate(flags, access, clientOf(flags, access, transport), logger, stopping.signal);
+    const metrics = createMetrics();
+    const client = clientOf(flags, access, countedTransport(transport, transportMetrics(metrics)));
+    await operate(flags, access, { client, logger, metrics }, stopping.signal);
     return 0;
   } catch (error) {
     if (stopping.signal.aborted) return 0;
@@ -127,7 +131,7 @@ async function clusterAccess({ kubeconfig, context }: OperatorFlags): Promise<Cl
 function clientOf(
   { kubeApiQps: qps, kubeApiBurst: burst }: OperatorFlags,
   { token }: ClusterAccess,
-  transport: HttpTransport,
+  transport: Transport,
 ): Client {
   const source =
     token === undefined
@@ -144,15 +148,19 @@ function clientOf(
   });
 }
 
+interface ProcessParts {
+  readonly client: Client;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
 /** Runs until the signal aborts, or rejects when leadership, the start or the webhooks are lost. */
 async function operate(
   flags: OperatorFlags,
   access: ClusterAccess,
-  client: Client,
-  logger: Logger,
+  { client, logger, metrics }: ProcessParts,
   signal: AbortSignal,
 ): Promise<void> {
-  const metrics = createMetrics();
   const failing = new AbortController();
   const ending = AbortSignal.any([signal, failing.signal]);
   const runtime = {
