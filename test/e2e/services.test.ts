@@ -1,0 +1,349 @@
+/**
+ * The Services of an installation on a real Kubernetes: its API server calls the webhooks by theirs,
+ * and agents find the hub of the replica that leads by the other. The operator is a process that is
+ * given what a container of the manifest's Deployment is given, on an address of this machine that
+ * other machines reach, because Kubernetes takes no loopback address behind a Service. The API server
+ * asks for the endpoints itself (`--enable-aggregator-routing`); for agents, the test is the cluster's
+ * name service and network.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WorkerGroup } from '../../src/bench/worker-group.ts';
+import { type ControlPlane, joinRunning } from '../../src/cli/control-plane.ts';
+import { Watchdog } from '../../src/cli/watchdog/watchdog.ts';
+import { DEPLOYMENTS } from '../../src/deploy/kinds.ts';
+import { manifest } from '../../src/deploy/manifest.ts';
+import { OPERATOR_NAME } from '../../src/deploy/permissions.ts';
+import {
+  DEFAULT_NAMESPACE,
+  defaultSettings,
+  type InstallationSettings,
+} from '../../src/deploy/settings.ts';
+import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
+import { EPOCH } from '../../src/jobset/names.ts';
+import { CONFIG_MAPS, SERVICES } from '../../src/kube/core.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/custom-resource-definition.ts';
+import { ENDPOINT_SLICES, SERVICE_NAME } from '../../src/kube/endpoint-slice.ts';
+import { LEASES } from '../../src/kube/lease.ts';
+import { ApiStatusError } from '../../src/kube/status.ts';
+import {
+  HUB_SERVICE_NAME,
+  LEADER_ELECTION_ID,
+  WEBHOOK_SERVICE_NAME,
+} from '../../src/operator/names.ts';
+import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
+import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
+import { createNodeProcessRunner } from '../../src/runtime/adapters/node-process-runner.ts';
+import { createPinoLogger } from '../../src/runtime/adapters/pino-logger.ts';
+import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
+import type { Client } from '../../src/runtime/client.ts';
+import { sleep } from '../../src/runtime/ports/clock.ts';
+import { waitFor } from '../../src/runtime/wait-for.ts';
+import { replicatedJob } from '../fixtures/jobset-objects.ts';
+import { tokenOf } from '../integration/api-server.fixture.ts';
+import { CONTROL_PLANE, KUBERNETES } from '../kubernetes.ts';
+
+const RUNTIME = { clock: nodeClock, random: systemRandom } as const;
+const TIMING = { ...RUNTIME, timeoutMs: 60_000 };
+const POLL_MS = 100;
+const DIST = fileURLToPath(new URL('../../dist/', import.meta.url));
+const SETTINGS: InstallationSettings = defaultSettings('0.0.0');
+const ACCOUNT = { namespace: DEFAULT_NAMESPACE, name: OPERATOR_NAME };
+const HUB_HOST = `${HUB_SERVICE_NAME}.${DEFAULT_NAMESPACE}.svc`;
+
+/** Of the ports of the manifest only the hub's is told to those who call, so it stays as it is. */
+const FREE_PORTS = [9443, 8080, 8081];
+
+/** Where other machines reach this one. */
+const ADDRESS = Object.values(networkInterfaces())
+  .flat()
+  .find((one) => one?.family === 'IPv4' && !one.internal)?.address;
+
+/** Agents look the hub up in a hosts file of their own. */
+const canMount =
+  spawnSync('unshare', ['--map-root-user', '--mount', 'mount', '--bind', '/dev/null', '/etc/hosts'])
+    .status === 0;
+
+/** Others send what is for a Service to its own address, which leads nowhere on this machine. */
+function asksForEndpoints(controlPlane: string): boolean {
+  const pid = readFileSync(join(controlPlane, 'kube-apiserver.pid'), 'utf8');
+  return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('--enable-aggregator-routing=true');
+}
+
+const missing = [
+  ...(CONTROL_PLANE !== undefined && asksForEndpoints(CONTROL_PLANE)
+    ? []
+    : ['a Kubernetes that was started for the tests, with --enable-aggregator-routing']),
+  ...(ADDRESS === undefined ? ['an address that is not loopback'] : []),
+  ...(canMount ? [] : ['mount namespaces']),
+];
+const suite = `the Services of an installation${missing.length === 0 ? '' : ` (needs ${missing.join(', ')})`}`;
+
+describe.skipIf(missing.length > 0)(suite, () => {
+  const directory = mkdtempSync(join(tmpdir(), 'lockstep-services-'));
+  const logPath = join(directory, 'cluster.log');
+  const log = openSync(logPath, 'a', 0o600);
+  const watchdog = Watchdog.start(join(DIST, 'watchdog.js'), directory, true);
+  const hosts = join(directory, 'hosts');
+  const address = ADDRESS ?? '';
+  let controlPlane: ControlPlane;
+  let client: Client;
+  let operator: ChildProcess;
+  let ports: ReadonlyMap<number, number>;
+
+  beforeAll(async () => {
+    const options = {
+      ...RUNTIME,
+      logger: createPinoLogger({ destination: log, level: 'info' }),
+      processes: watchdog.guard(createNodeProcessRunner()),
+      stateDirectory: join(directory, 'nodes'),
+      path: [agentPrograms(), dirname(process.execPath), process.env['PATH']].join(delimiter),
+      nodes: [{ name: 'services-0', labels: {}, podNamespaces: 'Off' as const }],
+    };
+    controlPlane = await joinRunning(options, KUBERNETES ?? '');
+    ({ client } = controlPlane);
+    await applyManifest();
+    ports = await freePorts();
+    await leadWebhookService();
+    operator = await startOperator();
+    await leadHubName();
+  });
+
+  afterAll(async () => {
+    operator.kill('SIGTERM');
+    await once(operator, 'exit');
+    // Webhooks first, whom nobody answers any more.
+    for (const { of, object } of manifest(SETTINGS).toReversed()) {
+      const { namespace = '', name = '' } = object.metadata;
+      await client.delete(of, { namespace, name }).catch(() => undefined);
+    }
+    for (const { of, object } of manifest(SETTINGS)) {
+      if (of.kind !== 'Namespace' && of.kind !== CUSTOM_RESOURCE_DEFINITIONS.kind) continue;
+      const at = { name: object.metadata.name ?? '' };
+      await waitFor(client, of, at, (found) => found === undefined, TIMING);
+    }
+    await controlPlane.stop();
+    watchdog.release();
+    closeSync(log);
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  /** What the nodes start as agents: the agent, in the cluster's name service. */
+  function agentPrograms(): string {
+    const path = join(directory, 'bin');
+    mkdirSync(path);
+    const agent = join(DIST, 'bin/lockstep-agent');
+    const inNames = `mount --bind ${hosts} /etc/hosts && exec ${process.execPath} ${agent} "$@"`;
+    writeFileSync(
+      join(path, 'lockstep-agent'),
+      `#!/bin/sh\nexec unshare --map-root-user --mount sh -c '${inNames}' sh "$@"\n`,
+      { mode: 0o755 },
+    );
+    return path;
+  }
+
+  /** All but the Deployment, whose place this process takes; agents have the hub and nothing else. */
+  async function applyManifest(): Promise<void> {
+    for (const { of, object } of manifest(SETTINGS)) {
+      if (of === DEPLOYMENTS) continue;
+      const { namespace = '', name = '' } = object.metadata;
+      const patch = { type: 'apply', patch: object, fieldManager: 'test', force: true } as const;
+      await client.patch(of, { namespace, name }, patch);
+    }
+    const { data = {} } = await client.get(CONFIG_MAPS, ACCOUNT);
+    const [[file, text] = ['', '']] = Object.entries(data);
+    expect(text).toContain('channel: Auto');
+    const changed = { [file]: text.replace('channel: Auto', 'channel: Hub') };
+    await client.patch(CONFIG_MAPS, ACCOUNT, { type: 'merge', patch: { data: changed } });
+  }
+
+  async function freePorts(): Promise<ReadonlyMap<number, number>> {
+    const servers = FREE_PORTS.map(() => createServer().listen(0, address));
+    await Promise.all(servers.map((server) => once(server, 'listening')));
+    const found = servers.map((server) => {
+      const at = server.address();
+      return typeof at === 'object' ? (at?.port ?? 0) : 0;
+    });
+    await Promise.all(servers.map((server) => once(server.close(), 'close')));
+    return new Map(FREE_PORTS.map((port, i) => [port, found[i] ?? 0]));
+  }
+
+  /** What the cluster does itself where Pods wear the labels of the Service. */
+  async function leadWebhookService(): Promise<void> {
+    const { spec } = await client.get(SERVICES, { ...ACCOUNT, name: WEBHOOK_SERVICE_NAME });
+    await client.create(ENDPOINT_SLICES, {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: {
+        namespace: DEFAULT_NAMESPACE,
+        name: WEBHOOK_SERVICE_NAME,
+        labels: { [SERVICE_NAME]: WEBHOOK_SERVICE_NAME },
+      },
+      addressType: 'IPv4',
+      endpoints: [{ addresses: [address], conditions: { ready: true } }],
+      ports: (spec?.ports ?? []).map(({ name = '' }) => ({ name, port: ports.get(9443) ?? 0 })),
+    });
+  }
+
+  /** With the account, the configuration and the arguments of the manifest. */
+  async function startOperator(): Promise<ChildProcess> {
+    const access = await loadKubeconfig({ path: KUBERNETES, env: {}, homeDirectory: '/' });
+    const root = mkdtempSync(join(directory, 'root-'));
+    const write = (path: string, text: string): void => {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      writeFileSync(join(root, path), text, { mode: 0o600 });
+    };
+    const account = 'var/run/secrets/kubernetes.io/serviceaccount';
+    write(`${account}/ca.crt`, access.tls.certificateAuthority ?? '');
+    write(`${account}/token`, await tokenOf(client, ACCOUNT));
+    write(`${account}/namespace`, DEFAULT_NAMESPACE);
+    const { data = {} } = await client.get(CONFIG_MAPS, ACCOUNT);
+    for (const [file, text] of Object.entries(data)) write(`etc/lockstep/${file}`, text);
+    const { hostname, port } = new URL(access.server);
+    const child = spawn(process.execPath, [join(DIST, 'operator.js'), ...operatorArguments()], {
+      stdio: ['ignore', log, log],
+      env: {
+        KUBERNETES_SERVICE_HOST: hostname,
+        KUBERNETES_SERVICE_PORT: port,
+        POD_IP: address,
+        LOCKSTEP_ROOT: root,
+        LOCKSTEP_POD_IP: address,
+        ...Object.fromEntries([...ports].map(([from, to]) => [`LOCKSTEP_PORT_${from}`, `${to}`])),
+      },
+    });
+    watchdog.watch(child.pid ?? 0, once(child, 'exit'));
+    const ready = `http://${address}:${ports.get(8081)}/readyz`;
+    await until('the operator is ready', async () => {
+      expect(child.exitCode, readFileSync(logPath, 'utf8')).toBeNull();
+      const response = await fetch(ready).catch(() => undefined);
+      return response?.ok === true && (await isLed());
+    });
+    return child;
+  }
+
+  function operatorArguments(): readonly string[] {
+    const deployment = manifest(SETTINGS).find(({ of }) => of === DEPLOYMENTS)
+      ?.object as unknown as {
+      readonly spec: {
+        readonly template: {
+          readonly spec: { readonly containers: readonly { readonly args: readonly string[] }[] };
+        };
+      };
+    };
+    return deployment.spec.template.spec.containers[0]?.args ?? [];
+  }
+
+  async function isLed(): Promise<boolean> {
+    const at = { namespace: DEFAULT_NAMESPACE, name: LEADER_ELECTION_ID };
+    const lease = await client.get(LEASES, at).catch(() => undefined);
+    return (lease?.spec?.holderIdentity ?? '') !== '';
+  }
+
+  /** As a cluster's name service and network together: the name leads to the endpoint. */
+  async function leadHubName(): Promise<void> {
+    const at = { namespace: DEFAULT_NAMESPACE, name: HUB_SERVICE_NAME };
+    const slice = await waitFor(client, ENDPOINT_SLICES, at, (one) => one !== undefined, TIMING);
+    const service = await client.get(SERVICES, at);
+    expect(slice?.metadata.labels?.[SERVICE_NAME]).toBe(service.metadata.name);
+    expect(slice?.ports?.map(({ name, port }) => [name, port])).toEqual(
+      service.spec?.ports?.map(({ name, port }) => [name, port]),
+    );
+    const [endpoint] = slice?.endpoints ?? [];
+    writeFileSync(hosts, `127.0.0.1 localhost\n${endpoint?.addresses[0]} ${HUB_HOST}\n`);
+  }
+
+  async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
+    const deadlineMs = nodeClock.monotonic() + TIMING.timeoutMs;
+    while (!(await condition())) {
+      if (nodeClock.monotonic() > deadlineMs) {
+        throw new Error(`not in time: ${what}\n${readFileSync(logPath, 'utf8')}`);
+      }
+      await sleep(nodeClock, POLL_MS);
+    }
+  }
+
+  function jobSetWith(spec: Partial<NonNullable<JobSet['spec']>>): JobSet {
+    return {
+      apiVersion: `${JOBSETS.group}/${JOBSETS.version}`,
+      kind: JOBSETS.kind,
+      metadata: { namespace: 'default', name: 'asked', labels: {} },
+      spec: { replicatedJobs: [replicatedJob('w')], ...spec },
+    };
+  }
+
+  test('the API server calls the webhooks by theirs: what is wrong is refused, with all causes', async () => {
+    const rule = { name: 'r', action: 'FailJobSet' } as const;
+    const refused = client.create(
+      JOBSETS,
+      jobSetWith({
+        replicatedJobs: [replicatedJob('w'), replicatedJob('v')],
+        successPolicy: { operator: 'All', targetReplicatedJobs: ['nobody'] },
+        failurePolicy: { rules: [{ ...rule, onJobFailureMessagePatterns: ['*', '('] }] },
+      }),
+    );
+    const error = await refused.catch((reason: unknown) => reason);
+    if (!(error instanceof ApiStatusError)) throw new Error('it was not refused');
+    expect(error.code).toBe(422);
+    expect(error.message).toMatch(/^admission webhook "\w+\.kb\.io" denied the request/);
+    expect(error.status.details?.causes?.map(({ field }) => field)).toEqual(
+      expect.arrayContaining([
+        'spec.successPolicy.targetReplicatedJobs[0]',
+        'spec.failurePolicy.rules[0].onJobFailureMessagePatterns[0]',
+        'spec.failurePolicy.rules[0].onJobFailureMessagePatterns[1]',
+      ]),
+    );
+  });
+
+  test('and what is right is stored with its defaults', async () => {
+    const { metadata, spec } = await client.create(JOBSETS, jobSetWith({ suspend: true }));
+    expect(spec).toMatchObject({
+      network: { enableDNSHostnames: true, publishNotReadyAddresses: true },
+      replicatedJobs: [{ template: { spec: { completionMode: 'Indexed' } } }],
+    });
+    await client.delete(JOBSETS, { namespace: 'default', name: metadata.name });
+  });
+
+  test('agents find the hub by its Service, also that of the next leader', async () => {
+    const group = await WorkerGroup.start({
+      client,
+      directory,
+      name: 'served',
+      mode: 'Sidecar',
+      size: 3,
+    });
+    await group.running(1);
+    group.kill(1);
+    await group.running(2);
+
+    operator.kill('SIGTERM');
+    await once(operator, 'exit');
+    const at = { namespace: DEFAULT_NAMESPACE, name: HUB_SERVICE_NAME };
+    // As it would lead to a Pod that is gone.
+    await client.delete(ENDPOINT_SLICES, at);
+    operator = await startOperator();
+    await leadHubName();
+    group.kill(2);
+    await group.running(3);
+
+    expect(group.status).toMatchObject({ inPlaceRestarts: 2, inPlaceRestartsCountTowardsMax: 2 });
+    const annotated = group
+      .livePods()
+      .filter(({ metadata }) => EPOCH in (metadata.annotations ?? {}));
+    expect(annotated, 'the hub keeps announcements to itself').toEqual([]);
+    await group.remove();
+  });
+});
