@@ -72,8 +72,7 @@ function overHubOrApi(): ChannelUnderTest {
   const runtime = { clock, random, logger: SILENT };
   const channel = createFallbackChannel({
     ...runtime,
-    hub: (reachable) =>
-      createHubChannel({ ...runtime, connector, jobSetUid: 'jobset-uid', reachable }),
+    hub: (contact) => createHubChannel({ ...runtime, connector, jobSetUid: 'jobset-uid', contact }),
     api: () => api.channel,
   });
   api.goDark();

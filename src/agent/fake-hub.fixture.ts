@@ -1,4 +1,4 @@
-/** The operator's own hub with one member, over streams in memory. */
+/** The operator's own hub with one member, or as many as have tokens, over streams in memory. */
 import type { HubAnnouncement } from '../jobset/hub/message.ts';
 import type { JobSet } from '../jobset/jobset.ts';
 import type { Stored } from '../kube/meta.ts';
@@ -42,12 +42,13 @@ export class FakeHub {
     this.#clock = clock;
     this.streams = new MemoryStreams(clock);
     this.hub = this.#start();
-    this.streams.acceptor = () =>
+    // A token is the UID of its Pod.
+    this.streams.acceptor = ({ token: podUid = MEMBER.podUid }) =>
       Promise.resolve({
         kind: 'Accept',
         open: (stream) => {
           this.#stream = stream;
-          return this.hub.open(MEMBER, stream);
+          return this.hub.open({ ...MEMBER, podUid }, stream);
         },
       });
   }

@@ -1,16 +1,18 @@
 /**
  * Two channels as one: the hub, and the API server while the hub cannot be reached. Each begins with
  * a consistent read, and what was announced last is repeated on the one that takes over; the
- * controller takes the newest epoch from either, so that an overlap does no harm.
+ * controller takes the newest epoch from either, and the barrier no epoch that is lower than it
+ * knows, so that an overlap does no harm. An agent that starts has nothing to run yet, so it asks the
+ * API server much sooner than one that has lost its hub.
  */
 import type { Clock, Timer } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import { jitter, type Random } from '../runtime/ports/random.ts';
 import type { Announcement, Channel, ChannelListener } from './channel.ts';
+import type { HubContact } from './hub-channel.ts';
 
 export interface FallbackChannelOptions {
-  /** `reachable` is told whenever that changes; at first it is not. */
-  readonly hub: (reachable: (isReachable: boolean) => void) => Channel;
+  readonly hub: (contact: (contact: HubContact) => void) => Channel;
   /** A new channel over the API server. It can only try: the agent may have no rights there. */
   readonly api: () => Channel;
   readonly clock: Clock;
@@ -22,6 +24,15 @@ export interface FallbackChannelOptions {
 export const FALLBACK_AFTER_MS = 10_000;
 /** The members of a group do not all turn to the API server at once. */
 const FALLBACK_JITTER = 0.5;
+/** From the first try that failed at the start: a hub that is only changing hands may be back. */
+export const START_AFTER_FAILURE_MS = 1000;
+const START_AFTER_FAILURE_JITTER = 1;
+/**
+ * From the start, while the first try is under way: a hub to which thousands come at once lets them
+ * wait, and would only be replaced by an API server with thousands of requests.
+ */
+export const START_UNANSWERED_MS = 5000;
+const START_UNANSWERED_JITTER = 0.5;
 
 export function createFallbackChannel(options: FallbackChannelOptions): Channel {
   return new FallbackChannel(options);
@@ -34,17 +45,21 @@ class FallbackChannel implements Channel {
   #isHubReachable = false;
   #listener: ChannelListener | undefined;
   #announced: Announcement | undefined;
+  /** Until one of the two was reached, or the first try for the hub has failed. */
+  #isStart = true;
   #timer: Timer | undefined;
+  /** Of the timer, monotonic. */
+  #dueMs = Number.POSITIVE_INFINITY;
 
   constructor(options: FallbackChannelOptions) {
     this.#options = options;
-    this.#hub = options.hub((isReachable) => this.#hubIs(isReachable));
+    this.#hub = options.hub((contact) => this.#hubTold(contact));
   }
 
   open(listener: ChannelListener): void {
     this.#listener = listener;
+    this.#askApiWithin(START_UNANSWERED_MS, START_UNANSWERED_JITTER);
     this.#hub.open(listener);
-    this.#waitForHub();
   }
 
   announce(announcement: Announcement): void {
@@ -59,37 +74,60 @@ class FallbackChannel implements Channel {
   }
 
   close(): void {
-    this.#timer?.cancel();
+    this.#ceaseWaiting();
     this.#listener = undefined;
     this.#hub.close();
     this.#api?.close();
   }
 
-  #hubIs(isReachable: boolean): void {
-    this.#isHubReachable = isReachable;
-    if (!isReachable) {
-      this.#waitForHub();
-      return;
+  #hubTold(contact: HubContact): void {
+    switch (contact) {
+      case 'Answered':
+        this.#isHubReachable = true;
+        this.#isStart = false;
+        this.#ceaseWaiting();
+        this.#leaveApi();
+        break;
+      case 'Lost':
+        this.#isHubReachable = false;
+        this.#askApiWithin(FALLBACK_AFTER_MS, FALLBACK_JITTER);
+        break;
+      case 'Failed':
+        if (this.#isStart) this.#askApiWithin(START_AFTER_FAILURE_MS, START_AFTER_FAILURE_JITTER);
+        this.#isStart = false;
+        break;
     }
-    this.#timer?.cancel();
+  }
+
+  #leaveApi(): void {
     if (this.#api === undefined) return;
-    this.#options.logger.info('the hub is back: leaves the API server');
+    this.#options.logger.info('the hub has answered: leaves the API server');
     this.#api.close();
     this.#api = undefined;
   }
 
-  #waitForHub(): void {
+  /** Unless it is going to be asked sooner anyway. */
+  #askApiWithin(ms: number, factor: number): void {
     const { clock, random } = this.#options;
-    this.#timer?.cancel();
-    if (this.#listener === undefined) return;
-    const delayMs = jitter(random, FALLBACK_AFTER_MS, FALLBACK_JITTER);
-    this.#timer = clock.setTimer(delayMs, () => this.#fallBack());
+    const delayMs = jitter(random, ms, factor);
+    const dueMs = clock.monotonic() + delayMs;
+    if (this.#listener === undefined || dueMs >= this.#dueMs) return;
+    this.#ceaseWaiting();
+    this.#dueMs = dueMs;
+    this.#timer = clock.setTimer(delayMs, () => this.#askApi());
   }
 
-  #fallBack(): void {
+  #ceaseWaiting(): void {
+    this.#timer?.cancel();
+    this.#dueMs = Number.POSITIVE_INFINITY;
+  }
+
+  #askApi(): void {
     const { logger, api } = this.#options;
+    this.#ceaseWaiting();
+    this.#isStart = false;
     if (this.#listener === undefined || this.#api !== undefined) return;
-    logger.warn('the hub cannot be reached: falls back to the API server');
+    logger.warn('the hub does not answer: asks the API server');
     this.#api = api();
     this.#api.open(this.#listener);
     if (this.#announced !== undefined) this.#api.announce(this.#announced);

@@ -29,9 +29,17 @@ export interface HubChannelOptions {
   readonly logger: Logger;
   /** Undefined: as the hub knows from the Pod. */
   readonly jobSetUid: string | undefined;
-  /** Whether a hello has been answered and the stream is still open; called at each change. */
-  readonly reachable?: (isReachable: boolean) => void;
+  /** Told how each try for a stream goes. */
+  readonly contact?: (contact: HubContact) => void;
 }
+
+export type HubContact =
+  /** A hello has been answered. */
+  | 'Answered'
+  /** The stream on which one was answered has ended. */
+  | 'Lost'
+  /** A try has ended without an answer: refused, not reached, or given up. */
+  | 'Failed';
 
 /**
  * From the first packet to the upgraded connection. A hub to which thousands come at once gets through
@@ -111,10 +119,10 @@ class HubChannel implements Channel {
 
   /** One stream, from its opening to its end. */
   async #converse(): Promise<Outcome> {
-    const { clock, connector, reachable } = this.#options;
+    const { clock, connector, contact } = this.#options;
     const { signal } = this.#end;
     const conversation = new Conversation(this.#options, {
-      answered: () => reachable?.(true),
+      answered: () => contact?.('Answered'),
       message: (message) => this.#take(message),
       confirmed: (epoch) => this.#listener?.announced(epoch),
     });
@@ -125,12 +133,13 @@ class HubChannel implements Channel {
       this.#conversation = conversation;
       conversation.begin(stream, this.#announced);
       const outcome = await conversation.ended;
-      if (outcome.type === 'Answered') reachable?.(false);
+      if (outcome.type !== 'PodGone') contact?.(outcome.type === 'Answered' ? 'Lost' : 'Failed');
       return outcome;
     } catch (error) {
       signal.throwIfAborted();
       const why = error instanceof Error ? error.message : String(error);
       const isGone = error instanceof StreamRefusedError && error.status === GONE;
+      if (!isGone) contact?.('Failed');
       return { type: isGone ? 'PodGone' : 'NotAnswered', why };
     } finally {
       this.#conversation = undefined;

@@ -149,7 +149,7 @@ async function channelOf(
   if (connection === undefined) return createHubChannel({ ...runtime, connector, jobSetUid });
   return createFallbackChannel({
     ...runtime,
-    hub: (reachable) => createHubChannel({ ...runtime, connector, jobSetUid, reachable }),
+    hub: (contact) => createHubChannel({ ...runtime, connector, jobSetUid, contact }),
     // What is annotated is not known: the first patch finds out.
     api: () => apiChannel(configuration, connection, 0, logger),
   });

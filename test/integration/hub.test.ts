@@ -191,6 +191,21 @@ describe('a partition between an agent and the hub', () => {
     await expectRestarts(1);
   });
 
+  it('that was there before the group: it starts over the API server, in seconds', async () => {
+    hub = new HubNetwork();
+    group = new TrainingGroup(supervisedOverHub(hub, 'Auto'), hub);
+    group.onStart = expectLockstep;
+    await group.start();
+    hub.acceptor = undefined;
+    await group.create(SPEC, SUPERVISOR);
+    const { clock } = group.cluster;
+    await group.cluster.until(() => Promise.resolve(hub.pods.size === SIZE));
+    const startedMs = clock.monotonic();
+    await group.allIn(1, SIZE);
+    expect(clock.monotonic() - startedMs).toBeLessThan(3000);
+    expect(await annotated()).toEqual(['1', '1', '1']);
+  });
+
   it('that cuts off everybody: all fall back, and restart over the API server', async () => {
     await start('Auto');
     hub.acceptor = undefined;

@@ -2,7 +2,7 @@ import { type Agent, type Body, startAgent } from '../../src/agent/agent.ts';
 import { createApiChannel } from '../../src/agent/api-channel.ts';
 import type { Channel } from '../../src/agent/channel.ts';
 import { createFallbackChannel } from '../../src/agent/fallback-channel.ts';
-import { createHubChannel } from '../../src/agent/hub-channel.ts';
+import { createHubChannel, type HubContact } from '../../src/agent/hub-channel.ts';
 import { type Marker, type MarkerStore, NO_MARKER } from '../../src/agent/marker.ts';
 import type { Dialect } from '../../src/agent/pod-annotations.ts';
 import { type WorkerExit, workerExit } from '../../src/agent/worker-exit.ts';
@@ -287,8 +287,8 @@ export function supervisedOverHub(hub: HubNetwork, channel: 'Auto' | 'Hub'): Sta
     const connector = hub.networkOf(slot, runtime.clock).connector(() => pod.metadata.uid);
     hub.pods.set(pod.metadata.uid, pod);
     const jobSetUid = pod.metadata.labels?.['jobset.sigs.k8s.io/jobset-uid'];
-    const overHub = (reachable?: (isReachable: boolean) => void): Channel => {
-      const told = reachable === undefined ? {} : { reachable };
+    const overHub = (contact?: (contact: HubContact) => void): Channel => {
+      const told = contact === undefined ? {} : { contact };
       return createHubChannel({ ...runtime, connector, jobSetUid, ...told });
     };
     return new Worker(pod, slot, 'Canonical', started, () =>
