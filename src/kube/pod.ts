@@ -1,5 +1,12 @@
 import type { Affinity } from './affinity.ts';
-import type { Condition, IntOrString, KubeObject, ObjectMeta, StringMap } from './meta.ts';
+import type {
+  Condition,
+  IntOrString,
+  KubeObject,
+  LabelSelector,
+  ObjectMeta,
+  StringMap,
+} from './meta.ts';
 import { type Resource, resource } from './resource.ts';
 
 /**
@@ -46,6 +53,15 @@ export interface PodSpec {
   readonly hostPID?: boolean;
   readonly hostNetwork?: boolean;
   readonly ephemeralContainers?: readonly EphemeralContainer[];
+  readonly hostAliases?: readonly { readonly ip: string; readonly hostnames?: readonly string[] }[];
+  readonly imagePullSecrets?: readonly { readonly name?: string }[];
+  readonly overhead?: StringMap;
+  readonly securityContext?: SecurityContext;
+  readonly topologySpreadConstraints?: readonly {
+    readonly topologyKey: string;
+    /** Absent: no Pod. */
+    readonly labelSelector?: LabelSelector;
+  }[];
 }
 
 export type RestartPolicy = 'Always' | 'OnFailure' | 'Never';

@@ -16,6 +16,7 @@ import { OBJECT_REQUESTS } from './object-requests.ts';
 import { POD_REQUESTS } from './pod-requests.ts';
 import type { ScriptedRequest } from './scripted-request.ts';
 import { SMALL_KIND_REQUESTS } from './small-kind-requests.ts';
+import { WARNING_REQUESTS } from './warning-requests.ts';
 import { WIDGET_REQUESTS, WIDGETS } from './widget-requests.ts';
 
 /** What has to be served, by which definition, before some requests make sense. */
@@ -36,6 +37,7 @@ export const SCRIPT: readonly ScriptPart[] = [
       ...JOB_REQUESTS,
       ...JOB_STATUS_REQUESTS,
       ...JOB_REFUSALS,
+      ...WARNING_REQUESTS,
       ...SMALL_KIND_REQUESTS,
       ...LIST_REQUESTS,
       ...ACCESS_REQUESTS,

@@ -102,7 +102,13 @@ test('what is well-formed passes', () => {
           { matchFields: [{ key: 'metadata.name', operator: 'NotIn', values: ['node-0'] }] },
         ],
       },
-      [PREFERRED]: [{ weight: 100, preference: {} }],
+      [PREFERRED]: [
+        { weight: 100, preference: {} },
+        {
+          weight: 1,
+          preference: { matchExpressions: [{ key: 'a', operator: 'In', values: ['-'] }] },
+        },
+      ],
     },
     podAffinity: {
       [PREFERRED]: [{ weight: 1, podAffinityTerm: { topologyKey: 'zone', namespaceSelector: {} } }],

@@ -36,7 +36,11 @@ function nodeAffinityErrors(affinity: Affinity['nodeAffinity'], path: string): F
     terms?.length === 0 ? [required(termsPath, 'must have at least one node selector term')] : [];
   return [
     ...errors,
-    ...(terms ?? []).flatMap((term, i) => nodeTermErrors(term, `${termsPath}[${i}]`)),
+    ...(terms ?? []).flatMap((term, i) => [
+      ...nodeTermErrors(term, `${termsPath}[${i}]`),
+      ...labelValuesErrors(term, `${termsPath}[${i}]`),
+    ]),
+    // A value that no node can have is only warned of where it is a preference.
     ...(affinity?.[PREFERRED] ?? []).flatMap(({ weight, preference }, i) => [
       ...weightErrors(weight, `${path}.${PREFERRED}[${i}].weight`),
       ...nodeTermErrors(preference, `${path}.${PREFERRED}[${i}].preference`),
@@ -63,10 +67,20 @@ function labelRequirementErrors(
   return [
     ...(problem === undefined ? [] : [problem(`${path}.values`)]),
     ...qualifiedNameErrors(key).map((text) => invalidValue(`${path}.key`, key, text)),
-    ...values.flatMap((value, i) =>
-      labelValueErrors(value).map((text) => invalidValue(`${path}.values[${i}]`, value, text)),
-    ),
   ];
+}
+
+function labelValuesErrors(
+  { matchExpressions = [] }: NodeSelectorTerm,
+  path: string,
+): FieldError[] {
+  return matchExpressions.flatMap(({ values = [] }, i) =>
+    values.flatMap((value, at) =>
+      labelValueErrors(value).map((text) =>
+        invalidValue(`${path}.matchExpressions[${i}].values[${at}]`, value, text),
+      ),
+    ),
+  );
 }
 
 function countProblem(

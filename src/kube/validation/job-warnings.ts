@@ -1,11 +1,13 @@
 /** What is allowed in a Job but may surprise, in the words of the API server. */
+import { deepEqual } from '../deep-equal.ts';
 import type { Job } from '../job.ts';
 import { dns1123LabelErrors } from '../names.ts';
+import { podTemplateWarnings } from './pod-warnings.ts';
 
 const MANY_COMPLETIONS = 100_000;
 const MANY_AT_A_TIME = 10_000;
 
-/** Of a new Job, or of a change of `before`. */
+/** Of a new Job, or of `before` if its spec changes. */
 export function jobWarnings(job: Job, before: Job | undefined): readonly string[] {
   const warnings: string[] = [];
   if (before === undefined) {
@@ -15,7 +17,7 @@ export function jobWarnings(job: Job, before: Job | undefined): readonly string[
         'this is used in Pod names and hostnames, which can result in surprising behavior';
       warnings.push(`metadata.name: ${why}; a DNS label is recommended: [${problems.join(' ')}]`);
     }
-  } else if (before.metadata.generation === job.metadata.generation) return warnings;
+  } else if (deepEqual(before.spec, job.spec)) return warnings;
   const { completionMode, completions = 0, parallelism = 0 } = job.spec;
   const isLarge = completions > MANY_COMPLETIONS && parallelism > MANY_AT_A_TIME;
   if (completionMode === 'Indexed' && isLarge) {
@@ -23,5 +25,6 @@ export function jobWarnings(job: Job, before: Job | undefined): readonly string[
       'spec: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail',
     );
   }
+  warnings.push(...podTemplateWarnings(job.spec.template, 'spec.template'));
   return warnings;
 }

@@ -6,11 +6,11 @@ import { isJsonObject, type JsonObject } from '../json-value.ts';
 import { withDefaults, withItems, withMember } from './members.ts';
 import { canonicalResources } from './resource-amounts.ts';
 
-/** A whole Pod. Requests follow from limits here only, not in templates. */
+/** A whole Pod. Requests follow from limits, and grace is not negative, here only, not in templates. */
 export function defaultPod<T extends JsonObject>(pod: T): T {
   return withMember(pod, 'spec', (spec) => {
     const filled = withDefaults(defaultPodSpec(spec), { enableServiceLinks: true });
-    return eachContainer(filled, (container) =>
+    return eachContainer(withGrace(filled), (container) =>
       hostPorts(requestLimits(container), filled['hostNetwork'] === true),
     );
   });
@@ -22,6 +22,8 @@ export function defaultPodTemplate<T extends JsonObject>(template: T): T {
 }
 
 const TERMINATION_GRACE_PERIOD_SECONDS = 30;
+/** What Kubernetes makes of a negative one. */
+const LEAST_GRACE_PERIOD_SECONDS = 1;
 /** Octal 0644. */
 const FILE_MODE = 0o644;
 const TOKEN_EXPIRATION_SECONDS = 3600;
@@ -36,6 +38,12 @@ function defaultPodSpec(spec: JsonObject): JsonObject {
   });
   const withOverhead = withMember(filled, 'resources', canonicalResources);
   return eachContainer(withItems(withOverhead, 'volumes', defaultVolume), defaultContainer);
+}
+
+function withGrace(spec: JsonObject): JsonObject {
+  const { terminationGracePeriodSeconds: seconds } = spec;
+  const isNegative = typeof seconds === 'number' && seconds < 0;
+  return isNegative ? { ...spec, terminationGracePeriodSeconds: LEAST_GRACE_PERIOD_SECONDS } : spec;
 }
 
 function eachContainer(

@@ -64,6 +64,7 @@ function sourceErrors(volume: Volume, path: string): FieldError[] {
       ...sources.flatMap((source, index) =>
         projectionErrors(source, `${path}.projected.sources[${index}]`),
       ),
+      ...projectedPathErrors(sources, `${path}.projected`),
     );
   }
   if (persistentVolumeClaim?.claimName === '') {
@@ -91,6 +92,21 @@ function projectionErrors(source: VolumeProjection, path: string): FieldError[] 
   }
   if (token !== undefined) errors.push(...tokenErrors(token, `${path}.serviceAccountToken`));
   return errors;
+}
+
+/** Two files of one name. Kubernetes shows the object that the second is of, where it is of one. */
+function projectedPathErrors(sources: readonly VolumeProjection[], path: string): FieldError[] {
+  const taken = new Set<string>();
+  const places = sources.flatMap(({ secret, configMap, downwardAPI }) => [
+    ...(secret?.items ?? []).map((item) => ({ file: item.path, shown: secret?.name ?? '' })),
+    ...(configMap?.items ?? []).map((item) => ({ file: item.path, shown: configMap?.name ?? '' })),
+    ...(downwardAPI?.items ?? []).map((item) => ({ file: item.path, shown: item.path })),
+  ]);
+  return places.flatMap(({ file, shown }) => {
+    const isTaken = file !== '' && taken.has(file);
+    taken.add(file);
+    return isTaken ? [invalidValue(path, shown, 'conflicting duplicate paths')] : [];
+  });
 }
 
 const TOKEN_EXPIRATION_MIN_SECONDS = 600;

@@ -3,6 +3,7 @@ import { POD } from '../../../kube/schema/pod-schema.ts';
 import { podErrors } from '../../../kube/validation/pod.ts';
 import { defaultPod } from '../../../kube/validation/pod-defaults.ts';
 import { podUpdateErrors } from '../../../kube/validation/pod-update.ts';
+import { podWarnings } from '../../../kube/validation/pod-warnings.ts';
 import { type ApiObject, numberAt, objectAt, textAt, typed, valueAt } from '../api-object.ts';
 import type { BuiltInKind } from '../built-in-kind.ts';
 import { qosClass } from './pod-quality.ts';
@@ -51,6 +52,7 @@ export const POD_KIND: BuiltInKind = {
     },
     prepareForUpdate: (pod, old, subresource) =>
       subresource === 'status' ? withOwners(pod, old) : defaultPod(pod),
+    warnings: (pod, old) => (old === undefined ? podWarnings(typed(pod)) : []),
     validate: (pod) => podErrors(typed(pod)),
     validateUpdate: (pod, old, subresource) =>
       subresource === undefined ? podUpdateErrors(typed(pod), typed(old)) : [],
