@@ -10,6 +10,9 @@ import { benchApiServer } from './api-server.ts';
 import { benchGroupRestart } from './group-restart.ts';
 import { benchHub } from './hub.ts';
 import { benchJobController } from './job-controller.ts';
+import { benchNodeIdle } from './node-idle.ts';
+import { benchNodeRestart } from './node-restart.ts';
+import { benchNodeStart } from './node-start.ts';
 import { benchPlan } from './plan.ts';
 import { type Row, renderRow } from './table.ts';
 
@@ -19,6 +22,9 @@ const BENCHMARKS = {
   'group-restart': benchGroupRestart,
   hub: benchHub,
   'job-controller': benchJobController,
+  'node-idle': benchNodeIdle,
+  'node-restart': benchNodeRestart,
+  'node-start': benchNodeStart,
   plan: benchPlan,
 } as const;
 

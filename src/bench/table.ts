@@ -1,7 +1,7 @@
 /** One result; `--json` prints it as one object a line. */
 export interface Row {
   readonly benchmark: string;
-  readonly unit: 'ms' | 'times' | 'per second' | 'MiB';
+  readonly unit: 'ms' | 'times' | 'per second' | 'MiB' | 'KiB' | '% of a core';
   readonly median: number;
   readonly min?: number;
   readonly max?: number;

@@ -1,0 +1,77 @@
+/**
+ * What Pods that do nothing cost: the node agent's share of a core while they run, and memory for each
+ * beside its own process, in the agent and in the processes that make a container's namespaces.
+ * Read from /proc (Linux).
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { NAMESPACE_MODES, type NodeCluster, withNodeCluster } from './node-cluster.ts';
+import { processCost } from './process-cost.ts';
+import type { Row } from './table.ts';
+
+const PODS = 200;
+/** What was begun by the start of the Pods comes to its end. */
+const REST_MS = 5_000;
+const WATCHED_MS = 20_000;
+
+export async function benchNodeIdle(report: (row: Row) => void): Promise<void> {
+  for (const mode of NAMESPACE_MODES) {
+    await withNodeCluster(mode, async (cluster) => {
+      // What a node needs once, it has after its first Pods.
+      await cluster.create('first', PODS, [cluster.idle('worker')]);
+      await cluster.untilRunning(PODS);
+      await cluster.clear();
+      await delay(REST_MS);
+      const before = residentKib(cluster.agentPid);
+      await cluster.create('idle', PODS, [cluster.idle('worker')]);
+      await cluster.untilRunning(PODS);
+      await delay(REST_MS);
+      const cpuMs = processCost(cluster.agentPid).cpuMs;
+      await delay(WATCHED_MS);
+      report({
+        benchmark: `node: CPU with ${PODS} idle Pods, namespaces ${mode}`,
+        unit: '% of a core',
+        median: (100 * (processCost(cluster.agentPid).cpuMs - cpuMs)) / WATCHED_MS,
+      });
+      const after = residentKib(cluster.agentPid);
+      report({
+        benchmark: `node: memory of the agent a Pod, namespaces ${mode}`,
+        unit: 'KiB',
+        median: (after - before) / PODS,
+        notes: `the agent has ${Math.round(after / 1024)} MiB`,
+      });
+      report({
+        benchmark: `node: memory of its namespaces a Pod, namespaces ${mode}`,
+        unit: 'KiB',
+        median: namespacesKib(cluster) / PODS,
+        notes: 'private pages of what waits beside the process',
+      });
+    });
+  }
+}
+
+function residentKib(pid: number): number {
+  return kibOf(readFileSync(`/proc/${pid}/status`, 'utf8'), 'VmRSS');
+}
+
+/** Private pages of all processes of containers but the containers' own. */
+function namespacesKib(cluster: NodeCluster): number {
+  const own = new Set(cluster.starts().map(({ pid }) => String(pid)));
+  let sum = 0;
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    if (own.has(pid)) continue;
+    try {
+      const environment = readFileSync(`/proc/${pid}/environ`, 'utf8');
+      if (!environment.includes(`LOCKSTEP_ROOT=${cluster.stateDirectory}/`)) continue;
+      const memory = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+      sum += kibOf(memory, 'Private_Clean') + kibOf(memory, 'Private_Dirty');
+    } catch {
+      // It has ended, or is not ours.
+    }
+  }
+  return sum;
+}
+
+function kibOf(text: string, name: string): number {
+  return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0);
+}

@@ -1,0 +1,60 @@
+/**
+ * How long a Pod is down after one of its containers dies: from the SIGKILL of the worker to the
+ * start of the last process of all its containers, under a rule that restarts all. Where several
+ * Pods restart at once, until the last of all has started. Containers with and without namespaces.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { NAMESPACE_MODES, type NodeCluster, withNodeCluster } from './node-cluster.ts';
+import { median, type Row } from './table.ts';
+
+const POD_COUNTS = [1, 16, 64] as const;
+const ROUNDS = 10;
+/** Restarts of one Pod begin half a second apart; what is left of the last one may end meanwhile. */
+const REST_MS = 700;
+const CONTAINERS_PER_POD = 2;
+
+export async function benchNodeRestart(report: (row: Row) => void): Promise<void> {
+  for (const mode of NAMESPACE_MODES) {
+    await withNodeCluster(mode, async (cluster) => {
+      for (const pods of POD_COUNTS) {
+        const downMs = await measureRestarts(cluster, pods);
+        report({
+          benchmark: `node: restart of ${pods} Pods, namespaces ${mode}`,
+          unit: 'ms',
+          median: median(downMs),
+          min: Math.min(...downMs),
+          max: Math.max(...downMs),
+          notes: `${CONTAINERS_PER_POD} containers each`,
+        });
+        await cluster.clear();
+      }
+    });
+  }
+}
+
+async function measureRestarts(cluster: NodeCluster, pods: number): Promise<readonly number[]> {
+  const worker = cluster.idle('worker', {
+    restartPolicy: 'Never',
+    restartPolicyRules: [
+      { action: 'RestartAllContainers', exitCodes: { operator: 'NotIn', values: [0] } },
+    ],
+  });
+  await cluster.create('restart', pods, [worker, cluster.idle('helper')]);
+  await cluster.untilRunning(pods);
+  const downMs: number[] = [];
+  for (let round = 1; round <= ROUNDS; round++) {
+    await delay(REST_MS);
+    const newest = new Map(
+      cluster.starts().map(({ pod, container, pid }) => [`${pod}/${container}`, pid]),
+    );
+    const killedAt = performance.now();
+    for (const [name, pid] of newest) {
+      if (name.endsWith('/worker')) process.kill(pid, 'SIGKILL');
+    }
+    await cluster.until(`all run for the time ${round + 1}`, () => {
+      return cluster.starts().length >= (round + 1) * pods * CONTAINERS_PER_POD;
+    });
+    downMs.push(performance.now() - killedAt);
+  }
+  return downMs;
+}

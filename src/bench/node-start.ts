@@ -1,0 +1,38 @@
+/**
+ * How long many Pods of one node take to start: from the first creation until the API shows all as
+ * Running. Containers with and without namespaces.
+ */
+import { NAMESPACE_MODES, withNodeCluster } from './node-cluster.ts';
+import { processCost } from './process-cost.ts';
+import { median, type Row } from './table.ts';
+
+const POD_COUNTS = [100, 500] as const;
+const ROUNDS = 3;
+
+export async function benchNodeStart(report: (row: Row) => void): Promise<void> {
+  for (const mode of NAMESPACE_MODES) {
+    await withNodeCluster(mode, async (cluster) => {
+      for (const pods of POD_COUNTS) {
+        const startMs: number[] = [];
+        const agentMs: number[] = [];
+        for (let round = 0; round < ROUNDS; round++) {
+          const startedAt = performance.now();
+          const before = processCost(cluster.agentPid).cpuMs;
+          await cluster.create('start', pods, [cluster.idle('worker')]);
+          await cluster.untilRunning(pods);
+          startMs.push(performance.now() - startedAt);
+          agentMs.push((processCost(cluster.agentPid).cpuMs - before) / pods);
+          await cluster.clear();
+        }
+        report({
+          benchmark: `node: start of ${pods} Pods, namespaces ${mode}`,
+          unit: 'ms',
+          median: median(startMs),
+          min: Math.min(...startMs),
+          max: Math.max(...startMs),
+          notes: `agent ${median(agentMs).toFixed(1)} ms CPU a Pod`,
+        });
+      }
+    });
+  }
+}
