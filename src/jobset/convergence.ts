@@ -16,6 +16,7 @@ import {
 import { reportConflicts } from './child-jobs/name-conflict.ts';
 import { beginResume, resumeJobs, suspendJobs } from './child-jobs/suspend.ts';
 import { deletions, tidyUp } from './child-jobs/tidying.ts';
+import type { OverduePod } from './group/lost-pods.ts';
 import { headlessService, serviceProblem } from './network.ts';
 import { type Planning, startupOrderOf } from './planning.ts';
 import { mayCreateJobs } from './policies/restart-strategy.ts';
@@ -37,6 +38,8 @@ export type Action =
   | { readonly kind: 'ResizeJob'; readonly job: Stored<Job>; readonly size: JobSize }
   | { readonly kind: 'SuspendJob'; readonly job: Stored<Job> }
   | { readonly kind: 'ResumeJob'; readonly job: Stored<Job>; readonly resume: JobResume }
+  /** Its node is lost, and its deadline has passed: it counts as failed from now on. */
+  | { readonly kind: 'DeleteLostPod'; readonly pod: OverduePod }
   /** The JobSet has outlived its time (spec 4.16). */
   | { readonly kind: 'DeleteJobSet' };
 

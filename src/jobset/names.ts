@@ -57,6 +57,11 @@ export const AGENT_INJECTION = 'lockstep/agent-injection';
 export const AGENT_CONTAINER = 'lockstep/agent-container';
 /** JobSet annotation: `Disabled` restarts a crash-looping group without back-off. */
 export const RESTART_BACKOFF = 'lockstep/restart-backoff';
+/**
+ * JobSet annotation, a duration: so long after a Pod was to have ended it is deleted by force. Pods
+ * wear it too, as their agents were told (design, H4).
+ */
+export const LOST_NODE_DEADLINE = 'lockstep/lost-node-deadline';
 
 /** Environment of the agent. */
 export const ENV_NAMESPACE = 'NAMESPACE';
@@ -73,6 +78,8 @@ export const ENV_MARKER_DIRECTORY = 'LOCKSTEP_MARKER_DIRECTORY';
 export const ENV_RESTART_RULES = 'LOCKSTEP_RESTART_RULES';
 /** Seconds between SIGTERM and SIGKILL when a supervising agent stops its worker. */
 export const ENV_STOP_GRACE_SECONDS = 'LOCKSTEP_STOP_GRACE_SECONDS';
+/** The duration after which the operator may take a Pod that it cannot reach for dead. */
+export const ENV_LOST_NODE_DEADLINE = 'LOCKSTEP_LOST_NODE_DEADLINE';
 /** Directory that stands for `/` where a node has no mount namespaces (the embedded cluster). */
 export const ENV_ROOT = 'LOCKSTEP_ROOT';
 /** The Pod's address, where nobody set `POD_IP` (the embedded cluster). */

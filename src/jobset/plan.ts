@@ -14,6 +14,7 @@ import { reportBypass } from './group/bypass.ts';
 import { inBothDialects, takenOver } from './group/dialect.ts';
 import { planGroupRestart } from './group/group-restart.ts';
 import { currentEpoch, type Watchpoint, watchpointOf } from './group/in-place-restart.ts';
+import { type LostPodsStep, planLostPods } from './group/lost-pods.ts';
 import type { Members } from './group/members.ts';
 import { groupJobs, groupStages, willSucceed } from './group/stages.ts';
 import type { JobSetStatus } from './jobset.ts';
@@ -240,8 +241,17 @@ function planConvergence(planning: Planning): Step {
   if (isDiscarding && snapshot.answers.isSuccessFresh !== true) {
     return { actions: [], question: { kind: 'SucceededPods' } };
   }
-  return converge(planning);
+  const lost = stages === undefined ? NO_LOST_PODS : planLostPods(planning);
+  if (lost.question !== undefined) return lost;
+  const { actions, requeueAfterMs: laterMs } = converge(planning);
+  const requeueAfterMs = earliest([lost.requeueAfterMs, laterMs]);
+  return {
+    actions: [...lost.actions, ...actions],
+    ...(requeueAfterMs === undefined ? {} : { requeueAfterMs }),
+  };
 }
+
+const NO_LOST_PODS: LostPodsStep = { actions: [] };
 
 function finish(planning: Planning, step: Step): Plan {
   const { draft, stages } = planning;

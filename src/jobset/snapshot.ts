@@ -67,6 +67,8 @@ export type Question =
   | { readonly kind: 'SucceededPods' }
   /** Which Pods live by now, since there are slots of which none is known? */
   | { readonly kind: 'FreshPods' }
+  /** Are these Pods, which were to have ended, still there, and on which nodes? */
+  | { readonly kind: 'OverduePods'; readonly pods: readonly PodFacts[] }
   /** How many of this Job's Pods have failed since the epoch began, and not because it ended? */
   | { readonly kind: 'FailedPods'; readonly job: Stored<Job> }
   /** Are these Pods ahead of their time, or is the JobSet at hand old? */
@@ -80,6 +82,8 @@ export interface Answers {
   /** The Pods that lived when the question was asked: a second view beside `members`. */
   readonly freshPods?: Members;
   readonly failedPods?: FailedPodsAnswer;
+  /** By UID, of those that were asked for the ones that are still there. */
+  readonly overduePods?: ReadonlyMap<string, { readonly node: string | undefined }>;
   /** True if `members` holds every Pod that had succeeded when the question was asked. */
   readonly isSuccessFresh?: boolean;
   /** True if the JobSet was read from the API after the question. */

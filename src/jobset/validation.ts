@@ -9,6 +9,7 @@ import type { FieldError } from '../kube/status.ts';
 import { annotationErrors, tryInjection } from './agent/agent-mode.ts';
 import { type DefaultedReplicatedJob, type DefaultedSpec, withDefaults } from './defaults.ts';
 import type { FeatureGates } from './feature-gates.ts';
+import { lostNodeDeadlineErrors } from './group/lost-node-deadline.ts';
 import type { JobSet } from './jobset.ts';
 import { isFinished } from './status/conditions.ts';
 import { coordinatorErrors, coordinatorLabelErrors } from './validation/coordinator.ts';
@@ -58,6 +59,7 @@ export function validateJobSetCreate(
     ...coordinatorLabelErrors(name, spec),
     ...volumeClaimErrors(name, spec, claims),
     ...annotationErrors(jobSet.metadata.annotations),
+    ...lostNodeDeadlineErrors(spec, jobSet.metadata.annotations),
   ];
 }
 
@@ -108,6 +110,7 @@ export function validateJobSet(jobSet: JobSet, spec: DefaultedSpec): readonly Fi
     ...coordinatorLabelErrors(name, spec),
     ...volumeClaimErrors(name, spec, NO_CLAIMS),
     ...annotationErrors(jobSet.metadata.annotations),
+    ...lostNodeDeadlineErrors(spec, jobSet.metadata.annotations),
   ];
 }
 

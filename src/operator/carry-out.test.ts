@@ -4,6 +4,7 @@ import type { Action } from '../jobset/convergence.ts';
 import { JOBS } from '../kube/job.ts';
 import { failure } from '../kube/status.ts';
 import { MemoryClient } from '../runtime/memory/memory-client.ts';
+import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
 import { type CarryOut, carryOut } from './carry-out.ts';
 
 const JOBSET = storedJobSet({});
@@ -33,6 +34,7 @@ beforeEach(() => {
 function context(): CarryOut {
   return {
     client,
+    clock: new VirtualClock(),
     jobSet: JOBSET,
     signal: new AbortController().signal,
     wrote: () => undefined,

@@ -1,12 +1,16 @@
 import type { AgentRights } from '../jobset/agent/agent-rights.ts';
 import type { Action } from '../jobset/convergence.ts';
+import type { OverduePod } from '../jobset/group/lost-pods.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim, SERVICES } from '../kube/core.ts';
 import { JOBS, type Job } from '../kube/job.ts';
 import type { KubeObject, ObjectMeta, Stored } from '../kube/meta.ts';
+import { PODS } from '../kube/pod.ts';
 import { isReason } from '../kube/status.ts';
+import { timeText } from '../kube/time.ts';
 import type { Client, ObjectKey } from '../runtime/client.ts';
 import { forEachConcurrently } from '../runtime/concurrency.ts';
+import type { Clock } from '../runtime/ports/clock.ts';
 import { grantAgentRights } from './agent-rights.ts';
 import { ownerOf } from './group-tracker.ts';
 
@@ -17,6 +21,7 @@ import { ownerOf } from './group-tracker.ts';
  */
 export interface CarryOut {
   readonly client: Client;
+  readonly clock: Clock;
   readonly jobSet: Stored<JobSet>;
   readonly signal: AbortSignal;
   /** A Job as the API server returned it. */
@@ -92,6 +97,9 @@ async function perform(context: CarryOut, action: Action): Promise<FailedAction 
       return undefined;
     case 'ResumeJob':
       return resumeJob(context, action);
+    case 'DeleteLostPod':
+      await deleteLostPod(context, action.pod);
+      return undefined;
     case 'DeleteJobSet':
       await deleteJobSet(context);
       return undefined;
@@ -174,6 +182,35 @@ async function deleteJob(context: CarryOut, job: Stored<Job>): Promise<void> {
     if (!isReason(error, 'NotFound', 'Conflict')) throw error;
   }
   context.deleted(job);
+}
+
+/**
+ * The Job's finalizer keeps the Pod until it is said, as Kubernetes says of Pods of nodes that are
+ * gone, that it failed for no fault of its own: then its Job counts it, and a Pod failure policy can
+ * ignore it. In this order, because a Pod that has failed is not looked at again. A node that comes
+ * back finds the Pod gone, and ends what is left of it.
+ */
+async function deleteLostPod(
+  { client, clock, signal }: CarryOut,
+  { namespace, name, uid, node }: OverduePod,
+): Promise<void> {
+  const at = { namespace, name };
+  const condition = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    reason: 'LostNodeDeadline',
+    message: `Node ${node ?? ''} did not say in time that the Pod has ended`,
+    lastTransitionTime: timeText(clock.now()),
+  };
+  const status = { phase: 'Failed', conditions: [condition] };
+  const patch = { metadata: { uid }, status };
+  try {
+    await client.delete(PODS, at, { gracePeriodSeconds: 0, preconditions: { uid }, signal });
+    await client.patch(PODS, at, { type: 'strategic', patch }, { subresource: 'status', signal });
+  } catch (error) {
+    // Gone already, or its replacement has the name: both are what was wanted.
+    if (!isReason(error, 'NotFound', 'Conflict')) throw error;
+  }
 }
 
 async function deleteJobSet({ client, jobSet, signal }: CarryOut): Promise<void> {

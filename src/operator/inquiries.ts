@@ -16,6 +16,7 @@ import type { PartialObjectMetadata, Stored } from '../kube/meta.ts';
 import { PODS, type Pod } from '../kube/pod.ts';
 import { isReason } from '../kube/status.ts';
 import type { Client } from '../runtime/client.ts';
+import { forEachConcurrently } from '../runtime/concurrency.ts';
 import { allPages } from '../runtime/pages.ts';
 
 /**
@@ -48,6 +49,8 @@ export async function inquire(
       return { answers: {}, living: await podsOf(jobSet, LIVING, client, signal) };
     case 'FailedPods':
       return { answers: { failedPods: await failedStarts(question.job, jobSet, client, signal) } };
+    case 'OverduePods':
+      return { answers: { overduePods: await findOverdue(question.pods, client, signal) } };
     case 'FreshJobSet': {
       const { name, namespace = '' } = jobSet.metadata;
       const fresh = await client.get(JOBSETS, { namespace, name }, { signal });
@@ -72,6 +75,8 @@ export interface Inquiry {
 export const LIVING = 'status.phase!=Failed,status.phase!=Succeeded';
 export const SUCCEEDED = 'status.phase=Succeeded';
 
+/** Pods that are read at a time. */
+const MAX_PARALLEL_READS = 10;
 /** Pods of one request. Of failed ones no more are looked at to find the last that failed. */
 const PAGE_SIZE = 500;
 
@@ -128,6 +133,22 @@ async function findWitness(
   const isNew = pod !== undefined && wasCreatedSince(pod, sinceMs) && !hasRestarted(pod);
   const predecessor = isNew ? await findPredecessor(facts, client, signal) : undefined;
   return witnessOf(facts, pod, predecessor, sinceMs);
+}
+
+/** Pods that are still there and to end, and live as far as anybody knows. */
+async function findOverdue(
+  pods: readonly PodFacts[],
+  client: Client,
+  signal: AbortSignal,
+): Promise<NonNullable<Answers['overduePods']>> {
+  const found = new Map<string, { readonly node: string | undefined }>();
+  await forEachConcurrently(pods, MAX_PARALLEL_READS, async (facts) => {
+    const pod = await readPod(facts, client, signal);
+    const hasEnded = pod?.status?.phase === 'Failed' || pod?.status?.phase === 'Succeeded';
+    if (pod?.metadata.deletionTimestamp === undefined || hasEnded) return;
+    found.set(facts.uid, { node: pod.spec.nodeName });
+  });
+  return found;
 }
 
 async function readPod(

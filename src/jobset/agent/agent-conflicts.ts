@@ -13,6 +13,7 @@ import {
   BARRIER_PORT,
   HUB_TOKEN_DIRECTORY,
   HUB_TOKEN_VOLUME_NAME,
+  LOST_NODE_DEADLINE,
   MARKER_DIRECTORY,
   MARKER_VOLUME_NAME,
 } from '../names.ts';
@@ -109,17 +110,19 @@ export function supervisorWarnings(
 }
 
 function annotationErrors({ metadata }: PodTemplateSpec, path: string): readonly FieldError[] {
-  const named = metadata?.annotations?.[AGENT_CONTAINER];
-  if (named === undefined) return [];
-  return [
-    {
-      type: 'FieldValueInvalid',
-      field: `${path}metadata.annotations[${AGENT_CONTAINER}]`,
-      badValue: named,
-      detail: 'must be the name of a container or init container of this template',
-    },
-  ];
+  return MEANINGLESS_ANNOTATIONS.flatMap(([key, detail]): readonly FieldError[] => {
+    const badValue = metadata?.annotations?.[key];
+    if (badValue === undefined) return [];
+    const field = `${path}metadata.annotations[${key}]`;
+    return [{ type: 'FieldValueInvalid', field, badValue, detail }];
+  });
 }
+
+/** Of a template that brings no agent, with what they must be instead. */
+const MEANINGLESS_ANNOTATIONS: readonly (readonly [string, string])[] = [
+  [AGENT_CONTAINER, 'must be the name of a container or init container of this template'],
+  [LOST_NODE_DEADLINE, 'must be an annotation of the JobSet, from which the agent learns of it'],
+];
 
 function nameErrors({ spec }: PodTemplateSpec, path: string): readonly FieldError[] {
   return (['initContainers', 'containers'] as const).flatMap((list) =>

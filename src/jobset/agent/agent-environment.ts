@@ -8,6 +8,7 @@ import {
   ENV_EXIT_CODE,
   ENV_JOBSET_NAME,
   ENV_JOBSET_UID,
+  ENV_LOST_NODE_DEADLINE,
   ENV_MARKER_DIRECTORY,
   ENV_NAMESPACE,
   ENV_POD_IP,
@@ -21,7 +22,10 @@ import {
 } from '../names.ts';
 
 /** What the agent reads, most of it from the downward API. */
-export function agentEnvironment(exitCode: number): readonly EnvVar[] {
+export function agentEnvironment(
+  exitCode: number,
+  lostNodeDeadline: string | undefined,
+): readonly EnvVar[] {
   return [
     fromField(ENV_NAMESPACE, 'metadata.namespace'),
     fromField(ENV_POD_NAME, 'metadata.name'),
@@ -32,6 +36,9 @@ export function agentEnvironment(exitCode: number): readonly EnvVar[] {
     fromField(ENV_REPLICATED_JOB_NAME, `metadata.annotations['${REPLICATED_JOB_NAME}']`),
     { name: ENV_EXIT_CODE, value: String(exitCode) },
     { name: ENV_MARKER_DIRECTORY, value: MARKER_DIRECTORY },
+    ...(lostNodeDeadline === undefined
+      ? []
+      : [{ name: ENV_LOST_NODE_DEADLINE, value: lostNodeDeadline }]),
   ];
 }
 

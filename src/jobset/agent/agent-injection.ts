@@ -14,6 +14,7 @@ import {
   BARRIER_PORT,
   DEFAULT_RESTART_EXIT_CODE,
   ENV_RESTART_RULES,
+  LOST_NODE_DEADLINE,
   MARKER_DIRECTORY,
   MARKER_VOLUME_NAME,
   SERVICE_ACCOUNT_DIRECTORY,
@@ -29,7 +30,7 @@ import { type AgentDelivery, deliverAgent, withDelivery } from './agent-delivery
 import { agentEnvironment, environmentErrors, mergeEnvironment } from './agent-environment.ts';
 import { type HubAccess, hubEnvironment, hubMounts, hubVolumes } from './agent-hub.ts';
 import { agentSecurity } from './agent-security.ts';
-import { templateAgent, templateAgentWarning } from './template-agent.ts';
+import { templateAgent, templateAgentWarning, untoldAgentWarning } from './template-agent.ts';
 
 export type RestartMode = 'Sidecar' | 'Supervisor';
 
@@ -43,6 +44,8 @@ export interface AgentOptions {
   readonly delivery?: AgentDelivery;
   /** The exit code by which a sidecar asks for a restart of its Pod, by default 113. */
   readonly exitCode?: number;
+  /** See `LOST_NODE_DEADLINE`; absent: a Pod of a lost node is never taken for dead. */
+  readonly lostNodeDeadline?: string | undefined;
   /** Present: the agent may speak to the hub. */
   readonly hub?: HubAccess;
   /** Where the template stands in its object, in front of the fields of errors. */
@@ -59,15 +62,30 @@ export interface AgentInjection {
 export function injectAgent(template: PodTemplateSpec, options: AgentOptions): AgentInjection {
   const own = templateAgent(template);
   if (own !== undefined) {
-    const warning = templateAgentWarning(template, own);
-    return { template, warnings: warning === undefined ? [] : [warning], errors: [] };
+    const warnings = [
+      templateAgentWarning(template, own),
+      options.lostNodeDeadline === undefined ? undefined : untoldAgentWarning(template, own),
+    ].filter((warning) => warning !== undefined);
+    return { template, warnings, errors: [] };
   }
   const injection =
     options.mode === 'Sidecar'
       ? injectSidecar(template, options)
       : injectSupervisor(template, options);
   const errors = [...templateConflicts(template, prefix(options)), ...injection.errors];
-  return errors.length > 0 ? { template, warnings: injection.warnings, errors } : injection;
+  if (errors.length > 0) return { template, warnings: injection.warnings, errors };
+  return { ...injection, template: withDeadline(injection.template, options.lostNodeDeadline) };
+}
+
+/** Whoever looks at the Pod has to know what its agent was told. */
+function withDeadline(
+  template: PodTemplateSpec,
+  deadline: AgentOptions['lostNodeDeadline'],
+): PodTemplateSpec {
+  if (deadline === undefined) return template;
+  const { metadata } = template;
+  const annotations = { ...metadata?.annotations, [LOST_NODE_DEADLINE]: deadline };
+  return { ...template, metadata: { ...metadata, annotations } };
 }
 
 /** The sidecar's startup probe is the barrier; it has to outlive any wait for a node. */
@@ -95,7 +113,7 @@ function injectSidecar(template: PodTemplateSpec, options: AgentOptions): AgentI
     command: [options.command ?? AGENT_COMMAND],
     ports: [{ containerPort: BARRIER_PORT }],
     env: [
-      ...agentEnvironment(options.exitCode ?? DEFAULT_RESTART_EXIT_CODE),
+      ...agentEnvironment(options.exitCode ?? DEFAULT_RESTART_EXIT_CODE, options.lostNodeDeadline),
       ...hubEnvironment(options.hub),
     ],
     ...(worker === undefined ? {} : { securityContext: agentSecurity(worker) }),
@@ -147,7 +165,7 @@ function injectSupervisor(template: PodTemplateSpec, options: AgentOptions): Age
   }
   const rules = worker.restartPolicyRules ?? [];
   const added = [
-    ...agentEnvironment(options.exitCode ?? DEFAULT_RESTART_EXIT_CODE),
+    ...agentEnvironment(options.exitCode ?? DEFAULT_RESTART_EXIT_CODE, options.lostNodeDeadline),
     ...hubEnvironment(options.hub),
     ...(rules.length === 0 ? [] : [{ name: ENV_RESTART_RULES, value: JSON.stringify(rules) }]),
   ];

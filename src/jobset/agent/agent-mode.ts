@@ -9,6 +9,7 @@ import {
   AGENT_CONTAINER_NAME,
   AGENT_INJECTION,
   ENV_EXIT_CODE,
+  LOST_NODE_DEADLINE,
   RESTART_BACKOFF,
   RESTART_MODE,
   UPSTREAM_AGENT_CONTAINER_NAME,
@@ -48,8 +49,9 @@ export function agentInjector(
     agent.nativeRestartRules === true ? (template) => template : withoutTerminate;
   if (!wantsAgents(spec, annotations)) return express;
   const mode = restartMode(annotations);
+  const lostNodeDeadline = annotations?.[LOST_NODE_DEADLINE];
   return (template) => {
-    const injected = injectAgent(template, { ...agent, mode }).template;
+    const injected = injectAgent(template, { ...agent, mode, lostNodeDeadline }).template;
     return express(injected === template ? template : withAgentAccount(injected, jobSet));
   };
 }
@@ -73,7 +75,9 @@ export function tryInjection(
   annotations: StringMap | undefined,
 ): AgentInjection {
   if (wantsAgents(spec, annotations)) {
-    return injectAgent(template, { image: '', mode: restartMode(annotations), path });
+    const lostNodeDeadline = annotations?.[LOST_NODE_DEADLINE];
+    const mode = restartMode(annotations);
+    return injectAgent(template, { image: '', mode, lostNodeDeadline, path });
   }
   if (spec.failurePolicy?.restartStrategy !== 'InPlaceRestart') {
     return { template, warnings: [], errors: [] };

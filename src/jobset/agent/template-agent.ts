@@ -8,6 +8,8 @@ import {
   AGENT_CONTAINER,
   AGENT_CONTAINER_NAME,
   ENV_EXIT_CODE,
+  ENV_LOST_NODE_DEADLINE,
+  LOST_NODE_DEADLINE,
   ONLY_CANONICAL_ENV,
   UPSTREAM_AGENT_CONTAINER_NAME,
   UPSTREAM_ENV_EXIT_CODE,
@@ -51,6 +53,21 @@ export function templateAgentWarning(
     `the restart rules of agent container "${agent.name}" do not restart the Pod when it exits ` +
     `with ${code}: an agent that restarts alone leaves its worker in a past epoch; ` +
     'use one rule with action RestartPod and exitCodes {operator: NotIn, values: []}'
+  );
+}
+
+/** Why a Pod of the template is not deleted by force although its JobSet has a deadline. */
+export function untoldAgentWarning(
+  { metadata }: PodTemplateSpec,
+  { name, env = [] }: Container,
+): string | undefined {
+  const isTold =
+    metadata?.annotations?.[LOST_NODE_DEADLINE] !== undefined &&
+    env.some((variable) => variable.name === ENV_LOST_NODE_DEADLINE);
+  if (isTold) return undefined;
+  return (
+    `${LOST_NODE_DEADLINE} has no effect on Pods of this template: agent container "${name}" is its ` +
+    `own, and has to be told by variable ${ENV_LOST_NODE_DEADLINE} and the same annotation of the template`
   );
 }
 

@@ -86,7 +86,7 @@ export class SlotModel {
           ...announcement,
         },
         ownerReferences: [{ ...owner, controller: true }],
-        ...(this.phase === 'terminating' ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
+        ...(this.phase === 'terminating' ? { deletionTimestamp: '2026-01-01T01:00:00Z' } : {}),
       },
     };
     const facts = podFacts(pod);

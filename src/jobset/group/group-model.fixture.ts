@@ -427,6 +427,7 @@ export class GroupModel implements PodWorld {
       case 'SucceededPods':
         return { isSuccessFresh: true };
       case 'Notice':
+      case 'OverduePods':
       case 'FailedJob':
       case 'FailedPods':
         throw new Error(`unexpected question ${question.kind}`);
@@ -479,6 +480,7 @@ export class GroupModel implements PodWorld {
       case 'CreateService':
       case 'GrantAgentRights':
       case 'CreateClaim':
+      case 'DeleteLostPod':
       case 'RelabelJob':
       case 'DeleteJobSet':
         throw new Error(`unexpected action ${action.kind}`);

@@ -19,6 +19,8 @@ export interface Members {
   noticing(epoch: number): Iterable<PodFacts>;
   /** Pods that are not being deleted and whose agent has started too often for `epoch`. */
   crashing(epoch: number): Iterable<PodFacts>;
+  /** Pods that are being deleted and still live. */
+  ending(): Iterable<PodFacts>;
   /** When an announcement last changed, by the clock of the caller of `observe`. */
   readonly lastAnnouncementMs: number | undefined;
 }
@@ -51,6 +53,7 @@ export class MemberCounts implements Members {
   readonly #announcing = new Map<number, Map<string, PodFacts>>();
   readonly #noticing = new Map<number, Map<string, PodFacts>>();
   readonly #crashing = new Map<number, Map<string, PodFacts>>();
+  readonly #ending = new Map<string, PodFacts>();
   #lastAnnouncementMs: number | undefined;
 
   get lastAnnouncementMs(): number | undefined {
@@ -127,11 +130,19 @@ export class MemberCounts implements Members {
     return this.#crashing.get(epoch)?.values() ?? [];
   }
 
+  ending(): Iterable<PodFacts> {
+    return this.#ending.values();
+  }
+
   #count(pod: PodFacts, by: 1 | -1): void {
     const job = this.#job(pod.jobUid);
     job.count(pod, by);
     this.#dropIfEmpty(pod.jobUid, job);
-    if (pod.isTerminating) return;
+    if (pod.isTerminating) {
+      if (by === 1) this.#ending.set(pod.uid, pod);
+      else this.#ending.delete(pod.uid);
+      return;
+    }
     if (pod.epoch !== undefined) list(this.#announcing, pod.epoch, pod, by);
     if (pod.notice !== undefined) list(this.#noticing, pod.notice.epoch, pod, by);
     const { starts } = pod;
@@ -210,6 +221,8 @@ function saysTheSame(a: PodFacts, b: PodFacts): boolean {
   return (
     a.epoch === b.epoch &&
     a.isTerminating === b.isTerminating &&
+    a.endMs === b.endMs &&
+    a.lostNodeDeadlineMs === b.lostNodeDeadlineMs &&
     a.malformedEpoch === b.malformedEpoch &&
     a.malformedAttempt === b.malformedAttempt &&
     a.notice?.epoch === b.notice?.epoch &&

@@ -1,6 +1,13 @@
 import { COMPLETION_INDEX } from '../../kube/job.ts';
 import { controllerOf, type PartialObjectMetadata } from '../../kube/meta.ts';
-import { AGENT_STARTS, EPOCH, IN_PLACE_RESTART_ATTEMPT, NOTICE } from '../names.ts';
+import {
+  AGENT_STARTS,
+  EPOCH,
+  IN_PLACE_RESTART_ATTEMPT,
+  LOST_NODE_DEADLINE,
+  NOTICE,
+} from '../names.ts';
+import { parseLostNodeDeadline } from './lost-node-deadline.ts';
 import { type Notice, parseNotice } from './notice.ts';
 
 /**
@@ -25,6 +32,10 @@ export interface PodFacts {
   /** How often the agent has started for which epoch; absent if it does not say so. */
   readonly starts?: AgentStarts;
   readonly isTerminating: boolean;
+  /** When it is to have ended, grace period included; present if it is being deleted. */
+  readonly endMs?: number;
+  /** How long after that it may be deleted by force, as its agent was told; absent: never. */
+  readonly lostNodeDeadlineMs?: number;
 }
 
 /** Undefined if the Pod has no Job as its controller, so that it cannot be a member of anything. */
@@ -40,6 +51,8 @@ export function podFacts(pod: PartialObjectMetadata): PodFacts | undefined {
   const isMalformed = attemptText !== undefined && attempted === undefined;
   const notice = annotations?.[NOTICE];
   const starts = parseAgentStarts(annotations?.[AGENT_STARTS] ?? '');
+  const endMs = Date.parse(metadata.deletionTimestamp ?? '');
+  const lostNodeDeadlineMs = parseLostNodeDeadline(annotations?.[LOST_NODE_DEADLINE] ?? '');
   return {
     namespace: metadata.namespace ?? '',
     name: metadata.name ?? '',
@@ -53,6 +66,8 @@ export function podFacts(pod: PartialObjectMetadata): PodFacts | undefined {
     notice: notice === undefined ? undefined : parseNotice(notice),
     ...(starts === undefined ? {} : { starts }),
     isTerminating: metadata.deletionTimestamp !== undefined,
+    ...(Number.isNaN(endMs) ? {} : { endMs }),
+    ...(lostNodeDeadlineMs === undefined ? {} : { lostNodeDeadlineMs }),
   };
 }
 

@@ -2,9 +2,10 @@ import type { Condition, ConditionStatus } from '../../kube/meta.ts';
 import { timeText } from '../../kube/time.ts';
 
 /**
- * Condition types of a JobSet (spec 4.13), and four of ours: `RestartingInPlace`, and
+ * Condition types of a JobSet (spec 4.13), and some of ours: `RestartingInPlace`, and
  * `InPlaceRestartBypassed`, such a group has been told not to; `Rejected`, the spec cannot be acted
- * on; `NameConflict`, somebody else's object has a name that the JobSet needs.
+ * on; `NameConflict`, somebody else's object has a name that the JobSet needs; `WaitingForLostNode`,
+ * a Pod was to have ended, and its node does not say so.
  */
 export type ConditionType =
   | 'Completed'
@@ -17,7 +18,8 @@ export type ConditionType =
   | 'GuaranteesReduced'
   | 'InPlaceRestartBypassed'
   | 'Rejected'
-  | 'NameConflict';
+  | 'NameConflict'
+  | 'WaitingForLostNode';
 
 export interface ConditionChange {
   readonly type: ConditionType;
