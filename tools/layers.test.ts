@@ -19,7 +19,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cluster: ['kube', 'runtime', 'cluster'],
   deploy: ['kube', 'jobset', 'operator', 'deploy'],
   cli: ['kube', 'jobset', 'runtime', 'agent', 'operator', 'cluster', 'deploy', 'cli'],
-  bench: ['kube', 'jobset', 'runtime', 'agent', 'operator', 'cluster', 'cli', 'bench'],
+  bench: ['kube', 'jobset', 'runtime', 'agent', 'operator', 'cluster', 'deploy', 'cli', 'bench'],
 };
 
 /** Names that reach around the ports. `new Date(x)` with an argument is arithmetic, not a clock. */

@@ -1,39 +1,52 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { FleetOrder, FleetReport } from './agent-process.ts';
+import type { FleetOrder, FleetReport, Milestone, RequestCounts } from './agent-process.ts';
 
 const PROCESS = fileURLToPath(new URL('agent-process.ts', import.meta.url));
-const TIMEOUT_MS = 600_000;
+/** Of one agent 60 to 100 KiB, and one process takes about a third of a core in a restart. */
+const AGENTS_PER_PROCESS = 1250;
+const TIMEOUT_MS = 300_000;
+
+/** When the first and the last of a fleet came so far. */
+export interface Span {
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
 
 /** Simulated agents, spread over processes. */
 export class AgentFleet {
   readonly #children: readonly ChildProcess[];
+  readonly #signal: AbortSignal;
   readonly #reports: FleetReport[] = [];
-  #changed: () => void = () => undefined;
+  readonly #waiting = new Set<() => void>();
 
-  private constructor(count: number) {
+  private constructor(count: number, signal: AbortSignal) {
+    this.#signal = signal;
     this.#children = Array.from({ length: count }, () => {
       const child = fork(PROCESS, { execArgv: ['--import', 'tsx'] });
       child.on('message', (report: FleetReport) => {
         this.#reports.push(report);
-        this.#changed();
+        for (const check of this.#waiting) check();
       });
       return child;
     });
   }
 
-  /** Starts the agents of `order`, so many in each process. */
   static start(
     order: Extract<FleetOrder, { readonly type: 'start' }>,
-    agentsPerProcess: number,
+    signal: AbortSignal,
   ): AgentFleet {
-    const fleet = new AgentFleet(Math.ceil(order.agents.length / agentsPerProcess));
+    const size = AGENTS_PER_PROCESS;
+    const fleet = new AgentFleet(Math.ceil(order.agents.length / size), signal);
     for (const [i, child] of fleet.#children.entries()) {
-      const agents = order.agents.slice(i * agentsPerProcess, (i + 1) * agentsPerProcess);
-      const part: FleetOrder = { ...order, agents };
+      const part: FleetOrder = { ...order, agents: order.agents.slice(i * size, (i + 1) * size) };
       child.send(part);
     }
     return fleet;
+  }
+
+  get pids(): readonly number[] {
+    return this.#children.map(({ pid = 0 }) => pid);
   }
 
   /** The worker of one agent dies; resolves with when that was. */
@@ -41,45 +54,82 @@ export class AgentFleet {
     const before = this.#reports.length;
     const order: FleetOrder = { type: 'fail' };
     this.#children[0]?.send(order);
-    const failed = await this.#until(() =>
+    const failed = await this.#until('a failure', () =>
       this.#reports.slice(before).find((report) => report.type === 'failed'),
     );
     return failed.atMs;
   }
 
-  /** When the last worker of that epoch started, or stopped. */
-  async last(type: 'started' | 'stopped', epoch: number): Promise<number> {
-    const all = await this.#until(() => {
-      const found = this.#reports.filter(
-        (report) => report.type === type && report.epoch === epoch,
+  /** Resolves when the agent that fails has announced that epoch. */
+  async told(epoch: number): Promise<void> {
+    await this.#until(`the news of epoch ${epoch}`, () =>
+      this.#reports.find((report) => report.type === 'told' && report.epoch === epoch),
+    );
+  }
+
+  /** Resolves when all agents have come so far. */
+  async all(type: Milestone, epoch: number): Promise<Span> {
+    const found = await this.#until(`all have ${type} epoch ${epoch}`, () => {
+      const reports = this.#reports.flatMap((report) =>
+        report.type === type && report.epoch === epoch ? [report] : [],
       );
-      return found.length === this.#children.length ? found : undefined;
+      return reports.length === this.#children.length ? reports : undefined;
     });
-    return Math.max(...all.map(({ atMs }) => atMs));
+    return {
+      firstMs: Math.min(...found.map(({ firstMs }) => firstMs)),
+      lastMs: Math.max(...found.map(({ atMs }) => atMs)),
+    };
+  }
+
+  /** Of all processes together, since they began. */
+  async requests(): Promise<RequestCounts> {
+    const before = this.#reports.length;
+    const order: FleetOrder = { type: 'count' };
+    for (const child of this.#children) child.send(order);
+    const found = await this.#until('the counts', () => {
+      const all = this.#reports
+        .slice(before)
+        .flatMap((report) => (report.type === 'counted' ? [report] : []));
+      return all.length === this.#children.length ? all : undefined;
+    });
+    return {
+      requests: found.reduce((sum, { requests }) => sum + requests, 0),
+      tooMany: found.reduce((sum, { tooMany }) => sum + tooMany, 0),
+    };
   }
 
   async stop(): Promise<void> {
     await Promise.all(
-      this.#children.map((child) => {
+      this.#children.map(async (child) => {
+        if (child.exitCode !== null || child.signalCode !== null) return;
         const ended = new Promise((resolve) => child.once('exit', resolve));
         child.disconnect();
-        return ended;
+        await ended;
       }),
     );
   }
 
-  #until<T>(find: () => T | undefined): Promise<T> {
+  #until<T>(what: string, find: () => T | undefined): Promise<T> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`not within ${TIMEOUT_MS} ms`)), TIMEOUT_MS);
+      const finish = (settle: () => void): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(check);
+        this.#signal.removeEventListener('abort', abort);
+        settle();
+      };
+      const abort = (): void => finish(() => reject(this.#signal.reason as Error));
+      const timer = setTimeout(
+        () => finish(() => reject(new Error(`not within ${TIMEOUT_MS} ms: ${what}`))),
+        TIMEOUT_MS,
+      );
       const check = (): void => {
         const found = find();
-        if (found === undefined) return;
-        clearTimeout(timer);
-        this.#changed = () => undefined;
-        resolve(found);
+        if (found !== undefined) finish(() => resolve(found));
       };
-      this.#changed = check;
-      check();
+      this.#waiting.add(check);
+      this.#signal.addEventListener('abort', abort, { once: true });
+      if (this.#signal.aborted) abort();
+      else check();
     });
   }
 }

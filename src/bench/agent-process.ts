@@ -1,18 +1,19 @@
 /**
- * A process of many simulated agents: the real barrier over the real channel, each with a connection of
+ * A process of many simulated agents: the real barrier over the real channel, each with connections of
  * its own, and a worker that starts and stops at once. It is a child of the benchmark.
  */
 import { type Agent, type Body, startAgent } from '../agent/agent.ts';
 import { createApiChannel } from '../agent/api-channel.ts';
 import type { Channel } from '../agent/channel.ts';
 import { createHubChannel } from '../agent/hub-channel.ts';
-import { NO_MARKER, processMarkerStore } from '../agent/marker.ts';
-import { workerExit } from '../agent/worker-exit.ts';
+import { type MarkerStore, NO_MARKER, processMarkerStore } from '../agent/marker.ts';
+import { type WorkerExit, workerExit } from '../agent/worker-exit.ts';
 import { HUB_PATH, HUB_PROTOCOL } from '../jobset/names.ts';
 import { createHttpTransport } from '../runtime/adapters/http-transport.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { createStreamConnector } from '../runtime/adapters/stream-connector.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
+import { countedTransport } from '../runtime/counted-transport.ts';
 import { createClient } from '../runtime/http-client.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
 import { staticToken } from '../runtime/token-source.ts';
@@ -22,6 +23,11 @@ export type FleetOrder =
   | {
       readonly type: 'start';
       readonly channel: 'Hub' | 'API';
+      /**
+       * In sidecar mode each restart is another agent, with new connections, that finds the marker of
+       * the one before. Containers take no time to start here.
+       */
+      readonly mode: Body['mode'];
       readonly server: string;
       readonly authority: string;
       readonly namespace: string;
@@ -31,7 +37,8 @@ export type FleetOrder =
       readonly agents: readonly SimulatedAgent[];
     }
   /** The worker of the first agent dies. */
-  | { readonly type: 'fail' };
+  | { readonly type: 'fail' }
+  | { readonly type: 'count' };
 
 export interface SimulatedAgent {
   readonly podName: string;
@@ -42,22 +49,47 @@ export interface SimulatedAgent {
 /** To the benchmark; times are in ms since 1970, with fractions. */
 export type FleetReport =
   | { readonly type: 'failed'; readonly atMs: number }
-  /** All agents of this process have started, or stopped, their workers of that epoch. */
-  | { readonly type: 'started' | 'stopped'; readonly epoch: number; readonly atMs: number };
+  /** The API server has stored the epoch that the failed agent announced. */
+  | { readonly type: 'told'; readonly epoch: number }
+  /**
+   * All agents of this process have started, or stopped, their workers of that epoch, or the channel has
+   * taken their announcements of it.
+   */
+  | {
+      readonly type: Milestone;
+      readonly epoch: number;
+      readonly firstMs: number;
+      readonly atMs: number;
+    }
+  | ({ readonly type: 'counted' } & RequestCounts);
+
+export type Milestone = 'started' | 'stopped' | 'announced';
+
+/** Requests to the API server since the process began, and how many of them were answered with 429. */
+export interface RequestCounts {
+  readonly requests: number;
+  readonly tooMany: number;
+}
 
 type Start = Extract<FleetOrder, { readonly type: 'start' }>;
 
 const REQUEST_TIMEOUT_MS = 60_000;
-/** A watch and a write. */
-const CONNECTIONS_PER_AGENT = 2;
+/** A write; the watch has one of its own. */
+const CONNECTIONS_PER_AGENT = 1;
+const TOO_MANY_REQUESTS = 429;
 
+const counts = { requests: 0, tooMany: 0 };
 let failFirst: () => void = () => undefined;
 
 process.on('message', (order: FleetOrder) => {
-  if (order.type === 'start') start(order);
-  else {
-    report({ type: 'failed', atMs: nowMs() });
-    failFirst();
+  switch (order.type) {
+    case 'start':
+      return start(order);
+    case 'fail':
+      report({ type: 'failed', atMs: nowMs() });
+      return failFirst();
+    case 'count':
+      return report({ type: 'counted', ...counts });
   }
 });
 // Whoever asked is gone.
@@ -65,74 +97,135 @@ process.on('disconnect', () => process.exit(0));
 
 function start(order: Start): void {
   const count = order.agents.length;
-  const started = new Tally('started', count);
-  const stopped = new Tally('stopped', count);
+  const tallies = {
+    started: new Tally('started', count),
+    stopped: new Tally('stopped', count),
+    announced: new Tally('announced', count),
+  };
   for (const [index, agent] of order.agents.entries()) {
-    const body = new SimulatedBody(started, stopped);
-    const running: Agent = startAgent({
-      jobSetUid: order.jobSetUid,
-      marker: NO_MARKER,
-      markers: processMarkerStore(),
-      channel: channelOf(order, agent),
-      body,
-      logger: SILENT,
-    });
-    running.left.catch(() => undefined);
-    if (index === 0) failFirst = () => body.fail();
+    const member = new Member(order, agent, tallies, index === 0);
+    if (index === 0) failFirst = () => member.fail();
+    member.start();
   }
 }
 
-class SimulatedBody implements Body {
-  readonly mode = 'Supervisor';
-  readonly #started: Tally;
-  readonly #stopped: Tally;
+/** The agents of one Pod, one after the other, and its worker. */
+class Member implements Body {
+  readonly mode: Body['mode'];
+  readonly #order: Start;
+  readonly #self: SimulatedAgent;
+  readonly #tallies: Readonly<Record<Milestone, Tally>>;
+  readonly #isFirst: boolean;
+  readonly #markers: MarkerStore = processMarkerStore();
+  #agent: Agent | undefined;
   #epoch = 0;
+  #isRunning = false;
   #ended: Parameters<Body['lift']>[1] = () => undefined;
 
-  constructor(started: Tally, stopped: Tally) {
-    this.#started = started;
-    this.#stopped = stopped;
+  constructor(
+    order: Start,
+    self: SimulatedAgent,
+    tallies: Readonly<Record<Milestone, Tally>>,
+    isFirst: boolean,
+  ) {
+    this.mode = order.mode;
+    this.#order = order;
+    this.#self = self;
+    this.#tallies = tallies;
+    this.#isFirst = isFirst;
+  }
+
+  start(): void {
+    void this.#markers.read().then((marker = NO_MARKER) => {
+      this.#agent = startAgent({
+        jobSetUid: this.#order.jobSetUid,
+        marker,
+        markers: this.#markers,
+        channel: this.#observed(channelOf(this.#order, this.#self, marker.announced)),
+        body: this,
+        logger: SILENT,
+      });
+      this.#agent.left.then(
+        () => {
+          this.#stopped();
+          if (this.mode === 'Sidecar') this.start();
+        },
+        () => undefined,
+      );
+    });
   }
 
   lift(epoch: number, ended: Parameters<Body['lift']>[1]): void {
     this.#epoch = epoch;
+    this.#isRunning = true;
     this.#ended = ended;
-    this.#started.add(epoch);
+    this.#tallies.started.add(epoch);
   }
 
   stopWorker(): void {
-    this.#end('SIGTERM', false);
+    this.#end(workerExit({ exitCode: undefined, signal: 'SIGTERM' }), false);
   }
 
+  /** In sidecar mode the node restarts all containers of the Pod, the agent's too. */
   fail(): void {
-    this.#end('SIGKILL', true);
+    if (this.mode === 'Sidecar') this.#agent?.stop('SIGTERM');
+    else this.#end(workerExit({ exitCode: undefined, signal: 'SIGKILL' }), true);
   }
 
-  #end(signal: string, restartsGroup: boolean): void {
-    this.#stopped.add(this.#epoch);
-    this.#ended(workerExit({ exitCode: undefined, signal }), restartsGroup);
+  #end(exit: WorkerExit, restartsGroup: boolean): void {
+    this.#stopped();
+    this.#ended(exit, restartsGroup);
+  }
+
+  #stopped(): void {
+    if (!this.#isRunning) return;
+    this.#isRunning = false;
+    this.#tallies.stopped.add(this.#epoch);
+  }
+
+  #observed(channel: Channel): Channel {
+    return {
+      open: (listener) =>
+        channel.open({
+          ...listener,
+          announced: (epoch) => {
+            if (this.#isFirst) report({ type: 'told', epoch });
+            this.#tallies.announced.add(epoch);
+            listener.announced(epoch);
+          },
+        }),
+      announce: (announcement) => channel.announce(announcement),
+      giveNotice: (epoch) => channel.giveNotice(epoch),
+      close: () => channel.close(),
+    };
   }
 }
 
 /** Counts agents by epoch, and reports when all have come. */
 class Tally {
-  readonly #type: 'started' | 'stopped';
+  readonly #type: Milestone;
   readonly #size: number;
-  readonly #counts = new Map<number, number>();
+  readonly #epochs = new Map<number, { count: number; readonly firstMs: number }>();
 
-  constructor(type: 'started' | 'stopped', size: number) {
+  constructor(type: Milestone, size: number) {
     this.#type = type;
     this.#size = size;
   }
 
   add(epoch: number): void {
-    const count = (this.#counts.get(epoch) ?? 0) + 1;
-    this.#counts.set(epoch, count);
-    if (count === this.#size) report({ type: this.#type, epoch, atMs: nowMs() });
+    const atMs = nowMs();
+    const of = this.#epochs.get(epoch) ?? { count: 0, firstMs: atMs };
+    this.#epochs.set(epoch, of);
+    of.count++;
+    if (of.count === this.#size) report({ type: this.#type, epoch, firstMs: of.firstMs, atMs });
   }
 }
 
-function channelOf(order: Start, { podName, podUid, token }: SimulatedAgent): Channel {
+function channelOf(
+  order: Start,
+  { podName, podUid, token }: SimulatedAgent,
+  announced: number,
+): Channel {
   const runtime = { clock: nodeClock, random: systemRandom, logger: SILENT };
   const { server, authority, jobSetUid, jobSetName, namespace, replicatedJobName } = order;
   if (order.channel === 'Hub') {
@@ -152,7 +245,13 @@ function channelOf(order: Start, { podName, podUid, token }: SimulatedAgent): Ch
   });
   const client = createClient({
     ...runtime,
-    transport,
+    transport: countedTransport(transport, {
+      answered: (_method, status) => {
+        counts.requests++;
+        if (status === TOO_MANY_REQUESTS) counts.tooMany++;
+      },
+      received: () => undefined,
+    }),
     userAgent: 'lockstep-bench-agent',
     credentials: staticToken(token),
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
@@ -167,7 +266,7 @@ function channelOf(order: Start, { podName, podUid, token }: SimulatedAgent): Ch
     replicatedJobName,
     podName,
     podUid,
-    announced: 0,
+    announced,
   });
 }
 

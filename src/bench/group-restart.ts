@@ -26,11 +26,22 @@ const VARIANTS: readonly {
   { label: 'Recreate', strategy: 'Recreate', mode: 'Sidecar' },
 ];
 
-export async function benchGroupRestart(report: (row: Row) => void): Promise<void> {
-  for (const size of GROUP_SIZES) {
+export interface GroupBenchOptions {
+  /** Sizes of groups. */
+  readonly agents?: readonly number[] | undefined;
+  /** Of a cluster that runs already, to be joined with a node. */
+  readonly kubeconfig?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+export async function benchGroupRestart(
+  report: (row: Row) => void,
+  { agents = GROUP_SIZES, ...where }: GroupBenchOptions,
+): Promise<void> {
+  for (const size of agents) {
     const medians = new Map<string, number>();
     for (const variant of VARIANTS) {
-      const measured = await measureVariant(size, variant);
+      const measured = await measureVariant(size, variant, where);
       medians.set(variant.label, median(measured.downMs));
       report({
         benchmark: `restart of ${size} workers, ${variant.label}`,
@@ -61,10 +72,13 @@ interface Measured {
 }
 
 /** Each variant gets a cluster of its own, so that none pays for what another left behind. */
-async function measureVariant(size: number, variant: (typeof VARIANTS)[number]): Promise<Measured> {
+async function measureVariant(
+  size: number,
+  variant: (typeof VARIANTS)[number],
+  where: Pick<GroupBenchOptions, 'kubeconfig' | 'signal'>,
+): Promise<Measured> {
   const state = temporaryStateDirectory();
-  const stop = new AbortController();
-  const cluster = await startLocalCluster({ state, remove: true, signal: stop.signal });
+  const cluster = await startLocalCluster({ state, remove: true, ...where });
   try {
     return await measureRounds(cluster, size, variant);
   } finally {

@@ -1,290 +1,273 @@
 /**
- * Restarts of groups of simulated agents, over the hub and over the API server side by side: the
- * embedded cluster, the operator as a process of its own, and agents in processes of their own, one TLS
- * connection each. Their Pods are never scheduled, so nothing but the protocol is measured.
+ * Restarts of groups of simulated agents, side by side in one run: over the hub, with agents that keep
+ * their connection and with agents that come anew, over the API server, and over the API server with
+ * nobody in the way but the API server itself (`floor.ts`). The operator is a process of its own, and so
+ * are the agents, one TLS connection each. Their Pods are never scheduled, so nothing but the protocol
+ * is measured.
  */
-import http from 'node:http';
-import { type LocalCluster, startLocalCluster } from '../cli/local-cluster.ts';
-import { temporaryStateDirectory } from '../cli/state-directory.ts';
-import { agentAccountName } from '../jobset/agent/agent-account.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
-import {
-  ENV_HUB_CA,
-  ENV_HUB_URL,
-  HUB_AUDIENCE,
-  JOBSET_NAME,
-  RESTART_BACKOFF,
-  RESTART_MODE,
-} from '../jobset/names.ts';
-import { SERVICE_ACCOUNTS, type TokenRequest } from '../kube/core.ts';
 import type { Stored } from '../kube/meta.ts';
-import { PODS, type Pod } from '../kube/pod.ts';
-import { loadKubeconfig } from '../runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
-import { forEachConcurrently } from '../runtime/concurrency.ts';
-import { createInformer, type Informer } from '../runtime/informer.ts';
+import { createInformer } from '../runtime/informer.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
 import { AgentFleet } from './agent-fleet.ts';
-import type { SimulatedAgent } from './agent-process.ts';
+import { prioritiseAgents } from './agent-priority.ts';
+import type { RequestCounts } from './agent-process.ts';
+import { type BenchCluster, startBenchCluster } from './bench-cluster.ts';
+import { Floor } from './floor.ts';
+import type { OperatorProcess } from './operator-process.ts';
 import { processCost } from './process-cost.ts';
+import { type AgentMode, SimulatedGroup, STAGE } from './simulated-group.ts';
 import { median, type Row } from './table.ts';
 
-const DEFAULT_SIZES = [100, 1000, 5000] as const;
-/** Over the API server a group of this size takes most of a minute for each restart. */
-const MAX_API_AGENTS = 1000;
+/** Most over the API server: there a larger group takes minutes for each restart. */
+const SIZES = {
+  embedded: { agents: [100, 1000, 5000], maxApi: 1000 },
+  joined: { agents: [500, 1000, 2000], maxApi: 2000 },
+} as const;
 const ROUNDS = 5;
-const AGENTS_PER_PROCESS = 1250;
-const NAMESPACE = 'default';
-const NAME = 'bench';
-const STAGE = 'w';
-const PARALLEL_REQUESTS = 20;
-const POLL_MS = 50;
+/** No further round begins after this. */
+const ROUNDS_BUDGET_MS = 40_000;
 const MIB = 1024 * 1024;
-/** How often the operator is asked whether it still answers. */
-const PROBE_INTERVAL_MS = 5;
+
+export interface HubBenchOptions {
+  /** Sizes of groups. */
+  readonly agents?: readonly number[] | undefined;
+  /** Of a cluster that runs already. */
+  readonly kubeconfig?: string | undefined;
+  readonly signal: AbortSignal;
+}
 
 export async function benchHub(
   report: (row: Row) => void,
-  { agents }: { readonly agents?: number | undefined },
+  { agents, kubeconfig, signal }: HubBenchOptions,
 ): Promise<void> {
-  const sizes = agents === undefined ? DEFAULT_SIZES : [agents];
-  for (const size of sizes) {
-    await measure(size, 'Hub', report);
-    if (size <= MAX_API_AGENTS) await measure(size, 'API', report);
-  }
-}
-
-async function measure(
-  size: number,
-  channel: 'Hub' | 'API',
-  report: (row: Row) => void,
-): Promise<void> {
-  const state = temporaryStateDirectory();
-  const stop = new AbortController();
-  const probePort = 20_000 + Math.floor(Math.random() * 10_000);
-  const cluster = await startLocalCluster({
-    state,
-    remove: true,
-    signal: stop.signal,
-    agentChannel: channel === 'Hub' ? 'Auto' : 'API',
-    operatorFlags: ['--health-probe-bind-address', `127.0.0.1:${probePort}`],
-  });
-  try {
-    await measureGroup(cluster, size, channel, probePort, report);
-  } finally {
-    await cluster.stop();
-    state.release(true);
-  }
-}
-
-async function measureGroup(
-  cluster: LocalCluster,
-  size: number,
-  channel: 'Hub' | 'API',
-  probePort: number,
-  report: (row: Row) => void,
-): Promise<void> {
-  const { client } = cluster;
-  const jobSet = await client.create(JOBSETS, manifest(size));
-  const pods = await podsOf(cluster, size);
-  const [first] = pods;
-  if (first === undefined) throw new Error('there are no Pods');
-  const kubeconfig = await loadKubeconfig({
-    path: cluster.kubeconfig,
-    env: {},
-    homeDirectory: '/',
-  });
-  const target =
-    channel === 'Hub'
-      ? { server: variable(first, ENV_HUB_URL), authority: variable(first, ENV_HUB_CA) }
-      : { server: kubeconfig.server, authority: kubeconfig.tls?.certificateAuthority ?? '' };
-  const agents = await tokensFor(cluster, pods, channel);
-  const beganMs = performance.timeOrigin + performance.now();
-  const fleet = AgentFleet.start(
-    {
-      type: 'start',
-      channel,
-      ...target,
-      namespace: NAMESPACE,
-      jobSetName: NAME,
-      jobSetUid: jobSet.metadata.uid,
-      replicatedJobName: STAGE,
-      agents,
-    },
-    AGENTS_PER_PROCESS,
-  );
-  const label = `${size} agents, ${channel === 'Hub' ? 'hub' : 'API server'}`;
-  try {
-    report({
-      benchmark: `${label}: first start of all`,
-      unit: 'ms',
-      median: (await fleet.last('started', 1)) - beganMs,
-      notes: 'processes of the agents included',
-    });
-    await measureRestarts(cluster, fleet, label, probePort, report);
-  } finally {
-    await fleet.stop();
-  }
-}
-
-async function measureRestarts(
-  cluster: LocalCluster,
-  fleet: AgentFleet,
-  label: string,
-  probePort: number,
-  report: (row: Row) => void,
-): Promise<void> {
-  const jobSets = jobSetInformer(cluster);
-  await jobSets.whenSynced();
-  let writes = 0;
-  jobSets.subscribe({ updated: () => writes++ });
-  const restartMs: number[] = [];
-  const fanOutMs: number[] = [];
-  const before = processCost(cluster.operatorPid);
-  const probe = new StallProbe(probePort);
-  for (let epoch = 1; epoch <= ROUNDS; epoch++) {
-    const failedMs = await fleet.fail();
-    fanOutMs.push((await fleet.last('stopped', epoch)) - failedMs);
-    restartMs.push((await fleet.last('started', epoch + 1)) - failedMs);
-  }
-  const stallMs = await probe.stop();
-  const after = processCost(cluster.operatorPid);
-  await jobSets.stop();
-  const row = (what: string, values: readonly number[], notes?: string): void =>
-    report({
-      benchmark: `${label}: ${what}`,
-      unit: 'ms',
-      median: median(values),
-      min: Math.min(...values),
-      max: Math.max(...values),
-      ...(notes === undefined ? {} : { notes }),
-    });
-  row('failure to last release', restartMs, `${writes / ROUNDS} writes of the JobSet a restart`);
-  row('failure to last stop', fanOutMs);
-  row('operator CPU a restart', [(after.cpuMs - before.cpuMs) / ROUNDS]);
-  row('longest silence of the operator', [stallMs]);
-  report({
-    benchmark: `${label}: operator's peak resident size`,
-    unit: 'MiB',
-    median: after.peakBytes / MIB,
-  });
-}
-
-/** Asks an endpoint that answers from memory all the time, and notes the longest wait. */
-class StallProbe {
-  #longestMs = 0;
-  #isStopped = false;
-  readonly #ended: Promise<void>;
-
-  constructor(port: number) {
-    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
-    this.#ended = this.#run(port, agent).finally(() => agent.destroy());
-  }
-
-  async stop(): Promise<number> {
-    this.#isStopped = true;
-    await this.#ended;
-    return this.#longestMs;
-  }
-
-  async #run(port: number, agent: http.Agent): Promise<void> {
-    while (!this.#isStopped) {
-      const start = performance.now();
-      await new Promise<void>((resolve, reject) => {
-        http
-          .get({ host: '127.0.0.1', port, path: '/livez', agent }, (response) => {
-            response.resume().once('end', resolve);
-          })
-          .once('error', reject);
-      });
-      this.#longestMs = Math.max(this.#longestMs, performance.now() - start);
-      await new Promise((resolve) => setTimeout(resolve, PROBE_INTERVAL_MS));
+  const { agents: sizes, maxApi } = SIZES[kubeconfig === undefined ? 'embedded' : 'joined'];
+  for (const size of agents ?? sizes) {
+    const cluster = await startBenchCluster(kubeconfig, signal);
+    try {
+      await new Measurement(cluster, size, size <= maxApi, report, signal).run();
+    } finally {
+      await cluster.stop();
     }
   }
 }
 
-function jobSetInformer({ client }: LocalCluster): Informer<JobSet> {
-  return createInformer({
-    client,
-    resource: JOBSETS,
-    namespace: NAMESPACE,
-    clock: nodeClock,
-    random: systemRandom,
-    logger: SILENT,
-  });
+/** One column of the comparison. */
+interface Phase {
+  readonly label: string;
+  readonly channel: 'Hub' | 'API';
+  readonly mode: AgentMode;
+  /** Whether to go on without the operator. */
+  readonly hasFloor: boolean;
 }
 
-async function podsOf(cluster: LocalCluster, size: number): Promise<readonly Stored<Pod>[]> {
-  for (;;) {
-    const { items } = await cluster.client.list(PODS, {
-      namespace: NAMESPACE,
-      labelSelector: `${JOBSET_NAME}=${NAME}`,
+class Measurement {
+  readonly #cluster: BenchCluster;
+  readonly #size: number;
+  readonly #withApi: boolean;
+  readonly #report: (row: Row) => void;
+  readonly #signal: AbortSignal;
+
+  constructor(
+    cluster: BenchCluster,
+    size: number,
+    withApi: boolean,
+    report: (row: Row) => void,
+    signal: AbortSignal,
+  ) {
+    this.#cluster = cluster;
+    this.#size = size;
+    this.#withApi = withApi;
+    this.#report = report;
+    this.#signal = signal;
+  }
+
+  async run(): Promise<void> {
+    const { client, namespace, operatorNamespace } = this.#cluster;
+    // It makes the Jobs, and then has done its part: its peak must not count for a phase.
+    const maker = await this.#cluster.startOperator('Auto');
+    const group = await SimulatedGroup.create(client, namespace, this.#size, this.#signal);
+    await maker.stop();
+    const hub = { channel: 'Hub', hasFloor: false } as const;
+    await this.#phase(group, { ...hub, label: 'hub', mode: 'Supervisor' });
+    await this.#phase(group, { ...hub, label: 'hub, reconnecting', mode: 'Sidecar' });
+    if (!this.#withApi) return;
+    const api = { channel: 'API', mode: 'Supervisor', hasFloor: true } as const;
+    await this.#phase(group, { ...api, label: 'API server' });
+    if (operatorNamespace === undefined) return;
+    const end = await prioritiseAgents(client, operatorNamespace);
+    try {
+      await this.#phase(group, { ...api, label: 'API server, our priority' });
+    } finally {
+      await end();
+    }
+  }
+
+  async #phase(group: SimulatedGroup, phase: Phase): Promise<void> {
+    const { client, namespace, access } = this.#cluster;
+    const agents = await group.agents(phase.channel);
+    const operator = await this.#cluster.startOperator(phase.channel === 'Hub' ? 'Auto' : 'API');
+    const { name, uid } = group.jobSet.metadata;
+    const first = (await this.#jobSet(group)).status?.syncedEpoch ?? 0;
+    const authority = access.tls.certificateAuthority ?? '';
+    const target = phase.channel === 'Hub' ? group.hub : { server: access.server, authority };
+    const beganMs = performance.timeOrigin + performance.now();
+    const fleet = AgentFleet.start(
+      {
+        type: 'start',
+        channel: phase.channel,
+        mode: phase.mode,
+        ...target,
+        namespace,
+        jobSetName: name,
+        jobSetUid: uid,
+        replicatedJobName: STAGE,
+        agents,
+      },
+      this.#signal,
+    );
+    const label = `${this.#size}, ${phase.label}`;
+    try {
+      const { lastMs } = await fleet.all('started', first + 1);
+      this.#row(label, 'first start of all', [lastMs - beganMs]);
+      const epoch = await this.#withOperator(label, phase, group, operator, fleet, first + 1);
+      await operator.stop();
+      if (!phase.hasFloor) return;
+      const floor = new Floor(client, fleet, await this.#jobSet(group));
+      const before = await fleet.requests();
+      const times = await this.#rounds(fleet, epoch, (ended) => floor.restart(ended));
+      this.#phaseRows(`${label}, floor`, times);
+      this.#requestRows(`${label}, floor`, times, before, await fleet.requests());
+    } finally {
+      await fleet.stop();
+      await operator.stop();
+    }
+  }
+
+  /** Returns the epoch that runs in the end. */
+  async #withOperator(
+    label: string,
+    { channel }: Phase,
+    group: SimulatedGroup,
+    operator: OperatorProcess,
+    fleet: AgentFleet,
+    epoch: number,
+  ): Promise<number> {
+    const writes = await this.#countWrites(group);
+    const before = { cost: processCost(operator.pid), counts: await operator.counts() };
+    const requests = await fleet.requests();
+    const probe = operator.probe();
+    const times = await this.#rounds(fleet, epoch, () => Promise.resolve());
+    const stallMs = await probe.stop();
+    const after = { cost: processCost(operator.pid), counts: await operator.counts() };
+    const rounds = times.length;
+    this.#phaseRows(label, times, `${(await writes.stop()) / rounds} status writes a restart`);
+    if (channel === 'API') this.#requestRows(label, times, requests, await fleet.requests());
+    const of = (name: string): number => after.counts(name) - before.counts(name);
+    const row = (what: string, unit: Row['unit'], value: number): void =>
+      this.#report({ benchmark: `${label}: ${what}`, unit, median: value });
+    row('operator CPU a restart', 'ms', (after.cost.cpuMs - before.cost.cpuMs) / rounds);
+    row('longest silence of the operator', 'ms', stallMs);
+    row("operator's peak resident size", 'MiB', after.cost.peakBytes / MIB);
+    row('operator requests a restart', 'requests', of('rest_client_requests_total') / rounds);
+    const bytes = of('lockstep_api_received_bytes_total') / rounds / this.#size;
+    row('operator receives a Pod and restart', 'bytes', bytes);
+    return epoch + rounds;
+  }
+
+  /** Restarts the group, up to so many times; `besides` does what an operator would. */
+  async #rounds(
+    fleet: AgentFleet,
+    firstEpoch: number,
+    besides: (epoch: number) => Promise<void>,
+  ): Promise<readonly RestartTimes[]> {
+    const times: RestartTimes[] = [];
+    const untilMs = performance.now() + ROUNDS_BUDGET_MS;
+    for (let epoch = firstEpoch; epoch < firstEpoch + ROUNDS; epoch++) {
+      const [failedMs, stopped, started] = await Promise.all([
+        fleet.fail(),
+        fleet.all('stopped', epoch),
+        fleet.all('started', epoch + 1),
+        besides(epoch),
+      ]);
+      times.push({
+        wholeMs: started.lastMs - failedMs,
+        fanOutMs: stopped.lastMs - failedMs,
+        fanInMs: started.firstMs - stopped.lastMs,
+        releaseMs: started.lastMs - started.firstMs,
+      });
+      if (performance.now() > untilMs) break;
+    }
+    return times;
+  }
+
+  #phaseRows(label: string, times: readonly RestartTimes[], notes?: string): void {
+    const of = (key: keyof RestartTimes): readonly number[] => times.map((each) => each[key]);
+    this.#row(label, 'failure to last release', of('wholeMs'), notes);
+    this.#row(label, 'fan-out, failure to last stop', of('fanOutMs'));
+    this.#row(label, 'fan-in, last stop to first release', of('fanInMs'));
+    this.#row(label, 'first to last release', of('releaseMs'));
+  }
+
+  #requestRows(
+    label: string,
+    { length }: readonly RestartTimes[],
+    before: RequestCounts,
+    after: RequestCounts,
+  ): void {
+    this.#report({
+      benchmark: `${label}: requests of an agent a restart`,
+      unit: 'requests',
+      median: (after.requests - before.requests) / length / this.#size,
+      notes: `${(after.tooMany - before.tooMany) / length} answers of 429 a restart, ${before.tooMany} before`,
     });
-    if (items.length === size) return items;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+
+  #row(label: string, what: string, values: readonly number[], notes?: string): void {
+    const range = { min: Math.min(...values), max: Math.max(...values) };
+    this.#report({
+      benchmark: `${label}: ${what}`,
+      unit: 'ms',
+      median: median(values),
+      ...(values.length > 1 ? range : {}),
+      ...(notes === undefined ? {} : { notes }),
+    });
+  }
+
+  #jobSet({ jobSet: { metadata } }: SimulatedGroup): Promise<Stored<JobSet>> {
+    return this.#cluster.client.get(JOBSETS, metadata);
+  }
+
+  /** Of the JobSet, whoever makes them. */
+  async #countWrites({
+    jobSet: { metadata },
+  }: SimulatedGroup): Promise<{ readonly stop: () => Promise<number> }> {
+    const jobSets = createInformer({
+      client: this.#cluster.client,
+      resource: JOBSETS,
+      namespace: metadata.namespace,
+      fieldSelector: `metadata.name=${metadata.name}`,
+      clock: nodeClock,
+      random: systemRandom,
+      logger: SILENT,
+    });
+    await jobSets.whenSynced(this.#signal);
+    let writes = 0;
+    jobSets.subscribe({ updated: () => writes++ });
+    return {
+      stop: async () => {
+        await jobSets.stop();
+        return writes;
+      },
+    };
   }
 }
 
-async function tokensFor(
-  { client }: LocalCluster,
-  pods: readonly Stored<Pod>[],
-  channel: 'Hub' | 'API',
-): Promise<readonly SimulatedAgent[]> {
-  const agents: SimulatedAgent[] = [];
-  await forEachConcurrently(pods, PARALLEL_REQUESTS, async ({ metadata: { name, uid } }) => {
-    const request: TokenRequest = {
-      apiVersion: 'authentication.k8s.io/v1',
-      kind: 'TokenRequest',
-      metadata: {},
-      spec: {
-        ...(channel === 'Hub' ? { audiences: [HUB_AUDIENCE] } : {}),
-        boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name, uid },
-      },
-    };
-    const at = { namespace: NAMESPACE, name: agentAccountName(NAME) };
-    const answer = await client.createSubresource(SERVICE_ACCOUNTS, at, 'token', request);
-    agents.push({ podName: name, podUid: uid, token: answer.status?.token ?? '' });
-  });
-  return agents;
-}
-
-function variable({ spec }: Pod, name: string): string {
-  const value = spec.containers[0]?.env?.find((one) => one.name === name)?.value;
-  if (value === undefined) throw new Error(`the Pods have no variable ${name}`);
-  return value;
-}
-
-function manifest(size: number): JobSet {
-  return {
-    apiVersion: 'jobset.x-k8s.io/v1alpha2',
-    kind: 'JobSet',
-    metadata: {
-      name: NAME,
-      namespace: NAMESPACE,
-      annotations: { [RESTART_MODE]: 'Supervisor', [RESTART_BACKOFF]: 'Disabled' },
-    },
-    spec: {
-      failurePolicy: { maxRestarts: 1000, restartStrategy: 'InPlaceRestart' },
-      replicatedJobs: [
-        {
-          name: STAGE,
-          replicas: 1,
-          template: {
-            spec: {
-              parallelism: size,
-              completions: size,
-              template: {
-                spec: {
-                  // Nobody schedules these Pods: their agents are simulated.
-                  schedulerName: 'nobody',
-                  containers: [{ name: 'worker', image: 'none', command: ['true'] }],
-                },
-              },
-            },
-          },
-        },
-      ],
-    },
-  };
+interface RestartTimes {
+  readonly wholeMs: number;
+  readonly fanOutMs: number;
+  readonly fanInMs: number;
+  readonly releaseMs: number;
 }

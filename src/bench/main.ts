@@ -1,10 +1,12 @@
 /**
  * `npm run bench`: a table; `npm run bench -- --json`: one object per row; `npm run bench -- WORD`:
- * only the benchmarks whose name contains it (`--suite WORD` says the same); `--agents N`: the size of
- * the groups of simulated agents. Figures are shown, never asserted: the machine decides.
+ * only the benchmarks whose name contains it (`--suite WORD` says the same); `--agents N`, which may be
+ * repeated: the sizes of groups; `--kubeconfig FILE`: on a cluster that runs already. Figures are shown,
+ * never asserted: the machine decides.
  */
 import { setMaxListeners } from 'node:events';
 import { parseArgs } from 'node:util';
+import { onTermination } from '../cli/termination.ts';
 import { benchAdmission } from './admission.ts';
 import { benchApiServer } from './api-server.ts';
 import { benchGroupRestart } from './group-restart.ts';
@@ -17,44 +19,74 @@ import { benchPlan } from './plan.ts';
 import { type Row, renderRow } from './table.ts';
 
 const BENCHMARKS = {
-  admission: benchAdmission,
-  'api-server': benchApiServer,
-  'group-restart': benchGroupRestart,
-  hub: benchHub,
-  'job-controller': benchJobController,
-  'node-idle': benchNodeIdle,
-  'node-restart': benchNodeRestart,
-  'node-start': benchNodeStart,
-  plan: benchPlan,
+  admission: { run: benchAdmission, joins: false },
+  'api-server': { run: benchApiServer, joins: false },
+  'group-restart': { run: benchGroupRestart, joins: true },
+  hub: { run: benchHub, joins: true },
+  'job-controller': { run: benchJobController, joins: false },
+  'node-idle': { run: benchNodeIdle, joins: false },
+  'node-restart': { run: benchNodeRestart, joins: false },
+  'node-start': { run: benchNodeStart, joins: false },
+  plan: { run: benchPlan, joins: false },
 } as const;
 
 /** One signal ends many requests, and each listens to it while it lasts. */
 const MAX_LISTENERS_PER_SIGNAL = 10_000;
+const EXIT_FAILURE = 1;
+const EXIT_USAGE = 2;
 
 setMaxListeners(MAX_LISTENERS_PER_SIGNAL);
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    json: { type: 'boolean', default: false },
-    suite: { type: 'string', multiple: true, default: [] },
-    agents: { type: 'string' },
-  },
-});
-const words = [...positionals, ...values.suite];
-const agents = values.agents === undefined ? undefined : Number(values.agents);
-if (agents !== undefined && !(Number.isInteger(agents) && agents > 0)) {
-  process.stderr.write(`bench: --agents is "${values.agents}", expected a whole number from 1\n`);
-  process.exit(2);
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      json: { type: 'boolean', default: false },
+      suite: { type: 'string', multiple: true, default: [] },
+      agents: { type: 'string', multiple: true },
+      kubeconfig: { type: 'string' },
+    },
+  });
+  const { kubeconfig } = values;
+  const words = [...positionals, ...values.suite];
+  const agents = values.agents?.map(Number);
+  const wrong = agents?.findIndex((size) => !(Number.isInteger(size) && size > 0)) ?? -1;
+  if (wrong >= 0) {
+    return refuse(`--agents is "${values.agents?.[wrong]}", expected a whole number from 1`);
+  }
+  const able = Object.entries(BENCHMARKS).filter(
+    ([, { joins }]) => joins || kubeconfig === undefined,
+  );
+  const chosen = able.filter(
+    ([name]) => words.length === 0 || words.some((word) => name.includes(word)),
+  );
+  if (chosen.length === 0) {
+    const names = able.map(([name]) => name).join(', ');
+    const where = kubeconfig === undefined ? '' : ' that runs on the cluster of a kubeconfig';
+    return refuse(`"${words.join(' ')}" names no benchmark${where}, there are ${names}`);
+  }
+  const report = (row: Row): void => {
+    process.stdout.write(`${values.json ? JSON.stringify(row) : renderRow(row)}\n`);
+  };
+  const termination = onTermination();
+  const { signal } = termination;
+  try {
+    for (const [, { run }] of chosen) await run(report, { agents, kubeconfig, signal });
+    return 0;
+  } catch (error) {
+    tell(error instanceof Error ? error.message : String(error));
+    return termination.exitCode() ?? EXIT_FAILURE;
+  } finally {
+    termination.dispose();
+  }
 }
-const chosen = Object.entries(BENCHMARKS).filter(
-  ([name]) => words.length === 0 || words.some((word) => name.includes(word)),
-);
-if (chosen.length === 0) {
-  const names = Object.keys(BENCHMARKS).join(', ');
-  process.stderr.write(`bench: "${words.join(' ')}" names no benchmark, there are ${names}\n`);
-  process.exit(2);
+
+function refuse(problem: string): number {
+  tell(problem);
+  return EXIT_USAGE;
 }
-const report = (row: Row): void => {
-  process.stdout.write(`${values.json ? JSON.stringify(row) : renderRow(row)}\n`);
-};
-for (const [, run] of chosen) await run(report, { agents });
+
+function tell(problem: string): void {
+  for (const line of problem.split('\n')) process.stderr.write(`bench: ${line}\n`);
+}

@@ -1,7 +1,15 @@
 /** One result; `--json` prints it as one object a line. */
 export interface Row {
   readonly benchmark: string;
-  readonly unit: 'ms' | 'times' | 'per second' | 'MiB' | 'KiB' | '% of a core';
+  readonly unit:
+    | 'ms'
+    | 'times'
+    | 'per second'
+    | 'MiB'
+    | 'KiB'
+    | '% of a core'
+    | 'requests'
+    | 'bytes';
   readonly median: number;
   readonly min?: number;
   readonly max?: number;
@@ -28,7 +36,7 @@ export function renderRow(row: Row): string {
       ? ''
       : `[${figure(row.min)} - ${figure(row.max)}]`;
   return (
-    `${row.benchmark.padEnd(44)}${figure(row.median).padStart(10)} ${row.unit.padEnd(11)}` +
+    `${row.benchmark.padEnd(68)}${figure(row.median).padStart(10)} ${row.unit.padEnd(11)}` +
     `${range.padEnd(22)}${row.notes ?? ''}`
   ).trimEnd();
 }

@@ -119,7 +119,7 @@ export async function joinRunning(
 }
 
 /** Ours answer on this machine, at a URL; those of an installed operator are behind a Service. */
-async function expectNoInstallation(client: Client): Promise<void> {
+export async function expectNoInstallation(client: Client): Promise<void> {
   for (const [of, name] of WEBHOOK_CONFIGURATIONS) {
     const { items } = await client.list(of, { fieldSelector: `metadata.name=${name}` });
     const [{ webhooks = [] } = {}] = items;

@@ -1,0 +1,55 @@
+import { apiPriority } from '../deploy/api-priority.ts';
+import { FLOW_SCHEMAS } from '../deploy/kinds.ts';
+import { defaultSettings } from '../deploy/settings.ts';
+import type { KubeObject, Stored } from '../kube/meta.ts';
+import { nodeClock } from '../runtime/adapters/node-clock.ts';
+import { systemRandom } from '../runtime/adapters/system-random.ts';
+import type { Client } from '../runtime/client.ts';
+import { waitFor } from '../runtime/wait-for.ts';
+import { remove } from './bench-cluster.ts';
+
+const ACCEPTED_TIMEOUT_MS = 30_000;
+
+/**
+ * Gives agents and operator the priority levels of an installation, as long as the benchmark lasts.
+ * Resolves with how to end that, once the API server has taken them in.
+ */
+export async function prioritiseAgents(
+  client: Client,
+  operatorNamespace: string,
+): Promise<() => Promise<void>> {
+  const objects = apiPriority({ ...defaultSettings(''), namespace: operatorNamespace });
+  const made: (typeof objects)[number][] = [];
+  const end = async (): Promise<void> => {
+    for (const { of, object } of made.splice(0).reverse()) {
+      await remove(client, of, object.metadata.name ?? '');
+    }
+  };
+  try {
+    for (const each of objects) {
+      await client.create(each.of, each.object);
+      made.push(each);
+    }
+    const options = { clock: nodeClock, random: systemRandom, timeoutMs: ACCEPTED_TIMEOUT_MS };
+    for (const { of, object } of made.filter((each) => each.of === FLOW_SCHEMAS)) {
+      const { name = '' } = object.metadata;
+      await waitFor(client, of, { name }, (one) => one !== undefined && isAccepted(one), options);
+    }
+    return end;
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+/** Its priority level was found. */
+function isAccepted(schema: Stored<FlowSchema>): boolean {
+  const conditions = schema.status?.conditions ?? [];
+  return conditions.some(({ type, status }) => type === 'Dangling' && status === 'False');
+}
+
+interface FlowSchema extends KubeObject {
+  readonly status?: {
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+  };
+}

@@ -1,0 +1,238 @@
+/**
+ * A Kubernetes for benchmarks of the operator's process: embedded in this one, or that of a
+ * kubeconfig. There, the operator is a service account of a namespace of our own, so that the API
+ * server queues its requests as those of an installed one, and all that was made is removed again.
+ */
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { restrictAgents } from '../cli/agent-restriction.ts';
+import { connectTo } from '../cli/cluster-connection.ts';
+import { expectNoInstallation, startEmbedded } from '../cli/control-plane.ts';
+import { temporaryStateDirectory } from '../cli/state-directory.ts';
+import { plainNodes } from '../cli/up-options.ts';
+import { Watchdog } from '../cli/watchdog/watchdog.ts';
+import { OPERATOR_NAME } from '../deploy/permissions.ts';
+import { JOBSETS } from '../jobset/jobset.ts';
+import { NAMESPACES, SERVICE_ACCOUNTS, type TokenRequest } from '../kube/core.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '../kube/custom-resource-definition.ts';
+import type { KubeObject } from '../kube/meta.ts';
+import { CLUSTER_ROLE_BINDINGS } from '../kube/rbac.ts';
+import { apiVersionOf, groupResourceOf, type Resource } from '../kube/resource.ts';
+import { isReason } from '../kube/status.ts';
+import { loadKubeconfig } from '../runtime/adapters/kubeconfig-files.ts';
+import { nodeClock } from '../runtime/adapters/node-clock.ts';
+import { createNodeProcessRunner } from '../runtime/adapters/node-process-runner.ts';
+import { createPinoLogger } from '../runtime/adapters/pino-logger.ts';
+import { systemRandom } from '../runtime/adapters/system-random.ts';
+import type { Client } from '../runtime/client.ts';
+import type { ClusterAccess } from '../runtime/cluster-access.ts';
+import { waitFor } from '../runtime/wait-for.ts';
+import { freePort, OperatorProcess } from './operator-process.ts';
+
+export interface BenchCluster {
+  /** Of an administrator. */
+  readonly client: Client;
+  /** Where agents find the API server. */
+  readonly access: Pick<ClusterAccess, 'server' | 'tls'>;
+  /** For the group under test. */
+  readonly namespace: string;
+  /** Where the operator's service account is, if it has one. */
+  readonly operatorNamespace: string | undefined;
+  /** One at a time. The port of its hub is always the same. */
+  startOperator(channel: 'Auto' | 'API'): Promise<OperatorProcess>;
+  /** Ends an operator that runs, and removes all that is ours. */
+  stop(): Promise<void>;
+}
+
+const WATCHDOG = fileURLToPath(new URL('../../dist/watchdog.js', import.meta.url));
+const LOOPBACK = '127.0.0.1';
+/** Thousands of Pods, each deleted by one request and released by another. */
+const REMOVAL_TIMEOUT_MS = 300_000;
+/** An API server that keeps no token that long says so in its answer. */
+const TOKEN_SECONDS = 6 * 3600;
+const LOG_TAIL_BYTES = 4_000;
+
+/** Rejects with `ConnectionProblem` or `ClusterAccessError` where a kubeconfig leads nowhere. */
+export async function startBenchCluster(
+  kubeconfig: string | undefined,
+  signal: AbortSignal,
+): Promise<BenchCluster> {
+  const state = temporaryStateDirectory();
+  const watchdog = Watchdog.start(WATCHDOG, state.path, true);
+  const logFile = join(state.path, 'cluster.log');
+  const log = openSync(logFile, 'a', 0o600);
+  const stops: (() => Promise<void> | void)[] = [
+    () => state.release(true),
+    () => watchdog.release(),
+    () => closeSync(log),
+  ];
+  const stop = async (): Promise<void> => {
+    for (const each of stops.splice(0).reverse()) await each();
+  };
+  try {
+    const ground =
+      kubeconfig === undefined
+        ? await embedded(
+            { statePath: state.path, kubeconfig: state.kubeconfig, log, watchdog },
+            stops,
+          )
+        : await joined(kubeconfig, join(state.path, 'operator.kubeconfig'), signal, stops);
+    const hub = ['--hub-bind-address', `${LOOPBACK}:${await freePort()}`];
+    const delivery = ['--webhooks', 'off', '--agent-delivery', 'WorkerImage'];
+    const startOperator = async (channel: 'Auto' | 'API'): Promise<OperatorProcess> => {
+      const flags = [...ground.flags, ...hub, ...delivery, '--agent-channel', channel];
+      const operator = await OperatorProcess.start({ flags, log, watchdog, signal }).catch(
+        (cause: unknown) => {
+          const tail = readFileSync(logFile, 'utf8').slice(-LOG_TAIL_BYTES);
+          throw new Error(`${String(cause)}\n${tail}`, { cause });
+        },
+      );
+      stops.push(() => operator.stop());
+      return operator;
+    };
+    return { ...ground, startOperator, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+interface Ground
+  extends Pick<BenchCluster, 'client' | 'access' | 'namespace' | 'operatorNamespace'> {
+  /** Of the operator. */
+  readonly flags: readonly string[];
+}
+
+async function embedded(
+  at: {
+    readonly statePath: string;
+    readonly kubeconfig: string;
+    readonly log: number;
+    readonly watchdog: Watchdog;
+  },
+  stops: (() => Promise<void> | void)[],
+): Promise<Ground> {
+  const controlPlane = await startEmbedded(
+    {
+      clock: nodeClock,
+      random: systemRandom,
+      logger: createPinoLogger({ destination: at.log, level: 'warn' }),
+      processes: at.watchdog.guard(createNodeProcessRunner()),
+      stateDirectory: at.statePath,
+      path: '',
+      nodes: plainNodes(1),
+    },
+    at.kubeconfig,
+  );
+  stops.push(() => controlPlane.stop());
+  return {
+    client: controlPlane.client,
+    access: await loadKubeconfig({ path: at.kubeconfig, env: {}, homeDirectory: '/' }),
+    namespace: 'default',
+    operatorNamespace: undefined,
+    flags: [...controlPlane.operatorFlags, '--install-crd'],
+  };
+}
+
+async function joined(
+  kubeconfig: string,
+  operatorKubeconfig: string,
+  signal: AbortSignal,
+  stops: (() => Promise<void> | void)[],
+): Promise<Ground> {
+  const { client, close } = await connectTo({ kubeconfig }, signal);
+  stops.push(close);
+  const access = await loadKubeconfig({ path: kubeconfig, env: {}, homeDirectory: '/' });
+  await expectNoInstallation(client);
+  const isDefined = await exists(client, CUSTOM_RESOURCE_DEFINITIONS, groupResourceOf(JOBSETS));
+  if (!isDefined) {
+    stops.push(() => remove(client, CUSTOM_RESOURCE_DEFINITIONS, groupResourceOf(JOBSETS)));
+  }
+  stops.push(await restrictAgents(client));
+  const namespace = `lockstep-bench-${systemRandom.uuid().slice(0, 8)}`;
+  await client.create(NAMESPACES, { ...head(NAMESPACES), metadata: { name: namespace } });
+  stops.push(() => remove(client, NAMESPACES, namespace));
+  const account = { namespace, name: OPERATOR_NAME };
+  await client.create(SERVICE_ACCOUNTS, { ...head(SERVICE_ACCOUNTS), metadata: account });
+  await client.create(CLUSTER_ROLE_BINDINGS, {
+    ...head(CLUSTER_ROLE_BINDINGS),
+    metadata: { name: namespace },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ kind: 'ServiceAccount', ...account }],
+  });
+  stops.push(() => remove(client, CLUSTER_ROLE_BINDINGS, namespace));
+  const token = await tokenOf(client, account);
+  writeOperatorKubeconfig(operatorKubeconfig, access, namespace, token);
+  return {
+    client,
+    access,
+    namespace,
+    operatorNamespace: namespace,
+    flags: ['--kubeconfig', operatorKubeconfig, ...(isDefined ? [] : ['--install-crd'])],
+  };
+}
+
+function head(of: Resource): { readonly apiVersion: string; readonly kind: string } {
+  return { apiVersion: apiVersionOf(of), kind: of.kind };
+}
+
+async function exists(client: Client, of: Resource, name: string): Promise<boolean> {
+  try {
+    await client.get(of, { name });
+    return true;
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return false;
+    throw error;
+  }
+}
+
+/** Resolves when it is gone. */
+export async function remove(
+  client: Client,
+  of: Resource<KubeObject>,
+  name: string,
+): Promise<void> {
+  try {
+    await client.delete(of, { name });
+  } catch (error) {
+    if (!isReason(error, 'NotFound')) throw error;
+  }
+  const options = { clock: nodeClock, random: systemRandom, timeoutMs: REMOVAL_TIMEOUT_MS };
+  await waitFor(client, of, { name }, (one) => one === undefined, options);
+}
+
+async function tokenOf(
+  client: Client,
+  account: { readonly namespace: string; readonly name: string },
+): Promise<string> {
+  const request: TokenRequest = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    metadata: {},
+    spec: { expirationSeconds: TOKEN_SECONDS },
+  };
+  const answer = await client.createSubresource(SERVICE_ACCOUNTS, account, 'token', request);
+  return answer.status?.token ?? '';
+}
+
+/** JSON is YAML. */
+function writeOperatorKubeconfig(
+  path: string,
+  { server, tls }: ClusterAccess,
+  namespace: string,
+  token: string,
+): void {
+  const name = 'bench';
+  const authority = Buffer.from(tls.certificateAuthority ?? '').toString('base64');
+  const cluster = { server, 'certificate-authority-data': authority };
+  const kubeconfig = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name, cluster }],
+    users: [{ name, user: { token } }],
+    contexts: [{ name, context: { cluster: name, user: name, namespace } }],
+    'current-context': name,
+  };
+  writeFileSync(path, JSON.stringify(kubeconfig), { mode: 0o600 });
+}

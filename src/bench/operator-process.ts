@@ -1,0 +1,158 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import http from 'node:http';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import type { Watchdog } from '../cli/watchdog/watchdog.ts';
+
+const OPERATOR = fileURLToPath(new URL('../../dist/operator.js', import.meta.url));
+const LOOPBACK = '127.0.0.1';
+const READY_TIMEOUT_MS = 60_000;
+const READY_POLL_MS = 50;
+/** From SIGTERM to SIGKILL; it needs at most 2 s by its own word. */
+const STOP_GRACE_MS = 2_500;
+/** How often the operator is asked whether it still answers. */
+const PROBE_INTERVAL_MS = 5;
+
+export interface OperatorProcessOptions {
+  readonly flags: readonly string[];
+  /** File descriptor. */
+  readonly log: number;
+  readonly watchdog: Watchdog;
+  readonly signal: AbortSignal;
+}
+
+/** The built operator as a process, with its pages on ports of its own. */
+export class OperatorProcess {
+  readonly pid: number;
+  readonly #child: ChildProcess;
+  readonly #healthPort: number;
+  readonly #metricsPort: number;
+  readonly #exited: Promise<void>;
+
+  private constructor(child: ChildProcess, healthPort: number, metricsPort: number) {
+    this.pid = child.pid ?? 0;
+    this.#child = child;
+    this.#healthPort = healthPort;
+    this.#metricsPort = metricsPort;
+    this.#exited = new Promise((resolve) => child.once('exit', () => resolve()));
+  }
+
+  /** Resolves when its caches are filled and it acts. */
+  static async start(options: OperatorProcessOptions): Promise<OperatorProcess> {
+    const { flags, log, watchdog, signal } = options;
+    const [health, metrics] = [await freePort(), await freePort()];
+    const pages = [
+      `--health-probe-bind-address=${LOOPBACK}:${health}`,
+      `--metrics-bind-address=${LOOPBACK}:${metrics}`,
+    ];
+    const child = spawn(process.execPath, [OPERATOR, ...flags, ...pages], {
+      detached: true,
+      stdio: ['ignore', log, log],
+    });
+    const operator = new OperatorProcess(child, health, metrics);
+    watchdog.watch(operator.pid, operator.#exited);
+    try {
+      await operator.#ready(signal);
+      return operator;
+    } catch (error) {
+      await operator.stop();
+      throw error;
+    }
+  }
+
+  /** What it counts, by name with labels as on its page of metrics; a family's name sums it up. */
+  async counts(): Promise<(name: string) => number> {
+    const { text } = await page(this.#metricsPort, '/metrics');
+    const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    return (name) =>
+      samples
+        .filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
+        .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+  }
+
+  probe(): SilenceProbe {
+    return new SilenceProbe(this.#healthPort);
+  }
+
+  async stop(): Promise<void> {
+    this.#child.kill('SIGTERM');
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), STOP_GRACE_MS);
+    await this.#exited;
+    clearTimeout(timer);
+  }
+
+  async #ready(signal: AbortSignal): Promise<void> {
+    const deadlineMs = performance.now() + READY_TIMEOUT_MS;
+    for (;;) {
+      signal.throwIfAborted();
+      if (this.#child.exitCode !== null) throw new Error('the operator ended; its log says why');
+      const answer = await page(this.#healthPort, '/readyz').catch(() => undefined);
+      if (answer?.status === 200) return;
+      if (performance.now() > deadlineMs) {
+        throw new Error(`the operator was not ready within ${READY_TIMEOUT_MS} ms`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
+    }
+  }
+}
+
+/** Asks an endpoint that answers from memory all the time, and notes the longest wait. */
+export class SilenceProbe {
+  #longestMs = 0;
+  #isStopped = false;
+  readonly #ended: Promise<void>;
+
+  constructor(port: number) {
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+    this.#ended = this.#run(port, agent).finally(() => agent.destroy());
+  }
+
+  async stop(): Promise<number> {
+    this.#isStopped = true;
+    await this.#ended;
+    return this.#longestMs;
+  }
+
+  async #run(port: number, agent: http.Agent): Promise<void> {
+    while (!this.#isStopped) {
+      const start = performance.now();
+      await page(port, '/livez', agent);
+      this.#longestMs = Math.max(this.#longestMs, performance.now() - start);
+      await new Promise((resolve) => setTimeout(resolve, PROBE_INTERVAL_MS));
+    }
+  }
+}
+
+/** One that is free now. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, LOOPBACK, () => {
+      const address = server.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+function page(
+  port: number,
+  path: string,
+  agent?: http.Agent,
+): Promise<{ readonly status: number; readonly text: string }> {
+  return new Promise((resolve, reject) => {
+    const options = { host: LOOPBACK, port, path, ...(agent === undefined ? {} : { agent }) };
+    http
+      .get(options, (response) => {
+        let text = '';
+        response.setEncoding('utf8');
+        response.on('data', (part: string) => {
+          text += part;
+        });
+        response.once('end', () => resolve({ status: response.statusCode ?? 0, text }));
+        response.once('error', reject);
+      })
+      .once('error', reject);
+  });
+}

@@ -1,0 +1,152 @@
+/**
+ * A JobSet whose Pods exist in the API only: nobody schedules them, their status is written by hand,
+ * and agents that are simulated speak for them.
+ */
+import { agentAccountName } from '../jobset/agent/agent-account.ts';
+import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
+import {
+  ENV_HUB_CA,
+  ENV_HUB_URL,
+  HUB_AUDIENCE,
+  JOBSET_NAME,
+  RESTART_BACKOFF,
+  RESTART_MODE,
+} from '../jobset/names.ts';
+import { SERVICE_ACCOUNTS, type TokenRequest } from '../kube/core.ts';
+import type { Stored } from '../kube/meta.ts';
+import { PODS, type Pod } from '../kube/pod.ts';
+import type { Client } from '../runtime/client.ts';
+import { forEachConcurrently } from '../runtime/concurrency.ts';
+import type { SimulatedAgent } from './agent-process.ts';
+
+export const STAGE = 'w';
+export type AgentMode = 'Sidecar' | 'Supervisor';
+
+const PARALLEL_REQUESTS = 20;
+const POLL_MS = 200;
+const PODS_TIMEOUT_MS = 300_000;
+
+export class SimulatedGroup {
+  readonly jobSet: Stored<JobSet>;
+  readonly pods: readonly Stored<Pod>[];
+  readonly #client: Client;
+
+  private constructor(client: Client, jobSet: Stored<JobSet>, pods: readonly Stored<Pod>[]) {
+    this.#client = client;
+    this.jobSet = jobSet;
+    this.pods = pods;
+  }
+
+  /** Resolves when all Pods are there, and are said to run. */
+  static async create(
+    client: Client,
+    namespace: string,
+    size: number,
+    signal: AbortSignal,
+  ): Promise<SimulatedGroup> {
+    const jobSet = await client.create(JOBSETS, manifest(namespace, size));
+    const pods = await podsOf(client, jobSet, size, signal);
+    await forEachConcurrently(pods, PARALLEL_REQUESTS, async ({ metadata: { name } }) => {
+      const patch = { type: 'merge', patch: { status: RUNNING } } as const;
+      await client.patch(PODS, { namespace, name }, patch, { subresource: 'status', signal });
+    });
+    return new SimulatedGroup(client, jobSet, pods);
+  }
+
+  /** Address and authority of the hub, as injected agents are told. */
+  get hub(): { readonly server: string; readonly authority: string } {
+    return { server: this.#variable(ENV_HUB_URL), authority: this.#variable(ENV_HUB_CA) };
+  }
+
+  /** One for each Pod, with a token for the hub or for the API server. */
+  async agents(channel: 'Hub' | 'API'): Promise<readonly SimulatedAgent[]> {
+    const agents: SimulatedAgent[] = [];
+    const { namespace = '', name: jobSetName } = this.jobSet.metadata;
+    const account = { namespace, name: agentAccountName(jobSetName) };
+    await forEachConcurrently(this.pods, PARALLEL_REQUESTS, async ({ metadata: { name, uid } }) => {
+      const request: TokenRequest = {
+        apiVersion: 'authentication.k8s.io/v1',
+        kind: 'TokenRequest',
+        metadata: {},
+        spec: {
+          ...(channel === 'Hub' ? { audiences: [HUB_AUDIENCE] } : {}),
+          boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name, uid },
+        },
+      };
+      const answer = await this.#client.createSubresource(
+        SERVICE_ACCOUNTS,
+        account,
+        'token',
+        request,
+      );
+      agents.push({ podName: name, podUid: uid, token: answer.status?.token ?? '' });
+    });
+    return agents;
+  }
+
+  #variable(name: string): string {
+    const { containers = [], initContainers = [] } = this.pods[0]?.spec ?? {};
+    const all = [...initContainers, ...containers].flatMap(({ env = [] }) => env);
+    const value = all.find((one) => one.name === name)?.value;
+    if (value === undefined) throw new Error(`the Pods have no variable ${name}`);
+    return value;
+  }
+}
+
+const RUNNING = {
+  phase: 'Running',
+  conditions: [{ type: 'Ready', status: 'True' }],
+} as const;
+
+async function podsOf(
+  client: Client,
+  { metadata: { namespace = '', name } }: Stored<JobSet>,
+  size: number,
+  signal: AbortSignal,
+): Promise<readonly Stored<Pod>[]> {
+  const deadlineMs = performance.now() + PODS_TIMEOUT_MS;
+  const labelSelector = `${JOBSET_NAME}=${name}`;
+  for (;;) {
+    const { items } = await client.listMetadata(PODS, { namespace, labelSelector, signal });
+    if (items.length === size) {
+      return (await client.list(PODS, { namespace, labelSelector, signal })).items;
+    }
+    if (performance.now() > deadlineMs) {
+      throw new Error(`${items.length} of ${size} Pods after ${PODS_TIMEOUT_MS} ms`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+function manifest(namespace: string, size: number): JobSet {
+  return {
+    apiVersion: 'jobset.x-k8s.io/v1alpha2',
+    kind: 'JobSet',
+    metadata: {
+      name: `bench-${size}`,
+      namespace,
+      annotations: { [RESTART_MODE]: 'Supervisor', [RESTART_BACKOFF]: 'Disabled' },
+    },
+    spec: {
+      failurePolicy: { maxRestarts: 1000, restartStrategy: 'InPlaceRestart' },
+      replicatedJobs: [
+        {
+          name: STAGE,
+          replicas: 1,
+          template: {
+            spec: {
+              parallelism: size,
+              completions: size,
+              template: {
+                spec: {
+                  schedulerName: 'nobody',
+                  containers: [{ name: 'worker', image: 'none', command: ['true'] }],
+                },
+              },
+            },
+          },
+        },
+      ],
+    },
+  };
+}
