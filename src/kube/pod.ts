@@ -138,8 +138,16 @@ export interface EnvVar {
     readonly fieldRef?: { readonly apiVersion?: string; readonly fieldPath: string };
     readonly configMapKeyRef?: KeySelector;
     readonly secretKeyRef?: KeySelector;
-    readonly resourceFieldRef?: { readonly resource: string; readonly divisor?: string };
+    readonly resourceFieldRef?: ResourceFieldSelector;
   };
+}
+
+export interface ResourceFieldSelector {
+  /** In a volume; a variable may speak of another container, too. */
+  readonly containerName?: string;
+  /** `limits.cpu`, for example. */
+  readonly resource: string;
+  readonly divisor?: string;
 }
 
 export interface KeySelector {
@@ -185,11 +193,20 @@ export interface Volume {
     readonly items?: readonly DownwardFile[];
     readonly defaultMode?: number;
   };
-  readonly hostPath?: { readonly path: string; readonly type?: string };
+  readonly hostPath?: { readonly path: string; readonly type?: HostPathType | '' };
   /** The files of an image. */
   readonly image?: { readonly reference: string; readonly pullPolicy?: string };
   readonly persistentVolumeClaim?: { readonly claimName: string; readonly readOnly?: boolean };
 }
+
+export type HostPathType =
+  | 'BlockDevice'
+  | 'CharDevice'
+  | 'Directory'
+  | 'DirectoryOrCreate'
+  | 'File'
+  | 'FileOrCreate'
+  | 'Socket';
 
 export interface KeyToPath {
   readonly key: string;
@@ -200,6 +217,8 @@ export interface KeyToPath {
 export interface DownwardFile {
   readonly path: string;
   readonly fieldRef?: { readonly fieldPath: string };
+  readonly resourceFieldRef?: ResourceFieldSelector;
+  readonly mode?: number;
 }
 
 export interface VolumeProjection {

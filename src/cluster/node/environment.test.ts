@@ -14,9 +14,18 @@ const pod: Pod = {
     labels: { app: 'web' },
     annotations: { 'example.com/a.b': 'note' },
   },
-  spec: { containers: [], serviceAccountName: 'sa' },
+  spec: {
+    containers: [{ name: 'other', resources: { requests: { memory: '1Gi' } } }],
+    serviceAccountName: 'sa',
+  },
 };
-const facts: PodFacts = { pod, podIP: '127.1.0.2', hostIP: '127.1.0.1', nodeName: 'n1' };
+const facts: PodFacts = {
+  pod,
+  podIP: '127.1.0.2',
+  hostIP: '127.1.0.1',
+  nodeName: 'n1',
+  allocatable: { cpu: '3500m' },
+};
 const metadata = { name: 'x', namespace: 'ns' };
 const source: ConfigurationSource = {
   configMap: (name) =>
@@ -142,9 +151,33 @@ describe('the environment of a container', () => {
       { M: '2' },
     ],
     [
-      'a limit that is not set',
+      'a limit that is not set: what the node offers',
       { env: [{ name: 'M', valueFrom: { resourceFieldRef: { resource: 'limits.cpu' } } }] },
-      'container has no resource limits.cpu',
+      { M: '4' },
+    ],
+    [
+      'a request that is not set',
+      { env: [{ name: 'M', valueFrom: { resourceFieldRef: { resource: 'requests.cpu' } } }] },
+      { M: '0' },
+    ],
+    [
+      'a request of another container',
+      {
+        env: [
+          {
+            name: 'M',
+            valueFrom: {
+              resourceFieldRef: { containerName: 'other', resource: 'requests.memory' },
+            },
+          },
+        ],
+      },
+      { M: '1073741824' },
+    ],
+    [
+      'a limit that neither it nor the node has',
+      { env: [{ name: 'M', valueFrom: { resourceFieldRef: { resource: 'limits.none' } } }] },
+      'container has no resource limits.none',
     ],
   ])('with %s', (_, container, expected) => {
     expect(build(container)).toEqual(expected);

@@ -74,8 +74,8 @@ function variableText(
     return keyValue('secret', from.secretKeyRef, secret && secretBytes(secret), facts);
   }
   if (from.resourceFieldRef !== undefined) {
-    const { resource, divisor } = from.resourceFieldRef;
-    const text = resourceField(container, resource, divisor);
+    const text = resourceField(facts, from.resourceFieldRef, container);
+    const { resource } = from.resourceFieldRef;
     return text === undefined ? { problem: `container has no resource ${resource}` } : { text };
   }
   return { problem: `variable ${variable.name}: this node knows no such source of a value` };

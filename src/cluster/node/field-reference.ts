@@ -3,7 +3,7 @@
  * resources of a container. Paths and texts are Kubernetes'.
  */
 import type { StringMap } from '../../kube/meta.ts';
-import type { Container, Pod } from '../../kube/pod.ts';
+import type { Container, Pod, ResourceFieldSelector } from '../../kube/pod.ts';
 import { parseQuantity } from '../../kube/quantity.ts';
 
 /** What a field of a Pod may refer to besides the object itself. */
@@ -12,6 +12,8 @@ export interface PodFacts {
   readonly podIP: string;
   readonly hostIP: string;
   readonly nodeName: string;
+  /** What the node offers, which is the limit of a container without one. */
+  readonly allocatable: StringMap;
 }
 
 /** The text of a field; undefined where the path names none. */
@@ -48,16 +50,27 @@ export function podField(facts: PodFacts, fieldPath: string): string | undefined
   }
 }
 
-/** A limit or request of a container in units of `divisor`, rounded up; undefined if it has none. */
+/**
+ * A limit or request in units of `divisor`, rounded up, of `container` or of the one that is named:
+ * without a limit of its own, what the node offers; without a request, nothing. Undefined if there is
+ * no such resource or container.
+ */
 export function resourceField(
-  container: Container,
-  resource: string,
-  divisor: string | undefined,
+  { pod, allocatable }: PodFacts,
+  { containerName = '', resource, divisor = '1' }: ResourceFieldSelector,
+  container: Container | undefined,
 ): string | undefined {
+  const { containers, initContainers = [] } = pod.spec;
+  const of =
+    containerName === ''
+      ? container
+      : [...containers, ...initContainers].find(({ name }) => name === containerName);
   const [kind, ...rest] = resource.split('.');
-  if (kind !== 'limits' && kind !== 'requests') return undefined;
-  const amount = parseQuantity(container.resources?.[kind]?.[rest.join('.')] ?? '');
-  const unit = parseQuantity(divisor ?? '1') ?? parseQuantity('1');
+  if (of === undefined || (kind !== 'limits' && kind !== 'requests')) return undefined;
+  const name = rest.join('.');
+  const otherwise = kind === 'limits' ? allocatable[name] : '0';
+  const amount = parseQuantity(of.resources?.[kind]?.[name] ?? otherwise ?? '');
+  const unit = parseQuantity(divisor) ?? parseQuantity('1');
   if (amount === undefined || unit === undefined) return undefined;
   const nano = unit.nano === 0n ? 1_000_000_000n : unit.nano;
   return String((amount.nano + nano - 1n) / nano);

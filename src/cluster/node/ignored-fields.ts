@@ -10,6 +10,7 @@ import type { PodSpec } from '../../kube/pod.ts';
 /** Members of the Pod's spec, of each container, and of their parts; a dot leads into an object. */
 const OF_POD = [
   'securityContext',
+  'imagePullSecrets',
   'hostAliases',
   'dnsConfig',
   'runtimeClassName',
@@ -18,20 +19,35 @@ const OF_POD = [
   'hostnameOverride',
   'resourceClaims',
   'resources.limits',
+  'resources.claims',
+  'ephemeralContainers',
+] as const;
+
+/** Such values of a member ask for what is not done; others ask for what is done anyway. */
+const VALUES_OF_POD = [
+  ['hostUsers', false],
+  ['dnsPolicy', 'None'],
+  ['os.name', 'windows'],
 ] as const;
 
 const OF_CONTAINER = [
   'securityContext',
   'resources.limits',
   'resources.claims',
+  'resizePolicy',
   'volumeDevices',
   'lifecycle.stopSignal',
+  'tty',
 ] as const;
 const OF_MOUNT = ['recursiveReadOnly', 'mountPropagation'] as const;
 /** A link does not keep anybody from writing. */
 const OF_LINKED_MOUNT = ['readOnly', ...OF_MOUNT] as const;
 const OF_PORT = ['hostPort', 'hostIP'] as const;
-const OF_VOLUME = ['emptyDir.medium', 'emptyDir.sizeLimit'] as const;
+const OF_VOLUME = [
+  'emptyDir.medium',
+  'emptyDir.sizeLimit',
+  'persistentVolumeClaim.readOnly',
+] as const;
 
 /** The longest text that an Event can have is 1024 bytes; some is for the words around. */
 const MAX_LISTED = 20;
@@ -51,7 +67,7 @@ export function ignoredFields(spec: PodSpec, hasNamespaces: boolean): readonly s
   const pod: JsonObject = { ...spec };
   return [
     ...setFields(pod, OF_POD, ''),
-    ...(pod['hostUsers'] === false ? ['hostUsers'] : []),
+    ...VALUES_OF_POD.filter(([name, value]) => memberAt(pod, name) === value).map(([name]) => name),
     ...itemsOf(pod, 'volumes', 'name').flatMap(([volume, path]) =>
       setFields(volume, OF_VOLUME, `${path}.`),
     ),

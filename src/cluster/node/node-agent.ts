@@ -122,6 +122,7 @@ class Agent implements NodeAgent {
       backoff: backoffLimits(options.backoff),
       logger,
       nodeName: name,
+      allocatable: options.machine.capacity,
       events: createEventRecorder({ ...shared, controller: EVENT_SOURCE, instance: name }),
       addresses: new PodAddresses(options.network),
     };

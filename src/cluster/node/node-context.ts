@@ -1,4 +1,5 @@
 /** What every part of the node's shell works with. */
+import type { StringMap } from '../../kube/meta.ts';
 import type { Client } from '../../runtime/client.ts';
 import type { EventRecorder } from '../../runtime/event-recorder.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
@@ -15,6 +16,8 @@ import type { StreamingPorts } from './streaming/streaming-ports.ts';
 
 export interface NodeContext {
   readonly nodeName: string;
+  /** Amounts of resources that the node offers. */
+  readonly allocatable: StringMap;
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;

@@ -118,8 +118,8 @@ export class PodSandbox {
   }
 
   #facts(podIP: string, pod: Pod): PodFacts {
-    const { nodeName, network } = this.#context;
-    return { pod, podIP, hostIP: network.hostIP, nodeName };
+    const { nodeName, network, allocatable } = this.#context;
+    return { pod, podIP, hostIP: network.hostIP, nodeName, allocatable };
   }
 }
 

@@ -12,7 +12,12 @@ import { namesInVolumes } from './configuration-source.ts';
 import type { MountedVolume } from './container-root.ts';
 import type { PodFacts } from './field-reference.ts';
 import type { NodeContext } from './node-context.ts';
-import { type TokenFile, type VolumeContent, volumeContent } from './volume-content.ts';
+import {
+  type HostPathDemand,
+  type TokenFile,
+  type VolumeContent,
+  volumeContent,
+} from './volume-content.ts';
 
 /** A token is renewed when a fifth of its life is left, as a kubelet does. */
 const TOKEN_RENEWAL_SHARE = 0.8;
@@ -20,6 +25,8 @@ const TOKEN_RENEWAL_SHARE = 0.8;
 const TOKEN_MAX_AGE_MS = 24 * 3_600_000;
 const TOKEN_RETRY_MS = 10_000;
 const API_TIMEOUT_MS = 10_000;
+/** Octal 0644, of a file of the host that a Pod asks to be made. */
+const HOST_FILE_MODE = 0o644;
 
 /** A volume of the Pod could not be made; the message is what the Pod's Event says. */
 export class VolumeError extends Error {
@@ -85,7 +92,7 @@ export class PodVolumes {
       case 'problem':
         throw new Error(content.message);
       case 'host':
-        if (content.create === 'directory') await files.makeDirectory(content.path);
+        await this.#demand(content.path, content.demand);
         return { directory: content.path, isShared: true };
       case 'claim': {
         const shared = claimDirectory(this.#context.volumesDirectory, content.claim);
@@ -103,6 +110,17 @@ export class PodVolumes {
         for (const token of content.tokens) await this.#issueToken(directory, token);
         return { directory, isShared: false };
     }
+  }
+
+  async #demand(path: string, demand: HostPathDemand): Promise<void> {
+    if (demand === undefined) return;
+    const { files } = this.#context;
+    if (demand.isMade && (await files.kindOf(path)) === undefined) {
+      if (demand.kind === 'directory') await files.makeDirectory(path);
+      else await files.write(path, Buffer.alloc(0), HOST_FILE_MODE);
+    }
+    if ((await files.kindOf(path)) === demand.kind) return;
+    throw new Error(`hostPath type check failed: ${path} is not ${demand.text}`);
   }
 
   async #write(path: string, bytes: Uint8Array, mode: number): Promise<void> {

@@ -8,9 +8,15 @@ const pod: Pod = {
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name: 'p', labels: { b: '2', a: 'one "1"' } },
-  spec: { containers: [] },
+  spec: { containers: [{ name: 'c', resources: { limits: { memory: '64Mi' } } }] },
 };
-const facts = { pod, podIP: '127.1.0.2', hostIP: '127.1.0.1', nodeName: 'n1' };
+const facts = {
+  pod,
+  podIP: '127.1.0.2',
+  hostIP: '127.1.0.1',
+  nodeName: 'n1',
+  allocatable: { cpu: '8' },
+};
 const CLAIMS = ['data', 'new', 'block'];
 const source: ConfigurationSource = {
   configMap: (name) =>
@@ -59,7 +65,12 @@ function content(volume: Omit<Volume, 'name'>): unknown {
 describe('a volume', () => {
   it.each<[string, Omit<Volume, 'name'>, unknown]>([
     ['emptyDir', { emptyDir: {} }, { type: 'directory' }],
-    ['hostPath', { hostPath: { path: '/srv' } }, { type: 'host', path: '/srv', create: undefined }],
+    ['hostPath', { hostPath: { path: '/srv' } }, { type: 'host', path: '/srv', demand: undefined }],
+    [
+      'hostPath that must be there',
+      { hostPath: { path: '/srv', type: 'Directory' } },
+      { type: 'host', path: '/srv', demand: expect.objectContaining({ isMade: false }) },
+    ],
     ['all keys of a ConfigMap', { configMap: { name: 'map' } }, { k: 'v 644', b: '\xff 644' }],
     [
       'some keys of a Secret, at paths and with modes',
@@ -82,6 +93,33 @@ describe('a volume', () => {
       'fields of the Pod',
       { downwardAPI: { items: [{ path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } }] } },
       { labels: 'a="one \\"1\\""\nb="2" 644' },
+    ],
+    [
+      'resources of its containers, with a mode of each file',
+      {
+        downwardAPI: {
+          defaultMode: 0o600,
+          items: [
+            {
+              path: 'memory',
+              resourceFieldRef: { containerName: 'c', resource: 'limits.memory', divisor: '1Mi' },
+              mode: 0o400,
+            },
+            { path: 'cpu', resourceFieldRef: { containerName: 'c', resource: 'limits.cpu' } },
+            { path: 'asked', resourceFieldRef: { containerName: 'c', resource: 'requests.cpu' } },
+          ],
+        },
+      },
+      { memory: '64 400', cpu: '8 600', asked: '0 600' },
+    ],
+    [
+      'a resource of no container',
+      {
+        downwardAPI: {
+          items: [{ path: 'x', resourceFieldRef: { containerName: 'z', resource: 'limits.cpu' } }],
+        },
+      },
+      'container z has no resource limits.cpu',
     ],
     [
       'a projection of several sources',
@@ -122,6 +160,11 @@ describe('a volume', () => {
       'a kind that is not offered',
       JSON.parse('{"nfs": {"server": "s", "path": "/"}}'),
       'this node offers no volumes nfs',
+    ],
+    [
+      'a projection that is not offered',
+      JSON.parse('{"projected": {"sources": [{"clusterTrustBundle": {"path": "ca"}}]}}'),
+      'this node offers no projections clusterTrustBundle',
     ],
   ])('of %s', (_, volume, expected) => {
     expect(content(volume)).toEqual(expected);

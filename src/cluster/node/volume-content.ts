@@ -7,11 +7,11 @@ import type { PersistentVolumeClaim } from '../../kube/core.ts';
 import type { DownwardFile, KeyToPath, Volume, VolumeProjection } from '../../kube/pod.ts';
 import { claimProblem } from '../volume-controller/pod-claims.ts';
 import { type ConfigurationSource, configMapBytes, secretBytes } from './configuration-source.ts';
-import { type PodFacts, podField } from './field-reference.ts';
+import { type PodFacts, podField, resourceField } from './field-reference.ts';
 
 export type VolumeContent =
   | { readonly type: 'directory' }
-  | { readonly type: 'host'; readonly path: string; readonly create: 'directory' | undefined }
+  | { readonly type: 'host'; readonly path: string; readonly demand: HostPathDemand }
   | { readonly type: 'claim'; readonly claim: PersistentVolumeClaim }
   | {
       readonly type: 'files';
@@ -19,6 +19,19 @@ export type VolumeContent =
       readonly tokens: readonly TokenFile[];
     }
   | { readonly type: 'problem'; readonly message: string };
+
+/** What must be at a path of the host; made, if it may be. */
+export type HostPathDemand = (typeof HOST_PATH_DEMANDS)[keyof typeof HOST_PATH_DEMANDS] | undefined;
+
+const HOST_PATH_DEMANDS = {
+  DirectoryOrCreate: { kind: 'directory', isMade: true, text: 'a directory' },
+  Directory: { kind: 'directory', isMade: false, text: 'a directory' },
+  FileOrCreate: { kind: 'file', isMade: true, text: 'a file' },
+  File: { kind: 'file', isMade: false, text: 'a file' },
+  Socket: { kind: 'other', isMade: false, text: 'a socket file' },
+  CharDevice: { kind: 'other', isMade: false, text: 'a character device' },
+  BlockDevice: { kind: 'other', isMade: false, text: 'a block device' },
+} as const;
 
 export interface VolumeFile {
   /** Relative to the volume's directory; never leads out of it. */
@@ -45,8 +58,8 @@ export function volumeContent(
 ): VolumeContent {
   if (volume.emptyDir !== undefined) return { type: 'directory' };
   if (volume.hostPath !== undefined) {
-    const { path, type } = volume.hostPath;
-    return { type: 'host', path, create: type === 'DirectoryOrCreate' ? 'directory' : undefined };
+    const { path, type = '' } = volume.hostPath;
+    return { type: 'host', path, demand: type === '' ? undefined : HOST_PATH_DEMANDS[type] };
   }
   if (volume.persistentVolumeClaim !== undefined) {
     const { claimName } = volume.persistentVolumeClaim;
@@ -92,7 +105,9 @@ function filesOf(
 ): VolumeContent {
   const files: VolumeFile[] = [];
   const tokens: TokenFile[] = [];
-  for (const { configMap, secret, downwardAPI, serviceAccountToken } of projection) {
+  for (const { configMap, secret, downwardAPI, serviceAccountToken, ...others } of projection) {
+    const [other] = Object.keys(others);
+    if (other !== undefined) return problem(`this node offers no projections ${other}`);
     const found: readonly (Picked | undefined)[] = [
       configMap &&
         pick('configmap', configMap, source.configMap(configMap.name), configMapBytes, mode),
@@ -153,13 +168,17 @@ function pick<T>(
 
 function fieldFiles(items: readonly DownwardFile[], facts: PodFacts, mode: number): Picked {
   const files: VolumeFile[] = [];
-  for (const { path, fieldRef } of items) {
-    const text = fieldRef && podField(facts, fieldRef.fieldPath);
+  for (const { path, fieldRef, resourceFieldRef, mode: ownMode = mode } of items) {
+    const text = fieldRef
+      ? podField(facts, fieldRef.fieldPath)
+      : resourceFieldRef && resourceField(facts, resourceFieldRef, undefined);
     if (text === undefined) {
-      const message = `unsupported fieldPath: ${fieldRef?.fieldPath ?? '(none)'}`;
+      const message = resourceFieldRef
+        ? `container ${resourceFieldRef.containerName ?? ''} has no resource ${resourceFieldRef.resource}`
+        : `unsupported fieldPath: ${fieldRef?.fieldPath ?? '(none)'}`;
       return { files: undefined, message };
     }
-    files.push({ path, bytes: Buffer.from(text), mode });
+    files.push({ path, bytes: Buffer.from(text), mode: ownMode });
   }
   return { files, message: undefined };
 }

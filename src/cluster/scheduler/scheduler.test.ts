@@ -48,6 +48,17 @@ test('a Pod waits with a condition and an Event, and is bound when a node comes'
   expect(scheduled?.note).toBe('Successfully assigned default/a to n1');
 });
 
+test('says of what it does not look at that it has no effect', async () => {
+  await cluster.addNode();
+  const constraint = { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' };
+  await createPod('a', '1', { topologySpreadConstraints: [{ ...constraint, labelSelector: {} }] });
+  await cluster.running(1);
+  const { items } = await cluster.client.list(EVENTS, { namespace: 'default' });
+  expect(items.find((event) => event.reason === 'FieldsIgnored')?.note).toMatch(
+    /these have no effect: topologySpreadConstraints$/,
+  );
+});
+
 test('many Pods at once never take more than a node has', async () => {
   const status = { allocatable: { cpu: '2', memory: '8Gi', pods: '110' } };
   await cluster.addNode('n1', status);

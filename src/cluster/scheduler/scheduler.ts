@@ -54,6 +54,9 @@ export function startScheduler(options: SchedulerOptions): { stop(): Promise<voi
   return { stop: () => controller.stop() };
 }
 
+/** What a Pod may ask of where it is placed, in vain. */
+const IGNORED_FIELDS = ['topologySpreadConstraints', 'schedulingGroup'] as const;
+
 /** `v1 Binding`, the body of `POST pods/NAME/binding`. */
 interface Binding extends KubeObject {
   readonly target: { readonly apiVersion: string; readonly kind: 'Node'; readonly name: string };
@@ -197,6 +200,19 @@ class Scheduler {
       reason: 'Scheduled',
       action: 'Binding',
       note: `Successfully assigned ${namespace}/${name} to ${node}`,
+    });
+    this.#sayWhatIsIgnored(pod);
+  }
+
+  #sayWhatIsIgnored(pod: Stored<Pod>): void {
+    const ignored = IGNORED_FIELDS.filter((field) => Object.hasOwn(pod.spec, field));
+    if (ignored.length === 0) return;
+    this.#options.events.record({
+      regarding: referenceTo(PODS, pod),
+      type: 'Warning',
+      reason: 'FieldsIgnored',
+      action: 'Binding',
+      note: `this scheduler places each Pod for itself, so these have no effect: ${ignored.join(', ')}`,
     });
   }
 

@@ -1,0 +1,154 @@
+/**
+ * Goes through every field that the API has for Pods and their parts: the node, the scheduler or the API
+ * server does what it asks for, or the Event names it, whatever a later API adds.
+ */
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../kube/json-value.ts';
+import type { Pod } from '../../kube/pod.ts';
+import { CONTAINER } from '../../kube/schema/container-schema.ts';
+import type { JsonSchema } from '../../kube/schema/json-schema.ts';
+import { POD } from '../../kube/schema/pod-schema.ts';
+import { VOLUME } from '../../kube/schema/volume-schema.ts';
+import { defaultPod } from '../../kube/validation/pod-defaults.ts';
+import { ignoredFields } from './ignored-fields.ts';
+
+const POD_SPEC = POD.properties?.['spec'];
+
+/** What somebody does, by type of the API. */
+const HONOURED: Readonly<Record<string, string>> = {
+  PodSpec: [
+    // The node.
+    'containers initContainers volumes restartPolicy readinessGates hostname subdomain resources',
+    'terminationGracePeriodSeconds activeDeadlineSeconds shareProcessNamespace hostPID',
+    // The API server.
+    'serviceAccountName serviceAccount automountServiceAccountToken priorityClassName priority',
+    'preemptionPolicy',
+    // The scheduler, which names what it does not do itself.
+    'nodeName nodeSelector affinity tolerations schedulerName schedulingGates',
+    'topologySpreadConstraints schedulingGroup',
+    // The way in which Pods run, unless they ask for another one.
+    'hostNetwork hostIPC dnsPolicy enableServiceLinks os hostUsers',
+  ].join(' '),
+  Container: [
+    'name command args workingDir env envFrom ports resources restartPolicy restartPolicyRules',
+    'volumeMounts lifecycle livenessProbe readinessProbe startupProbe stdin stdinOnce',
+    'terminationMessagePath terminationMessagePolicy',
+    // An image is a name here.
+    'image imagePullPolicy',
+  ].join(' '),
+  ResourceRequirements: 'requests',
+  ContainerPort: 'name containerPort protocol',
+  VolumeMount: 'name mountPath subPath subPathExpr',
+  Lifecycle: 'postStart preStop',
+  PersistentVolumeClaimVolumeSource: 'claimName',
+};
+
+interface Place {
+  readonly schema: JsonSchema | undefined;
+  /** How the Event calls it. */
+  readonly prefix: string;
+  /** A Pod that has these fields there. */
+  readonly spec: (fields: JsonObject) => JsonObject;
+}
+
+function inContainer(
+  schema: JsonSchema | undefined,
+  prefix: string,
+  container: (fields: JsonObject) => JsonObject,
+): Place {
+  const spec = (fields: JsonObject): JsonObject => ({
+    containers: [{ name: 'a', image: 'i', ...container(fields) }],
+  });
+  return { schema, prefix: `containers[a].${prefix}`, spec };
+}
+
+const OF_CONTAINER = CONTAINER.properties;
+const OF_VOLUME = VOLUME.properties;
+
+const PLACES: readonly Place[] = [
+  { schema: POD_SPEC, prefix: '', spec: (fields) => fields },
+  {
+    schema: POD_SPEC?.properties?.['resources'],
+    prefix: 'resources.',
+    spec: (resources) => ({ resources }),
+  },
+  inContainer(CONTAINER, '', (fields) => fields),
+  inContainer(OF_CONTAINER.resources, 'resources.', (resources) => ({ resources })),
+  inContainer(OF_CONTAINER.lifecycle, 'lifecycle.', (lifecycle) => ({ lifecycle })),
+  inContainer(OF_CONTAINER.ports.items, 'ports[80].', (port) => ({
+    ports: [{ containerPort: 80, ...port }],
+  })),
+  inContainer(OF_CONTAINER.volumeMounts.items, 'volumeMounts[/v].', (mount) => ({
+    volumeMounts: [{ name: 'v', mountPath: '/v', ...mount }],
+  })),
+  {
+    schema: OF_VOLUME.emptyDir,
+    prefix: 'volumes[v].emptyDir.',
+    spec: (emptyDir) => ({ volumes: [{ name: 'v', emptyDir }] }),
+  },
+  {
+    schema: OF_VOLUME.persistentVolumeClaim,
+    prefix: 'volumes[v].persistentVolumeClaim.',
+    spec: (persistentVolumeClaim) => ({ volumes: [{ name: 'v', persistentVolumeClaim }] }),
+  },
+];
+
+const FIELDS = PLACES.flatMap(({ schema, prefix, spec }) => {
+  const honoured = new Set(HONOURED[nameOf(schema)]?.split(' '));
+  return Object.entries(schema?.properties ?? {}).map(([field, of]) => ({
+    path: prefix + field,
+    isHonoured: honoured.has(field),
+    spec: spec({ [field]: sampleOf(of) }),
+  }));
+});
+
+describe('a field that nobody honours', () => {
+  it.each(FIELDS.filter(({ isHonoured }) => !isHonoured))('is named: $path', ({ path, spec }) => {
+    expect(ignored(spec)).toContain(path);
+  });
+});
+
+describe('a field that somebody honours', () => {
+  it.each(FIELDS.filter(({ isHonoured }) => isHonoured))('is not named: $path', (field) => {
+    expect(ignored(field.spec)).not.toContain(field.path);
+  });
+
+  it('is one of the API', () => {
+    for (const { schema } of PLACES) {
+      const honoured = HONOURED[nameOf(schema)]?.split(' ') ?? [];
+      expect(Object.keys(schema?.properties ?? {})).toEqual(expect.arrayContaining(honoured));
+    }
+  });
+
+  it.each([
+    ['hostUsers', { hostUsers: false }],
+    ['dnsPolicy', { dnsPolicy: 'None' }],
+    ['os.name', { os: { name: 'windows' } }],
+  ])('is named with a value that asks for something else: %s', (path, spec) => {
+    expect(ignored(spec)).toEqual([path]);
+  });
+});
+
+function ignored(spec: JsonObject): readonly string[] {
+  const containers = [{ name: 'a', image: 'i' }];
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: {}, spec: { containers, ...spec } };
+  return ignoredFields((defaultPod(pod) as Pod).spec, false);
+}
+
+/** Of a schema of a kind, `Container` for example. */
+function nameOf(schema: JsonSchema | undefined): string {
+  return schema?.title?.split('.').at(-1) ?? '';
+}
+
+/** A value of that schema that asks for something. */
+function sampleOf(schema: JsonSchema | undefined): unknown {
+  const { type, properties, items, additionalProperties, required } = schema ?? {};
+  if (schema?.enum !== undefined) return schema.enum.at(-2);
+  if (type === 'boolean') return true;
+  if (type === 'integer' || type === 'number') return 1;
+  if (type === 'array') return [sampleOf(items)];
+  if (type !== 'object') return '1';
+  if (typeof additionalProperties === 'object') return { a: sampleOf(additionalProperties) };
+  const names = required ?? Object.keys(properties ?? {}).slice(0, 1);
+  return Object.fromEntries(names.map((name) => [name, sampleOf(properties?.[name])]));
+}

@@ -1,0 +1,51 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { HostPathType } from '../../kube/pod.ts';
+import { container } from './test-api.fixture.ts';
+import { TestNode } from './test-node.fixture.ts';
+
+let node: TestNode;
+
+afterEach(() => node.stop());
+
+/** A Pod with the path of the host, on a host that has the directory `/srv` and the file `/etc/os`. */
+async function run(path: string, type: HostPathType): Promise<void> {
+  node = new TestNode({ run: () => undefined });
+  await node.files.makeDirectory('/srv');
+  await node.files.makeDirectory('/etc');
+  await node.files.write('/etc/os', Buffer.from('x'));
+  await node.start();
+  await node.run({
+    volumes: [{ name: 'v', hostPath: { path, type } }],
+    containers: [container('c', 'run')],
+  });
+}
+
+describe('a path of the host', () => {
+  it.each<[path: string, type: HostPathType]>([
+    ['/srv', 'Directory'],
+    ['/etc/os', 'File'],
+    ['/new', 'DirectoryOrCreate'],
+    ['/etc/new', 'FileOrCreate'],
+  ])('%s is offered as %s', async (path, type) => {
+    await run(path, type);
+    await node.until((pod) => pod.status?.phase === 'Running');
+    const kind = type.startsWith('File') ? 'file' : 'directory';
+    expect(await node.files.kindOf(path)).toBe(kind);
+  });
+
+  it.each<[path: string, type: HostPathType, text: string]>([
+    ['/none', 'Directory', 'a directory'],
+    ['/etc/os', 'DirectoryOrCreate', 'a directory'],
+    ['/srv', 'FileOrCreate', 'a file'],
+    ['/srv', 'Socket', 'a socket file'],
+    ['/none', 'CharDevice', 'a character device'],
+    ['/none', 'BlockDevice', 'a block device'],
+  ])('%s is not taken for %s', async (path, type, text) => {
+    await run(path, type);
+    await node.clock.advance(1_000);
+    expect(node.pod?.status?.phase).toBe('Pending');
+    expect(await node.events()).toContain(
+      `FailedMount: MountVolume.SetUp failed for volume "v" : hostPath type check failed: ${path} is not ${text}`,
+    );
+  });
+});
