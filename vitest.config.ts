@@ -1,18 +1,22 @@
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
-import { EMBEDDED_ONLY, KUBERNETES } from './test/kubernetes.ts';
+import { EMBEDDED_ONLY, KUBERNETES, KUBERNETES_COUNT } from './test/kubernetes.ts';
 
 // Three projects, so that pure tests share one module graph and stay quick, while tests that own
 // processes, ports and files each run in a process of their own. A fourth one where there is a real
-// Kubernetes: all suites that are written against a kubeconfig, one after another.
+// Kubernetes: all suites that are written against a kubeconfig, one at a time for each that there is.
 const SUITE_TIMEOUT_MS = 60_000;
 
 const kubernetes = {
   test: {
     name: 'kubernetes',
-    include: ['test/{e2e,integration}/**/*.test.ts', 'test/conformance/api-server.test.ts'],
+    include: [
+      'test/{e2e,integration}/**/*.test.ts',
+      'test/conformance/{api-server,job-controller}.test.ts',
+    ],
     exclude: Object.keys(EMBEDDED_ONLY).map((suite) => `test/${suite}`),
+    setupFiles: ['test/kubernetes-setup.ts'],
     pool: 'forks',
-    fileParallelism: false,
+    maxWorkers: KUBERNETES_COUNT,
     testTimeout: 4 * SUITE_TIMEOUT_MS,
     hookTimeout: 4 * SUITE_TIMEOUT_MS,
   },

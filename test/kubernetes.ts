@@ -3,12 +3,26 @@
  * `LOCKSTEP_TEST_KUBECONFIG`, which `npm run test:kubernetes` sets. Here is the one list of where a
  * real one is treated otherwise; whatever is not on it passes on both.
  */
+import { delimiter, join } from 'node:path';
 
-/** The administrator's kubeconfig of a real Kubernetes, if the tests are to run on one. */
-export const KUBERNETES: string | undefined = process.env['LOCKSTEP_TEST_KUBECONFIG'];
+/**
+ * Where the control planes that were started for the tests keep their state, if any were: each worker
+ * of the test runner has one of its own, which its tests may hurt.
+ */
+const CONTROL_PLANES = process.env['LOCKSTEP_TEST_CONTROL_PLANES']?.split(delimiter) ?? [];
+/** Whom the runner numbers from 1. */
+const WORKER = Number(process.env['VITEST_POOL_ID'] ?? 1) - 1;
 
-/** Where that one keeps its state, if it was started for the tests: they may hurt it. */
-export const CONTROL_PLANE: string | undefined = process.env['LOCKSTEP_TEST_CONTROL_PLANE'];
+export const CONTROL_PLANE: string | undefined = CONTROL_PLANES[WORKER % CONTROL_PLANES.length];
+
+/** An administrator's kubeconfig of a real Kubernetes, if the tests are to run on one. */
+export const KUBERNETES: string | undefined =
+  CONTROL_PLANE === undefined
+    ? process.env['LOCKSTEP_TEST_KUBECONFIG']
+    : join(CONTROL_PLANE, 'kubeconfig');
+
+/** How many suites can run at a time, each with a Kubernetes of its own. */
+export const KUBERNETES_COUNT: number = Math.max(1, CONTROL_PLANES.length);
 
 /** What single tests have to do otherwise there. */
 export const EXCEPTIONS = {

@@ -196,7 +196,9 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
     writeFileSync(join(cluster.shared, 'gate'), '');
     await kubectl('wait', '--for=condition=Completed', 'jobset/pair', '--timeout=60s');
     expect(await kubectl('get', 'jobset', 'pair')).toMatch(/pair\s+Completed/);
-    expect(await kubectl('delete', 'jobset', 'pair')).toContain('"pair" deleted');
+    expect(await kubectl('delete', 'jobset', 'pair', '--cascade=foreground')).toContain(
+      '"pair" deleted',
+    );
     expect(await kubectl('get', 'jobs,pods', '-o', 'name')).toBe('');
   });
 

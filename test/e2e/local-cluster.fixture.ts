@@ -8,17 +8,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { JOBSETS } from '../../src/jobset/jobset.ts';
-import { JOBS } from '../../src/kube/job.ts';
-import { PODS } from '../../src/kube/pod.ts';
-import type { Resource } from '../../src/kube/resource.ts';
-import { isReason } from '../../src/kube/status.ts';
 import { connectClient } from '../../src/runtime/adapters/http-client-connection.ts';
 import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
 import type { Client } from '../../src/runtime/client.ts';
-import { waitFor } from '../../src/runtime/wait-for.ts';
+import { removeWorkloads } from '../fixtures/workloads.ts';
 import { KUBERNETES } from '../kubernetes.ts';
 
 export const LOCKSTEP = fileURLToPath(new URL('../../bin/lockstep.js', import.meta.url));
@@ -28,7 +23,6 @@ export const WHERE: readonly string[] =
   KUBERNETES === undefined ? [] : ['--kubeconfig', KUBERNETES];
 
 const START_TIMEOUT_MS = 30_000;
-const REMOVAL_TIMEOUT_MS = 30_000;
 
 export interface ClusterUnderTest {
   readonly client: Client;
@@ -60,42 +54,17 @@ export async function startCluster(...flags: readonly string[]): Promise<Cluster
     logs: () => readFileSync(join(state, 'cluster.log'), 'utf8'),
     stop: async () => {
       // What an embedded cluster takes with it would meet the next suite on a real one.
-      if (KUBERNETES !== undefined) await removeWorkloads(connection.client);
-      connection.close();
-      const ended = new Promise((resolve) => child.once('exit', resolve));
-      child.kill('SIGINT');
-      await ended;
-      rmSync(directory, { recursive: true, force: true });
+      try {
+        if (KUBERNETES !== undefined) await removeWorkloads(connection.client);
+      } finally {
+        connection.close();
+        const ended = new Promise((resolve) => child.once('exit', resolve));
+        child.kill('SIGINT');
+        await ended;
+        rmSync(directory, { recursive: true, force: true });
+      }
     },
   };
-}
-
-/** JobSets, then the Pods that no controller removes with them. */
-async function removeWorkloads(client: Client): Promise<void> {
-  const foreground = { propagationPolicy: 'Foreground' } as const;
-  await removeAll(client, JOBSETS, foreground);
-  await removeAll(client, JOBS, foreground);
-  await removeAll(client, PODS, { gracePeriodSeconds: 1 });
-}
-
-async function removeAll(
-  client: Client,
-  of: Resource,
-  how: Parameters<Client['delete']>[2],
-): Promise<void> {
-  const { items } = await client.list(of, { namespace: 'default' });
-  const options = { clock: nodeClock, random: systemRandom, timeoutMs: REMOVAL_TIMEOUT_MS };
-  await Promise.all(
-    items.map(async ({ metadata: { namespace, name } }) => {
-      const at = { ...(namespace === undefined ? {} : { namespace }), name };
-      await client.delete(of, at, how).catch(unlessGone);
-      await waitFor(client, of, at, (one) => one === undefined, options);
-    }),
-  );
-}
-
-function unlessGone(error: unknown): void {
-  if (!isReason(error, 'NotFound')) throw error;
 }
 
 /** What the process printed up to and with `text`; rejects if it ends or stays silent. */

@@ -35,6 +35,7 @@ import type { ClusterAccess } from '../../src/runtime/cluster-access.ts';
 import { MemoryStorage } from '../../src/runtime/memory/memory-storage.ts';
 import { SILENT } from '../../src/runtime/ports/logger.ts';
 import { waitFor } from '../../src/runtime/wait-for.ts';
+import { unlessGone } from '../fixtures/workloads.ts';
 import { KUBERNETES } from '../kubernetes.ts';
 
 export interface ApiUnderTest {
@@ -162,7 +163,7 @@ export async function tokenOf(
 /** Makes a service account that may do everything, for as long as `permit` holds. */
 export async function createAccount(client: Client, account: Required<ObjectKey>): Promise<void> {
   const made = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: account };
-  await client.create(SERVICE_ACCOUNTS, made);
+  await unlessThere(client.create(SERVICE_ACCOUNTS, made));
   await permit(client, account);
 }
 
@@ -174,15 +175,17 @@ export async function removeAccount(client: Client, account: Required<ObjectKey>
 /** The embedded API server asks nobody for rights. */
 export async function permit(client: Client, account: Required<ObjectKey>): Promise<void> {
   if (KUBERNETES === undefined) return;
-  await client.create(CLUSTER_ROLE_BINDINGS, {
+  const binding = client.create(CLUSTER_ROLE_BINDINGS, {
     apiVersion: apiVersionOf(CLUSTER_ROLE_BINDINGS),
     kind: CLUSTER_ROLE_BINDINGS.kind,
     metadata: { name: account.name },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
     subjects: [{ kind: 'ServiceAccount', ...account }],
   });
+  await unlessThere(binding);
 }
 
 export async function forbid(client: Client, { name }: ObjectKey): Promise<void> {
-  if (KUBERNETES !== undefined) await client.delete(CLUSTER_ROLE_BINDINGS, { name });
+  if (KUBERNETES === undefined) return;
+  await client.delete(CLUSTER_ROLE_BINDINGS, { name }).catch(unlessGone);
 }

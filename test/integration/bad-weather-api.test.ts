@@ -191,33 +191,48 @@ async function throttle(): Promise<() => Promise<void>> {
   });
   // Without any share, requests are still carried out one by one.
   const only = await endlessRequest();
-  await until('another one is turned away', async () => {
-    const response = await fetch(`${proxy.url}/api/v1/namespaces`);
-    await response.arrayBuffer();
-    return response.status === BUSY.code;
-  });
+  await until('others are turned away', async () => (await codeOfRequest()) === BUSY.code);
   return async () => {
-    only.destroy();
+    only.end();
     await cluster.client.delete(FLOW_SCHEMAS, NAME);
     await cluster.client.delete(PRIORITY_LEVELS, NAME);
   };
 }
 
-/** A request of an operator whose body does not come. */
-async function endlessRequest(): Promise<ClientRequest> {
+/** Requests of an operator whose body does not come, until one is neither answered nor refused. */
+async function endlessRequest(): Promise<{ end(): void }> {
   const { server, tls } = cluster.access;
-  const message = https.request(`${server}/api/v1/namespaces/default/configmaps`, {
-    method: 'POST',
-    ca: tls.certificateAuthority,
-    headers: {
-      authorization: `Bearer ${await cluster.token()}`,
-      'content-type': 'application/json',
-      'content-length': 2,
+  const token = await cluster.token();
+  let isOver = false;
+  let message: ClientRequest;
+  const send = (): void => {
+    if (isOver) return;
+    message = https.request(`${server}/api/v1/namespaces/default/configmaps`, {
+      method: 'POST',
+      ca: tls.certificateAuthority,
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        'content-length': 2,
+      },
+    });
+    message.on('error', () => undefined);
+    message.on('response', (response) => response.resume().on('close', send));
+    message.flushHeaders();
+  };
+  send();
+  return {
+    end: () => {
+      isOver = true;
+      message.destroy();
     },
-  });
-  message.on('error', () => undefined);
-  message.flushHeaders();
-  return message;
+  };
+}
+
+async function codeOfRequest(): Promise<number> {
+  const response = await fetch(`${proxy.url}/api/v1/namespaces`);
+  await response.arrayBuffer();
+  return response.status;
 }
 
 /** What takes minutes takes seconds; dates are as they are. */

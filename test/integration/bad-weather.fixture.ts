@@ -22,6 +22,7 @@ import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
 import type { Client } from '../../src/runtime/client.ts';
 import type { ClusterAccess } from '../../src/runtime/cluster-access.ts';
 import { sleep } from '../../src/runtime/ports/clock.ts';
+import { removeWorkloads } from '../fixtures/workloads.ts';
 import { KUBERNETES } from '../kubernetes.ts';
 import { ApiProxy } from './api-proxy.fixture.ts';
 import { createAccount, installJobSets, removeAccount, tokenOf } from './api-server.fixture.ts';
@@ -140,6 +141,8 @@ export class ClusterInBadWeather {
 
   async stop(): Promise<void> {
     for (const group of this.#groups) await this.remove(group);
+    // As long as there are nodes: elsewhere Pods stay without them.
+    if (KUBERNETES !== undefined) await removeWorkloads(this.client);
     for (const stop of this.#stops.splice(0).reverse()) await stop();
     this.#watchdog.release();
     closeSync(this.#log);

@@ -1,24 +1,23 @@
 /**
- * Runs a command with a real Kubernetes control plane beside it:
+ * Runs a command with real Kubernetes control planes beside it:
  *
- *   tsx tools/control-plane/main.ts [--version 1.36.3] [--keep] -- COMMAND...
- *   tsx tools/control-plane/main.ts [--version 1.36.3] --check
+ *   tsx tools/control-plane/main.ts [--version 1.36.3] [--copies 1] [--keep] -- COMMAND...
  *
- * The command finds the path of an administrator's kubeconfig in `LOCKSTEP_TEST_KUBECONFIG` and
- * `KUBECONFIG`, and the control plane's directory in `LOCKSTEP_TEST_CONTROL_PLANE`. Where nothing is
- * built and Go is not installed, nothing is run, which is said. `--check` only says whether it could
- * start at once. Exit code: the command's; 2 wrong usage; 3 it would have to be built first.
+ * The command finds the directory of each in `LOCKSTEP_TEST_CONTROL_PLANES`, joined as those of
+ * `PATH`, and the kubeconfig of an administrator of the first in `LOCKSTEP_TEST_KUBECONFIG` and
+ * `KUBECONFIG`; the others' lie in their directories. Where nothing is built and Go is not installed,
+ * nothing is run, which is said. Exit code: the command's; 2 wrong usage.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildControlPlane, isBuilt, isGoInstalled, KUBERNETES_VERSIONS } from './build.ts';
-import { startControlPlane } from './control-plane.ts';
+import { type ControlPlane, startControlPlane } from './control-plane.ts';
 
 const EXIT_USAGE = 2;
-const EXIT_NOT_BUILT = 3;
+const MAX_COPIES = 8;
 const SIGNAL_CODES = 128;
 
 process.exitCode = await main();
@@ -27,8 +26,8 @@ async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     options: {
       version: { type: 'string', default: KUBERNETES_VERSIONS[0] },
+      copies: { type: 'string', default: '1' },
       keep: { type: 'boolean', default: false },
-      check: { type: 'boolean', default: false },
     },
     allowPositionals: true,
   });
@@ -37,10 +36,10 @@ async function main(): Promise<number> {
     report(`--version: "${version}", expected one of ${KUBERNETES_VERSIONS.join(', ')}`);
     return EXIT_USAGE;
   }
-  if (values.check) {
-    if (isBuilt(version)) return 0;
-    report(`Kubernetes ${version} is not built here`);
-    return EXIT_NOT_BUILT;
+  const copies = Number(values.copies);
+  if (!Number.isInteger(copies) || copies < 1 || copies > MAX_COPIES) {
+    report(`--copies: "${values.copies}", expected a number from 1 to ${MAX_COPIES}`);
+    return EXIT_USAGE;
   }
   const [program, ...args] = positionals;
   if (program === undefined) {
@@ -52,19 +51,24 @@ async function main(): Promise<number> {
     return 0;
   }
   const binaries = await buildControlPlane(version, report);
-  const directory = mkdtempSync(join(tmpdir(), 'lockstep-control-plane-'));
-  const controlPlane = await startControlPlane(binaries, directory);
-  report(`Kubernetes ${version} runs; KUBECONFIG=${controlPlane.kubeconfig}`);
+  const parent = mkdtempSync(join(tmpdir(), 'lockstep-control-plane-'));
+  const directories = Array.from({ length: copies }, (_, index) => join(parent, `${index}`));
+  const running: ControlPlane[] = [];
   try {
+    for (const directory of directories) {
+      running.push(await startControlPlane(binaries, directory));
+    }
+    const kubeconfig = running[0]?.kubeconfig ?? '';
+    report(`Kubernetes ${version} runs, ${copies} times; KUBECONFIG=${kubeconfig}`);
     return await exitCodeOf(program, args, {
-      KUBECONFIG: controlPlane.kubeconfig,
-      LOCKSTEP_TEST_KUBECONFIG: controlPlane.kubeconfig,
-      LOCKSTEP_TEST_CONTROL_PLANE: directory,
+      KUBECONFIG: kubeconfig,
+      LOCKSTEP_TEST_KUBECONFIG: kubeconfig,
+      LOCKSTEP_TEST_CONTROL_PLANES: directories.join(delimiter),
     });
   } finally {
-    await controlPlane.stop();
-    if (values.keep) report(`logs are in ${directory}`);
-    else rmSync(directory, { recursive: true, force: true });
+    await Promise.all(running.map((controlPlane) => controlPlane.stop()));
+    if (values.keep) report(`logs are in ${parent}`);
+    else rmSync(parent, { recursive: true, force: true });
   }
 }
 

@@ -5,7 +5,7 @@
  */
 import { carryBytes } from '../../../runtime/byte-channel.ts';
 import { endsWithin } from '../../../runtime/deadline.ts';
-import type { Clock } from '../../../runtime/ports/clock.ts';
+import type { Clock, Timer } from '../../../runtime/ports/clock.ts';
 import type { ByteChannel } from '../../../runtime/ports/transport.ts';
 import type { SpdyStream } from '../../../runtime/spdy/server-session.ts';
 
@@ -23,11 +23,18 @@ export interface PortForwardTarget {
 /** From the first stream of a connection to the second. */
 const PAIR_TIMEOUT_MS = 30_000;
 
+/** The first stream of a connection, for as long as there is no second one. */
+interface Waiting {
+  readonly type: string;
+  readonly stream: SpdyStream;
+  readonly timer: Timer;
+}
+
 export class PortForwarder {
   readonly #clock: Clock;
   readonly #dial: PortDialer;
   readonly #target: PortForwardTarget;
-  readonly #waiting = new Map<string, Partial<Record<string, SpdyStream>>>();
+  readonly #waiting = new Map<string, Waiting>();
 
   constructor(clock: Clock, dial: PortDialer, target: PortForwardTarget) {
     this.#clock = clock;
@@ -43,24 +50,35 @@ export class PortForwarder {
       return;
     }
     const key = `${request} ${port}`;
-    const pair = this.#waiting.get(key) ?? {};
-    if (pair[type] !== undefined) {
+    const first = this.#waiting.get(key);
+    if (first === undefined) {
+      this.#waiting.set(key, { type, stream, timer: this.#limit(key) });
+      return;
+    }
+    if (first.type === type) {
       stream.channel.destroy();
       return;
     }
-    pair[type] = stream;
-    const { data, error } = pair;
-    if (data !== undefined && error !== undefined) {
+    this.#forget(key, first);
+    const [data, error] = type === 'data' ? [stream, first.stream] : [first.stream, stream];
+    void this.#forward(port, data.channel, error.channel);
+  }
+
+  /** The client is gone, and with it the second streams that were waited for. */
+  end(): void {
+    for (const [key, first] of this.#waiting) this.#forget(key, first);
+  }
+
+  #limit(key: string): Timer {
+    return this.#clock.setTimer(PAIR_TIMEOUT_MS, () => {
+      this.#waiting.get(key)?.stream.channel.destroy();
       this.#waiting.delete(key);
-      void this.#forward(port, data.channel, error.channel);
-      return;
-    }
-    this.#waiting.set(key, pair);
-    this.#clock.setTimer(PAIR_TIMEOUT_MS, () => {
-      if (this.#waiting.get(key) !== pair) return;
-      this.#waiting.delete(key);
-      stream.channel.destroy();
     });
+  }
+
+  #forget(key: string, { timer }: Waiting): void {
+    timer.cancel();
+    this.#waiting.delete(key);
   }
 
   async #forward(port: number, data: ByteChannel, error: ByteChannel): Promise<void> {

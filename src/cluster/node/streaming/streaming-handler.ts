@@ -73,7 +73,10 @@ function portSession(context: NodeContext, worker: PodWorker, request: HttpReque
   const forwarder = new PortForwarder(clock, streaming.dial, target);
   const opened = openPortStreams(context, request, (stream) => forwarder.add(stream));
   if (typeof opened === 'string') return { status: 400, refusal: opened };
-  return { response: opened.response, run: () => opened.session.run() };
+  return {
+    response: opened.response,
+    run: () => opened.session.run().finally(() => forwarder.end()),
+  };
 }
 
 interface CommandRequest {
