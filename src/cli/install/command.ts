@@ -1,8 +1,10 @@
+import { ApiStatusError } from '../../kube/status.ts';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { connectTo } from '../cluster-connection.ts';
+import { ConnectionProblem, connectTo } from '../cluster-connection.ts';
 import { onTermination } from '../termination.ts';
-import { type CommandContext, install, installationYaml, status, uninstall } from './install.ts';
+import { type CommandContext, install, installationYaml, status } from './install.ts';
 import type { InstallOptions } from './options.ts';
+import { uninstall } from './uninstall.ts';
 
 /** Runs one of the three commands against the cluster of the flags; returns its exit code. */
 export async function installCommand(
@@ -40,9 +42,15 @@ export async function installCommand(
     }
   } catch (error) {
     const code = termination.exitCode();
-    if (code === undefined) throw error;
-    return code;
+    if (code !== undefined) return code;
+    if (error instanceof ApiStatusError && error.code === 403) throw withoutRights(error);
+    throw error;
   } finally {
     termination.dispose();
   }
+}
+
+function withoutRights(cause: ApiStatusError): ConnectionProblem {
+  const advice = 'this needs the rights of a cluster administrator (ClusterRole cluster-admin)';
+  return new ConnectionProblem(`${cause.message}: ${advice}`, { cause });
 }

@@ -10,6 +10,7 @@ import {
   VALIDATING_WEBHOOK_CONFIGURATIONS,
   type Webhook,
 } from '../../kube/admission.ts';
+import { NAMESPACES } from '../../kube/core.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
   type CustomResourceDefinition,
@@ -44,7 +45,7 @@ export async function installationHealth(options: HealthOptions): Promise<readon
     .filter(({ object }) => !objects.has(titleOf(object)))
     .map(({ object }) => titleOf(object));
   const [first] = missing;
-  if (missing.length === options.objects.length) {
+  if (!options.objects.some((one) => isTelling(one) && objects.has(titleOf(one.object)))) {
     return [{ part: 'objects', problem: 'Lockstep is not installed: run "lockstep install"' }];
   }
   return [
@@ -60,6 +61,11 @@ export async function installationHealth(options: HealthOptions): Promise<readon
     await leader(options),
     ...(options.settings.webhooks ? [webhooks(objects)] : []),
   ];
+}
+
+/** A namespace may be older than an installation, and the definition of JobSet outlives it. */
+function isTelling({ of }: Installed): boolean {
+  return of.kind !== NAMESPACES.kind && of.kind !== CUSTOM_RESOURCE_DEFINITIONS.kind;
 }
 
 /** What is there, by title. */

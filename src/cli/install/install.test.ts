@@ -1,32 +1,49 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { DEPLOYMENTS } from '../../deploy/kinds.ts';
 import { manifest } from '../../deploy/manifest.ts';
+import { JOBSETS } from '../../jobset/jobset.ts';
 import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
 } from '../../kube/admission.ts';
+import { NAMESPACES } from '../../kube/core.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/custom-resource-definition.ts';
+import { matchesLabels, parseLabelSelector } from '../../kube/label-selector.ts';
 import { LEASES } from '../../kube/lease.ts';
 import type { KubeList, KubeObject, Stored } from '../../kube/meta.ts';
 import { PODS } from '../../kube/pod.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { failure } from '../../kube/status.ts';
 import { unsupportedMediaType } from '../../kube/status-errors.ts';
+import { LEADER_ELECTION_ID } from '../../operator/names.ts';
+import type { ListOptions } from '../../runtime/client.ts';
 import { MemoryClient } from '../../runtime/memory/memory-client.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { timestamp } from '../../runtime/ports/clock.ts';
-import { type CommandContext, install, status, uninstall } from './install.ts';
+import { type CommandContext, install, status } from './install.ts';
 import { keyOf } from './objects.ts';
 import { type InstallFlags, type InstallOptions, parseInstallFlags } from './options.ts';
 import { preflight } from './preflight.ts';
+import { uninstall } from './uninstall.ts';
 
-/** Knows one list: that of the Pods. */
+/** Knows lists, with labels. */
 class Cluster extends MemoryClient {
-  override list<T extends KubeObject>(of: Resource<T>): Promise<KubeList<Stored<T>>> {
-    const items = [...this.objects.values()].filter(({ kind }) => kind === of.kind);
+  override list<T extends KubeObject>(
+    of: Resource<T>,
+    { labelSelector = '' }: ListOptions = {},
+  ): Promise<KubeList<Stored<T>>> {
+    const selector = parseLabelSelector(labelSelector);
+    const items = [...this.objects.values()].filter(
+      ({ kind, metadata }) => kind === of.kind && matchesLabels(selector, metadata.labels),
+    );
     const list = { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '1' }, items };
     return Promise.resolve(list as unknown as KubeList<Stored<T>>);
+  }
+
+  override listMetadata(of: Resource = JOBSETS): never {
+    // Whole objects are metadata, and more.
+    return this.list(of) as never;
   }
 }
 
@@ -84,7 +101,7 @@ async function becomeReady(options = optionsOf()): Promise<void> {
   await client.create(LEASES, {
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
-    metadata: { namespace: 'lockstep-system', name: '6d4f6a47.jobset.x-k8s.io' },
+    metadata: { namespace: 'lockstep-system', name: LEADER_ELECTION_ID },
     spec: { holderIdentity: 'a', renewTime: timestamp(clock), leaseDurationSeconds: 15 },
   });
   for (const of of [MUTATING_WEBHOOK_CONFIGURATIONS, VALIDATING_WEBHOOK_CONFIGURATIONS]) {
@@ -205,6 +222,29 @@ describe('before an installation', () => {
     expect((await look()).problems).toEqual([]);
   });
 
+  test('nor is one that came with a chart, under a name of its own; its webhooks go too', async () => {
+    const labels = { 'app.kubernetes.io/name': 'jobset' };
+    const deployment = {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { namespace: 'ml', name: 'mine-jobset-controller', labels },
+    };
+    const webhooks = {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'MutatingWebhookConfiguration',
+      metadata: { name: 'mine-jobset-mutating', labels },
+    };
+    await client.create(DEPLOYMENTS, { ...deployment, status: { replicas: 2 } });
+    await client.create(MUTATING_WEBHOOK_CONFIGURATIONS, webhooks);
+    expect((await look()).problems).toEqual([
+      'the controller of kubernetes-sigs/jobset runs in this cluster (Deployment ml/mine-jobset-controller), and two would act on the same JobSets: run "kubectl -n ml scale deployment mine-jobset-controller --replicas=0", "kubectl delete mutatingwebhookconfiguration mine-jobset-mutating"; JobSets and their Pods stay',
+    ]);
+    await client.delete(DEPLOYMENTS, deployment.metadata);
+    expect((await look()).problems).toEqual([
+      expect.stringMatching(/^webhooks of .*, which does not run, would refuse every JobSet: run /),
+    ]);
+  });
+
   test('the definition of upstream is replaced only if that is asked for', async () => {
     await client.create(CUSTOM_RESOURCE_DEFINITIONS, UPSTREAMS_CRD);
     expect((await look()).problems).toEqual([expect.stringContaining('--replace-crd')]);
@@ -260,6 +300,39 @@ describe('lockstep install', () => {
     expect(printed).toHaveLength(manifest(optionsOf().settings).length + 2);
   });
 
+  test('leaves a namespace as it is that was there before', async () => {
+    const metadata = { name: 'lockstep-system', labels: { team: 'ml' } };
+    await client.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata });
+    const running = install(context(), optionsOf());
+    await clock.advance(2_000);
+    await becomeReady();
+    await clock.advance(2_000);
+    expect(await running).toBe(0);
+    expect(printed[0]).toBe('Namespace lockstep-system is there already, and stays as it is');
+    expect((await client.get(NAMESPACES, metadata)).metadata.labels).toEqual({ team: 'ml' });
+    printed.splice(0);
+    await uninstall(context(), { ...optionsOf(), deleteJobSets: false });
+    expect(printed).toContain('Namespace lockstep-system stays: it is not of Lockstep');
+    expect(await client.get(NAMESPACES, metadata)).toMatchObject({ kind: 'Namespace' });
+    const lease = client.get(LEASES, { namespace: metadata.name, name: LEADER_ELECTION_ID });
+    await expect(lease, 'what the operator made goes too').rejects.toThrow('not found');
+  });
+
+  test('is refused beside an installation in another namespace, as are status and uninstall', async () => {
+    await bringUp();
+    const elsewhere = optionsOf({ namespace: 'other' });
+    expect(await install(context(), elsewhere)).toBe(1);
+    expect(await status(context(), elsewhere)).toBe(1);
+    expect(await uninstall(context(), { ...elsewhere, deleteJobSets: true })).toBe(1);
+    expect(new Set(warned)).toEqual(
+      new Set([
+        'Lockstep is installed in namespace lockstep-system, not in other: say --namespace lockstep-system, or uninstall it there first',
+      ]),
+    );
+    expect(printed).toEqual([]);
+    expect(await status(context(), optionsOf())).toBe(0);
+  });
+
   test('gives up after its time-out, and says what is missing', async () => {
     let code: number | undefined;
     void install(context(), optionsOf({ timeout: '5' })).then((ended) => {
@@ -287,7 +360,48 @@ describe('lockstep uninstall', () => {
     }
     expect(left).toEqual(['CustomResourceDefinition']);
     expect(printed[0]).toMatch(/^ValidatingWebhookConfiguration .* deleted$/);
+    expect(printed).toContain(
+      'CustomResourceDefinition jobsets.jobset.x-k8s.io stays, with no JobSets; --delete-jobsets removes both',
+    );
     expect(printed.at(-1)).toBe('Lockstep is gone');
+    printed.splice(0);
+    expect(await uninstall(context(), options), 'once more').toBe(0);
+    expect(printed.at(-1)).toBe('Lockstep is not installed');
+    await status(context(), optionsOf());
+    expect(printed.at(-1)).toMatch(/^objects: Lockstep is not installed/);
+  });
+
+  test('says how many JobSets go, or stay', async () => {
+    await bringUp();
+    for (const name of ['a', 'b']) {
+      const metadata = { namespace: 'default', name };
+      await client.create(JOBSETS, {
+        apiVersion: 'jobset.x-k8s.io/v1alpha2',
+        kind: 'JobSet',
+        metadata,
+        spec: {},
+      });
+    }
+    const options = optionsOf({ dryRun: true });
+    for (const deleteJobSets of [false, true])
+      await uninstall(context(), { ...options, deleteJobSets });
+    expect(printed.filter((line) => line.includes('JobSets'))).toEqual([
+      expect.stringMatching(/ stays, with 2 JobSets; --delete-jobsets removes both$/),
+      expect.stringMatching(/ would be deleted, with 2 JobSets$/),
+    ]);
+  });
+
+  test('touches nothing that only has the name of ours', async () => {
+    const crd = {
+      ...JOBSET_CRD,
+      spec: { ...JOBSET_CRD.spec, versions: [{ name: 'v1alpha2', served: true, storage: true }] },
+    };
+    await client.create(CUSTOM_RESOURCE_DEFINITIONS, crd);
+    expect(await uninstall(context(), { ...optionsOf(), deleteJobSets: true })).toBe(0);
+    expect(printed).toEqual([
+      'CustomResourceDefinition jobsets.jobset.x-k8s.io stays: it is not of Lockstep',
+      'Lockstep is not installed',
+    ]);
   });
 
   test('waits for the JobSets that go with their definition, until its time-out', async () => {

@@ -1,17 +1,15 @@
 /**
- * `lockstep install`, `status` and `uninstall`. Each returns its exit code: 0 done, 1 not. What is
+ * `lockstep install` and `status`. Each returns its exit code: 0 done, 1 not. What is
  * made is the manifest of `deploy/`, object for object.
  */
 import { manifest, manifestYaml } from '../../deploy/manifest.ts';
 import type { Installed } from '../../deploy/settings.ts';
 import { NAMESPACES } from '../../kube/core.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/custom-resource-definition.ts';
-import type { Resource } from '../../kube/resource.ts';
 import { isReason } from '../../kube/status.ts';
-import type { Client, ObjectKey } from '../../runtime/client.ts';
+import type { Client } from '../../runtime/client.ts';
 import { type Clock, sleep } from '../../runtime/ports/clock.ts';
 import { type Finding, type HealthOptions, installationHealth } from './health.ts';
-import { FIELD_MANAGER, keyOf, titleOf } from './objects.ts';
+import { FIELD_MANAGER, isOurs, keyOf, otherPlace, titleOf } from './objects.ts';
 import type { InstallOptions } from './options.ts';
 import { preflight } from './preflight.ts';
 
@@ -25,8 +23,8 @@ export interface CommandContext {
   readonly warn: (line: string) => void;
 }
 
-const EXIT_FAILURE = 1;
-const POLL_MS = 1_000;
+export const EXIT_FAILURE = 1;
+export const POLL_MS = 1_000;
 
 /** The manifest as text, for which no cluster is asked. */
 export function installationYaml({ settings }: InstallOptions): string {
@@ -35,7 +33,11 @@ export function installationYaml({ settings }: InstallOptions): string {
 
 export async function install(context: CommandContext, options: InstallOptions): Promise<number> {
   const { client, signal, print, warn } = context;
-  const objects = manifest(options.settings);
+  if (await isElsewhere(context, options)) return EXIT_FAILURE;
+  const all = manifest(options.settings);
+  const others = await namespaceOfOthers(context, all);
+  for (const one of others) print(`${titleOf(one.object)} is there already, and stays as it is`);
+  const objects = all.filter((one) => !others.includes(one));
   const found = await preflight({ ...context, objects, replaceCrd: options.replaceCrd });
   for (const line of found.warnings) warn(`warning: ${line}`);
   for (const line of found.problems) warn(line);
@@ -49,6 +51,32 @@ export async function install(context: CommandContext, options: InstallOptions):
     print(`${titleOf(object)} ${said}`);
   }
   return options.dryRun ? 0 : untilHealthy(context, options, objects);
+}
+
+/** Whether there is a Lockstep in another namespace, which is told. */
+export async function isElsewhere(
+  { client, signal, warn }: CommandContext,
+  { settings }: InstallOptions,
+): Promise<boolean> {
+  const problem = await otherPlace(client, settings.namespace, signal);
+  if (problem !== undefined) warn(problem);
+  return problem !== undefined;
+}
+
+/** One that was there before us may hold anything: its labels are not ours to set, nor is it to delete. */
+async function namespaceOfOthers(
+  { client, signal }: CommandContext,
+  objects: readonly Installed[],
+): Promise<readonly Installed[]> {
+  const [namespace] = objects.filter(({ of }) => of.kind === NAMESPACES.kind);
+  if (namespace === undefined) return [];
+  try {
+    const found = await client.get(NAMESPACES, keyOf(namespace.object), { signal });
+    return isOurs(found) ? [] : [namespace];
+  } catch (error) {
+    if (isReason(error, 'NotFound', 'Forbidden')) return [];
+    throw error;
+  }
 }
 
 async function untilHealthy(
@@ -80,78 +108,13 @@ async function untilHealthy(
 
 /** Prints how everything is. */
 export async function status(context: CommandContext, options: InstallOptions): Promise<number> {
+  if (await isElsewhere(context, options)) return EXIT_FAILURE;
   const objects = manifest(options.settings);
   const findings = await installationHealth(healthOf(context, options, objects));
   for (const finding of findings) {
     context.print(finding.problem === undefined ? `${finding.part}: ok` : lineOf(finding));
   }
   return findings.some(({ problem }) => problem !== undefined) ? EXIT_FAILURE : 0;
-}
-
-/** Removes all but the definition of JobSet, with which every JobSet would go. */
-export async function uninstall(
-  context: CommandContext,
-  options: InstallOptions & { readonly deleteJobSets: boolean },
-): Promise<number> {
-  const { client, signal, print } = context;
-  // In reverse: first nobody is asked about JobSets any more, and the namespace goes last.
-  for (const { of, object } of manifest(options.settings).toReversed()) {
-    const isDefinition = of.kind === CUSTOM_RESOURCE_DEFINITIONS.kind;
-    if (isDefinition && !options.deleteJobSets) {
-      print(`${titleOf(object)} stays, with its JobSets; --delete-jobsets removes both`);
-      continue;
-    }
-    if (options.dryRun) {
-      print(`${titleOf(object)} would be deleted`);
-      continue;
-    }
-    try {
-      await client.delete(of, keyOf(object), { propagationPolicy: 'Background', signal });
-      print(`${titleOf(object)} deleted`);
-    } catch (error) {
-      if (!isReason(error, 'NotFound')) throw error;
-    }
-  }
-  return options.dryRun ? 0 : untilGone(context, options);
-}
-
-/**
- * The end of a namespace takes some seconds, and that of the definition as long as its JobSets need to
- * go; until then nothing could be installed again.
- */
-async function untilGone(
-  { client, clock, signal, print, warn }: CommandContext,
-  { settings, timeoutMs, deleteJobSets }: InstallOptions & { readonly deleteJobSets: boolean },
-): Promise<number> {
-  const slow = deleteJobSets ? [NAMESPACES, CUSTOM_RESOURCE_DEFINITIONS] : [NAMESPACES];
-  const awaited = manifest(settings).filter(({ of }) => slow.some(({ kind }) => kind === of.kind));
-  const deadlineMs = clock.monotonic() + timeoutMs;
-  for (const { of, object } of awaited) {
-    while (await isThere(client, of, keyOf(object), signal)) {
-      if (clock.monotonic() >= deadlineMs) {
-        warn(`${titleOf(object)} is still being deleted after ${timeoutMs / 1000} s`);
-        return EXIT_FAILURE;
-      }
-      await sleep(clock, POLL_MS, signal);
-    }
-  }
-  print('Lockstep is gone');
-  return 0;
-}
-
-async function isThere(
-  client: Client,
-  of: Resource,
-  at: ObjectKey,
-  signal: AbortSignal,
-): Promise<boolean> {
-  try {
-    await client.get(of, at, { signal });
-    return true;
-  } catch (error) {
-    if (isReason(error, 'NotFound')) return false;
-    throw error;
-  }
 }
 
 function healthOf(

@@ -1,5 +1,10 @@
+import { OPERATOR_NAME } from '../../deploy/permissions.ts';
+import { INSTALLED_LABELS } from '../../deploy/settings.ts';
+import type { CustomResourceDefinition } from '../../kube/custom-resource-definition.ts';
 import type { KubeObject } from '../../kube/meta.ts';
-import type { ObjectKey } from '../../runtime/client.ts';
+import { CLUSTER_ROLE_BINDINGS } from '../../kube/rbac.ts';
+import { isReason } from '../../kube/status.ts';
+import type { Client, ObjectKey } from '../../runtime/client.ts';
 
 /** Who the fields of an installation belong to. */
 export const FIELD_MANAGER = 'lockstep-install';
@@ -12,4 +17,34 @@ export function keyOf({ metadata: { namespace = '', name = '' } }: KubeObject): 
 export function titleOf({ kind, metadata }: KubeObject): string {
   const { namespace, name = '' } = metadata;
   return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
+}
+
+const PART_OF = 'app.kubernetes.io/part-of';
+
+/** Whether it was applied from our manifest: what only has the name of one of ours is somebody else's. */
+export function isOurs({ metadata }: KubeObject): boolean {
+  return metadata.labels?.[PART_OF] === INSTALLED_LABELS[PART_OF];
+}
+
+/** Those that our operator created wear no label, and say more than upstream's. */
+export function isOurDefinition(crd: CustomResourceDefinition): boolean {
+  return isOurs(crd) || JSON.stringify(crd.spec.versions).includes('deprecatedEpoch');
+}
+
+/** Why nothing can be done in this namespace: a cluster has one Lockstep, and it is elsewhere. */
+export async function otherPlace(
+  client: Client,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    const binding = await client.get(CLUSTER_ROLE_BINDINGS, { name: OPERATOR_NAME }, { signal });
+    const [subject] = binding.subjects;
+    const there = subject !== undefined && 'namespace' in subject ? subject.namespace : namespace;
+    if (there === namespace || !isOurs(binding)) return undefined;
+    return `Lockstep is installed in namespace ${there}, not in ${namespace}: say --namespace ${there}, or uninstall it there first`;
+  } catch (error) {
+    if (isReason(error, 'NotFound', 'Forbidden')) return undefined;
+    throw error;
+  }
 }

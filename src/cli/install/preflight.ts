@@ -2,18 +2,16 @@
  * What has to be so before Lockstep is installed: a server that knows what it consists of, nobody
  * else who acts on JobSets, and rights to make it all. Each problem says what to do about it.
  */
-import { DEPLOYMENTS } from '../../deploy/kinds.ts';
-import { INSTALLED_LABELS, type Installed } from '../../deploy/settings.ts';
+import { SERVICE_MONITORS } from '../../deploy/kinds.ts';
+import type { Installed } from '../../deploy/settings.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
-import {
-  CUSTOM_RESOURCE_DEFINITIONS,
-  type CustomResourceDefinition,
-} from '../../kube/custom-resource-definition.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/custom-resource-definition.ts';
 import type { KubeObject, Stored } from '../../kube/meta.ts';
 import { groupResourceOf, type Resource } from '../../kube/resource.ts';
 import { ApiStatusError, isReason } from '../../kube/status.ts';
 import type { Client, ObjectKey } from '../../runtime/client.ts';
-import { FIELD_MANAGER, keyOf, titleOf } from './objects.ts';
+import { FIELD_MANAGER, isOurDefinition, keyOf, titleOf } from './objects.ts';
+import { otherController } from './other-controller.ts';
 
 export interface PreflightOptions {
   readonly client: Client;
@@ -53,22 +51,10 @@ export async function preflight(options: PreflightOptions): Promise<Preflight> {
   return { problems, warnings };
 }
 
-const UPSTREAM = { namespace: 'jobset-system', name: 'jobset-controller-manager' } as const;
-
-/** The controller of kubernetes-sigs/jobset. */
-async function otherController(options: PreflightOptions): Promise<readonly string[]> {
-  const deployment = await found(options, DEPLOYMENTS, UPSTREAM);
-  if (deployment === undefined || deployment.status?.replicas === undefined) return [];
-  const { namespace, name } = UPSTREAM;
-  return [
-    `the controller of kubernetes-sigs/jobset runs in this cluster (Deployment ${namespace}/${name}), and two would act on the same JobSets: run "kubectl -n ${namespace} scale deployment ${name} --replicas=0" and delete its webhooks, "kubectl delete mutatingwebhookconfiguration jobset-mutating-webhook-configuration" and "kubectl delete validatingwebhookconfiguration jobset-validating-webhook-configuration"; JobSets and their Pods stay`,
-  ];
-}
-
 async function otherDefinition(options: PreflightOptions): Promise<readonly string[]> {
   const name = groupResourceOf(JOBSETS);
   const crd = await found(options, CUSTOM_RESOURCE_DEFINITIONS, { name });
-  if (crd === undefined || isOurs(crd)) return [];
+  if (crd === undefined || isOurDefinition(crd)) return [];
   const foreign = (crd.status?.storedVersions ?? []).filter(
     (version) => version !== JOBSETS.version,
   );
@@ -82,18 +68,6 @@ async function otherDefinition(options: PreflightOptions): Promise<readonly stri
   return [
     `CustomResourceDefinition ${name} (${versions}) is of another controller: with --replace-crd it is replaced by ours, which has all of its fields; JobSets stay`,
   ];
-}
-
-/** Those that were applied from our manifest, or created by our operator, say more than upstream's. */
-function isOurs({ metadata, spec }: CustomResourceDefinition): boolean {
-  if (
-    metadata.labels?.['app.kubernetes.io/part-of'] === INSTALLED_LABELS['app.kubernetes.io/part-of']
-  ) {
-    return true;
-  }
-  return spec.versions.some(({ schema }) =>
-    JSON.stringify(schema ?? {}).includes('deprecatedEpoch'),
-  );
 }
 
 /** Asks for everything without storing it: what is refused now would be refused then. */
@@ -144,7 +118,13 @@ function refusal(of: Resource, object: KubeObject, error: ApiStatusError): strin
   if (error.code === 415) {
     return 'this API server has no server-side apply, as the embedded one of "lockstep up": that runs an operator of its own, and there is nothing to install';
   }
-  if (error.code === 404) return `${what}: this API server does not know ${groupResourceOf(of)}`;
+  if (error.code === 404) {
+    const advice =
+      of.group === SERVICE_MONITORS.group
+        ? ': install the operator of Prometheus first, or leave --monitoring out'
+        : '';
+    return `${what}: this API server does not know ${groupResourceOf(of)}${advice}`;
+  }
   return `${what}: ${error.message}`;
 }
 

@@ -1,0 +1,88 @@
+/**
+ * The controller of kubernetes-sigs/jobset, however it was installed: its manifests and its Helm chart
+ * name and label things differently. Beside it Lockstep is not installed, and its webhooks, if it is
+ * gone, would refuse every JobSet.
+ */
+import { DEPLOYMENTS } from '../../deploy/kinds.ts';
+import {
+  MUTATING_WEBHOOK_CONFIGURATIONS,
+  VALIDATING_WEBHOOK_CONFIGURATIONS,
+} from '../../kube/admission.ts';
+import type { KubeObject, Stored } from '../../kube/meta.ts';
+import type { Resource } from '../../kube/resource.ts';
+import { isReason } from '../../kube/status.ts';
+import type { Client, ObjectKey } from '../../runtime/client.ts';
+import { titleOf } from './objects.ts';
+
+/** Of its chart, and of its manifests where something has labelled them. */
+const LABELS = ['app.kubernetes.io/name=jobset', 'app.kubernetes.io/part-of=jobset'];
+/** Of its manifests, which are not labelled everywhere. */
+const NAMES: Readonly<Record<string, ObjectKey>> = {
+  [DEPLOYMENTS.kind]: { namespace: 'jobset-system', name: 'jobset-controller-manager' },
+  [MUTATING_WEBHOOK_CONFIGURATIONS.kind]: { name: 'jobset-mutating-webhook-configuration' },
+  [VALIDATING_WEBHOOK_CONFIGURATIONS.kind]: { name: 'jobset-validating-webhook-configuration' },
+};
+const KINDS = [MUTATING_WEBHOOK_CONFIGURATIONS, VALIDATING_WEBHOOK_CONFIGURATIONS] as const;
+
+interface Asking {
+  readonly client: Client;
+  readonly signal: AbortSignal;
+}
+
+/** What is to be done about it, in one line; nothing where there is none. */
+export async function otherController(asking: Asking): Promise<readonly string[]> {
+  const deployments = await ofUpstream(asking, DEPLOYMENTS);
+  const running = deployments.filter(({ status }) => (status?.replicas ?? 0) > 0);
+  const found = await Promise.all(KINDS.map((of) => ofUpstream<KubeObject>(asking, of)));
+  const removals = found
+    .flat()
+    .map((one) => `"kubectl delete ${one.kind?.toLowerCase() ?? ''} ${one.metadata.name}"`);
+  const commands = [
+    ...running.map(
+      ({ metadata: { namespace = '', name } }) =>
+        `"kubectl -n ${namespace} scale deployment ${name} --replicas=0"`,
+    ),
+    ...removals,
+  ];
+  if (commands.length === 0) return [];
+  const what =
+    running.length > 0
+      ? `the controller of kubernetes-sigs/jobset runs in this cluster (${running.map(titleOf).join(', ')}), and two would act on the same JobSets`
+      : 'webhooks of the controller of kubernetes-sigs/jobset, which does not run, would refuse every JobSet';
+  return [`${what}: run ${commands.join(', ')}; JobSets and their Pods stay`];
+}
+
+async function ofUpstream<T extends KubeObject>(
+  { client, signal }: Asking,
+  of: Resource<T>,
+): Promise<readonly Stored<T>[]> {
+  const found = new Map<string, Stored<T>>();
+  const keep = (one: Stored<T>): void => {
+    // Lists leave out what their items are.
+    const whole = { ...one, kind: of.kind };
+    found.set(titleOf(whole), whole);
+  };
+  try {
+    for (const labelSelector of LABELS) {
+      const { items } = await client.list(of, { labelSelector, signal });
+      items.forEach(keep);
+    }
+  } catch (error) {
+    // Whoever may not look is told so by what he may not make.
+    if (!isReason(error, 'Forbidden')) throw error;
+  }
+  const known = NAMES[of.kind];
+  const named =
+    known === undefined ? undefined : await unlessMissing(client.get(of, known, { signal }));
+  if (named !== undefined) keep(named);
+  return [...found.values()];
+}
+
+async function unlessMissing<T>(request: Promise<T>): Promise<T | undefined> {
+  try {
+    return await request;
+  } catch (error) {
+    if (isReason(error, 'NotFound', 'Forbidden')) return undefined;
+    throw error;
+  }
+}

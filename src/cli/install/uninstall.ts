@@ -1,0 +1,138 @@
+/**
+ * `lockstep uninstall`: removes what wears our labels, and nothing that only has the name of it. The
+ * definition of JobSet stays, with the JobSets, unless they are to go too.
+ */
+import { manifest } from '../../deploy/manifest.ts';
+import type { Installed } from '../../deploy/settings.ts';
+import { JOBSETS } from '../../jobset/jobset.ts';
+import { NAMESPACES, SECRETS } from '../../kube/core.ts';
+import {
+  CUSTOM_RESOURCE_DEFINITIONS,
+  type CustomResourceDefinition,
+} from '../../kube/custom-resource-definition.ts';
+import { ENDPOINT_SLICES } from '../../kube/endpoint-slice.ts';
+import { LEASES } from '../../kube/lease.ts';
+import type { KubeObject, Stored } from '../../kube/meta.ts';
+import type { Resource } from '../../kube/resource.ts';
+import { isReason } from '../../kube/status.ts';
+import {
+  HUB_SECRET_NAME,
+  HUB_SERVICE_NAME,
+  LEADER_ELECTION_ID,
+  WEBHOOK_SECRET_NAME,
+} from '../../operator/names.ts';
+import { sleep } from '../../runtime/ports/clock.ts';
+import { type CommandContext, EXIT_FAILURE, isElsewhere, POLL_MS } from './install.ts';
+import { isOurDefinition, isOurs, keyOf, titleOf } from './objects.ts';
+import type { InstallOptions } from './options.ts';
+
+export interface UninstallOptions extends InstallOptions {
+  readonly deleteJobSets: boolean;
+}
+
+/** Returns the exit code: 0 it is gone, or would be; 1 something is still being deleted. */
+export async function uninstall(
+  context: CommandContext,
+  options: UninstallOptions,
+): Promise<number> {
+  const { client, signal, print } = context;
+  if (await isElsewhere(context, options)) return EXIT_FAILURE;
+  const removed: Installed[] = [];
+  // In reverse: first nobody is asked about JobSets any more, and the namespace goes last.
+  for (const installed of manifest(options.settings).toReversed()) {
+    const { of, object } = installed;
+    const found = await read(context, installed);
+    if (found === undefined) continue;
+    const isDefinition = of.kind === CUSTOM_RESOURCE_DEFINITIONS.kind;
+    // It was read by its own resource.
+    const isOwn = isDefinition ? isOurDefinition(found as CustomResourceDefinition) : isOurs(found);
+    if (!isOwn) {
+      print(`${titleOf(object)} stays: it is not of Lockstep`);
+      const isLeft = of.kind === NAMESPACES.kind && removed.length > 0 && !options.dryRun;
+      if (isLeft) await removeWhatOperatorMade(context, options);
+    } else if (isDefinition && !options.deleteJobSets) {
+      const count = await countJobSets(context);
+      print(`${titleOf(object)} stays, with ${count}; --delete-jobsets removes both`);
+    } else {
+      const along = isDefinition ? `, with ${await countJobSets(context)}` : '';
+      if (!options.dryRun) {
+        await unlessGone(
+          client.delete(of, keyOf(object), { propagationPolicy: 'Background', signal }),
+        );
+      }
+      print(`${titleOf(object)} ${options.dryRun ? 'would be deleted' : 'deleted'}${along}`);
+      removed.push(installed);
+    }
+  }
+  if (removed.length === 0) print('Lockstep is not installed');
+  return options.dryRun || removed.length === 0 ? 0 : untilGone(context, options, removed);
+}
+
+/** It would go with a namespace of ours. */
+async function removeWhatOperatorMade(
+  { client, signal }: CommandContext,
+  { settings: { namespace } }: InstallOptions,
+): Promise<void> {
+  const made: readonly (readonly [Resource, string])[] = [
+    [SECRETS, WEBHOOK_SECRET_NAME],
+    [SECRETS, HUB_SECRET_NAME],
+    [ENDPOINT_SLICES, HUB_SERVICE_NAME],
+    [LEASES, LEADER_ELECTION_ID],
+  ];
+  for (const [of, name] of made)
+    await unlessGone(client.delete(of, { namespace, name }, { signal }));
+}
+
+/**
+ * The end of a namespace takes some seconds, and that of the definition as long as its JobSets need to
+ * go; until then nothing could be installed again.
+ */
+async function untilGone(
+  context: CommandContext,
+  { timeoutMs }: InstallOptions,
+  removed: readonly Installed[],
+): Promise<number> {
+  const { clock, signal, print, warn } = context;
+  const slow = [NAMESPACES.kind, CUSTOM_RESOURCE_DEFINITIONS.kind];
+  const deadlineMs = clock.monotonic() + timeoutMs;
+  for (const installed of removed.filter(({ of }) => slow.includes(of.kind))) {
+    while ((await read(context, installed)) !== undefined) {
+      if (clock.monotonic() >= deadlineMs) {
+        warn(`${titleOf(installed.object)} is still being deleted after ${timeoutMs / 1000} s`);
+        return EXIT_FAILURE;
+      }
+      await sleep(clock, POLL_MS, signal);
+    }
+  }
+  print('Lockstep is gone');
+  return 0;
+}
+
+/** `no JobSets`, `1 JobSet`, `7 JobSets`. */
+async function countJobSets({ client, signal }: CommandContext): Promise<string> {
+  try {
+    const { items, metadata } = await client.listMetadata(JOBSETS, { limit: 1, signal });
+    const count = items.length + (metadata.remainingItemCount ?? 0);
+    return `${count === 0 ? 'no' : count} JobSet${count === 1 ? '' : 's'}`;
+  } catch (error) {
+    // A definition that is not served yet has none.
+    if (isReason(error, 'NotFound')) return 'no JobSets';
+    throw error;
+  }
+}
+
+async function read(
+  { client, signal }: CommandContext,
+  { of, object }: Installed,
+): Promise<Stored<KubeObject> | undefined> {
+  return unlessGone(client.get(of, keyOf(object), { signal }));
+}
+
+async function unlessGone<T>(request: Promise<T>): Promise<T | undefined> {
+  try {
+    return await request;
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return undefined;
+    throw error;
+  }
+}
