@@ -131,6 +131,8 @@ program
 
 const NAMESPACE_HELP = 'namespace of the operator';
 
+type StatusFlags = InstallFlags & { readonly watch?: boolean };
+
 installationCommand('install', 'install the operator in a cluster, and wait until it is ready')
   .option('--operator-image <image>', 'image of the operator')
   .option('--agent-image <image>', 'image of injected agents')
@@ -151,12 +153,21 @@ installationCommand(
 )
   .argument('[jobset]', 'name of a JobSet; then --namespace is its own')
   .option('--webhooks <whether>', 'on or off, as installed', 'on')
-  .action(async (jobSet: string | undefined, flags: InstallFlags, command: Command) => {
+  .option('-w, --watch', 'of a JobSet: go on showing what changes, until Ctrl-C')
+  .option('-o, --output <format>', 'of a JobSet: json')
+  .action(async (jobSet: string | undefined, flags: StatusFlags, command: Command) => {
     if (jobSet !== undefined) {
-      const { jobSetStatus } = await import('./jobset-status/command.ts');
+      const { jobSetStatus, parseJobSetStatus } = await import('./jobset-status/command.ts');
       const isGiven = command.getOptionValueSource('namespace') === 'cli';
-      process.exitCode = await jobSetStatus(jobSet, isGiven ? flags.namespace : undefined, flags);
+      const namespace = isGiven ? flags.namespace : undefined;
+      const parsed = parseJobSetStatus(jobSet, { ...flags, namespace });
+      if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
+      process.exitCode = await jobSetStatus(parsed.options, flags);
       return;
+    }
+    for (const flag of ['watch', 'output'] as const) {
+      if (flags[flag] === undefined) continue;
+      throw new UsageError(`--${flag} is for a JobSet: lockstep status JOBSET --${flag}`);
     }
     const { installCommand } = await import('./install/command.ts');
     process.exitCode = await installCommand('status', installOptions(flags), false);

@@ -1,65 +1,192 @@
-/**
- * `lockstep status JOBSET`: a JobSet and its members. Epochs that were announced over the hub are in the
- * operator's memory alone, so the hub is asked, in the name of one of the members: whoever may make a
- * token for their service account may read of them.
- */
+/** `lockstep status JOBSET`: a JobSet and its members, once or live. */
 import { homedir } from 'node:os';
-import type { MemberReport } from '../../jobset/hub/member-report.ts';
-import { JOBSETS } from '../../jobset/jobset.ts';
-import {
-  ENV_HUB_CA,
-  ENV_HUB_URL,
-  HUB_AUDIENCE,
-  HUB_MEMBERS_PATH,
-  JOBSET_UID,
-} from '../../jobset/names.ts';
-import { SERVICE_ACCOUNTS, type TokenRequest } from '../../kube/core.ts';
+import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
+import { JOBSET_UID } from '../../jobset/names.ts';
 import type { Stored } from '../../kube/meta.ts';
+import { dns1123LabelErrors, dns1123SubdomainErrors } from '../../kube/names.ts';
 import { PODS, type Pod } from '../../kube/pod.ts';
 import { isReason } from '../../kube/status.ts';
-import { createHttpTransport } from '../../runtime/adapters/http-transport.ts';
 import { loadKubeconfig } from '../../runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import type { Client } from '../../runtime/client.ts';
-import { withDeadline } from '../../runtime/deadline.ts';
-import { wholeBody } from '../../runtime/response-body.ts';
+import { systemRandom } from '../../runtime/adapters/system-random.ts';
+import type { Client, ObjectKey } from '../../runtime/client.ts';
+import { createInformer, type Informer } from '../../runtime/informer.ts';
+import { allPages } from '../../runtime/pages.ts';
+import { SILENT } from '../../runtime/ports/logger.ts';
 import { type ConnectionFlags, connectTo } from '../cluster-connection.ts';
-import { memberTable } from './member-table.ts';
+import { onTermination } from '../termination.ts';
+import { HubMembers } from './hub-members.ts';
+import { followStatus } from './live-status.ts';
+import { livePrinter, printStatus, type StatusOutput, type Terminal } from './status-printer.ts';
+import { type StatusView, statusView } from './status-view.ts';
+
+export interface JobSetStatusOptions {
+  readonly name: string;
+  /** Undefined: that of the kubeconfig's context, as kubectl has it. */
+  readonly namespace: string | undefined;
+  readonly output: StatusOutput;
+  readonly isLive: boolean;
+}
+
+export interface JobSetStatusFlags {
+  readonly namespace?: string | undefined;
+  readonly output?: string | undefined;
+  readonly watch?: boolean | undefined;
+}
+
+/** Either the options, or one line for each wrong argument: its name, its value and what is allowed. */
+export function parseJobSetStatus(
+  name: string,
+  { namespace, output, watch }: JobSetStatusFlags,
+): { readonly options: JobSetStatusOptions } | { readonly errors: readonly string[] } {
+  const namespaceErrors = namespace === undefined ? [] : dns1123LabelErrors(namespace);
+  const errors = [
+    ...dns1123SubdomainErrors(name).map((why) => `the name of the JobSet is "${name}": ${why}`),
+    ...namespaceErrors.map((why) => `--namespace is "${namespace}": ${why}`),
+    ...(output === undefined || output === 'json'
+      ? []
+      : [`--output is "${output}", allowed is json`]),
+  ];
+  if (errors.length > 0) return { errors };
+  const form = output === 'json' ? 'json' : 'table';
+  return { options: { name, namespace, output: form, isLive: watch === true } };
+}
 
 const EXIT_FAILURE = 1;
-const HUB_TIMEOUT_MS = 3000;
-/** Of the list of 30,000 members. */
-const MAX_REPORT_BYTES = 16 * 1024 * 1024;
+const EXIT_INTERRUPTED = 130;
+/** Pods of one request. */
+const PAGE_SIZE = 500;
 
 export async function jobSetStatus(
-  name: string,
-  namespace: string | undefined,
+  { name, namespace: given, output, isLive }: JobSetStatusOptions,
   flags: ConnectionFlags,
 ): Promise<number> {
-  const signal = new AbortController().signal;
-  const connection = await connectTo(flags, signal);
-  const { client } = connection;
+  const termination = onTermination();
+  const { signal } = termination;
   try {
-    const at = { namespace: namespace ?? (await ownNamespace(flags)), name };
-    const jobSet = await client.get(JOBSETS, at);
-    const { items: pods } = await client.list(PODS, {
-      namespace: at.namespace,
-      labelSelector: `${JOBSET_UID}=${jobSet.metadata.uid}`,
-    });
-    const asked = await askHub(client, pods);
-    const reports = 'reports' in asked ? asked.reports : undefined;
-    process.stdout.write(memberTable(jobSet, pods, reports));
-    if ('problem' in asked) {
-      process.stderr.write(`lockstep: the hub was not asked: ${asked.problem}\n`);
+    const connection = await connectTo(flags, signal);
+    const { client } = connection;
+    const hub = new HubMembers(client, nodeClock);
+    try {
+      const at = { namespace: given ?? (await ownNamespace(flags)), name };
+      const jobSet = await find(client, at, signal);
+      if (jobSet === undefined) {
+        process.stderr.write(`lockstep: ${await whatIsThere(client, at, signal)}\n`);
+        return EXIT_FAILURE;
+      }
+      const run = isLive ? showLive : showOnce;
+      await run({ client, hub, jobSet, at, output, signal });
+      return 0;
+    } finally {
+      hub.close();
+      connection.close();
     }
-    return 0;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    termination.dispose();
+  }
+  // Ctrl-C is how one stops looking, not a failure.
+  const code = termination.exitCode() ?? 0;
+  return isLive && code === EXIT_INTERRUPTED ? 0 : code;
+}
+
+interface Shown {
+  readonly client: Client;
+  readonly hub: HubMembers;
+  readonly jobSet: Stored<JobSet>;
+  readonly at: ObjectKey;
+  readonly output: StatusOutput;
+  readonly signal: AbortSignal;
+}
+
+async function showOnce({ client, hub, jobSet, at, output, signal }: Shown): Promise<void> {
+  const pods = await allPages((next) =>
+    client.list(PODS, { ...podsOf(jobSet, at), limit: PAGE_SIZE, ...next, signal }),
+  );
+  const view = await viewOf(jobSet, pods, hub, signal);
+  printStatus(view, output, STANDARD_OUTPUT);
+  if (view.problem !== undefined) process.stderr.write(`lockstep: ${view.problem}\n`);
+}
+
+async function showLive({ client, hub, jobSet, at, output, signal }: Shown): Promise<void> {
+  const pods: Informer<Pod> = createInformer({
+    client,
+    resource: PODS,
+    ...podsOf(jobSet, at),
+    clock: nodeClock,
+    random: systemRandom,
+    logger: SILENT,
+  });
+  const closed = whenOutputCloses();
+  try {
+    const isGone = await followStatus({
+      clock: nodeClock,
+      signal: AbortSignal.any([signal, closed]),
+      look: async (within) => {
+        await pods.whenSynced(within);
+        const now = await find(client, at, within);
+        if (now === undefined || now.metadata.uid !== jobSet.metadata.uid) return undefined;
+        return viewOf(now, [...pods.store.values()], hub, within);
+      },
+      show: livePrinter(output, STANDARD_OUTPUT, () => new Date(nodeClock.now())),
+    });
+    if (isGone) process.stderr.write(`lockstep: JobSet ${at.namespace}/${at.name} was deleted\n`);
+  } finally {
+    await pods.stop();
+  }
+}
+
+async function viewOf(
+  jobSet: Stored<JobSet>,
+  pods: readonly Stored<Pod>[],
+  hub: HubMembers,
+  signal: AbortSignal,
+): Promise<StatusView> {
+  const asked = await hub.ask(pods, signal);
+  if ('reports' in asked) return statusView(jobSet, pods, asked.reports);
+  return { ...statusView(jobSet, pods, undefined), problem: asked.problem };
+}
+
+function podsOf(
+  { metadata }: Stored<JobSet>,
+  { namespace }: ObjectKey,
+): { readonly namespace: string; readonly labelSelector: string } {
+  return { namespace: namespace ?? '', labelSelector: `${JOBSET_UID}=${metadata.uid}` };
+}
+
+async function find(
+  client: Client,
+  at: ObjectKey,
+  signal: AbortSignal,
+): Promise<Stored<JobSet> | undefined> {
+  try {
+    return await client.get(JOBSETS, at, { signal });
   } catch (error) {
     if (!isReason(error, 'NotFound')) throw error;
-    const where = namespace ?? (await ownNamespace(flags));
-    process.stderr.write(`lockstep: there is no JobSet ${where}/${name}\n`);
-    return EXIT_FAILURE;
-  } finally {
-    connection.close();
+    return undefined;
+  }
+}
+
+const MAX_NAMES = 10;
+
+/** Why there is no such JobSet, with those that there are: most wrong names are slips. */
+async function whatIsThere(
+  client: Client,
+  { namespace = '', name }: ObjectKey,
+  signal: AbortSignal,
+): Promise<string> {
+  const missing = `there is no JobSet ${namespace}/${name}`;
+  try {
+    const { items } = await client.list(JOBSETS, { namespace, limit: MAX_NAMES, signal });
+    const names = items.map(({ metadata }) => metadata.name);
+    if (names.length === 0) return `${missing}, nor any other in namespace ${namespace}`;
+    return `${missing}; in namespace ${namespace} there are ${names.join(', ')}`;
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return 'this cluster has no JobSets: "lockstep install"';
+    // It may be forbidden: what we know is worth telling all the same.
+    signal.throwIfAborted();
+    return missing;
   }
 }
 
@@ -70,62 +197,19 @@ async function ownNamespace({ kubeconfig: path, context }: ConnectionFlags): Pro
   return namespace;
 }
 
-type Asked =
-  | { readonly reports: readonly MemberReport[] | undefined }
-  | { readonly problem: string };
+const STANDARD_OUTPUT: Terminal = {
+  write: (text) => {
+    process.stdout.write(text);
+  },
+  get screen() {
+    const { isTTY, rows, columns } = process.stdout;
+    return isTTY ? { rows, columns } : undefined;
+  },
+};
 
-/** Without reports if no member speaks over a hub. */
-async function askHub(client: Client, pods: readonly Stored<Pod>[]): Promise<Asked> {
-  const isLive = ({ status }: Pod): boolean =>
-    status?.phase !== 'Failed' && status?.phase !== 'Succeeded';
-  const member = pods.find((pod) => isLive(pod) && variable(pod, ENV_HUB_URL) !== undefined);
-  const server = member === undefined ? undefined : variable(member, ENV_HUB_URL);
-  if (member === undefined || server === undefined) return { reports: undefined };
-  try {
-    const token = await tokenFor(client, member);
-    const transport = createHttpTransport({
-      server,
-      tls: { certificateAuthority: variable(member, ENV_HUB_CA) },
-    });
-    try {
-      return await withDeadline(nodeClock, HUB_TIMEOUT_MS, undefined, async (signal) => {
-        const headers = { authorization: `Bearer ${token}` };
-        const request = { method: 'GET', path: HUB_MEMBERS_PATH, headers, signal } as const;
-        const { status, body } = await transport.send(request);
-        const text = Buffer.from(await wholeBody(body, MAX_REPORT_BYTES)).toString();
-        if (status !== 200) return { problem: `${server} answered ${status}: ${text}` };
-        return { reports: JSON.parse(text) as readonly MemberReport[] };
-      });
-    } finally {
-      transport.close();
-    }
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return { problem: `${server}: ${why}` };
-  }
-}
-
-async function tokenFor(client: Client, { metadata, spec }: Stored<Pod>): Promise<string> {
-  const { name, uid, namespace = '' } = metadata;
-  const request: TokenRequest = {
-    apiVersion: 'authentication.k8s.io/v1',
-    kind: 'TokenRequest',
-    metadata: {},
-    spec: {
-      audiences: [HUB_AUDIENCE],
-      boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name, uid },
-    },
-  };
-  const account = { namespace, name: spec.serviceAccountName ?? 'default' };
-  const answer = await client.createSubresource(SERVICE_ACCOUNTS, account, 'token', request);
-  return answer.status?.token ?? '';
-}
-
-function variable({ spec }: Pod, name: string): string | undefined {
-  const containers = [...(spec.initContainers ?? []), ...spec.containers];
-  for (const { env = [] } of containers) {
-    const found = env.find((one) => one.name === name)?.value;
-    if (found !== undefined) return found;
-  }
-  return undefined;
+/** Aborts when whoever reads, such as `head`, has enough. */
+function whenOutputCloses(): AbortSignal {
+  const closed = new AbortController();
+  process.stdout.once('error', (error) => closed.abort(error));
+  return closed.signal;
 }

@@ -1,98 +1,128 @@
-import { type PodFacts, podFacts } from '../../jobset/group/pod-facts.ts';
 import { describeWitness } from '../../jobset/group/witness.ts';
-import type { MemberReport } from '../../jobset/hub/member-report.ts';
-import type { JobSet, RestartRecord } from '../../jobset/jobset.ts';
-import { REPLICATED_JOB_NAME } from '../../jobset/names.ts';
-import type { Stored } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/pod.ts';
+import type { RestartRecord } from '../../jobset/jobset.ts';
+import type { JobSetView, LastCause, MemberView, StatusView } from './status-view.ts';
 
 /**
  * A JobSet and its members for people: where each is, which epoch it has announced over which channel,
- * and what it said last of its worker's end. `reports` is what the hub knows; undefined: nobody could ask.
+ * and how its worker ended last.
  */
-export function memberTable(
-  jobSet: Stored<JobSet>,
-  pods: readonly Stored<Pod>[],
-  reports: readonly MemberReport[] | undefined,
-): string {
-  const byPod = new Map(reports?.map((report) => [report.pod, report]));
-  const rows = pods
-    .map((pod) => memberRow(pod, byPod.get(pod.metadata.name)))
-    .sort((a, b) => a.order.localeCompare(b.order, 'en', { numeric: true }))
-    .map(({ cells }) => cells);
-  return `${summary(jobSet)}\n\n${columns([HEADINGS, ...rows])}`;
+export function memberTable(view: StatusView): string {
+  const lines = [...summary(view.jobSet), '', ...columns(view.members.map(cells))];
+  return lines.map((line) => `${line}\n`).join('');
 }
 
-const HEADINGS = ['MEMBER', 'POD', 'NODE', 'PHASE', 'EPOCH', 'CHANNEL', 'LAST CAUSE'] as const;
-const NOTHING = '-';
-
-function summary({ metadata, spec, status = {} }: Stored<JobSet>): string {
-  const { deprecatedEpoch = 0, syncedEpoch = 0, inPlaceRestarts = 0 } = status;
-  const state =
-    status.terminalState ??
-    (syncedEpoch > deprecatedEpoch ? 'released' : 'waits for its members at the barrier');
-  const lines = [
-    `JobSet ${metadata.namespace}/${metadata.name}: epoch ${deprecatedEpoch + 1}, ${state}; ` +
-      `${inPlaceRestarts} restarts in place, ${status.restarts ?? 0} of all Jobs, ` +
-      `at most ${spec.failurePolicy?.maxRestarts ?? 0} that count`,
-    ...(status.restartHistory ?? []).slice(0, SHOWN_RESTARTS).map(restartLine),
-  ];
-  return lines.join('\n');
+/**
+ * The same for a screen of so many rows and columns. If not all members have room, those that are not in
+ * the current epoch come first.
+ */
+export function memberScreen(
+  view: StatusView,
+  screen: { readonly rows: number; readonly columns: number },
+): readonly string[] {
+  const { jobSet, members, problem } = view;
+  const lines = [...summary(jobSet), ...(problem === undefined ? [] : [problem])];
+  const head = [...lines.flatMap((line) => folded(line, screen.columns)), ''];
+  // One row for the headings, one for what is left out, one for the cursor.
+  const room = Math.max(1, screen.rows - head.length - 3);
+  const isAll = members.length <= room;
+  const isBehind = (member: MemberView): boolean => member.epoch !== jobSet.epoch;
+  const ordered = isAll
+    ? members
+    : [...members.filter(isBehind), ...members.filter((member) => !isBehind(member))];
+  const table = columns(ordered.slice(0, room).map(cells));
+  const more = isAll ? [] : [`and ${members.length - room} more`];
+  return [...head, ...table, ...more].map((line) => line.slice(0, screen.columns));
 }
 
-const SHOWN_RESTARTS = 3;
+/** At the width of the screen, as it would do itself; rows are counted. */
+function folded(line: string, columns: number): readonly string[] {
+  if (line.length <= columns) return [line];
+  return [line.slice(0, columns), ...folded(line.slice(columns), columns)];
+}
 
-function restartLine({ epoch, time, cause, witness, phases }: RestartRecord): string {
+/** One line about the JobSet, and one for each of its last restarts. */
+export function summary(jobSet: JobSetView): readonly string[] {
+  return [jobSetLine(jobSet), ...jobSet.restartHistory.slice(0, SHOWN_RESTARTS).map(restartLine)];
+}
+
+export function jobSetLine(jobSet: JobSetView): string {
+  const { namespace, name, epoch, inPlaceRestarts, restarts, maxRestarts } = jobSet;
+  const current = epoch === null ? '' : `epoch ${epoch}, `;
+  const inPlace = epoch === null ? '' : `${inPlaceRestarts} restarts in place, `;
+  return (
+    `JobSet ${namespace}/${name}: ${current}${stateText(jobSet)}; ` +
+    `${inPlace}${restarts} of all Jobs, at most ${maxRestarts} that count`
+  );
+}
+
+export function restartLine({ epoch, time, cause, witness, phases }: RestartRecord): string {
   const who = witness === undefined ? '' : `, ${describeWitness(witness)}`;
   const announceMs = phases?.announceMs;
   const took = announceMs === undefined ? '' : `; all had announced after ${announceMs} ms`;
   return `  ${time} epoch ${epoch} ended: ${cause}${who}${took}`;
 }
 
-interface Row {
-  readonly order: string;
-  readonly cells: readonly string[];
+export function memberLine(member: MemberView): string {
+  const { pod, node, phase, epoch, channel, lastCause } = member;
+  const where = node === null ? '' : ` on ${node}`;
+  const announced = epoch === null ? 'no epoch' : `epoch ${epoch}`;
+  const over = channel === null ? '' : ` over ${channel}`;
+  const cause = lastCause === null ? '' : `, ${causeText(lastCause)}`;
+  return `${memberName(member)} Pod ${pod}${where}: ${phase}, ${announced}${over}${cause}`;
 }
 
-function memberRow(pod: Stored<Pod>, report: MemberReport | undefined): Row {
-  const { metadata, spec, status } = pod;
-  const facts = podFacts(pod);
-  const stage = metadata.labels?.[REPLICATED_JOB_NAME] ?? '';
-  const member = `${facts?.jobName ?? stage}/${facts?.slot ?? NOTHING}`;
-  const epoch = report?.epoch ?? facts?.epoch;
-  const isEnding = metadata.deletionTimestamp !== undefined;
-  const phase = isEnding ? 'Terminating' : (status?.phase ?? NOTHING);
-  const cells = [
-    member,
-    metadata.name,
-    spec.nodeName ?? NOTHING,
+/** `train-w-0/2` */
+export function memberName({ replicatedJob, job, index }: MemberView): string {
+  return `${job === '' ? replicatedJob : job}/${index ?? NOTHING}`;
+}
+
+const HEADINGS = ['MEMBER', 'POD', 'NODE', 'PHASE', 'EPOCH', 'CHANNEL', 'LAST CAUSE'] as const;
+const NOTHING = '-';
+const SHOWN_RESTARTS = 3;
+
+function stateText({ state, announced, size }: JobSetView): string {
+  switch (state) {
+    case 'Completed':
+    case 'Failed':
+    case 'Running':
+    case 'Released':
+    case 'Suspended':
+      return state.toLowerCase();
+    case 'AtBarrier':
+      return `waits for its members at the barrier (${announced} of ${size} have announced it)`;
+  }
+}
+
+function cells(member: MemberView): readonly string[] {
+  const { pod, node, phase, epoch, channel, lastCause } = member;
+  return [
+    memberName(member),
+    pod,
+    node ?? NOTHING,
     phase,
-    epoch === undefined ? NOTHING : String(epoch),
-    report?.channel ?? (facts?.epoch === undefined ? NOTHING : 'API'),
-    causeOf(report, facts),
+    epoch === null ? NOTHING : String(epoch),
+    channel ?? NOTHING,
+    lastCause === null ? NOTHING : causeText(lastCause),
   ];
-  return { order: `${stage}/${member}`, cells };
 }
 
-function causeOf(report: MemberReport | undefined, facts: PodFacts | undefined): string {
-  const notice = facts?.notice;
-  const written = notice?.end === undefined ? undefined : { epoch: notice.epoch, end: notice.end };
-  const cause = report?.cause ?? written;
-  if (cause === undefined) return NOTHING;
-  const { epoch, end } = cause;
-  const how = 'signal' in end ? `killed by ${end.signal}` : `exited with ${end.exitCode}`;
+function causeText({ epoch, exitCode, signal }: LastCause): string {
+  const how =
+    signal !== undefined
+      ? `killed by ${signal}`
+      : exitCode === undefined
+        ? 'failed'
+        : `exited with ${exitCode}`;
   return `${how} in epoch ${epoch}`;
 }
 
-function columns(rows: readonly (readonly string[])[]): string {
-  const widths = HEADINGS.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .map((line) => `${line}\n`)
-    .join('');
+function columns(rows: readonly (readonly string[])[]): readonly string[] {
+  const all = [HEADINGS, ...rows];
+  const widths = HEADINGS.map((_, i) => Math.max(...all.map((row) => row[i]?.length ?? 0)));
+  return all.map((row) =>
+    row
+      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
 }

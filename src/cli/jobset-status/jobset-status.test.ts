@@ -1,0 +1,243 @@
+import { describe, expect, it } from 'vitest';
+import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
+import type { JobSet } from '../../jobset/jobset.ts';
+import type { Stored } from '../../kube/meta.ts';
+import type { Pod } from '../../kube/pod.ts';
+import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
+import { parseJobSetStatus } from './command.ts';
+import { followStatus } from './live-status.ts';
+import { memberScreen, memberTable } from './member-table.ts';
+import { statusChanges } from './status-changes.ts';
+import { livePrinter, printStatus } from './status-printer.ts';
+import { type StatusView, statusView } from './status-view.ts';
+
+function pod(index: number, annotations: Readonly<Record<string, string>> = {}): Stored<Pod> {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: `train-w-0-${index}`,
+      namespace: 'default',
+      uid: `uid-${index}`,
+      resourceVersion: '1',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      labels: { 'jobset.sigs.k8s.io/replicatedjob-name': 'w' },
+      annotations: { 'batch.kubernetes.io/job-completion-index': String(index), ...annotations },
+      ownerReferences: [
+        { apiVersion: 'batch/v1', kind: 'Job', name: 'train-w-0', uid: 'job', controller: true },
+      ],
+    },
+    spec: { nodeName: `node-${index}`, containers: [] },
+    status: { phase: 'Running' },
+  };
+}
+
+function inEpoch(epoch: number, ...indexes: readonly number[]): StatusView {
+  const pods = indexes.map((index) => pod(index));
+  const reports = pods.map(
+    ({ metadata }) => ({ pod: metadata.name, epoch, channel: 'Hub' }) as const,
+  );
+  return statusView(jobSetWith(epoch - 1, epoch, 7), pods, reports);
+}
+
+const RECORD = {
+  epoch: 1,
+  time: '2026-01-01T00:00:00.000000Z',
+  cause: 'WorkerFailed',
+  counted: true,
+} as const;
+
+function after(restart: object): Stored<JobSet> {
+  const jobSet = jobSetWith(1, 1, 7);
+  return { ...jobSet, status: { ...jobSet.status, restartHistory: [{ ...RECORD, ...restart }] } };
+}
+
+describe('a table of members', () => {
+  it('shows each member in order, with what the newer channel says', () => {
+    const pods = [pod(10), pod(2, { 'jobset.sigs.k8s.io/epoch': '1' }), pod(0)];
+    const view = statusView(jobSetWith(1, 2, 7), pods, [
+      { pod: 'train-w-0-0', epoch: 2, channel: 'Hub' },
+      {
+        pod: 'train-w-0-10',
+        epoch: 2,
+        channel: 'Hub',
+        cause: { epoch: 1, end: { signal: 'SIGKILL' } },
+      },
+    ]);
+    expect(memberTable(view).split('\n').slice(-6)).toEqual([
+      '',
+      'MEMBER        POD           NODE     PHASE    EPOCH  CHANNEL  LAST CAUSE',
+      'train-w-0/0   train-w-0-0   node-0   Running  2      Hub      -',
+      'train-w-0/2   train-w-0-2   node-2   Running  1      API      -',
+      'train-w-0/10  train-w-0-10  node-10  Running  2      Hub      killed by SIGKILL in epoch 1',
+      '',
+    ]);
+  });
+
+  it('shows what annotations say where nobody could ask the hub', () => {
+    const annotations = {
+      'jobset.sigs.k8s.io/epoch': '2',
+      'lockstep/notice': '{"epoch":1,"exitCode":7}',
+    };
+    const view = statusView(jobSetWith(1, 1, 7), [pod(0, annotations), pod(1)], undefined);
+    const table = memberTable(view);
+    expect(table).toContain('epoch 2, waits for its members at the barrier (1 of 1 have');
+    expect(table).toContain('2      API      exited with 7 in epoch 1');
+    expect(table).toContain('train-w-0-1  node-1  Running  -      -        -');
+  });
+
+  it.each([
+    [{ exitCode: 3, reason: 'Error' }, 'exited with 3 in epoch 1'],
+    [{ exitCode: 137, signal: 'SIGKILL', reason: 'Error' }, 'killed by SIGKILL in epoch 1'],
+    [{ exitCode: null, reason: 'PodRestarted' }, 'failed in epoch 1'],
+  ])('tells of a sidecar what the witness of the restart saw: %o', (end, text) => {
+    const jobSet = after({ witness: { pod: 'train-w-0-1', ...end } });
+    const { members } = statusView(jobSet, [pod(0), pod(1)], undefined);
+    expect(members.map(({ lastCause }) => lastCause === null)).toEqual([true, false]);
+    expect(memberTable(statusView(jobSet, [pod(1)], undefined))).toContain(text);
+  });
+
+  it('says nothing of epochs of a JobSet that recreates its Jobs', () => {
+    const jobSet = jobSetWith(0, 0, 7);
+    const recreated = { ...jobSet, spec: { ...jobSet.spec, failurePolicy: { maxRestarts: 2 } } };
+    expect(memberTable(statusView(recreated, [], undefined)).split('\n')[0]).toBe(
+      `JobSet ${jobSet.metadata.namespace}/${jobSet.metadata.name}: running; 0 of all Jobs, at most 2 that count`,
+    );
+  });
+});
+
+describe('a screen', () => {
+  it('that is too small shows first who is not in the current epoch, and how many it leaves out', () => {
+    const view = inEpoch(2, ...Array.from({ length: 40 }, (_, i) => i));
+    const members = view.members.map((member) =>
+      member.index === '33' ? { ...member, epoch: 1 } : member,
+    );
+    const screen = memberScreen({ ...view, members }, { rows: 10, columns: 60 });
+    expect(screen.length).toBeLessThan(10);
+    expect(Math.max(...screen.map(({ length }) => length))).toBeLessThanOrEqual(60);
+    expect(screen.join('')).toContain('at most 0 that count');
+    const rows = screen.slice(1 + screen.findIndex((line) => line.startsWith('MEMBER')));
+    expect(rows[0]).toContain('train-w-0/33');
+    expect(rows[1]).toContain('train-w-0/0 ');
+    expect(rows.at(-1)).toBe(`and ${40 - (rows.length - 1)} more`);
+  });
+});
+
+describe('changes', () => {
+  it('are one line each: the JobSet, a restart, members that changed, came and went', () => {
+    const before = inEpoch(1, 0, 1, 2);
+    const next = statusView(
+      after({ witness: { pod: 'train-w-0-1', exitCode: 7, reason: 'WorkerExited' } }),
+      [pod(0), pod(1), pod(3)],
+      [
+        { pod: 'train-w-0-0', epoch: 1, channel: 'Hub' },
+        {
+          pod: 'train-w-0-1',
+          epoch: 2,
+          channel: 'Hub',
+          cause: { epoch: 1, end: { exitCode: 7 } },
+        },
+      ],
+    );
+    expect(statusChanges(undefined, before)).toHaveLength(4);
+    expect(statusChanges(before, before)).toEqual([]);
+    expect(statusChanges(before, next)).toEqual([
+      expect.stringMatching(
+        /^2026-\S+ epoch 1 ended: WorkerFailed, Pod train-w-0-1 exited with code 7/,
+      ),
+      expect.stringMatching(/^JobSet .*: epoch 2, waits for its members at the barrier/),
+      'train-w-0/1 Pod train-w-0-1 on node-1: Running, epoch 2 over Hub, exited with 7 in epoch 1',
+      'train-w-0/3 Pod train-w-0-3 on node-3: Running, no epoch',
+      'train-w-0/2 Pod train-w-0-2 is gone',
+    ]);
+    const blind = { ...next, problem: 'the hub was not asked' };
+    expect(statusChanges(next, blind)).toEqual(['the hub was not asked']);
+    expect(statusChanges(blind, next)).toEqual(['all is up to date again']);
+  });
+});
+
+describe('what is printed', () => {
+  const NOW = (): Date => new Date(0);
+
+  it('is drawn in place on a screen, and appended line by line elsewhere', () => {
+    const drawn: string[] = [];
+    const screen = { rows: 24, columns: 80 };
+    const draw = livePrinter('table', { write: (text) => drawn.push(text), screen }, NOW);
+    const lines: string[] = [];
+    const append = livePrinter(
+      'table',
+      { write: (text) => lines.push(text), screen: undefined },
+      NOW,
+    );
+    for (const view of [inEpoch(1, 0), inEpoch(1, 0), inEpoch(2, 0)]) {
+      draw(view);
+      append(view);
+    }
+    expect(drawn.map((text) => text.startsWith('\u001b[2J\u001b[H'))).toEqual([true, false, false]);
+    expect(drawn.every((text) => text.includes('\u001b[H') && text.endsWith('\u001b[J'))).toBe(
+      true,
+    );
+    expect(lines).toHaveLength(4);
+    expect(lines[3]).toMatch(/^1970-01-01T00:00:00.000Z train-w-0\/0 .*epoch 2 over Hub\n$/);
+  });
+
+  it('is one JSON document, or one in each line when it has changed', () => {
+    const written: string[] = [];
+    const to = { write: (text: string) => written.push(text), screen: undefined };
+    printStatus(inEpoch(1, 0), 'json', to);
+    expect(JSON.parse(written[0] ?? '')).toEqual(inEpoch(1, 0));
+    const print = livePrinter('json', to, NOW);
+    for (const view of [inEpoch(1, 0), inEpoch(1, 0), inEpoch(2, 0)]) print(view);
+    const documents = written.slice(1).map((text) => JSON.parse(text) as StatusView);
+    expect(documents.map(({ jobSet }) => jobSet.epoch)).toEqual([1, 2]);
+  });
+});
+
+describe('looking on', () => {
+  it('goes on through failures, tells of them, and ends with the JobSet', async () => {
+    const clock = new VirtualClock();
+    const looks: (() => StatusView | undefined)[] = [
+      () => inEpoch(1, 0),
+      () => {
+        throw new Error('the API server is down');
+      },
+      () => inEpoch(2, 0),
+      () => undefined,
+    ];
+    const seen: (string | number | null)[] = [];
+    let isGone: boolean | undefined;
+    void followStatus({
+      clock,
+      look: () => Promise.resolve().then(() => looks.shift()?.()),
+      show: ({ jobSet, problem }) => seen.push(problem ?? jobSet.epoch),
+      signal: new AbortController().signal,
+    }).then((result) => {
+      isGone = result;
+    });
+    await clock.runUntil(() => isGone !== undefined, 60_000);
+    expect(seen).toEqual([1, 'this is not up to date: the API server is down', 2]);
+    expect(isGone).toBe(true);
+  });
+
+  it('ends when the user has seen enough, and fails if there was never anything to see', async () => {
+    const clock = new VirtualClock();
+    const enough = new AbortController();
+    const show = (): void => enough.abort();
+    const look = (): Promise<StatusView> => Promise.resolve(inEpoch(1, 0));
+    expect(await followStatus({ clock, look, show, signal: enough.signal })).toBe(false);
+    const fails = (): Promise<StatusView> => Promise.reject(new Error('forbidden'));
+    const { signal } = new AbortController();
+    await expect(followStatus({ clock, look: fails, show, signal })).rejects.toThrow('forbidden');
+  });
+});
+
+it('names each wrong argument with what is allowed', () => {
+  const parsed = parseJobSetStatus('default/train', { namespace: 'My Team', output: 'yaml' });
+  expect(parsed).toEqual({
+    errors: [
+      expect.stringMatching(/^the name of the JobSet is "default\/train": a lowercase RFC 1123/),
+      expect.stringMatching(/^--namespace is "My Team": /),
+      '--output is "yaml", allowed is json',
+    ],
+  });
+});

@@ -1,0 +1,40 @@
+import { withDeadline } from '../../runtime/deadline.ts';
+import { type Clock, sleep } from '../../runtime/ports/clock.ts';
+import type { StatusView } from './status-view.ts';
+
+export interface LiveStatusOptions {
+  readonly clock: Clock;
+  /** Undefined: the JobSet is gone. */
+  readonly look: (signal: AbortSignal) => Promise<StatusView | undefined>;
+  readonly show: (view: StatusView) => void;
+  /** The user has seen enough. */
+  readonly signal: AbortSignal;
+}
+
+/** What is announced over a hub has no watch, so we look again; people do not read faster than this. */
+const LOOK_INTERVAL_MS = 1000;
+const LOOK_TIMEOUT_MS = 8000;
+
+/**
+ * Shows a JobSet again and again, until it is gone (then it resolves with true) or the signal aborts. A
+ * look that fails is told and repeated; only if the first fails it rejects.
+ */
+export async function followStatus(options: LiveStatusOptions): Promise<boolean> {
+  const { clock, look, show, signal } = options;
+  let last: StatusView | undefined;
+  while (!signal.aborted) {
+    try {
+      const view = await withDeadline(clock, LOOK_TIMEOUT_MS, signal, look);
+      if (view === undefined) return true;
+      last = view;
+      show(view);
+    } catch (error) {
+      if (signal.aborted) break;
+      if (last === undefined) throw error;
+      const why = error instanceof Error ? error.message : String(error);
+      show({ ...last, problem: `this is not up to date: ${why}` });
+    }
+    await sleep(clock, LOOK_INTERVAL_MS, signal).catch(() => undefined);
+  }
+  return false;
+}

@@ -1,0 +1,46 @@
+import { jobSetLine, memberLine, memberName, restartLine } from './member-table.ts';
+import type { StatusView } from './status-view.ts';
+
+/**
+ * What a reader of a log has to be told between two views, one line each: the JobSet if its line has
+ * changed, new restarts, members that changed, came or went. Before the first view there is nothing.
+ */
+export function statusChanges(
+  before: StatusView | undefined,
+  after: StatusView,
+): readonly string[] {
+  return [
+    ...restarts(before, after),
+    ...changed(before === undefined ? [] : [jobSetLine(before.jobSet)], [jobSetLine(after.jobSet)]),
+    ...changed(before?.members.map(memberLine) ?? [], after.members.map(memberLine)),
+    ...gone(before, after),
+    ...problems(before, after),
+  ];
+}
+
+function changed(before: readonly string[], after: readonly string[]): readonly string[] {
+  const known = new Set(before);
+  return after.filter((line) => !known.has(line));
+}
+
+/** Those that came while we looked; what happened before is in the history. */
+function restarts(before: StatusView | undefined, after: StatusView): readonly string[] {
+  if (before === undefined) return [];
+  const known = before.jobSet.restartHistory[0]?.epoch ?? 0;
+  return after.jobSet.restartHistory
+    .filter(({ epoch }) => epoch > known)
+    .reverse()
+    .map((record) => restartLine(record).trimStart());
+}
+
+function gone(before: StatusView | undefined, after: StatusView): readonly string[] {
+  const pods = new Set(after.members.map(({ pod }) => pod));
+  return (before?.members ?? [])
+    .filter(({ pod }) => !pods.has(pod))
+    .map((member) => `${memberName(member)} Pod ${member.pod} is gone`);
+}
+
+function problems(before: StatusView | undefined, after: StatusView): readonly string[] {
+  if (before?.problem === after.problem) return [];
+  return [after.problem ?? 'all is up to date again'];
+}

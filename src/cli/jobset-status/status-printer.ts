@@ -1,0 +1,60 @@
+import { memberScreen, memberTable } from './member-table.ts';
+import { statusChanges } from './status-changes.ts';
+import type { StatusView } from './status-view.ts';
+
+/** Where a command writes to. */
+export interface Terminal {
+  write(text: string): void;
+  /** Undefined where it is a file or a pipe. */
+  readonly screen: { readonly rows: number; readonly columns: number } | undefined;
+}
+
+export type StatusOutput = 'table' | 'json';
+
+/** Shows one view once. */
+export function printStatus(view: StatusView, output: StatusOutput, to: Terminal): void {
+  to.write(output === 'json' ? `${JSON.stringify(view, undefined, 2)}\n` : memberTable(view));
+}
+
+/**
+ * Shows one view after the other: in place on a screen; elsewhere one line for each change, or, as JSON,
+ * a line with the whole view whenever it has changed.
+ */
+export function livePrinter(
+  output: StatusOutput,
+  to: Terminal,
+  now: () => Date,
+): (view: StatusView) => void {
+  if (output === 'json') {
+    let last = '';
+    return (view) => {
+      const text = `${JSON.stringify(view)}\n`;
+      if (text !== last) to.write(text);
+      last = text;
+    };
+  }
+  if (to.screen !== undefined) {
+    let clear = CLEAR_SCREEN;
+    return (view) => {
+      const lines = memberScreen(view, to.screen ?? NO_SCREEN);
+      to.write(
+        `${clear}${HOME}${lines.map((line) => `${line}${CLEAR_LINE}\n`).join('')}${CLEAR_REST}`,
+      );
+      clear = '';
+    };
+  }
+  let before: StatusView | undefined;
+  return (view) => {
+    const time = now().toISOString();
+    for (const line of statusChanges(before, view)) to.write(`${time} ${line}\n`);
+    before = view;
+  };
+}
+
+const NO_SCREEN = { rows: Number.POSITIVE_INFINITY, columns: Number.POSITIVE_INFINITY };
+
+/** Control sequences of terminals (ECMA-48). */
+const CLEAR_SCREEN = '\u001b[2J';
+const HOME = '\u001b[H';
+const CLEAR_LINE = '\u001b[K';
+const CLEAR_REST = '\u001b[J';

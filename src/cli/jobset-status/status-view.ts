@@ -1,0 +1,160 @@
+import { epochsOf } from '../../jobset/group/dialect.ts';
+import { groupSize } from '../../jobset/group/group-state.ts';
+import type { WorkerEnd } from '../../jobset/group/notice.ts';
+import { type PodFacts, podFacts } from '../../jobset/group/pod-facts.ts';
+import type { MemberReport } from '../../jobset/hub/member-report.ts';
+import type { JobSet, RestartRecord } from '../../jobset/jobset.ts';
+import { REPLICATED_JOB_NAME } from '../../jobset/names.ts';
+import type { Stored } from '../../kube/meta.ts';
+import type { Pod } from '../../kube/pod.ts';
+
+/**
+ * A JobSet and its members at one moment, from all who know something of them: the API server, and the
+ * hub for what agents announced there. It is what `-o json` prints, and what the other forms show.
+ */
+export interface StatusView {
+  readonly jobSet: JobSetView;
+  /** By ReplicatedJob, Job and index. */
+  readonly members: readonly MemberView[];
+  /** Why the hub was not asked though there is one: then epochs may be missing. */
+  readonly problem?: string;
+}
+
+export interface JobSetView {
+  readonly namespace: string;
+  readonly name: string;
+  readonly state: 'Completed' | 'Failed' | 'Suspended' | 'Released' | 'AtBarrier' | 'Running';
+  /** The current one; null for a JobSet that does not restart in place. */
+  readonly epoch: number | null;
+  /** Members that have announced the current epoch, of as many as there are to be. */
+  readonly announced: number;
+  readonly size: number;
+  readonly inPlaceRestarts: number;
+  readonly restarts: number;
+  readonly maxRestarts: number;
+  /** The newest first. */
+  readonly restartHistory: readonly RestartRecord[];
+}
+
+export interface MemberView {
+  readonly replicatedJob: string;
+  readonly job: string;
+  /** Completion index; null in a Job without. */
+  readonly index: string | null;
+  readonly pod: string;
+  readonly node: string | null;
+  /** The Pod's phase, or `Terminating`. */
+  readonly phase: string;
+  /** The newest that it announced; null: none. */
+  readonly epoch: number | null;
+  /** Over which it speaks; null: none, or none now. */
+  readonly channel: 'Hub' | 'API' | null;
+  /** Why its worker ended last, as far as is known; null: not known to have failed. */
+  readonly lastCause: LastCause | null;
+}
+
+/** At most one of `exitCode` and `signal`: neither where nobody could know. */
+export interface LastCause {
+  /** In which the worker ran. */
+  readonly epoch: number;
+  readonly exitCode?: number;
+  readonly signal?: string;
+}
+
+/** `reports` is what the hub knows; undefined: nobody could ask, or there is none. */
+export function statusView(
+  jobSet: Stored<JobSet>,
+  pods: readonly Stored<Pod>[],
+  reports: readonly MemberReport[] | undefined,
+): StatusView {
+  const byPod = new Map(reports?.map((report) => [report.pod, report]));
+  const history = jobSet.status?.restartHistory ?? [];
+  const members = pods
+    .map((pod) => memberView(pod, byPod.get(pod.metadata.name), history))
+    .sort((a, b) => orderOf(a).localeCompare(orderOf(b), 'en', { numeric: true }));
+  return { jobSet: jobSetView(jobSet, members), members };
+}
+
+function orderOf({ replicatedJob, job, index, pod }: MemberView): string {
+  return `${replicatedJob}/${job}/${index ?? ''}/${pod}`;
+}
+
+function jobSetView(jobSet: Stored<JobSet>, members: readonly MemberView[]): JobSetView {
+  const { metadata, spec, status = {} } = jobSet;
+  const { deprecated, synced } = epochsOf(status);
+  const isInPlace = spec.failurePolicy?.restartStrategy === 'InPlaceRestart';
+  const epoch = isInPlace ? deprecated + 1 : null;
+  const hasBegun = synced > deprecated ? 'Released' : 'AtBarrier';
+  const running = spec.suspend === true ? 'Suspended' : isInPlace ? hasBegun : 'Running';
+  return {
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    state: stateOf(status) ?? running,
+    epoch,
+    announced: members.filter((member) => epoch !== null && member.epoch === epoch).length,
+    size: groupSize(jobSet),
+    inPlaceRestarts: status.inPlaceRestarts ?? 0,
+    restarts: status.restarts ?? 0,
+    maxRestarts: spec.failurePolicy?.maxRestarts ?? 0,
+    restartHistory: status.restartHistory ?? [],
+  };
+}
+
+function stateOf({
+  terminalState,
+}: NonNullable<JobSet['status']>): 'Completed' | 'Failed' | undefined {
+  return terminalState === 'Completed' || terminalState === 'Failed' ? terminalState : undefined;
+}
+
+function memberView(
+  pod: Stored<Pod>,
+  report: MemberReport | undefined,
+  history: readonly RestartRecord[],
+): MemberView {
+  const { metadata, spec, status } = pod;
+  const facts = podFacts(pod);
+  const isEnding = metadata.deletionTimestamp !== undefined;
+  return {
+    replicatedJob: metadata.labels?.[REPLICATED_JOB_NAME] ?? '',
+    job: facts?.jobName ?? '',
+    index: facts?.slot ?? null,
+    pod: metadata.name,
+    node: spec.nodeName ?? null,
+    phase: isEnding ? 'Terminating' : (status?.phase ?? 'Unknown'),
+    epoch: report?.epoch ?? facts?.epoch ?? null,
+    channel: report === undefined ? written(facts) : report.channel,
+    lastCause: newest([
+      reported(report?.cause),
+      reported(facts?.notice),
+      ...history.map((record) => witnessed(record, metadata.name)),
+    ]),
+  };
+}
+
+/** Of an agent that speaks over no hub. */
+function written(facts: PodFacts | undefined): 'API' | null {
+  return facts?.epoch === undefined ? null : 'API';
+}
+
+/** What comes first wins among those of one epoch: an agent knows better than a witness. */
+function newest(causes: readonly (LastCause | undefined)[]): LastCause | null {
+  let last: LastCause | null = null;
+  for (const cause of causes) {
+    if (cause !== undefined && (last === null || cause.epoch > last.epoch)) last = cause;
+  }
+  return last;
+}
+
+function reported(
+  notice: { readonly epoch: number; readonly end?: WorkerEnd } | undefined,
+): LastCause | undefined {
+  return notice?.end === undefined ? undefined : { epoch: notice.epoch, ...notice.end };
+}
+
+/** Sidecars do not see how a worker ends; the witness of a restart may tell. */
+function witnessed({ epoch, witness }: RestartRecord, pod: string): LastCause | undefined {
+  if (witness?.pod !== pod) return undefined;
+  const { exitCode, signal } = witness;
+  if (signal !== undefined) return { epoch, signal };
+  return exitCode === null ? { epoch } : { epoch, exitCode };
+}
