@@ -154,8 +154,14 @@ describe('a kubeconfig', () => {
   test('with a credential plugin', async () => {
     const exec = { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'aws' } };
     expect(await problemOf(kubeconfig(url, exec))).toMatch(
-      /users\[0\]\.user\.exec: credential plugins are not supported; use a client certificate, token or tokenFile$/,
+      /users\[0\]\.user\.exec: credential plugins are not supported; use a client certificate, token or tokenFile: .*kubectl create token ACCOUNT/,
     );
+  });
+
+  test('that is no YAML, in one line that shows nothing of it', async () => {
+    const file = join(directory, 'text');
+    writeFileSync(file, 'users: [{user: {token: secret}}');
+    expect(await problemOf(file)).toMatch(/text: must be YAML: .* at line 1, column \d+$/);
   });
 
   test('that is not there', async () => {

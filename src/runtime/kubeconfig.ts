@@ -50,8 +50,12 @@ function yamlOf(text: string, file: string): unknown {
     // An alias without its anchor, or one that grows without bounds, shows only here.
     return document.toJS();
   } catch (error) {
-    const why = error instanceof Error ? error.message.trimEnd() : String(error);
-    throw new ClusterAccessError(`${file}: must be YAML: ${why}`, { cause: error });
+    const message = error instanceof Error ? error.message : String(error);
+    // What follows shows the place, which may hold a key.
+    const [why = ''] = message.split('\n');
+    throw new ClusterAccessError(`${file}: must be YAML: ${why.replace(/:$/, '')}`, {
+      cause: error,
+    });
   }
 }
 
@@ -130,9 +134,10 @@ function clusterOf(cluster: KubeconfigMap) {
 }
 
 const SUPPORTED = 'use a client certificate, token or tokenFile';
+const HOW = 'with the plugin, "kubectl create token ACCOUNT" makes a token';
 
 function userOf(user: KubeconfigMap | undefined) {
-  user?.refuse('exec', `credential plugins are not supported; ${SUPPORTED}`);
+  user?.refuse('exec', `credential plugins are not supported; ${SUPPORTED}: ${HOW}`);
   user?.refuse('auth-provider', `authentication providers are not supported; ${SUPPORTED}`);
   user?.refuse('username', `passwords are not supported by Kubernetes any more; ${SUPPORTED}`);
   user?.refuse('as', 'impersonation is not supported');
