@@ -4,6 +4,7 @@
  * real one is treated otherwise; whatever is not on it passes on both.
  */
 import { delimiter, join } from 'node:path';
+import type { Client } from '../src/runtime/client.ts';
 
 /**
  * Where the control planes that were started for the tests keep their state, if any were: each worker
@@ -56,3 +57,13 @@ export const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   'integration/reconciliation.test.ts': VIRTUAL_TIME,
   'integration/webhooks.test.ts': VIRTUAL_TIME,
 };
+
+/** What recordings were made of; others differ by what was added since. */
+const RECORDED_VERSION = 'v1.36.3';
+
+/** Why a Kubernetes of this client cannot be held against recordings, if it cannot. */
+export async function unlikeRecorded(client: Client): Promise<string | undefined> {
+  const { gitVersion } = (await client.getPath('/version')) as { readonly gitVersion: string };
+  if (gitVersion === RECORDED_VERSION) return undefined;
+  return `it is ${gitVersion}, and the recordings are of ${RECORDED_VERSION}`;
+}

@@ -9,7 +9,8 @@ import { createTokenSigner } from '../../src/cluster/apiserver/adapters/token-si
 import { TestServer } from '../../src/cluster/apiserver/test-server.ts';
 import { isJsonObject } from '../../src/kube/json-value.ts';
 import { createHttpTransport } from '../../src/runtime/adapters/http-transport.ts';
-import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
+import { startApi } from '../integration/api-server.fixture.ts';
+import { KUBERNETES, unlikeRecorded } from '../kubernetes.ts';
 import { playScript, type RecordedAnswer, sendVia } from './api-answers.ts';
 
 const file = new URL('recorded/api-server.json', import.meta.url);
@@ -74,12 +75,13 @@ describe('the API server answers as kube-apiserver to', async () => {
   });
 });
 
-const kubeconfig = process.env['LOCKSTEP_TEST_KUBECONFIG'];
-
-it.skipIf(kubeconfig === undefined)(
+it.skipIf(KUBERNETES === undefined)(
   'a real API server answers as recorded',
-  async () => {
-    const access = await loadKubeconfig({ path: kubeconfig, env: {}, homeDirectory: '/' });
+  async ({ skip }) => {
+    const { client, access, stop } = await startApi();
+    const why = await unlikeRecorded(client);
+    await stop();
+    skip(why !== undefined, why);
     const transport = createHttpTransport(access);
     const answers = await playScript(sendVia(transport));
     transport.close();

@@ -6,10 +6,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { MemoryCluster } from '../../src/cluster/memory-cluster.fixture.ts';
-import { connectClient } from '../../src/runtime/adapters/http-client-connection.ts';
-import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
+import { startApi } from '../integration/api-server.fixture.ts';
+import { KUBERNETES, unlikeRecorded } from '../kubernetes.ts';
 import type { JobNote } from './job-notes.ts';
 import type { PlayedJob } from './job-play.ts';
 import { playJobs } from './job-stages.ts';
@@ -52,19 +51,21 @@ describe('our Job controller does as the real one:', async () => {
   });
 });
 
-const kubeconfig = process.env['LOCKSTEP_TEST_KUBECONFIG'];
 const REAL_TIMEOUT_MS = 300_000;
 
-it.skipIf(kubeconfig === undefined)(
+it.skipIf(KUBERNETES === undefined)(
   'a real Job controller does as recorded',
-  async () => {
-    const access = await loadKubeconfig({ path: kubeconfig, env: {}, homeDirectory: '/' });
-    const runtime = { clock: nodeClock, random: systemRandom, userAgent: 'lockstep-test' };
-    const { client, close } = connectClient(access, runtime);
-    const played = await playJobs(client, nodeClock);
-    close();
-    const settled = ({ name, steps, events }: PlayedJob) => ({ name, steps, events });
-    expect(played.map(settled)).toEqual(recorded.map(settled));
+  async ({ skip }) => {
+    const { client, stop } = await startApi();
+    try {
+      const why = await unlikeRecorded(client);
+      skip(why !== undefined, why);
+      const played = await playJobs(client, nodeClock);
+      const settled = ({ name, steps, events }: PlayedJob) => ({ name, steps, events });
+      expect(played.map(settled)).toEqual(recorded.map(settled));
+    } finally {
+      await stop();
+    }
   },
   REAL_TIMEOUT_MS,
 );
