@@ -11,9 +11,9 @@ import { type WorkerExit, workerExit } from '../agent/worker-exit.ts';
 import { HUB_PATH, HUB_PROTOCOL } from '../jobset/names.ts';
 import { createHttpTransport } from '../runtime/adapters/http-transport.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
-import { createStreamConnector } from '../runtime/adapters/stream-connector.ts';
+import { streamConnectors } from '../runtime/adapters/stream-connector.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
-import { countedTransport } from '../runtime/counted-transport.ts';
+import { countedTransport, type TransportCounts } from '../runtime/counted-transport.ts';
 import { createClient } from '../runtime/http-client.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
 import { staticToken } from '../runtime/token-source.ts';
@@ -97,13 +97,19 @@ process.on('disconnect', () => process.exit(0));
 
 function start(order: Start): void {
   const count = order.agents.length;
+  const channelOf = channelsOf(order);
   const tallies = {
     started: new Tally('started', count),
     stopped: new Tally('stopped', count),
     announced: new Tally('announced', count),
   };
   for (const [index, agent] of order.agents.entries()) {
-    const member = new Member(order, agent, tallies, index === 0);
+    const member = new Member(
+      order,
+      (announced) => channelOf(agent, announced),
+      tallies,
+      index === 0,
+    );
     if (index === 0) failFirst = () => member.fail();
     member.start();
   }
@@ -112,8 +118,8 @@ function start(order: Start): void {
 /** The agents of one Pod, one after the other, and its worker. */
 class Member implements Body {
   readonly mode: Body['mode'];
-  readonly #order: Start;
-  readonly #self: SimulatedAgent;
+  readonly #jobSetUid: string;
+  readonly #channel: (announced: number) => Channel;
   readonly #tallies: Readonly<Record<Milestone, Tally>>;
   readonly #isFirst: boolean;
   readonly #markers: MarkerStore = processMarkerStore();
@@ -123,14 +129,14 @@ class Member implements Body {
   #ended: Parameters<Body['lift']>[1] = () => undefined;
 
   constructor(
-    order: Start,
-    self: SimulatedAgent,
+    { mode, jobSetUid }: Start,
+    channel: (announced: number) => Channel,
     tallies: Readonly<Record<Milestone, Tally>>,
     isFirst: boolean,
   ) {
-    this.mode = order.mode;
-    this.#order = order;
-    this.#self = self;
+    this.mode = mode;
+    this.#jobSetUid = jobSetUid;
+    this.#channel = channel;
     this.#tallies = tallies;
     this.#isFirst = isFirst;
   }
@@ -138,10 +144,10 @@ class Member implements Body {
   start(): void {
     void this.#markers.read().then((marker = NO_MARKER) => {
       this.#agent = startAgent({
-        jobSetUid: this.#order.jobSetUid,
+        jobSetUid: this.#jobSetUid,
         marker,
         markers: this.#markers,
-        channel: this.#observed(channelOf(this.#order, this.#self, marker.announced)),
+        channel: this.#observed(this.#channel(marker.announced)),
         body: this,
         logger: SILENT,
       });
@@ -196,6 +202,7 @@ class Member implements Body {
         }),
       announce: (announcement) => channel.announce(announcement),
       giveNotice: (epoch) => channel.giveNotice(epoch),
+      askForPod: () => channel.askForPod(),
       close: () => channel.close(),
     };
   }
@@ -221,54 +228,54 @@ class Tally {
   }
 }
 
-function channelOf(
-  order: Start,
-  { podName, podUid, token }: SimulatedAgent,
-  announced: number,
-): Channel {
+/** How the agents of this process get their channels, of which each is new, connections included. */
+function channelsOf(order: Start): (agent: SimulatedAgent, announced: number) => Channel {
   const runtime = { clock: nodeClock, random: systemRandom, logger: SILENT };
   const { server, authority, jobSetUid, jobSetName, namespace, replicatedJobName } = order;
   if (order.channel === 'Hub') {
-    const connector = createStreamConnector({
-      server,
-      path: HUB_PATH,
-      protocol: HUB_PROTOCOL,
-      certificateAuthority: authority,
-      credentials: staticToken(token),
-    });
-    return createHubChannel({ ...runtime, connector, jobSetUid });
+    const certificateAuthority = authority;
+    const to = { server, path: HUB_PATH, protocol: HUB_PROTOCOL, certificateAuthority };
+    const connectorOf = streamConnectors(to);
+    return ({ token }) => {
+      const connector = connectorOf(staticToken(token));
+      return createHubChannel({ ...runtime, connector, jobSetUid });
+    };
   }
-  const transport = createHttpTransport({
-    server,
-    tls: { certificateAuthority: authority },
-    maxConnections: CONNECTIONS_PER_AGENT,
-  });
-  const client = createClient({
-    ...runtime,
-    transport: countedTransport(transport, {
-      answered: (_method, status) => {
-        counts.requests++;
-        if (status === TOO_MANY_REQUESTS) counts.tooMany++;
-      },
-      received: () => undefined,
-    }),
-    userAgent: 'lockstep-bench-agent',
-    credentials: staticToken(token),
-    requestTimeoutMs: REQUEST_TIMEOUT_MS,
-  });
-  return createApiChannel({
-    ...runtime,
-    client,
-    namespace,
-    dialect: 'Canonical',
-    jobSetName,
-    jobSetUid,
-    replicatedJobName,
-    podName,
-    podUid,
-    announced,
-  });
+  return ({ podName, podUid, token }, announced) => {
+    const transport = createHttpTransport({
+      server,
+      tls: { certificateAuthority: authority },
+      maxConnections: CONNECTIONS_PER_AGENT,
+    });
+    const client = createClient({
+      ...runtime,
+      transport: countedTransport(transport, REQUEST_COUNTS),
+      userAgent: 'lockstep-bench-agent',
+      credentials: staticToken(token),
+      requestTimeoutMs: REQUEST_TIMEOUT_MS,
+    });
+    return createApiChannel({
+      ...runtime,
+      client,
+      namespace,
+      dialect: 'Canonical',
+      jobSetName,
+      jobSetUid,
+      replicatedJobName,
+      podName,
+      podUid,
+      announced,
+    });
+  };
 }
+
+const REQUEST_COUNTS: TransportCounts = {
+  answered: (_method, status) => {
+    counts.requests++;
+    if (status === TOO_MANY_REQUESTS) counts.tooMany++;
+  },
+  received: () => undefined,
+};
 
 function nowMs(): number {
   return performance.timeOrigin + performance.now();

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { createSecureContext, type SecureContext } from 'node:tls';
 import {
   type ByteStream,
   type StreamConnector,
@@ -13,34 +14,50 @@ import { TransportError } from '../ports/transport.ts';
 import type { TokenSource } from '../token-source.ts';
 import { streamOf } from './stream-server.ts';
 
-export interface StreamConnectorOptions {
+export interface StreamServerAddress {
   /** `https://HOST:PORT` */
   readonly server: string;
   readonly path: string;
   readonly protocol: string;
   /** PEM; by default the authorities that Node trusts. */
   readonly certificateAuthority: string | undefined;
-  readonly credentials: TokenSource;
 }
 
 /** Of the reason of a refusal. */
 const MAX_REASON_BYTES = 1024;
 const KEEP_ALIVE_PROBE_MS = 30_000;
 
-export function createStreamConnector(options: StreamConnectorOptions): StreamConnector {
-  // It remembers TLS sessions, so that coming back costs both sides less.
-  const agent = new https.Agent({ keepAlive: false, maxCachedSessions: 1 });
-  return {
-    connect: async (listener, signal) => {
-      const token = await options.credentials.token();
-      signal.throwIfAborted();
-      return connect(options, agent, token, listener, signal);
-    },
+export function createStreamConnector(
+  to: StreamServerAddress & { readonly credentials: TokenSource },
+): StreamConnector {
+  return streamConnectors(to)(to.credentials);
+}
+
+/** Connectors to one server for several clients. Reading its authority takes as long as a handshake. */
+export function streamConnectors(
+  to: StreamServerAddress,
+): (credentials: TokenSource) => StreamConnector {
+  let secureContext: SecureContext | undefined;
+  return (credentials) => {
+    let agent: https.Agent | undefined;
+    return {
+      connect: async (listener, signal) => {
+        const token = await credentials.token();
+        signal.throwIfAborted();
+        secureContext ??= createSecureContext({
+          ca: to.certificateAuthority,
+          minVersion: 'TLSv1.2',
+        });
+        // It remembers TLS sessions, so that coming back costs both sides less.
+        agent ??= new https.Agent({ keepAlive: false, maxCachedSessions: 1, secureContext });
+        return connect(to, agent, token, listener, signal);
+      },
+    };
   };
 }
 
 function connect(
-  { server, path, protocol, certificateAuthority }: StreamConnectorOptions,
+  { server, path, protocol }: StreamServerAddress,
   agent: https.Agent,
   token: string,
   listener: StreamListener,
@@ -49,8 +66,6 @@ function connect(
   return new Promise((resolve, reject) => {
     const request = https.request(new URL(path, server), {
       agent,
-      ca: certificateAuthority,
-      minVersion: 'TLSv1.2',
       headers: { authorization: `Bearer ${token}`, connection: 'Upgrade', upgrade: protocol },
     });
     const abort = (): void => {

@@ -164,6 +164,7 @@ async function upgrade(
   connections.opened(socket);
   socket.write(
     `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${options.protocol}\r\n\r\n`,
+    'latin1',
   );
   const listener = answer.open(streamOf(socket));
   socket.on('data', (chunk: Buffer) => listener.received(chunk));
@@ -212,7 +213,10 @@ export function streamOf(socket: Socket): ByteStream {
     get unreadBytes() {
       return socket.writableLength;
     },
-    end: () => void socket.end(),
+    end: () => {
+      // Ending what has ended makes Node build an error that nobody gets.
+      if (!socket.destroyed && !socket.writableEnded) socket.end();
+    },
     destroy: () => void socket.destroy(),
   };
 }
