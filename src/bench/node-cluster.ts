@@ -1,20 +1,21 @@
 /**
- * A cluster of one node for benchmarks of the node agent: the node is a process of its own, as with
- * `lockstep up`, and its Pods are bound to it from the start, so that no scheduler takes part. Each
- * container writes a line to one file when it starts, so that a start is known at once.
+ * A cluster of one node for benchmarks of the node agent, as `lockstep up` starts it: the node is a
+ * process, and the processes of its Pods are the command's. Pods are bound to the node from the start,
+ * so that no scheduler takes part. Each container writes a line to one file when it starts, so that a
+ * start is known at once.
  */
-import { closeSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { temporaryStateDirectory } from '../cli/state-directory.ts';
-import { Watchdog } from '../cli/watchdog/watchdog.ts';
-import { ADMINISTRATORS, startEmbeddedCluster } from '../cluster/embedded-cluster.ts';
 import type { PodNamespacesMode } from '../cluster/node/namespaces/pod-namespaces.ts';
 import { HOST_ROOT } from '../cluster/node/namespaces/root-plan.ts';
-import { forkNode } from '../cluster/node-process/adapters/forked-node.ts';
 import { type Container, PODS, type Pod } from '../kube/pod.ts';
+import { connectClient } from '../runtime/adapters/http-client-connection.ts';
+import { loadKubeconfig } from '../runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
-import { createNodeProcessRunner } from '../runtime/adapters/node-process-runner.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
 import type { Client } from '../runtime/client.ts';
 import { forEachConcurrently } from '../runtime/concurrency.ts';
@@ -23,9 +24,10 @@ import { SILENT } from '../runtime/ports/logger.ts';
 
 export const NAMESPACE_MODES: readonly PodNamespacesMode[] = ['Auto', 'Off'];
 
-const NODE = 'bench';
+const LOCKSTEP = fileURLToPath(new URL('../../bin/lockstep.js', import.meta.url));
+/** The name that `lockstep up` gives to the only node. */
+const NODE = 'node-0';
 const NAMESPACE = 'default';
-const DIST = new URL('../../dist/', import.meta.url);
 /** For 500 Pods on a busy machine. */
 const TIMEOUT_MS = 120_000;
 /** How exact a start is known. */
@@ -33,27 +35,10 @@ const LOOK_MS = 2;
 const WRITES_IN_FLIGHT = 50;
 
 /** A line of the file: a container has started, as the process with this number on the machine. */
-export interface Start {
+interface Start {
   readonly pod: string;
   readonly container: string;
   readonly pid: number;
-}
-
-export interface NodeCluster {
-  /** Of the node agent. */
-  readonly agentPid: number;
-  readonly stateDirectory: string;
-  readonly pods: Informer<Pod>;
-  /** Creates Pods `NAME-0`, `NAME-1` and so on with these containers. Resolves once all exist. */
-  create(name: string, count: number, containers: readonly Container[]): Promise<void>;
-  /** A container that marks its start and does nothing until it is told to stop. */
-  idle(name: string, more?: Partial<Container>): Container;
-  /** All starts so far, in their order. */
-  starts(): readonly Start[];
-  until(what: string, condition: () => boolean): Promise<void>;
-  untilRunning(count: number): Promise<void>;
-  /** Deletes all Pods and forgets their starts. Resolves once no Pod is left. */
-  clear(): Promise<void>;
 }
 
 /** Runs `work` with a cluster, and ends all of it. */
@@ -61,54 +46,71 @@ export async function withNodeCluster<T>(
   podNamespaces: PodNamespacesMode,
   work: (cluster: NodeCluster) => Promise<T>,
 ): Promise<T> {
-  const state = temporaryStateDirectory();
-  const watchdog = Watchdog.start(fileURLToPath(new URL('watchdog.js', DIST)), state.path, true);
-  const log = openSync(join(state.path, 'cluster.log'), 'a', 0o600);
-  const stops: (() => Promise<void> | void)[] = [
-    () => state.release(true),
-    () => closeSync(log),
-    () => watchdog.release(),
-  ];
+  const directory = await mkdtemp(join(tmpdir(), 'lockstep-bench-'));
+  const flags = ['--state-dir', join(directory, 'state'), '--pod-namespaces', podNamespaces];
+  const command = spawn(process.execPath, [LOCKSTEP, 'up', ...flags], {
+    cwd: directory,
+    // The agent is asked for a snapshot of its heap.
+    env: { ...process.env, NODE_OPTIONS: `--heapsnapshot-signal=${SNAPSHOT_SIGNAL}` },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = new Promise<string>((resolve) => {
+    command.once('exit', (code, signal) => resolve(String(signal ?? code)));
+  });
   try {
+    const isUp = new Promise<true>((resolve) => command.stdout.once('data', () => resolve(true)));
+    const outcome = await Promise.race([isUp, ended]);
+    if (outcome !== true) throw new Error(`lockstep up ended with ${outcome}`);
     const runtime = { clock: nodeClock, random: systemRandom, logger: SILENT };
-    const cluster = await startEmbeddedCluster({
-      ...runtime,
-      processes: watchdog.guard(createNodeProcessRunner()),
-      stateDirectory: state.path,
-      path: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
-      nodes: [{ name: NODE, labels: {}, podNamespaces }],
-      spawnNode: () => {
-        const child = forkNode(fileURLToPath(new URL('node.js', DIST)), log);
-        watchdog.watch(child.pid, child.exited);
-        return child;
-      },
-    });
-    stops.push(() => cluster.stop());
-    const client = cluster.connect('bench', ADMINISTRATORS);
+    const path = join(directory, 'state', 'kubeconfig');
+    const access = await loadKubeconfig({ path, env: {}, homeDirectory: directory });
+    const { client, close } = connectClient(access, { ...runtime, userAgent: 'lockstep-bench' });
     const pods = createInformer<Pod>({ ...runtime, client, resource: PODS, namespace: NAMESPACE });
-    stops.push(() => pods.stop());
-    await pods.whenSynced();
-    return await work(new BenchCluster(client, pods, state.path, cluster.nodes?.pids()[NODE] ?? 0));
+    try {
+      await pods.whenSynced();
+      return await work(new NodeCluster(client, pods, directory, agentOf(command.pid)));
+    } finally {
+      await pods.stop();
+      close();
+    }
   } finally {
-    for (const stop of stops.reverse()) await stop();
+    command.kill('SIGINT');
+    await ended;
+    rmSync(directory, { recursive: true, force: true });
   }
 }
 
-class BenchCluster implements NodeCluster {
-  readonly #client: Client;
-  readonly pods: Informer<Pod>;
-  readonly stateDirectory: string;
+const SNAPSHOT_SIGNAL = 'SIGUSR2';
+
+/** The node's process among those that the command has started (Linux). */
+function agentOf(commandPid = 0): number {
+  const children = readFileSync(`/proc/${commandPid}/task/${commandPid}/children`, 'utf8');
+  const pids = children.split(' ').filter((pid) => pid !== '');
+  const agent = pids.find((pid) => {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('/node.js');
+  });
+  if (agent === undefined) throw new Error(`process ${commandPid} has no node among its children`);
+  return Number(agent);
+}
+
+export class NodeCluster {
+  /** Of the node agent. */
   readonly agentPid: number;
+  /** Everything that the cluster writes is below it. */
+  readonly directory: string;
+  readonly #client: Client;
+  readonly #pods: Informer<Pod>;
+  /** How often there was a `clear`. */
   #generation = 0;
 
-  constructor(client: Client, pods: Informer<Pod>, stateDirectory: string, agentPid: number) {
+  constructor(client: Client, pods: Informer<Pod>, directory: string, agentPid: number) {
     this.#client = client;
-    this.pods = pods;
-    this.stateDirectory = stateDirectory;
+    this.#pods = pods;
+    this.directory = directory;
     this.agentPid = agentPid;
-    mkdirSync(join(stateDirectory, 'bench'));
   }
 
+  /** Creates Pods `NAME-0`, `NAME-1` and so on with these containers. Resolves once all exist. */
   async create(name: string, count: number, containers: readonly Container[]): Promise<void> {
     const names = Array.from({ length: count }, (_, index) => `${name}-${index}`);
     await forEachConcurrently(names, WRITES_IN_FLIGHT, async (pod) => {
@@ -126,6 +128,7 @@ class BenchCluster implements NodeCluster {
     });
   }
 
+  /** A container that marks its start and does nothing until it is told to stop. */
   idle(name: string, more: Partial<Container> = {}): Container {
     // Kubernetes makes one dollar of two. In a pid namespace a process has another number than the
     // machine has for it, which only the machine's table of processes tells.
@@ -135,6 +138,7 @@ class BenchCluster implements NodeCluster {
     return { name, image: 'sh', command: ['sh', '-c', script], ...more };
   }
 
+  /** All starts since the last `clear`, in their order. */
   starts(): readonly Start[] {
     if (statSync(this.#marks, { throwIfNoEntry: false }) === undefined) return [];
     const lines = readFileSync(this.#marks, 'utf8').split('\n');
@@ -156,27 +160,60 @@ class BenchCluster implements NodeCluster {
     });
   }
 
+  /** As the API shows them. */
   untilRunning(count: number): Promise<void> {
-    const isRunning = (pod: Pod): boolean =>
-      pod.status?.phase === 'Running' &&
-      (pod.status.containerStatuses ?? []).every(({ state }) => state?.running !== undefined);
     return this.until(`${count} Pods run`, () => {
-      const all = [...this.pods.store.values()];
+      const all = [...this.#pods.store.values()];
       return all.length === count && all.every(isRunning);
     });
   }
 
+  /** Deletes all Pods. Resolves once no Pod is left. */
   async clear(): Promise<void> {
-    const all = [...this.pods.store.values()];
+    const all = [...this.#pods.store.values()];
     await forEachConcurrently(all, WRITES_IN_FLIGHT, async ({ metadata: { name } }) => {
       await this.#client.delete(PODS, { namespace: NAMESPACE, name });
     });
-    await this.until('no Pod is left', () => [...this.pods.store.values()].length === 0);
+    await this.until('no Pod is left', () => [...this.#pods.store.values()].length === 0);
     this.#generation++;
+  }
+
+  /** What is reachable on the agent's heap. */
+  async liveHeapBytes(): Promise<number> {
+    process.kill(this.agentPid, SNAPSHOT_SIGNAL);
+    let bytes: number | undefined;
+    await this.until('the agent has written its heap', () => {
+      const name = readdirSync(this.directory).find((each) => each.endsWith('.heapsnapshot'));
+      if (name === undefined) return false;
+      const path = join(this.directory, name);
+      bytes = sizeOfSnapshot(readFileSync(path, 'utf8'));
+      if (bytes !== undefined) rmSync(path);
+      return bytes !== undefined;
+    });
+    return bytes ?? Number.NaN;
   }
 
   /** What the Pods since the last `clear` write to. */
   get #marks(): string {
-    return join(this.stateDirectory, 'bench', `${this.#generation}.marks`);
+    return join(this.directory, `${this.#generation}.marks`);
   }
+}
+
+function isRunning({ status }: Pod): boolean {
+  const containers = status?.containerStatuses ?? [];
+  return status?.phase === 'Running' && containers.every(({ state }) => state?.running);
+}
+
+/** Undefined while the file is not written to its end. */
+function sizeOfSnapshot(text: string): number | undefined {
+  if (!text.trimEnd().endsWith('}')) return undefined;
+  const { snapshot, nodes } = JSON.parse(text) as {
+    readonly snapshot: { readonly meta: { readonly node_fields: readonly string[] } };
+    readonly nodes: readonly number[];
+  };
+  const { node_fields: fields } = snapshot.meta;
+  const size = fields.indexOf('self_size');
+  let sum = 0;
+  for (let at = size; at < nodes.length; at += fields.length) sum += nodes[at] ?? 0;
+  return sum;
 }

@@ -10,9 +10,10 @@ import { processCost } from './process-cost.ts';
 import type { Row } from './table.ts';
 
 const PODS = 200;
-/** What was begun by the start of the Pods comes to its end. */
+/** What the start or the end of the Pods has begun comes to its end. */
 const REST_MS = 5_000;
 const WATCHED_MS = 20_000;
+const KIB = 1024;
 
 export async function benchNodeIdle(report: (row: Row) => void): Promise<void> {
   for (const mode of NAMESPACE_MODES) {
@@ -20,9 +21,10 @@ export async function benchNodeIdle(report: (row: Row) => void): Promise<void> {
       // What a node needs once, it has after its first Pods.
       await cluster.create('first', PODS, [cluster.idle('worker')]);
       await cluster.untilRunning(PODS);
+      const agentMib = residentMib(cluster.agentPid);
       await cluster.clear();
       await delay(REST_MS);
-      const before = residentKib(cluster.agentPid);
+      const heapBytes = await cluster.liveHeapBytes();
       await cluster.create('idle', PODS, [cluster.idle('worker')]);
       await cluster.untilRunning(PODS);
       await delay(REST_MS);
@@ -33,25 +35,24 @@ export async function benchNodeIdle(report: (row: Row) => void): Promise<void> {
         unit: '% of a core',
         median: (100 * (processCost(cluster.agentPid).cpuMs - cpuMs)) / WATCHED_MS,
       });
-      const after = residentKib(cluster.agentPid);
       report({
-        benchmark: `node: memory of the agent a Pod, namespaces ${mode}`,
+        benchmark: `node: agent's heap for a Pod, namespaces ${mode}`,
         unit: 'KiB',
-        median: (after - before) / PODS,
-        notes: `the agent has ${Math.round(after / 1024)} MiB`,
+        median: ((await cluster.liveHeapBytes()) - heapBytes) / PODS / KIB,
+        notes: `the agent takes ${agentMib} MiB with them`,
       });
       report({
-        benchmark: `node: memory of its namespaces a Pod, namespaces ${mode}`,
+        benchmark: `node: processes beside a Pod's own, namespaces ${mode}`,
         unit: 'KiB',
         median: namespacesKib(cluster) / PODS,
-        notes: 'private pages of what waits beside the process',
+        notes: 'their private pages',
       });
     });
   }
 }
 
-function residentKib(pid: number): number {
-  return kibOf(readFileSync(`/proc/${pid}/status`, 'utf8'), 'VmRSS');
+function residentMib(pid: number): number {
+  return Math.round(kibOf(readFileSync(`/proc/${pid}/status`, 'utf8'), 'VmRSS') / KIB);
 }
 
 /** Private pages of all processes of containers but the containers' own. */
@@ -62,7 +63,7 @@ function namespacesKib(cluster: NodeCluster): number {
     if (own.has(pid)) continue;
     try {
       const environment = readFileSync(`/proc/${pid}/environ`, 'utf8');
-      if (!environment.includes(`LOCKSTEP_ROOT=${cluster.stateDirectory}/`)) continue;
+      if (!environment.includes(`LOCKSTEP_ROOT=${cluster.directory}/`)) continue;
       const memory = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
       sum += kibOf(memory, 'Private_Clean') + kibOf(memory, 'Private_Dirty');
     } catch {
