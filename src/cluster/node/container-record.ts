@@ -86,6 +86,7 @@ export const FRESH: Waiting = {
   ready: false,
 };
 
+const CRASH_LOOP_REASON = 'CrashLoopBackOff';
 export const RESTARTING_ALL_REASON = 'RestartingAllContainers';
 export const RESTARTING_ALL_MESSAGE =
   'The container is removed because RestartAllContainers in place';
@@ -194,7 +195,21 @@ export function backingOff(
   limits: BackoffLimits,
 ): ContainerRecord {
   const backoff = nextBackoff(record.backoff, exited.finishedMs, nowMs, limits);
-  return { ...blocked(record, { reason: 'CrashLoopBackOff', message }, untilMs), backoff };
+  return { ...blocked(record, { reason: CRASH_LOOP_REASON, message }, untilMs), backoff };
+}
+
+/** It has another image now, and the crash loop of the one before is none of its own. */
+export function redefined(
+  record: ContainerRecord,
+  nowMs: number,
+  { initialMs }: BackoffLimits,
+): ContainerRecord {
+  const { life } = record;
+  if (life.state !== 'waiting' || life.reason !== CRASH_LOOP_REASON) {
+    return { ...record, backoff: undefined };
+  }
+  const backoff = { delayMs: initialMs, updatedMs: nowMs };
+  return { ...record, backoff, life: { ...life, notBeforeMs: nowMs } };
 }
 
 /** The process runs. */

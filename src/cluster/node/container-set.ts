@@ -26,6 +26,7 @@ import {
   neverStarting,
   notReadyYet,
   probed,
+  redefined,
   removed,
   running,
   type StopReason,
@@ -150,7 +151,7 @@ export class ContainerSet {
       const member = this.#members.get(container.name);
       if (member === undefined || member.container.image === container.image) continue;
       member.container = container;
-      member.record = { ...member.record, backoff: undefined };
+      member.record = redefined(member.record, this.#now(), this.#options.context.backoff);
       const { life } = member.record;
       if (life.state !== 'running' || life.stopping !== undefined || kind === 'init') continue;
       const graceMs = (spec.terminationGracePeriodSeconds ?? 30) * 1000;

@@ -171,8 +171,10 @@ export class PodWorker {
     const isNews =
       pod.metadata.generation !== before.generation || pod.spec.readinessGates !== undefined;
     if (isNews && this.#isPrepared && !this.#isFinishing) {
-      if (this.#mode === 'running') this.containers.redefine(pod.spec);
+      const isRunning = this.#mode === 'running';
+      if (isRunning) this.containers.redefine(pod.spec);
       this.#publish('latest');
+      if (isRunning) this.#step();
     }
     if (deletionTimestamp === undefined) return;
     const isNew = before.deletionTimestamp === undefined;
