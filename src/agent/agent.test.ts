@@ -24,6 +24,10 @@ class PromptChannel implements Channel {
     this.listener?.snapshot(snapshot(epoch - 1, epoch));
   }
 
+  askForPod(): void {
+    this.calls.push('ask');
+  }
+
   giveNotice(epoch: number): Promise<void> {
     this.calls.push(`notice ${epoch}`);
     return this.notice;

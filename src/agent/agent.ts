@@ -6,6 +6,7 @@ import type { Logger } from '../runtime/ports/logger.ts';
 import { type Barrier, type BarrierEvent, type Effect, type LeaveReason, step } from './barrier.ts';
 import type { Channel } from './channel.ts';
 import type { Marker, MarkerStore } from './marker.ts';
+import { PodLease, type PodLeaseOptions } from './pod-lease.ts';
 import type { WorkerExit } from './worker-exit.ts';
 
 /** What stands behind the barrier. */
@@ -28,6 +29,8 @@ export interface AgentOptions {
   readonly channel: Channel;
   readonly body: Body;
   readonly logger: Logger;
+  /** Present: without word of its Pod a worker runs no longer than this. */
+  readonly lease?: Pick<PodLeaseOptions, 'clock' | 'random' | 'leaseMs'> | undefined;
 }
 
 export interface Agent {
@@ -38,14 +41,34 @@ export interface Agent {
 }
 
 export function startAgent(options: AgentOptions): Agent {
+  const { channel, logger } = options;
   const running = new RunningAgent(options);
-  options.channel.open({
+  const lease =
+    options.lease === undefined
+      ? undefined
+      : new PodLease({
+          ...options.lease,
+          ask: () => channel.askForPod(),
+          lapsed: () => {
+            logger.warn('cut off for too long: the Pod may be taken for dead, nothing runs in it');
+            running.dispatch({ type: 'cutOff' });
+          },
+        });
+  channel.open({
     snapshot: (snapshot) => running.dispatch({ type: 'snapshot', snapshot }),
     announced: (epoch) => running.dispatch({ type: 'announced', epoch }),
     podEnding: () => running.dispatch({ type: 'podEnding' }),
+    podLives: (askedMs) => {
+      lease?.renew(askedMs);
+      if (lease?.isHeld() === true) running.dispatch({ type: 'podLives' });
+    },
   });
+  lease?.start();
   return {
-    left: running.left.finally(() => options.channel.close()),
+    left: running.left.finally(() => {
+      lease?.stop();
+      channel.close();
+    }),
     stop: (signal) => running.dispatch({ type: 'stop', signal }),
   };
 }
@@ -68,6 +91,7 @@ class RunningAgent {
       marker: options.marker,
       known: undefined,
       isPodEnding: false,
+      isCutOff: options.lease !== undefined,
       stage: { name: 'Unsynced' },
     };
     this.left = new Promise((resolve, reject) => {
@@ -107,7 +131,7 @@ class RunningAgent {
         });
         break;
       case 'stopWorker':
-        logger.info('the epoch is over: stops the worker');
+        logger.info('stops the worker');
         body.stopWorker();
         break;
       case 'giveNotice':

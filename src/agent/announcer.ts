@@ -39,6 +39,8 @@ export interface AnnouncerOptions {
   readonly confirmed: (epoch: number) => void;
   /** The Pod is being deleted, is gone, or belongs to no Job any more. */
   readonly podEnding: () => void;
+  /** See `ChannelListener.podLives`. */
+  readonly podLives: (askedMs: number) => void;
   readonly signal: AbortSignal;
 }
 
@@ -55,12 +57,15 @@ const BACKOFF = { baseMs: 50, maxMs: 30_000, jitterFactor: 1 } as const;
 const NOT_FOUND = 404;
 /** An agent that is told to stop has no time to lose: its Pod waits for it. */
 const NOTICE_TIMEOUT_MS = 300;
+/** The agent asks again soon. */
+const LOOK_TIMEOUT_MS = 15_000;
 
 export class Announcer {
   readonly #options: AnnouncerOptions;
   readonly #backoff: Backoff;
   #wanted: Announcement | undefined;
   #isWorking = false;
+  #isLooking = false;
   #conflicts = 0;
   #uid: string | undefined;
   #old: Old;
@@ -109,6 +114,28 @@ export class Announcer {
       );
     } catch (error) {
       logger.info('the notice could not be given', { err: String(error) });
+    }
+  }
+
+  /** See `Channel.askForPod`. */
+  async lookAtPod(): Promise<void> {
+    if (this.#isLooking) return;
+    const { clock, logger, signal, podLives, podEnding } = this.#options;
+    this.#isLooking = true;
+    try {
+      const askedMs = clock.monotonic();
+      const pod = await withDeadline(clock, LOOK_TIMEOUT_MS, signal, (within) =>
+        this.#patch({ type: 'merge', patch: {} }, within),
+      );
+      if (!this.#isOwn(pod)) return;
+      if (this.#isEnding(pod)) podEnding();
+      else podLives(askedMs);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof ApiStatusError && error.code === NOT_FOUND) this.#podIsGone();
+      logger.info('nobody says whether the Pod is still there', { err: String(error) });
+    } finally {
+      this.#isLooking = false;
     }
   }
 
@@ -161,25 +188,36 @@ export class Announcer {
 
   /** False if it is another Pod of the same name. */
   #learn(pod: Stored<Pod>): boolean {
-    const { dialect, logger } = this.#options;
-    const { uid, annotations, deletionTimestamp, resourceVersion } = pod.metadata;
-    if (this.#uid !== undefined && this.#uid !== uid) {
-      this.#podIsGone();
-      return false;
-    }
-    this.#uid = uid;
-    if (deletionTimestamp !== undefined) this.#options.podEnding();
-    else if (controllerOf(pod.metadata)?.kind !== JOBS.kind) {
-      // Its Job was deleted without it, and another Pod takes its place in the group.
-      logger.warn('the Pod belongs to no Job any more: its worker does not start again');
-      this.#options.podEnding();
-    }
+    if (!this.#isOwn(pod)) return false;
+    if (this.#isEnding(pod)) this.#options.podEnding();
+    const { dialect } = this.#options;
+    const { annotations, resourceVersion } = pod.metadata;
     const text = annotations?.[epochKey(dialect)];
     const hasAnnotations = annotations !== undefined;
     this.#old =
       text === undefined
         ? { name: 'Absent', version: resourceVersion, hasAnnotations }
         : { name: 'Value', text };
+    return true;
+  }
+
+  /** False if it is another Pod of the same name. */
+  #isOwn({ metadata: { uid } }: Stored<Pod>): boolean {
+    if (this.#uid !== undefined && this.#uid !== uid) {
+      this.#podIsGone();
+      return false;
+    }
+    this.#uid = uid;
+    return true;
+  }
+
+  #isEnding({ metadata }: Stored<Pod>): boolean {
+    if (metadata.deletionTimestamp !== undefined) return true;
+    if (controllerOf(metadata)?.kind === JOBS.kind) return false;
+    // Its Job was deleted without it, and another Pod takes its place in the group.
+    this.#options.logger.warn(
+      'the Pod belongs to no Job any more: its worker does not start again',
+    );
     return true;
   }
 

@@ -62,6 +62,7 @@ class Scene {
         this.heard.push(`${deprecated}/${released}${isFresh ? ' fresh' : ''}`),
       announced: (epoch) => this.heard.push(`announced ${epoch}`),
       podEnding: () => this.heard.push('ending'),
+      podLives: (askedMs) => this.heard.push(`lives ${askedMs}`),
     });
     this.channel = channel;
     return channel;

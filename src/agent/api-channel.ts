@@ -59,6 +59,7 @@ export function createApiChannel(options: ApiChannelOptions): Channel {
     spreadMs,
     confirmed: (epoch) => listener?.announced(epoch),
     podEnding: () => listener?.podEnding(),
+    podLives: (askedMs) => listener?.podLives(askedMs),
     signal: end.signal,
   });
   const follow = async (): Promise<void> => {
@@ -85,6 +86,7 @@ export function createApiChannel(options: ApiChannelOptions): Channel {
     },
     announce: (announcement) => announcer.announce(announcement),
     giveNotice: (epoch) => announcer.giveNotice(epoch),
+    askForPod: () => void announcer.lookAtPod(),
     close() {
       end.abort(new Error('the channel was closed'));
       listener = undefined;

@@ -170,6 +170,7 @@ function podTransitions(w: World, pod: Pod): Transition[] {
         marker: pod.disk,
         known: undefined,
         isPodEnding: false,
+        isCutOff: false,
         stage: { name: 'Unsynced' },
       };
       pod.view = w.versions.length - 1;

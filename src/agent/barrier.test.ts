@@ -19,6 +19,7 @@ function barrier(stage: Stage, rest: Partial<Barrier> = {}): Barrier {
     marker: NO_MARKER,
     known: status(0, 0),
     isPodEnding: false,
+    isCutOff: false,
     stage,
     ...rest,
   };
@@ -319,5 +320,78 @@ describe('when in-place restart is disabled on a live JobSet', () => {
       seen(status(1, 1, { version: '60' })),
     );
     expect(effects.at(-1)).toEqual({ type: 'leave', reason: { type: 'EpochOver' } });
+  });
+});
+
+describe('an agent that is cut off', () => {
+  const CUT: BarrierEvent = { type: 'cutOff' };
+  const LIVES: BarrierEvent = { type: 'podLives' };
+  const RAN = { announced: 1, started: 1, starts: 1 };
+  const running = (mode: Barrier['mode']): Barrier =>
+    barrier(
+      { name: 'Running', epoch: 1, isAnnounced: true },
+      { mode, marker: RAN, known: status(0, 1) },
+    );
+
+  it('leaves as a sidecar, so that its node ends the worker', () => {
+    const { effects } = play(running('Sidecar'), CUT);
+    expect(effects).toEqual([{ type: 'leave', reason: { type: 'CutOff' } }]);
+  });
+
+  it('stops its worker as a supervisor, and announces anew only when its Pod is known to be there', () => {
+    const ended: BarrierEvent = { type: 'workerEnded', exit: EXIT, restartsGroup: true };
+    const stopped = play(running('Supervisor'), CUT, ended, seen(status(0, 1, { version: '70' })));
+    expect(stopped.effects).toEqual([{ type: 'stopWorker' }]);
+    const { effects } = play(stopped.state, LIVES, WRITTEN);
+    expect(effects.at(-1)).toEqual({ type: 'announce', announcement: { epoch: 2, starts: 1 } });
+  });
+
+  it('announces at once if that is known before its worker has ended', () => {
+    const ended: BarrierEvent = { type: 'workerEnded', exit: EXIT, restartsGroup: true };
+    const { effects } = play(running('Supervisor'), CUT, LIVES, ended, WRITTEN);
+    expect(effects.at(-1)).toMatchObject({ type: 'announce', announcement: { epoch: 2 } });
+  });
+
+  it('announces nothing after its start until its Pod is known to be there', () => {
+    const start = { ...UNSYNCED, isCutOff: true };
+    expect(play(start, seen(status(0, 0))).effects).toEqual([]);
+    expect(play(start, seen(status(0, 0)), LIVES).effects[0]).toMatchObject({
+      type: 'writeMarker',
+    });
+  });
+
+  it.each<[string, Barrier, readonly BarrierEvent[]]>([
+    [
+      'is released',
+      barrier({ name: 'Waiting', epoch: 1 }, { isCutOff: true }),
+      [seen(status(0, 1))],
+    ],
+    [
+      'is about to start',
+      barrier(
+        { name: 'Starting', epoch: 1, isAnnounced: true },
+        { known: status(0, 1), marker: RAN },
+      ),
+      [CUT, WRITTEN],
+    ],
+    ['is bypassed', { ...UNSYNCED, isCutOff: true }, [seen(status(0, 0, { isBypassed: true }))]],
+  ])('does not lift when it %s, but as soon as its Pod is known to be there', (_, at, events) => {
+    const held = play(at, ...events);
+    expect(held.effects).toEqual([]);
+    expect(play(held.state, LIVES, WRITTEN).effects.at(-1)).toEqual({ type: 'lift', epoch: 1 });
+  });
+
+  it('stops a worker that was told to end and does not', () => {
+    const ending = barrier(
+      { name: 'Ending', signal: 'SIGTERM', isStopped: false },
+      { mode: 'Supervisor', known: status(0, 1) },
+    );
+    expect(play(ending, CUT).effects).toEqual([{ type: 'stopWorker' }]);
+  });
+
+  it('goes on as it was where nothing runs', () => {
+    const waiting = barrier({ name: 'Waiting', epoch: 1 });
+    expect(play(waiting, CUT).effects).toEqual([]);
+    expect(play(waiting, CUT, LIVES).effects).toEqual([]);
   });
 });

@@ -21,6 +21,8 @@ export interface Barrier {
   readonly known: Snapshot | undefined;
   /** The Pod is being deleted: the barrier does not lift any more. */
   readonly isPodEnding: boolean;
+  /** Nobody has said lately enough that the Pod is there, so it may be taken for dead (H4). */
+  readonly isCutOff: boolean;
   readonly stage: Stage;
 }
 
@@ -54,6 +56,10 @@ export type BarrierEvent =
   | { readonly type: 'markerWritten' }
   | { readonly type: 'announced'; readonly epoch: number }
   | { readonly type: 'podEnding' }
+  /** The Pod is there, as one says who has to know. */
+  | { readonly type: 'podLives' }
+  /** That was said too long ago. */
+  | { readonly type: 'cutOff' }
   /** A signal told the agent to end. */
   | { readonly type: 'stop'; readonly signal: string }
   /** Supervisor: the worker and all its descendants have ended. */
@@ -73,6 +79,8 @@ export type Effect =
 export type LeaveReason =
   /** The epoch is over: the Pod has to restart in place. */
   | { readonly type: 'EpochOver' }
+  /** Its worker must not run on; the Pod restarts in place, and comes back when it may. */
+  | { readonly type: 'CutOff' }
   | { readonly type: 'Signal'; readonly signal: string }
   | { readonly type: 'WorkerExit'; readonly exit: WorkerExit };
 
@@ -96,6 +104,10 @@ export function step(state: Barrier, event: BarrierEvent): Step {
         : stay(state);
     case 'podEnding':
       return stay({ ...state, isPodEnding: true });
+    case 'podLives':
+      return state.isCutOff ? onKnowledge({ ...state, isCutOff: false }) : stay(state);
+    case 'cutOff':
+      return onCutOff({ ...state, isCutOff: true });
     case 'stop':
       return onStop(state, event.signal);
     case 'workerEnded':
@@ -137,11 +149,11 @@ function onKnowledge(state: Barrier): Step {
   if (known === undefined) return stay(state);
   switch (stage.name) {
     case 'Unsynced':
-      return approach(state, known);
+      return state.isCutOff ? stay(state) : approach(state, known);
     case 'Announcing':
     case 'Waiting':
       if (known.isBypassed || known.deprecated >= stage.epoch) return approach(state, known);
-      return stage.name === 'Waiting' && known.released === stage.epoch && !state.isPodEnding
+      return stage.name === 'Waiting' && known.released === stage.epoch && mayRun(state)
         ? start(state, { epoch: stage.epoch, isAnnounced: true })
         : stay(state);
     case 'Running':
@@ -155,10 +167,14 @@ function onKnowledge(state: Barrier): Step {
   }
 }
 
+function mayRun({ isPodEnding, isCutOff }: Barrier): boolean {
+  return !isPodEnding && !isCutOff;
+}
+
 /** Goes to the barrier, or straight through it when the user bypasses it. */
 function approach(state: Barrier, known: Snapshot, cause?: Announcement['cause']): Step {
   if (known.isBypassed) {
-    if (state.isPodEnding) return stay({ ...state, stage: { name: 'Unsynced' } });
+    if (!mayRun(state)) return stay({ ...state, stage: { name: 'Unsynced' } });
     // Every epoch of its own is in the marker, so this is never below the agent's own.
     const { announced, started } = state.marker;
     const epoch = Math.max(announced, started, known.released, known.deprecated + 1);
@@ -213,6 +229,7 @@ function onMarkerWritten(state: Barrier): Step {
   if (!known.isBypassed && known.deprecated >= stage.epoch) return approach(state, known);
   if (state.isPodEnding) return stay(state);
   const { epoch, isAnnounced } = stage;
+  if (state.isCutOff) return stay({ ...state, stage: { name: 'Waiting', epoch } });
   const lifted = onKnowledge({ ...state, stage: { name: 'Running', epoch, isAnnounced } });
   return { ...lifted, effects: [{ type: 'lift', epoch }, ...lifted.effects] };
 }
@@ -244,6 +261,19 @@ function onRunning(
       };
 }
 
+/** A worker that is told to end by its node is stopped too: its node may be the one that is lost. */
+function onCutOff(state: Barrier): Step {
+  const { stage } = state;
+  const stopping: readonly Effect[] = [{ type: 'stopWorker' }];
+  if (stage.name === 'Ending') {
+    return { state: { ...state, stage: { ...stage, isStopped: true } }, effects: stopping };
+  }
+  if (stage.name !== 'Running') return stay(state);
+  if (state.mode === 'Sidecar') return leave(state, { type: 'CutOff' });
+  const { epoch } = stage;
+  return { state: { ...state, stage: { name: 'Stopping', epoch } }, effects: stopping };
+}
+
 function onStop(state: Barrier, signal: string): Step {
   const { stage, known } = state;
   if (stage.name === 'Ending') return stay(state);
@@ -268,7 +298,7 @@ function onWorkerEnded(state: Barrier, exit: WorkerExit, restartsGroup: boolean)
       return approach(state, known, { epoch: stage.epoch, end: exit.end });
     }
     case 'Stopping':
-      return approach(state, known);
+      return onKnowledge({ ...state, stage: { name: 'Unsynced' } });
     case 'Ending':
       // An exit with 0 would be counted as the success of an index that has to start over.
       return stage.isStopped

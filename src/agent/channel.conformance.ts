@@ -125,6 +125,41 @@ export function channelConformance(make: () => ChannelUnderTest): void {
     scene.close();
   });
 
+  it('tells that its Pod lives, as of a time after the question', async () => {
+    const scene = await opened();
+    const askedMs = scene.world.clock.monotonic();
+    scene.world.channel.askForPod();
+    await scene.until(() => scene.lives.length > 0);
+    expect(scene.lives).toEqual([askedMs]);
+    await scene.pass(1234);
+    scene.world.channel.askForPod();
+    await scene.until(() => scene.lives.length > 1);
+    expect(scene.lives[1]).toBeGreaterThanOrEqual(askedMs + 1234);
+    scene.close();
+  });
+
+  it('says nothing of a Pod that is being deleted, whatever it asks', async () => {
+    const scene = await opened();
+    scene.world.deletePod();
+    scene.world.channel.askForPod();
+    await scene.pass(30_000);
+    expect(scene.lives).toEqual([]);
+    scene.close();
+  });
+
+  it('says nothing of its Pod while nothing answers, and tells when asked again', async () => {
+    const scene = await opened();
+    scene.world.goDark();
+    scene.world.channel.askForPod();
+    await scene.pass(120_000);
+    expect(scene.lives).toEqual([]);
+    scene.world.restore();
+    await scene.pass(30_000);
+    scene.world.channel.askForPod();
+    await scene.until(() => scene.lives.length > 0);
+    scene.close();
+  });
+
   it('says nothing any more when it is closed, and leaves nothing behind', async () => {
     const scene = await opened();
     scene.close();
@@ -140,6 +175,8 @@ class Scene {
   readonly world: ChannelUnderTest;
   /** What the listener heard: `D/S`, `announced E`, `ending`. */
   readonly heard: string[] = [];
+  /** When the questions were asked that were answered well. */
+  readonly lives: number[] = [];
 
   constructor(world: ChannelUnderTest) {
     this.world = world;
@@ -148,6 +185,7 @@ class Scene {
         this.heard.push(`${deprecated}/${released}${isFresh ? ' fresh' : ''}`),
       announced: (epoch) => this.heard.push(`announced ${epoch}`),
       podEnding: () => this.heard.push('ending'),
+      podLives: (askedMs) => this.lives.push(askedMs),
     });
   }
 

@@ -92,7 +92,10 @@ function hubWorld(hub: FakeHub): Omit<ChannelUnderTest, 'clock' | 'channel'> {
       hub.streams.isCut = false;
     },
     sayNonsense: () => hub.sayNonsense(),
-    deletePod: () => hub.hub.podEnding('pod-uid'),
+    deletePod: () => {
+      hub.api.setPod({ deletionTimestamp: '2026-01-01T00:00:00Z' });
+      hub.hub.podEnding('pod-uid');
+    },
   };
 }
 

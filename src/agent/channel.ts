@@ -31,6 +31,8 @@ export interface ChannelListener {
   announced(epoch: number): void;
   /** The agent's Pod is being deleted, is gone, or belongs to no Job any more. */
   podEnding(): void;
+  /** Answers `askForPod`: it was there, and not being deleted, after `askedMs`, monotonic. */
+  podLives(askedMs: number): void;
 }
 
 export interface Channel {
@@ -43,5 +45,7 @@ export interface Channel {
    * told or when telling takes too long; never rejects.
    */
   giveNotice(epoch: number): Promise<void>;
+  /** Asks for the agent's Pod by its UID, of whoever has it in storage. An answer may never come. */
+  askForPod(): void;
   close(): void;
 }

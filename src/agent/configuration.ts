@@ -4,6 +4,12 @@
  * told at once, each with the variable, its value and what was expected.
  */
 import {
+  LOST_NODE_MARGIN_MS,
+  leaseMs,
+  MIN_LOST_NODE_DEADLINE_MS,
+  parseLostNodeDeadline,
+} from '../jobset/group/lost-node-deadline.ts';
+import {
   AGENT_COMMAND,
   AGENT_INSTALL_FLAG,
   BARRIER_PATH,
@@ -16,6 +22,7 @@ import {
   ENV_HUB_URL,
   ENV_JOBSET_NAME,
   ENV_JOBSET_UID,
+  ENV_LOST_NODE_DEADLINE,
   ENV_MARKER_DIRECTORY,
   ENV_NAMESPACE,
   ENV_POD_IP,
@@ -65,6 +72,8 @@ export interface Configuration {
    */
   readonly restartRules: readonly ContainerRestartRule[] | undefined;
   readonly stopGraceMs: number;
+  /** How long a worker may run without word that its Pod is there; undefined: for ever. */
+  readonly leaseMs: number | undefined;
   /** Undefined: the agent speaks to the API server alone. */
   readonly hub: HubConfiguration | undefined;
   /** What stands for `/`; empty where that is `/` itself. */
@@ -107,6 +116,7 @@ Environment:
   ${ENV_MARKER_DIRECTORY}      directory that outlives the container
   ${ENV_RESTART_RULES}         supervisor: the container's restartPolicyRules, JSON
   ${ENV_STOP_GRACE_SECONDS}    supervisor: from SIGTERM to SIGKILL (default 5)
+  ${ENV_LOST_NODE_DEADLINE}    duration: a Pod that cannot be reached is dead then
   ${ENV_HUB_URL}, ${ENV_HUB_CA}      the operator's hub, and its authorities (PEM)
   ${ENV_AGENT_CHANNEL}         Auto: the hub, or else the API server; Hub; API
 
@@ -139,6 +149,9 @@ export function readConfiguration(
     ? 'Canonical'
     : 'Upstream';
   const own = argumentsOf(first, command, read);
+  const stopGraceMs =
+    1000 *
+    read.integer(ENV_STOP_GRACE_SECONDS, DEFAULT_STOP_GRACE_SECONDS, 0, MAX_STOP_GRACE_SECONDS);
   const specific = dialect === 'Canonical' ? canonical(read) : upstreams(read, own !== undefined);
   const configuration: Configuration = {
     dialect,
@@ -152,9 +165,8 @@ export function readConfiguration(
     jobSetUid: read.optional(ENV_JOBSET_UID),
     replicatedJobName: read.optional(ENV_REPLICATED_JOB_NAME),
     markerDirectory: read.optional(ENV_MARKER_DIRECTORY),
-    stopGraceMs:
-      1000 *
-      read.integer(ENV_STOP_GRACE_SECONDS, DEFAULT_STOP_GRACE_SECONDS, 0, MAX_STOP_GRACE_SECONDS),
+    stopGraceMs,
+    leaseMs: leaseOf(read, stopGraceMs),
     hub: hubOf(read),
     root: read.optional(ENV_ROOT) ?? '',
   };
@@ -173,6 +185,26 @@ function installation(args: readonly string[]): ConfigurationResult {
     type: 'Errors',
     errors: [`${AGENT_INSTALL_FLAG}: ${given}, expected one absolute path`],
   };
+}
+
+/** Less than this is no lease: one question that is not answered would end it. */
+const MIN_LEASE_MS = 30_000;
+
+function leaseOf(read: EnvironmentReader, stopGraceMs: number): number | undefined {
+  const text = read.optional(ENV_LOST_NODE_DEADLINE);
+  if (text === undefined) return undefined;
+  const deadlineMs = parseLostNodeDeadline(text);
+  const lease = leaseMs(deadlineMs ?? 0, stopGraceMs);
+  if (deadlineMs !== undefined && lease >= MIN_LEASE_MS) return lease;
+  const leastMs = Math.max(
+    MIN_LOST_NODE_DEADLINE_MS,
+    LOST_NODE_MARGIN_MS + stopGraceMs + MIN_LEASE_MS,
+  );
+  read.reject(
+    ENV_LOST_NODE_DEADLINE,
+    `a duration such as "5m", from ${leastMs / 1000}s, of which ${stopGraceMs / 1000}s are for the worker to stop, to 24h`,
+  );
+  return undefined;
 }
 
 function hubOf(read: EnvironmentReader): HubConfiguration | undefined {

@@ -75,11 +75,18 @@ export class FakeHub {
       random: new SeededRandom(3),
       logger: SILENT,
       readJobSet: () => this.#read(),
+      listPods: () => this.#listPods(),
       announced: (_podUid, announcement) => {
         if (announcement.epoch >= (this.announced?.epoch ?? 0)) this.announced = announcement;
       },
       noticed: (_podUid, epoch) => this.notices.push(epoch),
     });
+  }
+
+  async #listPods(): Promise<ReadonlySet<string>> {
+    const { uid = '', deletionTimestamp } = this.api.pod?.metadata ?? {};
+    await sleep(this.#clock, READ_MS);
+    return new Set(deletionTimestamp === undefined ? [uid] : []);
   }
 
   async #read(): Promise<Stored<JobSet> | undefined> {

@@ -73,6 +73,11 @@ class FallbackChannel implements Channel {
     await channel?.giveNotice(epoch);
   }
 
+  askForPod(): void {
+    this.#hub.askForPod();
+    this.#api?.askForPod();
+  }
+
   close(): void {
     this.#ceaseWaiting();
     this.#listener = undefined;

@@ -57,6 +57,8 @@ const BACKOFF = { baseMs: 100, maxMs: 5000, jitterFactor: 1 } as const;
 /** What a handshake costs the hub: the members of a group do not all come back at once. */
 const SPREAD_PER_MEMBER_MS = 1;
 const GONE = 410;
+/** Of one stream. */
+const MAX_OPEN_QUESTIONS = 8;
 
 export function createHubChannel(options: HubChannelOptions): Channel {
   return new HubChannel(options);
@@ -70,6 +72,8 @@ class HubChannel implements Channel {
   #announced: Announcement | undefined;
   #conversation: Conversation | undefined;
   #members = 0;
+  /** Nobody has answered the last question for the Pod yet. */
+  #isPodWanted = false;
 
   constructor(options: HubChannelOptions) {
     this.#options = options;
@@ -86,6 +90,11 @@ class HubChannel implements Channel {
   announce(announcement: Announcement): void {
     this.#announced = announcement;
     this.#conversation?.announce(announcement);
+  }
+
+  askForPod(): void {
+    this.#isPodWanted = true;
+    this.#conversation?.askForPod();
   }
 
   giveNotice(epoch: number): Promise<void> {
@@ -125,6 +134,10 @@ class HubChannel implements Channel {
       answered: () => contact?.('Answered'),
       message: (message) => this.#take(message),
       confirmed: (epoch) => this.#listener?.announced(epoch),
+      podLives: (askedMs) => {
+        this.#isPodWanted = false;
+        this.#listener?.podLives(askedMs);
+      },
     });
     try {
       const stream = await withDeadline(clock, CONNECT_TIMEOUT_MS, signal, (within) =>
@@ -132,6 +145,7 @@ class HubChannel implements Channel {
       );
       this.#conversation = conversation;
       conversation.begin(stream, this.#announced);
+      if (this.#isPodWanted) conversation.askForPod();
       const outcome = await conversation.ended;
       if (outcome.type !== 'PodGone') contact?.(outcome.type === 'Answered' ? 'Lost' : 'Failed');
       return outcome;
@@ -166,6 +180,7 @@ interface ConversationEvents {
   readonly message: (message: Extract<HubMessage, { readonly type: 'state' | 'ending' }>) => void;
   /** The hub has it, or will get it before anything else. */
   readonly confirmed: (epoch: number) => void;
+  readonly podLives: (askedMs: number) => void;
 }
 
 /** What is said over one stream. */
@@ -179,6 +194,9 @@ class Conversation {
   #isOver = false;
   #unconfirmed: number | undefined;
   #heardMs = 0;
+  /** When each question for the Pod was asked that may still be answered, by its number. */
+  readonly #asked = new Map<number, number>();
+  #asks = 0;
   #timers: { cancel(): void }[] = [];
   #finish: (outcome: Outcome) => void = () => undefined;
 
@@ -212,6 +230,14 @@ class Conversation {
     this.#say({ type: 'announce', announcement });
     if (this.#isAnswered) this.#events.confirmed(announcement.epoch);
     else this.#unconfirmed = announcement.epoch;
+  }
+
+  /** An answer to an older question than the last one is an answer, too. */
+  askForPod(): void {
+    const ask = ++this.#asks;
+    this.#asked.delete(ask - MAX_OPEN_QUESTIONS);
+    this.#asked.set(ask, this.#options.clock.monotonic());
+    this.#say({ type: 'ping', ask });
   }
 
   notice(epoch: number): void {
@@ -251,6 +277,11 @@ class Conversation {
         break;
       case 'pong':
         break;
+      case 'podLives': {
+        const askedMs = this.#asked.get(message.ask);
+        if (askedMs !== undefined) this.#events.podLives(askedMs);
+        break;
+      }
       case 'bye':
         this.#over(message.reason === 'PodGone' ? 'PodGone' : 'NotAnswered', message.reason);
         break;

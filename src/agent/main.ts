@@ -102,6 +102,7 @@ function exitCodeOf(reason: LeaveReason, configuration: Configuration, signals: 
   }
   switch (reason.type) {
     case 'EpochOver':
+    case 'CutOff':
       return configuration.restartExitCode;
     case 'Signal':
       return exitCodeOfSignal(reason.signal);
@@ -120,8 +121,10 @@ async function agentOf(
   const marker = (await markers.read()) ?? NO_MARKER;
   const channel = await channelOf(configuration, marker, logger);
   const body: Body = supervisor ?? (await startSidecar(configuration));
-  const { jobSetUid } = configuration;
-  const agent = startAgent({ jobSetUid, marker, markers, channel, body, logger });
+  const { jobSetUid, leaseMs } = configuration;
+  const lease =
+    leaseMs === undefined ? undefined : { clock: nodeClock, random: systemRandom, leaseMs };
+  const agent = startAgent({ jobSetUid, marker, markers, channel, body, logger, lease });
   signals.deliver(agent, supervisor);
   return agent.left;
 }

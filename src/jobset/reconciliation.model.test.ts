@@ -87,6 +87,7 @@ class Cluster {
       case 'CreateClaim':
       case 'CreateService':
       case 'GrantAgentRights':
+      case 'DeleteLostPod':
       case 'DeleteJobSet':
         throw new Error(`unexpected action ${action.kind}`);
     }

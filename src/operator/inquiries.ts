@@ -1,6 +1,6 @@
 import { currentEpoch } from '../jobset/group/in-place-restart.ts';
 import { type PodFacts, podFacts } from '../jobset/group/pod-facts.ts';
-import { type Witness, witnessOf } from '../jobset/group/witness.ts';
+import { hidesFailure, type Witness, witnessOf } from '../jobset/group/witness.ts';
 import type { JobSet } from '../jobset/jobset.ts';
 import { JOBSETS } from '../jobset/jobset.ts';
 import { JOBSET_UID } from '../jobset/names.ts';
@@ -14,26 +14,28 @@ import {
 } from '../kube/job.ts';
 import type { PartialObjectMetadata, Stored } from '../kube/meta.ts';
 import { PODS, type Pod } from '../kube/pod.ts';
-import { isReason } from '../kube/status.ts';
+import { ApiStatusError, isReason } from '../kube/status.ts';
 import type { Client } from '../runtime/client.ts';
 import { forEachConcurrently } from '../runtime/concurrency.ts';
 import { allPages } from '../runtime/pages.ts';
 
 /**
  * Finds out what a plan asks for. Watches carry metadata only, so the one Pod that failed first is
- * read when an epoch ends; that is one request for a restart of any size.
+ * read when an epoch ends; that is one request for a restart of any size, and a few more where the Pod
+ * hides how it failed and `versionsOf` knows of earlier versions of it, the oldest first.
  */
 export async function inquire(
   question: Question,
   jobSet: Stored<JobSet>,
   client: Client,
+  versionsOf: (podUid: string) => readonly string[],
   signal: AbortSignal,
 ): Promise<Inquiry> {
   const sinceMs = startOfEpoch(jobSet);
   switch (question.kind) {
     case 'Witness':
     case 'Notice': {
-      const witness = await findWitness(question.pod, sinceMs, client, signal);
+      const witness = await findWitness(question.pod, sinceMs, client, versionsOf, signal);
       return { answers: { witness } };
     }
     case 'FailedJob':
@@ -43,10 +45,10 @@ export async function inquire(
     case 'SucceededPods':
       return {
         answers: { isSuccessFresh: true },
-        succeeded: await podsOf(jobSet, SUCCEEDED, client, signal),
+        succeeded: await podsOf(jobSet.metadata, SUCCEEDED, client, signal),
       };
     case 'FreshPods':
-      return { answers: {}, living: await podsOf(jobSet, LIVING, client, signal) };
+      return { answers: {}, living: await podsOf(jobSet.metadata, LIVING, client, signal) };
     case 'FailedPods':
       return { answers: { failedPods: await failedStarts(question.job, jobSet, client, signal) } };
     case 'OverduePods':
@@ -96,16 +98,17 @@ async function listJobs(
   );
 }
 
-async function podsOf(
-  { metadata }: Stored<JobSet>,
+/** Read from storage: without a version no cache answers. */
+export async function podsOf(
+  { namespace = '', uid }: Pick<Stored<JobSet>['metadata'], 'namespace' | 'uid'>,
   fieldSelector: string,
   client: Client,
   signal: AbortSignal,
 ): Promise<readonly Stored<PartialObjectMetadata>[]> {
   return allPages((next) =>
     client.listMetadata(PODS, {
-      namespace: metadata.namespace ?? '',
-      labelSelector: `${JOBSET_UID}=${metadata.uid}`,
+      namespace,
+      labelSelector: `${JOBSET_UID}=${uid}`,
       fieldSelector,
       limit: PAGE_SIZE,
       ...next,
@@ -127,12 +130,59 @@ async function findWitness(
   facts: PodFacts,
   sinceMs: number | undefined,
   client: Client,
+  versionsOf: (podUid: string) => readonly string[],
   signal: AbortSignal,
 ): Promise<Witness> {
   const pod = await readPod(facts, client, signal);
   const isNew = pod !== undefined && wasCreatedSince(pod, sinceMs) && !hasRestarted(pod);
   const predecessor = isNew ? await findPredecessor(facts, client, signal) : undefined;
-  return witnessOf(facts, pod, predecessor, sinceMs);
+  const isHiding = pod !== undefined && facts.notice?.end === undefined;
+  const earlier =
+    isHiding && hidesFailure(pod, sinceMs)
+      ? await readVersions(pod, versionsOf(pod.metadata.uid), client, signal)
+      : [];
+  return witnessOf(facts, pod, predecessor, sinceMs, earlier);
+}
+
+/** A Pod that restarts all its containers gets six statuses by that; the first of them tells. */
+const MAX_VERSIONS_READ = 10;
+
+/** What a Pod was in those versions, as far as the API server still knows them. */
+async function readVersions(
+  { metadata }: Stored<Pod>,
+  versions: readonly string[],
+  client: Client,
+  signal: AbortSignal,
+): Promise<readonly Stored<Pod>[]> {
+  const before = versions.filter((version) => version !== metadata.resourceVersion);
+  // More than that is no restart, and the first end would not be among the last of them.
+  if (before.length > MAX_VERSIONS_READ) return [];
+  const read = await Promise.all(
+    before.map((resourceVersion) => readVersion(metadata, resourceVersion, client, signal)),
+  );
+  return read.filter((pod) => pod !== undefined);
+}
+
+async function readVersion(
+  { namespace = '', name, uid }: Stored<Pod>['metadata'],
+  resourceVersion: string,
+  client: Client,
+  signal: AbortSignal,
+): Promise<Stored<Pod> | undefined> {
+  try {
+    const { items } = await client.list(PODS, {
+      namespace,
+      fieldSelector: `metadata.name=${name}`,
+      resourceVersion,
+      resourceVersionMatch: 'Exact',
+      signal,
+    });
+    return items.find(({ metadata }) => metadata.uid === uid);
+  } catch (error) {
+    // What it no longer knows, or does not understand, is not worth a failure.
+    if (error instanceof ApiStatusError && error.code < 500) return undefined;
+    throw error;
+  }
 }
 
 /** Pods that are still there and to end, and live as far as anybody knows. */

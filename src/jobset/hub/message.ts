@@ -31,7 +31,11 @@ export type AgentMessage =
   | { readonly type: 'announce'; readonly announcement: HubAnnouncement }
   /** The worker of `epoch` is about to be stopped by somebody else. */
   | { readonly type: 'notice'; readonly epoch: number }
-  | { readonly type: 'ping' };
+  | {
+      readonly type: 'ping';
+      /** Asks whether the agent's Pod is there, under a number that the answer repeats. */
+      readonly ask?: number;
+    };
 
 export type HubMessage =
   | {
@@ -45,6 +49,8 @@ export type HubMessage =
   /** The agent's Pod is being deleted: its barrier lifts no more. */
   | { readonly type: 'ending' }
   | { readonly type: 'pong' }
+  /** The agent's Pod was read, after its question had arrived: it is there, and not to end. */
+  | { readonly type: 'podLives'; readonly ask: number }
   /** The last message: why the hub closes the stream. */
   | { readonly type: 'bye'; readonly reason: ByeReason };
 
@@ -110,6 +116,7 @@ export function encodeHubMessage(message: HubMessage): string {
     }
     case 'ending':
     case 'pong':
+    case 'podLives':
     case 'bye':
       return line(message);
   }
@@ -139,8 +146,11 @@ export function parseAgentMessage(text: string): AgentMessage | Malformed {
       const { epoch } = object;
       return isEpoch(epoch) ? { type: 'notice', epoch } : malformed(text, EPOCH_RANGE);
     }
-    case 'ping':
-      return { type: 'ping' };
+    case 'ping': {
+      const { ask } = object;
+      if (ask === undefined) return { type: 'ping' };
+      return isCount(ask) ? { type: 'ping', ask } : malformed(text, 'a count as "ask"');
+    }
     default:
       return malformed(text, 'a "type" that an agent sends');
   }
@@ -157,6 +167,10 @@ export function parseHubMessage(text: string): HubMessage | Malformed {
       return { type: 'ending' };
     case 'pong':
       return { type: 'pong' };
+    case 'podLives': {
+      const { ask } = object;
+      return isCount(ask) ? { type: 'podLives', ask } : malformed(text, 'a count as "ask"');
+    }
     case 'bye': {
       const reason = BYE_REASONS.find((known) => known === object['reason']);
       return reason === undefined ? malformed(text, 'a known "reason"') : { type: 'bye', reason };

@@ -1,4 +1,4 @@
-import type { PodFacts } from '../../jobset/group/pod-facts.ts';
+import { type PodFacts, podFacts } from '../../jobset/group/pod-facts.ts';
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import type { HubAnnouncement } from '../../jobset/hub/message.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
@@ -15,6 +15,7 @@ import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import type { PageAnswer, StreamAcceptor, StreamRequest } from '../../runtime/ports/stream.ts';
 import { type GroupTracker, ownerOf } from '../group-tracker.ts';
+import { LIVING, podsOf } from '../inquiries.ts';
 import { Hub } from './hub.ts';
 import type { PodClaim, TokenVerdict } from './pod-token.ts';
 import { type Membership, streamAdmission } from './stream-admission.ts';
@@ -53,6 +54,7 @@ export function connectHub(
     ...options,
     logger,
     readJobSet: (key, signal) => readJobSet(client, key, signal),
+    listPods: (namespace, uid, signal) => unendingPods(client, { namespace, uid }, signal),
     announced: (podUid, announcement) => tracker.podSpoke(podUid, spokenFacts(announcement)),
     noticed: (podUid, epoch) => tracker.podSpoke(podUid, { notice: { epoch } }),
   });
@@ -86,17 +88,24 @@ export function connectHub(
       const found = await identify(request);
       if (found.kind === 'Refuse') return { status: found.status, body: found.reason };
       const pods = tracker.podsOf(found.member.jobSetUid);
-      return { status: 200, body: Array.from(pods, (pod) => reportOf(pod, hub)) };
+      return { status: 200, body: Array.from(pods, (pod) => reportOf(pod, hub, caches)) };
     },
   };
 }
 
-function reportOf({ name, uid, epoch, notice }: PodFacts, hub: Hub): MemberReport {
+function reportOf(
+  { namespace, name, uid, epoch, notice }: PodFacts,
+  hub: Hub,
+  { livingPods }: Caches,
+): MemberReport {
   const end = notice?.end;
+  const written = livingPods.store.get(`${namespace}/${name}`);
+  const isWritten =
+    epoch !== undefined && written !== undefined && podFacts(written)?.epoch === epoch;
   return {
     pod: name,
     epoch: epoch ?? null,
-    channel: hub.hasStream(uid) ? 'Hub' : 'API',
+    channel: hub.hasStream(uid) ? 'Hub' : isWritten ? 'API' : null,
     ...(notice === undefined || end === undefined ? {} : { cause: { epoch: notice.epoch, end } }),
   };
 }
@@ -136,6 +145,16 @@ async function readJobSet(
     if (isReason(error, 'NotFound')) return undefined;
     throw error;
   }
+}
+
+async function unendingPods(
+  client: Client,
+  jobSet: { readonly namespace: string; readonly uid: string },
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const pods = await podsOf(jobSet, LIVING, client, signal);
+  const unending = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  return new Set(unending.map(({ metadata }) => metadata.uid));
 }
 
 async function lives(client: Client, { namespace, podName, podUid }: PodClaim): Promise<boolean> {

@@ -63,6 +63,8 @@ class Scene {
   readonly streams = new MemoryStreams(this.clock);
   stored: Stored<JobSet> = jobSetWith(0, 0, 1);
   reads = 0;
+  living: ReadonlySet<string> = new Set();
+  lists = 0;
   failure: Error | undefined;
   readonly announced: string[] = [];
   readonly hub = new Hub({
@@ -75,6 +77,13 @@ class Scene {
       await new Promise<void>((resolve) => this.clock.setTimer(READ_MS, resolve));
       if (failure !== undefined) throw failure;
       return stored;
+    },
+    listPods: async () => {
+      this.lists++;
+      const { living } = this;
+      await new Promise<void>((resolve) => this.clock.setTimer(READ_MS, resolve));
+      if (this.failure !== undefined) throw this.failure;
+      return living;
     },
     announced: (pod, { epoch }) => this.announced.push(`${pod} ${epoch}`),
     noticed: (pod, epoch) => this.announced.push(`${pod} notice ${epoch}`),
@@ -326,4 +335,52 @@ it('keeps a silent but living agent, whose heartbeats it answers', async () => {
   }
   expect(client.isClosed).toBe(false);
   expect(client.heard.filter(({ type }) => type === 'pong')).toHaveLength(10);
+});
+
+describe('a question for a Pod', () => {
+  const answers = (client: Client): readonly number[] =>
+    client.heard.flatMap((message) => (message.type === 'podLives' ? [message.ask] : []));
+
+  it('is answered from a list that begins after it, one for all who wait', async () => {
+    const scene = new Scene();
+    const clients: Client[] = [];
+    for (const pod of ['a', 'b', 'c', 'd']) clients.push(await scene.greeted(pod));
+    scene.living = new Set(['a', 'b', 'c']);
+    const [first, ...others] = clients;
+    first?.say({ type: 'ping', ask: 1 });
+    await scene.until(() => scene.lists === 1);
+    // They come while it is read, so they wait for the next.
+    for (const client of others) client.say({ type: 'ping', ask: 7 });
+    first?.say({ type: 'ping', ask: 2 });
+    await scene.until(() => scene.lists === 2);
+    scene.living = new Set();
+    await scene.clock.advance(1000);
+    expect(clients.map(answers)).toEqual([[1, 2], [7], [7], []]);
+    expect(scene.lists).toBe(2);
+    expect(clients.every(({ isClosed }) => !isClosed)).toBe(true);
+  });
+
+  it('is asked again where the list failed', async () => {
+    const scene = new Scene();
+    const client = await scene.greeted('a');
+    scene.living = new Set(['a']);
+    scene.failure = new Error('no API');
+    client.say({ type: 'ping', ask: 1 });
+    await scene.clock.advance(5000);
+    expect(answers(client)).toEqual([]);
+    scene.failure = undefined;
+    client.say({ type: 'ping', ask: 2 });
+    await scene.until(() => answers(client).length > 0);
+    expect(answers(client)).toEqual([2]);
+  });
+
+  it('does not make lists without end, however often it is asked', async () => {
+    const scene = new Scene();
+    const client = await scene.greeted('a');
+    for (let ask = 1; ask <= 50; ask++) {
+      client.say({ type: 'ping', ask });
+      await scene.clock.advance(100);
+    }
+    expect(scene.lists).toBeLessThanOrEqual(6);
+  });
 });

@@ -12,6 +12,7 @@ import type { ByteStream, StreamListener } from '../../runtime/ports/stream.ts';
 import { AgentStream, type CloseReason, type HubMember } from './agent-stream.ts';
 import { HubGroup } from './hub-group.ts';
 import { type HubMetrics, hubMetrics } from './hub-metrics.ts';
+import { PodInquiry, type PodInquiryOptions } from './pod-inquiry.ts';
 
 /**
  * The hub (design, section 8): the streams of all agents, by JobSet. It says only what is stored, and
@@ -25,6 +26,7 @@ export interface HubOptions {
   readonly metrics?: Metrics | undefined;
   /** Reads the JobSet from storage, never from a cache; undefined: it is gone. */
   readonly readJobSet: (key: string, signal: AbortSignal) => Promise<Stored<JobSet> | undefined>;
+  readonly listPods: PodInquiryOptions['listPods'];
   readonly announced: (podUid: string, announcement: HubAnnouncement) => void;
   readonly noticed: (podUid: string, epoch: number) => void;
 }
@@ -49,11 +51,13 @@ export class Hub {
   /** By UID of the Pod. */
   readonly #streams = new Map<string, AgentStream>();
   readonly #end = new AbortController();
+  readonly #pods: PodInquiry;
   #sweep: Timer;
 
   constructor(options: HubOptions) {
     this.#options = options;
     this.metrics = hubMetrics(options.metrics);
+    this.#pods = new PodInquiry(options);
     this.#sweep = this.#nextSweep();
   }
 
@@ -112,6 +116,7 @@ export class Hub {
   /** We lead no more: whoever leads now has to hear the agents. */
   close(): void {
     this.#end.abort(new Error('the hub closes'));
+    this.#pods.close();
     this.#sweep.cancel();
     this.#byeAll([...this.#streams.values()], 'NotLeading');
   }
@@ -129,6 +134,7 @@ export class Hub {
         this.#options.noticed(podUid, message.epoch);
         break;
       case 'ping':
+        if (message.ask !== undefined) this.#pods.ask(stream, message.ask);
         break;
     }
   }
