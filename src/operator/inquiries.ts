@@ -22,13 +22,13 @@ import { allPages } from '../runtime/pages.ts';
 /**
  * Finds out what a plan asks for. Watches carry metadata only, so the one Pod that failed first is
  * read when an epoch ends; that is one request for a restart of any size, and a few more where the Pod
- * hides how it failed and `versionsOf` knows of earlier versions of it, the oldest first.
+ * hides how it failed and `versionsOf` knows of earlier versions of it.
  */
 export async function inquire(
   question: Question,
   jobSet: Stored<JobSet>,
   client: Client,
-  versionsOf: (podUid: string) => readonly string[],
+  versionsOf: VersionsOf,
   signal: AbortSignal,
 ): Promise<Inquiry> {
   const sinceMs = startOfEpoch(jobSet);
@@ -60,6 +60,9 @@ export async function inquire(
     }
   }
 }
+
+/** Versions that a Pod had since then, the oldest first. */
+export type VersionsOf = (podUid: string, sinceMs: number) => readonly string[];
 
 export interface Inquiry {
   readonly answers: Answers;
@@ -130,7 +133,7 @@ async function findWitness(
   facts: PodFacts,
   sinceMs: number | undefined,
   client: Client,
-  versionsOf: (podUid: string) => readonly string[],
+  versionsOf: VersionsOf,
   signal: AbortSignal,
 ): Promise<Witness> {
   const pod = await readPod(facts, client, signal);
@@ -138,8 +141,8 @@ async function findWitness(
   const predecessor = isNew ? await findPredecessor(facts, client, signal) : undefined;
   const isHiding = pod !== undefined && facts.notice?.end === undefined;
   const earlier =
-    isHiding && hidesFailure(pod, sinceMs)
-      ? await readVersions(pod, versionsOf(pod.metadata.uid), client, signal)
+    isHiding && sinceMs !== undefined && hidesFailure(pod, sinceMs)
+      ? await readVersions(pod, versionsOf(pod.metadata.uid, sinceMs), client, signal)
       : [];
   return witnessOf(facts, pod, predecessor, sinceMs, earlier);
 }

@@ -1,4 +1,8 @@
-import { type AgentDefaults, withAgentDefaults } from '../jobset/agent/agent-defaults.ts';
+import {
+  type AgentDefaults,
+  supervising,
+  withAgentDefaults,
+} from '../jobset/agent/agent-defaults.ts';
 import type { AgentProgram } from '../jobset/agent/agent-mode.ts';
 import { withDefaults } from '../jobset/defaults.ts';
 import type { FeatureGates } from '../jobset/feature-gates.ts';
@@ -20,8 +24,9 @@ import type { Logger } from '../runtime/ports/logger.ts';
 import { carryOut, type FailedAction } from './carry-out.ts';
 import { ChildJobMemory } from './child-job-memory.ts';
 import { type GroupTracker, ownerOf, type StrayPod } from './group-tracker.ts';
-import { inquire } from './inquiries.ts';
+import { inquire, type VersionsOf } from './inquiries.ts';
 import { JobSetMemory, MAX_NOTICES_PER_EPOCH } from './jobset-memory.ts';
+import { NODE_FEATURES_TTL_MS, type NodeFeatures } from './node-features.ts';
 import type { OperatorMetrics } from './operator-metrics.ts';
 import { OwnWrites } from './own-writes.ts';
 
@@ -38,6 +43,8 @@ export interface ReconcilerOptions {
   readonly metrics: OperatorMetrics;
   readonly agent: AgentProgram;
   readonly agentDefaults?: AgentDefaults | undefined;
+  /** What the nodes for a JobSet lack; without, they have all that we can make use of. */
+  readonly nodeFeatures?: NodeFeatures | undefined;
   readonly gates: FeatureGates;
   readonly jobSets: Informer<JobSet>;
   /** With the index `JOBS_BY_OWNER`. */
@@ -46,6 +53,7 @@ export interface ReconcilerOptions {
   /** Those with the JobSet's label. */
   readonly claims: Informer<KubeObject>;
   readonly tracker: GroupTracker;
+  readonly versionsOf: VersionsOf;
   /** A status was written, as the API server returned it: status first, then whoever is to know. */
   readonly wroteStatus: (jobSet: Stored<JobSet>) => void;
 }
@@ -88,15 +96,29 @@ export class JobSetReconciler {
     memory: JobSetMemory,
     signal: AbortSignal,
   ): Promise<ReconcileResult | undefined> {
-    const decided = await this.#decide(jobSet, memory, signal);
+    const noRestartAll = await this.#noRestartAll(jobSet, signal);
+    const decided = await this.#decide(jobSet, memory, noRestartAll, signal);
     const { made, snapshot } = decided;
     await this.#writeStatus(snapshot.jobSet, made, signal);
     memory.jobs.recorded(snapshot.vanished);
     this.#rememberCounters(memory, made);
     this.#tell(snapshot.jobSet, memory, made);
     await this.#act(snapshot.jobSet, memory, made, signal);
-    const delays = [made.requeueAfterMs, decided.lookAgainMs].filter((ms) => ms !== undefined);
+    // No watch tells when nodes have learned it.
+    const askAgainMs = noRestartAll === undefined ? undefined : NODE_FEATURES_TTL_MS;
+    const delays = [made.requeueAfterMs, decided.lookAgainMs, askAgainMs].filter(
+      (ms) => ms !== undefined,
+    );
     return delays.length === 0 ? undefined : { requeueAfterMs: Math.min(...delays) };
+  }
+
+  /** Why nodes cannot restart all containers of its Pods in place, if that matters to it. */
+  async #noRestartAll(jobSet: Stored<JobSet>, signal: AbortSignal): Promise<string | undefined> {
+    const { spec, status, metadata } = jobSet;
+    const isInPlace = spec?.failurePolicy?.restartStrategy === 'InPlaceRestart';
+    const isOver = isFinished(status?.conditions) || metadata.deletionTimestamp !== undefined;
+    if (!isInPlace || isOver) return undefined;
+    return this.#options.nodeFeatures?.noRestartAll(jobSet, signal);
   }
 
   forgetJobSet({ metadata }: Stored<JobSet>): void {
@@ -133,6 +155,7 @@ export class JobSetReconciler {
   async #decide(
     first: Stored<JobSet>,
     memory: JobSetMemory,
+    noRestartAll: string | undefined,
     signal: AbortSignal,
   ): Promise<Decided> {
     let jobSet = first;
@@ -142,7 +165,8 @@ export class JobSetReconciler {
     // As of one moment: what was looked into in this pass is not looked into again.
     const knowledge = memory.knowledge(this.#options.clock.now());
     for (let asked = 0; asked <= MAX_QUESTIONS; asked++) {
-      const snapshot = this.#snapshot(jobSet, memory, answers, knowledge);
+      const found = { answers, knowledge, noRestartAll };
+      const snapshot = this.#snapshot(jobSet, memory, found);
       const made = plan(snapshot);
       this.#options.tracker.watch(jobSet.metadata.uid, made.watchpoint);
       const { question } = made;
@@ -150,7 +174,8 @@ export class JobSetReconciler {
         memory.sawStrays(strays);
         return { snapshot, made, lookAgainMs };
       }
-      const inquiry = await inquire(question, jobSet, this.#options.client, signal);
+      const { client, versionsOf } = this.#options;
+      const inquiry = await inquire(question, jobSet, client, versionsOf, signal);
       if (inquiry.fresh !== undefined) {
         this.#ownJobSets.note(inquiry.fresh);
         jobSet = inquiry.fresh;
@@ -173,20 +198,19 @@ export class JobSetReconciler {
   #snapshot(
     jobSet: Stored<JobSet>,
     memory: JobSetMemory,
-    answers: Answers,
-    knowledge: Knowledge,
+    { noRestartAll, ...found }: Pick<Snapshot, 'answers' | 'knowledge'> & NoRestartAll,
   ): Snapshot {
-    const { clock, tracker, agent, gates, jobs } = this.#options;
+    const { clock, tracker, agent, agentDefaults, gates, jobs } = this.#options;
     const { uid } = jobSet.metadata;
+    const defaults = noRestartAll === undefined ? agentDefaults : supervising(agentDefaults);
     return {
-      jobSet: withAgentDefaults(jobSet, this.#options.agentDefaults),
+      ...found,
+      jobSet: withAgentDefaults(jobSet, defaults),
       jobs: memory.jobs.view(jobs.store.byIndex(JOBS_BY_OWNER, uid)),
       vanished: memory.jobs.vanished,
       members: tracker.members(uid),
       surroundings: this.#surroundings(jobSet, memory),
-      answers,
-      knowledge,
-      agent,
+      agent: noRestartAll === undefined ? agent : { ...agent, noRestartAll },
       gates,
       nowMs: clock.now(),
     };
@@ -295,6 +319,11 @@ export class JobSetReconciler {
     }
     return memory;
   }
+}
+
+interface NoRestartAll {
+  /** Why nodes cannot restart all containers of a Pod in place; undefined: they can. */
+  readonly noRestartAll: string | undefined;
 }
 
 interface Decided {

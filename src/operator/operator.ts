@@ -22,8 +22,10 @@ import { connectHub, type HubConnection } from './hub/hub-connection.ts';
 import type { TokenVerdict } from './hub/pod-token.ts';
 import { LIVING, SUCCEEDED } from './inquiries.ts';
 import { JOBS_BY_OWNER, JobSetReconciler } from './jobset-reconciler.ts';
+import type { NodeFeatures } from './node-features.ts';
 import { operatorMetrics } from './operator-metrics.ts';
 import { startPlacementController } from './pod-placement/placement-controller.ts';
+import { PodVersions } from './pod-versions.ts';
 
 /**
  * The JobSet controller: informers in, `plan` in the middle, requests out. Pods are watched as
@@ -38,6 +40,8 @@ export interface OperatorOptions {
   readonly config: OperatorConfig;
   /** Present: agents may speak to this process instead of the API server. */
   readonly hub?: HubSettings | undefined;
+  /** Without, nodes are taken to have all that can be made use of. */
+  readonly nodeFeatures?: NodeFeatures | undefined;
   /** Gives the start up. Once started, `stop` ends the operator. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -186,6 +190,10 @@ function connect(
     onStray: (stray) => reconciler.reportStray(stray),
     nowMs: () => options.clock.now(),
   });
+  const versions = new PodVersions(options.clock);
+  informers.livingPods.subscribe({
+    updated: ({ metadata }) => versions.saw(metadata.uid, metadata.resourceVersion),
+  });
   const hub =
     options.hub === undefined ? undefined : connectHub(options, options.hub, informers, tracker);
   const reconciler = new JobSetReconciler({
@@ -203,6 +211,7 @@ function connect(
     services,
     claims,
     tracker,
+    versionsOf: (podUid, sinceMs) => versions.of(podUid, sinceMs),
     wroteStatus: (jobSet) => hub?.hub.jobSetSeen(jobSet),
   });
   const controller = startController({

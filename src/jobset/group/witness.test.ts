@@ -17,8 +17,15 @@ const FACTS: PodFacts = {
 };
 const SINCE_MS = Date.parse('2026-01-01T00:00:10.500Z');
 
+interface Status {
+  readonly state?: ContainerState;
+  readonly lastState?: ContainerState;
+  /** 1 by default. */
+  readonly restartCount?: number;
+}
+
 function pod(
-  states: Readonly<Record<string, { state?: ContainerState; lastState?: ContainerState }>>,
+  states: Readonly<Record<string, Status>>,
   more: { readonly metadata?: object; readonly status?: object } = {},
 ): Pod {
   return {
@@ -28,15 +35,17 @@ function pod(
     spec: { nodeName: 'n1', containers: [{ name: 'worker' }] },
     status: {
       phase: 'Running',
-      containerStatuses: Object.entries(states).map(([name, { state, lastState }]) => ({
-        name,
-        ready: false,
-        restartCount: 1,
-        image: '',
-        imageID: '',
-        ...(state === undefined ? {} : { state }),
-        ...(lastState === undefined ? {} : { lastState }),
-      })),
+      containerStatuses: Object.entries(states).map(
+        ([name, { state, lastState, restartCount = 1 }]) => ({
+          name,
+          ready: false,
+          restartCount,
+          image: '',
+          imageID: '',
+          ...(state === undefined ? {} : { state }),
+          ...(lastState === undefined ? {} : { lastState }),
+        }),
+      ),
       ...more.status,
     },
   };
@@ -110,6 +119,97 @@ describe('the witness of a failure', () => {
       exitCode: null,
       reason: 'PodDeleted',
     });
+  });
+});
+
+describe('an end that the restart of all containers has hidden', () => {
+  const HIDDEN = { lastState: terminated(137, '', 'RestartingAllContainers'), restartCount: 1 };
+  const WAITING = { ...HIDDEN, state: { waiting: { reason: 'RestartingAllContainers' } } };
+  const runningSince = (startedAt: string): Status => ({
+    ...HIDDEN,
+    state: { running: { startedAt } },
+  });
+  const ended = (exitCode: number, finishedAt: string, restartCount = 0): Status => ({
+    state: terminated(exitCode, finishedAt),
+    restartCount,
+  });
+  const RUNNING = { state: { running: {} }, restartCount: 0 };
+
+  type Statuses = Readonly<Record<string, Status>>;
+
+  test.each<[string, Statuses, readonly Statuses[], object]>([
+    [
+      'is found in an earlier version',
+      { worker: WAITING },
+      [{ worker: RUNNING }, { worker: ended(7, '2026-01-01T00:00:20Z') }],
+      { container: 'worker', exitCode: 7, reason: 'Error' },
+    ],
+    [
+      'is found if the next run has begun after the release',
+      { worker: runningSince('2026-01-01T00:00:21Z') },
+      [{ worker: ended(137, '2026-01-01T00:00:20Z') }],
+      { container: 'worker', exitCode: 137, signal: 'SIGKILL' },
+    ],
+    [
+      'is that of the first container, and not of those that went with it',
+      { worker: WAITING, log: WAITING },
+      [
+        { worker: RUNNING, log: RUNNING },
+        { worker: RUNNING, log: ended(3, '2026-01-01T00:00:20Z') },
+        {
+          worker: ended(137, '2026-01-01T00:00:20Z'),
+          log: ended(3, '2026-01-01T00:00:20Z'),
+        },
+      ],
+      { container: 'log', exitCode: 3 },
+    ],
+    [
+      'is that of the earlier one where two are seen at a time',
+      { worker: WAITING, log: WAITING },
+      [{ worker: ended(137, '2026-01-01T00:00:21Z'), log: ended(3, '2026-01-01T00:00:20Z') }],
+      { container: 'log', exitCode: 3 },
+    ],
+    [
+      'is not known where two ended in the same second',
+      { worker: WAITING, log: WAITING },
+      [{ worker: ended(137, '2026-01-01T00:00:20Z'), log: ended(3, '2026-01-01T00:00:20Z') }],
+      { exitCode: null, reason: 'PodRestarted' },
+    ],
+    [
+      'is not that of a run before the last one',
+      { worker: { ...WAITING, restartCount: 2 } },
+      [{ worker: ended(7, '2026-01-01T00:00:20Z') }],
+      { exitCode: null, reason: 'PodRestarted' },
+    ],
+    [
+      'is not that of an earlier epoch, in which the present run began',
+      { worker: runningSince('2026-01-01T00:00:10Z') },
+      [{ worker: ended(7, '2026-01-01T00:00:10Z') }],
+      { exitCode: null, reason: 'PodRestarted' },
+    ],
+    [
+      'is not one before the release',
+      { worker: WAITING },
+      [{ worker: ended(7, '2026-01-01T00:00:09Z') }],
+      { exitCode: null, reason: 'PodRestarted' },
+    ],
+    [
+      'is not a success, nor the agent',
+      { worker: WAITING, 'lockstep-agent': WAITING },
+      [
+        {
+          worker: ended(0, '2026-01-01T00:00:20Z'),
+          'lockstep-agent': ended(113, '2026-01-01T00:00:20Z'),
+        },
+      ],
+      { exitCode: null, reason: 'PodRestarted' },
+    ],
+  ])('%s', (_what, present, earlier, record) => {
+    const versions = earlier.map((states) => pod(states));
+    const witness = witnessOf(FACTS, pod(present), undefined, SINCE_MS, versions);
+    expect(witness.record).toMatchObject(record);
+    expect(witness.record.container === undefined).toBe(!('container' in record));
+    expect(witness.showsFailure).toBe('container' in record);
   });
 });
 

@@ -8,7 +8,8 @@ import type { PodFacts } from './pod-facts.ts';
 /**
  * What is known of the failure that ended an epoch, from one look at the first failing Pod (design,
  * section 5). A Pod that restarted in place does not show how its containers ended: the kubelet
- * replaces their exit codes. A supervising agent's notice then still tells; otherwise it is unknown.
+ * replaces their exit codes. A supervising agent's notice then still tells, or an earlier version of
+ * the Pod; otherwise it is unknown.
  */
 export interface Witness {
   readonly record: RestartWitness;
@@ -18,16 +19,21 @@ export interface Witness {
   readonly showsFailure: boolean;
 }
 
-/** `pod` is undefined if it is gone. Ends before `sinceMs` belong to an earlier epoch. */
+/**
+ * `pod` is undefined if it is gone; `earlier` are versions that it had before, the oldest first. Ends
+ * before `sinceMs` belong to an earlier epoch.
+ */
 export function witnessOf(
   facts: PodFacts,
   pod: Pod | undefined,
   predecessor: Pod | undefined,
   sinceMs: number | undefined,
+  earlier: readonly Pod[] = [],
 ): Witness {
   const found = pod ?? predecessor;
   const node = found?.spec.nodeName;
-  const end = lastFailure(pod, sinceMs) ?? lastFailure(predecessor, sinceMs);
+  const hidden = hiddenFailure(pod, earlier, sinceMs);
+  const end = lastFailure(pod, sinceMs) ?? hidden ?? lastFailure(predecessor, sinceMs);
   const reported = endOfWorker(facts, pod);
   return {
     record: {
@@ -38,8 +44,17 @@ export function witnessOf(
         : failureOf(end, reported)),
     },
     finishedMs: end === undefined ? undefined : finishMs(end.terminated),
-    showsFailure: showsFailure(pod, sinceMs),
+    showsFailure: showsFailure(pod, sinceMs, hidden),
   };
+}
+
+/**
+ * Whether the Pod's containers have been restarted since its epoch was released, so that it hides how
+ * they ended: then earlier versions of it are worth a look.
+ */
+export function hidesFailure(pod: Pod, sinceMs: number): boolean {
+  if (lastFailure(pod, sinceMs) !== undefined) return false;
+  return containerStatuses(pod).some((status) => isRunAfter(status, sinceMs));
 }
 
 /** The witness in one phrase: `container worker of Pod a-0-1 on node n exited with code 1`. */
@@ -115,6 +130,57 @@ function lastFailure(pod: Pod | undefined, sinceMs: number | undefined): Contain
   return last;
 }
 
+/**
+ * What the restart of all containers has hidden: the first end in the first of the earlier versions that
+ * shows one, if that is the end of the very run before the present one, in this epoch. The ends of
+ * other containers, which the restart itself brings, come later. Undefined where this cannot be told.
+ */
+function hiddenFailure(
+  pod: Pod | undefined,
+  earlier: readonly Pod[],
+  sinceMs: number | undefined,
+): ContainerEnd | undefined {
+  if (pod === undefined || sinceMs === undefined) return undefined;
+  const present = new Map(containerStatuses(pod).map((status) => [status.name, status]));
+  for (const version of earlier) {
+    const ends = containerStatuses(version).flatMap((status) => {
+      const now = present.get(status.name);
+      const terminated = status.state?.terminated;
+      const isLastRun =
+        now !== undefined &&
+        now.restartCount === status.restartCount + 1 &&
+        isRunAfter(now, sinceMs);
+      const isEnd =
+        !isAgent(status) && isLastRun && terminated !== undefined && isIn(terminated, sinceMs);
+      return isEnd ? [{ pod: version, container: status.name, terminated }] : [];
+    });
+    if (ends.length > 0) return onlyFirst(ends);
+  }
+  return undefined;
+}
+
+/** A run that began after the release, or has not begun, of a container that has run before. */
+function isRunAfter({ state, restartCount }: ContainerStatus, sinceMs: number): boolean {
+  if (restartCount === 0) return false;
+  const startedAt = state?.running?.startedAt;
+  return state?.running === undefined || Date.parse(startedAt ?? '') > sinceMs;
+}
+
+/** It failed after the release, as far as whole seconds tell. */
+function isIn(terminated: ContainerStateTerminated, sinceMs: number): boolean {
+  const finished = finishMs(terminated);
+  const sinceSecondMs = sinceMs - (sinceMs % STATUS_RESOLUTION_MS);
+  return isFailure(terminated, sinceMs) && finished !== undefined && finished >= sinceSecondMs;
+}
+
+/** Undefined if several ended in the first second: one of them brought the others down. */
+function onlyFirst(ends: readonly ContainerEnd[]): ContainerEnd | undefined {
+  const times = ends.map(({ terminated }) => finishMs(terminated) ?? 0);
+  const firstMs = Math.min(...times);
+  const first = ends.filter((_, i) => times[i] === firstMs);
+  return first.length === 1 ? first[0] : undefined;
+}
+
 function isFailure(terminated: ContainerStateTerminated, sinceMs: number | undefined): boolean {
   if (terminated.exitCode === 0 || terminated.reason === RESTARTED_REASON) return false;
   const finished = finishMs(terminated);
@@ -130,8 +196,13 @@ function reasonOf(pod: Pod | undefined, predecessor: Pod | undefined): string {
 }
 
 /** A container that failed now, or the restart of all: not a Pod's own end, nor its deletion. */
-function showsFailure(pod: Pod | undefined, sinceMs: number | undefined): boolean {
+function showsFailure(
+  pod: Pod | undefined,
+  sinceMs: number | undefined,
+  hidden: ContainerEnd | undefined,
+): boolean {
   if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return false;
+  if (hidden !== undefined) return true;
   if (isTrue(pod.status?.conditions, 'AllContainersRestarting')) return true;
   return containerStatuses(pod).some(
     (status) =>
