@@ -22,6 +22,9 @@ export const KUBERNETES: string | undefined =
     ? process.env['LOCKSTEP_TEST_KUBECONFIG']
     : join(CONTROL_PLANE, 'kubeconfig');
 
+/** One that is not loopback, in a network that the tests have to themselves. */
+export const ADDRESS: string | undefined = process.env['LOCKSTEP_TEST_ADDRESS'];
+
 /** How many suites can run at a time, each with a Kubernetes of its own. */
 export const KUBERNETES_COUNT: number = Math.max(1, CONTROL_PLANES.length);
 

@@ -4,6 +4,7 @@
  * `LOCKSTEP_TEST_KUBECONFIG` that controller is held against the recording, too.
  */
 import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { MemoryCluster } from '../../src/cluster/memory-cluster.fixture.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
@@ -11,6 +12,7 @@ import { startApi } from '../integration/api-server.fixture.ts';
 import { KUBERNETES, unlikeRecorded } from '../kubernetes.ts';
 import type { JobNote } from './job-notes.ts';
 import type { PlayedJob } from './job-play.ts';
+import { JOB_SCENARIOS } from './job-scenarios.ts';
 import { playJobs } from './job-stages.ts';
 
 const file = new URL('recorded/job-controller.json', import.meta.url);
@@ -52,6 +54,8 @@ describe('our Job controller does as the real one:', async () => {
 });
 
 const REAL_TIMEOUT_MS = 300_000;
+/** Of so many scenarios. */
+const MAX_LATE = 8;
 
 it.skipIf(KUBERNETES === undefined)(
   'a real Job controller does as recorded',
@@ -61,14 +65,26 @@ it.skipIf(KUBERNETES === undefined)(
       const why = await unlikeRecorded(client);
       skip(why !== undefined, why);
       const played = await playJobs(client, nodeClock);
-      const settled = ({ name, steps, events }: PlayedJob) => ({ name, steps, events });
-      expect(played.map(settled)).toEqual(recorded.map(settled));
+      const isAsRecorded = ({ name }: { readonly name: string }): boolean =>
+        isDeepStrictEqual(settled(played, name), settled(recorded, name));
+      // A controller that others kept waiting may have missed a moment; it has another chance.
+      const late = JOB_SCENARIOS.filter((scenario) => !isAsRecorded(scenario));
+      expect(late.length).toBeLessThanOrEqual(MAX_LATE);
+      for (const again of await playJobs(client, nodeClock, late)) {
+        expect(settled([again], again.name)).toEqual(settled(recorded, again.name));
+      }
     } finally {
       await stop();
     }
   },
   REAL_TIMEOUT_MS,
 );
+
+/** What stays the same from one life of the Job to the next; as JSON, which knows no undefined. */
+function settled(jobs: readonly PlayedJob[], wanted: string): unknown {
+  const job = jobs.find(({ name }) => name === wanted);
+  return JSON.parse(JSON.stringify([job?.steps, job?.events]));
+}
 
 /** What `actual` lacks of `expected`, between whose members it may have more. */
 function missingFrom(actual: readonly JobNote[], expected: readonly JobNote[]): readonly JobNote[] {

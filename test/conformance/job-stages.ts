@@ -6,7 +6,7 @@ import { isReason } from '../../src/kube/status.ts';
 import type { Client } from '../../src/runtime/client.ts';
 import { forEachConcurrently } from '../../src/runtime/concurrency.ts';
 import { type Clock, microTimestamp, sleep, timestamp } from '../../src/runtime/ports/clock.ts';
-import { NODE_NAME, type PlayedJob, playJob } from './job-play.ts';
+import { type JobScenario, NODE_NAME, type PlayedJob, playJob } from './job-play.ts';
 import { JOB_SCENARIOS } from './job-scenarios.ts';
 
 /** More would wait for each other's turn at the real controller's own limit of requests. */
@@ -16,11 +16,14 @@ const ACCOUNT_POLL_MS = 100;
 const ACCOUNT_POLLS = 300;
 
 /** Whoever drives `clock` has to do so until this resolves. */
-export async function playJobs(client: Client, clock: Clock): Promise<readonly PlayedJob[]> {
+export async function playJobs(
+  client: Client,
+  clock: Clock,
+  scenarios: readonly JobScenario[] = JOB_SCENARIOS,
+): Promise<readonly PlayedJob[]> {
   const node = await startNode(client, clock);
   const played: PlayedJob[] = [];
-  const scenarios = [...JOB_SCENARIOS].entries();
-  await forEachConcurrently(scenarios, SCENARIOS_AT_A_TIME, async ([at, scenario]) => {
+  await forEachConcurrently(scenarios.entries(), SCENARIOS_AT_A_TIME, async ([at, scenario]) => {
     const namespace = await addNamespace(client, clock);
     const now = (): number => clock.now();
     const pass = (ms: number): Promise<void> => sleep(clock, ms);

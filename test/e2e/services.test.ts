@@ -1,10 +1,9 @@
 /**
  * The Services of an installation on a real Kubernetes: its API server calls the webhooks by theirs,
  * and agents find the hub of the replica that leads by the other. The operator is a process that is
- * given what a container of the manifest's Deployment is given, on an address of this machine that
- * other machines reach, because Kubernetes takes no loopback address behind a Service. The API server
- * asks for the endpoints itself (`--enable-aggregator-routing`); for agents, the test is the cluster's
- * name service and network.
+ * given what a container of the manifest's Deployment is given, on an address that is not loopback,
+ * because Kubernetes takes none of those behind a Service. The API server asks for the endpoints itself
+ * (`--enable-aggregator-routing`); for agents, the test is the cluster's name service and network.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
-import { networkInterfaces, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -55,7 +54,7 @@ import { sleep } from '../../src/runtime/ports/clock.ts';
 import { waitFor } from '../../src/runtime/wait-for.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { tokenOf } from '../integration/api-server.fixture.ts';
-import { CONTROL_PLANE, KUBERNETES } from '../kubernetes.ts';
+import { ADDRESS, CONTROL_PLANE, KUBERNETES } from '../kubernetes.ts';
 
 const RUNTIME = { clock: nodeClock, random: systemRandom } as const;
 const TIMING = { ...RUNTIME, timeoutMs: 60_000 };
@@ -67,11 +66,6 @@ const HUB_HOST = `${HUB_SERVICE_NAME}.${DEFAULT_NAMESPACE}.svc`;
 
 /** Of the ports of the manifest only the hub's is told to those who call, so it stays as it is. */
 const FREE_PORTS = [9443, 8080, 8081];
-
-/** Where other machines reach this one. */
-const ADDRESS = Object.values(networkInterfaces())
-  .flat()
-  .find((one) => one?.family === 'IPv4' && !one.internal)?.address;
 
 /** Agents look the hub up in a hosts file of their own. */
 const canMount =
@@ -88,7 +82,7 @@ const missing = [
   ...(CONTROL_PLANE !== undefined && asksForEndpoints(CONTROL_PLANE)
     ? []
     : ['a Kubernetes that was started for the tests, with --enable-aggregator-routing']),
-  ...(ADDRESS === undefined ? ['an address that is not loopback'] : []),
+  ...(ADDRESS === undefined ? ['a network of their own'] : []),
   ...(canMount ? [] : ['mount namespaces']),
 ];
 const suite = `the Services of an installation${missing.length === 0 ? '' : ` (needs ${missing.join(', ')})`}`;

@@ -78,6 +78,8 @@ export async function startControlPlane(
       'service-cluster-ip-range': SERVICE_NETWORK,
       'authorization-mode': 'Node,RBAC',
       'allow-privileged': 'true',
+      // Nothing here leads from the address of a Service to its endpoints.
+      'enable-aggregator-routing': 'true',
     });
     await untilReady(kubeconfig);
     processes.start('kube-controller-manager', binaries['kube-controller-manager'], {

@@ -1,12 +1,13 @@
 /**
  * Runs a command with real Kubernetes control planes beside it:
  *
- *   tsx tools/control-plane/main.ts [--version 1.36.3] [--copies 1] [--keep] -- COMMAND...
+ *   tsx tools/control-plane/main.ts [--version 1.36.3] [--copies 1] [--own-network] [--keep] -- COMMAND...
  *
  * The command finds the directory of each in `LOCKSTEP_TEST_CONTROL_PLANES`, joined as those of
  * `PATH`, and the kubeconfig of an administrator of the first in `LOCKSTEP_TEST_KUBECONFIG` and
  * `KUBECONFIG`; the others' lie in their directories. Where nothing is built and Go is not installed,
- * nothing is run, which is said. Exit code: the command's; 2 wrong usage.
+ * nothing is run, which is said. With `--own-network` all of them have a network of their own, where that
+ * can be had, and `LOCKSTEP_TEST_ADDRESS` is an address in it. Exit code: the command's; 2 wrong usage.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -15,6 +16,7 @@ import { delimiter, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildControlPlane, isBuilt, isGoInstalled, KUBERNETES_VERSIONS } from './build.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
+import { inOwnNetwork, SERVICE_ADDRESS } from './own-network.ts';
 
 const EXIT_USAGE = 2;
 const MAX_COPIES = 8;
@@ -27,6 +29,7 @@ async function main(): Promise<number> {
     options: {
       version: { type: 'string', default: KUBERNETES_VERSIONS[0] },
       copies: { type: 'string', default: '1' },
+      'own-network': { type: 'boolean', default: false },
       keep: { type: 'boolean', default: false },
     },
     allowPositionals: true,
@@ -51,6 +54,15 @@ async function main(): Promise<number> {
     return 0;
   }
   const binaries = await buildControlPlane(version, report);
+  // What had to be built needed the network of the machine.
+  if (values['own-network'] && process.env['LOCKSTEP_TEST_ADDRESS'] === undefined) {
+    const again = inOwnNetwork([process.execPath, ...process.execArgv, ...process.argv.slice(1)]);
+    if (again !== undefined) {
+      const [self = '', ...rest] = again;
+      return await exitCodeOf(self, rest, { LOCKSTEP_TEST_ADDRESS: SERVICE_ADDRESS });
+    }
+    report('there are no network namespaces; the network of the machine it is');
+  }
   const parent = mkdtempSync(join(tmpdir(), 'lockstep-control-plane-'));
   const directories = Array.from({ length: copies }, (_, index) => join(parent, `${index}`));
   const running: ControlPlane[] = [];
