@@ -251,6 +251,14 @@ test.each([
   expect(trueTypes(plan)).toEqual(fails ? ['FailureTarget'] : []);
 });
 
+test('under Never no restart of a container counts (section 2.7)', () => {
+  const pods = [
+    { uid: 'a', index: 0, restarts: 9 },
+    { uid: 'b', index: 1 },
+  ];
+  expect(trueTypes(planOf(jobOf({ backoffLimit: 0 }), pods))).toEqual([]);
+});
+
 test('the deadline fails the Job, is waited for until then, and rests while it is suspended', () => {
   const pods = [
     { uid: 'a', index: 0 },

@@ -1,8 +1,10 @@
 /** Policies of a Job about failed Pods, failed indexes and early success (spec 7.3, 7.5, 7.6). */
 import { describe, expect, it } from 'vitest';
 import type { JobSpec, PodFailurePolicyRule } from '../../kube/job.ts';
+import type { ContainerStatus, PodStatus } from '../../kube/pod.ts';
 import { failureCountAnnotations } from './index-failures.ts';
-import { jobOf, type PodTraits, planOf, uids } from './job.fixture.ts';
+import { jobOf, type PodTraits, planOf, podOf, uids } from './job.fixture.ts';
+import { judgeFailedPod } from './pod-failure-policy.ts';
 
 function verdictOf(spec: Partial<JobSpec>, pods: readonly PodTraits[], status = {}) {
   const plan = planOf(jobOf(spec, { startTime: '2026-01-01T00:00:00Z', ...status }), pods);
@@ -66,6 +68,40 @@ describe('podFailurePolicy', () => {
     );
     const ended: PodTraits = { uid: 'p0', index: 0, phase: 'Failed', exitCode: 0 };
     expect(verdictOf({ podFailurePolicy: { rules: [rule('main')] } }, [ended])[0]).toBe(undefined);
+  });
+
+  const container = (name: string, state: ContainerStatus['state'] = {}, lastCode?: number) => ({
+    ...{ name, state, ready: false, restartCount: 0, image: '', imageID: '' },
+    ...(lastCode === undefined ? {} : { lastState: { terminated: { exitCode: lastCode } } }),
+  });
+  const exited = (exitCode: number) => ({ terminated: { exitCode } });
+
+  it.each<[name: string, status: PodStatus, expected: string | undefined]>([
+    ['its last exit', { containerStatuses: [container('a', exited(7), 42)] }, undefined],
+    ['no exit before it', { containerStatuses: [container('a', {}, 42)] }, undefined],
+    [
+      'any container, also one that ended before',
+      { containerStatuses: [container('a', exited(0)), container('b', exited(42))] },
+      'Container b',
+    ],
+    [
+      'init containers, too',
+      { initContainerStatuses: [container('i', exited(42))], containerStatuses: [container('a')] },
+      'Container i',
+    ],
+    [
+      'regular containers first',
+      {
+        initContainerStatuses: [container('i', exited(42))],
+        containerStatuses: [container('a', exited(42))],
+      },
+      'Container a',
+    ],
+  ])('looks at %s', (_, status, expected) => {
+    const pod = podOf({ uid: 'p0', index: 0, phase: 'Failed' });
+    const job = jobOf({ podFailurePolicy: { rules: [on('FailJob', 'In', 42)] } });
+    const { message } = judgeFailedPod(job, { ...pod, status: { ...status, phase: 'Failed' } });
+    expect(message.slice(0, message.indexOf(' for pod')) || undefined).toBe(expected);
   });
 
   it('ignores without counting, and the Pod is replaced once it may go', () => {

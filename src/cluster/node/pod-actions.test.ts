@@ -123,6 +123,7 @@ describe('a Pod of init container i, sidecars s1 and s2, containers a and b', ()
     ['stops the last sidecar', '0 r r 0 143', 'stop s2'],
     ['then the one before', '0 r 143 0 143', 'stop s1'],
     ['is down at the end', '0 143 143 0 143', 'down'],
+    ['asks no rule any more', '0 143 143 42 0', 'down'],
     ['has nothing to stop before anything ran', '- - - - -', 'down'],
   ])('while it ends: %s', (_, lives, expected) => {
     expect(plan(lives, 'ending')).toBe(expected);
@@ -172,6 +173,17 @@ describe('a Pod of which all containers were removed (section 3.3)', () => {
   });
 });
 
+describe('an init container whose own policy is Never', () => {
+  it('ends its Pod when it fails, although that would retry (section 2.2)', () => {
+    const spec: PodSpec = {
+      restartPolicy: 'Always',
+      initContainers: [{ name: 'i', restartPolicy: 'Never' }],
+      containers: [{ name: 'a' }],
+    };
+    expect(plan('1 -', 'running', spec)).toBe('end');
+  });
+});
+
 describe('an init container', () => {
   const spec = (more: Partial<Container>): PodSpec => ({
     restartPolicy: 'Never',
@@ -190,6 +202,35 @@ describe('an init container', () => {
       'start a',
     ],
     ['is retried under its own policy', { restartPolicy: 'OnFailure' }, '1 -', 'start i'],
+    [
+      'is retried by a rule of its own',
+      {
+        restartPolicy: 'Never',
+        restartPolicyRules: [{ action: 'Restart', exitCodes: { operator: 'In', values: [75] } }],
+      },
+      '75 -',
+      'start i',
+    ],
+    [
+      'ends the Pod with a code that no rule lists',
+      {
+        restartPolicy: 'Never',
+        restartPolicyRules: [{ action: 'Restart', exitCodes: { operator: 'In', values: [75] } }],
+      },
+      '1 -',
+      'end',
+    ],
+    [
+      'triggers the restart of all with its rule',
+      {
+        restartPolicy: 'Never',
+        restartPolicyRules: [
+          { action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [42] } },
+        ],
+      },
+      '42 -',
+      'restart-all',
+    ],
     [
       'triggers the restart of all with 0 too, if its rule matches',
       {

@@ -109,6 +109,8 @@ describe('a Pod with a sidecar', () => {
   });
 
   it.each<[name: string, words: string, expected: string]>([
+    ['has not been seen', '- -', 'Pending'],
+    ['is unknown in part', '- r', 'Pending'],
     ['waits with it', 'w w', 'Pending'],
     ['waits until what follows has started', 'r w', 'Pending'],
     ['waits again when all restart', 'r wR', 'Pending'],

@@ -145,6 +145,13 @@ describe('the first rule that matches an exit code (section 2.1)', () => {
     ['In nothing', [rule('Restart', 'In')], 0, undefined],
     ['NotIn nothing', [rule('Restart', 'NotIn')], 0, 'Restart'],
     ['a rule without exit codes is skipped', [{ action: 'Terminate' }, ...two], 1, 'Restart'],
+    [
+      'an operator of a later API is skipped',
+      [JSON.parse('{"action": "Terminate", "exitCodes": {"operator": "Between"}}'), ...two],
+      1,
+      'Restart',
+    ],
+    ['a success, too', [rule('RestartAllContainers', 'In', 0)], 0, 'RestartAllContainers'],
     ['both names of one action', [rule('RestartPod', 'In', 1)], 1, 'RestartAllContainers'],
   ])('%s', (_, restartPolicyRules, code, expected) => {
     const container: Container = { name: 'c', restartPolicy: 'Never', restartPolicyRules };
