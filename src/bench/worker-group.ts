@@ -9,7 +9,7 @@ import { HOST_ROOT } from '../cluster/node/namespaces/root-plan.ts';
 import { JOBSETS, type JobSet, type RestartStrategy } from '../jobset/jobset.ts';
 import { JOBSET_NAME, RESTART_BACKOFF, RESTART_MODE } from '../jobset/names.ts';
 import { COMPLETION_INDEX } from '../kube/job.ts';
-import type { Stored } from '../kube/meta.ts';
+import type { Stored, StringMap } from '../kube/meta.ts';
 import { PODS, type Pod, type Toleration } from '../kube/pod.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
@@ -36,6 +36,8 @@ export interface WorkerGroupOptions {
   readonly strategy?: RestartStrategy;
   /** Of the Pods, beside those that every Pod gets. */
   readonly tolerations?: readonly Toleration[];
+  /** Of the JobSet, beside its own. */
+  readonly annotations?: StringMap;
 }
 
 /** One line of the file: `start RANK PID` or `end RANK PID`. */
@@ -189,7 +191,7 @@ export class WorkerGroup {
   }
 
   #manifest(): JobSet {
-    const { mode, strategy = 'InPlaceRestart', tolerations } = this.#options;
+    const { mode, strategy = 'InPlaceRestart', tolerations, annotations } = this.#options;
     const marks = this.#marksPath;
     // Kubernetes makes one dollar of two. In a pid namespace a process has another number than the
     // machine has for it, which only the machine's table of processes tells.
@@ -203,7 +205,7 @@ export class WorkerGroup {
       metadata: {
         name: this.name,
         namespace: NAMESPACE,
-        annotations: { [RESTART_MODE]: mode, [RESTART_BACKOFF]: 'Disabled' },
+        annotations: { ...annotations, [RESTART_MODE]: mode, [RESTART_BACKOFF]: 'Disabled' },
       },
       spec: {
         failurePolicy: { maxRestarts: MAX_RESTARTS, restartStrategy: strategy },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Lease } from '../../kube/lease.ts';
 import type { Node, Taint } from '../../kube/node.ts';
-import { lastHeartbeatMs, silentConditions, wantedTaints } from './node-health.ts';
+import { type Eviction, lastHeartbeatMs, silentConditions, wantedTaints } from './node-health.ts';
 
 const NOW = '2026-01-01T00:10:00Z';
 const NOW_MS = Date.parse(NOW);
@@ -69,56 +69,68 @@ describe('taints', () => {
   const texts = (taints: readonly Taint[] | undefined): readonly string[] | undefined =>
     taints?.map(({ key, effect }) => `${key.replace('node.kubernetes.io/', '')}:${effect}`);
 
-  it.each<[string, Node, boolean, readonly string[] | undefined]>([
-    ['a ready node has none', nodeOf({ Ready: 'True' }), false, undefined],
+  it.each<[string, Node, Eviction, readonly string[] | undefined]>([
+    ['a ready node has none', nodeOf({ Ready: 'True' }), 'Evict', undefined],
     [
       'a silent node drives its Pods away',
       nodeOf({ Ready: 'Unknown' }),
-      false,
+      'Evict',
       ['unreachable:NoSchedule', 'unreachable:NoExecute'],
     ],
     [
       'a node that says that it is not ready does too',
       nodeOf({ Ready: 'False' }),
-      false,
+      'Evict',
       ['not-ready:NoSchedule', 'not-ready:NoExecute'],
     ],
     [
       'where all are silent, none drives its Pods away',
       nodeOf({ Ready: 'Unknown' }),
-      true,
+      'Spare',
       ['unreachable:NoSchedule'],
     ],
     [
       'pressure and a cordon keep new Pods away',
       nodeOf({ Ready: 'True', MemoryPressure: 'True' }, { unschedulable: true }),
-      false,
+      'Evict',
       ['memory-pressure:NoSchedule', 'unschedulable:NoSchedule'],
     ],
     [
       'those of others stay',
       nodeOf({ Ready: 'Unknown' }, { taints: [own] }),
-      true,
+      'Spare',
       ['team:NoExecute', 'unreachable:NoSchedule'],
     ],
     [
       'they go when the node is back',
       nodeOf({ Ready: 'True' }, { taints: [taint('NoSchedule'), own, taint('NoExecute')] }),
-      false,
+      'Evict',
       ['team:NoExecute'],
     ],
     [
       'those that are there keep their time',
       nodeOf({ Ready: 'Unknown' }, { taints: [taint('NoSchedule'), taint('NoExecute')] }),
-      false,
+      'Evict',
       undefined,
     ],
-  ])('%s', (_, node, isAllSilent, expected) => {
-    expect(texts(wantedTaints(node, isAllSilent, NOW_MS))).toEqual(expected);
+    [
+      'one that is lost keeps its Pods until it has its turn',
+      nodeOf({ Ready: 'Unknown' }),
+      'Keep',
+      ['unreachable:NoSchedule'],
+    ],
+    [
+      'one whose Pods are driven away needs no other turn when it is lost in another way',
+      nodeOf({ Ready: 'False' }, { taints: [taint('NoSchedule'), taint('NoExecute')] }),
+      'Keep',
+      ['not-ready:NoSchedule', 'not-ready:NoExecute'],
+    ],
+  ])('%s', (_, node, eviction, expected) => {
+    expect(texts(wantedTaints(node, eviction, NOW_MS))).toEqual(expected);
   });
 
   it('that drive away say since when', () => {
-    const taints = wantedTaints(nodeOf({ Ready: 'Unknown' }), false, NOW_MS);
+    const taints = wantedTaints(nodeOf({ Ready: 'Unknown' }), 'Evict', NOW_MS);
     expect(taints?.map(({ timeAdded }) => timeAdded)).toEqual([undefined, NOW]);
   });
 

@@ -76,13 +76,26 @@ const NO_EXECUTE: readonly (readonly [string, Readiness])[] = [
 ];
 
 /**
- * The node's taints as they should be; undefined if they are. Taints of others stay as they are.
- * `isAllSilent`: no node is ready, so that it is rather this side that is cut off: nothing is driven
- * away then.
+ * What is done about the Pods of nodes that are lost. `Spare`: no node is ready, so that it is rather
+ * this side that is cut off, and nothing is driven away. `Keep`: as it is, no further node has its turn.
  */
+export type Eviction = 'Evict' | 'Keep' | 'Spare';
+
+/** Whether the node is lost, and its Pods are not driven away yet. */
+export function awaitsEviction(node: Node): boolean {
+  return readinessOf(node) !== 'True' && !isEvicting(node);
+}
+
+function isEvicting({ spec }: Node): boolean {
+  return (spec?.taints ?? []).some(
+    ({ key, effect }) => effect === 'NoExecute' && NO_EXECUTE.some(([ours]) => ours === key),
+  );
+}
+
+/** The node's taints as they should be; undefined if they are. Taints of others stay as they are. */
 export function wantedTaints(
   node: Node,
-  isAllSilent: boolean,
+  eviction: Eviction,
   nowMs: number,
 ): readonly Taint[] | undefined {
   const before = node.spec?.taints ?? [];
@@ -95,7 +108,8 @@ export function wantedTaints(
     ([key]) => kept(key, 'NoSchedule') ?? { key, effect: 'NoSchedule' },
   );
   const readiness = readinessOf(node);
-  const noExecute = NO_EXECUTE.filter(([, when]) => when === readiness && !isAllSilent).map(
+  const evicts = eviction === 'Evict' || (eviction === 'Keep' && isEvicting(node));
+  const noExecute = NO_EXECUTE.filter(([, when]) => when === readiness && evicts).map(
     ([key]) => kept(key, 'NoExecute') ?? { key, effect: 'NoExecute', timeAdded: timeText(nowMs) },
   );
   const wanted = [...noSchedule, ...noExecute];

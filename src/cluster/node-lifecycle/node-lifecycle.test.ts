@@ -102,7 +102,7 @@ test('its Pods are deleted when they tolerate it no longer, and stay until it co
   expect((await pod('usual'))?.metadata.deletionTimestamp).toBeUndefined();
   await cluster.clock.advance(20 * SECOND);
   expect((await pod('usual'))?.metadata.deletionTimestamp).toBeDefined();
-  await cluster.clock.advance(3600 * SECOND);
+  await cluster.clock.advance(900 * SECOND);
   expect((await pod('loyal'))?.metadata.deletionTimestamp).toBeUndefined();
   expect(await pod('hasty')).toBeDefined();
 
@@ -130,6 +130,40 @@ test('where all nodes are silent none of their Pods is driven away', async () =>
   await cluster.recover('n2');
   await cluster.clock.advance(310 * SECOND);
   expect((await pod('p'))?.metadata.deletionTimestamp).toBeDefined();
+});
+
+test('nodes of a zone that are lost together lose their Pods one in ten seconds', async () => {
+  await cluster.addNode('n3');
+  await cluster.addNode('n4');
+  await cluster.silence('n1');
+  await cluster.silence('n2');
+  const evicted = async (): Promise<number> => {
+    const all = await Promise.all(['n1', 'n2'].map(taints));
+    return all.filter((each) => each.includes('node.kubernetes.io/unreachable:NoExecute')).length;
+  };
+  await cluster.until(async () => (await evicted()) === 1);
+  await cluster.clock.advance(9 * SECOND);
+  expect(await evicted()).toBe(1);
+  await cluster.clock.advance(2 * SECOND);
+  expect(await evicted()).toBe(2);
+});
+
+test('where most nodes of a small zone are lost, their Pods stay until there are fewer', async () => {
+  for (const name of ['n3', 'n4']) await cluster.addNode(name);
+  await runPod('p');
+  // Before the first has its turn, the others are lost as well.
+  for (const name of ['n1', 'n3', 'n4']) await cluster.silence(name);
+  await cluster.clock.advance(60 * SECOND);
+  const lost = await Promise.all(['n1', 'n3', 'n4'].map(taints));
+  const evicted = lost.filter((all) => all.includes('node.kubernetes.io/unreachable:NoExecute'));
+  expect(evicted.length).toBeLessThanOrEqual(1);
+  await cluster.clock.advance(600 * SECOND);
+  const later = await Promise.all(['n1', 'n3', 'n4'].map(taints));
+  expect(later).toEqual(lost);
+  await cluster.recover('n4');
+  await cluster.clock.advance(30 * SECOND);
+  expect(await taints('n1')).toContain('node.kubernetes.io/unreachable:NoExecute');
+  expect(await taints('n3')).toContain('node.kubernetes.io/unreachable:NoExecute');
 });
 
 test('Pods of a node that is deleted go, and a Job makes new ones elsewhere', async () => {

@@ -1,7 +1,6 @@
 /**
  * Watches over nodes by their Leases and over Pods whose nodes are in trouble: what Kubernetes does
- * in its controllers of node life cycle, taint eviction and Pod garbage. Nothing is paced: a cluster
- * of one machine has no storms of nodes.
+ * in its controllers of node life cycle, taint eviction and Pod garbage.
  */
 import type { Lease } from '../../kube/lease.ts';
 import type { Stored } from '../../kube/meta.ts';
@@ -21,7 +20,15 @@ import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
-import { lastHeartbeatMs, readinessOf, silentConditions, wantedTaints } from './node-health.ts';
+import { EvictionPace, evictionRate, zoneOf } from './eviction-pace.ts';
+import {
+  awaitsEviction,
+  type Eviction,
+  lastHeartbeatMs,
+  readinessOf,
+  silentConditions,
+  wantedTaints,
+} from './node-health.ts';
 import { disruption, evictionMs, garbageReason, hasEnded, withCondition } from './pod-eviction.ts';
 
 export interface NodeLifecycleOptions {
@@ -62,6 +69,7 @@ class NodeLifecycle {
   readonly #podLoop: Controller;
   /** By node and taint key, for taints that do not say since when they are there. */
   readonly #firstSeenMs = new Map<string, number>();
+  readonly #pace = new EvictionPace();
 
   constructor(options: NodeLifecycleOptions) {
     this.#options = options;
@@ -153,16 +161,29 @@ class NodeLifecycle {
         // What else follows comes with the event of this write.
         if (conditions !== undefined) return await this.#markSilent(node, conditions, signal);
       }
-      const isAllSilent = [...nodes.store.values()].every((each) => readinessOf(each) !== 'True');
-      const taints = wantedTaints(node, isAllSilent, nowMs);
+      const { eviction, waitMs } = this.#eviction(node);
+      const taints = wantedTaints(node, eviction, nowMs);
       if (taints !== undefined) await this.#patch(node, { spec: { taints } }, undefined, signal);
       if (readinessOf(node) !== 'True') await this.#markPodsNotReady(node, signal);
+      if (waitMs > 0) return Number.isFinite(waitMs) ? { requeueAfterMs: waitMs } : undefined;
     } catch (error) {
       // Somebody else was quicker: the next event of the node tells.
       if (!isReason(error, 'NotFound', 'Conflict')) throw error;
     }
     const leftMs = this.#graceMs - silentMs;
     return leftMs < 0 ? undefined : { requeueAfterMs: leftMs + 1 };
+  }
+
+  /** What is done about the Pods of the node now, and when it is to be asked again. */
+  #eviction(node: Stored<Node>): { readonly eviction: Eviction; readonly waitMs: number } {
+    const nodes = [...this.#options.nodes.store.values()];
+    if (nodes.every((each) => readinessOf(each) !== 'True'))
+      return { eviction: 'Spare', waitMs: 0 };
+    if (!awaitsEviction(node)) return { eviction: 'Keep', waitMs: 0 };
+    const zone = zoneOf(node);
+    const rate = evictionRate(nodes.filter((each) => zoneOf(each) === zone));
+    const waitMs = this.#pace.take(zone, rate, this.#options.clock.monotonic());
+    return { eviction: waitMs > 0 ? 'Keep' : 'Evict', waitMs };
   }
 
   async #markSilent(
