@@ -10,6 +10,7 @@ import { defaultSettings } from '../../src/deploy/settings.ts';
 import { agentRules } from '../../src/jobset/agent/agent-rights.ts';
 import { DEFAULT_FEATURE_GATES } from '../../src/jobset/feature-gates.ts';
 import { JOBSETS, type JobSetSpec } from '../../src/jobset/jobset.ts';
+import { LOST_NODE_DEADLINE } from '../../src/jobset/names.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
@@ -199,6 +200,39 @@ describe('a group', () => {
     await client.delete(JOBSETS, { namespace: 'default', name: 'train' });
     await gone('train');
     await group.cluster.until(async () => !(await group.cluster.exists(ROLES, at.name)));
+  });
+
+  test('deletes the Pod of a lost node by force, and goes on with another', async () => {
+    const { client, clock } = group.cluster;
+    await group.cluster.addNode('n3');
+    await group.create(IN_PLACE, { [LOST_NODE_DEADLINE]: '2m' });
+    await group.until(({ syncedEpoch }) => syncedEpoch === 1);
+    const pods = await group.cluster.pods();
+    const lost = pods.find(({ spec }) => spec.nodeName === 'n3') ?? pods[0];
+    const node = lost?.spec.nodeName ?? '';
+    const name = lost?.metadata.name ?? '';
+    await group.cluster.silence(node);
+    await client.delete(PODS, { namespace: 'default', name });
+    const isWaiting = async (): Promise<boolean> => {
+      const { status } = await group.jobSet();
+      const found = status?.conditions?.find(({ type }) => type === 'WaitingForLostNode');
+      return (
+        found?.status === 'True' && found.message?.includes(`${name} on node ${node}`) === true
+      );
+    };
+    await group.cluster.until(isWaiting);
+    await clock.advance(CALM_MS);
+    expect((await group.jobSet()).status?.syncedEpoch).toBe(1);
+    await group.until(({ syncedEpoch }) => syncedEpoch === 2);
+    expect(await isWaiting()).toBe(false);
+    const { status } = await group.jobSet();
+    expect(status?.inPlaceRestarts).toBe(1);
+    expect((await group.podUids()).get(name)).toBeUndefined();
+    const told = (await group.events()).map(({ reason }) => reason);
+    expect(told).toEqual(expect.arrayContaining(['PodOverdue', 'LostPodDeleted']));
+    await group.cluster.recover(node);
+    await client.delete(JOBSETS, { namespace: 'default', name: 'train' });
+    await gone('train');
   });
 
   test('recreates its Jobs, and says again and again what is in its way', async () => {
