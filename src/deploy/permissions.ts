@@ -56,11 +56,15 @@ export const CLUSTER_RULES: readonly ReasonedRule[] = [
     why: 'makes the volume claims that the Jobs of a JobSet share',
   }),
   rule('', ['pods'], ['get', 'list', 'watch', 'delete'], {
-    why: 'counts members, finds out why one failed, removes Pods at a wrong place',
+    why: 'counts members, finds out why one failed, removes Pods at a wrong place, and those of lost nodes',
   }),
-  rule('', ['pods/status'], ['patch'], { why: 'says why such a Pod is removed' }),
+  rule('', ['pods/status'], ['patch'], {
+    why: 'says why such a Pod is removed, and that one of a lost node has failed',
+  }),
   rule('', ['pods'], ['patch'], { why: 'agents annotate their Pods', heldTo: 'GrantToAgents' }),
-  rule('', ['nodes'], ['get'], { why: 'reads the topology of the node of a leader' }),
+  rule('', ['nodes'], ['get', 'list'], {
+    why: 'reads the topology of the node of a leader; asks what nodes can, and uses no more',
+  }),
   rule('', ['serviceaccounts'], ['get', 'create'], {
     why: 'makes the account of the agents of a JobSet, with the pull secrets of the default one',
   }),

@@ -1,6 +1,7 @@
 import { formatFieldErrors } from '../kube/field-error.ts';
 import { reportAgents } from './agent/agent-guarantees.ts';
-import { restartRuleErrors } from './agent/agent-mode.ts';
+import { restartRuleErrors, wantsAgents } from './agent/agent-mode.ts';
+import { nodeSupportErrors } from './agent/node-support.ts';
 import { askedOf, type ChildJobs, classifyJobs } from './child-jobs/child-jobs.ts';
 import {
   succeededCounts,
@@ -150,7 +151,12 @@ function planFinished(planning: Planning): Step | undefined {
 function planRejected(planning: Planning): Step | undefined {
   const { snapshot, spec, draft, stages } = planning;
   const { jobSet } = snapshot;
-  const errors = [...validateJobSet(jobSet, spec), ...restartRuleErrors(spec, snapshot.agent)];
+  const { annotations } = jobSet.metadata;
+  const errors = [
+    ...validateJobSet(jobSet, spec),
+    ...restartRuleErrors(spec, snapshot.agent),
+    ...nodeSupportErrors(spec, annotations, snapshot.agent),
+  ];
   if (errors.length > 0) {
     const message = formatFieldErrors(errors);
     draft.condition(
@@ -167,6 +173,10 @@ function planRejected(planning: Planning): Step | undefined {
   // The first status says what a JobSet starts from, so that no agent has to guess.
   draft.set({ restarts: 0, restartsCountTowardsMax: 0 });
   if (stages !== undefined) draft.set({ deprecatedEpoch: 0, syncedEpoch: 0 });
+  const { noRestartAll } = snapshot.agent;
+  if (noRestartAll !== undefined && wantsAgents(spec, annotations)) {
+    draft.event('Normal', 'SupervisorMode', `agents supervise their workers: ${noRestartAll}`);
+  }
   for (const note of jobSetWarnings(jobSet, spec)) draft.event('Warning', 'SpecWarning', note);
   return undefined;
 }

@@ -38,6 +38,11 @@ import { publishHubEndpoint } from './hub/hub-endpoint.ts';
 import { type HubListener, startHubListener } from './hub/hub-listener.ts';
 import { PodTokens } from './hub/pod-tokens.ts';
 import {
+  createNodeFeatures,
+  type NodeFeatures,
+  type NodeFeaturesOptions,
+} from './node-features.ts';
+import {
   type HubSettings,
   type Operator,
   type OperatorOptions,
@@ -196,7 +201,9 @@ async function operate(
       hub = await hubIfPossible(flags, access, { ...runtime, signal: term.signal });
       const agentDefaults = { mode: flags.agentMode, injection: flags.agentInjection };
       const config = { ...flags, agentDefaults, gates: flags.featureGates };
-      const settings = { ...runtime, signal: term.signal, config, hub: hub?.settings };
+      const nodeFeatures = nodeFeaturesOf(flags, access, runtime);
+      const running = { ...runtime, signal: term.signal, nodeFeatures };
+      const settings = { ...running, config, hub: hub?.settings };
       status.operator = await startOperator(settings);
       if (status.operator.hub !== undefined) hub?.listener.serve(status.operator.hub);
       logger.info('the operator runs', { namespace: flags.namespace ?? 'all' });
@@ -212,6 +219,16 @@ async function operate(
     await status.webhooks?.stop();
     await pages.close();
   }
+}
+
+/** Nodes that know every rule need not be asked. */
+function nodeFeaturesOf(
+  { nativeRestartRules, namespace }: OperatorFlags,
+  access: ClusterAccess,
+  runtime: Omit<NodeFeaturesOptions, 'namespace'>,
+): NodeFeatures | undefined {
+  if (nativeRestartRules) return undefined;
+  return createNodeFeatures({ ...runtime, namespace: namespace ?? access.namespace });
 }
 
 /** What runs so far, for whoever asks whether the process is ready. */

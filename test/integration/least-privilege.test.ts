@@ -21,6 +21,7 @@ import { JOBS } from '../../src/kube/job.ts';
 import { LEASES } from '../../src/kube/lease.ts';
 import { PODS } from '../../src/kube/pod.ts';
 import { ROLE_BINDINGS, ROLES } from '../../src/kube/rbac.ts';
+import { apiVersionOf } from '../../src/kube/resource.ts';
 import { failure } from '../../src/kube/status.ts';
 import { alreadyExists, badRequest } from '../../src/kube/status-errors.ts';
 import { publishHubEndpoint } from '../../src/operator/hub/hub-endpoint.ts';
@@ -32,6 +33,7 @@ import {
   LEADER_ELECTION_ID,
   WEBHOOK_SECRET_NAME,
 } from '../../src/operator/names.ts';
+import { createNodeFeatures } from '../../src/operator/node-features.ts';
 import { startPlacementController } from '../../src/operator/pod-placement/placement-controller.ts';
 import { startPodLookups } from '../../src/operator/pod-placement/pod-lookups.ts';
 import { podMutator } from '../../src/operator/pod-placement/pod-webhooks.ts';
@@ -352,6 +354,20 @@ describe('the process of an operator', () => {
     url: 'https://hooks.test',
     useCertificate: () => undefined,
     close: () => Promise.resolve(),
+  });
+
+  test('asks whether nodes can restart all containers of a Pod', async () => {
+    const features = createNodeFeatures({
+      ...runtimeOf(cluster),
+      namespace: OPERATOR_NAMESPACE,
+    });
+    const jobSet = {
+      apiVersion: apiVersionOf(JOBSETS),
+      kind: JOBSETS.kind,
+      metadata: { name: 'asked' },
+      spec: IN_PLACE,
+    };
+    await cluster.reached(features.noRestartAll(jobSet, new AbortController().signal));
   });
 
   test('leads, and renews its lease', async () => {

@@ -11,6 +11,11 @@ export interface AgentDefaults {
 /** What an annotation that is absent means anyway. */
 const BUILT_IN: AgentDefaults = { mode: 'Sidecar', injection: 'Enabled' };
 
+/** The same where nodes cannot restart all containers of a Pod, as sidecars need it. */
+export function supervising(defaults: AgentDefaults = BUILT_IN): AgentDefaults {
+  return { ...defaults, mode: 'Supervisor' };
+}
+
 /**
  * The JobSet with these defaults as annotations, which admission stores: a JobSet keeps what it was
  * created with. One that was stored without is read as if it had them.

@@ -30,6 +30,7 @@ import { type AgentDelivery, deliverAgent, withDelivery } from './agent-delivery
 import { agentEnvironment, environmentErrors, mergeEnvironment } from './agent-environment.ts';
 import { type HubAccess, hubEnvironment, hubMounts, hubVolumes } from './agent-hub.ts';
 import { agentSecurity } from './agent-security.ts';
+import { withoutRestartAll } from './node-support.ts';
 import { templateAgent, templateAgentWarning, untoldAgentWarning } from './template-agent.ts';
 
 export type RestartMode = 'Sidecar' | 'Supervisor';
@@ -48,6 +49,8 @@ export interface AgentOptions {
   readonly lostNodeDeadline?: string | undefined;
   /** Present: the agent may speak to the hub. */
   readonly hub?: HubAccess;
+  /** Present: nodes know no action that restarts all containers. It says why. */
+  readonly noRestartAll?: string;
   /** Where the template stands in its object, in front of the fields of errors. */
   readonly path?: string;
 }
@@ -172,8 +175,9 @@ function injectSupervisor(template: PodTemplateSpec, options: AgentOptions): Age
   const { args, ...rest } = worker;
   const hasToken = needsToken(template) && !mountsCredentials(worker);
   const delivery = deliverAgent(options, worker);
+  const canRestartAll = options.noRestartAll === undefined;
   const supervised: Container = {
-    ...withRestartRules(rest),
+    ...(canRestartAll ? withRestartRules(rest) : withoutRestartAll(withRestartRules(rest))),
     command: [...delivery.command, '--', ...(worker.command ?? []), ...(args ?? [])],
     env: mergeEnvironment(worker.env ?? [], added),
     volumeMounts: [
@@ -188,7 +192,7 @@ function injectSupervisor(template: PodTemplateSpec, options: AgentOptions): Age
       ...template,
       spec: {
         ...reached,
-        containers: [supervised, ...others.map(withRestartRules)],
+        containers: [supervised, ...(canRestartAll ? others.map(withRestartRules) : others)],
         volumes: [...(reached.volumes ?? []), ...agentVolumes(hasToken, options.hub)],
       },
     },

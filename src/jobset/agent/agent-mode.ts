@@ -37,6 +37,8 @@ export interface AgentProgram {
   readonly nativeRestartRules?: boolean;
   /** How agents reach the hub; absent: they speak to the API server alone. */
   readonly hub?: HubAccess;
+  /** Why nodes cannot restart all containers of a Pod in place; absent: they can. */
+  readonly noRestartAll?: string;
 }
 
 export function agentInjector(
