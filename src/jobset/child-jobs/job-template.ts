@@ -1,15 +1,11 @@
 import type { Job, JobSpec } from '../../kube/job.ts';
-import type { OwnerReference, StringMap } from '../../kube/meta.ts';
+import type { ObjectMeta, OwnerReference, StringMap } from '../../kube/meta.ts';
 import type { PodSpec, PodTemplateSpec } from '../../kube/pod.ts';
 import type { DefaultedReplicatedJob, DefaultedSpec } from '../defaults.ts';
 import { JOBSETS } from '../jobset.ts';
 import * as names from '../names.ts';
 import { coordinatorEndpoint, jobKey, jobName, subdomainOf } from '../naming.ts';
-import {
-  type PlacementRequest,
-  placementRequest,
-  withNodeSelectorStrategy,
-} from '../placement-annotations.ts';
+import { placementRequest, withNodeSelectorStrategy } from '../placement-annotations.ts';
 import { translateRestartRules } from '../restart-rules/restart-rules.ts';
 import { withClaimVolumes } from '../volume-claims.ts';
 
@@ -38,17 +34,29 @@ export interface JobSetIdentity {
   readonly uid: string;
 }
 
-/** Adds the agent to a Pod template, or returns it as it is; `agent/agent-injection.ts` decides. */
+/**
+ * Adds the agent to a Pod template, or returns it as it is; `agent/agent-injection.ts` decides. All
+ * Jobs of a ReplicatedJob share what it returns.
+ */
 export type InjectAgent = (template: PodTemplateSpec) => PodTemplateSpec;
 
 export type BuildJob = (replicatedJob: DefaultedReplicatedJob, jobIndex: number) => Job;
 
-/** What is the same for all Jobs is worked out once, so that n Jobs cost n steps. */
+/**
+ * What is the same for all Jobs is worked out once, and what is the same for those of one
+ * ReplicatedJob when the first of them is built: each further Job costs only what is its own.
+ */
 export function jobBuilder(blueprint: JobBlueprint): BuildJob {
   const positions = positionsOf(blueprint.spec.replicatedJobs);
+  const patterns = new Map<DefaultedReplicatedJob, Pattern>();
   return (replicatedJob, jobIndex) => {
-    const position = positions.get(replicatedJob.name) ?? NOWHERE;
-    return build(blueprint, { replicatedJob, position, jobIndex });
+    let pattern = patterns.get(replicatedJob);
+    if (pattern === undefined) {
+      const position = positions.get(replicatedJob.name) ?? NOWHERE;
+      pattern = patternOf(blueprint, replicatedJob, position);
+      patterns.set(replicatedJob, pattern);
+    }
+    return build(blueprint, pattern, jobIndex);
   };
 }
 
@@ -73,12 +81,6 @@ interface Position {
 
 const NOWHERE: Position = { globalReplicas: 0, globalOffset: 0, groupReplicas: 0, groupOffset: 0 };
 
-interface Place {
-  readonly replicatedJob: DefaultedReplicatedJob;
-  readonly position: Position;
-  readonly jobIndex: number;
-}
-
 function positionsOf(
   replicatedJobs: readonly DefaultedReplicatedJob[],
 ): ReadonlyMap<string, Position> {
@@ -98,72 +100,107 @@ function positionsOf(
   );
 }
 
-function build(blueprint: JobBlueprint, place: Place): Job {
+/** What the Jobs of one ReplicatedJob have in common. Their own keys are in it, with no value yet. */
+interface Pattern {
+  readonly replicatedJob: DefaultedReplicatedJob;
+  readonly position: Position;
+  readonly metadata: ObjectMeta;
+  readonly labels: StringMap;
+  readonly annotations: StringMap;
+  readonly spec: JobSpec;
+  readonly template: PodTemplateSpec;
+  readonly hasNodeSelectorStrategy: boolean;
+}
+
+function patternOf(
+  blueprint: JobBlueprint,
+  replicatedJob: DefaultedReplicatedJob,
+  position: Position,
+): Pattern {
   const { jobSet, spec, annotations } = blueprint;
-  const { replicatedJob, jobIndex } = place;
-  const { template } = replicatedJob;
-  const name = jobName(jobSet.name, replicatedJob.name, jobIndex);
-  const keys = reservedKeys(blueprint, place);
-  const placement = placementRequest(annotations, template.metadata?.annotations);
+  const { metadata, spec: jobSpec } = replicatedJob.template;
+  const labels = reservedKeys(blueprint, replicatedJob, position);
+  const placement = placementRequest(annotations, metadata?.annotations);
   const notes = {
-    ...keys,
+    ...labels,
     ...placement?.annotations,
     ...executionAttempt(blueprint.executionAttempt),
   };
-  const jobSpec: JobSpec = {
-    ...template.spec,
-    suspend: spec.suspend,
-    template: podTemplate(blueprint, replicatedJob, { name, keys, notes, placement }),
-  };
+  const template = podTemplate(blueprint, jobSpec.template, { labels, annotations: notes });
   return {
-    apiVersion: 'batch/v1',
-    kind: 'Job',
+    replicatedJob,
+    position,
+    labels: overlaid(metadata?.labels, labels),
+    annotations: overlaid(metadata?.annotations, notes),
     metadata: {
-      name,
+      name: '',
       namespace: jobSet.namespace,
-      labels: overlaid(template.metadata?.labels, keys),
-      annotations: overlaid(template.metadata?.annotations, notes),
+      labels,
+      annotations: notes,
       ownerReferences: [ownerReferenceTo(jobSet)],
-      ...(template.metadata?.finalizers === undefined
-        ? {}
-        : { finalizers: template.metadata.finalizers }),
+      ...(metadata?.finalizers === undefined ? {} : { finalizers: metadata.finalizers }),
     },
-    spec: jobSpec,
+    spec: { ...jobSpec, suspend: spec.suspend, template },
+    template,
+    hasNodeSelectorStrategy: placement?.hasNodeSelectorStrategy === true,
   };
-}
-
-interface JobFacts {
-  readonly name: string;
-  readonly keys: StringMap;
-  /** The keys with what is an annotation only. */
-  readonly notes: StringMap;
-  readonly placement: PlacementRequest | undefined;
 }
 
 function podTemplate(
   { jobSet, spec, inject }: JobBlueprint,
-  { template: { spec: jobSpec } }: DefaultedReplicatedJob,
-  { name, keys, notes, placement }: JobFacts,
+  template: PodTemplateSpec,
+  { labels, annotations }: { readonly labels: StringMap; readonly annotations: StringMap },
 ): PodTemplateSpec {
-  const { template } = jobSpec;
   const podSpec: PodSpec = {
     ...template.spec,
     ...(spec.network.enableDNSHostnames ? { subdomain: subdomainOf(jobSet.name, spec) } : {}),
   };
-  const placed =
-    placement?.hasNodeSelectorStrategy === true
-      ? withNodeSelectorStrategy(podSpec, jobSet.namespace, name)
-      : podSpec;
   const labelled: PodTemplateSpec = {
     ...template,
     metadata: {
       ...template.metadata,
-      labels: overlaid(template.metadata?.labels, keys),
-      annotations: overlaid(template.metadata?.annotations, notes),
+      labels: overlaid(template.metadata?.labels, labels),
+      annotations: overlaid(template.metadata?.annotations, annotations),
     },
-    spec: withClaimVolumes(placed, spec.volumeClaimPolicies, jobSet.name),
+    spec: withClaimVolumes(podSpec, spec.volumeClaimPolicies, jobSet.name),
   };
   return translateRestartRules(inject(labelled));
+}
+
+/**
+ * Every field that a Job has for itself is in the pattern already: objects that only differ in values
+ * are quick to copy. Job and Pods share their labels where the user gave them none.
+ */
+function build(blueprint: JobBlueprint, pattern: Pattern, jobIndex: number): Job {
+  const { jobSet } = blueprint;
+  const { template } = pattern;
+  const name = jobName(jobSet.name, pattern.replicatedJob.name, jobIndex);
+  const keys = ownKeys(blueprint, pattern, { name, jobIndex });
+  const labels = { ...pattern.labels, ...keys };
+  const annotations = { ...pattern.annotations, ...keys };
+  const ofPods = template.metadata ?? {};
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { ...pattern.metadata, name, labels, annotations },
+    spec: {
+      ...pattern.spec,
+      template: {
+        ...template,
+        metadata: {
+          ...ofPods,
+          labels: ofPods.labels === pattern.labels ? labels : { ...ofPods.labels, ...keys },
+          annotations:
+            ofPods.annotations === pattern.annotations
+              ? annotations
+              : { ...ofPods.annotations, ...keys },
+        },
+        spec: pattern.hasNodeSelectorStrategy
+          ? withNodeSelectorStrategy(template.spec, jobSet.namespace, name)
+          : template.spec,
+      },
+    },
+  };
 }
 
 /** Reserved keys over the user's; nothing is copied where there are none of the user's. */
@@ -175,26 +212,27 @@ function executionAttempt(attempt: number | undefined): StringMap {
   return attempt === undefined ? {} : { [names.EXECUTION_ATTEMPT]: String(attempt) };
 }
 
-function reservedKeys(blueprint: JobBlueprint, place: Place): StringMap {
-  const { jobSet, spec, restarts, jobRestarts } = blueprint;
-  const { replicatedJob, position, jobIndex } = place;
+/** All reserved keys; those of a single Job, which `ownKeys` fills in, are empty. */
+function reservedKeys(
+  { jobSet, spec, restarts, jobRestarts }: JobBlueprint,
+  replicatedJob: DefaultedReplicatedJob,
+  position: Position,
+): StringMap {
   const { coordinator } = spec;
-  const name = jobName(jobSet.name, replicatedJob.name, jobIndex);
-  const ownAttempt = jobRestarts?.get(replicatedJob.name)?.[jobIndex] ?? 0;
   return {
     [names.JOBSET_NAME]: jobSet.name,
     [names.JOBSET_UID]: jobSet.uid,
     [names.REPLICATED_JOB_NAME]: replicatedJob.name,
     [names.REPLICATED_JOB_REPLICAS]: String(replicatedJob.replicas),
     [names.GLOBAL_REPLICAS]: String(position.globalReplicas),
-    [names.JOB_INDEX]: String(jobIndex),
-    [names.JOB_GLOBAL_INDEX]: String(position.globalOffset + jobIndex),
-    [names.JOB_KEY]: jobKey(jobSet.namespace, name),
+    [names.JOB_INDEX]: '',
+    [names.JOB_GLOBAL_INDEX]: '',
+    [names.JOB_KEY]: '',
     [names.RESTART_ATTEMPT]: String(restarts),
-    ...(jobRestarts === undefined ? {} : { [names.JOB_RESTART_ATTEMPT]: String(ownAttempt) }),
+    ...(jobRestarts === undefined ? {} : { [names.JOB_RESTART_ATTEMPT]: '' }),
     [names.GROUP_NAME]: replicatedJob.groupName,
     [names.GROUP_REPLICAS]: String(position.groupReplicas),
-    [names.JOB_GROUP_INDEX]: String(position.groupOffset + jobIndex),
+    [names.JOB_GROUP_INDEX]: '',
     ...(coordinator === undefined
       ? {}
       : {
@@ -204,5 +242,20 @@ function reservedKeys(blueprint: JobBlueprint, place: Place): StringMap {
             subdomainOf(jobSet.name, spec),
           ),
         }),
+  };
+}
+
+function ownKeys(
+  { jobSet, jobRestarts }: JobBlueprint,
+  { replicatedJob, position }: Pattern,
+  { name, jobIndex }: { readonly name: string; readonly jobIndex: number },
+): StringMap {
+  const attempt = jobRestarts?.get(replicatedJob.name)?.[jobIndex] ?? 0;
+  return {
+    [names.JOB_INDEX]: String(jobIndex),
+    [names.JOB_GLOBAL_INDEX]: String(position.globalOffset + jobIndex),
+    [names.JOB_KEY]: jobKey(jobSet.namespace, name),
+    ...(jobRestarts === undefined ? {} : { [names.JOB_RESTART_ATTEMPT]: String(attempt) }),
+    [names.JOB_GROUP_INDEX]: String(position.groupOffset + jobIndex),
   };
 }
