@@ -51,10 +51,11 @@ export function countEndedPods(
   decided: InterimType | undefined,
 ): Counting {
   const status = job.status ?? {};
-  const trackedUids = new Set(tracked.map((pod) => pod.metadata.uid));
-  const listed = status.uncountedTerminatedPods ?? {};
-  const succeeded = partition(listed.succeeded ?? [], trackedUids);
-  const failed = partition(listed.failed ?? [], trackedUids);
+  const { succeeded: listedSucceeded = [], failed: listedFailed = [] } =
+    status.uncountedTerminatedPods ?? {};
+  const still = uidsAmong(tracked, new Set([...listedSucceeded, ...listedFailed]));
+  const succeeded = partition(listedSucceeded, still);
+  const failed = partition(listedFailed, still);
   const completed = completedIndexes(job);
   const tally: Tally = {
     isPartial: false,
@@ -177,6 +178,12 @@ function completedIndexes(job: Job): number[] {
     completed.push(index);
   }
   return completed;
+}
+
+/** Which of the UIDs, of which there are few, are of one of the Pods. */
+function uidsAmong(pods: readonly Stored<Pod>[], uids: ReadonlySet<string>): ReadonlySet<string> {
+  if (uids.size === 0) return uids;
+  return new Set(pods.map(({ metadata }) => metadata.uid).filter((uid) => uids.has(uid)));
 }
 
 function partition(

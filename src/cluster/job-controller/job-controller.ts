@@ -55,13 +55,14 @@ export function startJobController(options: JobReconcilerOptions): { stop(): Pro
       controller.enqueue(keyOf(job));
     },
   });
-  followPods(options, controller, metrics);
+  followPods(options, controller, reconciler, metrics);
   return { stop: () => controller.stop() };
 }
 
 function followPods(
   { pods, jobs }: JobReconcilerOptions,
   controller: Controller,
+  reconciler: JobReconciler,
   metrics: JobMetrics,
 ): void {
   const enqueueJobOf = (pod: Stored<Pod>, delayMs: number): void => {
@@ -78,7 +79,8 @@ function followPods(
   pods.subscribe({
     added: (pod) => {
       metrics.podChanged(undefined, pod);
-      enqueueJobOf(pod, isUrgent(pod) ? 0 : POD_UPDATE_BATCH_MS);
+      const isLastAwaited = reconciler.podAppeared(pod);
+      enqueueJobOf(pod, isLastAwaited || isUrgent(pod) ? 0 : POD_UPDATE_BATCH_MS);
       offer(pod);
     },
     updated: (pod, old) => {

@@ -2,7 +2,7 @@ import type { Job } from '../../kube/job.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/pod.ts';
 import { compareResourceVersions } from '../../kube/resource-version.ts';
-import type { Store } from '../../runtime/informer.ts';
+import { keyOf, type Store } from '../../runtime/informer.ts';
 import type { FailureStreak } from './backoff.ts';
 import { isTracked } from './job-pods.ts';
 
@@ -11,17 +11,27 @@ const CREATION_BACKOFF_BASE_MS = 1000;
 const CREATION_BACKOFF_MAX_MS = 60_000;
 
 /**
+ * A pass over a Job costs as much as it has Pods. So the more they are, the longer what happens to
+ * them waits for more of it, which keeps all passes together at a share of the time, and their cost
+ * in proportion to the number of Pods. Small Jobs never wait.
+ */
+const REST_PER_POD_MS = 0.02;
+const REST_MIN_MS = 1;
+/** What upstream waits after every change of a Pod. */
+const REST_MAX_MS = 1000;
+
+/**
  * What the controller has done to one Job and does not see in its caches yet. It keeps a stale cache
  * from causing a second creation or a second count; losing it with the process loses nothing,
  * because the next process lists everything anew.
  */
 export class JobMemory {
   /** UIDs of Pods that lost their finalizer by our hand. */
-  readonly untracked = new Set<string>();
+  readonly untracked = new PodSet();
   /** UIDs of Pods that we deleted. */
-  readonly deleted = new Set<string>();
-  /** UIDs of Pods that exist, and since which resourceVersion. */
-  readonly #created = new Map<string, string>();
+  readonly deleted = new PodSet();
+  /** By UID: Pods that exist, as they were created. */
+  readonly #created = new Map<string, Stored<Pod>>();
   #writtenVersion: string | undefined;
   streak: FailureStreak | undefined;
   /** A creation failed in a way that leaves open whether the Pod exists. */
@@ -29,6 +39,19 @@ export class JobMemory {
   #failedCreations = 0;
   /** Wall time before which no Pod is created, because creations failed. */
   creationHeldUntilMs = 0;
+  /** On the monotonic clock: no pass begins before. */
+  #restUntilMs = Number.NEGATIVE_INFINITY;
+
+  /** A pass over so many Pods has ended. */
+  rest(pods: number, nowMs: number): void {
+    const restMs = Math.min(REST_MAX_MS, pods * REST_PER_POD_MS);
+    if (restMs >= REST_MIN_MS) this.#restUntilMs = nowMs + restMs;
+  }
+
+  /** How long the next pass has to wait. */
+  remainingRestMs(nowMs: number): number {
+    return Math.max(0, this.#restUntilMs - nowMs);
+  }
 
   creationFailed(nowMs: number): void {
     const delayMs = CREATION_BACKOFF_BASE_MS * 2 ** this.#failedCreations;
@@ -42,30 +65,27 @@ export class JobMemory {
   }
 
   sawCreated(pod: Stored<Pod>): void {
-    this.#created.set(pod.metadata.uid, pod.metadata.resourceVersion);
+    this.#created.set(pod.metadata.uid, pod);
+  }
+
+  /** The cache shows the Pod; true if it was the last one that was waited for. */
+  appeared(pod: Stored<Pod>): boolean {
+    return this.#created.delete(pod.metadata.uid) && this.#created.size === 0;
   }
 
   wrote(job: Stored<Job>): void {
     this.#writtenVersion = job.metadata.resourceVersion;
   }
 
-  /** Forgets what the caches show by now. */
-  catchUp(podsOfJob: readonly Stored<Pod>[], store: Store<Pod>): void {
-    const known = new Map(podsOfJob.map((pod) => [pod.metadata.uid, pod]));
-    for (const [uid, version] of this.#created) {
+  /** Forgets what the cache shows by now. */
+  catchUp(store: Store<Pod>): void {
+    for (const [uid, pod] of this.#created) {
       // A Pod that came and went during a relist is not in the store, but its version has passed.
-      if (known.has(uid) || !isOlder(store.resourceVersion, version)) this.#created.delete(uid);
+      const hasPassed = !isOlder(store.resourceVersion, pod.metadata.resourceVersion);
+      if (hasPassed || store.get(keyOf(pod))?.metadata.uid === uid) this.#created.delete(uid);
     }
-    for (const uid of this.untracked) {
-      const pod = known.get(uid);
-      if (pod === undefined || !isTracked(pod)) this.untracked.delete(uid);
-    }
-    for (const uid of this.deleted) {
-      const pod = known.get(uid);
-      if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) {
-        this.deleted.delete(uid);
-      }
-    }
+    this.untracked.retain(store, isTracked);
+    this.deleted.retain(store, ({ metadata }) => metadata.deletionTimestamp === undefined);
   }
 
   /** Whether the caches lack own writes on which the next decision depends. */
@@ -75,6 +95,27 @@ export class JobMemory {
       this.#writtenVersion !== undefined &&
       isOlder(job.metadata.resourceVersion, this.#writtenVersion)
     );
+  }
+}
+
+/** Pods by UID that are to be found in the cache. */
+class PodSet {
+  readonly #keys = new Map<string, string>();
+
+  has(uid: string): boolean {
+    return this.#keys.has(uid);
+  }
+
+  add(pod: Stored<Pod>): void {
+    this.#keys.set(pod.metadata.uid, keyOf(pod));
+  }
+
+  /** Forgets Pods that the store does not have, or not so. */
+  retain(store: Store<Pod>, isSo: (pod: Stored<Pod>) => boolean): void {
+    for (const [uid, key] of this.#keys) {
+      const pod = store.get(key);
+      if (pod?.metadata.uid !== uid || !isSo(pod)) this.#keys.delete(uid);
+    }
   }
 }
 

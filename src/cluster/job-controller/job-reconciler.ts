@@ -1,5 +1,5 @@
 import { JOBS, type Job, type JobStatus } from '../../kube/job.ts';
-import type { Stored } from '../../kube/meta.ts';
+import { controllerOf, type Stored } from '../../kube/meta.ts';
 import { PODS, type Pod } from '../../kube/pod.ts';
 import { ApiStatusError, isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client.ts';
@@ -74,13 +74,24 @@ export class JobReconciler {
       await releasePod(this.#options, key.slice(POD_PREFIX.length), signal);
       return undefined;
     }
-    const uid = this.#options.jobs.store.get(key)?.metadata.uid;
-    await releaseStrangers(this.#options.client, this.#podsOf(key), uid, signal);
-    const job = this.#options.jobs.store.get(key);
+    const { jobs, client, clock, pods } = this.#options;
+    const uid = jobs.store.get(key)?.metadata.uid;
+    const known = uid === undefined ? undefined : this.#memories.get(uid);
+    const restMs = known?.remainingRestMs(clock.monotonic()) ?? 0;
+    if (restMs > 0) return { requeueAfterMs: restMs };
+    await releaseStrangers(client, pods.store.byIndex(JOB_INDEX, key), uid, signal);
+    const job = jobs.store.get(key);
     if (job === undefined || externalManager(job) !== undefined) return undefined;
     const memory = this.#memoryOf(job);
     if (memory.isCreationOpen) await this.#settleCreations(job, memory, signal);
     return this.#reconcileJob(key, memory, signal);
+  }
+
+  /** The cache shows the Pod; true if its Job waited for nothing else. */
+  podAppeared(pod: Stored<Pod>): boolean {
+    const owner = controllerOf(pod.metadata);
+    const memory = owner && this.#memories.get(owner.uid);
+    return memory?.appeared(pod) === true;
   }
 
   /** Reads both caches and what was written to the API in one go, then acts on it. */
@@ -89,23 +100,24 @@ export class JobReconciler {
     memory: JobMemory,
     signal: AbortSignal,
   ): Promise<ReconcileResult | undefined> {
-    const job = this.#options.jobs.store.get(key);
+    const { jobs, pods, client, clock } = this.#options;
+    const job = jobs.store.get(key);
     if (job === undefined || this.#memoryOf(job) !== memory) return undefined;
-    const controlled = this.#podsOf(key).filter((pod) => isControlledBy(pod, job.metadata.uid));
-    memory.catchUp(controlled, this.#options.pods.store);
+    memory.catchUp(pods.store);
     if (memory.isAhead(job)) return { requeueAfterMs: CACHE_RECHECK_MS };
-    const claims = claimPods(job, controlled, this.#orphansOf(job));
+    const claims = claimPods(job, this.#podsOf(key, job), this.#orphansOf(job));
     if (claims.adopted.length > 0) {
       await this.#adopt(job, claims.adopted, memory, signal);
       return { requeueAfterMs: CACHE_RECHECK_MS };
     }
-    await forEachPod(claims.disowned, (pod) => disownPod(this.#options.client, pod, job, signal));
+    await forEachPod(claims.disowned, (pod) => disownPod(client, pod, job, signal));
     const { untracked, deleted, streak, creationHeldUntilMs } = memory;
-    const nowMs = this.#options.clock.now();
-    const known = { untracked, deleted, streak, creationHeldUntilMs, nowMs };
+    const known = { untracked, deleted, streak, creationHeldUntilMs, nowMs: clock.now() };
     const plan = planJob({ job, pods: claims.own, ...known });
     await this.#measured(job, plan, () => this.#carryOut(job, plan, memory, signal));
-    const heldMs = memory.creationHeldUntilMs - this.#options.clock.now();
+    // More may be to create at once.
+    if (plan.created.length === 0) memory.rest(claims.own.length, clock.monotonic());
+    const heldMs = memory.creationHeldUntilMs - clock.now();
     return { requeueAfterMs: earliest([plan.requeueAfterMs, heldMs > 0 ? heldMs : undefined]) };
   }
 
@@ -156,7 +168,7 @@ export class JobReconciler {
       this.#tell(job, { type: 'Warning', reason: 'FailedDelete', note });
       throw error;
     }
-    memory.deleted.add(pod.metadata.uid);
+    memory.deleted.add(pod);
     const note = `Deleted pod: ${pod.metadata.name}`;
     this.#tell(job, { type: 'Normal', reason: 'SuccessfulDelete', note });
   }
@@ -223,7 +235,7 @@ export class JobReconciler {
   async #untrack(pod: Stored<Pod>, memory: JobMemory, signal: AbortSignal): Promise<void> {
     if (memory.untracked.has(pod.metadata.uid)) return;
     await untrackPod(this.#options.client, pod, signal);
-    memory.untracked.add(pod.metadata.uid);
+    memory.untracked.add(pod);
   }
 
   /** The next look at the Job waits until the cache shows these Pods as its own. */
@@ -251,8 +263,10 @@ export class JobReconciler {
     memory.isCreationOpen = false;
   }
 
-  #podsOf(key: string): readonly Stored<Pod>[] {
-    return [...this.#options.pods.store.byIndex(JOB_INDEX, key)];
+  /** Those that the Job controls, and not one of its name before it. */
+  #podsOf(key: string, { metadata }: Stored<Job>): readonly Stored<Pod>[] {
+    const all = [...this.#options.pods.store.byIndex(JOB_INDEX, key)];
+    return all.filter((pod) => isControlledBy(pod, metadata.uid));
   }
 
   #orphansOf({ metadata }: Stored<Job>): Iterable<Stored<Pod>> {

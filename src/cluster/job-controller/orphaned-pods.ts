@@ -17,11 +17,14 @@ import { forEachPod, untrackPod } from './pod-writes.ts';
 /** Releases those of a Job's Pods that are not the Pods of the Job with this UID. */
 export async function releaseStrangers(
   client: Client,
-  pods: readonly Stored<Pod>[],
+  pods: Iterable<Stored<Pod>>,
   uid: string | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  const strangers = pods.filter((pod) => isTracked(pod) && !isControlledBy(pod, uid));
+  const strangers: Stored<Pod>[] = [];
+  for (const pod of pods) {
+    if (!isControlledBy(pod, uid) && isTracked(pod)) strangers.push(pod);
+  }
   const [first] = strangers;
   const owner = first === undefined ? undefined : controllerOf(first.metadata);
   if (first === undefined || owner === undefined) return;

@@ -58,9 +58,9 @@ export interface JobSnapshot {
   /** Pods that the Job controls, as the cache has them. */
   readonly pods: readonly Stored<Pod>[];
   /** UIDs of Pods that lost their finalizer by our hand, although the cache still shows it. */
-  readonly untracked: ReadonlySet<string>;
+  readonly untracked: Pick<ReadonlySet<string>, 'has'>;
   /** UIDs of Pods that we deleted, although the cache does not show it yet. */
-  readonly deleted: ReadonlySet<string>;
+  readonly deleted: Pick<ReadonlySet<string>, 'has'>;
   /** Undefined if it is not known: then it is made up from the Pods that are there. */
   readonly streak: FailureStreak | undefined;
   /** Wall time before which no Pod is to be created, because creations failed. */

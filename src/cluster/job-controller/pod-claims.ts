@@ -27,9 +27,10 @@ export function claimPods(
   // All that a finished Job has left to do is to let go of what it has.
   if (isFinished(job)) return { own: controlled, adopted: [], disowned: [] };
   const isSelected = selectorOf(job);
-  const own = controlled.filter(isSelected);
+  const own: Stored<Pod>[] = [];
+  const disowned: Stored<Pod>[] = [];
+  for (const pod of controlled) (isSelected(pod) ? own : disowned).push(pod);
   if (job.metadata.deletionTimestamp !== undefined) return { own, adopted: [], disowned: [] };
-  const disowned = controlled.filter((pod) => !isSelected(pod));
   const adopted: Stored<Pod>[] = [];
   for (const pod of orphans) {
     if (pod.metadata.deletionTimestamp === undefined && isSelected(pod)) adopted.push(pod);

@@ -24,8 +24,10 @@ export function wantedActive(job: Job, counting: Counting, active: number): numb
 
 /** Pods to delete: those of no index or of a taken one, then the most expendable of the rest. */
 export function surplusPods(job: Job, live: LivePods, wanted: number): readonly Stored<Pod>[] {
+  const hasMisplaced = isIndexed(job) && !haveOwnIndexes(job, live.active);
+  if (!hasMisplaced && live.active.length <= wanted) return [];
   const expendableFirst = [...live.active].sort(compareExpendable);
-  const surplus = isIndexed(job) ? misplacedPods(job, expendableFirst) : [];
+  const surplus = hasMisplaced ? misplacedPods(job, expendableFirst) : [];
   const chosen = new Set(surplus);
   for (const pod of expendableFirst) {
     if (live.active.length - chosen.size <= wanted) break;
@@ -50,6 +52,17 @@ export function missingIndexes(
     if (isOpen && !taken.has(index)) missing.push(index);
   }
   return missing;
+}
+
+/** Whether each has an index, and none the same as another. */
+function haveOwnIndexes(job: Job, pods: readonly Stored<Pod>[]): boolean {
+  const taken = new Set<number>();
+  for (const pod of pods) {
+    const index = indexOf(job, pod);
+    if (index === undefined || taken.has(index)) return false;
+    taken.add(index);
+  }
+  return true;
 }
 
 function misplacedPods(job: Job, expendableFirst: readonly Stored<Pod>[]): Stored<Pod>[] {

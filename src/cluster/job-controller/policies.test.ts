@@ -71,7 +71,12 @@ describe('podFailurePolicy', () => {
   });
 
   const container = (name: string, state: ContainerStatus['state'] = {}, lastCode?: number) => ({
-    ...{ name, state, ready: false, restartCount: 0, image: '', imageID: '' },
+    name,
+    state,
+    ready: false,
+    restartCount: 0,
+    image: '',
+    imageID: '',
     ...(lastCode === undefined ? {} : { lastState: { terminated: { exitCode: lastCode } } }),
   });
   const exited = (exitCode: number) => ({ terminated: { exitCode } });
