@@ -14,6 +14,7 @@ import { MemoryStorage } from '../runtime/memory/memory-storage.ts';
 import { handlerTransport } from '../runtime/memory/memory-transport.ts';
 import { SeededRandom } from '../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
+import { createMetrics } from '../runtime/metrics.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
 import type { HttpRequest, HttpResponse, Transport } from '../runtime/ports/transport.ts';
 import { type ApiServer, createApiServer } from './apiserver/api-server.ts';
@@ -24,6 +25,8 @@ import { LEASE_NAMESPACE } from './node/node-registration.ts';
 export class MemoryCluster {
   readonly clock = new VirtualClock();
   readonly client: Client;
+  /** Of all controllers that were started. */
+  readonly metrics = createMetrics();
   /** `METHOD path` of every request of the controllers, without watches. */
   readonly requests: string[] = [];
   /** Carries out a controller's request: tests make it fail, or lose its answer. */
@@ -78,6 +81,7 @@ export class MemoryCluster {
       random: this.#random,
       logger: SILENT,
       rootCertificate: 'PEM',
+      metrics: this.metrics,
       removeVolume: async (claim: Stored<KubeObject>) => {
         await this.removeVolume();
         this.removedVolumes.push(claim.metadata.uid);

@@ -263,6 +263,12 @@ test('a finished Job with a TTL goes with its Pods when that has passed', async 
   await cluster.clock.advance(15_000);
   await expect(cluster.job()).rejects.toThrow('not found');
   await cluster.until(async () => (await cluster.pods()).length === 0);
+  const { signal } = new AbortController();
+  const page = { method: 'GET', path: '/metrics', headers: {}, signal } as const;
+  const { body } = await cluster.metrics.handler(page);
+  expect(body.toString()).toContain(
+    'ttl_after_finished_controller_job_deletion_duration_seconds_count 1\n',
+  );
 });
 
 test('a code that the Pod failure policy calls fatal fails the Job at its first Pod', async () => {

@@ -4,6 +4,7 @@ import { isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client.ts';
 import { type ReconcileResult, startController } from '../../runtime/controller.ts';
 import { type Informer, keyOf } from '../../runtime/informer.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
@@ -19,12 +20,20 @@ export interface TtlAfterFinishedOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly jobs: Informer<Job>;
+  readonly metrics?: Metrics | undefined;
 }
 
 const WORKERS = 1;
+/** Seconds: 100 ms, doubled up to half an hour. */
+const DELETION_BUCKETS = Array.from({ length: 14 }, (_, power) => 0.1 * 2 ** power);
 
 export function startTtlAfterFinished(options: TtlAfterFinishedOptions): { stop(): Promise<void> } {
-  const { client, clock, jobs } = options;
+  const { client, clock, jobs, metrics } = options;
+  const deletionSeconds = metrics?.histogram({
+    name: 'ttl_after_finished_controller_job_deletion_duration_seconds',
+    help: 'How long after its time was over a Job was deleted',
+    buckets: DELETION_BUCKETS,
+  });
   const controller = startController({
     ...options,
     name: 'ttl-after-finished',
@@ -35,7 +44,8 @@ export function startTtlAfterFinished(options: TtlAfterFinishedOptions): { stop(
       const waitMs = remainingTtlMs(cached, clock.now());
       if (waitMs === undefined) return undefined;
       if (waitMs > 0) return { requeueAfterMs: waitMs };
-      await deleteIfExpired(client, cached, clock.now(), signal);
+      const expiredMs = await deleteIfExpired(client, cached, clock.now(), signal);
+      if (expiredMs !== undefined) deletionSeconds?.observe({}, (clock.now() - expiredMs) / 1000);
       return undefined;
     },
   });
@@ -48,29 +58,37 @@ export function startTtlAfterFinished(options: TtlAfterFinishedOptions): { stop(
 
 /** Undefined for a Job that has not finished, sets no TTL or is being deleted. */
 export function remainingTtlMs(job: Job, nowMs: number): number | undefined {
+  const endMs = expiryMs(job);
+  return endMs === undefined ? undefined : Math.max(0, endMs - nowMs);
+}
+
+function expiryMs(job: Job): number | undefined {
   const { ttlSecondsAfterFinished } = job.spec;
   const end = trueCondition(job, 'Complete') ?? trueCondition(job, 'Failed');
   const endMs = Date.parse(end?.lastTransitionTime ?? '');
   if (ttlSecondsAfterFinished === undefined || Number.isNaN(endMs)) return undefined;
   if (job.metadata.deletionTimestamp !== undefined) return undefined;
-  return Math.max(0, endMs + ttlSecondsAfterFinished * 1000 - nowMs);
+  return endMs + ttlSecondsAfterFinished * 1000;
 }
 
+/** When the time of the Job that is gone now was over; undefined if there was nothing to delete. */
 async function deleteIfExpired(
   client: Client,
   { metadata }: Stored<Job>,
   nowMs: number,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<number | undefined> {
   const { name, namespace = '', uid } = metadata;
   try {
     const fresh = await client.get(JOBS, { namespace, name }, { signal });
-    if (fresh.metadata.uid !== uid || remainingTtlMs(fresh, nowMs) !== 0) return;
+    if (fresh.metadata.uid !== uid || remainingTtlMs(fresh, nowMs) !== 0) return undefined;
     const preconditions = { uid, resourceVersion: fresh.metadata.resourceVersion };
     const options = { propagationPolicy: 'Foreground', preconditions, signal } as const;
     await client.delete(JOBS, { namespace, name }, options);
+    return expiryMs(fresh);
   } catch (error) {
     // Gone already; or changed since, which brings it here again.
     if (!isReason(error, 'NotFound', 'Conflict')) throw error;
+    return undefined;
   }
 }
