@@ -110,7 +110,10 @@ describe('a Pod of init container i, sidecars s1 and s2, containers a and b', ()
   });
 
   it.each([
-    ['stops everything that runs, containers first', '0 r r 42 r', 'stop b s1 s2'],
+    ['stops one container after the other', '0 r r r r', 'stop a'],
+    ['stops the next when it is down', '0 r r 42 r', 'stop b'],
+    ['stops the sidecars after them', '0 r r 42 143', 'stop s1'],
+    ['in the order in which they were started', '0 143 r 42 143', 'stop s2'],
     ['waits for what is starting', '0 42 s - -', 'stop'],
     ['is down when nothing runs', '0 143 143 42 137', 'down'],
   ])('while all restart: %s', (_, lives, expected) => {

@@ -71,7 +71,7 @@ export function planPod(view: PodView, nowMs: number): PodPlan {
   const members = membersOf(view);
   switch (view.mode) {
     case 'restarting-all':
-      return takeDown(members, [...regulars(members), ...inits(members)], 'RestartAllContainers');
+      return planRestartOfAll(members);
     case 'replacing-sandbox':
       return planEnding(members, 'SandboxChanged');
     case 'ending':
@@ -140,6 +140,12 @@ function* due(members: readonly Member[], spec: PodSpec): Generator<Member> {
   for (const member of regulars(members)) {
     if (!isFinished(member, spec)) yield member;
   }
+}
+
+/** One by one, as a kubelet: a sidecar serves the main containers until they are down. */
+function planRestartOfAll(members: readonly Member[]): PodPlan {
+  const next = [...regulars(members), ...inits(members)].find(({ record }) => isAlive(record));
+  return takeDown(members, next === undefined ? [] : [next], 'RestartAllContainers');
 }
 
 /** Main containers first; sidecars one by one in reverse order once those are down. */
