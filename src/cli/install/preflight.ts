@@ -45,7 +45,7 @@ export async function preflight(options: PreflightOptions): Promise<Preflight> {
   const warnings =
     minor < IN_PLACE_MINOR
       ? [
-          `nodes of Kubernetes ${serverVersion} cannot restart all containers of a Pod in place: JobSets with restartStrategy InPlaceRestart need annotation lockstep/restart-mode: Supervisor`,
+          `nodes of Kubernetes ${serverVersion} cannot restart all containers of a Pod in place: agents supervise their workers there, as with annotation lockstep/restart-mode: Supervisor, so their containers need a command`,
         ]
       : [];
   return { problems, warnings };

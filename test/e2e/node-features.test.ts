@@ -1,0 +1,107 @@
+/**
+ * A real Kubernetes whose feature gates say that nodes do not restart all containers of a Pod: the
+ * operator finds that out, and what it makes then passes the validation of that API server.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { JOBSETS } from '../../src/jobset/jobset.ts';
+import { EVENTS } from '../../src/kube/event.ts';
+import { JOBS } from '../../src/kube/job.ts';
+import type { Container } from '../../src/kube/pod.ts';
+import {
+  type ClientConnection,
+  connectClient,
+} from '../../src/runtime/adapters/http-client-connection.ts';
+import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
+import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
+import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
+import { waitFor } from '../../src/runtime/wait-for.ts';
+import { buildControlPlane, KUBERNETES_VERSIONS } from '../../tools/control-plane/build.ts';
+import { type ControlPlane, startControlPlane } from '../../tools/control-plane/control-plane.ts';
+import { replicatedJob } from '../fixtures/jobset-objects.ts';
+import { installJobSets } from '../integration/api-server.fixture.ts';
+import { CONTROL_PLANE } from '../kubernetes.ts';
+
+const RUNTIME = { clock: nodeClock, random: systemRandom } as const;
+const TIMING = { ...RUNTIME, timeoutMs: 60_000 };
+const OPERATOR = fileURLToPath(new URL('../../dist/operator.js', import.meta.url));
+const FEATURE = 'RestartAllContainersOnContainerExits';
+const WHY = 'the API server refuses such restart rules';
+
+describe.skipIf(CONTROL_PLANE === undefined)('without the restart of all containers', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'lockstep-features-'));
+  let controlPlane: ControlPlane;
+  let connection: ClientConnection;
+  let operator: ChildProcess;
+
+  beforeAll(async () => {
+    const binaries = await buildControlPlane(KUBERNETES_VERSIONS[0], () => undefined);
+    const path = join(directory, 'kube-apiserver');
+    const program = `exec ${binaries['kube-apiserver']} "$@" --feature-gates=${FEATURE}=false`;
+    writeFileSync(path, `#!/bin/sh\n${program}\n`, { mode: 0o755 });
+    const state = join(directory, 'control-plane');
+    mkdirSync(state);
+    controlPlane = await startControlPlane({ ...binaries, 'kube-apiserver': path }, state);
+    const { kubeconfig } = controlPlane;
+    const access = await loadKubeconfig({ path: kubeconfig, env: {}, homeDirectory: '/' });
+    connection = connectClient(access, { ...RUNTIME, userAgent: 'test' });
+    await installJobSets(connection.client);
+    operator = spawn(process.execPath, [OPERATOR, '--kubeconfig', kubeconfig], { stdio: 'ignore' });
+  });
+
+  afterAll(async () => {
+    operator.kill('SIGTERM');
+    await once(operator, 'exit');
+    connection.close();
+    await controlPlane.stop();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  async function create(name: string, container: Container): Promise<void> {
+    const job = replicatedJob('w', 2);
+    const { spec } = job.template;
+    const pod = { ...spec.template.spec, containers: [container] };
+    await connection.client.create(JOBSETS, {
+      apiVersion: `${JOBSETS.group}/${JOBSETS.version}`,
+      kind: JOBSETS.kind,
+      metadata: { namespace: 'default', name },
+      spec: {
+        failurePolicy: { maxRestarts: 3, restartStrategy: 'InPlaceRestart' },
+        replicatedJobs: [{ ...job, template: { spec: { ...spec, template: { spec: pod } } } }],
+      },
+    });
+  }
+
+  test('agents supervise their workers, and an Event says why', async () => {
+    await create('supervised', { name: 'worker', image: 'none', command: ['train'] });
+    const at = { namespace: 'default', name: 'supervised-w-0' };
+    const job = await waitFor(connection.client, JOBS, at, (one) => one !== undefined, TIMING);
+    const [worker] = job?.spec.template.spec.containers ?? [];
+    expect(worker?.command?.slice(-2)).toEqual(['--', 'train']);
+    expect(worker?.restartPolicyRules).toEqual([
+      { action: 'Restart', exitCodes: { operator: 'NotIn', values: [0] } },
+    ]);
+    await expect
+      .poll(async () => {
+        const { items } = await connection.client.list(EVENTS, { namespace: 'default' });
+        return items.map(({ note }) => note);
+      })
+      .toContainEqual(expect.stringContaining(`agents supervise their workers: ${WHY}`));
+  });
+
+  test('a worker whose command nobody knows cannot be restarted in place, and a condition says why', async () => {
+    await create('unknown', { name: 'worker', image: 'none' });
+    const at = { namespace: 'default', name: 'unknown' };
+    const isRejected = (one: { readonly status?: object } | undefined): boolean =>
+      JSON.stringify(one?.status ?? {}).includes('Rejected');
+    const jobSet = await waitFor(connection.client, JOBSETS, at, isRejected, TIMING);
+    expect(jobSet?.status?.conditions).toMatchObject([
+      { type: 'Rejected', status: 'True', message: expect.stringContaining(WHY) },
+    ]);
+  });
+});
