@@ -19,6 +19,9 @@ export class AgentFleet {
   readonly #signal: AbortSignal;
   readonly #reports: FleetReport[] = [];
   readonly #waiting = new Set<() => void>();
+  #isStopping = false;
+  /** Why nothing more is to be expected. */
+  #failure: Error | undefined;
 
   private constructor(count: number, signal: AbortSignal) {
     this.#signal = signal;
@@ -26,6 +29,11 @@ export class AgentFleet {
       const child = fork(PROCESS, { execArgv: ['--import', 'tsx'] });
       child.on('message', (report: FleetReport) => {
         this.#reports.push(report);
+        for (const check of this.#waiting) check();
+      });
+      child.once('exit', (code, by) => {
+        if (this.#isStopping) return;
+        this.#failure = new Error(`a process of agents ended with ${by ?? `exit code ${code}`}`);
         for (const check of this.#waiting) check();
       });
       return child;
@@ -99,6 +107,7 @@ export class AgentFleet {
   }
 
   async stop(): Promise<void> {
+    this.#isStopping = true;
     await Promise.all(
       this.#children.map(async (child) => {
         if (child.exitCode !== null || child.signalCode !== null) return;
@@ -123,8 +132,10 @@ export class AgentFleet {
         TIMEOUT_MS,
       );
       const check = (): void => {
+        const failure = this.#failure;
         const found = find();
         if (found !== undefined) finish(() => resolve(found));
+        else if (failure !== undefined) finish(() => reject(failure));
       };
       this.#waiting.add(check);
       this.#signal.addEventListener('abort', abort, { once: true });

@@ -36,72 +36,88 @@ export interface HubBenchOptions {
   readonly agents?: readonly number[] | undefined;
   /** Of a cluster that runs already. */
   readonly kubeconfig?: string | undefined;
+  /** Only these of `PHASES`. */
+  readonly phases?: readonly string[] | undefined;
   readonly signal: AbortSignal;
 }
 
+/** One column of the comparison. */
+interface Phase {
+  readonly name: string;
+  readonly channel: 'Hub' | 'API';
+  readonly mode: AgentMode;
+  /** Whether agents have a priority level of their own; that is of a real API server only. */
+  readonly hasPriority: boolean;
+}
+
+const HUB = { channel: 'Hub', hasPriority: false } as const;
+/** Each goes on without the operator when it has been measured. */
+const API = { channel: 'API', mode: 'Supervisor' } as const;
+
+const PHASES: readonly Phase[] = [
+  { ...HUB, name: 'hub', mode: 'Supervisor' },
+  { ...HUB, name: 'reconnecting', mode: 'Sidecar' },
+  { ...API, name: 'api', hasPriority: false },
+  { ...API, name: 'priority', hasPriority: true },
+];
+
+export const PHASE_NAMES: readonly string[] = PHASES.map(({ name }) => name);
+
 export async function benchHub(
   report: (row: Row) => void,
-  { agents, kubeconfig, signal }: HubBenchOptions,
+  { agents, kubeconfig, phases = PHASE_NAMES, signal }: HubBenchOptions,
 ): Promise<void> {
   const { agents: sizes, maxApi } = SIZES[kubeconfig === undefined ? 'embedded' : 'joined'];
   for (const size of agents ?? sizes) {
     const cluster = await startBenchCluster(kubeconfig, signal);
+    const chosen = PHASES.filter(
+      ({ name, channel, hasPriority }) =>
+        phases.includes(name) &&
+        (channel === 'Hub' || size <= maxApi) &&
+        !(hasPriority && cluster.operatorNamespace === undefined),
+    );
     try {
-      await new Measurement(cluster, size, size <= maxApi, report, signal).run();
+      await new Measurement(cluster, size, report, signal).run(chosen);
     } finally {
       await cluster.stop();
     }
   }
 }
 
-/** One column of the comparison. */
-interface Phase {
-  readonly label: string;
-  readonly channel: 'Hub' | 'API';
-  readonly mode: AgentMode;
-  /** Whether to go on without the operator. */
-  readonly hasFloor: boolean;
-}
-
 class Measurement {
   readonly #cluster: BenchCluster;
   readonly #size: number;
-  readonly #withApi: boolean;
   readonly #report: (row: Row) => void;
   readonly #signal: AbortSignal;
 
   constructor(
     cluster: BenchCluster,
     size: number,
-    withApi: boolean,
     report: (row: Row) => void,
     signal: AbortSignal,
   ) {
     this.#cluster = cluster;
     this.#size = size;
-    this.#withApi = withApi;
     this.#report = report;
     this.#signal = signal;
   }
 
-  async run(): Promise<void> {
+  async run(phases: readonly Phase[]): Promise<void> {
     const { client, namespace, operatorNamespace } = this.#cluster;
     // It makes the Jobs, and then has done its part: its peak must not count for a phase.
     const maker = await this.#cluster.startOperator('Auto');
     const group = await SimulatedGroup.create(client, namespace, this.#size, this.#signal);
     await maker.stop();
-    const hub = { channel: 'Hub', hasFloor: false } as const;
-    await this.#phase(group, { ...hub, label: 'hub', mode: 'Supervisor' });
-    await this.#phase(group, { ...hub, label: 'hub, reconnecting', mode: 'Sidecar' });
-    if (!this.#withApi) return;
-    const api = { channel: 'API', mode: 'Supervisor', hasFloor: true } as const;
-    await this.#phase(group, { ...api, label: 'API server' });
-    if (operatorNamespace === undefined) return;
-    const end = await prioritiseAgents(client, operatorNamespace);
-    try {
-      await this.#phase(group, { ...api, label: 'API server, our priority' });
-    } finally {
-      await end();
+    for (const phase of phases) {
+      const end =
+        phase.hasPriority && operatorNamespace !== undefined
+          ? await prioritiseAgents(client, operatorNamespace)
+          : undefined;
+      try {
+        await this.#phase(group, phase);
+      } finally {
+        await end?.();
+      }
     }
   }
 
@@ -128,13 +144,13 @@ class Measurement {
       },
       this.#signal,
     );
-    const label = `${this.#size}, ${phase.label}`;
+    const label = `${this.#size}, ${phase.name}`;
     try {
       const { lastMs } = await fleet.all('started', first + 1);
       this.#row(label, 'first start of all', [lastMs - beganMs]);
       const epoch = await this.#withOperator(label, phase, group, operator, fleet, first + 1);
       await operator.stop();
-      if (!phase.hasFloor) return;
+      if (phase.channel === 'Hub') return;
       const floor = new Floor(client, fleet, await this.#jobSet(group));
       const before = await fleet.requests();
       const times = await this.#rounds(fleet, epoch, (ended) => floor.restart(ended));

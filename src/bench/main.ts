@@ -1,8 +1,8 @@
 /**
  * `npm run bench`: a table; `npm run bench -- --json`: one object per row; `npm run bench -- WORD`:
  * only the benchmarks whose name contains it (`--suite WORD` says the same); `--agents N`, which may be
- * repeated: the sizes of groups; `--kubeconfig FILE`: on a cluster that runs already. Figures are shown,
- * never asserted: the machine decides.
+ * repeated: the sizes of groups; `--kubeconfig FILE`: on a cluster that runs already; `--phase NAME`: only
+ * that part of the suite `hub`. Figures are shown, never asserted: the machine decides.
  */
 import { setMaxListeners } from 'node:events';
 import { parseArgs } from 'node:util';
@@ -10,7 +10,7 @@ import { onTermination } from '../cli/termination.ts';
 import { benchAdmission } from './admission.ts';
 import { benchApiServer } from './api-server.ts';
 import { benchGroupRestart } from './group-restart.ts';
-import { benchHub } from './hub.ts';
+import { benchHub, PHASE_NAMES } from './hub.ts';
 import { benchJobController } from './job-controller.ts';
 import { benchNodeIdle } from './node-idle.ts';
 import { benchNodeRestart } from './node-restart.ts';
@@ -46,6 +46,7 @@ async function main(): Promise<number> {
       suite: { type: 'string', multiple: true, default: [] },
       agents: { type: 'string', multiple: true },
       kubeconfig: { type: 'string' },
+      phase: { type: 'string', multiple: true },
     },
   });
   const { kubeconfig } = values;
@@ -54,6 +55,11 @@ async function main(): Promise<number> {
   const wrong = agents?.findIndex((size) => !(Number.isInteger(size) && size > 0)) ?? -1;
   if (wrong >= 0) {
     return refuse(`--agents is "${values.agents?.[wrong]}", expected a whole number from 1`);
+  }
+  const phases = values.phase;
+  const unknown = phases?.find((name) => !PHASE_NAMES.includes(name));
+  if (unknown !== undefined) {
+    return refuse(`--phase is "${unknown}", expected one of ${PHASE_NAMES.join(', ')}`);
   }
   const able = Object.entries(BENCHMARKS).filter(
     ([, { joins }]) => joins || kubeconfig === undefined,
@@ -72,7 +78,7 @@ async function main(): Promise<number> {
   const termination = onTermination();
   const { signal } = termination;
   try {
-    for (const [, { run }] of chosen) await run(report, { agents, kubeconfig, signal });
+    for (const [, { run }] of chosen) await run(report, { agents, kubeconfig, phases, signal });
     return 0;
   } catch (error) {
     tell(error instanceof Error ? error.message : String(error));
