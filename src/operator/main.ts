@@ -314,9 +314,10 @@ async function hubOf(
     url,
     host: at.host,
     channel,
-    listen: (door, tls) =>
+    listen: (door, tls, dropped) =>
       startStreamServer({
         ...at,
+        dropped,
         acceptor: door.accept,
         pages: new Map([[HUB_MEMBERS_PATH, door.listMembers]]),
         tls,

@@ -6,9 +6,11 @@ import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
+import type { ConnectionDrop } from '../../runtime/ports/stream.ts';
 import { CertificateKeeper } from '../webhooks/certificate-keeper.ts';
 import { bundleOf } from '../webhooks/certificate-secret.ts';
 import type { WebhookCertificates } from '../webhooks/certificates.ts';
+import { DroppedConnections } from './dropped-connections.ts';
 import type { HubConnection } from './hub-connection.ts';
 
 /**
@@ -30,7 +32,11 @@ export interface HubListenerOptions {
   readonly host: string;
   readonly channel: HubAccess['channel'];
   /** Serves streams over TLS. Rejects if it cannot listen. */
-  readonly listen: (door: HubDoor, pair: KeyPair) => Promise<StreamPort>;
+  readonly listen: (
+    door: HubDoor,
+    pair: KeyPair,
+    dropped: (why: ConnectionDrop, address: string) => void,
+  ) => Promise<StreamPort>;
   readonly signal: AbortSignal;
 }
 
@@ -59,6 +65,8 @@ const CERTIFICATES_TIMEOUT_MS = 15_000;
  * when the signal aborts.
  */
 export async function startHubListener(options: HubListenerOptions): Promise<HubListener> {
+  const { clock, logger, metrics } = options;
+  const drops = new DroppedConnections(clock, logger.with({ logger: 'hub' }), metrics);
   let certificates: WebhookCertificates | undefined;
   let port: StreamPort | undefined;
   let door: HubDoor | undefined;
@@ -80,7 +88,7 @@ export async function startHubListener(options: HubListenerOptions): Promise<Hub
     },
   });
   try {
-    const { clock, signal } = options;
+    const { signal } = options;
     const initial = await withDeadline(clock, CERTIFICATES_TIMEOUT_MS, signal, (within) =>
       orAborted(first, within),
     );
@@ -90,13 +98,14 @@ export async function startHubListener(options: HubListenerOptions): Promise<Hub
         listMembers: (request) => (door ?? NOBODY).listMembers(request),
       },
       initial.serving,
+      (why, address) => drops.add(why, address),
     );
   } catch (error) {
     await keeper.stop();
     throw error;
   }
   const { url } = port;
-  options.logger.info('serving', { what: 'hub', url, for: options.url ?? url });
+  logger.info('serving', { what: 'hub', url, for: options.url ?? url });
   return {
     access: () => ({
       url: options.url ?? url,
@@ -109,6 +118,7 @@ export async function startHubListener(options: HubListenerOptions): Promise<Hub
     stop: async () => {
       door = undefined;
       await Promise.all([keeper.stop(), port?.close()]);
+      drops.stop();
     },
   };
 }

@@ -11,6 +11,7 @@ import type { Duplex } from 'node:stream';
 import { type Logger, SILENT } from '../ports/logger.ts';
 import type {
   ByteStream,
+  ConnectionDrop,
   PageAnswer,
   StreamAcceptor,
   StreamAnswer,
@@ -35,6 +36,8 @@ export interface StreamServerOptions {
   readonly maxPending?: number;
   readonly handshakeTimeoutMs?: number;
   readonly logger?: Logger | undefined;
+  /** Told of connections that end before they ask for anything. */
+  readonly dropped?: ((why: ConnectionDrop, address: string) => void) | undefined;
 }
 
 export interface StreamServer {
@@ -81,16 +84,19 @@ export async function startStreamServer(options: StreamServerOptions): Promise<S
   });
   const { maxStreams, maxPending = MAX_PENDING } = options;
   server.maxConnections = maxStreams + maxPending;
-  const connections = new Connections(maxPending);
+  const connections = new Connections(maxPending, options.dropped);
   const logger = options.logger ?? SILENT;
   server.on('connection', (socket: Socket) => connections.came(socket));
+  server.on('secureConnection', (socket) => connections.shookHands(socket));
   server.on('request', (request, response) => {
+    connections.asked(request.socket);
     void answerPage(options, request, response).catch((error: unknown) => {
       logger.error('a page could not be served', { err: error });
       response.destroy();
     });
   });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    connections.asked(request.socket);
     void upgrade(options, connections, request, socket as Socket, head).catch((error: unknown) => {
       logger.error('a stream could not be opened', { err: error });
       socket.destroy();
@@ -221,29 +227,53 @@ export function streamOf(socket: Socket): ByteStream {
   };
 }
 
+interface Pending {
+  /** The raw one, below TLS. */
+  readonly socket: Socket;
+  /** Why it is dropped if it ends now; undefined once it has asked for something. */
+  ifEnded: ConnectionDrop | undefined;
+}
+
 /** Who is connected: on the way to a stream, or with one. */
 class Connections {
-  /** Raw sockets by the other end's address, in the order in which they came. */
-  readonly #pending = new Map<string, Socket>();
+  /** By the other end's address, in the order in which they came. */
+  readonly #pending = new Map<string, Pending>();
   readonly #all = new Set<Socket>();
   readonly #streams = new Set<Socket>();
   readonly #maxPending: number;
+  readonly #dropped: StreamServerOptions['dropped'];
 
-  constructor(maxPending: number) {
+  constructor(maxPending: number, dropped: StreamServerOptions['dropped']) {
     this.#maxPending = maxPending;
+    this.#dropped = dropped;
   }
 
   came(socket: Socket): void {
     const key = keyOf(socket);
+    const address = socket.remoteAddress ?? '';
+    const pending: Pending = { socket, ifEnded: 'NoHandshake' };
     this.#all.add(socket);
-    this.#pending.set(key, socket);
+    this.#pending.set(key, pending);
     socket.once('close', () => {
       this.#all.delete(socket);
-      if (this.#pending.get(key) === socket) this.#pending.delete(key);
+      if (this.#pending.get(key) === pending) this.#pending.delete(key);
+      if (pending.ifEnded !== undefined) this.#dropped?.(pending.ifEnded, address);
     });
     if (this.#pending.size <= this.#maxPending) return;
     const [oldest] = this.#pending.values();
-    oldest?.destroy();
+    if (oldest?.ifEnded !== undefined) oldest.ifEnded = 'Crowded';
+    oldest?.socket.destroy();
+  }
+
+  /** `socket` is the one above TLS. */
+  shookHands(socket: Socket): void {
+    const pending = this.#pending.get(keyOf(socket));
+    if (pending !== undefined) pending.ifEnded = 'NoRequest';
+  }
+
+  asked(socket: Socket): void {
+    const pending = this.#pending.get(keyOf(socket));
+    if (pending !== undefined) pending.ifEnded = undefined;
   }
 
   opened(socket: Socket): void {
@@ -254,7 +284,7 @@ class Connections {
 
   endStreams(): void {
     for (const socket of this.#streams) socket.end();
-    for (const socket of this.#pending.values()) socket.destroy();
+    for (const { socket } of this.#pending.values()) socket.destroy();
   }
 
   destroyAll(): void {

@@ -46,6 +46,15 @@ export interface StreamRefusal {
 /** A server's side: decides on each request. It does not throw. */
 export type StreamAcceptor = (request: StreamRequest) => Promise<StreamAnswer>;
 
+/** Why a connection ended before it asked for anything. */
+export type ConnectionDrop =
+  /** Too many were on their way, and it took longest. */
+  | 'Crowded'
+  /** TLS did not come about: it spoke something else, trusts others, took too long, or gave up. */
+  | 'NoHandshake'
+  /** It shook hands, and then said nothing, or nonsense. */
+  | 'NoRequest';
+
 /** What is answered, as JSON, to a client of a stream's server that asks for no stream. */
 export interface PageAnswer {
   readonly status: number;
