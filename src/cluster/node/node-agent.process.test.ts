@@ -279,6 +279,16 @@ describe('a restart of all containers', () => {
     await until(haveRestarted(1, 'side', 'b'));
   });
 
+  it('forgets what was written outside volumes, and keeps the logs of the run before', async () => {
+    const script = `ls; touch own; ${once(42)}`;
+    await api.run({ volumes, containers: [sh('a', script, restarting)] });
+    await until(haveRestarted(1, 'a'));
+    expect((await logs('a')).toString()).toBe('');
+    expect((await logs('a', '?previous=true')).toString()).toBe('');
+    const { uid } = api.pod?.metadata ?? {};
+    expect(await namesIn(join(root, `logs/default_p_${uid}/a`))).toEqual(['0.log', '1.log']);
+  });
+
   it('from an init container runs the earlier ones again', async () => {
     const script = `f=$LOCKSTEP_ROOT/d/m; [ -f $f ] && exit 0; touch $f; exit 9`;
     await api.run({

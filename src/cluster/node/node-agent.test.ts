@@ -334,6 +334,22 @@ describe('probes', () => {
     expect((await node.events()).filter((event) => event.startsWith('Unhealthy'))).toEqual([]);
   });
 
+  it.each([
+    [199, false],
+    [200, true],
+    [399, true],
+    [400, false],
+  ])('take an answer of %i for a success: %s', async (status, isReady) => {
+    await start();
+    node.answer = () => ({ status, redirectedTo: undefined });
+    const readinessProbe = { httpGet: { port: 80 } };
+    await node.run({ containers: [container('c', 'run', { readinessProbe })] });
+    await node.clock.advance(1_000);
+    expect(node.status('c')?.ready).toBe(isReady);
+    const failure = `Unhealthy: Readiness probe failed: HTTP probe failed with statuscode: ${status}`;
+    expect((await node.events()).includes(failure)).toBe(!isReady);
+  });
+
   it('warn of an answer that leads elsewhere, and take it for a success', async () => {
     await start();
     node.answer = () => ({ status: 302, redirectedTo: 'http://example.com/' });

@@ -1,5 +1,11 @@
 import { createServer, type Server } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  createCertificateAuthority,
+  issueCertificate,
+} from '../../../runtime/adapters/certificates.ts';
+import { nodeClock } from '../../../runtime/adapters/node-clock.ts';
 import { createProbeTransport } from './probe-transport.ts';
 
 const HOST = '127.0.0.1';
@@ -70,6 +76,27 @@ describe('a probe over HTTP', () => {
     await expect(probes.connect(HOST, port, 1_000)).rejects.toThrow('ECONNREFUSED');
     server.listen(0, HOST);
   });
+});
+
+it('a probe over HTTPS trusts whatever certificate it is shown', async () => {
+  const authority = createCertificateAuthority({ commonName: 'nobody', clock: nodeClock, days: 1 });
+  const pair = issueCertificate(authority, { commonName: 'nobody', usages: ['server'], days: 1 });
+  const secure = createHttpsServer({ cert: pair.certificate, key: pair.key }, (_, response) => {
+    response.writeHead(204).end();
+  });
+  await new Promise<void>((resolve) => secure.listen(0, HOST, resolve));
+  const address = secure.address();
+  const securePort = typeof address === 'object' && address !== null ? address.port : 0;
+  const request = {
+    scheme: 'HTTPS',
+    host: HOST,
+    path: '/',
+    headers: {},
+    timeoutMs: 5_000,
+  } as const;
+  expect((await probes.get({ ...request, port: securePort })).status).toBe(204);
+  secure.closeAllConnections();
+  await new Promise((resolve) => secure.close(resolve));
 });
 
 it('a probe over TCP succeeds with the connection', async () => {
