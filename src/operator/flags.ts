@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { AGENT_DELIVERIES, type AgentDelivery } from '../jobset/agent/agent-delivery.ts';
 import type { RestartMode } from '../jobset/agent/agent-injection.ts';
+import type { ContainerResources } from '../jobset/agent/agent-resources.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../jobset/feature-gates.ts';
 import { AGENT_COMMAND } from '../jobset/names.ts';
 import type { LeaseTimes } from '../runtime/leader-election.ts';
@@ -32,6 +33,8 @@ export interface OperatorFlags {
   readonly agentImage: string;
   readonly agentCommand?: string;
   readonly agentDelivery: AgentDelivery;
+  /** Only a Configuration file says so. */
+  readonly agentResources?: ContainerResources;
   /** For JobSets that do not say. */
   readonly agentMode: RestartMode;
   readonly agentInjection: 'Enabled' | 'Disabled';

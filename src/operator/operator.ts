@@ -2,6 +2,7 @@ import type { AgentDefaults } from '../jobset/agent/agent-defaults.ts';
 import type { AgentDelivery } from '../jobset/agent/agent-delivery.ts';
 import type { HubAccess } from '../jobset/agent/agent-hub.ts';
 import type { AgentProgram } from '../jobset/agent/agent-mode.ts';
+import type { ContainerResources } from '../jobset/agent/agent-resources.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../jobset/feature-gates.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { JOBSET_NAME } from '../jobset/names.ts';
@@ -53,6 +54,8 @@ export interface OperatorConfig {
   readonly agentCommand?: string;
   /** How supervisors reach their workers' containers, by default `WorkerImage`. */
   readonly agentDelivery?: AgentDelivery;
+  /** What sidecar agents ask for; by default it depends on their workers. */
+  readonly agentResources?: ContainerResources;
   /** Of JobSets that do not say. */
   readonly agentDefaults?: AgentDefaults;
   /** Whether nodes know `Terminate`; by default they do not, as those of Kubernetes. */
@@ -303,13 +306,15 @@ function trueConditions({ status }: Job): string {
 }
 
 function agentProgram(config: OperatorConfig, hub: HubAccess | undefined): AgentProgram {
-  const { agentImage, agentCommand, agentDelivery, nativeRestartRules = false } = config;
+  const { agentImage, agentCommand, agentDelivery, agentResources } = config;
+  const { nativeRestartRules = false } = config;
   return {
     image: agentImage,
     nativeRestartRules,
     ...(hub === undefined ? {} : { hub }),
     ...(agentCommand === undefined ? {} : { command: agentCommand }),
     ...(agentDelivery === undefined ? {} : { delivery: agentDelivery }),
+    ...(agentResources === undefined ? {} : { resources: agentResources }),
   };
 }
 

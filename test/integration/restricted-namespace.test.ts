@@ -1,18 +1,31 @@
 /**
- * Templates that are fit for a namespace of Pod security level `restricted` stay so when they get an
- * agent, and whatever we add is what a real API server takes. The embedded one judges no security.
+ * Templates that are fit for a namespace of Pod security level `restricted`, with a quota that wants
+ * every container to say what it needs, stay so when they get an agent, and whatever we add is what a real API server takes. The embedded one judges no security.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AgentOptions, injectAgent } from '../../src/jobset/agent/agent-injection.ts';
 import { translateRestartRules } from '../../src/jobset/restart-rules/restart-rules.ts';
 import { NAMESPACES } from '../../src/kube/core.ts';
+import type { KubeObject } from '../../src/kube/meta.ts';
 import { PODS, type PodTemplateSpec, type SecurityContext } from '../../src/kube/pod.ts';
+import { type Resource, resource } from '../../src/kube/resource.ts';
+import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
+import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
+import { waitFor } from '../../src/runtime/wait-for.ts';
 import { KUBERNETES } from '../kubernetes.ts';
 import { type ApiUnderTest, startApi } from './api-server.fixture.ts';
 
 const NAMESPACE = 'restricted-workers';
 /** A scheduler that does not exist: nothing is run. */
 const NOBODY = 'example.com/nobody';
+
+interface ResourceQuota extends KubeObject {
+  readonly spec?: { readonly hard: Readonly<Record<string, string | number>> };
+  readonly status?: { readonly hard?: object };
+}
+const QUOTAS: Resource<ResourceQuota> = resource('v1', 'resourcequotas', 'ResourceQuota');
+const QUOTA = { namespace: NAMESPACE, name: 'all' };
+const TIMING = { clock: nodeClock, random: systemRandom, timeoutMs: 30_000 };
 
 const RESTRICTED: SecurityContext = {
   runAsNonRoot: true,
@@ -50,10 +63,39 @@ describe.skipIf(KUBERNETES === undefined)('in a restricted namespace of a real K
         labels: { 'pod-security.kubernetes.io/enforce': 'restricted' },
       },
     });
+    await api.client.create(QUOTAS, {
+      apiVersion: 'v1',
+      kind: 'ResourceQuota',
+      metadata: QUOTA,
+      spec: {
+        hard: {
+          'requests.cpu': 8,
+          'requests.memory': '8Gi',
+          'limits.cpu': 8,
+          'limits.memory': '8Gi',
+        },
+      },
+    });
+    // Until somebody has counted, nobody is turned away.
+    const isCounted = (quota: ResourceQuota | undefined): boolean =>
+      quota?.status?.hard !== undefined;
+    await waitFor(api.client, QUOTAS, QUOTA, isCounted, TIMING);
   });
   afterAll(async () => {
     await api.client.delete(NAMESPACES, { name: NAMESPACE });
     await api.stop();
+  });
+
+  it('Pods whose containers do not say what they need are not', async () => {
+    const [worker] = TEMPLATE.spec.containers;
+    const { resources: _resources, ...container } = worker ?? { name: '' };
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { namespace: NAMESPACE, name: 'greedy' },
+      spec: { ...TEMPLATE.spec, containers: [container] },
+    };
+    await expect(api.client.create(PODS, pod)).rejects.toThrow('must specify limits.cpu');
   });
 
   it.each<Pick<AgentOptions, 'mode' | 'delivery'>>([
@@ -70,7 +112,7 @@ describe.skipIf(KUBERNETES === undefined)('in a restricted namespace of a real K
       metadata: { ...template.metadata, namespace: NAMESPACE, name },
       spec: translateRestartRules(template).spec,
     });
-    expect(pod.metadata.uid).toBeDefined();
+    expect(pod.status, 'as without an agent').toMatchObject({ qosClass: 'Guaranteed' });
     await api.client.delete(PODS, { namespace: NAMESPACE, name }, { gracePeriodSeconds: 0 });
   });
 });

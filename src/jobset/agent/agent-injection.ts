@@ -29,6 +29,7 @@ import {
 import { type AgentDelivery, deliverAgent, withDelivery } from './agent-delivery.ts';
 import { agentEnvironment, environmentErrors, mergeEnvironment } from './agent-environment.ts';
 import { type HubAccess, hubEnvironment, hubMounts, hubVolumes } from './agent-hub.ts';
+import { agentResources, type ContainerResources } from './agent-resources.ts';
 import { agentSecurity } from './agent-security.ts';
 import { withoutRestartAll } from './node-support.ts';
 import { templateAgent, templateAgentWarning, untoldAgentWarning } from './template-agent.ts';
@@ -49,6 +50,8 @@ export interface AgentOptions {
   readonly lostNodeDeadline?: string | undefined;
   /** Present: the agent may speak to the hub. */
   readonly hub?: HubAccess;
+  /** Of a sidecar; absent: by what its worker asks for. */
+  readonly resources?: ContainerResources;
   /** Present: nodes know no action that restarts all containers. It says why. */
   readonly noRestartAll?: string;
   /** Where the template stands in its object, in front of the fields of errors. */
@@ -119,6 +122,7 @@ function injectSidecar(template: PodTemplateSpec, options: AgentOptions): AgentI
       ...agentEnvironment(options.exitCode ?? DEFAULT_RESTART_EXIT_CODE, options.lostNodeDeadline),
       ...hubEnvironment(options.hub),
     ],
+    ...agentResources(worker, options.resources),
     ...(worker === undefined ? {} : { securityContext: agentSecurity(worker) }),
     volumeMounts: agentMounts(hasToken, options.hub),
     restartPolicy: 'Always',

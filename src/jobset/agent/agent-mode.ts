@@ -20,6 +20,7 @@ import { withAgentAccount } from './agent-account.ts';
 import type { AgentDelivery } from './agent-delivery.ts';
 import type { HubAccess } from './agent-hub.ts';
 import { type AgentInjection, injectAgent, type RestartMode } from './agent-injection.ts';
+import type { ContainerResources } from './agent-resources.ts';
 import { templateAgent, templateAgentWarning } from './template-agent.ts';
 
 /**
@@ -37,6 +38,8 @@ export interface AgentProgram {
   readonly nativeRestartRules?: boolean;
   /** How agents reach the hub; absent: they speak to the API server alone. */
   readonly hub?: HubAccess;
+  /** What sidecars ask for; absent: it depends on their workers. */
+  readonly resources?: ContainerResources;
   /** Why nodes cannot restart all containers of a Pod in place; absent: they can. */
   readonly noRestartAll?: string;
 }

@@ -1,5 +1,6 @@
 /** The schema of `config.jobset.x-k8s.io/v1alpha1 Configuration` (spec 9.1), and what we add to it. */
 import { AGENT_DELIVERIES, type AgentDelivery } from '../../jobset/agent/agent-delivery.ts';
+import type { ContainerResources } from '../../jobset/agent/agent-resources.ts';
 import {
   boolean,
   int32,
@@ -68,6 +69,10 @@ export const CONFIGURATION_SCHEMA = object(
         AGENT_DELIVERIES,
         "How a supervising agent comes into the worker's container: copied, mounted, or there.",
       ),
+      resources: object({
+        requests: map(string(), 'What a sidecar agent is given.'),
+        limits: map(string(), 'What it may use.'),
+      }),
       channel: oneOf(
         ['Auto', 'Hub', 'API'],
         'How agents speak to the operator: over its hub, the API server, or whichever works.',
@@ -110,6 +115,7 @@ export interface ConfigurationFile {
     readonly mode?: 'Sidecar' | 'Supervisor';
     readonly injection?: 'Enabled' | 'Disabled';
     readonly delivery?: AgentDelivery;
+    readonly resources?: ContainerResources;
     readonly channel?: 'Auto' | 'Hub' | 'API';
   };
 }

@@ -76,6 +76,7 @@ agent:
   mode: Supervisor
   injection: Disabled
   delivery: ImageVolume
+  resources: { requests: { cpu: 10m }, limits: { memory: 100Mi } }
   channel: API
 `),
     ).toEqual({
@@ -104,6 +105,7 @@ agent:
       agentMode: 'Supervisor',
       agentInjection: 'Disabled',
       agentDelivery: 'ImageVolume',
+      agentResources: { requests: { cpu: '10m' }, limits: { memory: '100Mi' } },
       agentChannel: 'API',
     });
   });
@@ -146,6 +148,11 @@ agent:
     ],
     ['an unknown gate', 'featureGates: { toString: true }', ['featureGates', 'InPlaceRestart']],
     ['a locked gate', 'featureGates: { TLSOptions: false }', ['featureGates.TLSOptions', 'locked']],
+    [
+      'an amount that is none',
+      'agent: { resources: { limits: { memory: 1 GB } } }',
+      ['agent.resources.limits[memory]', '"1 GB"', 'quantities must match'],
+    ],
     ['an unknown mode', 'agent: { mode: Auto }', ['agent.mode', '"Supervisor"']],
   ])('refuses %s, with the path', (_, text, parts) => {
     const told = problems(HEAD + text).join('\n');

@@ -5,6 +5,7 @@
 import { parseDocument } from 'yaml';
 import type { AgentDelivery } from '../../jobset/agent/agent-delivery.ts';
 import type { RestartMode } from '../../jobset/agent/agent-injection.ts';
+import type { ContainerResources } from '../../jobset/agent/agent-resources.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../../jobset/feature-gates.ts';
 import { parseDuration } from '../../kube/duration.ts';
 import { formatFieldError, invalidValue, notSupported } from '../../kube/field-error.ts';
@@ -14,6 +15,7 @@ import {
   dns1123LabelErrors,
   dns1123SubdomainErrors,
 } from '../../kube/names.ts';
+import { parseQuantity, QUANTITY_ERROR } from '../../kube/quantity.ts';
 import { prune } from '../../kube/schema/prune.ts';
 import { validate } from '../../kube/schema/validate.ts';
 import type { FieldError } from '../../kube/status.ts';
@@ -49,6 +51,8 @@ export interface ConfigurationSettings {
   readonly agentMode: RestartMode;
   readonly agentInjection: 'Enabled' | 'Disabled';
   readonly agentDelivery: AgentDelivery;
+  /** Absent: as their workers' are. */
+  readonly agentResources?: ContainerResources;
   readonly agentChannel: 'Auto' | 'Hub' | 'API';
 }
 
@@ -114,6 +118,7 @@ function settingsOf(file: ConfigurationFile): ConfigurationSettings {
     agentMode: agent.mode ?? 'Sidecar',
     agentInjection: agent.injection ?? 'Enabled',
     agentDelivery: agent.delivery ?? 'Copy',
+    ...(agent.resources === undefined ? {} : { agentResources: agent.resources }),
     agentChannel: agent.channel ?? 'Auto',
   };
 }
@@ -171,6 +176,7 @@ function contentErrors(file: ConfigurationFile): readonly FieldError[] {
     ...(isTls13 ? [invalidValue('tls.cipherSuites', cipherSuites, why)] : []),
     ...cipherSuiteErrors(cipherSuites, 'tls.cipherSuites'),
     ...gateErrors(featureGates),
+    ...resourceErrors(file.agent?.resources ?? {}),
   ];
 }
 
@@ -232,6 +238,16 @@ function gateErrors(gates: Readonly<Record<string, boolean>>): readonly FieldErr
     if (locked === value) return [];
     return [invalidValue(`featureGates.${name}`, value, `is locked to ${String(locked)}`)];
   });
+}
+
+function resourceErrors(resources: ContainerResources): readonly FieldError[] {
+  return (['requests', 'limits'] as const).flatMap((list) =>
+    Object.entries(resources[list] ?? {}).flatMap(([name, amount]): readonly FieldError[] =>
+      parseQuantity(amount) === undefined
+        ? [invalidValue(`agent.resources.${list}[${name}]`, amount, QUANTITY_ERROR)]
+        : [],
+    ),
+  );
 }
 
 function addressErrors(path: string, text = ''): readonly FieldError[] {
