@@ -3,6 +3,7 @@ import http from 'node:http';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { Watchdog } from '../cli/watchdog/watchdog.ts';
+import { OPERATOR_NODE_OPTIONS } from '../operator/names.ts';
 
 const OPERATOR = fileURLToPath(new URL('../../dist/operator.js', import.meta.url));
 const LOOPBACK = '127.0.0.1';
@@ -45,7 +46,7 @@ export class OperatorProcess {
       `--health-probe-bind-address=${LOOPBACK}:${health}`,
       `--metrics-bind-address=${LOOPBACK}:${metrics}`,
     ];
-    const child = spawn(process.execPath, [OPERATOR, ...flags, ...pages], {
+    const child = spawn(process.execPath, [OPERATOR_NODE_OPTIONS, OPERATOR, ...flags, ...pages], {
       detached: true,
       stdio: ['ignore', log, log],
     });

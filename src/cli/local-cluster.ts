@@ -19,6 +19,7 @@ import {
 import type { Stored } from '../kube/meta.ts';
 import { NODES, type Node } from '../kube/node.ts';
 import { groupResourceOf } from '../kube/resource.ts';
+import { OPERATOR_NODE_OPTIONS } from '../operator/names.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '../runtime/adapters/node-process-runner.ts';
 import { createPinoLogger } from '../runtime/adapters/pino-logger.ts';
@@ -142,7 +143,8 @@ function startOperator(flags: readonly string[], log: number): ChildProcess {
   const webhooks = ['--webhook-bind-address', '127.0.0.1:0', '--install-webhooks'];
   // A group of its own: a terminal's Ctrl-C must not end it before its cluster has been cleaned up.
   const hub = ['--hub-bind-address', '127.0.0.1:0'];
-  return spawn(process.execPath, [script, ...flags, '--install-crd', ...webhooks, ...hub], {
+  const program = [OPERATOR_NODE_OPTIONS, script];
+  return spawn(process.execPath, [...program, ...flags, '--install-crd', ...webhooks, ...hub], {
     detached: true,
     stdio: ['ignore', log, log],
   });

@@ -7,7 +7,11 @@ import { sha1Hex } from '../jobset/child-jobs/sha1.ts';
 import { ENV_POD_IP } from '../jobset/names.ts';
 import { CONFIG_MAPS, NAMESPACES, SERVICES } from '../kube/core.ts';
 import type { KubeObject } from '../kube/meta.ts';
-import { HUB_SERVICE_NAME, WEBHOOK_SERVICE_NAME } from '../operator/names.ts';
+import {
+  HUB_SERVICE_NAME,
+  OPERATOR_NODE_OPTIONS,
+  WEBHOOK_SERVICE_NAME,
+} from '../operator/names.ts';
 import { DEPLOYMENTS, POD_DISRUPTION_BUDGETS } from './kinds.ts';
 import { OPERATOR_NAME } from './permissions.ts';
 import { type InstallationSettings, type Installed, installed } from './settings.ts';
@@ -143,7 +147,10 @@ function operatorContainer({ operatorImage, webhooks }: InstallationSettings): o
       `--hub-bind-address=:${HUB_PORT}`,
       `--hub-service=${HUB_SERVICE_NAME}`,
     ],
-    env: [{ name: ENV_POD_IP, valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }],
+    env: [
+      { name: ENV_POD_IP, valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
+      { name: 'NODE_OPTIONS', value: OPERATOR_NODE_OPTIONS },
+    ],
     ports: [
       ...(webhooks ? [{ name: 'webhooks', containerPort: WEBHOOK_PORT }] : []),
       { name: 'hub', containerPort: HUB_PORT },
