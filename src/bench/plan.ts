@@ -70,12 +70,14 @@ function stored<T extends JobSet | Job>(object: T): Stored<T> {
   return { ...object, metadata: { ...object.metadata, ...identity, creationTimestamp: CREATED } };
 }
 
+/** As an API server returns them, which matters to V8: objects that JSON was read into are alike. */
 function jobsMadeBy({ actions }: Plan): readonly Stored<Job>[] {
-  return actions.flatMap((action) =>
+  const jobs = actions.flatMap((action) =>
     action.kind === 'CreateJob'
       ? [{ ...stored(action.job), status: { active: 1, ready: 1, startTime: CREATED } }]
       : [],
   );
+  return JSON.parse(JSON.stringify(jobs)) as typeof jobs;
 }
 
 function snapshotOf(jobSet: Stored<JobSet>, jobs: readonly Stored<Job>[]): Snapshot {

@@ -7,7 +7,12 @@ import type { Coordinator } from './jobset.ts';
  * configuration (`<jobset>-<replicatedJob>-<job>-<pod>.<subdomain>` is a worker's host name).
  */
 export function jobName(jobSet: string, replicatedJob: string, jobIndex: number): string {
-  return `${jobSet}-${replicatedJob}-${jobIndex}`;
+  return `${jobNamePrefix(jobSet, replicatedJob)}${jobIndex}`;
+}
+
+/** What the names of all Jobs of a ReplicatedJob begin with; the index follows. */
+export function jobNamePrefix(jobSet: string, replicatedJob: string): string {
+  return `${jobSet}-${replicatedJob}-`;
 }
 
 /** Host name of a Pod of an Indexed Job; the Job controller appends 5 random characters to name it. */

@@ -19,11 +19,9 @@ export function sizeChange(job: Job, replicatedJob: DefaultedReplicatedJob): Job
   const { parallelism, completions } = replicatedJob.template.spec;
   // Only a Job whose slots are all its work can change its size; two unset numbers are 1 and 1.
   if (parallelism !== completions || job.spec.completionMode !== 'Indexed') return undefined;
-  const size = { parallelism: parallelism ?? 1, completions: completions ?? 1 };
-  const isSame =
-    (job.spec.parallelism ?? 1) === size.parallelism &&
-    (job.spec.completions ?? 1) === size.completions;
-  return isSame ? undefined : size;
+  const slots = parallelism ?? 1;
+  const isSame = (job.spec.parallelism ?? 1) === slots && (job.spec.completions ?? 1) === slots;
+  return isSame ? undefined : { parallelism: slots, completions: slots };
 }
 
 export interface SizeChange {
@@ -36,12 +34,14 @@ export function sizeChanges(
   replicatedJobs: readonly DefaultedReplicatedJob[],
 ): readonly SizeChange[] {
   const byName = new Map(replicatedJobs.map((each) => [each.name, each]));
-  return jobs.flatMap((job) => {
+  const changes: SizeChange[] = [];
+  for (const job of jobs) {
     const replicatedJob = byName.get(replicatedJobOf(job) ?? '');
-    if (replicatedJob === undefined || job.metadata.deletionTimestamp !== undefined) return [];
+    if (replicatedJob === undefined || job.metadata.deletionTimestamp !== undefined) continue;
     const size = sizeChange(job, replicatedJob);
-    return size === undefined ? [] : [{ job, size }];
-  });
+    if (size !== undefined) changes.push({ job, size });
+  }
+  return changes;
 }
 
 /**

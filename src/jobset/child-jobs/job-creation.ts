@@ -2,7 +2,7 @@ import type { Job } from '../../kube/job.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Action } from '../convergence.ts';
 import type { DefaultedReplicatedJob } from '../defaults.ts';
-import { jobName } from '../naming.ts';
+import { jobNamePrefix } from '../naming.ts';
 import type { Planning } from '../planning.ts';
 import { announceStart, type StartupOrder } from '../policies/startup-order.ts';
 import type { BuildJob } from './job-template.ts';
@@ -23,7 +23,8 @@ export function jobCreations(
   build: BuildJob,
 ): JobCreations {
   const { snapshot, spec } = planning;
-  const taken = new Set(snapshot.jobs.map(({ metadata }) => metadata.name));
+  const taken = new Set<string>();
+  for (const { metadata } of snapshot.jobs) taken.add(metadata.name);
   const actions: Action[] = [];
   const holders: Stored<Job>[] = [];
   for (const replicatedJob of spec.replicatedJobs) {
@@ -48,9 +49,10 @@ function missingIndexes(
   taken: ReadonlySet<string>,
 ): readonly { readonly index: number; readonly name: string }[] {
   const done = children.gone.get(name);
+  const prefix = jobNamePrefix(snapshot.jobSet.metadata.name, name);
   const missing: { index: number; name: string }[] = [];
   for (let index = 0; index < replicas; index++) {
-    const job = jobName(snapshot.jobSet.metadata.name, name, index);
+    const job = prefix + index;
     if (!taken.has(job) && done?.has(index) !== true) missing.push({ index, name: job });
   }
   return missing;

@@ -1,6 +1,7 @@
 import type { Job } from '../../kube/job.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Action } from '../convergence.ts';
+import { jobNamePrefix } from '../naming.ts';
 import type { Planning } from '../planning.ts';
 import { isTrue } from '../status/conditions.ts';
 
@@ -57,7 +58,7 @@ function hasEnded({ status }: Job): boolean {
 
 function isNamedForUs({ snapshot, spec }: Planning, { metadata }: Stored<Job>): boolean {
   return spec.replicatedJobs.some(({ name, replicas }) => {
-    const prefix = `${snapshot.jobSet.metadata.name}-${name}-`;
+    const prefix = jobNamePrefix(snapshot.jobSet.metadata.name, name);
     const index = metadata.name.slice(prefix.length);
     return (
       metadata.name.startsWith(prefix) && /^(0|[1-9]\d*)$/.test(index) && Number(index) < replicas
