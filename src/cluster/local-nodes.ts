@@ -25,7 +25,7 @@ import { HostsFiles } from './node/hosts.ts';
 import { POD_NAMESPACES_LABEL, type PodNamespacesMode } from './node/namespaces/pod-namespaces.ts';
 import { NeighbourPods } from './node/neighbour-pods.ts';
 import { PortClaims } from './node/network.ts';
-import { startNodeAgent } from './node/node-agent.ts';
+import { rootTemplatesIn, startNodeAgent } from './node/node-agent.ts';
 import type { NodeFiles } from './node/node-files.ts';
 
 export interface NodeDescription {
@@ -142,7 +142,11 @@ async function startNode(
     });
   const rootDirectory = `${stateDirectory}/nodes/${name}`;
   const directory = `${rootDirectory}/namespace-trial`;
-  const namespaces = await offeredNamespaces(podNamespaces, { ...options, directory });
+  const namespaces = await offeredNamespaces(podNamespaces, {
+    ...options,
+    directory,
+    templatesDirectory: rootTemplatesIn(rootDirectory),
+  });
   if (namespaces.type === 'unavailable') {
     logger.info('containers have no namespaces', { node: name, reason: namespaces.reason });
   }

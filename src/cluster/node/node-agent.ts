@@ -45,7 +45,10 @@ export interface NodeAgentOptions {
   readonly probes: ProbeTransport;
   /** What forwarded ports and SPDY take; without it there are neither. */
   readonly streaming?: StreamingPorts | undefined;
-  /** Absolute. The agent owns `pods`, `logs` and, if they are not given, `hosts` and `volumes` in it. */
+  /**
+   * Absolute. The agent owns `pods`, `checkpoints`, `logs` and, if they are not given, `hosts` and
+   * `volumes` in it, and removes `roots`.
+   */
   readonly rootDirectory: string;
   /** Where the volumes of claims are, for all nodes of this machine. */
   readonly volumesDirectory?: string;
@@ -72,6 +75,11 @@ export interface NodeAgent {
   readonly handler: HttpHandler;
   /** Ends the processes of all Pods and removes all but the logs. */
   stop(): Promise<void>;
+}
+
+/** Where namespaces keep what the roots of containers have in common; gone when the agent stops. */
+export function rootTemplatesIn(rootDirectory: string): string {
+  return `${rootDirectory}/roots`;
 }
 
 /** Resolves once the Node is registered and its Pods are known. */
@@ -118,7 +126,7 @@ class Agent implements NodeAgent {
     this.#context = {
       ...options,
       volumesDirectory: options.volumesDirectory ?? `${rootDirectory}/volumes`,
-      hostsPath: (namespace) => hosts.pathOf(namespace),
+      hostsPath: (pod) => hosts.pathOf(pod),
       backoff: backoffLimits(options.backoff),
       logger,
       nodeName: name,
@@ -183,6 +191,7 @@ class Agent implements NodeAgent {
     const { files, rootDirectory } = this.#context;
     await files.remove(`${rootDirectory}/pods`);
     await files.remove(checkpointDirectory(rootDirectory));
+    await files.remove(rootTemplatesIn(rootDirectory));
   }
 
   #add(pod: Stored<Pod>): void {

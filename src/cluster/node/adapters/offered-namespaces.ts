@@ -9,7 +9,7 @@ import { createLinuxNamespaces, findNamespaceTools, thisUser } from './linux-nam
 /** What this machine offers to containers, found out by trying it. Never rejects. */
 export async function offeredNamespaces(
   mode: PodNamespacesMode | undefined,
-  options: NamespaceProbeOptions,
+  options: NamespaceProbeOptions & { readonly templatesDirectory: string },
 ): Promise<PodNamespacesState> {
   if ((mode ?? DEFAULT_POD_NAMESPACES) === 'Off') return unavailable('they are switched off');
   const user = thisUser();
@@ -24,7 +24,7 @@ export async function offeredNamespaces(
   const problems: string[] = [];
   for (const needsUserNamespace of isRoot ? [false, true] : [true]) {
     const style = { tools, needsUserNamespace, user: isRoot ? undefined : user };
-    const namespaces = createLinuxNamespaces(style);
+    const namespaces = createLinuxNamespaces(style, options.templatesDirectory);
     const problem = await probeNamespaces(namespaces, options);
     if (problem === undefined) return { type: 'available', namespaces };
     problems.push(problem);
