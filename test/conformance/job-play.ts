@@ -115,6 +115,13 @@ export class JobPlay {
     }
   }
 
+  /** Pods fail before any of their containers has begun. */
+  async evict(which: Which): Promise<void> {
+    for (const pod of await this.#live(which)) {
+      await this.#tell(pod, { phase: 'Failed', reason: 'Evicted', message: 'The node is full.' });
+    }
+  }
+
   /** A user deletes Pods. */
   async delete(which: Which): Promise<void> {
     const { client } = this.#stage;

@@ -4,6 +4,11 @@
  */
 import { FAILURE_SCENARIOS } from './job-failure-scenarios.ts';
 import { LIFE_SCENARIOS } from './job-life-scenarios.ts';
+import { LIMIT_SCENARIOS } from './job-limit-scenarios.ts';
 import type { JobScenario } from './job-play.ts';
 
-export const JOB_SCENARIOS: readonly JobScenario[] = [...LIFE_SCENARIOS, ...FAILURE_SCENARIOS];
+export const JOB_SCENARIOS: readonly JobScenario[] = [
+  ...LIFE_SCENARIOS,
+  ...FAILURE_SCENARIOS,
+  ...LIMIT_SCENARIOS,
+];
