@@ -170,6 +170,47 @@ describe('the first rule that matches an exit code (section 2.1)', () => {
   });
 });
 
+const POLICIES = ['Always', 'OnFailure', 'Never'] as const;
+
+describe('what wins, by the rows of docs/restart-rules.md', () => {
+  const each = POLICIES.flatMap((pod) =>
+    POLICIES.flatMap((own) => [0, 1, 42].map((code) => ({ pod, own, code }))),
+  );
+  const byPolicy = (policy: RestartPolicy, code: number): boolean =>
+    policy === 'Always' || (policy === 'OnFailure' && code !== 0);
+  const isRestarted = (pod: RestartPolicy, container: Partial<Container>, code: number): boolean =>
+    shouldRestart({ name: 'c', ...container }, 'regular', { restartPolicy: pod }, code);
+  const withRule = (own: RestartPolicy, action: ContainerRestartRule['action'], code: number) => ({
+    restartPolicy: own,
+    restartPolicyRules: [rule(action, 'In', code), rule('Terminate', 'NotIn', code)],
+  });
+
+  it.each(each)('no policy of its own: that of the Pod, %j', ({ pod, code }) => {
+    expect(isRestarted(pod, {}, code)).toBe(byPolicy(pod, code));
+  });
+
+  it.each(each)('no rule that matches: its own policy, %j', ({ pod, own, code }) => {
+    const rules = { restartPolicyRules: [rule('Restart', 'In', 7), rule('Terminate', 'In', 8)] };
+    expect(isRestarted(pod, { restartPolicy: own, ...rules }, code)).toBe(byPolicy(own, code));
+  });
+
+  it.each(each)('Restart: started again, %j', ({ pod, own, code }) => {
+    const container = withRule(own, 'Restart', code);
+    expect(isRestarted(pod, container, code)).toBe(true);
+    expect(triggersRestartOfAll({ name: 'c', ...container }, code)).toBe(false);
+  });
+
+  it.each(each)('RestartAllContainers and RestartPod: all are, %j', ({ own, code }) => {
+    for (const action of ['RestartAllContainers', 'RestartPod'] as const) {
+      expect(triggersRestartOfAll({ name: 'c', ...withRule(own, action, code) }, code)).toBe(true);
+    }
+  });
+
+  it.each(each)('Terminate: it stays ended, %j', ({ pod, own, code }) => {
+    expect(isRestarted(pod, withRule(own, 'Terminate', code), code)).toBe(false);
+  });
+});
+
 describe('a container that ended', () => {
   it.each(CASES)('$it', ({ pod, own, rules, kind = 'regular', code, restarts }) => {
     const container: Container = {
