@@ -77,7 +77,9 @@ export class FakeHub {
       readJobSet: () => this.#read(),
       listPods: () => this.#listPods(),
       announced: (_podUid, announcement) => {
-        if (announcement.epoch >= (this.announced?.epoch ?? 0)) this.announced = announcement;
+        const isOld = announcement.epoch < (this.announced?.epoch ?? 0);
+        if (!isOld) this.announced = announcement;
+        return !isOld;
       },
       noticed: (_podUid, epoch) => this.notices.push(epoch),
     });

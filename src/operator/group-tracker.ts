@@ -112,16 +112,18 @@ export class GroupTracker {
 
   /**
    * What the agent of a Pod says over the hub. An epoch counts as one that is annotated does, the newest
-   * of both; it stays known when the agent's stream has ended, since no Pod ever goes back.
+   * of both; it stays known when the agent's stream has ended, since no Pod ever goes back. False if it
+   * said a newer epoch before, so that this one changes nothing.
    */
-  podSpoke(podUid: string, said: SpokenFacts): void {
+  podSpoke(podUid: string, said: SpokenFacts): boolean {
     const tracked = this.#groupOfPod.get(podUid);
-    if (tracked === undefined) return;
+    if (tracked === undefined) return true;
     const { spoken } = tracked;
     const isOld = said.epoch !== undefined && said.epoch < (spoken?.epoch ?? 0);
-    if (isOld) return;
+    if (isOld) return false;
     tracked.spoken = { ...spoken, ...said };
     this.#observe(tracked);
+    return true;
   }
 
   /** Whether the Pod's agent has said anything over the hub, while this process runs. */

@@ -308,8 +308,12 @@ export class JobSetReconciler {
   }
 
   #record(jobSet: Stored<JobSet>, type: 'Normal' | 'Warning', reason: string, note: string): void {
+    const { events, logger, metrics } = this.#options;
     const regarding = referenceTo(JOBSETS, jobSet);
-    this.#options.events.record({ regarding, type, reason, action: ACTION, note });
+    events.record({ regarding, type, reason, action: ACTION, note });
+    if (type === 'Normal') return;
+    logger.warn('told of a problem', { jobset: keyOf(jobSet), reason, note });
+    metrics.warned(reason);
   }
 
   #memoryOf({ metadata }: Stored<JobSet>): JobSetMemory {

@@ -7,6 +7,8 @@ import type { Metrics } from '../runtime/metrics.ts';
  */
 export interface OperatorMetrics {
   observe(jobSet: JobSetName, outcome: Outcome): void;
+  /** A Warning was recorded about a JobSet. Reasons are of a fixed set. */
+  warned(reason: string): void;
   /** The JobSet is deleted: a family that has a label for each JobSet must not grow for ever. */
   forget(jobSet: JobSetName): void;
 }
@@ -17,7 +19,9 @@ interface JobSetName {
 }
 
 export function operatorMetrics(metrics: Metrics | undefined): OperatorMetrics {
-  if (metrics === undefined) return { observe: () => undefined, forget: () => undefined };
+  if (metrics === undefined) {
+    return { observe: () => undefined, warned: () => undefined, forget: () => undefined };
+  }
   const labels = ['jobset_name', 'namespace'] as const;
   const completed = metrics.counter({
     name: 'jobset_completed_total',
@@ -33,6 +37,11 @@ export function operatorMetrics(metrics: Metrics | undefined): OperatorMetrics {
     name: 'lockstep_restarts_total',
     help: 'Restarts of groups, by what caused them and whether they were charged to maxRestarts',
     labels: ['cause', 'counted'],
+  });
+  const warnings = metrics.counter({
+    name: 'lockstep_warnings_total',
+    help: 'Warnings recorded about JobSets, by the reason of the Event',
+    labels: ['reason'],
   });
   const phases = metrics.histogram({
     name: 'lockstep_restart_phase_seconds',
@@ -63,6 +72,7 @@ export function operatorMetrics(metrics: Metrics | undefined): OperatorMetrics {
           return observePhase('release', outcome.releaseMs);
       }
     },
+    warned: (reason) => warnings.add({ reason }),
     forget: ({ namespace, name }) => {
       const of = { jobset_name: name, namespace };
       completed.remove(of);

@@ -56,7 +56,9 @@ export function connectHub(
     readJobSet: (key, signal) => readJobSet(client, key, signal),
     listPods: (namespace, uid, signal) => unendingPods(client, { namespace, uid }, signal),
     announced: (podUid, announcement) => tracker.podSpoke(podUid, spokenFacts(announcement)),
-    noticed: (podUid, epoch) => tracker.podSpoke(podUid, { notice: { epoch } }),
+    noticed: (podUid, epoch) => {
+      tracker.podSpoke(podUid, { notice: { epoch } });
+    },
   });
   caches.jobSets.subscribe({
     added: (jobSet) => hub.jobSetSeen(jobSet),

@@ -8,6 +8,8 @@ export interface HubMetrics {
   flush(): void;
   closed(reason: string): void;
   refused(reason: string): void;
+  /** An announcement was older than one before it, and changed nothing. */
+  ignored(): void;
   /** An agent that had spoken over the hub now speaks over the API server. */
   fellBack(): void;
 }
@@ -44,6 +46,10 @@ export function hubMetrics(metrics: Metrics | undefined): HubMetrics {
     help: 'Requests for a stream that were refused, by the reason',
     labels: ['reason'],
   });
+  const ignored = metrics.counter({
+    name: 'lockstep_hub_announcements_ignored_total',
+    help: 'Announcements of an epoch that is older than one that the Pod announced before',
+  });
   const fallbacks = metrics.counter({
     name: 'lockstep_hub_fallbacks_total',
     help: 'Agents that left the hub for the API server',
@@ -71,6 +77,7 @@ export function hubMetrics(metrics: Metrics | undefined): HubMetrics {
     },
     closed: (reason) => closed.add({ reason }),
     refused: (reason) => refused.add({ reason }),
+    ignored: () => ignored.add({}),
     fellBack: () => fallbacks.add({}),
   };
 }
@@ -81,5 +88,6 @@ const NO_METRICS: HubMetrics = {
   flush: () => undefined,
   closed: () => undefined,
   refused: () => undefined,
+  ignored: () => undefined,
   fellBack: () => undefined,
 };

@@ -85,7 +85,7 @@ class Scene {
       if (this.failure !== undefined) throw this.failure;
       return living;
     },
-    announced: (pod, { epoch }) => this.announced.push(`${pod} ${epoch}`),
+    announced: (pod, { epoch }) => this.announced.push(`${pod} ${epoch}`) > 0,
     noticed: (pod, epoch) => this.announced.push(`${pod} notice ${epoch}`),
   });
 

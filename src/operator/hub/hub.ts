@@ -27,7 +27,8 @@ export interface HubOptions {
   /** Reads the JobSet from storage, never from a cache; undefined: it is gone. */
   readonly readJobSet: (key: string, signal: AbortSignal) => Promise<Stored<JobSet> | undefined>;
   readonly listPods: PodInquiryOptions['listPods'];
-  readonly announced: (podUid: string, announcement: HubAnnouncement) => void;
+  /** False if the Pod has announced a newer epoch before. */
+  readonly announced: (podUid: string, announcement: HubAnnouncement) => boolean;
   readonly noticed: (podUid: string, epoch: number) => void;
 }
 
@@ -50,6 +51,8 @@ export class Hub {
   readonly #groups = new Map<string, HubGroup>();
   /** By UID of the Pod. */
   readonly #streams = new Map<string, AgentStream>();
+  /** Streams with an announcement that was ignored, of which the log knows. */
+  readonly #toldOf = new WeakSet<AgentStream>();
   readonly #end = new AbortController();
   readonly #pods: PodInquiry;
   #sweep: Timer;
@@ -128,7 +131,7 @@ export class Hub {
         this.#greet(stream, message);
         break;
       case 'announce':
-        this.#options.announced(podUid, message.announcement);
+        this.#hear(stream, message.announcement);
         break;
       case 'notice':
         this.#options.noticed(podUid, message.epoch);
@@ -139,13 +142,28 @@ export class Hub {
     }
   }
 
+  #hear(stream: AgentStream, announcement: HubAnnouncement): void {
+    const { member } = stream;
+    if (this.#options.announced(member.podUid, announcement)) return;
+    this.metrics.ignored();
+    // An agent can say so eighty times a second.
+    if (this.#toldOf.has(stream)) return;
+    this.#toldOf.add(stream);
+    const pod = `${member.namespace}/${member.podName}`;
+    this.#options.logger.info('an announcement is older than the one before it', {
+      epoch: announcement.epoch,
+      pod,
+      jobset: member.jobSet,
+    });
+  }
+
   #greet(stream: AgentStream, hello: Extract<AgentMessage, { readonly type: 'hello' }>): void {
-    const { podUid, jobSetUid } = stream.member;
+    const { jobSetUid } = stream.member;
     if (hello.jobSetUid !== undefined && hello.jobSetUid !== jobSetUid) {
       stream.bye('OtherJobSet');
       return;
     }
-    if (hello.announcement !== undefined) this.#options.announced(podUid, hello.announcement);
+    if (hello.announcement !== undefined) this.#hear(stream, hello.announcement);
     const group = this.#groupOf(stream.member);
     group.waiting.add(stream);
     if (!group.isReading) void this.#answer(group);

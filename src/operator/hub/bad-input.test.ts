@@ -1,0 +1,310 @@
+/**
+ * What the hub does with those who mean no good, or do not know better: each is refused with a reason, in
+ * the answer, in the log and in the metrics, and a healthy member notices nothing.
+ */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
+import { createTokenSigner } from '../../cluster/apiserver/adapters/token-signer.ts';
+import {
+  issueToken,
+  TOKEN_ISSUER,
+  type TokenGrant,
+} from '../../cluster/apiserver/service-account-tokens.ts';
+import { HUB_AUDIENCE } from '../../jobset/names.ts';
+import { signatureKey } from '../../runtime/adapters/json-web-keys.ts';
+import type { Client } from '../../runtime/client.ts';
+import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
+import { MemoryStreams } from '../../runtime/memory/memory-streams.ts';
+import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
+import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
+import { createMetrics } from '../../runtime/metrics.ts';
+import {
+  type ByteStream,
+  type StreamListener,
+  StreamRefusedError,
+} from '../../runtime/ports/stream.ts';
+import { Hub } from './hub.ts';
+import { PodTokens } from './pod-tokens.ts';
+import { type StreamAdmission, streamAdmission } from './stream-admission.ts';
+
+const MEMBERS = ['healthy', 'rogue'];
+
+/** A hub with two members, `healthy` and `rogue`, of one JobSet, `ns/train`. */
+class Scene {
+  readonly clock = new VirtualClock();
+  readonly logger = new MemoryLogger();
+  readonly metrics = createMetrics();
+  readonly streams = new MemoryStreams(this.clock);
+  readonly signer = createTokenSigner();
+  /** Pods that live, members or not. */
+  readonly living = new Set([...MEMBERS, 'stranger']);
+  readonly #newest = new Map<string, number>();
+  #version = 1;
+  #stored = jobSetWith(0, 0, 1);
+  readonly hub = new Hub({
+    clock: this.clock,
+    random: new SeededRandom(5),
+    logger: this.logger,
+    metrics: this.metrics,
+    readJobSet: () => Promise.resolve(this.#stored),
+    listPods: () => Promise.resolve(new Set<string>()),
+    announced: (pod, { epoch }) => {
+      if (epoch < (this.#newest.get(pod) ?? 0)) return false;
+      this.#newest.set(pod, epoch);
+      return true;
+    },
+    noticed: () => undefined,
+  });
+
+  constructor() {
+    const { accept } = this.#admission();
+    this.streams.acceptor = accept;
+  }
+
+  #admission(): StreamAdmission {
+    const { publicKey, keyId: kid } = this.signer;
+    const client = {
+      getPath: (path: string) =>
+        Promise.resolve(
+          path.endsWith('configuration')
+            ? { issuer: TOKEN_ISSUER }
+            : { keys: [{ kid, ...publicKey }] },
+        ),
+    };
+    const { clock, logger } = this;
+    const tokens = new PodTokens({
+      client: client as unknown as Client,
+      clock,
+      logger,
+      importKey: signatureKey,
+    });
+    return streamAdmission({
+      hub: this.hub,
+      clock,
+      logger,
+      podOf: (token) => tokens.podOf(token),
+      lives: ({ namespace, podUid }) =>
+        Promise.resolve(namespace === 'ns' && this.living.has(podUid)),
+      membership: ({ namespace, podName, podUid }) => {
+        if (namespace !== 'ns' || !this.living.has(podUid)) return { kind: 'Unknown' };
+        if (!MEMBERS.includes(podUid)) return { kind: 'Stranger', problem: 'the Pod is no Job’s' };
+        const jobSet = { jobSet: 'ns/train', jobSetUid: 'jobset-uid', stage: 'w' };
+        return {
+          kind: 'Member',
+          member: { namespace, podName, podUid, ...jobSet, isEnding: false },
+        };
+      },
+    });
+  }
+
+  token(pod: string, change: Partial<TokenGrant> = {}, signer = this.signer): string {
+    const grant: TokenGrant = {
+      namespace: 'ns',
+      serviceAccount: { name: 'default', uid: 'account-uid' },
+      audiences: [HUB_AUDIENCE],
+      expiresAtMs: this.clock.now() + 3_600_000,
+      boundTo: { kind: 'Pod', name: pod, uid: pod },
+      id: 'id',
+      ...change,
+    };
+    return issueToken(signer, grant, this.clock.now());
+  }
+
+  async connect(token: string | undefined): Promise<Speaker> {
+    const speaker = new Speaker();
+    const connecting = this.streams.connector(() => token).connect(speaker, NEVER);
+    connecting.catch(() => undefined);
+    let isSettled = false;
+    void connecting.then(
+      () => (isSettled = true),
+      () => (isSettled = true),
+    );
+    await this.clock.runUntil(() => isSettled, 60_000);
+    speaker.stream = await connecting;
+    return speaker;
+  }
+
+  release(): void {
+    this.#version++;
+    this.#stored = jobSetWith(this.#version - 1, this.#version, this.#version);
+    this.hub.jobSetSeen(this.#stored);
+  }
+
+  /** Of the metrics, those that end in this. */
+  async shows(line: string): Promise<boolean> {
+    const request = { method: 'GET', path: '/metrics', headers: {}, signal: NEVER } as const;
+    const { body } = await this.metrics.handler(request);
+    return Buffer.from(body as Uint8Array)
+      .toString()
+      .split('\n')
+      .includes(line);
+  }
+
+  logged(field: string): readonly unknown[] {
+    return this.logger.records.map(({ fields }) => fields[field]);
+  }
+}
+
+const NEVER = new AbortController().signal;
+
+/** The wire, by hand. */
+class Speaker implements StreamListener {
+  stream: ByteStream | undefined;
+  text = '';
+  isClosed = false;
+
+  received(chunk: Uint8Array): void {
+    this.text += Buffer.from(chunk).toString();
+  }
+
+  closed(): void {
+    this.isClosed = true;
+  }
+
+  say(text: string): void {
+    this.stream?.write(Buffer.from(text));
+  }
+}
+
+const HELLO = '{"type":"hello"}\n';
+
+let scene: Scene;
+let healthy: Speaker;
+beforeEach(async () => {
+  scene = new Scene();
+  healthy = await scene.connect(scene.token('healthy'));
+  healthy.say(HELLO);
+  await scene.clock.runUntil(() => healthy.text.includes('"fresh":true'), 1000);
+});
+
+/** The healthy member still has its stream, and gets what it is owed at once. */
+afterEach(async () => {
+  expect(healthy.isClosed).toBe(false);
+  const before = healthy.text.length;
+  scene.release();
+  await scene.clock.advance(5);
+  expect(healthy.text.slice(before)).toMatch(/^\{"type":"state",.*\}\n$/);
+});
+
+/** For as long as it takes the hub to notice, while the healthy member goes on. */
+async function pass(seconds: number): Promise<void> {
+  for (let i = 0; i < seconds; i += 5) {
+    healthy.say('{"type":"ping"}\n');
+    await scene.clock.advance(5000);
+  }
+}
+
+describe('a request for a stream is refused', () => {
+  it.each<[string, (scene: Scene) => string | undefined, number, string, RegExp]>([
+    ['without a token', () => undefined, 401, 'NoToken', /no bearer token/],
+    ['with nonsense for a token', () => 'a.b', 401, 'InvalidToken', /no JSON Web Token/],
+    [
+      'with a token of another audience',
+      (s) => s.token('rogue', { audiences: [TOKEN_ISSUER] }),
+      401,
+      'InvalidToken',
+      /for another audience/,
+    ],
+    [
+      'with a token of another cluster',
+      (s) => s.token('rogue', {}, createTokenSigner()),
+      401,
+      'InvalidToken',
+      /a key that this cluster does not have/,
+    ],
+    [
+      'with a token that has expired',
+      (s) => s.token('rogue', { expiresAtMs: s.clock.now() - 1 }),
+      401,
+      'InvalidToken',
+      /it has expired/,
+    ],
+    [
+      'with a token of no Pod',
+      (s) => s.token('rogue', { boundTo: undefined }),
+      401,
+      'InvalidToken',
+      /bound to no Pod/,
+    ],
+    [
+      'with the token of a Pod that is no member',
+      (s) => s.token('stranger'),
+      403,
+      'NotAMember',
+      /no Job’s/,
+    ],
+    [
+      'with the token of a Pod of another namespace',
+      (s) => s.token('rogue', { namespace: 'elsewhere' }),
+      410,
+      'PodGone',
+      /is gone/,
+    ],
+    [
+      'with a token that is replayed when its Pod is gone',
+      (s) => {
+        const token = s.token('rogue');
+        s.living.delete('rogue');
+        return token;
+      },
+      410,
+      'PodGone',
+      /is gone or has ended/,
+    ],
+  ])('%s', async (_what, tokenOf, status, label, reason) => {
+    const refused = scene.connect(tokenOf(scene));
+    await expect(refused).rejects.toBeInstanceOf(StreamRefusedError);
+    await expect(refused).rejects.toMatchObject({ status, message: expect.stringMatching(reason) });
+    expect(scene.logged('reason')).toContainEqual(expect.stringMatching(reason));
+    expect(await scene.shows(`lockstep_hub_streams_refused_total{reason="${label}"} 1`)).toBe(true);
+  });
+});
+
+describe('the stream of a member ends', () => {
+  it.each<[string, string, string, number]>([
+    ['that claims another JobSet', '{"type":"hello","jobSet":"another"}\n', 'OtherJobSet', 1],
+    ['whose epoch is no int32', `${HELLO}${announce(2 ** 31)}`, 'Malformed', 1],
+    ['whose epoch is negative', `${HELLO}${announce(-1)}`, 'Malformed', 1],
+    ['whose epoch is a fraction', `${HELLO}${announce(1.5)}`, 'Malformed', 1],
+    ['that speaks no JSON', `${HELLO}GET / HTTP/1.1\r\n\r\n`, 'Malformed', 1],
+    ['that says more than a message holds', `${HELLO}${'x'.repeat(5000)}`, 'Malformed', 1],
+    ['that sends half a message', `${HELLO}{"type":"announ`, 'Silent', 60],
+    ['that sends half a hello', '{"type":"hel', 'Silent', 60],
+    ['that says nothing', '', 'Silent', 60],
+  ])('%s', async (_what, text, reason, seconds) => {
+    const rogue = await scene.connect(scene.token('rogue'));
+    if (text !== '') rogue.say(text);
+    await pass(seconds);
+    expect(rogue.text).toContain(`{"type":"bye","reason":"${reason}"}\n`);
+    expect(rogue.isClosed).toBe(true);
+    expect(scene.logged('reason')).toContain(reason);
+    expect(scene.logged('pod')).toContain('ns/rogue');
+    expect(await scene.shows(`lockstep_hub_streams_closed_total{reason="${reason}"} 1`)).toBe(true);
+  });
+
+  it('that sends a million messages, after the first few hundred', async () => {
+    const rogue = await scene.connect(scene.token('rogue'));
+    rogue.say(HELLO);
+    const thousand = '{"type":"ping"}\n'.repeat(1000);
+    for (let sent = 0; sent < 1_000_000; sent += 1000) rogue.say(thousand);
+    await pass(5);
+    expect(rogue.text).toContain('{"type":"bye","reason":"TooManyMessages"}\n');
+    expect(rogue.text.match(/pong/g)?.length).toBeLessThan(500);
+    expect(scene.logged('reason')).toContain('TooManyMessages');
+    const line = 'lockstep_hub_streams_closed_total{reason="TooManyMessages"} 1';
+    expect(await scene.shows(line)).toBe(true);
+  });
+});
+
+it('an epoch that is older than the one before changes nothing, and is told once', async () => {
+  const rogue = await scene.connect(scene.token('rogue'));
+  rogue.say(`${HELLO}${announce(5)}${announce(2)}${announce(5)}${announce(1)}`);
+  await pass(5);
+  expect(rogue.isClosed).toBe(false);
+  expect(await scene.shows('lockstep_hub_announcements_ignored_total 2')).toBe(true);
+  expect(scene.logged('epoch').filter((epoch) => epoch !== undefined)).toEqual([2]);
+});
+
+function announce(epoch: number): string {
+  return `{"type":"announce","epoch":${epoch},"starts":1}\n`;
+}
