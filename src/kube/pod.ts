@@ -48,6 +48,7 @@ export interface PodSpec {
   readonly hostname?: string;
   readonly subdomain?: string;
   readonly setHostnameAsFQDN?: boolean;
+  readonly hostnameOverride?: string;
   readonly priority?: number;
   readonly shareProcessNamespace?: boolean;
   readonly hostPID?: boolean;

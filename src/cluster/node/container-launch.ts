@@ -19,6 +19,7 @@ import { expand } from './expansion.ts';
 import type { PodFacts } from './field-reference.ts';
 import type { ContainerPlace } from './namespaces/pod-namespaces.ts';
 import type { NodeContext } from './node-context.ts';
+import { hostnameOf } from './pod-hostname.ts';
 
 /** What the Pod offers to its containers. */
 export interface Sandbox {
@@ -154,10 +155,9 @@ function givenEnvironment(
   directory: string,
 ): ReadonlyMap<string, string> {
   const { host, port } = context.apiServer;
-  const { namespace = '', name = '' } = facts.pod.metadata;
   return new Map([
     ['PATH', context.path],
-    ['HOSTNAME', facts.pod.spec.hostname ?? name],
+    ['HOSTNAME', hostnameOf(facts.pod)],
     ['HOME', `${directory}/work`],
     ['TMPDIR', `${directory}/tmp`],
     ['KUBERNETES_SERVICE_HOST', host],
@@ -165,7 +165,7 @@ function givenEnvironment(
     ['KUBERNETES_SERVICE_PORT_HTTPS', String(port)],
     ['LOCKSTEP_ROOT', `${directory}/root`],
     ['LOCKSTEP_POD_IP', facts.podIP],
-    ['LOCKSTEP_HOSTS', context.hostsPath(namespace)],
+    ['LOCKSTEP_HOSTS', context.hostsPath(facts.pod)],
     ...[...ports].map(([declared, real]) => [`LOCKSTEP_PORT_${declared}`, String(real)] as const),
   ]);
 }

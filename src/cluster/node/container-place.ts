@@ -7,6 +7,7 @@ import type { ProcessCommand } from '../../runtime/ports/process-runner.ts';
 import { absolute, type MountLink, type RootLayout } from './container-root.ts';
 import type { ContainerPlace, PlaceEntry, PlaceMount } from './namespaces/pod-namespaces.ts';
 import type { NodeContext } from './node-context.ts';
+import { hostnameOf } from './pod-hostname.ts';
 
 export const DEFAULT_TERMINATION_MESSAGE_PATH = '/dev/termination-log';
 
@@ -30,11 +31,12 @@ export async function makePlace(
   return {
     directory,
     mounts: [...mounts, ...message],
-    links: [{ target: context.hostsPath(pod.metadata.namespace ?? ''), at: '/etc/hosts' }].filter(
+    links: [{ target: context.hostsPath(pod), at: '/etc/hosts' }].filter(
       ({ at }) => !mounts.some((mount) => mount.at === at),
     ),
     cwd: await workingDirectory(context, container, layout, `${directory}/work`),
     hasOwnProcesses: pod.spec.hostPID !== true,
+    hostname: pod.spec.hostNetwork === true ? undefined : hostnameOf(pod),
   };
 }
 

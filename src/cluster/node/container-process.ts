@@ -81,7 +81,12 @@ export class ContainerProcess {
         },
       });
       const { place, cwd } = launch;
-      const entry = place && { ...place, pid: started.pid, cwd };
+      const entry = place && {
+        ...place,
+        pid: started.pid,
+        cwd,
+        hasOwnHostname: place.hostname !== undefined,
+      };
       const running = { ...launch, entry };
       return new ContainerProcess(context, container, running, log, started, listeners);
     } catch (error) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Service } from '../../kube/core.ts';
-import { type HostsEntry, hostsFile } from './hosts-file.ts';
+import { type HostsEntry, hostsFile, withHostAliases } from './hosts-file.ts';
 
 function entry(
   name: string,
@@ -36,8 +36,8 @@ function lines(entries: readonly HostsEntry[], services: readonly Service[]): re
 describe('the hosts file of a namespace', () => {
   it('has the names of Pods that a headless Service selects', () => {
     expect(lines([entry('w-1', '127.1.0.3'), entry('w-0', '127.1.0.2')], [service({})])).toEqual([
-      '127.1.0.2\tw-0.svc.ns.svc.cluster.local w-0.svc.ns.svc w-0.svc',
-      '127.1.0.3\tw-1.svc.ns.svc.cluster.local w-1.svc.ns.svc w-1.svc',
+      '127.1.0.2\tw-0.svc.ns.svc.cluster.local w-0.svc.ns.svc w-0.svc w-0',
+      '127.1.0.3\tw-1.svc.ns.svc.cluster.local w-1.svc.ns.svc w-1.svc w-1',
     ]);
   });
 
@@ -55,12 +55,27 @@ describe('the hosts file of a namespace', () => {
     ['a Service that selects others', [entry('w', '1')], [service({ selector: { set: 't' } })], 0],
     ['a Service that selects nothing', [entry('w', '1')], [service({ selector: {} })], 0],
   ])('with %s', (_, entries, services, count) => {
-    expect(lines(entries, services)).toHaveLength(count);
+    const own = '1\tw';
+    const found = lines(entries, services).filter((line) => line !== own);
+    expect(found).toHaveLength(count);
+    expect(lines(entries, services).every((line) => line.split(/[\t ]/).includes('w'))).toBe(true);
   });
 
   it('tells ports where the address is shared', () => {
     expect(lines([entry('w', '127.0.0.1', { ports: [[80, 40001]] })], [service({})])[0]).toMatch(
-      / w\.svc # ports 80=40001$/,
+      / w\.svc w # ports 80=40001$/,
     );
   });
+});
+
+it('the file of a Pod with aliases has them after all others, as a kubelet writes them', () => {
+  const { pod } = entry('w', '1');
+  const hostAliases = [{ ip: '10.1.2.3', hostnames: ['db', 'db.example.com'] }, { ip: '10.1.2.4' }];
+  const text = withHostAliases('127.0.0.1\tlocalhost\n', {
+    ...pod,
+    spec: { ...pod.spec, hostAliases },
+  });
+  expect(text).toBe(
+    '127.0.0.1\tlocalhost\n\n# Entries added by HostAliases.\n10.1.2.3\tdb\tdb.example.com\n10.1.2.4\n',
+  );
 });

@@ -1,15 +1,16 @@
 /**
  * Keeps one hosts file for each namespace that has Pods here (`LOCKSTEP_HOSTS`), with the Pods of all
- * nodes that share it. Changes that come while a file is written are written together afterwards.
+ * nodes that share it, and one for each Pod with `hostAliases`. Changes that come while a file is written are written together afterwards.
  */
 import { SERVICES, type Service } from '../../kube/core.ts';
 import type { Stored } from '../../kube/meta.ts';
+import type { Pod } from '../../kube/pod.ts';
 import type { Client } from '../../runtime/client.ts';
 import { createInformer, type Informer } from '../../runtime/informer.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
-import { type HostsEntry, hostsFile } from './hosts-file.ts';
+import { type HostsEntry, hostsFile, withHostAliases } from './hosts-file.ts';
 import type { NodeFiles } from './node-files.ts';
 
 export interface HostsFilesOptions {
@@ -31,7 +32,8 @@ export class HostsFiles {
   readonly #options: HostsFilesOptions;
   readonly #services: Informer<Service>;
   readonly #members = new Set<HostsMember>();
-  readonly #written = new Map<string, string>();
+  /** By path, by namespace. */
+  readonly #written = new Map<string, ReadonlyMap<string, string>>();
   readonly #dirty = new Set<string>();
   #work: Promise<void> | undefined;
   #isStopped = false;
@@ -49,8 +51,10 @@ export class HostsFiles {
     return this.#services.whenSynced(signal);
   }
 
-  pathOf(namespace: string): string {
-    return `${this.#options.directory}/${namespace}`;
+  pathOf({ metadata: { namespace = '', uid = '' }, spec: { hostAliases = [] } }: Pod): string {
+    const ofAll = this.#pathOfNamespace(namespace);
+    // No name of a namespace has a dot in it.
+    return hostAliases.length === 0 ? ofAll : `${ofAll}.${uid}`;
   }
 
   join(member: HostsMember): void {
@@ -103,10 +107,22 @@ export class HostsFiles {
       ({ metadata }) => metadata.namespace === namespace,
     );
     const text = hostsFile(entries, services, this.#options.machineName);
-    if (this.#written.get(namespace) === text) return;
+    const wanted = new Map([[this.#pathOfNamespace(namespace), text]]);
+    for (const { pod } of entries) {
+      const path = this.pathOf(pod);
+      if (!wanted.has(path)) wanted.set(path, withHostAliases(text, pod));
+    }
+    const written = this.#written.get(namespace);
     const { files, directory } = this.#options;
     await files.makeDirectory(directory);
-    await files.write(this.pathOf(namespace), Buffer.from(text), 0o644);
-    this.#written.set(namespace, text);
+    for (const [path, content] of wanted) {
+      if (written?.get(path) !== content) await files.write(path, Buffer.from(content), 0o644);
+    }
+    for (const path of written?.keys() ?? []) if (!wanted.has(path)) await files.remove(path);
+    this.#written.set(namespace, wanted);
+  }
+
+  #pathOfNamespace(namespace: string): string {
+    return `${this.#options.directory}/${namespace}`;
   }
 }

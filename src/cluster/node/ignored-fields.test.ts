@@ -59,9 +59,9 @@ describe('what a Pod asks for in vain', () => {
     ],
     [
       'names and users of its own',
-      { hostAliases: [{ ip: '1.2.3.4' }], dnsConfig: { searches: ['a'] }, hostUsers: false },
+      { hostnameOverride: 'h', dnsConfig: { searches: ['a'] }, hostUsers: false },
       {},
-      ['hostAliases', 'dnsConfig', 'hostUsers'],
+      ['dnsConfig', 'hostnameOverride', 'hostUsers'],
     ],
     [
       'the same in an init container',

@@ -11,17 +11,17 @@ import type { PodSpec } from '../../kube/pod.ts';
 const OF_POD = [
   'securityContext',
   'imagePullSecrets',
-  'hostAliases',
   'dnsConfig',
   'runtimeClassName',
   'overhead',
-  'setHostnameAsFQDN',
-  'hostnameOverride',
   'resourceClaims',
   'resources.limits',
   'resources.claims',
   'ephemeralContainers',
 ] as const;
+
+/** A variable of the environment has it, and nothing else. */
+const OF_POD_WITHOUT_NAMESPACES = ['setHostnameAsFQDN', 'hostnameOverride'] as const;
 
 /** Such values of a member ask for what is not done; others ask for what is done anyway. */
 const VALUES_OF_POD = [
@@ -67,6 +67,7 @@ export function ignoredFields(spec: PodSpec, hasNamespaces: boolean): readonly s
   const pod: JsonObject = { ...spec };
   return [
     ...setFields(pod, OF_POD, ''),
+    ...(hasNamespaces ? [] : setFields(pod, OF_POD_WITHOUT_NAMESPACES, '')),
     ...VALUES_OF_POD.filter(([name, value]) => memberAt(pod, name) === value).map(([name]) => name),
     ...itemsOf(pod, 'volumes', 'name').flatMap(([volume, path]) =>
       setFields(volume, OF_VOLUME, `${path}.`),

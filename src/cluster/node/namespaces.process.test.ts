@@ -55,7 +55,7 @@ async function problemOf(style: NamespaceStyle): Promise<string | undefined> {
   const parent = await mkdtemp(join(tmpdir(), 'namespaces-'));
   try {
     const options = { ...base, directory: join(parent, 'trial'), path: PATH };
-    return await probeNamespaces(createLinuxNamespaces(style), options);
+    return await probeNamespaces(createLinuxNamespaces(style, join(parent, 'roots')), options);
   } finally {
     await rm(parent, { recursive: true });
   }
@@ -78,7 +78,10 @@ function behaviour(style: NamespaceStyle): void {
       client: api.client,
       random: systemRandom,
       logger,
-      namespaces: { type: 'available', namespaces: createLinuxNamespaces(style) },
+      namespaces: {
+        type: 'available',
+        namespaces: createLinuxNamespaces(style, join(root, 'roots')),
+      },
       probes: createProbeTransport(),
       rootDirectory: root,
       network: { type: 'own-addresses', hostIP: '127.78.0.1', podCIDR: '127.78.0.0/16' },
@@ -148,6 +151,44 @@ function behaviour(style: NamespaceStyle): void {
   it('finds the names of its Pods in /etc/hosts', async () => {
     const log = await ended({ containers: [sh('cmp /etc/hosts "$LOCKSTEP_HOSTS" && echo same')] });
     expect(log).toBe('same\n');
+  });
+
+  it('has the name of its Pod, which it finds, and the aliases that the Pod wants', async () => {
+    const script = [
+      'cat /proc/sys/kernel/hostname',
+      'echo $HOSTNAME',
+      'grep -c "^$LOCKSTEP_POD_IP.*[[:space:]]me$" /etc/hosts',
+      'tail -n 2 /etc/hosts',
+      'cmp /etc/hosts "$LOCKSTEP_HOSTS"',
+    ].join('; ');
+    const log = await ended({
+      hostname: 'me',
+      hostAliases: [{ ip: '198.51.100.7', hostnames: ['far', 'far.example.com'] }],
+      containers: [sh(script)],
+    });
+    expect(log).toBe(
+      'me\nme\n1\n# Entries added by HostAliases.\n198.51.100.7\tfar\tfar.example.com\n',
+    );
+    expect(await readFile('/proc/sys/kernel/hostname', 'utf8')).not.toBe('me\n');
+  });
+
+  it('has its full name where it wants that', async () => {
+    const full = await ended({
+      subdomain: 'svc',
+      hostname: 'me',
+      setHostnameAsFQDN: true,
+      containers: [sh('cat /proc/sys/kernel/hostname')],
+    });
+    expect(full).toMatch(/^me\.svc\.\S+\.svc\.cluster\.local\n$/);
+  });
+
+  it('has the name of the machine on its network', async () => {
+    const host = await ended({
+      hostNetwork: true,
+      hostname: 'me',
+      containers: [sh('cat /proc/sys/kernel/hostname')],
+    });
+    expect(host).toBe(await readFile('/proc/sys/kernel/hostname', 'utf8'));
   });
 
   it('sees its own processes only, and is the user that started the node', async () => {

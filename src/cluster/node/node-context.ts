@@ -1,5 +1,6 @@
 /** What every part of the node's shell works with. */
 import type { StringMap } from '../../kube/meta.ts';
+import type { Pod } from '../../kube/pod.ts';
 import type { Client } from '../../runtime/client.ts';
 import type { EventRecorder } from '../../runtime/event-recorder.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
@@ -39,7 +40,7 @@ export interface NodeContext {
   /** Where the volumes of claims are. */
   readonly volumesDirectory: string;
   /** The hosts file of a namespace. */
-  readonly hostsPath: (namespace: string) => string;
+  readonly hostsPath: (pod: Pod) => string;
   /** Where Pods reach the API server. */
   readonly apiServer: { readonly host: string; readonly port: number };
   /** PATH of the containers. */

@@ -19,7 +19,7 @@ const HONOURED: Readonly<Record<string, string>> = {
   PodSpec: [
     // The node.
     'containers initContainers volumes restartPolicy readinessGates hostname subdomain resources',
-    'terminationGracePeriodSeconds activeDeadlineSeconds shareProcessNamespace hostPID',
+    'terminationGracePeriodSeconds activeDeadlineSeconds shareProcessNamespace hostPID hostAliases',
     // The API server.
     'serviceAccountName serviceAccount automountServiceAccountToken priorityClassName priority',
     'preemptionPolicy',

@@ -7,6 +7,7 @@ import type { Sandbox } from './container-launch.ts';
 import { containersOf } from './container-record.ts';
 import type { PodFacts } from './field-reference.ts';
 import { type NodeContext, podDirectory, podLogDirectory } from './node-context.ts';
+import { hostnameOf } from './pod-hostname.ts';
 import { PodVolumes } from './pod-volumes.ts';
 import { SharedProcesses } from './shared-processes.ts';
 
@@ -56,6 +57,8 @@ export class PodSandbox {
     const { addresses, network } = this.#context;
     this.#podIP = addresses.allocate(this.#uid);
     if (this.#podIP === undefined) throw new Error('all addresses of the node are in use');
+    // A name that cannot be given keeps the Pod from starting.
+    hostnameOf(this.#pod);
     this.#claimProbedPorts();
     if (network.type === 'shared-address') {
       for (const port of declaredPorts(this.#pod)) {

@@ -20,6 +20,7 @@ import {
 import { mountOptions } from '../namespaces/mount-options.ts';
 import type { ContainerPlace, PodNamespaces } from '../namespaces/pod-namespaces.ts';
 import { type HostTree, planRoot } from '../namespaces/root-plan.ts';
+import { RootTemplates } from './root-templates.ts';
 
 /** The programs of this machine that namespaces take, or the name of one that is missing. */
 export function findNamespaceTools(path: string): NamespaceTools | string {
@@ -30,7 +31,7 @@ export function findNamespaceTools(path: string): NamespaceTools | string {
     if (directory === undefined) return name;
     found.set(name, resolve(directory, name));
   }
-  const at = (name: keyof NamespaceTools): string => found.get(name) ?? name;
+  const at = (name: (typeof TOOLS)[number]): string => found.get(name) ?? name;
   return {
     sh: at('sh'),
     env: at('env'),
@@ -38,16 +39,24 @@ export function findNamespaceTools(path: string): NamespaceTools | string {
     nsenter: at('nsenter'),
     mount: at('mount'),
     pivot_root: at('pivot_root'),
-    mkdir: at('mkdir'),
     cp: at('cp'),
-    ln: at('ln'),
     sleep: at('sleep'),
+    hostname: directories
+      .map((directory) => resolve(directory, 'hostname'))
+      .find((candidate) => problemOf(candidate) === undefined),
   };
 }
 
-/** Namespaces in the given style, whether they can be had or not. */
-export function createLinuxNamespaces(style: NamespaceStyle): PodNamespaces {
+/**
+ * Namespaces in the given style, whether they can be had or not. What the roots of containers have in
+ * common is kept in `templatesDirectory`.
+ */
+export function createLinuxNamespaces(
+  style: NamespaceStyle,
+  templatesDirectory: string,
+): PodNamespaces {
   const { tools, user } = style;
+  const templates = new RootTemplates(templatesDirectory);
   return {
     async enter(place, command) {
       const [program, ...rest] = command.argv;
@@ -55,9 +64,10 @@ export function createLinuxNamespaces(style: NamespaceStyle): PodNamespaces {
         problemIn(place, resolve(place.cwd, candidate)),
       );
       const argv = [path, ...rest] as const;
-      const { directory, hasOwnProcesses } = place;
+      const { directory, hasOwnProcesses, hostname } = place;
       const plan = await planRoot(HOST, place);
-      const options = { tools, plan, directory, hasOwnProcesses, user };
+      const template = await templates.pathOf(plan, join(directory, 'template'));
+      const options = { tools, plan, template, directory, hasOwnProcesses, hostname, user };
       const locked = mountOptions(readFileSync('/proc/self/mountinfo', 'utf8'));
       const table = mountTable(options, (path) => locked(realpathSync(path)));
       await writeFile(join(directory, MOUNTS_FILE), table);
@@ -81,18 +91,7 @@ export function thisUser(): { readonly uid: number; readonly gid: number } | und
   return uid === undefined || gid === undefined ? undefined : { uid, gid };
 }
 
-const TOOLS = [
-  'sh',
-  'env',
-  'unshare',
-  'nsenter',
-  'mount',
-  'pivot_root',
-  'mkdir',
-  'cp',
-  'ln',
-  'sleep',
-] as const;
+const TOOLS = ['sh', 'env', 'unshare', 'nsenter', 'mount', 'pivot_root', 'cp', 'sleep'] as const;
 /** Not in the PATH of every user. */
 const SYSTEM_DIRECTORIES = ['/usr/sbin', '/sbin', '/usr/bin', '/bin'];
 

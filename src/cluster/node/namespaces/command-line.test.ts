@@ -10,10 +10,9 @@ const tools: NamespaceTools = {
   nsenter: '/bin/nsenter',
   mount: '/bin/mount',
   pivot_root: '/sbin/pivot_root',
-  mkdir: '/bin/mkdir',
   cp: '/bin/cp',
-  ln: '/bin/ln',
   sleep: '/bin/sleep',
+  hostname: '/bin/hostname',
 };
 
 const word = fc.oneof(
@@ -25,7 +24,11 @@ describe('the command line of a container with namespaces', () => {
   it('says what place it makes, whatever the command is', () => {
     fc.assert(
       fc.property(
-        fc.record({ cwd: word, hasOwnProcesses: fc.boolean() }),
+        fc.record({
+          cwd: word,
+          hasOwnProcesses: fc.boolean(),
+          hostname: fc.option(fc.constant('web-0'), { nil: undefined }),
+        }),
         fc.option(fc.nat(), { nil: undefined }),
         fc.boolean(),
         fc.tuple(word, word, word),
@@ -33,7 +36,10 @@ describe('the command line of a container with namespaces', () => {
           const hasOwnProcesses = place.hasOwnProcesses || holderPid !== undefined;
           const whole = { cwd, hasOwnProcesses, directory: '/state/pods/1/containers/c' };
           const style = { tools, needsUserNamespace, user: undefined };
-          expect(placeOfCommand(enterCommand(style, { ...whole, holderPid }, argv))).toEqual(whole);
+          const { hostname } = place;
+          const command = enterCommand(style, { ...whole, hostname, holderPid }, argv);
+          const hasOwnHostname = hostname !== undefined;
+          expect(placeOfCommand(command)).toEqual({ ...whole, hasOwnHostname });
         },
       ),
     );

@@ -21,7 +21,7 @@ export interface NamespaceStyle {
  */
 export function enterCommand(
   { tools, needsUserNamespace }: NamespaceStyle,
-  place: Pick<ContainerPlace, 'directory' | 'cwd' | 'hasOwnProcesses' | 'holderPid'>,
+  place: Pick<ContainerPlace, 'directory' | 'cwd' | 'hasOwnProcesses' | 'hostname' | 'holderPid'>,
   argv: Argv,
 ): Argv {
   const { holderPid } = place;
@@ -42,6 +42,7 @@ export function enterCommand(
     program,
     ...options,
     '--mount',
+    ...(place.hostname === undefined ? [] : ['--uts']),
     '--fork',
     '--kill-child',
     tools.sh,
@@ -59,7 +60,12 @@ export function placeOfCommand(argv: readonly string[]): Omit<PlaceEntry, 'pid'>
   const options = argv.slice(1, Math.max(script, 1)).map((option) => option.split('=')[0]);
   if (path === undefined || cwd === undefined || !options.includes('--mount')) return undefined;
   const directory = path.slice(0, -SCRIPT_FILE.length - 1);
-  return { directory, cwd, hasOwnProcesses: options.includes('--pid') };
+  return {
+    directory,
+    cwd,
+    hasOwnProcesses: options.includes('--pid'),
+    hasOwnHostname: options.includes('--uts'),
+  };
 }
 
 /** The place may not be ready yet: up to five seconds. */
@@ -69,7 +75,7 @@ const GO = 'cd "$0" || exit 126; unset OLDPWD; exec "$@"';
 
 export function joinCommand(
   { tools, needsUserNamespace, user }: NamespaceStyle,
-  { pid, directory, cwd, hasOwnProcesses }: PlaceEntry,
+  { pid, directory, cwd, hasOwnProcesses, hasOwnHostname }: PlaceEntry,
   argv: readonly string[],
 ): Argv {
   const namespaces = `/proc/${pid}/ns`;
@@ -87,6 +93,7 @@ export function joinCommand(
     ...enteredUser(needsUserNamespace, pid),
     `--mount=${namespaces}/mnt`,
     ...(hasOwnProcesses ? [`--pid=${namespaces}/pid_for_children`] : []),
+    ...(hasOwnHostname ? [`--uts=${namespaces}/uts`] : []),
     ...asUser,
     tools.sh,
     '-c',
@@ -96,7 +103,10 @@ export function joinCommand(
   ];
 }
 
-/** Its first process ends when the one outside does, and with it all in the namespace. */
+/**
+ * Its first process says by a line that it is there, ends when the one outside does, and with it all
+ * in the namespace.
+ */
 export function holdCommand({ tools, needsUserNamespace }: NamespaceStyle): Argv {
   return [
     tools.unshare,
@@ -106,7 +116,7 @@ export function holdCommand({ tools, needsUserNamespace }: NamespaceStyle): Argv
     '--kill-child',
     tools.sh,
     '-c',
-    `while :; do ${tools.sleep} 3600 & wait; done`,
+    `echo; while :; do ${tools.sleep} 3600 & wait; done`,
   ];
 }
 

@@ -14,18 +14,21 @@ export interface NamespaceTools {
   readonly nsenter: string;
   readonly mount: string;
   readonly pivot_root: string;
-  readonly mkdir: string;
   readonly cp: string;
-  readonly ln: string;
   readonly sleep: string;
+  /** Not on every machine; without, only root can give a container a name. */
+  readonly hostname: string | undefined;
 }
 
 export interface ScriptOptions {
   readonly tools: NamespaceTools;
   readonly plan: RootPlan;
+  /** The directory with everything of the plan but its mounts. */
+  readonly template: string;
   /** The place's. */
   readonly directory: string;
   readonly hasOwnProcesses: boolean;
+  readonly hostname: string | undefined;
   /** The user and the group that the command is to see, where the script's are the namespace's root. */
   readonly user: { readonly uid: number; readonly gid: number } | undefined;
 }
@@ -42,28 +45,30 @@ const TERMINALS = '/dev/pts';
 /** For what a container writes outside its volumes. */
 const ROOT_SIZE = '64m';
 
-/** Its arguments are the working directory and the command, whose program is a path. */
-export function launchScript({ tools, plan, directory, ...options }: ScriptOptions): string {
+/**
+ * Its arguments are the working directory and the command, whose program is a path. Each program that
+ * it runs before costs one or two milliseconds of every start.
+ */
+export function launchScript({
+  tools,
+  template,
+  directory,
+  hostname,
+  user,
+}: ScriptOptions): string {
   const mountpoint = quoted(`${directory}/mountpoint`);
-  const { linked, copied, files, links } = plan;
-  const toMachine = [...linked].filter(([, names]) => names.length > 0);
-  const { uid, gid } = options.user ?? {};
-  const user =
-    uid === undefined ? '' : `${tools.unshare} --user --map-user=${uid} --map-group=${gid} -- `;
+  const asUser =
+    user === undefined
+      ? ''
+      : `${tools.unshare} --user --map-user=${user.uid} --map-group=${user.gid} -- `;
   return [
     'set -e',
     `trap 'echo "lockstep: the namespaces of this container could not be made" >&2; exit ${SETUP_FAILED}' EXIT`,
+    ...(hostname === undefined ? [] : [naming(tools, hostname)]),
     `cd ${mountpoint}`,
     `${tools.mount} -n -t tmpfs -o mode=755,size=${ROOT_SIZE} lockstep .`,
     `cd ${mountpoint}`,
-    `${tools.mkdir} -p ${[HOST_ROOT, ...plan.directories].map(inNewRoot).join(' ')}`,
-    ...(copied.length === 0 ? [] : [`${tools.cp} -P ${copied.map(quoted).join(' ')} .`]),
-    ...toMachine.map(([at, names]) => {
-      const targets = names.map((name) => quoted(`${HOST_ROOT}${at === '/' ? '' : at}/${name}`));
-      return `${tools.ln} -s ${targets.join(' ')} ${inNewRoot(at)}/`;
-    }),
-    ...files.map((at) => `: >${inNewRoot(at)}`),
-    ...links.map(({ target, at }) => `${tools.ln} -s ${quoted(target)} ${inNewRoot(at)}`),
+    `${tools.cp} -R -P ${quoted(`${template}/.`)} .`,
     `${tools.mount} -n -a -T ${quoted(`${directory}/${MOUNTS_FILE}`)}`,
     `${tools.pivot_root} . .${HOST_ROOT}`,
     'cd "$1"',
@@ -77,15 +82,29 @@ export function launchScript({ tools, plan, directory, ...options }: ScriptOptio
     'set +e',
     // What ended the command is for the node to tell, not for the shell.
     'exec 3>&2 2>/dev/null',
-    `${user}"$@" 2>&3 3>&-`,
+    `${asUser}"$@" 2>&3 3>&-`,
     'exit $?',
     '',
   ].join('\n');
 }
 
+/**
+ * The shell can do it by itself where it is root; another program may where only its namespace says so.
+ * A container with the machine's name is better than none.
+ */
+function naming({ hostname: tool }: NamespaceTools, hostname: string): string {
+  const name = quoted(hostname);
+  const otherwise = tool === undefined ? '' : `${tool} ${name} || `;
+  return `{ { echo ${name} >/proc/sys/kernel/hostname; } || ${otherwise}:; } 2>/dev/null`;
+}
+
 /** The table of mounts (fstab). `lockedOptions` are those of the mount that a path lies in. */
 export function mountTable(
-  { plan, directory, hasOwnProcesses }: ScriptOptions,
+  {
+    plan,
+    directory,
+    hasOwnProcesses,
+  }: Pick<ScriptOptions, 'plan' | 'directory' | 'hasOwnProcesses'>,
   lockedOptions: (path: string) => readonly string[],
 ): string {
   const at = (path: string): string => escaped(`${directory}/mountpoint${path}`);
@@ -107,11 +126,6 @@ export function mountTable(
     ),
     '',
   ].join('\n');
-}
-
-/** Relative to the new root, in which the script is. */
-function inNewRoot(path: string): string {
-  return quoted(`.${path === '/' ? '' : path}`);
 }
 
 function quoted(word: string): string {

@@ -20,7 +20,7 @@ it.each<[string, PodSpec, string | undefined]>([
   [
     'names are told to a Pod that has one',
     spec([], { subdomain: 's' }),
-    'containers have no namespaces here (off), so the names of Pods are in the file $LOCKSTEP_HOSTS, not in /etc/hosts',
+    'containers have no namespaces here (off), so names are in the file $LOCKSTEP_HOSTS, not in /etc/hosts',
   ],
 ])('%s', (_, of, expected) => {
   expect(missingNamespacesNote(of, 'off')).toBe(expected);

@@ -12,9 +12,9 @@ const MAX_PATHS = 10;
 export function missingNamespacesNote(spec: PodSpec, reason: string): string | undefined {
   const differences = [
     ...volumesNote(spec),
-    ...((spec.subdomain ?? '') === ''
+    ...((spec.subdomain ?? '') === '' && (spec.hostAliases ?? []).length === 0
       ? []
-      : ['the names of Pods are in the file $LOCKSTEP_HOSTS, not in /etc/hosts']),
+      : ['names are in the file $LOCKSTEP_HOSTS, not in /etc/hosts']),
   ];
   if (differences.length === 0) return undefined;
   return `containers have no namespaces here (${reason}), so ${differences.join('; ')}`;

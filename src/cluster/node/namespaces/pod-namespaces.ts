@@ -19,7 +19,10 @@ export interface PodNamespaces {
    * directory. Rejects with `ProcessStartError` if there is no such program, or no such place.
    */
   enter(place: ContainerPlace, command: Pick<ProcessCommand, 'argv' | 'env'>): Promise<Argv>;
-  /** The command line of a process that holds a pid namespace for others, and does nothing. */
+  /**
+   * The command line of a process that holds a pid namespace for others, writes a line as soon as it
+   * is there, and does nothing more.
+   */
   hold(): Argv;
   /**
    * The command line that runs a command beside one that `enter` has made. Throws `ProcessStartError`
@@ -39,6 +42,8 @@ export interface ContainerPlace {
   readonly cwd: string;
   /** Without, it sees the processes of the machine. */
   readonly hasOwnProcesses: boolean;
+  /** What the machine is called there; undefined: as it is. */
+  readonly hostname: string | undefined;
   /** Who holds its pid namespace, where it shares one; it has its own processes then too. */
   readonly holderPid?: number | undefined;
 }
@@ -64,6 +69,7 @@ export interface PlaceEntry {
   readonly directory: string;
   readonly cwd: string;
   readonly hasOwnProcesses: boolean;
+  readonly hasOwnHostname: boolean;
 }
 
 /** `Auto`: wherever the machine has them. */

@@ -75,6 +75,7 @@ function placeIn(directory: string) {
     links: [],
     cwd: '/',
     hasOwnProcesses: true,
+    hostname: 'lockstep-probe',
   };
 }
 

@@ -54,6 +54,7 @@ function plan(place: Partial<ContainerPlace>): Promise<RootPlan> {
     mounts: [],
     links: [],
     cwd: '/',
+    hostname: undefined,
     hasOwnProcesses: true,
     ...place,
   });
@@ -117,7 +118,11 @@ describe('the root of a container with namespaces', () => {
     const many = Array.from({ length: 40 }, (_, i) => `/home/${i}/`);
     const tree = machine('/', '/home/', ...many);
     const place = { directory: '/s', mounts: [mount('/home/x')], links: [], cwd: '/' };
-    const { bound, linked } = await planRoot(tree, { ...place, hasOwnProcesses: true });
+    const { bound, linked } = await planRoot(tree, {
+      ...place,
+      hasOwnProcesses: true,
+      hostname: undefined,
+    });
     expect(bound).toEqual([]);
     expect(linked.get('/home')?.length).toBe(40);
   });
