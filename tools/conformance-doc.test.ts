@@ -1,0 +1,43 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const DIRECTORY = join(import.meta.dirname, '../docs/reference');
+const page = readFileSync(join(DIRECTORY, 'conformance.md'), 'utf8');
+
+/** A file that the page links to, and the titles of tests, requests or scenarios that follow it there. */
+const named = page.split('](').flatMap((part) => {
+  const path = part.slice(0, part.indexOf(')'));
+  if (!path.startsWith('../../')) return [];
+  const titles = [...part.matchAll(/“([^”]+)”/g)].map(([, title = '']) => title);
+  return [{ path, titles }];
+});
+
+/** A recording has its file's name as title; other titles stand in the text of the file. */
+function has(path: string, title: string): boolean {
+  const file = join(DIRECTORY, path);
+  if (statSync(file).isDirectory()) return existsSync(join(file, `${title}.json`));
+  return readFileSync(file, 'utf8').includes(title);
+}
+
+test('docs/reference/conformance.md names files that exist', () => {
+  expect(named.length).toBeGreaterThan(100);
+  const missing = named.filter(({ path }) => !existsSync(join(DIRECTORY, path)));
+  expect(missing.map(({ path }) => path)).toEqual([]);
+});
+
+test('docs/reference/conformance.md names tests that exist', () => {
+  const missing = named.flatMap(({ path, titles }) =>
+    titles.filter((title) => !has(path, title)).map((title) => `${path}: ${title}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('docs/reference/conformance.md shows every fact by a test, or says why not', () => {
+  const rows = page
+    .slice(page.indexOf('## What shows what'))
+    .split('\n')
+    .filter((line) => line.startsWith('| ') && !line.startsWith('| fact'));
+  const unshown = rows.filter((row) => !/“[^”]+”/.test(row) && !row.includes('as told above'));
+  expect(unshown).toEqual([]);
+});
