@@ -10,10 +10,10 @@ import {
   COMPLETE as DONE,
   FAILED,
   kindsOf,
-  NOW_MS,
   planOf as planFor,
   ZERO,
 } from '../../test/fixtures/planned.ts';
+import { NOW_MS } from '../../test/fixtures/snapshots.ts';
 import type { JobStatus } from '../kube/job.ts';
 import type { Stored } from '../kube/meta.ts';
 import type { JobSet, JobSetSpec, JobSetStatus } from './jobset.ts';

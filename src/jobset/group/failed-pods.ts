@@ -36,7 +36,8 @@ export function suspectJob(
   for (const { name, released, isComplete, jobs } of stages) {
     if (isComplete || released === epoch) continue;
     const baseline = baselines.get(name);
-    const suspect = jobs.find((job) => failuresSince(job, baseline) > MAX_FAILED_STARTS);
+    const suspects = jobs.filter((job) => failuresSince(job, baseline) > MAX_FAILED_STARTS);
+    const [suspect] = suspects.sort((a, b) => jobIndexOf(a) - jobIndexOf(b));
     if (suspect !== undefined) return suspect;
   }
   return undefined;

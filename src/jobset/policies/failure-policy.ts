@@ -55,13 +55,19 @@ export function judgeWorker(
   return rule === undefined ? DEFAULT_VERDICT : { action: rule.action, rule: rule.name };
 }
 
-/** The Job that failed first, by the time of its Failed condition; ties go to the first listed. */
+/**
+ * The Job that failed first, by the time of its Failed condition. That has whole seconds only, so ties
+ * are common; they go to the lesser name, because the order in which a cache lists Jobs means nothing.
+ */
 export function firstFailed(failed: readonly Stored<Job>[]): Stored<Job> | undefined {
   let first: Stored<Job> | undefined;
-  for (const job of failed) {
-    if (first === undefined || failedAt(job) < failedAt(first)) first = job;
-  }
+  for (const job of failed) if (first === undefined || failedBefore(job, first)) first = job;
   return first;
+}
+
+function failedBefore(a: Stored<Job>, b: Stored<Job>): boolean {
+  const [timeOfA, timeOfB] = [failedAt(a), failedAt(b)];
+  return timeOfA === timeOfB ? a.metadata.name < b.metadata.name : timeOfA < timeOfB;
 }
 
 /** Whether restarts by this action draw on `maxRestarts`. */
