@@ -56,6 +56,7 @@ export class PodCheckpoint {
   readonly #state: () => PodState;
   #isDirty = false;
   #work: Promise<void> | undefined;
+  #hasDirectory = false;
   #isRemoved = false;
 
   /** `state` is asked for whenever the file is written. */
@@ -99,7 +100,8 @@ export class PodCheckpoint {
     while (this.#isDirty && !this.#isRemoved) {
       this.#isDirty = false;
       try {
-        await this.#files.makeDirectory(this.#directory);
+        if (!this.#hasDirectory) await this.#files.makeDirectory(this.#directory);
+        this.#hasDirectory = true;
         await this.#files.write(this.#path, Buffer.from(textOf(this.#state())), MODE);
       } catch (error) {
         this.#logger.error('the checkpoint of a Pod could not be written', { err: error });

@@ -1,5 +1,5 @@
 import { accessSync, constants, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { readdir, realpath, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
 import { executionError } from '../../../runtime/adapters/node-process-runner.ts';
 import type { ProcessCommand } from '../../../runtime/ports/process-runner.ts';
@@ -19,7 +19,8 @@ import {
 } from '../namespaces/launch-script.ts';
 import { mountOptions } from '../namespaces/mount-options.ts';
 import type { ContainerPlace, PodNamespaces } from '../namespaces/pod-namespaces.ts';
-import { type HostTree, planRoot } from '../namespaces/root-plan.ts';
+import { planRoot } from '../namespaces/root-plan.ts';
+import { createHostTree } from './host-tree.ts';
 import { RootTemplates } from './root-templates.ts';
 
 /** The programs of this machine that namespaces take, or the name of one that is missing. */
@@ -56,6 +57,7 @@ export function createLinuxNamespaces(
   templatesDirectory: string,
 ): PodNamespaces {
   const { tools, user } = style;
+  const tree = createHostTree();
   const templates = new RootTemplates(templatesDirectory);
   return {
     async enter(place, command) {
@@ -65,13 +67,18 @@ export function createLinuxNamespaces(
       );
       const argv = [path, ...rest] as const;
       const { directory, hasOwnProcesses, hostname } = place;
-      const plan = await planRoot(HOST, place);
+      const plan = await planRoot(tree, place);
       const template = await templates.pathOf(plan, join(directory, 'template'));
       const options = { tools, plan, template, directory, hasOwnProcesses, hostname, user };
-      const locked = mountOptions(readFileSync('/proc/self/mountinfo', 'utf8'));
-      const table = mountTable(options, (path) => locked(realpathSync(path)));
-      await writeFile(join(directory, MOUNTS_FILE), table);
-      await writeFile(join(directory, SCRIPT_FILE), launchScript(options));
+      let locked: ReturnType<typeof mountOptions> | undefined;
+      const table = mountTable(options, (path) => {
+        locked ??= mountOptions(readFileSync('/proc/self/mountinfo', 'utf8'));
+        return locked(realpathSync(path));
+      });
+      await Promise.all([
+        writeFile(join(directory, MOUNTS_FILE), table),
+        writeFile(join(directory, SCRIPT_FILE), launchScript(options)),
+      ]);
       return enterCommand(style, place, withEveryVariable(command.env, tools.env, argv));
     },
     hold: () => holdCommand(style),
@@ -94,20 +101,6 @@ export function thisUser(): { readonly uid: number; readonly gid: number } | und
 const TOOLS = ['sh', 'env', 'unshare', 'nsenter', 'mount', 'pivot_root', 'cp', 'sleep'] as const;
 /** Not in the PATH of every user. */
 const SYSTEM_DIRECTORIES = ['/usr/sbin', '/sbin', '/usr/bin', '/bin'];
-
-const HOST: HostTree = {
-  async realDirectory(path) {
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return undefined;
-    return await realpath(path);
-  },
-  async entries(directory) {
-    const entries = await readdir(directory, { withFileTypes: true });
-    return entries.map((entry) => {
-      if (entry.isDirectory()) return { name: entry.name, kind: 'directory' };
-      return { name: entry.name, kind: entry.isSymbolicLink() ? 'link' : 'other' };
-    });
-  },
-};
 
 /** A path to the program: the shell would take a word for a command of its own. */
 function findExecutable(
