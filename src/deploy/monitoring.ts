@@ -15,7 +15,16 @@ export function monitoring({ namespace }: InstallationSettings): readonly Instal
     installed(SERVICE_MONITORS, metadata, {
       spec: {
         selector: { matchLabels: { ...INSTALLED_LABELS, ...METRICS_LABELS } },
-        endpoints: [{ port: 'metrics', interval: '15s' }],
+        endpoints: [
+          {
+            port: 'metrics',
+            interval: '15s',
+            scheme: 'https',
+            bearerTokenFile: '/var/run/secrets/kubernetes.io/serviceaccount/token',
+            // The certificate is of nobody, unless metrics.certDir brings one.
+            tlsConfig: { insecureSkipVerify: true },
+          },
+        ],
       },
     }),
     installed(PROMETHEUS_RULES, metadata, {

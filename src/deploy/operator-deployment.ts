@@ -13,7 +13,7 @@ import {
   WEBHOOK_SERVICE_NAME,
 } from '../operator/names.ts';
 import { DEPLOYMENTS, POD_DISRUPTION_BUDGETS } from './kinds.ts';
-import { OPERATOR_NAME } from './permissions.ts';
+import { METRICS_READER_NAME, OPERATOR_NAME } from './permissions.ts';
 import { type InstallationSettings, type Installed, installed } from './settings.ts';
 
 export const METRICS_SERVICE_NAME = 'lockstep-metrics';
@@ -21,7 +21,7 @@ export const METRICS_LABELS = { 'app.kubernetes.io/component': 'metrics' } as co
 
 const WEBHOOK_PORT = 9443;
 const HUB_PORT = 9445;
-const METRICS_PORT = 8080;
+const METRICS_PORT = 8443;
 const HEALTH_PORT = 8081;
 const REPLICAS = 2;
 /** The operator ends within two seconds of SIGTERM. */
@@ -82,6 +82,7 @@ leaderElection:
   leaderElect: true
 metrics:
   bindAddress: ":${METRICS_PORT}"
+  secure: true         # over HTTPS, for whom ClusterRole ${METRICS_READER_NAME} is bound to
 health:
   healthProbeBindAddress: ":${HEALTH_PORT}"
 internalCertManagement:

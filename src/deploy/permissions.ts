@@ -32,6 +32,8 @@ export interface ReasonedRule extends PolicyRule {
 }
 
 export const OPERATOR_NAME = 'lockstep-operator';
+/** Of whoever scrapes the operator; bound to nobody here. */
+export const METRICS_READER_NAME = 'lockstep-metrics-reader';
 
 /** In all namespaces. */
 export const CLUSTER_RULES: readonly ReasonedRule[] = [
@@ -73,7 +75,10 @@ export const CLUSTER_RULES: readonly ReasonedRule[] = [
   }),
   rule('events.k8s.io', ['events'], ['create', 'patch'], { why: 'tells users' }),
   rule('authentication.k8s.io', ['tokenreviews'], ['create'], {
-    why: 'asks whose token an agent shows, where the keys of the cluster cannot be read',
+    why: 'asks whose token a reader of metrics shows, and an agent where the keys of the cluster cannot be read',
+  }),
+  rule('authorization.k8s.io', ['subjectaccessreviews'], ['create'], {
+    why: 'asks whether a reader of metrics may',
   }),
 ];
 
@@ -149,6 +154,11 @@ export function permissions(settings: InstallationSettings): readonly Installed[
         { resources: ['jobsets'], verbs: [...READ, 'create', 'update', 'patch', ...DELETE] },
         { resources: ['jobsets/status'], verbs: ['get'] },
       ],
+    ),
+    installed(
+      CLUSTER_ROLES,
+      { name: METRICS_READER_NAME },
+      { rules: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }] },
     ),
     personRole('viewer', ['view'], [{ resources: ['jobsets', 'jobsets/status'], verbs: READ }]),
   ];

@@ -10,6 +10,8 @@ export interface TokenReview extends KubeObject {
     readonly audiences?: readonly string[];
     readonly user?: {
       readonly username?: string;
+      readonly uid?: string;
+      readonly groups?: readonly string[];
       readonly extra?: Readonly<Record<string, readonly string[]>>;
     };
   };

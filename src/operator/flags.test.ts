@@ -15,6 +15,7 @@ describe('flags of the operator', () => {
       kind: 'Flags',
       flags: {
         metricsBindAddress: 'off',
+        metricsSecure: false,
         healthProbeBindAddress: 'off',
         webhookBindAddress: 'off',
         installWebhooks: false,
@@ -175,6 +176,7 @@ agent: { image: from-the-file }
       webhookBindAddress: { host: '::', port: 1234 },
       webhookService: 'lockstep-webhook-service',
       metricsBindAddress: { host: '::', port: 8443 },
+      metricsSecure: true,
     });
     expect(flagsOf()).toMatchObject({ agentImage: 'from-the-file', leaderElect: true });
   });

@@ -55,7 +55,9 @@ export interface OperatorFlags {
   /** Where the certificate of the webhooks lies; absent: it is made internally. */
   readonly webhookCertDir?: string;
   readonly metricsBindAddress: BindAddress | 'off';
-  /** Absent: metrics are served over plain HTTP. */
+  /** Over HTTPS, to those whom the cluster lets read them. */
+  readonly metricsSecure: boolean;
+  /** Absent: the certificate is of nobody. */
   readonly metricsCertDir?: string;
   readonly healthProbeBindAddress: BindAddress | 'off';
   readonly livenessEndpoint?: string;
@@ -243,7 +245,13 @@ function operatorCommand(version: string): Command {
         .choices(['Auto', 'Hub', 'API'])
         .default('Auto'),
     )
-    .addOption(address('--metrics-bind-address', 'where /metrics is served over HTTP'))
+    .addOption(address('--metrics-bind-address', 'where /metrics is served'))
+    .option(
+      '--metrics-secure',
+      'over HTTPS, to those whom the cluster lets read it, who show a token',
+      false,
+    )
+    .option('--no-metrics-secure', 'over plain HTTP to everybody, whatever the file says')
     .addOption(address('--health-probe-bind-address', 'where /healthz and /readyz are served'))
     .option('--kube-api-qps <n>', 'requests a second, negative: no limit', number, DEFAULT_QPS)
     .option('--kube-api-burst <n>', 'requests that may come at once', number, DEFAULT_BURST)

@@ -30,6 +30,7 @@ import type { Logger } from '../runtime/ports/logger.ts';
 import type { Transport } from '../runtime/ports/transport.ts';
 import { rateLimited } from '../runtime/rate-limit.ts';
 import { type Page, servePages } from './adapters/pages.ts';
+import { authorizedPage, type PageReaders } from './authorized-page.ts';
 import { addressOnNode } from './bind-address.ts';
 import { installCrd } from './crd-installation.ts';
 import { type OperatorFlags, parseFlags } from './flags.ts';
@@ -177,7 +178,7 @@ async function operate(
     signal: ending,
   };
   const status: OperatorStatus = { api: 'unknown', isLeading: false };
-  const pages = await servePages(pagesOf(flags, metrics, status), {
+  const pages = await servePages(pagesOf(flags, metrics, status, runtime), {
     clock: nodeClock,
     logger,
     tls: flags.tls,
@@ -347,7 +348,12 @@ async function hubOf(
   return { listener, settings, stop };
 }
 
-function pagesOf(flags: OperatorFlags, metrics: Metrics, status: OperatorStatus): readonly Page[] {
+function pagesOf(
+  flags: OperatorFlags,
+  metrics: Metrics,
+  status: OperatorStatus,
+  readers: PageReaders,
+): readonly Page[] {
   const { livenessEndpoint: live, readinessEndpoint: ready, leaderElect } = flags;
   const hasWebhooks = flags.webhookBindAddress !== 'off';
   const checks = readinessChecks({ leaderElect, hasWebhooks }, status);
@@ -356,8 +362,9 @@ function pagesOf(flags: OperatorFlags, metrics: Metrics, status: OperatorStatus)
     {
       what: 'metrics',
       address: flags.metricsBindAddress,
-      handler: metrics.handler,
+      handler: flags.metricsSecure ? authorizedPage(metrics.handler, readers) : metrics.handler,
       certificateDirectory: flags.metricsCertDir,
+      isSecure: flags.metricsSecure,
     },
     { what: 'health', address: flags.healthProbeBindAddress, handler: health },
   ];

@@ -16,6 +16,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { request } from 'node:https';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -26,7 +27,7 @@ import { type ControlPlane, joinRunning } from '../../src/cli/control-plane.ts';
 import { Watchdog } from '../../src/cli/watchdog/watchdog.ts';
 import { DEPLOYMENTS } from '../../src/deploy/kinds.ts';
 import { manifest } from '../../src/deploy/manifest.ts';
-import { OPERATOR_NAME } from '../../src/deploy/permissions.ts';
+import { METRICS_READER_NAME, OPERATOR_NAME } from '../../src/deploy/permissions.ts';
 import {
   DEFAULT_NAMESPACE,
   defaultSettings,
@@ -34,10 +35,12 @@ import {
 } from '../../src/deploy/settings.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { EPOCH } from '../../src/jobset/names.ts';
-import { CONFIG_MAPS, SERVICES } from '../../src/kube/core.ts';
+import { CONFIG_MAPS, SERVICE_ACCOUNTS, SERVICES } from '../../src/kube/core.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/custom-resource-definition.ts';
 import { ENDPOINT_SLICES, SERVICE_NAME } from '../../src/kube/endpoint-slice.ts';
 import { LEASES } from '../../src/kube/lease.ts';
+import { CLUSTER_ROLE_BINDINGS, RBAC_GROUP } from '../../src/kube/rbac.ts';
+import { apiVersionOf } from '../../src/kube/resource.ts';
 import { ApiStatusError } from '../../src/kube/status.ts';
 import {
   HUB_SERVICE_NAME,
@@ -65,7 +68,7 @@ const ACCOUNT = { namespace: DEFAULT_NAMESPACE, name: OPERATOR_NAME };
 const HUB_HOST = `${HUB_SERVICE_NAME}.${DEFAULT_NAMESPACE}.svc`;
 
 /** Of the ports of the manifest only the hub's is told to those who call, so it stays as it is. */
-const FREE_PORTS = [9443, 8080, 8081];
+const FREE_PORTS = [9443, 8443, 8081];
 
 /** Agents look the hub up in a hosts file of their own. */
 const canMount =
@@ -310,6 +313,45 @@ describe.skipIf(missing.length > 0)(suite, () => {
     });
     await client.delete(JOBSETS, { namespace: 'default', name: metadata.name });
   });
+
+  test('metrics are for those whom the cluster lets read them', async () => {
+    const reader = { namespace: DEFAULT_NAMESPACE, name: 'reader' };
+    await client.create(SERVICE_ACCOUNTS, {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: reader,
+    });
+    expect(await metrics()).toBe(401);
+    expect(await metrics('no-token')).toBe(401);
+    expect(await metrics(await tokenOf(client, reader))).toBe(403);
+    const roleRef = {
+      apiGroup: RBAC_GROUP,
+      kind: 'ClusterRole',
+      name: METRICS_READER_NAME,
+    } as const;
+    const subjects = [{ kind: 'ServiceAccount', ...reader }] as const;
+    const binding = { apiVersion: apiVersionOf(CLUSTER_ROLE_BINDINGS), kind: 'ClusterRoleBinding' };
+    const metadata = { name: 'reader-of-metrics' };
+    await client.create(CLUSTER_ROLE_BINDINGS, { ...binding, metadata, roleRef, subjects });
+    // What was said of the first token is believed for a while.
+    await expect.poll(async () => metrics(await tokenOf(client, reader))).toBe(200);
+    await client.delete(CLUSTER_ROLE_BINDINGS, metadata);
+  });
+
+  /** The code of the answer; the certificate is of nobody. */
+  function metrics(token?: string): Promise<number | undefined> {
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const port = ports.get(8443);
+    const options = { host: address, port, path: '/metrics', headers, rejectUnauthorized: false };
+    return new Promise((resolve, reject) => {
+      const asked = request(options, (response) => {
+        response.resume();
+        response.once('end', () => resolve(response.statusCode));
+      });
+      asked.once('error', reject);
+      asked.end();
+    });
+  }
 
   test('agents find the hub by its Service, also that of the next leader', async () => {
     const group = await WorkerGroup.start({

@@ -24,6 +24,7 @@ import { ROLE_BINDINGS, ROLES } from '../../src/kube/rbac.ts';
 import { apiVersionOf } from '../../src/kube/resource.ts';
 import { failure } from '../../src/kube/status.ts';
 import { alreadyExists, badRequest } from '../../src/kube/status-errors.ts';
+import { authorizedPage } from '../../src/operator/authorized-page.ts';
 import { publishHubEndpoint } from '../../src/operator/hub/hub-endpoint.ts';
 import { startHubListener } from '../../src/operator/hub/hub-listener.ts';
 import { PodTokens } from '../../src/operator/hub/pod-tokens.ts';
@@ -45,6 +46,7 @@ import { createInformer } from '../../src/runtime/informer.ts';
 import { startLeaderElection } from '../../src/runtime/leader-election.ts';
 import { MemoryClient } from '../../src/runtime/memory/memory-client.ts';
 import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
+import { createMetrics } from '../../src/runtime/metrics.ts';
 import { SILENT } from '../../src/runtime/ports/logger.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { PlacementCluster, RACK } from '../fixtures/placement-cluster.ts';
@@ -93,6 +95,21 @@ function withRepeatedCreation(client: Client): Client {
         const created = await target.create(of, object, options);
         if (of.plural === JOBS.plural) throw alreadyExists(of, created.metadata.name);
         return created;
+      };
+      return create;
+    },
+  });
+}
+
+/** Of a server that knows every token: the one in memory signs none. */
+function withKnownTokens(client: Client): Client {
+  return new Proxy(client, {
+    get: (target, key: keyof Client) => {
+      if (key !== 'create') return target[key].bind(target);
+      const create: Client['create'] = async (of, object, options) => {
+        const created = await target.create(of, object, options);
+        const status = { authenticated: true, user: { username: 'admin' } };
+        return of.kind === 'TokenReview' ? { ...created, status } : created;
       };
       return create;
     },
@@ -368,6 +385,16 @@ describe('the process of an operator', () => {
       spec: IN_PLACE,
     };
     await cluster.reached(features.noRestartAll(jobSet, new AbortController().signal));
+  });
+
+  test('asks who may read its metrics', async () => {
+    const { handler } = createMetrics();
+    const client = operator.applyTo(withKnownTokens(cluster.client));
+    const page = authorizedPage(handler, { ...runtimeOf(cluster), client });
+    const { signal } = new AbortController();
+    const headers = { authorization: 'Bearer token' };
+    const asked = page({ method: 'GET', path: '/metrics', headers, signal });
+    expect((await cluster.reached(asked)).status).toBe(200);
   });
 
   test('leads, and renews its lease', async () => {

@@ -1,9 +1,15 @@
 import { followCertificateFiles } from '../../runtime/adapters/certificate-files.ts';
 import {
+  createCertificateAuthority,
+  issueCertificate,
+  type KeyPair,
+} from '../../runtime/adapters/certificates.ts';
+import {
   type HttpServer,
   type ServerTlsOptions,
   startHttpServer,
 } from '../../runtime/adapters/http-server.ts';
+import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { HttpHandler } from '../../runtime/ports/transport.ts';
@@ -15,8 +21,10 @@ export interface Page {
   readonly what: 'metrics' | 'health';
   readonly address: BindAddress | 'off';
   readonly handler: HttpHandler;
-  /** Directory of the certificate; plain HTTP without. */
+  /** Directory of the certificate. */
   readonly certificateDirectory?: string | undefined;
+  /** Without a directory: whether to serve over TLS with a certificate of nobody, or plain HTTP. */
+  readonly isSecure?: boolean;
 }
 
 /**
@@ -32,7 +40,7 @@ export async function servePages(
   },
 ): Promise<{ close(): Promise<void> }> {
   const ends: (() => Promise<void>)[] = [];
-  for (const { what, address, handler, certificateDirectory: directory } of pages) {
+  for (const { what, address, handler, isSecure, certificateDirectory: directory } of pages) {
     if (address === 'off') continue;
     const start = async (tls?: ServerTlsOptions): Promise<HttpServer> => {
       const server = await startHttpServer({ ...address, handler, tls, logger: context.logger });
@@ -40,11 +48,30 @@ export async function servePages(
       return server;
     };
     if (directory === undefined) {
-      const server = await start();
+      const server = await start(isSecure === true ? { ...context.tls, ...ownPair() } : undefined);
       ends.push(() => server.close());
     } else ends.push(serveOverTls(directory, start, context));
   }
   return { close: async () => void (await Promise.all(ends.map((end) => end()))) };
+}
+
+/** It lasts longer than any process: who cares whom he speaks to brings a certificate. */
+const OWN_CERTIFICATE_DAYS = 3_650;
+
+/** Keeps what is said from others on the way, and proves nothing. */
+function ownPair(): KeyPair {
+  const commonName = 'lockstep-operator';
+  const authority = createCertificateAuthority({
+    commonName,
+    clock: nodeClock,
+    days: OWN_CERTIFICATE_DAYS,
+  });
+  return issueCertificate(authority, {
+    commonName,
+    dnsNames: [commonName],
+    usages: ['server'],
+    days: OWN_CERTIFICATE_DAYS,
+  });
 }
 
 /** Returns how to end it. */

@@ -37,7 +37,8 @@ export const CONFIGURATION_SCHEMA = object(
     }),
     metrics: object({
       bindAddress: string('Where /metrics is served; 0: nowhere.'),
-      certDir: string('Directory of tls.crt and tls.key; empty: plain HTTP.'),
+      certDir: string('Directory of tls.crt and tls.key; empty: a certificate of nobody.'),
+      secure: boolean('Serve over HTTPS, to those whom the cluster lets read them.'),
     }),
     health: object({
       healthProbeBindAddress: string('Where the probes are answered; 0: nowhere.'),
@@ -93,7 +94,11 @@ export interface ConfigurationFile {
     readonly resourceName?: string;
     readonly resourceNamespace?: string;
   };
-  readonly metrics?: { readonly bindAddress?: string; readonly certDir?: string };
+  readonly metrics?: {
+    readonly bindAddress?: string;
+    readonly certDir?: string;
+    readonly secure?: boolean;
+  };
   readonly health?: {
     readonly healthProbeBindAddress?: string;
     readonly readinessEndpointName?: string;

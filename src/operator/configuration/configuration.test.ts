@@ -25,6 +25,7 @@ describe('a Configuration', () => {
       leaderElectionId: '6d4f6a47.jobset.x-k8s.io',
       leaseTimes: { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 },
       metricsBindAddress: { host: '::', port: 8443 },
+      metricsSecure: true,
       healthProbeBindAddress: { host: '::', port: 8081 },
       livenessEndpoint: 'healthz',
       readinessEndpoint: 'readyz',
@@ -60,7 +61,7 @@ leaderElection:
   resourceLock: leases
   resourceName: lock
   resourceNamespace: kube-system
-metrics: { bindAddress: ":9090", certDir: /metrics }
+metrics: { bindAddress: ":9090", certDir: /metrics, secure: false }
 health:
   healthProbeBindAddress: "0"
   readinessEndpointName: ready
@@ -89,6 +90,7 @@ agent:
       leaderElectionNamespace: 'kube-system',
       leaseTimes: { leaseDurationMs: 60_000, renewDeadlineMs: 40_000, retryPeriodMs: 5_000 },
       metricsBindAddress: { host: '::', port: 9090 },
+      metricsSecure: false,
       metricsCertDir: '/metrics',
       healthProbeBindAddress: 'off',
       livenessEndpoint: 'live',

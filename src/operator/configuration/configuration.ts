@@ -37,7 +37,8 @@ export interface ConfigurationSettings {
   readonly leaderElectionNamespace?: string;
   readonly leaseTimes: LeaseTimes;
   readonly metricsBindAddress: BindAddress | 'off';
-  /** Absent: metrics are served over plain HTTP. */
+  readonly metricsSecure: boolean;
+  /** Absent: the certificate is of nobody. */
   readonly metricsCertDir?: string;
   readonly healthProbeBindAddress: BindAddress | 'off';
   readonly livenessEndpoint: string;
@@ -106,6 +107,7 @@ function settingsOf(file: ConfigurationFile): ConfigurationSettings {
     ...stated('leaderElectionNamespace', leaderElection.resourceNamespace),
     leaseTimes: leaseTimesOf(leaderElection),
     metricsBindAddress: addressOf(metrics.bindAddress, METRICS_ADDRESS),
+    metricsSecure: metrics.secure ?? true,
     ...stated('metricsCertDir', metrics.certDir),
     healthProbeBindAddress: addressOf(health.healthProbeBindAddress, HEALTH_ADDRESS),
     livenessEndpoint: health.livenessEndpointName || LIVENESS_ENDPOINT,
