@@ -286,6 +286,7 @@ export interface PodStatus {
   readonly startTime?: string;
   readonly initContainerStatuses?: readonly ContainerStatus[];
   readonly containerStatuses?: readonly ContainerStatus[];
+  readonly ephemeralContainerStatuses?: readonly ContainerStatus[];
   readonly qosClass?: string;
 }
 

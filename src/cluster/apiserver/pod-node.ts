@@ -26,7 +26,9 @@ export function containerOf(pod: Pod, wanted: string): string {
   const regular = names(pod.spec.containers);
   const { name: podName = '' } = pod.metadata;
   if (wanted !== '') {
-    if ([...regular, ...names(pod.spec.initContainers)].includes(wanted)) return wanted;
+    const { initContainers, ephemeralContainers } = pod.spec;
+    const all = [...regular, ...names(initContainers), ...names(ephemeralContainers)];
+    if (all.includes(wanted)) return wanted;
     throw badRequest(`container ${wanted} is not valid for pod ${podName}`);
   }
   const [only, ...others] = regular;

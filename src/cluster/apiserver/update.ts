@@ -98,7 +98,7 @@ async function decide(
   if (request.requester !== undefined) {
     of.strategy.warnings(shown, old).forEach(request.requester.warn);
   }
-  const isDesire = request.subresource === undefined;
+  const isDesire = request.subresource !== 'status';
   const desired = isDesire ? withGeneration(of, shown, old) : shown;
   await validated(server, request, desired, old);
   if (isUnchanged(shown, old)) return { change: undefined, result: () => answer(current) };

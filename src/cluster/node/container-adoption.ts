@@ -5,9 +5,9 @@
 import type { ContainerStatus, Pod } from '../../kube/pod.ts';
 import { timeText } from '../../kube/time.ts';
 import {
+  allContainersOf,
   type ContainerKind,
   type ContainerRecord,
-  containersOf,
   exited,
   FRESH,
   freshRecord,
@@ -19,11 +19,17 @@ import {
 
 /** One record for each container: fresh ones for a Pod that has no statuses yet. */
 export function adoptedRecords(pod: Pod, nowMs: number): readonly ContainerRecord[] {
-  const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};
+  const {
+    initContainerStatuses = [],
+    containerStatuses = [],
+    ephemeralContainerStatuses = [],
+  } = pod.status ?? {};
   const statuses = new Map(
-    [...initContainerStatuses, ...containerStatuses].map((status) => [status.name, status]),
+    [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses].map(
+      (status) => [status.name, status],
+    ),
   );
-  return containersOf(pod.spec).map(({ container, kind }) => {
+  return allContainersOf(pod.spec).map(({ container, kind }) => {
     const status = statuses.get(container.name);
     const fresh = freshRecord(container.name, kind);
     return status === undefined ? fresh : adopted(fresh, kind, status, nowMs);

@@ -20,6 +20,7 @@ import type { PodFacts } from './field-reference.ts';
 import type { ContainerPlace } from './namespaces/pod-namespaces.ts';
 import type { NodeContext } from './node-context.ts';
 import { hostnameOf } from './pod-hostname.ts';
+import { hasTerminals, onTerminal } from './streaming/terminal.ts';
 
 /** What the Pod offers to its containers. */
 export interface Sandbox {
@@ -42,6 +43,8 @@ export interface Launch {
   /** `LOCKSTEP_CONTAINER` of this run: its descendants are found by it. */
   readonly marker: string;
   readonly terminationMessagePath: string;
+  /** The command runs on a terminal, whose name is written there. */
+  readonly terminalFile?: string | undefined;
 }
 
 /** The launch cannot be prepared as things are: a waiting reason of the API with its text. */
@@ -83,27 +86,49 @@ export async function prepareLaunch(
     environment,
   );
   if (layout === undefined) throw new LaunchBlockedError(CONFIG_ERROR, problem, false);
-  const env = Object.fromEntries(environment);
+  const terminalFile = await terminalFileOf(context, sandbox, container, directory);
+  const env = Object.fromEntries([
+    ...environment,
+    ...(terminalFile === undefined ? [] : [['TERM', 'xterm'] as const]),
+  ]);
   const args = rest.map((argument) => expand(argument, environment));
+  const commandLine = (first: string): Launch['argv'] =>
+    terminalFile === undefined ? [first, ...args] : onTerminal([first, ...args], terminalFile);
   if (context.namespaces?.type === 'available') {
     const { pod } = sandbox.facts;
     const made = await makePlace(context, pod, container, directory, layout);
     const place = { ...made, holderPid: await sandbox.holder?.() };
-    const argv = [expand(program, environment), ...args] as const;
+    const argv = commandLine(expand(program, environment));
     const terminationMessagePath = terminationMessageOf(place);
-    return { argv, env, cwd: place.cwd, place, marker, terminationMessagePath };
+    return { argv, env, cwd: place.cwd, place, marker, terminationMessagePath, terminalFile };
   }
   await makeDirectories(context, directory, layout);
   const cwd = await workingDirectory(context, container, layout, `${directory}/work`);
   const terminationMessagePath = terminationMessagePathIn(root, container);
   await makeTerminationMessage(context, terminationMessagePath);
   return {
-    argv: [layout.resolve(expand(program, environment)), ...args],
+    argv: commandLine(layout.resolve(expand(program, environment))),
     env,
     cwd,
     marker,
     terminationMessagePath,
+    terminalFile,
   };
+}
+
+/** One that was added to be worked in gets a terminal if it asks for one and the machine has any. */
+async function terminalFileOf(
+  { processes, path }: NodeContext,
+  { facts, directory: cwd }: Sandbox,
+  { name, tty, stdin }: Container,
+  directory: string,
+): Promise<string | undefined> {
+  const { ephemeralContainers = [] } = facts.pod.spec;
+  // A terminal hangs up when its input ends.
+  if (tty !== true || stdin !== true) return undefined;
+  if (!ephemeralContainers.some((one) => one.name === name)) return undefined;
+  const hasTerminal = await hasTerminals(processes, { env: { PATH: path }, cwd });
+  return hasTerminal ? `${directory}/tmp/.terminal` : undefined;
 }
 
 /** Of one run of a container. */

@@ -6,7 +6,7 @@ import type { Container } from '../../kube/pod.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { HttpHandler, HttpResponse } from '../../runtime/ports/transport.ts';
 import { loggedRuns } from './container-log.ts';
-import { type ContainerRecord, containersOf } from './container-record.ts';
+import { allContainersOf, type ContainerRecord } from './container-record.ts';
 import { parseLogQuery } from './log-query.ts';
 import { type LogSource, readLog } from './log-reader.ts';
 import type { NodeFiles } from './node-files.ts';
@@ -53,7 +53,7 @@ function logSource(
 ): LogSource | string {
   const { pod, sandbox, containers } = worker;
   const podName = pod.metadata.name ?? '';
-  const container = containersOf(pod.spec).find((one) => one.container.name === name);
+  const container = allContainersOf(pod.spec).find((one) => one.container.name === name);
   const record = containers.records.get(name);
   if (container === undefined || record === undefined) {
     return `container ${name} is not valid for pod ${podName}`;

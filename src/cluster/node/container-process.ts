@@ -175,7 +175,9 @@ export class ContainerProcess {
     this.kill();
     this.#hasEnded = true;
     try {
-      await this.#context.processes.killByEnvironment(MARKER_VARIABLE, this.launch.marker);
+      if (mayHaveLeftSome(this.launch, exit)) {
+        await this.#context.processes.killByEnvironment(MARKER_VARIABLE, this.launch.marker);
+      }
       this.log.end();
       const exitCode = exitCodeOf(exit);
       return { exitCode, message: await this.#message(container, exitCode) };
@@ -209,6 +211,16 @@ export class ContainerProcess {
     }
     return textOf(tail);
   }
+}
+
+/**
+ * The end of a pid namespace's first process is the end of all in it, so they need not be looked for,
+ * which takes time in proportion to the processes of the machine. One whose launcher was killed may
+ * be dying still.
+ */
+function mayHaveLeftSome({ place }: Launch, exit: ProcessExit): boolean {
+  const isAlone = place?.hasOwnProcesses === true && place.holderPid === undefined;
+  return !isAlone || exit.signal !== undefined;
 }
 
 /** What the machine has to start. */

@@ -7,8 +7,11 @@ import type { Container, ContainerStateTerminated, PodSpec } from '../../kube/po
 import { type Backoff, type BackoffLimits, nextBackoff } from './backoff.ts';
 import type { ProbeKind } from './probe-worker.ts';
 
-/** `sidecar` is an init container with restartPolicy Always. */
-export type ContainerKind = 'init' | 'sidecar' | 'regular';
+/**
+ * `sidecar` is an init container with restartPolicy Always. `ephemeral` is one that was added to look
+ * into the Pod: it is started once, whatever else the Pod does, and means nothing for it.
+ */
+export type ContainerKind = 'init' | 'sidecar' | 'regular' | 'ephemeral';
 
 export interface ContainerRecord {
   readonly name: string;
@@ -109,10 +112,22 @@ export function freshRecord(name: string, kind: ContainerKind): ContainerRecord 
   };
 }
 
-/** Init containers and sidecars in order, then the regular ones, with their kinds. */
-export function containersOf(
-  spec: PodSpec,
-): readonly { readonly container: Container; readonly kind: ContainerKind }[] {
+export interface KnownContainer {
+  readonly container: Container;
+  readonly kind: ContainerKind;
+}
+
+/** All that run in the Pod, those too that were added later. */
+export function allContainersOf(spec: PodSpec): readonly KnownContainer[] {
+  return [...containersOf(spec), ...ephemeralContainersOf(spec)];
+}
+
+export function ephemeralContainersOf({ ephemeralContainers = [] }: PodSpec) {
+  return ephemeralContainers.map((container) => ({ container, kind: 'ephemeral' as const }));
+}
+
+/** Those of which the Pod is made: init containers and sidecars in order, then the regular ones. */
+export function containersOf(spec: PodSpec): readonly KnownContainer[] {
   return [
     ...(spec.initContainers ?? []).map((container) => ({
       container,
@@ -227,11 +242,15 @@ export function running(
       containerID,
       startedMs,
       started: !probes.startup,
-      ready: !probes.startup && !probes.readiness && record.kind !== 'init',
+      ready: !probes.startup && !probes.readiness && countsAsReady(record),
       stopping: undefined,
       unhealthy: undefined,
     },
   };
+}
+
+function countsAsReady({ kind }: ContainerRecord): boolean {
+  return kind !== 'init' && kind !== 'ephemeral';
 }
 
 /** A probe settled something; `Startup` also stands for the postStart hook of one without that probe. */
@@ -275,7 +294,7 @@ export function exited(
 
 /** Removed because all containers restart: the exit code is forgotten, a start that was is counted. */
 export function removed(record: ContainerRecord): ContainerRecord {
-  if (!hasStarted(record)) return record;
+  if (!hasStarted(record) || record.kind === 'ephemeral') return record;
   const { life } = record;
   const ended = life.state === 'exited' ? life : undefined;
   const lastTerminated: ContainerStateTerminated = {

@@ -17,12 +17,15 @@ import {
 import { KEPT_RUNS, removeOldLog } from './container-log.ts';
 import type { ContainerExit } from './container-process.ts';
 import {
+  allContainersOf,
   backingOff,
   blocked,
   type ContainerKind,
   type ContainerRecord,
   containersOf,
+  ephemeralContainersOf,
   exited,
+  freshRecord,
   neverStarting,
   notReadyYet,
   probed,
@@ -88,7 +91,7 @@ export class ContainerSet {
     this.#spec = pod.spec;
     const known = options.records ?? adoptedRecords(pod, context.clock.now());
     const records = new Map(known.map((record) => [record.name, record]));
-    for (const { container, kind } of containersOf(pod.spec)) {
+    for (const { container, kind } of allContainersOf(pod.spec)) {
       const record = records.get(container.name);
       if (record === undefined) continue;
       this.#members.set(container.name, { container, kind, record, running: undefined });
@@ -143,10 +146,15 @@ export class ContainerSet {
   }
 
   /**
-   * A container that runs and has another image now is stopped and starts anew, whatever its policy;
+   * Containers that were added are there from now on. One that runs and has another image is stopped and starts anew, whatever its policy;
    * a crash loop of the image before is none of the new one.
    */
   redefine(spec: PodSpec): void {
+    for (const { container, kind } of ephemeralContainersOf(spec)) {
+      if (this.#members.has(container.name)) continue;
+      const record = freshRecord(container.name, kind);
+      this.#members.set(container.name, { container, kind, record, running: undefined });
+    }
     for (const { container, kind } of containersOf(spec)) {
       const member = this.#members.get(container.name);
       if (member === undefined || member.container.image === container.image) continue;
@@ -226,11 +234,11 @@ export class ContainerSet {
   }
 
   async #start(member: Member, before: ContainerRecord): Promise<void> {
-    const { context, sandbox, events } = this.#options;
+    const { context, events } = this.#options;
     const { container } = member;
     const restart = member.record.restartCount;
     try {
-      const place = sandbox();
+      const place = this.#placeOf(member);
       const launch = await prepareLaunch(context, place, container, restart);
       removeOldLog(context.files, `${place.logDirectory}/${container.name}`, restart - KEPT_RUNS);
       await this.#options.saved();
@@ -249,6 +257,22 @@ export class ContainerSet {
       }
     }
     this.#changed();
+  }
+
+  /** Who looks into a container sees its processes. */
+  #placeOf({ kind, container: { name } }: Member): Sandbox {
+    const { pod, sandbox } = this.#options;
+    const place = sandbox();
+    if (kind !== 'ephemeral') return place;
+    const { ephemeralContainers = [] } = place.facts.pod.spec;
+    const target = ephemeralContainers.find((one) => one.name === name)?.targetContainerName;
+    if (target === undefined || target === '' || pod.spec.hostPID === true) return place;
+    const pid = this.#members.get(target)?.running?.process.launch.entry?.pid;
+    if (pid !== undefined) return { ...place, holder: () => Promise.resolve(pid) };
+    const namespaces = this.#options.context.namespaces?.type === 'available';
+    if (!namespaces) return place;
+    const message = `the container "${target}", whose processes it is to see, does not run`;
+    throw new LaunchBlockedError('CreateContainerError', message, true);
   }
 
   #startProcess(

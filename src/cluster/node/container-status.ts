@@ -5,8 +5,8 @@
 import type { Container, ContainerState, ContainerStatus, Pod } from '../../kube/pod.ts';
 import { timeText } from '../../kube/time.ts';
 import {
+  allContainersOf,
   type ContainerRecord,
-  containersOf,
   type SettledRecord,
   settled,
 } from './container-record.ts';
@@ -15,6 +15,8 @@ import type { Statuses } from './pod-phase.ts';
 export interface ContainerStatuses {
   readonly init: readonly ContainerStatus[];
   readonly regular: readonly ContainerStatus[];
+  readonly ephemeral: readonly ContainerStatus[];
+  /** Without the ephemeral ones, which mean nothing for the Pod. */
   readonly byName: Statuses;
 }
 
@@ -26,14 +28,16 @@ export function containerStatuses(
     (pod.spec.initContainers?.length ?? 0) > 0 ? 'PodInitializing' : 'ContainerCreating';
   const init: ContainerStatus[] = [];
   const regular: ContainerStatus[] = [];
-  for (const { container, kind } of containersOf(pod.spec)) {
+  const ephemeral: ContainerStatus[] = [];
+  for (const { container, kind } of allContainersOf(pod.spec)) {
     const record = records.get(container.name);
     if (record === undefined) continue;
     const status = statusOf(container, settled(record), waitingReason);
-    (kind === 'regular' ? regular : init).push(status);
+    if (kind === 'ephemeral') ephemeral.push(status);
+    else (kind === 'regular' ? regular : init).push(status);
   }
   const byName = new Map([...init, ...regular].map((status) => [status.name, status]));
-  return { init, regular, byName };
+  return { init, regular, ephemeral, byName };
 }
 
 function statusOf(

@@ -17,7 +17,6 @@ const OF_POD = [
   'resourceClaims',
   'resources.limits',
   'resources.claims',
-  'ephemeralContainers',
 ] as const;
 
 /** A variable of the environment has it, and nothing else. */

@@ -11,6 +11,7 @@ import {
   type ContainerRecord,
   containersOf,
   type Exited,
+  ephemeralContainersOf,
   hasStarted,
   isAlive,
   type StopReason,
@@ -69,13 +70,14 @@ interface Member {
 
 export function planPod(view: PodView, nowMs: number): PodPlan {
   const members = membersOf(view);
+  const guests = guestsOf(view);
   switch (view.mode) {
     case 'restarting-all':
       return planRestartOfAll(members);
     case 'replacing-sandbox':
-      return planEnding(members, 'SandboxChanged');
+      return planEnding(members, guests, 'SandboxChanged');
     case 'ending':
-      return planEnding(members, 'PodEnd');
+      return planEnding(members, guests, 'PodEnd');
     case 'running':
       break;
   }
@@ -83,7 +85,7 @@ export function planPod(view: PodView, nowMs: number): PodPlan {
   if (members.some((member) => isEndOfPod(member, view.spec))) return { type: 'end' };
   if (members.some(isTrigger)) return { type: 'restart-all' };
   if (regulars(members).every((member) => isFinished(member, view.spec))) return { type: 'end' };
-  return planRun(members, view.spec, nowMs);
+  return planRun(members, guests, view.spec, nowMs);
 }
 
 /** The containers whose exits ask for the restart of all. */
@@ -93,12 +95,16 @@ export function restartSources(view: PodView): readonly string[] {
     .map(({ record }) => record.name);
 }
 
-function planRun(members: readonly Member[], spec: PodSpec, nowMs: number): PodPlan {
+function planRun(
+  members: readonly Member[],
+  guests: readonly ContainerRecord[],
+  spec: PodSpec,
+  nowMs: number,
+): PodPlan {
   const start: string[] = [];
   const backOff: BackOffAction[] = [];
   let wakeMs = Number.POSITIVE_INFINITY;
-  const consider = (member: Member): void => {
-    const { record } = member;
+  const consider = (record: ContainerRecord): void => {
     const { life } = record;
     if (life.state === 'exited') {
       const untilMs = earliestStartMs(record.backoff, life.finishedMs);
@@ -114,7 +120,9 @@ function planRun(members: readonly Member[], spec: PodSpec, nowMs: number): PodP
       else wakeMs = Math.min(wakeMs, life.notBeforeMs);
     }
   };
-  for (const member of due(members, spec)) consider(member);
+  // First, so that nothing that goes wrong with the others keeps anybody from looking into it.
+  for (const record of guests) if (record.life.state === 'waiting') consider(record);
+  for (const { record } of due(members, spec)) consider(record);
   return {
     type: 'run',
     start,
@@ -144,16 +152,22 @@ function* due(members: readonly Member[], spec: PodSpec): Generator<Member> {
 
 /** One by one, as a kubelet: a sidecar serves the main containers until they are down. */
 function planRestartOfAll(members: readonly Member[]): PodPlan {
-  const next = [...regulars(members), ...inits(members)].find(({ record }) => isAlive(record));
-  return takeDown(members, next === undefined ? [] : [next], 'RestartAllContainers');
+  const all = [...regulars(members), ...inits(members)].map(({ record }) => record);
+  const next = all.find(isAlive);
+  return takeDown(all, next === undefined ? [] : [next], 'RestartAllContainers');
 }
 
 /** Main containers first; sidecars one by one in reverse order once those are down. */
-function planEnding(members: readonly Member[], reason: StopReason): PodPlan {
-  const mains = members.filter(({ kind }) => kind !== 'sidecar');
-  if (mains.some(({ record }) => isAlive(record))) return takeDown(members, mains, reason);
-  const lastSidecar = members.findLast(({ kind, record }) => kind === 'sidecar' && isAlive(record));
-  return takeDown(members, lastSidecar === undefined ? [] : [lastSidecar], reason);
+function planEnding(
+  members: readonly Member[],
+  guests: readonly ContainerRecord[],
+  reason: StopReason,
+): PodPlan {
+  const all = [...members.map(({ record }) => record), ...guests];
+  const mains = all.filter(({ kind }) => kind !== 'sidecar');
+  if (mains.some(isAlive)) return takeDown(all, mains, reason);
+  const lastSidecar = all.findLast((record) => record.kind === 'sidecar' && isAlive(record));
+  return takeDown(all, lastSidecar === undefined ? [] : [lastSidecar], reason);
 }
 
 /**
@@ -167,13 +181,17 @@ function isLeftAlone(members: readonly Member[], spec: PodSpec): boolean {
   return mains.some(isLost) && mains.every((one) => isLost(one) || isFinished(one, spec));
 }
 
-function takeDown(members: readonly Member[], now: readonly Member[], reason: StopReason): PodPlan {
+function takeDown(
+  all: readonly ContainerRecord[],
+  now: readonly ContainerRecord[],
+  reason: StopReason,
+): PodPlan {
   return {
     type: 'take-down',
     stop: now
-      .filter(({ record }) => record.life.state === 'running' && record.life.stopping !== reason)
-      .map(({ record }) => record.name),
-    isDown: !members.some(({ record }) => isAlive(record)),
+      .filter(({ life }) => life.state === 'running' && life.stopping !== reason)
+      .map(({ name }) => name),
+    isDown: !all.some(isAlive),
   };
 }
 
@@ -214,6 +232,11 @@ function membersOf(view: PodView): readonly Member[] {
     const record = view.records.get(container.name);
     return record === undefined ? [] : [{ container, kind, record }];
   });
+}
+
+/** Those that were added to look into the Pod. */
+function guestsOf({ spec, records }: PodView): readonly ContainerRecord[] {
+  return ephemeralContainersOf(spec).flatMap(({ container }) => records.get(container.name) ?? []);
 }
 
 function regulars(members: readonly Member[]): readonly Member[] {

@@ -26,7 +26,7 @@ export class PodEvents {
     reason: string,
     note: string,
   ): void {
-    const list = kind === 'regular' ? 'containers' : 'initContainers';
+    const list = LISTS[kind];
     this.#record(type, reason, note, `spec.${list}{${name}}`);
   }
 
@@ -50,3 +50,11 @@ export class PodEvents {
     this.#recorder.record({ regarding, type, reason, action: 'Running', note });
   }
 }
+
+/** Where the spec has them. */
+const LISTS: Readonly<Record<ContainerKind, string>> = {
+  init: 'initContainers',
+  sidecar: 'initContainers',
+  regular: 'containers',
+  ephemeral: 'ephemeralContainers',
+};

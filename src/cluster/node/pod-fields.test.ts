@@ -18,7 +18,8 @@ const POD_SPEC = POD.properties?.['spec'];
 const HONOURED: Readonly<Record<string, string>> = {
   PodSpec: [
     // The node.
-    'containers initContainers volumes restartPolicy readinessGates hostname subdomain resources',
+    'containers initContainers ephemeralContainers',
+    'volumes restartPolicy readinessGates hostname subdomain resources',
     'terminationGracePeriodSeconds activeDeadlineSeconds shareProcessNamespace hostPID hostAliases',
     // The API server.
     'serviceAccountName serviceAccount automountServiceAccountToken priorityClassName priority',

@@ -48,11 +48,15 @@ export async function preparePod(
 async function killLeftOver({ processes, keeper }: NodeContext, pod: Pod): Promise<void> {
   // With a keeper they can: they were taken over.
   if (keeper !== undefined) return;
-  const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};
+  const {
+    initContainerStatuses = [],
+    containerStatuses = [],
+    ephemeralContainerStatuses = [],
+  } = pod.status ?? {};
   const { uid = '' } = pod.metadata;
   await processes.killByEnvironment(MARKER_VARIABLE, holderMarker(uid));
   await Promise.all(
-    [...initContainerStatuses, ...containerStatuses]
+    [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses]
       .filter(({ state }) => state?.running !== undefined)
       .map(({ name, restartCount }) =>
         processes.killByEnvironment(MARKER_VARIABLE, `${uid}/${name}/${restartCount}`),

@@ -75,6 +75,7 @@ export function podStatus(facts: PodStatusFacts): NodePodStatus {
     startTime: pod.status?.startTime ?? timeText(facts.startedMs),
     ...(statuses.init.length === 0 ? {} : { initContainerStatuses: statuses.init }),
     containerStatuses: statuses.regular,
+    ...(statuses.ephemeral.length === 0 ? {} : { ephemeralContainerStatuses: statuses.ephemeral }),
   };
 }
 

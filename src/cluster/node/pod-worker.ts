@@ -219,6 +219,8 @@ export class PodWorker {
     this.#isPrepared = true;
     this.#isResuming = false;
     this.#preparationProblem = undefined;
+    // As the Pod is by now: containers may have been added while it was prepared.
+    this.containers.redefine(this.#pod.spec);
     this.#step();
   }
 

@@ -44,6 +44,22 @@ export function podUpdateErrors(pod: Pod, before: Pod): FieldError[] {
   return errors;
 }
 
+/** The same through `ephemeralcontainers`, where containers can be added, and no more. */
+export function ephemeralUpdateErrors(pod: Pod, before: Pod): FieldError[] {
+  const wanted = new Map((pod.spec.ephemeralContainers ?? []).map((one) => [one.name, one]));
+  const existing = before.spec.ephemeralContainers ?? [];
+  return [
+    ...podSpecErrors(pod.spec, 'spec'),
+    ...existing.flatMap((old) => {
+      const now = wanted.get(old.name);
+      if (now !== undefined && deepEqual(now, old)) return [];
+      const what = now === undefined ? 'removed' : 'changed';
+      const detail = `existing ephemeral containers "${old.name}" may not be ${what}\n`;
+      return [forbiddenField('spec.ephemeralContainers', detail)];
+    }),
+  ];
+}
+
 function deadlineErrors(spec: PodSpec, old: PodSpec): FieldError[] {
   const field = 'spec.activeDeadlineSeconds';
   const { activeDeadlineSeconds: now } = spec;

@@ -2,7 +2,7 @@ import { PODS } from '../../../kube/pod.ts';
 import { POD } from '../../../kube/schema/pod-schema.ts';
 import { podErrors } from '../../../kube/validation/pod.ts';
 import { defaultPod } from '../../../kube/validation/pod-defaults.ts';
-import { podUpdateErrors } from '../../../kube/validation/pod-update.ts';
+import { ephemeralUpdateErrors, podUpdateErrors } from '../../../kube/validation/pod-update.ts';
 import { podWarnings } from '../../../kube/validation/pod-warnings.ts';
 import { type ApiObject, numberAt, objectAt, textAt, typed, valueAt } from '../api-object.ts';
 import type { BuiltInKind } from '../built-in-kind.ts';
@@ -10,6 +10,7 @@ import { qosClass } from './pod-quality.ts';
 import { POD_TABLE } from './pod-table.ts';
 
 const DEFAULT_GRACE_SECONDS = 30;
+const EPHEMERAL = 'ephemeralcontainers';
 const ENDED: readonly string[] = ['Succeeded', 'Failed'];
 
 export const POD_KIND: BuiltInKind = {
@@ -21,6 +22,7 @@ export const POD_KIND: BuiltInKind = {
   subresources: [
     { name: 'attach', kind: optionsKind('PodAttachOptions'), verbs: ['create', 'get'] },
     { name: 'binding', kind: { group: '', version: 'v1', kind: 'Binding' }, verbs: ['create'] },
+    { name: 'ephemeralcontainers', verbs: ['get', 'patch', 'update'] },
     {
       name: 'eviction',
       kind: { group: 'policy', version: 'v1', kind: 'Eviction' },
@@ -50,12 +52,16 @@ export const POD_KIND: BuiltInKind = {
       const status = { phase: 'Pending', qosClass: qosClass(typed(complete)) };
       return { ...complete, status };
     },
-    prepareForUpdate: (pod, old, subresource) =>
-      subresource === 'status' ? withOwners(pod, old) : defaultPod(pod),
+    prepareForUpdate: (pod, old, subresource) => {
+      if (subresource === 'status') return withOwners(pod, old);
+      return defaultPod(subresource === EPHEMERAL ? withEphemeralContainers(pod, old) : pod);
+    },
     warnings: (pod, old) => (old === undefined ? podWarnings(typed(pod)) : []),
     validate: (pod) => podErrors(typed(pod)),
-    validateUpdate: (pod, old, subresource) =>
-      subresource === undefined ? podUpdateErrors(typed(pod), typed(old)) : [],
+    validateUpdate: (pod, old, subresource) => {
+      if (subresource === EPHEMERAL) return ephemeralUpdateErrors(typed(pod), typed(old));
+      return subresource === undefined ? podUpdateErrors(typed(pod), typed(old)) : [];
+    },
     deletion: {
       graceSeconds: (pod, requested) => {
         const isEnded = ENDED.includes(textAt(pod, 'status', 'phase'));
@@ -73,6 +79,18 @@ export const POD_KIND: BuiltInKind = {
 /** What a connection to a Pod is asked for with. */
 function optionsKind(kind: string) {
   return { group: '', version: 'v1', kind };
+}
+
+/** Nothing but these can be changed there, and nowhere else can they. */
+function withEphemeralContainers(pod: ApiObject, old: ApiObject): ApiObject {
+  const { resourceVersion } = pod.metadata;
+  const { ephemeralContainers: _, ...spec } = objectAt(old, 'spec');
+  const wanted = valueAt(pod, 'spec', 'ephemeralContainers');
+  return {
+    ...old,
+    metadata: resourceVersion === undefined ? old.metadata : { ...old.metadata, resourceVersion },
+    spec: wanted === undefined ? spec : { ...spec, ephemeralContainers: wanted },
+  };
 }
 
 /** A node reports what happens to a Pod; it may not give it to somebody else. */

@@ -1,8 +1,11 @@
 /** `kubectl attach`: the streams of a container's own process, as long as it runs. */
 import { endsWithin } from '../../../runtime/deadline.ts';
+import type { ProcessCommand } from '../../../runtime/ports/process-runner.ts';
+import { besideCommand } from '../container-place.ts';
 import type { ContainerProcess } from '../container-process.ts';
 import type { NodeContext } from '../node-context.ts';
 import type { RemoteStreams } from './remote-streams.ts';
+import { resizeTerminal } from './terminal.ts';
 
 /** Output that a client has not taken yet; one that is further behind is let go, the process not. */
 const MAX_BEHIND_BYTES = 4 * 1024 * 1024;
@@ -19,6 +22,15 @@ export async function attach(
   let behindBytes = 0;
   let sent: Promise<void> = Promise.resolve();
   let isOver = false;
+  let resizing: Promise<void> = Promise.resolve();
+  const { launch } = process;
+  const { terminalFile } = launch;
+  const resize = (size: { readonly rows: number; readonly columns: number }): void => {
+    if (terminalFile === undefined) return;
+    const beside = (argv: ProcessCommand['argv']): ProcessCommand =>
+      besideCommand(context, launch, argv);
+    resizing = resizing.then(() => resizeTerminal(context.processes, beside, terminalFile, size));
+  };
   const detach = process.listen((stream, chunk) => {
     if (isOver) return;
     behindBytes += chunk.byteLength;
@@ -45,8 +57,11 @@ export async function attach(
   });
   for await (const event of streams.events) {
     if (event.type === 'stdin') await process.input?.write(event.chunk);
-    else if (event.type === 'stdin-end' && options.closesStdin) process.input?.end();
+    else if (event.type === 'stdin-end') {
+      if (options.closesStdin) process.input?.end();
+    } else resize(event);
   }
   leave();
+  await resizing;
   if (options.closesStdin) process.input?.end();
 }

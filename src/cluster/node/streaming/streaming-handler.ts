@@ -4,7 +4,7 @@
  * words; the number of sessions, their messages and their silence are bounded.
  */
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../runtime/ports/transport.ts';
-import { containersOf } from '../container-record.ts';
+import { allContainersOf } from '../container-record.ts';
 import type { NodeContext } from '../node-context.ts';
 import { podDirectory } from '../node-context.ts';
 import type { PodWorker } from '../pod-worker.ts';
@@ -91,7 +91,7 @@ function commandSession(
   { container: name, what, query }: CommandRequest,
   request: HttpRequest,
 ): Session {
-  const known = containersOf(worker.pod.spec).find(({ container }) => container.name === name);
+  const known = allContainersOf(worker.pod.spec).find(({ container }) => container.name === name);
   const running = worker.containers.running(name);
   if (known === undefined || running === undefined) {
     return { status: 404, refusal: `container not found ("${name}")` };
