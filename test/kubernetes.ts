@@ -4,6 +4,7 @@
  * real one is treated otherwise; whatever is not on it passes on both.
  */
 import { delimiter, join } from 'node:path';
+import type { Mode } from '../src/bench/worker-group.ts';
 import type { Client } from '../src/runtime/client.ts';
 
 /**
@@ -25,6 +26,9 @@ export const KUBERNETES: string | undefined =
 /** One that is not loopback, in a network that the tests have to themselves. */
 export const ADDRESS: string | undefined = process.env['LOCKSTEP_TEST_ADDRESS'];
 
+/** Of those that were started for the tests. */
+const VERSION: string | undefined = process.env['LOCKSTEP_TEST_KUBERNETES_VERSION'];
+
 /** How many suites can run at a time, each with a Kubernetes of its own. */
 export const KUBERNETES_COUNT: number = Math.max(1, CONTROL_PLANES.length);
 
@@ -36,6 +40,8 @@ export const EXCEPTIONS = {
   commandIsNotKilled: KUBERNETES !== undefined,
   /** `lockstep up` joins it with nodes in its own process, which cannot fail one by one. */
   nodesAreNotProcesses: KUBERNETES !== undefined,
+  /** Before 1.35 no node restarts all containers of a Pod, so that agents can only supervise. */
+  podsAreNotRestarted: VERSION?.startsWith('1.34.') === true,
   /** Its API server refuses the actions of restart rules that are ours. */
   apiKnowsNoTerminate: KUBERNETES !== undefined,
 };
@@ -70,3 +76,8 @@ export async function unlikeRecorded(client: Client): Promise<string | undefined
   if (gitVersion === RECORDED_VERSION) return undefined;
   return `it is ${gitVersion}, and the recordings are of ${RECORDED_VERSION}`;
 }
+
+/** Which agents can run there, those of any image first. */
+export const AGENT_MODES: readonly [Mode, ...Mode[]] = EXCEPTIONS.podsAreNotRestarted
+  ? ['Supervisor']
+  : ['Sidecar', 'Supervisor'];

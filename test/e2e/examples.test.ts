@@ -211,9 +211,10 @@ const RUNS: Readonly<Record<string, () => Promise<void>>> = {
     const pods = await podsOf(name);
     const indexes = pods.map(({ metadata }) => Number(metadata.annotations?.[COMPLETION_INDEX]));
     expect(indexes.toSorted((left, right) => left - right)).toEqual([0, 0, 1, 1]);
-    expect(pods.map((pod) => pod.status?.containerStatuses?.[0]?.restartCount)).toEqual([
-      1, 1, 1, 1,
-    ]);
+    const restarts = EXCEPTIONS.podsAreNotRestarted ? 0 : 1;
+    for (const pod of pods) {
+      expect(pod.status?.containerStatuses?.[0]?.restartCount).toBe(restarts);
+    }
   },
   'in-place-restart-exit-codes': async () => {
     const name = 'in-place-restart-exit-codes';

@@ -7,6 +7,7 @@ import { type Mode, rankOf, WorkerGroup } from '../../src/bench/worker-group.ts'
 import { EPOCH } from '../../src/jobset/names.ts';
 import { NODES } from '../../src/kube/node.ts';
 import { PODS } from '../../src/kube/pod.ts';
+import { AGENT_MODES } from '../kubernetes.ts';
 import { type ClusterUnderTest, startCluster } from './local-cluster.fixture.ts';
 
 const SIZE = 3;
@@ -58,7 +59,7 @@ function expectOneRestart(of: WorkerGroup): void {
   expect(new Set(of.starts().map((mark) => mark.pid)).size).toBe(2 * SIZE);
 }
 
-describe.each<Mode>(['Sidecar', 'Supervisor'])('a group in %s mode restarts in place', (mode) => {
+describe.each<Mode>(AGENT_MODES)('a group in %s mode restarts in place', (mode) => {
   it('when a worker dies in mid-run', async () => {
     const of = await startGroup(mode, 'mid-run');
     const before = identities(of);
@@ -109,7 +110,7 @@ describe.each<Mode>(['Sidecar', 'Supervisor'])('a group in %s mode restarts in p
 // A Job replaces a lost Pod after 10 s, twice that the second time: one mode each is enough waiting.
 describe('a group that loses a Pod restarts in place', () => {
   it('with one new Pod, when a Pod is deleted by hand', async () => {
-    const of = await startGroup('Sidecar', 'deleted');
+    const of = await startGroup(AGENT_MODES[0], 'deleted');
     const before = of.livePods();
 
     await cluster.client.delete(PODS, {

@@ -29,7 +29,7 @@ import { createPinoLogger } from '../../src/runtime/adapters/pino-logger.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
 import { waitFor } from '../../src/runtime/wait-for.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
-import { KUBERNETES } from '../kubernetes.ts';
+import { AGENT_MODES, KUBERNETES } from '../kubernetes.ts';
 import { LOCKSTEP } from './local-cluster.fixture.ts';
 
 const RUNTIME = { clock: nodeClock, random: systemRandom } as const;
@@ -129,7 +129,7 @@ describe.skipIf(KUBERNETES === undefined)('an installation', () => {
       client,
       directory: state.path,
       name: 'installed',
-      mode: 'Sidecar',
+      mode: AGENT_MODES[0],
       size: 3,
     });
     await group.running(1);

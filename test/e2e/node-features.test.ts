@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -41,12 +41,7 @@ describe.skipIf(CONTROL_PLANE === undefined)('without the restart of all contain
 
   beforeAll(async () => {
     const binaries = await buildControlPlane(KUBERNETES_VERSIONS[0], () => undefined);
-    const path = join(directory, 'kube-apiserver');
-    const program = `exec ${binaries['kube-apiserver']} "$@" --feature-gates=${FEATURE}=false`;
-    writeFileSync(path, `#!/bin/sh\n${program}\n`, { mode: 0o755 });
-    const state = join(directory, 'control-plane');
-    mkdirSync(state);
-    controlPlane = await startControlPlane({ ...binaries, 'kube-apiserver': path }, state);
+    controlPlane = await startControlPlane(binaries, directory, { [FEATURE]: false });
     const { kubeconfig } = controlPlane;
     const access = await loadKubeconfig({ path: kubeconfig, env: {}, homeDirectory: '/' });
     connection = connectClient(access, { ...RUNTIME, userAgent: 'test' });

@@ -57,7 +57,7 @@ import { sleep } from '../../src/runtime/ports/clock.ts';
 import { waitFor } from '../../src/runtime/wait-for.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { tokenOf } from '../integration/api-server.fixture.ts';
-import { ADDRESS, CONTROL_PLANE, KUBERNETES } from '../kubernetes.ts';
+import { ADDRESS, AGENT_MODES, CONTROL_PLANE, KUBERNETES } from '../kubernetes.ts';
 
 const RUNTIME = { clock: nodeClock, random: systemRandom } as const;
 const TIMING = { ...RUNTIME, timeoutMs: 60_000 };
@@ -358,7 +358,7 @@ describe.skipIf(missing.length > 0)(suite, () => {
       client,
       directory,
       name: 'served',
-      mode: 'Sidecar',
+      mode: AGENT_MODES[0],
       size: 3,
     });
     await group.running(1);

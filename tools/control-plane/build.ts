@@ -24,6 +24,17 @@ const run = promisify(execFile);
 
 /** Kubernetes versions that Lockstep is tested with, the default first. */
 export const KUBERNETES_VERSIONS = ['1.36.3', '1.35.4', '1.34.4'] as const;
+type KubernetesVersion = (typeof KUBERNETES_VERSIONS)[number];
+
+/** By name, of API server and scheduler. */
+export type FeatureGates = Readonly<Record<string, boolean>>;
+
+/** What restarts in place stand on, where it has to be asked for. */
+export const FEATURE_GATES: Readonly<Record<KubernetesVersion, FeatureGates>> = {
+  '1.36.3': {},
+  '1.35.4': { NodeDeclaredFeatures: true, RestartAllContainersOnContainerExits: true },
+  '1.34.4': { ContainerRestartRules: true },
+};
 const ETCD_VERSION = '3.6.8';
 const COMPONENTS = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
 const BUILD_TIMEOUT_MS = 1_800_000;

@@ -17,7 +17,7 @@ import { connectClient } from '../../src/runtime/adapters/http-client-connection
 import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import type { Binaries } from './build.ts';
+import type { Binaries, FeatureGates } from './build.ts';
 
 export interface ControlPlane {
   readonly kubeconfig: string;
@@ -41,7 +41,10 @@ const API_SERVICE_ADDRESS = '10.0.0.1';
 export async function startControlPlane(
   binaries: Binaries,
   directory: string,
+  featureGates: FeatureGates = {},
 ): Promise<ControlPlane> {
+  const gates = Object.entries(featureGates).map(([name, isOn]) => `${name}=${isOn}`);
+  const features = gates.length === 0 ? {} : { 'feature-gates': gates.join(',') };
   const processes = new Processes(directory);
   try {
     const [api, client, peer] = await freePorts(3);
@@ -80,6 +83,7 @@ export async function startControlPlane(
       'allow-privileged': 'true',
       // Nothing here leads from the address of a Service to its endpoints.
       'enable-aggregator-routing': 'true',
+      ...features,
     });
     await untilReady(kubeconfig);
     processes.start('kube-controller-manager', binaries['kube-controller-manager'], {
@@ -97,6 +101,7 @@ export async function startControlPlane(
       kubeconfig,
       'leader-elect': 'false',
       'secure-port': '0',
+      ...features,
     });
     return { kubeconfig, stop: () => processes.stop() };
   } catch (error) {

@@ -14,7 +14,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { buildControlPlane, isBuilt, isGoInstalled, KUBERNETES_VERSIONS } from './build.ts';
+import {
+  buildControlPlane,
+  FEATURE_GATES,
+  isBuilt,
+  isGoInstalled,
+  KUBERNETES_VERSIONS,
+} from './build.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
 import { inOwnNetwork, SERVICE_ADDRESS } from './own-network.ts';
 
@@ -34,9 +40,9 @@ async function main(): Promise<number> {
     },
     allowPositionals: true,
   });
-  const { version } = values;
-  if (!KUBERNETES_VERSIONS.some((known) => known === version)) {
-    report(`--version: "${version}", expected one of ${KUBERNETES_VERSIONS.join(', ')}`);
+  const version = KUBERNETES_VERSIONS.find((known) => known === values.version);
+  if (version === undefined) {
+    report(`--version: "${values.version}", expected one of ${KUBERNETES_VERSIONS.join(', ')}`);
     return EXIT_USAGE;
   }
   const copies = Number(values.copies);
@@ -68,13 +74,14 @@ async function main(): Promise<number> {
   const running: ControlPlane[] = [];
   try {
     for (const directory of directories) {
-      running.push(await startControlPlane(binaries, directory));
+      running.push(await startControlPlane(binaries, directory, FEATURE_GATES[version]));
     }
     const kubeconfig = running[0]?.kubeconfig ?? '';
     report(`Kubernetes ${version} runs, ${copies} times; KUBECONFIG=${kubeconfig}`);
     return await exitCodeOf(program, args, {
       KUBECONFIG: kubeconfig,
       LOCKSTEP_TEST_KUBECONFIG: kubeconfig,
+      LOCKSTEP_TEST_KUBERNETES_VERSION: version,
       LOCKSTEP_TEST_CONTROL_PLANES: directories.join(delimiter),
     });
   } finally {

@@ -250,6 +250,11 @@ class RunObserver {
     if (failed !== undefined) {
       this.settle(new TrainingFailed(`the JobSet failed: ${failed.reason}: ${failed.message}`));
     }
+    // Such as a mode for which the nodes of this cluster are too old.
+    const rejected = condition('Rejected');
+    if (rejected !== undefined) {
+      this.settle(new TrainingFailed(`the JobSet is rejected: ${rejected.message}`));
+    }
     if (condition('Completed') === undefined) return;
     // The log of the last step may still be on its way when the condition is seen.
     void this.lastLine().then(() => this.settle(undefined), this.settle);
