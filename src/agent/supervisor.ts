@@ -3,6 +3,7 @@
  * stops it when its epoch is over, and judges its exit by the container's own rules. As in a
  * container, everything that the worker started goes with it.
  */
+import { workerEnvironment } from '../jobset/agent/worker-environment.ts';
 import { ENV_EPOCH, ENV_WORKER } from '../jobset/names.ts';
 import type { ContainerRestartRule } from '../kube/pod.ts';
 import type { Clock, Timer } from '../runtime/ports/clock.ts';
@@ -88,7 +89,8 @@ class Worker {
   async #run(epoch: number): Promise<WorkerExit> {
     const { command, processes, random, logger } = this.#options;
     const id = random.uuid();
-    const env = { ...command.env, [ENV_EPOCH]: String(epoch), [ENV_WORKER]: id };
+    const own = workerEnvironment(command.env);
+    const env = { ...own, [ENV_EPOCH]: String(epoch), [ENV_WORKER]: id };
     try {
       this.#process = await processes.start({ ...command, env });
     } catch (error) {

@@ -101,6 +101,11 @@ export const ENV_AGENT_CHANNEL = 'LOCKSTEP_AGENT_CHANNEL';
 export const ENV_EPOCH = 'LOCKSTEP_EPOCH';
 /** The same, unique for each start: by it the agent finds descendants of a worker that has ended. */
 export const ENV_WORKER = 'LOCKSTEP_WORKER';
+/**
+ * In front of a variable that is the worker's and that the supervising agent would obey itself, such
+ * as `NODE_OPTIONS`: the worker gets it under its own name.
+ */
+export const ENV_FOR_WORKER_PREFIX = 'LOCKSTEP_FOR_WORKER_';
 
 /** Upstream's name of `RESTART_POD_IN_PLACE_EXIT_CODE`; a container that has it is an agent. */
 export const UPSTREAM_ENV_EXIT_CODE = 'IN_PLACE_RESTART_EXIT_CODE';

@@ -19,7 +19,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { injectAgent } from '../../src/jobset/agent/agent-injection.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
-import { AGENT_DIRECTORY, EPOCH } from '../../src/jobset/names.ts';
+import { AGENT_DIRECTORY, ENV_FOR_WORKER_PREFIX, EPOCH } from '../../src/jobset/names.ts';
 import { JOBS } from '../../src/kube/job.ts';
 import { PODS } from '../../src/kube/pod.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
@@ -300,8 +300,15 @@ describe.runIf(canChangeRoot)('an agent that is copied beside its worker', () =>
       renameSync('/out/next', '/out/' + process.env.LOCKSTEP_EPOCH);
       setInterval(() => {}, 1000);`;
       const node = [...nodeIn(AGENT_DIRECTORY), '-e', script];
+      // Whoever obeys them leaves his name.
+      const loaded = `require('node:fs').appendFileSync('/out/loaded', process.argv.join(' ') + '\\n')`;
+      writeFileSync(join(root, 'loaded.cjs'), loaded);
+      const own = [
+        { name: 'NODE_OPTIONS', value: '--require=/loaded.cjs' },
+        { name: 'LD_PRELOAD', value: '/no-such-library.so' },
+      ];
       const { template } = injectAgent(
-        { spec: { containers: [{ name: 'worker', command: node }] } },
+        { spec: { containers: [{ name: 'worker', command: node, env: own }] } },
         { mode: 'Supervisor', image: 'lockstep/agent', delivery: 'Copy' },
       );
       const [install] = template.spec.initContainers ?? [];
@@ -317,18 +324,24 @@ describe.runIf(canChangeRoot)('an agent that is copied beside its worker', () =>
       mkdirSync(join(root, 'opt'));
       execFileSync('mv', [join(rootOf('agent'), AGENT_DIRECTORY), join(root, AGENT_DIRECTORY)]);
 
-      const env = await createGroup();
+      const told = (worker?.env ?? []).filter(({ name }) => name.startsWith(ENV_FOR_WORKER_PREFIX));
+      const renamed = Object.fromEntries(told.map(({ name, value = '' }) => [name, value]));
+      const env = { ...(await createGroup()), ...renamed };
       agent = spawn('unshare', inRoot(root, worker?.command ?? []), { env, stdio: 'ignore' });
       await announced(1);
       await setStatus(0, 1);
       const environment = await environmentIn(1);
       expect(environment['POD_NAME']).toBe(AT.name);
-      expect(Object.keys(environment).filter((name) => name.startsWith('LD_'))).toEqual([]);
+      for (const { name, value } of own) expect(environment[name]).toBe(value);
+      expect(Object.keys(environment)).not.toContain('LD_LIBRARY_PATH');
+      expect(Object.keys(environment).filter((name) => name in renamed)).toEqual([]);
       await setStatus(1, 1);
       await announced(2);
       await setStatus(1, 2);
       expect((await environmentIn(2))['LOCKSTEP_EPOCH']).toBe('2');
       expect(agent.exitCode).toBeNull();
+      const loaders = readFileSync(join(root, 'out/loaded'), 'utf8').trim().split('\n');
+      expect(loaders, 'two workers, and no agent').toHaveLength(2);
     },
     LIMIT_MS,
   );

@@ -33,6 +33,7 @@ import { agentResources, type ContainerResources } from './agent-resources.ts';
 import { agentSecurity } from './agent-security.ts';
 import { withoutRestartAll } from './node-support.ts';
 import { templateAgent, templateAgentWarning, untoldAgentWarning } from './template-agent.ts';
+import { keptFromAgent } from './worker-environment.ts';
 
 export type RestartMode = 'Sidecar' | 'Supervisor';
 
@@ -176,14 +177,16 @@ function injectSupervisor(template: PodTemplateSpec, options: AgentOptions): Age
     ...hubEnvironment(options.hub),
     ...(rules.length === 0 ? [] : [{ name: ENV_RESTART_RULES, value: JSON.stringify(rules) }]),
   ];
-  const { args, ...rest } = worker;
+  // An agent that the worker's image brings may be too old to give them back.
+  const isBrought = (options.delivery ?? 'WorkerImage') !== 'WorkerImage';
+  const { args = [], ...rest } = isBrought ? keptFromAgent(worker) : worker;
   const hasToken = needsToken(template) && !mountsCredentials(worker);
   const delivery = deliverAgent(options, worker);
   const canRestartAll = options.noRestartAll === undefined;
   const supervised: Container = {
     ...(canRestartAll ? withRestartRules(rest) : withoutRestartAll(withRestartRules(rest))),
-    command: [...delivery.command, '--', ...(worker.command ?? []), ...(args ?? [])],
-    env: mergeEnvironment(worker.env ?? [], added),
+    command: [...delivery.command, '--', ...(rest.command ?? []), ...args],
+    env: mergeEnvironment(rest.env ?? [], added),
     volumeMounts: [
       ...(worker.volumeMounts ?? []),
       ...delivery.volumeMounts,
