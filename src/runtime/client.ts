@@ -96,7 +96,7 @@ export interface PathOptions extends CallOptions {
 
 export interface WriteOptions extends CallOptions {
   /** `finalize` exists for Namespaces only. */
-  readonly subresource?: 'status' | 'finalize';
+  readonly subresource?: 'status' | 'finalize' | 'ephemeralcontainers';
 }
 
 export interface ListOptions extends CallOptions {

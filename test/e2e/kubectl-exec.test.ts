@@ -165,6 +165,28 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
     forward.kill();
   });
 
+  it('adds a container that sees what another does, and says how that ended', async () => {
+    const input = "grep -q '[t]ick' /proc/*/cmdline && echo seen; exit 3\n";
+    const debug = ['debug', '-i', 'a', '--image=sh', '-c', 'look', '--target=worker', '--', 'sh'];
+    const { stdout } = await runKubectl(cluster.kubeconfig, debug, input);
+    expect(stdout).toContain('seen\n');
+    const path = '{.status.ephemeralContainerStatuses[0].state.terminated.exitCode}';
+    const ended = (): Promise<string> =>
+      kubectlOutput(cluster.kubeconfig, 'get', 'pod', 'a', '-o', `jsonpath=${path}`);
+    await expect.poll(ended, { timeout: 10_000 }).toBe('3');
+    expect(await kubectlOutput(cluster.kubeconfig, 'logs', 'a', '-c', 'look')).toBe('seen\n');
+  });
+
+  it.skipIf(!hasTerminal)('gives such a container a terminal', async () => {
+    const debug = `${KUBECTL} --kubeconfig ${cluster.kubeconfig} debug -it a --image=sh -c term -- sh -c 'read line; tty'`;
+    const session = spawn('script', ['-qec', debug, '/dev/null']);
+    await outputUntil(session, 'try pressing enter');
+    const answer = outputUntil(session, '/dev/pts/');
+    session.stdin.write('\n');
+    expect(await answer).toContain('/dev/pts/');
+    session.kill();
+  });
+
   it('copies a file there and back', async () => {
     const file = join(cluster.shared, 'file.txt');
     writeFileSync(file, 'copied\n');
