@@ -3,24 +3,13 @@
  * wait) and reports every change; what to do is decided in `pod-actions.ts`.
  */
 import { formatDuration } from '../../kube/duration.ts';
-import type { Container, Pod, PodSpec } from '../../kube/pod.ts';
+import type { PodSpec } from '../../kube/pod.ts';
 import { timeText } from '../../kube/time.ts';
-import { ProcessStartError } from '../../runtime/ports/process-runner.ts';
-import { adoptedRecords, takenOver, withoutProcess } from './container-adoption.ts';
-import {
-  type Launch,
-  LaunchBlockedError,
-  markerOf,
-  prepareLaunch,
-  type Sandbox,
-} from './container-launch.ts';
-import { KEPT_RUNS, removeOldLog } from './container-log.ts';
+import { adoptedRecords } from './container-adoption.ts';
 import type { ContainerExit } from './container-process.ts';
 import {
   allContainersOf,
   backingOff,
-  blocked,
-  type ContainerKind,
   type ContainerRecord,
   containersOf,
   ephemeralContainersOf,
@@ -31,56 +20,37 @@ import {
   probed,
   redefined,
   removed,
-  running,
   type StopReason,
   shownAs,
   starting,
   stopping,
-  waitingAgain,
 } from './container-record.ts';
-import type { NodeContext } from './node-context.ts';
+import {
+  type ContainerMember,
+  ContainerStarter,
+  type ContainerStarterOptions,
+  SHUTDOWN_GRACE_MS,
+} from './container-starter.ts';
 import type { BackOffAction } from './pod-actions.ts';
-import type { PodEvents } from './pod-events.ts';
 import type { ProbeKind } from './probe-worker.ts';
 import { effectivePolicy } from './restart-rules.ts';
-import { type ContainerListener, RunningContainer } from './running-container.ts';
+import type { ContainerListener, RunningContainer } from './running-container.ts';
 
 /** Grace of a restart of all containers, and the least that any container gets. */
 export const MIN_GRACE_MS = 2_000;
-/** When the node itself stops, which has to be quick. */
-const SHUTDOWN_GRACE_MS = 1_000;
-/** What is missing from a container's configuration is looked for again after this time. */
-const BLOCKED_RETRY_MS = 2_000;
-/** A container runtime reports a command that cannot be executed with this code. */
-const START_ERROR_EXIT_CODE = 128;
 
-interface Member {
-  container: Container;
-  readonly kind: ContainerKind;
-  record: ContainerRecord;
-  running: RunningContainer | undefined;
-}
-
-export interface ContainerSetOptions {
-  readonly context: NodeContext;
-  readonly pod: Pod;
-  readonly events: PodEvents;
-  /** Of the Pod as it is now. */
-  readonly sandbox: () => Sandbox;
+export interface ContainerSetOptions extends ContainerStarterOptions {
   /** As an earlier life of the node has left them; by default the Pod's status says. */
   readonly records: readonly ContainerRecord[] | undefined;
-  /** Resolves once the records as they are now are on file. */
-  readonly saved: () => Promise<void>;
   /** A record changed by itself: a process started or ended, a probe settled something. */
   readonly onChange: () => void;
-  /** The records are as they are for a moment only, which is to be shown. */
-  readonly onStep: () => void;
 }
 
 export class ContainerSet {
   readonly #options: ContainerSetOptions;
   readonly #spec: PodSpec;
-  readonly #members = new Map<string, Member>();
+  readonly #members = new Map<string, ContainerMember>();
+  readonly #starter: ContainerStarter;
   /** Starts and stops that are under way; none rejects. */
   readonly #work = new Set<Promise<void>>();
   #isShutDown = false;
@@ -89,6 +59,9 @@ export class ContainerSet {
     const { pod, context } = options;
     this.#options = options;
     this.#spec = pod.spec;
+    this.#starter = new ContainerStarter(options, this.#members, (member) =>
+      this.#listener(member),
+    );
     const known = options.records ?? adoptedRecords(pod, context.clock.now());
     const records = new Map(known.map((record) => [record.name, record]));
     for (const { container, kind } of allContainersOf(pod.spec)) {
@@ -109,7 +82,7 @@ export class ContainerSet {
 
   /** Takes over the processes that an earlier life of the node has started. */
   async resume(): Promise<void> {
-    for (const member of this.#members.values()) await this.#resume(member);
+    for (const member of this.#members.values()) await this.#starter.resume(member);
   }
 
   start(name: string): void {
@@ -117,7 +90,7 @@ export class ContainerSet {
     if (member === undefined) return;
     const before = member.record;
     member.record = starting(before, this.#now(), this.#options.context.backoff);
-    this.#track(this.#start(member, before));
+    this.#track(this.#starter.start(member, before).then(() => this.#changed()));
   }
 
   backOff({ name, exited: ended, delayMs, untilMs }: BackOffAction): void {
@@ -146,7 +119,8 @@ export class ContainerSet {
   }
 
   /**
-   * Containers that were added are there from now on. One that runs and has another image is stopped and starts anew, whatever its policy;
+   * Containers that were added are there from now on. One that runs and has another image is stopped
+   * and starts anew, whatever its policy;
    * a crash loop of the image before is none of the new one.
    */
   redefine(spec: PodSpec): void {
@@ -202,6 +176,7 @@ export class ContainerSet {
   /** Ends every process, reports nothing more, and resolves when none is left. */
   async shutDown(): Promise<void> {
     this.#isShutDown = true;
+    this.#starter.close();
     for (const { running: one } of this.#members.values()) {
       if (one !== undefined) this.#track(one.stop(SHUTDOWN_GRACE_MS, false));
     }
@@ -211,82 +186,7 @@ export class ContainerSet {
     while (this.#work.size > 0) await Promise.all(this.#work);
   }
 
-  async #resume(member: Member): Promise<void> {
-    const { context, pod, sandbox } = this.#options;
-    const { container, record } = member;
-    const { life, restartCount: restart } = record;
-    if (life.state !== 'running' && life.state !== 'starting') return;
-    const { containerID, startedMs } =
-      life.state === 'running' ? life : { containerID: undefined, startedMs: undefined };
-    const marker = markerOf(pod.metadata.uid ?? '', container.name, restart);
-    const run = { marker, restart, containerID, startedMs };
-    const listener = this.#listener(member);
-    const one = await RunningContainer.resume(context, sandbox(), container, run, listener);
-    if (one === undefined) {
-      member.record = withoutProcess(record, this.#now());
-    } else if (life.state === 'starting') {
-      await this.#started(member, one);
-    } else {
-      member.running = one;
-      member.record = takenOver(record, one.process.wasOver);
-      one.goOn(life.started);
-    }
-  }
-
-  async #start(member: Member, before: ContainerRecord): Promise<void> {
-    const { context, events } = this.#options;
-    const { container } = member;
-    const restart = member.record.restartCount;
-    try {
-      const place = this.#placeOf(member);
-      const launch = await prepareLaunch(context, place, container, restart);
-      removeOldLog(context.files, `${place.logDirectory}/${container.name}`, restart - KEPT_RUNS);
-      await this.#options.saved();
-      const one = await this.#startProcess(member, place, launch, restart);
-      await this.#started(member, one);
-    } catch (error) {
-      if (error instanceof ProcessStartError) {
-        this.#failed(member, error.message);
-      } else {
-        const reason = error instanceof LaunchBlockedError ? error.reason : 'CreateContainerError';
-        const mayPass = !(error instanceof LaunchBlockedError) || error.mayPass;
-        const retryMs = mayPass ? this.#now() + BLOCKED_RETRY_MS : Number.POSITIVE_INFINITY;
-        const message = error instanceof Error ? error.message : String(error);
-        member.record = blocked(before, { reason, message }, retryMs);
-        events.container(member.record, 'Warning', 'Failed', `Error: ${message}`);
-      }
-    }
-    this.#changed();
-  }
-
-  /** Who looks into a container sees its processes. */
-  #placeOf({ kind, container: { name } }: Member): Sandbox {
-    const { pod, sandbox } = this.#options;
-    const place = sandbox();
-    if (kind !== 'ephemeral') return place;
-    const { ephemeralContainers = [] } = place.facts.pod.spec;
-    const target = ephemeralContainers.find((one) => one.name === name)?.targetContainerName;
-    if (target === undefined || target === '' || pod.spec.hostPID === true) return place;
-    const pid = this.#members.get(target)?.running?.process.launch.entry?.pid;
-    if (pid !== undefined) return { ...place, holder: () => Promise.resolve(pid) };
-    const namespaces = this.#options.context.namespaces?.type === 'available';
-    if (!namespaces) return place;
-    const message = `the container "${target}", whose processes it is to see, does not run`;
-    throw new LaunchBlockedError('CreateContainerError', message, true);
-  }
-
-  #startProcess(
-    member: Member,
-    place: Sandbox,
-    launch: Launch,
-    restart: number,
-  ): Promise<RunningContainer> {
-    const { context } = this.#options;
-    const listener = this.#listener(member);
-    return RunningContainer.start(context, place, member.container, launch, restart, listener);
-  }
-
-  #listener(member: Member): ContainerListener {
+  #listener(member: ContainerMember): ContainerListener {
     const { events } = this.#options;
     return {
       onVerdict: (kind, verdict) => this.#probed(member, kind, verdict),
@@ -295,49 +195,7 @@ export class ContainerSet {
     };
   }
 
-  async #started(member: Member, one: RunningContainer): Promise<void> {
-    const { events } = this.#options;
-    const { container, record } = member;
-    for (const each of this.#members.values()) each.record = waitingAgain(each.record);
-    member.running = one;
-    const waits =
-      container.startupProbe !== undefined || container.lifecycle?.postStart !== undefined;
-    member.record = running(record, one.process.containerID, one.process.startedMs, {
-      startup: waits,
-      readiness: container.readinessProbe !== undefined,
-    });
-    if (this.#isShutDown) {
-      await one.stop(SHUTDOWN_GRACE_MS, false);
-      await one.process.exited;
-      return;
-    }
-    events.container(member.record, 'Normal', 'Created', 'Container created');
-    events.container(member.record, 'Normal', 'Started', 'Container started');
-    // One that ends at once was running all the same.
-    if (member.kind === 'init') this.#options.onStep();
-    one.begin();
-  }
-
-  /** The command cannot be executed: for the API the container has started and failed. */
-  #failed(member: Member, why: string): void {
-    const nowMs = this.#now();
-    const message = `failed to start container "${member.container.name}": ${why}`;
-    member.record = exited(
-      member.record,
-      {
-        exitCode: START_ERROR_EXIT_CODE,
-        reason: 'StartError',
-        message,
-        startedAt: timeText(nowMs),
-        finishedAt: timeText(nowMs),
-        containerID: `lockstep://${this.#options.context.random.uuid().replaceAll('-', '')}`,
-      },
-      nowMs,
-    );
-    this.#options.events.container(member.record, 'Warning', 'Failed', `Error: ${message}`);
-  }
-
-  #ended(member: Member, { exitCode, message }: ContainerExit): void {
+  #ended(member: ContainerMember, { exitCode, message }: ContainerExit): void {
     const { record, running: one } = member;
     if (record.life.state !== 'running' || one === undefined) return;
     const nowMs = this.#now();
@@ -364,7 +222,7 @@ export class ContainerSet {
     if (keeper !== undefined) void this.#options.saved().then(() => keeper.forget(marker));
   }
 
-  #probed(member: Member, kind: ProbeKind, verdict: 'success' | 'failure'): void {
+  #probed(member: ContainerMember, kind: ProbeKind, verdict: 'success' | 'failure'): void {
     const { readinessProbe, startupProbe } = member.container;
     const after = probed(member.record, kind, verdict, readinessProbe !== undefined);
     if (kind === 'Startup' && verdict === 'success' && startupProbe !== undefined) {
@@ -375,7 +233,7 @@ export class ContainerSet {
     this.#changed();
   }
 
-  #stop(member: Member, reason: StopReason, graceMs: number, note: string): void {
+  #stop(member: ContainerMember, reason: StopReason, graceMs: number, note: string): void {
     const { running: one } = member;
     if (one === undefined) return;
     this.#options.events.container(member.record, 'Normal', 'Killing', note);
