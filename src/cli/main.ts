@@ -152,7 +152,7 @@ installationCommand(
   'say how the installation in a cluster is, and what it lacks; or how a JobSet and its members are',
 )
   .argument('[jobset]', 'name of a JobSet; then --namespace is its own')
-  .option('--webhooks <whether>', 'on or off, as installed', 'on')
+  .option('--webhooks <whether>', 'on or off: what is to be there; by default as it was installed')
   .option('-w, --watch', 'of a JobSet: go on showing what changes, until Ctrl-C')
   .option('-o, --output <format>', 'of a JobSet: json')
   .action(async (jobSet: string | undefined, flags: StatusFlags, command: Command) => {

@@ -26,6 +26,8 @@ const HEALTH_PORT = 8081;
 const REPLICAS = 2;
 /** The operator ends within two seconds of SIGTERM. */
 const TERMINATION_GRACE_SECONDS = 10;
+/** The operator's argument where nobody asks it. */
+export const WEBHOOKS_OFF = '--webhooks=off';
 const CONFIGURATION_DIRECTORY = '/etc/lockstep';
 const CONFIGURATION_FILE = 'configuration.yaml';
 
@@ -144,7 +146,7 @@ function operatorContainer({ operatorImage, webhooks }: InstallationSettings): o
     command: ['lockstep-operator'],
     args: [
       `--config=${CONFIGURATION_DIRECTORY}/${CONFIGURATION_FILE}`,
-      ...(webhooks ? [] : ['--webhooks=off']),
+      ...(webhooks ? [] : [WEBHOOKS_OFF]),
       `--hub-bind-address=:${HUB_PORT}`,
       `--hub-service=${HUB_SERVICE_NAME}`,
     ],

@@ -300,6 +300,21 @@ describe('lockstep install', () => {
     expect(printed).toHaveLength(manifest(optionsOf().settings).length + 2);
   });
 
+  test('takes the webhooks of an earlier installation away where there are to be none', async () => {
+    await bringUp();
+    const off = optionsOf({ webhooks: 'off' });
+    expect(await install(context(), off)).toBe(0);
+    expect(printed.slice(0, 3)).toEqual([
+      'ValidatingWebhookConfiguration lockstep-validating-webhook-configuration deleted',
+      'MutatingWebhookConfiguration lockstep-mutating-webhook-configuration deleted',
+      'Service lockstep-system/lockstep-webhook-service deleted',
+    ]);
+    printed.splice(0);
+    expect(await status(context(), optionsOf()), 'which status sees by itself').toBe(0);
+    expect(printed.map((line) => line.split(':')[0])).not.toContain('webhooks');
+    expect(await status(context(), optionsOf({ webhooks: 'on' }))).toBe(1);
+  });
+
   test('leaves a namespace as it is that was there before', async () => {
     const metadata = { name: 'lockstep-system', labels: { team: 'ml' } };
     await client.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata });

@@ -2,8 +2,12 @@
  * `lockstep install` and `status`. Each returns its exit code: 0 done, 1 not. What is
  * made is the manifest of `deploy/`, object for object.
  */
+
+import { DEPLOYMENTS } from '../../deploy/kinds.ts';
 import { manifest, manifestYaml } from '../../deploy/manifest.ts';
-import type { Installed } from '../../deploy/settings.ts';
+import { WEBHOOKS_OFF } from '../../deploy/operator-deployment.ts';
+import { OPERATOR_NAME } from '../../deploy/permissions.ts';
+import type { InstallationSettings, Installed } from '../../deploy/settings.ts';
 import { NAMESPACES } from '../../kube/core.ts';
 import { isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client.ts';
@@ -12,6 +16,7 @@ import { type Finding, type HealthOptions, installationHealth } from './health.t
 import { FIELD_MANAGER, isOurs, keyOf, otherPlace, titleOf } from './objects.ts';
 import type { InstallOptions } from './options.ts';
 import { preflight } from './preflight.ts';
+import { remove, unlessGone } from './removal.ts';
 
 export interface CommandContext {
   readonly client: Client;
@@ -42,6 +47,7 @@ export async function install(context: CommandContext, options: InstallOptions):
   for (const line of found.warnings) warn(`warning: ${line}`);
   for (const line of found.problems) warn(line);
   if (found.problems.length > 0) return EXIT_FAILURE;
+  for (const one of goneWithoutWebhooks(options)) await remove(context, one, options);
   const said = options.dryRun ? 'would be applied' : 'applied';
   for (const { of, object } of objects) {
     if (!options.dryRun) {
@@ -51,6 +57,14 @@ export async function install(context: CommandContext, options: InstallOptions):
     print(`${titleOf(object)} ${said}`);
   }
   return options.dryRun ? 0 : untilHealthy(context, options, objects);
+}
+
+/** Of an earlier installation with webhooks: who still asked for them would be answered by nobody. */
+function goneWithoutWebhooks({ settings }: InstallOptions): readonly Installed[] {
+  if (settings.webhooks) return [];
+  const kept = new Set(manifest(settings).map(({ object }) => titleOf(object)));
+  const all = manifest({ ...settings, webhooks: true });
+  return all.filter(({ object }) => !kept.has(titleOf(object))).toReversed();
 }
 
 /** Whether there is a Lockstep in another namespace, which is told. */
@@ -109,12 +123,25 @@ async function untilHealthy(
 /** Prints how everything is. */
 export async function status(context: CommandContext, options: InstallOptions): Promise<number> {
   if (await isElsewhere(context, options)) return EXIT_FAILURE;
-  const objects = manifest(options.settings);
-  const findings = await installationHealth(healthOf(context, options, objects));
+  const settings = await asInstalled(context, options);
+  const objects = manifest(settings);
+  const health = healthOf(context, { ...options, settings }, objects);
+  const findings = await installationHealth(health);
   for (const finding of findings) {
     context.print(finding.problem === undefined ? `${finding.part}: ok` : lineOf(finding));
   }
   return findings.some(({ problem }) => problem !== undefined) ? EXIT_FAILURE : 0;
+}
+
+/** Whether there are to be webhooks the operator's arguments say, unless a flag does. */
+async function asInstalled(
+  { client, signal }: CommandContext,
+  { settings, areWebhooksStated }: InstallOptions,
+): Promise<InstallationSettings> {
+  if (areWebhooksStated) return settings;
+  const at = { namespace: settings.namespace, name: OPERATOR_NAME };
+  const operator = await unlessGone(client.get(DEPLOYMENTS, at, { signal }));
+  return { ...settings, webhooks: !JSON.stringify(operator ?? {}).includes(WEBHOOKS_OFF) };
 }
 
 function healthOf(

@@ -17,6 +17,8 @@ export interface InstallFlags extends ConnectionFlags {
 
 export interface InstallOptions {
   readonly settings: InstallationSettings;
+  /** Whether a flag says something about webhooks. */
+  readonly areWebhooksStated: boolean;
   readonly connection: ConnectionFlags;
   readonly timeoutMs: number;
   readonly replaceCrd: boolean;
@@ -66,6 +68,7 @@ export function parseInstallFlags(
       webhooks: webhooks === 'on',
       monitoring: flags.monitoring === true,
     },
+    areWebhooksStated: flags.webhooks !== undefined,
     connection: { kubeconfig: flags.kubeconfig, context: flags.context },
     timeoutMs: seconds * 1000,
     replaceCrd: flags.replaceCrd === true,

@@ -6,13 +6,9 @@ import { manifest } from '../../deploy/manifest.ts';
 import type { Installed } from '../../deploy/settings.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
 import { NAMESPACES, SECRETS } from '../../kube/core.ts';
-import {
-  CUSTOM_RESOURCE_DEFINITIONS,
-  type CustomResourceDefinition,
-} from '../../kube/custom-resource-definition.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/custom-resource-definition.ts';
 import { ENDPOINT_SLICES } from '../../kube/endpoint-slice.ts';
 import { LEASES } from '../../kube/lease.ts';
-import type { KubeObject, Stored } from '../../kube/meta.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { isReason } from '../../kube/status.ts';
 import {
@@ -23,8 +19,9 @@ import {
 } from '../../operator/names.ts';
 import { sleep } from '../../runtime/ports/clock.ts';
 import { type CommandContext, EXIT_FAILURE, isElsewhere, POLL_MS } from './install.ts';
-import { isOurDefinition, isOurs, keyOf, titleOf } from './objects.ts';
+import { titleOf } from './objects.ts';
 import type { InstallOptions } from './options.ts';
+import { isOwn, readInstalled, remove, unlessGone } from './removal.ts';
 
 export interface UninstallOptions extends InstallOptions {
   readonly deleteJobSets: boolean;
@@ -35,34 +32,26 @@ export async function uninstall(
   context: CommandContext,
   options: UninstallOptions,
 ): Promise<number> {
-  const { client, signal, print } = context;
+  const { print } = context;
   if (await isElsewhere(context, options)) return EXIT_FAILURE;
+  const { dryRun, deleteJobSets } = options;
   const removed: Installed[] = [];
   // In reverse: first nobody is asked about JobSets any more, and the namespace goes last.
   for (const installed of manifest(options.settings).toReversed()) {
     const { of, object } = installed;
-    const found = await read(context, installed);
-    if (found === undefined) continue;
     const isDefinition = of.kind === CUSTOM_RESOURCE_DEFINITIONS.kind;
-    // It was read by its own resource.
-    const isOwn = isDefinition ? isOurDefinition(found as CustomResourceDefinition) : isOurs(found);
-    if (!isOwn) {
-      print(`${titleOf(object)} stays: it is not of Lockstep`);
-      const isLeft = of.kind === NAMESPACES.kind && removed.length > 0 && !options.dryRun;
-      if (isLeft) await removeWhatOperatorMade(context, options);
-    } else if (isDefinition && !options.deleteJobSets) {
+    if (isDefinition && !deleteJobSets) {
+      const found = await readInstalled(context, installed);
+      if (found === undefined || !isOwn(installed, found)) continue;
       const count = await countJobSets(context);
       print(`${titleOf(object)} stays, with ${count}; --delete-jobsets removes both`);
-    } else {
-      const along = isDefinition ? `, with ${await countJobSets(context)}` : '';
-      if (!options.dryRun) {
-        await unlessGone(
-          client.delete(of, keyOf(object), { propagationPolicy: 'Background', signal }),
-        );
-      }
-      print(`${titleOf(object)} ${options.dryRun ? 'would be deleted' : 'deleted'}${along}`);
-      removed.push(installed);
+      continue;
     }
+    const along = isDefinition ? `, with ${await countJobSets(context)}` : '';
+    const removal = await remove(context, installed, { dryRun, along });
+    if (removal === 'Removed') removed.push(installed);
+    const isLeft = removal === 'NotOurs' && of.kind === NAMESPACES.kind;
+    if (isLeft && removed.length > 0 && !dryRun) await removeWhatOperatorMade(context, options);
   }
   if (removed.length === 0) print('Lockstep is not installed');
   return options.dryRun || removed.length === 0 ? 0 : untilGone(context, options, removed);
@@ -96,7 +85,7 @@ async function untilGone(
   const slow = [NAMESPACES.kind, CUSTOM_RESOURCE_DEFINITIONS.kind];
   const deadlineMs = clock.monotonic() + timeoutMs;
   for (const installed of removed.filter(({ of }) => slow.includes(of.kind))) {
-    while ((await read(context, installed)) !== undefined) {
+    while ((await readInstalled(context, installed)) !== undefined) {
       if (clock.monotonic() >= deadlineMs) {
         warn(`${titleOf(installed.object)} is still being deleted after ${timeoutMs / 1000} s`);
         return EXIT_FAILURE;
@@ -117,22 +106,6 @@ async function countJobSets({ client, signal }: CommandContext): Promise<string>
   } catch (error) {
     // A definition that is not served yet has none.
     if (isReason(error, 'NotFound')) return 'no JobSets';
-    throw error;
-  }
-}
-
-async function read(
-  { client, signal }: CommandContext,
-  { of, object }: Installed,
-): Promise<Stored<KubeObject> | undefined> {
-  return unlessGone(client.get(of, keyOf(object), { signal }));
-}
-
-async function unlessGone<T>(request: Promise<T>): Promise<T | undefined> {
-  try {
-    return await request;
-  } catch (error) {
-    if (isReason(error, 'NotFound')) return undefined;
     throw error;
   }
 }

@@ -1,0 +1,56 @@
+import type { Installed } from '../../deploy/settings.ts';
+import {
+  CUSTOM_RESOURCE_DEFINITIONS,
+  type CustomResourceDefinition,
+} from '../../kube/custom-resource-definition.ts';
+import type { KubeObject, Stored } from '../../kube/meta.ts';
+import { isReason } from '../../kube/status.ts';
+import type { CommandContext } from './install.ts';
+import { isOurDefinition, isOurs, keyOf, titleOf } from './objects.ts';
+
+export type Removal = 'Removed' | 'Absent' | 'NotOurs';
+
+/** Deletes an object of an installation, or says that it would; one that only has its name stays. */
+export async function remove(
+  context: CommandContext,
+  installed: Installed,
+  options: { readonly dryRun: boolean; readonly along?: string },
+): Promise<Removal> {
+  const { client, signal, print } = context;
+  const { of, object } = installed;
+  const found = await readInstalled(context, installed);
+  if (found === undefined) return 'Absent';
+  if (!isOwn(installed, found)) {
+    print(`${titleOf(object)} stays: it is not of Lockstep`);
+    return 'NotOurs';
+  }
+  if (!options.dryRun) {
+    const how = { propagationPolicy: 'Background', signal } as const;
+    await unlessGone(client.delete(of, keyOf(object), how));
+  }
+  const said = options.dryRun ? 'would be deleted' : 'deleted';
+  print(`${titleOf(object)} ${said}${options.along ?? ''}`);
+  return 'Removed';
+}
+
+export function isOwn({ of }: Installed, found: KubeObject): boolean {
+  if (of.kind !== CUSTOM_RESOURCE_DEFINITIONS.kind) return isOurs(found);
+  // It was read by its own resource.
+  return isOurDefinition(found as CustomResourceDefinition);
+}
+
+export function readInstalled(
+  { client, signal }: CommandContext,
+  { of, object }: Installed,
+): Promise<Stored<KubeObject> | undefined> {
+  return unlessGone(client.get(of, keyOf(object), { signal }));
+}
+
+export async function unlessGone<T>(request: Promise<T>): Promise<T | undefined> {
+  try {
+    return await request;
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return undefined;
+    throw error;
+  }
+}
