@@ -1,22 +1,19 @@
 /** Agents whose container dies at the barrier, with the operator at the other end (design, H2, H8). */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AGENT_STARTS } from '../../src/jobset/names.ts';
-import { replicatedJob } from '../fixtures/jobset-objects.ts';
+import {
+  CALM_MS,
+  SUPERVISOR,
+  startedGroup,
+  THREE_WORKERS,
+  WORKERS,
+} from './three-workers.fixture.ts';
 import {
   type Member,
   type StartMember,
   supervised,
-  TrainingGroup,
+  type TrainingGroup,
 } from './training-group.fixture.ts';
-
-const WORKERS = 3;
-const SPEC = {
-  replicatedJobs: [replicatedJob('w', WORKERS)],
-  failurePolicy: { restartStrategy: 'InPlaceRestart', maxRestarts: 3 },
-} as const;
-const SUPERVISOR = { 'lockstep/restart-mode': 'Supervisor' };
-/** Long enough for everything that somebody may yet want to do. */
-const CALM_MS = 10_000;
 
 let group: TrainingGroup;
 /** Lets the agent of `w/0` start, for which the others wait. */
@@ -42,9 +39,8 @@ const withLatecomer: StartMember = (pod, slot, runtime, started) => {
 };
 
 beforeEach(async () => {
-  group = new TrainingGroup(withLatecomer);
-  await group.start();
-  await group.create(SPEC, SUPERVISOR);
+  group = await startedGroup(withLatecomer);
+  await group.create(THREE_WORKERS, SUPERVISOR);
   await untilStarts('w/1', '1:1');
   await untilStarts('w/2', '1:1');
 });

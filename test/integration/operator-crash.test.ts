@@ -1,14 +1,12 @@
 import { expect, test } from 'vitest';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
-import { TrainingGroup } from './training-group.fixture.ts';
+import { CALM_MS, SUPERVISOR, startedGroup } from './three-workers.fixture.ts';
 
 const WORKERS = 2;
 const SPEC = {
   replicatedJobs: [replicatedJob('a'), replicatedJob('b')],
   failurePolicy: { restartStrategy: 'InPlaceRestart', maxRestarts: 3 },
 } as const;
-const SUPERVISOR = { 'lockstep/restart-mode': 'Supervisor' };
-const CALM_MS = 10_000;
 
 interface Outcome {
   readonly writes: readonly string[];
@@ -22,9 +20,8 @@ interface Outcome {
  * `diesAt` (before it or right after it) and is started again.
  */
 async function live(diesAt: number | undefined, diesBefore: boolean): Promise<Outcome> {
-  const group = new TrainingGroup();
+  const group = await startedGroup();
   try {
-    await group.start();
     let deaths = 0;
     let isDead = false;
     await group.startOperator((client) => {

@@ -3,28 +3,25 @@ import { PODS, type PodStatus } from '../../src/kube/pod.ts';
 import { MemoryLogger } from '../../src/runtime/memory/memory-logger.ts';
 import { sleep } from '../../src/runtime/ports/clock.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
-import { TrainingGroup } from './training-group.fixture.ts';
+import {
+  CALM_MS,
+  SUPERVISOR,
+  startedGroup,
+  THREE_WORKERS,
+  WORKERS,
+} from './three-workers.fixture.ts';
+import type { TrainingGroup } from './training-group.fixture.ts';
 
 let group: TrainingGroup;
 
 beforeEach(async () => {
-  group = new TrainingGroup();
-  await group.start();
+  group = await startedGroup();
 });
 
 afterEach(() => group.stop());
 
-const WORKERS = 3;
-const IN_PLACE = {
-  replicatedJobs: [replicatedJob('w', WORKERS)],
-  failurePolicy: { restartStrategy: 'InPlaceRestart', maxRestarts: 3 },
-} as const;
-const SUPERVISOR = { 'lockstep/restart-mode': 'Supervisor' };
-/** Long enough for everything that is put off, such as a write of counters. */
-const CALM_MS = 10_000;
-
 async function run(): Promise<void> {
-  await group.create(IN_PLACE, SUPERVISOR);
+  await group.create(THREE_WORKERS, SUPERVISOR);
   await group.allIn(1, WORKERS);
   await group.cluster.clock.advance(CALM_MS);
 }
@@ -142,7 +139,10 @@ describe('a group that restarts in place', () => {
   });
 
   test('makes a Job anew whose work was partly done when another worker failed', async () => {
-    const spec = { ...IN_PLACE, replicatedJobs: [replicatedJob('w', 1, 2), replicatedJob('v')] };
+    const spec = {
+      ...THREE_WORKERS,
+      replicatedJobs: [replicatedJob('w', 1, 2), replicatedJob('v')],
+    };
     await group.create(spec, SUPERVISOR);
     await group.cluster.until(async () => group.starts.length === 3);
     await group.finish('v/0', 0);
@@ -264,7 +264,7 @@ describe('an early notice', () => {
     await group.startOperator((client) => {
       client.beforeGet = () => sleep(clock, 60);
     }, logger);
-    const spec = { ...IN_PLACE, replicatedJobs: [replicatedJob('w', members)] };
+    const spec = { ...THREE_WORKERS, replicatedJobs: [replicatedJob('w', members)] };
     await group.create(spec, SUPERVISOR);
     await group.allIn(1, members);
     await clock.advance(CALM_MS);

@@ -6,19 +6,17 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { JobSetSpec } from '../../src/jobset/jobset.ts';
 import { JOBS } from '../../src/kube/job.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
+import { CALM_MS, SUPERVISOR, startedGroup } from './three-workers.fixture.ts';
 import { supervised, TrainingGroup } from './training-group.fixture.ts';
 
 let group: TrainingGroup;
 
 beforeEach(async () => {
-  group = new TrainingGroup();
-  await group.start();
+  group = await startedGroup();
 });
 
 afterEach(() => group.stop());
 
-const SUPERVISOR = { 'lockstep/restart-mode': 'Supervisor' };
-const CALM_MS = 10_000;
 const IN_PLACE = { restartStrategy: 'InPlaceRestart', maxRestarts: 3 } as const;
 
 /** Slots in the order in which their workers started in that epoch. */

@@ -3,19 +3,16 @@ import { SERVICES } from '../../src/kube/core.ts';
 import type { JobSpec } from '../../src/kube/job.ts';
 import { JOBS } from '../../src/kube/job.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
-import { TrainingGroup } from './training-group.fixture.ts';
+import { CALM_MS, SUPERVISOR, startedGroup } from './three-workers.fixture.ts';
+import type { TrainingGroup } from './training-group.fixture.ts';
 
 let group: TrainingGroup;
 
 beforeEach(async () => {
-  group = new TrainingGroup();
-  await group.start();
+  group = await startedGroup();
 });
 
 afterEach(() => group.stop());
-
-const CALM_MS = 10_000;
-const SUPERVISOR = { 'lockstep/restart-mode': 'Supervisor' };
 
 /** A ReplicatedJob whose Jobs fail with their first Pod. */
 function fragile(name: string, pods: number, replicas = 1) {

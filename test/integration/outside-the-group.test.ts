@@ -2,33 +2,29 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DISABLE_IN_PLACE_RESTART } from '../../src/jobset/names.ts';
 import { JOBS } from '../../src/kube/job.ts';
-import { replicatedJob } from '../fixtures/jobset-objects.ts';
-import { TrainingGroup } from './training-group.fixture.ts';
+import {
+  CALM_MS,
+  SUPERVISOR,
+  startedGroup,
+  THREE_WORKERS,
+  WORKERS,
+} from './three-workers.fixture.ts';
+import type { TrainingGroup } from './training-group.fixture.ts';
 
 let group: TrainingGroup;
 
 beforeEach(async () => {
-  group = new TrainingGroup();
-  await group.start();
+  group = await startedGroup();
 });
 
 afterEach(() => group.stop());
-
-const WORKERS = 3;
-const SPEC = {
-  replicatedJobs: [replicatedJob('w', WORKERS)],
-  failurePolicy: { restartStrategy: 'InPlaceRestart', maxRestarts: 3 },
-} as const;
-const SUPERVISOR = { 'lockstep/restart-mode': 'Supervisor' };
-/** Long enough for everything that somebody may yet want to do. */
-const CALM_MS = 10_000;
 
 function bypass(value: string | null): Promise<void> {
   return group.patch({ metadata: { annotations: { [DISABLE_IN_PLACE_RESTART]: value } } });
 }
 
 test('a running group that is taken out runs on, and goes on from its epoch when it is back (H13)', async () => {
-  await group.create(SPEC, SUPERVISOR);
+  await group.create(THREE_WORKERS, SUPERVISOR);
   await group.allIn(1, WORKERS);
   await bypass('true');
   await group.cluster.clock.advance(CALM_MS);
@@ -43,7 +39,7 @@ test('a running group that is taken out runs on, and goes on from its epoch when
 });
 
 test('a group that began without barriers joins its first epoch without a restart (H13)', async () => {
-  await group.create(SPEC, { ...SUPERVISOR, [DISABLE_IN_PLACE_RESTART]: '' });
+  await group.create(THREE_WORKERS, { ...SUPERVISOR, [DISABLE_IN_PLACE_RESTART]: '' });
   await group.cluster.until(async () => group.running().size === WORKERS);
   expect((await group.jobSet()).status?.syncedEpoch ?? 0).toBe(0);
   await bypass(null);
@@ -57,7 +53,7 @@ test('a group that began without barriers joins its first epoch without a restar
 });
 
 test('barriers open when the group is taken out in mid-restart (H13)', async () => {
-  await group.create(SPEC, SUPERVISOR);
+  await group.create(THREE_WORKERS, SUPERVISOR);
   await group.allIn(1, WORKERS);
   await group.stopOperator();
   group.exit('w/1', 7);
@@ -68,7 +64,7 @@ test('barriers open when the group is taken out in mid-restart (H13)', async () 
 });
 
 test('Pods whose Job was deleted without them start no worker in a new epoch', async () => {
-  await group.create(SPEC, SUPERVISOR);
+  await group.create(THREE_WORKERS, SUPERVISOR);
   await group.allIn(1, WORKERS);
   const orphans = new Set(group.starts.map(({ podUid }) => podUid));
   const at = { namespace: 'default', name: 'train-w-0' };
