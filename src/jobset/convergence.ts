@@ -99,9 +99,9 @@ function claimCreations({ snapshot, spec }: Planning): readonly Action[] {
 }
 
 function rightsOfAgents({ snapshot, spec }: Planning): readonly Action[] {
-  const { jobSet, surroundings } = snapshot;
+  const { jobSet, surroundings, agent } = snapshot;
   if (surroundings.hasAgentRights) return [];
-  const rights = agentRights(identityOf(jobSet), spec, jobSet.metadata.annotations);
+  const rights = agentRights(identityOf(jobSet), spec, jobSet.metadata.annotations, agent.hub);
   return rights === undefined ? [] : [{ kind: 'GrantAgentRights', rights }];
 }
 

@@ -22,7 +22,7 @@ export function renderJobSet(jobSet: JobSet, agent: AgentProgram): readonly Rend
   const inject = agentInjector(name, spec, annotations, agent);
   const owner = ownerReferenceTo(identity);
   const service = headlessService(identity, spec, owner);
-  const rights = agentRights(identity, spec, annotations);
+  const rights = agentRights(identity, spec, annotations, agent.hub);
   const build = jobBuilder({
     jobSet: identity,
     spec,
@@ -38,7 +38,9 @@ export function renderJobSet(jobSet: JobSet, agent: AgentProgram): readonly Rend
   return [
     ...(service === undefined ? [] : [service]),
     ...volumeClaims(identity, spec.volumeClaimPolicies, owner),
-    ...(rights === undefined ? [] : [rights.serviceAccount, rights.role, rights.binding]),
+    rights?.serviceAccount,
+    rights?.granted?.role,
+    rights?.granted?.binding,
     ...jobs,
   ]
     .filter((object) => object !== undefined)

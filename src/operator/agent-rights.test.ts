@@ -15,7 +15,12 @@ const JOBSET = storedJobSet({
   ],
 });
 const { name, namespace = '', uid } = JOBSET.metadata;
-const RIGHTS = agentRights({ name, namespace, uid }, withDefaults(JOBSET.spec), undefined);
+const RIGHTS = agentRights(
+  { name, namespace, uid },
+  withDefaults(JOBSET.spec),
+  undefined,
+  undefined,
+);
 const AT = { namespace, name: 'train-lockstep-agent' };
 
 let client: MemoryClient;
@@ -32,8 +37,10 @@ function grant(): Promise<void> {
 describe('granting agents their rights', () => {
   test('makes the account, the Role and the RoleBinding, and nothing twice', async () => {
     await grant();
-    expect((await client.get(ROLES, AT)).rules).toEqual(RIGHTS?.role.rules);
-    expect((await client.get(ROLE_BINDINGS, AT)).subjects).toEqual(RIGHTS?.binding.subjects);
+    expect((await client.get(ROLES, AT)).rules).toEqual(RIGHTS?.granted?.role.rules);
+    expect((await client.get(ROLE_BINDINGS, AT)).subjects).toEqual(
+      RIGHTS?.granted?.binding.subjects,
+    );
     const before = (await client.get(SERVICE_ACCOUNTS, AT)).metadata;
     await grant();
     expect((await client.get(SERVICE_ACCOUNTS, AT)).metadata).toEqual(before);
@@ -56,8 +63,10 @@ describe('granting agents their rights', () => {
     await client.patch(ROLES, AT, { type: 'merge', patch: { rules: [] } });
     await client.patch(ROLE_BINDINGS, AT, { type: 'merge', patch: { subjects: [] } });
     await grant();
-    expect((await client.get(ROLES, AT)).rules).toEqual(RIGHTS?.role.rules);
-    expect((await client.get(ROLE_BINDINGS, AT)).subjects).toEqual(RIGHTS?.binding.subjects);
+    expect((await client.get(ROLES, AT)).rules).toEqual(RIGHTS?.granted?.role.rules);
+    expect((await client.get(ROLE_BINDINGS, AT)).subjects).toEqual(
+      RIGHTS?.granted?.binding.subjects,
+    );
   });
 
   test.each<Resource>([SERVICE_ACCOUNTS, ROLES, ROLE_BINDINGS])(

@@ -16,9 +16,11 @@ import type { Client } from '../runtime/client.ts';
  */
 export async function grantAgentRights(
   context: Grant,
-  { serviceAccount, role, binding }: AgentRights,
+  { serviceAccount, granted }: AgentRights,
 ): Promise<void> {
   if (serviceAccount !== undefined) await ensureAccount(context, serviceAccount);
+  if (granted === undefined) return;
+  const { role, binding } = granted;
   await ensure(context, ROLES, role, (found: Role) =>
     deepEqual(found.rules, role.rules) ? undefined : { ...found, rules: role.rules },
   );

@@ -121,17 +121,19 @@ describe.skipIf(KUBERNETES === undefined)('agents on a real Kubernetes', () => {
         ],
       }),
       undefined,
+      undefined,
     );
     const account: ServiceAccount = {
       apiVersion: 'v1',
       kind: 'ServiceAccount',
       metadata: { namespace: NAMESPACE, name: OWN },
     };
-    if (rights?.serviceAccount === undefined) throw new Error('no rights');
+    const granted = rights?.granted;
+    if (rights?.serviceAccount === undefined || granted === undefined) throw new Error('no rights');
     await apply(SERVICE_ACCOUNTS, account);
     await apply(SERVICE_ACCOUNTS, withoutOwner(rights.serviceAccount));
-    await apply(ROLES, withoutOwner(rights.role));
-    await apply(ROLE_BINDINGS, withoutOwner(rights.binding));
+    await apply(ROLES, withoutOwner(granted.role));
+    await apply(ROLE_BINDINGS, withoutOwner(granted.binding));
   }
 
   function withoutOwner<T extends KubeObject>(object: T): T {

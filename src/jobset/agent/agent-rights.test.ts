@@ -27,14 +27,23 @@ function specOf(...pods: readonly object[]): JobSetSpec {
 }
 
 const rightsOf = (spec: JobSetSpec, annotations = {}) =>
-  agentRights(TRAIN, withDefaults(spec), annotations);
+  agentRights(TRAIN, withDefaults(spec), annotations, undefined);
 const subjectsOf = (...pods: readonly object[]) =>
-  rightsOf(specOf(...pods))?.binding.subjects.map(({ name }) => name);
+  rightsOf(specOf(...pods))?.granted?.binding.subjects.map(({ name }) => name);
 
 describe('the rights of agents', () => {
+  it.each<['Auto' | 'Hub', boolean]>([
+    ['Auto', true],
+    ['Hub', false],
+  ])('are none where they speak to the hub alone: %s', (channel, isGranted) => {
+    const rights = agentRights(TRAIN, withDefaults(specOf({})), {}, { channel });
+    expect(rights?.serviceAccount?.metadata.name).toBe('train-lockstep-agent');
+    expect(rights?.granted !== undefined).toBe(isGranted);
+  });
+
   it('are those of one JobSet, and belong to it', () => {
     const rights = rightsOf(specOf({}));
-    expect(rights?.role.rules).toEqual([
+    expect(rights?.granted?.role.rules).toEqual([
       { apiGroups: [''], resources: ['pods'], verbs: ['patch'] },
       {
         apiGroups: ['jobset.x-k8s.io'],
@@ -43,7 +52,7 @@ describe('the rights of agents', () => {
         verbs: ['list', 'watch'],
       },
     ]);
-    expect(rights?.binding).toMatchObject({
+    expect(rights?.granted?.binding).toMatchObject({
       roleRef: {
         apiGroup: 'rbac.authorization.k8s.io',
         kind: 'Role',
@@ -51,7 +60,11 @@ describe('the rights of agents', () => {
       },
       subjects: [{ kind: 'ServiceAccount', namespace: 'ml', name: 'train-lockstep-agent' }],
     });
-    for (const object of [rights?.serviceAccount, rights?.role, rights?.binding]) {
+    for (const object of [
+      rights?.serviceAccount,
+      rights?.granted?.role,
+      rights?.granted?.binding,
+    ]) {
       expect(object?.metadata).toMatchObject({
         name: 'train-lockstep-agent',
         namespace: 'ml',

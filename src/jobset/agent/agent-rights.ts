@@ -13,14 +13,15 @@ import type { DefaultedSpec } from '../defaults.ts';
 import { JOBSETS } from '../jobset.ts';
 import { JOBSET_NAME } from '../names.ts';
 import { accountOf, agentAccountName } from './agent-account.ts';
+import type { HubAccess } from './agent-hub.ts';
 import { wantsAgents } from './agent-mode.ts';
 import { templateAgent } from './template-agent.ts';
 
 export interface AgentRights {
   /** Undefined if every template that gets an agent names an account of its own. */
   readonly serviceAccount: ServiceAccount | undefined;
-  readonly role: Role;
-  readonly binding: RoleBinding;
+  /** What that account may; undefined where agents speak to the hub alone, and need no rights. */
+  readonly granted: { readonly role: Role; readonly binding: RoleBinding } | undefined;
 }
 
 /** Undefined for a JobSet that gets no agents: those of its own templates have rights of their own. */
@@ -28,6 +29,7 @@ export function agentRights(
   jobSet: JobSetIdentity,
   spec: DefaultedSpec,
   annotations: StringMap | undefined,
+  hub: Pick<HubAccess, 'channel'> | undefined,
 ): AgentRights | undefined {
   if (!wantsAgents(spec, annotations)) return undefined;
   const name = agentAccountName(jobSet.name);
@@ -46,21 +48,21 @@ export function agentRights(
     ownerReferences: [ownerReferenceTo(jobSet)],
   };
   const apiVersion = apiVersionOf(ROLES);
-  return {
-    serviceAccount: accounts.has(name)
-      ? { apiVersion: 'v1', kind: 'ServiceAccount', metadata }
-      : undefined,
-    role: { apiVersion, kind: 'Role', metadata, rules: agentRules([jobSet.name]) },
-    binding: {
-      apiVersion,
-      kind: 'RoleBinding',
-      metadata,
-      roleRef: { apiGroup: RBAC_GROUP, kind: 'Role', name },
-      subjects: [...accounts].sort().map((account): Subject => {
-        return { kind: 'ServiceAccount', namespace, name: account };
-      }),
-    },
+  const serviceAccount: ServiceAccount | undefined = accounts.has(name)
+    ? { apiVersion: 'v1', kind: 'ServiceAccount', metadata }
+    : undefined;
+  if (hub?.channel === 'Hub') return { serviceAccount, granted: undefined };
+  const role = { apiVersion, kind: 'Role', metadata, rules: agentRules([jobSet.name]) };
+  const binding: RoleBinding = {
+    apiVersion,
+    kind: 'RoleBinding',
+    metadata,
+    roleRef: { apiGroup: RBAC_GROUP, kind: 'Role', name },
+    subjects: [...accounts].sort().map((account): Subject => {
+      return { kind: 'ServiceAccount', namespace, name: account };
+    }),
   };
+  return { serviceAccount, granted: { role, binding } };
 }
 
 /** All that an agent asks for, of JobSets with these names. */

@@ -37,7 +37,7 @@ class Scene {
   readonly streams = new MemoryStreams(this.clock);
   readonly signer = createTokenSigner();
   /** Pods that live, members or not. */
-  readonly living = new Set([...MEMBERS, 'stranger']);
+  readonly living = new Set([...MEMBERS, 'stranger', 'bare']);
   readonly #newest = new Map<string, number>();
   #version = 1;
   #stored = jobSetWith(0, 0, 1);
@@ -83,10 +83,11 @@ class Scene {
       clock,
       logger,
       podOf: (token) => tokens.podOf(token),
-      lives: ({ namespace, podUid }) =>
-        Promise.resolve(namespace === 'ns' && this.living.has(podUid)),
+      look: ({ namespace, podUid }) =>
+        Promise.resolve(namespace === 'ns' && this.living.has(podUid) ? 'Unrelated' : 'Gone'),
       membership: ({ namespace, podName, podUid }) => {
         if (namespace !== 'ns' || !this.living.has(podUid)) return { kind: 'Unknown' };
+        if (podUid === 'bare') return { kind: 'Unknown' };
         if (!MEMBERS.includes(podUid)) return { kind: 'Stranger', problem: 'the Pod is no Job’s' };
         const jobSet = { jobSet: 'ns/train', jobSetUid: 'jobset-uid', stage: 'w' };
         return {
@@ -232,6 +233,13 @@ describe('a request for a stream is refused', () => {
       403,
       'NotAMember',
       /no Job’s/,
+    ],
+    [
+      'with the token of a Pod that has nothing to do with JobSets',
+      (s) => s.token('bare'),
+      403,
+      'NotAMember',
+      /no JobSet’s/,
     ],
     [
       'with the token of a Pod of another namespace',

@@ -2,7 +2,7 @@ import { type PodFacts, podFacts } from '../../jobset/group/pod-facts.ts';
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import type { HubAnnouncement } from '../../jobset/hub/message.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
-import { EPOCH, REPLICATED_JOB_NAME } from '../../jobset/names.ts';
+import { EPOCH, JOBSET_NAME, REPLICATED_JOB_NAME } from '../../jobset/names.ts';
 import type { Job } from '../../kube/job.ts';
 import { controllerOf, type PartialObjectMetadata, type Stored } from '../../kube/meta.ts';
 import { PODS } from '../../kube/pod.ts';
@@ -81,7 +81,7 @@ export function connectHub(
     metrics,
     podOf,
     membership: (claim) => membershipOf(claim, caches),
-    lives: (claim) => lives(client, claim),
+    look: (claim) => look(client, claim),
   });
   return {
     hub,
@@ -159,13 +159,17 @@ async function unendingPods(
   return new Set(unending.map(({ metadata }) => metadata.uid));
 }
 
-async function lives(client: Client, { namespace, podName, podUid }: PodClaim): Promise<boolean> {
+async function look(
+  client: Client,
+  { namespace, podName, podUid }: PodClaim,
+): Promise<'Gone' | 'Lives' | 'Unrelated'> {
   try {
     const { metadata, status } = await client.get(PODS, { namespace, name: podName });
     const hasEnded = status?.phase === 'Failed' || status?.phase === 'Succeeded';
-    return metadata.uid === podUid && !hasEnded;
+    if (metadata.uid !== podUid || hasEnded) return 'Gone';
+    return metadata.labels?.[JOBSET_NAME] === undefined ? 'Unrelated' : 'Lives';
   } catch (error) {
-    if (isReason(error, 'NotFound')) return false;
+    if (isReason(error, 'NotFound')) return 'Gone';
     throw error;
   }
 }

@@ -19,8 +19,11 @@ export interface StreamAdmissionOptions {
   readonly podOf: (token: string) => Promise<TokenVerdict>;
   /** As the operator's caches show it. */
   readonly membership: (claim: PodClaim) => Membership;
-  /** Whether the Pod lives, read from storage: for one that the caches do not show. */
-  readonly lives: (claim: PodClaim) => Promise<boolean>;
+  /**
+   * A Pod that the caches do not show, read from storage. `Unrelated`: it wears no label of a JobSet, so
+   * that they never will.
+   */
+  readonly look: (claim: PodClaim) => Promise<'Gone' | 'Lives' | 'Unrelated'>;
 }
 
 export type Membership =
@@ -88,13 +91,15 @@ export function streamAdmission(options: StreamAdmissionOptions): StreamAdmissio
 }
 
 async function memberOf(
-  { membership, lives, clock, logger }: StreamAdmissionOptions,
+  { membership, look, clock, logger }: StreamAdmissionOptions,
   claim: PodClaim,
 ): Promise<Membership | { readonly kind: 'Gone' }> {
   const first = membership(claim);
   if (first.kind !== 'Unknown') return first;
   try {
-    if (!(await lives(claim))) return { kind: 'Gone' };
+    const found = await look(claim);
+    if (found === 'Gone') return { kind: 'Gone' };
+    if (found === 'Unrelated') return { kind: 'Stranger', problem: 'the Pod is no JobSet’s' };
   } catch (error) {
     logger.debug('a Pod could not be read', { err: error });
     return first;
