@@ -1,0 +1,102 @@
+/**
+ * Restart rules in the words of a real API server: whatever a template may say here is translated into
+ * what its validation takes, and what cannot be said there is refused by us beforehand.
+ */
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { translateRestartRules } from '../../src/jobset/restart-rules/restart-rules.ts';
+import {
+  terminateErrors,
+  withoutTerminate,
+} from '../../src/jobset/restart-rules/terminate-rules.ts';
+import { JOBS } from '../../src/kube/job.ts';
+import type { Container, ContainerRestartRule, PodTemplateSpec } from '../../src/kube/pod.ts';
+import { apiVersionOf } from '../../src/kube/resource.ts';
+import { ApiStatusError } from '../../src/kube/status.ts';
+import { KUBERNETES } from '../kubernetes.ts';
+import { type ApiUnderTest, startApi } from './api-server.fixture.ts';
+
+const RUNS = 150;
+/** As many as one container may have. */
+const MAX_RULES = 20;
+
+const RULE: fc.Arbitrary<ContainerRestartRule> = fc.record({
+  action: fc.constantFrom('Restart', 'RestartPod', 'RestartAllContainers', 'Terminate'),
+  exitCodes: fc.record({
+    operator: fc.constantFrom('In', 'NotIn'),
+    values: fc.oneof(
+      fc.uniqueArray(fc.integer({ min: 0, max: 9 }), { minLength: 1 }),
+      fc.uniqueArray(fc.integer({ min: 0, max: 255 }), {
+        minLength: 1,
+        maxLength: 255,
+        size: 'max',
+      }),
+    ),
+  }),
+});
+
+const WORKER: fc.Arbitrary<Container> = fc.record({
+  name: fc.constant('worker'),
+  image: fc.constant('none'),
+  restartPolicy: fc.constantFrom('Always', 'OnFailure', 'Never'),
+  restartPolicyRules: fc.array(RULE, { minLength: 1, maxLength: MAX_RULES }),
+});
+
+describe.skipIf(KUBERNETES === undefined)('a real API server', () => {
+  let api: ApiUnderTest;
+  beforeAll(async () => {
+    api = await startApi();
+  });
+  afterAll(() => api.stop());
+
+  /** What is wrong with a Job of the template; nothing is stored. */
+  async function refusal(template: PodTemplateSpec): Promise<string | undefined> {
+    const at = { namespace: 'default', name: 'judged' };
+    const job = {
+      apiVersion: apiVersionOf(JOBS),
+      kind: JOBS.kind,
+      metadata: at,
+      spec: { template },
+    };
+    const how = { fieldManager: 'test', dryRun: 'All' } as const;
+    try {
+      await api.client.patch(JOBS, at, { type: 'apply', patch: job, ...how });
+      return undefined;
+    } catch (error) {
+      if (error instanceof ApiStatusError && error.code === 422) return error.message;
+      throw error;
+    }
+  }
+
+  it('takes every translation that we do not refuse ourselves', async () => {
+    await fc.assert(
+      fc.asyncProperty(WORKER, fc.boolean(), async (worker, isInit) => {
+        const other: Container = { name: 'other', image: 'none' };
+        const template: PodTemplateSpec = {
+          spec: {
+            restartPolicy: 'Never',
+            containers: isInit ? [other] : [worker],
+            ...(isInit ? { initContainers: [worker] } : {}),
+          },
+        };
+        fc.pre(terminateErrors(template, '').length === 0);
+        expect(await refusal(translateRestartRules(withoutTerminate(template)))).toBeUndefined();
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it('knows neither Terminate nor RestartPod', async () => {
+    for (const action of ['Terminate', 'RestartPod'] as const) {
+      const rule = { action, exitCodes: { operator: 'In', values: [1] } } as const;
+      const worker: Container = {
+        name: 'worker',
+        image: 'none',
+        restartPolicy: 'Never',
+        restartPolicyRules: [rule],
+      };
+      const template = { spec: { restartPolicy: 'Never', containers: [worker] } } as const;
+      expect(await refusal(template)).toContain(`Unsupported value: "${action}"`);
+    }
+  });
+});
