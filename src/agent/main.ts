@@ -8,8 +8,8 @@ import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import packageJson from '../../package.json' with { type: 'json' };
 import { AGENT_COMMAND, HUB_PATH, HUB_PROTOCOL, HUB_TOKEN_DIRECTORY } from '../jobset/names.ts';
+import { connectClient } from '../runtime/adapters/http-client-connection.ts';
 import { startHttpServer } from '../runtime/adapters/http-server.ts';
-import { createHttpTransport } from '../runtime/adapters/http-transport.ts';
 import { inClusterAccess } from '../runtime/adapters/in-cluster.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '../runtime/adapters/node-process-runner.ts';
@@ -18,7 +18,6 @@ import { systemRandom } from '../runtime/adapters/system-random.ts';
 import { tokenFile } from '../runtime/adapters/token-file.ts';
 import type { Client } from '../runtime/client.ts';
 import { ClusterAccessError } from '../runtime/cluster-access.ts';
-import { createClient } from '../runtime/http-client.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import type { ProcessSignal } from '../runtime/ports/process-runner.ts';
 import { exitCodeOfSignal } from '../runtime/process-exit.ts';
@@ -204,20 +203,11 @@ async function connectIfAllowed(
 async function connect({ root: configured }: Configuration): Promise<ApiConnection> {
   const root = configured === '' ? '/' : configured;
   const access = await inClusterAccess(process.env, root);
-  const transport = createHttpTransport({
-    server: access.server,
-    tls: access.tls,
-    maxConnections: MAX_CONNECTIONS,
-  });
-  const client = createClient({
-    transport,
+  const { client } = connectClient(access, {
     clock: nodeClock,
     random: systemRandom,
     userAgent: `${AGENT_COMMAND}/${packageJson.version}`,
-    credentials:
-      access.token !== undefined && 'file' in access.token
-        ? tokenFile(access.token.file, nodeClock)
-        : undefined,
+    maxConnections: MAX_CONNECTIONS,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
   });
   return { client, namespace: access.namespace };

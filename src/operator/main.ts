@@ -9,8 +9,11 @@ import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ENV_POD_IP, ENV_ROOT, HUB_MEMBERS_PATH, HUB_PATH, HUB_PROTOCOL } from '../jobset/names.ts';
 import { followCertificateFiles } from '../runtime/adapters/certificate-files.ts';
+import {
+  type ClientConnection,
+  connectClient,
+} from '../runtime/adapters/http-client-connection.ts';
 import { startHttpServer } from '../runtime/adapters/http-server.ts';
-import { createHttpTransport, type HttpTransport } from '../runtime/adapters/http-transport.ts';
 import { inClusterAccess } from '../runtime/adapters/in-cluster.ts';
 import { signatureKey } from '../runtime/adapters/json-web-keys.ts';
 import { loadKubeconfig } from '../runtime/adapters/kubeconfig-files.ts';
@@ -18,13 +21,11 @@ import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { createPinoLogger } from '../runtime/adapters/pino-logger.ts';
 import { startStreamServer } from '../runtime/adapters/stream-server.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
-import { tokenFile } from '../runtime/adapters/token-file.ts';
 import type { Client } from '../runtime/client.ts';
 import { type ClusterAccess, ClusterAccessError } from '../runtime/cluster-access.ts';
 import { countedTransport, transportMetrics } from '../runtime/counted-transport.ts';
 import { DeadlineError } from '../runtime/deadline.ts';
 import { healthHandler } from '../runtime/health.ts';
-import { createClient } from '../runtime/http-client.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import type { Transport } from '../runtime/ports/transport.ts';
@@ -109,13 +110,18 @@ async function run(flags: OperatorFlags, logger: Logger): Promise<number> {
     stopping.abort(new Error(`received ${signal}`));
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(signal));
-  let transport: HttpTransport | undefined;
+  let connection: ClientConnection | undefined;
   try {
     const access = await clusterAccess(flags);
-    transport = createHttpTransport(access);
     const metrics = createMetrics();
-    const client = clientOf(flags, access, countedTransport(transport, transportMetrics(metrics)));
-    await operate(flags, access, { client, logger, metrics }, stopping.signal);
+    const counts = transportMetrics(metrics);
+    connection = connectClient(access, {
+      userAgent: `lockstep-operator/${packageJson.version}`,
+      clock: nodeClock,
+      random: systemRandom,
+      through: (transport) => limited(countedTransport(transport, counts), flags),
+    });
+    await operate(flags, access, { client: connection.client, logger, metrics }, stopping.signal);
     return 0;
   } catch (error) {
     if (stopping.signal.aborted) return 0;
@@ -123,7 +129,7 @@ async function run(flags: OperatorFlags, logger: Logger): Promise<number> {
     else logger.error('the operator ends', { err: error });
     return EXIT_FAILURE;
   } finally {
-    transport?.close();
+    connection?.close();
   }
 }
 
@@ -134,24 +140,11 @@ async function clusterAccess({ kubeconfig, context }: OperatorFlags): Promise<Cl
   return loadKubeconfig({ path: kubeconfig, context, env, homeDirectory: homedir() });
 }
 
-function clientOf(
-  { kubeApiQps: qps, kubeApiBurst: burst }: OperatorFlags,
-  { token }: ClusterAccess,
+function limited(
   transport: Transport,
-): Client {
-  const source =
-    token === undefined
-      ? undefined
-      : 'file' in token
-        ? tokenFile(token.file, nodeClock)
-        : { token: () => Promise.resolve(token.value) };
-  return createClient({
-    transport: rateLimited(transport, { qps, burst, clock: nodeClock }),
-    clock: nodeClock,
-    random: systemRandom,
-    userAgent: `lockstep-operator/${packageJson.version}`,
-    credentials: source,
-  });
+  { kubeApiQps: qps, kubeApiBurst: burst }: OperatorFlags,
+): Transport {
+  return rateLimited(transport, { qps, burst, clock: nodeClock });
 }
 
 interface ProcessParts {

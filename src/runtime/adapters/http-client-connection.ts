@@ -3,6 +3,7 @@ import type { ClusterAccess } from '../cluster-access.ts';
 import { createClient } from '../http-client.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Random } from '../ports/random.ts';
+import type { Transport } from '../ports/transport.ts';
 import { staticToken, type TokenSource } from '../token-source.ts';
 import { createHttpTransport, type HttpTransport } from './http-transport.ts';
 import { tokenFile } from './token-file.ts';
@@ -14,18 +15,30 @@ export interface ClientConnection {
   close(): void;
 }
 
+export interface ConnectionOptions {
+  readonly userAgent: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** For short requests. */
+  readonly maxConnections?: number | undefined;
+  /** Of one try. */
+  readonly requestTimeoutMs?: number | undefined;
+  /** What the client's requests pass on their way to the connections, such as counters and limits. */
+  readonly through?: (transport: Transport) => Transport;
+}
+
 /** A client with connections of its own, as `access` says. Nothing is sent before the first call. */
 export function connectClient(
-  access: ClusterAccess,
-  options: { readonly userAgent: string; readonly clock: Clock; readonly random: Random },
+  { server, tls, token }: ClusterAccess,
+  { maxConnections, through = (transport) => transport, ...options }: ConnectionOptions,
 ): ClientConnection {
-  const transport = createHttpTransport({ server: access.server, tls: access.tls });
-  const credentials = tokenOf(access, options.clock);
-  const client = createClient({ ...options, transport, credentials });
+  const transport = createHttpTransport({ server, tls, maxConnections });
+  const credentials = sourceOf(token, options.clock);
+  const client = createClient({ ...options, transport: through(transport), credentials });
   return { client, transport, close: () => transport.close() };
 }
 
-function tokenOf({ token }: ClusterAccess, clock: Clock): TokenSource | undefined {
+function sourceOf(token: ClusterAccess['token'], clock: Clock): TokenSource | undefined {
   if (token === undefined) return undefined;
   return 'file' in token ? tokenFile(token.file, clock) : staticToken(token.value);
 }
