@@ -1,7 +1,6 @@
 /**
- * Runs one Pod: asks `pod-actions.ts` after every change what to do with its containers, has it done,
- * and shows the outcome in the Pod's status. Everything that happens comes in as a call and is acted
- * on at once; no restart waits for the API server.
+ * One Pod from the moment at which the node sees it until no trace of it is left: it is prepared, or
+ * taken up from an earlier life of the node, runs (`pod-steps.ts`), and is cleaned up after its end.
  */
 import type { Pod } from '../../kube/pod.ts';
 import type { Timer } from '../../runtime/ports/clock.ts';
@@ -9,28 +8,13 @@ import { ContainerSet, MIN_GRACE_MS } from './container-set.ts';
 import { ignoredFieldsNote } from './ignored-fields.ts';
 import { missingNamespacesNote } from './namespaces/missing-namespaces.ts';
 import type { NodeContext } from './node-context.ts';
-import {
-  type PodMode,
-  type PodPlan,
-  type PodView,
-  planPod,
-  restartSources,
-} from './pod-actions.ts';
 import { PodCheckpoint, type PodState } from './pod-checkpoint.ts';
 import { confirmDeletion } from './pod-deletion.ts';
 import { PodEvents } from './pod-events.ts';
 import { preparePod } from './pod-preparation.ts';
 import { PodReport } from './pod-report.ts';
 import { PodSandbox } from './pod-sandbox.ts';
-import type { PodEnding } from './pod-status.ts';
-import type { StatusImportance } from './status-writer.ts';
-
-const DEFAULT_GRACE_SECONDS = 30;
-/**
- * Restarts of all containers of one Pod begin at least this far apart: a command that fails at once
- * would otherwise restart as fast as the machine can.
- */
-const RESTART_ALL_INTERVAL_MS = 500;
+import { graceMsOf, PodSteps } from './pod-steps.ts';
 
 export class PodWorker {
   readonly uid: string;
@@ -39,6 +23,7 @@ export class PodWorker {
   readonly #context: NodeContext;
   readonly #events: PodEvents;
   readonly #report: PodReport;
+  readonly #steps: PodSteps;
   readonly #onChange: () => Promise<void>;
   /** Aborted when the Pod is to run no longer. */
   readonly #ended = new AbortController();
@@ -47,25 +32,11 @@ export class PodWorker {
   readonly #resumed: PodState | undefined;
   readonly #checkpoint: PodCheckpoint | undefined;
   #pod: Pod;
-  #mode: PodMode = 'running';
-  #ending: PodEnding | undefined;
-  /** On the monotonic clock: when all that is left is killed. */
-  #endDeadlineMs = Number.POSITIVE_INFINITY;
-  #isPrepared = false;
-  /** Taken up from an earlier life of the node, whose last status holds until all is there again. */
-  #isResuming = false;
-  /** Something of the Pod was stopped because it ends: its address goes with that. */
-  #wasStopped = false;
-  #isVerdictShown = false;
-  #preparationProblem: string | undefined;
-  #wake: Timer | undefined;
   #lifetime: Timer | undefined;
-  #lastRestartAllMs = Number.NEGATIVE_INFINITY;
   #preparing: Promise<void> = Promise.resolve();
   #resuming: Promise<void> | undefined;
   #confirming: Promise<void> = Promise.resolve();
   #isFinishing = false;
-  #isStopped = false;
   #hasFinished = false;
   #resolveFinished: () => void = () => undefined;
   /** Resolves when everything is down and cleaned up. */
@@ -107,8 +78,20 @@ export class PodWorker {
       sandbox: () => sandbox.forContainers(this.#pod),
       records: resumed?.records,
       saved: async () => this.#checkpoint?.saved(),
-      onChange: () => this.#step(),
-      onStep: () => this.#publish('step'),
+      onChange: () => this.#steps.step(),
+      onStep: () => this.#steps.publish('step'),
+    });
+    this.#steps = new PodSteps({
+      context: this.#context,
+      pod: () => this.#pod,
+      containers: this.containers,
+      sandbox,
+      events: this.#events,
+      report: this.#report,
+      onRecord: () => this.#checkpoint?.changed(),
+      onChange,
+      onEnd: () => this.#ended.abort(new Error('the Pod ends')),
+      onDown: () => this.#finish(),
     });
   }
 
@@ -127,7 +110,6 @@ export class PodWorker {
   begin(): void {
     const phase = this.#pod.status?.phase;
     if (phase === 'Succeeded' || phase === 'Failed') {
-      this.#mode = 'ending';
       this.#finish();
       return;
     }
@@ -136,30 +118,26 @@ export class PodWorker {
   }
 
   #live(): void {
-    if (this.#isStopped) return;
+    if (this.#steps.isOver) return;
     if (this.#pod.status?.startTime === undefined) this.#sayWhatIsIgnored();
     this.#limitLifetime();
     this.#preparing = this.#prepare();
     if (this.#pod.metadata.deletionTimestamp !== undefined) this.#delete();
-    else this.#publish('latest');
+    else this.#steps.publish('latest');
   }
 
-  /** Goes on where an earlier life of the node was. */
-  async #resume({ mode, ending }: PodState): Promise<void> {
-    this.#isResuming = true;
+  async #resume(state: PodState): Promise<void> {
+    this.#steps.hold();
     this.#resuming = this.containers.resume();
     await this.#resuming;
-    this.#resuming = undefined;
-    // Told to end meanwhile.
-    if (this.#mode === 'ending') this.#step();
-    if (mode === 'ending') this.#end(ending ?? { type: 'containers' }, this.#graceMs());
-    else if (this.#mode !== 'ending') this.#mode = mode;
+    this.#steps.takeUp(state);
     this.#live();
   }
 
   #state(): PodState {
     const records = [...this.containers.records.values()];
-    return { records, mode: this.#mode, ending: this.#ending, podIP: this.sandbox.podIP };
+    const { mode, ending } = this.#steps;
+    return { records, mode, ending, podIP: this.sandbox.podIP };
   }
 
   /** The object has changed. */
@@ -170,11 +148,11 @@ export class PodWorker {
     this.#report.contradict(pod.status);
     const isNews =
       pod.metadata.generation !== before.generation || pod.spec.readinessGates !== undefined;
-    if (isNews && this.#isPrepared && !this.#isFinishing) {
-      const isRunning = this.#mode === 'running';
+    if (isNews && this.#steps.isPrepared && !this.#steps.isOver) {
+      const isRunning = this.#steps.mode === 'running';
       if (isRunning) this.containers.redefine(pod.spec);
-      this.#publish('latest');
-      if (isRunning) this.#step();
+      this.#steps.publish('latest');
+      if (isRunning) this.#steps.step();
     }
     if (deletionTimestamp === undefined) return;
     const isNew = before.deletionTimestamp === undefined;
@@ -187,7 +165,7 @@ export class PodWorker {
   async podGone(): Promise<void> {
     this.#report.stop();
     this.#closed.abort(new Error('the Pod is gone'));
-    this.#end({ type: 'deleted' }, MIN_GRACE_MS);
+    this.#steps.end({ type: 'deleted' }, MIN_GRACE_MS);
     await this.#finished;
     await this.#context.files.remove(this.sandbox.logDirectory);
   }
@@ -196,8 +174,7 @@ export class PodWorker {
   async stop(): Promise<void> {
     this.#report.stop();
     this.#closed.abort(new Error('the node stops'));
-    this.#mode = 'ending';
-    this.#isStopped = true;
+    this.#steps.close();
     await this.#resuming;
     await this.containers.shutDown();
     this.#finish();
@@ -209,19 +186,13 @@ export class PodWorker {
     const isReady = await preparePod(this.#context, this.#pod, this.sandbox, {
       signal: this.#ended.signal,
       onProblem: (reason, problem) => {
-        this.#preparationProblem = problem;
         this.#events.pod('Warning', reason, problem);
-        this.#publish('latest');
+        this.#steps.notPrepared(problem);
       },
     });
     if (!isReady) return;
     await this.#onChange();
-    this.#isPrepared = true;
-    this.#isResuming = false;
-    this.#preparationProblem = undefined;
-    // As the Pod is by now: containers may have been added while it was prepared.
-    this.containers.redefine(this.#pod.spec);
-    this.#step();
+    this.#steps.prepared();
   }
 
   #sayWhatIsIgnored(): void {
@@ -243,174 +214,26 @@ export class PodWorker {
     this.#lifetime = clock.setTimer(delayMs, () => {
       const message = 'Pod was active on the node longer than the specified deadline';
       this.#events.pod('Normal', 'DeadlineExceeded', message);
-      this.#end({ type: 'failed', reason: 'DeadlineExceeded', message }, this.#graceMs());
+      this.#steps.end(
+        { type: 'failed', reason: 'DeadlineExceeded', message },
+        graceMsOf(this.#pod),
+      );
     });
   }
 
   #delete(): void {
     const seconds = this.#pod.metadata.deletionGracePeriodSeconds;
-    this.#end({ type: 'deleted' }, seconds === undefined ? this.#graceMs() : seconds * 1000);
-  }
-
-  #graceMs(): number {
-    return (this.#pod.spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS) * 1000;
-  }
-
-  /** Begins the end, or brings it forward. The first reason stays. */
-  #end(ending: PodEnding, graceMs: number): void {
-    if (this.#hasFinished) return;
-    const leftMs = Math.max(graceMs, MIN_GRACE_MS);
-    const deadlineMs = this.#context.clock.monotonic() + leftMs;
-    const isNew = this.#mode !== 'ending';
-    if (!isNew && deadlineMs < this.#endDeadlineMs) this.containers.killAfter(leftMs);
-    this.#endDeadlineMs = Math.min(this.#endDeadlineMs, deadlineMs);
-    this.#mode = 'ending';
-    this.#isResuming = false;
-    this.#ending ??= ending;
-    this.#ended.abort(new Error('the Pod ends'));
-    if (isNew) this.#step();
-  }
-
-  /** Does what is to be done now. Called after every change. */
-  #step(): void {
-    if (this.#isStopped || this.#isFinishing || this.#resuming !== undefined) return;
-    this.#wake?.cancel();
-    if (this.#mode !== 'ending' && !this.#isPrepared) {
-      this.#publish('latest');
-      return;
-    }
-    const plan = planPod(this.#view(), this.#context.clock.now());
-    switch (plan.type) {
-      case 'run':
-        this.#carryOut(plan);
-        break;
-      case 'restart-all':
-        this.#restartAll();
-        break;
-      case 'replace-sandbox':
-        this.#mode = 'replacing-sandbox';
-        this.#step();
-        break;
-      case 'end':
-        this.#publish('step');
-        this.#end({ type: 'containers' }, this.#graceMs());
-        break;
-      case 'take-down':
-        this.#takeDown(plan.stop, plan.isDown);
-        break;
-    }
-  }
-
-  #view(): PodView {
-    return { spec: this.#pod.spec, records: this.containers.records, mode: this.#mode };
-  }
-
-  #carryOut({ start, stop, backOff, wakeMs }: Extract<PodPlan, { type: 'run' }>): void {
-    // An exit code is shown before the next start or the back-off hides it.
-    const { records } = this.containers;
-    const hides = [...start, ...backOff.map(({ name }) => name)];
-    const hidesExit = hides.some((name) => records.get(name)?.life.state === 'exited');
-    this.#publish(hidesExit ? 'must' : 'latest');
-    for (const name of stop) this.containers.giveUp(name);
-    for (const action of backOff) this.containers.backOff(action);
-    for (const name of start) this.containers.start(name);
-    if (wakeMs !== undefined) this.#wakeAfter(wakeMs - this.#context.clock.now());
-    this.#publish('latest');
-  }
-
-  #wakeAfter(delayMs: number): void {
-    this.#wake = this.#context.clock.setTimer(Math.max(0, delayMs), () => this.#step());
-  }
-
-  #restartAll(): void {
-    const { clock, logger } = this.#context;
-    const waitMs = this.#lastRestartAllMs + RESTART_ALL_INTERVAL_MS - clock.monotonic();
-    if (waitMs > 0) {
-      this.#publish('latest');
-      this.#wakeAfter(waitMs);
-      return;
-    }
-    this.#lastRestartAllMs = clock.monotonic();
-    logger.info('all containers restart', { sources: restartSources(this.#view()) });
-    this.#mode = 'restarting-all';
-    this.#publish('must');
-    this.#step();
-  }
-
-  #takeDown(stop: readonly string[], isDown: boolean): void {
-    if (!isDown) {
-      for (const name of stop) this.#stop(name);
-      this.#publish('latest');
-    } else if (this.#mode === 'ending') {
-      this.#showEnd();
-      this.#finish();
-    } else if (this.#mode === 'replacing-sandbox') {
-      this.#replaceSandbox();
-    } else {
-      this.containers.removeAll();
-      this.#mode = 'running';
-      this.#publish('latest');
-      this.#step();
-    }
-  }
-
-  #stop(name: string): void {
-    switch (this.#mode) {
-      case 'ending':
-        this.#wasStopped = true;
-        this.containers.stopForEnd(
-          name,
-          'PodEnd',
-          this.#endDeadlineMs - this.#context.clock.monotonic(),
-        );
-        break;
-      case 'replacing-sandbox':
-        this.containers.stopForEnd(name, 'SandboxChanged', this.#graceMs());
-        break;
-      case 'running':
-      case 'restarting-all':
-        this.containers.stopForRestart(name);
-        break;
-    }
-  }
-
-  /** All is down because nothing was left to keep; now the rules look at how it ended. */
-  #replaceSandbox(): void {
-    const next = planPod({ ...this.#view(), mode: 'running' }, this.#context.clock.now());
-    if (next.type === 'end') {
-      this.#wasStopped = true;
-      this.#end({ type: 'containers' }, this.#graceMs());
-      return;
-    }
-    this.#mode = next.type === 'restart-all' ? 'restarting-all' : 'running';
-    this.#isPrepared = false;
-    this.#publish('must');
-    const note = 'Pod sandbox changed, it will be killed and re-created.';
-    this.#events.pod('Normal', 'SandboxChanged', note);
-    this.#isPrepared = true;
-    // A kubelet learns the new address a moment after the new sandbox.
-    this.#publish('step');
-    this.sandbox.renewAddress();
-    this.#publish('must');
-    void this.#onChange().then(() => this.#step());
-  }
-
-  /** As a kubelet: the conditions say it first, then the phase, then the containers left waiting. */
-  #showEnd(): void {
-    if (this.#wasStopped) this.#isPrepared = false;
-    if (this.#ending?.type === 'containers') this.#publish('step');
-    this.#isPrepared = false;
-    this.#isVerdictShown = true;
-    this.#publish('must');
-    this.containers.settle();
-    this.#publish('latest');
+    this.#steps.end(
+      { type: 'deleted' },
+      seconds === undefined ? graceMsOf(this.#pod) : seconds * 1000,
+    );
   }
 
   /** Everything is down. The status was handed over; the Pod keeps its logs until it is deleted. */
   #finish(): void {
     if (this.#isFinishing) return;
     this.#isFinishing = true;
-    this.#wake?.cancel();
+    this.#steps.close();
     this.#lifetime?.cancel();
     this.#ended.abort(new Error('the Pod has ended'));
     this.sandbox.close();
@@ -437,20 +260,5 @@ export class PodWorker {
   async #confirmDeletion(): Promise<void> {
     await this.#report.flushed();
     await confirmDeletion(this.#context, this.#pod, this.#closed.signal);
-  }
-
-  #publish(importance: StatusImportance): void {
-    this.#checkpoint?.changed();
-    if (this.#isResuming) return;
-    const facts = {
-      records: this.containers.records,
-      isPrepared: this.#isPrepared,
-      preparationProblem: this.#preparationProblem,
-      isRestartingAll: this.#mode === 'restarting-all',
-      ending: this.#ending,
-      isVerdictShown: this.#isVerdictShown,
-      podIP: this.sandbox.podIP,
-    };
-    this.#report.publish(this.#pod, facts, importance);
   }
 }
