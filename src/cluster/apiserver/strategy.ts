@@ -11,6 +11,8 @@ import type { ApiObject, StoredObject } from './api-object.ts';
 export interface Strategy {
   /** Changes outside metadata and status count in `metadata.generation`. */
   readonly countsGeneration: boolean;
+  /** Subresources through which the desire is changed, too. */
+  readonly countedSubresources?: readonly string[];
   /** A PUT without `metadata.resourceVersion` is refused. */
   readonly requiresRevision: boolean;
   /** A PUT to a name that does not exist creates it. */

@@ -85,7 +85,7 @@ async function decide(
   key: string,
   current: Entry,
 ): Promise<Write<Updated>> {
-  const { of, isDryRun } = request;
+  const { of, isDryRun, subresource } = request;
   const answer = (entry: Entry): Updated => ({ entry, isNew: false });
   const old = of.view.show(current.object);
   const given = request.transform(old);
@@ -98,7 +98,8 @@ async function decide(
   if (request.requester !== undefined) {
     of.strategy.warnings(shown, old).forEach(request.requester.warn);
   }
-  const isDesire = request.subresource !== 'status';
+  const { countedSubresources = [] } = of.strategy;
+  const isDesire = subresource === undefined || countedSubresources.includes(subresource);
   const desired = isDesire ? withGeneration(of, shown, old) : shown;
   await validated(server, request, desired, old);
   if (isUnchanged(shown, old)) return { change: undefined, result: () => answer(current) };

@@ -45,6 +45,7 @@ export const POD_KIND: BuiltInKind = {
   table: POD_TABLE,
   strategy: {
     countsGeneration: true,
+    countedSubresources: [EPHEMERAL],
     returnsDeleted: true,
     defaults: defaultPod,
     prepareForCreate: (pod) => {
