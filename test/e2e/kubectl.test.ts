@@ -153,7 +153,7 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
 
   it('reads logs', async () => {
     const pod = (await podNames())[0] ?? '';
-    expect(await kubectl('logs', pod, '-c', 'worker')).toMatch(/^hello from pair-w-0-/);
+    expect(await kubectl('logs', pod, '-c', 'worker')).toMatch(/^hello from pair-w-0-/m);
     const follow = spawn(KUBECTL, [
       '--kubeconfig',
       cluster.kubeconfig,

@@ -9,13 +9,14 @@ import { JOBSETS } from '../../src/jobset/jobset.ts';
 import type { KubeObject } from '../../src/kube/meta.ts';
 import { type Resource, resource } from '../../src/kube/resource.ts';
 import { failure } from '../../src/kube/status.ts';
+import { createNodeFeatures } from '../../src/operator/node-features.ts';
 import { startOperator } from '../../src/operator/operator.ts';
 import { createHttpTransport } from '../../src/runtime/adapters/http-transport.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { createClient } from '../../src/runtime/http-client.ts';
 import type { Clock } from '../../src/runtime/ports/clock.ts';
 import { SILENT } from '../../src/runtime/ports/logger.ts';
-import { CONTROL_PLANE, KUBERNETES } from '../kubernetes.ts';
+import { CONTROL_PLANE, EXCEPTIONS, KUBERNETES } from '../kubernetes.ts';
 import { type ApiProxy, FAIR, refusal } from './api-proxy.fixture.ts';
 import {
   ClusterInBadWeather,
@@ -82,12 +83,15 @@ test('an operator notices a watch on which nothing comes any more', async () => 
   const transport = createHttpTransport({ server: proxy.url });
   const clock = hurried(60);
   const client = createClient({ ...RUNTIME, clock, transport, userAgent: 'silenced' });
+  const at = { logger: SILENT, namespace: OPERATOR.namespace };
+  const nodeFeatures = createNodeFeatures({ client: cluster.client, clock: nodeClock, ...at });
   const operator = await startOperator({
     ...RUNTIME,
     clock,
     client,
     logger: SILENT,
     config: { agentImage: 'agent' },
+    ...(EXCEPTIONS.podsAreNotRestarted ? { nodeFeatures } : {}),
   });
   const group = await cluster.group('silenced');
   proxy.silence();
