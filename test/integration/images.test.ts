@@ -21,6 +21,7 @@ import { injectAgent } from '../../src/jobset/agent/agent-injection.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
 import { AGENT_DIRECTORY, ENV_FOR_WORKER_PREFIX, EPOCH } from '../../src/jobset/names.ts';
 import { JOBS } from '../../src/kube/job.ts';
+import { LEASES } from '../../src/kube/lease.ts';
 import { PODS } from '../../src/kube/pod.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { sleep } from '../../src/runtime/ports/clock.ts';
@@ -205,7 +206,7 @@ describe.runIf(canChangeRoot)('an agent that is copied beside its worker', () =>
     api = await startApi();
     await installJobSets(api.client);
     await createAccount(api.client, ACCOUNT);
-    await mountAccount();
+    await mountAccount(api, root);
   });
   afterAll(async () => {
     // It takes its worker along.
@@ -217,14 +218,6 @@ describe.runIf(canChangeRoot)('an agent that is copied beside its worker', () =>
     await removeAccount(client, ACCOUNT);
     await api.stop();
   });
-
-  async function mountAccount(): Promise<void> {
-    const directory = join(root, 'var/run/secrets/kubernetes.io/serviceaccount');
-    mkdirSync(directory, { recursive: true });
-    writeFileSync(join(directory, 'ca.crt'), api.access.tls.certificateAuthority ?? '');
-    writeFileSync(join(directory, 'token'), await tokenOf(api.client, ACCOUNT));
-    writeFileSync(join(directory, 'namespace'), AT.namespace);
-  }
 
   /** A JobSet and a Pod of it that nobody else takes care of; the environment of its agent. */
   async function createGroup(): Promise<Record<string, string>> {
@@ -353,6 +346,46 @@ describe.runIf(canChangeRoot)('an agent that is copied beside its worker', () =>
     expect(status).toBe(1);
   });
 });
+
+describe.runIf(canChangeRoot)('an operator in its image', () => {
+  let api: ApiUnderTest;
+  beforeAll(async () => {
+    api = await startApi();
+    await createAccount(api.client, ACCOUNT);
+  });
+  afterAll(async () => {
+    await removeAccount(api.client, ACCOUNT);
+    await api.stop();
+  });
+
+  it('leads with the account of its Pod, and goes when it is told to', async () => {
+    const root = rootOf('operator');
+    mkdirSync(join(root, 'dev'), { recursive: true });
+    writeFileSync(join(root, 'dev/null'), '');
+    await mountAccount(api, root);
+    const program = ['/lockstep/bin/lockstep-operator', '--install-crd', '--leader-elect'];
+    const { hostname, port } = new URL(api.access.server);
+    const env = { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port };
+    const operator = spawn('unshare', inRoot(root, program), { env, stdio: 'ignore' });
+    const ended = once(operator, 'exit');
+    await until(async () => {
+      expect(operator.exitCode).toBeNull();
+      const { items } = await api.client.list(LEASES, { namespace: ACCOUNT.namespace });
+      return items.some(({ spec }) => (spec?.holderIdentity ?? '') !== '');
+    });
+    operator.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+  });
+});
+
+/** As a node does for a container. */
+async function mountAccount({ client, access }: ApiUnderTest, root: string): Promise<void> {
+  const directory = join(root, 'var/run/secrets/kubernetes.io/serviceaccount');
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(join(directory, 'ca.crt'), access.tls.certificateAuthority ?? '');
+  writeFileSync(join(directory, 'token'), await tokenOf(client, ACCOUNT));
+  writeFileSync(join(directory, 'namespace'), AT.namespace);
+}
 
 function nodeIn(directory: string): readonly string[] {
   const tree = `${directory}/lockstep`;
