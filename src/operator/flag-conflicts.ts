@@ -40,4 +40,22 @@ export function hubConflict(flags: OperatorFlags): string | undefined {
     : undefined;
 }
 
+/** Two servers that were told to listen at the same place: only the first could. */
+export function addressConflict(flags: OperatorFlags): string | undefined {
+  const taken = new Map<string, string>();
+  for (const [flag, at] of [
+    ['--webhook-bind-address', flags.webhookBindAddress],
+    ['--hub-bind-address', flags.hubBindAddress],
+    ['--metrics-bind-address', flags.metricsBindAddress],
+    ['--health-probe-bind-address', flags.healthProbeBindAddress],
+  ] as const) {
+    if (at === 'off' || at.port === 0) continue;
+    const place = `${at.host} port ${at.port}`;
+    const other = taken.get(place);
+    if (other !== undefined) return `options '${other}' and '${flag}' are both on ${place}`;
+    taken.set(place, flag);
+  }
+  return undefined;
+}
+
 const ANY_ADDRESSES: ReadonlySet<string> = new Set([ANY_ADDRESS, '0.0.0.0']);

@@ -47,6 +47,12 @@ export function secretName(text: string): string {
   return text;
 }
 
+export function leaseName(text: string): string {
+  const [problem] = dns1123SubdomainErrors(text);
+  if (problem !== undefined) throw new InvalidArgumentError(`expected a Lease: ${problem}.`);
+  return text;
+}
+
 export function address(flag: string, description: string): Option {
   return new Option(`${flag} <address>`, `${description}: host:port or :port; 0 serves nothing`)
     .argParser(bindAddress)
@@ -61,10 +67,27 @@ function bindAddress(text: string): BindAddress | 'off' {
 
 export function number(text: string): number {
   const value = Number(text);
-  if (!/^-?[0-9]+(?:\.[0-9]+)?$/.test(text) || value === 0) {
+  if (!/^-?[0-9]+(?:\.[0-9]+)?$/.test(text) || value === 0 || !Number.isFinite(value)) {
     throw new InvalidArgumentError('expected a number other than 0.');
   }
   return value;
+}
+
+/** As large as the Configuration file takes one. */
+const MAX_COUNT = 2_147_483_647;
+
+export function count(text: string): number {
+  const value = Number(text);
+  if (!/^[0-9]+$/.test(text) || value < 1 || value > MAX_COUNT) {
+    throw new InvalidArgumentError(`expected a whole number from 1 to ${MAX_COUNT}.`);
+  }
+  return value;
+}
+
+/** A text that an unset variable of a script would leave empty. */
+export function nonEmpty(text: string): string {
+  if (text === '') throw new InvalidArgumentError('expected a text that is not empty.');
+  return text;
 }
 
 export function namespaceName(text: string): string {

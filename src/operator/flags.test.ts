@@ -110,6 +110,34 @@ describe('flags of the operator', () => {
       ],
       ['exclude each other'],
     ],
+    [
+      ['--metrics-bind-address', ':8080', '--health-probe-bind-address', ':8080'],
+      ['--metrics-bind-address', '--health-probe-bind-address', ':: port 8080'],
+    ],
+    [
+      ['--kube-api-qps', '9'.repeat(400)],
+      ['--kube-api-qps', 'a number'],
+    ],
+    [
+      ['--kube-api-burst', '-3'],
+      ['--kube-api-burst', '-3', 'a whole number from 1'],
+    ],
+    [
+      ['--kube-api-burst', '1.5'],
+      ['--kube-api-burst', '1.5', 'a whole number from 1'],
+    ],
+    [
+      ['--leader-election-id', 'A B'],
+      ['--leader-election-id', 'A B', 'RFC 1123 subdomain'],
+    ],
+    [
+      ['--agent-image', ''],
+      ['--agent-image', 'not empty'],
+    ],
+    [
+      ['--config', ''],
+      ['--config', 'not empty'],
+    ],
     [['--kubeconfig'], ['--kubeconfig', 'argument missing']],
     [['--unknown'], ['--unknown', 'unknown option']],
     [['surplus'], ['too many arguments']],
@@ -133,6 +161,7 @@ describe('flags of the operator', () => {
 
   test.each([
     [['--webhook-bind-address', '127.0.0.1:0', '--install-webhooks'], {}],
+    [['--metrics-bind-address', ':0', '--health-probe-bind-address', ':0'], {}],
     [
       ['--webhook-bind-address', ':9443', '--webhook-url', 'https://10.0.0.1:9443/'],
       { webhookUrl: 'https://10.0.0.1:9443' },
@@ -141,7 +170,7 @@ describe('flags of the operator', () => {
       ['--webhook-bind-address', ':9443', '--webhook-service', 'hooks'],
       { webhookService: 'hooks' },
     ],
-  ])('say where webhooks are reached: %j', (args, expected) => {
+  ])('take what goes together: %j', (args, expected) => {
     expect(parse(args, '1')).toMatchObject({ kind: 'Flags', flags: expected });
   });
 

@@ -8,13 +8,16 @@ import type { LeaseTimes } from '../runtime/leader-election.ts';
 import type { BindAddress } from './bind-address.ts';
 import { DEFAULT_BURST, DEFAULT_QPS, parseConfiguration } from './configuration/configuration.ts';
 import type { TlsSettings } from './configuration/tls-settings.ts';
-import { hubConflict, webhookConflict } from './flag-conflicts.ts';
+import { addressConflict, hubConflict, webhookConflict } from './flag-conflicts.ts';
 import {
   address,
+  count,
   featureGates,
   GATES,
   httpsUrl,
+  leaseName,
   namespaceName,
+  nonEmpty,
   number,
   secretName,
   serviceName,
@@ -108,7 +111,7 @@ export function parseFlags(
   const configured = withConfiguration(command, readFile);
   if ('problems' in configured) return { kind: 'Error', message: configured.problems };
   const { flags } = configured;
-  const conflict = webhookConflict(flags) ?? hubConflict(flags);
+  const conflict = webhookConflict(flags) ?? hubConflict(flags) ?? addressConflict(flags);
   return conflict === undefined
     ? { kind: 'Flags', flags }
     : { kind: 'Error', message: `error: ${conflict}` };
@@ -159,13 +162,30 @@ function operatorCommand(version: string): Command {
     .version(version)
     .exitOverride()
     .allowExcessArguments(false)
-    .option('--kubeconfig <file>', 'kubeconfig; by default the service account of this Pod')
-    .option('--context <name>', 'context of the kubeconfig instead of its current one')
-    .option('--config <file>', 'a Configuration of config.jobset.x-k8s.io/v1alpha1; flags win')
+    .option(
+      '--kubeconfig <file>',
+      'kubeconfig; by default the service account of this Pod',
+      nonEmpty,
+    )
+    .option('--context <name>', 'context of the kubeconfig instead of its current one', nonEmpty)
+    .option(
+      '--config <file>',
+      'a Configuration of config.jobset.x-k8s.io/v1alpha1; flags win',
+      nonEmpty,
+    )
     .option('--namespace <name>', 'act in this namespace only', namespaceName)
     .option('--install-crd', 'create or update the JobSet CRD first', false)
-    .option('--agent-image <image>', 'image of injected agents', `lockstep/agent:${version}`)
-    .option('--agent-command <program>', `program of injected agents (default: "${AGENT_COMMAND}")`)
+    .option(
+      '--agent-image <image>',
+      'image of injected agents',
+      nonEmpty,
+      `lockstep/agent:${version}`,
+    )
+    .option(
+      '--agent-command <program>',
+      `program of injected agents (default: "${AGENT_COMMAND}")`,
+      nonEmpty,
+    )
     .addOption(
       new Option(
         '--agent-delivery <way>',
@@ -254,11 +274,11 @@ function operatorCommand(version: string): Command {
     .option('--no-metrics-secure', 'over plain HTTP to everybody, whatever the file says')
     .addOption(address('--health-probe-bind-address', 'where /healthz and /readyz are served'))
     .option('--kube-api-qps <n>', 'requests a second, negative: no limit', number, DEFAULT_QPS)
-    .option('--kube-api-burst <n>', 'requests that may come at once', number, DEFAULT_BURST)
+    .option('--kube-api-burst <n>', 'requests that may come at once', count, DEFAULT_BURST)
     .option('--leader-elect', 'act only while holding a lease', false)
     .option('--no-leader-elect', 'act at once, whatever the file says')
     .option('--leader-election-namespace <name>', 'namespace of the lease', namespaceName)
-    .option('--leader-election-id <name>', 'name of the lease', LEADER_ELECTION_ID)
+    .option('--leader-election-id <name>', 'name of the lease', leaseName, LEADER_ELECTION_ID)
     .addOption(
       new Option('--log-level <level>', 'least level that is logged')
         .choices(['debug', 'info', 'warn', 'error'])

@@ -135,8 +135,9 @@ async function run(flags: OperatorFlags, logger: Logger): Promise<number> {
 
 async function clusterAccess({ kubeconfig, context }: OperatorFlags): Promise<ClusterAccess> {
   const { env } = process;
-  const isInCluster = kubeconfig === undefined && env['KUBERNETES_SERVICE_HOST'] !== undefined;
-  if (isInCluster) return inClusterAccess(env, env[ENV_ROOT] ?? '/');
+  const isAsked = kubeconfig !== undefined || context !== undefined;
+  if (!isAsked && env['KUBERNETES_SERVICE_HOST'] !== undefined)
+    return inClusterAccess(env, env[ENV_ROOT] ?? '/');
   return loadKubeconfig({ path: kubeconfig, context, env, homeDirectory: homedir() });
 }
 
