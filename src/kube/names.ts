@@ -21,6 +21,11 @@ export function dns1123SubdomainErrors(value: string): Complaints {
   ];
 }
 
+/** Domains in which names are looked up: as names of objects, and with underscores. */
+export function searchDomainErrors(value: string): Complaints {
+  return [...lengthErrors(value, SUBDOMAIN_LIMIT, 'characters'), ...SEARCH_DOMAIN.errors(value)];
+}
+
 /** Names of Services, and of what becomes one, such as a ReplicatedJob. */
 export function dns1035LabelErrors(value: string): Complaints {
   return [...lengthErrors(value, LABEL_LIMIT, 'characters'), ...DNS_1035_LABEL.errors(value)];
@@ -133,6 +138,12 @@ const DNS_1123_LABEL = new NameFormat(
 const DNS_1123_SUBDOMAIN = new NameFormat(
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
   `${LABEL}(\\.${LABEL})*`,
+  ['example.com'],
+);
+const SEARCH_LABEL = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
+const SEARCH_DOMAIN = new NameFormat(
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character",
+  `${SEARCH_LABEL}(\\.${SEARCH_LABEL})*`,
   ['example.com'],
 );
 const DNS_1035_LABEL = new NameFormat(

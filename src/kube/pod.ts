@@ -54,6 +54,7 @@ export interface PodSpec {
   readonly hostPID?: boolean;
   readonly hostNetwork?: boolean;
   readonly ephemeralContainers?: readonly EphemeralContainer[];
+  readonly resourceClaims?: readonly PodResourceClaim[];
   readonly hostAliases?: readonly { readonly ip: string; readonly hostnames?: readonly string[] }[];
   readonly imagePullSecrets?: readonly { readonly name?: string }[];
   readonly overhead?: StringMap;
@@ -63,6 +64,13 @@ export interface PodSpec {
     /** Absent: no Pod. */
     readonly labelSelector?: LabelSelector;
   }[];
+}
+
+/** What is claimed for the Pod; containers refer to it by its name. */
+export interface PodResourceClaim {
+  readonly name: string;
+  readonly resourceClaimName?: string;
+  readonly resourceClaimTemplateName?: string;
 }
 
 export type RestartPolicy = 'Always' | 'OnFailure' | 'Never';
@@ -76,8 +84,17 @@ export interface Container {
   readonly ports?: readonly ContainerPort[];
   readonly env?: readonly EnvVar[];
   readonly envFrom?: readonly EnvFromSource[];
-  readonly resources?: { readonly limits?: StringMap; readonly requests?: StringMap };
+  readonly resources?: {
+    readonly limits?: StringMap;
+    readonly requests?: StringMap;
+    readonly claims?: readonly { readonly name: string; readonly request?: string }[];
+  };
   readonly volumeMounts?: readonly VolumeMount[];
+  readonly volumeDevices?: readonly { readonly name: string; readonly devicePath: string }[];
+  readonly resizePolicy?: readonly {
+    readonly resourceName: string;
+    readonly restartPolicy: string;
+  }[];
   readonly livenessProbe?: Probe;
   readonly readinessProbe?: Probe;
   readonly startupProbe?: Probe;
@@ -102,6 +119,7 @@ export interface SecurityContext {
   readonly runAsUser?: number;
   readonly runAsGroup?: number;
   readonly runAsNonRoot?: boolean;
+  readonly privileged?: boolean;
   readonly readOnlyRootFilesystem?: boolean;
   readonly allowPrivilegeEscalation?: boolean;
   readonly capabilities?: { readonly add?: readonly string[]; readonly drop?: readonly string[] };
@@ -169,6 +187,7 @@ export interface VolumeMount {
   readonly subPath?: string;
   readonly subPathExpr?: string;
   readonly readOnly?: boolean;
+  readonly mountPropagation?: string;
 }
 
 export interface Volume {

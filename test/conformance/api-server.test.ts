@@ -17,6 +17,7 @@ const file = new URL('recorded/api-server.json', import.meta.url);
 const recorded = JSON.parse(readFileSync(file, 'utf8')) as readonly RecordedAnswer[];
 
 const OUR_READER = 'Kubernetes repeats what Go’s decoder says of its own types.';
+const OUR_ACTIONS = 'We know two actions more.';
 const NO_APPLY = 'We offer no server-side apply, and so do not name its media type.';
 
 /** Answers of which only the prose may differ, and why. */
@@ -30,7 +31,14 @@ const OTHER_TEXTS: Readonly<Record<string, string>> = {
   'update with another UID': 'Kubernetes names a key and an error of etcd.',
   'JSON patch whose test fails': 'We say what failed.',
   'JSON patch of a missing path': 'We say what failed.',
-  'bad restart rules': 'We know two actions more.',
+  'bad restart rules': OUR_ACTIONS,
+  'a Pod: an unknown action': OUR_ACTIONS,
+  'a Pod: no action': OUR_ACTIONS,
+  'a Pod: an unknown action, of an init container': OUR_ACTIONS,
+  'a Pod: no action, of an init container': OUR_ACTIONS,
+  'a Pod: privileges that contradict': 'Kubernetes shows a Go structure.',
+  'a Pod: a claim of resources of no kind': 'Kubernetes shows a Go structure.',
+  'a Pod: claims of resources of one name, of two kinds': 'Kubernetes shows a Go structure.',
   'a Pod that changes its node selector': 'Kubernetes shows a comparison of Go structures.',
   'a template that changes on a Job that is not suspended': 'Kubernetes shows a Go structure.',
   'the image of a suspended Job': 'Kubernetes shows a Go structure.',
@@ -43,10 +51,14 @@ const OTHER_TEXTS: Readonly<Record<string, string>> = {
 
 /** Where the two may differ, and why. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
+  'a Pod: an amount that is none': 'Kubernetes does not say which amount it is.',
+  'a Pod: a stop signal without a system':
+    'The feature gate of the field is off, so it is dropped.',
+  'a Pod: a system that needs other fields': 'Nothing here runs Windows.',
+  'a Pod: an unknown system': 'We name the field that is wrong, not the one around it.',
   'a volume claim': 'The finalizer comes from the volume controller, which alone can remove it.',
   'a watch of a table and its end': 'The row of a bookmark is of no object: its cells are empty.',
   'resize what is not there': 'Pods have no such subresource here.',
-  'containers of what is not there': 'Pods have no such subresource here.',
   'an Event without what it needs': 'Kubernetes names the group under which it stores Events.',
 };
 

@@ -13,6 +13,7 @@ import { JOB_STATUS_REQUESTS } from './job-status-requests.ts';
 import { JOBSET_REQUESTS, JOBSETS } from './jobset-requests.ts';
 import { LIST_REQUESTS } from './list-requests.ts';
 import { OBJECT_REQUESTS } from './object-requests.ts';
+import { POD_REFUSALS } from './pod-refusals.ts';
 import { POD_REQUESTS } from './pod-requests.ts';
 import type { ScriptedRequest } from './scripted-request.ts';
 import { SMALL_KIND_REQUESTS } from './small-kind-requests.ts';
@@ -34,6 +35,7 @@ export const SCRIPT: readonly ScriptPart[] = [
       ...OBJECT_REQUESTS,
       ...CHANGE_REQUESTS,
       ...POD_REQUESTS,
+      ...POD_REFUSALS,
       ...JOB_REQUESTS,
       ...JOB_STATUS_REQUESTS,
       ...JOB_REFUSALS,

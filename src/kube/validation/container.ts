@@ -14,7 +14,9 @@ import { environmentErrors } from './environment.ts';
 import { forbiddenHookErrors, hookErrors } from './probe.ts';
 import { resourcesErrors } from './resource-amounts.ts';
 import { restartPolicyErrors } from './restart-policy.ts';
+import { containerSecurityErrors } from './security-context.ts';
 import { mountsErrors } from './volume.ts';
+import { devicesErrors } from './volume-device.ts';
 
 /** Problems of all containers of a Pod whose spec is at `path`. */
 export function containersErrors(spec: PodSpec, path: string): FieldError[] {
@@ -63,11 +65,23 @@ function commonErrors(container: Container, spec: PodSpec, path: string): FieldE
       : dns1123LabelErrors(name).map((text) => invalidValue(`${path}.name`, name, text))),
     ...(image === '' ? [required(`${path}.image`)] : []),
     ...imageSpaceErrors(image, path),
+    ...unknownValueErrors(
+      `${path}.terminationMessagePolicy`,
+      container.terminationMessagePolicy,
+      MESSAGE_POLICIES,
+    ),
     ...portsErrors(ports, `${path}.ports`),
     ...environmentErrors(container, path),
     ...mountsErrors(container, spec.volumes ?? [], path),
+    ...devicesErrors(container, spec.volumes ?? [], `${path}.volumeDevices`),
     ...unknownValueErrors(`${path}.imagePullPolicy`, imagePullPolicy, PULL_POLICIES),
-    ...resourcesErrors(resources, `${path}.resources`),
+    ...resourcesErrors(
+      resources,
+      `${path}.resources`,
+      (spec.resourceClaims ?? []).map((claim) => claim.name),
+    ),
+    ...resizePolicyErrors(container, spec, `${path}.resizePolicy`),
+    ...containerSecurityErrors(container.securityContext, `${path}.securityContext`),
   ];
 }
 
@@ -109,6 +123,26 @@ function isSet(value: EphemeralContainer[(typeof NOT_FOR_EPHEMERAL)[number]]): b
 }
 
 const PULL_POLICIES: readonly string[] = ['Always', 'IfNotPresent', 'Never'];
+const MESSAGE_POLICIES: readonly string[] = ['File', 'FallbackToLogsOnError'];
+const RESIZED_RESOURCES: readonly string[] = ['cpu', 'memory'];
+const RESIZE_POLICIES: readonly string[] = ['NotRequired', 'RestartContainer'];
+
+function resizePolicyErrors(
+  { resizePolicy = [] }: Container,
+  { restartPolicy: ofPod }: PodSpec,
+  path: string,
+): FieldError[] {
+  const names = resizePolicy.map(({ resourceName }) => resourceName);
+  const detail = "must be 'NotRequired' when pod `restartPolicy` is 'Never'";
+  return resizePolicy.flatMap(({ resourceName, restartPolicy }, index) => [
+    ...(names.indexOf(resourceName) < index ? [duplicate(`${path}[${index}]`, resourceName)] : []),
+    ...unknownValueErrors(path, resourceName, RESIZED_RESOURCES),
+    ...unknownValueErrors(path, restartPolicy, RESIZE_POLICIES),
+    ...(ofPod === 'Never' && restartPolicy !== 'NotRequired'
+      ? [invalidValue(path, restartPolicy, detail)]
+      : []),
+  ]);
+}
 
 function imageSpaceErrors(image: string, path: string): FieldError[] {
   if (image.trim() === image) return [];

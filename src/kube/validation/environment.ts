@@ -6,7 +6,13 @@ import {
   environmentNameErrors,
   qualifiedNameErrors,
 } from '../names.ts';
-import type { Container, EnvFromSource, EnvVar, KeySelector } from '../pod.ts';
+import type {
+  Container,
+  EnvFromSource,
+  EnvVar,
+  KeySelector,
+  ResourceFieldSelector,
+} from '../pod.ts';
 import type { FieldError } from '../status.ts';
 
 export function environmentErrors(container: Container, path: string): FieldError[] {
@@ -43,7 +49,7 @@ function valueSourceErrors(
     errors.push(...fieldReferenceErrors(fieldRef.fieldPath, fieldPath, ENVIRONMENT_FIELDS));
   }
   if (resourceFieldRef !== undefined) {
-    errors.push(...resourceFieldErrors(resourceFieldRef.resource, `${path}.resourceFieldRef`));
+    errors.push(...resourceFieldErrors(resourceFieldRef, `${path}.resourceFieldRef`));
   }
   if (configMapKeyRef !== undefined) {
     errors.push(...keySelectorErrors(configMapKeyRef, `${path}.configMapKeyRef`));
@@ -129,12 +135,40 @@ const RESOURCE_FIELDS: readonly string[] = [
   'requests.memory',
 ];
 
-function resourceFieldErrors(resource: string, path: string): FieldError[] {
+/** Problems of a `resourceFieldRef`. */
+export function resourceFieldErrors(
+  { resource, divisor = '0' }: ResourceFieldSelector,
+  path: string,
+): FieldError[] {
   if (resource === '') return [required(`${path}.resource`)];
   const isKnown =
     RESOURCE_FIELDS.includes(resource) || /^(limits|requests)\.hugepages-/.test(resource);
-  return isKnown ? [] : [notSupported(`${path}.resource`, resource, RESOURCE_FIELDS)];
+  return [
+    ...(isKnown ? [] : [notSupported(`${path}.resource`, resource, RESOURCE_FIELDS)]),
+    ...divisorErrors(resource, divisor, `${path}.divisor`),
+  ];
 }
+
+const CPU_DIVISORS: readonly string[] = ['1m', '1'];
+const BYTE_DIVISORS = '1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei'.split(', ');
+
+/** The units that an amount can be given in; none is 1. */
+function divisorErrors(resource: string, divisor: string, path: string): FieldError[] {
+  const name = resource.replace(/^(limits|requests)\./, '');
+  const divisors = name === 'cpu' ? CPU_DIVISORS : BYTE_DIVISORS;
+  if (divisor === '0' || divisors.includes(divisor)) return [];
+  const known = name === 'cpu' ? divisors.join(' and ') : divisors.join(', ');
+  const shown = DIVIDED[name] ?? (name.startsWith('hugepages-') ? 'hugepages' : undefined);
+  if (shown === undefined) return [];
+  const detail = `only divisor's values ${known} are supported with the ${shown} resource`;
+  return [invalidValue(path, resource, detail)];
+}
+
+const DIVIDED: Readonly<Record<string, string>> = {
+  cpu: 'cpu',
+  memory: 'memory',
+  'ephemeral-storage': 'local ephemeral storage',
+};
 
 function keySelectorErrors(selector: Partial<KeySelector>, path: string): FieldError[] {
   const { name = '', key = '' } = selector;

@@ -2,18 +2,28 @@
  * Validation of `core/v1 Pod` and of Pod templates after defaults were applied. Types, enumerations
  * and required fields are the schema's business; here is what spans several fields.
  */
-import { duplicate, forbiddenField, invalidValue, unknownValueErrors } from '../field-error.ts';
+import {
+  duplicate,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  required,
+  unknownValueErrors,
+} from '../field-error.ts';
 import {
   dns1123LabelErrors,
   dns1123SubdomainErrors,
   labelValueErrors,
   qualifiedNameErrors,
 } from '../names.ts';
-import type { Pod, PodSpec, PodTemplateSpec, Toleration } from '../pod.ts';
+import type { Pod, PodResourceClaim, PodSpec, PodTemplateSpec, Toleration } from '../pod.ts';
 import type { FieldError } from '../status.ts';
 import { affinityErrors } from './affinity.ts';
 import { containersErrors } from './container.ts';
 import { annotationsErrors, labelsErrors, objectMetaErrors } from './object-meta.ts';
+import { dnsConfigErrors, hostAliasErrors } from './pod-network.ts';
+import { podSecurityErrors } from './security-context.ts';
+import { topologySpreadErrors } from './topology-spread.ts';
 import { volumesErrors } from './volume.ts';
 
 export const POD_METADATA = {
@@ -58,17 +68,26 @@ export function podTemplateErrors(template: PodTemplateSpec, path: string): Fiel
 export function podSpecErrors(spec: PodSpec, path: string): FieldError[] {
   return [
     ...volumesErrors(spec.volumes ?? [], `${path}.volumes`),
+    ...resourceClaimErrors(spec.resourceClaims ?? [], `${path}.resourceClaims`),
     ...containersErrors(spec, path),
     ...hostNetworkErrors(spec, path),
     ...policiesErrors(spec, path),
     ...labelsErrors(spec.nodeSelector, `${path}.nodeSelector`),
+    ...podSecurityErrors(spec, `${path}.securityContext`),
     ...affinityErrors(spec.affinity, `${path}.affinity`),
+    ...dnsConfigErrors(spec, `${path}.dnsConfig`),
+    ...readinessGatesErrors(spec, `${path}.readinessGates`),
     ...schedulingGatesErrors(spec, `${path}.schedulingGates`),
+    ...topologySpreadErrors(
+      spec.topologySpreadConstraints ?? [],
+      `${path}.topologySpreadConstraints`,
+    ),
     ...namesErrors(spec, path),
     ...deadlineErrors(spec, path),
     ...(spec.tolerations ?? []).flatMap((toleration, index) =>
       tolerationErrors(toleration, `${path}.tolerations[${index}]`),
     ),
+    ...hostAliasErrors(spec, `${path}.hostAliases`),
   ];
 }
 
@@ -87,6 +106,35 @@ const DNS_POLICIES: readonly string[] = [
   'Default',
   'None',
 ];
+
+function resourceClaimErrors(claims: readonly PodResourceClaim[], path: string): FieldError[] {
+  const names = claims.map(({ name }) => name);
+  return claims.flatMap((claim, index) => {
+    const { name, resourceClaimName, resourceClaimTemplateName } = claim;
+    const at = `${path}[${index}]`;
+    const count = [resourceClaimName, resourceClaimTemplateName].filter(
+      (source) => source !== undefined,
+    ).length;
+    const one = 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`';
+    const both =
+      'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified';
+    return [
+      ...(name === ''
+        ? [required(`${at}.name`)]
+        : dns1123LabelErrors(name).map((text) => invalidValue(`${at}.name`, name, text))),
+      ...(name !== '' && names.indexOf(name) < index ? [duplicate(`${at}.name`, name)] : []),
+      ...(count === 1 ? [] : [invalidValue(at, claim, count === 0 ? one : both)]),
+    ];
+  });
+}
+
+function readinessGatesErrors({ readinessGates = [] }: PodSpec, path: string): FieldError[] {
+  return readinessGates.flatMap(({ conditionType }, index) =>
+    qualifiedNameErrors(conditionType).map((text) =>
+      invalidValue(`${path}[${index}].conditionType`, conditionType, text),
+    ),
+  );
+}
 
 const INT32_MAX = 2_147_483_647;
 
@@ -169,9 +217,15 @@ function tolerationErrors(toleration: Toleration, path: string): FieldError[] {
     if (complaints.length > 0) {
       errors.push(invalidValue(`${path}.operator`, value, complaints.join(';')));
     }
+  } else errors.push(notSupported(`${path}.operator`, operator, OPERATORS));
+  if (effect !== '') {
+    errors.push(...unknownValueErrors(`${path}.effect`, effect, EFFECTS));
   }
   return errors;
 }
+
+const OPERATORS: readonly string[] = ['Equal', 'Exists'];
+const EFFECTS: readonly string[] = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
 /** A token needs an account to speak for; admission has set one by now. */
 function tokenSourceErrors(spec: PodSpec): FieldError[] {

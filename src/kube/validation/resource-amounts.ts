@@ -2,7 +2,7 @@
  * Amounts of resources, `core/v1 ResourceList` and `ResourceRequirements`: their canonical form,
  * and what is wrong with them.
  */
-import { duplicate, invalidValue, required } from '../field-error.ts';
+import { duplicate, invalidValue, required, valueNotFound } from '../field-error.ts';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
 import type { StringMap } from '../meta.ts';
 import { qualifiedNameErrors } from '../names.ts';
@@ -32,7 +32,7 @@ function canonicalAmount(amount: unknown): unknown {
   return quantity === undefined ? amount : formatQuantity(quantity);
 }
 
-/** Problems of the `resources` of a container at `path`. */
+/** Problems of the `resources` of a container at `path`, whose Pod has claims of these names. */
 export function resourcesErrors(
   resources: {
     readonly limits?: StringMap;
@@ -40,6 +40,7 @@ export function resourcesErrors(
     readonly claims?: readonly { readonly name: string; readonly request?: string }[];
   },
   path: string,
+  podClaims: readonly string[],
 ): FieldError[] {
   const { limits = {}, requests = {}, claims = [] } = resources;
   const errors = [
@@ -54,6 +55,11 @@ export function resourcesErrors(
   claims.forEach((claim, index) => {
     if (names.indexOf(names[index] ?? '') < index) {
       errors.push(duplicate(`${path}.claims[${index}]`, claim.name));
+    }
+    if (claim.name !== '' && !podClaims.includes(claim.name)) {
+      const known = podClaims.length === 0 ? ' which is empty' : `: ${podClaims.join(', ')}`;
+      const detail = `must be one of the names in pod.spec.resourceClaims${known}`;
+      errors.push({ ...valueNotFound(`${path}.claims[${index}]`, claim.name), detail });
     }
   });
   return errors;
@@ -74,8 +80,18 @@ export function amountsErrors(amounts: StringMap, path: string): FieldError[] {
     }
     const quantity = parseQuantity(amount);
     if (quantity === undefined) errors.push(invalidValue(field, amount, QUANTITY_ERROR));
-    else if (quantity.nano < 0n) {
-      errors.push(invalidValue(field, amount, 'must be greater than or equal to 0'));
+    else {
+      if (quantity.nano < 0n) {
+        errors.push(invalidValue(field, amount, 'must be greater than or equal to 0'));
+      }
+      const pageNano = pageSizeNano(name);
+      if (pageNano !== undefined && quantity.nano % pageNano !== 0n) {
+        const detail = `${amount} is not positive integer multiple of ${name}`;
+        errors.push(invalidValue(field, amount, detail));
+      }
+      if (name.includes('/') && quantity.nano % NANO !== 0n) {
+        errors.push(invalidValue(field, amount, 'must be an integer'));
+      }
     }
     return errors;
   });
@@ -104,6 +120,14 @@ function requestErrors(
 }
 
 const HUGE_PAGES = 'hugepages-';
+const NANO = 1_000_000_000n;
+
+/** Of `hugepages-2Mi`, for example. */
+function pageSizeNano(name: string): bigint | undefined {
+  if (!name.startsWith(HUGE_PAGES)) return undefined;
+  const nano = parseQuantity(name.slice(HUGE_PAGES.length))?.nano;
+  return nano === undefined || nano <= 0n ? undefined : nano;
+}
 
 function isStandardResource(name: string): boolean {
   return ['cpu', 'memory', 'ephemeral-storage'].includes(name) || name.startsWith(HUGE_PAGES);

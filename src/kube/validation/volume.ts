@@ -15,8 +15,10 @@ import type {
   VolumeMount,
   VolumeProjection,
 } from '../pod.ts';
+import { parseQuantity } from '../quantity.ts';
 import type { FieldError } from '../status.ts';
-import { fieldReferenceErrors } from './environment.ts';
+import { fieldReferenceErrors, resourceFieldErrors } from './environment.ts';
+import { mountOfDeviceErrors } from './volume-device.ts';
 
 export function volumesErrors(volumes: readonly Volume[], path: string): FieldError[] {
   const names = new Set<string>();
@@ -66,6 +68,13 @@ function sourceErrors(volume: Volume, path: string): FieldError[] {
       ),
       ...projectedPathErrors(sources, `${path}.projected`),
     );
+  }
+  if ((parseQuantity(volume.emptyDir?.sizeLimit ?? '0')?.nano ?? 0n) < 0n) {
+    const detail = 'SizeLimit field must be a valid resource quantity';
+    errors.push(forbiddenField(`${path}.emptyDir.sizeLimit`, detail));
+  }
+  if (volume.image !== undefined && (volume.image.reference ?? '') === '') {
+    errors.push(required(`${path}.image.reference`));
   }
   if (persistentVolumeClaim?.claimName === '') {
     errors.push(required(`${path}.persistentVolumeClaim.claimName`));
@@ -156,19 +165,33 @@ const DOWNWARD_FIELDS: readonly string[] = [
   'metadata.uid',
 ];
 
+/** Kubernetes does not say which of the items it is. */
 function downwardErrors(items: readonly DownwardFile[] | undefined, path: string): FieldError[] {
-  return (items ?? []).flatMap((item, index) => {
-    const { fieldRef } = item;
-    const itemPath = `${path}.items[${index}]`;
+  return (items ?? []).flatMap((item) => [
+    ...(item.path === '' ? [required(`${path}.path`)] : localPathErrors(item.path, `${path}.path`)),
+    ...downwardSourceErrors(item, path),
+    ...modeErrors(item.mode, `${path}.mode`),
+  ]);
+}
+
+function downwardSourceErrors(
+  { fieldRef, resourceFieldRef }: DownwardFile,
+  path: string,
+): FieldError[] {
+  if (fieldRef !== undefined) {
+    const detail = 'fieldRef and resourceFieldRef can not be specified simultaneously';
     return [
-      ...(item.path === ''
-        ? [required(`${itemPath}.path`)]
-        : localPathErrors(item.path, `${itemPath}.path`)),
-      ...(fieldRef === undefined
-        ? []
-        : fieldReferenceErrors(fieldRef.fieldPath, `${itemPath}.fieldRef`, DOWNWARD_FIELDS)),
+      ...fieldReferenceErrors(fieldRef.fieldPath, `${path}.fieldRef`, DOWNWARD_FIELDS),
+      ...(resourceFieldRef === undefined ? [] : [invalidValue(path, 'resource', detail)]),
     ];
-  });
+  }
+  if (resourceFieldRef === undefined) {
+    return [required(path, 'one of fieldRef and resourceFieldRef is required')];
+  }
+  const at = `${path}.resourceFieldRef`;
+  return (resourceFieldRef.containerName ?? '') === ''
+    ? [required(`${at}.containerName`)]
+    : resourceFieldErrors(resourceFieldRef, at);
 }
 
 /** Octal 0777. */
@@ -180,7 +203,7 @@ function modeErrors(mode: number | undefined, path: string): FieldError[] {
   return [invalidValue(path, mode, detail)];
 }
 
-/** Mounts and devices of a container; `volumes` are those of its Pod. */
+/** Mounts of a container; `volumes` are those of its Pod. */
 export function mountsErrors(
   container: Container,
   volumes: readonly Volume[],
@@ -190,7 +213,17 @@ export function mountsErrors(
   const mountPaths = new Set<string>();
   return (container.volumeMounts ?? []).flatMap((mount, index) => {
     const mountPath = `${path}.volumeMounts[${index}]`;
-    const errors = mountErrors(mount, names, mountPath, `${path}.volumeMounts`);
+    const errors = [
+      ...mountErrors(mount, names, mountPath, `${path}.volumeMounts`),
+      ...mountOfDeviceErrors(mount, container, mountPath),
+    ];
+    if (
+      mount.mountPropagation === 'Bidirectional' &&
+      container.securityContext?.privileged !== true
+    ) {
+      const detail = 'Bidirectional mount propagation is available only to privileged containers';
+      errors.push(forbiddenField(`${path}.volumeMounts.mountPropagation`, detail));
+    }
     if (mountPaths.has(mount.mountPath)) {
       errors.push(invalidValue(`${mountPath}.mountPath`, mount.mountPath, 'must be unique'));
     }

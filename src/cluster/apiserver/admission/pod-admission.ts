@@ -109,9 +109,22 @@ function withPriority(pod: ApiObject): ApiObject {
     const why = `no PriorityClass with name ${name} was found`;
     throw forbidden(PODS, pod.metadata.name ?? '', why);
   }
-  const policy = textAt(spec, 'preemptionPolicy') || 'PreemptLowerPriority';
-  return { ...pod, spec: { ...spec, priority, preemptionPolicy: policy } };
+  const computed = { priority, preemptionPolicy: 'PreemptLowerPriority' };
+  for (const [field, told] of COMPUTED) {
+    const given = valueAt(spec, field);
+    const isGiven = typeof given === 'number' || typeof given === 'string';
+    if (!isGiven || given === computed[field]) continue;
+    const why = `the ${told} (${given}) must not be provided in pod spec; priority admission controller computed ${computed[field]} from the given PriorityClass name`;
+    throw forbidden(PODS, pod.metadata.name ?? '', why);
+  }
+  return { ...pod, spec: { ...spec, ...computed } };
 }
+
+/** What follows from the class of priority, and may be given only as it follows. */
+const COMPUTED = [
+  ['priority', 'integer value of priority'],
+  ['preemptionPolicy', 'string value of PreemptionPolicy'],
+] as const;
 
 /** How long a Pod stays where its node is in trouble, if it does not say itself. */
 const TROUBLE_TOLERATION_SECONDS = 300;
