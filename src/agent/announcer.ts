@@ -60,6 +60,17 @@ const NOTICE_TIMEOUT_MS = 300;
 /** The agent asks again soon. */
 const LOOK_TIMEOUT_MS = 15_000;
 
+/**
+ * The record of who set which field is two thirds of a Pod's metadata, which the API server computes
+ * anew at each write and sends to the operator at each announcement. Only server-side apply reads it,
+ * which nobody uses on Pods of Jobs. A list of one empty entry tells an API server to keep none.
+ */
+const FORGET_MANAGED_FIELDS = {
+  op: 'add',
+  path: '/metadata/managedFields',
+  value: [{}],
+} as const;
+
 export class Announcer {
   readonly #options: AnnouncerOptions;
   readonly #backoff: Backoff;
@@ -175,7 +186,8 @@ export class Announcer {
         if (holds(read, wanted)) return true;
       }
       const tests = oldTest(this.#old, pathOf(epochKey(dialect)));
-      const operations = [...this.#uidTest(), ...tests, ...additions(wanted)];
+      const forgotten = dialect === 'Canonical' ? [FORGET_MANAGED_FIELDS] : [];
+      const operations = [...this.#uidTest(), ...tests, ...additions(wanted), ...forgotten];
       const written = await this.#patch({ type: 'json', operations }, signal);
       if (!this.#learn(written)) return false;
       if (!holds(written, wanted)) throw new Error('the server stored another value');

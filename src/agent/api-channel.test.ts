@@ -270,6 +270,7 @@ describe("an agent in upstream's dialect", () => {
     await scene.until(() => scene.heard.includes('announced 2'));
     await channel.giveNotice(2);
     expect(scene.api.annotations).toEqual({ other: 'x', [IN_PLACE_RESTART_ATTEMPT]: '1' });
+    expect(scene.api.pod?.metadata).not.toHaveProperty('managedFields');
     expect(scene.patches).toBe(2);
   });
 
@@ -285,6 +286,13 @@ describe("an agent in upstream's dialect", () => {
 });
 
 describe('announcing an epoch', () => {
+  it('asks the API server to keep no record of who set the fields of its Pod', async () => {
+    scene.open().announce({ epoch: 1, starts: 1 });
+    await scene.until(() => scene.heard.includes('announced 1'));
+    // A real one then has none; the fake one does as it is told.
+    expect(scene.api.pod?.metadata).toMatchObject({ managedFields: [{}] });
+  });
+
   it('takes one patch, and one for each later epoch', async () => {
     const channel = scene.open();
     channel.announce({ epoch: 1, starts: 1 });
