@@ -282,5 +282,6 @@ function nowMs(): number {
 }
 
 function report(message: FleetReport): void {
-  process.send?.(message);
+  // Whoever asked may be gone, which `disconnect` tells.
+  process.send?.(message, undefined, undefined, () => undefined);
 }

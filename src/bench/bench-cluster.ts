@@ -145,10 +145,8 @@ async function joined(
   stops.push(close);
   const access = await loadKubeconfig({ path: kubeconfig, env: {}, homeDirectory: '/' });
   await expectNoInstallation(client);
-  const isDefined = await exists(client, CUSTOM_RESOURCE_DEFINITIONS, groupResourceOf(JOBSETS));
-  if (!isDefined) {
-    stops.push(() => remove(client, CUSTOM_RESOURCE_DEFINITIONS, groupResourceOf(JOBSETS)));
-  }
+  const definition = await expectDefinition(client);
+  stops.push(definition.restore);
   stops.push(await restrictAgents(client));
   const namespace = `lockstep-bench-${systemRandom.uuid().slice(0, 8)}`;
   await client.create(NAMESPACES, { ...head(NAMESPACES), metadata: { name: namespace } });
@@ -169,8 +167,19 @@ async function joined(
     access,
     namespace,
     operatorNamespace: namespace,
-    flags: ['--kubeconfig', operatorKubeconfig, ...(isDefined ? [] : ['--install-crd'])],
+    flags: ['--kubeconfig', operatorKubeconfig, ...(definition.isThere ? [] : ['--install-crd'])],
   };
+}
+
+/** Whether JobSets are defined, and how to leave them so or so. */
+export async function expectDefinition(
+  client: Client,
+): Promise<{ readonly isThere: boolean; readonly restore: () => Promise<void> }> {
+  const name = groupResourceOf(JOBSETS);
+  const isThere = await exists(client, CUSTOM_RESOURCE_DEFINITIONS, name);
+  const restore = (): Promise<void> =>
+    isThere ? Promise.resolve() : remove(client, CUSTOM_RESOURCE_DEFINITIONS, name);
+  return { isThere, restore };
 }
 
 function head(of: Resource): { readonly apiVersion: string; readonly kind: string } {

@@ -5,9 +5,11 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { connectTo } from '../cli/cluster-connection.ts';
 import { type LocalCluster, startLocalCluster } from '../cli/local-cluster.ts';
 import { temporaryStateDirectory } from '../cli/state-directory.ts';
 import type { RestartStrategy } from '../jobset/jobset.ts';
+import { expectDefinition } from './bench-cluster.ts';
 import { processCost } from './process-cost.ts';
 import { median, type Row } from './table.ts';
 import { type Mode, WorkerGroup } from './worker-group.ts';
@@ -26,21 +28,42 @@ const VARIANTS: readonly {
   { label: 'Recreate', strategy: 'Recreate', mode: 'Sidecar' },
 ];
 
+export const VARIANT_NAMES: readonly string[] = VARIANTS.map(({ label }) => label);
+
 export interface GroupBenchOptions {
   /** Sizes of groups. */
   readonly agents?: readonly number[] | undefined;
   /** Of a cluster that runs already, to be joined with a node. */
   readonly kubeconfig?: string | undefined;
+  /** Only these of `VARIANTS`. */
+  readonly phases?: readonly string[] | undefined;
   readonly signal: AbortSignal;
 }
 
 export async function benchGroupRestart(
   report: (row: Row) => void,
-  { agents = GROUP_SIZES, ...where }: GroupBenchOptions,
+  options: GroupBenchOptions,
 ): Promise<void> {
+  const { kubeconfig, signal } = options;
+  if (kubeconfig === undefined) return compareVariants(report, options);
+  const { client, close } = await connectTo({ kubeconfig }, signal);
+  const definition = await expectDefinition(client);
+  try {
+    await compareVariants(report, options);
+  } finally {
+    await definition.restore();
+    close();
+  }
+}
+
+async function compareVariants(
+  report: (row: Row) => void,
+  { agents = GROUP_SIZES, phases = VARIANT_NAMES, ...where }: GroupBenchOptions,
+): Promise<void> {
+  const variants = VARIANTS.filter(({ label }) => phases.includes(label));
   for (const size of agents) {
     const medians = new Map<string, number>();
-    for (const variant of VARIANTS) {
+    for (const variant of variants) {
       const measured = await measureVariant(size, variant, where);
       medians.set(variant.label, median(measured.downMs));
       report({
@@ -54,12 +77,13 @@ export async function benchGroupRestart(
           `operator ${measured.cpuMsPerRestart.toFixed(0)} ms CPU a restart, ${measured.peakMib} MiB`,
       });
     }
-    const recreate = medians.get('Recreate') ?? Number.NaN;
-    for (const label of ['supervisor', 'sidecar']) {
+    const recreate = medians.get('Recreate');
+    for (const [label, inPlace] of medians) {
+      if (recreate === undefined || label === 'Recreate') continue;
       report({
         benchmark: `Recreate / ${label}, ${size} workers`,
         unit: 'times',
-        median: recreate / (medians.get(label) ?? Number.NaN),
+        median: recreate / inPlace,
       });
     }
   }

@@ -2,14 +2,14 @@
  * `npm run bench`: a table; `npm run bench -- --json`: one object per row; `npm run bench -- WORD`:
  * only the benchmarks whose name contains it (`--suite WORD` says the same); `--agents N`, which may be
  * repeated: the sizes of groups; `--kubeconfig FILE`: on a cluster that runs already; `--phase NAME`: only
- * that part of the suite `hub`. Figures are shown, never asserted: the machine decides.
+ * that part of the suites `hub` and `group-restart`. Figures are shown, never asserted: the machine decides.
  */
 import { setMaxListeners } from 'node:events';
 import { parseArgs } from 'node:util';
 import { onTermination } from '../cli/termination.ts';
 import { benchAdmission } from './admission.ts';
 import { benchApiServer } from './api-server.ts';
-import { benchGroupRestart } from './group-restart.ts';
+import { benchGroupRestart, VARIANT_NAMES } from './group-restart.ts';
 import { benchHub, PHASE_NAMES } from './hub.ts';
 import { benchJobController } from './job-controller.ts';
 import { benchNodeIdle } from './node-idle.ts';
@@ -57,9 +57,10 @@ async function main(): Promise<number> {
     return refuse(`--agents is "${values.agents?.[wrong]}", expected a whole number from 1`);
   }
   const phases = values.phase;
-  const unknown = phases?.find((name) => !PHASE_NAMES.includes(name));
+  const parts = [...PHASE_NAMES, ...VARIANT_NAMES];
+  const unknown = phases?.find((name) => !parts.includes(name));
   if (unknown !== undefined) {
-    return refuse(`--phase is "${unknown}", expected one of ${PHASE_NAMES.join(', ')}`);
+    return refuse(`--phase is "${unknown}", expected one of ${parts.join(', ')}`);
   }
   const able = Object.entries(BENCHMARKS).filter(
     ([, { joins }]) => joins || kubeconfig === undefined,

@@ -37,7 +37,7 @@ export class SimulatedGroup {
     this.pods = pods;
   }
 
-  /** Resolves when all Pods are there, and are said to run. */
+  /** Resolves when all Pods are there. */
   static async create(
     client: Client,
     namespace: string,
@@ -46,11 +46,17 @@ export class SimulatedGroup {
   ): Promise<SimulatedGroup> {
     const jobSet = await client.create(JOBSETS, manifest(namespace, size));
     const pods = await podsOf(client, jobSet, size, signal);
-    await forEachConcurrently(pods, PARALLEL_REQUESTS, async ({ metadata: { name } }) => {
-      const patch = { type: 'merge', patch: { status: RUNNING } } as const;
-      await client.patch(PODS, { namespace, name }, patch, { subresource: 'status', signal });
-    });
     return new SimulatedGroup(client, jobSet, pods);
+  }
+
+  /** Says of all Pods that they run. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { namespace = '' } = this.jobSet.metadata;
+    await forEachConcurrently(this.pods, PARALLEL_REQUESTS, async ({ metadata: { name } }) => {
+      const patch = { type: 'merge', patch: { status: RUNNING } } as const;
+      const options = { subresource: 'status', signal } as const;
+      await this.#client.patch(PODS, { namespace, name }, patch, options);
+    });
   }
 
   /** Address and authority of the hub, as injected agents are told. */
