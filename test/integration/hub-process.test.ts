@@ -1,0 +1,330 @@
+/**
+ * The hub with real processes: operators that are killed, agents without any rights at the API server,
+ * and strangers at its port. Agents speak to it over TLS, with tokens of the cluster.
+ */
+import net from 'node:net';
+import tls from 'node:tls';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Mode, WorkerGroup } from '../../src/bench/worker-group.ts';
+import { createTokenSigner } from '../../src/cluster/apiserver/adapters/token-signer.ts';
+import { issueToken } from '../../src/cluster/apiserver/service-account-tokens.ts';
+import { ENV_HUB_CA, EPOCH, HUB_AUDIENCE, HUB_PATH, HUB_PROTOCOL } from '../../src/jobset/names.ts';
+import { SERVICE_ACCOUNTS, type TokenRequest } from '../../src/kube/core.ts';
+import type { Stored } from '../../src/kube/meta.ts';
+import { PODS, type Pod } from '../../src/kube/pod.ts';
+import { ROLE_BINDINGS, ROLES } from '../../src/kube/rbac.ts';
+import { SUBJECT_ACCESS_REVIEWS } from '../../src/kube/subject-access-review.ts';
+import { createCertificateAuthority } from '../../src/runtime/adapters/certificates.ts';
+import { createStreamConnector } from '../../src/runtime/adapters/stream-connector.ts';
+import { sleep } from '../../src/runtime/ports/clock.ts';
+import type { ByteStream } from '../../src/runtime/ports/stream.ts';
+import { staticToken } from '../../src/runtime/token-source.ts';
+import { KUBERNETES } from '../kubernetes.ts';
+import type { ApiProxy } from './api-proxy.fixture.ts';
+import {
+  ClusterInBadWeather,
+  type OperatorProcess,
+  PATIENCE_MS,
+  RUNTIME,
+  until,
+} from './bad-weather.fixture.ts';
+
+const cluster = new ClusterInBadWeather();
+let proxy: ApiProxy;
+/** Those of every operator here, so that agents find the next where the last one was. */
+let hubPort: number;
+let metricsPort: number;
+beforeAll(async () => {
+  await cluster.start();
+  proxy = await cluster.proxy();
+  hubPort = await freePort();
+  metricsPort = await freePort();
+});
+afterAll(() => cluster.stop());
+
+/** Agents have no other way than its hub. */
+function startOperator(): OperatorProcess {
+  const hub = ['--hub-bind-address', `127.0.0.1:${hubPort}`, '--agent-channel', 'Hub'];
+  const metrics = ['--metrics-bind-address', `127.0.0.1:${metricsPort}`];
+  return cluster.startOperator(proxy, ...hub, ...metrics);
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = net.createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0));
+    });
+  });
+}
+
+/** The value of a series, 0 if there is none. */
+async function metric(series: string): Promise<number> {
+  const response = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
+  const line = (await response.text()).split('\n').find((one) => one.startsWith(`${series} `));
+  return Number(line?.split(' ')[1] ?? 0);
+}
+
+const RESTARTS = 20;
+/** On a machine that has nothing else to do, a few seconds. */
+const LONG_MS = 180_000;
+
+test('an operator that is killed in a loop during twenty restarts loses none and adds none', {
+  timeout: LONG_MS,
+}, async () => {
+  let operator = startOperator();
+  const group = await cluster.group('looped');
+  for (let restart = 1; restart <= RESTARTS; restart++) {
+    group.kill(restart % group.size);
+    if (restart % 4 === 0) {
+      // The moment of its death wanders through the restart, which takes some ten milliseconds.
+      await sleep(RUNTIME.clock, 2 * restart);
+      await operator.kill();
+      operator = startOperator();
+    }
+    await group.running(restart + 1);
+  }
+  expect(group.status).toMatchObject({
+    deprecatedEpoch: RESTARTS,
+    syncedEpoch: RESTARTS + 1,
+    inPlaceRestarts: RESTARTS,
+    inPlaceRestartsCountTowardsMax: RESTARTS,
+  });
+  expect(group.starts()).toHaveLength((RESTARTS + 1) * group.size);
+  const witnesses = (group.status.restartHistory ?? []).map(({ witness }) => witness?.signal);
+  expect(new Set(witnesses)).toEqual(new Set(['SIGKILL']));
+  await cluster.remove(group);
+  await operator.kill();
+});
+
+describe('agents whose service account has no rights at all', () => {
+  test.each<Mode>(['Supervisor', 'Sidecar'])('take part in %s mode', async (mode) => {
+    const operator = startOperator();
+    const group = await cluster.group(`powerless-${mode.toLowerCase()}`, mode);
+    const before = group.livePods().map(({ metadata }) => metadata.uid);
+    expect(await agentRights(group)).toEqual([]);
+    group.kill(1);
+    await group.running(2);
+    const after = group.livePods();
+    expect(after.map(({ metadata }) => metadata.uid)).toEqual(before);
+    // Nothing was written there.
+    expect(after.filter(({ metadata }) => metadata.annotations?.[EPOCH] !== undefined)).toEqual([]);
+    expect(group.status).toMatchObject({ inPlaceRestarts: 1, inPlaceRestartsCountTowardsMax: 1 });
+    await cluster.remove(group);
+    await operator.kill();
+  });
+});
+
+/** What was made for the agents of the group, and what their account may do of what an agent needs. */
+async function agentRights(group: WorkerGroup): Promise<readonly string[]> {
+  const namespace = 'default';
+  const { items: roles } = await cluster.client.list(ROLES, { namespace });
+  const { items: bindings } = await cluster.client.list(ROLE_BINDINGS, { namespace });
+  const names = [...roles, ...bindings].map(({ metadata }) => metadata.name);
+  const account = group.livePods()[0]?.spec.serviceAccountName ?? '';
+  const reviews = await Promise.all([
+    review(account, { verb: 'patch', group: '', resource: 'pods' }),
+    review(account, { verb: 'watch', group: 'jobset.x-k8s.io', resource: 'jobsets' }),
+  ]);
+  return [...names.filter((name) => name.startsWith(group.name)), ...reviews.flat()];
+}
+
+/** What it may, if it may. The embedded API server asks nobody for rights, so all may do all there. */
+async function review(
+  account: string,
+  attributes: { readonly verb: string; readonly group: string; readonly resource: string },
+): Promise<readonly string[]> {
+  if (KUBERNETES === undefined) return [];
+  const user = `system:serviceaccount:default:${account}`;
+  const { status } = await cluster.client.create(SUBJECT_ACCESS_REVIEWS, {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: SUBJECT_ACCESS_REVIEWS.kind,
+    metadata: {},
+    spec: { user, resourceAttributes: { namespace: 'default', ...attributes } },
+  });
+  return status?.allowed === true ? [`${attributes.verb} ${attributes.resource}`] : [];
+}
+
+describe('strangers at the port of the hub', () => {
+  let operator: OperatorProcess;
+  let group: WorkerGroup;
+  beforeAll(async () => {
+    operator = startOperator();
+    group = await cluster.group('unmoved');
+    // Those of other tests have gone.
+    await until('its members are there alone', hasAllStreams);
+  });
+  afterAll(async () => {
+    await cluster.remove(group);
+    await operator.kill();
+  });
+
+  async function hasAllStreams(): Promise<boolean> {
+    return (await metric('lockstep_hub_streams')) === group.size;
+  }
+
+  /** Its members have kept their streams, and restart at once. */
+  async function expectUnmoved(): Promise<void> {
+    const epoch = (group.status.syncedEpoch ?? 0) + 1;
+    expect(await hasAllStreams()).toBe(true);
+    group.kill(1);
+    await group.running(epoch);
+    expect(await metric('lockstep_hub_streams_closed_total{reason="Closed"}')).toBe(0);
+    expect(group.status.inPlaceRestarts).toBe(epoch - 1);
+  }
+
+  test('ten thousand who never say who they are', { timeout: LONG_MS }, async () => {
+    const sockets = Array.from({ length: STRANGERS }, () => {
+      const socket = net.connect(hubPort, '127.0.0.1');
+      return socket.on('error', () => undefined);
+    });
+    // Those who come last are cut off by their number, or all by the time that they take.
+    await until('the first are cut off', async () => (await dropped()) >= STRANGERS - MAX_PENDING);
+    await expectUnmoved();
+    for (const socket of sockets) socket.destroy();
+    await until('all are counted', async () => (await dropped()) >= STRANGERS);
+    await until('the log tells', () =>
+      /connections ended before they asked for a stream/.test(cluster.log()),
+    );
+  });
+
+  test('who do not trust its certificate, or shake hands and fall silent', async () => {
+    const { certificate } = createCertificateAuthority({ commonName: 'x', clock: RUNTIME.clock });
+    const before = await metric('lockstep_hub_connections_dropped_total{reason="NoHandshake"}');
+    await expect(connect(await memberToken(), certificate)).rejects.toThrow(/certificate/);
+    const mute = tls.connect({ port: hubPort, host: '127.0.0.1', ca: hubAuthority() });
+    await new Promise((resolve) => mute.once('secureConnect', resolve));
+    mute.end();
+    await until('both are counted', async () => {
+      const after = await metric('lockstep_hub_connections_dropped_total{reason="NoHandshake"}');
+      const silent = await metric('lockstep_hub_connections_dropped_total{reason="NoRequest"}');
+      return after > before && silent > 0;
+    });
+    await expectUnmoved();
+  });
+
+  test('with tokens that are not of a member', async () => {
+    const signer = createTokenSigner();
+    const claims = { name: 'x', uid: 'x' };
+    const forged = issueToken(
+      signer,
+      {
+        namespace: 'default',
+        serviceAccount: claims,
+        audiences: [HUB_AUDIENCE],
+        expiresAtMs: RUNTIME.clock.now() + 60_000,
+        boundTo: { kind: 'Pod', ...claims },
+        id: 'id',
+      },
+      RUNTIME.clock.now(),
+    );
+    const stranger = await cluster.client.create(PODS, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'stranger', namespace: 'default' },
+      spec: { schedulerName: 'nobody', containers: [{ name: 'c', image: 'none' }] },
+    });
+    const ofStranger = await tokenFor(stranger, HUB_AUDIENCE);
+    const tokens = [
+      [forged, 401, 'a key that this cluster does not have'],
+      [await memberToken('https://kubernetes.default.svc'), 401, 'for another audience'],
+      [ofStranger, 403, 'the Pod is no JobSet'],
+    ] as const;
+    for (const [token, status, reason] of tokens) {
+      await expect(connect(token)).rejects.toMatchObject({ status });
+      expect(cluster.log()).toContain(reason);
+    }
+    await cluster.client.delete(PODS, stranger.metadata, { gracePeriodSeconds: 0 });
+    await expect(connect(ofStranger)).rejects.toMatchObject({ status: 410 });
+    const invalid = 'lockstep_hub_streams_refused_total{reason="InvalidToken"}';
+    expect(await metric(invalid)).toBe(2);
+    await expectUnmoved();
+  });
+
+  test('with the stolen token of a member, and a million messages', async () => {
+    const victim = group.livePods()[0];
+    const token = await memberToken();
+    const closed = 'lockstep_hub_streams_closed_total{reason="TooManyMessages"}';
+    // The agent whose place it takes may be back before that is seen: then once more.
+    await until('it was cut off', async () => {
+      await flood(token);
+      return (await metric(closed)) > 0;
+    });
+    await until('the agent is back', hasAllStreams);
+    expect(cluster.log()).toMatch(
+      new RegExp(`"reason":"TooManyMessages","pod":"default/${victim?.metadata.name}"`),
+    );
+    await expectUnmoved();
+  });
+
+  function memberToken(audience = HUB_AUDIENCE): Promise<string> {
+    const [member] = group.livePods();
+    if (member === undefined) throw new Error('the group has no member');
+    return tokenFor(member, audience);
+  }
+
+  function hubAuthority(): string {
+    const { initContainers = [], containers = [] } = group.livePods()[0]?.spec ?? {};
+    const variables = [...initContainers, ...containers].flatMap(({ env = [] }) => env);
+    return variables.find(({ name }) => name === ENV_HUB_CA)?.value ?? '';
+  }
+
+  function connect(
+    token: string,
+    certificateAuthority = hubAuthority(),
+    closed: () => void = () => undefined,
+  ): Promise<ByteStream> {
+    const connector = createStreamConnector({
+      server: `https://127.0.0.1:${hubPort}`,
+      path: HUB_PATH,
+      protocol: HUB_PROTOCOL,
+      certificateAuthority,
+      credentials: staticToken(token),
+    });
+    const deaf = { received: () => undefined, closed };
+    return connector.connect(deaf, AbortSignal.timeout(PATIENCE_MS));
+  }
+
+  /** A million messages at once; resolves when the hub has had enough of them. */
+  async function flood(token: string): Promise<void> {
+    let close: () => void = () => undefined;
+    const closed = new Promise<void>((resolve) => {
+      close = resolve;
+    });
+    const stream = await connect(token, hubAuthority(), close);
+    const thousand = Buffer.from('{"type":"ping"}\n'.repeat(1000));
+    stream.write(Buffer.from('{"type":"hello"}\n'));
+    for (let sent = 0; sent < 1_000_000; sent += 1000) stream.write(thousand);
+    await closed;
+  }
+});
+
+const STRANGERS = 10_000;
+/** Of the hub: connections on their way to a stream. */
+const MAX_PENDING = 8192;
+
+/** Who never came to a handshake. */
+async function dropped(): Promise<number> {
+  const of = (reason: string): Promise<number> =>
+    metric(`lockstep_hub_connections_dropped_total{reason="${reason}"}`);
+  return (await of('Crowded')) + (await of('NoHandshake'));
+}
+
+/** Bound to the Pod, as the node makes them for its agent. */
+async function tokenFor({ metadata, spec }: Stored<Pod>, audience: string): Promise<string> {
+  const { name, uid, namespace = '' } = metadata;
+  const account = { namespace, name: spec.serviceAccountName ?? 'default' };
+  const request: TokenRequest = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    metadata: {},
+    spec: {
+      audiences: [audience],
+      boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name, uid },
+    },
+  };
+  const { client } = cluster;
+  const { status } = await client.createSubresource(SERVICE_ACCOUNTS, account, 'token', request);
+  return status?.token ?? '';
+}
