@@ -1,30 +1,24 @@
 /** Containers with namespaces, as real processes: what they see, how they end, what stays behind. */
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Container, PODS, type PodSpec } from '../../kube/pod.ts';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '../../runtime/adapters/node-process-runner.ts';
-import { systemRandom } from '../../runtime/adapters/system-random.ts';
-import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
 import {
   createLinuxNamespaces,
   findNamespaceTools,
   thisUser,
 } from './adapters/linux-namespaces.ts';
-import { thisMachine } from './adapters/machine.ts';
 import { createNodeFiles } from './adapters/node-files.ts';
-import { createProbeTransport } from './adapters/probe-transport.ts';
 import type { NamespaceStyle } from './namespaces/command-line.ts';
 import { probeNamespaces } from './namespaces/probe-namespaces.ts';
-import { type NodeAgent, startNodeAgent } from './node-agent.ts';
-import { TestApi } from './test-api.fixture.ts';
+import { PROGRAMS_PATH, RealNode, sh as shell } from './real-node.fixture.ts';
+import type { TestApi } from './test-api.fixture.ts';
 
 const AT = { namespace: 'default', name: 'p' };
-const LIMIT_MS = 20_000;
-const PATH = process.env['PATH'] ?? '';
 const base = { clock: nodeClock, files: createNodeFiles(), processes: createNodeProcessRunner() };
 
 const STYLES = [
@@ -45,7 +39,7 @@ for (const [name, needsUserNamespace] of STYLES) {
 }
 
 function styleOf(needsUserNamespace: boolean): NamespaceStyle | string {
-  const tools = findNamespaceTools(PATH);
+  const tools = findNamespaceTools(PROGRAMS_PATH);
   if (typeof tools === 'string') return `this machine has no "${tools}"`;
   const user = thisUser();
   return { tools, needsUserNamespace, user: needsUserNamespace ? user : undefined };
@@ -54,7 +48,7 @@ function styleOf(needsUserNamespace: boolean): NamespaceStyle | string {
 async function problemOf(style: NamespaceStyle): Promise<string | undefined> {
   const parent = await mkdtemp(join(tmpdir(), 'namespaces-'));
   try {
-    const options = { ...base, directory: join(parent, 'trial'), path: PATH };
+    const options = { ...base, directory: join(parent, 'trial'), path: PROGRAMS_PATH };
     return await probeNamespaces(createLinuxNamespaces(style, join(parent, 'roots')), options);
   } finally {
     await rm(parent, { recursive: true });
@@ -62,49 +56,22 @@ async function problemOf(style: NamespaceStyle): Promise<string | undefined> {
 }
 
 function behaviour(style: NamespaceStyle): void {
-  let root: string;
+  let node: RealNode;
   let api: TestApi;
-  let agent: NodeAgent;
-  let logger: MemoryLogger;
 
   beforeEach(async () => {
-    root = await mkdtemp(join(tmpdir(), 'namespaces-'));
-    api = new TestApi(nodeClock, systemRandom);
-    await api.start();
-    logger = new MemoryLogger();
-    agent = await startNodeAgent({
-      ...base,
-      name: 'n1',
-      client: api.client,
-      random: systemRandom,
-      logger,
-      namespaces: {
-        type: 'available',
-        namespaces: createLinuxNamespaces(style, join(root, 'roots')),
-      },
-      probes: createProbeTransport(),
-      rootDirectory: root,
-      network: { type: 'own-addresses', hostIP: '127.78.0.1', podCIDR: '127.78.0.0/16' },
-      kubeletPort: 10_250,
-      apiServer: { host: '127.0.0.1', port: 6443 },
-      path: PATH,
-      machine: thisMachine(),
+    node = await RealNode.start({
+      namespaces: (directory) => createLinuxNamespaces(style, directory),
     });
+    api = node.api;
   });
 
-  afterEach(async () => {
-    await agent.stop();
-    await api.stop();
-    expect(await readdir(root)).not.toContain('pods');
-    expect(await processesOf(root)).toEqual([]);
-    expect(logger.records.filter(({ level }) => level === 'error')).toEqual([]);
-    await rm(root, { recursive: true });
-  });
+  afterEach(() => node.stop());
 
   async function ended(spec: PodSpec): Promise<string> {
     await api.run(spec);
-    await until(() => ['Succeeded', 'Failed'].includes(api.pod?.status?.phase ?? ''));
-    return logOf(agent, spec.containers[0]?.name ?? '');
+    await node.untilPhase('Succeeded', 'Failed');
+    return (await node.logs(spec.containers[0]?.name ?? '')).toString();
   }
 
   it('finds volumes at their paths, which the machine does not have', async () => {
@@ -247,9 +214,9 @@ function behaviour(style: NamespaceStyle): void {
   ])('is told to stop and ends with %s', async (_, script, code) => {
     for (const hostPID of [false, true]) {
       await api.run({ hostPID, terminationGracePeriodSeconds: 1, containers: [sh(script)] });
-      await until(async () => (await logOf(agent, 'c')) === 'ready\n');
+      await node.until(async () => (await node.logs('c')).toString() === 'ready\n');
       await api.client.delete(PODS, AT);
-      await until(() => api.pod === undefined);
+      await node.until(() => api.pod === undefined);
       const last = api.history.findLast(({ status }) => exitCodeIn(status) !== undefined);
       expect(exitCodeIn(last?.status)).toBe(code);
     }
@@ -258,12 +225,12 @@ function behaviour(style: NamespaceStyle): void {
   it('takes its descendants along, wherever they went', async () => {
     const script = 'setsid sh -c "trap : TERM; while :; do sleep 1; done" & sleep 0.1; exit 0';
     await ended({ containers: [sh(script)] });
-    expect(await processesOf(root)).toEqual([]);
+    expect(await node.processes()).toEqual([]);
   });
 
   it('fails to start without its command, and runs one of a volume', async () => {
-    await writeFile(join(root, 'tool'), '#!/bin/sh\necho from the volume\n', { mode: 0o755 });
-    const volumes = [{ name: 'h', hostPath: { path: root } }];
+    await writeFile(join(node.root, 'tool'), '#!/bin/sh\necho from the volume\n', { mode: 0o755 });
+    const volumes = [{ name: 'h', hostPath: { path: node.root } }];
     const volumeMounts = [{ name: 'h', mountPath: '/lockstep/tools' }];
     const command = ['/lockstep/tools/tool'];
     const tool = { name: 'c', image: 'i', command, volumeMounts };
@@ -274,6 +241,7 @@ function behaviour(style: NamespaceStyle): void {
       reason: 'StartError',
       message: expect.stringContaining('"/lockstep/tools/none": no such file or directory'),
     });
+    await rm(join(node.root, 'tool'));
   });
 
   it('is entered by hooks and probes', async () => {
@@ -296,37 +264,9 @@ function behaviour(style: NamespaceStyle): void {
 const NAME_FIELD = { fieldPath: 'metadata.name' };
 
 function sh(script: string, more: Partial<Container> = {}): Container {
-  return { name: 'c', image: 'busybox', command: ['sh', '-c', script], ...more };
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  await expect.poll(condition, { interval: 10, timeout: LIMIT_MS }).toBe(true);
+  return shell('c', script, more);
 }
 
 function exitCodeIn(status: NonNullable<TestApi['pod']>['status']): number | undefined {
   return status?.containerStatuses?.[0]?.state?.terminated?.exitCode;
-}
-
-async function logOf(agent: NodeAgent, container: string): Promise<string> {
-  const response = await agent.handler({
-    method: 'GET',
-    path: `/containerLogs/default/p/${container}`,
-    headers: {},
-    signal: AbortSignal.timeout(LIMIT_MS),
-  });
-  const chunks: Uint8Array[] = [];
-  if (response.body instanceof Uint8Array) chunks.push(response.body);
-  else for await (const chunk of response.body) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
-}
-
-/** Processes of this machine whose environment names the directory. */
-async function processesOf(directory: string): Promise<readonly string[]> {
-  const found: string[] = [];
-  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
-    if (Number(pid) === process.pid) continue;
-    const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
-    if (environment.includes(`LOCKSTEP_ROOT=${directory}`)) found.push(pid);
-  }
-  return found;
 }

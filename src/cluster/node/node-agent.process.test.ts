@@ -1,6 +1,4 @@
 /** Pods of real processes: restarts, what must be killed, logs, and the recordings of a kubelet. */
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -11,71 +9,23 @@ import {
   shownStatuses,
 } from '../../../test/conformance/recorded-pod.ts';
 import { type Container, type ContainerRestartRule, PODS, type Pod } from '../../kube/pod.ts';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { createNodeProcessRunner } from '../../runtime/adapters/node-process-runner.ts';
-import { systemRandom } from '../../runtime/adapters/system-random.ts';
-import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
-import { thisMachine } from './adapters/machine.ts';
-import { createNodeFiles } from './adapters/node-files.ts';
-import { createProbeTransport } from './adapters/probe-transport.ts';
-import { type NodeAgent, startNodeAgent } from './node-agent.ts';
-import { TestApi } from './test-api.fixture.ts';
+import { namesIn, RealNode, sh } from './real-node.fixture.ts';
+import type { TestApi } from './test-api.fixture.ts';
 
 const RULES: readonly ContainerRestartRule[] = [
   { action: 'RestartPod', exitCodes: { operator: 'NotIn', values: [0] } },
 ];
 const AT = { namespace: 'default', name: 'p' };
-const LIMIT_MS = 20_000;
 
-let root: string;
+let node: RealNode;
 let api: TestApi;
-let agent: NodeAgent;
-let logger: MemoryLogger;
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'node-agent-'));
-  api = new TestApi(nodeClock, systemRandom);
-  await api.start();
-  logger = new MemoryLogger();
-  agent = await startNodeAgent({
-    name: 'n1',
-    client: api.client,
-    clock: nodeClock,
-    random: systemRandom,
-    logger,
-    processes: createNodeProcessRunner(),
-    files: createNodeFiles(),
-    probes: createProbeTransport(),
-    rootDirectory: root,
-    network: { type: 'own-addresses', hostIP: '127.77.0.1', podCIDR: '127.77.0.0/16' },
-    kubeletPort: 10_250,
-    apiServer: { host: '127.0.0.1', port: 6443 },
-    path: process.env['PATH'] ?? '',
-    machine: thisMachine(),
-  });
+  node = await RealNode.start();
+  api = node.api;
 });
 
-afterEach(async () => {
-  await agent.stop();
-  await api.stop();
-  expect(await readdir(root)).not.toContain('pods');
-  expect(await processesOf(root)).toEqual([]);
-  expect(logger.records.filter(({ level }) => level === 'error')).toEqual([]);
-  await rm(root, { recursive: true });
-});
-
-function sh(name: string, script: string, more: Partial<Container> = {}): Container {
-  return { name, image: 'busybox', command: ['sh', '-c', script], ...more };
-}
-
-/** Resolves once the condition holds; it is looked at again whenever something may have happened. */
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  await expect.poll(condition, { interval: 10, timeout: LIMIT_MS }).toBe(true);
-}
-
-function phaseIs(phase: string): () => boolean {
-  return () => api.pod?.status?.phase === phase;
-}
+afterEach(() => node.stop());
 
 function haveRestarted(count: number, ...names: readonly string[]): () => boolean {
   return () =>
@@ -83,35 +33,6 @@ function haveRestarted(count: number, ...names: readonly string[]): () => boolea
       const status = api.status(name);
       return status?.restartCount === count && status.state?.running !== undefined;
     });
-}
-
-async function logs(container: string, query = ''): Promise<Buffer> {
-  const response = await agent.handler({
-    method: 'GET',
-    path: `/containerLogs/default/p/${container}${query}`,
-    headers: {},
-    signal: AbortSignal.timeout(LIMIT_MS),
-  });
-  if (response.body instanceof Uint8Array) return Buffer.from(response.body);
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of response.body) chunks.push(chunk);
-  return Buffer.concat(chunks);
-}
-
-async function namesIn(directory: string): Promise<readonly string[]> {
-  return readdir(directory).catch(() => []);
-}
-
-/** Identifiers of the processes of this machine whose environment names the directory. */
-async function processesOf(directory: string): Promise<readonly string[]> {
-  const pids = (await namesIn('/proc')).filter((name) => /^\d+$/.test(name));
-  const found: string[] = [];
-  for (const pid of pids) {
-    if (Number(pid) === process.pid) continue;
-    const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
-    if (environment.includes(`LOCKSTEP_ROOT=${directory}`)) found.push(pid);
-  }
-  return found;
 }
 
 describe('a container', () => {
@@ -141,8 +62,8 @@ describe('a container', () => {
         },
       ],
     });
-    await until(phaseIs('Succeeded'));
-    const [cwd, name, line, ...rest] = (await logs('c')).toString().trimEnd().split('\n');
+    await node.untilPhase('Succeeded');
+    const [cwd, name, line, ...rest] = (await node.logs('c')).toString().trimEnd().split('\n');
     expect(cwd).toMatch(/\/data\/sub$|volumes\/d\/sub$/);
     expect([name, line, rest]).toEqual(['p', 'ip=127.77.0.2 ab$(A)', []]);
   });
@@ -151,9 +72,9 @@ describe('a container', () => {
     await api.run({
       containers: [sh('c', 'trap "echo stopping; exit 5" TERM; echo ready; sleep 100 & wait')],
     });
-    await until(async () => (await logs('c')).toString() === 'ready\n');
+    await node.until(async () => (await node.logs('c')).toString() === 'ready\n');
     await api.client.delete(PODS, AT);
-    await until(() => api.pod === undefined);
+    await node.until(() => api.pod === undefined);
     const last = api.history.findLast(
       ({ status }) => status?.containerStatuses?.[0]?.state?.terminated !== undefined,
     );
@@ -167,14 +88,14 @@ describe('a container', () => {
         sh('d', 'echo from-the-log; exit 1', { terminationMessagePolicy: 'FallbackToLogsOnError' }),
       ],
     });
-    await until(phaseIs('Failed'));
+    await node.untilPhase('Failed');
     expect(api.status('c')?.state?.terminated?.message).toBe('bad-luck');
     expect(api.status('d')?.state?.terminated?.message).toBe('from-the-log\n');
   });
 
   it('fails to start when its command does not exist', async () => {
     await api.run({ containers: [{ name: 'c', image: 'x', command: ['/no/such/program'] }] });
-    await until(phaseIs('Failed'));
+    await node.untilPhase('Failed');
     expect(api.status('c')?.state?.terminated).toMatchObject({
       exitCode: 128,
       reason: 'StartError',
@@ -184,8 +105,8 @@ describe('a container', () => {
 
   it('writes what it likes: bytes arrive intact', async () => {
     await api.run({ containers: [sh('c', String.raw`printf 'a\377\000b\nno newline'`)] });
-    await until(phaseIs('Succeeded'));
-    expect(await logs('c')).toEqual(Buffer.from('a\xff\x00b\nno newline', 'latin1'));
+    await node.untilPhase('Succeeded');
+    expect(await node.logs('c')).toEqual(Buffer.from('a\xff\x00b\nno newline', 'latin1'));
   });
 
   it('may write for ever: others are served, and its log stays bounded', async () => {
@@ -195,19 +116,19 @@ describe('a container', () => {
         sh('quiet', 'echo here; exec sleep 100'),
       ],
     });
-    await until(() => api.pod !== undefined);
-    const noisy = join(root, 'logs', `default_p_${api.pod?.metadata.uid ?? ''}`, 'noisy');
-    await until(async () => (await namesIn(noisy)).includes('0.log.6'));
+    await node.until(() => api.pod !== undefined);
+    const noisy = join(node.root, 'logs', `default_p_${api.pod?.metadata.uid ?? ''}`, 'noisy');
+    await node.until(async () => (await namesIn(noisy)).includes('0.log.6'));
     expect((await namesIn(noisy)).length).toBeLessThanOrEqual(5);
-    expect((await logs('quiet')).toString()).toBe('here\n');
-    expect((await logs('noisy', '?tailLines=1')).length).toBe(1001);
+    expect((await node.logs('quiet')).toString()).toBe('here\n');
+    expect((await node.logs('noisy', '?tailLines=1')).length).toBe(1001);
   });
 
   it('takes its descendants along, wherever they went', async () => {
     const script = 'setsid sh -c "trap : TERM; while :; do sleep 1; done" & sleep 0.2; exit 0';
     await api.run({ containers: [sh('c', script)] });
-    await until(phaseIs('Succeeded'));
-    expect(await processesOf(root)).toEqual([]);
+    await node.untilPhase('Succeeded');
+    expect(await node.processes()).toEqual([]);
   });
 });
 
@@ -216,8 +137,8 @@ describe('logs', () => {
     await api.run({
       containers: [sh('c', 'for i in 1 2 3; do echo $i; sleep 0.05; done')],
     });
-    await until(async () => (await logs('c')).toString().startsWith('1\n'));
-    expect((await logs('c', '?follow=true')).toString()).toBe('1\n2\n3\n');
+    await node.until(async () => (await node.logs('c')).toString().startsWith('1\n'));
+    expect((await node.logs('c', '?follow=true')).toString()).toBe('1\n2\n3\n');
   });
 
   it('of the run before are kept', async () => {
@@ -228,8 +149,8 @@ describe('logs', () => {
       volumes: [{ name: 'd', emptyDir: {} }],
       containers: [sh('c', once, { volumeMounts: [{ name: 'd', mountPath: '/d' }] })],
     });
-    await until(async () => (await logs('c')).toString() === 'second\n');
-    expect((await logs('c', '?previous=true')).toString()).toBe('first\n');
+    await node.until(async () => (await node.logs('c')).toString() === 'second\n');
+    expect((await node.logs('c', '?previous=true')).toString()).toBe('first\n');
   });
 
   it.each([
@@ -244,9 +165,8 @@ describe('logs', () => {
     ['/elsewhere', 404, '404 page not found'],
   ])('%s is refused with %d', async (path, status, text) => {
     await api.run({ containers: [{ name: 'c', image: 'no command' }] });
-    await until(() => api.status('c') !== undefined);
-    const signal = AbortSignal.timeout(LIMIT_MS);
-    const response = await agent.handler({ method: 'GET', path, headers: {}, signal });
+    await node.until(() => api.status('c') !== undefined);
+    const response = await node.get(path);
     expect(response.status).toBe(status);
     expect(Buffer.from(response.body as Uint8Array).toString()).toContain(text);
   });
@@ -265,7 +185,7 @@ describe('a restart of all containers', () => {
       initContainers: [sh('side', 'exec sleep 100', { restartPolicy: 'Always' })],
       containers: [sh('a', once(42), restarting), sh('b', 'exec sleep 100')],
     });
-    await until(haveRestarted(1, 'side', 'a', 'b'));
+    await node.until(haveRestarted(1, 'side', 'a', 'b'));
     expect(new Set(api.history.map(({ metadata }) => metadata.uid)).size).toBe(1);
     expect(new Set(api.history.flatMap(({ status }) => status?.podIP ?? [])).size).toBe(1);
   });
@@ -276,17 +196,17 @@ describe('a restart of all containers', () => {
       initContainers: [sh('side', once(7), { ...restarting, restartPolicy: 'Always' })],
       containers: [sh('b', 'trap "" TERM; while :; do sleep 1; done')],
     });
-    await until(haveRestarted(1, 'side', 'b'));
+    await node.until(haveRestarted(1, 'side', 'b'));
   });
 
   it('forgets what was written outside volumes, and keeps the logs of the run before', async () => {
     const script = `ls; touch own; ${once(42)}`;
     await api.run({ volumes, containers: [sh('a', script, restarting)] });
-    await until(haveRestarted(1, 'a'));
-    expect((await logs('a')).toString()).toBe('');
-    expect((await logs('a', '?previous=true')).toString()).toBe('');
+    await node.until(haveRestarted(1, 'a'));
+    expect((await node.logs('a')).toString()).toBe('');
+    expect((await node.logs('a', '?previous=true')).toString()).toBe('');
     const { uid } = api.pod?.metadata ?? {};
-    expect(await namesIn(join(root, `logs/default_p_${uid}/a`))).toEqual(['0.log', '1.log']);
+    expect(await namesIn(join(node.root, `logs/default_p_${uid}/a`))).toEqual(['0.log', '1.log']);
   });
 
   it('from an init container runs the earlier ones again', async () => {
@@ -296,7 +216,7 @@ describe('a restart of all containers', () => {
       initContainers: [sh('i', 'exit 0'), sh('j', script, restarting)],
       containers: [sh('b', 'exec sleep 100')],
     });
-    await until(phaseIs('Running'));
+    await node.untilPhase('Running');
     expect([api.status('i')?.restartCount, api.status('j')?.restartCount]).toEqual([1, 1]);
     expect(api.status('b')?.restartCount).toBe(0);
   });
@@ -330,7 +250,7 @@ describe('the recorded Pods of a kubelet end here as there', () => {
     await api.run({ ...spec, containers: spec.containers.map(withShellProbe) });
     const { pod, conditions, containers } = recording.statuses.at(-1) ?? {};
     const last = { pod, conditions, containers };
-    await until(() => isDeepStrictEqual(shownStatuses(api.history).at(-1), last));
+    await node.until(() => isDeepStrictEqual(shownStatuses(api.history).at(-1), last));
     if (name === RACING) return;
     const here = ends(shownStatuses(api.history));
     expect(here).toEqual(expect.arrayContaining([...ends(recording.statuses)]));
