@@ -112,9 +112,9 @@ export function freshRecord(name: string, kind: ContainerKind): ContainerRecord 
   };
 }
 
-export interface KnownContainer {
+export interface KnownContainer<K extends ContainerKind = ContainerKind> {
   readonly container: Container;
-  readonly kind: ContainerKind;
+  readonly kind: K;
 }
 
 /** All that run in the Pod, those too that were added later. */
@@ -122,12 +122,16 @@ export function allContainersOf(spec: PodSpec): readonly KnownContainer[] {
   return [...containersOf(spec), ...ephemeralContainersOf(spec)];
 }
 
-export function ephemeralContainersOf({ ephemeralContainers = [] }: PodSpec) {
-  return ephemeralContainers.map((container) => ({ container, kind: 'ephemeral' as const }));
+export function ephemeralContainersOf({
+  ephemeralContainers = [],
+}: PodSpec): readonly KnownContainer<'ephemeral'>[] {
+  return ephemeralContainers.map((container) => ({ container, kind: 'ephemeral' }));
 }
 
 /** Those of which the Pod is made: init containers and sidecars in order, then the regular ones. */
-export function containersOf(spec: PodSpec): readonly KnownContainer[] {
+export function containersOf(
+  spec: PodSpec,
+): readonly KnownContainer<Exclude<ContainerKind, 'ephemeral'>>[] {
   return [
     ...(spec.initContainers ?? []).map((container) => ({
       container,
