@@ -297,6 +297,29 @@ test('success is written, Pods are let go, then the Job is Complete', () => {
   expect(complete.events).toMatchObject([{ reason: 'Completed', note: 'Job completed' }]);
 });
 
+test('more successes than were asked for are told of at the end', () => {
+  const spec = { completionMode: 'NonIndexed', completions: 1 } as const;
+  const ended = { phase: 'Succeeded', isUntracked: true } as const;
+  const reached = planOf(jobOf(spec), [
+    { uid: 'a', phase: 'Succeeded' },
+    { uid: 'b', phase: 'Succeeded' },
+  ]);
+  const complete = planOf(jobOf(spec, reached.status), [
+    { uid: 'a', ...ended },
+    { uid: 'b', ...ended },
+  ]);
+  const last = complete.events.length > 0 ? complete : planOf(jobOf(spec, complete.status), []);
+  expect(last.status.succeeded).toBe(2);
+  expect(last.events).toEqual([
+    {
+      type: 'Warning',
+      reason: 'TooManySucceededPods',
+      note: 'Too many succeeded pods running after completion count reached',
+    },
+    { type: 'Normal', reason: 'Completed', note: 'Job completed' },
+  ]);
+});
+
 test('a Job without completions to reach is Complete without any Pod', () => {
   const spec = { completions: 0, parallelism: 0 };
   const met = planOf(jobOf(spec, NO_STATUS), []);
