@@ -39,16 +39,9 @@ setMaxListeners(MAX_LISTENERS_PER_SIGNAL);
 process.exitCode = await main();
 
 async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      json: { type: 'boolean', default: false },
-      suite: { type: 'string', multiple: true, default: [] },
-      agents: { type: 'string', multiple: true },
-      kubeconfig: { type: 'string' },
-      phase: { type: 'string', multiple: true },
-    },
-  });
+  const parsed = parsedArguments();
+  if (parsed instanceof Error) return refuse(parsed.message);
+  const { values, positionals } = parsed;
   const { kubeconfig } = values;
   const words = [...positionals, ...values.suite];
   const agents = values.agents?.map(Number);
@@ -86,6 +79,23 @@ async function main(): Promise<number> {
     return termination.exitCode() ?? EXIT_FAILURE;
   } finally {
     termination.dispose();
+  }
+}
+
+function parsedArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        json: { type: 'boolean', default: false },
+        suite: { type: 'string', multiple: true, default: [] },
+        agents: { type: 'string', multiple: true },
+        kubeconfig: { type: 'string' },
+        phase: { type: 'string', multiple: true },
+      },
+    });
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
   }
 }
 
