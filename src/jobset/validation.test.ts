@@ -1,50 +1,24 @@
 /** What is refused of a new JobSet (spec 1.12, 5.6), each with its exact path and text. */
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJobSet } from '../../test/fixtures/jobset-objects.ts';
-import type { PersistentVolumeClaim } from '../kube/core.ts';
-import { formatFieldError } from '../kube/field-error.ts';
-import type { JobSpec } from '../kube/job.ts';
 import { withDefaults } from './defaults.ts';
-import { DEFAULT_FEATURE_GATES, type FeatureGates } from './feature-gates.ts';
-import type { FailurePolicyRule, JobSetSpec, VolumeClaimPolicy } from './jobset.ts';
+import { DEFAULT_FEATURE_GATES } from './feature-gates.ts';
+import type { JobSetSpec } from './jobset.ts';
+import {
+  claim,
+  IN_PLACE,
+  JOBS,
+  type Metadata,
+  problems,
+  RULES,
+  rules,
+  SUBDOMAIN,
+  worker,
+} from './validation/new-jobset.fixture.ts';
 import { jobSetWarnings, validateJobSet, validateJobSetCreate } from './validation.ts';
 
-type Metadata = Parameters<typeof storedJobSet>[1];
-
-function problems(
-  spec: JobSetSpec,
-  metadata: Metadata = {},
-  gates: Partial<FeatureGates> = {},
-  claims?: ReadonlyMap<string, PersistentVolumeClaim>,
-): readonly string[] {
-  const jobSet = storedJobSet(spec, metadata);
-  const found = validateJobSetCreate(jobSet, { ...DEFAULT_FEATURE_GATES, ...gates }, claims);
-  return found.map(formatFieldError);
-}
-
-function worker(job: Partial<JobSpec>, more: object = {}): JobSetSpec {
-  const base = replicatedJob('w', 2);
-  const template = { ...base.template, spec: { ...base.template.spec, ...job } };
-  return { replicatedJobs: [{ ...base, template, ...more }] };
-}
-
-function rules(...of: readonly Partial<FailurePolicyRule>[]): JobSetSpec {
-  const complete = of.map((rule) => ({ action: 'FailJobSet' as const, ...rule }));
-  return { ...worker({}), failurePolicy: { rules: complete } };
-}
-
-const IN_PLACE = { failurePolicy: { restartStrategy: 'InPlaceRestart' } } as const;
-const JOBS = 'spec.replicatedJobs[0]';
-const RULES = 'spec.failurePolicy.rules';
 const LABEL =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
-const SUBDOMAIN =
-  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-const ruleName = (name: string): string =>
-  `invalid failure policy rule name '${name}', a failure policy rule name must start with an alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_'`;
-const ruleNameLength = (length: number): string =>
-  `invalid failure policy rule name of length ${length}, the rule name must be at least 1 characters long and at most 128 characters long`;
-
 describe('a new JobSet', () => {
   test.each<[string, JobSetSpec]>([
     ['plain', worker({})],
@@ -209,51 +183,6 @@ describe('a new JobSet', () => {
       ],
     ],
     [
-      'names of rules that no reason of a condition can hold',
-      rules({ name: '1' }, { name: 'a-b' }, { name: 'a:' }, { name: 'a'.repeat(129) }),
-      {},
-      [
-        `${RULES}[0].name: Invalid value: "1": ${ruleName('1')}`,
-        `${RULES}[1].name: Invalid value: "a-b": ${ruleName('a-b')}`,
-        `${RULES}[2].name: Invalid value: "a:": ${ruleName('a:')}`,
-        `${RULES}[3].name: Invalid value: "${'a'.repeat(129)}": ${ruleNameLength(129)}`,
-      ],
-    ],
-    [
-      'names of rules that are not unique, the default ones included',
-      rules({ name: 'a' }, {}, { name: 'a' }, { name: 'failurePolicyRule1' }),
-      {},
-      [
-        `${RULES}: Invalid value: "a": rule names are not unique, rules with indices [0 2] all have the same name 'a'`,
-        `${RULES}: Invalid value: "failurePolicyRule1": rule names are not unique, rules with indices [1 3] all have the same name 'failurePolicyRule1'`,
-      ],
-    ],
-    [
-      'targets and reasons of rules that are unknown, and patterns that are none',
-      rules({
-        targetReplicatedJobs: ['x'],
-        onJobFailureReasons: ['BackoffLimitExceeded', 'Bored'],
-        onJobFailureMessagePatterns: ['(?i)oom', 'a(?=b)'],
-      }),
-      {},
-      [
-        `${RULES}[0].targetReplicatedJobs[0]: Invalid value: "x": invalid replicatedJob name 'x' in failure policy does not appear in .spec.ReplicatedJobs`,
-        `${RULES}[0].onJobFailureReasons[1]: Invalid value: "Bored": invalid job failure reason 'Bored' in failure policy is not a recognized job failure reason`,
-        `${RULES}[0].onJobFailureMessagePatterns[1]: Invalid value: "a(?=b)": must be a regular expression of RE2: error parsing regexp: invalid or unsupported Perl syntax: \`(?=\``,
-      ],
-    ],
-    [
-      'restarts of single Jobs among more than can be counted, once',
-      {
-        replicatedJobs: [replicatedJob('a', 1, 1025), replicatedJob('b', 1, 2000)],
-        failurePolicy: { rules: [{ name: 'r', action: 'RestartJobAndIgnoreMaxRestarts' }] },
-      },
-      {},
-      [
-        `${JOBS}.replicas: Invalid value: 1025: JobSet cannot have a failure policy rule with RestartJob or RestartJobAndIgnoreMaxRestarts action and a replicated job with replicas > 1024`,
-      ],
-    ],
-    [
       'an unknown coordinator',
       { ...worker({}), coordinator: { replicatedJob: 'x' } },
       {},
@@ -351,16 +280,6 @@ describe('a new JobSet', () => {
     ]);
   });
 
-  test('is refused for patterns that take long to compile, quickly', () => {
-    const pattern = '(a{0,1000}){0,1}'.repeat(50);
-    const found = problems(rules({ onJobFailureMessagePatterns: ['ok', pattern] }));
-    expect(found).toEqual([
-      expect.stringMatching(
-        /^spec\.failurePolicy\.rules\[0\]\.onJobFailureMessagePatterns\[1\]: .* exceeds 200000$/,
-      ),
-    ]);
-  });
-
   test('may place Pods without an index where nodes were prepared by hand', () => {
     const annotations = {
       'alpha.jobset.sigs.k8s.io/exclusive-topology': 'rack',
@@ -407,109 +326,6 @@ describe('without its feature gate', () => {
     expect(problems({ ...worker({}), ...IN_PLACE }, {}, { InPlaceRestart: false })).toContain(
       'spec.failurePolicy.restartStrategy: Forbidden: InPlaceRestart restart strategy cannot be set when InPlaceRestart feature gate is disabled',
     );
-  });
-
-  test('a restart of a single Job is refused, and hides what else is wrong with the rules', () => {
-    const spec = rules({ name: '1' }, { action: 'RestartJob' });
-    expect(problems(spec, {}, { RestartJob: false })).toEqual([
-      `${RULES}[1].action: Forbidden: RestartJob and RestartJobAndIgnoreMaxRestarts failure policy actions are not allowed when RestartJob feature gate is disabled`,
-    ]);
-  });
-});
-
-function claim(
-  name: string,
-  spec: object = { accessModes: ['ReadWriteMany'] },
-): PersistentVolumeClaim {
-  return { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name }, spec: { ...spec } };
-}
-
-/** A JobSet whose only container mounts `mounts`, with volumes of its own. */
-function sharing(
-  policies: readonly VolumeClaimPolicy[],
-  mounts: readonly string[],
-  volumes: readonly string[] = [],
-): JobSetSpec {
-  const volumeMounts = mounts.map((name) => ({ name, mountPath: `/${name}` }));
-  const template = {
-    spec: {
-      containers: [{ name: 'c', volumeMounts }],
-      volumes: volumes.map((name) => ({ name, emptyDir: {} })),
-    },
-  };
-  return { ...worker({ template }), volumeClaimPolicies: policies };
-}
-
-describe('shared volume claims (spec 1.10)', () => {
-  const TEMPLATE = 'spec.volumeClaimPolicies[0].template';
-
-  test.each<[string, JobSetSpec, readonly string[]]>([
-    ['are accepted where somebody mounts them', sharing([{ templates: [claim('a')] }], ['a']), []],
-    [
-      'need names of their own, over all policies',
-      sharing([{ templates: [claim('a')] }, { templates: [claim('a')] }], ['a']),
-      [
-        'spec.volumeClaimPolicies[1].template[0].name: Invalid value: "a": names must be unique for VolumeClaimPolicies template',
-      ],
-    ],
-    [
-      'need names that are subdomains',
-      sharing([{ templates: [claim('A')] }], ['A']),
-      [`${TEMPLATE}[0].name: Invalid value: "A": ${SUBDOMAIN}`],
-    ],
-    [
-      'need names that leave room for the name of the JobSet',
-      sharing([{ templates: [claim('a'.repeat(58))] }], ['a'.repeat(58)]),
-      [
-        `${TEMPLATE}[0].name: Invalid value: "${'a'.repeat(58)}": VolumeClaimPolicies template name is too long`,
-      ],
-    ],
-    [
-      'must not have the name of a volume',
-      sharing([{ templates: [claim('a')] }], ['a'], ['b', 'a']),
-      [
-        `${JOBS}.template.spec.template.spec.volumes[1].name: Invalid value: "a": volume name conflicts with VolumeClaimPolicy template name: a`,
-      ],
-    ],
-    [
-      'must be mounted',
-      sharing([{ templates: [claim('a')] }], ['b']),
-      [
-        "spec.replicatedJobs: Invalid value: replicatedJob containers don't have a matching volumeMount: a from VolumeClaimPolicies",
-      ],
-    ],
-    [
-      'live in the namespace of the JobSet',
-      sharing([{ templates: [{ ...claim('a'), metadata: { name: 'a', namespace: 'b' } }] }], ['a']),
-      [
-        'spec.volumeClaimPolicies[0].templates[0].metadata.namespace: Forbidden: namespace cannot be set for VolumeClaimPolicies templates',
-      ],
-    ],
-  ])('%s', (_what, spec, expected) => {
-    expect(problems(spec)).toEqual(expected);
-  });
-
-  const retained = (asked: PersistentVolumeClaim): JobSetSpec =>
-    sharing([{ templates: [asked], retentionPolicy: { whenDeleted: 'Retain' } }], ['a']);
-  const there = (spec: object): ReadonlyMap<string, PersistentVolumeClaim> => {
-    const existing = claim('a-train', spec);
-    const metadata = { ...existing.metadata, namespace: 'default' };
-    return new Map([['a-train', { ...existing, metadata }]]);
-  };
-
-  test('may be there already if they are the same and are retained', () => {
-    const asked = { accessModes: ['ReadWriteMany'] };
-    const filled = { ...asked, volumeMode: 'Filesystem', storageClassName: 'nfs', volumeName: 'v' };
-    expect(problems(retained(claim('a')), {}, {}, there(asked))).toEqual([]);
-    expect(problems(retained(claim('a')), {}, {}, there(filled))).toEqual([]);
-    expect(
-      problems(retained(claim('a', { ...asked, volumeName: 'x' })), {}, {}, there(filled)),
-    ).toEqual([
-      `${TEMPLATE}[0].spec: Invalid value: {"accessModes":["ReadWriteMany"],"volumeName":"x"}: spec does not match existing PVC a-train in namespace default`,
-    ]);
-    expect(problems(sharing([{ templates: [claim('a')] }], ['a']), {}, {}, there(asked))).toEqual([
-      'spec.volumeClaimPolicies[0].retentionPolicy.whenDeleted: Invalid value: "Delete": retentionPolicy must be retain when PVC exists',
-    ]);
   });
 });
 
