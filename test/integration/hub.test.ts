@@ -3,7 +3,11 @@
  * clock (design, section 8): status first, and no crash, partition or second leader does more than delay.
  */
 import { afterEach, describe, expect, it } from 'vitest';
+import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { EPOCH } from '../../src/jobset/names.ts';
+import { createInformer, type Informer } from '../../src/runtime/informer.ts';
+import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
+import { SILENT } from '../../src/runtime/ports/logger.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { HubNetwork, supervisedOverHub, TrainingGroup } from './training-group.fixture.ts';
 
@@ -20,15 +24,65 @@ const STATUS = 'update jobsets/status';
 
 let hub = new HubNetwork();
 let group: TrainingGroup;
-afterEach(() => group.stop());
+let history: StatusHistory;
+afterEach(async () => {
+  const last = await group.jobSet();
+  history.stop();
+  await group.stop();
+  history.expectLawful(last);
+});
+
+/** Every status of the JobSet that was ever stored, and what holds for all of them (design, section 7). */
+class StatusHistory {
+  readonly #epochs: { readonly deprecated: number; readonly released: number }[] = [];
+  readonly #informer: Informer<JobSet>;
+
+  constructor({ client, clock }: TrainingGroup['cluster']) {
+    const random = new SeededRandom(1);
+    this.#informer = createInformer({ client, resource: JOBSETS, clock, random, logger: SILENT });
+    const see = ({ status }: JobSet): void => {
+      const { deprecatedEpoch: deprecated = 0, syncedEpoch: released = 0 } = status ?? {};
+      this.#epochs.push({ deprecated, released });
+    };
+    this.#informer.subscribe({ added: see, updated: see });
+  }
+
+  stop(): void {
+    void this.#informer.stop();
+  }
+
+  expectLawful({ status = {} }: JobSet): void {
+    let before = { deprecated: 0, released: 0 };
+    for (const epochs of this.#epochs) {
+      // S3: nothing ever goes back, and nobody is released ahead of the current epoch.
+      expect(epochs.deprecated).toBeGreaterThanOrEqual(before.deprecated);
+      expect(epochs.released).toBeGreaterThanOrEqual(before.released);
+      expect(epochs.released).toBeLessThanOrEqual(epochs.deprecated + 1);
+      before = epochs;
+    }
+    // S4 to S6: each epoch ended once, with a witness, and was charged once.
+    const { restartHistory = [], inPlaceRestarts = 0 } = status;
+    const ended = restartHistory.map(({ epoch }) => epoch);
+    expect(new Set(ended).size).toBe(ended.length);
+    expect(ended[0] ?? 0).toBe(status.deprecatedEpoch ?? 0);
+    expect(restartHistory.filter(({ witness }) => witness === undefined)).toEqual([]);
+    expect(status.inPlaceRestartsCountTowardsMax ?? 0).toBe(inPlaceRestarts);
+    expect(inPlaceRestarts).toBe(status.deprecatedEpoch ?? 0);
+  }
+}
 
 async function start(channel: 'Auto' | 'Hub' = 'Hub'): Promise<void> {
+  await startEmpty(channel);
+  await group.create(SPEC, SUPERVISOR);
+  await group.allIn(1, SIZE);
+}
+
+async function startEmpty(channel: 'Auto' | 'Hub'): Promise<void> {
   hub = new HubNetwork();
   group = new TrainingGroup(supervisedOverHub(hub, channel), hub);
   group.onStart = expectLockstep;
   await group.start();
-  await group.create(SPEC, SUPERVISOR);
-  await group.allIn(1, SIZE);
+  history = new StatusHistory(group.cluster);
 }
 
 /** S1: nobody starts while somebody of another epoch runs. */
@@ -119,6 +173,34 @@ describe('an operator that dies', () => {
     },
   );
 
+  /** From one failure to the end of its restart, at each of its two broadcasts. */
+  it.each([0, 1].flatMap((write) => [0, 1, 2].map((heard) => [write, heard] as const)))(
+    'at the broadcast of write %i, which %i of three agents hear, loses and adds nothing',
+    async (write, heard) => {
+      await start();
+      const client = group.operatorClient;
+      const last = client.writes.length + write;
+      let isDead = false;
+      client.afterWrite = () => {
+        if (client.writes.length !== last + 1) return;
+        for (const slot of ['w/0', 'w/1', 'w/2'].slice(heard)) hub.network(slot).isCut = true;
+        group.cluster.clock.setTimer(5, () => {
+          client.diesAt = client.writes.length;
+          client.diesBefore = true;
+          hub.acceptor = undefined;
+          hub.breakAll();
+          isDead = true;
+        });
+      };
+      group.exit('w/1', 1);
+      await group.cluster.clock.runUntil(() => isDead, 60_000);
+      for (const slot of ['w/0', 'w/1', 'w/2']) hub.network(slot).isCut = false;
+      await group.startOperator();
+      await group.allIn(2, SIZE);
+      await expectRestarts(1);
+    },
+  );
+
   it('again and again during twenty restarts loses none and adds none', async () => {
     await start();
     for (let restart = 1; restart <= 20; restart++) {
@@ -192,10 +274,7 @@ describe('a partition between an agent and the hub', () => {
   });
 
   it('that was there before the group: it starts over the API server, in seconds', async () => {
-    hub = new HubNetwork();
-    group = new TrainingGroup(supervisedOverHub(hub, 'Auto'), hub);
-    group.onStart = expectLockstep;
-    await group.start();
+    await startEmpty('Auto');
     hub.acceptor = undefined;
     await group.create(SPEC, SUPERVISOR);
     const { clock } = group.cluster;

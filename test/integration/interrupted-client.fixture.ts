@@ -27,6 +27,8 @@ export class InterruptedClient implements Client {
   diesAt: number | undefined;
   diesBefore = false;
   onDeath: () => void = () => undefined;
+  /** After each write that went well, before its process knows. */
+  afterWrite: (write: SeenWrite) => void = () => undefined;
   /** Before each read of one object: a slow server waits here. */
   beforeGet: () => Promise<void> = () => Promise.resolve();
   readonly #client: Client;
@@ -117,6 +119,7 @@ export class InterruptedClient implements Client {
     const result = await act();
     if (isLast) this.#die();
     this.#check();
+    this.afterWrite(seen);
     return result;
   }
 
