@@ -352,12 +352,12 @@ describe('an agent that is cut off', () => {
     expect(effects.at(-1)).toMatchObject({ type: 'announce', announcement: { epoch: 2 } });
   });
 
-  it('announces nothing after its start until its Pod is known to be there', () => {
+  it('announces at its start, when nothing runs, and lifts when its Pod is known to be there', () => {
     const start = { ...UNSYNCED, isCutOff: true };
-    expect(play(start, seen(status(0, 0))).effects).toEqual([]);
-    expect(play(start, seen(status(0, 0)), LIVES).effects[0]).toMatchObject({
-      type: 'writeMarker',
-    });
+    const announced: BarrierEvent = { type: 'announced', epoch: 1 };
+    const waiting = play(start, seen(status(0, 0)), WRITTEN, announced, seen(status(0, 1)));
+    expect(waiting.effects.map(({ type }) => type)).toEqual(['writeMarker', 'announce']);
+    expect(play(waiting.state, LIVES, WRITTEN).effects.at(-1)).toEqual({ type: 'lift', epoch: 1 });
   });
 
   it.each<[string, Barrier, readonly BarrierEvent[]]>([

@@ -29,6 +29,8 @@ export interface Barrier {
 export type Stage =
   /** No consistent snapshot yet, or nothing left to do but to be told to end. */
   | { readonly name: 'Unsynced' }
+  /** Supervisor only: its worker was stopped because nobody spoke of the Pod; it waits for word. */
+  | { readonly name: 'CutOff' }
   /** `marker.announced` is being written. */
   | { readonly name: 'Marking'; readonly announcement: Announcement }
   /** The announcement is on its way. */
@@ -149,6 +151,8 @@ function onKnowledge(state: Barrier): Step {
   if (known === undefined) return stay(state);
   switch (stage.name) {
     case 'Unsynced':
+      return approach(state, known);
+    case 'CutOff':
       return state.isCutOff ? stay(state) : approach(state, known);
     case 'Announcing':
     case 'Waiting':
@@ -298,13 +302,14 @@ function onWorkerEnded(state: Barrier, exit: WorkerExit, restartsGroup: boolean)
       return approach(state, known, { epoch: stage.epoch, end: exit.end });
     }
     case 'Stopping':
-      return onKnowledge({ ...state, stage: { name: 'Unsynced' } });
+      return onKnowledge({ ...state, stage: { name: 'CutOff' } });
     case 'Ending':
       // An exit with 0 would be counted as the success of an index that has to start over.
       return stage.isStopped
         ? leave(state, { type: 'Signal', signal: stage.signal })
         : leave(state, { type: 'WorkerExit', exit });
     case 'Unsynced':
+    case 'CutOff':
     case 'Marking':
     case 'Announcing':
     case 'Waiting':
