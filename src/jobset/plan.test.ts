@@ -10,72 +10,59 @@ import {
   COMPLETE as DONE,
   FAILED,
   kindsOf,
-  planOf as planFor,
+  RESTARTING,
   ZERO,
 } from '../../test/fixtures/planned.ts';
 import { NOW_MS } from '../../test/fixtures/snapshots.ts';
+import { BEGUN, jobSetOfTwo, planForTwo, TWO_WORKERS } from '../../test/fixtures/two-workers.ts';
 import type { JobStatus } from '../kube/job.ts';
-import type { Stored } from '../kube/meta.ts';
-import type { JobSet, JobSetSpec, JobSetStatus } from './jobset.ts';
+import type { JobSetSpec, JobSetStatus } from './jobset.ts';
 import type { Plan } from './plan.ts';
 import type { Snapshot } from './snapshot.ts';
 
 const COMPLETE: JobStatus = { ...DONE, succeeded: 2 };
 
-function jobSetWith(
-  spec: Partial<JobSetSpec>,
-  status: JobSetStatus = BEGUN,
-  metadata: Parameters<typeof storedJobSet>[1] = {},
-): Stored<JobSet> {
-  return {
-    ...storedJobSet({ replicatedJobs: [replicatedJob('w', 2)], ...spec }, metadata),
-    status,
-  };
-}
-
-const BEGUN: JobSetStatus = {
-  restarts: 0,
-  executionAttempts: 0,
-  replicatedJobsStatus: [{ name: 'w', ...ZERO }],
-};
-const JOB = storedJob('train-w-0', 'w', { pods: 2 });
-
-/** With one Job that runs. */
-function planOf(jobSet: Stored<JobSet>, more: Partial<Snapshot> = {}): Plan {
-  return planFor(jobSet, { jobs: [JOB], ...more });
-}
-
 describe('a JobSet that runs (spec 4.2, 4.3)', () => {
   test('gets its first status, its Service and its Jobs at once', () => {
     const fresh = storedJobSet({ replicatedJobs: [replicatedJob('w', 2)] });
-    const made = planOf(fresh, { jobs: [], surroundings: { ...SURROUNDINGS, service: undefined } });
+    const made = planForTwo(fresh, {
+      jobs: [],
+      surroundings: { ...SURROUNDINGS, service: undefined },
+    });
     expect(kindsOf(made)).toEqual(['CreateService', 'CreateJob']);
     expect(made.status).toEqual({ ...BEGUN, restartsCountTowardsMax: 0 });
   });
 
   test('is left alone when everything is as it should be', () => {
-    expect(planOf(jobSetWith({}))).toMatchObject({ status: undefined, actions: [], events: [] });
+    expect(planForTwo(jobSetOfTwo({}))).toMatchObject({
+      status: undefined,
+      actions: [],
+      events: [],
+    });
   });
 
   test.each([
-    ['somebody else manages it (spec 4.17)', jobSetWith({ managedBy: 'acme.io/manager' })],
-    ['it is being deleted', jobSetWith({}, BEGUN, { deletionTimestamp: '2026-01-01T00:00:00Z' })],
+    ['somebody else manages it (spec 4.17)', jobSetOfTwo({ managedBy: 'acme.io/manager' })],
+    ['it is being deleted', jobSetOfTwo({}, BEGUN, { deletionTimestamp: '2026-01-01T00:00:00Z' })],
   ])('is not touched if %s', (_why, jobSet) => {
-    expect(planOf(jobSet, { jobs: [] })).toMatchObject({ status: undefined, actions: [] });
+    expect(planForTwo(jobSet, { jobs: [] })).toMatchObject({ status: undefined, actions: [] });
   });
 
   test('whose spec cannot be right is reported and not acted on', () => {
-    const made = planOf(jobSetWith({ replicatedJobs: [replicatedJob('W')] }), { jobs: [] });
+    const made = planForTwo(jobSetOfTwo({ replicatedJobs: [replicatedJob('W')] }), { jobs: [] });
     expect(conditionsOf(made)).toEqual(['Rejected=True InvalidSpec']);
     expect(made.events[0]).toMatchObject({ type: 'Warning', reason: 'InvalidSpec' });
     expect(made.actions).toEqual([]);
   });
 
   test('does not use a name again while a Job holds it, being deleted or unreadable', () => {
-    const deleting = { ...JOB, metadata: { ...JOB.metadata, deletionTimestamp: 'x' } };
-    expect(planOf(jobSetWith({}), { jobs: [deleting] }).actions).toEqual([]);
-    const odd = { ...JOB, metadata: { ...JOB.metadata, labels: {} } };
-    const made = planOf(jobSetWith({}), { jobs: [odd] });
+    const deleting = {
+      ...TWO_WORKERS,
+      metadata: { ...TWO_WORKERS.metadata, deletionTimestamp: 'x' },
+    };
+    expect(planForTwo(jobSetOfTwo({}), { jobs: [deleting] }).actions).toEqual([]);
+    const odd = { ...TWO_WORKERS, metadata: { ...TWO_WORKERS.metadata, labels: {} } };
+    const made = planForTwo(jobSetOfTwo({}), { jobs: [odd] });
     expect(made.actions, 'it is made anew').toEqual([{ kind: 'DeleteJob', job: odd }]);
     expect(made.events).toEqual([
       expect.objectContaining({ reason: 'UnreadableJob', isOnce: true }),
@@ -95,18 +82,18 @@ describe('counters (spec 4.12)', () => {
   });
 
   test('wait for a calm moment and are written by themselves then', () => {
-    const first = planOf(jobSetWith({}), since(undefined));
+    const first = planForTwo(jobSetOfTwo({}), since(undefined));
     expect(first).toMatchObject({ status: undefined, countersDiffer: true, requeueAfterMs: 2000 });
-    const later = planOf(jobSetWith({}), since(NOW_MS - 1500));
+    const later = planForTwo(jobSetOfTwo({}), since(NOW_MS - 1500));
     expect(later).toMatchObject({ status: undefined, requeueAfterMs: 500 });
-    const due = planOf(jobSetWith({}), since(NOW_MS - 2000));
+    const due = planForTwo(jobSetOfTwo({}), since(NOW_MS - 2000));
     expect(due.status?.replicatedJobsStatus).toEqual([{ name: 'w', ...ZERO, ready: 1, active: 1 }]);
     expect(due).toMatchObject({ countersDiffer: false });
   });
 
   test('are never a reason to write while a group gathers at its barrier', () => {
     const spec = { failurePolicy: { restartStrategy: 'InPlaceRestart' } } as const;
-    const made = planOf(jobSetWith(spec), since(NOW_MS - 60_000));
+    const made = planForTwo(jobSetOfTwo(spec), since(NOW_MS - 60_000));
     expect(made).toMatchObject({ status: undefined, countersDiffer: true });
     expect(made.requeueAfterMs).toBeUndefined();
   });
@@ -114,16 +101,16 @@ describe('counters (spec 4.12)', () => {
 
 describe('success (spec 4.10)', () => {
   test('completes the JobSet, and ends what still runs in the next pass', () => {
-    const jobSet = jobSetWith({ successPolicy: { operator: 'Any' } });
+    const jobSet = jobSetOfTwo({ successPolicy: { operator: 'Any' } });
     const done = storedJob('train-w-0', 'w', { pods: 2, status: COMPLETE });
-    const made = planOf(jobSet, { jobs: [done] });
+    const made = planForTwo(jobSet, { jobs: [done] });
     expect(conditionsOf(made)).toEqual(['Completed=True AllJobsCompleted']);
     expect(made).toMatchObject({
       status: { terminalState: 'Completed' },
       outcomes: [{ kind: 'Completed' }],
     });
     const running = storedJob('train-v-0', 'v');
-    const after = planOf({ ...jobSet, ...statusOf(made) }, { jobs: [done, running] });
+    const after = planForTwo({ ...jobSet, ...statusOf(made) }, { jobs: [done, running] });
     expect(after.status).toBeUndefined();
     expect(after.actions).toEqual([{ kind: 'DeleteJob', job: running }]);
   });
@@ -137,7 +124,9 @@ describe('success (spec 4.10)', () => {
       replicatedJobs: [replicatedJob('w', 2, 2)],
       successPolicy: { operator: 'Any' },
     };
-    expect(conditionsOf(planOf(jobSetWith(spec), { jobs }))).toEqual(['Failed=True FailedJobs']);
+    expect(conditionsOf(planForTwo(jobSetOfTwo(spec), { jobs }))).toEqual([
+      'Failed=True FailedJobs',
+    ]);
   });
 });
 
@@ -146,14 +135,14 @@ describe('failure of a Job (spec 4.11)', () => {
   const policy = { failurePolicy: { maxRestarts: 1 } };
 
   test('recreates all Jobs: the status first, the deletion next, the creation when all is gone', () => {
-    const counted = planOf(jobSetWith(policy), { jobs: [failed] });
+    const counted = planForTwo(jobSetOfTwo(policy), { jobs: [failed] });
     expect(counted.status).toMatchObject({ restarts: 1, restartsCountTowardsMax: 1 });
     expect(conditionsOf(counted)).toEqual(['RestartingJobSet=True DefaultFailurePolicy']);
     expect(counted.actions).toEqual([]);
 
-    const jobSet = jobSetWith(policy, counted.status);
-    expect(kindsOf(planOf(jobSet, { jobs: [failed] }))).toEqual(['DeleteJob']);
-    const created = planOf(jobSet, { jobs: [] });
+    const jobSet = jobSetOfTwo(policy, counted.status);
+    expect(kindsOf(planForTwo(jobSet, { jobs: [failed] }))).toEqual(['DeleteJob']);
+    const created = planForTwo(jobSet, { jobs: [] });
     expect(created.actions).toEqual([
       {
         kind: 'CreateJob',
@@ -168,22 +157,15 @@ describe('failure of a Job (spec 4.11)', () => {
 
   test('fails the JobSet when the budget is spent, by either kind of restart', () => {
     for (const spent of [{ restartsCountTowardsMax: 1 }, { inPlaceRestartsCountTowardsMax: 1 }]) {
-      const made = planOf(jobSetWith(policy, { ...BEGUN, ...spent }), { jobs: [failed] });
+      const made = planForTwo(jobSetOfTwo(policy, { ...BEGUN, ...spent }), { jobs: [failed] });
       expect(conditionsOf(made)).toEqual(['Failed=True ReachedMaxRestarts']);
     }
   });
 
   test('is over for the condition once all Jobs are ready', () => {
-    const restarting = {
-      type: 'RestartingJobSet',
-      status: 'True',
-      reason: 'DefaultFailurePolicy',
-      message: '',
-      lastTransitionTime: '2026-01-01T00:00:00Z',
-    } as const;
-    const status = { ...BEGUN, restarts: 1, conditions: [restarting] };
+    const status = { ...BEGUN, restarts: 1, conditions: [RESTARTING] };
     const ready = storedJob('train-w-0', 'w', { pods: 2, attempt: 1, status: { ready: 2 } });
-    const made = planOf(jobSetWith(policy, status), { jobs: [ready] });
+    const made = planForTwo(jobSetOfTwo(policy, status), { jobs: [ready] });
     expect(conditionsOf(made)).toEqual(['RestartingJobSet=False JobsReady']);
   });
 });

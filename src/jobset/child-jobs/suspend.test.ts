@@ -5,6 +5,7 @@ import {
   afterwards,
   conditionsOf,
   planOf,
+  RESTARTING,
   SUSPENDED,
   ZERO,
 } from '../../../test/fixtures/planned.ts';
@@ -43,14 +44,7 @@ const attemptsOf = ({ actions }: Plan): readonly (string | undefined)[] =>
 
 describe('suspending (spec 4.7)', () => {
   test('keeps the Jobs, says so at once, and ends the condition of a restart', () => {
-    const restarting = {
-      type: 'RestartingJobSet',
-      status: 'True',
-      reason: 'DefaultFailurePolicy',
-      message: '',
-      lastTransitionTime: '2026-01-01T00:00:00Z',
-    } as const;
-    const jobSet = begun({ ...SPEC, suspend: true }, { conditions: [restarting] });
+    const jobSet = begun({ ...SPEC, suspend: true }, { conditions: [RESTARTING] });
     const made = planOf(jobSet, { jobs: jobs(false) });
     expect(actionsOf(made)).toEqual([
       'SuspendJob train-a-0',

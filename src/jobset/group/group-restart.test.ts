@@ -1,48 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import { replicatedJob, storedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
-import { NOW_MS, snapshotOf } from '../../../test/fixtures/snapshots.ts';
+import { replicatedJob, storedJob } from '../../../test/fixtures/jobset-objects.ts';
+import {
+  conditionsOf,
+  COMPLETE as DONE,
+  FAILED,
+  kindsOf,
+  ZERO,
+} from '../../../test/fixtures/planned.ts';
+import { NOW_MS } from '../../../test/fixtures/snapshots.ts';
+import { BEGUN, jobSetOfTwo, planForTwo, TWO_WORKERS } from '../../../test/fixtures/two-workers.ts';
 import type { Job, JobStatus } from '../../kube/job.ts';
 import type { Stored } from '../../kube/meta.ts';
-import type { JobSet, JobSetSpec, JobSetStatus } from '../jobset.ts';
-import { type Plan, plan } from '../plan.ts';
+import type { JobSetStatus } from '../jobset.ts';
 import type { Snapshot } from '../snapshot.ts';
 import { MemberCounts } from './members.ts';
 import type { PodFacts } from './pod-facts.ts';
 
-const FAILED: JobStatus = {
-  conditions: [{ type: 'Failed', status: 'True', lastTransitionTime: '2026-01-01T00:30:00Z' }],
-};
-const COMPLETE: JobStatus = { conditions: [{ type: 'Complete', status: 'True' }], succeeded: 2 };
-const ZERO = { ready: 0, succeeded: 0, failed: 0, active: 0, suspended: 0 };
-const BEGUN: JobSetStatus = {
-  restarts: 0,
-  executionAttempts: 0,
-  replicatedJobsStatus: [{ name: 'w', ...ZERO }],
-};
-const JOB = storedJob('train-w-0', 'w', { pods: 2 });
-
-function jobSetWith(
-  spec: Partial<JobSetSpec>,
-  status: JobSetStatus = BEGUN,
-  metadata: Parameters<typeof storedJobSet>[1] = {},
-): Stored<JobSet> {
-  return {
-    ...storedJobSet({ replicatedJobs: [replicatedJob('w', 2)], ...spec }, metadata),
-    status,
-  };
-}
-
-function planOf(jobSet: Stored<JobSet>, more: Partial<Snapshot> = {}): Plan {
-  return plan(snapshotOf(jobSet, { jobs: [JOB], ...more }));
-}
-
-function conditionsOf({ status }: Plan): readonly string[] {
-  return (status?.conditions ?? []).map((c) => `${c.type}=${c.status} ${c.reason}`);
-}
-
-function kindsOf({ actions }: Plan): readonly string[] {
-  return actions.map((action) => action.kind);
-}
+const COMPLETE: JobStatus = { ...DONE, succeeded: 2 };
 
 describe('a group that restarts in place', () => {
   const spec = {
@@ -72,8 +46,8 @@ describe('a group that restarts in place', () => {
       namespace: 'default',
       name: `p${slot}`,
       uid: `uid-${slot}`,
-      jobUid: JOB.metadata.uid,
-      jobName: JOB.metadata.name,
+      jobUid: TWO_WORKERS.metadata.uid,
+      jobName: TWO_WORKERS.metadata.name,
       slot,
       epoch,
       malformedEpoch: undefined,
@@ -85,9 +59,9 @@ describe('a group that restarts in place', () => {
 
   test('is released when every slot has announced the epoch, and not before', () => {
     for (const view of [members(), members(1), members(1, undefined), members(1, 1, 1)]) {
-      expect(planOf(jobSetWith(spec, epochs(0, 0)), { members: view }).status).toBeUndefined();
+      expect(planForTwo(jobSetOfTwo(spec, epochs(0, 0)), { members: view }).status).toBeUndefined();
     }
-    const made = planOf(jobSetWith(spec, epochs(0, 0)), { members: members(1, 1) });
+    const made = planForTwo(jobSetOfTwo(spec, epochs(0, 0)), { members: members(1, 1) });
     expect(made.status).toMatchObject({
       deprecatedEpoch: 0,
       syncedEpoch: 1,
@@ -98,10 +72,10 @@ describe('a group that restarts in place', () => {
   });
 
   test('asks for the witness of a failure and ends the epoch with it in one write', () => {
-    const jobSet = jobSetWith(spec, epochs(2, 3));
-    const first = planOf(jobSet, { members: members(4, 3) });
+    const jobSet = jobSetOfTwo(spec, epochs(2, 3));
+    const first = planForTwo(jobSet, { members: members(4, 3) });
     expect(first).toMatchObject({ status: undefined, question: { kind: 'Witness' } });
-    const made = planOf(jobSet, { members: members(4, 3), answers: { witness } });
+    const made = planForTwo(jobSet, { members: members(4, 3), answers: { witness } });
     expect(made.status).toMatchObject({
       deprecatedEpoch: 3,
       syncedEpoch: 3,
@@ -122,9 +96,9 @@ describe('a group that restarts in place', () => {
   });
 
   test('ends an epoch once for all failures in it', () => {
-    const jobSet = jobSetWith(spec, epochs(3, 3));
-    expect(planOf(jobSet, { members: members(4, 3) })).toMatchObject({ status: undefined });
-    const made = planOf(jobSet, { members: members(4, 4) });
+    const jobSet = jobSetOfTwo(spec, epochs(3, 3));
+    expect(planForTwo(jobSet, { members: members(4, 3) })).toMatchObject({ status: undefined });
+    const made = planForTwo(jobSet, { members: members(4, 4) });
     expect(made.status).toMatchObject({ deprecatedEpoch: 3, syncedEpoch: 4 });
   });
 
@@ -135,10 +109,10 @@ describe('a group that restarts in place', () => {
       inPlaceRestartsCountTowardsMax: 1,
     };
     const view = members(4, 3);
-    const asked = planOf(jobSetWith(spec, status), { members: view, answers: { witness } });
+    const asked = planForTwo(jobSetOfTwo(spec, status), { members: view, answers: { witness } });
     expect(asked.question, 'to fail is final').toEqual({ kind: 'SucceededPods' });
     const answers = { witness, isSuccessFresh: true };
-    const made = planOf(jobSetWith(spec, status), { members: view, answers });
+    const made = planForTwo(jobSetOfTwo(spec, status), { members: view, answers });
     expect(conditionsOf(made)).toEqual(['Failed=True ReachedMaxRestarts']);
     expect(made.status?.conditions?.[0]?.message).toBe(
       'jobset failed due to reaching max number of restarts (Pod p0 exited with code 1 (Error))',
@@ -155,22 +129,22 @@ describe('a group that restarts in place', () => {
     ['a surplus Pod has announced nothing', podIn('9', undefined, { uid: 'surplus' })],
   ])('is not released while %s', (_why, obstacle) => {
     const view = members(4, 4);
-    const jobSet = jobSetWith(spec, epochs(3, 3));
+    const jobSet = jobSetOfTwo(spec, epochs(3, 3));
     view.observe(obstacle, NOW_MS);
-    expect(planOf(jobSet, { members: view }).status).toBeUndefined();
+    expect(planForTwo(jobSet, { members: view }).status).toBeUndefined();
     view.forget(obstacle.uid);
-    expect(planOf(jobSet, { members: view }).status).toMatchObject({ syncedEpoch: 4 });
+    expect(planForTwo(jobSet, { members: view }).status).toMatchObject({ syncedEpoch: 4 });
   });
 
   test('is not released by a surplus Pod in the place of a missing one', () => {
     const view = members(4);
-    const jobSet = jobSetWith(spec, epochs(3, 3));
+    const jobSet = jobSetOfTwo(spec, epochs(3, 3));
     view.observe(podIn('2', 4, { uid: 'surplus' }), NOW_MS);
     const answers = { freshPods: view };
-    expect(planOf(jobSet, { members: view, answers }).status).toBeUndefined();
+    expect(planForTwo(jobSet, { members: view, answers }).status).toBeUndefined();
     view.forget('surplus');
     view.observe(podIn('1', 4), NOW_MS);
-    expect(planOf(jobSet, { members: view }).status).toMatchObject({ syncedEpoch: 4 });
+    expect(planForTwo(jobSet, { members: view }).status).toMatchObject({ syncedEpoch: 4 });
   });
 
   test('after a change of the spec, is released only by Pods that are still there', () => {
@@ -179,28 +153,30 @@ describe('a group that restarts in place', () => {
       { epoch: 3, time, cause: 'WorkerFailed' as const, counted: true, generation: 1 },
     ];
     const status = { ...epochs(3, 3), restartHistory };
-    const changed = jobSetWith(spec, status, { generation: 2 });
+    const changed = jobSetOfTwo(spec, status, { generation: 2 });
     const seen = { members: members(4, 4) };
-    const unchanged = jobSetWith(spec, status, { generation: 1 });
-    expect(planOf(unchanged, seen).status).toMatchObject({ syncedEpoch: 4 });
+    const unchanged = jobSetOfTwo(spec, status, { generation: 1 });
+    expect(planForTwo(unchanged, seen).status).toMatchObject({ syncedEpoch: 4 });
     const fresh = { areJobsFresh: true };
-    expect(planOf(changed, seen).question).toEqual({ kind: 'FreshJobs' });
-    expect(planOf(changed, { ...seen, answers: fresh }).question).toEqual({ kind: 'FreshPods' });
+    expect(planForTwo(changed, seen).question).toEqual({ kind: 'FreshJobs' });
+    expect(planForTwo(changed, { ...seen, answers: fresh }).question).toEqual({
+      kind: 'FreshPods',
+    });
     for (const [freshPods, syncedEpoch] of [
       [members(4, 4), 4],
       [members(4, undefined), undefined],
       [members(4), undefined],
     ] as const) {
-      const made = planOf(changed, { ...seen, answers: { ...fresh, freshPods } });
+      const made = planForTwo(changed, { ...seen, answers: { ...fresh, freshPods } });
       expect(made.status?.syncedEpoch).toBe(syncedEpoch);
     }
   });
 
   test('reads the JobSet again before it calls an announcement wrong, and then only says so', () => {
-    const jobSet = jobSetWith(spec, epochs(3, 4));
+    const jobSet = jobSetOfTwo(spec, epochs(3, 4));
     const view = members(9, 4);
-    expect(planOf(jobSet, { members: view }).question).toMatchObject({ kind: 'FreshJobSet' });
-    const made = planOf(jobSet, { members: view, answers: { isJobSetFresh: true } });
+    expect(planForTwo(jobSet, { members: view }).question).toMatchObject({ kind: 'FreshJobSet' });
+    const made = planForTwo(jobSet, { members: view, answers: { isJobSetFresh: true } });
     expect(made).toMatchObject({ status: undefined });
     expect(made.events).toEqual([expect.objectContaining({ reason: 'InvalidEpoch' })]);
   });
@@ -222,8 +198,8 @@ describe('a group that restarts in place', () => {
     const view = members(4, 4);
     view.observe(podIn('0', 4, { uid: 'late', jobUid: late.metadata.uid }), NOW_MS);
     const replicatedJobs = [replicatedJob('w', 2), replicatedJob('v')];
-    const made = planOf(jobSetWith({ ...spec, replicatedJobs }, status), {
-      jobs: [JOB, late],
+    const made = planForTwo(jobSetOfTwo({ ...spec, replicatedJobs }, status), {
+      jobs: [TWO_WORKERS, late],
       members: view,
     });
     expect(made.status).toMatchObject({ syncedEpoch: 4, restartHistory: [{ phases }] });
@@ -240,10 +216,10 @@ describe('a group that restarts in place', () => {
       ranMs: 100,
     }));
     const status = { ...epochs(6, 6), restartHistory: short };
-    const held = planOf(jobSetWith(spec, status), { members: members(7, 7) });
+    const held = planForTwo(jobSetOfTwo(spec, status), { members: members(7, 7) });
     expect(held).toMatchObject({ status: undefined, requeueAfterMs: 3000 });
     const annotations = { 'lockstep/restart-backoff': 'Disabled' };
-    const free = planOf(jobSetWith(spec, status, { annotations }), { members: members(7, 7) });
+    const free = planForTwo(jobSetOfTwo(spec, status, { annotations }), { members: members(7, 7) });
     expect(free.status).toMatchObject({ syncedEpoch: 7 });
   });
 
@@ -254,21 +230,21 @@ describe('a group that restarts in place', () => {
       status: { conditions: [{ type: 'Suspended', status: 'True' }] },
     });
     const view = { members: members(5), jobs: [suspended], answers: { witness } };
-    const asleep = planOf(jobSetWith({ ...spec, suspend: true }, epochs(3, 4)), view);
+    const asleep = planForTwo(jobSetOfTwo({ ...spec, suspend: true }, epochs(3, 4)), view);
     expect(asleep.status?.deprecatedEpoch).toBe(3);
     expect(conditionsOf(asleep)).toEqual(['Suspended=True SuspendedJobs']);
 
-    const asked = planOf(jobSetWith(spec, epochs(3, 4)), view);
+    const asked = planForTwo(jobSetOfTwo(spec, epochs(3, 4)), view);
     expect(asked.question, 'the cache may be old').toEqual({ kind: 'FreshJobs' });
     const answers = { areJobsFresh: true };
-    const resumed = planOf(jobSetWith(spec, epochs(3, 4)), { ...view, answers });
+    const resumed = planForTwo(jobSetOfTwo(spec, epochs(3, 4)), { ...view, answers });
     expect(resumed.status).toMatchObject({
       deprecatedEpoch: 4,
       inPlaceRestartsCountTowardsMax: 0,
       restartHistory: [{ cause: 'Resumed', counted: false }],
     });
     expect(resumed.actions).toEqual([]);
-    const next = planOf(jobSetWith(spec, epochs(4, 4)), view);
+    const next = planForTwo(jobSetOfTwo(spec, epochs(4, 4)), view);
     expect(kindsOf(next)).toEqual(['ResumeJob']);
     expect(next.status).toBeUndefined();
   });
@@ -278,11 +254,11 @@ describe('a group that restarts in place', () => {
       pods: 2,
       status: { succeeded: 1, completedIndexes: '0' },
     });
-    const jobSet = jobSetWith(spec, epochs(4, 4));
-    const asked = planOf(jobSet, { jobs: [partly] });
+    const jobSet = jobSetOfTwo(spec, epochs(4, 4));
+    const asked = planForTwo(jobSet, { jobs: [partly] });
     expect(asked).toMatchObject({ actions: [], question: { kind: 'SucceededPods' } });
     const answers = { isSuccessFresh: true };
-    expect(planOf(jobSet, { jobs: [partly], answers }).actions).toEqual([
+    expect(planForTwo(jobSet, { jobs: [partly], answers }).actions).toEqual([
       { kind: 'DeleteJob', job: partly },
     ]);
   });
@@ -290,9 +266,9 @@ describe('a group that restarts in place', () => {
   test('is not complete when a Job that is being made anew ends with success', () => {
     const deleting = { deletionTimestamp: '2026-01-01T00:59:30Z' };
     const stopped = storedJob('train-w-0', 'w', { pods: 2, status: COMPLETE, metadata: deleting });
-    const behind = planOf(jobSetWith(spec, epochs(4, 4)), { jobs: [stopped] });
+    const behind = planForTwo(jobSetOfTwo(spec, epochs(4, 4)), { jobs: [stopped] });
     expect(behind).toMatchObject({ status: undefined, actions: [] });
-    const running = planOf(jobSetWith(spec, epochs(3, 4)), { jobs: [stopped] });
+    const running = planForTwo(jobSetOfTwo(spec, epochs(3, 4)), { jobs: [stopped] });
     expect(conditionsOf(running), 'deleted after it was done').toEqual([
       'Completed=True AllJobsCompleted',
     ]);
@@ -302,7 +278,10 @@ describe('a group that restarts in place', () => {
     const view = members(5);
     view.observeSucceeded(podIn('0', 4, { uid: 'done-0' }));
     view.observeSucceeded(podIn('1', 4, { uid: 'done-1' }));
-    const made = planOf(jobSetWith(spec, epochs(3, 4)), { members: view, answers: { witness } });
+    const made = planForTwo(jobSetOfTwo(spec, epochs(3, 4)), {
+      members: view,
+      answers: { witness },
+    });
     expect(made.status).toBeUndefined();
   });
 
@@ -319,21 +298,21 @@ describe('a group that restarts in place', () => {
     });
 
     test('asks which Pod caused it', () => {
-      const made = planOf(jobSetWith(spec, epochs(3, 4)), { jobs: [failed] });
+      const made = planForTwo(jobSetOfTwo(spec, epochs(3, 4)), { jobs: [failed] });
       expect(made.question).toEqual({ kind: 'FailedJob', job: failed });
     });
 
     test('takes a Job for failed as soon as one of its indexes will not be tried again', () => {
       const lost = storedJob('train-w-0', 'w', { pods: 2, status: { failedIndexes: '1' } });
-      const made = planOf(jobSetWith(spec, epochs(3, 4)), { jobs: [lost] });
+      const made = planForTwo(jobSetOfTwo(spec, epochs(3, 4)), { jobs: [lost] });
       expect(made.question).toEqual({ kind: 'FailedJob', job: lost });
       const answers = { failedJob: { jobUid: lost.metadata.uid, epoch: 4, witness } };
-      const recreated = planOf(jobSetWith(spec, epochs(3, 4)), { jobs: [lost], answers });
+      const recreated = planForTwo(jobSetOfTwo(spec, epochs(3, 4)), { jobs: [lost], answers });
       expect(recreated.status).toMatchObject({ restartsCountTowardsMax: 1, deprecatedEpoch: 4 });
       const strict = { failurePolicy: { ...spec.failurePolicy, maxRestarts: 0 } };
-      const over = planOf(jobSetWith(strict, epochs(3, 4)), { jobs: [lost], answers });
+      const over = planForTwo(jobSetOfTwo(strict, epochs(3, 4)), { jobs: [lost], answers });
       expect(conditionsOf(over)).toEqual(['Failed=True ReachedMaxRestarts']);
-      const after = planOf(jobSetWith(strict, over.status), { jobs: [lost] });
+      const after = planForTwo(jobSetOfTwo(strict, over.status), { jobs: [lost] });
       expect(after.actions, 'its other indexes still run').toEqual([
         { kind: 'DeleteJob', job: lost },
       ]);
@@ -350,7 +329,7 @@ describe('a group that restarts in place', () => {
         [1, 0, 4],
       ],
     ])('caused %s', (_what, status, epoch, [restarts, counted, deprecated]) => {
-      expect(planOf(jobSetWith(spec, status), cause(epoch)).status).toMatchObject({
+      expect(planForTwo(jobSetOfTwo(spec, status), cause(epoch)).status).toMatchObject({
         restarts,
         restartsCountTowardsMax: counted,
         deprecatedEpoch: deprecated,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
+import { RESTARTING } from '../../../test/fixtures/planned.ts';
 import { snapshotOf } from '../../../test/fixtures/snapshots.ts';
 import type { Job } from '../../kube/job.ts';
 import type { Stored } from '../../kube/meta.ts';
@@ -139,14 +140,7 @@ describe('4.11 actions', () => {
   });
 
   test('a failure in the condition ends the condition that told of a restart', () => {
-    const restarting = {
-      type: 'RestartingJobSet',
-      status: 'True',
-      reason: 'DefaultFailurePolicy',
-      message: '',
-      lastTransitionTime: '2026-01-01T00:00:00Z',
-    } as const;
-    const made = planFor({ maxRestarts: 0 }, [failedJob('a', 0)], { conditions: [restarting] });
+    const made = planFor({ maxRestarts: 0 }, [failedJob('a', 0)], { conditions: [RESTARTING] });
     expect(made.status?.conditions).toEqual([
       expect.objectContaining({
         status: 'False',
