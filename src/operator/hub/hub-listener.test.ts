@@ -1,19 +1,23 @@
 import { expect, it } from 'vitest';
 import { TestServer } from '../../cluster/apiserver/test-server.ts';
+import { SECRETS } from '../../kube/core.ts';
 import { failure } from '../../kube/status.ts';
 import type { KeyPair } from '../../runtime/adapters/certificates.ts';
 import { certificateFacts } from '../../runtime/adapters/certificates.ts';
 import type { Client } from '../../runtime/client.ts';
 import { DeadlineError } from '../../runtime/deadline.ts';
 import { createClient } from '../../runtime/http-client.ts';
+import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
 import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
-import { SILENT } from '../../runtime/ports/logger.ts';
+import type { ConnectionDrop } from '../../runtime/ports/stream.ts';
 import { type HubDoor, startHubListener } from './hub-listener.ts';
 
 class Scene {
   readonly server: TestServer;
   readonly client: Client;
+  readonly logger = new MemoryLogger();
   door: HubDoor | undefined;
+  drop: (why: ConnectionDrop, address: string) => void = () => undefined;
   pair: KeyPair | undefined;
   isClosed = false;
 
@@ -39,14 +43,15 @@ class Scene {
       client: this.client,
       clock: this.server.clock,
       random: new SeededRandom(5),
-      logger: SILENT,
+      logger: this.logger,
       operatorNamespace: 'system',
       secretName: 'hub',
       url: 'https://hub.system.svc:9445',
       host: '::',
       channel: 'Auto',
-      listen: (door, pair) => {
+      listen: (door, pair, dropped) => {
         this.door = door;
+        this.drop = dropped;
         this.pair = pair;
         const close = (): Promise<void> => {
           this.isClosed = true;
@@ -54,7 +59,9 @@ class Scene {
         };
         return Promise.resolve({
           url: 'https://[::]:9445',
-          useCertificate: () => undefined,
+          useCertificate: (next: KeyPair) => {
+            this.pair = next;
+          },
           close,
         });
       },
@@ -92,6 +99,34 @@ it('tells agents an address and authorities that fit its certificate, and waits 
   await scene.reached(listener.stop());
   expect(scene.isClosed).toBe(true);
   expect(await scene.door?.accept(REQUEST)).toMatchObject({ status: 503 });
+});
+
+it('shows a new certificate at once when its Secret has another, without listening anew', async () => {
+  const scene = await Scene.start();
+  const listener = await scene.reached(scene.listen());
+  const { authorities } = listener.access();
+  const { door, pair: first } = scene;
+  const at = { namespace: 'system', name: 'hub' };
+  await scene.reached(scene.client.delete(SECRETS, at));
+  await scene.server.clock.runUntil(() => scene.pair !== first, 60_000);
+  expect(certificateFacts(scene.pair?.certificate ?? '')?.dnsNames).toEqual(['hub.system.svc']);
+  // Agents of new Pods are told whom to trust now.
+  expect(listener.access().authorities).not.toBe(authorities);
+  expect(scene.door).toBe(door);
+  await scene.reached(listener.stop());
+});
+
+it('counts who never asks for anything, and tells of them in sums', async () => {
+  const scene = await Scene.start();
+  const listener = await scene.reached(scene.listen());
+  for (let i = 0; i < 10_000; i++) scene.drop('Crowded', '10.0.0.9');
+  scene.drop('NoHandshake', '10.0.0.9');
+  await scene.server.clock.advance(6000);
+  const said = scene.logger.records.filter(({ level }) => level === 'warn');
+  expect(said.map(({ fields }) => fields)).toMatchObject([
+    { Crowded: 10_000, NoHandshake: 1, address: '10.0.0.9' },
+  ]);
+  await scene.reached(listener.stop());
 });
 
 it('says within seconds that it may not keep its certificates', async () => {
