@@ -1,7 +1,7 @@
 /**
  * Agents, a hub of status versions and two controllers as one transition system, walked at random:
  * the barrier under test against the properties of the design (section 7). Faults are worker exits,
- * agent crashes, replaced Pods and announcements that arrive late.
+ * agent crashes, replaced Pods, agents that are cut off and announcements that arrive late.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -139,7 +139,9 @@ function carryOut(w: World, pod: Pod, effect: Effect): void {
       });
       return;
     case 'leave':
-      if (effect.reason.type !== 'EpochOver') throw new Error(`left: ${effect.reason.type}`);
+      if (effect.reason.type !== 'EpochOver' && effect.reason.type !== 'CutOff') {
+        throw new Error(`left: ${effect.reason.type}`);
+      }
       agentGone(w, pod);
       return;
     case 'giveNotice':
@@ -195,6 +197,8 @@ function podTransitions(w: World, pod: Pod): Transition[] {
         carryOut(w, pod, effect);
       });
     }
+    if (agent.isCutOff) add('the Pod is there', () => tell(pod, { type: 'podLives' }));
+    else add('agent is cut off', () => cutOff(w, pod), true);
     add(
       'agent crashes',
       () => {
@@ -235,6 +239,16 @@ function podTransitions(w: World, pod: Pod): Transition[] {
     true,
   );
   return found;
+}
+
+/** A worker that runs, or whose barrier was lifted, is lost by it. */
+function cutOff(w: World, pod: Pod): void {
+  if (pod.agent?.stage.name === 'Running' || pod.agent?.stage.name === 'Starting') {
+    w.mayEnd.add(pod.disk.started);
+    w.mayEnd.add(pod.agent.stage.epoch);
+    if (pod.worker > current(w).deprecated) w.mustEnd.add(pod.worker);
+  }
+  tell(pod, { type: 'cutOff' });
 }
 
 function failWorker(w: World, pod: Pod): void {
