@@ -215,6 +215,12 @@ class Scene {
   }
 }
 
+/** Whether it still runs: what has ended may wait for somebody to ask how. */
+async function isRunning(pid: number): Promise<boolean> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  return stat !== '' && !/\) Z /.test(stat);
+}
+
 function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }
@@ -325,6 +331,37 @@ describe('the agent as a supervisor process', () => {
     expect(agent.process.exitCode).toBeNull();
     const begun = agent.log.split('\n').filter((line) => line.includes('an epoch begins'));
     expect(begun.map((line) => (JSON.parse(line) as { epoch: number }).epoch)).toEqual([1, 2, 3]);
+  });
+
+  it('gives its worker the time that the user sets, and announces when all of it is gone', async () => {
+    // It saves a checkpoint; a child in a session of its own takes no notice at all.
+    const script = `setsid /bin/sh -c 'trap "" TERM; echo $$ > deaf; while :; do sleep 0.01; done' &
+      trap 'sleep 0.3; echo > saved; exit 0' TERM
+      until [ -s deaf ]; do sleep 0.01; done
+      echo > ready; while :; do sleep 0.01; done`;
+    const agent = scene.run(worker(script), { LOCKSTEP_STOP_GRACE_SECONDS: '20' });
+    await scene.untilAnnounced('1');
+    await scene.setStatus(0, 1);
+    await scene.file('ready');
+    const deaf = Number(await scene.file('deaf'));
+    await scene.setStatus(1, 1);
+    await scene.untilAnnounced('2');
+    expect(await scene.file('saved')).toBe('\n');
+    expect(await isRunning(deaf)).toBe(false);
+    // Another member failed, so it has nothing to report of its own.
+    expect(await scene.annotation(NOTICE)).toBeUndefined();
+    expect(agent.process.exitCode).toBeNull();
+  });
+
+  it('kills a worker that takes longer than that', async () => {
+    const script = `trap '' TERM; echo $$ > deaf; while :; do sleep 0.01; done`;
+    scene.run(worker(script), { LOCKSTEP_STOP_GRACE_SECONDS: '0' });
+    await scene.untilAnnounced('1');
+    await scene.setStatus(0, 1);
+    const deaf = Number(await scene.file('deaf'));
+    await scene.setStatus(1, 1);
+    await scene.untilAnnounced('2');
+    expect(await isRunning(deaf)).toBe(false);
   });
 
   it('forwards SIGTERM, reports nothing and leaves with the code of the worker', async () => {

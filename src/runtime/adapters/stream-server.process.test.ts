@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import net from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -134,6 +135,71 @@ describe('a stream', () => {
     await client.until(() => client.text === 'still');
   });
 });
+
+describe('a stream through a proxy that ends TLS and speaks HTTP to both sides', () => {
+  let proxy: https.Server;
+  let url: string;
+  beforeEach(async () => {
+    proxy = await startProxy();
+    const address = proxy.address();
+    url = `https://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+  });
+  afterEach(() => {
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+
+  it('carries bytes both ways, and ends when either side ends', async () => {
+    const client = new Client();
+    const stream = await connect(client, { url });
+    stream.write(Buffer.from('there and back'));
+    await client.until(() => client.text === 'there and back');
+    await server.close();
+    await client.until(() => client.closes === 1);
+  });
+
+  it('is refused with the status and the reason of the server', async () => {
+    const refused = connect(new Client(), { url, token: 'old' });
+    await expect(refused).rejects.toMatchObject({
+      status: 401,
+      message: expect.stringContaining('it has expired'),
+    });
+  });
+});
+
+/** As any reverse proxy does: the request goes on as it is, and after 101 the bytes. */
+async function startProxy(): Promise<https.Server> {
+  const { certificate: cert, key } = pairFor('127.0.0.1');
+  const started = https.createServer({ cert, key });
+  started.on('upgrade', (request, socket, head) => {
+    const { method, url: path, headers } = request;
+    const onward = https.request(`${server.url}${path}`, {
+      ...(method === undefined ? {} : { method }),
+      headers,
+      ca: authority.certificate,
+      agent: false,
+    });
+    onward.once('upgrade', ({ headers: answer }, upstream, first) => {
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\n${linesOf(answer)}\r\n`);
+      socket.write(first);
+      upstream.write(head);
+      upstream.pipe(socket).on('error', () => upstream.destroy());
+      socket.pipe(upstream).on('error', () => socket.destroy());
+    });
+    onward.once('response', (response) => {
+      socket.write(`HTTP/1.1 ${response.statusCode} Refused\r\n${linesOf(response.headers)}\r\n`);
+      response.pipe(socket);
+    });
+    onward.end();
+  });
+  await new Promise<void>((resolve) => started.listen(0, '127.0.0.1', resolve));
+  return started;
+}
+
+function linesOf(headers: IncomingHttpHeaders): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}\r\n`);
+  return lines.join('');
+}
 
 describe('a client is told why it gets no stream', () => {
   it('when the acceptor refuses, with status and reason', async () => {
