@@ -17,7 +17,7 @@ import { MemoryStorage } from '../runtime/memory/memory-storage.ts';
 import { handlerTransport } from '../runtime/memory/memory-transport.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
 import { jobSetOf, NAME, NAMESPACE } from './large-jobset.ts';
-import { median, percentile, type Row } from './table.ts';
+import { percentile, type Row, spread } from './table.ts';
 
 const REPLICATED_JOBS = 100;
 const ROUNDS = 300;
@@ -87,7 +87,6 @@ async function timed(benchmark: string, work: () => Promise<unknown>): Promise<R
     await work();
     if (round >= WARM_UP_ROUNDS) times.push(performance.now() - startMs);
   }
-  const [min, max] = [Math.min(...times), Math.max(...times)];
   const notes = `99th percentile ${percentile(times, 99).toFixed(1)} ms`;
-  return { benchmark, unit: 'ms', median: median(times), min, max, notes };
+  return { benchmark, unit: 'ms', ...spread(times), notes };
 }

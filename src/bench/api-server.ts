@@ -11,7 +11,7 @@ import { createClient } from '../runtime/http-client.ts';
 import { MemoryStorage } from '../runtime/memory/memory-storage.ts';
 import { handlerTransport } from '../runtime/memory/memory-transport.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
-import { median, type Row } from './table.ts';
+import { type Row, spread } from './table.ts';
 
 const ROUNDS = 3;
 const PODS_COUNT = 5000;
@@ -51,9 +51,7 @@ export async function benchApiServer(report: (row: Row) => void): Promise<void> 
     report({
       benchmark,
       unit: 'per second',
-      median: median(values),
-      min: Math.min(...values),
-      max: Math.max(...values),
+      ...spread(values),
     });
   row('API server: Pods created', creates);
   row(`API server: Pods listed (${PODS_COUNT} a list)`, lists);

@@ -11,7 +11,7 @@ import { temporaryStateDirectory } from '../cli/state-directory.ts';
 import type { RestartStrategy } from '../jobset/jobset.ts';
 import { expectDefinition } from './bench-cluster.ts';
 import { processCost } from './process-cost.ts';
-import { median, type Row } from './table.ts';
+import { median, type Row, spread } from './table.ts';
 import { type Mode, WorkerGroup } from './worker-group.ts';
 
 const GROUP_SIZES = [4, 16, 64] as const;
@@ -69,9 +69,7 @@ async function compareVariants(
       report({
         benchmark: `restart of ${size} workers, ${variant.label}`,
         unit: 'ms',
-        median: median(measured.downMs),
-        min: Math.min(...measured.downMs),
-        max: Math.max(...measured.downMs),
+        ...spread(measured.downMs),
         notes:
           `tenth / first ${((measured.downMs.at(-1) ?? 0) / (measured.downMs[0] ?? 1)).toFixed(1)}, ` +
           `operator ${measured.cpuMsPerRestart.toFixed(0)} ms CPU a restart, ${measured.peakMib} MiB`,

@@ -18,7 +18,7 @@ import { createInformer, type Informer } from '../runtime/informer.ts';
 import { MemoryStorage } from '../runtime/memory/memory-storage.ts';
 import { handlerTransport } from '../runtime/memory/memory-transport.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
-import { median, type Row } from './table.ts';
+import { type Row, spread } from './table.ts';
 
 const ROUNDS = 3;
 const POD_COUNTS = [500, 5000];
@@ -39,9 +39,7 @@ export async function benchJobController(report: (row: Row) => void): Promise<vo
       report({
         benchmark,
         unit: 'per second',
-        median: median(values),
-        min: Math.min(...values),
-        max: Math.max(...values),
+        ...spread(values),
       });
     row(`Job controller: Pods created (Job of ${pods})`, created);
     row(`Job controller: Pods ended and counted (Job of ${pods})`, counted);

@@ -5,7 +5,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { NAMESPACE_MODES, type NodeCluster, withNodeCluster } from './node-cluster.ts';
-import { median, type Row } from './table.ts';
+import { type Row, spread } from './table.ts';
 
 const POD_COUNTS = [1, 16, 64] as const;
 const ROUNDS = 10;
@@ -21,9 +21,7 @@ export async function benchNodeRestart(report: (row: Row) => void): Promise<void
         report({
           benchmark: `node: restart of ${pods} Pods, namespaces ${mode}`,
           unit: 'ms',
-          median: median(downMs),
-          min: Math.min(...downMs),
-          max: Math.max(...downMs),
+          ...spread(downMs),
           notes: `${CONTAINERS_PER_POD} containers each`,
         });
         await cluster.clear();

@@ -4,7 +4,7 @@
  */
 import { NAMESPACE_MODES, withNodeCluster } from './node-cluster.ts';
 import { processCost } from './process-cost.ts';
-import { median, type Row } from './table.ts';
+import { median, type Row, spread } from './table.ts';
 
 const POD_COUNTS = [100, 500] as const;
 const ROUNDS = 3;
@@ -27,9 +27,7 @@ export async function benchNodeStart(report: (row: Row) => void): Promise<void> 
         report({
           benchmark: `node: start of ${pods} Pods, namespaces ${mode}`,
           unit: 'ms',
-          median: median(startMs),
-          min: Math.min(...startMs),
-          max: Math.max(...startMs),
+          ...spread(startMs),
           notes: `agent ${median(agentMs).toFixed(1)} ms CPU a Pod`,
         });
       }

@@ -23,7 +23,7 @@ import { handlerTransport } from '../runtime/memory/memory-transport.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
 import { jobSetOf, NAME, NAMESPACE } from './large-jobset.ts';
-import { median, type Row } from './table.ts';
+import { type Row, spread } from './table.ts';
 
 const CREATED = '2026-01-01T00:00:00Z';
 const ROUNDS = 15;
@@ -60,8 +60,7 @@ function timed(benchmark: string, work: () => unknown): Row {
     work();
     if (round >= WARM_UP_ROUNDS) times.push(performance.now() - startMs);
   }
-  const [min, max] = [Math.min(...times), Math.max(...times)];
-  return { benchmark, unit: 'ms', median: median(times), min, max };
+  return { benchmark, unit: 'ms', ...spread(times) };
 }
 
 function stored<T extends JobSet | Job>(object: T): Stored<T> {

@@ -23,6 +23,11 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2;
 }
 
+/** What a row says of measured values. */
+export function spread(values: readonly number[]): Required<Pick<Row, 'median' | 'min' | 'max'>> {
+  return { median: median(values), min: Math.min(...values), max: Math.max(...values) };
+}
+
 /** The nearest rank; `percent` is above 0 and at most 100. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = [...values].sort((a, b) => a - b);

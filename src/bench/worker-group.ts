@@ -5,17 +5,17 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createJobSetInformers } from '../cli/jobset-informers.ts';
 import { HOST_ROOT } from '../cluster/node/namespaces/root-plan.ts';
 import { JOBSETS, type JobSet, type RestartStrategy } from '../jobset/jobset.ts';
-import { JOBSET_NAME, RESTART_BACKOFF, RESTART_MODE } from '../jobset/names.ts';
+import { RESTART_BACKOFF, RESTART_MODE } from '../jobset/names.ts';
 import { COMPLETION_INDEX } from '../kube/job.ts';
 import type { Stored, StringMap } from '../kube/meta.ts';
-import { PODS, type Pod, type Toleration } from '../kube/pod.ts';
+import type { Pod, Toleration } from '../kube/pod.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
 import type { Client } from '../runtime/client.ts';
-import { createInformer, type Informer } from '../runtime/informer.ts';
-import { SILENT } from '../runtime/ports/logger.ts';
+import type { Informer } from '../runtime/informer.ts';
 import { waitFor } from '../runtime/wait-for.ts';
 
 const TIMEOUT_MS = 60_000;
@@ -60,23 +60,10 @@ export class WorkerGroup {
     this.#options = options;
     this.name = name;
     this.size = size;
-    const common = {
-      client,
-      clock: nodeClock,
-      random: systemRandom,
-      logger: SILENT,
-      namespace: NAMESPACE,
-    };
-    this.pods = createInformer({
-      ...common,
-      resource: PODS,
-      labelSelector: `${JOBSET_NAME}=${name}`,
-    });
-    this.jobSets = createInformer({
-      ...common,
-      resource: JOBSETS,
-      fieldSelector: `metadata.name=${name}`,
-    });
+    const ports = { client, clock: nodeClock, random: systemRandom };
+    const { pods, jobSets } = createJobSetInformers({ namespace: NAMESPACE, name }, ports);
+    this.pods = pods;
+    this.jobSets = jobSets;
     const changed = (): void => {
       for (const check of this.#changed) check();
     };

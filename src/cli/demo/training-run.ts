@@ -4,17 +4,16 @@
  * once training has gone on after the last kill).
  */
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
-import { JOBSET_NAME } from '../../jobset/names.ts';
 import { COMPLETION_INDEX } from '../../kube/job.ts';
 import type { Stored } from '../../kube/meta.ts';
-import { PODS, type Pod } from '../../kube/pod.ts';
+import type { Pod } from '../../kube/pod.ts';
 import type { Client } from '../../runtime/client.ts';
 import { DeadlineError } from '../../runtime/deadline.ts';
-import { createInformer, type Informer } from '../../runtime/informer.ts';
+import type { Informer } from '../../runtime/informer.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
-import { SILENT } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import { waitFor } from '../../runtime/wait-for.ts';
+import { createJobSetInformers } from '../jobset-informers.ts';
 import { readLines } from './lines.ts';
 import { measureRestarts, type RunEvent } from './measurement.ts';
 import type { DemoMode, DemoStrategy } from './options.ts';
@@ -90,19 +89,10 @@ class RunObserver {
       this.settle = (error) => (error === undefined ? resolve() : reject(error));
     });
     this.settled.catch(() => undefined);
-    const { client, clock, random } = options;
-    const { name, namespace = 'default' } = options.jobSet.metadata;
-    const common = { client, clock, random, logger: SILENT, namespace };
-    this.pods = createInformer({
-      ...common,
-      resource: PODS,
-      labelSelector: `${JOBSET_NAME}=${name}`,
-    });
-    this.jobSets = createInformer({
-      ...common,
-      resource: JOBSETS,
-      fieldSelector: `metadata.name=${name}`,
-    });
+    const { name = '', namespace = 'default' } = options.jobSet.metadata;
+    const { pods, jobSets } = createJobSetInformers({ namespace, name }, options);
+    this.pods = pods;
+    this.jobSets = jobSets;
   }
 
   async run(): Promise<TrainingResult> {

@@ -1,0 +1,34 @@
+import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
+import { JOBSET_NAME } from '../jobset/names.ts';
+import { PODS, type Pod } from '../kube/pod.ts';
+import type { Client } from '../runtime/client.ts';
+import { createInformer, type Informer } from '../runtime/informer.ts';
+import type { Clock } from '../runtime/ports/clock.ts';
+import { SILENT } from '../runtime/ports/logger.ts';
+import type { Random } from '../runtime/ports/random.ts';
+
+/** One JobSet and its Pods, as the API shows them; other Pods may wear its label. */
+export interface JobSetInformers {
+  /** Of at most one. */
+  readonly jobSets: Informer<JobSet>;
+  readonly pods: Informer<Pod>;
+}
+
+export function createJobSetInformers(
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  {
+    client,
+    clock,
+    random,
+  }: { readonly client: Client; readonly clock: Clock; readonly random: Random },
+): JobSetInformers {
+  const common = { client, clock, random, logger: SILENT, namespace };
+  return {
+    jobSets: createInformer({
+      ...common,
+      resource: JOBSETS,
+      fieldSelector: `metadata.name=${name}`,
+    }),
+    pods: createInformer({ ...common, resource: PODS, labelSelector: `${JOBSET_NAME}=${name}` }),
+  };
+}
