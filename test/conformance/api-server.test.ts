@@ -18,6 +18,7 @@ const recorded = JSON.parse(readFileSync(file, 'utf8')) as readonly RecordedAnsw
 
 const OUR_READER = 'Kubernetes repeats what Go’s decoder says of its own types.';
 const OUR_ACTIONS = 'We know two actions more.';
+const GO_COMPARISON = 'Kubernetes shows a comparison of Go structures.';
 const NO_APPLY = 'We offer no server-side apply, and so do not name its media type.';
 
 /** Answers of which only the prose may differ, and why. */
@@ -39,7 +40,11 @@ const OTHER_TEXTS: Readonly<Record<string, string>> = {
   'a Pod: privileges that contradict': 'Kubernetes shows a Go structure.',
   'a Pod: a claim of resources of no kind': 'Kubernetes shows a Go structure.',
   'a Pod: claims of resources of one name, of two kinds': 'Kubernetes shows a Go structure.',
-  'a Pod that changes its node selector': 'Kubernetes shows a comparison of Go structures.',
+  'a Pod that changes its node selector': GO_COMPARISON,
+  'a Pod that gets other restart rules': GO_COMPARISON,
+  'a Pod that gets another policy of a container': GO_COMPARISON,
+  'a Pod that gets another policy of a Pod': GO_COMPARISON,
+  'a Pod that gets another grace period': GO_COMPARISON,
   'a template that changes on a Job that is not suspended': 'Kubernetes shows a Go structure.',
   'the image of a suspended Job': 'Kubernetes shows a Go structure.',
   'beside whom a suspended Job runs': 'Kubernetes shows a Go structure.',

@@ -15,6 +15,20 @@ function pod(name: string, spec: object, metadata: object = {}): object {
   };
 }
 
+/** Each of them is patched into the Pod, and refused or kept. */
+function changes(
+  name: string,
+  specs: readonly (readonly [change: string, spec: object])[],
+): readonly ScriptedRequest[] {
+  return specs.map(([change, spec]) => ({
+    name: `a Pod that gets ${change}`,
+    method: 'PATCH',
+    path: `${PODS}/${name}`,
+    headers: STRATEGIC,
+    body: { spec },
+  }));
+}
+
 export const POD_REQUESTS: readonly ScriptedRequest[] = [
   { name: 'a Pod with its defaults', method: 'POST', path: PODS, body: pod('p', {}) },
   {
@@ -99,6 +113,20 @@ export const POD_REQUESTS: readonly ScriptedRequest[] = [
     headers: MERGE,
     body: { spec: { nodeSelector: { a: 'b' } } },
   },
+  ...changes('rules', [
+    ['other restart rules', { containers: [{ name: 'main', restartPolicyRules: [] }] }],
+    ['another policy of a container', { containers: [{ name: 'main', restartPolicy: 'Always' }] }],
+    ['another policy of a Pod', { restartPolicy: 'Always' }],
+    ['another grace period', { terminationGracePeriodSeconds: 5 }],
+    ['a deadline', { activeDeadlineSeconds: 60 }],
+    ['a longer deadline', { activeDeadlineSeconds: 90 }],
+    ['no deadline', { activeDeadlineSeconds: null }],
+    ['a toleration more', { tolerations: [{ key: 'a', operator: 'Exists' }] }],
+    ['a scheduling gate', { schedulingGates: [{ name: 'a' }] }],
+    ['a container more', { containers: [{ name: 'other', image: 'none' }] }],
+    ['an image with spaces', { containers: [{ name: 'main', image: ' x' }] }],
+    ['the same again', { containers: [{ name: 'main', image: 'x' }] }],
+  ]),
   {
     name: 'a Pod that changes its image',
     method: 'PATCH',

@@ -133,7 +133,8 @@ const TROUBLES: readonly string[] = [
   'node.kubernetes.io/unreachable',
 ];
 
-function withTolerations(pod: ApiObject): ApiObject {
+/** As the plug-in DefaultTolerationSeconds does with each new Pod, and with each that is changed. */
+export function withTolerations(pod: ApiObject): ApiObject {
   const spec = objectAt(pod, 'spec');
   const own = listAt(spec, 'tolerations');
   const missing = TROUBLES.filter((key) => !own.some((toleration) => covers(toleration, key)));

@@ -4,6 +4,7 @@ import { podErrors } from '../../../kube/validation/pod.ts';
 import { defaultPod } from '../../../kube/validation/pod-defaults.ts';
 import { ephemeralUpdateErrors, podUpdateErrors } from '../../../kube/validation/pod-update.ts';
 import { podWarnings } from '../../../kube/validation/pod-warnings.ts';
+import { withTolerations } from '../admission/pod-admission.ts';
 import { type ApiObject, numberAt, objectAt, textAt, typed, valueAt } from '../api-object.ts';
 import type { BuiltInKind } from '../built-in-kind.ts';
 import { qosClass } from './pod-quality.ts';
@@ -55,7 +56,8 @@ export const POD_KIND: BuiltInKind = {
     },
     prepareForUpdate: (pod, old, subresource) => {
       if (subresource === 'status') return withOwners(pod, old);
-      return defaultPod(subresource === EPHEMERAL ? withEphemeralContainers(pod, old) : pod);
+      if (subresource === EPHEMERAL) return defaultPod(withEphemeralContainers(pod, old));
+      return defaultPod(subresource === undefined ? withTolerations(pod) : pod);
     },
     warnings: (pod, old) => (old === undefined ? podWarnings(typed(pod)) : []),
     validate: (pod) => podErrors(typed(pod)),
