@@ -5,46 +5,23 @@
  */
 import type { Stored, StringMap } from '../../kube/meta.ts';
 import { PODS, type Pod } from '../../kube/pod.ts';
-import type { Client } from '../../runtime/client.ts';
 import { createEventRecorder } from '../../runtime/event-recorder.ts';
 import { createInformer, type Informer } from '../../runtime/informer.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
-import type { Logger } from '../../runtime/ports/logger.ts';
-import type { ProcessKeeper } from '../../runtime/ports/process-keeper.ts';
-import type { ProcessRunner } from '../../runtime/ports/process-runner.ts';
-import type { Random } from '../../runtime/ports/random.ts';
 import type { HttpHandler } from '../../runtime/ports/transport.ts';
 import { type BackoffSettings, backoffLimits } from './backoff.ts';
 import { containerLogsHandler } from './container-logs.ts';
 import { HostsFiles } from './hosts.ts';
 import type { HostsEntry } from './hosts-file.ts';
-import type { PodNamespacesState } from './namespaces/pod-namespaces.ts';
 import { type NodeNetwork, PodAddresses } from './network.ts';
-import type { NodeContext } from './node-context.ts';
-import type { NodeFiles } from './node-files.ts';
+import type { NodeContext, NodePorts } from './node-context.ts';
 import { type Machine, type NodeRegistration, registerNode } from './node-registration.ts';
 import { checkpointDirectory, type PodState, readCheckpoints } from './pod-checkpoint.ts';
 import { PodWorker } from './pod-worker.ts';
-import type { ProbeTransport } from './probe-transport.ts';
 import { endStrangers } from './stranger-processes.ts';
 import { isStreaming, streamingHandler } from './streaming/streaming-handler.ts';
-import type { StreamingPorts } from './streaming/streaming-ports.ts';
 
-export interface NodeAgentOptions {
+export interface NodeAgentOptions extends NodePorts {
   readonly name: string;
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly processes: ProcessRunner;
-  /** The same, if processes outlive the agent, so that a later life of it can take them over. */
-  readonly keeper?: ProcessKeeper | undefined;
-  /** Whether containers have namespaces; without it they have none, and nobody is told. */
-  readonly namespaces?: PodNamespacesState | undefined;
-  readonly files: NodeFiles;
-  readonly probes: ProbeTransport;
-  /** What forwarded ports and SPDY take; without it there are neither. */
-  readonly streaming?: StreamingPorts | undefined;
   /**
    * Absolute. The agent owns `pods`, `checkpoints`, `logs` and, if they are not given, `hosts` and
    * `volumes` in it, and removes `roots`.

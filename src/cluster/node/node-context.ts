@@ -15,23 +15,27 @@ import type { NodeFiles } from './node-files.ts';
 import type { ProbeTransport } from './probe-transport.ts';
 import type { StreamingPorts } from './streaming/streaming-ports.ts';
 
-export interface NodeContext {
-  readonly nodeName: string;
-  /** Amounts of resources that the node offers. */
-  readonly allocatable: StringMap;
+/** What a node reaches the world by. */
+export interface NodePorts {
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
   readonly processes: ProcessRunner;
-  /** The same, if processes outlive the agent. */
+  /** The same, if processes outlive the agent, so that a later life of it can take them over. */
   readonly keeper?: ProcessKeeper | undefined;
-  /** Where containers see what is theirs; without it nobody is told what differs. */
+  /** Where containers see what is theirs; without it they have no namespaces, and nobody is told. */
   readonly namespaces?: PodNamespacesState | undefined;
   readonly files: NodeFiles;
   readonly probes: ProbeTransport;
   /** What forwarded ports and SPDY take; without it there are neither. */
   readonly streaming?: StreamingPorts | undefined;
+}
+
+export interface NodeContext extends NodePorts {
+  readonly nodeName: string;
+  /** Amounts of resources that the node offers. */
+  readonly allocatable: StringMap;
   readonly events: EventRecorder;
   readonly network: NodeNetwork;
   readonly addresses: PodAddresses;

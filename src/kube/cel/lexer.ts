@@ -121,7 +121,8 @@ function readString(source: string, at: number, opening: string): Read {
 const ESCAPE =
   /\\(?:([abfnrtv\\?"'`])|[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|([\s\S]?))/g;
 
-const SHORT_ESCAPES: Readonly<Record<string, string>> = {
+/** What one letter after a backslash means. */
+export const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   a: '\u0007',
   b: '\b',
   f: '\f',

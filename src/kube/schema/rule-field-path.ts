@@ -2,6 +2,7 @@
  * The `fieldPath` of a rule, `.spec.name` or `.labels['a/b']`: where a violation is shown, below
  * the value that the rule is about.
  */
+import { SHORT_ESCAPES } from '../cel/lexer.ts';
 import { ownMember } from '../json-value.ts';
 import type { JsonSchema } from './json-schema.ts';
 
@@ -33,14 +34,9 @@ export function ruleFieldPath(schema: JsonSchema, fieldPath: string): string | u
 
 const STEP = /^(?:\.([^.[\]]+)|\['((?:[^'\\]|\\.)*)'\])/;
 
+/** A field path takes fewer escapes than the language does. */
 const ESCAPES: Readonly<Record<string, string>> = {
-  a: '\u0007',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-  v: '\v',
+  ...SHORT_ESCAPES,
   "'": "'",
   '\\': '\\',
 };
