@@ -14,11 +14,8 @@ import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
 import type { ClusterAccess } from '../runtime/cluster-access.ts';
 import { withDeadline } from '../runtime/deadline.ts';
+import { FIRST_ANSWER_TIMEOUT_MS, firstAnswer } from '../runtime/first-answer.ts';
 import { TransportError } from '../runtime/ports/transport.ts';
-import { wholeBody } from '../runtime/response-body.ts';
-
-/** For the first answer; a firewall that swallows packets would otherwise keep us for a minute. */
-const FIRST_ANSWER_TIMEOUT_MS = 15_000;
 
 /** Why a cluster cannot be used, for people. */
 export class ConnectionProblem extends Error {
@@ -48,14 +45,9 @@ export async function connectTo(flags: ConnectionFlags, signal: AbortSignal): Pr
   const runtime = { clock: nodeClock, random: systemRandom, userAgent: 'lockstep' };
   const connection = connectClient(access, runtime);
   try {
-    const version = await withDeadline(
-      nodeClock,
-      FIRST_ANSWER_TIMEOUT_MS,
-      signal,
-      async (limited) => {
-        await expectAnswer(connection, limited);
-        return connection.client.getPath('/version', { signal: limited });
-      },
+    await firstAnswer(connection.transport, nodeClock, signal);
+    const version = await withDeadline(nodeClock, FIRST_ANSWER_TIMEOUT_MS, signal, (limited) =>
+      connection.client.getPath('/version', { signal: limited }),
     );
     return { ...connection, serverVersion: versionIn(version) };
   } catch (cause) {
@@ -63,12 +55,6 @@ export async function connectTo(flags: ConnectionFlags, signal: AbortSignal): Pr
     if (signal.aborted) throw cause;
     throw new ConnectionProblem(connectionProblem(cause, access.server), { cause });
   }
-}
-
-/** The client repeats what fails, for minutes; here the first failure tells. Any answer will do. */
-async function expectAnswer({ transport }: ClientConnection, signal: AbortSignal): Promise<void> {
-  const { body } = await transport.send({ method: 'GET', path: '/version', headers: {}, signal });
-  await wholeBody(body);
 }
 
 /** What is wrong with the certificates of the kubeconfig as of now. */
@@ -82,6 +68,13 @@ export function expiryProblem(
   if (notAfterMs === undefined || notAfterMs > nowMs) return undefined;
   const when = new Date(notAfterMs).toISOString();
   return `the client certificate of the kubeconfig expired at ${when}: get a new kubeconfig from the administrator of the cluster (kubeadm certs renew, or your provider's command)`;
+}
+
+/** What only an administrator may do is refused to others, who are told so. */
+export function withoutRights(error: unknown): unknown {
+  if (!(error instanceof ApiStatusError) || error.code !== 403) return error;
+  const advice = 'this needs the rights of a cluster administrator (ClusterRole cluster-admin)';
+  return new ConnectionProblem(`${error.message}: ${advice}`, { cause: error });
 }
 
 /** What an error means for whoever wrote the kubeconfig. */

@@ -26,7 +26,7 @@ import {
 import { loadKubeconfig } from '../runtime/adapters/kubeconfig-files.ts';
 import type { Client } from '../runtime/client.ts';
 import { restrictAgents } from './agent-restriction.ts';
-import { connectTo } from './cluster-connection.ts';
+import { connectTo, withoutRights } from './cluster-connection.ts';
 import { writeKubeconfig } from './kubeconfig-file.ts';
 
 export interface ControlPlane {
@@ -111,7 +111,7 @@ export async function joinRunning(
     stops.push(() => removeWebhooks(client, access.namespace));
   } catch (error) {
     await stop();
-    throw error;
+    throw withoutRights(error);
   }
   const secrets = ['--webhook-secret-name', WEBHOOK_SECRET, '--hub-secret-name', HUB_SECRET];
   const operatorFlags = ['--kubeconfig', path, ...secrets];

@@ -121,7 +121,7 @@ async function run(flags: OperatorFlags, logger: Logger): Promise<number> {
       random: systemRandom,
       through: (transport) => limited(countedTransport(transport, counts), flags),
     });
-    await operate(flags, access, { client: connection.client, logger, metrics }, stopping.signal);
+    await operate(flags, access, { ...connection, logger, metrics }, stopping.signal);
     return 0;
   } catch (error) {
     if (stopping.signal.aborted) return 0;
@@ -150,6 +150,7 @@ function limited(
 
 interface ProcessParts {
   readonly client: Client;
+  readonly transport: Transport;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
@@ -158,7 +159,7 @@ interface ProcessParts {
 async function operate(
   flags: OperatorFlags,
   access: ClusterAccess,
-  { client, logger, metrics }: ProcessParts,
+  { client, transport, logger, metrics }: ProcessParts,
   signal: AbortSignal,
 ): Promise<void> {
   const failing = new AbortController();
@@ -184,6 +185,7 @@ async function operate(
     const { namespace } = flags;
     await untilJobSetsAreServed({
       ...runtime,
+      transport,
       namespace,
       onProblem: (problem) => {
         status.api = problem === undefined ? 'served' : { problem };

@@ -4,7 +4,7 @@ import type { Client } from '../runtime/client.ts';
 import { MemoryClient } from '../runtime/memory/memory-client.ts';
 import { MemoryLogger } from '../runtime/memory/memory-logger.ts';
 import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
-import { TransportError } from '../runtime/ports/transport.ts';
+import { type Transport, TransportError } from '../runtime/ports/transport.ts';
 import { untilJobSetsAreServed } from './served-api.ts';
 
 test('each reason why there are no JobSets is told once, with what to do, and then it goes on', async () => {
@@ -25,10 +25,18 @@ test('each reason why there are no JobSets is told once, with what to do, and th
     return { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '1' }, items: [] };
   };
   const client = Object.assign(memory, { list });
+  let isThere = false;
+  const transport: Transport = {
+    send: async () => {
+      if (!isThere) throw new TransportError('10.0.0.1: no route');
+      return { status: 403, headers: {}, body: Buffer.from('any answer will do') };
+    },
+  };
   const problems: (string | undefined)[] = [];
   let isServed = false;
   const served = untilJobSetsAreServed({
     client,
+    transport,
     clock,
     logger,
     signal: new AbortController().signal,
@@ -36,9 +44,13 @@ test('each reason why there are no JobSets is told once, with what to do, and th
   }).then(() => {
     isServed = true;
   });
+  await clock.runUntil(() => problems.length > 0, 60_000);
+  expect(answers, 'nothing that would be repeated for minutes was asked').toHaveLength(6);
+  isThere = true;
   await clock.runUntil(() => isServed, 60_000);
   await served;
   expect(problems.map((problem) => problem?.split(':')[0])).toEqual([
+    'the API server does not answer',
     'the API server does not answer',
     'the API server does not accept the credentials of the operator',
     'the operator may not list jobsets.jobset.x-k8s.io of jobset.x-k8s.io/v1alpha2',
@@ -46,6 +58,6 @@ test('each reason why there are no JobSets is told once, with what to do, and th
     'the API server does not know jobsets.jobset.x-k8s.io of jobset.x-k8s.io/v1alpha2',
     undefined,
   ]);
-  expect(logger.records.filter(({ level }) => level === 'error')).toHaveLength(4);
-  expect(problems[4]).toContain('lockstep install');
+  expect(logger.records.filter(({ level }) => level === 'error')).toHaveLength(5);
+  expect(problems[5]).toContain('lockstep install');
 });

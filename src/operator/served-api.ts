@@ -2,8 +2,10 @@ import { JOBSETS } from '../jobset/jobset.ts';
 import { apiVersionOf, groupResourceOf } from '../kube/resource.ts';
 import { ApiStatusError } from '../kube/status.ts';
 import type { Client } from '../runtime/client.ts';
+import { firstAnswer } from '../runtime/first-answer.ts';
 import { type Clock, sleep } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
+import type { Transport } from '../runtime/ports/transport.ts';
 
 /** An administrator who mends it should not have to restart us. */
 const RETRY_INTERVAL_MS = 2_000;
@@ -14,6 +16,8 @@ const RETRY_INTERVAL_MS = 2_000;
  */
 export async function untilJobSetsAreServed(options: {
   readonly client: Client;
+  /** That of the client, by which a server that is not there is known at once. */
+  readonly transport: Transport;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly namespace?: string | undefined;
@@ -21,11 +25,12 @@ export async function untilJobSetsAreServed(options: {
   /** Called with each reason, and with undefined in the end. */
   readonly onProblem: (problem: string | undefined) => void;
 }): Promise<void> {
-  const { client, clock, logger, namespace, signal, onProblem } = options;
+  const { client, transport, clock, logger, namespace, signal, onProblem } = options;
   const within = namespace === undefined ? {} : { namespace };
   let told: string | undefined;
   for (;;) {
     try {
+      await firstAnswer(transport, clock, signal);
       await client.list(JOBSETS, { ...within, limit: 1, signal });
       onProblem(undefined);
       return;

@@ -1,6 +1,5 @@
-import { ApiStatusError } from '../../kube/status.ts';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { ConnectionProblem, connectTo } from '../cluster-connection.ts';
+import { connectTo, withoutRights } from '../cluster-connection.ts';
 import { onTermination } from '../termination.ts';
 import { type CommandContext, install, installationYaml, status } from './install.ts';
 import type { InstallOptions } from './options.ts';
@@ -43,14 +42,8 @@ export async function installCommand(
   } catch (error) {
     const code = termination.exitCode();
     if (code !== undefined) return code;
-    if (error instanceof ApiStatusError && error.code === 403) throw withoutRights(error);
-    throw error;
+    throw withoutRights(error);
   } finally {
     termination.dispose();
   }
-}
-
-function withoutRights(cause: ApiStatusError): ConnectionProblem {
-  const advice = 'this needs the rights of a cluster administrator (ClusterRole cluster-admin)';
-  return new ConnectionProblem(`${cause.message}: ${advice}`, { cause });
 }
