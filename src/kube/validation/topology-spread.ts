@@ -4,7 +4,7 @@ import type { LabelSelector } from '../meta.ts';
 import type { FieldError } from '../status.ts';
 import { labelSelectorErrors } from './label-selector.ts';
 
-export interface TopologySpreadConstraint {
+interface TopologySpreadConstraint {
   readonly maxSkew?: number;
   readonly topologyKey: string;
   readonly whenUnsatisfiable?: string;
