@@ -9,10 +9,14 @@ import { MemoryFiles } from './memory/memory-files.ts';
 
 const DIRECTORY = '/logs/c';
 
-function open(restart = 0): { log: ContainerLog; files: MemoryFiles; clock: VirtualClock } {
-  const files = new MemoryFiles();
+function open(
+  restart = 0,
+  files = new MemoryFiles(),
+): { log: ContainerLog; files: MemoryFiles; clock: VirtualClock; problems: unknown[] } {
   const clock = new VirtualClock();
-  return { files, clock, log: new ContainerLog(files, clock, DIRECTORY, restart) };
+  const problems: unknown[] = [];
+  const note = (error: unknown): void => void problems.push(error);
+  return { files, clock, problems, log: new ContainerLog(files, clock, DIRECTORY, restart, note) };
 }
 
 function query(text: string, nowMs = 0): LogQuery {
@@ -91,9 +95,49 @@ describe('a log', () => {
     expect(tail.join() === lines.slice(-2000).join()).toBe(true);
   });
 
+  it('goes on after what a full disk did not take, and says once that this is lost', async () => {
+    const { log, files, problems } = open();
+    log.append('stdout', Buffer.from('before\n'));
+    files.isFull = true;
+    for (const text of ['lost\n', 'lost, too\n']) log.append('stdout', Buffer.from(text));
+    expect(problems).toEqual([new Error("ENOSPC: no space left on device, write '/logs/c/0.log'")]);
+    files.isFull = false;
+    log.append('stdout', Buffer.from('after\n'));
+    log.append('stdout', Buffer.from('and so on\n'));
+    files.isFull = true;
+    log.end();
+    expect((await read(files, query(''))).toString()).toBe('before\nafter\nand so on\n');
+    expect(problems).toHaveLength(1);
+  });
+
+  it('rotates on a full disk once there is room', async () => {
+    const { log, files, problems } = open();
+    const half = Buffer.from(`${'x'.repeat(999)}\n`.repeat((MAX_LOG_BYTES * 0.6) / 1000));
+    log.append('stdout', half);
+    files.isFull = true;
+    log.append('stdout', half);
+    files.isFull = false;
+    log.append('stdout', Buffer.from('end\n'));
+    expect(problems).toHaveLength(1);
+    expect((await read(files, query('tailLines=1'))).toString()).toBe('end\n');
+    expect(files.logNames(DIRECTORY)).toEqual(['0.log', '0.log.1']);
+    log.end();
+  });
+
+  it('begins on a full disk with what it can take', async () => {
+    const files = new MemoryFiles();
+    files.isFull = true;
+    const { log, problems } = open(0, files);
+    log.append('stderr', Buffer.from('lost\n'));
+    files.isFull = false;
+    log.append('stderr', Buffer.from('kept\n'));
+    log.end();
+    expect([problems.length, (await read(files, query(''))).toString()]).toEqual([1, 'kept\n']);
+  });
+
   it('knows which runs it has', () => {
-    const { files, clock } = open(3);
-    new ContainerLog(files, clock, DIRECTORY, 11).end();
+    const { files } = open(3);
+    open(11, files).log.end();
     expect(loggedRuns(files, DIRECTORY)).toEqual([3, 11]);
   });
 });

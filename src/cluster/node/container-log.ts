@@ -1,7 +1,7 @@
 /**
  * The log of one run of a container on disk: `<restart>.log`, and when that is full
  * `<restart>.log.1`, `.2`, ... in the order of time, of which the oldest go. Whoever reads it while
- * it grows is told of changes.
+ * it grows is told of changes. What the disk does not take is lost, and the container goes on.
  */
 import type { Clock } from '../../runtime/ports/clock.ts';
 import { CriEncoder, type LogStream } from './cri-lines.ts';
@@ -10,6 +10,8 @@ import type { LogFile, NodeFiles } from './node-files.ts';
 /** As a kubelet's containerLogMaxSize and containerLogMaxFiles. */
 export const MAX_LOG_BYTES = 10 * 1024 * 1024;
 export const MAX_LOG_FILES = 5;
+
+const NEWLINE = Buffer.from('\n');
 
 /** Runs of one container whose logs are kept. */
 export const KEPT_RUNS = 5;
@@ -21,24 +23,39 @@ export class ContainerLog {
   readonly #clock: Clock;
   readonly #encoder = new CriEncoder();
   readonly #listeners = new Set<() => void>();
+  readonly #onProblem: (error: unknown) => void;
   #file: LogFile | undefined;
   #size = 0;
   #rotated = 0;
+  #hasEnded = false;
+  #isFailing = false;
+  /** A write that failed has left a part of a line. */
+  #isTorn = false;
 
-  constructor(files: NodeFiles, clock: Clock, directory: string, restart: number) {
+  /** Never throws. `onProblem`: output is lost from now on; told again only after it was not. */
+  constructor(
+    files: NodeFiles,
+    clock: Clock,
+    directory: string,
+    restart: number,
+    onProblem: (error: unknown) => void,
+  ) {
     this.#files = files;
     this.#clock = clock;
     this.directory = directory;
     this.restart = restart;
-    this.#file = files.openLog(this.#path);
-    // An earlier life of the node may have begun it.
-    this.#size = files.logSize(this.#path);
-    if (this.#size > 0)
+    this.#onProblem = onProblem;
+    this.#attempt(() => {
+      this.#file = files.openLog(this.#path);
+      // An earlier life of the node may have begun it.
+      this.#size = files.logSize(this.#path);
+      if (this.#size === 0) return;
       this.#rotated = (logSegments(files, directory, restart).at(-1)?.index ?? 1) - 1;
+    });
   }
 
   get hasEnded(): boolean {
-    return this.#file === undefined;
+    return this.#hasEnded;
   }
 
   append(stream: LogStream, chunk: Uint8Array): void {
@@ -48,8 +65,8 @@ export class ContainerLog {
   /** Writes what is left and closes the file. */
   end(): void {
     this.#write(this.#encoder.end(this.#clock.now()));
-    this.#file?.close();
-    this.#file = undefined;
+    this.#close();
+    this.#hasEnded = true;
     this.#notify();
   }
 
@@ -64,20 +81,48 @@ export class ContainerLog {
   }
 
   #write(bytes: Uint8Array): void {
-    if (bytes.length === 0 || this.#file === undefined) return;
-    if (this.#size > 0 && this.#size + bytes.length > MAX_LOG_BYTES) this.#rotate();
-    this.#file?.append(bytes);
-    this.#size += bytes.length;
+    if (bytes.length === 0 || this.#hasEnded) return;
+    this.#attempt(() => {
+      if (this.#size > 0 && this.#size + bytes.length > MAX_LOG_BYTES) this.#rotate();
+      this.#file ??= this.#files.openLog(this.#path);
+      if (this.#isTorn) this.#file.append(NEWLINE);
+      this.#isTorn = false;
+      this.#file.append(bytes);
+      this.#size += bytes.length;
+      this.#isFailing = false;
+    });
+    if (this.#isFailing) this.#lookForPart();
     this.#notify();
   }
 
+  #lookForPart(): void {
+    const size = this.#files.logSize(this.#path);
+    this.#isTorn ||= size > this.#size;
+    this.#size = size;
+  }
+
   #rotate(): void {
-    this.#file?.close();
-    this.#rotated++;
-    this.#files.renameLog(this.#path, `${this.#path}.${this.#rotated}`);
-    this.#files.removeLog(`${this.#path}.${this.#rotated - MAX_LOG_FILES + 1}`);
-    this.#file = this.#files.openLog(this.#path);
+    this.#close();
+    const next = this.#rotated + 1;
+    this.#files.renameLog(this.#path, `${this.#path}.${next}`);
+    this.#rotated = next;
     this.#size = 0;
+    this.#files.removeLog(`${this.#path}.${next - MAX_LOG_FILES + 1}`);
+  }
+
+  #close(): void {
+    const file = this.#file;
+    this.#file = undefined;
+    if (file !== undefined) this.#attempt(() => file.close());
+  }
+
+  #attempt(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      if (!this.#isFailing) this.#onProblem(error);
+      this.#isFailing = true;
+    }
   }
 
   #notify(): void {

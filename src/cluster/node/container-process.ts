@@ -67,8 +67,8 @@ export class ContainerProcess {
     logDirectory: string,
     restart: number,
   ): Promise<ContainerProcess> {
-    const { files, clock, processes } = context;
-    const log = new ContainerLog(files, clock, `${logDirectory}/${container.name}`, restart);
+    const { processes } = context;
+    const log = logOf(context, container, logDirectory, { restart, marker: launch.marker });
     const listeners = new Set<OutputListener>();
     try {
       const started = await processes.start({
@@ -102,16 +102,16 @@ export class ContainerProcess {
     logDirectory: string,
     run: AdoptedRun,
   ): Promise<ContainerProcess | undefined> {
-    const { files, clock, keeper } = context;
+    const { keeper } = context;
     const listeners = new Set<OutputListener>();
     let log: ContainerLog | undefined;
     const kept = await keeper?.adopt(run.marker, (stream, chunk) => {
-      log ??= new ContainerLog(files, clock, `${logDirectory}/${container.name}`, run.restart);
+      log ??= logOf(context, container, logDirectory, run);
       log.append(stream, chunk);
       for (const listener of listeners) listener(stream, chunk);
     });
     if (kept === undefined) return undefined;
-    log ??= new ContainerLog(files, clock, `${logDirectory}/${container.name}`, run.restart);
+    log ??= logOf(context, container, logDirectory, run);
     const launch = adoptedLaunch(container, run.marker, kept);
     const known = { ...run, wasOver: kept.hasExited };
     return new ContainerProcess(context, container, launch, log, kept.process, listeners, known);
@@ -221,6 +221,17 @@ export class ContainerProcess {
 function mayHaveLeftSome({ place }: Launch, exit: ProcessExit): boolean {
   const isAlone = place?.hasOwnProcesses === true && place.holderPid === undefined;
   return !isAlone || exit.signal !== undefined;
+}
+
+function logOf(
+  { files, clock, logger }: NodeContext,
+  { name }: Container,
+  directory: string,
+  { restart, marker }: Pick<AdoptedRun, 'restart' | 'marker'>,
+): ContainerLog {
+  return new ContainerLog(files, clock, `${directory}/${name}`, restart, (error) => {
+    logger.warn('what a container writes is lost', { container: marker, err: error });
+  });
 }
 
 /** What the machine has to start. */

@@ -1,13 +1,14 @@
 /**
  * Keeps one hosts file for each namespace that has Pods here (`LOCKSTEP_HOSTS`), with the Pods of all
- * nodes that share it, and one for each Pod with `hostAliases`. Changes that come while a file is written are written together afterwards.
+ * nodes that share it, and one for each Pod with `hostAliases`. Changes that come while a file is
+ * written are written together afterwards.
  */
 import { SERVICES, type Service } from '../../kube/core.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/pod.ts';
 import type { Client } from '../../runtime/client.ts';
 import { createInformer, type Informer } from '../../runtime/informer.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Clock, Timer } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import { type HostsEntry, hostsFile, withHostAliases } from './hosts-file.ts';
@@ -25,6 +26,9 @@ export interface HostsFilesOptions {
   readonly machineName?: string;
 }
 
+/** A disk may be full for a while. */
+const RETRY_MS = 5_000;
+
 /** The Pods of one node. */
 export type HostsMember = (namespace: string) => readonly HostsEntry[];
 
@@ -35,6 +39,9 @@ export class HostsFiles {
   /** By path, by namespace. */
   readonly #written = new Map<string, ReadonlyMap<string, string>>();
   readonly #dirty = new Set<string>();
+  /** Namespaces whose file could not be written. */
+  readonly #failed = new Set<string>();
+  #retry: Timer | undefined;
   #work: Promise<void> | undefined;
   #isStopped = false;
 
@@ -82,6 +89,7 @@ export class HostsFiles {
   /** Removes the files. */
   async stop(): Promise<void> {
     this.#isStopped = true;
+    this.#retry?.cancel();
     this.#dirty.clear();
     await this.#services.stop();
     await this.#work;
@@ -96,9 +104,21 @@ export class HostsFiles {
       try {
         await this.#writeOne(namespace);
       } catch (error) {
-        this.#options.logger.error('a hosts file could not be written', { namespace, err: error });
+        this.#options.logger.warn('a hosts file could not be written', { namespace, err: error });
+        this.#tryAgain(namespace);
       }
     }
+  }
+
+  #tryAgain(namespace: string): void {
+    this.#failed.add(namespace);
+    if (this.#isStopped) return;
+    this.#retry ??= this.#options.clock.setTimer(RETRY_MS, () => {
+      this.#retry = undefined;
+      const all = [...this.#failed];
+      this.#failed.clear();
+      for (const each of all) this.touch(each);
+    });
   }
 
   async #writeOne(namespace: string): Promise<void> {

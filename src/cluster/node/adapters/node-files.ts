@@ -24,8 +24,13 @@ export function createNodeFiles(): NodeFiles {
     remove: (path) => rm(path, { recursive: true, force: true, maxRetries: REMOVE_RETRIES }),
     async write(path, bytes, mode) {
       const temporary = `${path}.${++temporaries}.tmp`;
-      await writeFile(temporary, bytes, { mode });
-      await rename(temporary, path);
+      try {
+        await writeFile(temporary, bytes, { mode });
+        await rename(temporary, path);
+      } catch (error) {
+        await rm(temporary, { force: true }).catch(() => undefined);
+        throw error;
+      }
     },
     link: (target, path) => symlink(target, path),
     kindOf,

@@ -26,8 +26,13 @@ class Content {
   }
 }
 
+/** What a full disk has room for, each time. */
+const PART_BYTES = 10;
+
 /** Files on paper, for tests under a virtual clock. Symbolic links are followed as a system does. */
 export class MemoryFiles implements NodeFiles {
+  /** While true nothing can be made, and of what is appended only a part is taken: a full disk. */
+  isFull = false;
   readonly #entries = new Map<string, Entry>([['/', { kind: 'directory' }]]);
 
   /** Every path there is, for tests that look for what was left behind. */
@@ -36,6 +41,7 @@ export class MemoryFiles implements NodeFiles {
   }
 
   async makeDirectory(path: string): Promise<void> {
+    if (!this.#entries.has(this.#resolved(path))) this.#demandSpace('mkdir', path);
     this.#makeDirectory(this.#resolved(path));
   }
 
@@ -47,12 +53,14 @@ export class MemoryFiles implements NodeFiles {
   }
 
   async write(path: string, bytes: Uint8Array): Promise<void> {
+    this.#demandSpace('write', path);
     const at = this.#place(path);
     this.#demandDirectory(at);
     this.#entries.set(at, { kind: 'file', content: new Content(Buffer.from(bytes)) });
   }
 
   async link(target: string, path: string): Promise<void> {
+    this.#demandSpace('symlink', path);
     const at = this.#place(path);
     this.#demandDirectory(at);
     if (this.#entries.has(at)) throw new Error(`EEXIST: ${path} exists`);
@@ -69,11 +77,16 @@ export class MemoryFiles implements NodeFiles {
   }
 
   openLog(path: string): LogFile {
+    this.#demandSpace('open', path);
     const at = this.#resolved(path);
     this.#makeDirectory(at.slice(0, at.lastIndexOf('/')));
     const content = new Content(this.#bytes(path));
     this.#entries.set(at, { kind: 'file', content });
-    return { append: (bytes) => content.append(bytes), close: () => undefined };
+    const append = (bytes: Uint8Array): void => {
+      content.append(this.isFull ? bytes.subarray(0, PART_BYTES) : bytes);
+      this.#demandSpace('write', path);
+    };
+    return { append, close: () => undefined };
   }
 
   readLog(path: string, offset: number, length: number): Uint8Array {
@@ -101,6 +114,10 @@ export class MemoryFiles implements NodeFiles {
 
   removeLog(path: string): void {
     this.#entries.delete(this.#resolved(path));
+  }
+
+  #demandSpace(call: string, path: string): void {
+    if (this.isFull) throw new Error(`ENOSPC: no space left on device, ${call} '${path}'`);
   }
 
   #bytes(path: string): Buffer {
