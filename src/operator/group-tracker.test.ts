@@ -92,6 +92,19 @@ describe('a group that gathers at its barrier', () => {
     expect(interest).toEqual(['default/train']);
   });
 
+  test('is looked at when the first of its Pods is deleted, and when the last such is gone', () => {
+    const deletionTimestamp = '2026-01-01T00:00:00Z';
+    for (const slot of ['0', '1', '2']) tracker.podLives(podIn(slot, '2'));
+    interest.length = 0;
+    tracker.podLives(podIn('0', '2', { deletionTimestamp }));
+    expect(interest).toEqual(['default/train']);
+    tracker.podLives(podIn('1', '2', { deletionTimestamp }));
+    tracker.podEnded('pod-0');
+    expect(interest).toHaveLength(1);
+    tracker.podEnded('pod-1');
+    expect(interest).toHaveLength(2);
+  });
+
   test('is looked at for every failure, announced or noticed', () => {
     tracker.podLives(podIn('0', '3'));
     expect(interest).toHaveLength(1);

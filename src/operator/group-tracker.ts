@@ -214,9 +214,12 @@ export class GroupTracker {
   ): void {
     const watch = this.#watches.get(uid);
     const before = watch?.countsOf(jobUid, counts);
+    const hadEnding = counts.hasEnding;
     if (!change() || watch === undefined || before === undefined) return;
     watch.move(before, watch.countsOf(jobUid, counts));
-    if (watch.isNews(pod) || watch.isComplete()) this.#options.onInterest(key);
+    // The first is to be looked at when it is overdue, with whatever others there are by then.
+    const isFirstOrLast = hadEnding !== counts.hasEnding;
+    if (watch.isNews(pod) || watch.isComplete() || isFirstOrLast) this.#options.onInterest(key);
   }
 
   /** Streams of Pods and Jobs come in no common order: a Pod may be seen when its Job is gone. */

@@ -130,6 +130,11 @@ export class MemberCounts implements Members {
     return this.#crashing.get(epoch)?.values() ?? [];
   }
 
+  /** Whether `ending` lists any. */
+  get hasEnding(): boolean {
+    return this.#ending.size > 0;
+  }
+
   ending(): Iterable<PodFacts> {
     return this.#ending.values();
   }
