@@ -266,7 +266,8 @@ test('a finished Job with a TTL goes with its Pods when that has passed', async 
   const { signal } = new AbortController();
   const page = { method: 'GET', path: '/metrics', headers: {}, signal } as const;
   const { body } = await cluster.metrics.handler(page);
-  expect(body.toString()).toContain(
+  if (!(body instanceof Uint8Array)) throw new Error('a page was expected');
+  expect(Buffer.from(body).toString()).toContain(
     'ttl_after_finished_controller_job_deletion_duration_seconds_count 1\n',
   );
 });
