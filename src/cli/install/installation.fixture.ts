@@ -1,0 +1,105 @@
+/** A cluster in memory, the commands of an installation that run against it, and what they say. */
+import { DEPLOYMENTS } from '../../deploy/kinds.ts';
+import { manifest } from '../../deploy/manifest.ts';
+import { JOBSETS } from '../../jobset/jobset.ts';
+import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
+import {
+  MUTATING_WEBHOOK_CONFIGURATIONS,
+  VALIDATING_WEBHOOK_CONFIGURATIONS,
+} from '../../kube/admission.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/custom-resource-definition.ts';
+import { matchesLabels, parseLabelSelector } from '../../kube/label-selector.ts';
+import { LEASES } from '../../kube/lease.ts';
+import type { KubeList, KubeObject, Stored } from '../../kube/meta.ts';
+import type { Resource } from '../../kube/resource.ts';
+import { LEADER_ELECTION_ID } from '../../operator/names.ts';
+import type { ListOptions } from '../../runtime/client.ts';
+import { MemoryClient } from '../../runtime/memory/memory-client.ts';
+import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
+import { timestamp } from '../../runtime/ports/clock.ts';
+import type { CommandContext } from './install.ts';
+import { type InstallFlags, type InstallOptions, parseInstallFlags } from './options.ts';
+
+/** Knows lists, with labels. */
+class Cluster extends MemoryClient {
+  override list<T extends KubeObject>(
+    of: Resource<T>,
+    { labelSelector = '' }: ListOptions = {},
+  ): Promise<KubeList<Stored<T>>> {
+    const selector = parseLabelSelector(labelSelector);
+    const items = [...this.objects.values()].filter(
+      ({ kind, metadata }) => kind === of.kind && matchesLabels(selector, metadata.labels),
+    );
+    const list = { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '1' }, items };
+    return Promise.resolve(list as unknown as KubeList<Stored<T>>);
+  }
+
+  override listMetadata(of: Resource = JOBSETS): never {
+    // Whole objects are metadata, and more.
+    return this.list(of) as never;
+  }
+}
+
+export function optionsOf(flags: Partial<InstallFlags> = {}): InstallOptions {
+  const parsed = parseInstallFlags({ namespace: 'lockstep-system', ...flags }, '1.2.3');
+  if ('errors' in parsed) throw new Error(parsed.errors.join());
+  return parsed.options;
+}
+
+export class InstallationWorld {
+  readonly client = new Cluster();
+  readonly clock = new VirtualClock();
+  readonly printed: string[] = [];
+  readonly warned: string[] = [];
+
+  context(serverVersion = '1.36.3'): CommandContext {
+    return {
+      client: this.client,
+      serverVersion,
+      clock: this.clock,
+      signal: new AbortController().signal,
+      print: (line) => this.printed.push(line),
+      warn: (line) => this.warned.push(line),
+    };
+  }
+
+  /** What a cluster makes of an installation. */
+  async bringUp(options = optionsOf()): Promise<void> {
+    for (const { of, object } of manifest(options.settings)) await this.client.create(of, object);
+    await this.becomeReady(options);
+  }
+
+  async becomeReady(options = optionsOf()): Promise<void> {
+    const patch = (of: Parameters<MemoryClient['patch']>[0], name: string, body: object) =>
+      this.client.patch(
+        of,
+        { namespace: of.namespaced ? 'lockstep-system' : '', name },
+        {
+          type: 'merge',
+          patch: body,
+        },
+      );
+    await patch(CUSTOM_RESOURCE_DEFINITIONS, JOBSET_CRD.metadata.name ?? '', {
+      status: { conditions: [{ type: 'Established', status: 'True' }] },
+    });
+    await patch(DEPLOYMENTS, 'lockstep-operator', {
+      status: { replicas: 2, updatedReplicas: 2, availableReplicas: 2 },
+    });
+    await this.client.create(LEASES, {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { namespace: 'lockstep-system', name: LEADER_ELECTION_ID },
+      spec: { holderIdentity: 'a', renewTime: timestamp(this.clock), leaseDurationSeconds: 15 },
+    });
+    for (const of of [MUTATING_WEBHOOK_CONFIGURATIONS, VALIDATING_WEBHOOK_CONFIGURATIONS]) {
+      const found = manifest(options.settings).find((one) => one.of.kind === of.kind);
+      const name = found?.object.metadata.name ?? '';
+      const { webhooks = [] } = await this.client.get(of, { name });
+      const trusting = webhooks.map((webhook) => ({
+        ...webhook,
+        clientConfig: { ...webhook.clientConfig, caBundle: 'x' },
+      }));
+      await patch(of, name, { webhooks: trusting });
+    }
+  }
+}

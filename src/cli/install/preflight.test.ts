@@ -1,0 +1,120 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { DEPLOYMENTS } from '../../deploy/kinds.ts';
+import { manifest } from '../../deploy/manifest.ts';
+import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
+import { MUTATING_WEBHOOK_CONFIGURATIONS } from '../../kube/admission.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/custom-resource-definition.ts';
+import { failure } from '../../kube/status.ts';
+import { unsupportedMediaType } from '../../kube/status-errors.ts';
+import { install } from './install.ts';
+import { InstallationWorld, optionsOf } from './installation.fixture.ts';
+import type { InstallFlags } from './options.ts';
+import { preflight } from './preflight.ts';
+
+let world: InstallationWorld;
+
+beforeEach(() => {
+  world = new InstallationWorld();
+});
+
+describe('before an installation', () => {
+  const look = (version?: string, flags: Partial<InstallFlags> = {}) =>
+    preflight({
+      ...world.context(version),
+      objects: [],
+      replaceCrd: optionsOf(flags).replaceCrd,
+    });
+
+  const UPSTREAMS_CRD = {
+    ...JOBSET_CRD,
+    spec: { ...JOBSET_CRD.spec, versions: [{ name: 'v1alpha2', served: true, storage: true }] },
+  };
+
+  test('a server that is too old is refused', async () => {
+    expect((await look('1.29.14')).problems).toEqual([
+      'the API server is of Kubernetes 1.29.14, and 1.30 or later is needed',
+    ]);
+    expect((await look('1.34.4')).warnings).toEqual([
+      expect.stringContaining('lockstep/restart-mode: Supervisor'),
+    ]);
+    expect(await look('1.36.3')).toEqual({ problems: [], warnings: [] });
+  });
+
+  test('the controller of upstream is not to act on the same JobSets', async () => {
+    const metadata = { namespace: 'jobset-system', name: 'jobset-controller-manager' };
+    const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata };
+    await world.client.create(DEPLOYMENTS, { ...deployment, status: { replicas: 1 } });
+    const [problem] = (await look()).problems;
+    expect(problem).toContain(
+      'kubectl -n jobset-system scale deployment jobset-controller-manager',
+    );
+    const scaled = { type: 'merge', patch: { status: {} } } as const;
+    await world.client.patch(DEPLOYMENTS, metadata, scaled);
+    expect((await look()).problems).toEqual([]);
+  });
+
+  test('nor is one that came with a chart, under a name of its own; its webhooks go too', async () => {
+    const labels = { 'app.kubernetes.io/name': 'jobset' };
+    const deployment = {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { namespace: 'ml', name: 'mine-jobset-controller', labels },
+    };
+    const webhooks = {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'MutatingWebhookConfiguration',
+      metadata: { name: 'mine-jobset-mutating', labels },
+    };
+    await world.client.create(DEPLOYMENTS, { ...deployment, status: { replicas: 2 } });
+    await world.client.create(MUTATING_WEBHOOK_CONFIGURATIONS, webhooks);
+    expect((await look()).problems).toEqual([
+      'the controller of kubernetes-sigs/jobset runs in this cluster (Deployment ml/mine-jobset-controller), and two would act on the same JobSets: run "kubectl -n ml scale deployment mine-jobset-controller --replicas=0", "kubectl delete mutatingwebhookconfiguration mine-jobset-mutating"; JobSets and their Pods stay',
+    ]);
+    await world.client.delete(DEPLOYMENTS, deployment.metadata);
+    expect((await look()).problems).toEqual([
+      expect.stringMatching(/^webhooks of .*, which does not run, would refuse every JobSet: run /),
+    ]);
+  });
+
+  test('the definition of upstream is replaced only if that is asked for', async () => {
+    await world.client.create(CUSTOM_RESOURCE_DEFINITIONS, UPSTREAMS_CRD);
+    expect((await look()).problems).toEqual([expect.stringContaining('--replace-crd')]);
+    expect((await look('1.36.3', { replaceCrd: true })).problems).toEqual([]);
+  });
+
+  test('JobSets that are stored in another version stop it', async () => {
+    const stored = { ...UPSTREAMS_CRD, status: { storedVersions: ['v1alpha1', 'v1alpha2'] } };
+    await world.client.create(CUSTOM_RESOURCE_DEFINITIONS, stored);
+    expect((await look('1.36.3', { replaceCrd: true })).problems).toEqual([
+      expect.stringMatching(/has stored JobSets as v1alpha1, .* migrate them to v1alpha2 first/),
+    ]);
+  });
+
+  test('a definition of ours is no problem', async () => {
+    await world.client.create(CUSTOM_RESOURCE_DEFINITIONS, JOBSET_CRD);
+    expect((await look()).problems).toEqual([]);
+  });
+
+  test.each([
+    [
+      failure('Forbidden', 'x is forbidden: User "eve" cannot patch resource "x"'),
+      /^lockstep: eve may not make Namespace .*, Deployment .*cluster-admin\)$/,
+    ],
+    [
+      unsupportedMediaType(['application/json-patch+json']),
+      /no server-side apply, as the embedded one of "lockstep up"/,
+    ],
+  ])('what is refused is told in one message, and nothing is made: %s', async (error, expected) => {
+    const made: string[] = [];
+    world.client.before = (verb, path) => {
+      if (verb !== 'PATCH') return;
+      made.push(path);
+      throw error;
+    };
+    expect(await install(world.context(), optionsOf())).toBe(1);
+    expect(world.warned).toHaveLength(1);
+    expect(`lockstep: ${world.warned[0]}`).toMatch(expected);
+    expect(made).toHaveLength(manifest(optionsOf().settings).length);
+    expect(world.printed).toEqual([]);
+  });
+});

@@ -1,0 +1,98 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { manifest } from '../../deploy/manifest.ts';
+import { JOBSETS } from '../../jobset/jobset.ts';
+import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/custom-resource-definition.ts';
+import { status } from './install.ts';
+import { InstallationWorld, optionsOf } from './installation.fixture.ts';
+import { keyOf } from './objects.ts';
+import { uninstall } from './uninstall.ts';
+
+let world: InstallationWorld;
+
+beforeEach(() => {
+  world = new InstallationWorld();
+});
+
+describe('lockstep uninstall', () => {
+  test('removes everything but the JobSets and their definition', async () => {
+    await world.bringUp();
+    const options = { ...optionsOf(), deleteJobSets: false };
+    expect(await uninstall(world.context(), options)).toBe(0);
+    const left: string[] = [];
+    for (const { of, object } of manifest(options.settings)) {
+      const found = await world.client.get(of, keyOf(object)).catch(() => undefined);
+      if (found !== undefined) left.push(of.kind);
+    }
+    expect(left).toEqual(['CustomResourceDefinition']);
+    expect(world.printed[0]).toMatch(/^ValidatingWebhookConfiguration .* deleted$/);
+    expect(world.printed).toContain(
+      'CustomResourceDefinition jobsets.jobset.x-k8s.io stays, with no JobSets; --delete-jobsets removes both',
+    );
+    expect(world.printed.at(-1)).toBe('Lockstep is gone');
+    world.printed.splice(0);
+    expect(await uninstall(world.context(), options), 'once more').toBe(0);
+    expect(world.printed.at(-1)).toBe('Lockstep is not installed');
+    await status(world.context(), optionsOf());
+    expect(world.printed.at(-1)).toMatch(/^objects: Lockstep is not installed/);
+  });
+
+  test('says how many JobSets go, or stay', async () => {
+    await world.bringUp();
+    for (const name of ['a', 'b']) {
+      const metadata = { namespace: 'default', name };
+      await world.client.create(JOBSETS, {
+        apiVersion: 'jobset.x-k8s.io/v1alpha2',
+        kind: 'JobSet',
+        metadata,
+        spec: {},
+      });
+    }
+    const options = optionsOf({ dryRun: true });
+    for (const deleteJobSets of [false, true])
+      await uninstall(world.context(), { ...options, deleteJobSets });
+    expect(world.printed.filter((line) => line.includes('JobSets'))).toEqual([
+      expect.stringMatching(/ stays, with 2 JobSets; --delete-jobsets removes both$/),
+      expect.stringMatching(/ would be deleted, with 2 JobSets$/),
+    ]);
+  });
+
+  test('touches nothing that only has the name of ours', async () => {
+    const crd = {
+      ...JOBSET_CRD,
+      spec: { ...JOBSET_CRD.spec, versions: [{ name: 'v1alpha2', served: true, storage: true }] },
+    };
+    await world.client.create(CUSTOM_RESOURCE_DEFINITIONS, crd);
+    expect(await uninstall(world.context(), { ...optionsOf(), deleteJobSets: true })).toBe(0);
+    expect(world.printed).toEqual([
+      'CustomResourceDefinition jobsets.jobset.x-k8s.io stays: it is not of Lockstep',
+      'Lockstep is not installed',
+    ]);
+  });
+
+  test('waits for the JobSets that go with their definition, until its time-out', async () => {
+    await world.bringUp();
+    // A definition stays until the last of its objects has gone.
+    const remove = world.client.delete.bind(world.client);
+    world.client.delete = (of, at) =>
+      of.kind === 'CustomResourceDefinition' ? Promise.resolve() : remove(of, at);
+    let code: number | undefined;
+    const options = { ...optionsOf({ timeout: '5' }), deleteJobSets: true };
+    void uninstall(world.context(), options).then((ended) => {
+      code = ended;
+    });
+    await world.clock.runUntil(() => code !== undefined, 60_000);
+    expect(code).toBe(1);
+    expect(world.warned).toEqual([
+      'CustomResourceDefinition jobsets.jobset.x-k8s.io is still being deleted after 5 s',
+    ]);
+  });
+
+  test('removes nothing in a dry run', async () => {
+    await world.bringUp();
+    expect(
+      await uninstall(world.context(), { ...optionsOf({ dryRun: true }), deleteJobSets: true }),
+    ).toBe(0);
+    expect(await status(world.context(), optionsOf())).toBe(0);
+  });
+});
