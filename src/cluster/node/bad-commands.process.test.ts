@@ -109,6 +109,7 @@ describe('a probe', () => {
   it('that hangs fails when its time is up, and is ended', async () => {
     const hang = ['sh', '-c', 'trap "" TERM; setsid sleep 100 & while :; do sleep 1; done'];
     await node.api.run({ containers: [sh('c', 'exec sleep 100', readiness(hang))] });
+    await node.untilPhase('Running');
     await node.until(async () => (await notes('Unhealthy')).length > 0);
     expect(await notes('Unhealthy')).toContainEqual(expect.stringContaining('timed out'));
     expect(node.api.status('c')).toMatchObject({ ready: false, restartCount: 0 });
@@ -125,6 +126,7 @@ describe('a probe', () => {
   it('whose command does not exist fails the container not at all', async () => {
     const missing = readiness(['/no/such/program']);
     await node.api.run({ containers: [sh('c', 'exec sleep 100', missing)] });
+    await node.untilPhase('Running');
     await node.until(async () => (await notes('Unhealthy')).length > 0);
     expect(node.api.status('c')).toMatchObject({ ready: false, restartCount: 0 });
   });
