@@ -119,7 +119,7 @@ export class JobSetReconciler {
     const isInPlace = spec?.failurePolicy?.restartStrategy === 'InPlaceRestart';
     const isOver = isFinished(status?.conditions) || metadata.deletionTimestamp !== undefined;
     if (!isInPlace || isOver) return undefined;
-    return this.#options.nodeFeatures?.noRestartAll(jobSet, signal);
+    return this.#options.nodeFeatures?.noRestartAll(spec, signal);
   }
 
   forgetJobSet({ metadata }: Stored<JobSet>): void {

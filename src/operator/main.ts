@@ -199,6 +199,10 @@ async function operate(
       const agentDefaults = { mode: flags.agentMode, injection: flags.agentInjection };
       const config = { ...flags, agentDefaults, gates: flags.featureGates };
       const nodeFeatures = nodeFeaturesOf(flags, access, runtime);
+      // Told in the log now rather than with the first JobSet, which asks again where this fails.
+      nodeFeatures?.noRestartAll(undefined, term.signal).catch((error: unknown) => {
+        logger.debug('nodes could not be asked yet', { err: String(error) });
+      });
       const running = { ...runtime, signal: term.signal, nodeFeatures };
       const settings = { ...running, config, hub: hub?.settings };
       status.operator = await startOperator(settings);

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { JobSet } from '../jobset/jobset.ts';
+import type { JobSetSpec } from '../jobset/jobset.ts';
 import { JOBS } from '../kube/job.ts';
 import type { KubeList, KubeObject, Stored, StringMap } from '../kube/meta.ts';
 import type { Node } from '../kube/node.ts';
@@ -51,18 +51,13 @@ beforeEach(() => {
 });
 
 function ask(...nodeSelectors: readonly StringMap[]): Promise<string | undefined> {
-  const jobSet: JobSet = {
-    apiVersion: 'jobset.x-k8s.io/v1alpha2',
-    kind: 'JobSet',
-    metadata: { name: 'a' },
-    spec: {
-      replicatedJobs: nodeSelectors.map((nodeSelector, i) => ({
-        name: `w${i}`,
-        template: { spec: { template: { spec: { containers: [], nodeSelector } } } },
-      })),
-    },
+  const spec: JobSetSpec = {
+    replicatedJobs: nodeSelectors.map((nodeSelector, i) => ({
+      name: `w${i}`,
+      template: { spec: { template: { spec: { containers: [], nodeSelector } } } },
+    })),
   };
-  return features.noRestartAll(jobSet, new AbortController().signal);
+  return features.noRestartAll(spec, new AbortController().signal);
 }
 
 describe('an API server', () => {
@@ -145,6 +140,12 @@ describe('nodes', () => {
       `no node with pool=old,zone=a declares the feature ${FEATURE}`,
     );
     expect(await ask({})).toBeUndefined();
+  });
+
+  test('of the whole cluster are asked for where nothing is said of a JobSet', async () => {
+    client.pages = { '': [[[]]] };
+    const { signal } = new AbortController();
+    expect(await features.noRestartAll(undefined, signal)).toMatch(/^no node declares /);
   });
 
   test('that are yet to be made may be of any kind', async () => {

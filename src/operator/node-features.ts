@@ -4,7 +4,7 @@
  * or drops the rule. Nodes declare what they can; those are asked for on which its Pods may run. What
  * nobody can tell counts as possible.
  */
-import type { JobSet } from '../jobset/jobset.ts';
+import type { JobSetSpec } from '../jobset/jobset.ts';
 import { JOBS, type Job } from '../kube/job.ts';
 import type { StringMap } from '../kube/meta.ts';
 import { NODES } from '../kube/node.ts';
@@ -16,8 +16,11 @@ import type { Clock } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 
 export interface NodeFeatures {
-  /** Why they cannot; undefined: they can. Rejects while the API server does not answer. */
-  noRestartAll(jobSet: JobSet, signal: AbortSignal): Promise<string | undefined>;
+  /**
+   * Why those for a JobSet, or none of all, cannot; undefined: they can. Rejects while the API server
+   * does not answer.
+   */
+  noRestartAll(spec: JobSetSpec | undefined, signal: AbortSignal): Promise<string | undefined>;
 }
 
 export interface NodeFeaturesOptions {
@@ -54,10 +57,13 @@ class CachedNodeFeatures implements NodeFeatures {
     this.#options = options;
   }
 
-  async noRestartAll(jobSet: JobSet, signal: AbortSignal): Promise<string | undefined> {
+  async noRestartAll(
+    spec: JobSetSpec | undefined,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
     const refused = await this.#answer('server', () => this.#askServer(signal));
     if (refused !== undefined) return refused;
-    for (const labels of nodeSelectors(jobSet)) {
+    for (const labels of nodeSelectors(spec)) {
       const ask = (): Promise<string | undefined> => this.#askNodes(labels, signal);
       const lacking = await this.#answer(`nodes ${labels}`, ask);
       if (lacking !== undefined) return lacking;
@@ -162,8 +168,9 @@ function isAboutRules({ message, status }: ApiStatusError): boolean {
 }
 
 /** The labels by which the Pods of a JobSet choose their nodes, each set once. */
-function nodeSelectors({ spec }: JobSet): ReadonlySet<string> {
+function nodeSelectors(spec: JobSetSpec | undefined): ReadonlySet<string> {
   const templates = (spec?.replicatedJobs ?? []).map(({ template }) => template.spec.template);
+  if (templates.length === 0) return new Set(['']);
   return new Set(templates.map((template) => selectorOf(template.spec.nodeSelector ?? {})));
 }
 

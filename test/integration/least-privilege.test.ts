@@ -21,7 +21,6 @@ import { JOBS } from '../../src/kube/job.ts';
 import { LEASES } from '../../src/kube/lease.ts';
 import { PODS } from '../../src/kube/pod.ts';
 import { ROLE_BINDINGS, ROLES } from '../../src/kube/rbac.ts';
-import { apiVersionOf } from '../../src/kube/resource.ts';
 import { failure } from '../../src/kube/status.ts';
 import { alreadyExists, badRequest } from '../../src/kube/status-errors.ts';
 import { authorizedPage } from '../../src/operator/authorized-page.ts';
@@ -378,13 +377,7 @@ describe('the process of an operator', () => {
       ...runtimeOf(cluster),
       namespace: OPERATOR_NAMESPACE,
     });
-    const jobSet = {
-      apiVersion: apiVersionOf(JOBSETS),
-      kind: JOBSETS.kind,
-      metadata: { name: 'asked' },
-      spec: IN_PLACE,
-    };
-    await cluster.reached(features.noRestartAll(jobSet, new AbortController().signal));
+    await cluster.reached(features.noRestartAll(IN_PLACE, new AbortController().signal));
   });
 
   test('asks who may read its metrics', async () => {
