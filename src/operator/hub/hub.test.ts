@@ -141,6 +141,21 @@ describe('a hello', () => {
     expect(first.states).toEqual(['0/0 fresh', '1/0']);
   });
 
+  it('waits for others, where many come one after the other', async () => {
+    const scene = new Scene();
+    const clients: Client[] = [];
+    for (let i = 0; i < 100; i++) {
+      const client = await scene.connect(`pod-${i}`);
+      client.say(HELLO);
+      await scene.clock.advance(2);
+      clients.push(client);
+    }
+    await scene.clock.advance(100);
+    expect(clients.map(({ states }) => states)).toEqual(clients.map(() => ['0/0 fresh']));
+    // Of 10 ms each, without a pause there would be 20.
+    expect(scene.reads).toBeLessThanOrEqual(8);
+  });
+
   it('is not answered from what a cache shows', async () => {
     const scene = new Scene();
     await scene.greeted('a');
