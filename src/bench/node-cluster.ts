@@ -10,6 +10,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { onTermination } from '../cli/termination.ts';
 import type { PodNamespacesMode } from '../cluster/node/namespaces/pod-namespaces.ts';
 import { HOST_ROOT } from '../cluster/node/namespaces/root-plan.ts';
 import { type Container, PODS, type Pod } from '../kube/pod.ts';
@@ -46,6 +47,11 @@ export async function withNodeCluster<T>(
   podNamespaces: PodNamespacesMode,
   work: (cluster: NodeCluster) => Promise<T>,
 ): Promise<T> {
+  const termination = onTermination();
+  const interrupted = new Promise<never>((_, reject) => {
+    const { signal } = termination;
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
   const directory = await mkdtemp(join(tmpdir(), 'lockstep-bench-'));
   const flags = ['--state-dir', join(directory, 'state'), '--pod-namespaces', podNamespaces];
   const command = spawn(process.execPath, [LOCKSTEP, 'up', ...flags], {
@@ -59,7 +65,7 @@ export async function withNodeCluster<T>(
   });
   try {
     const isUp = new Promise<true>((resolve) => command.stdout.once('data', () => resolve(true)));
-    const outcome = await Promise.race([isUp, ended]);
+    const outcome = await Promise.race([isUp, ended, interrupted]);
     if (outcome !== true) throw new Error(`lockstep up ended with ${outcome}`);
     const runtime = { clock: nodeClock, random: systemRandom, logger: SILENT };
     const path = join(directory, 'state', 'kubeconfig');
@@ -68,7 +74,8 @@ export async function withNodeCluster<T>(
     const pods = createInformer<Pod>({ ...runtime, client, resource: PODS, namespace: NAMESPACE });
     try {
       await pods.whenSynced();
-      return await work(new NodeCluster(client, pods, directory, agentOf(command.pid)));
+      const cluster = new NodeCluster(client, pods, directory, agentOf(command.pid));
+      return await Promise.race([work(cluster), interrupted]);
     } finally {
       await pods.stop();
       close();
@@ -77,6 +84,7 @@ export async function withNodeCluster<T>(
     command.kill('SIGINT');
     await ended;
     rmSync(directory, { recursive: true, force: true });
+    termination.dispose();
   }
 }
 

@@ -8,7 +8,7 @@ import { NAMESPACE_MODES, type NodeCluster, withNodeCluster } from './node-clust
 import { type Row, spread } from './table.ts';
 
 const POD_COUNTS = [1, 16, 64] as const;
-const ROUNDS = 10;
+const ROUNDS = 7;
 /** Restarts of one Pod begin half a second apart; what is left of the last one may end meanwhile. */
 const REST_MS = 700;
 const CONTAINERS_PER_POD = 2;
