@@ -316,7 +316,7 @@ describe('a change', () => {
         spec: {
           ...template.spec,
           topologySpreadConstraints: [{ topologyKey: 'rack', ...selector }],
-        } as PodSpec,
+        },
       }));
     const old = spread({})(live('running'));
     expect(problems(old, spread({ labelSelector: {} })(old))).toHaveLength(1);
