@@ -6,6 +6,7 @@ import { MUTATING_WEBHOOK_CONFIGURATIONS } from '../../kube/admission.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/custom-resource-definition.ts';
 import { failure } from '../../kube/status.ts';
 import { unsupportedMediaType } from '../../kube/status-errors.ts';
+import { mutatingConfiguration } from '../../operator/webhooks/webhook-configurations.ts';
 import { install } from './install.ts';
 import { InstallationWorld, optionsOf } from './installation.fixture.ts';
 import type { InstallFlags } from './options.ts';
@@ -87,6 +88,16 @@ describe('before an installation', () => {
     await world.client.create(CUSTOM_RESOURCE_DEFINITIONS, stored);
     expect((await look('1.36.3', { replaceCrd: true })).problems).toEqual([
       expect.stringMatching(/has stored JobSets as v1alpha1, .* migrate them to v1alpha2 first/),
+    ]);
+  });
+
+  test('nor is the operator of a command that has joined the cluster', async () => {
+    const url = 'https://10.1.2.3:4567';
+    const address = { kind: 'Url', url } as const;
+    const joined = mutatingConfiguration({ address, bundle: 'pem' });
+    await world.client.create(MUTATING_WEBHOOK_CONFIGURATIONS, joined);
+    expect((await look()).problems).toEqual([
+      expect.stringMatching(/"lockstep up --kubeconfig" .* at 10.1.2.3:4567\): end that command/),
     ]);
   });
 

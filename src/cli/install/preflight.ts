@@ -5,10 +5,19 @@
 import { SERVICE_MONITORS } from '../../deploy/kinds.ts';
 import type { Installed } from '../../deploy/settings.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
+import {
+  MUTATING_WEBHOOK_CONFIGURATIONS,
+  VALIDATING_WEBHOOK_CONFIGURATIONS,
+  type Webhook,
+} from '../../kube/admission.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/custom-resource-definition.ts';
 import type { KubeObject, Stored } from '../../kube/meta.ts';
 import { groupResourceOf, type Resource } from '../../kube/resource.ts';
 import { ApiStatusError, isReason } from '../../kube/status.ts';
+import {
+  MUTATING_CONFIGURATION_NAME,
+  VALIDATING_CONFIGURATION_NAME,
+} from '../../operator/webhooks/webhook-configurations.ts';
 import type { Client, ObjectKey } from '../../runtime/client.ts';
 import { FIELD_MANAGER, isOurDefinition, keyOf, titleOf } from './objects.ts';
 import { otherController } from './other-controller.ts';
@@ -40,7 +49,11 @@ export async function preflight(options: PreflightOptions): Promise<Preflight> {
     const problem = `the API server is of Kubernetes ${serverVersion}, and 1.${OLDEST_MINOR} or later is needed`;
     return { problems: [problem], warnings: [] };
   }
-  const others = [...(await otherController(options)), ...(await otherDefinition(options))];
+  const others = [
+    ...(await otherController(options)),
+    ...(await joinedNodes(options)),
+    ...(await otherDefinition(options)),
+  ];
   const problems = others.length > 0 ? others : await refusals(options);
   const warnings =
     minor < IN_PLACE_MINOR
@@ -49,6 +62,20 @@ export async function preflight(options: PreflightOptions): Promise<Preflight> {
         ]
       : [];
   return { problems, warnings };
+}
+
+/** Webhooks at a URL are those of an operator on somebody's machine. */
+async function joinedNodes(options: PreflightOptions): Promise<readonly string[]> {
+  const configurations = await Promise.all([
+    found(options, MUTATING_WEBHOOK_CONFIGURATIONS, { name: MUTATING_CONFIGURATION_NAME }),
+    found(options, VALIDATING_WEBHOOK_CONFIGURATIONS, { name: VALIDATING_CONFIGURATION_NAME }),
+  ]);
+  const webhooks = configurations.flatMap((one): readonly Webhook[] => one?.webhooks ?? []);
+  const url = webhooks.map(({ clientConfig }) => clientConfig.url).find((one) => one !== undefined);
+  if (url === undefined) return [];
+  return [
+    `the operator of "lockstep up --kubeconfig" or "lockstep demo --kubeconfig" serves this cluster (its webhooks are at ${new URL(url).host}): end that command first, or delete MutatingWebhookConfiguration ${MUTATING_CONFIGURATION_NAME} and ValidatingWebhookConfiguration ${VALIDATING_CONFIGURATION_NAME} if it was killed`,
+  ];
 }
 
 async function otherDefinition(options: PreflightOptions): Promise<readonly string[]> {
