@@ -1,0 +1,137 @@
+/**
+ * The operator with a Configuration file as upstream's users have it, certificates of cert-manager
+ * included: it serves with what lies in the directory, takes the next pair while it runs, answers
+ * probes at the names of the file, and leaves the lease free when it ends.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { LEASES } from '../../src/kube/lease.ts';
+import {
+  createCertificateAuthority,
+  issueCertificate,
+} from '../../src/runtime/adapters/certificates.ts';
+import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
+import { sleep } from '../../src/runtime/ports/clock.ts';
+import { type ApiUnderTest, installJobSets, startApi } from './api-server.fixture.ts';
+
+const LOOPBACK = '127.0.0.1';
+const LEASE = { namespace: 'default', name: 'configured.jobset.x-k8s.io' };
+const POLL_MS = 50;
+const LIMIT_MS = 40_000;
+
+let api: ApiUnderTest;
+let directory: string;
+beforeAll(async () => {
+  api = await startApi();
+  await installJobSets(api.client);
+  directory = mkdtempSync(join(tmpdir(), 'lockstep-configuration-'));
+});
+afterAll(async () => {
+  await api.client.delete(LEASES, LEASE);
+  await api.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const authority = createCertificateAuthority({ commonName: 'cert-manager', clock: nodeClock });
+
+/** Each file whole; between the two they do not belong together, as where a Secret is mounted. */
+function bring(commonName: string): void {
+  const pair = issueCertificate(authority, {
+    commonName,
+    ipAddresses: [LOOPBACK],
+    usages: ['server'],
+    days: 1,
+  });
+  for (const [name, text] of [
+    ['tls.crt', pair.certificate],
+    ['tls.key', pair.key],
+  ] as const) {
+    writeFileSync(join(directory, 'next'), text);
+    renameSync(join(directory, 'next'), join(directory, name));
+  }
+}
+
+async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, LOOPBACK));
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  const ports = servers.map((server) => {
+    const address = server.address();
+    return typeof address === 'object' ? (address?.port ?? 0) : 0;
+  });
+  await Promise.all(servers.map((server) => once(server.close(), 'close')));
+  return ports;
+}
+
+/** Whose certificate a new connection is shown. */
+function shown(port: number | undefined): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: LOOPBACK, port, ca: authority.certificate });
+    socket.once('secureConnect', () => {
+      resolve(String(socket.getPeerCertificate().subject.CN));
+      socket.destroy();
+    });
+    socket.once('error', (error) => resolve(error.message));
+  });
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  const deadlineMs = nodeClock.monotonic() + LIMIT_MS;
+  while (!(await condition())) {
+    if (nodeClock.monotonic() > deadlineMs) throw new Error(`not in time: ${condition}`);
+    await sleep(nodeClock, POLL_MS);
+  }
+}
+
+test('a file of upstream is obeyed, key by key', async () => {
+  const [webhooks, health] = await freePorts(2);
+  const file = join(directory, 'controller_manager_config.yaml');
+  writeFileSync(
+    file,
+    `apiVersion: config.jobset.x-k8s.io/v1alpha1
+kind: Configuration
+webhook: { host: ${LOOPBACK}, port: ${webhooks}, certDir: ${directory} }
+leaderElection: { leaderElect: true, resourceName: ${LEASE.name}, resourceNamespace: ${LEASE.namespace} }
+metrics: { bindAddress: "0" }
+health:
+  healthProbeBindAddress: ${LOOPBACK}:${health}
+  readinessEndpointName: ready
+  livenessEndpointName: live
+internalCertManagement: { enable: false }
+clientConnection: { qps: 100, burst: 200 }
+tls: { minVersion: VersionTLS13 }
+featureGates: { TLSOptions: true }
+`,
+  );
+  bring('first');
+  const argv = ['src/operator/main.ts', '--kubeconfig', api.kubeconfig, '--config', file];
+  const operator = spawn(process.execPath, ['--import', 'tsx', ...argv], { stdio: 'ignore' });
+  const exited = once(operator, 'exit');
+  try {
+    const probe = (name: string): Promise<number | undefined> =>
+      fetch(`http://${LOOPBACK}:${health}/${name}`).then(
+        ({ status }) => status,
+        () => undefined,
+      );
+    await until(async () => (await probe('ready')) === 200);
+    expect(await Promise.all(['live', 'readyz', 'healthz'].map(probe))).toEqual([200, 404, 404]);
+    expect(await shown(webhooks)).toBe('first');
+    await until(async () => (await holder()) !== '');
+    bring('second');
+    await until(async () => (await shown(webhooks)) === 'second');
+  } finally {
+    operator.kill('SIGTERM');
+  }
+  expect(await exited).toEqual([0, null]);
+  expect(await holder(), 'whoever comes next need not wait').toBe('');
+});
+
+async function holder(): Promise<string> {
+  const lease = await api.client.get(LEASES, LEASE).catch(() => undefined);
+  return lease?.spec?.holderIdentity ?? '';
+}
