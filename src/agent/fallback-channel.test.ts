@@ -33,8 +33,10 @@ class Scene {
   }
 
   #agents = 0;
+  /** Epochs in which workers were started. */
+  readonly lifted: number[] = [];
 
-  startAgent(): void {
+  startAgent(leaseMs?: number): void {
     const { clock } = this;
     const token = `pod-${this.#agents++}`;
     const random = this.#random;
@@ -74,8 +76,13 @@ class Scene {
       marker: NO_MARKER,
       markers: processMarkerStore(),
       channel,
-      body: { mode: 'Supervisor', lift: () => undefined, stopWorker: () => undefined },
+      body: {
+        mode: 'Supervisor',
+        lift: (epoch) => this.lifted.push(epoch),
+        stopWorker: () => undefined,
+      },
       logger: SILENT,
+      ...(leaseMs === undefined ? {} : { lease: { clock, random, leaseMs } }),
     });
   }
 
@@ -200,4 +207,27 @@ describe('an agent that has lost its hub', () => {
     }
     expect(scene.api.requests).toEqual([]);
   });
+});
+
+it('asks the API server for its Pod where the hub does not know that question', async () => {
+  const scene = new Scene();
+  // The Pod that the hub's API shows is another one, so that this hub never answers.
+  scene.startAgent(60_000);
+  await scene.clock.runUntil(() => scene.announced.length > 0, 10_000);
+  scene.hub.setStatus(0, 1);
+  await scene.clock.advance(5000);
+  expect(scene.lifted).toEqual([]);
+  await scene.clock.runUntil(() => scene.lifted.length > 0, 30_000);
+  await scene.clock.advance(600_000);
+  expect(scene.lifted).toEqual([1]);
+});
+
+it('leaves the API server when the hub answers that question again', async () => {
+  const scene = new Scene();
+  scene.startAgent(60_000);
+  await scene.clock.runUntil(() => scene.api.openWatches > 0, 60_000);
+  scene.hub.api.setPod({ uid: 'pod-0' });
+  await scene.clock.runUntil(() => scene.api.openWatches === 0, 60_000);
+  await scene.clock.advance(120_000);
+  expect(scene.api.openWatches).toBe(0);
 });

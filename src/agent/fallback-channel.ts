@@ -33,6 +33,8 @@ const START_AFTER_FAILURE_JITTER = 1;
  */
 export const START_UNANSWERED_MS = 5000;
 const START_UNANSWERED_JITTER = 0.5;
+/** Questions for the Pod that a hub leaves open: one of an older version does not know them. */
+const MAX_OPEN_QUESTIONS = 3;
 
 export function createFallbackChannel(options: FallbackChannelOptions): Channel {
   return new FallbackChannel(options);
@@ -43,6 +45,8 @@ class FallbackChannel implements Channel {
   readonly #hub: Channel;
   #api: Channel | undefined;
   #isHubReachable = false;
+  /** Questions for the Pod since the hub answered one. */
+  #questions = 0;
   #listener: ChannelListener | undefined;
   #announced: Announcement | undefined;
   /** Until one of the two was reached, or the first try for the hub has failed. */
@@ -59,7 +63,16 @@ class FallbackChannel implements Channel {
   open(listener: ChannelListener): void {
     this.#listener = listener;
     this.#askApiWithin(START_UNANSWERED_MS, START_UNANSWERED_JITTER);
-    this.#hub.open(listener);
+    this.#hub.open({
+      snapshot: (snapshot) => listener.snapshot(snapshot),
+      announced: (epoch) => listener.announced(epoch),
+      podEnding: () => listener.podEnding(),
+      podLives: (askedMs) => {
+        this.#questions = 0;
+        this.#leaveApi();
+        listener.podLives(askedMs);
+      },
+    });
   }
 
   announce(announcement: Announcement): void {
@@ -74,6 +87,8 @@ class FallbackChannel implements Channel {
   }
 
   askForPod(): void {
+    this.#questions++;
+    if (this.#questions > MAX_OPEN_QUESTIONS) this.#askApi();
     this.#hub.askForPod();
     this.#api?.askForPod();
   }
