@@ -29,6 +29,46 @@ function changes(
   }));
 }
 
+function statusOf(name: string, exitCode?: number): object {
+  const startedAt = '2026-01-01T00:00:00Z';
+  const state =
+    exitCode === undefined
+      ? { running: { startedAt } }
+      : { terminated: { exitCode, startedAt, finishedAt: startedAt } };
+  return { name, state, lastState: {}, ready: false, restartCount: 0, image: '', imageID: '' };
+}
+
+/** A Pod under Never whose containers end, and come back although they may not, or since they may. */
+function told(name: string, spec: object): readonly ScriptedRequest[] {
+  const init = [statusOf('init', 0)];
+  const tell = (what: string, containers: readonly object[], inits = init): ScriptedRequest => ({
+    name: `a Pod whose ${what}`,
+    method: 'PATCH',
+    path: `${PODS}/${name}/status`,
+    headers: MERGE,
+    body: { status: { containerStatuses: containers, initContainerStatuses: inits } },
+  });
+  return [
+    {
+      name: 'a Pod under Never',
+      method: 'POST',
+      path: PODS,
+      body: pod(name, { restartPolicy: 'Never', ...spec }),
+    },
+    tell('containers have ended', [statusOf('main', 0), statusOf('own', 1)]),
+    tell('container comes back from its end', [statusOf('main'), statusOf('own', 1)]),
+    tell(
+      'init container comes back',
+      [statusOf('main', 0), statusOf('own', 1)],
+      [statusOf('init')],
+    ),
+    tell('other container restarts by its policy', [statusOf('main', 0), statusOf('own')]),
+    tell('other container succeeds', [statusOf('main', 0), statusOf('own', 0)]),
+    tell('other container restarts by a rule', [statusOf('main', 0), statusOf('own')]),
+    tell('ended container is not told of any more', [statusOf('own', 3)]),
+  ];
+}
+
 export const POD_REQUESTS: readonly ScriptedRequest[] = [
   { name: 'a Pod with its defaults', method: 'POST', path: PODS, body: pod('p', {}) },
   {
@@ -141,6 +181,18 @@ export const POD_REQUESTS: readonly ScriptedRequest[] = [
     headers: MERGE,
     body: { spec: { nodeName: 'x' }, status: { phase: 'Running', message: 'hello' } },
   },
+  ...told('ended', {
+    initContainers: [{ name: 'init', image: 'none' }],
+    containers: [
+      { name: 'main', image: 'none' },
+      {
+        name: 'own',
+        image: 'none',
+        restartPolicy: 'OnFailure',
+        restartPolicyRules: [{ action: 'Restart', exitCodes: { operator: 'In', values: [0] } }],
+      },
+    ],
+  }),
   { name: 'the log of a Pod without a node', method: 'GET', path: `${PODS}/p/log` },
   { name: 'a Pod by phase', method: 'GET', path: `${PODS}?fieldSelector=status.phase%3DFailed` },
   {

@@ -5,6 +5,7 @@
 import { formatDuration } from '../../kube/duration.ts';
 import type { PodSpec } from '../../kube/pod.ts';
 import { timeText } from '../../kube/time.ts';
+import { earliestStartMs } from './backoff.ts';
 import { adoptedRecords } from './container-adoption.ts';
 import type { ContainerExit } from './container-process.ts';
 import {
@@ -33,7 +34,7 @@ import {
 } from './container-starter.ts';
 import type { BackOffAction } from './pod-actions.ts';
 import type { ProbeKind } from './probe-worker.ts';
-import { effectivePolicy } from './restart-rules.ts';
+import { effectivePolicy, shouldRestart } from './restart-rules.ts';
 import type { ContainerListener, RunningContainer } from './running-container.ts';
 
 /** Grace of a restart of all containers, and the least that any container gets. */
@@ -212,14 +213,34 @@ export class ContainerSet {
       },
       nowMs,
     );
-    if (record.life.stopping === 'Redefined' && !this.#isShutDown) {
-      this.start(record.name);
-      member.record = shownAs(member.record, record);
-    }
+    if (!this.#isShutDown) this.#restartAnyway(member, record);
     this.#changed();
     const { keeper } = this.#options.context;
     const { marker } = one.process.launch;
     if (keeper !== undefined) void this.#options.saved().then(() => keeper.forget(marker));
+  }
+
+  /**
+   * What has another image, or what a probe gave up, restarts although its exit code says that it is done.
+   * Its end is not shown then: from an end like that no API server lets a container return.
+   */
+  #restartAnyway(member: ContainerMember, before: ContainerRecord): void {
+    const { container, kind, record } = member;
+    const { life, name } = record;
+    if (life.state !== 'exited') return;
+    const { wasStopped, terminated, finishedMs } = life;
+    const isGivenUp =
+      wasStopped === 'Unhealthy' &&
+      effectivePolicy(container, this.#spec) !== 'Never' &&
+      !shouldRestart(container, kind, this.#spec, terminated.exitCode);
+    if (wasStopped !== 'Redefined' && !isGivenUp) return;
+    const untilMs = earliestStartMs(record.backoff, finishedMs);
+    if (untilMs > finishedMs) {
+      this.backOff({ name, exited: life, delayMs: untilMs - finishedMs, untilMs });
+    } else {
+      this.start(name);
+      member.record = shownAs(member.record, before);
+    }
   }
 
   #probed(member: ContainerMember, kind: ProbeKind, verdict: 'success' | 'failure'): void {

@@ -84,6 +84,25 @@ describe('a crash loop', () => {
     expect(node.status('c')?.state?.waiting?.message).toMatch(/^back-off 10s/);
   });
 
+  it('may be one of a probe that gives up what then succeeds, whose end is not shown', async () => {
+    node = new TestNode({ run: (self) => self.onSignal(() => self.exit(0)) });
+    await node.start();
+    node.answer = () => {
+      throw new Error('connection refused');
+    };
+    const livenessProbe = { tcpSocket: { port: 80 }, initialDelaySeconds: 1, failureThreshold: 1 };
+    await node.run({
+      restartPolicy: 'OnFailure',
+      containers: [container('c', 'run', { livenessProbe }), container('d', 'run')],
+    });
+    await node.until(() => node.status('c')?.restartCount === 1 && node.isRunning('c'));
+    await node.until(() => node.status('c')?.state?.waiting?.reason === 'CrashLoopBackOff');
+    expect(node.status('c')?.lastState?.terminated?.exitCode).toBe(0);
+    await node.until(() => node.status('c')?.restartCount === 2);
+    const shown = node.api.history.flatMap(({ status }) => status?.containerStatuses ?? []);
+    expect(shown.filter(({ state }) => state?.terminated !== undefined)).toEqual([]);
+  });
+
   it('is forgotten when all containers restart', async () => {
     const rules: Partial<Container> = {
       restartPolicy: 'Always',

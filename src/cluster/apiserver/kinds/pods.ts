@@ -2,6 +2,7 @@ import { PODS } from '../../../kube/pod.ts';
 import { POD } from '../../../kube/schema/pod-schema.ts';
 import { podErrors } from '../../../kube/validation/pod.ts';
 import { defaultPod } from '../../../kube/validation/pod-defaults.ts';
+import { podStatusUpdateErrors } from '../../../kube/validation/pod-status.ts';
 import { ephemeralUpdateErrors, podUpdateErrors } from '../../../kube/validation/pod-update.ts';
 import { podWarnings } from '../../../kube/validation/pod-warnings.ts';
 import { withTolerations } from '../admission/pod-admission.ts';
@@ -63,6 +64,7 @@ export const POD_KIND: BuiltInKind = {
     validate: (pod) => podErrors(typed(pod)),
     validateUpdate: (pod, old, subresource) => {
       if (subresource === EPHEMERAL) return ephemeralUpdateErrors(typed(pod), typed(old));
+      if (subresource === 'status') return podStatusUpdateErrors(typed(pod), typed(old));
       return subresource === undefined ? podUpdateErrors(typed(pod), typed(old)) : [];
     },
     deletion: {
