@@ -13,7 +13,6 @@ import { createNodeFiles } from './adapters/node-files.ts';
 import { createProbeTransport } from './adapters/probe-transport.ts';
 import type { PodNamespaces } from './namespaces/pod-namespaces.ts';
 import { type NodeAgent, rootTemplatesIn, startNodeAgent } from './node-agent.ts';
-import type { NodeFiles } from './node-files.ts';
 import { TestApi } from './test-api.fixture.ts';
 
 const LIMIT_MS = 20_000;
@@ -25,7 +24,6 @@ export const PROGRAMS_PATH = process.env['PATH'] ?? '';
 export interface RealNodeOptions {
   /** By default containers have none, and nobody is told. */
   readonly namespaces?: (templatesDirectory: string) => PodNamespaces;
-  readonly files?: NodeFiles;
 }
 
 export class RealNode {
@@ -41,7 +39,7 @@ export class RealNode {
     this.api = new TestApi(nodeClock, systemRandom);
   }
 
-  static async start({ namespaces, files }: RealNodeOptions = {}): Promise<RealNode> {
+  static async start({ namespaces }: RealNodeOptions = {}): Promise<RealNode> {
     const root = await mkdtemp(join(tmpdir(), 'real-node-'));
     const node = new RealNode(root, await openDescriptors());
     await node.api.start();
@@ -56,7 +54,7 @@ export class RealNode {
       ...(namespaces === undefined
         ? {}
         : { namespaces: { type: 'available', namespaces: namespaces(templates) } }),
-      files: files ?? createNodeFiles(),
+      files: createNodeFiles(),
       probes: createProbeTransport(),
       rootDirectory: root,
       network: { type: 'own-addresses', hostIP: '127.77.0.1', podCIDR: '127.77.0.0/16' },
