@@ -52,7 +52,7 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           pool: 'forks',
           // Most of the time they wait. After the others, whose workers they would take.
-          maxWorkers: 2,
+          maxWorkers: 4,
           sequence: { groupOrder: 1 },
           testTimeout: 2 * SUITE_TIMEOUT_MS,
           hookTimeout: 2 * SUITE_TIMEOUT_MS,

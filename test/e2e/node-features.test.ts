@@ -34,12 +34,13 @@ const FEATURE = 'RestartAllContainersOnContainerExits';
 const WHY = 'the API server refuses such restart rules';
 
 describe.skipIf(CONTROL_PLANE === undefined)('without the restart of all containers', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'lockstep-features-'));
+  let directory: string;
   let controlPlane: ControlPlane;
   let connection: ClientConnection;
   let operator: ChildProcess;
 
   beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'lockstep-features-'));
     const binaries = await buildControlPlane(KUBERNETES_VERSIONS[0], () => undefined);
     controlPlane = await startControlPlane(binaries, directory, { [FEATURE]: false });
     const { kubeconfig } = controlPlane;
