@@ -109,6 +109,8 @@ const BUSY = failure('TooManyRequests', 'too many requests', { retryAfterSeconds
 const WATCHES = 6;
 
 const ATTEMPT_MS = 500;
+/** While one request may be on its way. */
+const ASKS_PER_TRY = 50;
 
 /** Lets etcd forget, and the API server, which remembers by itself, too. Others see it restart. */
 async function forgetHistory(controlPlane: string, group: WorkerGroup): Promise<void> {
@@ -195,7 +197,13 @@ async function throttle(): Promise<() => Promise<void>> {
   });
   // Without any share, requests are still carried out one by one.
   const only = await endlessRequest();
-  await until('others are turned away', async () => (await codeOfRequest()) === BUSY.code);
+  let asked = 0;
+  await until('others are turned away', async () => {
+    if ((await codeOfRequest()) === BUSY.code) return true;
+    // It came in before the server knew of the level, and holds nobody up.
+    if (++asked % ASKS_PER_TRY === 0) only.renew();
+    return false;
+  });
   return async () => {
     only.end();
     await cluster.client.delete(FLOW_SCHEMAS, NAME);
@@ -204,14 +212,14 @@ async function throttle(): Promise<() => Promise<void>> {
 }
 
 /** Requests of an operator whose body does not come, until one is neither answered nor refused. */
-async function endlessRequest(): Promise<{ end(): void }> {
+async function endlessRequest(): Promise<{ renew(): void; end(): void }> {
   const { server, tls } = cluster.access;
   const token = await cluster.token();
   let isOver = false;
   let message: ClientRequest;
   const send = (): void => {
     if (isOver) return;
-    message = https.request(`${server}/api/v1/namespaces/default/configmaps`, {
+    const sent = https.request(`${server}/api/v1/namespaces/default/configmaps`, {
       method: 'POST',
       ca: tls.certificateAuthority,
       headers: {
@@ -220,12 +228,21 @@ async function endlessRequest(): Promise<{ end(): void }> {
         'content-length': 2,
       },
     });
-    message.on('error', () => undefined);
-    message.on('response', (response) => response.resume().on('close', send));
-    message.flushHeaders();
+    message = sent;
+    sent.on('error', () => undefined);
+    sent.on('response', (response) => {
+      response.resume().on('close', () => {
+        if (message === sent) send();
+      });
+    });
+    sent.flushHeaders();
   };
   send();
   return {
+    renew: () => {
+      message.destroy();
+      send();
+    },
     end: () => {
       isOver = true;
       message.destroy();

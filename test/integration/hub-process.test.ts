@@ -5,7 +5,7 @@
 import net from 'node:net';
 import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Mode, WorkerGroup } from '../../src/bench/worker-group.ts';
+import type { WorkerGroup } from '../../src/bench/worker-group.ts';
 import { createTokenSigner } from '../../src/cluster/apiserver/adapters/token-signer.ts';
 import { issueToken } from '../../src/cluster/apiserver/service-account-tokens.ts';
 import { ENV_HUB_CA, EPOCH, HUB_AUDIENCE, HUB_PATH, HUB_PROTOCOL } from '../../src/jobset/names.ts';
@@ -19,7 +19,7 @@ import { createStreamConnector } from '../../src/runtime/adapters/stream-connect
 import { sleep } from '../../src/runtime/ports/clock.ts';
 import type { ByteStream } from '../../src/runtime/ports/stream.ts';
 import { staticToken } from '../../src/runtime/token-source.ts';
-import { KUBERNETES } from '../kubernetes.ts';
+import { AGENT_MODES, KUBERNETES } from '../kubernetes.ts';
 import type { ApiProxy } from './api-proxy.fixture.ts';
 import {
   ClusterInBadWeather,
@@ -117,7 +117,7 @@ function expectLockstep(group: WorkerGroup): void {
 }
 
 describe('agents whose service account has no rights at all', () => {
-  test.each<Mode>(['Supervisor', 'Sidecar'])('take part in %s mode', async (mode) => {
+  test.each(AGENT_MODES)('take part in %s mode', async (mode) => {
     const operator = startOperator();
     const group = await cluster.group(`powerless-${mode.toLowerCase()}`, mode);
     const before = group.livePods().map(({ metadata }) => metadata.uid);
