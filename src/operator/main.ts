@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
-import { ENV_POD_IP, ENV_ROOT, HUB_MEMBERS_PATH, HUB_PATH, HUB_PROTOCOL } from '../jobset/names.ts';
+import { ENV_POD_IP, ENV_ROOT } from '../jobset/names.ts';
 import { followCertificateFiles } from '../runtime/adapters/certificate-files.ts';
 import {
   type ClientConnection,
@@ -15,41 +15,30 @@ import {
 } from '../runtime/adapters/http-client-connection.ts';
 import { startHttpServer } from '../runtime/adapters/http-server.ts';
 import { inClusterAccess } from '../runtime/adapters/in-cluster.ts';
-import { signatureKey } from '../runtime/adapters/json-web-keys.ts';
 import { loadKubeconfig } from '../runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { createPinoLogger } from '../runtime/adapters/pino-logger.ts';
-import { startStreamServer } from '../runtime/adapters/stream-server.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
 import type { Client } from '../runtime/client.ts';
 import { type ClusterAccess, ClusterAccessError } from '../runtime/cluster-access.ts';
 import { countedTransport, transportMetrics } from '../runtime/counted-transport.ts';
-import { DeadlineError } from '../runtime/deadline.ts';
 import { healthHandler } from '../runtime/health.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import type { Transport } from '../runtime/ports/transport.ts';
 import { rateLimited } from '../runtime/rate-limit.ts';
+import { type LeaderHub, leaderHubIfPossible } from './adapters/leader-hub.ts';
 import { type Page, servePages } from './adapters/pages.ts';
 import { authorizedPage, type PageReaders } from './authorized-page.ts';
 import { addressOnNode } from './bind-address.ts';
 import { installCrd } from './crd-installation.ts';
 import { type OperatorFlags, parseFlags } from './flags.ts';
-import { MAX_STREAMS } from './hub/hub.ts';
-import { publishHubEndpoint } from './hub/hub-endpoint.ts';
-import { type HubListener, startHubListener } from './hub/hub-listener.ts';
-import { PodTokens } from './hub/pod-tokens.ts';
 import {
   createNodeFeatures,
   type NodeFeatures,
   type NodeFeaturesOptions,
 } from './node-features.ts';
-import {
-  type HubSettings,
-  type Operator,
-  type OperatorOptions,
-  startOperator,
-} from './operator.ts';
+import { type Operator, type OperatorOptions, startOperator } from './operator.ts';
 import { type OperatorProgress, readinessChecks } from './readiness.ts';
 import { untilJobSetsAreServed } from './served-api.ts';
 import { aborted, beginTerm, type Lease } from './term.ts';
@@ -193,9 +182,10 @@ async function operate(
     });
     const term = await beginTerm({ ...runtime, lease: leaseOf(flags, access) });
     status.isLeading = true;
-    let hub: Hub | undefined;
+    let hub: LeaderHub | undefined;
     try {
-      hub = await hubIfPossible(flags, access, { ...runtime, signal: term.signal });
+      const own = { namespace: access.namespace, podIP: process.env[ENV_POD_IP] };
+      hub = await leaderHubIfPossible(flags, own, { ...runtime, signal: term.signal });
       const agentDefaults = { mode: flags.agentMode, injection: flags.agentInjection };
       const config = { ...flags, agentDefaults, gates: flags.featureGates };
       const nodeFeatures = nodeFeaturesOf(flags, access, runtime);
@@ -274,78 +264,6 @@ function webhooksOf(
       }),
     onFailure,
   });
-}
-
-/** The hub of a leader. */
-interface Hub {
-  stop(): Promise<void>;
-  readonly listener: HubListener;
-  readonly settings: HubSettings;
-}
-
-/** Where agents may speak to the API server as well, the want of certificates must not stop us. */
-async function hubIfPossible(
-  flags: OperatorFlags,
-  access: ClusterAccess,
-  runtime: Parameters<typeof hubOf>[2],
-): Promise<Hub | undefined> {
-  try {
-    return await hubOf(flags, access, runtime);
-  } catch (error) {
-    if (flags.agentChannel === 'Hub' || !(error instanceof DeadlineError)) throw error;
-    runtime.logger.error('no certificates for the hub: goes on without it', { err: error });
-    return undefined;
-  }
-}
-
-async function hubOf(
-  flags: OperatorFlags,
-  access: ClusterAccess,
-  runtime: Omit<OperatorOptions, 'config' | 'hub'> & { readonly signal: AbortSignal },
-): Promise<Hub | undefined> {
-  const { hubBindAddress: at, hubService, agentChannel: channel } = flags;
-  if (at === 'off' || channel === 'API') return undefined;
-  const { namespace } = access;
-  const url =
-    hubService === undefined ? flags.hubUrl : `https://${hubService}.${namespace}.svc:${at.port}`;
-  const listener = await startHubListener({
-    ...runtime,
-    operatorNamespace: namespace,
-    secretName: flags.hubSecretName,
-    url,
-    host: at.host,
-    channel,
-    listen: (door, tls, dropped) =>
-      startStreamServer({
-        ...at,
-        dropped,
-        acceptor: door.accept,
-        pages: new Map([[HUB_MEMBERS_PATH, door.listMembers]]),
-        tls,
-        path: HUB_PATH,
-        protocol: HUB_PROTOCOL,
-        maxStreams: MAX_STREAMS,
-        logger: runtime.logger,
-      }),
-  });
-  const { env } = process;
-  const address = env[ENV_POD_IP];
-  const endpoint =
-    hubService === undefined || address === undefined
-      ? undefined
-      : publishHubEndpoint({ ...runtime, namespace, service: hubService, address, port: at.port });
-  if (hubService !== undefined && endpoint === undefined) {
-    runtime.logger.warn(`${ENV_POD_IP} is not set: nobody leads the Service of the hub here`);
-  }
-  const tokens = new PodTokens({ ...runtime, importKey: signatureKey });
-  const settings = {
-    access: () => listener.access(),
-    podOf: (token: string) => tokens.podOf(token),
-  };
-  const stop = async (): Promise<void> => {
-    await Promise.all([endpoint?.stop(), listener.stop()]);
-  };
-  return { listener, settings, stop };
 }
 
 function pagesOf(

@@ -2,6 +2,16 @@
 import type { JobScenario } from './job-play.ts';
 import { INDEXED, onExit, PER_INDEX, THREE, template } from './job-shapes.ts';
 
+/** A user deletes a Pod of two, which takes its time. */
+export const DELETED_AND_LET_GO: JobScenario['steps'] = [
+  ['both run', (play) => play.run({ any: 2 })],
+  ['a user deletes 0', (play) => play.delete({ index: 0 })],
+  ['12 s pass', (play) => play.pass(12)],
+  ['the kubelet ends 0', (play) => play.end({ index: 0 }, 137)],
+  ['and lets it go', (play) => play.release()],
+  ['12 s more pass', (play) => play.pass(12)],
+];
+
 export const FAILURE_SCENARIOS: readonly JobScenario[] = [
   {
     name: 'a work queue whose worker fails first',
@@ -164,14 +174,7 @@ export const FAILURE_SCENARIOS: readonly JobScenario[] = [
   {
     name: 'a deleted Pod is replaced when it has failed',
     spec: { ...INDEXED, podReplacementPolicy: 'Failed' },
-    steps: [
-      ['both run', (play) => play.run({ any: 2 })],
-      ['a user deletes 0', (play) => play.delete({ index: 0 })],
-      ['12 s pass', (play) => play.pass(12)],
-      ['the kubelet ends 0', (play) => play.end({ index: 0 }, 137)],
-      ['and lets it go', (play) => play.release()],
-      ['12 s more pass', (play) => play.pass(12)],
-    ],
+    steps: DELETED_AND_LET_GO,
   },
   {
     name: 'a Job that is not to be retried loses a Pod to a user',

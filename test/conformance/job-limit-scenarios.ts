@@ -1,8 +1,18 @@
 /** Where limits, counts and rules meet: failures at once, limits that change, what is remembered. */
+import { DELETED_AND_LET_GO } from './job-failure-scenarios.ts';
 import type { JobScenario } from './job-play.ts';
 import { INDEXED, onExit, PER_INDEX, THREE, template } from './job-shapes.ts';
 
 const ONE = { ...INDEXED, completions: 1, parallelism: 1 } as const;
+
+/** A Pod that is deleted and the one in its place. */
+const BOTH_SUCCEED: JobScenario['steps'] = [
+  ['it runs', (play) => play.run({ any: 1 })],
+  ['a user deletes it', (play) => play.delete({ any: 1 })],
+  ['12 s pass', (play) => play.pass(12)],
+  ['it succeeds, and its replacement', (play) => play.end({ any: 2 }, 0)],
+  ['the kubelet lets it go', (play) => play.release()],
+];
 
 export const LIMIT_SCENARIOS: readonly JobScenario[] = [
   {
@@ -28,24 +38,12 @@ export const LIMIT_SCENARIOS: readonly JobScenario[] = [
   {
     name: 'a deleted Pod and its replacement succeed',
     spec: ONE,
-    steps: [
-      ['it runs', (play) => play.run({ any: 1 })],
-      ['a user deletes it', (play) => play.delete({ any: 1 })],
-      ['12 s pass', (play) => play.pass(12)],
-      ['it succeeds, and its replacement', (play) => play.end({ any: 2 }, 0)],
-      ['the kubelet lets it go', (play) => play.release()],
-    ],
+    steps: BOTH_SUCCEED,
   },
   {
     name: 'a deleted Pod and its replacement succeed, without indexes',
     spec: { completions: 1, parallelism: 1 },
-    steps: [
-      ['it runs', (play) => play.run({ any: 1 })],
-      ['a user deletes it', (play) => play.delete({ any: 1 })],
-      ['12 s pass', (play) => play.pass(12)],
-      ['it succeeds, and its replacement', (play) => play.end({ any: 2 }, 0)],
-      ['the kubelet lets it go', (play) => play.release()],
-    ],
+    steps: BOTH_SUCCEED,
   },
   {
     name: 'the second rule of a success policy is met, by all of its indexes',
@@ -89,14 +87,7 @@ export const LIMIT_SCENARIOS: readonly JobScenario[] = [
   {
     name: 'a deleted Pod of an index is replaced when it has failed',
     spec: { ...PER_INDEX, podReplacementPolicy: 'Failed' },
-    steps: [
-      ['both run', (play) => play.run({ any: 2 })],
-      ['a user deletes 0', (play) => play.delete({ index: 0 })],
-      ['12 s pass', (play) => play.pass(12)],
-      ['the kubelet ends 0', (play) => play.end({ index: 0 }, 137)],
-      ['and lets it go', (play) => play.release()],
-      ['12 s more pass', (play) => play.pass(12)],
-    ],
+    steps: DELETED_AND_LET_GO,
   },
   {
     name: 'a Pod fails that shows no container',
