@@ -1,45 +1,24 @@
 import { describe } from 'vitest';
 import { parseNotice } from '../jobset/group/notice.ts';
 import { EPOCH, NOTICE } from '../jobset/names.ts';
-import { createClient } from '../runtime/http-client.ts';
-import { handlerTransport } from '../runtime/memory/memory-transport.ts';
 import { SeededRandom } from '../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
 import { TransportError } from '../runtime/ports/transport.ts';
-import { createApiChannel } from './api-channel.ts';
 import { type ChannelUnderTest, channelConformance } from './channel.conformance.ts';
-import { FakeApi } from './fake-api.fixture.ts';
+import { apiChannelOf, FakeApi } from './fake-api.fixture.ts';
 import { FakeHub } from './fake-hub.fixture.ts';
 import { createFallbackChannel } from './fallback-channel.ts';
 import { createHubChannel } from './hub-channel.ts';
 
 const random = new SeededRandom(7);
 
-function apiChannelOf(api: FakeApi, clock: VirtualClock) {
-  const transport = handlerTransport(api.handler);
-  return createApiChannel({
-    client: createClient({ transport, clock, random, userAgent: 'test' }),
-    clock,
-    random,
-    logger: SILENT,
-    namespace: 'ns',
-    dialect: 'Canonical',
-    jobSetName: 'train',
-    jobSetUid: 'jobset-uid',
-    replicatedJobName: 'w',
-    podName: 'pod',
-    podUid: 'pod-uid',
-    announced: 0,
-  });
-}
-
 function overApi(): ChannelUnderTest {
   const api = new FakeApi();
   const clock = new VirtualClock();
   return {
     clock,
-    channel: apiChannelOf(api, clock),
+    channel: apiChannelOf(api, clock, random),
     setStatus: (deprecated, released) => api.setStatus(deprecated, released),
     announced: () => Number(api.annotations[EPOCH] ?? 0),
     cause: () => parseNotice(api.annotations[NOTICE] ?? ''),

@@ -8,7 +8,14 @@ import type { OwnerReference, Stored } from '../kube/meta.ts';
 import { applyJsonPatch, parseJsonPatch } from '../kube/patch/json-patch.ts';
 import type { Pod } from '../kube/pod.ts';
 import { ApiStatusError, failure } from '../kube/status.ts';
+import { createClient } from '../runtime/http-client.ts';
+import { handlerTransport } from '../runtime/memory/memory-transport.ts';
+import type { Clock } from '../runtime/ports/clock.ts';
+import { SILENT } from '../runtime/ports/logger.ts';
+import type { Random } from '../runtime/ports/random.ts';
 import type { HttpRequest, HttpResponse } from '../runtime/ports/transport.ts';
+import { createApiChannel } from './api-channel.ts';
+import type { Channel } from './channel.ts';
 
 const JOB: OwnerReference = {
   apiVersion: 'batch/v1',
@@ -208,4 +215,23 @@ export function json(status: number, body: object): HttpResponse {
     headers: { 'content-type': 'application/json' },
     body: Buffer.from(JSON.stringify(body)),
   };
+}
+
+/** The channel of the agent in the server's Pod. */
+export function apiChannelOf(api: FakeApi, clock: Clock, random: Random): Channel {
+  const transport = handlerTransport(api.handler);
+  return createApiChannel({
+    client: createClient({ transport, clock, random, userAgent: 'test' }),
+    clock,
+    random,
+    logger: SILENT,
+    namespace: 'ns',
+    dialect: 'Canonical',
+    jobSetName: 'train',
+    jobSetUid: 'jobset-uid',
+    replicatedJobName: 'w',
+    podName: 'pod',
+    podUid: 'pod-uid',
+    announced: 0,
+  });
 }

@@ -1,14 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { EPOCH } from '../jobset/names.ts';
-import { createClient } from '../runtime/http-client.ts';
-import { handlerTransport } from '../runtime/memory/memory-transport.ts';
 import { SeededRandom } from '../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
 import type { StreamAcceptor } from '../runtime/ports/stream.ts';
 import { startAgent } from './agent.ts';
-import { createApiChannel } from './api-channel.ts';
-import { FakeApi } from './fake-api.fixture.ts';
+import { apiChannelOf, FakeApi } from './fake-api.fixture.ts';
 import { FakeHub } from './fake-hub.fixture.ts';
 import { createFallbackChannel } from './fallback-channel.ts';
 import { createHubChannel } from './hub-channel.ts';
@@ -41,8 +38,6 @@ class Scene {
     const token = `pod-${this.#agents++}`;
     const random = this.#random;
     const runtime = { clock, random, logger: SILENT };
-    const transport = handlerTransport(this.api.handler);
-    const client = createClient({ transport, clock, random, userAgent: 'test' });
     const channel = createFallbackChannel({
       ...runtime,
       hub: (contact) =>
@@ -52,19 +47,7 @@ class Scene {
           jobSetUid: 'jobset-uid',
           contact,
         }),
-      api: () =>
-        createApiChannel({
-          ...runtime,
-          client,
-          namespace: 'ns',
-          dialect: 'Canonical',
-          jobSetName: 'train',
-          jobSetUid: 'jobset-uid',
-          replicatedJobName: 'w',
-          podName: 'pod',
-          podUid: 'pod-uid',
-          announced: 0,
-        }),
+      api: () => apiChannelOf(this.api, clock, random),
     });
     const announce = channel.announce.bind(channel);
     channel.announce = (announcement) => {
