@@ -34,7 +34,6 @@ describe('demo flags', () => {
     const parsed = parseDemoFlags({ ...FLAGS, workers: 'x', mode: 'y', strategy: 'z' });
     expect('errors' in parsed && parsed.errors.map((error) => error.split(' ')[0])).toEqual([
       '--workers',
-      '--kill',
       '--mode',
       '--strategy',
     ]);

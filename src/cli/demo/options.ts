@@ -61,7 +61,9 @@ export function parseDemoFlags(
   };
 
   const workers = whole('workers', flags.workers, 1, WORKERS_MAX);
-  const kill = parseKill(flags.kill, workers, errors);
+  // A wrong number of workers is no reason to find fault with the rank too.
+  const ranks = errors.length === 0 ? workers : WORKERS_MAX;
+  const kill = parseKill(flags.kill, ranks, errors);
   const options: DemoOptions = {
     workers,
     kill,
