@@ -3,7 +3,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DemoReport } from '../../src/cli/demo/report.ts';
-import { EXCEPTIONS } from '../kubernetes.ts';
+import { removeWorkloads } from '../fixtures/workloads.ts';
+import { startApi } from '../integration/api-server.fixture.ts';
+import { EXCEPTIONS, KUBERNETES } from '../kubernetes.ts';
 import { LOCKSTEP, outputUntil, WHERE } from './local-cluster.fixture.ts';
 
 const CLEAN_UP_LIMIT_MS = 5000;
@@ -71,6 +73,17 @@ async function expectNothingLeft(stateDirectory: string): Promise<void> {
   }).toEqual({ processes: [], directory: false });
 }
 
+/** An embedded cluster has gone with the command. */
+async function leftInCluster(): Promise<readonly string[]> {
+  if (KUBERNETES === undefined) return [];
+  const { client, stop } = await startApi();
+  try {
+    return await removeWorkloads(client);
+  } finally {
+    await stop();
+  }
+}
+
 const MODES = EXCEPTIONS.podsAreNotRestarted
   ? (['supervisor'] as const)
   : (['sidecar', 'supervisor'] as const);
@@ -104,6 +117,7 @@ describe('lockstep demo', () => {
       const sum = Object.values(restart.phasesMs).reduce((a, b) => a + b, 0);
       expect(sum).toBeCloseTo(restart.totalMs, 0);
     }
+    expect(await leftInCluster()).toEqual([]);
   });
 
   it('ends and cleans up within 5 s of Ctrl-C', async () => {
@@ -115,6 +129,7 @@ describe('lockstep demo', () => {
 
     expect((await ended).code).toBe(130);
     await expectNothingLeft(stateDirectory);
+    expect(await leftInCluster()).toEqual([]);
   });
 
   it.skipIf(EXCEPTIONS.commandIsNotKilled)('leaves nothing behind when it is killed', async () => {

@@ -8,12 +8,11 @@ import { COMPLETION_INDEX } from '../../kube/job.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/pod.ts';
 import type { Client } from '../../runtime/client.ts';
-import { DeadlineError } from '../../runtime/deadline.ts';
 import type { Informer } from '../../runtime/informer.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Random } from '../../runtime/ports/random.ts';
-import { waitFor } from '../../runtime/wait-for.ts';
 import { createJobSetInformers } from '../jobset-informers.ts';
+import { removeJobSet } from './jobset-removal.ts';
 import { readLines } from './lines.ts';
 import { measureRestarts, type RunEvent } from './measurement.ts';
 import type { DemoMode, DemoStrategy } from './options.ts';
@@ -22,8 +21,6 @@ import { parseTrainingLine, type TrainingLine } from './training-log.ts';
 
 const WORKER = 'worker';
 const CONDITION_TIMEOUT_MS = 120_000;
-/** For its workers to end and its Jobs to go; whoever asked for the end does not wait for ever. */
-const DELETION_TIMEOUT_MS = 3_000;
 
 export interface TrainingRun {
   readonly client: Client;
@@ -77,6 +74,7 @@ class RunObserver {
   >();
   private readonly killsLeft: number[];
   private isCreated = false;
+  private readonly key: { readonly namespace: string; readonly name: string };
   private readonly pods: Informer<Pod>;
   private readonly jobSets: Informer<JobSet>;
   private settle: (error: Error | undefined) => void = () => undefined;
@@ -90,7 +88,8 @@ class RunObserver {
     });
     this.settled.catch(() => undefined);
     const { name = '', namespace = 'default' } = options.jobSet.metadata;
-    const { pods, jobSets } = createJobSetInformers({ namespace, name }, options);
+    this.key = { namespace, name };
+    const { pods, jobSets } = createJobSetInformers(this.key, options);
     this.pods = pods;
     this.jobSets = jobSets;
   }
@@ -130,21 +129,8 @@ class RunObserver {
   async close(): Promise<void> {
     this.stop.abort(new Error('the run is over'));
     await Promise.all([this.pods.stop(), this.jobSets.stop(), ...this.follows]);
-    if (this.isCreated && this.options.deleteAtEnd) await this.delete();
-  }
-
-  /** The deletion goes on if it takes longer than we wait. */
-  private async delete(): Promise<void> {
-    const { client, clock, random, jobSet } = this.options;
-    const { name = '', namespace = 'default' } = jobSet.metadata;
-    const key = { namespace, name };
-    const isGone = (object: JobSet | undefined): boolean => object === undefined;
-    const wait = { clock, random, timeoutMs: DELETION_TIMEOUT_MS };
-    try {
-      await client.delete(JOBSETS, key, { propagationPolicy: 'Foreground' });
-      await waitFor(client, JOBSETS, key, isGone, wait);
-    } catch (error) {
-      if (!(error instanceof DeadlineError)) throw error;
+    if (this.isCreated && this.options.deleteAtEnd) {
+      await removeJobSet(this.options.client, this.key, this.options);
     }
   }
 
@@ -183,8 +169,8 @@ class RunObserver {
 
   /** Reads a container's log to its end. A Pod that goes meanwhile just ends the log. */
   private async follow(pod: string): Promise<void> {
-    const { client, jobSet } = this.options;
-    const key = { namespace: jobSet.metadata.namespace ?? 'default', name: pod };
+    const { client } = this.options;
+    const key = { ...this.key, name: pod };
     const options = { container: WORKER, follow: true, signal: this.stop.signal };
     try {
       for await (const text of readLines(client.logs(key, options))) {
