@@ -97,7 +97,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     hasSynced: () => all.every((informer) => informer.hasSynced()),
     hub,
     stop: async () => {
-      hub?.hub.close();
+      hub?.close();
       await Promise.all([controller.stop(), placement.stop()]);
       await Promise.all([events.stop(), ...all.map((informer) => informer.stop())]);
     },

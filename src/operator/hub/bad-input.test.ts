@@ -268,6 +268,20 @@ describe('a request for a stream is refused', () => {
   });
 });
 
+it('ten thousand strangers are counted each, and told of in two lines', async () => {
+  for (let i = 0; i < 10_000; i++) {
+    scene.streams
+      .connector(() => undefined)
+      .connect(new Speaker(), NEVER)
+      .catch(() => undefined);
+  }
+  await pass(30);
+  const lines = scene.logger.records.filter(({ fields }) => fields['reason'] === 'no bearer token');
+  expect(lines.map(({ fields }) => fields['count'])).toEqual([undefined, 9999]);
+  const metric = 'lockstep_hub_streams_refused_total{reason="NoToken"} 10000';
+  expect(await scene.shows(metric)).toBe(true);
+});
+
 describe('the stream of a member ends', () => {
   it.each<[string, string, string, number]>([
     ['that claims another JobSet', '{"type":"hello","jobSet":"another"}\n', 'OtherJobSet', 1],

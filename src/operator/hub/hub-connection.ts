@@ -34,6 +34,8 @@ export interface HubConnection {
   readonly accept: StreamAcceptor;
   /** The members of the JobSet for whose member the request speaks: `MemberReport[]`. */
   readonly listMembers: (request: StreamRequest) => Promise<PageAnswer>;
+  /** We lead no more. */
+  readonly close: () => void;
 }
 
 interface Caches {
@@ -48,7 +50,7 @@ export function connectHub(
   caches: Caches,
   tracker: GroupTracker,
 ): HubConnection {
-  const { client, clock, metrics } = options;
+  const { client, clock } = options;
   const logger = options.logger.with({ logger: 'hub' });
   const hub = new Hub({
     ...options,
@@ -74,11 +76,10 @@ export function connectHub(
     },
     deleted: ({ metadata }) => hub.podEnded(metadata.uid),
   });
-  const { accept, identify } = streamAdmission({
+  const { accept, identify, stop } = streamAdmission({
     hub,
     clock,
     logger,
-    metrics,
     podOf,
     membership: (claim) => membershipOf(claim, caches),
     look: (claim) => look(client, claim),
@@ -91,6 +92,10 @@ export function connectHub(
       if (found.kind === 'Refuse') return { status: found.status, body: found.reason };
       const pods = tracker.podsOf(found.member.jobSetUid);
       return { status: 200, body: Array.from(pods, (pod) => reportOf(pod, hub, caches)) };
+    },
+    close: () => {
+      hub.close();
+      stop();
     },
   };
 }

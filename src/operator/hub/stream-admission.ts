@@ -1,21 +1,20 @@
-import type { Metrics } from '../../runtime/metrics.ts';
 import { type Clock, sleep } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { StreamAcceptor, StreamRefusal, StreamRequest } from '../../runtime/ports/stream.ts';
 import type { HubMember } from './agent-stream.ts';
 import type { Hub } from './hub.ts';
 import type { PodClaim, TokenVerdict } from './pod-token.ts';
+import { type Refusal, RefusalLog } from './refusal-log.ts';
 
 /**
  * Who may have a stream: an agent whose token is good and bound to a Pod that lives and is, by owner
- * chain, a member of a JobSet. Everybody else is refused with a reason, in the answer, in the log and
- * in the metrics.
+ * chain, a member of a JobSet. Everybody else is refused with a reason, in the answer, in the metrics
+ * and, summed up, in the log.
  */
 export interface StreamAdmissionOptions {
   readonly hub: Hub;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly metrics?: Metrics | undefined;
   readonly podOf: (token: string) => Promise<TokenVerdict>;
   /** As the operator's caches show it. */
   readonly membership: (claim: PodClaim) => Membership;
@@ -40,41 +39,49 @@ export interface StreamAdmission {
   readonly accept: StreamAcceptor;
   /** The member for whom a token speaks, or why it speaks for none. */
   readonly identify: (request: StreamRequest) => Promise<Identified>;
+  /** Brings the log up to date; nothing is told of refusals from then on. */
+  readonly stop: () => void;
 }
 
 export type Identified = { readonly kind: 'Member'; readonly member: HubMember } | StreamRefusal;
 
 export function streamAdmission(options: StreamAdmissionOptions): StreamAdmission {
-  const { hub, logger, podOf } = options;
-  const refuse = (status: number, label: string, reason: string, fields = {}): StreamRefusal => {
+  const { hub, clock, logger, podOf } = options;
+  const refusals = new RefusalLog(clock, logger);
+  const refuse = (status: number, label: string, refusal: Refusal): StreamRefusal => {
     hub.metrics.refused(label);
-    logger.warn('refused a stream', { reason, ...fields });
-    return { kind: 'Refuse', status, reason };
+    refusals.add(refusal);
+    return { kind: 'Refuse', status, reason: refusal.reason };
   };
   const identify = async ({ token, address }: StreamRequest): Promise<Identified> => {
-    if (token === undefined) return refuse(401, 'NoToken', 'no bearer token', { address });
+    const stranger = (reason: string, err?: unknown): Refusal => {
+      return { reason, from: {}, details: err === undefined ? { address } : { address, err } };
+    };
+    if (token === undefined) return refuse(401, 'NoToken', stranger('no bearer token'));
     let verdict: TokenVerdict;
     try {
       verdict = await podOf(token);
     } catch (error) {
-      return refuse(503, 'Unavailable', 'the token cannot be checked now', { address, err: error });
+      return refuse(503, 'Unavailable', stranger('the token cannot be checked now', error));
     }
     if (verdict.kind === 'Invalid') {
-      return refuse(401, 'InvalidToken', `the token is not valid: ${verdict.problem}`, { address });
+      const why = `the token is not valid: ${verdict.problem}`;
+      return refuse(401, 'InvalidToken', stranger(why));
     }
     const { claim } = verdict;
-    const pod = `${claim.namespace}/${claim.podName}`;
+    const { namespace } = claim;
+    const known = (reason: string): Refusal => {
+      const details = { address, pod: `${namespace}/${claim.podName}` };
+      return { reason, from: { namespace }, details };
+    };
     const found = await memberOf(options, claim);
     switch (found.kind) {
       case 'Unknown':
-        return refuse(503, 'UnknownPod', 'the Pod is not known yet', { address, pod });
+        return refuse(503, 'UnknownPod', known('the Pod is not known yet'));
       case 'Gone':
-        return refuse(410, 'PodGone', 'the Pod of the token is gone or has ended', {
-          address,
-          pod,
-        });
+        return refuse(410, 'PodGone', known('the Pod of the token is gone or has ended'));
       case 'Stranger':
-        return refuse(403, 'NotAMember', found.problem, { address, pod });
+        return refuse(403, 'NotAMember', known(found.problem));
       case 'Member':
         return found;
     }
@@ -83,11 +90,15 @@ export function streamAdmission(options: StreamAdmissionOptions): StreamAdmissio
     const found = await identify(request);
     if (found.kind === 'Refuse') return found;
     const { member } = found;
-    const full = hub.fullness(member);
-    if (full !== undefined) return refuse(503, 'Full', full, { pod: member.podName });
+    const reason = hub.fullness(member);
+    if (reason !== undefined) {
+      const { namespace, podName, jobSet: jobset } = member;
+      const details = { address: request.address, pod: `${namespace}/${podName}` };
+      return refuse(503, 'Full', { reason, from: { jobset }, details });
+    }
     return { kind: 'Accept', open: (stream) => hub.open(member, stream) };
   };
-  return { accept, identify };
+  return { accept, identify, stop: () => refusals.stop() };
 }
 
 async function memberOf(

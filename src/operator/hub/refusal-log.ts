@@ -1,0 +1,91 @@
+import type { Clock, Timer } from '../../runtime/ports/clock.ts';
+import type { LogFields, Logger } from '../../runtime/ports/logger.ts';
+
+/**
+ * What the log says of refused requests for a stream. Thousands may come in a second, each with the same
+ * thing wrong, so the first of a kind is told at once and the others in sums; metrics count each.
+ */
+export interface Refusal {
+  readonly reason: string;
+  /** The JobSet or the namespace, where a token has proved it; they tell kinds apart like the reason. */
+  readonly from: { readonly jobset?: string; readonly namespace?: string };
+  /** What else is known of this one, told of the first and of the last in a sum. */
+  readonly details: LogFields;
+}
+
+/** Of one kind there is no more than a line in this time, and none when nothing has come. */
+export const REFUSAL_LOG_INTERVAL_MS = 30_000;
+/** What is refused beyond these is told in one sum: nobody's requests take memory without limit. */
+export const MAX_REFUSAL_KINDS = 64;
+
+interface Kind {
+  /** Refusals since its last line, and the last of them. */
+  unsaid: number;
+  last: Refusal;
+  timer: Timer;
+}
+
+const OTHERS = 'others';
+
+export class RefusalLog {
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #kinds = new Map<string, Kind>();
+  #isStopped = false;
+
+  constructor(clock: Clock, logger: Logger) {
+    this.#clock = clock;
+    this.#logger = logger;
+  }
+
+  add(refusal: Refusal): void {
+    if (this.#isStopped) return;
+    const key = this.#keyOf(refusal);
+    const kind = this.#kinds.get(key);
+    if (kind !== undefined) {
+      kind.unsaid++;
+      kind.last = refusal;
+      return;
+    }
+    this.#logger.warn('refused a stream', fieldsOf(refusal));
+    this.#kinds.set(key, { unsaid: 0, last: refusal, timer: this.#tellLater(key) });
+  }
+
+  /** Tells what is not told yet, and nothing from then on. */
+  stop(): void {
+    this.#isStopped = true;
+    for (const [key, kind] of this.#kinds) {
+      kind.timer.cancel();
+      if (kind.unsaid > 0) this.#tell(key, kind);
+    }
+    this.#kinds.clear();
+  }
+
+  #keyOf({ reason, from: { jobset = '', namespace = '' } }: Refusal): string {
+    const key = JSON.stringify([reason, jobset, namespace]);
+    return this.#kinds.has(key) || this.#kinds.size < MAX_REFUSAL_KINDS ? key : OTHERS;
+  }
+
+  #tellLater(key: string): Timer {
+    return this.#clock.setTimer(REFUSAL_LOG_INTERVAL_MS, () => {
+      const kind = this.#kinds.get(key);
+      if (kind === undefined) return;
+      // The next of a kind that has ceased is told at once again.
+      if (kind.unsaid === 0) this.#kinds.delete(key);
+      else {
+        this.#tell(key, kind);
+        kind.timer = this.#tellLater(key);
+      }
+    });
+  }
+
+  #tell(key: string, kind: Kind): void {
+    const what = key === OTHERS ? 'refused streams, for this reason and others' : 'refused streams';
+    this.#logger.warn(what, { ...fieldsOf(kind.last), count: kind.unsaid });
+    kind.unsaid = 0;
+  }
+}
+
+function fieldsOf({ reason, from, details }: Refusal): LogFields {
+  return { reason, ...from, ...details };
+}
