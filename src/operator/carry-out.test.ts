@@ -41,6 +41,7 @@ function context(): CarryOut {
     deleted: () => undefined,
     claimed: (name) => claimed.push(name),
     granted: () => undefined,
+    revoked: () => undefined,
   };
 }
 
@@ -86,6 +87,17 @@ test('what fails does not keep back the others, and is thrown in the end', async
   const work = carryOut(context(), [{ kind: 'DeleteJob', job: JOB }, CREATE]);
   await expect(work).rejects.toThrow('no');
   expect(client.calls.at(-1)).toContain('POST');
+});
+
+test('rights that may not be taken away are told of, and not tried again', async () => {
+  let isSettled = false;
+  const revoked = (): void => {
+    isSettled = true;
+  };
+  fail('rolebindings', 'Forbidden', 'rolebindings is forbidden');
+  const [failed] = await carryOut({ ...context(), revoked }, [{ kind: 'RevokeAgentRights' }]);
+  expect(failed?.reason).toBe('AgentRightsFailed');
+  expect(isSettled).toBe(true);
 });
 
 describe('a resume', () => {

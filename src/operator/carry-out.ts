@@ -11,7 +11,7 @@ import { timeText } from '../kube/time.ts';
 import type { Client, ObjectKey } from '../runtime/client.ts';
 import { forEachConcurrently } from '../runtime/concurrency.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
-import { grantAgentRights } from './agent-rights.ts';
+import { grantAgentRights, revokeAgentRights } from './agent-rights.ts';
 import { ownerOf } from './group-tracker.ts';
 
 /**
@@ -31,6 +31,8 @@ export interface CarryOut {
   readonly claimed: (name: string) => void;
   /** The agents have their rights now. */
   readonly granted: () => void;
+  /** Rights that no agent needs are gone, or we may not take them away. */
+  readonly revoked: () => void;
 }
 
 /** An action that failed in a way that the user of the JobSet has to know, for the Event. */
@@ -81,6 +83,8 @@ async function perform(context: CarryOut, action: Action): Promise<FailedAction 
       return createClaim(context, action.claim);
     case 'GrantAgentRights':
       return grantRights(context, action.rights);
+    case 'RevokeAgentRights':
+      return revokeRights(context);
     case 'CreateJob':
       return createJob(context, action.job);
     case 'DeleteJob':
@@ -142,6 +146,19 @@ async function grantRights(
     return { reason: 'AgentRightsFailed', error };
   }
   context.granted();
+  return undefined;
+}
+
+/** An operator that may not is told so once, and nothing waits for that. */
+async function revokeRights(context: CarryOut): Promise<FailedAction | undefined> {
+  try {
+    await revokeAgentRights(context);
+  } catch (error) {
+    if (!isReason(error, 'Forbidden')) throw error;
+    context.revoked();
+    return { reason: 'AgentRightsFailed', error };
+  }
+  context.revoked();
   return undefined;
 }
 

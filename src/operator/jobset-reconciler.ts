@@ -227,6 +227,7 @@ export class JobSetReconciler {
       hasClaim: (claim) =>
         memory.claims.has(claim) || claims.store.get(`${namespace}/${claim}`) !== undefined,
       hasAgentRights: memory.hasAgentRights,
+      hasRevokedAgentRights: memory.hasRevokedAgentRights,
     };
   }
 
@@ -288,6 +289,9 @@ export class JobSetReconciler {
         claimed: (claim) => memory.claims.add(claim),
         granted: () => {
           memory.hasAgentRights = true;
+        },
+        revoked: () => {
+          memory.hasRevokedAgentRights = true;
         },
       },
       made.actions,

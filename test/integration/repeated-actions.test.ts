@@ -67,6 +67,7 @@ test('the actions of a plan change nothing when they are carried out again', asy
       deleted: () => undefined,
       claimed: () => undefined,
       granted: () => undefined,
+      revoked: () => undefined,
     };
     expect(await carryOut(context, actions)).toEqual([]);
     await clock.advance(CALM_MS);
