@@ -36,7 +36,9 @@ function setup(handler: HttpHandler, token?: () => Promise<string>): Setup {
     clock,
     random: new SeededRandom(1),
     userAgent: 'test/1',
-    ...(token === undefined ? {} : { credentials: { token } }),
+    ...(token === undefined
+      ? {}
+      : { credentials: { current: async () => ({ token: await token() }) } }),
   });
   const last = (): HttpRequest => {
     const request = all.at(-1);

@@ -37,6 +37,15 @@ export class KubeconfigMap {
     return value;
   }
 
+  /** One of these values, if the field is set. `hint` follows what is expected. */
+  oneOf<T extends string>(field: string, allowed: readonly T[], hint?: string): T | undefined {
+    const value = this.string(field);
+    const found = allowed.find((known) => known === value);
+    if (value === undefined || found !== undefined) return found;
+    const more = hint === undefined ? '' : `; ${hint}`;
+    throw this.error(field, value, `must be ${allowed.join(' or ')}${more}`);
+  }
+
   boolean(field: string): boolean | undefined {
     const value = this.#fields.get(field) ?? undefined;
     if (value === undefined || typeof value === 'boolean') return value;
@@ -71,6 +80,36 @@ export class KubeconfigMap {
     return value.map((item, i) => new KubeconfigMap(item, this.#within(`${field}[${i}]`)));
   }
 
+  strings(field: string): readonly string[] {
+    const value = this.#fields.get(field) ?? [];
+    if (!Array.isArray(value)) throw this.error(field, value, 'must be a list');
+    return value.map((item: unknown, i) => {
+      // The item may be a secret.
+      if (typeof item !== 'string') throw this.error(`${field}[${i}]`, SECRET, 'must be a string');
+      return item;
+    });
+  }
+
+  has(field: string): boolean {
+    return (this.#fields.get(field) ?? '') !== '';
+  }
+
+  /** Whatever is there, for somebody else to understand. */
+  json(field: string): unknown {
+    const value = this.#fields.get(field);
+    try {
+      JSON.stringify(value);
+      return value;
+    } catch {
+      throw this.error(field, SECRET, 'must be JSON, without anchors that contain themselves');
+    }
+  }
+
+  /** File and map, for errors: `config: users[0].user`. */
+  get place(): string {
+    return `${this.#place.file}: ${this.#place.path}`;
+  }
+
   /** The entry that a field names. */
   reference(
     field: string,
@@ -85,7 +124,7 @@ export class KubeconfigMap {
 
   /** Throws if a field is set that means something which we could only ignore. */
   refuse(field: string, why: string): void {
-    if ((this.#fields.get(field) ?? '') !== '') throw this.error(field, undefined, why);
+    if (this.has(field)) throw this.error(field, undefined, why);
   }
 
   error(field: string, value: unknown, expected: string): ClusterAccessError {

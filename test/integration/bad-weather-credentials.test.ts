@@ -85,10 +85,10 @@ async function revocableToken(): Promise<{ readonly token: string; revoke(): Pro
 }
 
 /** API servers remember tokens that were good for some seconds. */
-async function isRefused(value: string): Promise<boolean> {
+async function isRefused(token: string): Promise<boolean> {
   const { server, tls, namespace } = cluster.access;
   const { certificateAuthority } = tls;
-  const access = { server, tls: { certificateAuthority }, token: { value }, namespace };
+  const access = { server, tls: { certificateAuthority }, credentials: { token }, namespace };
   const { client, close } = connectClient(access, { ...RUNTIME, userAgent: 'test' });
   try {
     return await client.list(NAMESPACES).then(

@@ -18,7 +18,7 @@ import { createCertificateAuthority } from '../../src/runtime/adapters/certifica
 import { createStreamConnector } from '../../src/runtime/adapters/stream-connector.ts';
 import { sleep } from '../../src/runtime/ports/clock.ts';
 import type { ByteStream } from '../../src/runtime/ports/stream.ts';
-import { staticToken } from '../../src/runtime/token-source.ts';
+import { staticToken } from '../../src/runtime/credential-source.ts';
 import { AGENT_MODES, KUBERNETES } from '../kubernetes.ts';
 import type { ApiProxy } from './api-proxy.fixture.ts';
 import {

@@ -1,12 +1,10 @@
 /** `lockstep status JOBSET`: a JobSet and its members, once or live. */
-import { homedir } from 'node:os';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { JOBSET_UID } from '../../jobset/names.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { dns1123LabelErrors, dns1123SubdomainErrors } from '../../kube/names.ts';
 import { PODS, type Pod } from '../../kube/pod.ts';
 import { isReason } from '../../kube/status.ts';
-import { loadKubeconfig } from '../../runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../runtime/adapters/system-random.ts';
 import type { Client, ObjectKey } from '../../runtime/client.ts';
@@ -65,10 +63,10 @@ export async function jobSetStatus(
   const { signal } = termination;
   try {
     const connection = await connectTo(flags, signal);
-    const { client } = connection;
+    const { client, access } = connection;
     const hub = new HubMembers(client, nodeClock);
     try {
-      const at = { namespace: given ?? (await ownNamespace(flags)), name };
+      const at = { namespace: given ?? access.namespace, name };
       const jobSet = await find(client, at, signal);
       if (jobSet === undefined) {
         process.stderr.write(`lockstep: ${await whatIsThere(client, at, signal)}\n`);
@@ -188,13 +186,6 @@ async function whatIsThere(
     signal.throwIfAborted();
     return missing;
   }
-}
-
-/** As kubectl: that of the kubeconfig's context. */
-async function ownNamespace({ kubeconfig: path, context }: ConnectionFlags): Promise<string> {
-  const { env } = process;
-  const { namespace } = await loadKubeconfig({ path, context, env, homeDirectory: homedir() });
-  return namespace;
 }
 
 const STANDARD_OUTPUT: Terminal = {

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import net from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { staticToken } from '../credential-source.ts';
 import {
   type ByteStream,
   type StreamAcceptor,
@@ -9,7 +10,6 @@ import {
   StreamRefusedError,
 } from '../ports/stream.ts';
 import { TransportError } from '../ports/transport.ts';
-import { staticToken } from '../token-source.ts';
 import { createCertificateAuthority, issueCertificate } from './certificates.ts';
 import { nodeClock } from './node-clock.ts';
 import { createStreamConnector } from './stream-connector.ts';
