@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { storedJob, storedJobSet } from '../../test/fixtures/jobset-objects.ts';
+import { podOf } from '../../test/fixtures/snapshots.ts';
 import type { Action } from '../jobset/convergence.ts';
 import { JOBS } from '../kube/job.ts';
+import { PODS } from '../kube/pod.ts';
 import { failure } from '../kube/status.ts';
 import { MemoryClient } from '../runtime/memory/memory-client.ts';
 import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
@@ -25,10 +27,12 @@ const CLAIM: Action = {
 
 let client: MemoryClient;
 let claimed: string[];
+let forced: string[];
 
 beforeEach(() => {
   client = new MemoryClient();
   claimed = [];
+  forced = [];
 });
 
 function context(): CarryOut {
@@ -42,6 +46,7 @@ function context(): CarryOut {
     claimed: (name) => claimed.push(name),
     granted: () => undefined,
     revoked: () => undefined,
+    forced: (reason) => forced.push(reason),
   };
 }
 
@@ -98,6 +103,20 @@ test('rights that may not be taken away are told of, and not tried again', async
   const [failed] = await carryOut({ ...context(), revoked }, [{ kind: 'RevokeAgentRights' }]);
   expect(failed?.reason).toBe('AgentRightsFailed');
   expect(isSettled).toBe(true);
+});
+
+test('a Pod that is deleted by force is counted, one that is gone is not', async () => {
+  const at = { namespace: 'default', name: 'train-w-0-0' };
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: at, spec: { containers: [] } };
+  const { metadata } = await client.create(PODS, pod);
+  // Nothing has held it.
+  client.patch = () => Promise.reject(failure('NotFound', 'gone'));
+  const facts = podOf(JOB, 0, 1, { uid: metadata.uid, isTerminating: true });
+  const action: Action = { kind: 'DeleteLostPod', pod: { ...facts, node: 'n4' } };
+  await carryOut(context(), [action]);
+  expect(forced).toEqual(['LostNodeDeadline']);
+  await carryOut(context(), [action]);
+  expect(forced).toHaveLength(1);
 });
 
 describe('a resume', () => {

@@ -13,6 +13,7 @@ import { forEachConcurrently } from '../runtime/concurrency.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import { grantAgentRights, revokeAgentRights } from './agent-rights.ts';
 import { ownerOf } from './group-tracker.ts';
+import { type ForcedDeletionReason, LOST_NODE_DEADLINE_REASON } from './operator-metrics.ts';
 
 /**
  * Carries out the actions of a plan. Each can be repeated without harm: creations are by name,
@@ -33,6 +34,8 @@ export interface CarryOut {
   readonly granted: () => void;
   /** Rights that no agent needs are gone, or we may not take them away. */
   readonly revoked: () => void;
+  /** A Pod was deleted by force; not called for one that was gone. */
+  readonly forced: (reason: ForcedDeletionReason) => void;
 }
 
 /** An action that failed in a way that the user of the JobSet has to know, for the Event. */
@@ -208,14 +211,14 @@ async function deleteJob(context: CarryOut, job: Stored<Job>): Promise<void> {
  * back finds the Pod gone, and ends what is left of it.
  */
 async function deleteLostPod(
-  { client, clock, signal }: CarryOut,
+  { client, clock, signal, forced }: CarryOut,
   { namespace, name, uid, node }: OverduePod,
 ): Promise<void> {
   const at = { namespace, name };
   const condition = {
     type: 'DisruptionTarget',
     status: 'True',
-    reason: 'LostNodeDeadline',
+    reason: LOST_NODE_DEADLINE_REASON,
     message: `Node ${node ?? ''} did not say in time that the Pod has ended`,
     lastTransitionTime: timeText(clock.now()),
   };
@@ -223,6 +226,7 @@ async function deleteLostPod(
   const patch = { metadata: { uid }, status };
   try {
     await client.delete(PODS, at, { gracePeriodSeconds: 0, preconditions: { uid }, signal });
+    forced(LOST_NODE_DEADLINE_REASON);
     await client.patch(PODS, at, { type: 'strategic', patch }, { subresource: 'status', signal });
   } catch (error) {
     // Gone already, or its replacement has the name: both are what was wanted.

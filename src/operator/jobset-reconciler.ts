@@ -293,6 +293,7 @@ export class JobSetReconciler {
         revoked: () => {
           memory.hasRevokedAgentRights = true;
         },
+        forced: (reason) => this.#options.metrics.forcedDeletion(reason),
       },
       made.actions,
     );

@@ -68,6 +68,7 @@ test('the actions of a plan change nothing when they are carried out again', asy
       claimed: () => undefined,
       granted: () => undefined,
       revoked: () => undefined,
+      forced: () => undefined,
     };
     expect(await carryOut(context, actions)).toEqual([]);
     await clock.advance(CALM_MS);
