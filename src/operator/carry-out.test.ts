@@ -50,7 +50,9 @@ function context(): CarryOut {
   };
 }
 
-function fail(on: string, reason: 'Forbidden' | 'AlreadyExists' | 'Invalid', text = 'no'): void {
+type FailureReason = 'Forbidden' | 'AlreadyExists' | 'Invalid' | 'NotFound';
+
+function fail(on: string, reason: FailureReason, text = 'no'): void {
   client.before = (verb, path) => {
     if (`${verb} ${path}`.includes(on)) throw failure(reason, text);
   };
@@ -115,6 +117,7 @@ test('a Pod that is deleted by force is counted, one that is gone is not', async
   const action: Action = { kind: 'DeleteLostPod', pod: { ...facts, node: 'n4' } };
   await carryOut(context(), [action]);
   expect(forced).toEqual(['LostNodeDeadline']);
+  fail('DELETE', 'NotFound');
   await carryOut(context(), [action]);
   expect(forced).toHaveLength(1);
 });
