@@ -122,7 +122,7 @@ function rfc3339(time: string): number | undefined {
 /** As client-go, this takes YAML too. What the parser would say shows a part of the text. */
 function parsed(output: string): unknown {
   try {
-    return parse(output, { logLevel: 'silent' });
+    return parse(output, { logLevel: 'error' });
   } catch {
     return undefined;
   }

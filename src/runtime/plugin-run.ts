@@ -91,9 +91,11 @@ async function outputOf(options: PluginRunOptions, signal: AbortSignal): Promise
     clock.setTimer(limitMs, () =>
       limit.abort(failed(plugin, `did not end within ${limitMs / 1000} s`)),
     ),
-    clock.setTimer(SLOW_AFTER_MS, () =>
-      options.onSlow?.(`waiting for ${nameOf(plugin)}, for at most ${limitMs / 1000} s`),
-    ),
+    clock.setTimer(SLOW_AFTER_MS, () => {
+      // Nothing comes between its questions and their answers.
+      if (isInteractive(options)) return;
+      options.onSlow?.(`waiting for ${nameOf(plugin)}, for at most ${limitMs / 1000} s`);
+    }),
   ];
   try {
     const exit = await unlessAborted(process.exited, AbortSignal.any([signal, limit.signal]));
@@ -110,10 +112,9 @@ async function started(
   options: PluginRunOptions,
   onStandardOutput: (chunk: Uint8Array) => void,
 ): Promise<RunningProcess> {
-  const { plugin, cluster, hasTerminal, processes, workingDirectory } = options;
-  const isInteractive = hasTerminal && plugin.interactiveMode !== 'Never';
+  const { plugin, cluster, processes, workingDirectory } = options;
   const told = plugin.provideClusterInfo ? cluster : undefined;
-  const info = execInfo(plugin.apiVersion, isInteractive, told);
+  const info = execInfo(plugin.apiVersion, isInteractive(options), told);
   const own = Object.entries(options.env).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
   );
@@ -122,7 +123,7 @@ async function started(
       argv: [plugin.command, ...plugin.args],
       env: { ...Object.fromEntries(own), ...plugin.env, [EXEC_INFO]: info },
       cwd: workingDirectory,
-      user: isInteractive ? 'Asked' : 'Told',
+      user: isInteractive(options) ? 'Asked' : 'Told',
       onOutput: (_stream, chunk) => onStandardOutput(chunk),
     });
   } catch (error) {
@@ -131,6 +132,10 @@ async function started(
     const more = error.code === 'ENOENT' ? `\n${hint}` : '';
     throw new ClusterAccessError(`${plugin.place}.command: ${whyNotStarted(error)}${more}`);
   }
+}
+
+function isInteractive({ plugin, hasTerminal }: PluginRunOptions): boolean {
+  return hasTerminal && plugin.interactiveMode !== 'Never';
 }
 
 /** Node's own words for a wrong argument show it. */

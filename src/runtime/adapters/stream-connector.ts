@@ -40,11 +40,16 @@ export function createStreamConnector(to: StreamServerAddress & StreamClient): S
 }
 
 /** Connectors to one server for several clients. Reading its authority takes as long as a handshake. */
-export function streamConnectors(to: StreamServerAddress): (client: StreamClient) => StreamConnector {
+export function streamConnectors(
+  to: StreamServerAddress,
+): (client: StreamClient) => StreamConnector {
   let agent: https.Agent | undefined;
   return ({ credentials, sessions = processSessionStore() }) => ({
     connect: async (listener, signal) => {
-      const [token, session] = await Promise.all([credentials.token(), sessions.read()]);
+      const [{ token }, session] = await Promise.all([
+        credentials.current(signal),
+        sessions.read(),
+      ]);
       signal.throwIfAborted();
       agent ??= new https.Agent({
         keepAlive: false,
