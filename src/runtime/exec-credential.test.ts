@@ -63,7 +63,7 @@ describe('the answer of a plugin', () => {
     ],
     [
       'an expiry with fractions, and null for what is not there',
-      { token: 'abc', ...{ clientKeyData: null }, expirationTimestamp: '2030-01-01T00:00:00.25Z' },
+      { token: 'abc', clientKeyData: null, expirationTimestamp: '2030-01-01T00:00:00.25Z' },
       { token: 'abc' },
       Date.parse('2030-01-01T00:00:00.25Z'),
     ],
