@@ -21,7 +21,7 @@ export const FAILURE_PAUSE_MS = 5_000;
  * A server that refuses what came in the place of what it had refused will do so again: so long the
  * plugin is not run for that, and nobody asked to log in.
  */
-export const REFUSAL_PAUSE_MS = 30_000;
+export const REFUSAL_PAUSE_MS = 10_000;
 
 export function pluginCredentials(options: PluginRunOptions): CredentialSource {
   return new PluginCredentials(options);
