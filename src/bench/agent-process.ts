@@ -14,10 +14,10 @@ import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { streamConnectors } from '../runtime/adapters/stream-connector.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
 import { countedTransport, type TransportCounts } from '../runtime/counted-transport.ts';
+import { staticToken } from '../runtime/credential-source.ts';
 import { createClient } from '../runtime/http-client.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
 import { processSessionStore, type TlsSessionStore } from '../runtime/ports/tls-session.ts';
-import { staticToken } from '../runtime/credential-source.ts';
 
 /** From the benchmark. */
 export type FleetOrder =

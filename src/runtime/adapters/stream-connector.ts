@@ -107,6 +107,8 @@ function connect(
     });
     request.on('error', (error: NodeJS.ErrnoException) => {
       settled();
+      // It may be why.
+      if (session !== undefined) sessions.write(undefined);
       const { message, code } = error;
       reject(new TransportError(message, { ...(code && { code }), cause: error }));
     });
