@@ -116,11 +116,10 @@ async function showLive({ client, hub, jobSet, at, output, signal }: Shown): Pro
     random: systemRandom,
     logger: SILENT,
   });
-  const closed = whenOutputCloses();
   try {
     const isGone = await followStatus({
       clock: nodeClock,
-      signal: AbortSignal.any([signal, closed]),
+      signal,
       look: async (within) => {
         await pods.whenSynced(within);
         const now = await find(client, at, within);
@@ -176,10 +175,11 @@ async function whatIsThere(
 ): Promise<string> {
   const missing = `there is no JobSet ${namespace}/${name}`;
   try {
-    const { items } = await client.list(JOBSETS, { namespace, limit: MAX_NAMES, signal });
-    const names = items.map(({ metadata }) => metadata.name);
-    if (names.length === 0) return `${missing}, nor any other in namespace ${namespace}`;
-    return `${missing}; in namespace ${namespace} there are ${names.join(', ')}`;
+    const { items, metadata } = await client.list(JOBSETS, { namespace, limit: MAX_NAMES, signal });
+    if (items.length === 0) return `${missing}, nor any other in namespace ${namespace}`;
+    const names = items.map((one) => one.metadata.name).join(', ');
+    const more = metadata.continue ? ', and more' : '';
+    return `${missing}; in namespace ${namespace} there are ${names}${more}`;
   } catch (error) {
     if (isReason(error, 'NotFound')) return 'this cluster has no JobSets: "lockstep install"';
     // It may be forbidden: what we know is worth telling all the same.
@@ -197,10 +197,3 @@ const STANDARD_OUTPUT: Terminal = {
     return isTTY ? { rows, columns } : undefined;
   },
 };
-
-/** Aborts when whoever reads, such as `head`, has enough. */
-function whenOutputCloses(): AbortSignal {
-  const closed = new AbortController();
-  process.stdout.once('error', (error) => closed.abort(error));
-  return closed.signal;
-}
