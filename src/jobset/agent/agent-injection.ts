@@ -31,6 +31,7 @@ import { agentEnvironment, environmentErrors, mergeEnvironment } from './agent-e
 import { type HubAccess, hubEnvironment, hubMounts, hubVolumes } from './agent-hub.ts';
 import { agentResources, type ContainerResources } from './agent-resources.ts';
 import { agentSecurity } from './agent-security.ts';
+import { withLostNodeToleration } from './lost-node-toleration.ts';
 import { withoutRestartAll } from './node-support.ts';
 import { templateAgent, templateAgentWarning, untoldAgentWarning } from './template-agent.ts';
 import { keptFromAgent } from './worker-environment.ts';
@@ -84,7 +85,7 @@ export function injectAgent(template: PodTemplateSpec, options: AgentOptions): A
   return { ...injection, template: withDeadline(injection.template, options.lostNodeDeadline) };
 }
 
-/** Whoever looks at the Pod has to know what its agent was told. */
+/** Whoever looks at the Pod has to know what its agent was told, and must get to see it deleted. */
 function withDeadline(
   template: PodTemplateSpec,
   deadline: AgentOptions['lostNodeDeadline'],
@@ -92,7 +93,7 @@ function withDeadline(
   if (deadline === undefined) return template;
   const { metadata } = template;
   const annotations = { ...metadata?.annotations, [LOST_NODE_DEADLINE]: deadline };
-  return { ...template, metadata: { ...metadata, annotations } };
+  return withLostNodeToleration({ ...template, metadata: { ...metadata, annotations } }, deadline);
 }
 
 /** The sidecar's startup probe is the barrier; it has to outlive any wait for a node. */
