@@ -84,8 +84,7 @@ export class KubeconfigMap {
     const value = this.#fields.get(field) ?? [];
     if (!Array.isArray(value)) throw this.error(field, value, 'must be a list');
     return value.map((item: unknown, i) => {
-      // The item may be a secret.
-      if (typeof item !== 'string') throw this.error(`${field}[${i}]`, SECRET, 'must be a string');
+      if (typeof item !== 'string') throw this.error(`${field}[${i}]`, item, 'must be a string');
       return item;
     });
   }
@@ -129,7 +128,8 @@ export class KubeconfigMap {
 
   error(field: string, value: unknown, expected: string): ClusterAccessError {
     const { file, path } = this.#within(field);
-    const shown = value === undefined || value === SECRET ? '' : `: ${quoted(value)}`;
+    const isShown = value !== undefined && value !== SECRET && !mayHoldSecret(path);
+    const shown = isShown ? `: ${quoted(value)}` : '';
     return new ClusterAccessError(
       `${file}: ${path === '' ? 'the file' : path}${shown}: ${expected}`,
     );
@@ -146,6 +146,17 @@ export class KubeconfigMap {
 
 /** Stands for a value that must not show in an error. */
 const SECRET = Symbol('secret');
+
+/**
+ * What is of users, or stands where they should be, is secret but for these fields. A file that is no
+ * map at all may be a token's.
+ */
+function mayHoldSecret(path: string): boolean {
+  return path === '' || (path.startsWith('users') && !HARMLESS.test(path));
+}
+
+const HARMLESS =
+  /\.(name|as|exec\.(apiVersion|command|installHint|provideClusterInfo|interactiveMode))$/;
 
 const MAX_QUOTED_CHARACTERS = 100;
 

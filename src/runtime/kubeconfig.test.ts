@@ -166,10 +166,10 @@ describe('a credential plugin', () => {
       `${SMALL}, interactiveMode: Sometimes`,
       '.interactiveMode: "Sometimes": must be Never or IfAvailable or Always',
     ],
-    [`${SMALL}, args: get-token`, '.args: "get-token": must be a list'],
+    [`${SMALL}, args: get-token`, '.args: must be a list'],
     [`${SMALL}, args: [a, 5]`, '.args[1]: must be a string'],
     [`${SMALL}, env: [{value: b}]`, '.env[0].name: required'],
-    [`${SMALL}, env: {A: b}`, '.env: {"A":"b"}: must be a list'],
+    [`${SMALL}, env: {A: b}`, '.env: must be a list'],
     [`${SMALL}, provideClusterInfo: "yes"`, '.provideClusterInfo: "yes": must be true or false'],
   ])('of {%s} is refused', (exec, message) => {
     const refused = `config: users[0].user.exec${message}`;
@@ -190,8 +190,8 @@ describe('a credential plugin', () => {
 describe('a wrong kubeconfig', () => {
   it.each([
     ['a: [', /^config: must be YAML: .* at line 1, column/s],
-    ['- a', 'config: the file: ["a"]: must be a map'],
-    ['text', 'config: the file: "text": must be a map'],
+    ['- a', 'config: the file: must be a map'],
+    ['text', 'config: the file: must be a map'],
     ['', 'config: current-context: required; contexts: none'],
     ['contexts: x', 'config: contexts: "x": must be a list'],
     ['contexts: [x]', 'config: contexts[0]: "x": must be a map'],
@@ -236,6 +236,28 @@ describe('a wrong kubeconfig', () => {
   ])('%j is named', (text, message) => {
     expect(() => access(text)).toThrow(ClusterAccessError);
     expect(() => access(text)).toThrow(message);
+  });
+
+  it.each([
+    'secret',
+    config(SERVER).replace('users: [', 'users: [secret, '),
+    config(SERVER).replace('users: [{name: u, user: {token: abc}}]', 'users: {token: secret}'),
+    config(SERVER, 'token: [secret]'),
+    config(SERVER, 'tokenFile: {token: secret}'),
+    config(SERVER, 'exec: secret'),
+    config(SERVER, `exec: {apiVersion: ${V1BETA1}, command: a, args: --password=secret}`),
+    config(SERVER, `exec: {apiVersion: ${V1BETA1}, command: a, args: [{secret: 1}]}`),
+    config(SERVER, `exec: {apiVersion: ${V1BETA1}, command: a, env: [PASSWORD=secret]}`),
+    config(SERVER, `exec: {apiVersion: ${V1BETA1}, command: a, env: [{name: A, value: [secret]}]}`),
+  ])('never shows what may be a secret: %s', (text) => {
+    let message = '';
+    try {
+      access(text);
+    } catch (error) {
+      message = error instanceof ClusterAccessError ? error.message : '';
+    }
+    expect(message).toMatch(/^config: (the file|users\S*): must be/);
+    expect(message).not.toContain('secret');
   });
 
   it('never shows a key in an error', () => {
