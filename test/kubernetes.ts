@@ -65,6 +65,7 @@ export const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   'integration/operator-strategies.test.ts': VIRTUAL_TIME,
   'integration/outside-the-group.test.ts': VIRTUAL_TIME,
   'integration/reconciliation.test.ts': VIRTUAL_TIME,
+  'integration/repeated-actions.test.ts': VIRTUAL_TIME,
   'integration/webhooks.test.ts': VIRTUAL_TIME,
 };
 
