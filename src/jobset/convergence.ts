@@ -2,7 +2,8 @@ import type { PersistentVolumeClaim, Service } from '../kube/core.ts';
 import type { Job } from '../kube/job.ts';
 import type { Stored, StringMap } from '../kube/meta.ts';
 import { agentInjector } from './agent/agent-mode.ts';
-import { type AgentRights, agentRights, mayUseAgentRights } from './agent/agent-rights.ts';
+import type { AgentRights } from './agent/agent-rights.ts';
+import { plannedRights } from './agent/planned-rights.ts';
 import { askedOf } from './child-jobs/child-jobs.ts';
 import { type JobSize, sizeChanges } from './child-jobs/elastic.ts';
 import { jobCreations } from './child-jobs/job-creation.ts';
@@ -17,7 +18,6 @@ import { reportConflicts } from './child-jobs/name-conflict.ts';
 import { beginResume, resumeJobs, suspendJobs } from './child-jobs/suspend.ts';
 import { deletions, tidyUp } from './child-jobs/tidying.ts';
 import type { OverduePod } from './group/lost-pods.ts';
-import type { Members } from './group/members.ts';
 import { headlessService, serviceProblem } from './network.ts';
 import { type Planning, startupOrderOf } from './planning.ts';
 import { mayCreateJobs } from './policies/restart-strategy.ts';
@@ -69,7 +69,7 @@ export function converge(planning: Planning): Convergence {
       ...deletions(stages?.toRecreate ?? []),
       ...service.actions,
       ...claimCreations(planning),
-      ...rightsOfAgents(planning),
+      ...plannedRights(planning),
       ...resizes(planning),
       ...created.actions,
       ...(spec.suspend ? suspendJobs(planning) : resumeJobs(planning, order, build)),
@@ -99,32 +99,6 @@ function claimCreations({ snapshot, spec }: Planning): readonly Action[] {
   return volumeClaims(identity, spec.volumeClaimPolicies, ownerReferenceTo(identity))
     .filter(({ metadata }) => !snapshot.surroundings.hasClaim(metadata.name ?? ''))
     .map((claim): Action => ({ kind: 'CreateClaim', claim }));
-}
-
-/**
- * Where new agents speak to the hub alone, those of Jobs that were made before may still need their
- * rights, and so may Pods whose Job is not known.
- */
-function rightsOfAgents({ snapshot, spec }: Planning): readonly Action[] {
-  const { jobSet, jobs, members, surroundings, agent } = snapshot;
-  const isHubAlone = agent.hub?.channel === 'Hub' && !surroundings.hasRevokedAgentRights;
-  if (surroundings.hasAgentRights && !isHubAlone) return [];
-  const areUsed = isHubAlone && jobs.some((job) => mayUseAgentRights(job, spec));
-  const hub = areUsed ? undefined : agent.hub;
-  const rights = agentRights(identityOf(jobSet), spec, jobSet.metadata.annotations, hub);
-  if (rights === undefined) return [];
-  const actions: Action[] = [];
-  if (!surroundings.hasAgentRights) actions.push({ kind: 'GrantAgentRights', rights });
-  if (isHubAlone && !areUsed && !hasPodsOfUnknownJobs(members, jobs)) {
-    actions.push({ kind: 'RevokeAgentRights' });
-  }
-  return actions;
-}
-
-function hasPodsOfUnknownJobs(members: Members, jobs: readonly Stored<Job>[]): boolean {
-  const known = new Set(jobs.map(({ metadata }) => metadata.uid));
-  for (const uid of members.jobsWithLivingPods()) if (!known.has(uid)) return true;
-  return false;
 }
 
 function resizes({ snapshot, spec, children }: Planning): readonly Action[] {

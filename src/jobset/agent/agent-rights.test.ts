@@ -170,6 +170,18 @@ describe('where new agents speak to the hub alone, a plan', () => {
     expect(grant?.rights.granted).toBeDefined();
   });
 
+  it('takes them from a JobSet that is over, when its Jobs have ended', () => {
+    const completed = { type: 'Completed', status: 'True', reason: 'AllJobsCompleted' } as const;
+    const conditions = [{ ...completed, message: '', lastTransitionTime: CREATED }];
+    const over = { ...begun, status: { ...begun.status, conditions } };
+    const rightsOver = (jobs: readonly Stored<Job>[]) =>
+      planOf(over, { agent: agentOf('Hub'), surroundings: UNSETTLED, jobs }).actions.map(
+        ({ kind }) => kind,
+      );
+    expect(rightsOver([jobUnder('Auto', COMPLETE)])).toEqual(['RevokeAgentRights']);
+    expect(rightsOver([jobUnder('Auto')])).toEqual(['DeleteJob']);
+  });
+
   it('waits for Pods whose Job it does not know', () => {
     const members = new MemberCounts();
     members.observe(podOf('gone-job'), 0);
