@@ -55,6 +55,13 @@ describe('with a deadline for lost nodes, a template', () => {
     expect(injected(tolerations, '5m', 'Sidecar').template.spec.tolerations).toEqual(expected);
   });
 
+  it('that is limited is warned about, and no other', () => {
+    expect(injected([EVERYTHING], '5m').warnings).toEqual([
+      'with lockstep/lost-node-deadline, Pods of this template tolerate node.kubernetes.io/unreachable for 300s and not for ever: a Pod that is not deleted is never replaced',
+    ]);
+    expect(injected([SPOT], '5m').warnings).toEqual([]);
+  });
+
   it('is never limited to less than the deadline', () => {
     const [first] = injected([EVERYTHING], '90500ms').template.spec.tolerations ?? [];
     expect(first?.tolerationSeconds).toBe(91);
