@@ -210,10 +210,16 @@ describe('credentials of a plugin', () => {
     source.refused?.(first);
     const seconds = await Promise.all([source.current(), source.current()]);
     expect(seconds).toEqual([{ token: 'token-2' }, { token: 'token-2' }]);
-    // A late answer to the first.
+    expect(runner.started).toHaveLength(2);
+  });
+
+  it('are not asked for again because of those that they have replaced', async () => {
+    const { source, clock } = living(HOUR_MS);
+    const first = await source.current();
+    await clock.advance(HOUR_MS);
+    await source.current();
     source.refused?.(first);
     expect(await source.current()).toEqual({ token: 'token-2' });
-    expect(runner.started).toHaveLength(2);
   });
 
   it('are not asked for again and again by a server that refuses them all', async () => {
@@ -333,10 +339,14 @@ describe('a plugin that does not do its work', () => {
     expect(runner.running).toHaveLength(1);
   });
 
-  it('because it writes without end is ended', async () => {
+  it.each([
+    ['without end', never],
+    ['too much, and ends', (self: FakeProcess) => self.exit(0)],
+  ])('because it writes %s is named and ended', async (_, last) => {
     const { source, clock, runner } = setup((self) => {
       self.write('stdout', 'secret');
-      self.write('stdout', 'x'.repeat(MAX_OUTPUT_BYTES));
+      self.write('stdout', ' '.repeat(MAX_OUTPUT_BYTES));
+      last(self);
     });
     expect(await problemOf(source.current())).toContain(
       `wrote more than ${MAX_OUTPUT_BYTES} bytes`,

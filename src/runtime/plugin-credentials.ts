@@ -60,7 +60,6 @@ class PluginCredentials implements CredentialSource {
     try {
       return (await this.#renewed(signal)).credentials;
     } catch (error) {
-      signal?.throwIfAborted();
       // Its last seconds are there for this.
       const isValid = known !== undefined && clock.now() < known.expiresAtMs;
       if (isValid && this.#known === known) return known.credentials;
@@ -110,7 +109,6 @@ class PluginCredentials implements CredentialSource {
     const { clock } = this.#options;
     const renewAtMs = Math.max(expiresAtMs - EXPIRY_MARGIN_MS, clock.now() + MIN_USE_MS);
     const known = { credentials, renewAtMs, expiresAtMs };
-    this.#failure = undefined;
     this.#known = known;
     if (this.#isRefused) {
       this.#isRefused = false;

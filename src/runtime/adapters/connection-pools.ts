@@ -65,8 +65,9 @@ export class ConnectionPools {
     }
   }
 
-  /** What is under way ends as it would have. Connections that come free then close when idle. */
+  /** What is under way ends as it would have, and its connection with it. */
   #retire(pools: Pools): void {
+    pools.short.maxFreeSockets = 0;
     for (const sockets of Object.values(pools.short.freeSockets)) {
       for (const socket of sockets ?? []) socket.destroy();
     }

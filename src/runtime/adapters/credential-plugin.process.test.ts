@@ -6,10 +6,9 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { PODS } from '../../kube/pod.ts';
 import { failure } from '../../kube/status.ts';
-import type { Client } from '../client.ts';
 import type { HttpRequest, Peer } from '../ports/transport.ts';
 import { createCertificateAuthority, issueCertificate } from './certificates.ts';
-import { connectClient } from './http-client-connection.ts';
+import { type ClientConnection, connectClient } from './http-client-connection.ts';
 import { type HttpServer, startHttpServer } from './http-server.ts';
 import { loadKubeconfig } from './kubeconfig-files.ts';
 import { nodeClock } from './node-clock.ts';
@@ -17,6 +16,8 @@ import { systemRandom } from './system-random.ts';
 
 const V1 = 'client.authentication.k8s.io/v1';
 const HOUR_MS = 3_600_000;
+/** Idle connections, which are to be closed at once, would close by themselves after 30 s. */
+const BEFORE_IDLE_TIMEOUT_MS = 20_000;
 const LOOPBACK = '127.0.0.1';
 const directory = mkdtempSync(join(tmpdir(), 'lockstep-plugin-'));
 const authority = createCertificateAuthority({ commonName: 'cluster', clock: nodeClock });
@@ -26,6 +27,9 @@ let welcome: ReadonlySet<string>;
 /** Who asked, in order, refused or not. */
 let seen: string[];
 let openWatches: number;
+/** Whoever lists in namespace `slow` gets his answer then. */
+let release: () => void;
+let released: Promise<void>;
 let server: HttpServer;
 const cleanups: (() => unknown)[] = [];
 
@@ -33,6 +37,9 @@ beforeEach(async () => {
   welcome = new Set();
   seen = [];
   openWatches = 0;
+  released = new Promise((resolve) => {
+    release = resolve;
+  });
   server = await startHttpServer({
     handler: async (request) => {
       const who = whoIs(request);
@@ -42,6 +49,7 @@ beforeEach(async () => {
       if (isWelcome && request.path.includes('watch=true')) {
         return { status: 200, headers: {}, body: untilGone(request.signal) };
       }
+      if (request.path.includes('/slow/')) await released;
       const body = isWelcome ? { metadata: { resourceVersion: '1' }, items: [] } : status;
       return {
         status: isWelcome ? 200 : 401,
@@ -80,6 +88,16 @@ async function* untilGone(signal: AbortSignal): AsyncGenerator<Uint8Array, void>
   openWatches--;
 }
 
+/** Something that the other end of a connection will make true in its own time. */
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Connections of this process, each of which has both ends here. */
+function openSockets(): number {
+  return process.getActiveResourcesInfo().filter((kind) => /^TCPSocketWrap$/.test(kind)).length;
+}
+
 /** Resolves with why it ended. */
 async function drained(watch: AsyncIterable<unknown>): Promise<unknown> {
   try {
@@ -102,7 +120,7 @@ const runs = (): string[] =>
     .filter((line) => line !== '');
 
 /** A client by a kubeconfig whose plugin notes what it was told, and answers. */
-async function connected(): Promise<Client> {
+async function connected(): Promise<Pick<ClientConnection, 'client' | 'close'>> {
   writeFileSync(join(directory, 'runs'), '');
   const script = '#!/bin/sh\necho "$KUBERNETES_EXEC_INFO" >> "$1/$RUNS"\ncat "$1/answer.json"\n';
   writeFileSync(join(directory, 'plugin'), script, { mode: 0o755 });
@@ -143,7 +161,7 @@ async function connected(): Promise<Client> {
     userAgent: 'test',
   });
   cleanups.push(close);
-  return client;
+  return { client, close };
 }
 
 function certificateOf(commonName: string) {
@@ -153,7 +171,7 @@ function certificateOf(commonName: string) {
 
 describe('a credential plugin', () => {
   it('lets a client in with the token that it answers', async () => {
-    const client = await connected();
+    const { client } = await connected();
     answers({ token: 'first', expirationTimestamp: new Date(nodeClock.now() + HOUR_MS) });
     welcome = new Set(['Bearer first']);
     await Promise.all([client.list(PODS), client.list(PODS)]);
@@ -174,7 +192,7 @@ describe('a credential plugin', () => {
   });
 
   it('is asked once more when its token is refused, for writes too', async () => {
-    const client = await connected();
+    const { client } = await connected();
     answers({ token: 'old' });
     welcome = new Set(['Bearer old']);
     await client.list(PODS);
@@ -188,29 +206,41 @@ describe('a credential plugin', () => {
     expect(seen).toEqual(['Bearer old', 'Bearer old', 'Bearer new', 'Bearer new', 'Bearer new']);
   });
 
-  it('lets a client in with its certificate, and over new connections with the next', async () => {
-    const client = await connected();
-    answers(certificateOf('one'));
-    welcome = new Set(['one']);
-    await client.list(PODS);
-    const ended = new AbortController();
-    const watching = drained(client.watch(PODS, { resourceVersion: '1', signal: ended.signal }));
-    while (openWatches === 0) await new Promise((resolve) => setImmediate(resolve));
-    answers(certificateOf('two'));
-    welcome = new Set(['two']);
-    seen = [];
-    await client.list(PODS);
-    await client.list(PODS);
-    expect(seen).toEqual(['one', 'two', 'two']);
-    expect(runs()).toHaveLength(2);
-    // What was under way goes on as whom it began.
-    expect(openWatches).toBe(1);
-    ended.abort(new Error('done'));
-    expect(await watching).toEqual(new Error('done'));
-  });
+  it(
+    'lets a client in with its certificate, and over new connections with the next',
+    async () => {
+      const { client, close } = await connected();
+      answers(certificateOf('one'));
+      welcome = new Set(['one']);
+      await client.list(PODS);
+      const { signal } = new AbortController();
+      const watching = drained(client.watch(PODS, { resourceVersion: '1', signal }));
+      await until(() => openWatches === 1);
+      const sockets = openSockets();
+      const slow = client.list(PODS, { namespace: 'slow' });
+      await until(() => seen.length === 3);
+      answers(certificateOf('two'));
+      welcome = new Set(['two']);
+      seen = [];
+      await client.list(PODS);
+      await client.list(PODS);
+      expect(seen).toEqual(['one', 'two', 'two']);
+      expect(runs()).toHaveLength(2);
+      // What was under way goes on as whom it began.
+      expect(openWatches).toBe(1);
+      release();
+      expect((await slow).items).toEqual([]);
+      // The idle connections of the first were closed when that of the second was opened, or came free.
+      await until(() => openSockets() === sockets);
+      close();
+      expect(await watching).toMatchObject({ name: 'TransportError' });
+      await until(() => openSockets() === 0);
+    },
+    BEFORE_IDLE_TIMEOUT_MS,
+  );
 
   it('is named where its certificate and key do not belong together', async () => {
-    const client = await connected();
+    const { client } = await connected();
     answers({ ...certificateOf('one'), clientKeyData: certificateOf('two').clientKeyData });
     await expect(client.list(PODS)).rejects.toThrow(
       /users\[0\]\.user\.exec: credential plugin ".*plugin" answered with clientCertificateData and/,
