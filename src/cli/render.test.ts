@@ -84,6 +84,17 @@ describe('lockstep render', () => {
     );
   });
 
+  test('says why an API server would not take the Jobs, once for each template', () => {
+    const mounts = JOB.replace('image: i', 'image: i, volumeMounts: [{ name: v, mountPath: /v }]');
+    const text = manifest(`{ replicatedJobs: [{ name: w, replicas: 3, ${mounts} }] }`);
+    expect(renderManifests(text, 'f', 'yaml')).toMatchObject({
+      problems: [
+        'f, document 1: Job train-w-0: spec.template.spec.containers[0].volumeMounts[0].name: Not found: "v"',
+      ],
+      output: '',
+    });
+  });
+
   test('takes the JobSets among other objects, and says what it leaves out', () => {
     const items = `{ apiVersion: v1, kind: List, items: [{ apiVersion: v1, kind: Pod }, ${JSON.stringify(
       { apiVersion: 'jobset.x-k8s.io/v1alpha2', kind: 'JobSet', metadata: { name: 'b' }, spec: {} },

@@ -16,6 +16,7 @@ import { printable } from '../kube/quote.ts';
 import { prune } from '../kube/schema/prune.ts';
 import type { FieldError } from '../kube/status.ts';
 import { objectMetaErrors } from '../kube/validation/object-meta.ts';
+import { jobRefusals } from './rendered-jobs.ts';
 
 /** The image of agents in what is printed; an installed operator has its own setting. */
 export const AGENT_IMAGE = 'lockstep/agent';
@@ -191,14 +192,11 @@ function renderDocument(value: unknown): Rendered {
   ];
   if (problems.length > 0) return refused(problems);
   const name = nameOrSample(jobSet.metadata);
-  return {
-    errors: [],
-    warnings: jobSetWarnings(jobSet),
-    objects: renderJobSet(
-      { ...jobSet, metadata: { ...jobSet.metadata, name } },
-      { image: AGENT_IMAGE, delivery: 'Copy' },
-    ),
-  };
+  const objects = renderJobSet(
+    { ...jobSet, metadata: { ...jobSet.metadata, name } },
+    { image: AGENT_IMAGE, delivery: 'Copy' },
+  );
+  return { errors: jobRefusals(objects), warnings: jobSetWarnings(jobSet), objects };
 }
 
 /** What is not there is not called "undefined". */
