@@ -10,7 +10,9 @@ export async function up(options: UpOptions): Promise<number> {
   const { stateDirectory, nodes, kubeconfig, agentChannel, nodeMonitorGraceMs } = options;
   const termination = onTermination();
   const state = openStateDirectory(stateDirectory);
+  const where = `${nodeCount(nodes.length)} in ${state.path}`;
   try {
+    process.stdout.write(`Starting Kubernetes with JobSet on ${where}\n`);
     const cluster = await startLocalCluster({
       state,
       remove: false,
@@ -23,7 +25,7 @@ export async function up(options: UpOptions): Promise<number> {
     });
     try {
       process.stdout.write(
-        `Kubernetes with JobSet runs on ${nodeCount(nodes.length)} in ${state.path}. Point kubectl to it with\n` +
+        'It runs. Point kubectl to it with\n' +
           `  export KUBECONFIG=${cluster.kubeconfig}\n` +
           'Ctrl-C ends it and all its Pods.\n',
       );
