@@ -190,7 +190,7 @@ describe('a kubeconfig', () => {
       [
         'fails',
         user('exit 3'),
-        /users\[0\]\.user\.exec: credential plugin "sh" failed with exit code 3; what it had/,
+        /users\[0\]\.user\.exec: credential plugin "sh" failed with exit code 3; its standard error says why/,
       ],
       ['says nothing', user(''), /credential plugin "sh" wrote nothing instead of an ExecCred/],
     ])('that %s', async (_, of, problem) => {

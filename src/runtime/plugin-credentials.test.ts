@@ -263,9 +263,9 @@ describe('a plugin that does not do its work', () => {
         self.write('stderr', 'secret');
         self.exit(3);
       },
-      'failed with exit code 3; what it had to say about it is on standard error',
+      'failed with exit code 3; its standard error says why',
     ],
-    ['dies', (self) => self.die('SIGSEGV'), 'died of SIGSEGV; what'],
+    ['dies', (self) => self.die('SIGSEGV'), 'died of SIGSEGV; its'],
     [
       'writes something else',
       (self) => {

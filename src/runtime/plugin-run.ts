@@ -152,7 +152,7 @@ function end(process: RunningProcess, clock: Clock): void {
 function endOf(exit: ProcessExit): string {
   const how =
     exit.signal === undefined ? `failed with exit code ${exit.exitCode}` : `died of ${exit.signal}`;
-  return `${how}; what it had to say about it is on standard error`;
+  return `${how}; its standard error says why`;
 }
 
 function failed(plugin: CredentialPlugin, what: string): ClusterAccessError {
