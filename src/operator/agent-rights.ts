@@ -99,7 +99,7 @@ async function ensure<T extends KubeObject>(
   const { namespace = '', name = '' } = wanted.metadata;
   const found = await client.get(of, { namespace, name }, { signal });
   if (controllerOf(found.metadata)?.uid !== jobSet.metadata.uid) {
-    const why = `it exists and is not controlled by ${JOBSETS.kind} ${jobSet.metadata.name} (${jobSet.metadata.uid}), whose agents need it`;
+    const why = `it exists and is not controlled by ${JOBSETS.kind} ${jobSet.metadata.name} (${jobSet.metadata.uid}), whose agents need it: delete it, or name the JobSet otherwise`;
     throw conflict(of, name, why);
   }
   const next = repaired(found);
