@@ -26,7 +26,7 @@ export async function up(options: UpOptions): Promise<number> {
     try {
       process.stdout.write(
         'It runs. Point kubectl to it with\n' +
-          `  export KUBECONFIG=${cluster.kubeconfig}\n` +
+          `  export KUBECONFIG=${shellWord(cluster.kubeconfig)}\n` +
           'Ctrl-C ends it and all its Pods.\n',
       );
       const interrupted = new Promise<undefined>((resolve) => {
@@ -51,4 +51,9 @@ export async function up(options: UpOptions): Promise<number> {
 
 function nodeCount(count: number): string {
   return count === 1 ? '1 node' : `${count} nodes`;
+}
+
+/** As a shell reads it back, whatever is in it; most paths need no quotes. */
+export function shellWord(text: string): string {
+  return /^[\w./+:@%,=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
