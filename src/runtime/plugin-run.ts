@@ -72,7 +72,7 @@ export async function runPlugin(
 }
 
 /** What to do where a plugin needs a terminal and has none. */
-export const WITHOUT_TERMINAL =
+const WITHOUT_TERMINAL =
   'run the command in a terminal, or use a kubeconfig with a token ("kubectl create token ACCOUNT")';
 
 /** Standard output of a run that succeeded. */
