@@ -166,6 +166,8 @@ async function find(
 }
 
 const MAX_NAMES = 10;
+const UNKNOWN_API =
+  'this cluster does not know JobSets: "lockstep install" brings them; that of "lockstep up" has lost their definition, and has it again when it is started anew';
 
 /** Why there is no such JobSet, with those that there are: most wrong names are slips. */
 async function whatIsThere(
@@ -181,7 +183,7 @@ async function whatIsThere(
     const more = metadata.continue ? ', and more' : '';
     return `${missing}; in namespace ${namespace} there are ${names}${more}`;
   } catch (error) {
-    if (isReason(error, 'NotFound')) return 'this cluster has no JobSets: "lockstep install"';
+    if (isReason(error, 'NotFound')) return UNKNOWN_API;
     // It may be forbidden: what we know is worth telling all the same.
     signal.throwIfAborted();
     return missing;
