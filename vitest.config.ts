@@ -5,6 +5,8 @@ import { EMBEDDED_ONLY, KUBERNETES, KUBERNETES_COUNT } from './test/kubernetes.t
 // processes, ports and files each run in a process of their own. A fourth one where there is a real
 // Kubernetes: all suites that are written against a kubeconfig, one at a time for each that there is.
 const SUITE_TIMEOUT_MS = 60_000;
+/** They wait for nothing: it ends what hangs, and no property that a busy machine only slows down. */
+const UNIT_TIMEOUT_MS = 30_000;
 
 const kubernetes = {
   test: {
@@ -32,6 +34,7 @@ export default defineConfig({
           exclude: ['**/*.process.test.ts'],
           pool: 'threads',
           isolate: false,
+          testTimeout: UNIT_TIMEOUT_MS,
         },
       },
       {
