@@ -113,7 +113,14 @@ describe('a kubeconfig', () => {
 
   test('of a server that is no API server', async () => {
     const plain = (await serve(answer(200, {}))).replace('http:', 'https:');
-    expect(await problemOf(kubeconfig(plain))).toContain('it does not speak TLS');
+    expect(await problemOf(kubeconfig(plain))).toMatch(/: it does not speak TLS .*\)$/);
+    const page = await serve(
+      () => Promise.resolve({ status: 200, headers: {}, body: Buffer.from('<html>') }),
+      {},
+    );
+    for (const other of [page, await serve(answer(404, {}), {})]) {
+      expect(await problemOf(kubeconfig(other))).toMatch(/not as a Kubernetes API server does/);
+    }
   });
 
   test('of another authority, another name, an expired server', async () => {

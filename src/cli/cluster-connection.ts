@@ -3,6 +3,7 @@
  * working is told once, in words that say what to do.
  */
 import { homedir } from 'node:os';
+import { isJsonObject } from '../kube/json-value.ts';
 import { ApiStatusError } from '../kube/status.ts';
 import { certificateFacts } from '../runtime/adapters/certificates.ts';
 import {
@@ -16,6 +17,9 @@ import { type ClusterAccess, ClusterAccessError } from '../runtime/cluster-acces
 import { withDeadline } from '../runtime/deadline.ts';
 import { FIRST_ANSWER_TIMEOUT_MS, firstAnswer } from '../runtime/first-answer.ts';
 import { TransportError } from '../runtime/ports/transport.ts';
+
+/** After which somebody who waits for the first answer is told so. */
+const SLOW_ANSWER_MS = 3_000;
 
 /** Why a cluster cannot be used, for people. */
 export class ConnectionProblem extends Error {
@@ -56,16 +60,25 @@ export async function accessBy(flags: ConnectionFlags): Promise<ClusterAccess> {
 export async function connect(access: ClusterAccess, signal: AbortSignal): Promise<Connected> {
   const runtime = { clock: nodeClock, random: systemRandom, userAgent: 'lockstep' };
   const connection = connectClient(access, runtime);
+  const slow = nodeClock.setTimer(SLOW_ANSWER_MS, () => {
+    process.stderr.write(`lockstep: waiting for ${access.server}\n`);
+  });
   try {
-    await firstAnswer(connection.transport, nodeClock, signal);
+    const answer = await firstAnswer(connection.transport, nodeClock, signal);
+    slow.cancel();
+    // A client would ask again and again for what it can read.
+    if (answer.status === 200 && !isJsonObjectText(answer.text)) {
+      throw new ConnectionProblem(`${access.server} ${NO_API_SERVER}`);
+    }
     await logIn(access, signal);
     const version = await withDeadline(nodeClock, FIRST_ANSWER_TIMEOUT_MS, signal, (limited) =>
       connection.client.getPath('/version', { signal: limited }),
     );
     return { ...connection, access, serverVersion: versionIn(version) };
   } catch (cause) {
+    slow.cancel();
     connection.close();
-    if (signal.aborted) throw cause;
+    if (signal.aborted || cause instanceof ConnectionProblem) throw cause;
     throw new ConnectionProblem(connectionProblem(cause, access), { cause });
   }
 }
@@ -108,14 +121,33 @@ function connectionProblem(error: unknown, { server, credentials }: ClusterAcces
       }
       return `${server} does not accept the credentials of the kubeconfig: they may have expired, or be of another cluster`;
     }
+    if (error.code === 404) return `${server} ${NO_API_SERVER} (${error.message})`;
     return `${server} answers ${error.code}: ${error.message}`;
   }
   if (error instanceof TransportError) {
     const advice = ADVICE[error.code ?? ''];
-    return advice === undefined ? error.message : `${server}: ${advice} (${error.message})`;
+    return advice === undefined
+      ? error.message
+      : `${server}: ${advice} (${oneLine(error.message)})`;
   }
   const why = error instanceof Error ? error.message : String(error);
   return `${server} does not answer: is it the right server, and can this machine reach it? (${why})`;
+}
+
+/** OpenSSL ends its messages with a line break, and names a file of its source. */
+function oneLine(message: string): string {
+  return message.replace(/:\.\.\/\S*\s*$/, '').trim();
+}
+
+/** A proxy, or a login page in front of one. */
+const NO_API_SERVER = 'answers, but not as a Kubernetes API server does: is this the right server?';
+
+function isJsonObjectText(text: string): boolean {
+  try {
+    return isJsonObject(JSON.parse(text));
+  } catch {
+    return false;
+  }
 }
 
 const REACHABLE = 'cannot be reached: is the cluster up, and is this the right server?';
