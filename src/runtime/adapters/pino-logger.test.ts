@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { PODS } from '../../kube/pod.ts';
+import { conflict } from '../../kube/status-errors.ts';
 import { createPinoLogger } from './pino-logger.ts';
 
 /** Logs with `level` and returns the lines as objects. */
@@ -45,5 +47,16 @@ describe('createPinoLogger', () => {
     );
     expect(line).toMatchObject({ level: 'warn', jobset: 'x', msg: 'odd' });
     expect(JSON.stringify(line)).toContain('root');
+  });
+
+  it('shows of an answer of the API server what it says, and no stack', () => {
+    const [line] = logged('info', (logger) => {
+      logger.warn('refused', { err: conflict(PODS, 'a', 'it was changed') });
+    });
+    expect(line?.['err']).toEqual({
+      type: 'ApiStatusError',
+      code: 409,
+      message: 'Operation cannot be fulfilled on pods "a": it was changed',
+    });
   });
 });

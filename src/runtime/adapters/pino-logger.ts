@@ -1,4 +1,11 @@
-import { type DestinationStream, type Logger as Pino, pino, stdTimeFunctions } from 'pino';
+import {
+  type DestinationStream,
+  type Logger as Pino,
+  pino,
+  stdSerializers,
+  stdTimeFunctions,
+} from 'pino';
+import { ApiStatusError } from '../../kube/status.ts';
 import type { LogFields, Logger } from '../ports/logger.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -21,12 +28,21 @@ export function createPinoLogger(options: {
         base: null,
         timestamp: stdTimeFunctions.isoTime,
         formatters: { level: (label) => ({ level: label }) },
+        serializers: { err: shownError },
       },
       typeof options.destination === 'number'
         ? openDescriptor(options.destination)
         : options.destination,
     ),
   );
+}
+
+/** What an API server answers says all by itself; where we were when we read it, nothing. */
+function shownError(error: unknown): unknown {
+  if (error instanceof ApiStatusError) {
+    return { type: error.name, code: error.code, message: error.message };
+  }
+  return error instanceof Error ? stdSerializers.err(error) : error;
 }
 
 function openDescriptor(descriptor: number): DestinationStream {
