@@ -4,6 +4,7 @@ import type { JobSet } from '../../jobset/jobset.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/pod.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
+import { sleep } from '../../runtime/ports/clock.ts';
 import { parseJobSetStatus } from './command.ts';
 import { followStatus } from './live-status.ts';
 import { memberScreen, memberTable } from './member-table.ts';
@@ -254,6 +255,8 @@ describe('what is printed', () => {
 });
 
 describe('looking on', () => {
+  const VIEW = inEpoch(1, 0);
+
   it('goes on through failures, tells of them, and ends with the JobSet', async () => {
     const clock = new VirtualClock();
     const looks: (() => StatusView | undefined)[] = [
@@ -277,6 +280,29 @@ describe('looking on', () => {
     await clock.runUntil(() => isGone !== undefined, 60_000);
     expect(seen).toEqual([1, 'this is not up to date: the API server is down', 2]);
     expect(isGone).toBe(true);
+  });
+
+  it('says that the cluster has not answered, where it says nothing at all', async () => {
+    const clock = new VirtualClock();
+    const enough = new AbortController();
+    const seen: (string | undefined)[] = [];
+    const isSilent = (): boolean => seen.length === 1;
+    void followStatus({
+      clock,
+      look: (signal) =>
+        isSilent() ? sleep(clock, 60_000, signal).then(() => undefined) : Promise.resolve(VIEW),
+      show: ({ problem }) => {
+        seen.push(problem);
+        if (seen.length === 3) enough.abort();
+      },
+      signal: enough.signal,
+    });
+    await clock.runUntil(() => enough.signal.aborted, 60_000);
+    expect(seen).toEqual([
+      undefined,
+      'this is not up to date: the cluster has not answered for 8 s',
+      undefined,
+    ]);
   });
 
   it('ends when the user has seen enough, and fails if there was never anything to see', async () => {

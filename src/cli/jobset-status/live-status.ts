@@ -1,4 +1,4 @@
-import { withDeadline } from '../../runtime/deadline.ts';
+import { DeadlineError, withDeadline } from '../../runtime/deadline.ts';
 import { type Clock, sleep } from '../../runtime/ports/clock.ts';
 import type { StatusView } from './status-view.ts';
 
@@ -31,10 +31,16 @@ export async function followStatus(options: LiveStatusOptions): Promise<boolean>
     } catch (error) {
       if (signal.aborted) break;
       if (last === undefined) throw error;
-      const why = error instanceof Error ? error.message : String(error);
-      show({ ...last, problem: `this is not up to date: ${why}` });
+      show({ ...last, problem: `this is not up to date: ${reasonOf(error)}` });
     }
     await sleep(clock, LOOK_INTERVAL_MS, signal).catch(() => undefined);
   }
   return false;
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof DeadlineError) {
+    return `the cluster has not answered for ${LOOK_TIMEOUT_MS / 1000} s`;
+  }
+  return error instanceof Error ? error.message : String(error);
 }
