@@ -62,6 +62,8 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'a Pod: a system that needs other fields': 'Nothing here runs Windows.',
   'a Pod: an unknown system': 'We name the field that is wrong, not the one around it.',
   'a volume claim': 'The finalizer comes from the volume controller, which alone can remove it.',
+  'a Widget with an empty map':
+    'Kubernetes makes a null of a map whose entries go, and refuses that; we leave it out.',
   'a watch of a table and its end': 'The row of a bookmark is of no object: its cells are empty.',
   'resize what is not there': 'Pods have no such subresource here.',
   'an Event without what it needs': 'Kubernetes names the group under which it stores Events.',

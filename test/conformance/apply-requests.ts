@@ -142,6 +142,8 @@ const CONFIG_MAP_REQUESTS: readonly ScriptedRequest[] = [
     body: map('yaml', { a: '2', b: '3' }),
     showsManagers: true,
   },
+  applied('a ConfigMap to be emptied', at('emptied'), map('emptied', { a: '1' })),
+  applied('a ConfigMap that is emptied', at('emptied'), map('emptied', {})),
 ];
 
 const REFUSALS: readonly ScriptedRequest[] = [
@@ -421,8 +423,8 @@ const JOB_REQUESTS: readonly ScriptedRequest[] = [
   applied('a Job that was not applied', `${JOBS}/applied`, job({ parallelism: 3 }), { by: 'bob' }),
 ];
 
-const widget = (spec: object, more: object = {}): object =>
-  of('conformance.example.com/v1', 'Widget', 'applied', { spec, ...more });
+const widget = (spec: object, name = 'applied'): object =>
+  of('conformance.example.com/v1', 'Widget', name, { spec });
 const WIDGET = `${WIDGETS}/applied`;
 
 /** Of a custom resource. */
@@ -449,6 +451,8 @@ export const WIDGET_APPLY_REQUESTS: readonly ScriptedRequest[] = [
   applied('a Widget that lacks a field', `${WIDGETS}/new`, {
     ...of('conformance.example.com/v1', 'Widget', 'new', { spec: {} }),
   }),
+  applied('a Widget with a map', `${WIDGETS}/map`, widget({ size: 3, labels: { x: 'y' } }, 'map')),
+  applied('a Widget with an empty map', `${WIDGETS}/map`, widget({ size: 3, labels: {} }, 'map')),
 ];
 
 const jobSet = (spec: object): object =>

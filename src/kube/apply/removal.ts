@@ -6,8 +6,8 @@ import { listElement, memberSchema, mergeTypeOf } from './merge-type.ts';
 import { fieldElement } from './path-element.ts';
 
 /**
- * What is left of a value; undefined if nothing is. A field goes with all that is below it, and what is
- * merged as one goes if anything below it does.
+ * What is left of a value: null, as Kubernetes has it, if that is nothing. A field goes with all that is
+ * below it, and what is merged as one goes if anything below it does.
  */
 export function withoutFields(
   value: unknown,
@@ -17,11 +17,11 @@ export function withoutFields(
   if (fields.size === 0) return value;
   switch (mergeTypeOf(schema, value)) {
     case 'Leaf':
-      return Array.isArray(value) || isJsonObject(value) ? undefined : value;
+      return Array.isArray(value) || isJsonObject(value) ? null : value;
     case 'List':
-      return Array.isArray(value) ? itemsWithout(value, fields, schema) : undefined;
+      return Array.isArray(value) ? itemsWithout(value, fields, schema) : null;
     case 'Map':
-      return isJsonObject(value) ? membersWithout(value, fields, schema) : undefined;
+      return isJsonObject(value) ? membersWithout(value, fields, schema) : null;
   }
 }
 
@@ -35,10 +35,9 @@ function itemsWithout(
     const found = listElement(schema, item);
     const node = 'problem' in found ? undefined : fields.get(found.element);
     if (node?.isMember === true) continue;
-    const rest = node === undefined ? item : withoutFields(item, node.below, schema?.items);
-    if (rest !== undefined) kept.push(rest);
+    kept.push(node === undefined ? item : withoutFields(item, node.below, schema?.items));
   }
-  return kept.length > 0 ? kept : undefined;
+  return kept.length > 0 ? kept : null;
 }
 
 function membersWithout(
@@ -52,7 +51,7 @@ function membersWithout(
     if (node?.isMember === true) continue;
     const rest =
       node === undefined ? member : withoutFields(member, node.below, memberSchema(schema, name));
-    if (rest !== undefined) setMember(kept, name, rest);
+    setMember(kept, name, rest);
   }
-  return Object.keys(kept).length > 0 ? kept : undefined;
+  return Object.keys(kept).length > 0 ? kept : null;
 }
