@@ -38,7 +38,7 @@ export interface ManagedWrite {
   readonly nowMs: number;
 }
 
-/** The object of a write that is no apply, with its managers; `old` is undefined for a new object. */
+/** The object of a write that is no apply, with its managers: a new one, without `old`, has none. */
 export function withManagers(
   write: ManagedWrite,
   given: ApiObject,
@@ -48,11 +48,10 @@ export function withManagers(
   const { managedFields: present } = old?.metadata ?? {};
   if (wanted === undefined && present === undefined) return given;
   const managers = managersBefore(write, wanted, present);
-  if (managers.size === 0) return withEntries(given, undefined);
-  const { of } = write;
+  if (old === undefined || managers.size === 0) return withEntries(given, undefined);
   const after = managersAfterUpdate(managedKind(write), {
-    live: old === undefined ? emptyObject(of) : unmanaged(old),
-    object: unmanaged(of.strategy.defaults(given)),
+    live: unmanaged(old),
+    object: unmanaged(write.of.strategy.defaults(given)),
     managers,
     manager: managerOf(write, 'Update'),
     now: timeText(write.nowMs),
