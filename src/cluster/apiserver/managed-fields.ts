@@ -40,13 +40,14 @@ export interface ManagedWrite {
 
 /** The object of a write that is no apply, with its managers: a new one, without `old`, has none. */
 export function withManagers(
-  write: ManagedWrite,
   given: ApiObject,
   old: StoredObject | undefined,
+  writeOf: () => ManagedWrite,
 ): ApiObject {
   const { managedFields: wanted } = given.metadata;
   const { managedFields: present } = old?.metadata ?? {};
   if (wanted === undefined && present === undefined) return given;
+  const write = writeOf();
   const managers = managersBefore(write, wanted, present);
   if (old === undefined || managers.size === 0) return withEntries(given, undefined);
   const after = managersAfterUpdate(managedKind(write), {

@@ -92,7 +92,7 @@ async function createOne(call: ResourceCall): Promise<HttpResponse> {
   checkManager(request.query, 'CreateOptions', false);
   const received = receiveBody(call, of, 'CreateOptions');
   checkNamespace(of, path.namespace, received);
-  const object = withManagers(managedWrite(call), received, undefined);
+  const object = withManagers(received, undefined, () => managedWrite(call));
   const { namespace } = path;
   const requester = requesterOf(call, optionsObject('CreateOptions', request.query));
   const entry = await create(server, { of, namespace, object, isDryRun: dryRun, requester });
@@ -130,7 +130,7 @@ function transformation(
   if (request.method === 'PUT') {
     const object = receiveBody(call, of, 'UpdateOptions');
     checkNamespace(of, path.namespace, object);
-    return (present) => withManagers(managedWrite(call), object, present);
+    return (present) => withManagers(object, present, () => managedWrite(call));
   }
   if (isApply(contentType)) return application(call, unknownFields, warn);
   const patch = readPatch(of, request.body, contentType);
@@ -140,7 +140,7 @@ function transformation(
     const refusal = (why: string): ApiStatusError => unreadablePatched(body.object, why);
     const object = receive(of, body, unknownFields, { warn, refusal });
     checkNamespace(of, path.namespace, object);
-    return withManagers(managedWrite(call), object, present);
+    return withManagers(object, present, () => managedWrite(call));
   };
 }
 
