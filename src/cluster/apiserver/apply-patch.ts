@@ -8,7 +8,7 @@ import { failureWithoutReason } from '../../kube/status.ts';
 import { badRequest, conflict, requestEntityTooLarge } from '../../kube/status-errors.ts';
 import { type ApiObject, objectAt, type StoredObject, textAt, valueAt } from './api-object.ts';
 import { checkNamespace } from './create.ts';
-import { readJson } from './json-reader.ts';
+import { JsonSyntaxError, type JsonText, readJson } from './json-reader.ts';
 import { applied, type ManagedWrite } from './managed-fields.ts';
 import { type FieldValidation, receive } from './receive.ts';
 import { goTypeOf, MAX_BODY_BYTES, MAX_YAML_ALIASES } from './request-body.ts';
@@ -24,27 +24,38 @@ export interface Configuration {
 export function readConfiguration(body: Uint8Array | undefined): Configuration {
   const bytes = body ?? new Uint8Array();
   if (bytes.byteLength > MAX_BODY_BYTES) throw requestEntityTooLarge(`limit is ${MAX_BODY_BYTES}`);
-  const lines = new LineCounter();
   const text = new TextDecoder().decode(bytes);
-  const document = parseDocument(text, { uniqueKeys: false, lineCounter: lines });
-  const value = jsonOf(document);
+  const { value, duplicates } = asJson(text) ?? readYaml(text);
   if (value !== null && !isJsonObject(value)) {
-    const wanted = `Go value of type map[string]interface {}`;
+    const wanted = 'Go value of type map[string]interface {}';
     const why = `json: cannot unmarshal ${goTypeOf(value)} into ${wanted}`;
     throw undecodable(`error unmarshaling JSON: while decoding JSON: ${why}`);
   }
-  return { object: value ?? {}, duplicates: repeatedKeys(document, lines) };
+  return { object: value ?? {}, duplicates };
 }
 
-type Document = ReturnType<typeof parseDocument>;
+/** JSON is YAML, and read much faster; undefined for what is none, or needs to be told of by its lines. */
+function asJson(text: string): JsonText | undefined {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    const json = readJson(text);
+    return json.duplicates.length === 0 ? json : undefined;
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return undefined;
+    throw error;
+  }
+}
 
 /** A round trip through JSON leaves no aliases, by which a value may share parts and loop. */
-function jsonOf(document: Document): unknown {
+function readYaml(text: string): JsonText {
   try {
+    const lineCounter = new LineCounter();
+    const document = parseDocument(text, { uniqueKeys: false, lineCounter });
     const [error] = document.errors;
     if (error !== undefined) throw error;
     const value: unknown = document.toJS({ maxAliasCount: MAX_YAML_ALIASES });
-    return readJson(JSON.stringify(value) ?? 'null').value;
+    const { value: copy } = readJson(JSON.stringify(value) ?? 'null');
+    return { value: copy, duplicates: repeatedKeys(document, lineCounter) };
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw undecodable(`error converting YAML to JSON: yaml: ${why}`, cause);
@@ -55,7 +66,10 @@ function undecodable(why: string, cause?: unknown): Error {
   return badRequest(`error decoding YAML: ${why}`, cause);
 }
 
-function repeatedKeys(document: Document, lines: LineCounter): readonly string[] {
+function repeatedKeys(
+  document: ReturnType<typeof parseDocument>,
+  lines: LineCounter,
+): readonly string[] {
   const repeated: string[] = [];
   visit(document, {
     Map: (_, map) => {

@@ -141,7 +141,7 @@ describe('an apply', () => {
     const answers = await Promise.all(
       ['a', 'b', 'c'].map((key) => apply(`${MAPS}/m`, map({ [key]: '1' }), `fieldManager=${key}`)),
     );
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 201]);
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 200, 201]);
     expect((await server.get(`${MAPS}/m`)).body['data']).toEqual({ a: '1', b: '1', c: '1' });
   });
 
@@ -155,6 +155,11 @@ describe('an apply', () => {
       code: 400,
       message: expect.stringContaining('error decoding YAML'),
     });
+  });
+
+  it('of a text that is nested without end is refused', async () => {
+    const { body } = await apply(`${MAPS}/m`, '['.repeat(20_000));
+    expect(body).toMatchObject({ code: 400, reason: 'BadRequest' });
   });
 
   it('is forced only if it says so', async () => {

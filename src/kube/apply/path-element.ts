@@ -29,11 +29,12 @@ export function parsePathElement(text: string): PathElement | undefined {
       return text;
     case 'k:': {
       const fields = parsed(content);
-      return isJsonObject(fields) ? keyElement(fields) : undefined;
+      const isKey = isJsonObject(fields) && Object.values(fields).every(isScalar);
+      return isKey ? keyElement(fields) : undefined;
     }
     case 'v:': {
       const value = parsed(content);
-      return value === undefined ? undefined : valueElement(value);
+      return isScalar(value) ? valueElement(value) : undefined;
     }
     case 'i:':
       return /^-?\d+$/.test(content) ? text : undefined;
@@ -124,6 +125,11 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Nothing else tells elements apart. */
+function isScalar(value: unknown): boolean {
+  return value !== undefined && (typeof value !== 'object' || value === null);
 }
 
 function showValue(value: unknown): string {
