@@ -72,6 +72,20 @@ describe('an object that was applied', () => {
     watch.close();
   });
 
+  it('tells when a manager last changed it', async () => {
+    await apply(`${MAPS}/m`, map({ a: '1' }));
+    const timeOf = async (): Promise<unknown> => {
+      const { managedFields } = objectAt((await server.get(`${MAPS}/m`)).body, 'metadata');
+      return JSON.stringify(managedFields).match(/"time":"([^"]+)"/)?.[1];
+    };
+    const first = await timeOf();
+    await server.clock.advance(5_000);
+    await apply(`${MAPS}/m`, map({ a: '1' }));
+    expect(await timeOf()).toBe(first);
+    await apply(`${MAPS}/m`, map({ a: '2' }));
+    expect(await timeOf()).not.toBe(first);
+  });
+
   it('keeps its managers through writes of those who do not know of them', async () => {
     await apply(`${MAPS}/m`, map({ a: '1', b: '2' }));
     await server.send('PUT', `${MAPS}/m`, map({ a: '1', b: '3' }), { 'user-agent': 'old/1.0 (x)' });

@@ -25,7 +25,7 @@ import type { JsonObject } from '../../kube/json-value.ts';
 import type { ManagedFieldsEntry } from '../../kube/meta.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
 import { timeText } from '../../kube/time.ts';
-import { type ApiObject, type StoredObject, withMembers } from './api-object.ts';
+import { type ApiObject, objectAt, type StoredObject, withMembers } from './api-object.ts';
 import { hasStatus } from './object-metadata.ts';
 import type { ServedResource } from './served-resource.ts';
 
@@ -87,12 +87,11 @@ export function applied(
   }
   const object =
     manager === KUBECTL ? withLastApplied(result.object, configuration) : result.object;
-  const { metadata } = object;
   const managedFields = writeManagers(result.managers);
   return {
     ...object,
     metadata: {
-      ...(metadata as JsonObject),
+      ...objectAt(object, 'metadata'),
       ...(managedFields.length === 0 ? {} : { managedFields }),
     },
   };

@@ -97,7 +97,7 @@ async function decide(
   checkName(given, request.name);
   const wanted = await admitted(server, request, given, old);
   checkPreconditions(request, wanted, old);
-  const shown = withoutNewTimes(withManagersOf(merged(server, request, wanted, old), wanted), old);
+  const shown = withManagersOf(merged(server, request, wanted, old), wanted);
   const errors = validateChanged(of, shown, old, request.subresource);
   if (errors.length > 0) throw invalid(of, request.name, errors);
   if (request.requester !== undefined) {
@@ -107,7 +107,8 @@ async function decide(
   const isDesire = subresource === undefined || countedSubresources.includes(subresource);
   const desired = isDesire ? withGeneration(of, shown, old) : shown;
   await validated(server, request, desired, old);
-  if (isUnchanged(shown, old)) return { change: undefined, result: () => answer(current) };
+  if (isUnchanged(withoutNewTimes(shown, old), old))
+    return { change: undefined, result: () => answer(current) };
   const object = of.view.store(desired);
   const unstored = unstoredEntry(key, atRevisionOf(old, object));
   if (isDryRun) return { change: undefined, result: () => answer(unstored) };
