@@ -523,6 +523,73 @@ const KUBECTL_REQUESTS: readonly ScriptedRequest[] = [
   applied('is in conflict with what was before', at('plain'), map('plain', { a: '2' })),
 ];
 
+/** An object is applied, managed by nobody any more, and applied by another: what was there is told. */
+function taken(path: string, object: object, part: object): readonly ScriptedRequest[] {
+  const { kind, metadata } = object as { kind: string; metadata: { name: string } };
+  const at = `${path}/${metadata.name}`;
+  return [
+    applied(`a ${kind} of its own`, at, object),
+    changed(`a ${kind} of nobody`, at, RESET, JSON_PATCH),
+    applied(`a ${kind} of another`, at, part, { by: 'bob' }),
+  ];
+}
+
+/** As the controller of volumes adds it. */
+const PROTECTED = { finalizers: ['kubernetes.io/pvc-protection'] };
+const CLAIM = {
+  accessModes: ['ReadWriteOnce'],
+  storageClassName: 'none',
+  resources: { requests: { storage: '1Gi' } },
+};
+
+const SMALL_KINDS: readonly ScriptedRequest[] = [
+  ...taken(
+    `${NAMESPACE}/secrets`,
+    of('v1', 'Secret', 'applied', { stringData: { a: 'b' }, data: { c: 'ZA==' } }),
+    of('v1', 'Secret', 'applied', { data: { c: 'ZA==' } }),
+  ),
+  ...taken(
+    `${NAMESPACE}/serviceaccounts`,
+    of('v1', 'ServiceAccount', 'applied', {
+      secrets: [{ name: 's' }],
+      imagePullSecrets: [{ name: 'p' }],
+      automountServiceAccountToken: false,
+    }),
+    of('v1', 'ServiceAccount', 'applied', { imagePullSecrets: [{ name: 'p' }] }),
+  ),
+  ...taken(
+    `${NAMESPACE}/persistentvolumeclaims`,
+    of('v1', 'PersistentVolumeClaim', 'applied', { spec: CLAIM }, PROTECTED),
+    of('v1', 'PersistentVolumeClaim', 'applied', { spec: { storageClassName: 'none' } }, PROTECTED),
+  ),
+  ...taken(
+    '/apis/rbac.authorization.k8s.io/v1/namespaces/conformance/roles',
+    of('rbac.authorization.k8s.io/v1', 'Role', 'applied', {
+      rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }],
+    }),
+    of('rbac.authorization.k8s.io/v1', 'Role', 'applied', {}, { labels: { a: 'b' } }),
+  ),
+  ...taken(
+    '/apis/coordination.k8s.io/v1/namespaces/conformance/leases',
+    of('coordination.k8s.io/v1', 'Lease', 'applied', { spec: { holderIdentity: 'a' } }),
+    of('coordination.k8s.io/v1', 'Lease', 'applied', { spec: { leaseDurationSeconds: 5 } }),
+  ),
+  ...taken(
+    '/apis/discovery.k8s.io/v1/namespaces/conformance/endpointslices',
+    of('discovery.k8s.io/v1', 'EndpointSlice', 'applied', {
+      addressType: 'IPv4',
+      endpoints: [{ addresses: ['10.0.0.1'], conditions: { ready: true } }],
+      ports: [{ name: 'a', port: 80, protocol: 'TCP' }],
+    }),
+    of('discovery.k8s.io/v1', 'EndpointSlice', 'applied', { addressType: 'IPv4' }),
+  ),
+  ...taken(
+    '/api/v1/namespaces',
+    of('v1', 'Namespace', 'applied', {}, { labels: { a: 'b' } }),
+    of('v1', 'Namespace', 'applied', {}, { labels: { c: 'd' } }),
+  ),
+];
+
 export const APPLY_REQUESTS: readonly ScriptedRequest[] = [
   ...CONFIG_MAP_REQUESTS,
   ...REFUSALS,
@@ -530,4 +597,5 @@ export const APPLY_REQUESTS: readonly ScriptedRequest[] = [
   ...SERVICE_REQUESTS,
   ...JOB_REQUESTS,
   ...KUBECTL_REQUESTS,
+  ...SMALL_KINDS,
 ];

@@ -223,7 +223,9 @@ function emptyObject(of: ServedResource): JsonObject {
 }
 
 const ALWAYS_THERE: Readonly<Record<string, JsonObject>> = {
+  CustomResourceDefinition: { spec: { names: {} }, status: { acceptedNames: {} } },
   Job: { spec: { template: { metadata: {}, spec: { containers: null } } }, status: {} },
+  Lease: { spec: {} },
   Namespace: { spec: {}, status: {} },
   Node: { spec: {}, status: {} },
   PersistentVolumeClaim: { spec: { resources: {} }, status: {} },
