@@ -5,7 +5,9 @@
  */
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
 import { ACCESS_REQUESTS } from './access-requests.ts';
-import { APPLY_REQUESTS, JOBSET_APPLY_REQUESTS, WIDGET_APPLY_REQUESTS } from './apply-requests.ts';
+import { JOBSET_APPLY_REQUESTS, WIDGET_APPLY_REQUESTS } from './apply-custom-requests.ts';
+import { APPLY_KIND_REQUESTS } from './apply-kind-requests.ts';
+import { APPLY_REQUESTS } from './apply-requests.ts';
 import { CHANGE_REQUESTS } from './change-requests.ts';
 import { CRDS, DEFINITION_REQUESTS } from './definition-requests.ts';
 import { JOB_REFUSALS } from './job-refusals.ts';
@@ -46,6 +48,7 @@ export const SCRIPT: readonly ScriptPart[] = [
       ...ACCESS_REQUESTS,
       ...DEFINITION_REQUESTS,
       ...APPLY_REQUESTS,
+      ...APPLY_KIND_REQUESTS,
     ],
   },
   { served: WIDGETS, requests: [...WIDGET_REQUESTS, ...WIDGET_APPLY_REQUESTS] },

@@ -69,10 +69,10 @@ export function applyConfiguration(
   const merged = mergeConfiguration(live, configuration, schema);
   const object = asObject(withoutAbandoned(merged, last?.fields ?? NO_FIELDS, managers, schema));
   const change = compareFields(live, object, schema);
-  const set = withoutIgnored(union(change.modified, change.added), ignored);
+  const set = recursiveDifference(union(change.modified, change.added), ignored);
   const conflicts = conflictsOf(managers, key, set);
   if (!isForced && conflicts.length > 0) return { conflicts };
-  const lost = union(set, withoutIgnored(change.removed, ignored));
+  const lost = union(set, recursiveDifference(change.removed, ignored));
   const left = mapFields(managers, (fields, of) => difference(fields, of === key ? UNOWNED : lost));
   return { object, managers: deepEqual(live, object) ? left : withTime(left, key, now) };
 }
@@ -90,8 +90,8 @@ export function managersAfterUpdate(kind: ManagedKind, request: UpdateRequest): 
   const { live, object, manager, now } = request;
   const { schema, ignored } = kind;
   const change = compareFields(live, object, schema);
-  const set = withoutIgnored(union(change.modified, change.added), ignored);
-  const lost = union(set, withoutIgnored(change.removed, ignored));
+  const set = recursiveDifference(union(change.modified, change.added), ignored);
+  const lost = union(set, recursiveDifference(change.removed, ignored));
   const managers = new Map(mapFields(request.managers, (fields) => difference(fields, lost)));
   const gained = difference(set, UNOWNED);
   if (isEmptySet(gained)) return withBoundedUpdaters(managers);
@@ -119,10 +119,6 @@ const UNOWNED = fieldSet(
   metadataField('managedFields'),
   metadataField('resourceVersion'),
 );
-
-function withoutIgnored(fields: FieldSet, ignored: FieldSet): FieldSet {
-  return recursiveDifference(fields, ignored);
-}
 
 function conflictsOf(managers: Managers, applier: string, set: FieldSet): readonly Conflict[] {
   const conflicts: Conflict[] = [];
