@@ -57,6 +57,7 @@ export const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   'integration/hub.test.ts': VIRTUAL_TIME,
   'integration/images.test.ts': 'Is about files, and takes minutes to write them.',
   'integration/least-privilege.test.ts': VIRTUAL_TIME,
+  'integration/lost-node.test.ts': VIRTUAL_TIME,
   'integration/migration.test.ts': VIRTUAL_TIME,
   'integration/operator-crash.test.ts': VIRTUAL_TIME,
   'integration/operator-restart.test.ts': VIRTUAL_TIME,
@@ -64,6 +65,7 @@ export const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   'integration/operator-strategies.test.ts': VIRTUAL_TIME,
   'integration/outside-the-group.test.ts': VIRTUAL_TIME,
   'integration/reconciliation.test.ts': VIRTUAL_TIME,
+  'integration/repeated-actions.test.ts': VIRTUAL_TIME,
   'integration/webhooks.test.ts': VIRTUAL_TIME,
 };
 

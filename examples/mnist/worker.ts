@@ -135,7 +135,7 @@ async function train(ring: Ring, checkpoints: string): Promise<void> {
       const rate = ((done - markedStep) * batch * ring.size * 1000) / Math.max(1, now - markedAt);
       const loss = scale * (shared[PARAMETER_COUNT] ?? 0);
       log(
-        `step ${done} of ${steps} epoch ${pass + 1} loss ${loss.toFixed(4)} images/s ${Math.round(rate)}`,
+        `step ${done} of ${steps} pass ${pass + 1} loss ${loss.toFixed(4)} images/s ${Math.round(rate)}`,
       );
       markedAt = now;
       markedStep = done;

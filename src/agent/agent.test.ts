@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { MemoryLogger } from '../runtime/memory/memory-logger.ts';
+import { SeededRandom } from '../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
 import { type AgentOptions, startAgent } from './agent.ts';
 import type { Channel, ChannelListener, Snapshot } from './channel.ts';
+import { FakeHub } from './fake-hub.fixture.ts';
+import { createHubChannel } from './hub-channel.ts';
 import { NO_MARKER, processMarkerStore } from './marker.ts';
+import { UNCONFIRMED_AFTER_MS } from './pod-lease.ts';
 import { createSidecar } from './sidecar.ts';
 
 /** Confirms everything at once, from within the call, as a channel may. */
@@ -96,5 +100,68 @@ describe('a running agent', () => {
     const agent = startAgent(options(channel, { markers }));
     await expect(agent.left).rejects.toThrow('the marker could not be written: Error: ENOSPC');
     expect(channel.calls).toEqual(['close']);
+  });
+});
+
+describe('an agent with a deadline for lost nodes that has the hub alone', () => {
+  const LEASE_MS = 60_000;
+
+  function overHub() {
+    const clock = new VirtualClock();
+    const random = new SeededRandom(5);
+    const hub = new FakeHub(clock);
+    const logger = new MemoryLogger();
+    const connector = hub.streams.connector();
+    const jobSetUid = 'jobset-uid';
+    const channel = createHubChannel({ connector, clock, random, logger: SILENT, jobSetUid });
+    const lease = { clock, random, leaseMs: LEASE_MS };
+    const start = () => startAgent(options(channel, { jobSetUid, logger, lease }));
+    const said = () => logger.records.map(({ message }) => message);
+    const missing = () =>
+      logger.records.flatMap(({ fields }) => ('missing' in fields ? [fields['missing']] : []));
+    return { clock, hub, start, said, missing };
+  }
+
+  it('says what is missing when its operator confirms no Pods, and starts no worker', async () => {
+    const { clock, hub, start, said, missing } = overHub();
+    const { pod } = hub.api;
+    // A hub of an older operator leaves the question open, too.
+    hub.api.pod = undefined;
+    const agent = start();
+    await clock.advance(1000);
+    hub.setStatus(0, 1);
+    await clock.advance(2 * UNCONFIRMED_AFTER_MS);
+    expect(missing()).toEqual([expect.stringContaining('unless it is of an older version')]);
+    expect(said()).toContain('announces an epoch');
+    expect(said()).not.toContain('an epoch begins');
+    // An operator that can takes over.
+    hub.api.pod = pod;
+    await clock.advance(10_000);
+    expect(said()).toContain('an epoch begins');
+    expect(missing()).toHaveLength(1);
+    agent.stop('SIGTERM');
+    await agent.left;
+  });
+
+  it('says so when nobody answers at all', async () => {
+    const { clock, hub, start, missing } = overHub();
+    hub.streams.isCut = true;
+    const agent = start();
+    await clock.advance(2 * UNCONFIRMED_AFTER_MS);
+    expect(missing()).toEqual(['any answer, of the hub or the API server']);
+    agent.stop('SIGTERM');
+    await agent.left;
+  });
+
+  it('says nothing of it when it is confirmed', async () => {
+    const { clock, hub, start, said, missing } = overHub();
+    const agent = start();
+    await clock.advance(1000);
+    hub.setStatus(0, 1);
+    await clock.advance(2 * UNCONFIRMED_AFTER_MS);
+    expect(missing()).toEqual([]);
+    expect(said()).toContain('an epoch begins');
+    agent.stop('SIGTERM');
+    await agent.left;
   });
 });

@@ -2,11 +2,12 @@
  * Carries out what the barrier decides: events come in from the channel, from signals and from the
  * worker, effects go out to the channel, the marker and the body. One step at a time, in order.
  */
+import { ENV_LOST_NODE_DEADLINE } from '../jobset/names.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import { type Barrier, type BarrierEvent, type Effect, type LeaveReason, step } from './barrier.ts';
 import type { Channel } from './channel.ts';
 import type { Marker, MarkerStore } from './marker.ts';
-import { PodLease, type PodLeaseOptions } from './pod-lease.ts';
+import { PodLease, type PodLeaseOptions, UNCONFIRMED_AFTER_MS } from './pod-lease.ts';
 import type { WorkerExit } from './worker-exit.ts';
 
 /** What stands behind the barrier. */
@@ -40,6 +41,10 @@ export interface Agent {
   readonly left: Promise<LeaveReason>;
 }
 
+/** Who does not speak of the Pod, though the JobSet is heard of. */
+const NO_CONFIRMATION = `an answer about the Pod, which ${ENV_LOST_NODE_DEADLINE} asks for: the operator's hub gives it unless it is of an older version, the API server if the agent may patch its Pod`;
+const NO_CONTACT = 'any answer, of the hub or the API server';
+
 export function startAgent(options: AgentOptions): Agent {
   const { channel, logger } = options;
   const running = new RunningAgent(options);
@@ -52,6 +57,12 @@ export function startAgent(options: AgentOptions): Agent {
           lapsed: () => {
             logger.warn('cut off for too long: the Pod may be taken for dead, nothing runs in it');
             running.dispatch({ type: 'cutOff' });
+          },
+          unconfirmed: () => {
+            logger.warn('no worker may run: nobody has confirmed that the Pod is there', {
+              waitedSeconds: UNCONFIRMED_AFTER_MS / 1000,
+              missing: running.isInTouch ? NO_CONFIRMATION : NO_CONTACT,
+            });
           },
         });
   channel.open({
@@ -98,6 +109,11 @@ class RunningAgent {
       this.#leave = resolve;
       this.#fail = reject;
     });
+  }
+
+  /** Whether it has heard of the JobSet. */
+  get isInTouch(): boolean {
+    return this.#state.known !== undefined;
   }
 
   /** An event that comes while another is handled waits for its turn. */

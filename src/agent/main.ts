@@ -20,10 +20,12 @@ import type { Client } from '../runtime/client.ts';
 import { ClusterAccessError } from '../runtime/cluster-access.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import type { ProcessSignal } from '../runtime/ports/process-runner.ts';
+import type { TlsSessionStore } from '../runtime/ports/tls-session.ts';
 import { exitCodeOfSignal } from '../runtime/process-exit.ts';
 import { InstallError, installAgent } from './adapters/agent-files.ts';
 import { createJsonLinesLogger } from './adapters/json-lines-logger.ts';
 import { createMarkerFile } from './adapters/marker-file.ts';
+import { createSessionFile, type SessionPeer } from './adapters/session-file.ts';
 import { programOnPath } from './adapters/worker-shell.ts';
 import { type Agent, type Body, startAgent } from './agent.ts';
 import { createApiChannel } from './api-channel.ts';
@@ -141,6 +143,7 @@ async function channelOf(
   }
   const { jobSetUid, root } = configuration;
   const connector = createStreamConnector({
+    sessions: sessionsOf(configuration, hub, logger),
     server: hub.url,
     path: HUB_PATH,
     protocol: HUB_PROTOCOL,
@@ -218,6 +221,19 @@ function markersOf(configuration: Configuration, logger: Logger): MarkerStore {
   if (markerDirectory !== undefined) return createMarkerFile(join(root, markerDirectory), logger);
   logger.warn('no marker directory: a restart at the barrier will restart the group once more');
   return processMarkerStore();
+}
+
+/**
+ * A sidecar is another process after each restart. A supervisor outlives them, and its worker could read
+ * the file: it keeps its sessions in memory.
+ */
+function sessionsOf(
+  { markerDirectory, root, worker }: Configuration,
+  hub: SessionPeer,
+  logger: Logger,
+): TlsSessionStore | undefined {
+  if (markerDirectory === undefined || worker !== undefined) return undefined;
+  return createSessionFile(join(root, markerDirectory), hub, logger);
 }
 
 function supervisorOf(configuration: Configuration, logger: Logger): Supervisor | undefined {

@@ -16,7 +16,7 @@ import { LOST_NODE_DEADLINE } from '../jobset/names.ts';
 import { timeText } from '../kube/time.ts';
 import { SeededRandom } from '../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
-import { PodLease } from './pod-lease.ts';
+import { PodLease, UNCONFIRMED_AFTER_MS } from './pod-lease.ts';
 
 const LEASE_MS = 60_000;
 
@@ -24,6 +24,7 @@ class Scene {
   readonly clock = new VirtualClock();
   readonly asked: number[] = [];
   readonly lapsed: number[] = [];
+  readonly unconfirmed: number[] = [];
   /** After how long a question is answered; undefined: never. */
   answerMs: number | undefined = 10;
   /** By how much the wall clock has gone on alone. */
@@ -43,6 +44,7 @@ class Scene {
       this.clock.setTimer(this.answerMs, () => this.lease.renew(askedMs));
     },
     lapsed: () => this.lapsed.push(this.clock.monotonic()),
+    unconfirmed: () => this.unconfirmed.push(this.clock.monotonic()),
   });
 }
 
@@ -70,6 +72,22 @@ describe('a lease', () => {
     expect(lapsed).toHaveLength(1);
     expect(lapsed[0]).toBeGreaterThanOrEqual((asked[0] ?? 0) + LEASE_MS);
     expect(lapsed[0]).toBeLessThanOrEqual((asked[0] ?? 0) + LEASE_MS + 2000);
+    scene.answerMs = 10;
+    await clock.advance(10_000);
+    expect(lease.isHeld()).toBe(true);
+    lease.stop();
+  });
+
+  it('that nobody has ever given is told of once, after a while', async () => {
+    const scene = new Scene();
+    const { clock, lease, lapsed, unconfirmed } = scene;
+    scene.answerMs = undefined;
+    lease.start();
+    await clock.advance(UNCONFIRMED_AFTER_MS - 1);
+    expect(unconfirmed).toEqual([]);
+    await clock.advance(20 * UNCONFIRMED_AFTER_MS);
+    expect(unconfirmed).toHaveLength(1);
+    expect([lease.isHeld(), lapsed]).toEqual([false, []]);
     scene.answerMs = 10;
     await clock.advance(10_000);
     expect(lease.isHeld()).toBe(true);
@@ -176,6 +194,7 @@ async function play(
         isStopping = false;
       });
     },
+    unconfirmed: () => undefined,
   });
   lease.start();
   await clock.advance(deletedMs);

@@ -15,7 +15,12 @@ export interface PodLeaseOptions {
   readonly ask: () => void;
   /** The worker has to stop. Called once for each time that the lease was held. */
   readonly lapsed: () => void;
+  /** Nobody has answered since the start, for `UNCONFIRMED_AFTER_MS`. Called once. */
+  readonly unconfirmed: () => void;
 }
+
+/** A hub to which thousands come at once takes so long to let the last of them in, and to answer. */
+export const UNCONFIRMED_AFTER_MS = 90_000;
 
 /** So much later than it should a lapse may be seen; the margin of the deadline has room for it. */
 const CHECK_INTERVAL_MS = 2000;
@@ -30,6 +35,8 @@ export class PodLease {
   readonly #options: PodLeaseOptions;
   #heldSince: { readonly monotonicMs: number; readonly wallMs: number } | undefined;
   #nextAskMs = 0;
+  /** When whoever waits is told that nobody has answered yet; undefined: somebody has, or they know. */
+  #unconfirmedAtMs: number | undefined;
   #timer: Timer | undefined;
 
   constructor(options: PodLeaseOptions) {
@@ -39,6 +46,7 @@ export class PodLease {
   /** Nothing is held at first. */
   start(): void {
     this.#nextAskMs = this.#options.clock.monotonic();
+    this.#unconfirmedAtMs = this.#nextAskMs + UNCONFIRMED_AFTER_MS;
     this.#check();
   }
 
@@ -49,6 +57,7 @@ export class PodLease {
     const since = { monotonicMs: askedMs, wallMs: clock.now() - (nowMs - askedMs) };
     if (askedMs < (this.#heldSince?.monotonicMs ?? Number.NEGATIVE_INFINITY)) return;
     this.#heldSince = since;
+    this.#unconfirmedAtMs = undefined;
     this.#nextAskMs =
       nowMs + jitter(random, leaseMs / ASKS_PER_LEASE / (1 + ASK_JITTER), ASK_JITTER);
   }
@@ -67,11 +76,15 @@ export class PodLease {
   }
 
   #check(): void {
-    const { clock, random, ask, lapsed } = this.#options;
+    const { clock, random, ask, lapsed, unconfirmed } = this.#options;
     const nowMs = clock.monotonic();
     if (this.#heldSince !== undefined && !this.isHeld()) {
       this.#heldSince = undefined;
       lapsed();
+    }
+    if (nowMs >= (this.#unconfirmedAtMs ?? Number.POSITIVE_INFINITY)) {
+      this.#unconfirmedAtMs = undefined;
+      unconfirmed();
     }
     if (nowMs >= this.#nextAskMs) {
       this.#nextAskMs = nowMs + jitter(random, RETRY_INTERVAL_MS, ASK_JITTER);

@@ -14,9 +14,10 @@ import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { streamConnectors } from '../runtime/adapters/stream-connector.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
 import { countedTransport, type TransportCounts } from '../runtime/counted-transport.ts';
+import { staticToken } from '../runtime/credential-source.ts';
 import { createClient } from '../runtime/http-client.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
-import { staticToken } from '../runtime/token-source.ts';
+import { processSessionStore, type TlsSessionStore } from '../runtime/ports/tls-session.ts';
 
 /** From the benchmark. */
 export type FleetOrder =
@@ -106,7 +107,7 @@ function start(order: Start): void {
   for (const [index, agent] of order.agents.entries()) {
     const member = new Member(
       order,
-      (announced) => channelOf(agent, announced),
+      (announced, sessions) => channelOf(agent, announced, sessions),
       tallies,
       index === 0,
     );
@@ -119,10 +120,12 @@ function start(order: Start): void {
 class Member implements Body {
   readonly mode: Body['mode'];
   readonly #jobSetUid: string;
-  readonly #channel: (announced: number) => Channel;
+  readonly #channel: (announced: number, sessions: TlsSessionStore) => Channel;
   readonly #tallies: Readonly<Record<Milestone, Tally>>;
   readonly #isFirst: boolean;
   readonly #markers: MarkerStore = processMarkerStore();
+  /** Files of the Pod, as the marker is. */
+  readonly #sessions = processSessionStore();
   #agent: Agent | undefined;
   #epoch = 0;
   #isRunning = false;
@@ -130,7 +133,7 @@ class Member implements Body {
 
   constructor(
     { mode, jobSetUid }: Start,
-    channel: (announced: number) => Channel,
+    channel: (announced: number, sessions: TlsSessionStore) => Channel,
     tallies: Readonly<Record<Milestone, Tally>>,
     isFirst: boolean,
   ) {
@@ -147,7 +150,7 @@ class Member implements Body {
         jobSetUid: this.#jobSetUid,
         marker,
         markers: this.#markers,
-        channel: this.#observed(this.#channel(marker.announced)),
+        channel: this.#observed(this.#channel(marker.announced, this.#sessions)),
         body: this,
         logger: SILENT,
       });
@@ -229,15 +232,17 @@ class Tally {
 }
 
 /** How the agents of this process get their channels, of which each is new, connections included. */
-function channelsOf(order: Start): (agent: SimulatedAgent, announced: number) => Channel {
+function channelsOf(
+  order: Start,
+): (agent: SimulatedAgent, announced: number, sessions: TlsSessionStore) => Channel {
   const runtime = { clock: nodeClock, random: systemRandom, logger: SILENT };
   const { server, authority, jobSetUid, jobSetName, namespace, replicatedJobName } = order;
   if (order.channel === 'Hub') {
     const certificateAuthority = authority;
     const to = { server, path: HUB_PATH, protocol: HUB_PROTOCOL, certificateAuthority };
     const connectorOf = streamConnectors(to);
-    return ({ token }) => {
-      const connector = connectorOf(staticToken(token));
+    return ({ token }, _announced, sessions) => {
+      const connector = connectorOf({ credentials: staticToken(token), sessions });
       return createHubChannel({ ...runtime, connector, jobSetUid });
     };
   }

@@ -141,9 +141,8 @@ async function joined(
   signal: AbortSignal,
   stops: (() => Promise<void> | void)[],
 ): Promise<Ground> {
-  const { client, close } = await connectTo({ kubeconfig }, signal);
+  const { access, client, close } = await connectTo({ kubeconfig }, signal);
   stops.push(close);
-  const access = await loadKubeconfig({ path: kubeconfig, env: {}, homeDirectory: '/' });
   await expectNoInstallation(client);
   const definition = await expectDefinition(client);
   stops.push(definition.restore);

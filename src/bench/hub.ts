@@ -131,8 +131,7 @@ class Measurement {
     const first = (await this.#jobSet(group)).status?.syncedEpoch ?? 0;
     const authority = access.tls.certificateAuthority ?? '';
     const target = phase.channel === 'Hub' ? group.hub : { server: access.server, authority };
-    const beganMs = performance.timeOrigin + performance.now();
-    const fleet = AgentFleet.start(
+    const fleet = await AgentFleet.start(
       {
         type: 'start',
         channel: phase.channel,
@@ -146,6 +145,7 @@ class Measurement {
       },
       this.#signal,
     );
+    const beganMs = performance.timeOrigin + performance.now();
     const label = `${this.#size}, ${phase.name}`;
     try {
       const { lastMs } = await fleet.all('started', first + 1);

@@ -90,6 +90,7 @@ function snapshotOf(jobSet: Stored<JobSet>, jobs: readonly Stored<Job>[]): Snaps
       jobNamed: () => undefined,
       hasClaim: () => true,
       hasAgentRights: true,
+      hasRevokedAgentRights: true,
     },
     answers: {},
     knowledge: {

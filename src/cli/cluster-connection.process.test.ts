@@ -151,11 +151,51 @@ describe('a kubeconfig', () => {
     );
   });
 
-  test('with a credential plugin', async () => {
-    const exec = { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'aws' } };
-    expect(await problemOf(kubeconfig(url, exec))).toMatch(
-      /users\[0\]\.user\.exec: credential plugins are not supported; use a client certificate, token or tokenFile: .*kubectl create token ACCOUNT/,
-    );
+  describe('with a credential plugin', () => {
+    const v1 = 'client.authentication.k8s.io/v1';
+    const user = (script: string, more: object = {}) => ({
+      exec: {
+        apiVersion: v1,
+        interactiveMode: 'Never',
+        command: 'sh',
+        args: ['-c', script],
+        ...more,
+      },
+    });
+    const credential = (status: object) =>
+      JSON.stringify({ apiVersion: v1, kind: 'ExecCredential', status });
+
+    test('leads to its cluster', async () => {
+      const strict = await serve(
+        (request) =>
+          answer(request.headers['authorization'] === 'Bearer made' ? 200 : 401, {
+            gitVersion: 'v1.36.3',
+          })(request),
+        {},
+      );
+      const file = kubeconfig(strict, user(`echo '${credential({ token: 'made' })}'`));
+      expect(await problemOf(file)).toBe('none');
+      const other = kubeconfig(strict, user(`echo '${credential({ token: 'other' })}'`));
+      expect(await problemOf(other)).toMatch(
+        /does not accept what the credential plugin "sh" \(.*users\[0\]\.user\.exec\) answers: log in again/,
+      );
+    });
+
+    test.each<[string, object, RegExp]>([
+      [
+        'is not installed',
+        user('', { command: 'no-such-plugin', installHint: 'It is at a place.' }),
+        /users\[0\]\.user\.exec\.command: exec "no-such-plugin": executable file not found in PATH\nIt is at a place\.$/,
+      ],
+      [
+        'fails',
+        user('exit 3'),
+        /users\[0\]\.user\.exec: credential plugin "sh" failed with exit code 3; its standard error says why/,
+      ],
+      ['says nothing', user(''), /credential plugin "sh" wrote nothing instead of an ExecCred/],
+    ])('that %s', async (_, of, problem) => {
+      expect(await problemOf(kubeconfig(url, of))).toMatch(problem);
+    });
   });
 
   test('that is no YAML, in one line that shows nothing of it', async () => {

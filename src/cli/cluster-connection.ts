@@ -12,7 +12,7 @@ import {
 import { loadKubeconfig } from '../runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
-import type { ClusterAccess } from '../runtime/cluster-access.ts';
+import { type ClusterAccess, ClusterAccessError } from '../runtime/cluster-access.ts';
 import { withDeadline } from '../runtime/deadline.ts';
 import { FIRST_ANSWER_TIMEOUT_MS, firstAnswer } from '../runtime/first-answer.ts';
 import { TransportError } from '../runtime/ports/transport.ts';
@@ -28,32 +28,52 @@ export interface ConnectionFlags {
 }
 
 export interface Connected extends ClientConnection {
+  readonly access: ClusterAccess;
   /** Such as `1.36.3`. */
   readonly serverVersion: string;
 }
 
 /** Rejects with `ConnectionProblem` or `ClusterAccessError`. */
 export async function connectTo(flags: ConnectionFlags, signal: AbortSignal): Promise<Connected> {
+  return connect(await accessBy(flags), signal);
+}
+
+/** As the kubeconfig says, before anybody is asked. Rejects as `connectTo`. */
+export async function accessBy(flags: ConnectionFlags): Promise<ClusterAccess> {
   const access = await loadKubeconfig({
     path: flags.kubeconfig,
     context: flags.context,
     env: process.env,
     homeDirectory: homedir(),
+    onSlow: (what) => process.stderr.write(`lockstep: ${what}\n`),
   });
   const expiry = expiryProblem(access, nodeClock.now());
   if (expiry !== undefined) throw new ConnectionProblem(expiry);
+  return access;
+}
+
+/** Rejects as `connectTo`. */
+export async function connect(access: ClusterAccess, signal: AbortSignal): Promise<Connected> {
   const runtime = { clock: nodeClock, random: systemRandom, userAgent: 'lockstep' };
   const connection = connectClient(access, runtime);
   try {
     await firstAnswer(connection.transport, nodeClock, signal);
+    await logIn(access, signal);
     const version = await withDeadline(nodeClock, FIRST_ANSWER_TIMEOUT_MS, signal, (limited) =>
       connection.client.getPath('/version', { signal: limited }),
     );
-    return { ...connection, serverVersion: versionIn(version) };
+    return { ...connection, access, serverVersion: versionIn(version) };
   } catch (cause) {
     connection.close();
     if (signal.aborted) throw cause;
-    throw new ConnectionProblem(connectionProblem(cause, access.server), { cause });
+    throw new ConnectionProblem(connectionProblem(cause, access), { cause });
+  }
+}
+
+/** A user may take minutes for it, which are not to be counted as the server's. */
+async function logIn({ credentials }: ClusterAccess, signal: AbortSignal): Promise<void> {
+  if (credentials !== undefined && 'source' in credentials) {
+    await credentials.source.current(signal);
   }
 }
 
@@ -78,9 +98,14 @@ export function withoutRights(error: unknown): unknown {
 }
 
 /** What an error means for whoever wrote the kubeconfig. */
-export function connectionProblem(error: unknown, server: string): string {
+function connectionProblem(error: unknown, { server, credentials }: ClusterAccess): string {
+  if (error instanceof ClusterAccessError) return error.message;
   if (error instanceof ApiStatusError) {
     if (error.code === 401) {
+      if (credentials !== undefined && 'plugin' in credentials) {
+        const { place, command } = credentials.plugin;
+        return `${server} does not accept what the credential plugin ${JSON.stringify(command)} (${place}) answers: log in again with the command of your provider, or it is an account of another cluster`;
+      }
       return `${server} does not accept the credentials of the kubeconfig: they may have expired, or be of another cluster`;
     }
     return `${server} answers ${error.code}: ${error.message}`;

@@ -3,7 +3,6 @@
  * that runs already. Either says how the operator reaches it; of ours, a cluster keeps
  * the definition of JobSet and the JobSets.
  */
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import {
   ADMINISTRATORS,
@@ -23,10 +22,10 @@ import {
   MUTATING_CONFIGURATION_NAME,
   VALIDATING_CONFIGURATION_NAME,
 } from '../operator/webhooks/webhook-configurations.ts';
-import { loadKubeconfig } from '../runtime/adapters/kubeconfig-files.ts';
 import type { Client } from '../runtime/client.ts';
+import type { ClusterAccess } from '../runtime/cluster-access.ts';
 import { restrictAgents } from './agent-restriction.ts';
-import { connectTo, withoutRights } from './cluster-connection.ts';
+import { accessBy, connect, withoutRights } from './cluster-connection.ts';
 import { writeKubeconfig } from './kubeconfig-file.ts';
 
 export interface ControlPlane {
@@ -91,10 +90,12 @@ export async function startEmbedded(
 export async function joinRunning(
   options: ControlPlaneOptions,
   kubeconfig: string,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<ControlPlane> {
   const path = resolve(kubeconfig);
-  const access = await loadKubeconfig({ path, env: process.env, homeDirectory: homedir() });
-  const { client, close } = await connectTo({ kubeconfig: path }, new AbortController().signal);
+  const access = await accessBy({ kubeconfig: path });
+  expectNoTerminalNeeded(access);
+  const { client, close } = await connect(access, signal);
   const stops: (() => Promise<void>)[] = [async () => close()];
   const stop = async (): Promise<void> => {
     for (const each of stops.splice(0).reverse()) {
@@ -116,6 +117,16 @@ export async function joinRunning(
   const secrets = ['--webhook-secret-name', WEBHOOK_SECRET, '--hub-secret-name', HUB_SECRET];
   const operatorFlags = ['--kubeconfig', path, ...secrets];
   return { client, kubeconfig: path, operatorFlags, stop };
+}
+
+/** The operator is a process of its own in the background, which nobody can talk to. */
+function expectNoTerminalNeeded({ credentials }: ClusterAccess): void {
+  if (credentials === undefined || !('plugin' in credentials)) return;
+  const { place, interactiveMode } = credentials.plugin;
+  if (interactiveMode !== 'Always') return;
+  throw new Error(
+    `${place}.interactiveMode: "Always": the operator, which runs in the background, cannot ask at a terminal: use a kubeconfig with a token ("kubectl create token ACCOUNT"), or IfAvailable if the plugin remembers a login`,
+  );
 }
 
 /** Ours answer on this machine, at a URL; those of an installed operator are behind a Service. */

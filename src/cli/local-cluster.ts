@@ -94,7 +94,7 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     const controlPlane =
       options.kubeconfig === undefined
         ? await startEmbedded({ ...base, ...nodeOptions(options, watchdog, log) }, state.kubeconfig)
-        : await joinRunning(base, options.kubeconfig);
+        : await joinRunning(base, options.kubeconfig, options.signal);
     stops.push(() => controlPlane.stop());
     const { client, kubeconfig, operatorFlags, nodes: ownNodes } = controlPlane;
     if (ownNodes !== undefined) {

@@ -10,6 +10,7 @@ import { DEFAULT_NAMESPACE } from '../deploy/settings.ts';
 import type { DemoFlags } from './demo/options.ts';
 import { parseDemoFlags } from './demo/options.ts';
 import { type InstallFlags, type InstallOptions, parseInstallFlags } from './install/options.ts';
+import { endWithOutput } from './standard-output.ts';
 import { DEFAULT_STATE_DIRECTORY } from './state-directory.ts';
 import { DEFAULT_AGENT_CHANNEL, NODES_MAX, parseUpFlags, type UpFlags } from './up-options.ts';
 
@@ -126,7 +127,7 @@ program
       throw new UsageError(`--output is "${flags.output}", allowed are yaml, json`);
     }
     const { render } = await import('./render.ts');
-    process.exitCode = render(file, flags.output);
+    process.exitCode = await render(file, flags.output);
   });
 
 const NAMESPACE_HELP = 'namespace of the operator';
@@ -188,7 +189,7 @@ function installationCommand(name: string, description: string): Command {
     .description(description)
     .option('--kubeconfig <file>', 'kubeconfig; by default the one that kubectl would use')
     .option('--context <name>', 'context of the kubeconfig instead of its current one')
-    .option('--namespace <name>', NAMESPACE_HELP, DEFAULT_NAMESPACE);
+    .option('-n, --namespace <name>', NAMESPACE_HELP, DEFAULT_NAMESPACE);
 }
 
 function installOptions(flags: InstallFlags): InstallOptions {
@@ -203,6 +204,7 @@ class UsageError extends Error {
 }
 
 setMaxListeners(MAX_LISTENERS_PER_SIGNAL);
+endWithOutput();
 try {
   await program.parseAsync();
 } catch (error) {

@@ -12,6 +12,12 @@ function manifest(spec: string, metadata = '{ name: train }'): string {
 
 const JOB = 'template: { spec: { template: { spec: { containers: [{ name: c, image: i }] } } } }';
 
+/** Of ten lines, which stand for ten to the power of ten. */
+const ALIASES = Array.from({ length: 10 }, (_, i) => {
+  const before = i === 0 ? 'x' : `*a${i - 1}`;
+  return `k${i}: &a${i} [${Array(10).fill(before).join(', ')}]`;
+}).join('\n');
+
 describe('lockstep render', () => {
   test('prints the Service, the claims and the Jobs of every JobSet, as YAML or as one JSON list', () => {
     const volumes = 'volumeMounts: [{ name: data, mountPath: /data }]';
@@ -46,7 +52,7 @@ describe('lockstep render', () => {
       `{ foo: 1, managedBy: x, replicatedJobs: [{ name: w, replicas: -1, ${JOB} }] }`,
       '{ name: Train }',
     );
-    const { problems, output } = renderManifests(`${text}---\nkind: Job\n`, 'f.yaml', 'yaml');
+    const { problems, output } = renderManifests(`${text}---\nkind: JobSet\n`, 'f.yaml', 'yaml');
     expect(output).toBe('');
     expect(problems.map((problem) => problem.split(':').slice(0, 2).join(':'))).toEqual([
       'f.yaml, document 1: unknown field "spec.foo"',
@@ -54,13 +60,21 @@ describe('lockstep render', () => {
       'f.yaml, document 1: spec.replicatedJobs[0].replicas',
       'f.yaml, document 1: spec.managedBy',
       'f.yaml, document 1: spec.replicatedJobs[0].name',
-      'f.yaml, document 2: apiVersion is "undefined" and kind is "Job", expected jobset.x-k8s.io/v1alpha2 and JobSet',
+      'f.yaml, document 2: apiVersion is missing and kind is "JobSet", expected JobSet of jobset.x-k8s.io/v1alpha2',
     ]);
   });
 
   test.each([
-    ['no YAML', '{', /document 1: /],
-    ['YAML that is no object', 'just text', /expected jobset/],
+    ['no YAML', 'a: 1\nb: {', /^f, document 1: .* at line 2$/],
+    ['a key twice', 'a: 1\na: 2', /^f, document 1: Map keys must be unique at line 2$/],
+    ['nothing', '', /^f: there is no JobSet in it$/],
+    ['empty documents', '# nothing\n---\n---\n', /^f: there is no JobSet in it$/],
+    ['other objects only', 'apiVersion: v1\nkind: Pod\n', /^f: there is no JobSet in it$/],
+    ['another version', 'apiVersion: x/v1\nkind: JobSet', /^f, document 1: apiVersion is "x\/v1"/],
+    ['an object without kind', '{}', /apiVersion is missing and kind is missing, expected JobSet/],
+    ['more levels than any object has', `a: ${'['.repeat(5000)}${']'.repeat(5000)}`, /levels of/],
+    ['aliases of aliases', ALIASES, /^f, document 1: .*alias/],
+    ['YAML that is no object', 'just text', /no object, expected JobSet of/],
     ['a spec that is none', manifest('5'), /spec: Invalid value: /],
     ['metadata that is none', manifest('{}', '[]'), /metadata: Invalid value: /],
     ['a JobSet without a name', manifest('{}', '{}'), /metadata.name: Required value/],
@@ -68,6 +82,31 @@ describe('lockstep render', () => {
     expect(renderManifests(text, 'f', 'yaml').problems).toContainEqual(
       expect.stringMatching(expected),
     );
+  });
+
+  test('says why an API server would not take the Jobs, once for each template', () => {
+    const mounts = JOB.replace('image: i', 'image: i, volumeMounts: [{ name: v, mountPath: /v }]');
+    const text = manifest(`{ replicatedJobs: [{ name: w, replicas: 3, ${mounts} }] }`);
+    expect(renderManifests(text, 'f', 'yaml')).toMatchObject({
+      problems: [
+        'f, document 1: Job train-w-0: spec.template.spec.containers[0].volumeMounts[0].name: Not found: "v"',
+      ],
+      output: '',
+    });
+  });
+
+  test('takes the JobSets among other objects, and says what it leaves out', () => {
+    const items = `{ apiVersion: v1, kind: List, items: [{ apiVersion: v1, kind: Pod }, ${JSON.stringify(
+      { apiVersion: 'jobset.x-k8s.io/v1alpha2', kind: 'JobSet', metadata: { name: 'b' }, spec: {} },
+    )}] }`;
+    const text = `apiVersion: v1\nkind: ConfigMap\n---\n${manifest('{}')}---\n${items}`;
+    const { problems, warnings, output } = renderManifests(text, 'f', 'yaml');
+    expect(problems).toEqual([]);
+    expect(warnings).toEqual([
+      'f, document 1: ConfigMap of v1 is no JobSet, and left out',
+      'f, document 3, items[0]: Pod of v1 is no JobSet, and left out',
+    ]);
+    expect(output).toMatch(/name: train\n.*name: b\n/s);
   });
 
   test('warns of what is allowed and hardly meant', () => {

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { parseAllDocuments, stringify } from 'yaml';
+import { createReadStream } from 'node:fs';
+import { type Document, parseAllDocuments, stringify } from 'yaml';
 import { admitJobSet, WHOLE_JOBSET_SCHEMA } from '../jobset/admission.ts';
 import { DEFAULT_FEATURE_GATES } from '../jobset/feature-gates.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
@@ -8,28 +8,66 @@ import { renderJobSet } from '../jobset/render.ts';
 import { nameOrSample } from '../jobset/validation/jobset-name.ts';
 import { jobSetWarnings } from '../jobset/validation.ts';
 import { formatFieldError } from '../kube/field-error.ts';
+import { isDeeperThan, MAX_JSON_DEPTH } from '../kube/json-depth.ts';
 import { isJsonObject } from '../kube/json-value.ts';
 import type { KubeObject } from '../kube/meta.ts';
 import { dns1123SubdomainErrors } from '../kube/names.ts';
+import { printable } from '../kube/quote.ts';
 import { prune } from '../kube/schema/prune.ts';
 import type { FieldError } from '../kube/status.ts';
 import { objectMetaErrors } from '../kube/validation/object-meta.ts';
+import { jobRefusals } from './rendered-jobs.ts';
 
 /** The image of agents in what is printed; an installed operator has its own setting. */
 export const AGENT_IMAGE = 'lockstep/agent';
 
 const EXIT_INVALID = 1;
+/** An API server takes objects of up to 3 MiB; a file may hold several. */
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 /** Prints what the JobSets of `file` become; every problem goes to standard error, with exit code 1. */
-export function render(file: string, format: 'yaml' | 'json'): number {
+export async function render(file: string, format: 'yaml' | 'json'): Promise<number> {
   const source = file === '-' ? 'standard input' : file;
-  const text = readFileSync(file === '-' ? 0 : file, 'utf8');
-  const { problems, warnings, output } = renderManifests(text, source, format);
-  for (const warning of warnings) process.stderr.write(`lockstep: warning: ${warning}\n`);
-  for (const problem of problems) process.stderr.write(`lockstep: ${problem}\n`);
+  const { problems, warnings, output } = await textOf(file).then(
+    (text) => renderManifests(text, source, format),
+    (error: unknown) => refusedAll(`${source}: ${reasonOf(error)}`),
+  );
+  const lines = [...warnings.map((warning) => `warning: ${warning}`), ...problems];
+  // What a file says must not reach the terminal as anything but text.
+  for (const line of lines) process.stderr.write(`lockstep: ${printable(line)}\n`);
   if (problems.length > 0) return EXIT_INVALID;
   process.stdout.write(output);
   return 0;
+}
+
+/** Rejects, in words for people, where there is no text. */
+async function textOf(file: string): Promise<string> {
+  const stream = file === '-' ? process.stdin : createReadStream(file);
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of stream) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > MAX_FILE_BYTES) throw new Error(`more than ${MAX_FILE_BYTES} bytes`);
+  }
+  const bytes = Buffer.concat(chunks);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new Error('not text in UTF-8', { cause });
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file',
+  ENOTDIR: 'no such file',
+  EISDIR: 'a directory, expected a file',
+  EACCES: 'may not be read by you',
+};
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return REASONS[(error as NodeJS.ErrnoException).code ?? ''] ?? error.message;
 }
 
 /** Problems and warnings name the document that they are about; with a problem there is no output. */
@@ -47,23 +85,81 @@ export function renderManifests(
   const problems: string[] = [];
   const warnings: string[] = [];
   const objects: KubeObject[] = [];
-  for (const [index, document] of parseAllDocuments(text).entries()) {
-    const at = (what: string): string => `${source}, document ${index + 1}: ${what}`;
-    if (document.errors.length > 0) {
-      problems.push(...document.errors.map(({ message }) => at(message)));
+  let count = 0;
+  for (const { at, value, errors } of manifestsIn(text, source)) {
+    if (!isJobSet(value) && errors.length === 0 && isObjectOfApi(value)) {
+      warnings.push(`${at}: ${value.kind} of ${value.apiVersion} is no JobSet, and left out`);
       continue;
     }
-    const value: unknown = document.toJS();
-    if (value === null) continue;
-    const rendered = renderDocument(value);
-    problems.push(...rendered.errors.map(at));
-    warnings.push(...rendered.warnings.map(at));
+    count++;
+    const rendered = errors.length > 0 ? refused(errors) : renderDocument(value);
+    problems.push(...rendered.errors.map((what) => `${at}: ${what}`));
+    warnings.push(...rendered.warnings.map((what) => `${at}: ${what}`));
     objects.push(...rendered.objects);
   }
+  if (count === 0) problems.push(`${source}: there is no JobSet in it`);
   if (problems.length > 0) return { problems, warnings, output: '' };
   const output =
     format === 'json' ? listOf(objects) : objects.map((one) => stringify(one)).join('---\n');
   return { problems, warnings, output };
+}
+
+/** One object of a file, or why there is none. */
+interface Manifest {
+  readonly at: string;
+  readonly value: unknown;
+  readonly errors: readonly string[];
+}
+
+/** Documents without content are left out; a List stands for its items. */
+function* manifestsIn(text: string, source: string): Generator<Manifest> {
+  for (const [index, document] of parseAllDocuments(text, { prettyErrors: false }).entries()) {
+    const at = `${source}, document ${index + 1}`;
+    const { value, errors } = contentOf(document, text);
+    if (errors.length === 0 && value === null) continue;
+    const items = isJsonObject(value) && value['kind'] === 'List' ? value['items'] : undefined;
+    if (!Array.isArray(items)) yield { at, value, errors };
+    else yield* items.map((item, i) => ({ at: `${at}, items[${i}]`, value: item, errors: [] }));
+  }
+}
+
+/** The first syntax error only: the parser takes what follows for another thing than was meant. */
+function contentOf(document: Document, text: string): Omit<Manifest, 'at'> {
+  const [error] = document.errors;
+  if (error !== undefined) {
+    const before = text.slice(0, error.pos[0]);
+    const line = before.split('\n').length;
+    return { value: undefined, errors: [`${wordsOf(error.message)} at line ${line}`] };
+  }
+  try {
+    const value: unknown = document.toJS();
+    return isDeeperThan(value, MAX_JSON_DEPTH)
+      ? { value: undefined, errors: [TOO_DEEP] }
+      : { value, errors: [] };
+  } catch (cause) {
+    // Of aliases that stand for more and more aliases.
+    const why = cause instanceof Error ? cause.message : String(cause);
+    return { value: undefined, errors: [wordsOf(why)] };
+  }
+}
+
+const TOO_DEEP = `more than ${MAX_JSON_DEPTH} levels of lists and objects`;
+
+function wordsOf(message: string): string {
+  return message.startsWith('Maximum call stack') ? TOO_DEEP : message;
+}
+
+function isJobSet(value: unknown): boolean {
+  const object = isJsonObject(value) ? value : {};
+  return object['apiVersion'] === JOBSET_API_VERSION && object['kind'] === JOBSETS.kind;
+}
+
+/** Of another kind; a JobSet of another version is meant to be one of ours. */
+function isObjectOfApi(
+  value: unknown,
+): value is { readonly apiVersion: string; readonly kind: string } {
+  const { apiVersion, kind } = isJsonObject(value) ? value : {};
+  return typeof apiVersion === 'string' && typeof kind === 'string' && kind !== JOBSETS.kind;
 }
 
 function listOf(items: readonly KubeObject[]): string {
@@ -77,14 +173,16 @@ interface Rendered {
 }
 
 function renderDocument(value: unknown): Rendered {
-  const object = isJsonObject(value) ? value : {};
-  const { apiVersion, kind } = object;
-  if (apiVersion !== JOBSET_API_VERSION || kind !== JOBSETS.kind) {
+  if (!isJsonObject(value)) {
+    return refused([`no object, expected ${JOBSETS.kind} of ${JOBSET_API_VERSION}`]);
+  }
+  if (!isJobSet(value)) {
+    const [apiVersion, kind] = [value['apiVersion'], value['kind']].map(shown);
     return refused([
-      `apiVersion is "${String(apiVersion)}" and kind is "${String(kind)}", expected ${JOBSET_API_VERSION} and ${JOBSETS.kind}`,
+      `apiVersion is ${apiVersion} and kind is ${kind}, expected ${JOBSETS.kind} of ${JOBSET_API_VERSION}`,
     ]);
   }
-  const { value: known, pruned } = prune(WHOLE_JOBSET_SCHEMA, { metadata: {}, ...object });
+  const { value: known, pruned } = prune(WHOLE_JOBSET_SCHEMA, { metadata: {}, ...value });
   const { jobSet, schemaErrors, ruleErrors } = admitJobSet(known as JobSet, DEFAULT_FEATURE_GATES);
   const problems = [
     ...pruned.map((path) => `unknown field "${path}"`),
@@ -94,14 +192,20 @@ function renderDocument(value: unknown): Rendered {
   ];
   if (problems.length > 0) return refused(problems);
   const name = nameOrSample(jobSet.metadata);
-  return {
-    errors: [],
-    warnings: jobSetWarnings(jobSet),
-    objects: renderJobSet(
-      { ...jobSet, metadata: { ...jobSet.metadata, name } },
-      { image: AGENT_IMAGE, delivery: 'Copy' },
-    ),
-  };
+  const objects = renderJobSet(
+    { ...jobSet, metadata: { ...jobSet.metadata, name } },
+    { image: AGENT_IMAGE, delivery: 'Copy' },
+  );
+  return { errors: jobRefusals(objects), warnings: jobSetWarnings(jobSet), objects };
+}
+
+/** What is not there is not called "undefined". */
+function shown(value: unknown): string {
+  return value === undefined ? 'missing' : JSON.stringify(value);
+}
+
+function refusedAll(problem: string): RenderedManifests {
+  return { problems: [problem], warnings: [], output: '' };
 }
 
 function refused(errors: readonly string[]): Rendered {

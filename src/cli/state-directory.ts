@@ -1,6 +1,6 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 /** The directory of one embedded cluster: credentials, Pods, logs. One process owns it at a time. */
 export interface StateDirectory {
@@ -15,6 +15,11 @@ export class StateDirectoryInUse extends Error {
   override readonly name = 'StateDirectoryInUse';
 }
 
+/** No cluster can live there, whoever asks. */
+export class StateDirectoryUnusable extends Error {
+  override readonly name = 'StateDirectoryUnusable';
+}
+
 export const DEFAULT_STATE_DIRECTORY = join(
   process.env['XDG_STATE_HOME'] || join(homedir(), '.local', 'state'),
   'lockstep',
@@ -22,10 +27,45 @@ export const DEFAULT_STATE_DIRECTORY = join(
 
 const LOCK_ATTEMPTS = 3;
 
-/** Opens `path`, made if need be. Throws `StateDirectoryInUse` while its owner lives. */
+/**
+ * Opens `path`, made if need be. Throws `StateDirectoryInUse` while its owner lives, and
+ * `StateDirectoryUnusable` where it cannot be made or written to.
+ */
 export function openStateDirectory(path: string): StateDirectory {
   const directory = resolve(path);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  try {
+    makeDirectory(directory);
+    return lockedDirectory(directory);
+  } catch (error) {
+    if (error instanceof StateDirectoryInUse) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new StateDirectoryUnusable(
+      `${directory} cannot be a state directory (${why}): choose another --state-dir`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * One directory after the other: Node's own recursive mkdir never returns below `/proc`, and blames a
+ * missing file where the file system is read-only.
+ */
+function makeDirectory(directory: string): void {
+  if (isDirectory(directory)) return;
+  makeDirectory(dirname(directory));
+  try {
+    mkdirSync(directory, { mode: 0o700 });
+  } catch (error) {
+    // Somebody else may have made it just now.
+    if (!isDirectory(directory)) throw error;
+  }
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+function lockedDirectory(directory: string): StateDirectory {
   const lock = join(directory, 'owner.pid');
   for (let attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
     try {

@@ -37,6 +37,7 @@ test('every node gives its containers what was asked for', () => {
 
 test.each<[string, Partial<UpFlags>, RegExp]>([
   ['no node', { nodes: '0' }, /^--nodes is "0", allowed is an integer from 1 to 100$/],
+  ['no state directory', { stateDir: '' }, /^--state-dir is "", allowed is the path of a/],
   ['too many nodes', { nodes: '101' }, /^--nodes is "101"/],
   ['no channel', { agentChannel: 'api' }, /^--agent-channel is "api", allowed are Auto, Hub, API$/],
   ['no namespaces', { podNamespaces: 'On' }, /^--pod-namespaces is "On", allowed are Auto, Off$/],

@@ -52,6 +52,7 @@ export function parseUpFlags(
   flags: UpFlags,
 ): { readonly options: UpOptions } | { readonly errors: readonly string[] } {
   const errors: string[] = [];
+  if (flags.stateDir === '') errors.push('--state-dir is "", allowed is the path of a directory');
   const count = /^\d{1,9}$/.test(flags.nodes) ? Number(flags.nodes) : Number.NaN;
   const isCount = count >= 1 && count <= NODES_MAX;
   if (!isCount) {

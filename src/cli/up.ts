@@ -10,7 +10,9 @@ export async function up(options: UpOptions): Promise<number> {
   const { stateDirectory, nodes, kubeconfig, agentChannel, nodeMonitorGraceMs } = options;
   const termination = onTermination();
   const state = openStateDirectory(stateDirectory);
+  const where = `${nodeCount(nodes.length)} in ${state.path}`;
   try {
+    process.stdout.write(`Starting Kubernetes with JobSet on ${where}\n`);
     const cluster = await startLocalCluster({
       state,
       remove: false,
@@ -23,8 +25,8 @@ export async function up(options: UpOptions): Promise<number> {
     });
     try {
       process.stdout.write(
-        `Kubernetes with JobSet runs on ${nodeCount(nodes.length)} in ${state.path}. Point kubectl to it with\n` +
-          `  export KUBECONFIG=${cluster.kubeconfig}\n` +
+        'It runs. Point kubectl to it with\n' +
+          `  export KUBECONFIG=${shellWord(cluster.kubeconfig)}\n` +
           'Ctrl-C ends it and all its Pods.\n',
       );
       const interrupted = new Promise<undefined>((resolve) => {
@@ -49,4 +51,9 @@ export async function up(options: UpOptions): Promise<number> {
 
 function nodeCount(count: number): string {
   return count === 1 ? '1 node' : `${count} nodes`;
+}
+
+/** As a shell reads it back, whatever is in it; most paths need no quotes. */
+export function shellWord(text: string): string {
+  return /^[\w./+:@%,=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

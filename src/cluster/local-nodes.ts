@@ -160,7 +160,7 @@ async function startNode(
       backoff,
       namespaces,
       client: options.connect(`system:node:${name}`),
-      logger: logger.with({ component: 'node', node: name }),
+      logger: logger.with({ component: 'node' }),
       probes: createProbeTransport(),
       streaming: { dial: dialPort, createInflater: createHeaderInflater },
       machine: thisMachine(),

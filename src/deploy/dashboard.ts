@@ -39,6 +39,17 @@ export const PANELS: readonly Panel[] = [
     ],
   },
   {
+    title: 'Pods deleted by force',
+    description: 'Of nodes that were lost, by the reason of their DisruptionTarget.',
+    unit: 'short',
+    queries: [
+      [
+        'sum by (reason) (increase(lockstep_forced_pod_deletions_total[$__rate_interval]))',
+        '{{reason}}',
+      ],
+    ],
+  },
+  {
     title: 'JobSets that ended',
     description: 'Completed and failed.',
     unit: 'short',

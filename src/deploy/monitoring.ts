@@ -117,6 +117,15 @@ export const ALERTS: readonly Alert[] = [
     description:
       'detect: nodes report late. announce: Pods are missing, or agents are turned away. release: the operator or the API server is slow.',
   },
+  {
+    name: 'LockstepPodsDeletedByForce',
+    expression: `sum by (reason) (increase(lockstep_forced_pod_deletions_total{${OF_OPERATOR}}[1h])) > 0`,
+    forMinutes: 0,
+    severity: 'warning',
+    summary: 'Pods of lost nodes were deleted by force',
+    description:
+      'Their groups go on without them. Events LostPodDeleted name the nodes: look whether they are off, and delete a Node that does not come back.',
+  },
 ];
 
 function ruleOf(alert: Alert, namespace: string): object {

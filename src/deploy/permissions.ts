@@ -70,8 +70,8 @@ export const CLUSTER_RULES: readonly ReasonedRule[] = [
   rule('', ['serviceaccounts'], ['get', 'create'], {
     why: 'makes the account of the agents of a JobSet, with the pull secrets of the default one',
   }),
-  rule(RBAC_GROUP, ['roles', 'rolebindings'], ['get', 'create', 'update'], {
-    why: 'gives that account the rights of an agent, and mends them',
+  rule(RBAC_GROUP, ['roles', 'rolebindings'], ['get', 'create', 'update', 'delete'], {
+    why: 'gives that account the rights of an agent, mends them, and takes away what none needs any more',
   }),
   rule('events.k8s.io', ['events'], ['create', 'patch'], { why: 'tells users' }),
   rule('authentication.k8s.io', ['tokenreviews'], ['create'], {

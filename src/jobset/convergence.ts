@@ -2,7 +2,8 @@ import type { PersistentVolumeClaim, Service } from '../kube/core.ts';
 import type { Job } from '../kube/job.ts';
 import type { Stored, StringMap } from '../kube/meta.ts';
 import { agentInjector } from './agent/agent-mode.ts';
-import { type AgentRights, agentRights } from './agent/agent-rights.ts';
+import type { AgentRights } from './agent/agent-rights.ts';
+import { plannedRights } from './agent/planned-rights.ts';
 import { askedOf } from './child-jobs/child-jobs.ts';
 import { type JobSize, sizeChanges } from './child-jobs/elastic.ts';
 import { jobCreations } from './child-jobs/job-creation.ts';
@@ -32,6 +33,8 @@ export type Action =
   | { readonly kind: 'CreateClaim'; readonly claim: PersistentVolumeClaim }
   /** Before the Jobs whose Pods act with them. */
   | { readonly kind: 'GrantAgentRights'; readonly rights: AgentRights }
+  /** No agent is left that may use them. */
+  | { readonly kind: 'RevokeAgentRights' }
   | { readonly kind: 'CreateJob'; readonly job: Job }
   | { readonly kind: 'DeleteJob'; readonly job: Stored<Job> }
   | { readonly kind: 'RelabelJob'; readonly job: Stored<Job>; readonly labels: StringMap }
@@ -66,7 +69,7 @@ export function converge(planning: Planning): Convergence {
       ...deletions(stages?.toRecreate ?? []),
       ...service.actions,
       ...claimCreations(planning),
-      ...rightsOfAgents(planning),
+      ...plannedRights(planning),
       ...resizes(planning),
       ...created.actions,
       ...(spec.suspend ? suspendJobs(planning) : resumeJobs(planning, order, build)),
@@ -96,13 +99,6 @@ function claimCreations({ snapshot, spec }: Planning): readonly Action[] {
   return volumeClaims(identity, spec.volumeClaimPolicies, ownerReferenceTo(identity))
     .filter(({ metadata }) => !snapshot.surroundings.hasClaim(metadata.name ?? ''))
     .map((claim): Action => ({ kind: 'CreateClaim', claim }));
-}
-
-function rightsOfAgents({ snapshot, spec }: Planning): readonly Action[] {
-  const { jobSet, surroundings, agent } = snapshot;
-  if (surroundings.hasAgentRights) return [];
-  const rights = agentRights(identityOf(jobSet), spec, jobSet.metadata.annotations, agent.hub);
-  return rights === undefined ? [] : [{ kind: 'GrantAgentRights', rights }];
 }
 
 function resizes({ snapshot, spec, children }: Planning): readonly Action[] {

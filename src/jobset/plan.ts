@@ -2,6 +2,7 @@ import { formatFieldErrors } from '../kube/field-error.ts';
 import { reportAgents } from './agent/agent-guarantees.ts';
 import { restartRuleErrors, wantsAgents } from './agent/agent-mode.ts';
 import { nodeSupportErrors } from './agent/node-support.ts';
+import { unneededRights } from './agent/planned-rights.ts';
 import { askedOf, type ChildJobs, classifyJobs } from './child-jobs/child-jobs.ts';
 import {
   succeededCounts,
@@ -129,7 +130,7 @@ function planFinished(planning: Planning): Step | undefined {
   const { snapshot, spec, draft } = planning;
   const { metadata, status } = snapshot.jobSet;
   if (!isFinished(status?.conditions)) return undefined;
-  const actions = deletions(stillRunning(planning));
+  const actions = [...deletions(stillRunning(planning)), ...unneededRights(planning)];
   const expiry = expiryOf(status?.conditions, spec.ttlSecondsAfterFinished, snapshot.nowMs);
   switch (expiry.kind) {
     case 'Never':

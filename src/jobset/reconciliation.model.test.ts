@@ -98,6 +98,7 @@ class Cluster {
       case 'CreateClaim':
       case 'CreateService':
       case 'GrantAgentRights':
+      case 'RevokeAgentRights':
       case 'DeleteLostPod':
       case 'DeleteJobSet':
         throw new Error(`unexpected action ${action.kind}`);

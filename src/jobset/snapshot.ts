@@ -41,6 +41,8 @@ export interface Surroundings {
   hasClaim(name: string): boolean;
   /** Whether its agents are known to have their rights. */
   readonly hasAgentRights: boolean;
+  /** Whether rights that its agents do not need are known to be gone. */
+  readonly hasRevokedAgentRights: boolean;
 }
 
 /** What the shell remembers between plans. Forgetting it costs repetition, never correctness. */

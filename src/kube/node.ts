@@ -23,6 +23,9 @@ export interface Node extends KubeObject {
 }
 export const NODES: Resource<Node> = resource('v1', 'nodes', 'Node', 'Cluster');
 
+/** Its node has not been heard of for too long. */
+export const UNREACHABLE_TAINT = 'node.kubernetes.io/unreachable';
+
 export interface Taint {
   readonly key: string;
   readonly value?: string;

@@ -6,6 +6,12 @@ export function quote(text: string): string {
   return `"${quoted}"`;
 }
 
+/** The same for a whole line that is shown as it is but for what no line has: control characters. */
+export function printable(text: string): string {
+  if (!/[^ -~]/.test(text)) return text;
+  return Array.from(text, (one) => (PRINTABLE.test(one) ? one : escaped(one))).join('');
+}
+
 /** Printable ASCII without the quote and the backslash. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 

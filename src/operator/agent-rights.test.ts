@@ -6,7 +6,7 @@ import { SERVICE_ACCOUNTS } from '../kube/core.ts';
 import { ROLE_BINDINGS, ROLES } from '../kube/rbac.ts';
 import { apiVersionOf, groupResourceOf, type Resource } from '../kube/resource.ts';
 import { MemoryClient } from '../runtime/memory/memory-client.ts';
-import { grantAgentRights } from './agent-rights.ts';
+import { grantAgentRights, revokeAgentRights } from './agent-rights.ts';
 
 const JOBSET = storedJobSet({
   failurePolicy: { restartStrategy: 'InPlaceRestart' },
@@ -33,6 +33,53 @@ function grant(): Promise<void> {
   const { signal } = new AbortController();
   return grantAgentRights({ client, jobSet: JOBSET, signal }, RIGHTS);
 }
+
+function revoke(jobSet = JOBSET): Promise<void> {
+  const { signal } = new AbortController();
+  return revokeAgentRights({ client, jobSet, signal });
+}
+
+async function left(): Promise<readonly string[]> {
+  const kinds: readonly Resource[] = [SERVICE_ACCOUNTS, ROLES, ROLE_BINDINGS];
+  const found = await Promise.all(
+    kinds.map((of) =>
+      client.get(of, AT).then(
+        () => [of.kind],
+        () => [],
+      ),
+    ),
+  );
+  return found.flat();
+}
+
+describe('taking away rights that no agent needs', () => {
+  test('leaves the account, and can be repeated', async () => {
+    await grant();
+    await revoke();
+    expect(await left()).toEqual(['ServiceAccount']);
+    await revoke();
+    expect(await left()).toEqual(['ServiceAccount']);
+  });
+
+  test('leaves what an earlier JobSet of that name has, or nobody', async () => {
+    await grant();
+    await revoke({ ...JOBSET, metadata: { ...JOBSET.metadata, uid: 'another' } });
+    expect(await left()).toHaveLength(3);
+    const patch = { metadata: { ownerReferences: null } };
+    await client.patch(ROLES, AT, { type: 'merge', patch });
+    await client.patch(ROLE_BINDINGS, AT, { type: 'merge', patch });
+    await revoke();
+    expect(await left()).toHaveLength(3);
+  });
+
+  test('leaves what does not wear our label', async () => {
+    await grant();
+    const patch = { metadata: { labels: null } };
+    await client.patch(ROLES, AT, { type: 'merge', patch });
+    await revoke();
+    expect(await left()).toEqual(['ServiceAccount', 'Role']);
+  });
+});
 
 describe('granting agents their rights', () => {
   test('makes the account, the Role and the RoleBinding, and nothing twice', async () => {

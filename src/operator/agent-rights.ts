@@ -1,5 +1,7 @@
+import { agentAccountName } from '../jobset/agent/agent-account.ts';
 import type { AgentRights } from '../jobset/agent/agent-rights.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
+import { JOBSET_NAME } from '../jobset/names.ts';
 import { SERVICE_ACCOUNTS, type ServiceAccount } from '../kube/core.ts';
 import { deepEqual } from '../kube/deep-equal.ts';
 import { controllerOf, type KubeObject, type Stored } from '../kube/meta.ts';
@@ -29,6 +31,32 @@ export async function grantAgentRights(
       ? undefined
       : { ...found, subjects: binding.subjects },
   );
+}
+
+/**
+ * Takes away the Role and the RoleBinding that `grantAgentRights` has made for this JobSet, if they are
+ * there; Pods name the account, so that stays. What somebody else has made is left alone.
+ */
+export async function revokeAgentRights(context: Grant): Promise<void> {
+  await remove(context, ROLE_BINDINGS);
+  await remove(context, ROLES);
+}
+
+async function remove<T extends KubeObject>(
+  { client, jobSet, signal }: Grant,
+  of: Resource<T>,
+): Promise<void> {
+  const { namespace = '', name: owner, uid: ownerUid } = jobSet.metadata;
+  const at = { namespace, name: agentAccountName(owner) };
+  try {
+    const { metadata } = await client.get(of, at, { signal });
+    const isOurs = controllerOf(metadata)?.uid === ownerUid;
+    if (!isOurs || metadata.labels?.[JOBSET_NAME] !== owner) return;
+    await client.delete(of, at, { preconditions: { uid: metadata.uid }, signal });
+  } catch (error) {
+    // Gone already, or somebody else has made one of that name since: both are what was wanted.
+    if (!isReason(error, 'NotFound', 'Conflict')) throw error;
+  }
 }
 
 interface Grant {
@@ -71,7 +99,7 @@ async function ensure<T extends KubeObject>(
   const { namespace = '', name = '' } = wanted.metadata;
   const found = await client.get(of, { namespace, name }, { signal });
   if (controllerOf(found.metadata)?.uid !== jobSet.metadata.uid) {
-    const why = `it exists and is not controlled by ${JOBSETS.kind} ${jobSet.metadata.name} (${jobSet.metadata.uid}), whose agents need it`;
+    const why = `it exists and is not controlled by ${JOBSETS.kind} ${jobSet.metadata.name} (${jobSet.metadata.uid}), whose agents need it: delete it, or name the JobSet otherwise`;
     throw conflict(of, name, why);
   }
   const next = repaired(found);

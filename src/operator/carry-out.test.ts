@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { storedJob, storedJobSet } from '../../test/fixtures/jobset-objects.ts';
+import { podOf } from '../../test/fixtures/snapshots.ts';
 import type { Action } from '../jobset/convergence.ts';
 import { JOBS } from '../kube/job.ts';
+import { PODS } from '../kube/pod.ts';
 import { failure } from '../kube/status.ts';
 import { MemoryClient } from '../runtime/memory/memory-client.ts';
 import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
@@ -25,10 +27,12 @@ const CLAIM: Action = {
 
 let client: MemoryClient;
 let claimed: string[];
+let forced: string[];
 
 beforeEach(() => {
   client = new MemoryClient();
   claimed = [];
+  forced = [];
 });
 
 function context(): CarryOut {
@@ -41,10 +45,14 @@ function context(): CarryOut {
     deleted: () => undefined,
     claimed: (name) => claimed.push(name),
     granted: () => undefined,
+    revoked: () => undefined,
+    forced: (reason) => forced.push(reason),
   };
 }
 
-function fail(on: string, reason: 'Forbidden' | 'AlreadyExists' | 'Invalid', text = 'no'): void {
+type FailureReason = 'Forbidden' | 'AlreadyExists' | 'Invalid' | 'NotFound';
+
+function fail(on: string, reason: FailureReason, text = 'no'): void {
   client.before = (verb, path) => {
     if (`${verb} ${path}`.includes(on)) throw failure(reason, text);
   };
@@ -86,6 +94,32 @@ test('what fails does not keep back the others, and is thrown in the end', async
   const work = carryOut(context(), [{ kind: 'DeleteJob', job: JOB }, CREATE]);
   await expect(work).rejects.toThrow('no');
   expect(client.calls.at(-1)).toContain('POST');
+});
+
+test('rights that may not be taken away are told of, and not tried again', async () => {
+  let isSettled = false;
+  const revoked = (): void => {
+    isSettled = true;
+  };
+  fail('rolebindings', 'Forbidden', 'rolebindings is forbidden');
+  const [failed] = await carryOut({ ...context(), revoked }, [{ kind: 'RevokeAgentRights' }]);
+  expect(failed?.reason).toBe('AgentRightsFailed');
+  expect(isSettled).toBe(true);
+});
+
+test('a Pod that is deleted by force is counted, one that is gone is not', async () => {
+  const at = { namespace: 'default', name: 'train-w-0-0' };
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: at, spec: { containers: [] } };
+  const { metadata } = await client.create(PODS, pod);
+  // Nothing has held it.
+  client.patch = () => Promise.reject(failure('NotFound', 'gone'));
+  const facts = podOf(JOB, 0, 1, { uid: metadata.uid, isTerminating: true });
+  const action: Action = { kind: 'DeleteLostPod', pod: { ...facts, node: 'n4' } };
+  await carryOut(context(), [action]);
+  expect(forced).toEqual(['LostNodeDeadline']);
+  fail('DELETE', 'NotFound');
+  await carryOut(context(), [action]);
+  expect(forced).toHaveLength(1);
 });
 
 describe('a resume', () => {

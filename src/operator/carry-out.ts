@@ -11,8 +11,9 @@ import { timeText } from '../kube/time.ts';
 import type { Client, ObjectKey } from '../runtime/client.ts';
 import { forEachConcurrently } from '../runtime/concurrency.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
-import { grantAgentRights } from './agent-rights.ts';
+import { grantAgentRights, revokeAgentRights } from './agent-rights.ts';
 import { ownerOf } from './group-tracker.ts';
+import { type ForcedDeletionReason, LOST_NODE_DEADLINE_REASON } from './operator-metrics.ts';
 
 /**
  * Carries out the actions of a plan. Each can be repeated without harm: creations are by name,
@@ -31,6 +32,10 @@ export interface CarryOut {
   readonly claimed: (name: string) => void;
   /** The agents have their rights now. */
   readonly granted: () => void;
+  /** Rights that no agent needs are gone, or we may not take them away. */
+  readonly revoked: () => void;
+  /** A Pod was deleted by force; not called for one that was gone. */
+  readonly forced: (reason: ForcedDeletionReason) => void;
 }
 
 /** An action that failed in a way that the user of the JobSet has to know, for the Event. */
@@ -81,6 +86,8 @@ async function perform(context: CarryOut, action: Action): Promise<FailedAction 
       return createClaim(context, action.claim);
     case 'GrantAgentRights':
       return grantRights(context, action.rights);
+    case 'RevokeAgentRights':
+      return revokeRights(context);
     case 'CreateJob':
       return createJob(context, action.job);
     case 'DeleteJob':
@@ -145,6 +152,19 @@ async function grantRights(
   return undefined;
 }
 
+/** An operator that may not is told so once, and nothing waits for that. */
+async function revokeRights(context: CarryOut): Promise<FailedAction | undefined> {
+  try {
+    await revokeAgentRights(context);
+  } catch (error) {
+    if (!isReason(error, 'Forbidden')) throw error;
+    context.revoked();
+    return { reason: 'AgentRightsFailed', error };
+  }
+  context.revoked();
+  return undefined;
+}
+
 async function createJob(context: CarryOut, job: Job): Promise<FailedAction | undefined> {
   const { client, signal } = context;
   try {
@@ -191,14 +211,14 @@ async function deleteJob(context: CarryOut, job: Stored<Job>): Promise<void> {
  * back finds the Pod gone, and ends what is left of it.
  */
 async function deleteLostPod(
-  { client, clock, signal }: CarryOut,
+  { client, clock, signal, forced }: CarryOut,
   { namespace, name, uid, node }: OverduePod,
 ): Promise<void> {
   const at = { namespace, name };
   const condition = {
     type: 'DisruptionTarget',
     status: 'True',
-    reason: 'LostNodeDeadline',
+    reason: LOST_NODE_DEADLINE_REASON,
     message: `Node ${node ?? ''} did not say in time that the Pod has ended`,
     lastTransitionTime: timeText(clock.now()),
   };
@@ -206,6 +226,7 @@ async function deleteLostPod(
   const patch = { metadata: { uid }, status };
   try {
     await client.delete(PODS, at, { gracePeriodSeconds: 0, preconditions: { uid }, signal });
+    forced(LOST_NODE_DEADLINE_REASON);
     await client.patch(PODS, at, { type: 'strategic', patch }, { subresource: 'status', signal });
   } catch (error) {
     // Gone already, or its replacement has the name: both are what was wanted.

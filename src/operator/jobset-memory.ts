@@ -17,6 +17,8 @@ export class JobSetMemory {
   readonly claims = new Set<string>();
   /** Whether this process has made sure that the agents have their rights. */
   hasAgentRights = false;
+  /** Whether this process has taken away rights that no agent needs, as far as it may. */
+  hasRevokedAgentRights = false;
 
   constructor(jobs: ChildJobMemory) {
     this.jobs = jobs;

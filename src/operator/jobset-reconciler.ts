@@ -227,6 +227,7 @@ export class JobSetReconciler {
       hasClaim: (claim) =>
         memory.claims.has(claim) || claims.store.get(`${namespace}/${claim}`) !== undefined,
       hasAgentRights: memory.hasAgentRights,
+      hasRevokedAgentRights: memory.hasRevokedAgentRights,
     };
   }
 
@@ -289,6 +290,10 @@ export class JobSetReconciler {
         granted: () => {
           memory.hasAgentRights = true;
         },
+        revoked: () => {
+          memory.hasRevokedAgentRights = true;
+        },
+        forced: (reason) => this.#options.metrics.forcedDeletion(reason),
       },
       made.actions,
     );

@@ -101,7 +101,7 @@ async function run(flags: OperatorFlags, logger: Logger): Promise<number> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(signal));
   let connection: ClientConnection | undefined;
   try {
-    const access = await clusterAccess(flags);
+    const access = await clusterAccess(flags, logger);
     const metrics = createMetrics();
     const counts = transportMetrics(metrics);
     connection = connectClient(access, {
@@ -122,12 +122,21 @@ async function run(flags: OperatorFlags, logger: Logger): Promise<number> {
   }
 }
 
-async function clusterAccess({ kubeconfig, context }: OperatorFlags): Promise<ClusterAccess> {
+async function clusterAccess(
+  { kubeconfig, context }: OperatorFlags,
+  logger: Logger,
+): Promise<ClusterAccess> {
   const { env } = process;
   const isAsked = kubeconfig !== undefined || context !== undefined;
   if (!isAsked && env['KUBERNETES_SERVICE_HOST'] !== undefined)
     return inClusterAccess(env, env[ENV_ROOT] ?? '/');
-  return loadKubeconfig({ path: kubeconfig, context, env, homeDirectory: homedir() });
+  return loadKubeconfig({
+    path: kubeconfig,
+    context,
+    env,
+    homeDirectory: homedir(),
+    onSlow: (what) => logger.warn(what),
+  });
 }
 
 function limited(

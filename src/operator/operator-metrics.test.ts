@@ -19,7 +19,8 @@ const LABELS = 'jobset_name="train",namespace="ml"';
 
 test('metrics (spec 4.22) count outcomes by JobSet, restarts by cause, and the phases of restarts', async () => {
   const metrics = createMetrics();
-  const { observe } = operatorMetrics(metrics);
+  const { observe, forcedDeletion } = operatorMetrics(metrics);
+  forcedDeletion('LostNodeDeadline');
   observe(OF, { kind: 'EpochEnded', cause: 'WorkerFailed', counted: true, detectMs: 40 });
   observe(OF, { kind: 'EpochReleased', announceMs: 300, releaseMs: 20 });
   observe(OF, { kind: 'EpochEnded', cause: 'Resumed', counted: false });
@@ -36,6 +37,7 @@ test('metrics (spec 4.22) count outcomes by JobSet, restarts by cause, and the p
       'lockstep_restarts_total{cause="WorkerFailed",counted="true"} 1',
       'lockstep_restarts_total{cause="Resumed",counted="false"} 1',
       'lockstep_restarts_total{cause="JobFailed",counted="true"} 1',
+      'lockstep_forced_pod_deletions_total{reason="LostNodeDeadline"} 1',
       'lockstep_restart_phase_seconds_sum{phase="detect"} 0.04',
       'lockstep_restart_phase_seconds_sum{phase="announce"} 0.3',
       'lockstep_restart_phase_seconds_sum{phase="release"} 0.02',

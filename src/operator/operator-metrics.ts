@@ -9,9 +9,15 @@ export interface OperatorMetrics {
   observe(jobSet: JobSetName, outcome: Outcome): void;
   /** A Warning was recorded about a JobSet. Reasons are of a fixed set. */
   warned(reason: string): void;
+  /** A Pod was deleted without waiting for its node. Reasons are those of its `DisruptionTarget`. */
+  forcedDeletion(reason: ForcedDeletionReason): void;
   /** The JobSet is deleted: a family that has a label for each JobSet must not grow for ever. */
   forget(jobSet: JobSetName): void;
 }
+
+/** Its node did not say in time that it has ended. */
+export const LOST_NODE_DEADLINE_REASON = 'LostNodeDeadline';
+export type ForcedDeletionReason = typeof LOST_NODE_DEADLINE_REASON;
 
 interface JobSetName {
   readonly namespace: string;
@@ -20,7 +26,12 @@ interface JobSetName {
 
 export function operatorMetrics(metrics: Metrics | undefined): OperatorMetrics {
   if (metrics === undefined) {
-    return { observe: () => undefined, warned: () => undefined, forget: () => undefined };
+    return {
+      observe: () => undefined,
+      warned: () => undefined,
+      forcedDeletion: () => undefined,
+      forget: () => undefined,
+    };
   }
   const labels = ['jobset_name', 'namespace'] as const;
   const completed = metrics.counter({
@@ -43,6 +54,13 @@ export function operatorMetrics(metrics: Metrics | undefined): OperatorMetrics {
     help: 'Warnings recorded about JobSets, by the reason of the Event',
     labels: ['reason'],
   });
+  const forcedDeletions = metrics.counter({
+    name: 'lockstep_forced_pod_deletions_total',
+    help: 'Pods deleted without waiting for their nodes, by the reason of their DisruptionTarget',
+    labels: ['reason'],
+  });
+  // An increase shows only in a series that was there before.
+  forcedDeletions.add({ reason: LOST_NODE_DEADLINE_REASON }, 0);
   const phases = metrics.histogram({
     name: 'lockstep_restart_phase_seconds',
     help: 'Time of each phase of restarts in place: detect, announce, release',
@@ -73,6 +91,7 @@ export function operatorMetrics(metrics: Metrics | undefined): OperatorMetrics {
       }
     },
     warned: (reason) => warnings.add({ reason }),
+    forcedDeletion: (reason) => forcedDeletions.add({ reason }),
     forget: ({ namespace, name }) => {
       const of = { jobset_name: name, namespace };
       completed.remove(of);

@@ -2,6 +2,7 @@ import { JOBSETS } from '../jobset/jobset.ts';
 import { apiVersionOf, groupResourceOf } from '../kube/resource.ts';
 import { ApiStatusError } from '../kube/status.ts';
 import type { Client } from '../runtime/client.ts';
+import { ClusterAccessError } from '../runtime/cluster-access.ts';
 import { firstAnswer } from '../runtime/first-answer.ts';
 import { type Clock, sleep } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
@@ -46,6 +47,7 @@ export async function untilJobSetsAreServed(options: {
 }
 
 function problemOf(error: unknown): string {
+  if (error instanceof ClusterAccessError) return error.message;
   const what = `${groupResourceOf(JOBSETS)} of ${apiVersionOf(JOBSETS)}`;
   const code = error instanceof ApiStatusError ? error.code : 0;
   switch (code) {

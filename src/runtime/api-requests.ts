@@ -6,6 +6,7 @@
  */
 import { ApiStatusError } from '../kube/status.ts';
 import { Backoff } from './backoff.ts';
+import type { CredentialSource, Credentials } from './credential-source.ts';
 import { DeadlineError, withDeadline } from './deadline.ts';
 import { type Clock, sleep } from './ports/clock.ts';
 import { jitter, type Random } from './ports/random.ts';
@@ -17,7 +18,6 @@ import {
 } from './ports/transport.ts';
 import { wholeBody } from './response-body.ts';
 import { refusalOf } from './status-response.ts';
-import type { TokenSource } from './token-source.ts';
 
 export interface ApiRequestsOptions {
   readonly transport: Transport;
@@ -25,8 +25,8 @@ export interface ApiRequestsOptions {
   readonly random: Random;
   /** Names the program in the server's audit log: `lockstep-operator/0.1.0`. */
   readonly userAgent: string;
-  /** Bearer tokens; without, the connection's client certificate speaks for the client. */
-  readonly credentials?: TokenSource | undefined;
+  /** Without, the connection's client certificate speaks for the client. */
+  readonly credentials?: CredentialSource | undefined;
   readonly requestTimeoutMs?: number | undefined;
 }
 
@@ -71,12 +71,14 @@ export class ApiRequests {
   json(call: ApiCall): Promise<unknown> {
     const isRepeatable = call.method === 'GET';
     return this.#withRetries(call.signal, isRepeatable, () =>
-      this.#inTime(call, async (signal) => {
-        const response = await this.#send(call, signal);
-        const body = (await wholeBody(response.body)).toString();
-        if (!isSuccess(response)) throw refusalOf(response.status, response.headers, body);
-        return parsed(body, call);
-      }),
+      this.#withCredentials(call, (credentials) =>
+        this.#inTime(call, async (signal) => {
+          const response = await this.#send(credentials, call, signal);
+          const body = (await wholeBody(response.body)).toString();
+          if (!isSuccess(response)) throw refusalOf(response.status, response.headers, body);
+          return parsed(body, call);
+        }),
+      ),
     );
   }
 
@@ -85,7 +87,9 @@ export class ApiRequests {
    * whoever reads decides how long silence may last. A connection that breaks is not opened anew.
    */
   async *stream(call: ApiCall): AsyncGenerator<Uint8Array, void> {
-    const opened = await this.#withRetries(call.signal, false, () => this.#open(call));
+    const opened = await this.#withRetries(call.signal, false, () =>
+      this.#withCredentials(call, (credentials) => this.#open(call, credentials)),
+    );
     try {
       if (opened.body instanceof Uint8Array) yield opened.body;
       else for await (const chunk of opened.body) yield chunk;
@@ -94,7 +98,10 @@ export class ApiRequests {
     }
   }
 
-  async #open(call: ApiCall): Promise<{ body: HttpResponse['body']; close: () => void }> {
+  async #open(
+    call: ApiCall,
+    credentials: Credentials | undefined,
+  ): Promise<{ body: HttpResponse['body']; close: () => void }> {
     const exchange = new AbortController();
     const abort = (): void => exchange.abort(call.signal?.reason);
     const close = (): void => {
@@ -107,7 +114,7 @@ export class ApiRequests {
       const response = await this.#inTime(call, async (head) => {
         const giveUp = (): void => exchange.abort(head.reason);
         head.addEventListener('abort', giveUp, { once: true });
-        const answer = await this.#send(call, exchange.signal);
+        const answer = await this.#send(credentials, call, exchange.signal);
         if (isSuccess(answer)) return answer;
         const body = (await wholeBody(answer.body)).toString();
         throw refusalOf(answer.status, answer.headers, body);
@@ -129,25 +136,36 @@ export class ApiRequests {
     }
   }
 
-  /** A token that is refused may have been replaced since it was read. Nothing was done under it. */
-  async #send(call: ApiCall, signal: AbortSignal): Promise<HttpResponse> {
-    const { credentials } = this.#options;
-    const token = await credentials?.token();
-    const response = await this.#sendAs(token, call, signal);
-    if (response.status !== UNAUTHORIZED || token === undefined) return response;
-    credentials?.refused?.(token);
-    const fresh = await credentials?.token();
-    if (fresh === token) return response;
-    await wholeBody(response.body);
-    return this.#sendAs(fresh, call, signal);
+  /**
+   * Whoever wants credentials may have to log in first, so that no time-out of the request counts
+   * until they are there. Those that are refused may have been replaced since, and nothing was done
+   * under them: the call is repeated once with others, if there are any.
+   */
+  async #withCredentials<T>(
+    call: ApiCall,
+    attempt: (credentials: Credentials | undefined) => Promise<T>,
+  ): Promise<T> {
+    const source = this.#options.credentials;
+    const credentials = await source?.current(call.signal);
+    try {
+      return await attempt(credentials);
+    } catch (error) {
+      const isRefusal = error instanceof ApiStatusError && error.code === UNAUTHORIZED;
+      if (!isRefusal || source === undefined || credentials === undefined) throw error;
+      source.refused?.(credentials);
+      const others = await source.current(call.signal);
+      if (isSame(others, credentials)) throw error;
+      return attempt(others);
+    }
   }
 
-  async #sendAs(
-    token: string | undefined,
+  async #send(
+    credentials: Credentials | undefined,
     call: ApiCall,
     signal: AbortSignal,
   ): Promise<HttpResponse> {
     const { transport, userAgent } = this.#options;
+    const { token, clientCertificate } = credentials ?? {};
     return transport.send({
       method: call.method,
       path: call.path,
@@ -158,6 +176,7 @@ export class ApiRequests {
         ...(call.body === undefined ? {} : { 'content-type': call.contentType ?? JSON_TYPE }),
       },
       ...(call.body === undefined ? {} : { body: Buffer.from(JSON.stringify(call.body)) }),
+      ...(clientCertificate === undefined ? {} : { clientCertificate }),
       signal,
     });
   }
@@ -189,6 +208,13 @@ export class ApiRequests {
     const capped = Math.min((seconds ?? 0) * 1000, MAX_RETRY_AFTER_MS);
     return jitter(this.#options.random, capped, RETRY_AFTER_JITTER);
   }
+}
+
+function isSame(one: Credentials, other: Credentials): boolean {
+  return (
+    one.token === other.token &&
+    one.clientCertificate?.certificate === other.clientCertificate?.certificate
+  );
 }
 
 function isSuccess(response: HttpResponse): boolean {

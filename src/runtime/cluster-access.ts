@@ -1,13 +1,25 @@
+import type { CredentialPlugin } from './credential-plugin.ts';
+import type { CredentialSource } from './credential-source.ts';
+
 /** How a client reaches an API server and who it is there: what a kubeconfig or a Pod's files say. */
 export interface ClusterAccess {
   /** URL, with a path where the API is served below one. */
   readonly server: string;
   readonly tls: ClientTls;
-  /** A token, or the file that always holds the one that is valid. */
-  readonly token?: { readonly value: string } | { readonly file: string };
+  /** Who we are, where that is not told by the certificate of `tls` alone. */
+  readonly credentials?: AccessCredentials;
   /** Where objects are looked for when nobody names a namespace. */
   readonly namespace: string;
 }
+
+/**
+ * A token, the file that always holds the one that is valid, or the plugin that makes credentials,
+ * with the one source that all connections share: whoever logs in does so once.
+ */
+export type AccessCredentials =
+  | { readonly token: string }
+  | { readonly tokenFile: string }
+  | { readonly plugin: CredentialPlugin; readonly source: CredentialSource };
 
 /** Certificates and keys are PEM texts. */
 export interface ClientTls {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DeadlineError, endsWithin, withDeadline } from './deadline.ts';
+import { DeadlineError, endsWithin, unlessAborted, withDeadline } from './deadline.ts';
 import { VirtualClock } from './memory/virtual-clock.ts';
 import { sleep } from './ports/clock.ts';
 
@@ -43,4 +43,19 @@ test('waiting for work ends with the work or with the time, and tells which', as
   await clock.advance(150);
   expect(await outcomes).toEqual([true, false]);
   expect(clock.pendingTimers).toBe(0);
+});
+
+test('who does not want to wait any more is told so at once, and else what the work gives', async () => {
+  const never = new Promise<string>(() => undefined);
+  const enough = new AbortController();
+  const asked = unlessAborted(never, enough.signal);
+  enough.abort(new Error('enough'));
+  await expect(asked).rejects.toThrow('enough');
+  await expect(unlessAborted(never, enough.signal)).rejects.toThrow('enough');
+  const { signal } = new AbortController();
+  expect(await unlessAborted(Promise.resolve('done'), signal)).toBe('done');
+  expect(await unlessAborted(Promise.resolve('done'), undefined)).toBe('done');
+  await expect(unlessAborted(Promise.reject(new Error('failed')), signal)).rejects.toThrow(
+    'failed',
+  );
 });

@@ -4,10 +4,13 @@ import { NODES } from '../kube/node.ts';
 import { PODS, type Pod } from '../kube/pod.ts';
 import { failure, type Status } from '../kube/status.ts';
 import type { Client } from './client.ts';
+import type { CredentialSource } from './credential-source.ts';
+import { unlessAborted } from './deadline.ts';
 import { createClient } from './http-client.ts';
 import { handlerTransport } from './memory/memory-transport.ts';
 import { SeededRandom } from './memory/seeded-random.ts';
 import { VirtualClock } from './memory/virtual-clock.ts';
+import { sleep } from './ports/clock.ts';
 import {
   type HttpHandler,
   type HttpRequest,
@@ -36,7 +39,9 @@ function setup(handler: HttpHandler, token?: () => Promise<string>): Setup {
     clock,
     random: new SeededRandom(1),
     userAgent: 'test/1',
-    ...(token === undefined ? {} : { credentials: { token } }),
+    ...(token === undefined
+      ? {}
+      : { credentials: { current: async () => ({ token: await token() }) } }),
   });
   const last = (): HttpRequest => {
     const request = all.at(-1);
@@ -86,6 +91,59 @@ describe('a token that the server refuses', () => {
     const { client, requests } = setup(answer, () => Promise.resolve('first'));
     await expect(client.get(PODS, AT)).rejects.toMatchObject({ code: 401 });
     expect(requests).toHaveLength(1);
+  });
+});
+
+describe('credentials', () => {
+  const withSource = (credentials: CredentialSource) => {
+    const requests: HttpRequest[] = [];
+    const clock = new VirtualClock();
+    const client = createClient({
+      transport: handlerTransport(async (request) => {
+        requests.push(request);
+        return json(STORED);
+      }),
+      clock,
+      random: new SeededRandom(1),
+      userAgent: 'test/1',
+      credentials,
+    });
+    return { client, clock, requests };
+  };
+
+  it('may take longer than a request: whoever logs in has time', async () => {
+    const hour = 3_600_000;
+    const { client, clock, requests } = withSource({
+      current: async (signal) => {
+        await sleep(clock, hour, signal);
+        return { token: 'late' };
+      },
+    });
+    const answered = client.create(PODS, POD);
+    await clock.advance(hour);
+    expect(await answered).toEqual(STORED);
+    expect(requests.map(({ headers }) => headers['authorization'])).toEqual(['Bearer late']);
+  });
+
+  it('that nobody waits for any more are given up with the request', async () => {
+    const { client, requests } = withSource({
+      current: (signal) => unlessAborted(new Promise(() => undefined), signal),
+    });
+    const ended = new AbortController();
+    const asked = client.get(PODS, AT, { signal: ended.signal });
+    ended.abort(new Error('enough'));
+    await expect(asked).rejects.toThrow('enough');
+    expect(requests).toEqual([]);
+  });
+
+  it('may be a certificate, for which the connection is to speak', async () => {
+    const clientCertificate = { certificate: 'C', key: 'K' };
+    const { client, requests } = withSource({
+      current: () => Promise.resolve({ clientCertificate }),
+    });
+    await client.get(PODS, AT);
+    expect(requests[0]).toMatchObject({ clientCertificate });
+    expect(requests[0]?.headers).not.toHaveProperty('authorization');
   });
 });
 

@@ -37,6 +37,15 @@ export class KubeconfigMap {
     return value;
   }
 
+  /** One of these values, if the field is set. `hint` follows what is expected. */
+  oneOf<T extends string>(field: string, allowed: readonly T[], hint?: string): T | undefined {
+    const value = this.string(field);
+    const found = allowed.find((known) => known === value);
+    if (value === undefined || found !== undefined) return found;
+    const more = hint === undefined ? '' : `; ${hint}`;
+    throw this.error(field, value, `must be ${allowed.join(' or ')}${more}`);
+  }
+
   boolean(field: string): boolean | undefined {
     const value = this.#fields.get(field) ?? undefined;
     if (value === undefined || typeof value === 'boolean') return value;
@@ -71,6 +80,35 @@ export class KubeconfigMap {
     return value.map((item, i) => new KubeconfigMap(item, this.#within(`${field}[${i}]`)));
   }
 
+  strings(field: string): readonly string[] {
+    const value = this.#fields.get(field) ?? [];
+    if (!Array.isArray(value)) throw this.error(field, value, 'must be a list');
+    return value.map((item: unknown, i) => {
+      if (typeof item !== 'string') throw this.error(`${field}[${i}]`, item, 'must be a string');
+      return item;
+    });
+  }
+
+  has(field: string): boolean {
+    return (this.#fields.get(field) ?? '') !== '';
+  }
+
+  /** Whatever is there, for somebody else to understand. */
+  json(field: string): unknown {
+    const value = this.#fields.get(field);
+    try {
+      JSON.stringify(value);
+      return value;
+    } catch {
+      throw this.error(field, SECRET, 'must be JSON, without anchors that contain themselves');
+    }
+  }
+
+  /** File and map, for errors: `config: users[0].user`. */
+  get place(): string {
+    return `${this.#place.file}: ${this.#place.path}`;
+  }
+
   /** The entry that a field names. */
   reference(
     field: string,
@@ -85,12 +123,13 @@ export class KubeconfigMap {
 
   /** Throws if a field is set that means something which we could only ignore. */
   refuse(field: string, why: string): void {
-    if ((this.#fields.get(field) ?? '') !== '') throw this.error(field, undefined, why);
+    if (this.has(field)) throw this.error(field, undefined, why);
   }
 
   error(field: string, value: unknown, expected: string): ClusterAccessError {
     const { file, path } = this.#within(field);
-    const shown = value === undefined || value === SECRET ? '' : `: ${quoted(value)}`;
+    const isShown = value !== undefined && value !== SECRET && !mayHoldSecret(path);
+    const shown = isShown ? `: ${quoted(value)}` : '';
     return new ClusterAccessError(
       `${file}: ${path === '' ? 'the file' : path}${shown}: ${expected}`,
     );
@@ -107,6 +146,17 @@ export class KubeconfigMap {
 
 /** Stands for a value that must not show in an error. */
 const SECRET = Symbol('secret');
+
+/**
+ * What is of users, or stands where they should be, is secret but for these fields. A file that is no
+ * map at all may be a token's.
+ */
+function mayHoldSecret(path: string): boolean {
+  return path === '' || (path.startsWith('users') && !HARMLESS.test(path));
+}
+
+const HARMLESS =
+  /\.(name|as|exec\.(apiVersion|command|installHint|provideClusterInfo|interactiveMode))$/;
 
 const MAX_QUOTED_CHARACTERS = 100;
 

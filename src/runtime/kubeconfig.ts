@@ -6,6 +6,7 @@
  */
 import { parseDocument } from 'yaml';
 import { ClusterAccessError } from './cluster-access.ts';
+import { type CredentialPlugin, credentialPlugin } from './credential-plugin.ts';
 import { KubeconfigMap, type PemSource } from './kubeconfig-map.ts';
 
 export interface Kubeconfig {
@@ -23,9 +24,16 @@ export interface ContextAccess {
   readonly certificateAuthority: PemSource | undefined;
   readonly clientCertificate: PemSource | undefined;
   readonly clientKey: PemSource | undefined;
-  readonly token: { readonly value: string } | { readonly file: string } | undefined;
+  readonly credentials: ContextCredentials | undefined;
+  /** What the cluster tells credential plugins: its extension `client.authentication.k8s.io/exec`. */
+  readonly pluginConfig: unknown;
   readonly namespace: string;
 }
+
+export type ContextCredentials =
+  | { readonly token: string }
+  | { readonly tokenFile: string }
+  | { readonly plugin: CredentialPlugin };
 
 /** `resolvePath` makes paths in the file, which are relative to its directory, absolute. */
 export function parseKubeconfig(
@@ -130,15 +138,21 @@ function clusterOf(cluster: KubeconfigMap) {
     serverName: cluster.string('tls-server-name'),
     insecureSkipVerify,
     certificateAuthority,
+    pluginConfig: cluster
+      .list('extensions')
+      .find((extension) => extension.string('name') === PLUGIN_EXTENSION)
+      ?.json('extension'),
   };
 }
 
-const SUPPORTED = 'use a client certificate, token or tokenFile';
-const HOW = 'with the plugin, "kubectl create token ACCOUNT" makes a token';
+/** Reserved for this by the documentation of credential plugins. */
+const PLUGIN_EXTENSION = 'client.authentication.k8s.io/exec';
+
+const SUPPORTED = 'use a client certificate, token, tokenFile or a credential plugin (exec)';
 
 function userOf(user: KubeconfigMap | undefined) {
-  user?.refuse('exec', `credential plugins are not supported; ${SUPPORTED}: ${HOW}`);
-  user?.refuse('auth-provider', `authentication providers are not supported; ${SUPPORTED}`);
+  const gone = 'Kubernetes 1.26 removed authentication providers';
+  user?.refuse('auth-provider', `${gone}; ${SUPPORTED}: your provider's command sets one up`);
   user?.refuse('username', `passwords are not supported by Kubernetes any more; ${SUPPORTED}`);
   user?.refuse('as', 'impersonation is not supported');
   const clientCertificate = user?.pem('client-certificate');
@@ -147,17 +161,21 @@ function userOf(user: KubeconfigMap | undefined) {
     const missing = clientKey === undefined ? 'client-key' : 'client-certificate';
     throw user.error(missing, undefined, 'a client certificate and its key go together');
   }
+  const credentials = credentialsOf(user, clientCertificate !== undefined);
+  return { clientCertificate, clientKey, credentials };
+}
+
+function credentialsOf(
+  user: KubeconfigMap | undefined,
+  hasCertificate: boolean,
+): ContextCredentials | undefined {
+  // A plugin is looked at in any case, as kubectl does: what is wrong with it should not come later.
+  const plugin = user?.has('exec') === true ? credentialPlugin(user.map('exec')) : undefined;
   const tokenFile = user?.path('tokenFile');
+  // As client-go has it, the file wins, because its token is the fresher one.
+  if (tokenFile !== undefined) return { tokenFile };
   const token = user?.string('token');
-  return {
-    clientCertificate,
-    clientKey,
-    // As client-go has it, the file wins, because its token is the fresher one.
-    token:
-      tokenFile !== undefined
-        ? { file: tokenFile }
-        : token !== undefined
-          ? { value: token }
-          : undefined,
-  };
+  if (token !== undefined) return { token };
+  // And what the file itself says of the user makes the plugin superfluous: it is not run.
+  return plugin === undefined || hasCertificate ? undefined : { plugin };
 }

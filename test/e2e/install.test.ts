@@ -13,7 +13,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WorkerGroup } from '../../src/bench/worker-group.ts';
 import { type ControlPlane, joinRunning } from '../../src/cli/control-plane.ts';
-import { temporaryStateDirectory } from '../../src/cli/state-directory.ts';
+import { type StateDirectory, temporaryStateDirectory } from '../../src/cli/state-directory.ts';
 import { Watchdog } from '../../src/cli/watchdog/watchdog.ts';
 import { DEFAULT_NAMESPACE } from '../../src/deploy/settings.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
@@ -78,12 +78,15 @@ function ask(options: RequestOptions): Promise<unknown> {
 }
 
 describe.skipIf(KUBERNETES === undefined)('an installation', () => {
-  const state = temporaryStateDirectory();
-  const log = openSync(join(state.path, 'cluster.log'), 'a', 0o600);
-  const watchdog = Watchdog.start(join(DIST, 'watchdog.js'), state.path, true);
+  let state: StateDirectory;
+  let log: number;
+  let watchdog: Watchdog;
   let controlPlane: ControlPlane;
 
   beforeAll(async () => {
+    state = temporaryStateDirectory();
+    log = openSync(join(state.path, 'cluster.log'), 'a', 0o600);
+    watchdog = Watchdog.start(join(DIST, 'watchdog.js'), state.path, true);
     const options = {
       ...RUNTIME,
       logger: createPinoLogger({ destination: log, level: 'info' }),

@@ -91,18 +91,23 @@ const missing = [
 const suite = `the Services of an installation${missing.length === 0 ? '' : ` (needs ${missing.join(', ')})`}`;
 
 describe.skipIf(missing.length > 0)(suite, () => {
-  const directory = mkdtempSync(join(tmpdir(), 'lockstep-services-'));
-  const logPath = join(directory, 'cluster.log');
-  const log = openSync(logPath, 'a', 0o600);
-  const watchdog = Watchdog.start(join(DIST, 'watchdog.js'), directory, true);
-  const hosts = join(directory, 'hosts');
   const address = ADDRESS ?? '';
+  let directory: string;
+  let logPath: string;
+  let log: number;
+  let watchdog: Watchdog;
+  let hosts: string;
   let controlPlane: ControlPlane;
   let client: Client;
   let operator: ChildProcess;
   let ports: ReadonlyMap<number, number>;
 
   beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'lockstep-services-'));
+    logPath = join(directory, 'cluster.log');
+    log = openSync(logPath, 'a', 0o600);
+    watchdog = Watchdog.start(join(DIST, 'watchdog.js'), directory, true);
+    hosts = join(directory, 'hosts');
     const options = {
       ...RUNTIME,
       logger: createPinoLogger({ destination: log, level: 'info' }),

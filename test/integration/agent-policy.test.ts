@@ -82,7 +82,7 @@ describe.skipIf(KUBERNETES === undefined)('agents on a real Kubernetes', () => {
     const access = await loadKubeconfig({ path: KUBERNETES, env: {}, homeDirectory: '/' });
     const { clientCertificate: _certificate, clientKey: _key, ...tls } = access.tls;
     const connection = connectClient(
-      token === undefined ? access : { ...access, tls, token: { value: token } },
+      token === undefined ? access : { ...access, tls, credentials: { token } },
       RUNTIME,
     );
     connections.push(connection);

@@ -22,17 +22,31 @@ const cluster = new ClusterInBadWeather();
 beforeAll(() => cluster.start());
 afterAll(() => cluster.stop());
 
-test('a token file rotates after the server has stopped to take the token in it', async () => {
+const PLUGIN = {
+  apiVersion: 'client.authentication.k8s.io/v1',
+  interactiveMode: 'Never',
+  command: './plugin',
+};
+const PLUGIN_SCRIPT = `#!/bin/sh
+printf '{"apiVersion": "${PLUGIN.apiVersion}", "kind": "ExecCredential", "status": {"token": "%s"}}' \\
+  "$(cat "$(dirname "$0")/token")"
+`;
+
+test.each([
+  ['a token file', { tokenFile: 'token' }],
+  ['a credential plugin', { exec: PLUGIN }],
+])('%s has another token after the server has stopped to take the last one', async (what, user) => {
   const file = join(cluster.state.path, 'token');
+  writeFileSync(join(cluster.state.path, 'plugin'), PLUGIN_SCRIPT, { mode: 0o755 });
   const { server, tls } = cluster.access;
   const authority = Buffer.from(tls.certificateAuthority ?? '').toString('base64');
   const first = await revocableToken();
   writeFileSync(file, first.token);
   const operator = cluster.startOperator({
     cluster: { server, 'certificate-authority-data': authority },
-    user: { tokenFile: file },
+    user,
   });
-  const group = await cluster.group('rotated');
+  const group = await cluster.group(what.replaceAll(' ', '-'));
   await first.revoke();
   await lose(group);
   expectRunning(group, 0, 2);
@@ -85,10 +99,10 @@ async function revocableToken(): Promise<{ readonly token: string; revoke(): Pro
 }
 
 /** API servers remember tokens that were good for some seconds. */
-async function isRefused(value: string): Promise<boolean> {
+async function isRefused(token: string): Promise<boolean> {
   const { server, tls, namespace } = cluster.access;
   const { certificateAuthority } = tls;
-  const access = { server, tls: { certificateAuthority }, token: { value }, namespace };
+  const access = { server, tls: { certificateAuthority }, credentials: { token }, namespace };
   const { client, close } = connectClient(access, { ...RUNTIME, userAgent: 'test' });
   try {
     return await client.list(NAMESPACES).then(

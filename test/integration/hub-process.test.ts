@@ -16,9 +16,9 @@ import { ROLE_BINDINGS, ROLES } from '../../src/kube/rbac.ts';
 import { SUBJECT_ACCESS_REVIEWS } from '../../src/kube/subject-access-review.ts';
 import { createCertificateAuthority } from '../../src/runtime/adapters/certificates.ts';
 import { createStreamConnector } from '../../src/runtime/adapters/stream-connector.ts';
+import { staticToken } from '../../src/runtime/credential-source.ts';
 import { sleep } from '../../src/runtime/ports/clock.ts';
 import type { ByteStream } from '../../src/runtime/ports/stream.ts';
-import { staticToken } from '../../src/runtime/token-source.ts';
 import { AGENT_MODES, KUBERNETES } from '../kubernetes.ts';
 import type { ApiProxy } from './api-proxy.fixture.ts';
 import {

@@ -50,7 +50,7 @@ import { SILENT } from '../../src/runtime/ports/logger.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { PlacementCluster, RACK } from '../fixtures/placement-cluster.ts';
 import { Restriction, requestsOf } from './restricted-client.fixture.ts';
-import { TrainingGroup } from './training-group.fixture.ts';
+import { HubNetwork, supervised, TrainingGroup } from './training-group.fixture.ts';
 
 const SETTINGS = defaultSettings('test');
 const OPERATOR_NAMESPACE = SETTINGS.namespace;
@@ -141,10 +141,11 @@ function runtimeOf(cluster: PlacementCluster) {
 }
 
 describe('a group', () => {
+  const network = new HubNetwork();
   let group: TrainingGroup;
 
   beforeAll(async () => {
-    group = new TrainingGroup();
+    group = new TrainingGroup(supervised('Canonical'), network);
     group.asOperator = (client) => operator.applyTo(withRepeatedCreation(client));
     let count = 0;
     group.asAgent = (client) => agents.applyTo(count++ === 0 ? withoutStreams(client) : client);
@@ -218,6 +219,33 @@ describe('a group', () => {
     await client.delete(JOBSETS, { namespace: 'default', name: 'train' });
     await gone('train');
     await group.cluster.until(async () => !(await group.cluster.exists(ROLES, at.name)));
+  });
+
+  test('loses its rights once its last agent that may use them is gone', async () => {
+    const { cluster } = group;
+    await group.create(IN_PLACE);
+    await group.until(({ syncedEpoch }) => syncedEpoch === 1);
+    const name = 'train-lockstep-agent';
+    const theirs = 'somebody-elses';
+    const at = { namespace: 'default', name: theirs };
+    const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata: at };
+    await cluster.client.create(ROLES, { ...role, rules: [] });
+    network.channel = 'Hub';
+    await group.startOperator();
+    await cluster.clock.advance(CALM_MS);
+    expect(await cluster.exists(ROLES, name)).toBe(true);
+    const told = (await cluster.client.get(JOBS, { namespace: 'default', name: 'train-w-0' })).spec;
+    expect(JSON.stringify(told.template)).toContain('"value":"Auto"');
+    await cluster.client.delete(JOBS, { namespace: 'default', name: 'train-w-0' });
+    await cluster.until(async () => !(await cluster.exists(ROLES, name)));
+    expect(await cluster.exists(ROLE_BINDINGS, name)).toBe(false);
+    expect(await cluster.exists(SERVICE_ACCOUNTS, name)).toBe(true);
+    expect(await cluster.exists(ROLES, theirs)).toBe(true);
+    network.channel = 'Auto';
+    await group.startOperator();
+    await cluster.until(() => cluster.exists(ROLES, name));
+    await cluster.client.delete(JOBSETS, { namespace: 'default', name: 'train' });
+    await gone('train');
   });
 
   test('deletes the Pod of a lost node by force, and goes on with another', async () => {

@@ -67,6 +67,8 @@ test('the actions of a plan change nothing when they are carried out again', asy
       deleted: () => undefined,
       claimed: () => undefined,
       granted: () => undefined,
+      revoked: () => undefined,
+      forced: () => undefined,
     };
     expect(await carryOut(context, actions)).toEqual([]);
     await clock.advance(CALM_MS);

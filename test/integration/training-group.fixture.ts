@@ -310,11 +310,13 @@ export class HubNetwork {
   /** Slots whose agents reach another one. */
   readonly detours = new Map<string, StreamAcceptor | undefined>();
   readonly pods = new Map<string, Stored<Pod>>();
+  /** What agents of new Pods are told. */
+  channel: 'Auto' | 'Hub' = 'Auto';
   readonly #networks = new Map<string, MemoryStreams>();
 
   /** A token is the UID of its Pod. */
   readonly settings: HubSettings = {
-    access: () => ({ url: 'https://hub', authorities: '', channel: 'Auto' }),
+    access: () => ({ url: 'https://hub', authorities: '', channel: this.channel }),
     podOf: (token) => {
       const pod = this.pods.get(token);
       if (pod === undefined) return Promise.resolve({ kind: 'Invalid', problem: 'unknown' });

@@ -76,6 +76,7 @@ async function train(
   ) as JobSet;
   const kills = killSteps(options);
   progress.stage(`Training MNIST on ${options.workers} workers, JobSet ${name} (${strategy})`);
+  let wasKilled = false;
   return runTraining({
     client: cluster.client,
     clock: nodeClock,
@@ -93,12 +94,15 @@ async function train(
     killProcess,
     onLine: (line) => {
       progress.training(line);
-      if (line.kind === 'start' && line.rank === 0 && line.step > 0) {
-        progress.stage(`The group runs again, from the checkpoint at step ${line.step}`);
+      if (line.kind === 'start' && line.rank === 0 && wasKilled) {
+        const from = line.step > 0 ? `the checkpoint at step ${line.step}` : 'the beginning';
+        progress.stage(`The group runs again, from ${from}`);
       }
     },
-    onKill: (rank, pid, step) =>
-      progress.stage(`Killing worker ${rank} (process ${pid}) at step ${step}`),
+    onKill: (rank, pid, step) => {
+      wasKilled = true;
+      progress.stage(`Killing worker ${rank} (process ${pid}) at step ${step}`);
+    },
     signal,
   });
 }

@@ -5,7 +5,7 @@ const T = Date.parse('2026-01-01T00:00:00Z');
 const step = (at: number, done: number): RunEvent => ({
   kind: 'line',
   atMs: T + at,
-  line: { kind: 'step', step: done, steps: 700, epoch: 1, loss: 1, imagesPerSecond: 1 },
+  line: { kind: 'step', step: done, steps: 700, pass: 1, loss: 1, imagesPerSecond: 1 },
 });
 const start = (at: number, from: number): RunEvent => ({
   kind: 'line',

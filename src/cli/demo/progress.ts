@@ -22,7 +22,7 @@ export class Progress {
   training(line: TrainingLine): void {
     if (line.kind !== 'step') return;
     const text =
-      `  step ${line.step}/${line.steps}  epoch ${line.epoch}  loss ${line.loss.toFixed(4)}` +
+      `  step ${line.step}/${line.steps}  pass ${line.pass}  loss ${line.loss.toFixed(4)}` +
       `  ${line.imagesPerSecond} images/s`;
     if (this.out.isTTY) {
       this.out.write(`\r\x1b[K${text}`);

@@ -6,7 +6,8 @@ export type TrainingLine =
       readonly kind: 'step';
       readonly step: number;
       readonly steps: number;
-      readonly epoch: number;
+      /** Through the training images; an epoch is something else here. */
+      readonly pass: number;
       readonly loss: number;
       readonly imagesPerSecond: number;
     }
@@ -15,7 +16,7 @@ export type TrainingLine =
 
 const PROCESS = /^rank (\d+) is process (\d+)$/;
 const START = /^rank (\d+) of \d+ starts at step (\d+)$/;
-const STEP = /^step (\d+) of (\d+) epoch (\d+) loss ([\d.]+) images\/s (\d+)$/;
+const STEP = /^step (\d+) of (\d+) pass (\d+) loss ([\d.]+) images\/s (\d+)$/;
 const CHECKPOINT = /^checkpoint at step (\d+)$/;
 const ACCURACY = /^accuracy ([\d.]+) on \d+ test images$/;
 
@@ -31,8 +32,8 @@ export function parseTrainingLine(line: string): TrainingLine | undefined {
   if (start !== undefined) return { kind: 'start', rank: start[0] ?? 0, step: start[1] ?? 0 };
   const step = numbers(STEP);
   if (step !== undefined) {
-    const [done = 0, steps = 0, epoch = 0, loss = 0, imagesPerSecond = 0] = step;
-    return { kind: 'step', step: done, steps, epoch, loss, imagesPerSecond };
+    const [done = 0, steps = 0, pass = 0, loss = 0, imagesPerSecond = 0] = step;
+    return { kind: 'step', step: done, steps, pass, loss, imagesPerSecond };
   }
   const checkpoint = numbers(CHECKPOINT);
   if (checkpoint !== undefined) return { kind: 'checkpoint', step: checkpoint[0] ?? 0 };

@@ -135,6 +135,20 @@ describe('lockstep install', () => {
     await expect(lease, 'what the operator made goes too').rejects.toThrow('not found');
   });
 
+  test.each([
+    ['install', install],
+    ['status', status],
+    ['uninstall', (context, options) => uninstall(context, { ...options, deleteJobSets: true })],
+  ] satisfies [string, typeof install][])(
+    'says of the embedded cluster that there is nothing to do: %s',
+    async (_name, command) => {
+      await world.bringUp();
+      expect(await command(world.context('1.36.3+lockstep'), optionsOf())).toBe(1);
+      expect(world.printed).toEqual([]);
+      expect(world.warned).toEqual([expect.stringMatching(/embedded one of "lockstep up"/)]);
+    },
+  );
+
   test('is refused beside an installation in another namespace, as are status and uninstall', async () => {
     await world.bringUp();
     const elsewhere = optionsOf({ namespace: 'other' });

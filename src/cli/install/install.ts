@@ -29,6 +29,10 @@ export interface CommandContext {
 }
 
 export const EXIT_FAILURE = 1;
+/** Of the API server's version. */
+const EMBEDDED_VERSION_SUFFIX = '+lockstep';
+const EMBEDDED =
+  'this cluster is the embedded one of "lockstep up", whose operator runs beside it: there is nothing to install, and "lockstep status JOBSET" shows a JobSet; for another cluster say --kubeconfig or --context';
 export const POLL_MS = 1_000;
 
 /** The manifest as text, for which no cluster is asked. */
@@ -38,7 +42,7 @@ export function installationYaml({ settings }: InstallOptions): string {
 
 export async function install(context: CommandContext, options: InstallOptions): Promise<number> {
   const { client, signal, print, warn } = context;
-  if (await isElsewhere(context, options)) return EXIT_FAILURE;
+  if (await isRefused(context, options)) return EXIT_FAILURE;
   const all = manifest(options.settings);
   const others = await namespaceOfOthers(context, all);
   for (const one of others) print(`${titleOf(one.object)} is there already, and stays as it is`);
@@ -67,11 +71,18 @@ function goneWithoutWebhooks({ settings }: InstallOptions): readonly Installed[]
   return all.filter(({ object }) => !kept.has(titleOf(object))).toReversed();
 }
 
-/** Whether there is a Lockstep in another namespace, which is told. */
-export async function isElsewhere(
-  { client, signal, warn }: CommandContext,
+/**
+ * Whether there is a Lockstep in another namespace, or the cluster is that of `lockstep up`, which
+ * brings its own and has nothing to install into. It is told.
+ */
+export async function isRefused(
+  { client, serverVersion, signal, warn }: CommandContext,
   { settings }: InstallOptions,
 ): Promise<boolean> {
+  if (serverVersion.endsWith(EMBEDDED_VERSION_SUFFIX)) {
+    warn(EMBEDDED);
+    return true;
+  }
   const problem = await otherPlace(client, settings.namespace, signal);
   if (problem !== undefined) warn(problem);
   return problem !== undefined;
@@ -122,7 +133,7 @@ async function untilHealthy(
 
 /** Prints how everything is. */
 export async function status(context: CommandContext, options: InstallOptions): Promise<number> {
-  if (await isElsewhere(context, options)) return EXIT_FAILURE;
+  if (await isRefused(context, options)) return EXIT_FAILURE;
   const settings = await asInstalled(context, options);
   const objects = manifest(settings);
   const health = healthOf(context, { ...options, settings }, objects);

@@ -113,7 +113,7 @@ describe('before an installation', () => {
     ],
     [
       unsupportedMediaType(['application/json-patch+json']),
-      /no server-side apply, as the embedded one of "lockstep up"/,
+      /no server-side apply, which Kubernetes has had since 1.22/,
     ],
   ])('what is refused is told in one message, and nothing is made: %s', async (error, expected) => {
     const made: string[] = [];

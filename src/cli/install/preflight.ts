@@ -143,7 +143,7 @@ function withoutRights(who: string, objects: readonly string[]): string {
 function refusal(of: Resource, object: KubeObject, error: ApiStatusError): string {
   const what = titleOf(object);
   if (error.code === 415) {
-    return 'this API server has no server-side apply, as the embedded one of "lockstep up": that runs an operator of its own, and there is nothing to install';
+    return 'this API server has no server-side apply, which Kubernetes has had since 1.22';
   }
   if (error.code === 404) {
     const advice =

@@ -18,7 +18,7 @@ import {
   WEBHOOK_SECRET_NAME,
 } from '../../operator/names.ts';
 import { sleep } from '../../runtime/ports/clock.ts';
-import { type CommandContext, EXIT_FAILURE, isElsewhere, POLL_MS } from './install.ts';
+import { type CommandContext, EXIT_FAILURE, isRefused, POLL_MS } from './install.ts';
 import { titleOf } from './objects.ts';
 import type { InstallOptions } from './options.ts';
 import { isOwn, readInstalled, remove, unlessGone } from './removal.ts';
@@ -33,7 +33,7 @@ export async function uninstall(
   options: UninstallOptions,
 ): Promise<number> {
   const { print } = context;
-  if (await isElsewhere(context, options)) return EXIT_FAILURE;
+  if (await isRefused(context, options)) return EXIT_FAILURE;
   const { dryRun, deleteJobSets } = options;
   const removed: Installed[] = [];
   // In reverse: first nobody is asked about JobSets any more, and the namespace goes last.

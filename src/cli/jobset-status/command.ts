@@ -1,12 +1,10 @@
 /** `lockstep status JOBSET`: a JobSet and its members, once or live. */
-import { homedir } from 'node:os';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { JOBSET_UID } from '../../jobset/names.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { dns1123LabelErrors, dns1123SubdomainErrors } from '../../kube/names.ts';
 import { PODS, type Pod } from '../../kube/pod.ts';
 import { isReason } from '../../kube/status.ts';
-import { loadKubeconfig } from '../../runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../runtime/adapters/system-random.ts';
 import type { Client, ObjectKey } from '../../runtime/client.ts';
@@ -65,10 +63,10 @@ export async function jobSetStatus(
   const { signal } = termination;
   try {
     const connection = await connectTo(flags, signal);
-    const { client } = connection;
+    const { client, access } = connection;
     const hub = new HubMembers(client, nodeClock);
     try {
-      const at = { namespace: given ?? (await ownNamespace(flags)), name };
+      const at = { namespace: given ?? access.namespace, name };
       const jobSet = await find(client, at, signal);
       if (jobSet === undefined) {
         process.stderr.write(`lockstep: ${await whatIsThere(client, at, signal)}\n`);
@@ -118,11 +116,10 @@ async function showLive({ client, hub, jobSet, at, output, signal }: Shown): Pro
     random: systemRandom,
     logger: SILENT,
   });
-  const closed = whenOutputCloses();
   try {
     const isGone = await followStatus({
       clock: nodeClock,
-      signal: AbortSignal.any([signal, closed]),
+      signal,
       look: async (within) => {
         await pods.whenSynced(within);
         const now = await find(client, at, within);
@@ -169,6 +166,8 @@ async function find(
 }
 
 const MAX_NAMES = 10;
+const UNKNOWN_API =
+  'this cluster does not know JobSets: "lockstep install" brings them; that of "lockstep up" has lost their definition, and has it again when it is started anew';
 
 /** Why there is no such JobSet, with those that there are: most wrong names are slips. */
 async function whatIsThere(
@@ -178,23 +177,17 @@ async function whatIsThere(
 ): Promise<string> {
   const missing = `there is no JobSet ${namespace}/${name}`;
   try {
-    const { items } = await client.list(JOBSETS, { namespace, limit: MAX_NAMES, signal });
-    const names = items.map(({ metadata }) => metadata.name);
-    if (names.length === 0) return `${missing}, nor any other in namespace ${namespace}`;
-    return `${missing}; in namespace ${namespace} there are ${names.join(', ')}`;
+    const { items, metadata } = await client.list(JOBSETS, { namespace, limit: MAX_NAMES, signal });
+    if (items.length === 0) return `${missing}, nor any other in namespace ${namespace}`;
+    const names = items.map((one) => one.metadata.name).join(', ');
+    const more = metadata.continue ? ', and more' : '';
+    return `${missing}; in namespace ${namespace} there are ${names}${more}`;
   } catch (error) {
-    if (isReason(error, 'NotFound')) return 'this cluster has no JobSets: "lockstep install"';
+    if (isReason(error, 'NotFound')) return UNKNOWN_API;
     // It may be forbidden: what we know is worth telling all the same.
     signal.throwIfAborted();
     return missing;
   }
-}
-
-/** As kubectl: that of the kubeconfig's context. */
-async function ownNamespace({ kubeconfig: path, context }: ConnectionFlags): Promise<string> {
-  const { env } = process;
-  const { namespace } = await loadKubeconfig({ path, context, env, homeDirectory: homedir() });
-  return namespace;
 }
 
 const STANDARD_OUTPUT: Terminal = {
@@ -206,10 +199,3 @@ const STANDARD_OUTPUT: Terminal = {
     return isTTY ? { rows, columns } : undefined;
   },
 };
-
-/** Aborts when whoever reads, such as `head`, has enough. */
-function whenOutputCloses(): AbortSignal {
-  const closed = new AbortController();
-  process.stdout.once('error', (error) => closed.abort(error));
-  return closed.signal;
-}

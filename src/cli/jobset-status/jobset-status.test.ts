@@ -97,6 +97,66 @@ describe('a table of members', () => {
     expect(memberTable(statusView(jobSet, [pod(1)], undefined))).toContain(text);
   });
 
+  it.each<[string, object, string]>([
+    [
+      'an image that is not there, behind an init container that runs',
+      {
+        phase: 'Pending',
+        initContainerStatuses: [{ state: { running: {} } }],
+        containerStatuses: [{ state: { waiting: { reason: 'ErrImagePull' } } }],
+      },
+      'Pending (ErrImagePull)  -',
+    ],
+    [
+      'no node that fits',
+      { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Full' }] },
+      'Pending (Full)  -',
+    ],
+    ['an eviction', { phase: 'Failed', reason: 'Evicted' }, 'Failed (Evicted)  -'],
+    [
+      'nothing but its start',
+      {
+        phase: 'Pending',
+        containerStatuses: [{ state: { waiting: { reason: 'PodInitializing' } } }],
+      },
+      'Pending  -',
+    ],
+  ])('says what holds a Pod up: %s', (_what, podStatus, text) => {
+    const held = { ...pod(0), status: podStatus } as Stored<Pod>;
+    const [row = ''] = memberTable(statusView(jobSetWith(0, 0, 7), [held], undefined))
+      .split('\n')
+      .slice(-2);
+    expect(row).toContain(`node-0  ${text}`);
+  });
+
+  it('says what somebody has to know: conditions that are True, and Pods that are not there', () => {
+    const conditions = [
+      { type: 'Rejected', status: 'True' as const, reason: 'InvalidSpec', message: 'no \u001b[2J' },
+      { type: 'WaitingForLostNode', status: 'False' as const, reason: 'PodsGone', message: '' },
+      {
+        type: 'RestartingInPlace',
+        status: 'True' as const,
+        reason: 'WorkerFailed',
+        message: 'waits 60 s',
+      },
+      { type: 'StartupPolicyInProgress', status: 'True' as const, reason: 'x', message: 'y' },
+    ].map((one) => ({ ...one, lastTransitionTime: RECORD.time }));
+    const jobSet = jobSetWith(0, 0, 7);
+    const held = { ...jobSet, status: { ...jobSet.status, conditions } };
+    const told = memberTable(statusView(held, [], undefined))
+      .split('\n')
+      .slice(1, -2);
+    expect(told).toEqual([
+      '  Rejected: no \\x1b[2J (InvalidSpec)',
+      expect.stringMatching(/^ {2}1 of 1 Pods are not there: .*describe jobset/),
+      '',
+    ]);
+    const crashing = statusView(held, [pod(0, { 'jobset.sigs.k8s.io/epoch': '1' })], undefined);
+    expect(statusChanges(inEpoch(0, 0), crashing)).toContain(
+      'RestartingInPlace: waits 60 s (WorkerFailed)',
+    );
+  });
+
   it('says nothing of epochs of a JobSet that recreates its Jobs', () => {
     const jobSet = jobSetWith(0, 0, 7);
     const recreated = { ...jobSet, spec: { ...jobSet.spec, failurePolicy: { maxRestarts: 2 } } };

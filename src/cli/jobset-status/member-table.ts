@@ -1,13 +1,25 @@
 import { describeWitness } from '../../jobset/group/witness.ts';
 import type { RestartRecord } from '../../jobset/jobset.ts';
-import type { JobSetView, LastCause, MemberView, StatusView } from './status-view.ts';
+import { printable } from '../../kube/quote.ts';
+import type {
+  ConditionView,
+  JobSetView,
+  LastCause,
+  MemberView,
+  StatusView,
+} from './status-view.ts';
 
 /**
  * A JobSet and its members for people: where each is, which epoch it has announced over which channel,
  * and how its worker ended last.
  */
 export function memberTable(view: StatusView): string {
-  const lines = [...summary(view.jobSet), '', ...columns(view.members.map(cells))];
+  const lines = [
+    ...summary(view.jobSet),
+    ...missing(view),
+    '',
+    ...columns(view.members.map(cells)),
+  ];
   return lines.map((line) => `${line}\n`).join('');
 }
 
@@ -40,9 +52,28 @@ function folded(line: string, columns: number): readonly string[] {
   return [line.slice(0, columns), ...folded(line.slice(columns), columns)];
 }
 
-/** One line about the JobSet, and one for each of its last restarts. */
+/** One line about the JobSet, and one for each condition that tells and of its last restarts. */
 export function summary(jobSet: JobSetView): readonly string[] {
-  return [jobSetLine(jobSet), ...jobSet.restartHistory.slice(0, SHOWN_RESTARTS).map(restartLine)];
+  return [
+    jobSetLine(jobSet),
+    ...jobSet.conditions.map((condition) => `  ${conditionLine(condition)}`),
+    ...jobSet.restartHistory.slice(0, SHOWN_RESTARTS).map(restartLine),
+  ];
+}
+
+/** Why Pods are not even made, Events tell, which not everybody may read. */
+function missing({ jobSet, members }: StatusView): readonly string[] {
+  const { namespace, name, state, size } = jobSet;
+  const count = size - members.length;
+  if (count <= 0 || (state !== 'AtBarrier' && state !== 'Running')) return [];
+  return [
+    `  ${count} of ${size} Pods are not there: the Events of "kubectl -n ${namespace} describe jobset ${name}" may say why`,
+  ];
+}
+
+/** Messages quote what Pods and people said, so that they may hold anything. */
+export function conditionLine({ type, reason, message }: ConditionView): string {
+  return printable(`${type}: ${message} (${reason})`);
 }
 
 export function jobSetLine(jobSet: JobSetView): string {
@@ -59,16 +90,16 @@ export function restartLine({ epoch, time, cause, witness, phases }: RestartReco
   const who = witness === undefined ? '' : `, ${describeWitness(witness)}`;
   const announceMs = phases?.announceMs;
   const took = announceMs === undefined ? '' : `; all had announced after ${announceMs} ms`;
-  return `  ${time} epoch ${epoch} ended: ${cause}${who}${took}`;
+  return printable(`  ${time} epoch ${epoch} ended: ${cause}${who}${took}`);
 }
 
 export function memberLine(member: MemberView): string {
-  const { pod, node, phase, epoch, channel, lastCause } = member;
+  const { pod, node, epoch, channel, lastCause } = member;
   const where = node === null ? '' : ` on ${node}`;
   const announced = epoch === null ? 'no epoch' : `epoch ${epoch}`;
   const over = channel === null ? '' : ` over ${channel}`;
   const cause = lastCause === null ? '' : `, ${causeText(lastCause)}`;
-  return `${memberName(member)} Pod ${pod}${where}: ${phase}, ${announced}${over}${cause}`;
+  return `${memberName(member)} Pod ${pod}${where}: ${phaseText(member)}, ${announced}${over}${cause}`;
 }
 
 /** `train-w-0/2` */
@@ -94,16 +125,20 @@ function stateText({ state, announced, size }: JobSetView): string {
 }
 
 function cells(member: MemberView): readonly string[] {
-  const { pod, node, phase, epoch, channel, lastCause } = member;
+  const { pod, node, epoch, channel, lastCause } = member;
   return [
     memberName(member),
     pod,
     node ?? NOTHING,
-    phase,
+    phaseText(member),
     epoch === null ? NOTHING : String(epoch),
     channel ?? NOTHING,
     lastCause === null ? NOTHING : causeText(lastCause),
   ];
+}
+
+function phaseText({ phase, heldBy }: MemberView): string {
+  return heldBy === null ? phase : printable(`${phase} (${heldBy})`);
 }
 
 function causeText({ epoch, exitCode, signal }: LastCause): string {

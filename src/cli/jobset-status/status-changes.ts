@@ -1,9 +1,9 @@
-import { jobSetLine, memberLine, memberName, restartLine } from './member-table.ts';
+import { conditionLine, jobSetLine, memberLine, memberName, restartLine } from './member-table.ts';
 import type { StatusView } from './status-view.ts';
 
 /**
  * What a reader of a log has to be told between two views, one line each: the JobSet if its line has
- * changed, new restarts, members that changed, came or went. Before the first view there is nothing.
+ * changed, new restarts and conditions, members that changed, came or went. Before the first view there is nothing.
  */
 export function statusChanges(
   before: StatusView | undefined,
@@ -12,6 +12,10 @@ export function statusChanges(
   return [
     ...restarts(before, after),
     ...changed(before === undefined ? [] : [jobSetLine(before.jobSet)], [jobSetLine(after.jobSet)]),
+    ...changed(
+      before?.jobSet.conditions.map(conditionLine) ?? [],
+      after.jobSet.conditions.map(conditionLine),
+    ),
     ...changed(before?.members.map(memberLine) ?? [], after.members.map(memberLine)),
     ...gone(before, after),
     ...problems(before, after),

@@ -5,7 +5,8 @@ import { type PodFacts, podFacts } from '../../jobset/group/pod-facts.ts';
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import type { JobSet, RestartRecord } from '../../jobset/jobset.ts';
 import { REPLICATED_JOB_NAME } from '../../jobset/names.ts';
-import type { Stored } from '../../kube/meta.ts';
+import type { ConditionType } from '../../jobset/status/conditions.ts';
+import type { Condition, Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/pod.ts';
 
 /**
@@ -32,8 +33,16 @@ export interface JobSetView {
   readonly inPlaceRestarts: number;
   readonly restarts: number;
   readonly maxRestarts: number;
+  /** Those that are True and that a person may have to do something about. */
+  readonly conditions: readonly ConditionView[];
   /** The newest first. */
   readonly restartHistory: readonly RestartRecord[];
+}
+
+export interface ConditionView {
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
 }
 
 export interface MemberView {
@@ -45,6 +54,8 @@ export interface MemberView {
   readonly node: string | null;
   /** The Pod's phase, or `Terminating`. */
   readonly phase: string;
+  /** Why it does not run, such as `Unschedulable` or `ErrImagePull`; null: it does, or is on its way. */
+  readonly heldBy: string | null;
   /** The newest that it announced; null: none. */
   readonly epoch: number | null;
   /** Over which it speaks; null: none, or none now. */
@@ -86,19 +97,45 @@ function jobSetView(jobSet: Stored<JobSet>, members: readonly MemberView[]): Job
   const epoch = isInPlace ? deprecated + 1 : null;
   const hasBegun = synced > deprecated ? 'Released' : 'AtBarrier';
   const running = spec.suspend === true ? 'Suspended' : isInPlace ? hasBegun : 'Running';
+  const announced = members.filter((member) => epoch !== null && member.epoch === epoch).length;
+  const size = groupSize(jobSet);
   return {
     namespace: metadata.namespace ?? '',
     name: metadata.name,
     state: stateOf(status) ?? running,
     epoch,
-    announced: members.filter((member) => epoch !== null && member.epoch === epoch).length,
-    size: groupSize(jobSet),
+    announced,
+    size,
     inPlaceRestarts: status.inPlaceRestarts ?? 0,
     restarts: status.restarts ?? 0,
     maxRestarts: spec.failurePolicy?.maxRestarts ?? 0,
+    conditions: telling(status.conditions ?? [], announced >= size),
     restartHistory: status.restartHistory ?? [],
   };
 }
+
+const UNTELLING: readonly string[] = [
+  'Completed',
+  'Suspended',
+  'StartupPolicyInProgress',
+  'StartupPolicyCompleted',
+] satisfies readonly ConditionType[];
+
+/**
+ * That of a restart repeats the history, except where the group waits although all have announced: then
+ * it says for what.
+ */
+function telling(
+  conditions: readonly Condition[],
+  haveAllAnnounced: boolean,
+): readonly ConditionView[] {
+  return conditions
+    .filter(({ type, status }) => status === 'True' && !UNTELLING.includes(type))
+    .filter(({ type }) => type !== RESTARTING_IN_PLACE || haveAllAnnounced)
+    .map(({ type, reason, message }) => ({ type, reason, message }));
+}
+
+const RESTARTING_IN_PLACE: ConditionType = 'RestartingInPlace';
 
 function stateOf({
   terminalState,
@@ -121,6 +158,7 @@ function memberView(
     pod: metadata.name,
     node: spec.nodeName ?? null,
     phase: isEnding ? 'Terminating' : (status?.phase ?? 'Unknown'),
+    heldBy: isEnding ? null : (heldBy(pod) ?? null),
     epoch: report?.epoch ?? facts?.epoch ?? null,
     channel: report === undefined ? written(facts) : report.channel,
     lastCause: newest([
@@ -129,6 +167,24 @@ function memberView(
       ...history.map((record) => witnessed(record, metadata.name)),
     ]),
   };
+}
+
+/** Through which every container passes when it starts. */
+const ON_ITS_WAY: readonly string[] = [
+  'PodInitializing',
+  'ContainerCreating',
+  'RestartingAllContainers',
+];
+
+function heldBy({ status = {} }: Pod): string | undefined {
+  const { initContainerStatuses = [], containerStatuses = [], conditions = [] } = status;
+  const waiting = [...initContainerStatuses, ...containerStatuses]
+    .map(({ state }) => state?.waiting?.reason)
+    .find((reason) => reason !== undefined && !ON_ITS_WAY.includes(reason));
+  const unscheduled = conditions.find(
+    (condition) => condition.type === 'PodScheduled' && condition.status === 'False',
+  );
+  return waiting ?? unscheduled?.reason ?? (status.phase === 'Failed' ? status.reason : undefined);
 }
 
 /** Of an agent that speaks over no hub. */

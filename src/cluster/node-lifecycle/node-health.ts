@@ -4,7 +4,7 @@
  * keep Pods from it or drive them away. Everything follows from the Node, its Lease and the time.
  */
 import type { Lease } from '../../kube/lease.ts';
-import type { Node, Taint } from '../../kube/node.ts';
+import { type Node, type Taint, UNREACHABLE_TAINT } from '../../kube/node.ts';
 import { timeText } from '../../kube/time.ts';
 
 export type NodeCondition = NonNullable<NonNullable<Node['status']>['conditions']>[number];
@@ -13,7 +13,6 @@ export type NodeCondition = NonNullable<NonNullable<Node['status']>['conditions'
 export type Readiness = 'True' | 'False' | 'Unknown';
 
 export const NOT_READY_TAINT = 'node.kubernetes.io/not-ready';
-export const UNREACHABLE_TAINT = 'node.kubernetes.io/unreachable';
 
 const NEVER_POSTED = 'Kubelet never posted node status.';
 const STOPPED_POSTING = 'Kubelet stopped posting node status.';

@@ -46,10 +46,16 @@ describe('a Pod is driven away', () => {
       ADDED_MS + 300_000,
     ],
     [
-      'by the most impatient of its tolerations',
-      [tolerate(UNREACHABLE.key, 300), tolerate('', 20)],
+      'by the first of its tolerations that fits',
+      [tolerate(OWN.key, 5), tolerate(UNREACHABLE.key, 300), tolerate('', 20)],
       [UNREACHABLE],
-      ADDED_MS + 20_000,
+      ADDED_MS + 300_000,
+    ],
+    [
+      'never by what the first that fits tolerates for ever',
+      [tolerate(''), tolerate(UNREACHABLE.key, 300)],
+      [UNREACHABLE],
+      undefined,
     ],
     [
       'by the most pressing of several taints',

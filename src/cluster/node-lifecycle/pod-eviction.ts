@@ -24,12 +24,12 @@ export function evictionMs(
   let earliestMs = Number.POSITIVE_INFINITY;
   for (const taint of taints) {
     if (taint.effect !== 'NoExecute') continue;
-    const matching = (spec.tolerations ?? []).filter((toleration) => tolerates(toleration, taint));
+    // Of several that fit the first one counts, as in Kubernetes; without any nothing is tolerated.
+    const fitting = spec.tolerations?.find((toleration) => tolerates(toleration, taint));
+    const seconds = fitting === undefined ? 0 : fitting.tolerationSeconds;
+    if (seconds === undefined) continue;
     const sinceMs = Date.parse(taint.timeAdded ?? '') || seenMs;
-    // Of several tolerations the most impatient counts; none at all tolerates nothing.
-    const seconds =
-      matching.length === 0 ? [0] : matching.flatMap((one) => one.tolerationSeconds ?? []);
-    earliestMs = Math.min(earliestMs, ...seconds.map((each) => sinceMs + Math.max(0, each) * 1000));
+    earliestMs = Math.min(earliestMs, sinceMs + Math.max(0, seconds) * 1000);
   }
   return Number.isFinite(earliestMs) ? earliestMs : undefined;
 }

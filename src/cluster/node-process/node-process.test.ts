@@ -121,6 +121,12 @@ describe('an agent that hangs', () => {
     expect(runner.running.length).toBe(1);
   });
 
+  it('must be there', async () => {
+    await startNode();
+    await node.kill();
+    expect(() => node.freeze()).toThrow(/is off: start it first$/);
+  });
+
   it('is not asked to stop, but killed', async () => {
     const first = await startNode();
     node.freeze();

@@ -92,9 +92,10 @@ export class NodeProcess {
     }
   }
 
-  /** The agent hangs; its Pods go on. */
+  /** The agent hangs; its Pods go on. Throws where nothing of the node is there to hang. */
   freeze(): void {
-    if (this.#power !== 'running') return;
+    if (this.#power === 'off') throw new Error(`node ${this.name} is off: start it first`);
+    if (this.#power === 'frozen') return;
     this.#power = 'frozen';
     this.#child?.signal('SIGSTOP');
   }

@@ -5,10 +5,7 @@
 import type { ContainerStatus, Pod } from '../../kube/pod.ts';
 import { timeText } from '../../kube/time.ts';
 import {
-  allContainersOf,
-  type ContainerKind,
   type ContainerRecord,
-  exited,
   FRESH,
   freshRecord,
   KILLED_EXIT_CODE,
@@ -16,6 +13,8 @@ import {
   LOST_REASON,
   RESTARTING_ALL_REASON,
 } from './container-record.ts';
+import { exited } from './container-transitions.ts';
+import { allContainersOf, type ContainerKind } from './pod-containers.ts';
 
 /** One record for each container: fresh ones for a Pod that has no statuses yet. */
 export function adoptedRecords(pod: Pod, nowMs: number): readonly ContainerRecord[] {

@@ -6,10 +6,11 @@ import type { Container } from '../../kube/pod.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { HttpHandler, HttpResponse } from '../../runtime/ports/transport.ts';
 import { loggedRuns } from './container-log.ts';
-import { allContainersOf, type ContainerRecord } from './container-record.ts';
+import type { ContainerRecord } from './container-record.ts';
 import { parseLogQuery } from './log-query.ts';
 import { type LogSource, readLog } from './log-reader.ts';
 import type { NodeFiles } from './node-files.ts';
+import { allContainersOf } from './pod-containers.ts';
 import type { PodWorker } from './pod-worker.ts';
 
 export interface LogsOptions {

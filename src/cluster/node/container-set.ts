@@ -8,31 +8,27 @@ import { timeText } from '../../kube/time.ts';
 import { earliestStartMs } from './backoff.ts';
 import { adoptedRecords } from './container-adoption.ts';
 import type { ContainerExit } from './container-process.ts';
-import {
-  allContainersOf,
-  backingOff,
-  type ContainerRecord,
-  containersOf,
-  ephemeralContainersOf,
-  exited,
-  freshRecord,
-  neverStarting,
-  notReadyYet,
-  probed,
-  redefined,
-  removed,
-  type StopReason,
-  shownAs,
-  starting,
-  stopping,
-} from './container-record.ts';
+import { type ContainerRecord, freshRecord, type StopReason } from './container-record.ts';
 import {
   type ContainerMember,
   ContainerStarter,
   type ContainerStarterOptions,
   SHUTDOWN_GRACE_MS,
 } from './container-starter.ts';
+import {
+  backingOff,
+  exited,
+  neverStarting,
+  notReadyYet,
+  probed,
+  redefined,
+  removed,
+  shownAs,
+  starting,
+  stopping,
+} from './container-transitions.ts';
 import type { BackOffAction } from './pod-actions.ts';
+import { allContainersOf, containersOf, ephemeralContainersOf } from './pod-containers.ts';
 import type { ProbeKind } from './probe-worker.ts';
 import { effectivePolicy, shouldRestart } from './restart-rules.ts';
 import type { ContainerListener, RunningContainer } from './running-container.ts';

@@ -14,15 +14,10 @@ import {
   type Sandbox,
 } from './container-launch.ts';
 import { KEPT_RUNS, removeOldLog } from './container-log.ts';
-import {
-  blocked,
-  type ContainerKind,
-  type ContainerRecord,
-  exited,
-  running,
-  waitingAgain,
-} from './container-record.ts';
+import type { ContainerRecord } from './container-record.ts';
+import { blocked, exited, running, waitingAgain } from './container-transitions.ts';
 import type { NodeContext } from './node-context.ts';
+import type { ContainerKind } from './pod-containers.ts';
 import type { PodEvents } from './pod-events.ts';
 import { type ContainerListener, RunningContainer } from './running-container.ts';
 

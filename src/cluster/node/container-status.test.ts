@@ -1,20 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import type { ContainerStatus, Pod } from '../../kube/pod.ts';
 import { backoffLimits } from './backoff.ts';
+import { type ContainerRecord, freshRecord } from './container-record.ts';
+import { containerStatuses } from './container-status.ts';
 import {
   backingOff,
-  type ContainerKind,
-  type ContainerRecord,
   exited,
-  freshRecord,
   neverStarting,
   removed,
   running,
   starting,
   stopping,
   waitingAgain,
-} from './container-record.ts';
-import { containerStatuses } from './container-status.ts';
+} from './container-transitions.ts';
+import type { ContainerKind } from './pod-containers.ts';
 
 const NOW = 1_000_000;
 const LIMITS = backoffLimits();

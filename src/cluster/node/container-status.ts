@@ -4,12 +4,8 @@
  */
 import type { Container, ContainerState, ContainerStatus, Pod } from '../../kube/pod.ts';
 import { timeText } from '../../kube/time.ts';
-import {
-  allContainersOf,
-  type ContainerRecord,
-  type SettledRecord,
-  settled,
-} from './container-record.ts';
+import { type ContainerRecord, type SettledRecord, settled } from './container-record.ts';
+import { allContainersOf } from './pod-containers.ts';
 import type { Statuses } from './pod-phase.ts';
 
 export interface ContainerStatuses {

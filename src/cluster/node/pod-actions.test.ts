@@ -1,17 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Container, ContainerRestartRule, PodSpec, RestartPolicy } from '../../kube/pod.ts';
 import { backoffLimits } from './backoff.ts';
-import {
-  type ContainerRecord,
-  containersOf,
-  exited,
-  freshRecord,
-  probed,
-  running,
-  starting,
-  stopping,
-} from './container-record.ts';
+import { type ContainerRecord, freshRecord } from './container-record.ts';
+import { exited, probed, running, starting, stopping } from './container-transitions.ts';
 import { type PodMode, planPod } from './pod-actions.ts';
+import { containersOf } from './pod-containers.ts';
 
 /**
  * `-` never ran, `s` starts, `r` runs, `u` runs and has not started yet by its probe, `g` was given up

@@ -7,15 +7,13 @@
 import type { Container, PodSpec } from '../../kube/pod.ts';
 import { earliestStartMs } from './backoff.ts';
 import {
-  type ContainerKind,
   type ContainerRecord,
-  containersOf,
   type Exited,
-  ephemeralContainersOf,
   hasStarted,
   isAlive,
   type StopReason,
 } from './container-record.ts';
+import { type ContainerKind, containersOf, ephemeralContainersOf } from './pod-containers.ts';
 import {
   effectivePolicy,
   shouldRestart,

@@ -6,7 +6,7 @@
 import type { ConditionStatus } from '../../kube/meta.ts';
 import type { Pod, PodCondition, PodPhase } from '../../kube/pod.ts';
 import { mayRestartAll } from '../../kube/restart-rule.ts';
-import { containersOf } from './container-record.ts';
+import { containersOf } from './pod-containers.ts';
 import { hasAnyRegularStarted, type Statuses } from './pod-phase.ts';
 
 export interface ConditionFacts {

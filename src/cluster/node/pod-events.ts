@@ -1,7 +1,7 @@
 /** The Events of a Pod, with a kubelet's reasons and texts. */
 import { PODS, type Pod } from '../../kube/pod.ts';
 import { type EventRecorder, referenceTo } from '../../runtime/event-recorder.ts';
-import type { ContainerKind } from './container-record.ts';
+import type { ContainerKind } from './pod-containers.ts';
 
 export class PodEvents {
   readonly #recorder: EventRecorder;

@@ -4,7 +4,8 @@
  * Succeeded and Failed are never left; that is the caller's business.
  */
 import type { Container, ContainerStatus, PodPhase, PodSpec } from '../../kube/pod.ts';
-import { type ContainerKind, containersOf, RESTARTING_ALL_REASON } from './container-record.ts';
+import { RESTARTING_ALL_REASON } from './container-record.ts';
+import { type ContainerKind, containersOf } from './pod-containers.ts';
 import { shouldRestart, terminatesPod } from './restart-rules.ts';
 
 export type Statuses = ReadonlyMap<string, ContainerStatus>;

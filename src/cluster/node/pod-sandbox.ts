@@ -4,9 +4,9 @@
  */
 import type { Pod } from '../../kube/pod.ts';
 import type { Sandbox } from './container-launch.ts';
-import { containersOf } from './container-record.ts';
 import type { PodFacts } from './field-reference.ts';
 import { type NodeContext, podDirectory, podLogDirectory } from './node-context.ts';
+import { containersOf } from './pod-containers.ts';
 import { hostnameOf } from './pod-hostname.ts';
 import { PodVolumes } from './pod-volumes.ts';
 import { SharedProcesses } from './shared-processes.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Container, ContainerRestartRule, RestartPolicy } from '../../kube/pod.ts';
 import { mayRestartAll } from '../../kube/restart-rule.ts';
-import type { ContainerKind } from './container-record.ts';
+import type { ContainerKind } from './pod-containers.ts';
 import {
   findMatchingRule,
   type RuleAction,

@@ -5,7 +5,7 @@
  */
 import type { Container, PodSpec, RestartPolicy } from '../../kube/pod.ts';
 import { matchingAction } from '../../kube/restart-rule.ts';
-import type { ContainerKind } from './container-record.ts';
+import type { ContainerKind } from './pod-containers.ts';
 
 /** What the first matching rule asks for, in one dialect. */
 export type RuleAction = 'Restart' | 'RestartAllContainers' | 'Terminate';

@@ -1,6 +1,7 @@
 /** Container statuses in a few letters, for tables of what follows from them. */
 import type { ContainerStateTerminated, ContainerStatus, PodSpec } from '../../kube/pod.ts';
-import { containersOf, KILLED_EXIT_CODE, RESTARTING_ALL_REASON } from './container-record.ts';
+import { KILLED_EXIT_CODE, RESTARTING_ALL_REASON } from './container-record.ts';
+import { containersOf } from './pod-containers.ts';
 import type { Statuses } from './pod-phase.ts';
 
 const REMOVED: ContainerStateTerminated = {

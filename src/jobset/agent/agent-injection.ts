@@ -31,6 +31,7 @@ import { agentEnvironment, environmentErrors, mergeEnvironment } from './agent-e
 import { type HubAccess, hubEnvironment, hubMounts, hubVolumes } from './agent-hub.ts';
 import { agentResources, type ContainerResources } from './agent-resources.ts';
 import { agentSecurity } from './agent-security.ts';
+import { lostNodeTolerationWarning, withLostNodeToleration } from './lost-node-toleration.ts';
 import { withoutRestartAll } from './node-support.ts';
 import { templateAgent, templateAgentWarning, untoldAgentWarning } from './template-agent.ts';
 import { keptFromAgent } from './worker-environment.ts';
@@ -81,18 +82,24 @@ export function injectAgent(template: PodTemplateSpec, options: AgentOptions): A
       : injectSupervisor(template, options);
   const errors = [...templateConflicts(template, prefix(options)), ...injection.errors];
   if (errors.length > 0) return { template, warnings: injection.warnings, errors };
-  return { ...injection, template: withDeadline(injection.template, options.lostNodeDeadline) };
+  const { lostNodeDeadline } = options;
+  return lostNodeDeadline === undefined ? injection : withDeadline(injection, lostNodeDeadline);
 }
 
-/** Whoever looks at the Pod has to know what its agent was told. */
+/** Whoever looks at the Pod has to know what its agent was told, and must get to see it deleted. */
 function withDeadline(
-  template: PodTemplateSpec,
-  deadline: AgentOptions['lostNodeDeadline'],
-): PodTemplateSpec {
-  if (deadline === undefined) return template;
+  { template, warnings, errors }: AgentInjection,
+  deadline: string,
+): AgentInjection {
   const { metadata } = template;
+  const warning = lostNodeTolerationWarning(template, deadline);
   const annotations = { ...metadata?.annotations, [LOST_NODE_DEADLINE]: deadline };
-  return { ...template, metadata: { ...metadata, annotations } };
+  const told = { ...template, metadata: { ...metadata, annotations } };
+  return {
+    template: withLostNodeToleration(told, deadline),
+    warnings: warning === undefined ? warnings : [...warnings, warning],
+    errors,
+  };
 }
 
 /** The sidecar's startup probe is the barrier; it has to outlive any wait for a node. */

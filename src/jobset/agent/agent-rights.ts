@@ -5,13 +5,15 @@
  * names a service account keeps it, and that account gets the rights.
  */
 import type { ServiceAccount } from '../../kube/core.ts';
+import type { Job } from '../../kube/job.ts';
 import type { ObjectMeta, StringMap } from '../../kube/meta.ts';
 import { RBAC_GROUP, ROLES, type Role, type RoleBinding, type Subject } from '../../kube/rbac.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
 import { type JobSetIdentity, ownerReferenceTo } from '../child-jobs/job-template.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import { JOBSETS } from '../jobset.ts';
-import { JOBSET_NAME } from '../names.ts';
+import { ENV_AGENT_CHANNEL, JOBSET_NAME, REPLICATED_JOB_NAME } from '../names.ts';
+import { isTrue } from '../status/conditions.ts';
 import { accountOf, agentAccountName } from './agent-account.ts';
 import type { HubAccess } from './agent-hub.ts';
 import { wantsAgents } from './agent-mode.ts';
@@ -63,6 +65,23 @@ export function agentRights(
     }),
   };
   return { serviceAccount, granted: { role, binding } };
+}
+
+/**
+ * Whether Pods of the Job may ask the API server with the rights of `agentRights`: an agent that was
+ * not told to speak to the hub alone falls back to it, whatever new agents are told.
+ */
+export function mayUseAgentRights(
+  { metadata, spec, status }: Job,
+  { replicatedJobs }: DefaultedSpec,
+): boolean {
+  if (isTrue(status?.conditions, 'Complete') || isTrue(status?.conditions, 'Failed')) return false;
+  const from = replicatedJobs.find(({ name }) => name === metadata.labels?.[REPLICATED_JOB_NAME]);
+  const bringsOwn = from !== undefined && templateAgent(from.template.spec.template) !== undefined;
+  if (bringsOwn) return false;
+  const agent = templateAgent(spec.template);
+  const channel = agent?.env?.find(({ name }) => name === ENV_AGENT_CHANNEL)?.value;
+  return agent !== undefined && channel !== 'Hub';
 }
 
 /** All that an agent asks for, of JobSets with these names. */

@@ -258,6 +258,7 @@ export class ControllerModel {
       }
       case 'CreateService':
       case 'GrantAgentRights':
+      case 'RevokeAgentRights':
       case 'CreateClaim':
       case 'DeleteLostPod':
       case 'RelabelJob':

@@ -26,13 +26,13 @@ interface Status {
 
 function pod(
   states: Readonly<Record<string, Status>>,
-  more: { readonly metadata?: object; readonly status?: object } = {},
+  more: { readonly metadata?: object; readonly status?: object; readonly nodeName?: string } = {},
 ): Pod {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name: FACTS.name, namespace: 'default', uid: 'u', ...more.metadata },
-    spec: { nodeName: 'n1', containers: [{ name: 'worker' }] },
+    spec: { nodeName: more.nodeName ?? 'n1', containers: [{ name: 'worker' }] },
     status: {
       phase: 'Running',
       containerStatuses: Object.entries(states).map(
@@ -109,17 +109,32 @@ describe('the witness of a failure', () => {
   });
 
   test('is the predecessor of a Pod that was replaced, or nobody if there is none', () => {
-    const predecessor = pod({}, { metadata: { name: 'old' }, status: { reason: 'Evicted' } });
-    expect(witnessOf(FACTS, pod({}), predecessor, SINCE_MS).record).toMatchObject({
+    const old = { metadata: { name: 'old' }, nodeName: 'n2' };
+    const evicted = pod({}, { ...old, status: { reason: 'Evicted' } });
+    expect(witnessOf(FACTS, pod({}), evicted, SINCE_MS).record).toEqual({
+      pod: 'old',
+      node: 'n2',
       exitCode: null,
       reason: 'Evicted',
     });
+    const exited = pod({ worker: { state: terminated(3, '2026-01-01T00:00:20Z') } }, old);
+    const { record } = witnessOf(FACTS, pod({}), exited, SINCE_MS);
+    expect(record).toMatchObject({ pod: 'old', node: 'n2', exitCode: 3 });
     expect(witnessOf(FACTS, undefined, undefined, SINCE_MS).record).toEqual({
       pod: FACTS.name,
       exitCode: null,
       reason: 'PodDeleted',
     });
   });
+});
+
+test.each([
+  ['PodReplaced', 'Pod a-w-0-1 on node n1 took the place of one that is gone (PodReplaced)'],
+  ['PodDeleted', 'Pod a-w-0-1 on node n1 is gone (PodDeleted)'],
+  ['Evicted', 'Pod a-w-0-1 on node n1 failed (Evicted)'],
+])('a witness without a code is not said to have failed unless it has: %s', (reason, text) => {
+  const witness = { pod: 'a-w-0-1', node: 'n1', exitCode: null, reason };
+  expect(describeWitness(witness)).toBe(text);
 });
 
 describe('an end that the restart of all containers has hidden', () => {

@@ -30,14 +30,15 @@ export function witnessOf(
   sinceMs: number | undefined,
   earlier: readonly Pod[] = [],
 ): Witness {
-  const found = pod ?? predecessor;
-  const node = found?.spec.nodeName;
   const hidden = hiddenFailure(pod, earlier, sinceMs);
   const end = lastFailure(pod, sinceMs) ?? hidden ?? lastFailure(predecessor, sinceMs);
   const reported = endOfWorker(facts, pod);
+  // A new Pod only announces that the one before it has failed.
+  const failed = end?.pod ?? (reported === undefined ? (predecessor ?? pod) : pod);
+  const node = failed?.spec.nodeName;
   return {
     record: {
-      pod: (end?.pod ?? found)?.metadata.name ?? facts.name,
+      pod: failed?.metadata.name ?? facts.name,
       ...(node === undefined ? {} : { node }),
       ...(end === undefined && reported === undefined
         ? { exitCode: null, reason: reasonOf(pod, predecessor) }
@@ -66,9 +67,15 @@ export function describeWitness(witness: RestartWitness): string {
       ? `was killed by ${witness.signal}`
       : witness.exitCode !== null
         ? `exited with code ${witness.exitCode}`
-        : 'failed';
+        : (WITHOUT_CODE.get(witness.reason) ?? 'failed');
   return `${container}Pod ${witness.pod}${node} ${end} (${witness.reason})`;
 }
+
+/** Of some Pods it is not known that they failed, only that something is gone. */
+const WITHOUT_CODE: ReadonlyMap<string, string> = new Map([
+  ['PodDeleted', 'is gone'],
+  ['PodReplaced', 'took the place of one that is gone'],
+]);
 
 /** Reason of a container whose end the kubelet has hidden behind the restart of its Pod. */
 const RESTARTED_REASON = 'RestartingAllContainers';

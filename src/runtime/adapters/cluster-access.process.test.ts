@@ -12,6 +12,7 @@ import { nodeClock } from './node-clock.ts';
 import { systemRandom } from './system-random.ts';
 import { tokenFile } from './token-file.ts';
 
+const FIRST = { token: 'first' };
 const PEM = '-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----\n';
 
 let directory = '';
@@ -50,7 +51,7 @@ describe('loadKubeconfig', () => {
         serverName: undefined,
         insecureSkipVerify: false,
       },
-      token: { file: join(directory, '.kube/token') },
+      credentials: { tokenFile: join(directory, '.kube/token') },
       namespace: 'default',
     });
   });
@@ -86,7 +87,7 @@ describe('inClusterAccess', () => {
     expect(await inClusterAccess(env, directory)).toEqual({
       server: 'https://10.0.0.1:443',
       tls: { certificateAuthority: PEM },
-      token: { file: token },
+      credentials: { tokenFile: token },
       namespace: 'team',
     });
     const six = await inClusterAccess({ ...env, KUBERNETES_SERVICE_HOST: 'fd00::1' }, directory);
@@ -112,46 +113,46 @@ describe('tokenFile', () => {
     const clock = new VirtualClock();
     const file = await write('token', 'first\n');
     const source = tokenFile(file, clock);
-    expect(await Promise.all([source.token(), source.token()])).toEqual(['first', 'first']);
+    expect(await Promise.all([source.current(), source.current()])).toEqual([FIRST, FIRST]);
     await write('token', 'second\n');
-    expect(await source.token()).toBe('first');
+    expect(await source.current()).toEqual(FIRST);
     await clock.advance(60_000);
-    expect(await source.token()).toBe('second');
+    expect(await source.current()).toEqual({ token: 'second' });
   });
 
   it('goes on with the last token while the file cannot be read', async () => {
     const clock = new VirtualClock();
     const file = await write('token', 'first');
     const source = tokenFile(file, clock);
-    await source.token();
+    await source.current();
     await rm(file);
     await clock.advance(60_000);
-    expect(await source.token()).toBe('first');
+    expect(await source.current()).toEqual(FIRST);
     await write('token', 'second');
     await clock.advance(60_000);
-    expect(await source.token()).toBe('second');
+    expect(await source.current()).toEqual({ token: 'second' });
   });
 
   it('reads it again at once when a server refuses the token, which it may have been slow to', async () => {
     const clock = new VirtualClock();
     const file = await write('token', 'first');
     const source = tokenFile(file, clock);
-    const first = await source.token();
+    const first = await source.current();
     await write('token', 'second');
     source.refused?.(first);
-    expect(await source.token()).toBe('second');
+    expect(await source.current()).toEqual({ token: 'second' });
     await write('token', 'third');
     source.refused?.(first);
-    expect(await source.token()).toBe('second');
+    expect(await source.current()).toEqual({ token: 'second' });
   });
 
   it('names the file when there never was a token', async () => {
     const clock = new VirtualClock();
-    await expect(tokenFile('/does/not/exist', clock).token()).rejects.toThrow(
+    await expect(tokenFile('/does/not/exist', clock).current()).rejects.toThrow(
       '/does/not/exist: cannot be read',
     );
     const empty = await write('token', '\n');
-    await expect(tokenFile(empty, clock).token()).rejects.toThrow(`${empty}: must hold a token`);
+    await expect(tokenFile(empty, clock).current()).rejects.toThrow(`${empty}: must hold a token`);
   });
 });
 
@@ -170,11 +171,11 @@ describe('connectClient', () => {
     const path = await write('config', config(server.url));
     const access = await loadKubeconfig({ path, env: {}, homeDirectory: directory });
     const options = { userAgent: 'test/1', clock: nodeClock, random: systemRandom };
-    const tokens = [access.token, { value: 'inline' }, undefined];
-    for (const token of tokens) {
-      const { token: _, ...rest } = access;
+    const all = [access.credentials, { token: 'inline' }, undefined];
+    for (const credentials of all) {
+      const { credentials: _, ...rest } = access;
       const connection = connectClient(
-        { ...rest, ...(token === undefined ? {} : { token }) },
+        { ...rest, ...(credentials === undefined ? {} : { credentials }) },
         options,
       );
       await connection.client.list(PODS);

@@ -1,10 +1,10 @@
 import type { Client } from '../client.ts';
-import type { ClusterAccess } from '../cluster-access.ts';
+import type { AccessCredentials, ClusterAccess } from '../cluster-access.ts';
+import { type CredentialSource, staticToken } from '../credential-source.ts';
 import { createClient } from '../http-client.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Random } from '../ports/random.ts';
 import type { Transport } from '../ports/transport.ts';
-import { staticToken, type TokenSource } from '../token-source.ts';
 import { createHttpTransport, type HttpTransport } from './http-transport.ts';
 import { tokenFile } from './token-file.ts';
 
@@ -29,16 +29,22 @@ export interface ConnectionOptions {
 
 /** A client with connections of its own, as `access` says. Nothing is sent before the first call. */
 export function connectClient(
-  { server, tls, token }: ClusterAccess,
+  { server, tls, credentials: given }: ClusterAccess,
   { maxConnections, through = (transport) => transport, ...options }: ConnectionOptions,
 ): ClientConnection {
   const transport = createHttpTransport({ server, tls, maxConnections });
-  const credentials = sourceOf(token, options.clock);
+  const credentials = sourceOf(given, options.clock);
   const client = createClient({ ...options, transport: through(transport), credentials });
   return { client, transport, close: () => transport.close() };
 }
 
-function sourceOf(token: ClusterAccess['token'], clock: Clock): TokenSource | undefined {
-  if (token === undefined) return undefined;
-  return 'file' in token ? tokenFile(token.file, clock) : staticToken(token.value);
+function sourceOf(
+  credentials: AccessCredentials | undefined,
+  clock: Clock,
+): CredentialSource | undefined {
+  if (credentials === undefined) return undefined;
+  if ('source' in credentials) return credentials.source;
+  return 'tokenFile' in credentials
+    ? tokenFile(credentials.tokenFile, clock)
+    : staticToken(credentials.token);
 }

@@ -1,13 +1,10 @@
 /**
  * The client's end of the network: a Transport on node:http and node:https, and nothing else, because
- * it is part of the agent's bundle too. Short requests share a bounded pool of kept-alive
- * connections; long-running ones (watches, followed logs) each take a connection of their own, so
- * that however many there are, no short request waits behind them.
+ * it is part of the agent's bundle too.
  */
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
-import { createSecureContext } from 'node:tls';
 import type { ClientTls } from '../cluster-access.ts';
 import {
   type ByteChannel,
@@ -16,6 +13,7 @@ import {
   type Transport,
   TransportError,
 } from '../ports/transport.ts';
+import { ConnectionPools, type Endpoint } from './connection-pools.ts';
 import { plainHeaders } from './http-headers.ts';
 import { socketChannel } from './socket-channel.ts';
 
@@ -49,23 +47,16 @@ const MAX_CONNECTIONS = 64;
 /** Requests that wait for a connection; beyond that the caller has lost count. */
 const MAX_WAITING_REQUESTS = 10_000;
 
-/** Below the idle time-out of API servers (90 s), so that no request meets a closing connection. */
-const IDLE_CONNECTION_TIMEOUT_MS = 30_000;
-
 /** First probe of TCP keep-alive: a peer that vanished without a word is noticed. */
 const KEEP_ALIVE_PROBE_MS = 30_000;
 
 const MAX_HEAD_BYTES = 64 * 1024;
 
 export function createHttpTransport(options: HttpTransportOptions): HttpTransport {
-  const { base, prefix } = baseOf(options);
-  const requestOver = base.isSecure ? https.request : http.request;
+  const { endpoint, host, prefix } = baseOf(options.server);
+  const requestOver = endpoint.isSecure ? https.request : http.request;
   const maxConnections = options.maxConnections ?? MAX_CONNECTIONS;
-  const short = connectionPool(base, {
-    maxSockets: maxConnections,
-    idleMs: IDLE_CONNECTION_TIMEOUT_MS,
-  });
-  const longRunning = connectionPool(base, {});
+  const pools = new ConnectionPools(endpoint, options.tls ?? {}, maxConnections);
   const limits: Limits = {
     connectMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     headMs: options.headTimeoutMs ?? HEAD_TIMEOUT_MS,
@@ -84,23 +75,24 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
       }
       waitingForHead++;
       try {
+        const { short, longRunning } = pools.of(request.clientCertificate);
         const message = requestOver({
-          host: base.connection.host,
-          port: base.connection.port,
+          host: endpoint.host,
+          port: endpoint.port,
           method: request.method,
           path: prefix + request.path,
           headers: headersOf(request),
           agent: isLongRunning(request) ? longRunning : short,
           maxHeaderSize: MAX_HEAD_BYTES,
         });
-        const { response, channel } = await headOf(message, request, limits, base.host);
+        const { response, channel } = await headOf(message, request, limits, host);
         const status = response.statusCode ?? 0;
         const headers = plainHeaders(response.headers);
         if (channel !== undefined) return { status, headers, body: new Uint8Array(), channel };
         return {
           status,
           headers,
-          body: bodyOf(response, message, request.signal, limits, base.host),
+          body: bodyOf(response, message, request.signal, limits, host),
         };
       } finally {
         waitingForHead--;
@@ -108,8 +100,7 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
     },
     close(): void {
       isClosed = true;
-      short.destroy();
-      longRunning.destroy();
+      pools.destroy();
     },
   };
 }
@@ -123,65 +114,24 @@ function isLongRunning({ path, headers }: HttpRequest): boolean {
 }
 
 interface Base {
-  readonly isSecure: boolean;
+  readonly endpoint: Endpoint;
+  /** With its port, for errors. */
   readonly host: string;
-  readonly connection: https.AgentOptions;
+  readonly prefix: string;
 }
 
-function baseOf(options: HttpTransportOptions): { readonly base: Base; readonly prefix: string } {
-  const url = URL.canParse(options.server) ? new URL(options.server) : undefined;
+function baseOf(server: string): Base {
+  const url = URL.canParse(server) ? new URL(server) : undefined;
   if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    throw new TypeError(
-      `server: ${JSON.stringify(options.server)}: must be an http:// or https:// URL`,
-    );
+    throw new TypeError(`server: ${JSON.stringify(server)}: must be an http:// or https:// URL`);
   }
   const isSecure = url.protocol === 'https:';
   const endpoint = {
+    isSecure,
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
   };
-  return {
-    base: {
-      isSecure,
-      host: url.host,
-      connection: isSecure ? { ...endpoint, ...secured(options.tls ?? {}) } : endpoint,
-    },
-    prefix: url.pathname.replace(/\/+$/, ''),
-  };
-}
-
-/** One context for all connections: reading certificates takes longer than a handshake that resumes. */
-function secured(tls: ClientTls): https.AgentOptions {
-  try {
-    return {
-      secureContext: createSecureContext({
-        ca: tls.certificateAuthority,
-        cert: tls.clientCertificate,
-        key: tls.clientKey,
-      }),
-      ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
-      rejectUnauthorized: tls.insecureSkipVerify !== true,
-    };
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new TypeError(`the certificates or the key for TLS cannot be used: ${why}`, {
-      cause: error,
-    });
-  }
-}
-
-/** Connections are kept for `idleMs` after a response; without it they serve one request each. */
-function connectionPool(
-  base: Base,
-  options: { readonly maxSockets?: number; readonly idleMs?: number },
-): http.Agent {
-  const all = {
-    ...base.connection,
-    keepAlive: options.idleMs !== undefined,
-    ...(options.maxSockets === undefined ? {} : { maxSockets: options.maxSockets }),
-    ...(options.idleMs === undefined ? {} : { timeout: options.idleMs }),
-  };
-  return base.isSecure ? new https.Agent(all) : new http.Agent(all);
+  return { endpoint, host: url.host, prefix: url.pathname.replace(/\/+$/, '') };
 }
 
 function headersOf(request: HttpRequest): Record<string, string> {

@@ -28,7 +28,7 @@ export async function inClusterAccess(
   return {
     server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
     tls: { certificateAuthority },
-    token: { file: token },
+    credentials: { tokenFile: token },
     namespace,
   };
 }

@@ -1,16 +1,34 @@
 import { readFile } from 'node:fs/promises';
 import { delimiter, dirname, join, resolve } from 'node:path';
-import { type ClusterAccess, ClusterAccessError } from '../cluster-access.ts';
-import { accessOf, type Kubeconfig, mergeKubeconfigs, parseKubeconfig } from '../kubeconfig.ts';
+import {
+  type AccessCredentials,
+  type ClusterAccess,
+  ClusterAccessError,
+} from '../cluster-access.ts';
+import type { ExecCluster } from '../exec-credential.ts';
+import {
+  accessOf,
+  type ContextCredentials,
+  type Kubeconfig,
+  mergeKubeconfigs,
+  parseKubeconfig,
+} from '../kubeconfig.ts';
 import type { PemSource } from '../kubeconfig-map.ts';
+import { pluginCredentials } from '../plugin-credentials.ts';
+import { isKeyPair } from './certificates.ts';
+import { nodeClock } from './node-clock.ts';
+import { createNodeProcessRunner } from './node-process-runner.ts';
 
 export interface KubeconfigFilesOptions {
   /** As given with `--kubeconfig`: this file alone, which must exist. */
   readonly path?: string | undefined;
   /** Instead of the current one. */
   readonly context?: string | undefined;
+  /** Of this process: it names files, and credential plugins have it too. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly homeDirectory: string;
+  /** Hears of a credential plugin that is waited for. */
+  readonly onSlow?: (what: string) => void;
 }
 
 /**
@@ -33,13 +51,37 @@ export async function loadKubeconfig(options: KubeconfigFilesOptions): Promise<C
     readPem(access.clientCertificate),
     readPem(access.clientKey),
   ]);
-  const { server, serverName, insecureSkipVerify, token, namespace } = access;
+  const { server, serverName, insecureSkipVerify, namespace, credentials, pluginConfig } = access;
+  const tls = { certificateAuthority, serverName, insecureSkipVerify };
+  const shown = { server, ...tls, config: pluginConfig };
   return {
     server,
-    tls: { certificateAuthority, clientCertificate, clientKey, serverName, insecureSkipVerify },
-    ...(token === undefined ? {} : { token }),
+    tls: { ...tls, clientCertificate, clientKey },
+    ...(credentials === undefined ? {} : { credentials: usable(credentials, shown, options) }),
     namespace,
   };
+}
+
+/** A plugin gets its source here, where it is known what this process can offer it. */
+function usable(
+  credentials: ContextCredentials,
+  cluster: ExecCluster,
+  { env, onSlow }: KubeconfigFilesOptions,
+): AccessCredentials {
+  if (!('plugin' in credentials)) return credentials;
+  const { plugin } = credentials;
+  const source = pluginCredentials({
+    plugin,
+    cluster,
+    processes: createNodeProcessRunner(),
+    clock: nodeClock,
+    env,
+    workingDirectory: process.cwd(),
+    hasTerminal: process.stdin.isTTY === true,
+    isKeyPair,
+    onSlow,
+  });
+  return { plugin, source };
 }
 
 function candidates(options: KubeconfigFilesOptions): {

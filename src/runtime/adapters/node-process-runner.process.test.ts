@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -105,6 +105,28 @@ describe('NodeProcessRunner', () => {
       code: 'E2BIG',
     });
   });
+
+  it.each(['Told', 'Asked'] as const)(
+    'lends its streams to a program whose user is %s',
+    async (user) => {
+      let received = '';
+      const onOutput = (stream: string, chunk: Uint8Array): void => {
+        expect(stream).toBe('stdout');
+        received += new TextDecoder().decode(chunk);
+      };
+      const script =
+        'readlink /proc/$$/fd/0 /proc/$$/fd/2; cut -d " " -f 5 /proc/$$/stat; exec sleep 1000';
+      const { exited, signalGroup, pid } = await runner.start(command(script, { onOutput, user }));
+      while (received.split('\n').length < 4) await new Promise((resolve) => setImmediate(resolve));
+      const [input, errors, group] = received.split('\n');
+      const own = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]?.split(' ')[2];
+      expect(errors).toBe(readlinkSync('/proc/self/fd/2'));
+      expect(input).toBe(user === 'Asked' ? readlinkSync('/proc/self/fd/0') : '/dev/null');
+      expect(group).toBe(user === 'Asked' ? own : String(pid));
+      signalGroup('SIGTERM');
+      expect(await exited).toEqual({ exitCode: undefined, signal: 'SIGTERM' });
+    },
+  );
 
   it('kills the members of a group whose leader has ended', async () => {
     const marked = { ...env, GROUP_MEMBER: 'left' };

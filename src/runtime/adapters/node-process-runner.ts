@@ -12,7 +12,10 @@ import {
 } from '../ports/process-runner.ts';
 import { EnvironmentKiller } from './environment-killer.ts';
 
-/** Processes of this machine. Each is the leader of a new session, and so of a group of its own. */
+/**
+ * Processes of this machine. Each is the leader of a new session, and so of a group of its own, but
+ * for those that ask at our terminal.
+ */
 export function createNodeProcessRunner(): ProcessRunner {
   const killer = new EnvironmentKiller();
   return {
@@ -45,7 +48,7 @@ async function start(command: ProcessCommand): Promise<RunningProcess> {
   return {
     pid,
     exited: output.exited,
-    signalGroup: groupSignaller(pid),
+    signalGroup: groupSignaller(command.user === 'Asked' ? pid : -pid),
     ...(child.stdin === null ? {} : { input: inputOf(child.stdin) }),
     holdOutput: (until) => output.hold(until),
   };
@@ -67,14 +70,19 @@ function inputOf(stdin: Writable): ProcessInput {
 /** Resolves once the program runs. The output must be read from then on, in the same turn. */
 function spawned(command: ProcessCommand): Promise<ChildProcess> {
   const [program, ...args] = command.argv;
+  const isAsked = command.user === 'Asked';
   const output = command.onOutput === undefined ? 'inherit' : 'pipe';
   const input = command.takesInput === true ? 'pipe' : 'ignore';
-  const stdio: StdioOptions = [input, output, output];
+  const stdio: StdioOptions = [
+    isAsked ? 'inherit' : input,
+    output,
+    command.user === undefined ? output : 'inherit',
+  ];
   return new Promise((resolve, reject) => {
     const fail = (cause: unknown): void => reject(startError(command, cause));
     try {
       const { env, cwd } = command;
-      const child = spawn(program, args, { env, cwd, stdio, detached: true });
+      const child = spawn(program, args, { env, cwd, stdio, detached: !isAsked });
       child.once('error', fail);
       child.once('spawn', () => {
         child.off('error', fail);
@@ -187,12 +195,13 @@ function exitOf(code: number | null, signal: NodeJS.Signals | null): ProcessExit
     : { exitCode: undefined, signal };
 }
 
-function groupSignaller(pid: number): (signal: ProcessSignal) => void {
+/** `target` as `kill` has it: negative for a group. */
+function groupSignaller(target: number): (signal: ProcessSignal) => void {
   let isGone = false;
   return (signal) => {
     if (isGone) return;
     try {
-      process.kill(-pid, signal);
+      process.kill(target, signal);
     } catch (error) {
       if (!(error instanceof Error && 'code' in error)) throw error;
       // Once the group is gone its number may be given to strangers: never signal it again. EPERM is

@@ -3,15 +3,16 @@ import type { IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { createSecureContext, type SecureContext } from 'node:tls';
+import { createSecureContext, type TLSSocket } from 'node:tls';
+import type { TokenSource } from '../credential-source.ts';
 import {
   type ByteStream,
   type StreamConnector,
   type StreamListener,
   StreamRefusedError,
 } from '../ports/stream.ts';
+import { processSessionStore, type TlsSessionStore } from '../ports/tls-session.ts';
 import { TransportError } from '../ports/transport.ts';
-import type { TokenSource } from '../token-source.ts';
 import { streamOf } from './stream-server.ts';
 
 export interface StreamServerAddress {
@@ -27,45 +28,62 @@ export interface StreamServerAddress {
 const MAX_REASON_BYTES = 1024;
 const KEEP_ALIVE_PROBE_MS = 30_000;
 
-export function createStreamConnector(
-  to: StreamServerAddress & { readonly credentials: TokenSource },
-): StreamConnector {
-  return streamConnectors(to)(to.credentials);
+/** Who connects. */
+export interface StreamClient {
+  readonly credentials: TokenSource;
+  /** By default sessions are kept as long as the connector is. */
+  readonly sessions?: TlsSessionStore | undefined;
+}
+
+export function createStreamConnector(to: StreamServerAddress & StreamClient): StreamConnector {
+  return streamConnectors(to)(to);
 }
 
 /** Connectors to one server for several clients. Reading its authority takes as long as a handshake. */
 export function streamConnectors(
   to: StreamServerAddress,
-): (credentials: TokenSource) => StreamConnector {
-  let secureContext: SecureContext | undefined;
-  return (credentials) => {
-    let agent: https.Agent | undefined;
-    return {
-      connect: async (listener, signal) => {
-        const token = await credentials.token();
-        signal.throwIfAborted();
-        secureContext ??= createSecureContext({
+): (client: StreamClient) => StreamConnector {
+  let agent: https.Agent | undefined;
+  return ({ credentials, sessions = processSessionStore() }) => ({
+    connect: async (listener, signal) => {
+      const [{ token }, session] = await Promise.all([
+        credentials.current(signal),
+        sessions.read(),
+      ]);
+      signal.throwIfAborted();
+      agent ??= new https.Agent({
+        keepAlive: false,
+        maxCachedSessions: 0,
+        secureContext: createSecureContext({
           ca: to.certificateAuthority,
           minVersion: 'TLSv1.2',
-        });
-        // It remembers TLS sessions, so that coming back costs both sides less.
-        agent ??= new https.Agent({ keepAlive: false, maxCachedSessions: 1, secureContext });
-        return connect(to, agent, token, listener, signal);
-      },
-    };
-  };
+        }),
+      });
+      return connect(to, { agent, token, session, sessions }, listener, signal);
+    },
+  });
 }
 
 function connect(
   { server, path, protocol }: StreamServerAddress,
-  agent: https.Agent,
-  token: string,
+  {
+    agent,
+    token,
+    session,
+    sessions,
+  }: {
+    readonly agent: https.Agent;
+    readonly token: string;
+    readonly session: Uint8Array | undefined;
+    readonly sessions: TlsSessionStore;
+  },
   listener: StreamListener,
   signal: AbortSignal,
 ): Promise<ByteStream> {
   return new Promise((resolve, reject) => {
     const request = https.request(new URL(path, server), {
       agent,
+      ...(session && { session: Buffer.from(session) }),
       headers: { authorization: `Bearer ${token}`, connection: 'Upgrade', upgrade: protocol },
     });
     const abort = (): void => {
@@ -74,6 +92,10 @@ function connect(
     };
     signal.addEventListener('abort', abort, { once: true });
     const settled = (): void => signal.removeEventListener('abort', abort);
+    request.once('socket', (socket) => {
+      // A server may send several: each is good for one connection, which is all that we want.
+      (socket as TLSSocket).once('session', (next) => sessions.write(next));
+    });
     request.once('upgrade', (_response: IncomingMessage, socket: Duplex, head: Buffer) => {
       settled();
       // Whoever asked has given up at this very moment.
@@ -85,6 +107,8 @@ function connect(
     });
     request.on('error', (error: NodeJS.ErrnoException) => {
       settled();
+      // It may be why.
+      if (session !== undefined) sessions.write(undefined);
       const { message, code } = error;
       reject(new TransportError(message, { ...(code && { code }), cause: error }));
     });

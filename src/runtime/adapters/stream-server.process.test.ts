@@ -1,15 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import net from 'node:net';
+import tls from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { staticToken } from '../credential-source.ts';
 import {
   type ByteStream,
   type StreamAcceptor,
   type StreamListener,
   StreamRefusedError,
 } from '../ports/stream.ts';
+import { processSessionStore, type TlsSessionStore } from '../ports/tls-session.ts';
 import { TransportError } from '../ports/transport.ts';
-import { staticToken } from '../token-source.ts';
 import { createCertificateAuthority, issueCertificate } from './certificates.ts';
 import { nodeClock } from './node-clock.ts';
 import { createStreamConnector } from './stream-connector.ts';
@@ -84,7 +86,13 @@ class Client implements StreamListener {
 
 function connect(
   client: StreamListener,
-  { token = 'good', ca = authority.certificate, path = '/hub', url = server.url } = {},
+  {
+    token = 'good',
+    ca = authority.certificate,
+    path = '/hub',
+    url = server.url,
+    sessions = processSessionStore(),
+  } = {},
 ): Promise<ByteStream> {
   const connector = createStreamConnector({
     server: url,
@@ -92,6 +100,7 @@ function connect(
     protocol: PROTOCOL,
     certificateAuthority: ca,
     credentials: staticToken(token),
+    sessions,
   });
   return connector.connect(client, AbortSignal.timeout(20_000));
 }
@@ -264,5 +273,63 @@ describe('those who never say who they are', () => {
     }
     expect(closed).toBe(4 * MAX_PENDING);
     expect(held.closes).toBe(0);
+  });
+});
+
+describe('a session', () => {
+  /** A client that has had a stream, and what it keeps of that. */
+  async function visitor(url = server.url): Promise<TlsSessionStore> {
+    const sessions = processSessionStore();
+    const client = new Client();
+    const stream = await connect(client, { url, sessions });
+    stream.write(Buffer.from('here'));
+    await client.until(() => client.text === 'here');
+    stream.end();
+    await client.until(() => client.closes === 1);
+    return sessions;
+  }
+
+  /** Whether the server takes it in place of a handshake in full. */
+  async function isTaken(sessions: TlsSessionStore): Promise<boolean> {
+    const { host, port } = server;
+    const session = Buffer.from((await sessions.read()) ?? []);
+    const socket = tls.connect({ host, port, ca: authority.certificate, session });
+    await new Promise((resolve) => socket.once('secureConnect', resolve));
+    const isReused = socket.isSessionReused();
+    socket.destroy();
+    return isReused;
+  }
+
+  it('spares who comes back a handshake in full', async () => {
+    expect(await isTaken(await visitor())).toBe(true);
+  });
+
+  it('is over with the certificate for which it began', async () => {
+    const sessions = await visitor();
+    server.useCertificate(pairFor('127.0.0.1'));
+    expect(await isTaken(sessions)).toBe(false);
+  });
+
+  it('opens no stream without a token that is good', async () => {
+    const sessions = await visitor();
+    await expect(connect(new Client(), { token: 'bad', sessions })).rejects.toMatchObject({
+      status: 401,
+    });
+  });
+
+  it('of another server costs nothing but a handshake in full', async () => {
+    const other = await listen(ECHO);
+    const sessions = await visitor(other.url);
+    await other.close();
+    const stream = await connect(new Client(), { sessions });
+    stream.end();
+  });
+
+  it('is kept no longer when a connection has failed with it', async () => {
+    const sessions = await visitor();
+    const { url } = server;
+    await server.close();
+    await expect(connect(new Client(), { url, sessions })).rejects.toBeInstanceOf(TransportError);
+    expect(await sessions.read()).toBeUndefined();
   });
 });

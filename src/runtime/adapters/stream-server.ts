@@ -62,6 +62,11 @@ const HEADER_TIMEOUT_MS = 10_000;
 const TIMEOUT_CHECK_INTERVAL_MS = 1000;
 /** Of a request: a token has 1 to 2 KiB. */
 const MAX_HEAD_BYTES = 20 * 1024;
+/**
+ * A client that comes back within that time shows its session in place of a handshake in full. Groups run
+ * for hours before one fails. Who comes back still agrees on new keys, and shows its token.
+ */
+const SESSION_SECONDS = 24 * 3600;
 /** As many may wait in the kernel to be taken. */
 const BACKLOG = 4096;
 /** A machine that vanished without a word is noticed by its silence long before. */
@@ -149,7 +154,12 @@ async function closed(server: https.Server, connections: Connections): Promise<v
 }
 
 function secureContext({ certificate, key }: StreamServerOptions['tls']) {
-  return { cert: certificate, key, minVersion: 'TLSv1.2' } as const;
+  return {
+    cert: certificate,
+    key,
+    minVersion: 'TLSv1.2',
+    sessionTimeout: SESSION_SECONDS,
+  } as const;
 }
 
 async function upgrade(

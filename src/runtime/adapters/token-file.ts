@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { ClusterAccessError } from '../cluster-access.ts';
+import type { TokenSource } from '../credential-source.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { TokenSource } from '../token-source.ts';
 
 /** Kubelets replace tokens when a fifth of their life, at least two minutes, is left. */
 const REREAD_INTERVAL_MS = 60_000;
+
+type Bearer = Awaited<ReturnType<TokenSource['current']>>;
 
 /**
  * The token of a file that is replaced from time to time. It is read again once a minute at most,
@@ -12,18 +14,19 @@ const REREAD_INTERVAL_MS = 60_000;
  * long.
  */
 export function tokenFile(path: string, clock: Clock): TokenSource {
-  let last: { readonly token: string; readonly readAt: number } | undefined;
-  let reading: Promise<string> | undefined;
-  const reread = async (): Promise<string> => {
+  let last: { readonly credentials: Bearer; readonly readAt: number } | undefined;
+  let reading: Promise<Bearer> | undefined;
+  const reread = async (): Promise<Bearer> => {
     try {
       const token = (await readFile(path, 'utf8')).trim();
       if (token === '') throw new ClusterAccessError(`${path}: must hold a token, but is empty`);
-      last = { token, readAt: clock.monotonic() };
-      return token;
+      const credentials = { token };
+      last = { credentials, readAt: clock.monotonic() };
+      return credentials;
     } catch (error) {
       if (last !== undefined) {
-        last = { token: last.token, readAt: clock.monotonic() };
-        return last.token;
+        last = { ...last, readAt: clock.monotonic() };
+        return last.credentials;
       }
       if (error instanceof ClusterAccessError) throw error;
       const { message } = error as Error;
@@ -33,14 +36,14 @@ export function tokenFile(path: string, clock: Clock): TokenSource {
     }
   };
   return {
-    token() {
+    current() {
       const isFresh = last !== undefined && clock.monotonic() - last.readAt < REREAD_INTERVAL_MS;
-      if (last !== undefined && isFresh) return Promise.resolve(last.token);
+      if (last !== undefined && isFresh) return Promise.resolve(last.credentials);
       reading ??= reread();
       return reading;
     },
-    refused(token) {
-      if (last?.token === token) last = { token, readAt: Number.NEGATIVE_INFINITY };
+    refused({ token }) {
+      if (last?.credentials.token === token) last = { ...last, readAt: Number.NEGATIVE_INFINITY };
     },
   };
 }

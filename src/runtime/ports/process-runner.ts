@@ -22,6 +22,12 @@ export interface ProcessCommand {
   readonly onOutput?: ((stream: 'stdout' | 'stderr', chunk: Uint8Array) => void) | undefined;
   /** Whether the process reads what `RunningProcess.input` is given; by default it reads nothing. */
   readonly takesInput?: boolean | undefined;
+  /**
+   * A program beside whoever runs us: `Told` what it writes to standard error, which goes to ours and
+   * not to `onOutput`, or `Asked` at the terminal too. Then it reads our standard input and is of our
+   * own group, so that Ctrl-C is for it too; signals reach it alone. On this machine only.
+   */
+  readonly user?: 'Told' | 'Asked' | undefined;
   /** Where the runner is a `ProcessKeeper`, the process outlives whoever started it under this key. */
   readonly key?: string | undefined;
 }

@@ -17,8 +17,16 @@ export interface HttpRequest {
    * covers the body of the response too, and stays live until that has ended.
    */
   readonly signal: AbortSignal;
+  /** Whom TLS is to speak for where that changes, and else whoever the transport was made for. */
+  readonly clientCertificate?: ClientCertificate | undefined;
   /** Set by a server adapter: what the connection itself proves about the client. */
   readonly peer?: Peer | undefined;
+}
+
+/** PEM texts; those of intermediate authorities may follow the certificate. */
+export interface ClientCertificate {
+  readonly certificate: string;
+  readonly key: string;
 }
 
 /** What TLS proved about the other end. */

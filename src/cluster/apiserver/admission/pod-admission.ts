@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../kube/json-value.ts';
+import { UNREACHABLE_TAINT } from '../../../kube/node.ts';
 import { PODS } from '../../../kube/pod.ts';
 import { forbidden } from '../../../kube/status-errors.ts';
 import { type Random, randomName } from '../../../runtime/ports/random.ts';
@@ -128,10 +129,7 @@ const COMPUTED = [
 
 /** How long a Pod stays where its node is in trouble, if it does not say itself. */
 const TROUBLE_TOLERATION_SECONDS = 300;
-const TROUBLES: readonly string[] = [
-  'node.kubernetes.io/not-ready',
-  'node.kubernetes.io/unreachable',
-];
+const TROUBLES: readonly string[] = ['node.kubernetes.io/not-ready', UNREACHABLE_TAINT];
 
 /** As the plug-in DefaultTolerationSeconds does with each new Pod, and with each that is changed. */
 export function withTolerations(pod: ApiObject): ApiObject {

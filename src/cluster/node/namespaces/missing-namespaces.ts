@@ -1,7 +1,7 @@
 /** What differs for a Pod where containers have no namespaces, as one Event says it. */
 
 import type { PodSpec } from '../../../kube/pod.ts';
-import { containersOf } from '../container-record.ts';
+import { containersOf } from '../pod-containers.ts';
 
 /** Of the volume that an API server adds to every Pod, whether it uses it or not. */
 const TOKEN_VOLUME_PREFIX = 'kube-api-access-';

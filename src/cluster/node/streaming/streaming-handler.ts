@@ -4,9 +4,9 @@
  * words; the number of sessions, their messages and their silence are bounded.
  */
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../runtime/ports/transport.ts';
-import { allContainersOf } from '../container-record.ts';
 import type { NodeContext } from '../node-context.ts';
 import { podDirectory } from '../node-context.ts';
+import { allContainersOf } from '../pod-containers.ts';
 import type { PodWorker } from '../pod-worker.ts';
 import type { RunningContainer } from '../running-container.ts';
 import { attach } from './attach.ts';

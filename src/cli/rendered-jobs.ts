@@ -1,0 +1,48 @@
+/**
+ * Whether an API server takes the Jobs that a JobSet becomes. It judges them only when the operator
+ * makes them, not with the JobSet: a template may mount a volume that it does not have.
+ */
+import { JOB_KIND } from '../cluster/apiserver/kinds/jobs.ts';
+import { PLAIN_STRATEGY } from '../cluster/apiserver/strategy.ts';
+import { REPLICATED_JOB_NAME } from '../jobset/names.ts';
+import type { Rendered } from '../jobset/render.ts';
+import { formatFieldError } from '../kube/field-error.ts';
+import { JOBS, type Job } from '../kube/job.ts';
+import { isJsonObject } from '../kube/json-value.ts';
+import { applyDefaults } from '../kube/schema/defaults.ts';
+
+/** Of a Job that is never made: any UID is as good, and no other object is asked for. */
+const CONTEXT = {
+  nowMs: 0,
+  uid: '00000000-0000-4000-8000-000000000000',
+  randomName: () => '',
+  exists: () => true,
+} as const;
+
+/**
+ * One line for each refusal. Only the first Job of each ReplicatedJob is judged: the others have the
+ * same template.
+ */
+export function jobRefusals(objects: readonly Rendered[]): readonly string[] {
+  const firsts = new Map<string, Job>();
+  for (const job of objects.filter(isJob)) {
+    const template = job.metadata.labels?.[REPLICATED_JOB_NAME] ?? '';
+    if (!firsts.has(template)) firsts.set(template, job);
+  }
+  return [...firsts.values()].flatMap((job) =>
+    refusalsOf(job).map((why) => `Job ${job.metadata.name ?? ''}: ${why}`),
+  );
+}
+
+function isJob(object: Rendered): object is Job {
+  return object.kind === JOBS.kind;
+}
+
+function refusalsOf(job: Job): readonly string[] {
+  const strategy = { ...PLAIN_STRATEGY, ...JOB_KIND.strategy };
+  const complete = applyDefaults(JOB_KIND.schema, job);
+  const { apiVersion, kind } = job;
+  const metadata = { ...job.metadata, uid: CONTEXT.uid };
+  const given = { ...(isJsonObject(complete) ? complete : {}), apiVersion, kind, metadata };
+  return strategy.validate(strategy.prepareForCreate(given, CONTEXT)).map(formatFieldError);
+}

@@ -1,0 +1,46 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import {
+  openStateDirectory,
+  StateDirectoryInUse,
+  StateDirectoryUnusable,
+} from './state-directory.ts';
+
+let directory: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'lockstep-state-'));
+});
+
+afterEach(() => {
+  rmSync(directory, { recursive: true });
+});
+
+test('it is made with all directories above it, and given up again', () => {
+  const path = join(directory, 'a/b/c');
+  const state = openStateDirectory(path);
+  expect(() => openStateDirectory(path)).toThrow(StateDirectoryInUse);
+  state.release(false);
+  openStateDirectory(path).release(true);
+  expect(existsSync(path)).toBe(false);
+});
+
+test('what a killed process left is taken over', () => {
+  writeFileSync(join(directory, 'owner.pid'), '999999999\n');
+  openStateDirectory(directory).release(false);
+});
+
+test.each([
+  ['a file', () => join(directory, 'file')],
+  ['below a file', () => join(directory, 'file/state')],
+])('a place that cannot be one is named: %s', (_what, place) => {
+  writeFileSync(join(directory, 'file'), '');
+  expect(() => openStateDirectory(place())).toThrow(StateDirectoryUnusable);
+  expect(() => openStateDirectory(place())).toThrow(/choose another --state-dir$/);
+});
+
+test.runIf(process.platform === 'linux')('below /proc it is refused, at once', () => {
+  expect(() => openStateDirectory('/proc/lockstep/state')).toThrow(StateDirectoryUnusable);
+});

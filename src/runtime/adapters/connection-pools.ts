@@ -1,0 +1,115 @@
+/**
+ * The connections of a client's transport. Short requests share a bounded pool of kept-alive ones;
+ * long-running ones (watches, followed logs) each take a connection of their own, so that however
+ * many there are, no short request waits behind them. TLS says who the client is once for a
+ * connection, so that a client certificate that was renewed needs pools of its own.
+ */
+import http from 'node:http';
+import https from 'node:https';
+import { createSecureContext } from 'node:tls';
+import type { ClientTls } from '../cluster-access.ts';
+import type { ClientCertificate } from '../ports/transport.ts';
+
+/** Where connections lead. */
+export interface Endpoint {
+  readonly isSecure: boolean;
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface Pools {
+  readonly short: http.Agent;
+  readonly longRunning: http.Agent;
+}
+
+/** Below the idle time-out of API servers (90 s), so that no request meets a closing connection. */
+const IDLE_CONNECTION_TIMEOUT_MS = 30_000;
+
+export class ConnectionPools {
+  readonly #endpoint: Endpoint;
+  readonly #tls: ClientTls;
+  readonly #maxConnections: number;
+  readonly #own: Pools;
+  #renewed: { readonly of: ClientCertificate; readonly pools: Pools } | undefined;
+  /** Of earlier certificates, as long as requests are under way in them. */
+  #retired: readonly Pools[] = [];
+
+  /** `maxConnections` for short requests. Throws `TypeError` where TLS cannot use what it is given. */
+  constructor(endpoint: Endpoint, tls: ClientTls, maxConnections: number) {
+    this.#endpoint = endpoint;
+    this.#tls = tls;
+    this.#maxConnections = maxConnections;
+    this.#own = this.#open(tls);
+  }
+
+  /** Those that speak for this certificate, and without one for that of the transport itself. */
+  of(certificate: ClientCertificate | undefined): Pools {
+    if (certificate === undefined) return this.#own;
+    const renewed = this.#renewed;
+    if (renewed?.of.certificate === certificate.certificate && renewed.of.key === certificate.key) {
+      return renewed.pools;
+    }
+    const { certificate: clientCertificate, key: clientKey } = certificate;
+    const pools = this.#open({ ...this.#tls, clientCertificate, clientKey });
+    if (renewed !== undefined) this.#retire(renewed.pools);
+    this.#renewed = { of: certificate, pools };
+    return pools;
+  }
+
+  /** Ends all connections, those in use too. */
+  destroy(): void {
+    const renewed = this.#renewed === undefined ? [] : [this.#renewed.pools];
+    for (const { short, longRunning } of [this.#own, ...renewed, ...this.#retired]) {
+      short.destroy();
+      longRunning.destroy();
+    }
+  }
+
+  /** What is under way ends as it would have, and its connection with it. */
+  #retire(pools: Pools): void {
+    pools.short.maxFreeSockets = 0;
+    for (const sockets of Object.values(pools.short.freeSockets)) {
+      for (const socket of sockets ?? []) socket.destroy();
+    }
+    this.#retired = [...this.#retired, pools].filter(isInUse);
+  }
+
+  #open(tls: ClientTls): Pools {
+    const { isSecure, host, port } = this.#endpoint;
+    const to = isSecure ? { host, port, ...secured(tls) } : { host, port };
+    const kept = {
+      keepAlive: true,
+      maxSockets: this.#maxConnections,
+      timeout: IDLE_CONNECTION_TIMEOUT_MS,
+    };
+    const agent = (options: https.AgentOptions): http.Agent =>
+      isSecure ? new https.Agent(options) : new http.Agent(options);
+    return { short: agent({ ...to, ...kept }), longRunning: agent({ ...to, keepAlive: false }) };
+  }
+}
+
+function isInUse({ short, longRunning }: Pools): boolean {
+  return [short.sockets, short.requests, short.freeSockets, longRunning.sockets].some(
+    (some) => Object.keys(some).length > 0,
+  );
+}
+
+/** One context for all connections: reading certificates takes longer than a handshake that resumes. */
+function secured(tls: ClientTls): https.AgentOptions {
+  try {
+    return {
+      secureContext: createSecureContext({
+        ca: tls.certificateAuthority,
+        cert: tls.clientCertificate,
+        key: tls.clientKey,
+      }),
+      ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
+      rejectUnauthorized: tls.insecureSkipVerify !== true,
+    };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new TypeError(`the certificates or the key for TLS cannot be used: ${why}`, {
+      cause: error,
+    });
+  }
+}
