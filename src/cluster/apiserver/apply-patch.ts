@@ -51,7 +51,8 @@ function readYaml(text: string): JsonText {
   try {
     const lineCounter = new LineCounter();
     const document = parseDocument(text, { uniqueKeys: false, lineCounter });
-    const [error] = document.errors;
+    // Kubernetes reads the first of several documents.
+    const error = document.errors.find(({ code }) => code !== 'MULTIPLE_DOCS');
     if (error !== undefined) throw error;
     const value: unknown = document.toJS({ maxAliasCount: MAX_YAML_ALIASES });
     const { value: copy } = readJson(JSON.stringify(value) ?? 'null');
@@ -104,7 +105,7 @@ export function applyTo(
 ): ApiObject {
   const { of, namespace, isForced, unknownFields, warn } = call;
   checkKind(call, configuration);
-  if (valueAt(configuration, 'metadata', 'managedFields') !== undefined) {
+  if ((valueAt(configuration, 'metadata', 'managedFields') ?? null) !== null) {
     throw badRequest('metadata.managedFields must be nil');
   }
   const errors = configurationErrors(configuration, of.schema);

@@ -176,6 +176,24 @@ describe('an apply', () => {
     expect(body).toMatchObject({ code: 400, reason: 'BadRequest' });
   });
 
+  it('says nothing of managers, or null', async () => {
+    const withNone = (managedFields: unknown) =>
+      apply(`${MAPS}/m`, { ...map({ a: '1' }), metadata: { name: 'm', managedFields } });
+    expect((await withNone(null)).status).toBe(201);
+    expect(Object.keys(await managers(`${MAPS}/m`))).toEqual(['alice Apply']);
+    expect((await withNone([])).body).toMatchObject({
+      code: 400,
+      message: 'metadata.managedFields must be nil',
+    });
+  });
+
+  it('of several documents is of the first', async () => {
+    const one = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata: {a: "1"}\n';
+    const { status, body } = await apply(`${MAPS}/m`, `${one}---\nkind: Other\n`);
+    expect(status).toBe(201);
+    expect(body['data']).toEqual({ a: '1' });
+  });
+
   it('is forced only if it says so', async () => {
     await apply(`${MAPS}/m`, map({ a: '1' }));
     const forced = (value: string) =>
