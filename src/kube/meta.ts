@@ -21,6 +21,18 @@ export interface ObjectMeta {
   readonly annotations?: StringMap;
   readonly ownerReferences?: readonly OwnerReference[];
   readonly finalizers?: readonly string[];
+  readonly managedFields?: readonly ManagedFieldsEntry[];
+}
+
+/** The fields that one manager of an object owns. */
+export interface ManagedFieldsEntry {
+  readonly manager?: string;
+  readonly operation: 'Apply' | 'Update';
+  readonly apiVersion: string;
+  readonly time?: string;
+  readonly fieldsType: string;
+  readonly fieldsV1?: Readonly<Record<string, unknown>>;
+  readonly subresource?: string;
 }
 
 export type StringMap = Readonly<Record<string, string>>;

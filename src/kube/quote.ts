@@ -30,13 +30,18 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = {
 /** Letters, marks, numbers, punctuation and symbols; of the separators only the ASCII space. */
 const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
 
+/** Whether a character is shown as it is, whatever else is around it. */
+export function isPrintable(character: string): boolean {
+  return PRINTABLE.test(character);
+}
+
 function escaped(character: string): string {
   const short = SHORT_ESCAPES[character];
   if (short !== undefined) return short;
   const code = character.codePointAt(0) ?? 0;
   // A lone surrogate is no character in Go, which shows the replacement character in its place.
   if (code >= 0xd800 && code <= 0xdfff) return '\ufffd';
-  if (PRINTABLE.test(character)) return character;
+  if (isPrintable(character)) return character;
   if (code < 0x80) return `\\x${code.toString(16).padStart(2, '0')}`;
   if (code < 0x10000) return `\\u${code.toString(16).padStart(4, '0')}`;
   return `\\U${code.toString(16).padStart(8, '0')}`;

@@ -123,15 +123,20 @@ function recorded(request: ScriptedRequest, { status, headers, text }: Answer): 
     ...(warning === undefined ? {} : { warnings: [warning] }),
     body:
       request.events !== undefined && status === 200
-        ? text.split('\n').slice(0, request.events).map(bodyOf)
-        : bodyOf(text),
+        ? text
+            .split('\n')
+            .slice(0, request.events)
+            .map((line) => bodyOf(line))
+        : bodyOf(text, request.showsManagers),
   };
 }
 
-function bodyOf(text: string): unknown {
+function bodyOf(text: string, showsManagers = false): unknown {
   try {
     const json = text.startsWith('{') ? text : JSON.stringify(parse(text));
-    const body: unknown = JSON.parse(json, withoutChance);
+    const body: unknown = JSON.parse(json, (key, value) =>
+      showsManagers && key === 'managedFields' ? managers(value) : withoutChance(key, value),
+    );
     return isJsonObject(body) ? withoutOrder(body) : body;
   } catch {
     return text;
@@ -165,6 +170,18 @@ function withoutChance(key: string, value: unknown): unknown {
   return AGE.test(value) ? '<age>' : value.replaceAll(UID, '<uid>').replace(REVISION, '*');
 }
 
+/** Times of managers are chance, and so is the order of those that changed the object at one second. */
+function managers(entries: unknown): unknown {
+  if (!Array.isArray(entries)) return entries;
+  return entries
+    .map((entry) => ({ ...entry, ...('time' in entry ? { time: '*' } : {}) }))
+    .toSorted((a, b) => (nameOfManager(a) < nameOfManager(b) ? -1 : 1));
+}
+
+function nameOfManager({ manager, operation, apiVersion, subresource = '' }: JsonObject): string {
+  return [operation, manager, apiVersion, subresource].join(' ');
+}
+
 function withoutProse(column: unknown): unknown {
   if (!isJsonObject(column)) return column;
   const { description } = column;
@@ -174,8 +191,8 @@ function withoutProse(column: unknown): unknown {
 
 /**
  * The problems of an object, each once: where two of its checks find the same one, Kubernetes names it
- * twice in the causes. Those of a custom resource are sorted: Kubernetes finds them in the order of Go's
- * maps, which is chance.
+ * twice in the causes. Those of a custom resource, and managers in conflict, are sorted: Kubernetes finds
+ * them in the order of Go's maps, which is chance.
  */
 function withoutOrder(status: JsonObject): JsonObject {
   const { message, details } = status;
@@ -187,7 +204,8 @@ function withoutOrder(status: JsonObject): JsonObject {
     if (isJsonObject(cause)) byText.set(`${cause['field']}: ${cause['message']}`, cause);
   }
   const isCustom = CUSTOM_GROUPS.includes(String(details['group']));
-  const texts = isCustom ? [...byText.keys()].toSorted() : [...byText.keys()];
+  const isConflict = status['reason'] === 'Conflict';
+  const texts = isCustom || isConflict ? [...byText.keys()].toSorted() : [...byText.keys()];
   const longestFirst = texts.toSorted((a, b) => b.length - a.length);
   const frame = longestFirst.reduce((rest, text) => rest.replace(text, () => '*'), message);
   return {

@@ -19,7 +19,6 @@ const recorded = JSON.parse(readFileSync(file, 'utf8')) as readonly RecordedAnsw
 const OUR_READER = 'Kubernetes repeats what Go’s decoder says of its own types.';
 const OUR_ACTIONS = 'We know two actions more.';
 const GO_COMPARISON = 'Kubernetes shows a comparison of Go structures.';
-const NO_APPLY = 'We offer no server-side apply, and so do not name its media type.';
 
 /** Answers of which only the prose may differ, and why. */
 const OTHER_TEXTS: Readonly<Record<string, string>> = {
@@ -51,7 +50,8 @@ const OTHER_TEXTS: Readonly<Record<string, string>> = {
   'metadata of one, of a list': 'Kubernetes names a type of Go.',
   'metadata of a list, of one': 'Kubernetes names a type of Go.',
   'may I do both': 'Kubernetes shows a Go structure.',
-  'a Widget by strategic patch': NO_APPLY,
+  'an apply with a wrong type': 'Kubernetes shows a Go structure.',
+  'an apply that is no YAML': 'We say what our reader of YAML says.',
 };
 
 /** Where the two may differ, and why. */
@@ -62,6 +62,8 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'a Pod: a system that needs other fields': 'Nothing here runs Windows.',
   'a Pod: an unknown system': 'We name the field that is wrong, not the one around it.',
   'a volume claim': 'The finalizer comes from the volume controller, which alone can remove it.',
+  'a Widget with an empty map':
+    'Kubernetes makes a null of a map whose entries go, and refuses that; we leave it out.',
   'a watch of a table and its end': 'The row of a bookmark is of no object: its cells are empty.',
   'resize what is not there': 'Pods have no such subresource here.',
   'an Event without what it needs': 'Kubernetes names the group under which it stores Events.',

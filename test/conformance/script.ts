@@ -5,6 +5,9 @@
  */
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
 import { ACCESS_REQUESTS } from './access-requests.ts';
+import { JOBSET_APPLY_REQUESTS, WIDGET_APPLY_REQUESTS } from './apply-custom-requests.ts';
+import { APPLY_KIND_REQUESTS } from './apply-kind-requests.ts';
+import { APPLY_REQUESTS } from './apply-requests.ts';
 import { CHANGE_REQUESTS } from './change-requests.ts';
 import { CRDS, DEFINITION_REQUESTS } from './definition-requests.ts';
 import { JOB_REFUSALS } from './job-refusals.ts';
@@ -44,8 +47,14 @@ export const SCRIPT: readonly ScriptPart[] = [
       ...LIST_REQUESTS,
       ...ACCESS_REQUESTS,
       ...DEFINITION_REQUESTS,
+      ...APPLY_REQUESTS,
+      ...APPLY_KIND_REQUESTS,
     ],
   },
-  { served: WIDGETS, requests: WIDGET_REQUESTS },
-  { definition: JOBSET_CRD, served: JOBSETS, requests: JOBSET_REQUESTS },
+  { served: WIDGETS, requests: [...WIDGET_REQUESTS, ...WIDGET_APPLY_REQUESTS] },
+  {
+    definition: JOBSET_CRD,
+    served: JOBSETS,
+    requests: [...JOBSET_REQUESTS, ...JOBSET_APPLY_REQUESTS],
+  },
 ];

@@ -10,6 +10,8 @@ export interface ScriptedRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Of a watch: its answer is over after so many events. */
   readonly events?: number;
+  /** Who manages which fields is part of the answer. */
+  readonly showsManagers?: boolean;
 }
 
 export const NAMESPACE = '/api/v1/namespaces/conformance';

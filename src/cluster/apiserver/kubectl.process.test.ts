@@ -274,6 +274,81 @@ describe.skipIf(!KUBECTL)('kubectl', () => {
   });
 });
 
+describe.skipIf(!KUBECTL)('kubectl apply --server-side', () => {
+  it('owns what it applies, and takes only by force what others have set', async () => {
+    const file = configMap('owned', { a: '1', b: '2' });
+    expect(await serverSide(file)).toBe('configmap/owned serverside-applied\n');
+    expect(await serverSide(file)).toBe('configmap/owned serverside-applied\n');
+    await kubectl('patch', 'cm', 'owned', '--type=merge', '-p', '{"data":{"a":"9"}}');
+    await expect(serverSide(file)).rejects.toThrow(
+      'Apply failed with 1 conflict: conflict with "kubectl-patch" using v1: .data.a',
+    );
+    await serverSide(file, '--force-conflicts');
+    expect(await dataOf('owned')).toBe('{"a":"1","b":"2"}');
+    await serverSide(configMap('owned', { b: '2' }));
+    expect(await dataOf('owned')).toBe('{"b":"2"}');
+  });
+
+  it('shows who owns what only to those who ask', async () => {
+    const file = configMap('shown', { a: '1' });
+    await serverSide(file, '--field-manager=somebody');
+    expect(await kubectl('get', 'cm', 'shown', '-o', 'yaml')).not.toContain('managedFields');
+    const shown = await kubectl('get', 'cm', 'shown', '-o', 'yaml', '--show-managed-fields');
+    expect(shown).toContain('f:a: {}');
+    expect(shown).toMatch(/manager: somebody\n +operation: Apply\n/);
+  });
+
+  it('takes over what kubectl has applied itself, with all that goes with it', async () => {
+    await kubectl('apply', '-f', configMap('turned', { a: '1', b: '2', c: '3' }));
+    await serverSide(configMap('turned', { a: '1', b: '3' }));
+    expect(await dataOf('turned')).toBe('{"a":"1","b":"3"}');
+    const managers = 'jsonpath={.metadata.managedFields[*].manager}';
+    expect(await kubectl('get', 'cm', 'turned', '-o', managers)).toBe(
+      'kubectl-last-applied kubectl',
+    );
+    expect(await kubectl('apply', '-f', configMap('turned', { a: '1', b: '3' }))).toContain(
+      'configmap/turned',
+    );
+  });
+
+  it('tells what would change, and changes nothing', async () => {
+    await serverSide(configMap('same', { a: '1' }));
+    const file = configMap('same', { a: '2' });
+    await expect(kubectl('diff', '--server-side', '-f', file)).rejects.toThrow(
+      /- {2}a: "1"\n\+ {2}a: "2"/,
+    );
+    const dryRun = await serverSide(file, '--dry-run=server');
+    expect(dryRun).toBe('configmap/same serverside-applied (server dry run)\n');
+    expect(await dataOf('same')).toBe('{"a":"1"}');
+  });
+
+  it('applies Pods, Jobs and definitions', async () => {
+    await serverSide('manifest.yaml');
+    expect(await serverSide('manifest.yaml')).toContain('job.batch/train serverside-applied');
+    await serverSide('definition.yaml');
+    await kubectl('wait', '--for=condition=Established', 'crd/widgets.example.com');
+    expect(await serverSide('definition.yaml')).toContain(
+      'widget.example.com/one serverside-applied',
+    );
+    expect(await kubectl('get', 'widgets', '-o', 'name')).toBe('widget.example.com/one\n');
+  });
+});
+
+function configMap(name: string, data: object): string {
+  const file = `${name}.json`;
+  const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data };
+  writeFileSync(join(directory, file), JSON.stringify(manifest));
+  return file;
+}
+
+function serverSide(file: string, ...flags: readonly string[]): Promise<string> {
+  return kubectl('apply', '--server-side', '-f', file, ...flags);
+}
+
+function dataOf(name: string): Promise<string> {
+  return kubectl('get', 'cm', name, '-o', 'jsonpath={.data}');
+}
+
 const KUBECTL_TIMEOUT_MS = 30_000;
 
 /** What the command prints. Rejects with what it says when it fails. */

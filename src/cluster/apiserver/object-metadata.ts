@@ -15,7 +15,7 @@ export function newMetadata(
     readonly nowMs: number;
   },
 ): ObjectMeta {
-  const { labels, annotations, ownerReferences, finalizers, generateName } = given;
+  const { labels, annotations, ownerReferences, finalizers, generateName, managedFields } = given;
   return {
     name: server.name,
     ...(generateName === undefined ? {} : { generateName }),
@@ -27,6 +27,7 @@ export function newMetadata(
     ...(annotations === undefined ? {} : { annotations }),
     ...(ownerReferences === undefined ? {} : { ownerReferences }),
     ...(finalizers === undefined ? {} : { finalizers }),
+    ...(managedFields === undefined ? {} : { managedFields }),
   };
 }
 

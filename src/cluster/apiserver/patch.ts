@@ -9,13 +9,20 @@ import { JsonSyntaxError, type JsonText } from './json-reader.ts';
 import { goTypeOf, readBody } from './request-body.ts';
 import type { ServedResource } from './served-resource.ts';
 
+/** The form of patch that `apply-patch.ts` reads. */
+const APPLY_TYPE = 'application/apply-patch+yaml';
+
+export function isApply(contentType: string | undefined): boolean {
+  return parseMediaType(contentType ?? '').type === APPLY_TYPE;
+}
+
 /** A patch that was read: applied to an object it gives the wanted one. */
 export interface Patch {
   apply(object: JsonObject): JsonObject;
   readonly duplicates: readonly string[];
 }
 
-/** Throws 415 for a form of patch that the resource does not take, and 400 for one that is none. */
+/** Throws 415 for a form of patch that the resource does not take, and 400 for one that is none. It is no apply. */
 export function readPatch(
   of: ServedResource,
   body: Uint8Array | undefined,
@@ -43,9 +50,6 @@ export function readPatch(
         applyStrategicMergePatch(object, value, of.schema);
       return { duplicates, apply };
     }
-    case 'application/apply-patch+yaml':
-    case 'application/apply-patch+cbor':
-      throw unsupportedMediaType(of.custom ? CUSTOM_PATCH_TYPES : PATCH_TYPES);
     default:
       throw of.custom ? unsupportedMediaType(CUSTOM_PATCH_TYPES) : unsupportedAnyhow();
   }
@@ -54,11 +58,7 @@ export function readPatch(
 const CUSTOM_PATCH_TYPES: readonly string[] = [
   'application/json-patch+json',
   'application/merge-patch+json',
-];
-/** Server-side apply is not among them. */
-const PATCH_TYPES: readonly string[] = [
-  ...CUSTOM_PATCH_TYPES,
-  'application/strategic-merge-patch+json',
+  APPLY_TYPE,
 ];
 
 function patchText(body: Uint8Array | undefined): JsonText {

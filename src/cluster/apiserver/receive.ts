@@ -135,11 +135,15 @@ function isMetadata(field: string): boolean {
   return field === 'metadata' || field.startsWith('metadata.');
 }
 
-/** As Go writes metadata: without members that are empty, and without what this server keeps none of. */
+/**
+ * As Go writes metadata: without members that are empty, and without what this server keeps none of. No
+ * managers at all is something else than nothing about managers.
+ */
 function tidyMetadata(metadata: JsonObject): ObjectMeta {
   const tidy: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(metadata)) {
-    if (name === 'managedFields' || name === 'selfLink' || isEmpty(value)) continue;
+    const isTold = name === 'managedFields' && Array.isArray(value);
+    if (name === 'selfLink' || (isEmpty(value) && !isTold)) continue;
     tidy[name] = value;
   }
   return tidy;

@@ -98,7 +98,7 @@ function readYaml(text: string): JsonText {
 }
 
 /** Aliases may refer to aliases; this many cannot make a large object out of a small text. */
-const MAX_YAML_ALIASES = 100;
+export const MAX_YAML_ALIASES = 100;
 
 /** Shown of a body that makes no sense. */
 const SUMMARY_BYTES = 30;

@@ -4,11 +4,13 @@ import { DELETE_OPTIONS } from '../../kube/schema/meta-schema.ts';
 import { type ApiStatusError, isReason } from '../../kube/status.ts';
 import { methodNotAllowed, notFound, unknownResource } from '../../kube/status-errors.ts';
 import type { HttpResponse } from '../../runtime/ports/transport.ts';
+import { applyTo, readConfiguration } from './apply-patch.ts';
 import { checkNamespace, create } from './create.ts';
 import { deleteOptions, remove } from './delete.ts';
 import { contentTypeOf, encodeList } from './encode.ts';
 import { listPage } from './list.ts';
-import { readPatch } from './patch.ts';
+import { type ManagedWrite, withManagers } from './managed-fields.ts';
+import { isApply, readPatch } from './patch.ts';
 import { fieldValidation, receive } from './receive.ts';
 import { bytesResponse, jsonResponse } from './request.ts';
 import { readBody } from './request-body.ts';
@@ -25,7 +27,14 @@ import type { Verb } from './served-resource.ts';
 import { subresourceHandler } from './subresource.ts';
 import { update } from './update.ts';
 import { isWatch, watchResponse } from './watch-request.ts';
-import { deleteOptionsObject, isDryRun, optionsObject } from './write-options.ts';
+import {
+  checkManager,
+  deleteOptionsObject,
+  isDryRun,
+  isForced,
+  managerName,
+  optionsObject,
+} from './write-options.ts';
 
 /** Carries out the verb that method and path name. Throws `ApiStatusError` to refuse. */
 export async function handleResource(call: ResourceCall): Promise<HttpResponse> {
@@ -80,8 +89,10 @@ function listAll({ server, of, path, request }: ResourceCall): HttpResponse {
 async function createOne(call: ResourceCall): Promise<HttpResponse> {
   const { server, of, path, request } = call;
   const dryRun = isDryRun(request.query, 'CreateOptions');
-  const object = receiveBody(call, of, 'CreateOptions');
-  checkNamespace(of, path.namespace, object);
+  checkManager(request.query, 'CreateOptions', false);
+  const received = receiveBody(call, of, 'CreateOptions');
+  checkNamespace(of, path.namespace, received);
+  const object = withManagers(received, undefined, () => managedWrite(call));
   const { namespace } = path;
   const requester = requesterOf(call, optionsObject('CreateOptions', request.query));
   const entry = await create(server, { of, namespace, object, isDryRun: dryRun, requester });
@@ -93,12 +104,14 @@ async function change(call: ResourceCall, name: string): Promise<HttpResponse> {
   const { namespace, subresource } = path;
   const warn = (warning: string): void => void request.warnings.push(warning);
   const options = request.method === 'PUT' ? 'UpdateOptions' : 'PatchOptions';
+  const isConfiguration = request.method === 'PATCH' && isApply(request.headers['content-type']);
+  checkManager(request.query, options, isConfiguration);
   const { entry, isNew } = await update(server, {
     of,
     namespace,
     name,
     subresource,
-    mode: request.method === 'PUT' ? 'Replace' : 'Patch',
+    mode: isConfiguration ? 'Apply' : request.method === 'PUT' ? 'Replace' : 'Patch',
     transform: transformation(call, fieldValidation(request.query, options), warn),
     isDryRun: isDryRun(request.query, options),
     requester: requesterOf(call, optionsObject('UpdateOptions', request.query)),
@@ -117,8 +130,9 @@ function transformation(
   if (request.method === 'PUT') {
     const object = receiveBody(call, of, 'UpdateOptions');
     checkNamespace(of, path.namespace, object);
-    return () => object;
+    return (present) => withManagers(object, present, () => managedWrite(call));
   }
+  if (isApply(contentType)) return application(call, unknownFields, warn);
   const patch = readPatch(of, request.body, contentType);
   return (present) => {
     if (present === undefined) throw notFound(of, path.name ?? '');
@@ -126,7 +140,35 @@ function transformation(
     const refusal = (why: string): ApiStatusError => unreadablePatched(body.object, why);
     const object = receive(of, body, unknownFields, { warn, refusal });
     checkNamespace(of, path.namespace, object);
-    return object;
+    return withManagers(object, present, () => managedWrite(call));
+  };
+}
+
+function application(
+  call: ResourceCall,
+  unknownFields: Parameters<typeof receive>[2],
+  warn: (warning: string) => void,
+): Parameters<typeof update>[1]['transform'] {
+  const { path, request } = call;
+  const { namespace, name = '' } = path;
+  const configuration = readConfiguration(request.body);
+  const applyCall = {
+    ...managedWrite(call),
+    namespace,
+    name,
+    isForced: isForced(request.query),
+    unknownFields,
+    warn,
+  };
+  return (present) => applyTo(applyCall, configuration, present);
+}
+
+function managedWrite({ server, of, path, request }: ResourceCall): ManagedWrite {
+  return {
+    of,
+    subresource: path.subresource,
+    manager: managerName(request.query, request.headers['user-agent']),
+    nowMs: server.clock.now(),
   };
 }
 

@@ -1,4 +1,5 @@
 import { invalid, invalidValue } from '../../kube/field-error.ts';
+import { isReason } from '../../kube/status.ts';
 import { badRequest, conflict, notFound } from '../../kube/status-errors.ts';
 import { concernsWebhooks, mutate, validate } from './admission/admission.ts';
 import {
@@ -11,6 +12,7 @@ import { type ApiObject, type StoredObject, withMembers } from './api-object.ts'
 import type { Write } from './collection.ts';
 import { create } from './create.ts';
 import { type Entry, unstoredEntry } from './entry.ts';
+import { withManagersOf, withoutNewTimes } from './managed-fields.ts';
 import { hasStatus, isUnchanged, updatedMetadata, withGeneration } from './object-metadata.ts';
 import { writeOptimistically } from './optimistic-write.ts';
 import { collectionKey, type ServedResource } from './served-resource.ts';
@@ -22,8 +24,8 @@ export interface UpdateRequest {
   readonly namespace: string | undefined;
   readonly name: string;
   readonly subresource: string | undefined;
-  /** `Replace`: the object is the client's whole will. `Patch`: it is the present one, changed. */
-  readonly mode: 'Replace' | 'Patch';
+  /** `Replace`: the object is the client's whole will. `Patch`: it is the present one, changed. `Apply`: the same, or a new one. */
+  readonly mode: 'Apply' | 'Replace' | 'Patch';
   /** The wanted object, from the present one as the client sees it. May throw to refuse. */
   readonly transform: (present: StoredObject | undefined) => ApiObject;
   readonly isDryRun: boolean;
@@ -52,7 +54,12 @@ export async function update(server: ServerState, request: UpdateRequest): Promi
     const object = request.transform(undefined);
     checkName(object, name);
     const requester = request.requester && asCreator(request.requester);
-    return { entry: await create(server, { ...request, object, requester }), isNew: true };
+    try {
+      return { entry: await create(server, { ...request, object, requester }), isNew: true };
+    } catch (error) {
+      // Somebody else created it meanwhile: then it is to be changed.
+      if (!isReason(error, 'AlreadyExists')) throw error;
+    }
   }
   const decided = (current: Entry | undefined): Promise<Write<Updated>> => {
     if (current === undefined) throw notFound(of, name);
@@ -72,11 +79,9 @@ function asCreator(requester: Requester): Requester {
 }
 
 function mayCreate(request: UpdateRequest): boolean {
-  return (
-    request.mode === 'Replace' &&
-    request.subresource === undefined &&
-    request.of.strategy.createsOnUpdate
-  );
+  const { mode, subresource, of } = request;
+  if (subresource !== undefined || mode === 'Patch') return false;
+  return mode === 'Apply' || of.strategy.createsOnUpdate;
 }
 
 async function decide(
@@ -92,7 +97,7 @@ async function decide(
   checkName(given, request.name);
   const wanted = await admitted(server, request, given, old);
   checkPreconditions(request, wanted, old);
-  const shown = merged(server, request, wanted, old);
+  const shown = withManagersOf(merged(server, request, wanted, old), wanted);
   const errors = validateChanged(of, shown, old, request.subresource);
   if (errors.length > 0) throw invalid(of, request.name, errors);
   if (request.requester !== undefined) {
@@ -102,7 +107,8 @@ async function decide(
   const isDesire = subresource === undefined || countedSubresources.includes(subresource);
   const desired = isDesire ? withGeneration(of, shown, old) : shown;
   await validated(server, request, desired, old);
-  if (isUnchanged(shown, old)) return { change: undefined, result: () => answer(current) };
+  if (isUnchanged(withoutNewTimes(shown, old), old))
+    return { change: undefined, result: () => answer(current) };
   const object = of.view.store(desired);
   const unstored = unstoredEntry(key, atRevisionOf(old, object));
   if (isDryRun) return { change: undefined, result: () => answer(unstored) };
@@ -176,7 +182,7 @@ function checkPreconditions(request: UpdateRequest, wanted: ApiObject, old: Stor
     throw conflict(of, name, why);
   }
   if (resourceVersion === undefined || resourceVersion === '' || resourceVersion === '0') {
-    if (mode === 'Patch' || !of.strategy.requiresRevision) return;
+    if (mode !== 'Replace' || !of.strategy.requiresRevision) return;
     const problem = invalidValue('metadata.resourceVersion', 0, 'must be specified for an update');
     throw invalid({ group: of.group, kind: of.plural }, name, [problem]);
   }

@@ -143,7 +143,11 @@ test('custom resources take no strategic merge patch, built-in ones do', () => {
       CUSTOM_RESOURCE,
       '/apis/jobset.x-k8s.io/v1alpha2/namespaces/{namespace}/jobsets/{name}',
     ),
-  ).toEqual(['application/json-patch+json', 'application/merge-patch+json']);
+  ).toEqual([
+    'application/json-patch+json',
+    'application/merge-patch+json',
+    'application/apply-patch+yaml',
+  ]);
 });
 
 test('a custom resource is found by its kind', () => {

@@ -104,6 +104,7 @@ function requestBody(action: string, schema: JsonObject, custom: boolean): JsonO
     'application/json-patch+json',
     'application/merge-patch+json',
     ...(custom ? [] : ['application/strategic-merge-patch+json']),
+    'application/apply-patch+yaml',
   ];
   const content = Object.fromEntries(types.map((type) => [type, { schema: { type: 'object' } }]));
   return { requestBody: { content, required: true } };

@@ -1,5 +1,6 @@
 /** Schemas of `core/v1 Pod`, complete as of Kubernetes 1.36. */
 import {
+  atomic,
   atomicList,
   boolean,
   defaulted,
@@ -90,7 +91,7 @@ const POD_SPEC = core(
     ),
     activeDeadlineSeconds: int64('Seconds after its start at which the Pod is failed.'),
     dnsPolicy: oneOf(['ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None']),
-    nodeSelector: map(string(), 'Labels that a node must have.'),
+    nodeSelector: atomic(map(string(), 'Labels that a node must have.')),
     serviceAccountName: string('The account under which the Pod speaks to the API.'),
     serviceAccount: string(),
     automountServiceAccountToken: boolean('Whether containers find a token of the account.'),

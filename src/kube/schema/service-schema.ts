@@ -38,7 +38,7 @@ const SESSION_AFFINITY_CONFIG = core('SessionAffinityConfig', { clientIP: CLIENT
 
 const SERVICE_SPEC = core('ServiceSpec', {
   ports: mergeMap(['port', 'protocol'], SERVICE_PORT),
-  selector: map(string()),
+  selector: atomic(map(string())),
   clusterIP: string(),
   clusterIPs: atomicList(string()),
   type: oneOf(['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort']),
