@@ -79,7 +79,8 @@ export function conditionLine({ type, reason, message }: ConditionView): string 
 export function jobSetLine(jobSet: JobSetView): string {
   const { namespace, name, epoch, inPlaceRestarts, restarts, maxRestarts } = jobSet;
   const current = epoch === null ? '' : `epoch ${epoch}, `;
-  const inPlace = epoch === null ? '' : `${inPlaceRestarts} restarts in place, `;
+  const noun = inPlaceRestarts === 1 ? 'restart' : 'restarts';
+  const inPlace = epoch === null ? '' : `${inPlaceRestarts} ${noun} in place, `;
   return (
     `JobSet ${namespace}/${name}: ${current}${stateText(jobSet)}; ` +
     `${inPlace}${restarts} of all Jobs, at most ${maxRestarts} that count`
