@@ -18,7 +18,7 @@ import type { Client } from '../runtime/client.ts';
 import type { Informer } from '../runtime/informer.ts';
 import { waitFor } from '../runtime/wait-for.ts';
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 180_000;
 const NAMESPACE = 'default';
 /** More than any test or benchmark needs. */
 const MAX_RESTARTS = 1000;

@@ -111,6 +111,8 @@ const WATCHES = 6;
 const ATTEMPT_MS = 500;
 /** While one request may be on its way. */
 const ASKS_PER_TRY = 50;
+/** Until it is sure that they are for the request that does not end. */
+const REFUSALS_IN_A_ROW = 30;
 
 /** Lets etcd forget, and the API server, which remembers by itself, too. Others see it restart. */
 async function forgetHistory(controlPlane: string, group: WorkerGroup): Promise<void> {
@@ -198,10 +200,13 @@ async function throttle(): Promise<() => Promise<void>> {
   // Without any share, requests are still carried out one by one.
   const only = await endlessRequest();
   let asked = 0;
+  let refused = 0;
   await until('others are turned away', async () => {
-    if ((await codeOfRequest()) === BUSY.code) return true;
+    refused = (await codeOfRequest()) === BUSY.code ? refused + 1 : 0;
+    // Once may be for a request of an operator, which is over in a moment.
+    if (refused === REFUSALS_IN_A_ROW) return true;
     // It came in before the server knew of the level, and holds nobody up.
-    if (++asked % ASKS_PER_TRY === 0) only.renew();
+    if (refused === 0 && ++asked % ASKS_PER_TRY === 0) only.renew();
     return false;
   });
   return async () => {
@@ -230,19 +235,16 @@ async function endlessRequest(): Promise<{ renew(): void; end(): void }> {
     });
     message = sent;
     sent.on('error', () => undefined);
-    sent.on('response', (response) => {
-      response.resume().on('close', () => {
-        if (message === sent) send();
-      });
+    sent.on('response', (response) => response.resume());
+    // Answered, refused or broken: it is the next one's turn.
+    sent.on('close', () => {
+      if (message === sent) send();
     });
     sent.flushHeaders();
   };
   send();
   return {
-    renew: () => {
-      message.destroy();
-      send();
-    },
+    renew: () => message.destroy(),
     end: () => {
       isOver = true;
       message.destroy();

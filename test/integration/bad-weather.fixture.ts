@@ -29,7 +29,7 @@ import { createAccount, installJobSets, removeAccount, tokenOf } from './api-ser
 
 export const RUNTIME = { clock: nodeClock, random: systemRandom } as const;
 /** For whatever is awaited. */
-export const PATIENCE_MS = 45_000;
+export const PATIENCE_MS = 90_000;
 /** Who the operators are. */
 export const OPERATOR = { namespace: 'kube-system', name: 'lockstep-operator' } as const;
 
