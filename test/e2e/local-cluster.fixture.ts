@@ -22,7 +22,7 @@ export const LOCKSTEP = fileURLToPath(new URL('../../bin/lockstep.js', import.me
 export const WHERE: readonly string[] =
   KUBERNETES === undefined ? [] : ['--kubeconfig', KUBERNETES];
 
-const START_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = 60_000;
 
 export interface ClusterUnderTest {
   readonly client: Client;

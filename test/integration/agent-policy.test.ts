@@ -38,7 +38,7 @@ const RUNTIME = { clock: nodeClock, random: systemRandom, userAgent: 'lockstep-t
 const NAMESPACE = 'agent-policy';
 const AGENT = 'train-lockstep-agent';
 const OWN = 'own-account';
-const POLICY_TIMEOUT_MS = 30_000;
+const POLICY_TIMEOUT_MS = 60_000;
 const POLL_MS = 200;
 
 const EPOCH = 'jobset.sigs.k8s.io/epoch';

@@ -27,7 +27,7 @@ import {
 } from './api-server.fixture.ts';
 
 const POLL_MS = 10;
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 60_000;
 const AT = { namespace: 'default', name: 'train' };
 /** A scheduler and a controller that do not exist: the Pod is the test's alone. */
 const NOBODY = 'example.com/nobody';

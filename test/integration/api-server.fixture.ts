@@ -66,7 +66,7 @@ export async function startApi(): Promise<ApiUnderTest> {
 
 const RUNTIME = { clock: nodeClock, random: systemRandom } as const;
 const LOOPBACK = '127.0.0.1';
-const TIMEOUT_MS = 30_000;
+const TIMEOUT_MS = 60_000;
 
 async function startEmbeddedApi() {
   const authority = createCertificateAuthority({ commonName: 'test', clock: nodeClock });

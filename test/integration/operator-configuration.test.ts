@@ -23,7 +23,7 @@ import { type ApiUnderTest, installJobSets, startApi } from './api-server.fixtur
 const LOOPBACK = '127.0.0.1';
 const LEASE = { namespace: 'default', name: 'configured.jobset.x-k8s.io' };
 const POLL_MS = 50;
-const LIMIT_MS = 40_000;
+const LIMIT_MS = 90_000;
 
 let api: ApiUnderTest;
 let directory: string;
