@@ -7,6 +7,7 @@ import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { COMPLETION_INDEX } from '../../kube/job.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/pod.ts';
+import { ApiStatusError } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client.ts';
 import type { Informer } from '../../runtime/informer.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
@@ -73,7 +74,7 @@ class RunObserver {
     { readonly pod: string; readonly uid: string; pid: number | undefined }
   >();
   private readonly killsLeft: number[];
-  private isCreated = false;
+  private mayExist = false;
   private readonly key: { readonly namespace: string; readonly name: string };
   private readonly pods: Informer<Pod>;
   private readonly jobSets: Informer<JobSet>;
@@ -108,8 +109,7 @@ class RunObserver {
     options.signal.addEventListener('abort', () => this.settle(options.signal.reason as Error), {
       once: true,
     });
-    await options.client.create(JOBSETS, options.jobSet, { signal: options.signal });
-    this.isCreated = true;
+    await this.create();
     await this.settled;
     const steps = this.events.flatMap((event) =>
       event.kind === 'line' && event.line.kind === 'step' ? [event.line.step] : [],
@@ -126,10 +126,22 @@ class RunObserver {
     };
   }
 
+  private async create(): Promise<void> {
+    const { client, jobSet, signal } = this.options;
+    this.mayExist = true;
+    try {
+      await client.create(JOBSETS, jobSet, { signal });
+    } catch (error) {
+      // A refusal is sure; what was interrupted, or lost on its way, may have been carried out.
+      if (error instanceof ApiStatusError && error.code < 500) this.mayExist = false;
+      throw error;
+    }
+  }
+
   async close(): Promise<void> {
     this.stop.abort(new Error('the run is over'));
     await Promise.all([this.pods.stop(), this.jobSets.stop(), ...this.follows]);
-    if (this.isCreated && this.options.deleteAtEnd) {
+    if (this.mayExist && this.options.deleteAtEnd) {
       await removeJobSet(this.options.client, this.key, this.options);
     }
   }
