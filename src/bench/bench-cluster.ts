@@ -20,6 +20,7 @@ import type { KubeObject } from '../kube/meta.ts';
 import { CLUSTER_ROLE_BINDINGS } from '../kube/rbac.ts';
 import { apiVersionOf, groupResourceOf, type Resource } from '../kube/resource.ts';
 import { isReason } from '../kube/status.ts';
+import { freePort } from '../runtime/adapters/free-ports.ts';
 import { loadKubeconfig } from '../runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '../runtime/adapters/node-process-runner.ts';
@@ -28,7 +29,7 @@ import { systemRandom } from '../runtime/adapters/system-random.ts';
 import type { Client } from '../runtime/client.ts';
 import type { ClusterAccess } from '../runtime/cluster-access.ts';
 import { waitFor } from '../runtime/wait-for.ts';
-import { freePort, OperatorProcess } from './operator-process.ts';
+import { OperatorProcess } from './operator-process.ts';
 
 export interface BenchCluster {
   /** Of an administrator. */
@@ -78,7 +79,7 @@ export async function startBenchCluster(
             stops,
           )
         : await joined(kubeconfig, join(state.path, 'operator.kubeconfig'), signal, stops);
-    const hub = ['--hub-bind-address', `${LOOPBACK}:${await freePort()}`];
+    const hub = ['--hub-bind-address', `${LOOPBACK}:${await freePort(systemRandom)}`];
     const delivery = ['--webhooks', 'off', '--agent-delivery', 'WorkerImage'];
     const startOperator = async (channel: 'Auto' | 'API'): Promise<OperatorProcess> => {
       const flags = [...ground.flags, ...hub, ...delivery, '--agent-channel', channel];

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import http from 'node:http';
-import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { Watchdog } from '../cli/watchdog/watchdog.ts';
 import { OPERATOR_NODE_OPTIONS } from '../operator/names.ts';
+import { freePorts } from '../runtime/adapters/free-ports.ts';
+import { systemRandom } from '../runtime/adapters/system-random.ts';
 
 const OPERATOR = fileURLToPath(new URL('../../dist/operator.js', import.meta.url));
 const LOOPBACK = '127.0.0.1';
@@ -41,7 +42,7 @@ export class OperatorProcess {
   /** Resolves when its caches are filled and it acts. */
   static async start(options: OperatorProcessOptions): Promise<OperatorProcess> {
     const { flags, log, watchdog, signal } = options;
-    const [health, metrics] = [await freePort(), await freePort()];
+    const [health = 0, metrics = 0] = await freePorts(2, systemRandom);
     const pages = [
       `--health-probe-bind-address=${LOOPBACK}:${health}`,
       `--metrics-bind-address=${LOOPBACK}:${metrics}`,
@@ -122,19 +123,6 @@ export class SilenceProbe {
       await new Promise((resolve) => setTimeout(resolve, PROBE_INTERVAL_MS));
     }
   }
-}
-
-/** One that is free now. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, LOOPBACK, () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 function page(

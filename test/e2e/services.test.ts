@@ -17,7 +17,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { request } from 'node:https';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -47,6 +46,7 @@ import {
   LEADER_ELECTION_ID,
   WEBHOOK_SERVICE_NAME,
 } from '../../src/operator/names.ts';
+import { freePorts } from '../../src/runtime/adapters/free-ports.ts';
 import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '../../src/runtime/adapters/node-process-runner.ts';
@@ -119,7 +119,8 @@ describe.skipIf(missing.length > 0)(suite, () => {
     controlPlane = await joinRunning(options, KUBERNETES ?? '');
     ({ client } = controlPlane);
     await applyManifest();
-    ports = await freePorts();
+    const free = await freePorts(FREE_PORTS.length, systemRandom, address);
+    ports = new Map(FREE_PORTS.map((port, i) => [port, free[i] ?? 0]));
     await leadWebhookService();
     operator = await startOperator();
     await leadHubName();
@@ -171,17 +172,6 @@ describe.skipIf(missing.length > 0)(suite, () => {
     expect(text).toContain('channel: Auto');
     const changed = { [file]: text.replace('channel: Auto', 'channel: Hub') };
     await client.patch(CONFIG_MAPS, ACCOUNT, { type: 'merge', patch: { data: changed } });
-  }
-
-  async function freePorts(): Promise<ReadonlyMap<number, number>> {
-    const servers = FREE_PORTS.map(() => createServer().listen(0, address));
-    await Promise.all(servers.map((server) => once(server, 'listening')));
-    const found = servers.map((server) => {
-      const at = server.address();
-      return typeof at === 'object' ? (at?.port ?? 0) : 0;
-    });
-    await Promise.all(servers.map((server) => once(server.close(), 'close')));
-    return new Map(FREE_PORTS.map((port, i) => [port, found[i] ?? 0]));
   }
 
   /** What the cluster does itself where Pods wear the labels of the Service. */

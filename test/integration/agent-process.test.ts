@@ -13,8 +13,9 @@ import { JOBSETS } from '../../src/jobset/jobset.ts';
 import { EPOCH, IN_PLACE_RESTART_ATTEMPT, NOTICE } from '../../src/jobset/names.ts';
 import { JOBS } from '../../src/kube/job.ts';
 import { PODS } from '../../src/kube/pod.ts';
-import { startHttpServer } from '../../src/runtime/adapters/http-server.ts';
+import { freePort } from '../../src/runtime/adapters/free-ports.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
+import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
 import type { Client } from '../../src/runtime/client.ts';
 import { sleep } from '../../src/runtime/ports/clock.ts';
 import {
@@ -257,16 +258,6 @@ function untilProbed(port: number, status: number, path?: string): Promise<true>
   return until(async () => ((await probe(port, path)) === status ? true : undefined));
 }
 
-async function freePort(): Promise<number> {
-  const server = await startHttpServer({
-    handler: () => Promise.resolve({ status: 200, headers: {}, body: Buffer.alloc(0) }),
-    host: '127.0.0.1',
-    port: 0,
-  });
-  await server.close();
-  return server.port;
-}
-
 let scene: Scene;
 beforeEach(async () => {
   scene = new Scene(await mkdtemp(join(folder, 'root-')), api);
@@ -276,7 +267,7 @@ afterEach(() => scene.stop());
 
 describe('the agent as a sidecar process', () => {
   it('holds the barrier, asks for a restart by its exit code, and remembers after that', async () => {
-    const port = await freePort();
+    const port = await freePort(systemRandom);
     const environment = { LOCKSTEP_PORT_8080: String(port), RESTART_POD_IN_PLACE_EXIT_CODE: '99' };
     const first = scene.run([], environment);
     await scene.untilAnnounced('1');
@@ -300,7 +291,7 @@ describe('the agent as a sidecar process', () => {
   });
 
   it('ends with 130 on SIGINT at the barrier', async () => {
-    const agent = scene.run([], { LOCKSTEP_PORT_8080: String(await freePort()) });
+    const agent = scene.run([], { LOCKSTEP_PORT_8080: String(await freePort(systemRandom)) });
     await scene.untilAnnounced('1');
     agent.process.kill('SIGINT');
     expect(await agent.exited).toBe(130);
@@ -402,7 +393,7 @@ describe("the agent in upstream's dialect (specification 5.5)", () => {
   const asUpstreams = { NAMESPACE: '', JOBSET_UID: '', REPLICATED_JOB_NAME: '' };
 
   it('is a sidecar with the barrier and the exit code of upstream', async () => {
-    const port = await freePort();
+    const port = await freePort(systemRandom);
     const environment = { ...asUpstreams, LOCKSTEP_PORT_8081: String(port) };
     const first = scene.run([], environment);
     await scene.untilAttempted('0');
@@ -449,7 +440,10 @@ describe("the agent in upstream's dialect (specification 5.5)", () => {
     ['SIGTERM', 143],
     ['SIGINT', 130],
   ])('tells of %s at the barrier by its exit code', async (signal, code) => {
-    const environment = { ...asUpstreams, LOCKSTEP_PORT_8081: String(await freePort()) };
+    const environment = {
+      ...asUpstreams,
+      LOCKSTEP_PORT_8081: String(await freePort(systemRandom)),
+    };
     const agent = scene.run([], environment);
     await scene.untilAttempted('0');
     agent.process.kill(signal);

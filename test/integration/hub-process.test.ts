@@ -15,7 +15,9 @@ import { PODS, type Pod } from '../../src/kube/pod.ts';
 import { ROLE_BINDINGS, ROLES } from '../../src/kube/rbac.ts';
 import { SUBJECT_ACCESS_REVIEWS } from '../../src/kube/subject-access-review.ts';
 import { createCertificateAuthority } from '../../src/runtime/adapters/certificates.ts';
+import { freePorts } from '../../src/runtime/adapters/free-ports.ts';
 import { createStreamConnector } from '../../src/runtime/adapters/stream-connector.ts';
+import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
 import { staticToken } from '../../src/runtime/credential-source.ts';
 import { sleep } from '../../src/runtime/ports/clock.ts';
 import type { ByteStream } from '../../src/runtime/ports/stream.ts';
@@ -32,13 +34,11 @@ import {
 const cluster = new ClusterInBadWeather();
 let proxy: ApiProxy;
 /** Those of every operator here, so that agents find the next where the last one was. */
-let hubPort: number;
-let metricsPort: number;
+let [hubPort, metricsPort] = [0, 0];
 beforeAll(async () => {
   await cluster.start();
   proxy = await cluster.proxy();
-  hubPort = await freePort();
-  metricsPort = await freePort();
+  [hubPort = 0, metricsPort = 0] = await freePorts(2, systemRandom);
 });
 afterAll(() => cluster.stop());
 
@@ -47,16 +47,6 @@ function startOperator(): OperatorProcess {
   const hub = ['--hub-bind-address', `127.0.0.1:${hubPort}`, '--agent-channel', 'Hub'];
   const metrics = ['--metrics-bind-address', `127.0.0.1:${metricsPort}`];
   return cluster.startOperator(proxy, ...hub, ...metrics);
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = net.createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0));
-    });
-  });
 }
 
 /** The value of a series, 0 if there is none. */

@@ -6,7 +6,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
@@ -16,7 +15,9 @@ import {
   createCertificateAuthority,
   issueCertificate,
 } from '../../src/runtime/adapters/certificates.ts';
+import { freePorts } from '../../src/runtime/adapters/free-ports.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
+import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
 import { sleep } from '../../src/runtime/ports/clock.ts';
 import { type ApiUnderTest, installJobSets, startApi } from './api-server.fixture.ts';
 
@@ -57,17 +58,6 @@ function bring(commonName: string): void {
   }
 }
 
-async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, LOOPBACK));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => {
-    const address = server.address();
-    return typeof address === 'object' ? (address?.port ?? 0) : 0;
-  });
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
-}
-
 /** Whose certificate a new connection is shown. */
 function shown(port: number | undefined): Promise<string> {
   return new Promise((resolve) => {
@@ -89,7 +79,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
 }
 
 test('a file of upstream is obeyed, key by key', async () => {
-  const [webhooks, health] = await freePorts(2);
+  const [webhooks, health] = await freePorts(2, systemRandom);
   const file = join(directory, 'controller_manager_config.yaml');
   writeFileSync(
     file,

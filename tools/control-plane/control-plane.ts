@@ -5,7 +5,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { writeKubeconfig } from '../../src/cli/kubeconfig-file.ts';
 import { ADMINISTRATORS } from '../../src/cluster/embedded-cluster.ts';
@@ -13,6 +12,7 @@ import {
   createCertificateAuthority,
   issueCertificate,
 } from '../../src/runtime/adapters/certificates.ts';
+import { freePorts } from '../../src/runtime/adapters/free-ports.ts';
 import { connectClient } from '../../src/runtime/adapters/http-client-connection.ts';
 import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
@@ -47,7 +47,7 @@ export async function startControlPlane(
   const features = gates.length === 0 ? {} : { 'feature-gates': gates.join(',') };
   const processes = new Processes(directory);
   try {
-    const [api, client, peer] = await freePorts(3);
+    const [api, client, peer] = await freePorts(3, systemRandom);
     const etcd = `http://${LOOPBACK}:${client}`;
     const peers = `http://${LOOPBACK}:${peer}`;
     writeFileSync(join(directory, 'etcd.url'), etcd);
@@ -234,23 +234,4 @@ interface Running {
   isStopping: boolean;
   child: ChildProcess | undefined;
   ended: Promise<void>;
-}
-
-async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = await Promise.all(
-    Array.from(
-      { length: count },
-      () =>
-        new Promise<ReturnType<typeof createServer>>((resolve, reject) => {
-          const server = createServer().once('error', reject);
-          server.listen(0, LOOPBACK, () => resolve(server));
-        }),
-    ),
-  );
-  const ports = servers.map((server) => {
-    const address = server.address();
-    return typeof address === 'object' ? (address?.port ?? 0) : 0;
-  });
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

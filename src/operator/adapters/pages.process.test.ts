@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConnectionOptions, connect } from 'node:tls';
@@ -9,7 +8,9 @@ import {
   createCertificateAuthority,
   issueCertificate,
 } from '../../runtime/adapters/certificates.ts';
+import { freePort } from '../../runtime/adapters/free-ports.ts';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
+import { systemRandom } from '../../runtime/adapters/system-random.ts';
 import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { HttpHandler } from '../../runtime/ports/transport.ts';
@@ -77,17 +78,8 @@ function shown(port: number, options: ConnectionOptions = {}): Promise<string> {
   });
 }
 
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0));
-    });
-  });
-}
-
 test('metrics over TLS follow the files of their certificate, and obey the settings of TLS', async () => {
-  const port = await freePort();
+  const port = await freePort(systemRandom);
   const pages = await servePages(
     [
       {
@@ -120,7 +112,7 @@ test('metrics over TLS follow the files of their certificate, and obey the setti
 });
 
 test('plain pages are served at once, and those that are off are not', async () => {
-  const port = await freePort();
+  const port = await freePort(systemRandom);
   const address = { host: '127.0.0.1', port };
   const pages = await servePages(
     [

@@ -1,4 +1,4 @@
-import { createServer } from 'node:net';
+import { freePort } from '../../../runtime/adapters/free-ports.ts';
 import type { Random } from '../../../runtime/ports/random.ts';
 import { type NodeNetwork, PortClaims } from '../network.ts';
 
@@ -38,7 +38,7 @@ export async function claimNetwork<T>(
       return { network, listener };
     } catch (error) {
       const code = codeOf(error);
-      if (code === 'EADDRNOTAVAIL') return shareAddress(listen, claims);
+      if (code === 'EADDRNOTAVAIL') return shareAddress(random, listen, claims);
       if (code !== 'EADDRINUSE') throw error;
     }
   }
@@ -51,6 +51,7 @@ const NETWORKS = 254;
 const SHARED_ADDRESS = '127.0.0.1';
 
 async function shareAddress<T>(
+  random: Random,
   listen: (address: string, port: number) => Promise<T>,
   claims: PortClaims,
 ): Promise<ClaimedNetwork<T>> {
@@ -60,22 +61,10 @@ async function shareAddress<T>(
       type: 'shared-address',
       hostIP: SHARED_ADDRESS,
       claims,
-      freePort: () => freePort(),
+      freePort: () => freePort(random),
     },
     listener,
   };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, SHARED_ADDRESS, () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 /** The system's code, also where an adapter wrapped the error. */
