@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import net from 'node:net';
+import { Duplex } from 'node:stream';
 import tls from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { staticToken } from '../credential-source.ts';
@@ -248,19 +249,26 @@ describe('a client is told why it gets no stream', () => {
 });
 
 describe('those who never say who they are', () => {
+  async function strangers(count: number): Promise<readonly net.Socket[]> {
+    const sockets = Array.from({ length: count }, () =>
+      net.connect(server.port, '127.0.0.1').on('error', () => undefined),
+    );
+    await Promise.all(
+      sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve))),
+    );
+    return sockets;
+  }
+
+  async function untilClosed(sockets: readonly net.Socket[]): Promise<void> {
+    for (const socket of sockets) {
+      if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve));
+    }
+  }
+
   it('are cut off, the first first, and do not keep others out', async () => {
     const held = new Client();
     const stream = await connect(held);
-    let closed = 0;
-    const idle = Array.from({ length: 4 * MAX_PENDING }, () => {
-      const socket = net.connect(server.port, '127.0.0.1');
-      socket.on('error', () => undefined);
-      socket.once('close', () => closed++);
-      return socket;
-    });
-    await Promise.all(
-      idle.map((socket) => new Promise((resolve) => socket.once('connect', resolve))),
-    );
+    const idle = await strangers(4 * MAX_PENDING);
     const client = new Client();
     const late = await connect(client);
     late.write(Buffer.from('here'));
@@ -268,12 +276,27 @@ describe('those who never say who they are', () => {
     stream.write(Buffer.from('still'));
     await held.until(() => held.text === 'still');
     // All are, in the end: none of them has shaken hands.
-    for (const socket of idle) {
-      if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve));
-    }
-    expect(closed).toBe(4 * MAX_PENDING);
+    await untilClosed(idle);
     expect(held.closes).toBe(0);
   });
+
+  it('are cut off before those with whom a handshake has begun', async () => {
+    const begun = await strangers(MAX_PENDING);
+    await Promise.all(begun.map(beginHandshake));
+    await untilClosed(await strangers(MAX_PENDING));
+    expect(begun.filter((socket) => socket.closed)).toEqual([]);
+    await untilClosed(begun);
+  });
+
+  /** Resolves when the server has answered; what the client has to say to that never comes. */
+  function beginHandshake(socket: net.Socket): Promise<void> {
+    const oneWay = new Duplex({
+      read: () => undefined,
+      write: (chunk, _encoding, done) => socket.write(chunk, () => done()),
+    });
+    tls.connect({ socket: oneWay, ca: authority.certificate }).on('error', () => undefined);
+    return new Promise((resolve) => socket.once('data', () => resolve()));
+  }
 });
 
 describe('a session', () => {

@@ -1,8 +1,8 @@
 /**
  * The server's end of `ports/stream.ts`: HTTPS with one path, where `GET` with `Upgrade` becomes a
  * stream once the acceptor has agreed, and everything else is refused. Whoever has not come so far
- * within seconds is cut off, and when too many are on their way, the one that takes longest goes
- * first: whoever means well needs a fraction of a second.
+ * within seconds is cut off, and when too many are on their way, those go first who have said nothing:
+ * whoever means well speaks at once, and what has begun with him is work that somebody has to do.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import https from 'node:https';
@@ -53,6 +53,8 @@ export interface StreamServer {
 
 /** A group of 5,000 may well come at once. */
 const MAX_PENDING = 8192;
+/** In a crowd, who has begun to speak is given so long to come to his request: that many need some 8 s. */
+const CROWD_PATIENCE_MS = 20_000;
 /**
  * From the connection to the end of TLS's handshake, and from there to the end of the request. Thousands
  * that come at once wait for each other, and one that is cut off for that comes again.
@@ -238,16 +240,22 @@ export function streamOf(socket: Socket): ByteStream {
 }
 
 interface Pending {
+  readonly key: string;
   /** The raw one, below TLS. */
   readonly socket: Socket;
+  readonly cameMs: number;
   /** Why it is dropped if it ends now; undefined once it has asked for something. */
   ifEnded: ConnectionDrop | undefined;
 }
 
 /** Who is connected: on the way to a stream, or with one. */
 class Connections {
-  /** By the other end's address, in the order in which they came. */
+  /** By the other end's address. */
   readonly #pending = new Map<string, Pending>();
+  /** Of these, in the order in which they came, those of whom nothing was heard when last looked at. */
+  readonly #silent = new Set<Pending>();
+  /** The others, the order roughly the same. */
+  readonly #speaking = new Set<Pending>();
   readonly #all = new Set<Socket>();
   readonly #streams = new Set<Socket>();
   readonly #maxPending: number;
@@ -261,18 +269,51 @@ class Connections {
   came(socket: Socket): void {
     const key = keyOf(socket);
     const address = socket.remoteAddress ?? '';
-    const pending: Pending = { socket, ifEnded: 'NoHandshake' };
+    const pending: Pending = { key, socket, cameMs: performance.now(), ifEnded: 'NoHandshake' };
     this.#all.add(socket);
     this.#pending.set(key, pending);
+    this.#silent.add(pending);
     socket.once('close', () => {
       this.#all.delete(socket);
-      if (this.#pending.get(key) === pending) this.#pending.delete(key);
+      this.#forget(pending);
       if (pending.ifEnded !== undefined) this.#dropped?.(pending.ifEnded, address);
     });
-    if (this.#pending.size <= this.#maxPending) return;
-    const [oldest] = this.#pending.values();
-    if (oldest?.ifEnded !== undefined) oldest.ifEnded = 'Crowded';
-    oldest?.socket.destroy();
+    if (this.#pending.size > this.#maxPending) this.#cutOffOne();
+  }
+
+  /**
+   * Not just the one that has been here longest: of more who mean well than can be served at once, that
+   * would be the one whom the most work was done for, and he would come again.
+   */
+  #cutOffOne(): void {
+    const one = this.#slowest() ?? this.#oldestSilent();
+    if (one === undefined) return;
+    if (one.ifEnded !== undefined) one.ifEnded = 'Crowded';
+    this.#forget(one);
+    one.socket.destroy();
+  }
+
+  #slowest(): Pending | undefined {
+    const [oldest] = this.#speaking;
+    const isSlow = oldest !== undefined && performance.now() - oldest.cameMs >= CROWD_PATIENCE_MS;
+    return isSlow ? oldest : undefined;
+  }
+
+  /** It may be the one that came last. */
+  #oldestSilent(): Pending | undefined {
+    for (const pending of this.#silent) {
+      if (pending.socket.bytesRead === 0) return pending;
+      this.#silent.delete(pending);
+      this.#speaking.add(pending);
+    }
+    return undefined;
+  }
+
+  #forget(pending: Pending): void {
+    const { key } = pending;
+    if (this.#pending.get(key) === pending) this.#pending.delete(key);
+    this.#silent.delete(pending);
+    this.#speaking.delete(pending);
   }
 
   /** `socket` is the one above TLS. */
@@ -287,7 +328,8 @@ class Connections {
   }
 
   opened(socket: Socket): void {
-    this.#pending.delete(keyOf(socket));
+    const pending = this.#pending.get(keyOf(socket));
+    if (pending !== undefined) this.#forget(pending);
     this.#streams.add(socket);
     socket.once('close', () => this.#streams.delete(socket));
   }

@@ -48,7 +48,7 @@ export type StreamAcceptor = (request: StreamRequest) => Promise<StreamAnswer>;
 
 /** Why a connection ended before it asked for anything. */
 export type ConnectionDrop =
-  /** Too many were on their way, and it took longest. */
+  /** Too many were on their way, and it had said nothing, or took very long. */
   | 'Crowded'
   /** TLS did not come about: it spoke something else, trusts others, took too long, or gave up. */
   | 'NoHandshake'
