@@ -10,21 +10,64 @@ export const nodeClock: Clock = {
       const immediate = setImmediate(fire);
       return { cancel: () => clearImmediate(immediate) };
     }
-    return armed(performance.now() + delayMs, fire);
+    return armed(delayMs, fire);
   },
 };
 
+interface Alarm {
+  readonly dueMs: number;
+  readonly fire: () => void;
+}
+
 /** `setTimeout` takes no longer delay: it fires at once instead. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+/** Node counts whole milliseconds of another clock, and may be so much early. */
+const EARLY_MS = 1;
 
-function armed(due: number, fire: () => void): Timer {
-  let timeout: NodeJS.Timeout;
-  const arm = (): void => {
-    // Node counts whole milliseconds of another clock and may be up to one early: look again.
-    const remaining = Math.ceil(due - performance.now());
-    if (remaining <= 0) fire();
-    else timeout = setTimeout(arm, Math.min(remaining, LONGEST_TIMEOUT_MS));
+/** Node keeps those of the same delay in the order of calls, so the first wait is as long as was asked for. */
+function armed(delayMs: number, fire: () => void): Timer {
+  const alarm: Alarm = { dueMs: performance.now() + delayMs, fire };
+  const rung = (): void => {
+    const remainingMs = alarm.dueMs - performance.now();
+    if (remainingMs > EARLY_MS) timeout = wait(rung, remainingMs);
+    else fireInOrder(alarm);
   };
-  timeout = setTimeout(arm, Math.min(Math.ceil(due - performance.now()), LONGEST_TIMEOUT_MS));
-  return { cancel: () => clearTimeout(timeout) };
+  let timeout = wait(rung, delayMs);
+  return {
+    cancel: () => {
+      clearTimeout(timeout);
+      const at = early.indexOf(alarm);
+      if (at >= 0) early.splice(at, 1);
+    },
+  };
+}
+
+function wait(rung: () => void, delayMs: number): NodeJS.Timeout {
+  return setTimeout(rung, Math.min(Math.ceil(delayMs), LONGEST_TIMEOUT_MS));
+}
+
+/** Those that Node has rung too early, and others that must not overtake them, by their due times. */
+const early: Alarm[] = [];
+let isFiringEarly = false;
+
+function fireInOrder(alarm: Alarm): void {
+  const [first] = early;
+  const isFirst = first === undefined || first.dueMs > alarm.dueMs;
+  if (isFirst && performance.now() >= alarm.dueMs) {
+    alarm.fire();
+    return;
+  }
+  early.splice(early.findLastIndex(({ dueMs }) => dueMs <= alarm.dueMs) + 1, 0, alarm);
+  if (!isFiringEarly) setImmediate(fireEarly);
+  isFiringEarly = true;
+}
+
+/** Looks again after whatever else there is to do, for less than a millisecond; one at a time, as Node does. */
+function fireEarly(): void {
+  const [first] = early;
+  const isDue = first !== undefined && performance.now() >= first.dueMs;
+  if (isDue) early.shift();
+  isFiringEarly = early.length > 0;
+  if (isFiringEarly) setImmediate(fireEarly);
+  if (isDue) first.fire();
 }

@@ -43,6 +43,15 @@ export function clockConformance(name: string, make: () => ClockUnderTest): void
       expect(fired).toEqual(['early', 'early, armed later', 'late']);
     });
 
+    it('fires thousands in the order of calls, though they are due at almost the same time', async () => {
+      const { clock, pass } = make();
+      const calls = Array.from({ length: 5000 }, (_, call) => call);
+      const fired: number[] = [];
+      for (const call of calls) clock.setTimer(5, () => fired.push(call));
+      await pass(50);
+      expect(fired).toEqual(calls);
+    });
+
     it('forgets a cancelled timer, and cancelling again or after it fired is harmless', async () => {
       const { clock, pass } = make();
       let fired = 0;
