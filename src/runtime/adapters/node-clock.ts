@@ -48,7 +48,6 @@ function wait(rung: () => void, delayMs: number): NodeJS.Timeout {
 
 /** Those that Node has rung too early, and others that must not overtake them, by their due times. */
 const early: Alarm[] = [];
-let isFiringEarly = false;
 
 function fireInOrder(alarm: Alarm): void {
   const [first] = early;
@@ -58,16 +57,18 @@ function fireInOrder(alarm: Alarm): void {
     return;
   }
   early.splice(early.findLastIndex(({ dueMs }) => dueMs <= alarm.dueMs) + 1, 0, alarm);
-  if (!isFiringEarly) setImmediate(fireEarly);
-  isFiringEarly = true;
+  setImmediate(fireEarly);
 }
 
-/** Looks again after whatever else there is to do, for less than a millisecond; one at a time, as Node does. */
+/** Once for each of them, and again until it is due, which takes less than a millisecond. */
 function fireEarly(): void {
   const [first] = early;
-  const isDue = first !== undefined && performance.now() >= first.dueMs;
-  if (isDue) early.shift();
-  isFiringEarly = early.length > 0;
-  if (isFiringEarly) setImmediate(fireEarly);
-  if (isDue) first.fire();
+  // It was cancelled.
+  if (first === undefined) return;
+  if (performance.now() < first.dueMs) {
+    setImmediate(fireEarly);
+    return;
+  }
+  early.shift();
+  first.fire();
 }
