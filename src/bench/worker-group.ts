@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createJobSetInformers } from '../cli/jobset-informers.ts';
 import { HOST_ROOT } from '../cluster/node/namespaces/root-plan.ts';
 import { JOBSETS, type JobSet, type RestartStrategy } from '../jobset/jobset.ts';
-import { RESTART_BACKOFF, RESTART_MODE } from '../jobset/names.ts';
+import { EPOCH, RESTART_BACKOFF, RESTART_MODE } from '../jobset/names.ts';
 import { COMPLETION_INDEX } from '../kube/job.ts';
 import type { Stored, StringMap } from '../kube/meta.ts';
 import type { Pod, Toleration } from '../kube/pod.ts';
@@ -126,8 +126,7 @@ export class WorkerGroup {
       // The file of marks tells nobody that it has grown.
       const poll = setInterval(check, 10);
       const timer = setTimeout(() => {
-        const state = JSON.stringify({ status: this.status, marks: this.marks() }, undefined, 1);
-        finish(() => reject(new Error(`not within ${TIMEOUT_MS} ms: ${what}\n${state}`)));
+        finish(() => reject(new Error(`not within ${TIMEOUT_MS} ms: ${what}\n${this.#state()}`)));
       }, TIMEOUT_MS);
       this.#changed.add(check);
       check();
@@ -171,6 +170,17 @@ export class WorkerGroup {
       options,
     );
     await Promise.all([this.pods.stop(), this.jobSets.stop()]);
+  }
+
+  /** For whoever has waited in vain. */
+  #state(): string {
+    const pods = [...this.pods.store.values()].map(({ metadata, status }) => ({
+      name: metadata.name,
+      phase: status?.phase,
+      announced: metadata.annotations?.[EPOCH],
+      deleted: metadata.deletionTimestamp,
+    }));
+    return JSON.stringify({ status: this.status, pods, marks: this.marks() }, undefined, 1);
   }
 
   get #marksPath(): string {

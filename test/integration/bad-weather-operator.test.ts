@@ -75,6 +75,10 @@ test('another replica takes over at each write of a restart, and those before do
   for (let i = 0; i < 3; i++) replicas.push(new Replica(await cluster.proxy()));
   const group = await cluster.group('deposed');
   const depositions = new Map<string, Promise<void>>();
+  let fail: (error: unknown) => void = () => undefined;
+  const failure = new Promise<never>((_resolve, reject) => {
+    fail = reject;
+  });
   for (const replica of replicas) {
     replica.proxy.weather = async (request, forward) => {
       if (replica.isDeposed && isOfLease(request)) throw new Error('the lease is out of its reach');
@@ -82,14 +86,16 @@ test('another replica takes over at each write of a restart, and those before do
       const epochs = epochsIn(request);
       if (epochs !== undefined && epochs !== epochsOf(group.status)) {
         // Whoever writes it first; the others wait for the new leader, too.
-        depositions.set(epochs, depositions.get(epochs) ?? deposeLeader(replicas));
-        await depositions.get(epochs);
+        const deposition = depositions.get(epochs) ?? deposeLeader(replicas);
+        depositions.set(epochs, deposition);
+        deposition.catch(fail);
+        await deposition;
       }
       return forward();
     };
   }
   group.kill(1);
-  await group.running(2);
+  await Promise.race([group.running(2), failure]);
 
   expect([...depositions.keys()]).toEqual([
     epochsOf({ deprecatedEpoch: 1, syncedEpoch: 1 }),

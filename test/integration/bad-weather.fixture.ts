@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect } from 'vitest';
+import { afterEach, expect } from 'vitest';
 import { type Mode, WorkerGroup } from '../../src/bench/worker-group.ts';
 import { type ControlPlane, joinRunning, startEmbedded } from '../../src/cli/control-plane.ts';
 import { type StateDirectory, temporaryStateDirectory } from '../../src/cli/state-directory.ts';
@@ -36,6 +36,9 @@ export const OPERATOR = { namespace: 'kube-system', name: 'lockstep-operator' } 
 const DIST = fileURLToPath(new URL('../../dist/', import.meta.url));
 const NODE = { name: 'weather-0', labels: {} };
 const POLL_MS = 10;
+/** Of the cluster's log, when a test has failed. */
+const SHOWN_LOG_LINES = 40;
+const SHOWN_LINE_LENGTH = 400;
 
 export class ClusterInBadWeather {
   readonly state: StateDirectory = temporaryStateDirectory();
@@ -46,6 +49,13 @@ export class ClusterInBadWeather {
   #controlPlane: ControlPlane | undefined;
   #access: ClusterAccess | undefined;
   #kubeconfigs = 0;
+
+  /** Where tests are declared: each that fails says what the cluster has said. */
+  constructor() {
+    afterEach(({ task }) => {
+      if (task.result?.state === 'fail') throw new Error(`the cluster said:\n${this.#lastWords()}`);
+    });
+  }
 
   async start(): Promise<void> {
     const { state } = this;
@@ -139,6 +149,11 @@ export class ClusterInBadWeather {
     return readFileSync(join(this.state.path, 'cluster.log'), 'utf8');
   }
 
+  #lastWords(): string {
+    const lines = this.log().trimEnd().split('\n').slice(-SHOWN_LOG_LINES);
+    return lines.map((line) => line.slice(0, SHOWN_LINE_LENGTH)).join('\n');
+  }
+
   async stop(): Promise<void> {
     for (const group of this.#groups) await this.remove(group);
     // As long as there are nodes: elsewhere Pods stay without them.
@@ -175,14 +190,22 @@ export class OperatorProcess {
   }
 }
 
-/** Waits for what no watch tells of. */
+/** Waits for what no watch tells of. A condition that cannot be told now is asked for again. */
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,
 ): Promise<void> {
   const deadlineMs = nodeClock.monotonic() + PATIENCE_MS;
-  while (!(await condition())) {
-    if (nodeClock.monotonic() > deadlineMs) throw new Error(`not in ${PATIENCE_MS} ms: ${what}`);
+  for (;;) {
+    let cause: unknown;
+    try {
+      if (await condition()) return;
+    } catch (error) {
+      cause = error;
+    }
+    if (nodeClock.monotonic() > deadlineMs) {
+      throw new Error(`not in ${PATIENCE_MS} ms: ${what}`, { cause });
+    }
     await sleep(nodeClock, POLL_MS);
   }
 }
