@@ -80,6 +80,18 @@ export async function playScript(send: Send): Promise<readonly RecordedAnswer[]>
   return answers;
 }
 
+/** Takes away what the script leaves: controllers, nodes and operators that come later would act on it. */
+export async function removeTraces(send: Send): Promise<void> {
+  for (const path of TRACES) await send({ name: '', method: 'DELETE', path });
+  for (const path of TRACES) await until(send, path, 404, MAX_REMOVAL_POLLS);
+}
+
+const TRACES = [
+  '/api/v1/namespaces/conformance',
+  '/api/v1/namespaces/applied',
+  `${DEFINITIONS}/widgets.conformance.example.com`,
+];
+
 /** Where the last list ended, and at which version. */
 interface ListPlace {
   readonly continue: string;
@@ -95,6 +107,8 @@ function placeAfter(last: ListPlace, text: string): ListPlace {
 
 const REQUEST_TIMEOUT_MS = 10_000;
 const MAX_POLLS = 200;
+/** A namespace goes when its Pods and claims have gone, which takes their controllers some seconds. */
+const MAX_REMOVAL_POLLS = 1200;
 const POLL_MS = 50;
 
 async function prepare(send: Send): Promise<void> {
@@ -107,8 +121,13 @@ async function prepare(send: Send): Promise<void> {
   await until(send, `${accounts}/default`, 200);
 }
 
-async function until(send: Send, path: string, status: number): Promise<void> {
-  for (let poll = 0; poll < MAX_POLLS; poll++) {
+async function until(
+  send: Send,
+  path: string,
+  status: number,
+  maxPolls = MAX_POLLS,
+): Promise<void> {
+  for (let poll = 0; poll < maxPolls; poll++) {
     if ((await send({ name: '', method: 'GET', path })).status === status) return;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }

@@ -11,7 +11,7 @@ import { isJsonObject } from '../../src/kube/json-value.ts';
 import { createHttpTransport } from '../../src/runtime/adapters/http-transport.ts';
 import { startApi } from '../integration/api-server.fixture.ts';
 import { KUBERNETES, unlikeRecorded } from '../kubernetes.ts';
-import { playScript, type RecordedAnswer, sendVia } from './api-answers.ts';
+import { playScript, type RecordedAnswer, removeTraces, sendVia } from './api-answers.ts';
 
 const file = new URL('recorded/api-server.json', import.meta.url);
 const recorded = JSON.parse(readFileSync(file, 'utf8')) as readonly RecordedAnswer[];
@@ -102,13 +102,14 @@ it.skipIf(KUBERNETES === undefined)(
     await stop();
     skip(why !== undefined, why);
     const transport = createHttpTransport(access);
-    const answers = await playScript(sendVia(transport));
+    const send = sendVia(transport);
+    const answers = await playScript(send).finally(() => removeTraces(send));
     transport.close();
     const withoutChance = ({ name, ...answer }: RecordedAnswer): unknown =>
       name in OTHER_TEXTS ? withoutProse(answer) : answer;
     expect(answers.map(withoutChance)).toEqual(recorded.map(withoutChance));
   },
-  60_000,
+  120_000,
 );
 
 /** The answer without its messages, whose words are not part of the API. */

@@ -16,9 +16,9 @@ const cluster = new ClusterInBadWeather();
 beforeAll(() => cluster.start());
 afterAll(() => cluster.stop());
 
-/** The epochs after a status write; undefined for other requests. */
-function epochsIn({ method, path, body }: HttpRequest): string | undefined {
-  if (method !== 'PUT' || !/\/jobsets\/[^/]+\/status$/.test(path)) return undefined;
+/** The epochs after a write of the group's status; undefined for other requests. */
+function epochsIn({ method, path, body }: HttpRequest, group: WorkerGroup): string | undefined {
+  if (method !== 'PUT' || !path.endsWith(`/jobsets/${group.name}/status`)) return undefined;
   const { status } = JSON.parse(Buffer.from(body ?? []).toString()) as {
     readonly status: WorkerGroup['status'];
   };
@@ -43,7 +43,7 @@ test('an operator that dies before or after a write of a restart loses nothing, 
     const awaited = epochsOf({ deprecatedEpoch: epoch, syncedEpoch: epoch + write.syncedEpoch });
     const hasDied = new Promise<void>((resolve) => {
       proxy.weather = async (request, forward) => {
-        if (epochsIn(request) !== awaited) return forward();
+        if (epochsIn(request, group) !== awaited) return forward();
         const answer = write.dies === 'after' ? await forward() : undefined;
         await operator.kill();
         resolve();
@@ -83,7 +83,7 @@ test('another replica takes over at each write of a restart, and those before do
     replica.proxy.weather = async (request, forward) => {
       if (replica.isDeposed && isOfLease(request)) throw new Error('the lease is out of its reach');
       replica.see(request);
-      const epochs = epochsIn(request);
+      const epochs = epochsIn(request, group);
       if (epochs !== undefined && epochs !== epochsOf(group.status)) {
         // Whoever writes it first; the others wait for the new leader, too.
         const deposition = depositions.get(epochs) ?? deposeLeader(replicas);
