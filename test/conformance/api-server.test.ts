@@ -103,8 +103,13 @@ it.skipIf(KUBERNETES === undefined)(
     skip(why !== undefined, why);
     const transport = createHttpTransport(access);
     const send = sendVia(transport);
-    const answers = await playScript(send).finally(() => removeTraces(send));
-    transport.close();
+    let answers: readonly RecordedAnswer[];
+    try {
+      answers = await playScript(send);
+    } finally {
+      await removeTraces(send);
+      transport.close();
+    }
     const withoutChance = ({ name, ...answer }: RecordedAnswer): unknown =>
       name in OTHER_TEXTS ? withoutProse(answer) : answer;
     expect(answers.map(withoutChance)).toEqual(recorded.map(withoutChance));
