@@ -188,14 +188,20 @@ export class ApiRequests {
   ): Promise<T> {
     const { clock, random } = this.#options;
     const backoff = new Backoff(random, RETRY_BACKOFF);
-    for (let retries = 0; ; retries++) {
-      try {
-        return await attempt();
-      } catch (error) {
-        const wanted = this.#retryAfterMs(error, isRepeatable);
-        if (wanted === undefined || retries === MAX_RETRIES) throw error;
-        await sleep(clock, Math.max(wanted, backoff.next()), signal);
+    let failure: unknown;
+    try {
+      for (let retries = 0; ; retries++) {
+        try {
+          return await attempt();
+        } catch (error) {
+          const wanted = this.#retryAfterMs(error, isRepeatable);
+          if (wanted === undefined || retries === MAX_RETRIES) throw error;
+          failure = error;
+          await sleep(clock, Math.max(wanted, backoff.next()), signal);
+        }
       }
+    } catch (error) {
+      throw explained(error, failure);
     }
   }
 
@@ -208,6 +214,13 @@ export class ApiRequests {
     const capped = Math.min((seconds ?? 0) * 1000, MAX_RETRY_AFTER_MS);
     return jitter(this.#options.random, capped, RETRY_AFTER_JITTER);
   }
+}
+
+/** Whose time is up is told what it went by with: the failure of the last try. */
+function explained(error: unknown, failure: unknown): unknown {
+  return error instanceof DeadlineError && failure !== undefined
+    ? new DeadlineError(error.message, { cause: failure })
+    : error;
 }
 
 function isSame(one: Credentials, other: Credentials): boolean {

@@ -21,7 +21,7 @@ export async function withDeadline<T>(
   if (parent?.aborted) abort();
   parent?.addEventListener('abort', abort, { once: true });
   const timer = clock.setTimer(limitMs, () =>
-    controller.abort(new DeadlineError(`not done within ${limitMs} ms`)),
+    controller.abort(new DeadlineError(`not done within ${Math.round(limitMs)} ms`)),
   );
   try {
     return await work(controller.signal);

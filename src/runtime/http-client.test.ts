@@ -5,7 +5,7 @@ import { PODS, type Pod } from '../kube/pod.ts';
 import { failure, type Status } from '../kube/status.ts';
 import type { Client } from './client.ts';
 import type { CredentialSource } from './credential-source.ts';
-import { unlessAborted } from './deadline.ts';
+import { unlessAborted, withDeadline } from './deadline.ts';
 import { createClient } from './http-client.ts';
 import { handlerTransport } from './memory/memory-transport.ts';
 import { SeededRandom } from './memory/seeded-random.ts';
@@ -484,6 +484,19 @@ describe('retries', () => {
     controller.abort(new Error('enough'));
     expect(await getting).toMatchObject({ message: 'enough' });
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('says why it was still trying when the time of the caller is up', async () => {
+    const { client, clock } = setup(() => Promise.reject(new Error('no way there')));
+    const getting = withDeadline(clock, 5_000, undefined, (signal) =>
+      client.get(PODS, AT, { signal }),
+    ).catch((error: unknown) => error);
+    await clock.advance(5_000);
+    expect(await getting).toMatchObject({
+      name: 'DeadlineError',
+      message: 'not done within 5000 ms',
+      cause: { name: 'TransportError', code: 'ECONNRESET' },
+    });
   });
 });
 

@@ -40,7 +40,8 @@ export async function followStatus(options: LiveStatusOptions): Promise<boolean>
 
 function reasonOf(error: unknown): string {
   if (error instanceof DeadlineError) {
-    return `the cluster has not answered for ${LOOK_TIMEOUT_MS / 1000} s`;
+    const why = error.cause instanceof Error ? `: ${error.cause.message}` : '';
+    return `the cluster has not answered for ${LOOK_TIMEOUT_MS / 1000} s${why}`;
   }
   return error instanceof Error ? error.message : String(error);
 }

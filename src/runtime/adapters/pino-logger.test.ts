@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { PODS } from '../../kube/pod.ts';
 import { conflict } from '../../kube/status-errors.ts';
+import { DeadlineError } from '../deadline.ts';
+import { TransportError } from '../ports/transport.ts';
 import { createPinoLogger } from './pino-logger.ts';
 
 /** Logs with `level` and returns the lines as objects. */
@@ -49,14 +51,43 @@ describe('createPinoLogger', () => {
     expect(JSON.stringify(line)).toContain('root');
   });
 
-  it('shows of an answer of the API server what it says, and no stack', () => {
+  it.each([
+    [
+      'an answer of the API server',
+      conflict(PODS, 'a', 'it was changed'),
+      {
+        type: 'ApiStatusError',
+        code: 409,
+        message: 'Operation cannot be fulfilled on pods "a": it was changed',
+      },
+    ],
+    [
+      'a connection that fails',
+      new TransportError('10.0.0.1:443: connect ECONNREFUSED', {
+        code: 'ECONNREFUSED',
+        cause: new Error('connect ECONNREFUSED'),
+      }),
+      {
+        type: 'TransportError',
+        code: 'ECONNREFUSED',
+        message: '10.0.0.1:443: connect ECONNREFUSED',
+      },
+    ],
+    [
+      'a time that is up',
+      new DeadlineError('not done within 8000 ms', {
+        cause: new TransportError('no way there', { code: 'EHOSTUNREACH' }),
+      }),
+      {
+        type: 'DeadlineError',
+        message: 'not done within 8000 ms',
+        cause: { type: 'TransportError', code: 'EHOSTUNREACH', message: 'no way there' },
+      },
+    ],
+  ])('shows of %s what it says, and no stack', (_, err, shown) => {
     const [line] = logged('info', (logger) => {
-      logger.warn('refused', { err: conflict(PODS, 'a', 'it was changed') });
+      logger.warn('not done', { err });
     });
-    expect(line?.['err']).toEqual({
-      type: 'ApiStatusError',
-      code: 409,
-      message: 'Operation cannot be fulfilled on pods "a": it was changed',
-    });
+    expect(line?.['err']).toEqual(shown);
   });
 });

@@ -6,7 +6,9 @@ import {
   stdTimeFunctions,
 } from 'pino';
 import { ApiStatusError } from '../../kube/status.ts';
+import { DeadlineError } from '../deadline.ts';
 import type { LogFields, Logger } from '../ports/logger.ts';
+import { TransportError } from '../ports/transport.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
@@ -37,10 +39,17 @@ export function createPinoLogger(options: {
   );
 }
 
-/** What an API server answers says all by itself; where we were when we read it, nothing. */
+/**
+ * What an API server answers and how a connection fails say all by themselves; where we were when we
+ * heard of it, nothing. Of a time that is up, one wants to know what it went by with.
+ */
 function shownError(error: unknown): unknown {
-  if (error instanceof ApiStatusError) {
+  if (error instanceof ApiStatusError || error instanceof TransportError) {
     return { type: error.name, code: error.code, message: error.message };
+  }
+  if (error instanceof DeadlineError) {
+    const cause = error.cause === undefined ? {} : { cause: shownError(error.cause) };
+    return { type: error.name, message: error.message, ...cause };
   }
   return error instanceof Error ? stdSerializers.err(error) : error;
 }
