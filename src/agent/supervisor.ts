@@ -65,7 +65,7 @@ const NOT_EXECUTABLE_EXIT_CODE = 126;
 class Worker {
   readonly ended: Promise<WorkerExit>;
   readonly #options: SupervisorOptions;
-  #process: RunningProcess | undefined;
+  #child: RunningProcess | undefined;
   /** Signals that came before the process was there. */
   readonly #early: ProcessSignal[] = [];
   #killTimer: Timer | undefined;
@@ -76,8 +76,8 @@ class Worker {
   }
 
   signal(signal: ProcessSignal): void {
-    if (this.#process === undefined) this.#early.push(signal);
-    else this.#process.signalGroup(signal);
+    if (this.#child === undefined) this.#early.push(signal);
+    else this.#child.signalGroup(signal);
   }
 
   stop(): void {
@@ -92,7 +92,7 @@ class Worker {
     const own = workerEnvironment(command.env);
     const env = { ...own, [ENV_EPOCH]: String(epoch), [ENV_WORKER]: id };
     try {
-      this.#process = await processes.start({ ...command, env });
+      this.#child = await processes.start({ ...command, env });
     } catch (error) {
       this.#killTimer?.cancel();
       if (!(error instanceof ProcessStartError)) throw error;
@@ -103,10 +103,10 @@ class Worker {
         signal: undefined,
       });
     }
-    for (const signal of this.#early) this.#process.signalGroup(signal);
-    const exit = await this.#process.exited;
+    for (const signal of this.#early) this.#child.signalGroup(signal);
+    const exit = await this.#child.exited;
     this.#killTimer?.cancel();
-    this.#process.signalGroup('SIGKILL');
+    this.#child.signalGroup('SIGKILL');
     await processes.killByEnvironment(ENV_WORKER, id);
     return workerExit(exit);
   }

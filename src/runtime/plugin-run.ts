@@ -81,7 +81,7 @@ async function outputOf(options: PluginRunOptions, signal: AbortSignal): Promise
   const limit = new AbortController();
   const chunks: Uint8Array[] = [];
   let size = 0;
-  const process = await started(options, (chunk) => {
+  const child = await started(options, (chunk) => {
     size += chunk.byteLength;
     if (size <= MAX_OUTPUT_BYTES) chunks.push(chunk);
     else limit.abort(failed(plugin, `wrote more than ${MAX_OUTPUT_BYTES} bytes`));
@@ -98,13 +98,13 @@ async function outputOf(options: PluginRunOptions, signal: AbortSignal): Promise
     }),
   ];
   try {
-    const exit = await unlessAborted(process.exited, AbortSignal.any([signal, limit.signal]));
+    const exit = await unlessAborted(child.exited, AbortSignal.any([signal, limit.signal]));
     if (exit.exitCode !== 0) throw failed(plugin, endOf(exit));
     limit.signal.throwIfAborted();
     return Buffer.concat(chunks).toString();
   } finally {
     for (const timer of timers) timer.cancel();
-    if (signal.aborted || limit.signal.aborted) end(process, clock);
+    if (signal.aborted || limit.signal.aborted) end(child, clock);
   }
 }
 
@@ -143,10 +143,10 @@ function whyNotStarted({ code, message }: ProcessStartError): string {
   return code.startsWith('ERR_') ? 'args and env must not hold the character NUL' : message;
 }
 
-function end(process: RunningProcess, clock: Clock): void {
-  process.signalGroup('SIGTERM');
-  const timer = clock.setTimer(END_GRACE_MS, () => process.signalGroup('SIGKILL'));
-  void process.exited.then(() => timer.cancel());
+function end(child: RunningProcess, clock: Clock): void {
+  child.signalGroup('SIGTERM');
+  const timer = clock.setTimer(END_GRACE_MS, () => child.signalGroup('SIGKILL'));
+  void child.exited.then(() => timer.cancel());
 }
 
 function endOf(exit: ProcessExit): string {

@@ -38,7 +38,7 @@ describe('processes whose agent was killed', () => {
     expect(kept?.command).toEqual({ argv: ['runs'], env: { A: 'b' }, cwd: '/' });
     worker.write('stdout', 'three');
     worker.exit(9);
-    expect(await kept?.process.exited).toEqual({ exitCode: 9, signal: undefined });
+    expect(await kept?.child.exited).toEqual({ exitCode: 9, signal: undefined });
     expect(output).toBe('stdout one ;stderr two;stdout three;');
   });
 
@@ -51,7 +51,7 @@ describe('processes whose agent was killed', () => {
       const next = connected(host);
       const kept = await next.adopt('a/worker/0', () => undefined);
       expect(kept?.hasExited).toBe(true);
-      expect(await kept?.process.exited).toEqual({ exitCode: 7, signal: undefined });
+      expect(await kept?.child.exited).toEqual({ exitCode: 7, signal: undefined });
       host.disconnect();
     }
     const last = connected(host);

@@ -58,7 +58,7 @@ export class RemoteKeeper implements ProcessKeeper {
     }
     const { pid, argv, env, cwd, takesInput, hasExited } = answer;
     return {
-      process: followed.process(pid, takesInput),
+      child: followed.process(pid, takesInput),
       command: { argv, env, cwd },
       hasExited,
     };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EVENTS } from '../../kube/event.ts';
 import { type Container, type ContainerRestartRule, PODS } from '../../kube/pod.ts';
-import { RealNode, sh } from './real-node.fixture.ts';
+import { RealNode, sh } from './adapters/real-node.fixture.ts';
 
 const GRACE = { gracePeriodSeconds: 1 };
 

@@ -76,7 +76,7 @@ async function runCommand(
   if (program === undefined) return { outcome: 'error', note: 'the command is empty' };
   let output = '';
   try {
-    const process = await context.processes.start({
+    const child = await context.processes.start({
       ...besideCommand(context, launch, [program, ...rest]),
       onOutput: (_stream, chunk) => {
         if (output.length < MAX_OUTPUT_BYTES) output += new TextDecoder().decode(chunk);
@@ -85,9 +85,9 @@ async function runCommand(
     let isLate = false;
     const timer = context.clock.setTimer(timeoutMs, () => {
       isLate = true;
-      process.signalGroup('SIGKILL');
+      child.signalGroup('SIGKILL');
     });
-    const exit = await process.exited;
+    const exit = await child.exited;
     timer.cancel();
     if (isLate) return { outcome: 'failure', note: `command timed out after ${timeoutMs} ms` };
     return { outcome: exit.exitCode === 0 ? 'success' : 'failure', note: output.trimEnd() };

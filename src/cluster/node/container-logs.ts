@@ -64,7 +64,7 @@ function logSource(
   const hasCurrent = record.life.state !== 'waiting' && record.life.state !== 'starting';
   const restart = isPrevious && hasCurrent ? runs.at(-2) : runs.at(-1);
   if (restart !== undefined) {
-    const live = containers.running(name)?.process.log;
+    const live = containers.running(name)?.main.log;
     return { files, directory, restart, live: live?.restart === restart ? live : undefined };
   }
   if (isPrevious) return `previous terminated container "${name}" in pod "${podName}" not found`;

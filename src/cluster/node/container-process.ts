@@ -51,7 +51,7 @@ export class ContainerProcess {
   /** Never rejects. */
   readonly exited: Promise<ContainerExit>;
   readonly #context: NodeContext;
-  readonly #process: RunningProcess;
+  readonly #child: RunningProcess;
   readonly #listeners: Set<OutputListener>;
   /** It had ended before it was taken over. */
   readonly wasOver: boolean;
@@ -114,7 +114,7 @@ export class ContainerProcess {
     log ??= logOf(context, container, logDirectory, run);
     const launch = adoptedLaunch(container, run.marker, kept);
     const known = { ...run, wasOver: kept.hasExited };
-    return new ContainerProcess(context, container, launch, log, kept.process, listeners, known);
+    return new ContainerProcess(context, container, launch, log, kept.child, listeners, known);
   }
 
   private constructor(
@@ -122,12 +122,12 @@ export class ContainerProcess {
     container: Container,
     launch: RunningLaunch,
     log: ContainerLog,
-    process: RunningProcess,
+    child: RunningProcess,
     listeners: Set<OutputListener>,
     known?: Pick<AdoptedRun, 'containerID' | 'startedMs'> & { readonly wasOver: boolean },
   ) {
     this.#context = context;
-    this.#process = process;
+    this.#child = child;
     this.#listeners = listeners;
     this.launch = launch;
     this.log = log;
@@ -135,12 +135,12 @@ export class ContainerProcess {
       known?.containerID ?? `lockstep://${context.random.uuid().replaceAll('-', '')}`;
     this.wasOver = known?.wasOver ?? false;
     this.startedMs = known?.startedMs ?? context.clock.now();
-    this.exited = process.exited.then((exit) => this.#afterExit(container, exit));
+    this.exited = child.exited.then((exit) => this.#afterExit(container, exit));
   }
 
   /** What can be written to it, if its container asks for that. */
   get input(): ProcessInput | undefined {
-    return this.#process.input;
+    return this.#child.input;
   }
 
   /** `listener` gets what the process writes from now on, until the result is called. */
@@ -152,7 +152,7 @@ export class ContainerProcess {
   /** SIGTERM now and SIGKILL after `graceMs`; an earlier end that was asked for stays. */
   terminate(graceMs: number): void {
     if (this.#hasEnded) return;
-    this.#process.signalGroup('SIGTERM');
+    this.#child.signalGroup('SIGTERM');
     this.killAfter(graceMs);
   }
 
@@ -166,7 +166,7 @@ export class ContainerProcess {
   }
 
   kill(): void {
-    if (!this.#hasEnded) this.#process.signalGroup('SIGKILL');
+    if (!this.#hasEnded) this.#child.signalGroup('SIGKILL');
   }
 
   async #afterExit(container: Container, exit: ProcessExit): Promise<ContainerExit> {
@@ -248,7 +248,7 @@ async function commandOf(
 function adoptedLaunch(
   container: Container,
   marker: string,
-  { command, process: running }: KeptProcess,
+  { command, child }: KeptProcess,
 ): RunningLaunch {
   const place = placeOfCommand(command.argv);
   if (place === undefined) {
@@ -261,7 +261,7 @@ function adoptedLaunch(
     cwd: place.cwd,
     marker,
     terminationMessagePath: terminationMessageOf(place),
-    entry: { ...place, pid: running.pid },
+    entry: { ...place, pid: child.pid },
   };
 }
 

@@ -167,7 +167,7 @@ export class ContainerSet {
 
   /** Whatever still runs is killed then. */
   killAfter(delayMs: number): void {
-    for (const { running: one } of this.#members.values()) one?.process.killAfter(delayMs);
+    for (const { running: one } of this.#members.values()) one?.main.killAfter(delayMs);
   }
 
   /** Ends every process, reports nothing more, and resolves when none is left. */
@@ -177,7 +177,7 @@ export class ContainerSet {
     for (const { running: one } of this.#members.values()) {
       if (one !== undefined) this.#track(one.stop(SHUTDOWN_GRACE_MS, false));
     }
-    const processes = [...this.#members.values()].flatMap(({ running: one }) => one?.process ?? []);
+    const processes = [...this.#members.values()].flatMap(({ running: one }) => one?.main ?? []);
     await Promise.all(processes.map(({ exited: end }) => end));
     // A start that was under way ends its process when it finds out.
     while (this.#work.size > 0) await Promise.all(this.#work);
@@ -212,7 +212,7 @@ export class ContainerSet {
     if (!this.#isShutDown) this.#restartAnyway(member, record);
     this.#changed();
     const { keeper } = this.#options.context;
-    const { marker } = one.process.launch;
+    const { marker } = one.main.launch;
     if (keeper !== undefined) void this.#options.saved().then(() => keeper.forget(marker));
   }
 

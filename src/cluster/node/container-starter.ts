@@ -114,7 +114,7 @@ export class ContainerStarter {
       await this.#started(member, one);
     } else {
       member.running = one;
-      member.record = takenOver(record, one.process.wasOver);
+      member.record = takenOver(record, one.main.wasOver);
       one.goOn(life.started);
     }
   }
@@ -127,7 +127,7 @@ export class ContainerStarter {
     const { ephemeralContainers = [] } = place.facts.pod.spec;
     const target = ephemeralContainers.find((one) => one.name === name)?.targetContainerName;
     if (target === undefined || target === '' || pod.spec.hostPID === true) return place;
-    const pid = this.#members.get(target)?.running?.process.launch.entry?.pid;
+    const pid = this.#members.get(target)?.running?.main.launch.entry?.pid;
     if (pid !== undefined) return { ...place, holder: () => Promise.resolve(pid) };
     const namespaces = this.#options.context.namespaces?.type === 'available';
     if (!namespaces) return place;
@@ -153,13 +153,13 @@ export class ContainerStarter {
     member.running = one;
     const waits =
       container.startupProbe !== undefined || container.lifecycle?.postStart !== undefined;
-    member.record = running(record, one.process.containerID, one.process.startedMs, {
+    member.record = running(record, one.main.containerID, one.main.startedMs, {
       startup: waits,
       readiness: container.readinessProbe !== undefined,
     });
     if (this.#isClosed) {
       await one.stop(SHUTDOWN_GRACE_MS, false);
-      await one.process.exited;
+      await one.main.exited;
       return;
     }
     events.container(member.record, 'Normal', 'Created', 'Container created');

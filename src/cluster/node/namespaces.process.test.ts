@@ -13,9 +13,9 @@ import {
   thisUser,
 } from './adapters/linux-namespaces.ts';
 import { createNodeFiles } from './adapters/node-files.ts';
+import { PROGRAMS_PATH, RealNode, sh as shell } from './adapters/real-node.fixture.ts';
 import type { NamespaceStyle } from './namespaces/command-line.ts';
 import { probeNamespaces } from './namespaces/probe-namespaces.ts';
-import { PROGRAMS_PATH, RealNode, sh as shell } from './real-node.fixture.ts';
 import type { TestApi } from './test-api.fixture.ts';
 
 const AT = { namespace: 'default', name: 'p' };

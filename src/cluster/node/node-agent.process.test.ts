@@ -9,7 +9,7 @@ import {
   shownStatuses,
 } from '../../../test/conformance/recorded-pod.ts';
 import { type Container, type ContainerRestartRule, PODS, type Pod } from '../../kube/pod.ts';
-import { namesIn, RealNode, sh } from './real-node.fixture.ts';
+import { namesIn, RealNode, sh } from './adapters/real-node.fixture.ts';
 import type { TestApi } from './test-api.fixture.ts';
 
 const RULES: readonly ContainerRestartRule[] = [

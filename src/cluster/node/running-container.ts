@@ -25,7 +25,8 @@ export interface ContainerListener {
 }
 
 export class RunningContainer {
-  readonly process: ContainerProcess;
+  /** What its command has started. */
+  readonly main: ContainerProcess;
   readonly #context: NodeContext;
   readonly #target: CheckTarget;
   readonly #listener: ContainerListener;
@@ -43,9 +44,9 @@ export class RunningContainer {
     listener: ContainerListener,
   ): Promise<RunningContainer> {
     const { logDirectory, facts, ports } = sandbox;
-    const process = await ContainerProcess.start(context, container, launch, logDirectory, restart);
-    const target = { container, launch: process.launch, podIP: facts.podIP, ports };
-    return new RunningContainer(context, process, target, listener);
+    const main = await ContainerProcess.start(context, container, launch, logDirectory, restart);
+    const target = { container, launch: main.launch, podIP: facts.podIP, ports };
+    return new RunningContainer(context, main, target, listener);
   }
 
   /** Takes over a run that an earlier life of the node has started; undefined if there is none. */
@@ -57,20 +58,20 @@ export class RunningContainer {
     listener: ContainerListener,
   ): Promise<RunningContainer | undefined> {
     const { logDirectory, facts, ports } = sandbox;
-    const process = await ContainerProcess.adopt(context, container, logDirectory, run);
-    if (process === undefined) return undefined;
-    const target = { container, launch: process.launch, podIP: facts.podIP, ports };
-    return new RunningContainer(context, process, target, listener);
+    const main = await ContainerProcess.adopt(context, container, logDirectory, run);
+    if (main === undefined) return undefined;
+    const target = { container, launch: main.launch, podIP: facts.podIP, ports };
+    return new RunningContainer(context, main, target, listener);
   }
 
   private constructor(
     context: NodeContext,
-    process: ContainerProcess,
+    main: ContainerProcess,
     target: CheckTarget,
     listener: ContainerListener,
   ) {
     this.#context = context;
-    this.process = process;
+    this.main = main;
     this.#target = target;
     this.#listener = listener;
   }
@@ -110,7 +111,7 @@ export class RunningContainer {
   }
 
   #awaitEnd(): void {
-    void this.process.exited.then((exit) => {
+    void this.main.exited.then((exit) => {
       this.#prober?.stop();
       this.#ended.abort(new Error('the container has ended'));
       this.#listener.onExit(exit);
@@ -125,10 +126,10 @@ export class RunningContainer {
     const hook = this.#target.container.lifecycle?.preStop;
     const { clock } = this.#context;
     if (hook === undefined || !runsPreStop || !isFirst) {
-      this.process.terminate(graceMs);
+      this.main.terminate(graceMs);
       return;
     }
-    this.process.killAfter(graceMs);
+    this.main.killAfter(graceMs);
     const startMs = clock.monotonic();
     const done = runHook(this.#context, this.#target, hook, this.#ended.signal).catch(
       (error: unknown) => {
@@ -137,7 +138,7 @@ export class RunningContainer {
       },
     );
     await endsWithin(clock, graceMs, done);
-    this.process.terminate(Math.max(0, graceMs - (clock.monotonic() - startMs)));
+    this.main.terminate(Math.max(0, graceMs - (clock.monotonic() - startMs)));
   }
 
   #startProbes(container: Container = this.#target.container): void {

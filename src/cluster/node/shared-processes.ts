@@ -53,7 +53,7 @@ export class SharedProcesses {
   async #hold(): Promise<RunningProcess> {
     const { keeper, processes, namespaces, clock } = this.#context;
     const kept = await keeper?.adopt(this.#marker, () => undefined);
-    if (kept !== undefined && !kept.hasExited) return this.#followed(kept.process);
+    if (kept !== undefined && !kept.hasExited) return this.#followed(kept.child);
     keeper?.forget(this.#marker);
     if (namespaces?.type !== 'available') throw new Error('containers have no namespaces here');
     const directory = this.#directory;

@@ -44,8 +44,8 @@ export async function endStrangers(
 
 async function end(keeper: ProcessKeeper, key: string): Promise<void> {
   const kept = await keeper.adopt(key, () => undefined);
-  kept?.process.signalGroup('SIGKILL');
-  await kept?.process.exited;
+  kept?.child.signalGroup('SIGKILL');
+  await kept?.child.exited;
   await keeper.killByEnvironment(MARKER_VARIABLE, key);
   keeper.forget(key);
 }

@@ -16,8 +16,8 @@ export interface ProcessKeeper extends ProcessRunner {
 export type OutputHandler = NonNullable<ProcessCommand['onOutput']>;
 
 export interface KeptProcess {
-  readonly process: RunningProcess;
+  readonly child: RunningProcess;
   readonly command: Pick<ProcessCommand, 'argv' | 'env' | 'cwd'>;
-  /** It ended before it was taken over; `process.exited` says how. */
+  /** It ended before it was taken over; `child.exited` says how. */
   readonly hasExited: boolean;
 }

@@ -15,7 +15,7 @@ const LAST_OUTPUT_TIMEOUT_MS = 10_000;
 /** Resolves when the container's process has ended or the client has gone. Never rejects. */
 export async function attach(
   context: NodeContext,
-  process: ContainerProcess,
+  main: ContainerProcess,
   streams: RemoteStreams,
   options: { readonly closesStdin: boolean; readonly signal: AbortSignal },
 ): Promise<void> {
@@ -23,7 +23,7 @@ export async function attach(
   let sent: Promise<void> = Promise.resolve();
   let isOver = false;
   let resizing: Promise<void> = Promise.resolve();
-  const { launch } = process;
+  const { launch } = main;
   const { terminalFile } = launch;
   const resize = (size: { readonly rows: number; readonly columns: number }): void => {
     if (terminalFile === undefined) return;
@@ -31,7 +31,7 @@ export async function attach(
       besideCommand(context, launch, argv);
     resizing = resizing.then(() => resizeTerminal(context.processes, beside, terminalFile, size));
   };
-  const detach = process.listen((stream, chunk) => {
+  const detach = main.listen((stream, chunk) => {
     if (isOver) return;
     behindBytes += chunk.byteLength;
     if (behindBytes > MAX_BEHIND_BYTES) {
@@ -50,18 +50,18 @@ export async function attach(
     detach();
   };
   options.signal.addEventListener('abort', leave, { once: true });
-  void process.exited.then(async () => {
+  void main.exited.then(async () => {
     await endsWithin(context.clock, LAST_OUTPUT_TIMEOUT_MS, sent);
     // The container's exit code is its status's affair, not the attachment's.
     if (!isOver) await streams.finish({ type: 'exited', exitCode: 0 });
   });
   for await (const event of streams.events) {
-    if (event.type === 'stdin') await process.input?.write(event.chunk);
+    if (event.type === 'stdin') await main.input?.write(event.chunk);
     else if (event.type === 'stdin-end') {
-      if (options.closesStdin) process.input?.end();
+      if (options.closesStdin) main.input?.end();
     } else resize(event);
   }
   leave();
   await resizing;
-  if (options.closesStdin) process.input?.end();
+  if (options.closesStdin) main.input?.end();
 }

@@ -47,15 +47,15 @@ export async function exec(
   const session = new Session(context, streams);
   // A terminal hangs up when its input ends, also where nobody types.
   const takesInput = options.input || options.tty;
-  const process = await session.start(() => ({ ...beside(argv), takesInput }));
-  if (process === undefined) return;
+  const child = await session.start(() => ({ ...beside(argv), takesInput }));
+  if (child === undefined) return;
   let resizing: Promise<void> = Promise.resolve();
-  const abandon = (): void => session.abandon(process);
+  const abandon = (): void => session.abandon(child);
   request.signal.addEventListener('abort', abandon, { once: true });
-  const followed = session.follow(process, (size) => {
+  const followed = session.follow(child, (size) => {
     resizing = resizing.then(() => resizeTerminal(context.processes, beside, nameFile, size));
   });
-  const exit = await process.exited;
+  const exit = await child.exited;
   await session.finish({ type: 'exited', exitCode: exitCodeOf(exit) });
   await followed;
   if (session.wasAbandoned) await context.processes.killByEnvironment(EXEC_VARIABLE, id);
@@ -78,16 +78,16 @@ class Session {
 
   /** Undefined if the command cannot be executed; the client has been told. */
   async start(command: () => ProcessCommand): Promise<RunningProcess | undefined> {
-    let process: RunningProcess | undefined;
+    let child: RunningProcess | undefined;
     try {
-      process = await this.#context.processes.start({
+      child = await this.#context.processes.start({
         ...command(),
         onOutput: (stream, chunk) => {
           this.#sent = this.#sent.then(() => this.#streams.send(stream, chunk));
-          process?.holdOutput(this.#sent);
+          child?.holdOutput(this.#sent);
         },
       });
-      return process;
+      return child;
     } catch (error) {
       if (!(error instanceof ProcessStartError)) throw error;
       const message = `error executing command in container: ${error.message}`;
@@ -98,23 +98,23 @@ class Session {
 
   /** Hands on what the client sends; a client that goes ends the command. */
   async follow(
-    process: RunningProcess,
+    child: RunningProcess,
     onResize: (size: { readonly rows: number; readonly columns: number }) => void,
   ): Promise<void> {
     for await (const event of this.#streams.events) {
-      if (event.type === 'stdin') await process.input?.write(event.chunk);
-      else if (event.type === 'stdin-end') process.input?.end();
+      if (event.type === 'stdin') await child.input?.write(event.chunk);
+      else if (event.type === 'stdin-end') child.input?.end();
       else onResize(event);
     }
-    this.abandon(process);
+    this.abandon(child);
   }
 
-  abandon(process: RunningProcess): void {
+  abandon(child: RunningProcess): void {
     if (this.#hasEnded || this.wasAbandoned) return;
     this.wasAbandoned = true;
-    process.signalGroup('SIGHUP');
+    child.signalGroup('SIGHUP');
     this.#context.clock.setTimer(HANG_UP_GRACE_MS, () => {
-      if (!this.#hasEnded) process.signalGroup('SIGKILL');
+      if (!this.#hasEnded) child.signalGroup('SIGKILL');
     });
   }
 

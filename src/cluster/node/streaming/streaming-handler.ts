@@ -110,7 +110,7 @@ function commandSession(
     if (streams === undefined) return;
     if (what !== 'exec' || program === undefined) {
       const closesStdin = known.container.stdinOnce === true && options.input;
-      await attach(context, running.process, streams, { closesStdin, signal });
+      await attach(context, running.main, streams, { closesStdin, signal });
       return;
     }
     const command = [program, ...rest] as const;
@@ -124,7 +124,7 @@ function placeOf(
   context: NodeContext,
   worker: PodWorker,
   name: string,
-  { process: { launch } }: RunningContainer,
+  { main: { launch } }: RunningContainer,
 ) {
   const temporaryDirectory = `${podDirectory(context, worker.uid)}/containers/${name}/tmp`;
   return { launch, temporaryDirectory };

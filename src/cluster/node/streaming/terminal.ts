@@ -16,14 +16,14 @@ export const NO_TERMINAL =
 export async function hasTerminals(processes: ProcessRunner, place: Place): Promise<boolean> {
   let output = '';
   try {
-    const process = await processes.start({
+    const child = await processes.start({
       argv: ['script', '--version'],
       ...place,
       onOutput: (_stream, chunk) => {
         output += new TextDecoder().decode(chunk);
       },
     });
-    await process.exited;
+    await child.exited;
   } catch {
     return false;
   }
@@ -50,11 +50,11 @@ export async function resizeTerminal(
   const wait = `i=0; while [ ! -s "$0" ] && [ $i -lt ${NAME_ATTEMPTS} ]; do i=$((i+1)); sleep 0.05; done`;
   const set = `stty -F "$(cat "$0")" rows ${size.rows} cols ${size.columns}`;
   try {
-    const process = await processes.start({
+    const child = await processes.start({
       ...beside(['sh', '-c', `${wait}; ${set}`, nameFile]),
       onOutput: () => undefined,
     });
-    await process.exited;
+    await child.exited;
   } catch {
     // There is no shell on this machine; the terminal keeps its size.
   }

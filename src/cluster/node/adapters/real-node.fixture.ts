@@ -3,17 +3,17 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { Container } from '../../kube/pod.ts';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { createNodeProcessRunner } from '../../runtime/adapters/node-process-runner.ts';
-import { systemRandom } from '../../runtime/adapters/system-random.ts';
-import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
-import { thisMachine } from './adapters/machine.ts';
-import { createNodeFiles } from './adapters/node-files.ts';
-import { createProbeTransport } from './adapters/probe-transport.ts';
-import type { PodNamespaces } from './namespaces/pod-namespaces.ts';
-import { type NodeAgent, rootTemplatesIn, startNodeAgent } from './node-agent.ts';
-import { TestApi } from './test-api.fixture.ts';
+import type { Container } from '../../../kube/pod.ts';
+import { nodeClock } from '../../../runtime/adapters/node-clock.ts';
+import { createNodeProcessRunner } from '../../../runtime/adapters/node-process-runner.ts';
+import { systemRandom } from '../../../runtime/adapters/system-random.ts';
+import { MemoryLogger } from '../../../runtime/memory/memory-logger.ts';
+import type { PodNamespaces } from '../namespaces/pod-namespaces.ts';
+import { type NodeAgent, rootTemplatesIn, startNodeAgent } from '../node-agent.ts';
+import { TestApi } from '../test-api.fixture.ts';
+import { thisMachine } from './machine.ts';
+import { createNodeFiles } from './node-files.ts';
+import { createProbeTransport } from './probe-transport.ts';
 
 const LIMIT_MS = 20_000;
 /** What a node that stops leaves. */
