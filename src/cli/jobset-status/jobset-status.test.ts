@@ -3,6 +3,7 @@ import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/pod.ts';
+import { DeadlineError } from '../../runtime/deadline.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { sleep } from '../../runtime/ports/clock.ts';
 import { parseJobSetStatus } from './command.ts';
@@ -282,15 +283,22 @@ describe('looking on', () => {
     expect(isGone).toBe(true);
   });
 
-  it('says that the cluster has not answered, where it says nothing at all', async () => {
+  it.each([
+    ['where it says nothing at all', undefined, ''],
+    ['and how the last request failed', new Error('no way there'), ': no way there'],
+  ])('says that the cluster has not answered, %s', async (_, cause, why) => {
     const clock = new VirtualClock();
     const enough = new AbortController();
     const seen: (string | undefined)[] = [];
     const isSilent = (): boolean => seen.length === 1;
+    const silence = (signal: AbortSignal): Promise<never> =>
+      sleep(clock, 60_000, signal).then(
+        () => Promise.reject(new Error('nobody gave up')),
+        (late: Error) => Promise.reject(new DeadlineError(late.message, { cause })),
+      );
     void followStatus({
       clock,
-      look: (signal) =>
-        isSilent() ? sleep(clock, 60_000, signal).then(() => undefined) : Promise.resolve(VIEW),
+      look: (signal) => (isSilent() ? silence(signal) : Promise.resolve(VIEW)),
       show: ({ problem }) => {
         seen.push(problem);
         if (seen.length === 3) enough.abort();
@@ -300,7 +308,7 @@ describe('looking on', () => {
     await clock.runUntil(() => enough.signal.aborted, 60_000);
     expect(seen).toEqual([
       undefined,
-      'this is not up to date: the cluster has not answered for 8 s',
+      `this is not up to date: the cluster has not answered for 8 s${why}`,
       undefined,
     ]);
   });
