@@ -53,9 +53,16 @@ const HEARTBEAT_MS = 8000;
 const HEARTBEAT_JITTER = 0.25;
 /** The hub answers each ping: after so long a silence it is gone, or the way to it. */
 const SILENCE_TIMEOUT_MS = 40_000;
-const BACKOFF = { baseMs: 100, maxMs: 5000, jitterFactor: 1 } as const;
-/** What a handshake costs the hub: the members of a group do not all come back at once. */
-const SPREAD_PER_MEMBER_MS = 1;
+/**
+ * Another leader is there within seconds, and a group that restarts waits for its last member: while that
+ * can be, tries are at most a second apart.
+ */
+const EAGER_FOR_MS = 15_000;
+const EAGER_BACKOFF = { baseMs: 100, maxMs: 250, jitterFactor: 1 } as const;
+/** The members of a group do not all come back at once; a small one need not wait for that. */
+const SPREAD_PER_MEMBER_MS = 0.1;
+const MAX_SPREAD_MS = 500;
+const PATIENT_BACKOFF = { baseMs: 1000, maxMs: 5000, jitterFactor: 1 } as const;
 const GONE = 410;
 /** Of one stream. */
 const MAX_OPEN_QUESTIONS = 8;
@@ -111,18 +118,25 @@ class HubChannel implements Channel {
   async #run(): Promise<void> {
     const { clock, random, logger } = this.#options;
     const { signal } = this.#end;
-    const backoff = new Backoff(random, BACKOFF);
+    const eager = new Backoff(random, EAGER_BACKOFF);
+    const patient = new Backoff(random, PATIENT_BACKOFF);
+    let lostMs = clock.monotonic();
     while (!signal.aborted) {
       const outcome = await this.#converse();
       if (outcome.type === 'PodGone') {
         this.#listener?.podEnding();
         return;
       }
-      if (outcome.type === 'Answered') backoff.reset();
       if (!signal.aborted) logger.info('the stream to the hub ended', { why: outcome.why });
-      const spreadMs =
-        outcome.type === 'Answered' ? random.next() * this.#members * SPREAD_PER_MEMBER_MS : 0;
-      await sleep(clock, backoff.next() + spreadMs, signal);
+      if (outcome.type === 'Answered') {
+        eager.reset();
+        patient.reset();
+        lostMs = clock.monotonic();
+      }
+      const isEager = clock.monotonic() - lostMs < EAGER_FOR_MS;
+      const spreadMs = Math.min(this.#members * SPREAD_PER_MEMBER_MS, MAX_SPREAD_MS);
+      const delayMs = (isEager ? eager : patient).next() + random.next() * spreadMs;
+      await sleep(clock, delayMs, signal);
     }
   }
 

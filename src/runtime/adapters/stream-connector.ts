@@ -27,6 +27,11 @@ export interface StreamServerAddress {
 /** Of the reason of a refusal. */
 const MAX_REASON_BYTES = 1024;
 const KEEP_ALIVE_PROBE_MS = 30_000;
+/**
+ * A machine that runs takes a connection at once, however busy the server on it is. One that is gone never
+ * answers, and a Service leads elsewhere only those that dial anew.
+ */
+const DIAL_TIMEOUT_MS = 2000;
 
 /** Who connects. */
 export interface StreamClient {
@@ -95,6 +100,12 @@ function connect(
     request.once('socket', (socket) => {
       // A server may send several: each is good for one connection, which is all that we want.
       (socket as TLSSocket).once('session', (next) => sessions.write(next));
+      const timer = setTimeout(() => {
+        request.destroy(new Error(`no connection within ${DIAL_TIMEOUT_MS} ms`));
+      }, DIAL_TIMEOUT_MS);
+      const dialled = (): void => clearTimeout(timer);
+      socket.once('connect', dialled);
+      socket.once('close', dialled);
     });
     request.once('upgrade', (_response: IncomingMessage, socket: Duplex, head: Buffer) => {
       settled();

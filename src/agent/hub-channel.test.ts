@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { SeededRandom } from '../runtime/memory/seeded-random.ts';
+import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
+import { SILENT } from '../runtime/ports/logger.ts';
+import type { StreamConnector } from '../runtime/ports/stream.ts';
+import { FakeHub } from './fake-hub.fixture.ts';
+import { createHubChannel } from './hub-channel.ts';
+
+/** Until another leader is certainly there. */
+const FAIL_OVER_MS = 15_000;
+
+test('an agent that has lost its hub tries again at most a second apart, and in time less often', async () => {
+  const clock = new VirtualClock();
+  const hub = new FakeHub(clock);
+  hub.setStatus(0, 1);
+  const tries: number[] = [];
+  const connect = hub.streams.connector();
+  const connector: StreamConnector = {
+    connect: (listener, signal) => {
+      tries.push(clock.monotonic());
+      return connect.connect(listener, signal);
+    },
+  };
+  const random = new SeededRandom(5);
+  const options = { connector, clock, random, logger: SILENT, jobSetUid: undefined };
+  const channel = createHubChannel(options);
+  let isAnswered = false;
+  channel.open({
+    snapshot: () => {
+      isAnswered = true;
+    },
+    announced: () => undefined,
+    podEnding: () => undefined,
+    podLives: () => undefined,
+  });
+  await clock.runUntil(() => isAnswered, 5000);
+  await clock.advance(60_000);
+  tries.splice(0);
+
+  hub.streams.acceptor = undefined;
+  hub.streams.breakAll();
+  const lostMs = clock.monotonic();
+  await clock.advance(5 * 60_000);
+  const gaps = tries.map((at, i) => at - (tries[i - 1] ?? lostMs));
+  const early = gaps.filter((_, i) => (tries[i] ?? 0) - lostMs <= FAIL_OVER_MS);
+  expect(early.length).toBeGreaterThan(FAIL_OVER_MS / 1000);
+  expect(Math.max(...early)).toBeLessThanOrEqual(1000);
+  expect(Math.min(...gaps.slice(-10))).toBeGreaterThanOrEqual(5000);
+  channel.close();
+});
