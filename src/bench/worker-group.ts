@@ -36,6 +36,8 @@ export interface WorkerGroupOptions {
   readonly strategy?: RestartStrategy;
   /** Of the Pods, beside those that every Pod gets. */
   readonly tolerations?: readonly Toleration[];
+  /** What the shell of a worker does in the end when it is told to stop; by default `exit 143`. */
+  readonly onStop?: string;
   /** Of the JobSet, beside its own. */
   readonly annotations?: StringMap;
 }
@@ -189,12 +191,13 @@ export class WorkerGroup {
 
   #manifest(): JobSet {
     const { mode, strategy = 'InPlaceRestart', tolerations, annotations } = this.#options;
+    const { onStop = 'exit 143' } = this.#options;
     const marks = this.#marksPath;
     // Kubernetes makes one dollar of two. In a pid namespace a process has another number than the
     // machine has for it, which only the machine's table of processes tells.
     const script =
       `{ read -r pid rest <${HOST_ROOT}/proc/self/stat; } 2>/dev/null || pid=$$$$; ` +
-      `trap 'echo "end $RANK $pid" >> ${marks}; kill $!; exit 143' TERM; ` +
+      `trap 'echo "end $RANK $pid" >> ${marks}; kill $!; ${onStop}' TERM; ` +
       `echo "start $RANK $pid" >> ${marks}; sleep 3600 & wait`;
     return {
       apiVersion: 'jobset.x-k8s.io/v1alpha2',

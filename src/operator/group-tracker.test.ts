@@ -257,6 +257,39 @@ describe('membership', () => {
     tracker.succeededPodGone(podIn('0', '2'));
     expect(tracker.members('the-jobset').ofJob(JOB_UID)?.succeeded).toEqual(new Set('0'));
   });
+
+  describe('counts a Pod that ends well', () => {
+    const TOLD_TO_END = { deletionTimestamp: '2026-01-01T00:01:00Z' };
+    const TRACKED = { finalizers: ['batch.kubernetes.io/job-tracking'] };
+    const succeeded = (more: Parameters<typeof podIn>[2]): readonly string[] => {
+      tracker.podSucceeded(podIn('0', '2', more));
+      return [...(tracker.members('the-jobset').ofJob(JOB_UID)?.succeeded ?? [])];
+    };
+
+    test.each([
+      ['by itself', TRACKED, ['0']],
+      ['by itself and was counted', {}, ['0']],
+      ['when somebody deletes it', { ...TRACKED, ...TOLD_TO_END }, ['0']],
+      ['when the Job controller has let go of it and deletes it', TOLD_TO_END, []],
+      [
+        'then, with a finalizer of somebody else',
+        { ...TOLD_TO_END, finalizers: ['example.com/hold'] },
+        [],
+      ],
+    ])('%s', (_when, metadata, expected) => {
+      expect(succeeded(metadata)).toEqual(expected);
+    });
+
+    test('only if its Job does, once that is suspended', () => {
+      expect(succeeded(TRACKED)).toEqual(['0']);
+      const job = jobOf('the-jobset');
+      tracker.jobSeen({ ...job, spec: { ...job.spec, suspend: true } });
+      expect(tracker.members('the-jobset').ofJob(JOB_UID)?.succeeded).toEqual(new Set('0'));
+      const conditions = [{ type: 'Suspended', status: 'True' as const }];
+      tracker.jobSeen({ ...job, status: { conditions } });
+      expect(tracker.members('the-jobset').ofJob(JOB_UID)).toBeUndefined();
+    });
+  });
 });
 
 describe('what agents say over the hub', () => {

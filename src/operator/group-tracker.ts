@@ -10,6 +10,7 @@ import {
   JOBSET_NAME,
   JOBSET_UID,
 } from '../jobset/names.ts';
+import { isTrue } from '../jobset/status/conditions.ts';
 import type { Job } from '../kube/job.ts';
 import {
   controllerOf,
@@ -165,11 +166,18 @@ export class GroupTracker {
     if (jobUid !== undefined) this.#dropUnknownJob(jobUid);
   }
 
-  /** A Job whose Pods were counted before it was known turns out to belong to somebody else. */
+  /**
+   * A Job whose Pods were counted before it was known may turn out to belong to somebody else. One that
+   * the Job controller has suspended has counted its Pods: a success that it lacks came too late.
+   */
   jobSeen(job: Stored<Job>): void {
     const counted = this.#groupOfJob.get(job.metadata.uid);
-    if (counted === undefined || counted === ownerOf(job)?.uid) return;
+    if (counted === undefined) return;
     const counts = this.#groups.get(counted);
+    if (counted === ownerOf(job)?.uid) {
+      if (isTrue(job.status?.conditions, 'Suspended')) counts?.forgetJob(job.metadata.uid);
+      return;
+    }
     for (const pod of counts?.podsOfJob(job.metadata.uid) ?? []) this.podEnded(pod.uid);
     this.jobGone(job.metadata.uid);
   }

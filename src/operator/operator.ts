@@ -279,6 +279,7 @@ function subscribeToJobs(
     },
     updated: (job, old) => {
       if (job.metadata.uid !== old.metadata.uid) gone(old);
+      tracker.jobSeen(job);
       enqueueOwner(controller, job, movesCountersOnly(job, old) ? JOB_COUNTERS_BATCH_MS : 0);
     },
     deleted: gone,

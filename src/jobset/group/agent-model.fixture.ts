@@ -1,3 +1,4 @@
+import { JOB_TRACKING_FINALIZER } from '../../kube/job.ts';
 import type { PartialObjectMetadata } from '../../kube/meta.ts';
 import { EPOCH, IN_PLACE_RESTART_ATTEMPT } from '../names.ts';
 import { HubChannelModel, type HubModel } from './hub-model.fixture.ts';
@@ -19,6 +20,8 @@ export interface PodWorld {
   /** The Pod's metadata changed. */
   changed(slot: SlotModel): void;
   ended(podUid: string): void;
+  /** The Pod has ended with phase Succeeded. */
+  succeeded(slot: SlotModel): void;
   workerStarts(slot: SlotModel): void;
   /** Something in these epochs was lost; `worker` is the one whose worker ran, or 0. */
   failed(epochs: readonly number[], worker: number): void;
@@ -87,6 +90,8 @@ export class SlotModel {
         },
         ownerReferences: [{ ...owner, controller: true }],
         ...(this.phase === 'terminating' ? { deletionTimestamp: '2026-01-01T01:00:00Z' } : {}),
+        // The Job controller lets go of a Pod before it deletes it.
+        ...(this.#isEndForgiven ? {} : { finalizers: [JOB_TRACKING_FINALIZER] }),
       },
     };
     const facts = podFacts(pod);
@@ -118,7 +123,16 @@ export class SlotModel {
   steps(): Step[] {
     const steps: Step[] = [];
     if (this.phase === 'none') return steps;
-    if (this.phase === 'terminating') steps.push(() => this.#gone());
+    if (this.phase === 'terminating') {
+      steps.push(() => this.#gone());
+      // A worker may take SIGTERM for the order to end well.
+      if (this.#isEndForgiven) {
+        steps.push(() => {
+          this.#world.succeeded(this);
+          this.#gone();
+        });
+      }
+    }
     if (this.#late > 0) {
       steps.push(() => {
         // The patch tests the value that it replaces, so it cannot overwrite a newer one.

@@ -17,6 +17,7 @@ import type { PodFacts } from './pod-facts.ts';
 /** What a watch of Pods tells. */
 export type PodEvent =
   | { readonly kind: 'Lives'; readonly facts: PodFacts }
+  | { readonly kind: 'Succeeded'; readonly facts: PodFacts }
   | { readonly kind: 'Ended'; readonly uid: string };
 
 /** What a controller reads and writes. */
@@ -51,6 +52,8 @@ export class ControllerModel {
   /** What the watch shows of each Pod, by UID, and the newest epoch that its agent said here. */
   readonly #written = new Map<string, PodFacts>();
   readonly #spoken = new Map<string, number>();
+  /** Pods that have ended well, if only because they were told to end. */
+  readonly #succeeded: PodFacts[] = [];
 
   constructor(world: ControllerWorld, isLeading: boolean) {
     this.#world = world;
@@ -127,7 +130,11 @@ export class ControllerModel {
   #hearOf(event: PodEvent | undefined): void {
     this.#isIdle = false;
     if (event?.kind === 'Lives') this.#see(event.facts);
-    else if (event?.kind === 'Ended') {
+    else if (event?.kind === 'Succeeded') {
+      this.#succeeded.push(event.facts);
+      this.#members.observeSucceeded(event.facts);
+    }
+    if (event?.kind === 'Ended') {
       this.#written.delete(event.uid);
       this.#members.forget(event.uid);
     }
@@ -198,6 +205,7 @@ export class ControllerModel {
   #counted(pods: Iterable<PodFacts>): MemberCounts {
     const members = new MemberCounts();
     for (const facts of pods) members.observe(this.#newest(facts), 0);
+    for (const facts of this.#succeeded) members.observeSucceeded(facts);
     return members;
   }
 

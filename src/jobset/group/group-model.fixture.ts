@@ -144,6 +144,10 @@ export class GroupModel implements PodWorld, ControllerWorld {
     this.podEvents.push({ kind: 'Ended', uid });
   }
 
+  succeeded(slot: SlotModel): void {
+    this.podEvents.push({ kind: 'Succeeded', facts: slot.facts() });
+  }
+
   failed(epochs: readonly number[], worker: number): void {
     this.#ghosts.failed(epochs, worker, this.jobSet.status);
   }

@@ -80,7 +80,9 @@ export class MemberCounts implements Members {
     return true;
   }
 
+  /** A Pod that ended well because it was told to end has done nothing that its Job counts. */
   observeSucceeded(pod: PodFacts): void {
+    if (pod.isDiscarded === true) return;
     this.#job(pod.jobUid).succeeded.add(pod.slot ?? pod.uid);
   }
 

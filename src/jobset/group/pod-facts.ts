@@ -1,4 +1,4 @@
-import { COMPLETION_INDEX } from '../../kube/job.ts';
+import { COMPLETION_INDEX, JOB_TRACKING_FINALIZER } from '../../kube/job.ts';
 import { controllerOf, type PartialObjectMetadata } from '../../kube/meta.ts';
 import {
   AGENT_STARTS,
@@ -32,6 +32,11 @@ export interface PodFacts {
   /** How often the agent has started for which epoch; absent if it does not say so. */
   readonly starts?: AgentStarts;
   readonly isTerminating: boolean;
+  /**
+   * It is being deleted, and the Job controller has let go of it, for a suspend, a smaller size or a
+   * Job that has ended: however it ends, that counts for nothing.
+   */
+  readonly isDiscarded?: boolean;
   /** When it is to have ended, grace period included; present if it is being deleted. */
   readonly endMs?: number;
   /** How long after that it may be deleted by force, as its agent was told; absent: never. */
@@ -51,6 +56,8 @@ export function podFacts(pod: PartialObjectMetadata): PodFacts | undefined {
   const isMalformed = attemptText !== undefined && attempted === undefined;
   const notice = annotations?.[NOTICE];
   const starts = parseAgentStarts(annotations?.[AGENT_STARTS] ?? '');
+  const isTerminating = metadata.deletionTimestamp !== undefined;
+  const isTracked = metadata.finalizers?.includes(JOB_TRACKING_FINALIZER) === true;
   const endMs = Date.parse(metadata.deletionTimestamp ?? '');
   const lostNodeDeadlineMs = parseLostNodeDeadline(annotations?.[LOST_NODE_DEADLINE] ?? '');
   return {
@@ -65,7 +72,8 @@ export function podFacts(pod: PartialObjectMetadata): PodFacts | undefined {
     ...(isMalformed ? { malformedAttempt: attemptText } : {}),
     notice: notice === undefined ? undefined : parseNotice(notice),
     ...(starts === undefined ? {} : { starts }),
-    isTerminating: metadata.deletionTimestamp !== undefined,
+    isTerminating,
+    ...(isTerminating && !isTracked ? { isDiscarded: true } : {}),
     ...(Number.isNaN(endMs) ? {} : { endMs }),
     ...(lostNodeDeadlineMs === undefined ? {} : { lostNodeDeadlineMs }),
   };

@@ -5,6 +5,7 @@ import { classifyJobs } from '../child-jobs/child-jobs.ts';
 import { withDefaults } from '../defaults.ts';
 import type { JobSetStatus } from '../jobset.ts';
 import { MemberCounts } from './members.ts';
+import type { PodFacts } from './pod-facts.ts';
 import { groupStages } from './stages.ts';
 
 const COMPLETE: JobStatus = { conditions: [{ type: 'Complete', status: 'True' }], succeeded: 2 };
@@ -53,7 +54,7 @@ describe('when an epoch has ended', () => {
 
   test('Pods that succeeded count before the Job controller has counted them', () => {
     const members = new MemberCounts();
-    const pod = (uid: string, slot: string) => ({
+    const pod = (uid: string, slot: string): PodFacts => ({
       namespace: 'default',
       name: uid,
       uid,
@@ -66,6 +67,7 @@ describe('when an epoch has ended', () => {
       isTerminating: false,
     });
     members.observeSucceeded(pod('p0', '0'));
+    members.observeSucceeded({ ...pod('p1', '1'), isTerminating: true, isDiscarded: true });
     expect(stagesOf([{}, {}, {}], ENDED, members).toRecreate).toHaveLength(1);
     const done = stagesOf([{}, {}, { succeeded: 1, completedIndexes: '1' }], ENDED, members);
     expect(done.stages[1]).toMatchObject({ name: 'b', isComplete: true });
