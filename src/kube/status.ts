@@ -90,15 +90,18 @@ export function failure(
   });
 }
 
-/** What Kubernetes makes of an error that names no reason: code 500, and the text alone. */
-export function failureWithoutReason(message: string): ApiStatusError {
+/** What Kubernetes makes of an error that names no reason: a code, and the text alone. */
+export function failureWithoutReason(
+  message: string,
+  code: number = CODE_OF_REASON.InternalError,
+): ApiStatusError {
   return new ApiStatusError({
     kind: 'Status',
     apiVersion: 'v1',
     metadata: {},
     status: 'Failure',
     message,
-    code: CODE_OF_REASON.InternalError,
+    code,
   });
 }
 

@@ -19,6 +19,7 @@ import { loadKubeconfig } from '../runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { createPinoLogger } from '../runtime/adapters/pino-logger.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
+import { BodyBudget } from '../runtime/body-budget.ts';
 import type { Client } from '../runtime/client.ts';
 import { type ClusterAccess, ClusterAccessError } from '../runtime/cluster-access.ts';
 import { countedTransport, transportMetrics } from '../runtime/counted-transport.ts';
@@ -29,6 +30,7 @@ import type { Transport } from '../runtime/ports/transport.ts';
 import { rateLimited } from '../runtime/rate-limit.ts';
 import { type LeaderHub, leaderHubIfPossible } from './adapters/leader-hub.ts';
 import { type Page, servePages } from './adapters/pages.ts';
+import { reviewLimits } from './adapters/server-limits.ts';
 import { authorizedPage, type PageReaders } from './authorized-page.ts';
 import { addressOnNode } from './bind-address.ts';
 import { installCrd } from './crd-installation.ts';
@@ -49,10 +51,6 @@ const EXIT_USAGE = 2;
 /** A clean end takes less; whoever stops us waits two seconds before SIGKILL. */
 const STOP_TIMEOUT_MS = 1_900;
 const STANDARD_ERROR = 2;
-/** A review holds an object before and after, each as large as an API server takes one. */
-const MAX_REVIEW_BYTES = 7 * 1024 * 1024;
-/** One for each request that API servers have in flight: 200 writes each, by default. */
-const MAX_WEBHOOK_CONNECTIONS = 1_024;
 /** One signal ends all requests of a reconcile, and each listens to it while it lasts. */
 const MAX_LISTENERS_PER_SIGNAL = 10_000;
 
@@ -178,7 +176,7 @@ async function operate(
   });
   try {
     const fail = (error: unknown): void => failing.abort(error);
-    status.webhooks = webhooksOf(flags, access, runtime, fail);
+    status.webhooks = webhooksOf(flags, access, runtime, new BodyBudget(), fail);
     if (flags.installCrd) await installCrd(runtime);
     const { namespace } = flags;
     await untilJobSetsAreServed({
@@ -241,6 +239,7 @@ function webhooksOf(
   flags: OperatorFlags,
   access: ClusterAccess,
   runtime: Omit<OperatorOptions, 'config'>,
+  bodies: BodyBudget,
   onFailure: (error: unknown) => void,
 ): Webhooks | undefined {
   const { webhookBindAddress: at, webhookService: name, webhookUrl: url, webhookCertDir } = flags;
@@ -268,8 +267,7 @@ function webhooksOf(
         handler,
         tls: { ...flags.tls, ...pair },
         logger: runtime.logger,
-        maxBodyBytes: MAX_REVIEW_BYTES,
-        maxConnections: MAX_WEBHOOK_CONNECTIONS,
+        ...reviewLimits(bodies),
       }),
     onFailure,
   });

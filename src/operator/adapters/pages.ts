@@ -15,6 +15,7 @@ import type { Logger } from '../../runtime/ports/logger.ts';
 import type { HttpHandler } from '../../runtime/ports/transport.ts';
 import type { BindAddress } from '../bind-address.ts';
 import type { TlsSettings } from '../configuration/tls-settings.ts';
+import { PAGE_LIMITS } from './server-limits.ts';
 
 /** What one port of the operator shows. */
 export interface Page {
@@ -43,7 +44,8 @@ export async function servePages(
   for (const { what, address, handler, isSecure, certificateDirectory: directory } of pages) {
     if (address === 'off') continue;
     const start = async (tls?: ServerTlsOptions): Promise<HttpServer> => {
-      const server = await startHttpServer({ ...address, handler, tls, logger: context.logger });
+      const { logger } = context;
+      const server = await startHttpServer({ ...address, ...PAGE_LIMITS, handler, tls, logger });
       context.logger.info('serving', { what, url: server.url });
       return server;
     };

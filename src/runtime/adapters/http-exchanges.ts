@@ -9,21 +9,25 @@ import { type ApiStatusError, failure } from '../../kube/status.ts';
 import { carryBytes } from '../byte-channel.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { HttpHandler, HttpRequest, HttpResponse, Peer } from '../ports/transport.ts';
+import type { HttpConnections } from './http-connections.ts';
 import { plainHeaders } from './http-headers.ts';
 import { isComplete, sendResponse } from './http-response.ts';
 import { refuseUpgrade, upgradeHead } from './http-upgrade.ts';
+import { type BodyLimits, receiveBody } from './request-body.ts';
 import { socketChannel } from './socket-channel.ts';
 
 interface ExchangesOptions {
   readonly handler: HttpHandler;
-  readonly maxBodyBytes: number;
+  readonly bodies: BodyLimits;
+  readonly connections: HttpConnections;
   readonly logger: Logger;
 }
 
 /** The requests that are being answered. */
 export class Exchanges {
   readonly #handler: HttpHandler;
-  readonly #maxBodyBytes: number;
+  readonly #bodies: BodyLimits;
+  readonly #connections: HttpConnections;
   readonly #logger: Logger;
   readonly #open = new Set<AbortController>();
   readonly #peers = new WeakMap<Socket, Peer>();
@@ -31,7 +35,8 @@ export class Exchanges {
 
   constructor(options: ExchangesOptions) {
     this.#handler = options.handler;
-    this.#maxBodyBytes = options.maxBodyBytes;
+    this.#bodies = options.bodies;
+    this.#connections = options.connections;
     this.#logger = options.logger;
   }
 
@@ -53,8 +58,9 @@ export class Exchanges {
     incoming.on('error', () => undefined);
     outgoing.on('error', () => undefined);
     try {
-      const request = await this.#requestOf(incoming, controller.signal);
+      const request = await this.#requestOf(incoming, outgoing, controller.signal);
       if (request === undefined) return;
+      outgoing.once('close', this.#connections.answering(incoming.socket));
       const response = await this.#answerTo(request);
       await sendResponse(outgoing, response, {
         isHead: incoming.method === 'HEAD',
@@ -78,6 +84,7 @@ export class Exchanges {
       this.#open.delete(controller);
       controller.abort(new Error('the client closed the connection'));
     });
+    socket.once('close', this.#connections.answering(socket));
     const channel = socketChannel(socket, head);
     try {
       const request = this.#headOf(incoming, controller.signal);
@@ -118,17 +125,22 @@ export class Exchanges {
   /** The request with its whole body, why it is refused, or undefined when the peer has gone. */
   async #requestOf(
     incoming: http.IncomingMessage,
+    outgoing: http.ServerResponse,
     signal: AbortSignal,
   ): Promise<HttpRequest | ApiStatusError | undefined> {
     const head = this.#headOf(incoming, signal);
     if (head instanceof Error) return head;
-    const body = await bodyOf(incoming, this.#maxBodyBytes);
-    if (body === 'gone') return undefined;
-    if (body === 'too large') {
-      const limit = `limit is ${this.#maxBodyBytes}`;
-      return failure('RequestEntityTooLarge', `Request entity too large: ${limit}`);
+    const body = await receiveBody(incoming, this.#bodies);
+    switch (body.kind) {
+      case 'Gone':
+        return undefined;
+      case 'Refused':
+        return body.error;
+      case 'Body':
+        outgoing.once('close', body.release);
+        if (outgoing.closed) body.release();
+        return body.bytes.byteLength === 0 ? head : { ...head, body: body.bytes };
     }
-    return body.byteLength === 0 ? head : { ...head, body };
   }
 
   /** The request without its body, or why it is refused. */
@@ -173,27 +185,6 @@ function pathOf(target: string): string | undefined {
   return url.pathname + url.search;
 }
 
-async function bodyOf(
-  incoming: http.IncomingMessage,
-  maxBytes: number,
-): Promise<Uint8Array | 'too large' | 'gone'> {
-  if (Number(incoming.headers['content-length'] ?? 0) > maxBytes) return 'too large';
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    incoming.on('data', (chunk: Buffer) => {
-      size += chunk.byteLength;
-      if (size <= maxBytes) chunks.push(chunk);
-      else {
-        incoming.pause();
-        resolve('too large');
-      }
-    });
-    incoming.once('end', () => resolve(Buffer.concat(chunks)));
-    incoming.once('close', () => resolve('gone'));
-  });
-}
-
 function certificateOf(socket: Socket): Pick<Peer, 'certificate'> {
   if (!(socket instanceof TLSSocket) || !socket.authorized) return {};
   const { subject } = socket.getPeerCertificate();
@@ -205,9 +196,13 @@ function certificateOf(socket: Socket): Pick<Peer, 'certificate'> {
 }
 
 function statusResponse(error: ApiStatusError): HttpResponse {
+  const { retryAfterSeconds } = error.status.details ?? {};
   return {
     status: error.code,
-    headers: { 'content-type': 'application/json' },
+    headers: {
+      'content-type': 'application/json',
+      ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+    },
     body: Buffer.from(JSON.stringify(error.status)),
   };
 }

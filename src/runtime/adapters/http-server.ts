@@ -8,7 +8,9 @@ import https from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { type Logger, SILENT } from '../ports/logger.ts';
 import type { HttpHandler } from '../ports/transport.ts';
+import { HttpConnections } from './http-connections.ts';
 import { Exchanges } from './http-exchanges.ts';
+import type { BodyLimits } from './request-body.ts';
 
 export interface HttpServerOptions {
   readonly handler: HttpHandler;
@@ -18,7 +20,8 @@ export interface HttpServerOptions {
   readonly port: number;
   /** Plain HTTP without. */
   readonly tls?: ServerTlsOptions | undefined;
-  readonly maxBodyBytes?: number | undefined;
+  readonly bodies?: Partial<BodyLimits> | undefined;
+  readonly maxHeadBytes?: number | undefined;
   readonly maxConnections?: number | undefined;
   readonly headerTimeoutMs?: number | undefined;
   readonly logger?: Logger | undefined;
@@ -56,8 +59,8 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** What an API server accepts at most. */
-const MAX_REQUEST_BODY_BYTES = 3 * 1024 * 1024;
+/** Bytes as many as an API server accepts. */
+const DEFAULT_BODY_LIMITS: BodyLimits = { maxBytes: 3 * 1024 * 1024, timeoutMs: 60_000 };
 
 /** One connection per watch: some watches of some thousand agents. */
 const MAX_CONNECTIONS = 16_384;
@@ -85,9 +88,11 @@ const CLOSE_GRACE_MS = 1_000;
 
 /** Rejects with the system's error (`EADDRINUSE`, `EACCES`, ...) when it cannot listen. */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const connections = new HttpConnections(options.maxConnections ?? MAX_CONNECTIONS);
   const exchanges = new Exchanges({
+    connections,
     handler: options.handler,
-    maxBodyBytes: options.maxBodyBytes ?? MAX_REQUEST_BODY_BYTES,
+    bodies: { ...DEFAULT_BODY_LIMITS, ...options.bodies },
     logger: options.logger ?? SILENT,
   });
   const server = serverOf(options, (request, response) => {
@@ -96,12 +101,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   server.on('upgrade', (request: http.IncomingMessage, socket: Socket, head: Buffer) => {
     void exchanges.upgrade(request, socket, head);
   });
-  server.maxConnections = options.maxConnections ?? MAX_CONNECTIONS;
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
+  server.on('connection', (socket: Socket) => connections.came(socket));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host: options.host, port: options.port }, () => {
@@ -124,9 +124,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       exchanges.end();
       server.closeIdleConnections();
-      const force = setTimeout(() => {
-        for (const socket of sockets) socket.destroy();
-      }, CLOSE_GRACE_MS);
+      const force = setTimeout(() => connections.destroyAll(), CLOSE_GRACE_MS);
       await closed;
       clearTimeout(force);
     }),
@@ -146,7 +144,7 @@ function serverOf(
   listener: (request: http.IncomingMessage, response: http.ServerResponse) => void,
 ): http.Server {
   const limits: http.ServerOptions = {
-    maxHeaderSize: MAX_HEAD_BYTES,
+    maxHeaderSize: options.maxHeadBytes ?? MAX_HEAD_BYTES,
     headersTimeout: options.headerTimeoutMs ?? HEADER_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,

@@ -1,6 +1,7 @@
 import http from 'node:http';
 import net from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { BodyBudget } from '../body-budget.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../ports/transport.ts';
 import { type HttpServer, type HttpServerOptions, startHttpServer } from './http-server.ts';
 import { createHttpTransport, type HttpTransport } from './http-transport.ts';
@@ -81,6 +82,25 @@ function endless(signal: AbortSignal, chunks: readonly string[] = []): AsyncIter
       }
     },
   };
+}
+
+/** A request whose body does not come to its end. */
+function unfinished(
+  { host, port }: HttpServer,
+  { sends }: { readonly sends: number },
+): { readonly answer: Promise<string>; readonly isAnswered: () => boolean } {
+  const socket = net.connect(port, host);
+  cleanups.push(() => socket.destroy());
+  socket.on('error', () => undefined);
+  const size = sends === 0 ? 'transfer-encoding: chunked' : 'content-length: 1000000';
+  socket.write(`POST / HTTP/1.1\r\nhost: x\r\n${size}\r\n\r\n`);
+  socket.write(Buffer.alloc(sends));
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk.toString();
+  });
+  const answer = new Promise<string>((resolve) => socket.once('close', () => resolve(text)));
+  return { answer, isAnswered: () => text !== '' || socket.closed };
 }
 
 describe('an exchange over a socket', () => {
@@ -359,7 +379,7 @@ describe('a transport whose peer fails', () => {
 
 describe('a server whose peer misbehaves', () => {
   it('answers 413 to a body beyond the limit, announced or not, and goes on', async () => {
-    const server = await serve(async () => ok('fine'), { maxBodyBytes: 1_000 });
+    const server = await serve(async () => ok('fine'), { bodies: { maxBytes: 1_000 } });
     const transport = connect(server.url);
     const announced = await transport.send(post(Buffer.alloc(2_000_000)));
     expect(announced.status).toBe(413);
@@ -377,6 +397,49 @@ describe('a server whose peer misbehaves', () => {
     chunked.resume();
     const exact = await transport.send(post(Buffer.alloc(1_000)));
     expect(await textOf(exact)).toBe('fine');
+  });
+
+  it('answers 408 to a body that does not come in time, and closes the connection', async () => {
+    const server = await serve(async () => ok('fine'), { bodies: { timeoutMs: 20 } });
+    const socket = unfinished(server, { sends: 10 });
+    expect(await socket.answer).toMatch(/^HTTP\/1.1 408 /);
+    expect(await socket.answer).toContain('did not arrive within 20 ms');
+  });
+
+  it('takes no bodies where it has been told to take none', async () => {
+    const server = await serve(async () => ok('fine'), { bodies: { maxBytes: 0 } });
+    const announced = unfinished(server, { sends: 10 });
+    expect(await announced.answer).toMatch(/^HTTP\/1.1 413 /);
+    const chunked = unfinished(server, { sends: 0 });
+    expect(await chunked.answer).toMatch(/^HTTP\/1.1 413 /);
+    expect(await textOf(await connect(server.url).send(get('/')))).toBe('fine');
+  });
+
+  it('turns unfinished bodies away when there are too many, and takes those that come whole', async () => {
+    const limits = { maxBytes: 400_000, maxLargeBytes: 300_000, smallBodyBytes: 1_000 };
+    const budget = new BodyBudget(limits);
+    const server = await serve(async () => ok('fine'), { bodies: { budget } });
+    const crowd = Array.from({ length: 20 }, () => unfinished(server, { sends: 90_000 }));
+    await until(() => crowd.filter(({ isAnswered }) => isAnswered()).length === 17);
+    const whole = await connect(server.url).send(post(Buffer.alloc(250_000)));
+    expect(await textOf(whole)).toBe('fine');
+    const refused = crowd.find(({ isAnswered }) => isAnswered());
+    expect(await refused?.answer).toMatch(/^HTTP\/1.1 429 /);
+    expect(await refused?.answer).toContain('retry-after: 1');
+    await until(() => budget.heldBytes <= 100_000);
+  });
+
+  it('keeps room for others than a crowd of idle connections', async () => {
+    const server = await serve(async () => ok('fine'), { maxConnections: 10 });
+    const crowd = Array.from({ length: 30 }, () => unfinished(server, { sends: 10 }));
+    const other = net.connect(server.port, server.host);
+    cleanups.push(() => other.destroy());
+    await until(() => crowd.filter(({ isAnswered }) => isAnswered()).length >= 20);
+    const answer = new Promise<string>((resolve) =>
+      other.once('data', (data) => resolve(`${data}`)),
+    );
+    other.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    expect(await answer).toMatch(/^HTTP\/1.1 200 /);
   });
 
   it.each([

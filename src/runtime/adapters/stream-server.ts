@@ -18,6 +18,7 @@ import type {
   StreamRefusal,
   StreamRequest,
 } from '../ports/stream.ts';
+import { hasBody } from './request-body.ts';
 import { StreamConnections } from './stream-connections.ts';
 
 export interface StreamServerOptions {
@@ -62,7 +63,7 @@ const HANDSHAKE_TIMEOUT_MS = 30_000;
 const HEADER_TIMEOUT_MS = 10_000;
 const TIMEOUT_CHECK_INTERVAL_MS = 1000;
 /** Of a request: a token has 1 to 2 KiB. */
-const MAX_HEAD_BYTES = 20 * 1024;
+const MAX_HEAD_BYTES = 8 * 1024;
 /**
  * A client that comes back within that time shows its session in place of a handshake in full. Groups run
  * for hours before one fails. Who comes back still agrees on new keys, and shows its token.
@@ -130,11 +131,18 @@ export async function startStreamServer(options: StreamServerOptions): Promise<S
   };
 }
 
+const NO_BODIES = 'requests with a body are not taken here';
+
 async function answerPage(
   { pages, path, protocol }: StreamServerOptions,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  if (hasBody(request)) {
+    response.writeHead(413, { connection: 'close', 'content-type': 'application/json' });
+    response.end(JSON.stringify(NO_BODIES));
+    return;
+  }
   const page = request.method === 'GET' ? pages?.get(request.url ?? '') : undefined;
   if (page === undefined) {
     response.writeHead(426, { connection: 'close', upgrade: protocol });
@@ -200,6 +208,7 @@ function answerTo(
     return { kind: 'Refuse', status, reason };
   };
   if (request.method !== 'GET') return refusal(405, 'only GET is allowed');
+  if (hasBody(request)) return refusal(413, NO_BODIES);
   if (request.url !== path) return refusal(404, `only ${path} is served here`);
   if (request.headers.upgrade !== protocol) return refusal(426, `only ${protocol} is spoken here`);
   return acceptor(streamRequest(request));

@@ -1,0 +1,98 @@
+/** Receives the body of one request, within its size, its time, and what all bodies may hold together. */
+import type http from 'node:http';
+import { type ApiStatusError, failure, failureWithoutReason } from '../../kube/status.ts';
+import type { BodyBudget } from '../body-budget.ts';
+
+export interface BodyLimits {
+  /** 0: requests with a body are refused, however small it is. */
+  readonly maxBytes: number;
+  /** From the end of the head to the end of the body. */
+  readonly timeoutMs: number;
+  /** Absent: nothing is counted. */
+  readonly budget?: BodyBudget | undefined;
+}
+
+export type ReceivedBody =
+  | {
+      readonly kind: 'Body';
+      readonly bytes: Uint8Array;
+      /** To be called when the body is needed no longer. */
+      readonly release: () => void;
+    }
+  | { readonly kind: 'Refused'; readonly error: ApiStatusError }
+  /** The peer left in the middle. */
+  | { readonly kind: 'Gone' };
+
+export async function receiveBody(
+  incoming: http.IncomingMessage,
+  { maxBytes, timeoutMs, budget }: BodyLimits,
+): Promise<ReceivedBody> {
+  const isTooLarge = maxBytes === 0 ? hasBody(incoming) : lengthOf(incoming) > maxBytes;
+  if (isTooLarge) return refused(tooLarge(maxBytes));
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const share = budget?.begin(incoming.socket.remoteAddress ?? '', () => refuse(noRoom()));
+    const timer = setTimeout(() => refuse(tooSlow(timeoutMs)), timeoutMs);
+    const finish = (received: ReceivedBody): void => {
+      clearTimeout(timer);
+      resolve(received);
+    };
+    const refuse = (error: ApiStatusError): void => {
+      incoming.pause();
+      incoming.removeListener('data', take);
+      chunks.length = 0;
+      share?.release();
+      finish(refused(error));
+    };
+    const take = (chunk: Buffer): void => {
+      size += chunk.byteLength;
+      if (size > maxBytes) refuse(tooLarge(maxBytes));
+      else {
+        chunks.push(chunk);
+        share?.take(chunk.byteLength);
+      }
+    };
+    incoming.on('data', take);
+    incoming.once('end', () => {
+      share?.arrived();
+      finish({ kind: 'Body', bytes: Buffer.concat(chunks), release: () => share?.release() });
+    });
+    incoming.once('close', () => {
+      if (!incoming.complete) share?.release();
+      finish({ kind: 'Gone' });
+    });
+  });
+}
+
+/** Whether the head says that a body follows. */
+export function hasBody(incoming: http.IncomingMessage): boolean {
+  return lengthOf(incoming) > 0 || incoming.headers['transfer-encoding'] !== undefined;
+}
+
+function lengthOf({ headers }: http.IncomingMessage): number {
+  return Number(headers['content-length'] ?? 0);
+}
+
+function refused(error: ApiStatusError): ReceivedBody {
+  return { kind: 'Refused', error };
+}
+
+function tooLarge(maxBytes: number): ApiStatusError {
+  return failure('RequestEntityTooLarge', `Request entity too large: limit is ${maxBytes}`);
+}
+
+const HTTP_REQUEST_TIMEOUT = 408;
+
+function tooSlow(timeoutMs: number): ApiStatusError {
+  const message = `the body of the request did not arrive within ${timeoutMs} ms`;
+  return failureWithoutReason(message, HTTP_REQUEST_TIMEOUT);
+}
+
+/** API servers try again after that time by themselves. */
+const RETRY_AFTER_SECONDS = 1;
+
+function noRoom(): ApiStatusError {
+  const message = 'too many bodies of requests are on their way: try again later';
+  return failure('TooManyRequests', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+}
