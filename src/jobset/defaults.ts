@@ -63,9 +63,10 @@ export function defaultJobSet(jobSet: JobSet, gates: FeatureGates): JobSet {
   const given: unknown = jobSet.spec ?? {};
   if (!isDefaultable(given)) return jobSet;
   const full = withDefaults(given, gates);
-  const { replicatedJobs, failurePolicy, volumeClaimPolicies } = given;
+  const named = defaultUpdatedJobSet({ ...jobSet, spec: given }).spec;
+  const { replicatedJobs, volumeClaimPolicies } = given;
   const spec: JobSetSpec = {
-    ...given,
+    ...named,
     network: full.network,
     successPolicy: full.successPolicy,
     startupPolicy: full.startupPolicy,
@@ -77,9 +78,6 @@ export function defaultJobSet(jobSet: JobSet, gates: FeatureGates): JobSet {
             return { ...job, template };
           }),
         }),
-    ...(failurePolicy?.rules === undefined
-      ? {}
-      : { failurePolicy: { ...failurePolicy, rules: failurePolicy.rules.map(defaultedRule) } }),
     ...(volumeClaimPolicies === undefined
       ? {}
       : {
@@ -90,6 +88,19 @@ export function defaultJobSet(jobSet: JobSet, gates: FeatureGates): JobSet {
         }),
   };
   return { ...jobSet, spec };
+}
+
+/**
+ * A change as it is stored. A client that applies its manifest again sends its list of rules again as
+ * a whole, and with it the names that creation filled in go missing from a list that may not change.
+ */
+export function defaultUpdatedJobSet(jobSet: JobSet): JobSet {
+  const given: unknown = jobSet.spec ?? {};
+  if (!isDefaultable(given)) return jobSet;
+  const { failurePolicy } = given;
+  if (failurePolicy?.rules === undefined) return jobSet;
+  const rules = failurePolicy.rules.map(defaultedRule);
+  return { ...jobSet, spec: { ...given, failurePolicy: { ...failurePolicy, rules } } };
 }
 
 /** Whether everything that is looked into for defaults has the type that the schema gives it. */

@@ -63,6 +63,18 @@ export const RESTART_BACKOFF = 'lockstep/restart-backoff';
  */
 export const LOST_NODE_DEADLINE = 'lockstep/lost-node-deadline';
 
+/** Our own annotations start with it. */
+export const OWN_PREFIX = 'lockstep/';
+/** What users may say in the metadata of a JobSet. */
+export const JOBSET_ANNOTATIONS: readonly string[] = [
+  RESTART_MODE,
+  AGENT_INJECTION,
+  RESTART_BACKOFF,
+  LOST_NODE_DEADLINE,
+];
+/** What they may say in the metadata of a Pod template. */
+export const POD_TEMPLATE_ANNOTATIONS: readonly string[] = [AGENT_CONTAINER, LOST_NODE_DEADLINE];
+
 /** Environment of the agent. */
 export const ENV_NAMESPACE = 'NAMESPACE';
 export const ENV_POD_NAME = 'POD_NAME';

@@ -1,6 +1,7 @@
 /** What is refused of a new JobSet (spec 1.12, 5.6), each with its exact path and text. */
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJobSet } from '../../test/fixtures/jobset-objects.ts';
+import type { JobSpec } from '../kube/job.ts';
 import { withDefaults } from './defaults.ts';
 import { DEFAULT_FEATURE_GATES } from './feature-gates.ts';
 import type { JobSetSpec } from './jobset.ts';
@@ -288,6 +289,13 @@ describe('a new JobSet', () => {
     expect(problems(worker({ completionMode: 'NonIndexed' }), { annotations })).toEqual([]);
   });
 
+  test('has Pods of which no Job would be made: they restart whatever happened', () => {
+    const template = { spec: { containers: [{ name: 'c' }], restartPolicy: 'Always' as const } };
+    expect(problems(worker({ template }))).toEqual([
+      `${JOBS}.template.spec.template.spec.restartPolicy: Unsupported value: "Always": supported values: "OnFailure", "Never"`,
+    ]);
+  });
+
   test('is told all its problems at once, in upstream’s order', () => {
     const spec: JobSetSpec = {
       ...rules({ name: '1' }),
@@ -337,9 +345,48 @@ describe('warnings', () => {
     ]);
   });
 
+  test('tell that the first failure of a group without maxRestarts is its last', () => {
+    const [first, ...others] = jobSetWarnings(storedJobSet({ ...worker({}), ...IN_PLACE }));
+    expect(first).toContain('spec.failurePolicy.maxRestarts is 0');
+    expect(others).toEqual([]);
+    expect(jobSetWarnings(storedJobSet({ ...worker({}), failurePolicy: {} }))).toEqual([]);
+  });
+
+  test.each<readonly [string, readonly string[]]>([
+    ['lockstep/restart-mode', []],
+    [
+      'lockstep/restart-modus',
+      [
+        'metadata.annotations[lockstep/restart-modus] has no effect: the key is unknown; the nearest that is known is lockstep/restart-mode',
+      ],
+    ],
+    [
+      'lockstep/agent-container',
+      [
+        'metadata.annotations[lockstep/agent-container] has no effect: it belongs into a Pod template',
+      ],
+    ],
+    ['example.com/restart-mode', []],
+  ])('tell that the annotation %s of a JobSet means nothing', (key, expected) => {
+    const jobSet = storedJobSet(worker({}), { annotations: { [key]: 'Supervisor' } });
+    expect(jobSetWarnings(jobSet)).toEqual(expected);
+  });
+
+  test('name an annotation of a Pod template that belongs on the JobSet, and few of many', () => {
+    const keys = Array.from({ length: 1_000 }, (_, index) => [`lockstep/x${index}`, '']);
+    const annotations = { 'lockstep/restart-mode': 'Supervisor', ...Object.fromEntries(keys) };
+    const template = { metadata: { annotations }, spec: { containers: [{ name: 'c' }] } };
+    const [first, ...others] = jobSetWarnings(storedJobSet(worker({ template })));
+    expect(first).toBe(
+      'spec.replicatedJobs[0].template.spec.template.metadata.annotations[lockstep/restart-mode] has no effect: it belongs into the metadata of the JobSet',
+    );
+    expect(others).toHaveLength(4);
+  });
+
   test('tell what upstream’s webhook stores and an in-place restart hardly means', () => {
     const template = { spec: { containers: [{ name: 'c' }], restartPolicy: 'OnFailure' as const } };
-    const spec: JobSetSpec = { ...worker({ template }), ...IN_PLACE };
+    const failurePolicy = { ...IN_PLACE.failurePolicy, maxRestarts: 3 };
+    const spec: JobSetSpec = { ...worker({ template }), failurePolicy };
     expect(problems(spec)).toEqual([]);
     expect(jobSetWarnings(storedJobSet(spec))).toEqual([
       expect.stringContaining('restartPolicy OnFailure'),
@@ -357,6 +404,23 @@ describe('a JobSet that is stored', () => {
     expect(unactionable({ successPolicy: { operator: 'All', targetReplicatedJobs: ['x'] } })).toBe(
       0,
     );
+  });
+
+  test.each<readonly [string, Partial<JobSpec>, number, number]>([
+    ['completions', { completions: 2, parallelism: 2 }, 1, 0],
+    ['neither completions nor parallelism, as a Job of one Pod', {}, 0, 0],
+    ['neither, and an index beyond that Pod', {}, 1, 1],
+    ['parallelism alone, which the API server takes for no Indexed Job', { parallelism: 2 }, 0, 1],
+  ])('has a coordinator whose template says %s', (_what, job, podIndex, problems) => {
+    const base = replicatedJob('w');
+    const template = { spec: { ...job, template: base.template.spec.template } };
+    const coordinator = { replicatedJob: 'w', podIndex };
+    expect(unactionable({ replicatedJobs: [{ ...base, template }], coordinator })).toBe(problems);
+  });
+
+  test('is not acted on where two rules have one name, of which one is a default', () => {
+    expect(unactionable(rules({ name: 'failurePolicyRule1' }, { name: '' }))).toBe(1);
+    expect(unactionable(rules({ name: '' }, { name: '' }))).toBe(0);
   });
 
   test('is not acted on where its Jobs could not be created or would never start', () => {

@@ -12,7 +12,11 @@ import type { FeatureGates } from './feature-gates.ts';
 import { lostNodeDeadlineErrors } from './group/lost-node-deadline.ts';
 import type { JobSet } from './jobset.ts';
 import { isFinished } from './status/conditions.ts';
-import { coordinatorErrors, coordinatorLabelErrors } from './validation/coordinator.ts';
+import {
+  coordinatorErrors,
+  coordinatorLabelErrors,
+  storedCoordinatorErrors,
+} from './validation/coordinator.ts';
 import {
   dependencyErrors,
   firstDependencyErrors,
@@ -20,7 +24,7 @@ import {
 } from './validation/depends-on.ts';
 import { scalingErrors } from './validation/elastic.ts';
 import { exclusivePlacementErrors } from './validation/exclusive-placement.ts';
-import { failurePolicyErrors } from './validation/failure-policy.ts';
+import { failurePolicyErrors, ruleNameErrors } from './validation/failure-policy.ts';
 import { replicatedJobsImmutableErrors } from './validation/immutability.ts';
 import { inPlaceRestartErrors, inPlaceRestartGateErrors } from './validation/in-place-restart.ts';
 import { nameOrSample } from './validation/jobset-name.ts';
@@ -30,8 +34,10 @@ import {
   generatedNameErrors,
   groupNameErrors,
   podCountErrors,
+  restartPolicyErrors,
 } from './validation/replicated-job.ts';
 import { successPolicyErrors } from './validation/success-policy.ts';
+import { unknownAnnotationWarnings } from './validation/unknown-annotations.ts';
 import { type ExistingClaims, volumeClaimErrors } from './validation/volume-claims.ts';
 
 /**
@@ -107,6 +113,8 @@ export function validateJobSet(jobSet: JobSet, spec: DefaultedSpec): readonly Fi
   return [
     ...subdomainErrors(spec),
     ...replicatedJobsErrors(jobSet, spec),
+    ...ruleNameErrors(spec.failurePolicy?.rules ?? []),
+    ...storedCoordinatorErrors(spec),
     ...coordinatorLabelErrors(name, spec),
     ...volumeClaimErrors(name, spec, NO_CLAIMS),
     ...annotationErrors(jobSet.metadata.annotations),
@@ -123,6 +131,7 @@ export function jobSetWarnings(
   const isInPlace = spec.failurePolicy?.restartStrategy === 'InPlaceRestart';
   return [
     ...maxRestartsWarnings(spec),
+    ...unknownAnnotationWarnings(jobSet, spec),
     ...spec.replicatedJobs.flatMap(({ name, template }, index) => {
       const path = podTemplatePath(index);
       const { restartPolicy } = template.spec.template.spec;
@@ -162,6 +171,7 @@ function replicatedJobErrors(
     ...podCountErrors(job, path),
     ...groupNameErrors(job, path),
     ...generatedNameErrors(at.name, job, path),
+    ...restartPolicyErrors(job, path),
     ...dependencyErrors(job, at.earlier, path),
     ...inPlaceRestartErrors(spec, job, path),
     ...exclusivePlacementErrors(metadata.annotations, job, path),
@@ -174,7 +184,13 @@ function podTemplatePath(index: number): string {
 }
 
 function maxRestartsWarnings({ failurePolicy }: DefaultedSpec): readonly string[] {
-  const maxRestarts = failurePolicy?.maxRestarts ?? 0;
+  if (failurePolicy === undefined) return [];
+  const { maxRestarts, restartStrategy } = failurePolicy;
+  if (maxRestarts === 0 && restartStrategy === 'InPlaceRestart') {
+    return [
+      'spec.failurePolicy.maxRestarts is 0, its default: with InPlaceRestart the first counted failure fails the JobSet; say how many restarts it may have',
+    ];
+  }
   if (maxRestarts >= 0) return [];
   return [
     `spec.failurePolicy.maxRestarts is ${maxRestarts}, which allows no restart, as 0 does: the first counted failure fails the JobSet`,

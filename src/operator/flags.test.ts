@@ -210,6 +210,14 @@ agent: { image: from-the-file }
     expect(flagsOf()).toMatchObject({ agentImage: 'from-the-file', leaderElect: true });
   });
 
+  test('names a Service only where no flag names a URL', () => {
+    const flags = flagsOf('--webhook-url', 'https://10.0.0.1:9443');
+    expect(flags.webhookUrl).toBe('https://10.0.0.1:9443');
+    expect(flags.webhookService).toBeUndefined();
+    const both = ['--webhook-url', 'https://10.0.0.1:9443', '--webhook-service', 'hooks'];
+    expect(() => flagsOf(...both)).toThrow('exclude each other');
+  });
+
   test('does not keep webhooks that are turned off', () => {
     const flags = flagsOf('--webhooks', 'off');
     expect(flags.webhookBindAddress).toBe('off');

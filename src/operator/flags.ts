@@ -134,8 +134,10 @@ function withConfiguration(
     if ('problems' in parsed) {
       return { problems: parsed.problems.map((line) => `error: ${config}: ${line}`).join('\n') };
     }
+    // The file always names a Service, by default if not by its own words: a URL stands in its place.
     const isFree = ([key]: readonly [string, unknown]): boolean =>
-      command.getOptionValueSource(key) !== 'cli';
+      command.getOptionValueSource(key) !== 'cli' &&
+      (key !== 'webhookService' || given.webhookUrl === undefined);
     settings = Object.fromEntries(Object.entries(parsed.settings).filter(isFree));
   }
   const flags = { ...given, ...settings };

@@ -174,7 +174,7 @@ export const JOBSET_REQUESTS: readonly ScriptedRequest[] = [
     'a coordinator of a Pod that is not there',
     withWorkers({ coordinator: { replicatedJob: 'workers', podIndex: 1 } }, { completions: 1 }),
   ),
-  refused('a rule of no name', rule({ name: '' })),
+  refused('a rule whose name is too long', rule({ name: 'a'.repeat(129) })),
   refused('a rule of a bad name', rule({ name: '1-' })),
   refused(
     'two rules of one name',

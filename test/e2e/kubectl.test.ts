@@ -121,7 +121,7 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
 
   it('shows tables, documents and names', async () => {
     expect(await kubectl('get', 'jobsets')).toMatch(
-      /^NAME\s+TERMINALSTATE\s+RESTARTS\s+EPOCH\s+COMPLETED/,
+      /^NAME\s+TERMINALSTATE\s+RESTARTS\s+INPLACE\s+EPOCH\s+COMPLETED/,
     );
     expect(await kubectl('get', 'pods', '-o', 'wide')).toMatch(/^NAME\s+READY\s+STATUS.*IP\s+NODE/);
     expect(await kubectl('get', 'pods', '-A')).toMatch(/^NAMESPACE\s+NAME/);

@@ -6,8 +6,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { JOBSETS, type JobSet, type JobSetSpec } from '../../src/jobset/jobset.ts';
+import {
+  JOBSETS,
+  type JobSet,
+  type JobSetSpec,
+  type ReplicatedJob,
+} from '../../src/jobset/jobset.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
+import type { PersistentVolumeClaim } from '../../src/kube/core.ts';
 import type { CustomResourceDefinition } from '../../src/kube/custom-resource-definition.ts';
 import type { Client } from '../../src/runtime/client.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
@@ -46,6 +52,63 @@ it.each(readdirSync(EXAMPLES))('takes %s, and keeps all that it says', async (na
   const stored = await client.create(JOBSETS, { ...example, metadata });
   await client.delete(JOBSETS, { ...AT, name: stored.metadata.name });
   expect(stored.spec).toMatchObject(example.spec);
+});
+
+describe('takes without a webhook', () => {
+  const claims = { templates: [{ ...claim('data'), status: {} }] };
+  it.each<readonly [string, JobSetSpec]>([
+    [
+      'rules whose names Go wrote as empty texts',
+      {
+        replicatedJobs: [replicatedJob('w')],
+        failurePolicy: {
+          rules: [
+            { name: '', action: 'FailJobSet' },
+            { name: '', action: 'RestartJobSet' },
+          ],
+        },
+      },
+    ],
+    [
+      'a coordinator whose template leaves completions to the API server',
+      {
+        replicatedJobs: [withoutCompletions('w')],
+        coordinator: { replicatedJob: 'w' },
+      },
+    ],
+    [
+      'claims without a retention policy, applied again and again',
+      { replicatedJobs: [replicatedJob('w')], volumeClaimPolicies: [claims] },
+    ],
+  ])('%s', async (_what, spec) => {
+    const apply = { type: 'apply', patch: jobSet(spec), fieldManager: 'trainer' } as const;
+    const first = await client.patch(JOBSETS, AT, apply);
+    try {
+      const second = await client.patch(JOBSETS, AT, apply);
+      expect(second.metadata.generation).toBe(first.metadata.generation);
+      expect(second.spec).toEqual(first.spec);
+    } finally {
+      await client.delete(JOBSETS, AT);
+    }
+  });
+
+  function withoutCompletions(name: string): ReplicatedJob {
+    const { template, ...job } = replicatedJob(name);
+    const { completions: _, parallelism: __, ...rest } = template.spec;
+    return { ...job, template: { ...template, spec: rest } };
+  }
+
+  function claim(name: string): PersistentVolumeClaim {
+    return {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name },
+      spec: {
+        accessModes: ['ReadWriteOnce'],
+        resources: { requests: { storage: '1Gi' } },
+      },
+    };
+  }
 });
 
 describe('refuses without a webhook', () => {

@@ -61,6 +61,19 @@ async function trusted(): Promise<readonly string[]> {
 }
 
 describe('JobSets', () => {
+  test('may be applied again as they are, with a rule that has no name', async () => {
+    world = await WebhookReplicas.start();
+    await world.add();
+    const rules = [{ name: '', action: 'FailJobSet' as const }];
+    const applied = jobSet({ ...GOOD, failurePolicy: { rules } });
+    const at = { namespace: 'default', name: applied.metadata.name ?? '' };
+    const apply = { type: 'apply', patch: applied, fieldManager: 'trainer' } as const;
+    const first = await world.client.patch(JOBSETS, at, apply);
+    expect(first.spec.failurePolicy?.rules).toMatchObject([{ name: 'failurePolicyRule0' }]);
+    const second = await world.client.patch(JOBSETS, at, apply);
+    expect(second.metadata.generation).toBe(first.metadata.generation);
+  });
+
   test('are stored with the defaults of admission', async () => {
     world = await WebhookReplicas.start();
     await world.add();

@@ -83,7 +83,9 @@ describe('a table of members', () => {
     };
     const view = statusView(jobSetWith(1, 1, 7), [pod(0, annotations), pod(1)], undefined);
     const table = memberTable(view);
-    expect(table).toContain('epoch 2, waits for its members at the barrier (1 of 1 have');
+    expect(table).toContain(
+      'epoch 0, waits for its members at the barrier of epoch 2 (1 of 1 have',
+    );
     expect(table).toContain('2      API      exited with 7 in epoch 1');
     expect(table).toContain('train-w-0-1  node-1  Running  -      -        -');
   });
@@ -207,7 +209,7 @@ describe('changes', () => {
       expect.stringMatching(
         /^2026-\S+ epoch 1 ended: WorkerFailed, Pod train-w-0-1 exited with code 7/,
       ),
-      expect.stringMatching(/^JobSet .*: epoch 2, waits for its members at the barrier/),
+      expect.stringMatching(/^JobSet .*: epoch 0, waits for its members at the barrier of epoch 2/),
       'train-w-0/1 Pod train-w-0-1 on node-1: Running, epoch 2 over Hub, exited with 7 in epoch 1',
       'train-w-0/3 Pod train-w-0-3 on node-3: Running, no epoch',
       'train-w-0/2 Pod train-w-0-2 is gone',

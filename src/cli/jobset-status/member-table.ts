@@ -77,10 +77,10 @@ export function conditionLine({ type, reason, message }: ConditionView): string 
 }
 
 export function jobSetLine(jobSet: JobSetView): string {
-  const { namespace, name, epoch, inPlaceRestarts, restarts, maxRestarts } = jobSet;
-  const current = epoch === null ? '' : `epoch ${epoch}, `;
+  const { namespace, name, syncedEpoch, inPlaceRestarts, restarts, maxRestarts } = jobSet;
+  const current = syncedEpoch === null ? '' : `epoch ${syncedEpoch}, `;
   const noun = inPlaceRestarts === 1 ? 'restart' : 'restarts';
-  const inPlace = epoch === null ? '' : `${inPlaceRestarts} ${noun} in place, `;
+  const inPlace = syncedEpoch === null ? '' : `${inPlaceRestarts} ${noun} in place, `;
   return (
     `JobSet ${namespace}/${name}: ${current}${stateText(jobSet)}; ` +
     `${inPlace}${restarts} of all Jobs, at most ${maxRestarts} that count`
@@ -112,7 +112,7 @@ const HEADINGS = ['MEMBER', 'POD', 'NODE', 'PHASE', 'EPOCH', 'CHANNEL', 'LAST CA
 const NOTHING = '-';
 const SHOWN_RESTARTS = 3;
 
-function stateText({ state, announced, size }: JobSetView): string {
+function stateText({ state, epoch, announced, size }: JobSetView): string {
   switch (state) {
     case 'Completed':
     case 'Failed':
@@ -121,7 +121,7 @@ function stateText({ state, announced, size }: JobSetView): string {
     case 'Suspended':
       return state.toLowerCase();
     case 'AtBarrier':
-      return `waits for its members at the barrier (${announced} of ${size} have announced it)`;
+      return `waits for its members at the barrier of epoch ${epoch} (${announced} of ${size} have announced it)`;
   }
 }
 

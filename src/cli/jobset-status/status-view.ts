@@ -25,8 +25,10 @@ export interface JobSetView {
   readonly namespace: string;
   readonly name: string;
   readonly state: 'Completed' | 'Failed' | 'Suspended' | 'Released' | 'AtBarrier' | 'Running';
-  /** The current one; null for a JobSet that does not restart in place. */
+  /** The current one, for which members gather; null for a JobSet that does not restart in place. */
   readonly epoch: number | null;
+  /** The one that runs, as `kubectl get` shows it: that before the current one until it is released. */
+  readonly syncedEpoch: number | null;
   /** Members that have announced the current epoch, of as many as there are to be. */
   readonly announced: number;
   readonly size: number;
@@ -104,6 +106,7 @@ function jobSetView(jobSet: Stored<JobSet>, members: readonly MemberView[]): Job
     name: metadata.name,
     state: stateOf(status) ?? running,
     epoch,
+    syncedEpoch: isInPlace ? synced : null,
     announced,
     size,
     inPlaceRestarts: status.inPlaceRestarts ?? 0,

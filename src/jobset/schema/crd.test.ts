@@ -272,7 +272,7 @@ describe('the definition', () => {
     expect(customResourceDefinitionErrors(definition)).toEqual([]);
   });
 
-  test('names the resource and its columns as the original does, with the epoch added', () => {
+  test('names the resource and its columns as the original does, with those of in-place restart added', () => {
     const [version] = JOBSET_CRD.spec.versions;
     expect(JOBSET_CRD.metadata.name).toBe('jobsets.jobset.x-k8s.io');
     expect(JOBSET_CRD.spec.names).toEqual({
@@ -287,6 +287,7 @@ describe('the definition', () => {
     ).toEqual([
       ['TerminalState', '.status.terminalState'],
       ['Restarts', '.status.restarts'],
+      ['InPlace', '.status.inPlaceRestarts'],
       ['Epoch', '.status.syncedEpoch'],
       ['Completed', '.status.conditions[?(@.type=="Completed")].status'],
       ['Suspended', '.spec.suspend'],

@@ -9,7 +9,7 @@ import type {
 import { JOBSETS } from '../jobset.ts';
 import { JOBSET_SCHEMA } from './schema.ts';
 
-/** Those of the original JobSet in their order, and the running epoch after the restarts. */
+/** Those of the original JobSet in their order, and after its restarts those in place and the epoch. */
 const PRINTER_COLUMNS: readonly PrinterColumn[] = [
   {
     name: 'TerminalState',
@@ -22,6 +22,12 @@ const PRINTER_COLUMNS: readonly PrinterColumn[] = [
     type: 'string',
     jsonPath: '.status.restarts',
     description: 'How often all Jobs were recreated',
+  },
+  {
+    name: 'InPlace',
+    type: 'string',
+    jsonPath: '.status.inPlaceRestarts',
+    description: 'How often the group was restarted in place',
   },
   {
     name: 'Epoch',

@@ -219,7 +219,8 @@ export const SPEC_RULES: readonly ValidationRule[] = [
       "'coordinator job index is invalid for replicatedJob ' + self.coordinator.replicatedJob",
   }),
   coordinator(
-    "has(job.template.spec.completions) && (!has(job.template.spec.completionMode) || job.template.spec.completionMode == 'Indexed')",
+    // Without completions the operator says whether there will be such a Pod: clients leave them out.
+    "!has(job.template.spec.completionMode) || job.template.spec.completionMode == 'Indexed'",
     {
       message:
         'job for coordinator pod must be indexed completion mode, and completions number must be set',
@@ -236,14 +237,15 @@ export const SPEC_RULES: readonly ValidationRule[] = [
 
 const RULE_NAME = '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$';
 
+/** Clients written in Go send the name that is missing as an empty one: the operator fills it in. */
 export const RULE_NAME_RULES: readonly ValidationRule[] = [
   {
-    rule: 'size(self) >= 1 && size(self) <= 128',
+    rule: 'size(self) <= 128',
     message:
       'invalid failure policy rule name, the rule name must be at least 1 characters long and at most 128 characters long',
   },
   {
-    rule: `self.matches('${RULE_NAME}')`,
+    rule: `self == '' || self.matches('${RULE_NAME}')`,
     messageExpression:
       "'invalid failure policy rule name \\'' + self + '\\', a failure policy rule name must start with an alphabetic character, optionally followed by a string of alphanumeric characters or \\'_,:\\', and must end with an alphanumeric character or \\'_\\''",
   },
@@ -251,7 +253,7 @@ export const RULE_NAME_RULES: readonly ValidationRule[] = [
 
 export const FAILURE_POLICY_RULES_RULES: readonly ValidationRule[] = [
   {
-    rule: 'self.all(each, self.exists_one(other, other.name == each.name))',
+    rule: "self.all(each, each.name == '' || self.exists_one(other, other.name == each.name))",
     message: 'rule names are not unique',
   },
 ];

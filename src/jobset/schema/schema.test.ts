@@ -42,7 +42,7 @@ spec.managedBy                                   string
 spec.ttlSecondsAfterFinished                     int32 minimum=0
 spec.volumeClaimPolicies                         array atomic maxItems=50 immutable
 spec.volumeClaimPolicies[].templates             array atomic maxItems=50
-spec.volumeClaimPolicies[].retentionPolicy       object
+spec.volumeClaimPolicies[].retentionPolicy       object default={"whenDeleted":"Delete"}
 spec.volumeClaimPolicies[].retentionPolicy.whenDeleted string default="Delete" enum=Delete,Retain
 status.conditions                                array map=type
 status.restarts                                  int32

@@ -198,14 +198,19 @@ const VOLUME_CLAIM_POLICY = object({
         'the name of the template.',
     ),
   ),
-  retentionPolicy: object(
-    {
-      whenDeleted: defaulted(
-        'Delete',
-        oneOf(['Delete', 'Retain'], 'Whether the claims go when the JobSet is deleted.'),
-      ),
-    },
-    { description: 'What becomes of the claims.' },
+  // The definition fills it in at each write. A default of the webhook, filled in on creation alone,
+  // would be missing when the same list is applied again, and the list is immutable.
+  retentionPolicy: defaulted(
+    { whenDeleted: 'Delete' },
+    object(
+      {
+        whenDeleted: defaulted(
+          'Delete',
+          oneOf(['Delete', 'Retain'], 'Whether the claims go when the JobSet is deleted.'),
+        ),
+      },
+      { description: 'What becomes of the claims.' },
+    ),
   ),
 });
 

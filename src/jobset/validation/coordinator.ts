@@ -1,4 +1,5 @@
 import { invalidValue } from '../../kube/field-error.ts';
+import type { JobSpec } from '../../kube/job.ts';
 import { labelValueErrors } from '../../kube/names.ts';
 import { quote } from '../../kube/quote.ts';
 import type { FieldError } from '../../kube/status.ts';
@@ -9,8 +10,11 @@ import { coordinatorEndpoint, subdomainOf } from '../naming.ts';
 
 const FIELD = 'spec.coordinator';
 
-/** Spec 1.8: the coordinator is a Pod that will be there; the first problem stands for all. */
-export function coordinatorErrors(spec: DefaultedSpec): FieldError[] {
+/** The coordinator is a Pod that will be there; the first problem stands for all. */
+export function coordinatorErrors(
+  spec: DefaultedSpec,
+  completionsOf: (job: JobSpec) => number | undefined = ({ completions }) => completions,
+): FieldError[] {
   const { coordinator } = spec;
   if (coordinator === undefined) return [];
   const { replicatedJob, jobIndex = 0, podIndex = 0 } = coordinator;
@@ -25,7 +29,8 @@ export function coordinatorErrors(spec: DefaultedSpec): FieldError[] {
     const detail = `coordinator job index ${jobIndex} is invalid for replicatedJob ${replicatedJob}`;
     return refused('jobIndex', detail);
   }
-  const { completionMode, completions } = job.template.spec;
+  const { completionMode } = job.template.spec;
+  const completions = completionsOf(job.template.spec);
   if (completionMode !== 'Indexed' || completions === undefined) {
     const detail =
       'job for coordinator pod must be indexed completion mode, and completions number must be set';
@@ -36,6 +41,19 @@ export function coordinatorErrors(spec: DefaultedSpec): FieldError[] {
     return refused('podIndex', detail);
   }
   return [];
+}
+
+/**
+ * What the definition leaves open: a template without completions. The webhook wants them; of a JobSet
+ * that was stored without it, the API server gives a Job that says neither completions nor
+ * parallelism one completion, and takes no Indexed Job that says parallelism alone.
+ */
+export function storedCoordinatorErrors(spec: DefaultedSpec): FieldError[] {
+  const { coordinator, replicatedJobs } = spec;
+  const job = replicatedJobs.find(({ name }) => name === coordinator?.replicatedJob);
+  const { completionMode, completions } = job?.template.spec ?? {};
+  if (completionMode !== 'Indexed' || completions !== undefined) return [];
+  return coordinatorErrors(spec, ({ parallelism }) => (parallelism === undefined ? 1 : undefined));
 }
 
 /** Its address becomes a label of all Jobs and Pods; told whether or not the Pod will be there. */

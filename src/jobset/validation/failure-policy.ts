@@ -28,7 +28,7 @@ export function failurePolicyErrors(
     ...(restartsOne >= 0 ? replicasErrors(replicatedJobs) : []),
     ...rules.flatMap((rule, index) => ruleErrors(rule, names, `${RULES}[${index}]`)),
     ...patternsErrors(rules),
-    ...uniquenessErrors(rules),
+    ...ruleNameErrors(rules),
   ];
 }
 
@@ -124,7 +124,7 @@ function nameErrors(name: string, field: string): FieldError[] {
 }
 
 /** A default name may collide with a given one; then both are told. */
-function uniquenessErrors(rules: readonly DefaultedFailurePolicyRule[]): FieldError[] {
+export function ruleNameErrors(rules: readonly DefaultedFailurePolicyRule[]): FieldError[] {
   const indicesOf = new Map<string, number[]>();
   for (const [index, { name }] of rules.entries()) {
     const indices = indicesOf.get(name);

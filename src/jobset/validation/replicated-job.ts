@@ -1,4 +1,4 @@
-import { invalidValue } from '../../kube/field-error.ts';
+import { invalidValue, notSupported } from '../../kube/field-error.ts';
 import type { FieldError } from '../../kube/status.ts';
 import type { DefaultedReplicatedJob } from '../defaults.ts';
 import { jobName, podHostname } from '../naming.ts';
@@ -19,6 +19,19 @@ export function groupNameErrors({ groupName }: DefaultedReplicatedJob, path: str
   return labelErrors(groupName, tooLong).map((detail) =>
     invalidValue(`${path}.groupName`, groupName, detail),
   );
+}
+
+const RESTART_POLICIES = ['OnFailure', 'Never'] as const;
+
+/** No API server takes a Job whose Pods restart whatever happened. */
+export function restartPolicyErrors(
+  { template }: DefaultedReplicatedJob,
+  path: string,
+): FieldError[] {
+  const { restartPolicy } = template.spec.template.spec;
+  if (RESTART_POLICIES.some((allowed) => allowed === restartPolicy)) return [];
+  const field = `${path}.template.spec.template.spec.restartPolicy`;
+  return [notSupported(field, restartPolicy, RESTART_POLICIES)];
 }
 
 /** What the API server's Job controller appends to the names of Pods: a dash and 5 characters. */

@@ -31,7 +31,7 @@ export const CONFIGURATION_SCHEMA = object(
       leaseDuration: string('How long others wait for a silent leader.'),
       renewDeadline: string('How long a leader tries to renew before it gives up.'),
       retryPeriod: string('The pause between tries.'),
-      resourceLock: oneOf(['leases'], 'The kind that holds the lease.'),
+      resourceLock: oneOf(['leases', ''], 'The kind that holds the lease; empty: leases.'),
       resourceName: string('Its name.'),
       resourceNamespace: string("Its namespace; empty: the operator's."),
     }),
@@ -55,7 +55,10 @@ export const CONFIGURATION_SCHEMA = object(
       burst: int32('Requests that may come at once.'),
     }),
     tls: object({
-      minVersion: oneOf(Object.keys(TLS_VERSIONS), 'The oldest version that servers speak.'),
+      minVersion: oneOf(
+        [...Object.keys(TLS_VERSIONS), ''],
+        'The oldest version that servers speak; empty: TLS 1.2.',
+      ),
       cipherSuites: list(string(), 'IANA names of the suites that they offer up to TLS 1.2.'),
     }),
     featureGates: map(boolean(), 'Features by name.'),
@@ -111,7 +114,7 @@ export interface ConfigurationFile {
   };
   readonly clientConnection?: { readonly qps?: number; readonly burst?: number };
   readonly tls?: {
-    readonly minVersion?: keyof typeof TLS_VERSIONS;
+    readonly minVersion?: keyof typeof TLS_VERSIONS | '';
     readonly cipherSuites?: readonly string[];
   };
   readonly featureGates?: Readonly<Record<string, boolean>>;

@@ -112,6 +112,21 @@ agent:
     });
   });
 
+  it('takes what Go writes for values that are left out', () => {
+    const written = `
+leaderElection: { leaderElect: null, leaseDuration: 0s, renewDeadline: 0s, retryPeriod: 0s,
+  resourceLock: "", resourceName: "", resourceNamespace: "" }
+webhook: { host: "", certDir: "" }
+metrics: {}
+health: null
+clientConnection: null
+internalCertManagement: { enable: null, webhookServiceName: null }
+tls: { minVersion: "", cipherSuites: null }
+featureGates: null
+`;
+    expect(settings(written)).toEqual(settings(''));
+  });
+
   it.each<[string, string, readonly string[]]>([
     ['unknown keys', 'webhok: {}\nwebhook: { prot: 1 }\n', ['unknown key webhok', 'webhook.prot']],
     ['duplicate keys', 'webhook: {}\nwebhook: {}\n', ['Map keys must be unique']],

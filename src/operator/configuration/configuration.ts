@@ -67,7 +67,9 @@ export function parseConfiguration(text: string): ParsedConfiguration {
   if (document.errors.length > 0) {
     return { problems: document.errors.map(({ message }) => message.trimEnd()) };
   }
-  const value: unknown = document.toJS() ?? {};
+  // A null says nothing, as in Go.
+  const reviver = (_key: unknown, member: unknown): unknown => member ?? undefined;
+  const value: unknown = document.toJS({ reviver }) ?? {};
   if (!isJsonObject(value)) return { problems: ['expected a map'] };
   const { value: known, pruned } = prune(CONFIGURATION_SCHEMA, value);
   const shapeErrors = validate(CONFIGURATION_SCHEMA, known);
@@ -114,7 +116,7 @@ function settingsOf(file: ConfigurationFile): ConfigurationSettings {
     readinessEndpoint: health.readinessEndpointName || READINESS_ENDPOINT,
     kubeApiQps: clientConnection.qps ?? DEFAULT_QPS,
     kubeApiBurst: clientConnection.burst ?? DEFAULT_BURST,
-    tls: tlsSettings(tls.minVersion ?? 'VersionTLS12', tls.cipherSuites ?? []),
+    tls: tlsSettings(tls.minVersion || 'VersionTLS12', tls.cipherSuites ?? []),
     featureGates: gatesOf(file.featureGates ?? {}),
     ...stated('agentImage', agent.image),
     agentMode: agent.mode ?? 'Sidecar',

@@ -84,8 +84,16 @@ describe('the mutating webhook of JobSets', () => {
         spec: { successPolicy: { operator: 'All' }, network: { enableDNSHostnames: true } },
       },
     });
-    expect(await ask(mutator, 'UPDATE', jobSet(), jobSet())).toEqual(ALLOWED);
+    expect(await ask(mutator, 'UPDATE', jobSet(), jobSet())).toMatchObject({ object: jobSet() });
     expect(await ask(mutator, 'DELETE', undefined, jobSet())).toEqual(ALLOWED);
+  });
+
+  it('fills in the names of rules again when a list without them is applied once more', async () => {
+    const rules = [{ name: '', action: 'FailJobSet' as const }];
+    const applied = jobSet({ failurePolicy: { rules } });
+    const named = { spec: { failurePolicy: { rules: [{ name: 'failurePolicyRule0' }] } } };
+    expect(await ask(mutator, 'CREATE', applied)).toMatchObject({ object: named });
+    expect(await ask(mutator, 'UPDATE', applied, jobSet())).toMatchObject({ object: named });
   });
 
   it('keeps what it does not know, and what the schema will refuse', async () => {

@@ -1,7 +1,12 @@
 import { admitJobSet } from '../../jobset/admission.ts';
 import { type AgentDefaults, withAgentDefaults } from '../../jobset/agent/agent-defaults.ts';
 import { restartRuleErrors } from '../../jobset/agent/agent-mode.ts';
-import { type DefaultedSpec, defaultJobSet, withDefaults } from '../../jobset/defaults.ts';
+import {
+  type DefaultedSpec,
+  defaultJobSet,
+  defaultUpdatedJobSet,
+  withDefaults,
+} from '../../jobset/defaults.ts';
 import type { FeatureGates } from '../../jobset/feature-gates.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { type ExistingClaims, sharedClaimNames } from '../../jobset/validation/volume-claims.ts';
@@ -23,7 +28,7 @@ import { forEachConcurrently } from '../../runtime/concurrency.ts';
 import type { AdmissionAnswer, AdmissionHandler } from './admission-handler.ts';
 
 /**
- * Fills in what a new JobSet leaves out (spec 1.11). One that the validator would refuse is refused
+ * Fills in what a new JobSet leaves out, and of a changed one what may not get lost. One that the validator would refuse is refused
  * already here: the server asks the definition's rules in between, and the first that is broken
  * would hide all that the validator has to say. What the schema alone finds is left to the server.
  */
@@ -34,7 +39,11 @@ export function jobSetMutator(
   return async (request) => {
     const { operation, object } = request;
     // The schema is asked after this webhook, and says what is wrong with another spec.
-    if (operation !== 'CREATE' || (object !== undefined && !hasSpec(object))) return ALLOWED;
+    if (object !== undefined && !hasSpec(object)) return ALLOWED;
+    if (operation === 'UPDATE') {
+      return { kind: 'Allowed', object: defaultUpdatedJobSet(jobSetIn(object)) };
+    }
+    if (operation !== 'CREATE') return ALLOWED;
     const given = withAgentDefaults(jobSetIn(object), agentDefaults);
     const { schemaErrors, ruleErrors } = admitJobSet(given, gates);
     if (ruleErrors.length === 0) return { kind: 'Allowed', object: defaultJobSet(given, gates) };

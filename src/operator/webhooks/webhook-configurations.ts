@@ -53,7 +53,10 @@ export function mutatingConfiguration(settings: WebhookSettings): MutatingWebhoo
     kind: MUTATING_WEBHOOK_CONFIGURATIONS.kind,
     metadata: { name: MUTATING_CONFIGURATION_NAME },
     webhooks: [
-      webhook(WEBHOOK_PATHS.mutateJobSet, { name: 'mjobset.kb.io', rule: jobSets('CREATE') }),
+      webhook(WEBHOOK_PATHS.mutateJobSet, {
+        name: 'mjobset.kb.io',
+        rule: jobSets('CREATE', 'UPDATE'),
+      }),
       webhook(WEBHOOK_PATHS.mutatePod, { name: 'mpod.kb.io', ...EXCLUSIVE_PODS }),
       webhook(WEBHOOK_PATHS.mutatePod, { name: 'mpodpriority.kb.io', ...PODS_WITH_PRIORITY }),
     ],
