@@ -9,10 +9,6 @@ import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ENV_POD_IP, ENV_ROOT } from '../jobset/names.ts';
 import { followCertificateFiles } from '../runtime/adapters/certificate-files.ts';
-import {
-  type ClientConnection,
-  connectClient,
-} from '../runtime/adapters/http-client-connection.ts';
 import { startHttpServer } from '../runtime/adapters/http-server.ts';
 import { inClusterAccess } from '../runtime/adapters/in-cluster.ts';
 import { loadKubeconfig } from '../runtime/adapters/kubeconfig-files.ts';
@@ -20,14 +16,12 @@ import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { createPinoLogger } from '../runtime/adapters/pino-logger.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
 import { BodyBudget } from '../runtime/body-budget.ts';
-import type { Client } from '../runtime/client.ts';
 import { type ClusterAccess, ClusterAccessError } from '../runtime/cluster-access.ts';
 import { countedTransport, transportMetrics } from '../runtime/counted-transport.ts';
 import { healthHandler } from '../runtime/health.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import type { Transport } from '../runtime/ports/transport.ts';
-import { rateLimited } from '../runtime/rate-limit.ts';
 import { type LeaderHub, leaderHubIfPossible } from './adapters/leader-hub.ts';
 import { type Page, servePages } from './adapters/pages.ts';
 import { reviewLimits } from './adapters/server-limits.ts';
@@ -41,6 +35,7 @@ import {
   type NodeFeaturesOptions,
 } from './node-features.ts';
 import { type Operator, type OperatorOptions, startOperator } from './operator.ts';
+import { type ApiClients, type ApiConnections, connectApiClients } from './process/api-clients.ts';
 import { type OperatorProgress, readinessChecks } from './readiness.ts';
 import { untilJobSetsAreServed } from './served-api.ts';
 import { aborted, beginTerm, type Lease } from './term.ts';
@@ -97,18 +92,19 @@ async function run(flags: OperatorFlags, logger: Logger): Promise<number> {
     stopping.abort(new Error(`received ${signal}`));
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(signal));
-  let connection: ClientConnection | undefined;
+  let connections: ApiConnections | undefined;
   try {
     const access = await clusterAccess(flags, logger);
     const metrics = createMetrics();
     const counts = transportMetrics(metrics);
-    connection = connectClient(access, {
+    connections = connectApiClients(access, {
       userAgent: `lockstep-operator/${packageJson.version}`,
       clock: nodeClock,
       random: systemRandom,
-      through: (transport) => limited(countedTransport(transport, counts), flags),
+      rate: { perSecond: flags.kubeApiQps, burst: flags.kubeApiBurst },
+      through: (transport) => countedTransport(transport, counts),
     });
-    await operate(flags, access, { ...connection, logger, metrics }, stopping.signal);
+    await operate(flags, access, { ...connections, logger, metrics }, stopping.signal);
     return 0;
   } catch (error) {
     if (stopping.signal.aborted) return 0;
@@ -116,7 +112,7 @@ async function run(flags: OperatorFlags, logger: Logger): Promise<number> {
     else logger.error('the operator ends', { err: error });
     return EXIT_FAILURE;
   } finally {
-    connection?.close();
+    connections?.close();
   }
 }
 
@@ -137,15 +133,8 @@ async function clusterAccess(
   });
 }
 
-function limited(
-  transport: Transport,
-  { kubeApiQps: qps, kubeApiBurst: burst }: OperatorFlags,
-): Transport {
-  return rateLimited(transport, { qps, burst, clock: nodeClock });
-}
-
 interface ProcessParts {
-  readonly client: Client;
+  readonly clients: ApiClients;
   readonly transport: Transport;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -155,13 +144,13 @@ interface ProcessParts {
 async function operate(
   flags: OperatorFlags,
   access: ClusterAccess,
-  { client, transport, logger, metrics }: ProcessParts,
+  { clients, transport, logger, metrics }: ProcessParts,
   signal: AbortSignal,
 ): Promise<void> {
   const failing = new AbortController();
   const ending = AbortSignal.any([signal, failing.signal]);
   const runtime = {
-    client,
+    client: clients.reconcile,
     clock: nodeClock,
     random: systemRandom,
     logger,
@@ -169,14 +158,16 @@ async function operate(
     signal: ending,
   };
   const status: OperatorStatus = { api: 'unknown', isLeading: false };
-  const pages = await servePages(pagesOf(flags, metrics, status, runtime), {
+  // What neither a restart nor the lease needs.
+  const aside = { ...runtime, client: clients.other };
+  const pages = await servePages(pagesOf(flags, metrics, status, aside), {
     clock: nodeClock,
     logger,
     tls: flags.tls,
   });
   try {
     const fail = (error: unknown): void => failing.abort(error);
-    status.webhooks = webhooksOf(flags, access, runtime, new BodyBudget(), fail);
+    status.webhooks = webhooksOf(flags, access, aside, new BodyBudget(), fail);
     if (flags.installCrd) await installCrd(runtime);
     const { namespace } = flags;
     await untilJobSetsAreServed({
@@ -187,21 +178,29 @@ async function operate(
         status.api = problem === undefined ? 'served' : { problem };
       },
     });
-    const term = await beginTerm({ ...runtime, lease: leaseOf(flags, access) });
+    const term = await beginTerm({
+      ...runtime,
+      client: clients.lease,
+      lease: leaseOf(flags, access),
+    });
     status.isLeading = true;
     let hub: LeaderHub | undefined;
     try {
       const own = { namespace: access.namespace, podIP: process.env[ENV_POD_IP] };
-      hub = await leaderHubIfPossible(flags, own, { ...runtime, signal: term.signal });
+      hub = await leaderHubIfPossible(flags, own, {
+        ...runtime,
+        lookupClient: clients.hub,
+        signal: term.signal,
+      });
       const agentDefaults = { mode: flags.agentMode, injection: flags.agentInjection };
       const config = { ...flags, agentDefaults, gates: flags.featureGates };
-      const nodeFeatures = nodeFeaturesOf(flags, access, runtime);
+      const nodeFeatures = nodeFeaturesOf(flags, access, aside);
       // Told in the log now rather than with the first JobSet, which asks again where this fails.
       nodeFeatures?.noRestartAll(undefined, term.signal).catch((error: unknown) => {
         logger.debug('nodes could not be asked yet', { err: String(error) });
       });
       const running = { ...runtime, signal: term.signal, nodeFeatures };
-      const settings = { ...running, config, hub: hub?.settings };
+      const settings = { ...running, eventClient: clients.other, config, hub: hub?.settings };
       status.operator = await startOperator(settings);
       if (status.operator.hub !== undefined) hub?.listener.serve(status.operator.hub);
       logger.info('the operator runs', { namespace: flags.namespace ?? 'all' });

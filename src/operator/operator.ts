@@ -34,6 +34,8 @@ import { PodVersions } from './pod-versions.ts';
  */
 export interface OperatorOptions {
   readonly client: Client;
+  /** For Events; by default `client`. */
+  readonly eventClient?: Client | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -70,6 +72,8 @@ export interface HubSettings {
   readonly access: () => HubAccess;
   /** Whose token it is; rejects when nobody can tell. */
   readonly podOf: (token: string) => Promise<TokenVerdict>;
+  /** For what agents make us ask; by default that of the operator. */
+  readonly client?: Client | undefined;
 }
 
 export interface Operator {
@@ -90,7 +94,8 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     await Promise.all(all.map((informer) => informer.stop()));
     throw error;
   }
-  const events = createEventRecorder({ ...options, controller: 'jobset' });
+  const { client, eventClient = client } = options;
+  const events = createEventRecorder({ ...options, client: eventClient, controller: 'jobset' });
   const { controller, hub } = connect(options, informers, events);
   const placement = startPlacementController({ ...options, events, pods: informers.livingPods });
   return {

@@ -2,9 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { VirtualClock } from './memory/virtual-clock.ts';
 import type { HttpRequest, Transport } from './ports/transport.ts';
 import { rateLimited } from './rate-limit.ts';
+import { TokenBucket } from './token-bucket.ts';
 
 /** When each of `count` requests, made at the same time, is sent. */
-async function sendTimes(count: number, qps: number, burst: number): Promise<readonly number[]> {
+async function sendTimes(
+  count: number,
+  perSecond: number,
+  burst: number,
+): Promise<readonly number[]> {
   const clock = new VirtualClock();
   const startMs = clock.monotonic();
   const sent: number[] = [];
@@ -14,7 +19,8 @@ async function sendTimes(count: number, qps: number, burst: number): Promise<rea
       return Promise.resolve({ status: 200, headers: {}, body: new Uint8Array() });
     },
   };
-  const limited = rateLimited(transport, { qps, burst, clock });
+  const bucket = new TokenBucket({ perSecond, burst }, clock);
+  const limited = rateLimited(transport, { bucket, clock });
   const signal = new AbortController().signal;
   const request: HttpRequest = { method: 'GET', path: '/', headers: {}, signal };
   const all = Promise.all(Array.from({ length: count }, () => limited.send(request)));
@@ -28,8 +34,28 @@ describe('a rate limit', () => {
     expect(await sendTimes(6, 10, 3)).toEqual([0, 0, 0, 100, 200, 300]);
   });
 
-  it('is none if negative', async () => {
-    expect(await sendTimes(3, -1, 1)).toEqual([0, 0, 0]);
+  it('is not used up by requests that are given up while they wait', async () => {
+    const clock = new VirtualClock();
+    const sent: string[] = [];
+    const transport: Transport = {
+      send: ({ path }) => {
+        sent.push(path);
+        return Promise.resolve({ status: 200, headers: {}, body: new Uint8Array() });
+      },
+    };
+    const bucket = new TokenBucket({ perSecond: 1, burst: 1 }, clock);
+    const limited = rateLimited(transport, { bucket, clock });
+    const giveUp = new AbortController();
+    const send = (path: string, { signal } = new AbortController()) =>
+      limited.send({ method: 'GET', path, headers: {}, signal });
+    await send('first');
+    const flood = Array.from({ length: 10 }, () => send('flood', giveUp).catch(() => undefined));
+    giveUp.abort();
+    await Promise.all(flood);
+    const next = send('next');
+    await clock.advance(1000);
+    await next;
+    expect(sent).toEqual(['first', 'next']);
   });
 
   it('fills up again in a pause, to the burst and not beyond it', async () => {
@@ -41,7 +67,8 @@ describe('a rate limit', () => {
         return Promise.resolve({ status: 200, headers: {}, body: new Uint8Array() });
       },
     };
-    const limited = rateLimited(transport, { qps: 1, burst: 2, clock });
+    const bucket = new TokenBucket({ perSecond: 1, burst: 2 }, clock);
+    const limited = rateLimited(transport, { bucket, clock });
     const signal = new AbortController().signal;
     const send = () => limited.send({ method: 'GET', path: '/', headers: {}, signal });
     await Promise.all([send(), send()]);

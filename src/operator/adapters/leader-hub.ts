@@ -5,6 +5,7 @@
 import { ENV_POD_IP, HUB_MEMBERS_PATH, HUB_PATH, HUB_PROTOCOL } from '../../jobset/names.ts';
 import { signatureKey } from '../../runtime/adapters/json-web-keys.ts';
 import { startStreamServer } from '../../runtime/adapters/stream-server.ts';
+import type { Client } from '../../runtime/client.ts';
 import { DeadlineError } from '../../runtime/deadline.ts';
 import type { OperatorFlags } from '../flags.ts';
 import { MAX_STREAMS } from '../hub/hub.ts';
@@ -44,7 +45,14 @@ export async function leaderHubIfPossible(
 async function hubOf(
   flags: OperatorFlags,
   { namespace, podIP: address }: OwnPod,
-  runtime: Omit<OperatorOptions, 'config' | 'hub'> & { readonly signal: AbortSignal },
+  {
+    lookupClient,
+    ...runtime
+  }: Omit<OperatorOptions, 'config' | 'hub'> & {
+    /** For what agents make us ask. */
+    readonly lookupClient: Client;
+    readonly signal: AbortSignal;
+  },
 ): Promise<LeaderHub | undefined> {
   const { hubBindAddress: at, hubService, agentChannel: channel } = flags;
   if (at === 'off' || channel === 'API') return undefined;
@@ -77,10 +85,11 @@ async function hubOf(
   if (hubService !== undefined && endpoint === undefined) {
     runtime.logger.warn(`${ENV_POD_IP} is not set: nobody leads the Service of the hub here`);
   }
-  const tokens = new PodTokens({ ...runtime, importKey: signatureKey });
+  const tokens = new PodTokens({ ...runtime, client: lookupClient, importKey: signatureKey });
   const settings = {
     access: () => listener.access(),
     podOf: (token: string) => tokens.podOf(token),
+    client: lookupClient,
   };
   const stop = async (): Promise<void> => {
     await Promise.all([endpoint?.stop(), listener.stop()]);

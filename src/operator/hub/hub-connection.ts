@@ -16,8 +16,9 @@ import type { Random } from '../../runtime/ports/random.ts';
 import type { PageAnswer, StreamAcceptor, StreamRequest } from '../../runtime/ports/stream.ts';
 import { type GroupTracker, ownerOf } from '../group-tracker.ts';
 import { LIVING, podsOf } from '../inquiries.ts';
+import type { HubSettings } from '../operator.ts';
 import { Hub } from './hub.ts';
-import type { PodClaim, TokenVerdict } from './pod-token.ts';
+import type { PodClaim } from './pod-token.ts';
 import { type Membership, streamAdmission } from './stream-admission.ts';
 
 /** Ties the hub to the operator: its caches say who is a member, and its tracker hears what agents say. */
@@ -46,11 +47,12 @@ interface Caches {
 
 export function connectHub(
   options: HubConnectionOptions,
-  { podOf }: { readonly podOf: (token: string) => Promise<TokenVerdict> },
+  settings: Pick<HubSettings, 'podOf' | 'client'>,
   caches: Caches,
   tracker: GroupTracker,
 ): HubConnection {
-  const { client, clock } = options;
+  const { clock } = options;
+  const { podOf, client = options.client } = settings;
   const logger = options.logger.with({ logger: 'hub' });
   const hub = new Hub({
     ...options,

@@ -1,0 +1,108 @@
+/**
+ * The operator's clients, one for each purpose. Each has connections and a rate of its own, so that
+ * what agents, users and webhooks cause can delay neither the lease nor a restart.
+ */
+import {
+  type ClientConnection,
+  type ConnectionOptions,
+  connectClient,
+} from '../../runtime/adapters/http-client-connection.ts';
+import type { Client } from '../../runtime/client.ts';
+import type { ClusterAccess } from '../../runtime/cluster-access.ts';
+import type { Transport } from '../../runtime/ports/transport.ts';
+import { rateLimited } from '../../runtime/rate-limit.ts';
+import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
+
+export interface ApiClients {
+  /** Takes, renews and gives back the lease. */
+  readonly lease: Client;
+  /** Watches, decides and acts; keeps certificates and the way to the hub. */
+  readonly reconcile: Client;
+  /** Reads what agents ask for. */
+  readonly hub: Client;
+  /** Events, reviews and look-ups for webhooks and pages, and what nodes can. */
+  readonly other: Client;
+}
+
+export interface ApiConnections {
+  readonly clients: ApiClients;
+  /** To the same server, without limits. */
+  readonly transport: Transport;
+  /** Ends all connections. Requests under way fail. */
+  close(): void;
+}
+
+export interface ApiClientsOptions extends Omit<ConnectionOptions, 'maxConnections' | 'through'> {
+  /** Of all but the lease together; a negative `perSecond`: no limit. */
+  readonly rate: Rate;
+  /** What all requests pass, such as counters. */
+  readonly through: (transport: Transport) => Transport;
+}
+
+/** Comes on top of the rate of all others: a lease is lost by one renewal that waits. */
+export const LEASE_RATE: Rate = { perSecond: 5, burst: 10 };
+/** The most that may go to agents' look-ups; reconciling has what they and others leave. */
+export const HUB_SHARE = 0.4;
+export const OTHER_SHARE = 0.1;
+
+/** Short requests in flight; each is a place in the API server. */
+const CONNECTIONS = { lease: 2, reconcile: 64, hub: 16, other: 16 } as const;
+
+export function connectApiClients(
+  access: ClusterAccess,
+  { rate, through, ...options }: ApiClientsOptions,
+): ApiConnections {
+  const limit = requestLimits(rate, options);
+  const connect = (purpose: keyof ApiClients): ClientConnection =>
+    connectClient(access, {
+      ...options,
+      maxConnections: CONNECTIONS[purpose],
+      through: (transport) => limit(purpose, through(transport)),
+    });
+  const lease = connect('lease');
+  const reconcile = connect('reconcile');
+  const hub = connect('hub');
+  const other = connect('other');
+  return {
+    clients: {
+      lease: lease.client,
+      reconcile: reconcile.client,
+      hub: hub.client,
+      other: other.client,
+    },
+    transport: reconcile.transport,
+    close: () => {
+      for (const connection of [lease, reconcile, hub, other]) connection.close();
+    },
+  };
+}
+
+/**
+ * Reconciling waits for the bucket from which all pay. The others pay there too, but each waits for a
+ * small bucket of its own: together they never exceed the rate, and none holds up another.
+ */
+export function requestLimits(
+  rate: Rate,
+  { clock }: Pick<ApiClientsOptions, 'clock'>,
+): (purpose: keyof ApiClients, transport: Transport) => Transport {
+  const lease = new TokenBucket(LEASE_RATE, clock);
+  const all = new TokenBucket(rate, clock);
+  const hub = new TokenBucket(shareOf(rate, HUB_SHARE), clock);
+  const other = new TokenBucket(shareOf(rate, OTHER_SHARE), clock);
+  return (purpose, transport) => {
+    if (purpose === 'lease') return rateLimited(transport, { bucket: lease, clock });
+    if (rate.perSecond < 0) return transport;
+    switch (purpose) {
+      case 'reconcile':
+        return rateLimited(transport, { bucket: all, clock });
+      case 'hub':
+        return rateLimited(transport, { bucket: hub, alsoPays: all, clock });
+      case 'other':
+        return rateLimited(transport, { bucket: other, alsoPays: all, clock });
+    }
+  };
+}
+
+function shareOf({ perSecond, burst }: Rate, share: number): Rate {
+  return { perSecond: perSecond * share, burst: Math.max(1, burst * share) };
+}

@@ -1,0 +1,63 @@
+import type { Clock } from './ports/clock.ts';
+
+export interface Rate {
+  /** On average. */
+  readonly perSecond: number;
+  /** What may come at once after a pause. */
+  readonly burst: number;
+}
+
+/** Counts how much of a rate is used. It may be in debt, which later time pays. */
+export class TokenBucket {
+  readonly #rate: Rate;
+  readonly #clock: Clock;
+  #tokens: number;
+  #seenMs: number;
+
+  constructor(rate: Rate, clock: Clock) {
+    this.#rate = rate;
+    this.#clock = clock;
+    this.#tokens = rate.burst;
+    this.#seenMs = clock.monotonic();
+  }
+
+  /** Takes one token in any case. Returns how long to wait until time has paid for it. */
+  take(): number {
+    this.#refill();
+    this.#tokens--;
+    return this.#tokens < 0 ? (-this.#tokens * 1000) / this.#rate.perSecond : 0;
+  }
+
+  /** Takes a token only if there is one. */
+  tryTake(): boolean {
+    this.#refill();
+    if (this.#tokens < 1) return false;
+    this.#tokens--;
+    return true;
+  }
+
+  /** For what was taken and not used. */
+  giveBack(): void {
+    this.#refill();
+    this.#tokens = Math.min(this.#rate.burst, this.#tokens + 1);
+  }
+
+  /** Until `tryTake` succeeds again, if nobody takes in between. */
+  waitMs(): number {
+    this.#refill();
+    return Math.max(0, ((1 - this.#tokens) * 1000) / this.#rate.perSecond);
+  }
+
+  /** Nothing of it is used, so that a new one would be the same. */
+  get isFull(): boolean {
+    this.#refill();
+    return this.#tokens >= this.#rate.burst;
+  }
+
+  #refill(): void {
+    const nowMs = this.#clock.monotonic();
+    const earned = ((nowMs - this.#seenMs) * this.#rate.perSecond) / 1000;
+    this.#tokens = Math.min(this.#rate.burst, this.#tokens + earned);
+    this.#seenMs = nowMs;
+  }
+}
