@@ -84,12 +84,26 @@ describe('the order in which ReplicatedJobs start', () => {
 });
 
 describe('suspend and resume', () => {
+  const pool = (nodeSelector: Readonly<Record<string, string | null>> | null, job = {}) => {
+    const { template, ...others } = replicatedJob('w');
+    const podSpec = { ...template.spec.template.spec, nodeSelector };
+    const spec = { ...template.spec, ...job, template: { spec: podSpec } };
+    return { ...others, template: { spec } };
+  };
+
+  test('a Job that another controller manages gets its nodes, too, and is resumed', async () => {
+    const managedBy = 'kueue.x-k8s.io/multikueue';
+    const replicatedJobs = [pool(null, { managedBy })];
+    await group.create({ suspend: true, replicatedJobs } as unknown as JobSetSpec);
+    await onlyJobs('train-w-0');
+    const placed = [pool({ pool: 'x' }, { managedBy })];
+    await group.patch({ spec: { suspend: false, replicatedJobs: placed } });
+    await group.cluster.clock.advance(CALM_MS);
+    const { suspend, template } = (await jobs()).get('train-w-0')?.spec ?? {};
+    expect([suspend, template?.spec.nodeSelector]).toEqual([false, { pool: 'x' }]);
+  });
+
   test('a node selector that was removed while suspended disappears from the Job', async () => {
-    const pool = (nodeSelector: Readonly<Record<string, string | null>> | null) => {
-      const { template, ...others } = replicatedJob('w');
-      const podSpec = { ...template.spec.template.spec, nodeSelector };
-      return { ...others, template: { spec: { ...template.spec, template: { spec: podSpec } } } };
-    };
     await group.cluster.addNode('n2', {}, { pool: 'x' });
     const first = pool({ pool: 'x' });
     await group.create({ replicatedJobs: [first] } as JobSetSpec);

@@ -1,10 +1,9 @@
 import { type IndexSet, parseIndexSet } from '../../kube/index-set.ts';
-import type { Job, JobStatus } from '../../kube/job.ts';
+import { externalManager, type Job, type JobStatus } from '../../kube/job.ts';
 import type { Pod } from '../../kube/pod.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { trueCondition } from './conditions.ts';
 import { hasEnded, isIndexed, isTracked } from './job-pods.ts';
-import { externalManager } from './pod-claims.ts';
 import type { PodFailureAction } from './pod-failure-policy.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { JOBS, type Job, type JobStatus } from '../../kube/job.ts';
+import { externalManager, JOBS, type Job, type JobStatus } from '../../kube/job.ts';
 import { controllerOf, type Stored } from '../../kube/meta.ts';
 import { PODS, type Pod } from '../../kube/pod.ts';
 import { ApiStatusError, isReason } from '../../kube/status.ts';
@@ -16,7 +16,7 @@ import { creationReason, type JobMetrics, type JobSync } from './job-metrics.ts'
 import { isControlledBy } from './job-pods.ts';
 import { confirmAdopter, releasePod, releaseStrangers } from './orphaned-pods.ts';
 import { type JobEvent, type JobPlan, planJob } from './plan.ts';
-import { claimPods, externalManager } from './pod-claims.ts';
+import { claimPods } from './pod-claims.ts';
 import {
   adoptPod,
   createPods,

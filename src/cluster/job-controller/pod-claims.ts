@@ -1,4 +1,4 @@
-import type { Job } from '../../kube/job.ts';
+import { externalManager, type Job } from '../../kube/job.ts';
 import { labelRequirementsOf, matchesLabels } from '../../kube/label-selector.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/pod.ts';
@@ -14,9 +14,6 @@ export interface PodClaims {
   readonly adopted: readonly Stored<Pod>[];
   readonly disowned: readonly Stored<Pod>[];
 }
-
-/** `spec.managedBy` of Jobs that are ours; absent means the same. */
-const OUR_NAME = 'kubernetes.io/job-controller';
 
 /** `orphans` are the Pods of the Job's namespace that nobody controls. */
 export function claimPods(
@@ -45,11 +42,6 @@ export function wouldAdopt(job: Job, pod: Pod): boolean {
     job.metadata.deletionTimestamp === undefined &&
     !isFinished(job);
   return isOpen && job.metadata.namespace === pod.metadata.namespace && selectorOf(job)(pod);
-}
-
-/** Who else is in charge of the Job, if it is not this controller. */
-export function externalManager({ spec }: Job): string | undefined {
-  return spec.managedBy === OUR_NAME ? undefined : spec.managedBy;
 }
 
 function selectorOf({ spec }: Job): (pod: Pod) => boolean {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { storedJob } from '../../../test/fixtures/jobset-objects.ts';
-import type { Job } from '../../kube/job.ts';
+import type { Job, JobStatus } from '../../kube/job.ts';
 import type { Stored, StringMap } from '../../kube/meta.ts';
 import type { Container, PodSpec } from '../../kube/pod.ts';
 import { EXECUTION_ATTEMPT } from '../names.ts';
@@ -71,11 +71,23 @@ describe('resuming a Job (spec 4.7)', () => {
     });
   });
 
-  test('waits with that until Kubernetes itself has found the Job suspended', () => {
-    const unseen = { ...JOB, status: {} };
-    const desired = withTemplate(JOB, { spec: { nodeSelector: { pool: 'x' } } });
-    expect(resumeOf(unseen, desired, true)).toEqual({ kind: 'Wait' });
-    expect(resumeOf(unseen, JOB, true), 'nothing to change').toMatchObject({ kind: 'Resume' });
+  const STARTED = { startTime: '2026-01-01T00:00:00Z' };
+  test.each<[string, JobStatus, string | undefined, string]>([
+    ['that has not started', {}, undefined, 'Resume'],
+    ['that has started and is not told to be suspended', STARTED, undefined, 'Wait'],
+    ['that is told to be suspended', { ...STARTED, ...SUSPENDED }, undefined, 'Resume'],
+    ['whose Pods are still there', { ...SUSPENDED, active: 1 }, undefined, 'Wait'],
+    ['of the Job controller by name', STARTED, 'kubernetes.io/job-controller', 'Wait'],
+    ['of another manager', STARTED, 'kueue.x-k8s.io/multikueue', 'Resume'],
+    ['of another manager that runs it', { active: 1 }, 'kueue.x-k8s.io/multikueue', 'Wait'],
+  ])('changes a Job %s only when Kubernetes takes that', (_which, status, managedBy, kind) => {
+    const spec = { ...JOB.spec, ...(managedBy && { managedBy }) };
+    const job = { ...JOB, spec, status };
+    const desired = withTemplate(job, { spec: { nodeSelector: { pool: 'x' } } });
+    expect(resumeOf(job, desired, true)).toMatchObject(
+      kind === 'Wait' ? { kind } : { kind, clearsStartTime: status.startTime !== undefined },
+    );
+    expect(resumeOf(job, job, true), 'nothing to change').toMatchObject({ kind: 'Resume' });
   });
 
   test('rebuilds instead of merging: what was removed from the template disappears (8.2)', () => {

@@ -1,5 +1,5 @@
 import { deepEqual } from '../../kube/deep-equal.ts';
-import type { Job } from '../../kube/job.ts';
+import { externalManager, type Job } from '../../kube/job.ts';
 import type { ObjectMeta, Stored, StringMap } from '../../kube/meta.ts';
 import type { PodSpec, PodTemplateSpec } from '../../kube/pod.ts';
 import { EXECUTION_ATTEMPT } from '../names.ts';
@@ -12,11 +12,11 @@ import { resourceChanges } from './container-resources.ts';
  * resources) from the template, so that what was removed there disappears from the Job too.
  */
 export type Resume =
-  /** Kubernetes takes these changes only from a Job that it has found suspended itself. */
+  /** Kubernetes does not take these changes yet. */
   { readonly kind: 'Wait' } | ({ readonly kind: 'Resume' } & JobResume);
 
 export interface JobResume {
-  /** Nor does it take them from a Job that shows a start time. */
+  /** Before 1.35 Kubernetes takes no changes from a Job that shows a start time. */
   readonly clearsStartTime: boolean;
   /** True if the change is one that Kubernetes may refuse because of container resources. */
   readonly changesResources: boolean;
@@ -34,7 +34,7 @@ export function resumeOf(job: Stored<Job>, desired: Job, hasMutableResources: bo
   const scheduling = { ...metadataPatch(present, wanted), ...specPatch(present.spec, wanted.spec) };
   const resources = hasMutableResources ? resourceChanges(present.spec, wanted.spec) : undefined;
   const isChanged = Object.keys(scheduling).length > 0 || resources !== undefined;
-  if (isChanged && !isTrue(job.status?.conditions, 'Suspended')) return { kind: 'Wait' };
+  if (isChanged && !hasStopped(job)) return { kind: 'Wait' };
   const template = {
     ...(scheduling.metadata === undefined ? {} : { metadata: scheduling.metadata }),
     ...(scheduling.spec === undefined && resources === undefined
@@ -50,6 +50,16 @@ export function resumeOf(job: Stored<Job>, desired: Job, hasMutableResources: bo
       spec: { suspend: false, ...(isChanged ? { template } : {}) },
     },
   };
+}
+
+/**
+ * Whether a suspended Job may be told where and with what its Pods are to run: it has none, and it has
+ * not started or the Job controller has said that it is suspended. Another manager need not say so.
+ */
+function hasStopped(job: Job): boolean {
+  const { active = 0, startTime, conditions } = job.status ?? {};
+  const isTold = isTrue(conditions, 'Suspended') || externalManager(job) !== undefined;
+  return active === 0 && (startTime === undefined || isTold);
 }
 
 /** Labels that the API server adds to the Pod template of every Job, to select its Pods by. */

@@ -126,8 +126,11 @@ describe('resuming (spec 4.7)', () => {
     expect(actionsOf(next)).toEqual(['ResumeJob train-b-0']);
   });
 
-  test('waits with changes for a Job that Kubernetes has not found suspended yet', () => {
-    const unseen = jobs(true).map((job) => ({ ...job, status: {} }));
+  test('waits with changes for a Job that has started and is not told to be suspended', () => {
+    const unseen = jobs(true).map((job) => ({
+      ...job,
+      status: { startTime: '2026-01-01T00:00:00Z' },
+    }));
     const made = planOf(suspended(SPEC), { jobs: unseen });
     // The run that the Pods are told of is such a change.
     expect(made.actions).toEqual([]);

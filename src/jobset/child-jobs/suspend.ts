@@ -48,7 +48,7 @@ export function beginResume({ snapshot, draft }: Planning, { inProgress }: Start
   draft.condition({ type: 'Suspended', status: 'True', reason: RESUMING, message }, 'None');
 }
 
-/** A Job that has to wait for the Job controller is resumed when that has said that it is suspended. */
+/** A Job that has to wait for the Job controller is resumed when that has stopped it. */
 export function resumeJobs(
   { children, counters, snapshot, spec, draft }: Planning,
   { startable }: StartupOrder,
