@@ -67,6 +67,9 @@ export const CLUSTER_RULES: readonly ReasonedRule[] = [
   rule('', ['nodes'], ['get', 'list'], {
     why: 'reads the topology of the node of a leader; asks what nodes can, and uses no more',
   }),
+  rule('', ['limitranges'], ['list'], {
+    why: 'takes the share of a sidecar agent from its worker, unless that would fall below a minimum',
+  }),
   rule('', ['serviceaccounts'], ['get', 'create'], {
     why: 'makes the account of the agents of a JobSet, with the pull secrets of the default one',
   }),

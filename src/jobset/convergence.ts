@@ -109,7 +109,7 @@ function resizes({ snapshot, spec, children }: Planning): readonly Action[] {
 }
 
 function builderOf({ snapshot, spec, draft }: Planning): BuildJob {
-  const { jobSet, agent, gates } = snapshot;
+  const { jobSet, agent, answers, gates } = snapshot;
   const { annotations } = jobSet.metadata;
   const { restarts, jobRestarts } = askedOf(spec.replicatedJobs, draft.status, gates);
   const attempt = gates.ExecutionAttemptsTracking ? draft.status.executionAttempts : undefined;
@@ -120,7 +120,10 @@ function builderOf({ snapshot, spec, draft }: Planning): BuildJob {
     restarts,
     jobRestarts,
     executionAttempt: attempt,
-    inject: agentInjector(jobSet.metadata.name, spec, annotations, agent),
+    inject: agentInjector(jobSet.metadata.name, spec, annotations, {
+      ...agent,
+      ...(answers.minimums === undefined ? {} : { minimums: answers.minimums }),
+    }),
   });
 }
 

@@ -1,6 +1,6 @@
 import { formatFieldErrors } from '../kube/field-error.ts';
 import { reportAgents } from './agent/agent-guarantees.ts';
-import { restartRuleErrors, wantsAgents } from './agent/agent-mode.ts';
+import { restartRuleErrors, sharesWithSidecars, wantsAgents } from './agent/agent-mode.ts';
 import { nodeSupportErrors } from './agent/node-support.ts';
 import { unneededRights } from './agent/planned-rights.ts';
 import { askedOf, type ChildJobs, classifyJobs } from './child-jobs/child-jobs.ts';
@@ -178,7 +178,8 @@ function planRejected(planning: Planning): Step | undefined {
   if (noRestartAll !== undefined && wantsAgents(spec, annotations)) {
     draft.event('Normal', 'SupervisorMode', `agents supervise their workers: ${noRestartAll}`);
   }
-  for (const note of jobSetWarnings(jobSet, spec)) draft.event('Warning', 'SpecWarning', note);
+  for (const note of jobSetWarnings(jobSet, spec, snapshot.agent))
+    draft.event('Warning', 'SpecWarning', note);
   return undefined;
 }
 
@@ -255,11 +256,24 @@ function planConvergence(planning: Planning): Step {
   const lost = stages === undefined ? NO_LOST_PODS : planLostPods(planning);
   if (lost.question !== undefined) return lost;
   const { actions, requeueAfterMs: laterMs } = converge(planning);
+  if (snapshot.answers.minimums === undefined && buildsSidecars(planning, actions)) {
+    return { actions: [], question: { kind: 'ContainerMinimums' } };
+  }
   const requeueAfterMs = earliest([lost.requeueAfterMs, laterMs]);
   return {
     actions: [...lost.actions, ...actions],
     ...(requeueAfterMs === undefined ? {} : { requeueAfterMs }),
   };
+}
+
+/** Whether Jobs get a template whose worker shares its resources with a sidecar. */
+function buildsSidecars({ spec, snapshot }: Planning, actions: readonly Action[]): boolean {
+  if (!sharesWithSidecars(spec, snapshot.jobSet.metadata.annotations)) return false;
+  return actions.some(
+    (action) =>
+      action.kind === 'CreateJob' ||
+      (action.kind === 'ResumeJob' && action.resume.changesResources),
+  );
 }
 
 const NO_LOST_PODS: LostPodsStep = { actions: [] };

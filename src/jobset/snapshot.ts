@@ -2,6 +2,7 @@ import type { Service } from '../kube/core.ts';
 import type { Job } from '../kube/job.ts';
 import type { Stored } from '../kube/meta.ts';
 import type { AgentProgram } from './agent/agent-mode.ts';
+import type { ContainerMinimums } from './agent/agent-resources.ts';
 import type { FeatureGates } from './feature-gates.ts';
 import type { Members } from './group/members.ts';
 import type { PodFacts } from './group/pod-facts.ts';
@@ -73,6 +74,8 @@ export type Question =
   | { readonly kind: 'OverduePods'; readonly pods: readonly PodFacts[] }
   /** How many of this Job's Pods have failed since the epoch began, and not because it ended? */
   | { readonly kind: 'FailedPods'; readonly job: Stored<Job> }
+  /** What does the namespace demand of containers that share what their Pod has? */
+  | { readonly kind: 'ContainerMinimums' }
   /** Are these Pods ahead of their time, or is the JobSet at hand old? */
   | { readonly kind: 'FreshJobSet'; readonly pods: readonly PodFacts[] };
 
@@ -88,6 +91,8 @@ export interface Answers {
   readonly overduePods?: ReadonlyMap<string, { readonly node: string | undefined }>;
   /** True if `members` holds every Pod that had succeeded when the question was asked. */
   readonly isSuccessFresh?: boolean;
+  /** By resource, what a LimitRange of the namespace demands of each container. */
+  readonly minimums?: ContainerMinimums;
   /** True if the JobSet was read from the API after the question. */
   readonly isJobSetFresh?: boolean;
 }

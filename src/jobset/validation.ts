@@ -7,6 +7,7 @@ import { deepEqual } from '../kube/deep-equal.ts';
 import { invalidValue } from '../kube/field-error.ts';
 import type { FieldError } from '../kube/status.ts';
 import { annotationErrors, tryInjection } from './agent/agent-mode.ts';
+import type { ShareOptions } from './agent/agent-resources.ts';
 import { type DefaultedReplicatedJob, type DefaultedSpec, withDefaults } from './defaults.ts';
 import type { FeatureGates } from './feature-gates.ts';
 import { lostNodeDeadlineErrors } from './group/lost-node-deadline.ts';
@@ -126,6 +127,7 @@ export function validateJobSet(jobSet: JobSet, spec: DefaultedSpec): readonly Fi
 export function jobSetWarnings(
   jobSet: JobSet,
   spec: DefaultedSpec = withDefaults(jobSet.spec),
+  share: ShareOptions = {},
 ): readonly string[] {
   const { annotations } = jobSet.metadata;
   const isInPlace = spec.failurePolicy?.restartStrategy === 'InPlaceRestart';
@@ -135,7 +137,7 @@ export function jobSetWarnings(
     ...spec.replicatedJobs.flatMap(({ name, template }, index) => {
       const path = podTemplatePath(index);
       const { restartPolicy } = template.spec.template.spec;
-      const { warnings } = tryInjection(template.spec.template, path, spec, annotations);
+      const { warnings } = tryInjection(template.spec.template, path, spec, annotations, share);
       if (!isInPlace || restartPolicy !== 'OnFailure') return warnings;
       const warning = `replicatedJob ${name}: restartPolicy OnFailure restarts a failed container alone where no rule matches; Never is meant for in-place restart`;
       return [...warnings, warning];

@@ -53,6 +53,14 @@ export const SERVICE_ACCOUNTS: Resource<ServiceAccount> = resource(
   'ServiceAccount',
 );
 
+/** What a namespace demands of each container, Pod or volume claim in it. */
+export interface LimitRange extends KubeObject {
+  readonly spec?: {
+    readonly limits?: readonly { readonly type: string; readonly min?: StringMap }[];
+  };
+}
+export const LIMIT_RANGES: Resource<LimitRange> = resource('v1', 'limitranges', 'LimitRange');
+
 /** `authentication.k8s.io/v1 TokenRequest`, the body of `POST serviceaccounts/NAME/token`. */
 export interface TokenRequest extends KubeObject {
   readonly spec: {

@@ -18,6 +18,7 @@ import { ApiStatusError, isReason } from '../kube/status.ts';
 import type { Client } from '../runtime/client.ts';
 import { forEachConcurrently } from '../runtime/concurrency.ts';
 import { allPages } from '../runtime/pages.ts';
+import { containerMinimums } from './reconciling/container-minimums.ts';
 
 /**
  * Finds out what a plan asks for. Watches carry metadata only, so the one Pod that failed first is
@@ -53,6 +54,10 @@ export async function inquire(
       return { answers: { failedPods: await failedStarts(question.job, jobSet, client, signal) } };
     case 'OverduePods':
       return { answers: { overduePods: await findOverdue(question.pods, client, signal) } };
+    case 'ContainerMinimums': {
+      const { namespace = '' } = jobSet.metadata;
+      return { answers: { minimums: await containerMinimums(client, namespace, signal) } };
+    }
     case 'FreshJobSet': {
       const { name, namespace = '' } = jobSet.metadata;
       const fresh = await client.get(JOBSETS, { namespace, name }, { signal });

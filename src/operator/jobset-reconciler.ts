@@ -65,7 +65,7 @@ export const JOBS_BY_OWNER = 'jobset-uid';
 /** `events.k8s.io` action of all our Events, as upstream has it. */
 const ACTION = 'Reconciling';
 /** A plan asks at most one question of each kind, and looks at a few Pods with notices. */
-const MAX_QUESTIONS = 8 + MAX_NOTICES_PER_EPOCH;
+const MAX_QUESTIONS = 9 + MAX_NOTICES_PER_EPOCH;
 
 export class JobSetReconciler {
   readonly #options: ReconcilerOptions;

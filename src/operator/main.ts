@@ -248,6 +248,7 @@ function webhooksOf(
     ...runtime,
     gates: flags.featureGates,
     nativeRestartRules: flags.nativeRestartRules,
+    agentResources: flags.agentResources,
     namespace: flags.namespace,
     operatorNamespace: namespace,
     secretName: flags.webhookSecretName,

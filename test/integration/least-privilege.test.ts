@@ -10,7 +10,7 @@ import { defaultSettings } from '../../src/deploy/settings.ts';
 import { agentRules } from '../../src/jobset/agent/agent-rights.ts';
 import { DEFAULT_FEATURE_GATES } from '../../src/jobset/feature-gates.ts';
 import { JOBSETS, type JobSetSpec } from '../../src/jobset/jobset.ts';
-import { LOST_NODE_DEADLINE } from '../../src/jobset/names.ts';
+import { LOST_NODE_DEADLINE, RESTART_MODE } from '../../src/jobset/names.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
@@ -121,6 +121,16 @@ function mounting(job: ReturnType<typeof replicatedJob>): ReturnType<typeof repl
   const pod = spec.template.spec;
   const volumeMounts = [{ name: 'data', mountPath: '/data' }];
   const containers = pod.containers.map((container) => ({ ...container, volumeMounts }));
+  const template = { ...spec.template, spec: { ...pod, containers } };
+  return { ...job, template: { spec: { ...spec, template } } };
+}
+
+/** With something that a sidecar agent may have a share of. */
+function requesting(job: ReturnType<typeof replicatedJob>): ReturnType<typeof replicatedJob> {
+  const { spec } = job.template;
+  const pod = spec.template.spec;
+  const resources = { requests: { cpu: '1' } };
+  const containers = pod.containers.map((container) => ({ ...container, resources }));
   const template = { ...spec.template, spec: { ...pod, containers } };
   return { ...job, template: { spec: { ...spec, template } } };
 }
@@ -458,9 +468,14 @@ describe('the process of an operator', () => {
     const object = {
       apiVersion: 'jobset.x-k8s.io/v1alpha2',
       kind: 'JobSet',
-      metadata: { name: 'train', namespace: 'default' },
+      metadata: {
+        name: 'train',
+        namespace: 'default',
+        annotations: { [RESTART_MODE]: 'Sidecar' },
+      },
       spec: {
-        replicatedJobs: [replicatedJob('w')],
+        ...IN_PLACE,
+        replicatedJobs: [requesting(replicatedJob('w'))],
         volumeClaimPolicies: [{ templates: [{ metadata: { name: 'data' }, spec: {} }] }],
       },
     };

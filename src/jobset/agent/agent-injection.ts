@@ -29,7 +29,7 @@ import {
 import { type AgentDelivery, deliverAgent, withDelivery } from './agent-delivery.ts';
 import { agentEnvironment, environmentErrors, mergeEnvironment } from './agent-environment.ts';
 import { type HubAccess, hubEnvironment, hubMounts, hubVolumes } from './agent-hub.ts';
-import { agentResources, type ContainerResources } from './agent-resources.ts';
+import { type ShareOptions, shareResources, shareWarnings } from './agent-resources.ts';
 import { agentSecurity } from './agent-security.ts';
 import { lostNodeTolerationWarning, withLostNodeToleration } from './lost-node-toleration.ts';
 import { withoutRestartAll } from './node-support.ts';
@@ -38,7 +38,7 @@ import { keptFromAgent } from './worker-environment.ts';
 
 export type RestartMode = 'Sidecar' | 'Supervisor';
 
-export interface AgentOptions {
+export interface AgentOptions extends ShareOptions {
   readonly mode: RestartMode;
   /** Image of the agent. */
   readonly image: string;
@@ -52,8 +52,6 @@ export interface AgentOptions {
   readonly lostNodeDeadline?: string | undefined;
   /** Present: the agent may speak to the hub. */
   readonly hub?: HubAccess;
-  /** Of a sidecar; absent: by what its worker asks for. */
-  readonly resources?: ContainerResources;
   /** Present: nodes know no action that restarts all containers. It says why. */
   readonly noRestartAll?: string;
   /** Where the template stands in its object, in front of the fields of errors. */
@@ -119,7 +117,8 @@ const RESTART_POD_ON_FAILURE: ContainerRestartRule = {
 
 function injectSidecar(template: PodTemplateSpec, options: AgentOptions): AgentInjection {
   const { spec } = template;
-  const [worker] = spec.containers;
+  const [worker, ...others] = spec.containers;
+  const share = worker === undefined ? undefined : shareResources(worker, options);
   const hasToken = needsToken(template);
   const agent: Container = {
     name: AGENT_CONTAINER_NAME,
@@ -130,7 +129,7 @@ function injectSidecar(template: PodTemplateSpec, options: AgentOptions): AgentI
       ...agentEnvironment(options.exitCode ?? DEFAULT_RESTART_EXIT_CODE, options.lostNodeDeadline),
       ...hubEnvironment(options.hub),
     ],
-    ...agentResources(worker, options.resources),
+    ...share?.agent,
     ...(worker === undefined ? {} : { securityContext: agentSecurity(worker) }),
     volumeMounts: agentMounts(hasToken, options.hub),
     restartPolicy: 'Always',
@@ -147,11 +146,11 @@ function injectSidecar(template: PodTemplateSpec, options: AgentOptions): AgentI
       spec: {
         ...spec,
         initContainers: [...(spec.initContainers ?? []), agent],
-        containers: spec.containers.map(withRestartRules),
+        containers: (share === undefined ? [] : [share.worker, ...others]).map(withRestartRules),
         volumes: [...(spec.volumes ?? []), ...agentVolumes(hasToken, options.hub)],
       },
     },
-    warnings: sidecarWarnings(spec.containers),
+    warnings: [...sidecarWarnings(spec.containers), ...shareWarnings(share)],
     errors: sidecarConflicts(template, prefix(options)),
   };
 }

@@ -20,14 +20,14 @@ import { withAgentAccount } from './agent-account.ts';
 import type { AgentDelivery } from './agent-delivery.ts';
 import type { HubAccess } from './agent-hub.ts';
 import { type AgentInjection, injectAgent, type RestartMode } from './agent-injection.ts';
-import type { ContainerResources } from './agent-resources.ts';
+import { isShared, type ShareOptions } from './agent-resources.ts';
 import { templateAgent, templateAgentWarning } from './template-agent.ts';
 
 /**
  * What a JobSet's annotations say about its agents (design, section 4): which mode, and whether its
  * templates get one at all.
  */
-export interface AgentProgram {
+export interface AgentProgram extends ShareOptions {
   /** Image of injected agents. */
   readonly image: string;
   /** The agent's program in that image and in the workers', by default `lockstep-agent`. */
@@ -38,8 +38,6 @@ export interface AgentProgram {
   readonly nativeRestartRules?: boolean;
   /** How agents reach the hub; absent: they speak to the API server alone. */
   readonly hub?: HubAccess;
-  /** What sidecars ask for; absent: it depends on their workers. */
-  readonly resources?: ContainerResources;
   /** Why nodes cannot restart all containers of a Pod in place; absent: they can. */
   readonly noRestartAll?: string;
 }
@@ -78,11 +76,12 @@ export function tryInjection(
   path: string,
   spec: DefaultedSpec,
   annotations: StringMap | undefined,
+  share: ShareOptions = {},
 ): AgentInjection {
   if (wantsAgents(spec, annotations)) {
     const lostNodeDeadline = annotations?.[LOST_NODE_DEADLINE];
     const mode = restartMode(annotations);
-    return injectAgent(template, { image: '', mode, lostNodeDeadline, path });
+    return injectAgent(template, { ...share, image: '', mode, lostNodeDeadline, path });
   }
   if (spec.failurePolicy?.restartStrategy !== 'InPlaceRestart') {
     return { template, warnings: [], errors: [] };
@@ -117,6 +116,19 @@ export function wantsAgents(spec: DefaultedSpec, annotations: StringMap | undefi
     spec.failurePolicy?.restartStrategy === 'InPlaceRestart' &&
     annotations?.[AGENT_INJECTION] !== 'Disabled'
   );
+}
+
+/** Whether workers share what their Pods have with agents in containers of their own. */
+export function sharesWithSidecars(
+  spec: DefaultedSpec,
+  annotations: StringMap | undefined,
+): boolean {
+  if (!wantsAgents(spec, annotations) || restartMode(annotations) !== 'Sidecar') return false;
+  return spec.replicatedJobs.some(({ template }) => {
+    const podTemplate = template.spec.template;
+    const [worker] = podTemplate.spec.containers;
+    return worker !== undefined && isShared(worker) && templateAgent(podTemplate) === undefined;
+  });
 }
 
 function restartMode(annotations: StringMap | undefined): RestartMode {

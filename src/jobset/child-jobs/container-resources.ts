@@ -45,7 +45,7 @@ function withResources(
   return isChanged ? containers : undefined;
 }
 
-function sameResources(a: Container, b: Container): boolean {
+export function sameResources(a: Container, b: Container): boolean {
   return (
     sameAmounts(a.resources?.limits, b.resources?.limits) &&
     sameAmounts(effectiveRequests(a), effectiveRequests(b))
@@ -53,7 +53,7 @@ function sameResources(a: Container, b: Container): boolean {
 }
 
 /** The API server takes a limit for the request that is not said. */
-function effectiveRequests({ resources }: Container): StringMap {
+export function effectiveRequests({ resources }: Container): StringMap {
   return { ...resources?.limits, ...resources?.requests };
 }
 

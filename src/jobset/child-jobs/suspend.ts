@@ -1,4 +1,5 @@
 import type { Job } from '../../kube/job.ts';
+import { withShareOf } from '../agent/kept-share.ts';
 import type { Action } from '../convergence.ts';
 import type { Planning } from '../planning.ts';
 import { announceStart, type StartupOrder } from '../policies/startup-order.ts';
@@ -64,7 +65,8 @@ export function resumeJobs(
   const actions = suspended.flatMap((job): readonly Action[] => {
     const replicatedJob = byName.get(replicatedJobOf(job) ?? '');
     if (replicatedJob === undefined || !startable.has(replicatedJob.name)) return [];
-    const desired = build(replicatedJob, jobIndexOf(job));
+    const asked = replicatedJob.template.spec.template.spec;
+    const desired = withShareOf(job, build(replicatedJob, jobIndexOf(job)), asked);
     const resume = resumeOf(job, desired, hasMutableResources);
     if (resume.kind === 'Wait') return [];
     resumed.set(replicatedJob.name, (resumed.get(replicatedJob.name) ?? 0) + 1);

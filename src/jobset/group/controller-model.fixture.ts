@@ -179,6 +179,8 @@ export class ControllerModel {
 
   #answer(question: Question): Answers {
     switch (question.kind) {
+      case 'ContainerMinimums':
+        return { minimums: {} };
       case 'FreshJobSet':
         this.#jobSet = this.#world.jobSet.stored;
         return { isJobSetFresh: true };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../../jobset/feature-gates.ts';
 import type { AdmissionRequest } from '../../kube/admission.ts';
 import { PERSISTENT_VOLUME_CLAIMS } from '../../kube/core.ts';
-import type { KubeObject } from '../../kube/meta.ts';
+import type { KubeList, KubeObject, Stored } from '../../kube/meta.ts';
 import { failure } from '../../kube/status.ts';
 import { MemoryClient } from '../../runtime/memory/memory-client.ts';
 import type { AdmissionAnswer, AdmissionHandler } from './admission-handler.ts';
@@ -130,6 +130,32 @@ describe('the validating webhook of JobSets', () => {
     ['a deletion', 'DELETE', undefined, jobSet({ managedBy: 'wrong' })],
   ])('allows %s', async (_what, operation, object, old) => {
     expect(await ask(validator(), operation, object, old)).toEqual(ALLOWED);
+  });
+
+  it('warns of what an agent asks for on top of the template', async () => {
+    class Namespace extends MemoryClient {
+      override async list<T extends KubeObject>(): Promise<KubeList<Stored<T>>> {
+        const limits = [{ type: 'Container', min: { memory: '2Gi' } }];
+        const items = [{ metadata: {}, spec: { limits } }];
+        const list = { apiVersion: 'v1', kind: 'LimitRangeList', metadata: {}, items };
+        return list as unknown as KubeList<Stored<T>>;
+      }
+    }
+    const requesting = (memory: string): KubeObject => {
+      const containers = [{ name: 'c', resources: { requests: { memory } } }];
+      const podSpec = { restartPolicy: 'Never', containers };
+      const template = { spec: { template: { spec: podSpec } } };
+      const annotations = { 'lockstep/restart-mode': 'Sidecar' };
+      const replicatedJobs = [{ name: 'w', replicas: 1, groupName: 'default', template }];
+      const failurePolicy = { restartStrategy: 'InPlaceRestart', maxRestarts: 1 };
+      return jobSet({ replicatedJobs, failurePolicy }, { name: 'train', annotations });
+    };
+    const ample = ask(validator(new Namespace()), 'CREATE', requesting('5Gi'));
+    expect(await ample).toEqual(ALLOWED);
+    const scarce = ask(validator(new Namespace()), 'CREATE', requesting('2Gi'));
+    expect(await scarce).toMatchObject({
+      warnings: [expect.stringMatching(/"c" would have less than the 2Gi.*LimitRange.*Supervisor/)],
+    });
   });
 
   it('refuses with every cause, in the API’s own words', async () => {

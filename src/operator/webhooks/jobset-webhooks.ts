@@ -1,6 +1,11 @@
 import { admitJobSet } from '../../jobset/admission.ts';
 import { type AgentDefaults, withAgentDefaults } from '../../jobset/agent/agent-defaults.ts';
-import { restartRuleErrors } from '../../jobset/agent/agent-mode.ts';
+import {
+  type AgentProgram,
+  restartRuleErrors,
+  sharesWithSidecars,
+} from '../../jobset/agent/agent-mode.ts';
+import type { ContainerMinimums, ShareOptions } from '../../jobset/agent/agent-resources.ts';
 import {
   type DefaultedSpec,
   defaultJobSet,
@@ -25,6 +30,7 @@ import { type FieldError, isReason } from '../../kube/status.ts';
 import { badRequest } from '../../kube/status-errors.ts';
 import type { Client } from '../../runtime/client.ts';
 import { forEachConcurrently } from '../../runtime/concurrency.ts';
+import { containerMinimums } from '../reconciling/container-minimums.ts';
 import type { AdmissionAnswer, AdmissionHandler } from './admission-handler.ts';
 
 /**
@@ -55,7 +61,7 @@ export function jobSetMutator(
 export function jobSetValidator(
   client: Client,
   gates: FeatureGates,
-  nativeRestartRules = false,
+  agent: Pick<AgentProgram, 'nativeRestartRules' | 'resources'> = {},
 ): AdmissionHandler {
   return async (request, signal) => {
     switch (request.operation) {
@@ -63,9 +69,11 @@ export function jobSetValidator(
         const jobSet = jobSetIn(request.object);
         const { claims, problems } = await existingClaims(client, request, jobSet, signal);
         const spec = withDefaults(jobSet.spec, gates);
-        return judged(jobSet, spec, [
+        const isShared = sharesWithSidecars(spec, jobSet.metadata.annotations);
+        const minimums = isShared ? await knownMinimums(client, request, signal) : {};
+        return judged(jobSet, spec, { ...agent, minimums }, [
           ...validateJobSetCreate(jobSet, gates, claims),
-          ...restartRuleErrors(spec, { nativeRestartRules }),
+          ...restartRuleErrors(spec, agent),
           ...problems,
         ]);
       }
@@ -73,7 +81,7 @@ export function jobSetValidator(
         const jobSet = jobSetIn(request.object);
         const old = jobSetIn(request.oldObject);
         const spec = withDefaults(jobSet.spec, gates);
-        return judged(jobSet, spec, validateJobSetUpdate(old, jobSet, gates));
+        return judged(jobSet, spec, agent, validateJobSetUpdate(old, jobSet, gates));
       }
       case 'DELETE':
       case 'CONNECT':
@@ -90,10 +98,11 @@ const CLAIMS_IN_FLIGHT = 16;
 function judged(
   jobSet: JobSet,
   spec: DefaultedSpec,
+  share: ShareOptions,
   errors: readonly FieldError[],
 ): AdmissionAnswer {
   if (errors.length > 0) throw invalid(JOBSETS, jobSet.metadata.name ?? '', errors);
-  const warnings = jobSetWarnings(jobSet, spec);
+  const warnings = jobSetWarnings(jobSet, spec, share);
   return warnings.length === 0 ? ALLOWED : { kind: 'Allowed', warnings };
 }
 
@@ -109,6 +118,20 @@ function jobSetIn(object: KubeObject | undefined): JobSet {
 /** The schema says the rest; where it has not been asked yet, `defaultJobSet` looks itself. */
 function hasSpec(object: KubeObject): object is JobSet {
   return !('spec' in object) || isJsonObject(object.spec);
+}
+
+/** Only a warning depends on them. */
+async function knownMinimums(
+  client: Client,
+  { namespace = '' }: AdmissionRequest,
+  signal: AbortSignal,
+): Promise<ContainerMinimums> {
+  try {
+    return await containerMinimums(client, namespace, signal);
+  } catch {
+    signal.throwIfAborted();
+    return {};
+  }
 }
 
 /** The claims that are there already under names that the JobSet is to share (1.10). */

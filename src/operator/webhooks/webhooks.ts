@@ -1,4 +1,5 @@
 import type { AgentDefaults } from '../../jobset/agent/agent-defaults.ts';
+import type { ContainerResources } from '../../jobset/agent/agent-resources.ts';
 import type { FeatureGates } from '../../jobset/feature-gates.ts';
 import type { KeyPair } from '../../runtime/adapters/certificates.ts';
 import type { Client } from '../../runtime/client.ts';
@@ -31,6 +32,7 @@ export interface WebhooksOptions {
   readonly gates: FeatureGates;
   /** See `OperatorConfig`. */
   readonly nativeRestartRules?: boolean;
+  readonly agentResources?: ContainerResources | undefined;
   /** The only namespace in which the operator acts, if there is only one. */
   readonly namespace?: string | undefined;
   /** Where the Secret with the certificates is. */
@@ -156,10 +158,18 @@ class RunningWebhooks implements Webhooks {
   }
 
   #handler(): HttpHandler {
-    const { client, gates, nativeRestartRules, agentDefaults } = this.#options;
+    const {
+      client,
+      gates,
+      nativeRestartRules = false,
+      agentDefaults,
+      agentResources,
+    } = this.#options;
+    const resources = agentResources === undefined ? {} : { resources: agentResources };
+    const agent = { nativeRestartRules, ...resources };
     const handlers = new Map<string, AdmissionHandler>([
       [WEBHOOK_PATHS.mutateJobSet, jobSetMutator(gates, agentDefaults)],
-      [WEBHOOK_PATHS.validateJobSet, jobSetValidator(client, gates, nativeRestartRules)],
+      [WEBHOOK_PATHS.validateJobSet, jobSetValidator(client, gates, agent)],
       [WEBHOOK_PATHS.mutatePod, podMutator(this.#lookups)],
       [WEBHOOK_PATHS.validatePod, podValidator(this.#lookups)],
     ]);

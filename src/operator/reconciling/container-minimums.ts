@@ -1,0 +1,45 @@
+import type { ContainerMinimums } from '../../jobset/agent/agent-resources.ts';
+import { LIMIT_RANGES } from '../../kube/core.ts';
+import type { StringMap } from '../../kube/meta.ts';
+import { compareQuantities, parseQuantity } from '../../kube/quantity.ts';
+import { isReason } from '../../kube/status.ts';
+import type { Client } from '../../runtime/client.ts';
+
+/** A namespace has few; more than these are not read, and so not known. */
+const MAX_LIMIT_RANGES = 100;
+
+/**
+ * The least that LimitRanges of a namespace demand of each container. It is asked when Jobs are made,
+ * since their templates never change afterwards. Without the right to read them the answer is
+ * `Unknown`; rejects while the API server does not answer.
+ */
+export async function containerMinimums(
+  client: Client,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<ContainerMinimums> {
+  try {
+    const options = { namespace, limit: MAX_LIMIT_RANGES, signal };
+    const { items, metadata } = await client.list(LIMIT_RANGES, options);
+    if (metadata.continue !== undefined && metadata.continue !== '') return 'Unknown';
+    const minimums = items
+      .flatMap(({ spec }) => spec?.limits ?? [])
+      .flatMap(({ type, min = {} }) => (type === 'Container' ? [min] : []));
+    return minimums.reduce(largest, {});
+  } catch (error) {
+    if (isReason(error, 'Forbidden')) return 'Unknown';
+    // The embedded cluster has no such kind.
+    if (isReason(error, 'NotFound')) return {};
+    throw error;
+  }
+}
+
+function largest(one: StringMap, other: StringMap): StringMap {
+  const merged = { ...one };
+  for (const [name, amount] of Object.entries(other)) {
+    const [known, next] = [parseQuantity(merged[name] ?? ''), parseQuantity(amount)];
+    const isLarger = known === undefined || (next && compareQuantities(known, next) < 0);
+    if (next !== undefined && isLarger) merged[name] = amount;
+  }
+  return merged;
+}
