@@ -7,15 +7,13 @@ import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import packageJson from '../../package.json' with { type: 'json' };
-import { AGENT_COMMAND, HUB_PATH, HUB_PROTOCOL, HUB_TOKEN_DIRECTORY } from '../jobset/names.ts';
+import { AGENT_COMMAND } from '../jobset/names.ts';
 import { connectClient } from '../runtime/adapters/http-client-connection.ts';
 import { startHttpServer } from '../runtime/adapters/http-server.ts';
 import { inClusterAccess } from '../runtime/adapters/in-cluster.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '../runtime/adapters/node-process-runner.ts';
-import { createStreamConnector } from '../runtime/adapters/stream-connector.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
-import { tokenFile } from '../runtime/adapters/token-file.ts';
 import type { Client } from '../runtime/client.ts';
 import { ClusterAccessError } from '../runtime/cluster-access.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
@@ -23,6 +21,7 @@ import type { ProcessSignal } from '../runtime/ports/process-runner.ts';
 import type { TlsSessionStore } from '../runtime/ports/tls-session.ts';
 import { exitCodeOfSignal } from '../runtime/process-exit.ts';
 import { InstallError, installAgent } from './adapters/agent-files.ts';
+import { createHubConnector } from './adapters/hub-connector.ts';
 import { createJsonLinesLogger } from './adapters/json-lines-logger.ts';
 import { createMarkerFile } from './adapters/marker-file.ts';
 import { createSessionFile, type SessionPeer } from './adapters/session-file.ts';
@@ -142,13 +141,11 @@ async function channelOf(
     return apiChannel(configuration, connection, marker.announced, logger);
   }
   const { jobSetUid, root } = configuration;
-  const connector = createStreamConnector({
-    sessions: sessionsOf(configuration, hub, logger),
-    server: hub.url,
-    path: HUB_PATH,
-    protocol: HUB_PROTOCOL,
-    certificateAuthority: hub.authorities,
-    credentials: tokenFile(join(root, HUB_TOKEN_DIRECTORY, 'token'), nodeClock),
+  const connector = createHubConnector({
+    ...runtime,
+    hub,
+    root,
+    sessions: (authorities) => sessionsOf(configuration, { url: hub.url, authorities }, logger),
   });
   const connection = hub.hasFallback ? await connectIfAllowed(configuration, logger) : undefined;
   if (connection === undefined) return createHubChannel({ ...runtime, connector, jobSetUid });

@@ -4,6 +4,7 @@
  * holds them; Kubernetes lets nobody give away what he does not have.
  */
 import { JOBSETS } from '../jobset/jobset.ts';
+import { HUB_AUTHORITIES_NAME } from '../jobset/names.ts';
 import { SERVICE_ACCOUNTS } from '../kube/core.ts';
 import {
   CLUSTER_ROLE_BINDINGS,
@@ -76,6 +77,13 @@ export const CLUSTER_RULES: readonly ReasonedRule[] = [
   rule(RBAC_GROUP, ['roles', 'rolebindings'], ['get', 'create', 'update', 'delete'], {
     why: 'gives that account the rights of an agent, mends them, and takes away what none needs any more',
   }),
+  {
+    ...rule('', ['configmaps'], ['list', 'watch', 'update'], {
+      why: 'keeps the authorities of the hub up to date in each namespace with a group',
+    }),
+    resourceNames: [HUB_AUTHORITIES_NAME],
+  },
+  rule('', ['configmaps'], ['create'], { why: 'makes that ConfigMap' }),
   rule('events.k8s.io', ['events'], ['create', 'patch'], { why: 'tells users' }),
   rule('authentication.k8s.io', ['tokenreviews'], ['create'], {
     why: 'asks whose token a reader of metrics shows, and an agent where the keys of the cluster cannot be read',

@@ -164,6 +164,12 @@ export const SERVICE_ACCOUNT_DIRECTORY = '/var/run/secrets/kubernetes.io/service
 export const HUB_TOKEN_VOLUME_NAME = 'lockstep-hub-token';
 export const HUB_TOKEN_DIRECTORY = '/var/run/secrets/lockstep-hub';
 export const HUB_AUDIENCE = 'lockstep-hub';
+/**
+ * The ConfigMap of a namespace with the authorities of the hub's certificate as they are now, and their
+ * key there, which is also the name of the file beside the token.
+ */
+export const HUB_AUTHORITIES_NAME = 'lockstep-hub-authorities';
+export const HUB_AUTHORITIES_KEY = 'ca.crt';
 /** The path of the hub, and the protocol to which connections are upgraded there. */
 export const HUB_PATH = '/hub';
 /** The path under which whoever speaks for a member reads of all members, see `MemberReport`. */

@@ -15,6 +15,7 @@ import { type DefaultedSpec, withDefaults } from './defaults.ts';
 import { reportBypass } from './group/bypass.ts';
 import { inBothDialects, takenOver } from './group/dialect.ts';
 import { planGroupRestart } from './group/group-restart.ts';
+import { reportHubReach } from './group/hub-reach.ts';
 import { currentEpoch, type Watchpoint, watchpointOf } from './group/in-place-restart.ts';
 import { type LostPodsStep, planLostPods } from './group/lost-pods.ts';
 import type { Members } from './group/members.ts';
@@ -285,8 +286,9 @@ function finish(planning: Planning, step: Step): Plan {
       ? undefined
       : watchpointOf({ ...groupOf(planning, stages), epoch: currentEpoch(draft.status) });
   if (step.question !== undefined) return { ...NOTHING, question: step.question, watchpoint };
+  const hubAgainMs = reportHubReach(planning);
   const write = completeStatus(planning, step.keepsCounters ?? false);
-  const requeueAfterMs = earliest([step.requeueAfterMs, write.waitMs]);
+  const requeueAfterMs = earliest([step.requeueAfterMs, write.waitMs, hubAgainMs]);
   return {
     status: draft.isChanged ? inBothDialects(draft.status) : undefined,
     actions: step.actions,

@@ -29,7 +29,18 @@ export interface Snapshot {
   readonly knowledge: Knowledge;
   readonly agent: AgentProgram;
   readonly gates: FeatureGates;
+  /** What the hub sees of its agents; absent: this operator has no hub. */
+  readonly hubReach?: HubReach | undefined;
   readonly nowMs: number;
+}
+
+export interface HubReach {
+  /** Agents that speak over it now. */
+  readonly streams: number;
+  /** For how long this operator has known of none; 0 if there is one. */
+  readonly silentMs: number;
+  /** The most Pods that were ready at a time since then: before the barrier lifts a Pod is not. */
+  readonly readyPods: number;
 }
 
 /** What the namespace holds under names that the JobSet needs. */

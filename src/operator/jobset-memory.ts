@@ -1,5 +1,5 @@
 import type { PodFacts } from '../jobset/group/pod-facts.ts';
-import type { Knowledge } from '../jobset/snapshot.ts';
+import type { HubReach, Knowledge } from '../jobset/snapshot.ts';
 import type { ChildJobMemory } from './child-job-memory.ts';
 
 /**
@@ -12,6 +12,8 @@ export class JobSetMemory {
   #noticedEpoch: number | undefined;
   readonly #reported = new Set<string>();
   countersDifferSinceMs: number | undefined;
+  /** Present while the hub has no stream of its agents. */
+  #silence: { readonly sinceMs: number; readyPods: number } | undefined;
   readonly jobs: ChildJobMemory;
   /** Names of volume claims that are known to exist, though the cache may not show them. */
   readonly claims = new Set<string>();
@@ -35,6 +37,18 @@ export class JobSetMemory {
       isKnownStray: (pod) => this.#reported.has(announcementKey(pod)),
       countersDifferSinceMs: this.countersDifferSinceMs,
     };
+  }
+
+  /** `readyPods` are those of now. */
+  hubReach(streams: number, readyPods: number, nowMs: number): HubReach {
+    if (streams > 0) {
+      this.#silence = undefined;
+      return { streams, silentMs: 0, readyPods };
+    }
+    this.#silence ??= { sinceMs: nowMs, readyPods };
+    this.#silence.readyPods = Math.max(this.#silence.readyPods, readyPods);
+    const { sinceMs } = this.#silence;
+    return { streams, silentMs: nowMs - sinceMs, readyPods: this.#silence.readyPods };
   }
 
   /**

@@ -55,6 +55,8 @@ export interface ReconcilerOptions {
   readonly claims: Informer<KubeObject>;
   readonly tracker: GroupTracker;
   readonly versionsOf: VersionsOf;
+  /** How many agents of that JobSet speak over the hub; absent: there is no hub. */
+  readonly streamsOf?: ((jobSetUid: string) => number) | undefined;
   /** A status was written, as the API server returned it: status first, then whoever is to know. */
   readonly wroteStatus: (jobSet: Stored<JobSet>) => void;
 }
@@ -201,18 +203,20 @@ export class JobSetReconciler {
     memory: JobSetMemory,
     { noRestartAll, ...found }: Pick<Snapshot, 'answers' | 'knowledge'> & NoRestartAll,
   ): Snapshot {
-    const { clock, tracker, agent, agentDefaults, gates, jobs } = this.#options;
+    const { clock, tracker, agent, agentDefaults, gates, streamsOf } = this.#options;
     const { uid } = jobSet.metadata;
+    const jobs = memory.jobs.view(this.#options.jobs.store.byIndex(JOBS_BY_OWNER, uid));
     const defaults = noRestartAll === undefined ? agentDefaults : supervising(agentDefaults);
     return {
       ...found,
       jobSet: withAgentDefaults(jobSet, defaults),
-      jobs: memory.jobs.view(jobs.store.byIndex(JOBS_BY_OWNER, uid)),
+      jobs,
       vanished: memory.jobs.vanished,
       members: tracker.members(uid),
       surroundings: this.#surroundings(jobSet, memory),
       agent: noRestartAll === undefined ? agent : { ...agent, noRestartAll },
       gates,
+      hubReach: streamsOf && memory.hubReach(streamsOf(uid), readyPods(jobs), clock.now()),
       nowMs: clock.now(),
     };
   }
@@ -341,6 +345,10 @@ interface Decided {
   readonly made: Plan;
   /** A notice was looked into in vain and deserves another look. */
   readonly lookAgainMs: number | undefined;
+}
+
+function readyPods(jobs: readonly Job[]): number {
+  return jobs.reduce((sum, { status }) => sum + (status?.ready ?? 0), 0);
 }
 
 function messageOf(error: unknown): string {

@@ -15,6 +15,9 @@ export const HUB_SECRET_NAME = 'lockstep-hub-server-cert';
 /** The Service, without a selector, that leads agents to the hub of the leader, and the EndpointSlice behind it. */
 export const HUB_SERVICE_NAME = 'lockstep-hub';
 
+/** By this the operator knows a ConfigMap with the hub's authorities for its own. */
+export const HUB_AUTHORITIES_LABELS = { 'app.kubernetes.io/managed-by': 'lockstep' } as const;
+
 /**
  * For Node. V8 lets the space for young objects grow to 32 MiB, of which the operator leaves most unused:
  * with a group of a thousand agents this takes 20 MiB less, and no more CPU.

@@ -19,6 +19,11 @@ import type { Clock } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import type { Random } from '../runtime/ports/random.ts';
 import { GroupTracker, ownerOf } from './group-tracker.ts';
+import {
+  GROUPS_BY_NAMESPACE,
+  groupNamespaces,
+  publishHubAuthorities,
+} from './hub/hub-authorities.ts';
 import { connectHub, type HubConnection } from './hub/hub-connection.ts';
 import type { TokenVerdict } from './hub/pod-token.ts';
 import { LIVING, SUCCEEDED } from './inquiries.ts';
@@ -98,12 +103,21 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   const events = createEventRecorder({ ...options, client: eventClient, controller: 'jobset' });
   const { controller, hub } = connect(options, informers, events);
   const placement = startPlacementController({ ...options, events, pods: informers.livingPods });
+  const authorities =
+    options.hub &&
+    publishHubAuthorities({
+      ...options,
+      events,
+      namespace: options.config.namespace,
+      jobSets: informers.jobSets,
+      access: options.hub.access,
+    });
   return {
     hasSynced: () => all.every((informer) => informer.hasSynced()),
     hub,
     stop: async () => {
       hub?.close();
-      await Promise.all([controller.stop(), placement.stop()]);
+      await Promise.all([controller.stop(), placement.stop(), authorities?.stop()]);
       await Promise.all([events.stop(), ...all.map((informer) => informer.stop())]);
     },
   };
@@ -113,6 +127,9 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
 const WORKERS = 4;
 /** Jobs whose Pods come and go only move counters: such changes wait for each other this long. */
 const JOB_COUNTERS_BATCH_MS = 50;
+
+/** A restart takes all streams of a group and brings them back: what counts is what lasts. */
+const HUB_REACH_BATCH_MS = 1000;
 
 const JOBS_BY_UID = 'uid';
 
@@ -135,7 +152,11 @@ function startInformers(options: OperatorOptions): Informers {
     metadataOnly: true,
   } as const;
   return {
-    jobSets: createInformer<JobSet>({ ...shared, resource: JOBSETS }),
+    jobSets: createInformer<JobSet>({
+      ...shared,
+      resource: JOBSETS,
+      indexes: { [GROUPS_BY_NAMESPACE]: groupNamespaces },
+    }),
     jobs: createInformer<Job>({
       ...shared,
       resource: JOBS,
@@ -203,7 +224,10 @@ function connect(
     updated: ({ metadata }) => versions.saw(metadata.uid, metadata.resourceVersion),
   });
   const hub =
-    options.hub === undefined ? undefined : connectHub(options, options.hub, informers, tracker);
+    options.hub &&
+    connectHub(options, options.hub, informers, tracker, (key) =>
+      controller.enqueueAfter(key, HUB_REACH_BATCH_MS),
+    );
   const reconciler = new JobSetReconciler({
     ...options,
     events,
@@ -219,6 +243,7 @@ function connect(
     services,
     claims,
     tracker,
+    streamsOf: hub && ((uid) => hub.hub.streamsOf(uid)),
     versionsOf: (podUid, sinceMs) => versions.of(podUid, sinceMs),
     wroteStatus: (jobSet) => hub?.hub.jobSetSeen(jobSet),
   });

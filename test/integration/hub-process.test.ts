@@ -8,8 +8,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { WorkerGroup } from '../../src/bench/worker-group.ts';
 import { createTokenSigner } from '../../src/cluster/apiserver/adapters/token-signer.ts';
 import { issueToken } from '../../src/cluster/apiserver/service-account-tokens.ts';
-import { ENV_HUB_CA, EPOCH, HUB_AUDIENCE, HUB_PATH, HUB_PROTOCOL } from '../../src/jobset/names.ts';
-import { SERVICE_ACCOUNTS, type TokenRequest } from '../../src/kube/core.ts';
+import {
+  ENV_HUB_CA,
+  EPOCH,
+  HUB_AUDIENCE,
+  HUB_AUTHORITIES_NAME,
+  HUB_PATH,
+  HUB_PROTOCOL,
+} from '../../src/jobset/names.ts';
+import { CONFIG_MAPS, SECRETS, SERVICE_ACCOUNTS, type TokenRequest } from '../../src/kube/core.ts';
 import type { Stored } from '../../src/kube/meta.ts';
 import { PODS, type Pod } from '../../src/kube/pod.ts';
 import { ROLE_BINDINGS, ROLES } from '../../src/kube/rbac.ts';
@@ -25,6 +32,7 @@ import { AGENT_MODES, KUBERNETES } from '../kubernetes.ts';
 import type { ApiProxy } from './api-proxy.fixture.ts';
 import {
   ClusterInBadWeather,
+  OPERATOR,
   type OperatorProcess,
   PATIENCE_MS,
   RUNTIME,
@@ -32,6 +40,8 @@ import {
 } from './bad-weather.fixture.ts';
 
 const cluster = new ClusterInBadWeather();
+const HUB_SECRET = { namespace: OPERATOR.namespace, name: 'hub-process-cert' };
+const AUTHORITIES = { namespace: 'default', name: HUB_AUTHORITIES_NAME };
 let proxy: ApiProxy;
 /** Those of every operator here, so that agents find the next where the last one was. */
 let [hubPort, metricsPort] = [0, 0];
@@ -42,11 +52,12 @@ beforeAll(async () => {
 });
 afterAll(() => cluster.stop());
 
-/** Agents have no other way than its hub. */
-function startOperator(): OperatorProcess {
-  const hub = ['--hub-bind-address', `127.0.0.1:${hubPort}`, '--agent-channel', 'Hub'];
+/** By default agents have no other way than its hub. */
+function startOperator(channel: 'Hub' | 'Auto' = 'Hub'): OperatorProcess {
+  const hub = ['--hub-bind-address', `127.0.0.1:${hubPort}`, '--agent-channel', channel];
   const metrics = ['--metrics-bind-address', `127.0.0.1:${metricsPort}`];
-  return cluster.startOperator(proxy, ...hub, ...metrics);
+  const secret = ['--hub-secret-name', HUB_SECRET.name];
+  return cluster.startOperator(proxy, ...hub, ...metrics, ...secret);
 }
 
 /** The value of a series, 0 if there is none. */
@@ -122,6 +133,34 @@ describe('agents whose service account has no rights at all', () => {
     await cluster.remove(group);
     await operator.kill();
   });
+});
+
+describe('an operator that is installed anew, with other authorities', () => {
+  test.each(['Hub', 'Auto'] as const)(
+    'is found by a group that runs, with channel %s',
+    {
+      timeout: LONG_MS,
+    },
+    async (channel) => {
+      let operator = startOperator(channel);
+      const group = await cluster.group(`stranded-${channel.toLowerCase()}`);
+      const held = await cluster.client.get(CONFIG_MAPS, AUTHORITIES);
+      await operator.kill();
+      await cluster.client.delete(SECRETS, HUB_SECRET);
+      operator = startOperator(channel);
+      await until('agents trust the new authority', async () => {
+        return (await metric('lockstep_hub_streams').catch(() => 0)) === group.size;
+      });
+      const renewed = await cluster.client.get(CONFIG_MAPS, AUTHORITIES);
+      expect(renewed.data).not.toEqual(held.data);
+      group.kill(1);
+      await group.running(2);
+      expect(group.status).toMatchObject({ inPlaceRestarts: 1, inPlaceRestartsCountTowardsMax: 1 });
+      expect(group.starts()).toHaveLength(2 * group.size);
+      await cluster.remove(group);
+      await operator.kill();
+    },
+  );
 });
 
 /** What was made for the agents of the group, and what their account may do of what an agent needs. */

@@ -10,12 +10,12 @@ import { defaultSettings } from '../../src/deploy/settings.ts';
 import { agentRules } from '../../src/jobset/agent/agent-rights.ts';
 import { DEFAULT_FEATURE_GATES } from '../../src/jobset/feature-gates.ts';
 import { JOBSETS, type JobSetSpec } from '../../src/jobset/jobset.ts';
-import { LOST_NODE_DEADLINE, RESTART_MODE } from '../../src/jobset/names.ts';
+import { HUB_AUTHORITIES_NAME, LOST_NODE_DEADLINE, RESTART_MODE } from '../../src/jobset/names.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
 } from '../../src/kube/admission.ts';
-import { NAMESPACES, SECRETS, SERVICE_ACCOUNTS } from '../../src/kube/core.ts';
+import { CONFIG_MAPS, NAMESPACES, SECRETS, SERVICE_ACCOUNTS } from '../../src/kube/core.ts';
 import { EVENTS } from '../../src/kube/event.ts';
 import { JOBS } from '../../src/kube/job.ts';
 import { LEASES } from '../../src/kube/lease.ts';
@@ -184,6 +184,15 @@ describe('a group', () => {
     await group.allIn(2, 2);
     await group.announce(group.podNameIn('w/0'), '99');
     await group.cluster.clock.advance(CALM_MS);
+    const authorities = { namespace: 'default', name: HUB_AUTHORITIES_NAME };
+    const { client } = group.cluster;
+    await client.patch(CONFIG_MAPS, authorities, {
+      type: 'merge',
+      patch: { data: { 'ca.crt': 'mine' } },
+    });
+    await group.cluster.until(
+      async () => (await client.get(CONFIG_MAPS, authorities)).data?.['ca.crt'] !== 'mine',
+    );
     await group.patch({ spec: { suspend: true } });
     await group.cluster.running(0);
     // A Job controller that is late leaves the start time of a Job that it has suspended.

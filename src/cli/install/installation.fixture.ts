@@ -34,9 +34,9 @@ class Cluster extends MemoryClient {
     return Promise.resolve(list as unknown as KubeList<Stored<T>>);
   }
 
-  override listMetadata(of: Resource = JOBSETS): never {
+  override listMetadata(of: Resource = JOBSETS, options: ListOptions = {}): never {
     // Whole objects are metadata, and more.
-    return this.list(of) as never;
+    return this.list(of, options) as never;
   }
 }
 

@@ -1,8 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { manifest } from '../../deploy/manifest.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
+import { HUB_AUTHORITIES_NAME } from '../../jobset/names.ts';
 import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
+import { CONFIG_MAPS } from '../../kube/core.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/custom-resource-definition.ts';
+import { HUB_AUTHORITIES_LABELS } from '../../operator/names.ts';
 import { status } from './install.ts';
 import { InstallationWorld, optionsOf } from './installation.fixture.ts';
 import { keyOf } from './objects.ts';
@@ -55,6 +58,27 @@ describe('lockstep uninstall', () => {
       expect.stringMatching(/ stays, with 2 JobSets; --delete-jobsets removes both$/),
       expect.stringMatching(/ would be deleted, with 2 JobSets$/),
     ]);
+  });
+
+  test('leaves the authorities of the hub to groups that run on, and says how they go', async () => {
+    await world.bringUp();
+    for (const [namespace, labels] of [
+      ['team-a', HUB_AUTHORITIES_LABELS],
+      ['team-b', HUB_AUTHORITIES_LABELS],
+      ['team-c', {}],
+    ] as const) {
+      const metadata = { namespace, name: HUB_AUTHORITIES_NAME, labels };
+      await world.client.create(CONFIG_MAPS, { apiVersion: 'v1', kind: 'ConfigMap', metadata });
+    }
+    await uninstall(world.context(), { ...optionsOf(), deleteJobSets: false });
+    const said = world.printed.filter((line) => line.includes(HUB_AUTHORITIES_NAME));
+    expect(said).toEqual([
+      expect.stringMatching(
+        /^ConfigMap lockstep-hub-authorities stays in 2 namespaces, .*; to remove: kubectl delete configmaps --all-namespaces -l app.kubernetes.io\/managed-by=lockstep --field-selector metadata.name=lockstep-hub-authorities$/,
+      ),
+    ]);
+    const { items } = await world.client.list(CONFIG_MAPS);
+    expect(items).toHaveLength(3);
   });
 
   test('touches nothing that only has the name of ours', async () => {

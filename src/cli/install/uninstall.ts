@@ -5,13 +5,15 @@
 import { manifest } from '../../deploy/manifest.ts';
 import type { Installed } from '../../deploy/settings.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
-import { NAMESPACES, SECRETS } from '../../kube/core.ts';
+import { HUB_AUTHORITIES_NAME } from '../../jobset/names.ts';
+import { CONFIG_MAPS, NAMESPACES, SECRETS } from '../../kube/core.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/custom-resource-definition.ts';
 import { ENDPOINT_SLICES } from '../../kube/endpoint-slice.ts';
 import { LEASES } from '../../kube/lease.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { isReason } from '../../kube/status.ts';
 import {
+  HUB_AUTHORITIES_LABELS,
   HUB_SECRET_NAME,
   HUB_SERVICE_NAME,
   LEADER_ELECTION_ID,
@@ -54,6 +56,7 @@ export async function uninstall(
     if (isLeft && removed.length > 0 && !dryRun) await removeWhatOperatorMade(context, options);
   }
   if (removed.length === 0) print('Lockstep is not installed');
+  await sayWhatStays(context);
   return options.dryRun || removed.length === 0 ? 0 : untilGone(context, options, removed);
 }
 
@@ -70,6 +73,29 @@ async function removeWhatOperatorMade(
   ];
   for (const [of, name] of made)
     await unlessGone(client.delete(of, { namespace, name }, { signal }));
+}
+
+const LABELS = Object.entries(HUB_AUTHORITIES_LABELS)
+  .map((pair) => pair.join('='))
+  .join();
+
+/** They are in namespaces of users, where groups run on and may meet the next installation. */
+async function sayWhatStays({ client, signal, print }: CommandContext): Promise<void> {
+  let count: number | undefined;
+  try {
+    const selection = { labelSelector: LABELS, limit: 1, signal };
+    const { items, metadata } = await client.listMetadata(CONFIG_MAPS, selection);
+    count = items.length + (metadata.remainingItemCount ?? 0);
+  } catch (error) {
+    if (!isReason(error, 'Forbidden')) throw error;
+  }
+  if (count === 0) return;
+  const where = count === undefined ? '' : ` in ${count} namespace${count === 1 ? '' : 's'}`;
+  print(
+    `ConfigMap ${HUB_AUTHORITIES_NAME} stays${where}, so that running groups find the hub of the next ` +
+      `installation; to remove: kubectl delete configmaps --all-namespaces -l ${LABELS} ` +
+      `--field-selector metadata.name=${HUB_AUTHORITIES_NAME}`,
+  );
 }
 
 /**

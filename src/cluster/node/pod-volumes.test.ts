@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { CONFIG_MAPS } from '../../kube/core.ts';
 import type { HostPathType } from '../../kube/pod.ts';
 import { container } from './test-api.fixture.ts';
 import { TestNode } from './test-node.fixture.ts';
@@ -47,5 +48,42 @@ describe('a path of the host', () => {
     expect(await node.events()).toContain(
       `FailedMount: MountVolume.SetUp failed for volume "v" : hostPath type check failed: ${path} is not ${text}`,
     );
+  });
+});
+
+describe('a file of a ConfigMap', () => {
+  const MAP = { namespace: 'default', name: 'settings' };
+  const REFRESHED_MS = 30_000;
+
+  async function text(): Promise<string> {
+    const path = `/state/pods/${node.pod?.metadata.uid}/volumes/v/key`;
+    return Buffer.from(await node.files.readEnd(path, 100)).toString();
+  }
+
+  it('follows it: also one that was not there when the Pod started', async () => {
+    node = new TestNode({ run: () => undefined });
+    await node.start();
+    await node.run({
+      volumes: [
+        {
+          name: 'v',
+          projected: { sources: [{ configMap: { name: 'settings', optional: true } }] },
+        },
+      ],
+      containers: [container('c', 'run')],
+    });
+    await node.until((pod) => pod.status?.phase === 'Running');
+    expect(await text()).toBe('');
+    const { client } = node.api;
+    const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: MAP, data: { key: 'one' } };
+    const made = await client.create(CONFIG_MAPS, map);
+    await node.clock.advance(REFRESHED_MS);
+    expect(await text()).toBe('one');
+    await client.update(CONFIG_MAPS, { ...made, data: { key: 'two' } });
+    await node.clock.advance(REFRESHED_MS);
+    expect(await text()).toBe('two');
+    await client.delete(CONFIG_MAPS, MAP);
+    await node.clock.advance(REFRESHED_MS);
+    expect(await text()).toBe('');
   });
 });

@@ -1,14 +1,16 @@
 /**
  * The volumes of one Pod as directories: made once before its first container, kept over restarts in
- * place, removed with the Pod. Tokens of service accounts are renewed before they expire.
+ * place, removed with the Pod. Tokens of service accounts are renewed before they expire, and files of
+ * ConfigMaps and Secrets follow them.
  */
 import { SERVICE_ACCOUNTS, type TokenRequest } from '../../kube/core.ts';
 import type { Pod } from '../../kube/pod.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
 import type { Timer } from '../../runtime/ports/clock.ts';
+import { jitter } from '../../runtime/ports/random.ts';
 import { claimDirectory } from './claim-volume.ts';
 import { readConfiguration } from './configuration-reader.ts';
-import { namesInVolumes } from './configuration-source.ts';
+import { type ConfigurationSource, namesInVolumes } from './configuration-source.ts';
 import type { MountedVolume } from './container-root.ts';
 import type { PodFacts } from './field-reference.ts';
 import type { NodeContext } from './node-context.ts';
@@ -16,6 +18,7 @@ import {
   type HostPathDemand,
   type TokenFile,
   type VolumeContent,
+  type VolumeFile,
   volumeContent,
 } from './volume-content.ts';
 
@@ -25,6 +28,9 @@ const TOKEN_RENEWAL_SHARE = 0.8;
 const TOKEN_MAX_AGE_MS = 24 * 3_600_000;
 const TOKEN_RETRY_MS = 10_000;
 const API_TIMEOUT_MS = 10_000;
+/** How often ConfigMaps and Secrets are read again, stretched at random; kubelets take a minute or more. */
+const REFRESH_INTERVAL_MS = 20_000;
+const REFRESH_JITTER = 0.5;
 /** Octal 0644, of a file of the host that a Pod asks to be made. */
 const HOST_FILE_MODE = 0o644;
 
@@ -43,6 +49,9 @@ export class PodVolumes {
   readonly #directory: string;
   readonly #mounted = new Map<string, MountedVolume>();
   readonly #renewals = new Map<string, Timer>();
+  /** What was written of ConfigMaps, Secrets and fields, by the name of the volume. */
+  readonly #written = new Map<string, readonly VolumeFile[]>();
+  #refresh: Timer | undefined;
   readonly #stop = new AbortController();
 
   constructor(context: NodeContext, pod: Pod, directory: string) {
@@ -58,12 +67,7 @@ export class PodVolumes {
 
   /** Makes what is not there yet. Rejects with what is missing or went wrong, to be tried again. */
   async prepare(facts: PodFacts): Promise<void> {
-    const { client } = this.#context;
-    const namespace = this.#pod.metadata.namespace ?? '';
-    const names = namesInVolumes(this.#pod.spec);
-    const source = await this.#withDeadline((signal) =>
-      readConfiguration(client, namespace, names, signal),
-    );
+    const source = await this.#readSource();
     for (const volume of this.#pod.spec.volumes ?? []) {
       if (this.#mounted.has(volume.name)) continue;
       const content = volumeContent(volume, facts, source);
@@ -77,10 +81,14 @@ export class PodVolumes {
         );
       }
     }
+    const { configMaps, secrets } = namesInVolumes(this.#pod.spec);
+    const hasSources = configMaps.length + secrets.length > 0;
+    if (this.#refresh === undefined && hasSources) this.#refreshLater(facts);
   }
 
   stop(): void {
     this.#stop.abort(new Error('the Pod has ended'));
+    this.#refresh?.cancel();
     for (const timer of this.#renewals.values()) timer.cancel();
     this.#renewals.clear();
   }
@@ -104,9 +112,7 @@ export class PodVolumes {
         return { directory, isShared: false };
       case 'files':
         await files.makeDirectory(directory);
-        for (const { path, bytes, mode } of content.files) {
-          await this.#write(`${directory}/${path}`, bytes, mode);
-        }
+        await this.#writeFiles(name, content.files);
         for (const token of content.tokens) await this.#issueToken(directory, token);
         return { directory, isShared: false };
     }
@@ -121,6 +127,52 @@ export class PodVolumes {
     }
     if ((await files.kindOf(path)) === demand.kind) return;
     throw new Error(`hostPath type check failed: ${path} is not ${demand.text}`);
+  }
+
+  #readSource(): Promise<ConfigurationSource> {
+    const { client } = this.#context;
+    const namespace = this.#pod.metadata.namespace ?? '';
+    const names = namesInVolumes(this.#pod.spec);
+    return this.#withDeadline((signal) => readConfiguration(client, namespace, names, signal));
+  }
+
+  #refreshLater(facts: PodFacts): void {
+    if (this.#stop.signal.aborted) return;
+    const { clock, random, logger } = this.#context;
+    const delayMs = jitter(random, REFRESH_INTERVAL_MS, REFRESH_JITTER);
+    this.#refresh = clock.setTimer(delayMs, () => {
+      this.#refreshFiles(facts)
+        .catch((error: unknown) => {
+          if (this.#stop.signal.aborted) return;
+          logger.warn('the files of a volume could not be refreshed', { err: error });
+        })
+        .finally(() => this.#refreshLater(facts));
+    });
+  }
+
+  /** What cannot be made any more stays as it was, as with a kubelet. */
+  async #refreshFiles(facts: PodFacts): Promise<void> {
+    const source = await this.#readSource();
+    for (const volume of this.#pod.spec.volumes ?? []) {
+      if (!this.#written.has(volume.name)) continue;
+      const content = volumeContent(volume, facts, source);
+      if (content.type === 'files') await this.#writeFiles(volume.name, content.files);
+    }
+  }
+
+  /** Writes what has changed, and removes what is no more. */
+  async #writeFiles(volume: string, wanted: readonly VolumeFile[]): Promise<void> {
+    const directory = `${this.#directory}/${volume}`;
+    const old = new Map(this.#written.get(volume)?.map((file) => [file.path, file]));
+    for (const file of wanted) {
+      const before = old.get(file.path);
+      old.delete(file.path);
+      if (before !== undefined && isSameFile(before, file)) continue;
+      if (this.#stop.signal.aborted) return;
+      await this.#write(`${directory}/${file.path}`, file.bytes, file.mode);
+    }
+    for (const path of old.keys()) await this.#context.files.remove(`${directory}/${path}`);
+    this.#written.set(volume, wanted);
   }
 
   async #write(path: string, bytes: Uint8Array, mode: number): Promise<void> {
@@ -176,4 +228,8 @@ export class PodVolumes {
   #withDeadline<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     return withDeadline(this.#context.clock, API_TIMEOUT_MS, this.#stop.signal, work);
   }
+}
+
+function isSameFile(a: VolumeFile, b: VolumeFile): boolean {
+  return a.mode === b.mode && Buffer.compare(a.bytes, b.bytes) === 0;
 }

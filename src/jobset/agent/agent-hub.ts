@@ -1,6 +1,7 @@
 /**
- * What an agent is given to speak to the hub (design, section 8): where it is, whom to trust there, and
- * a token that says which Pod it is in. The token is for nobody else, so the agent needs no rights.
+ * What an agent is given to speak to the hub: where it is, whom to trust there, and a token that says
+ * which Pod it is in. The token is for nobody else, so the agent needs no rights. Whom to trust is said
+ * twice: as of when the Job was made, and in a file that follows the hub's authorities as they change.
  */
 import type { Container, EnvVar, Volume } from '../../kube/pod.ts';
 import {
@@ -8,6 +9,8 @@ import {
   ENV_HUB_CA,
   ENV_HUB_URL,
   HUB_AUDIENCE,
+  HUB_AUTHORITIES_KEY,
+  HUB_AUTHORITIES_NAME,
   HUB_TOKEN_DIRECTORY,
   HUB_TOKEN_VOLUME_NAME,
 } from '../names.ts';
@@ -49,6 +52,13 @@ export function hubVolumes(hub: HubAccess | undefined): readonly Volume[] {
               path: 'token',
               audience: HUB_AUDIENCE,
               expirationSeconds: TOKEN_EXPIRATION_SECONDS,
+            },
+          },
+          {
+            configMap: {
+              name: HUB_AUTHORITIES_NAME,
+              items: [{ key: HUB_AUTHORITIES_KEY, path: HUB_AUTHORITIES_KEY }],
+              optional: true,
             },
           },
         ],

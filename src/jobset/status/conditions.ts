@@ -5,7 +5,8 @@ import { timeText } from '../../kube/time.ts';
  * Condition types of a JobSet (spec 4.13), and some of ours: `RestartingInPlace`, and
  * `InPlaceRestartBypassed`, such a group has been told not to; `Rejected`, the spec cannot be acted
  * on; `NameConflict`, somebody else's object has a name that the JobSet needs; `WaitingForLostNode`,
- * a Pod was to have ended, and its node does not say so.
+ * a Pod was to have ended, and its node does not say so; `HubUnreachable`, agents that were told of
+ * the hub do not come.
  */
 export type ConditionType =
   | 'Completed'
@@ -19,7 +20,8 @@ export type ConditionType =
   | 'InPlaceRestartBypassed'
   | 'Rejected'
   | 'NameConflict'
-  | 'WaitingForLostNode';
+  | 'WaitingForLostNode'
+  | 'HubUnreachable';
 
 export interface ConditionChange {
   readonly type: ConditionType;

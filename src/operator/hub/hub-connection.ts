@@ -17,7 +17,7 @@ import type { PageAnswer, StreamAcceptor, StreamRequest } from '../../runtime/po
 import { type GroupTracker, ownerOf } from '../group-tracker.ts';
 import { LIVING, podsOf } from '../inquiries.ts';
 import type { HubSettings } from '../operator.ts';
-import { Hub } from './hub.ts';
+import { Hub, type HubOptions } from './hub.ts';
 import type { PodClaim } from './pod-token.ts';
 import { type Membership, streamAdmission } from './stream-admission.ts';
 
@@ -50,6 +50,7 @@ export function connectHub(
   settings: Pick<HubSettings, 'podOf' | 'client'>,
   caches: Caches,
   tracker: GroupTracker,
+  reachChanged: HubOptions['reachChanged'],
 ): HubConnection {
   const { clock } = options;
   const { podOf, client = options.client } = settings;
@@ -57,6 +58,7 @@ export function connectHub(
   const hub = new Hub({
     ...options,
     logger,
+    reachChanged,
     readJobSet: (key, signal) => readJobSet(client, key, signal),
     listPods: (namespace, uid, signal) => unendingPods(client, { namespace, uid }, signal),
     announced: (podUid, announcement) => tracker.podSpoke(podUid, spokenFacts(announcement)),

@@ -30,6 +30,8 @@ export interface HubOptions {
   /** False if the Pod has announced a newer epoch before. */
   readonly announced: (podUid: string, announcement: HubAnnouncement) => boolean;
   readonly noticed: (podUid: string, epoch: number) => void;
+  /** A JobSet, by key, has its first stream, or has lost its last. */
+  readonly reachChanged?: ((jobSet: string) => void) | undefined;
 }
 
 /** Each costs about 45 KiB of memory. */
@@ -70,6 +72,10 @@ export class Hub {
     return this.#streams.size;
   }
 
+  streamsOf(jobSetUid: string): number {
+    return this.#groups.get(jobSetUid)?.size ?? 0;
+  }
+
   hasStream(podUid: string): boolean {
     return this.#streams.has(podUid);
   }
@@ -97,7 +103,9 @@ export class Hub {
       return opened;
     }
     this.#streams.set(member.podUid, opened);
-    this.#groupOf(member).add(opened);
+    const group = this.#groupOf(member);
+    group.add(opened);
+    if (group.size === 1) this.#options.reachChanged?.(group.key);
     this.metrics.streams(this.#streams.size);
     if (member.isEnding) opened.send('ending', ENDING);
     return opened;
@@ -223,6 +231,7 @@ export class Hub {
     }
     const group = this.#groups.get(jobSetUid);
     group?.remove(stream);
+    if (group?.size === 0 && !this.#end.signal.aborted) this.#options.reachChanged?.(group.key);
     if (group?.size === 0 && !group.isReading) this.#groups.delete(jobSetUid);
     if (this.#streams.get(podUid) === stream) this.#streams.delete(podUid);
     this.metrics.streams(this.#streams.size);

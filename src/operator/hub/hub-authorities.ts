@@ -1,0 +1,214 @@
+import type { HubAccess } from '../../jobset/agent/agent-hub.ts';
+import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
+import { HUB_AUTHORITIES_KEY, HUB_AUTHORITIES_NAME } from '../../jobset/names.ts';
+import { isFinished } from '../../jobset/status/conditions.ts';
+import { CONFIG_MAPS, type ConfigMap } from '../../kube/core.ts';
+import { ownMember } from '../../kube/json-value.ts';
+import type { Stored } from '../../kube/meta.ts';
+import { apiVersionOf } from '../../kube/resource.ts';
+import { ApiStatusError, isReason } from '../../kube/status.ts';
+import type { Client } from '../../runtime/client.ts';
+import { type ReconcileResult, startController } from '../../runtime/controller.ts';
+import { type EventRecorder, referenceTo } from '../../runtime/event-recorder.ts';
+import { createInformer, type Informer, withoutManagedFields } from '../../runtime/informer.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import { type Clock, sleep } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Random } from '../../runtime/ports/random.ts';
+import { HUB_AUTHORITIES_LABELS } from '../names.ts';
+
+/**
+ * Publishes whom agents are to trust at the hub: a ConfigMap in each namespace that has a group, which
+ * Pods mount and nodes keep up to date. It outlives the operator, so that a running group follows to
+ * the authorities of the next installation. What somebody else has made under its name stays as it is.
+ */
+export interface HubAuthoritiesOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics?: Metrics | undefined;
+  readonly events: EventRecorder;
+  /** All namespaces when absent. */
+  readonly namespace?: string | undefined;
+  readonly jobSets: Informer<JobSet>;
+  readonly access: () => HubAccess;
+}
+
+/** A changed authority signs nothing for five minutes, so every namespace has it by then. */
+const REVIEW_INTERVAL_MS = 60_000;
+/** At most so many namespaces a second are written to, however many there are. */
+const WRITES_PER_SECOND = 20;
+/** JobSets of one namespace whose users are told of a problem. */
+const MAX_TOLD = 10;
+
+export function publishHubAuthorities(options: HubAuthoritiesOptions): { stop(): Promise<void> } {
+  const { client, clock, random, logger, namespace, jobSets } = options;
+  const maps = createInformer<ConfigMap>({
+    client,
+    clock,
+    random,
+    logger,
+    namespace,
+    resource: CONFIG_MAPS,
+    fieldSelector: `metadata.name=${HUB_AUTHORITIES_NAME}`,
+    transform: withOwnKeyOnly,
+  });
+  const publisher = new Publisher(options, maps);
+  const controller = startController({
+    ...options,
+    name: 'hub-authorities',
+    workers: 1,
+    reconcile: async (key, signal) => {
+      await maps.whenSynced(signal);
+      return publisher.publish(key, signal);
+    },
+  });
+  const look = (map: Stored<ConfigMap>): void => controller.enqueue(map.metadata.namespace ?? '');
+  maps.subscribe({ updated: look, deleted: look });
+  const lookIfGroup = (jobSet: Stored<JobSet>): void => {
+    if (isGroup(jobSet)) controller.enqueue(jobSet.metadata.namespace ?? '');
+  };
+  jobSets.subscribe({
+    added: lookIfGroup,
+    updated: (jobSet, old) => {
+      if (!isGroup(old)) lookIfGroup(jobSet);
+    },
+  });
+  return {
+    stop: async () => {
+      await Promise.all([controller.stop(), maps.stop()]);
+    },
+  };
+}
+
+class Publisher {
+  readonly #options: HubAuthoritiesOptions;
+  readonly #maps: Informer<ConfigMap>;
+  /** What was told of a namespace, so that it is told once. */
+  readonly #told = new Map<string, string>();
+
+  constructor(options: HubAuthoritiesOptions, maps: Informer<ConfigMap>) {
+    this.#options = options;
+    this.#maps = maps;
+  }
+
+  async publish(namespace: string, signal: AbortSignal): Promise<ReconcileResult | undefined> {
+    const groups = this.#groupsOf(namespace);
+    if (groups.length === 0) {
+      this.#told.delete(namespace);
+      return undefined;
+    }
+    const found = this.#maps.store.get(`${namespace}/${HUB_AUTHORITIES_NAME}`);
+    const wanted = mapOf(namespace, this.#options.access().authorities);
+    const problem =
+      found === undefined || isOurs(found)
+        ? await this.#write(found, wanted, signal)
+        : `it is not of Lockstep, which leaves it as it is; delete it, or label it ${OWNERSHIP} to have it replaced`;
+    if (problem === undefined) this.#told.delete(namespace);
+    else this.#tell(namespace, groups, problem);
+    return { requeueAfterMs: REVIEW_INTERVAL_MS };
+  }
+
+  #groupsOf(namespace: string): readonly Stored<JobSet>[] {
+    const groups: Stored<JobSet>[] = [];
+    for (const jobSet of this.#options.jobSets.store.byIndex(GROUPS_BY_NAMESPACE, namespace)) {
+      groups.push(jobSet);
+      if (groups.length === MAX_TOLD) break;
+    }
+    return groups;
+  }
+
+  /** Undefined, or why it cannot be written, now or ever. */
+  async #write(
+    found: Stored<ConfigMap> | undefined,
+    wanted: ConfigMap,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const { client, clock } = this.#options;
+    if (found !== undefined && holdsSame(found, wanted)) return undefined;
+    try {
+      if (found === undefined) await client.create(CONFIG_MAPS, wanted, { signal });
+      else {
+        const metadata = { ...wanted.metadata, resourceVersion: found.metadata.resourceVersion };
+        await client.update(CONFIG_MAPS, { ...wanted, metadata }, { signal });
+      }
+      await sleep(clock, 1000 / WRITES_PER_SECOND, signal);
+      return undefined;
+    } catch (error) {
+      // The namespace has gone, or the watch is about to tell what is there.
+      if (isReason(error, 'NotFound', 'AlreadyExists')) return undefined;
+      if (error instanceof ApiStatusError && isReason(error, 'Forbidden', 'Invalid')) {
+        return error.message;
+      }
+      throw error;
+    }
+  }
+
+  #tell(namespace: string, groups: readonly Stored<JobSet>[], problem: string): void {
+    if (this.#told.get(namespace) === problem) return;
+    this.#told.set(namespace, problem);
+    const { events, logger } = this.#options;
+    logger.warn('the authorities of the hub are not published', { namespace, why: problem });
+    for (const group of groups) {
+      events.record({
+        regarding: referenceTo(JOBSETS, group),
+        type: 'Warning',
+        reason: 'HubAuthoritiesNotPublished',
+        action: 'Publishing',
+        note: `agents would not follow a change of the hub's authorities: ConfigMap ${HUB_AUTHORITIES_NAME}: ${problem}`,
+      });
+    }
+  }
+}
+
+/** Index of the informer of JobSets: the namespace of each that restarts in place and is not over. */
+export const GROUPS_BY_NAMESPACE = 'group-namespace';
+
+export function groupNamespaces(jobSet: Stored<JobSet>): readonly string[] {
+  return isGroup(jobSet) ? [jobSet.metadata.namespace ?? ''] : [];
+}
+
+function isGroup({ spec, status }: Stored<JobSet>): boolean {
+  const isInPlace = spec?.failurePolicy?.restartStrategy === 'InPlaceRestart';
+  return isInPlace && !isFinished(status?.conditions);
+}
+
+const OWNERSHIP = Object.entries(HUB_AUTHORITIES_LABELS)
+  .map((pair) => pair.join('='))
+  .join();
+
+function isOurs({ metadata: { labels = {} } }: ConfigMap): boolean {
+  return Object.entries(HUB_AUTHORITIES_LABELS).every(
+    ([key, value]) => ownMember(labels, key) === value,
+  );
+}
+
+function mapOf(namespace: string, authorities: string): ConfigMap {
+  return {
+    apiVersion: apiVersionOf(CONFIG_MAPS),
+    kind: CONFIG_MAPS.kind,
+    metadata: { namespace, name: HUB_AUTHORITIES_NAME, labels: HUB_AUTHORITIES_LABELS },
+    data: { [HUB_AUTHORITIES_KEY]: authorities },
+  };
+}
+
+function holdsSame(found: ConfigMap, wanted: ConfigMap): boolean {
+  return found.data?.[HUB_AUTHORITIES_KEY] === wanted.data?.[HUB_AUTHORITIES_KEY];
+}
+
+/** Longer than any that we write. */
+const MAX_KEPT_LENGTH = 64 * 1024;
+
+/** A tenant may put a megabyte into each of them. */
+function withOwnKeyOnly(map: Stored<ConfigMap>): Stored<ConfigMap> {
+  const { annotations: _, labels = {}, ...metadata } = withoutManagedFields(map).metadata;
+  const held = ownMember(map.data ?? {}, HUB_AUTHORITIES_KEY) ?? '';
+  const kept = Object.entries(labels).filter(([key]) => Object.hasOwn(HUB_AUTHORITIES_LABELS, key));
+  return {
+    apiVersion: map.apiVersion,
+    kind: map.kind,
+    metadata: { ...metadata, labels: Object.fromEntries(kept) },
+    ...(held.length <= MAX_KEPT_LENGTH && { data: { [HUB_AUTHORITIES_KEY]: held } }),
+  };
+}
