@@ -12,7 +12,7 @@ import { defaultJobSet } from './defaults.ts';
 import type { FeatureGates } from './feature-gates.ts';
 import type { JobSet } from './jobset.ts';
 import { JOBSET_SCHEMA } from './schema/schema.ts';
-import type { ExistingClaims } from './validation/volume-claims.ts';
+import type { SizeLimits } from './size-limits.ts';
 import { validateJobSetCreate } from './validation.ts';
 
 /** `jobSet` has its defaults; whoever acts on it looks at the errors first. */
@@ -31,7 +31,7 @@ export const WHOLE_JOBSET_SCHEMA = resourceSchema(JOBSET_SCHEMA);
 export function admitJobSet(
   given: JobSet,
   gates: FeatureGates,
-  claims?: ExistingClaims,
+  limits?: SizeLimits,
 ): AdmittedJobSet {
   const filled = applyDefaults(WHOLE_JOBSET_SCHEMA, given) as JobSet;
   const jobSet = defaultJobSet(filled, gates);
@@ -40,7 +40,7 @@ export function admitJobSet(
     ...validateListTypes(WHOLE_JOBSET_SCHEMA, jobSet),
   ];
   const hasShape = !schemaErrors.some(isAboutShape);
-  const ruleErrors = hasShape ? validateJobSetCreate(jobSet, gates, claims) : [];
+  const ruleErrors = hasShape ? validateJobSetCreate(jobSet, gates, undefined, limits) : [];
   return { jobSet, schemaErrors, ruleErrors };
 }
 

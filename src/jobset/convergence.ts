@@ -60,9 +60,10 @@ export function converge(planning: Planning): Convergence {
   const service = network(planning);
   const created = mayCreateJobs(spec, children)
     ? jobCreations(planning, order, build)
-    : { actions: [], held: { conflicts: [], leaving: 0 } };
+    : { actions: [], held: { conflicts: [], leaving: 0 }, isPartial: false };
   reportStartup(planning.draft, spec, order);
-  const requeueAfterMs = reportConflicts(planning.draft, service.problem, created.held);
+  const recheckMs = reportConflicts(planning.draft, service.problem, created.held);
+  const requeueAfterMs = created.isPartial ? 0 : recheckMs;
   return {
     actions: [
       ...tidyUp(planning),

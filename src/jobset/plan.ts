@@ -35,6 +35,7 @@ import { allJobsReady, replicatedJobsStatus } from './status/replicated-jobs-sta
 import { type Outcome, type PlannedEvent, StatusDraft } from './status/status-draft.ts';
 import { completeStatus } from './status/status-write.ts';
 import { completeJobSet } from './status/terminal-state.ts';
+import { exceedsDefinition } from './validation/size.ts';
 import { jobSetWarnings, validateJobSet } from './validation.ts';
 
 /**
@@ -63,7 +64,10 @@ export function plan(snapshot: Snapshot): Plan {
   const { jobSet } = snapshot;
   const spec = withDefaults(jobSet.spec);
   const isForeign = spec.managedBy !== undefined && spec.managedBy !== MANAGED_BY_JOBSET;
-  if (isForeign || jobSet.metadata.deletionTimestamp !== undefined) return NOTHING;
+  if (isForeign) return NOTHING;
+  // A definition that does not let a JobSet of this size in lets no finalizer go before its status.
+  const lacksStatus = jobSet.status === undefined && exceedsDefinition(spec);
+  if (jobSet.metadata.deletionTimestamp !== undefined && !lacksStatus) return NOTHING;
 
   const planning = begin(snapshot, spec);
   const step =
@@ -155,7 +159,7 @@ function planRejected(planning: Planning): Step | undefined {
   const { jobSet } = snapshot;
   const { annotations } = jobSet.metadata;
   const errors = [
-    ...validateJobSet(jobSet, spec),
+    ...validateJobSet(jobSet, spec, snapshot.limits),
     ...restartRuleErrors(spec, snapshot.agent),
     ...nodeSupportErrors(spec, annotations, snapshot.agent),
   ];

@@ -8,6 +8,7 @@ import type { Members } from './group/members.ts';
 import type { PodFacts } from './group/pod-facts.ts';
 import type { Witness } from './group/witness.ts';
 import type { JobSet } from './jobset.ts';
+import type { SizeLimits } from './size-limits.ts';
 
 /**
  * All that `plan` may know. It is read once, it never changes while a plan is made, and it may be
@@ -31,6 +32,7 @@ export interface Snapshot {
   readonly gates: FeatureGates;
   /** What the hub sees of its agents; absent: this operator has no hub. */
   readonly hubReach?: HubReach | undefined;
+  readonly limits: SizeLimits;
   readonly nowMs: number;
 }
 

@@ -133,6 +133,7 @@ describe('a new JobSet', () => {
       worker({ parallelism: 2_000_000, completions: 1 }, { replicas: 2000 }),
       {},
       [
+        'spec.replicatedJobs: Invalid value: 4000000000: the sum of replicas times parallelism must not exceed 1000000',
         `${JOBS}.replicas: Invalid value: 2000: the product of replicas and parallelism must not exceed 2147483647 for replicatedJob 'w'`,
       ],
     ],

@@ -12,6 +12,7 @@ import { type DefaultedReplicatedJob, type DefaultedSpec, withDefaults } from '.
 import type { FeatureGates } from './feature-gates.ts';
 import { lostNodeDeadlineErrors } from './group/lost-node-deadline.ts';
 import type { JobSet } from './jobset.ts';
+import { DEFINITION_LIMITS, type SizeLimits } from './size-limits.ts';
 import { isFinished } from './status/conditions.ts';
 import {
   coordinatorErrors,
@@ -37,6 +38,7 @@ import {
   podCountErrors,
   restartPolicyErrors,
 } from './validation/replicated-job.ts';
+import { sizeErrors } from './validation/size.ts';
 import { successPolicyErrors } from './validation/success-policy.ts';
 import { unknownAnnotationWarnings } from './validation/unknown-annotations.ts';
 import { type ExistingClaims, volumeClaimErrors } from './validation/volume-claims.ts';
@@ -49,6 +51,18 @@ export function validateJobSetCreate(
   jobSet: JobSet,
   gates: FeatureGates,
   claims: ExistingClaims = NO_CLAIMS,
+  limits: SizeLimits = DEFINITION_LIMITS,
+): readonly FieldError[] {
+  return [
+    ...sizeErrors(withDefaults(jobSet.spec, gates), limits),
+    ...errorsOfAnySize(jobSet, gates, claims),
+  ];
+}
+
+function errorsOfAnySize(
+  jobSet: JobSet,
+  gates: FeatureGates,
+  claims: ExistingClaims,
 ): readonly FieldError[] {
   const spec = withDefaults(jobSet.spec, gates);
   const name = nameOrSample(jobSet.metadata);
@@ -79,6 +93,7 @@ export function validateJobSetUpdate(
   old: JobSet,
   jobSet: JobSet,
   gates: FeatureGates,
+  limits: SizeLimits = DEFINITION_LIMITS,
 ): readonly FieldError[] {
   const annotations = jobSet.metadata.annotations;
   const isSame =
@@ -88,8 +103,9 @@ export function validateJobSetUpdate(
   const before = withDefaults(old.spec, gates);
   const after = withDefaults(jobSet.spec, gates);
   const isSuspended = before.suspend || after.suspend;
-  const earlier = new Set(validateJobSetCreate(old, gates).map(told));
+  const earlier = new Set(errorsOfAnySize(old, gates, NO_CLAIMS).map(told));
   return [
+    ...sizeErrors(after, limits, before),
     ...(gates.ElasticJobSet
       ? scalingErrors(before, after, isFinished(old.status?.conditions))
       : []),
@@ -101,7 +117,7 @@ export function validateJobSetUpdate(
     ...(managedBy === old.spec?.managedBy
       ? []
       : [invalidValue('spec.managedBy', managedBy, 'field is immutable')]),
-    ...validateJobSetCreate(jobSet, gates).filter((error) => !earlier.has(told(error))),
+    ...errorsOfAnySize(jobSet, gates, NO_CLAIMS).filter((error) => !earlier.has(told(error))),
   ];
 }
 
@@ -109,9 +125,14 @@ export function validateJobSetUpdate(
  * Those problems that make it impossible to act on a JobSet, however it came to be stored: its Jobs
  * or its Service could not be created, could never start, or would break the restart of the group.
  */
-export function validateJobSet(jobSet: JobSet, spec: DefaultedSpec): readonly FieldError[] {
+export function validateJobSet(
+  jobSet: JobSet,
+  spec: DefaultedSpec,
+  limits: SizeLimits = DEFINITION_LIMITS,
+): readonly FieldError[] {
   const name = nameOrSample(jobSet.metadata);
   return [
+    ...sizeErrors(spec, limits),
     ...subdomainErrors(spec),
     ...replicatedJobsErrors(jobSet, spec),
     ...ruleNameErrors(spec.failurePolicy?.rules ?? []),

@@ -74,14 +74,16 @@ export function number(text: string): number {
 }
 
 /** As large as the Configuration file takes one. */
-const MAX_COUNT = 2_147_483_647;
+export const MAX_COUNT = 2_147_483_647;
 
-export function count(text: string): number {
-  const value = Number(text);
-  if (!/^[0-9]+$/.test(text) || value < 1 || value > MAX_COUNT) {
-    throw new InvalidArgumentError(`expected a whole number from 1 to ${MAX_COUNT}.`);
-  }
-  return value;
+export function countUpTo(most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^[0-9]+$/.test(text) || value < 1 || value > most) {
+      throw new InvalidArgumentError(`expected a whole number from 1 to ${most}.`);
+    }
+    return value;
+  };
 }
 
 /** A text that an unset variable of a script would leave empty. */

@@ -28,6 +28,8 @@ describe('flags of the operator', () => {
         agentDelivery: 'Copy',
         kubeApiQps: 500,
         kubeApiBurst: 500,
+        maxJobs: 20_000,
+        maxPods: 200_000,
         agentChannel: 'Auto',
         hubBindAddress: 'off',
         hubSecretName: 'lockstep-hub-server-cert',
@@ -121,6 +123,14 @@ describe('flags of the operator', () => {
     [
       ['--kube-api-burst', '-3'],
       ['--kube-api-burst', '-3', 'a whole number from 1'],
+    ],
+    [
+      ['--max-jobs', '100001'],
+      ['--max-jobs', '100001', 'a whole number from 1 to 100000'],
+    ],
+    [
+      ['--max-pods', '0'],
+      ['--max-pods', '0', 'a whole number from 1 to 1000000'],
     ],
     [
       ['--kube-api-burst', '1.5'],

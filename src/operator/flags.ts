@@ -4,6 +4,7 @@ import type { RestartMode } from '../jobset/agent/agent-injection.ts';
 import type { ContainerResources } from '../jobset/agent/agent-resources.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../jobset/feature-gates.ts';
 import { AGENT_COMMAND } from '../jobset/names.ts';
+import { DEFAULT_SIZE_LIMITS, DEFINITION_LIMITS, type SizeLimits } from '../jobset/size-limits.ts';
 import type { LeaseTimes } from '../runtime/leader-election.ts';
 import type { BindAddress } from './bind-address.ts';
 import { DEFAULT_BURST, DEFAULT_QPS, parseConfiguration } from './configuration/configuration.ts';
@@ -11,11 +12,12 @@ import type { TlsSettings } from './configuration/tls-settings.ts';
 import { addressConflict, hubConflict, webhookConflict } from './flag-conflicts.ts';
 import {
   address,
-  count,
+  countUpTo,
   featureGates,
   GATES,
   httpsUrl,
   leaseName,
+  MAX_COUNT,
   namespaceName,
   nonEmpty,
   number,
@@ -28,7 +30,7 @@ import { HUB_SECRET_NAME, LEADER_ELECTION_ID, WEBHOOK_SECRET_NAME } from './name
  * The operator's command line, and the Configuration file that it may name. Names are
  * controller-runtime's where upstream has them; a flag that is given wins over the file.
  */
-export interface OperatorFlags {
+export interface OperatorFlags extends SizeLimits {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly namespace?: string;
@@ -217,6 +219,18 @@ function operatorCommand(version: string): Command {
       featureGates,
       DEFAULT_FEATURE_GATES,
     )
+    .option(
+      '--max-jobs <n>',
+      'Jobs that one JobSet may ask for: the sum of replicas',
+      countUpTo(DEFINITION_LIMITS.maxJobs),
+      DEFAULT_SIZE_LIMITS.maxJobs,
+    )
+    .option(
+      '--max-pods <n>',
+      'Pods that one JobSet may ask for: the sum of replicas times parallelism',
+      countUpTo(DEFINITION_LIMITS.maxPods),
+      DEFAULT_SIZE_LIMITS.maxPods,
+    )
     .addOption(
       new Option('--webhooks <whether>', 'off serves and publishes none, whatever else is said')
         .choices(['on', 'off'])
@@ -276,7 +290,12 @@ function operatorCommand(version: string): Command {
     .option('--no-metrics-secure', 'over plain HTTP to everybody, whatever the file says')
     .addOption(address('--health-probe-bind-address', 'where /healthz and /readyz are served'))
     .option('--kube-api-qps <n>', 'requests a second, negative: no limit', number, DEFAULT_QPS)
-    .option('--kube-api-burst <n>', 'requests that may come at once', count, DEFAULT_BURST)
+    .option(
+      '--kube-api-burst <n>',
+      'requests that may come at once',
+      countUpTo(MAX_COUNT),
+      DEFAULT_BURST,
+    )
     .option('--leader-elect', 'act only while holding a lease', false)
     .option('--no-leader-elect', 'act at once, whatever the file says')
     .option('--leader-election-namespace <name>', 'namespace of the lease', namespaceName)

@@ -10,6 +10,7 @@ import type { PodFacts } from '../jobset/group/pod-facts.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { subdomainOf } from '../jobset/naming.ts';
 import { type Plan, plan } from '../jobset/plan.ts';
+import type { SizeLimits } from '../jobset/size-limits.ts';
 import type { Answers, Snapshot, Surroundings } from '../jobset/snapshot.ts';
 import { isFinished } from '../jobset/status/conditions.ts';
 import type { Service } from '../kube/core.ts';
@@ -47,6 +48,7 @@ export interface ReconcilerOptions {
   /** What the nodes for a JobSet lack; without, they have all that we can make use of. */
   readonly nodeFeatures?: NodeFeatures | undefined;
   readonly gates: FeatureGates;
+  readonly limits: SizeLimits;
   readonly jobSets: Informer<JobSet>;
   /** With the index `JOBS_BY_OWNER`. */
   readonly jobs: Informer<Job>;
@@ -203,7 +205,7 @@ export class JobSetReconciler {
     memory: JobSetMemory,
     { noRestartAll, ...found }: Pick<Snapshot, 'answers' | 'knowledge'> & NoRestartAll,
   ): Snapshot {
-    const { clock, tracker, agent, agentDefaults, gates, streamsOf } = this.#options;
+    const { clock, tracker, agent, agentDefaults, gates, limits, streamsOf } = this.#options;
     const { uid } = jobSet.metadata;
     const jobs = memory.jobs.view(this.#options.jobs.store.byIndex(JOBS_BY_OWNER, uid));
     const defaults = noRestartAll === undefined ? agentDefaults : supervising(agentDefaults);
@@ -217,6 +219,7 @@ export class JobSetReconciler {
       agent: noRestartAll === undefined ? agent : { ...agent, noRestartAll },
       gates,
       hubReach: streamsOf && memory.hubReach(streamsOf(uid), readyPods(jobs), clock.now()),
+      limits,
       nowMs: clock.now(),
     };
   }

@@ -193,7 +193,7 @@ async function operate(
         signal: term.signal,
       });
       const agentDefaults = { mode: flags.agentMode, injection: flags.agentInjection };
-      const config = { ...flags, agentDefaults, gates: flags.featureGates };
+      const config = { ...flags, agentDefaults, gates: flags.featureGates, limits: flags };
       const nodeFeatures = nodeFeaturesOf(flags, access, aside);
       // Told in the log now rather than with the first JobSet, which asks again where this fails.
       nodeFeatures?.noRestartAll(undefined, term.signal).catch((error: unknown) => {
@@ -247,6 +247,7 @@ function webhooksOf(
   return startWebhooks({
     ...runtime,
     gates: flags.featureGates,
+    limits: flags,
     nativeRestartRules: flags.nativeRestartRules,
     agentResources: flags.agentResources,
     namespace: flags.namespace,

@@ -6,6 +6,7 @@ import type { ContainerResources } from '../jobset/agent/agent-resources.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../jobset/feature-gates.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { JOBSET_NAME } from '../jobset/names.ts';
+import { DEFAULT_SIZE_LIMITS, type SizeLimits } from '../jobset/size-limits.ts';
 import { PERSISTENT_VOLUME_CLAIMS, SERVICES, type Service } from '../kube/core.ts';
 import { JOBS, type Job } from '../kube/job.ts';
 import type { KubeObject, PartialObjectMetadata, Stored } from '../kube/meta.ts';
@@ -70,6 +71,8 @@ export interface OperatorConfig {
   /** All namespaces when absent. */
   readonly namespace?: string;
   readonly gates?: FeatureGates;
+  /** How large a JobSet may be. */
+  readonly limits?: SizeLimits;
 }
 
 export interface HubSettings {
@@ -238,6 +241,7 @@ function connect(
     },
     agentDefaults: options.config.agentDefaults,
     gates: options.config.gates ?? DEFAULT_FEATURE_GATES,
+    limits: options.config.limits ?? DEFAULT_SIZE_LIMITS,
     jobSets,
     jobs,
     services,

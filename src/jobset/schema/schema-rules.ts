@@ -10,6 +10,7 @@
  * upstream does not have: far beyond what a JobSet of any real use holds.
  */
 import type { JsonSchema, ValidationRule } from '../../kube/schema/json-schema.ts';
+import { DEFINITION_LIMITS } from '../size-limits.ts';
 import { MAX_RESTARTABLE_JOBS } from './status-schema.ts';
 
 /** A rule that looks for names goes through all pairs of them. */
@@ -47,8 +48,45 @@ function everyJob(condition: string): string {
   return `!has(self.spec) || !has(self.spec.replicatedJobs) || self.spec.replicatedJobs.all(job, ${condition})`;
 }
 
-/** Rules about the whole JobSet: names that are made of its own. */
+/** A number of each ReplicatedJob, summed up; as doubles, since products of integers may overflow. */
+function sum(spec: string, number: string): string {
+  return `(has(${spec}.replicatedJobs) ? ${spec}.replicatedJobs.map(job, ${number}).sum() : 0.0)`;
+}
+
+const PARALLELISM = 'job.template.spec.parallelism';
+const SIZES = [
+  {
+    number: 'double(job.replicas)',
+    max: DEFINITION_LIMITS.maxJobs,
+    message: `the sum of replicas must not exceed ${DEFINITION_LIMITS.maxJobs}`,
+  },
+  {
+    number: `double(job.replicas) * (!has(${PARALLELISM}) ? 1.0 : ${PARALLELISM} < 0 ? 0.0 : double(${PARALLELISM}))`,
+    max: DEFINITION_LIMITS.maxPods,
+    message: `the sum of replicas times parallelism must not exceed ${DEFINITION_LIMITS.maxPods}`,
+  },
+] as const;
+
+/**
+ * The size of a new JobSet. One that has a status is not new: a server without ratcheting asks this
+ * at every write, and what was stored before there was a bound must get its status.
+ */
+const NEW_SIZE_RULES: readonly ValidationRule[] = SIZES.map(({ number, max, message }) => ({
+  rule: `has(self.status) || !has(self.spec) || ${sum('self.spec', number)} <= ${max}.0`,
+  message,
+  fieldPath: '.spec.replicatedJobs',
+}));
+
+/** The size of a JobSet that changes: what is too large may stay as it is, and shrink. */
+const SIZE_RULES: readonly ValidationRule[] = SIZES.map(({ number, max, message }) => ({
+  rule: `${sum('self', number)} <= ${max}.0 || ${sum('self', number)} <= ${sum('oldSelf', number)}`,
+  message,
+  fieldPath: '.replicatedJobs',
+}));
+
+/** Rules about the whole JobSet: its size, and names that are made of its own. */
 export const JOBSET_RULES: readonly ValidationRule[] = [
+  ...NEW_SIZE_RULES,
   {
     rule: everyJob(`${JOB_NAME_LENGTH} <= 63`),
     message:
@@ -141,6 +179,7 @@ const RESTARTS_ONE_JOB =
 
 /** Rules about the spec as a whole. */
 export const SPEC_RULES: readonly ValidationRule[] = [
+  ...SIZE_RULES,
   {
     rule:
       "!(has(self.startupPolicy) && self.startupPolicy.startupPolicyOrder == 'InOrder' && " +

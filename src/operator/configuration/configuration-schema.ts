@@ -1,6 +1,7 @@
 /** The schema of `config.jobset.x-k8s.io/v1alpha1 Configuration` (spec 9.1), and what we add to it. */
 import { AGENT_DELIVERIES, type AgentDelivery } from '../../jobset/agent/agent-delivery.ts';
 import type { ContainerResources } from '../../jobset/agent/agent-resources.ts';
+import { DEFINITION_LIMITS, type SizeLimits } from '../../jobset/size-limits.ts';
 import {
   boolean,
   int32,
@@ -62,6 +63,18 @@ export const CONFIGURATION_SCHEMA = object(
       cipherSuites: list(string(), 'IANA names of the suites that they offer up to TLS 1.2.'),
     }),
     featureGates: map(boolean(), 'Features by name.'),
+    limits: object({
+      maxJobs: {
+        ...int32('Jobs of one JobSet: the sum of replicas.'),
+        minimum: 1,
+        maximum: DEFINITION_LIMITS.maxJobs,
+      },
+      maxPods: {
+        ...int32('Pods of one JobSet: the sum of replicas times parallelism.'),
+        minimum: 1,
+        maximum: DEFINITION_LIMITS.maxPods,
+      },
+    }),
     agent: object({
       image: string('The image of injected agents.'),
       mode: oneOf(['Sidecar', 'Supervisor'], 'For JobSets that do not say.'),
@@ -118,6 +131,7 @@ export interface ConfigurationFile {
     readonly cipherSuites?: readonly string[];
   };
   readonly featureGates?: Readonly<Record<string, boolean>>;
+  readonly limits?: Partial<SizeLimits>;
   readonly agent?: {
     readonly image?: string;
     readonly mode?: 'Sidecar' | 'Supervisor';

@@ -31,6 +31,8 @@ describe('a Configuration', () => {
       readinessEndpoint: 'readyz',
       kubeApiQps: 500,
       kubeApiBurst: 500,
+      maxJobs: 20_000,
+      maxPods: 200_000,
       tls: { minVersion: 'TLSv1.2' },
       featureGates: DEFAULT_FEATURE_GATES,
       agentMode: 'Sidecar',
@@ -68,6 +70,7 @@ health:
   livenessEndpointName: live
 internalCertManagement: { enable: false, webhookServiceName: hooks, webhookSecretName: certs }
 clientConnection: { qps: 20.5, burst: 30 }
+limits: { maxPods: 1000000 }
 tls:
   minVersion: VersionTLS12
   cipherSuites: [TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, TLS_AES_256_GCM_SHA384]
@@ -97,6 +100,8 @@ agent:
       readinessEndpoint: 'ready',
       kubeApiQps: 20.5,
       kubeApiBurst: 30,
+      maxJobs: 20_000,
+      maxPods: 1_000_000,
       tls: {
         minVersion: 'TLSv1.2',
         ciphers:
@@ -151,6 +156,12 @@ featureGates: null
       'internalCertManagement: { webhookServiceName: A.b }',
       ['internalCertManagement.webhookServiceName', 'DNS-1035'],
     ],
+    [
+      'more Jobs than a JobSet can have',
+      'limits: { maxJobs: 100001 }',
+      ['limits.maxJobs', '100001'],
+    ],
+    ['no Pods at all', 'limits: { maxPods: 0 }', ['limits.maxPods', '0']],
     ['no requests at all', 'clientConnection: { qps: 0 }', ['clientConnection.qps']],
     [
       'an old version of TLS',

@@ -7,6 +7,7 @@ import type { AgentDelivery } from '../../jobset/agent/agent-delivery.ts';
 import type { RestartMode } from '../../jobset/agent/agent-injection.ts';
 import type { ContainerResources } from '../../jobset/agent/agent-resources.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../../jobset/feature-gates.ts';
+import { DEFAULT_SIZE_LIMITS, type SizeLimits } from '../../jobset/size-limits.ts';
 import { parseDuration } from '../../kube/duration.ts';
 import { formatFieldError, invalidValue, notSupported } from '../../kube/field-error.ts';
 import { isJsonObject } from '../../kube/json-value.ts';
@@ -26,7 +27,7 @@ import { CONFIGURATION_SCHEMA, type ConfigurationFile } from './configuration-sc
 import { cipherSuiteErrors, type TlsSettings, tlsSettings } from './tls-settings.ts';
 
 /** What a file says, under the names of the flags that say the same. */
-export interface ConfigurationSettings {
+export interface ConfigurationSettings extends SizeLimits {
   readonly webhookBindAddress: BindAddress;
   /** Where the certificate of the webhooks lies; absent: it is made internally. */
   readonly webhookCertDir?: string;
@@ -118,6 +119,8 @@ function settingsOf(file: ConfigurationFile): ConfigurationSettings {
     kubeApiBurst: clientConnection.burst ?? DEFAULT_BURST,
     tls: tlsSettings(tls.minVersion || 'VersionTLS12', tls.cipherSuites ?? []),
     featureGates: gatesOf(file.featureGates ?? {}),
+    ...DEFAULT_SIZE_LIMITS,
+    ...file.limits,
     ...stated('agentImage', agent.image),
     agentMode: agent.mode ?? 'Sidecar',
     agentInjection: agent.injection ?? 'Enabled',

@@ -14,6 +14,7 @@ import {
 } from '../../jobset/defaults.ts';
 import type { FeatureGates } from '../../jobset/feature-gates.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
+import type { SizeLimits } from '../../jobset/size-limits.ts';
 import { type ExistingClaims, sharedClaimNames } from '../../jobset/validation/volume-claims.ts';
 import {
   jobSetWarnings,
@@ -41,6 +42,7 @@ import type { AdmissionAnswer, AdmissionHandler } from './admission-handler.ts';
 export function jobSetMutator(
   gates: FeatureGates,
   agentDefaults?: AgentDefaults,
+  limits?: SizeLimits,
 ): AdmissionHandler {
   return async (request) => {
     const { operation, object } = request;
@@ -51,7 +53,7 @@ export function jobSetMutator(
     }
     if (operation !== 'CREATE') return ALLOWED;
     const given = withAgentDefaults(jobSetIn(object), agentDefaults);
-    const { schemaErrors, ruleErrors } = admitJobSet(given, gates);
+    const { schemaErrors, ruleErrors } = admitJobSet(given, gates, limits);
     if (ruleErrors.length === 0) return { kind: 'Allowed', object: defaultJobSet(given, gates) };
     throw invalid(JOBSETS, given.metadata.name ?? '', [...schemaErrors, ...ruleErrors]);
   };
@@ -62,6 +64,7 @@ export function jobSetValidator(
   client: Client,
   gates: FeatureGates,
   agent: Pick<AgentProgram, 'nativeRestartRules' | 'resources'> = {},
+  limits?: SizeLimits,
 ): AdmissionHandler {
   return async (request, signal) => {
     switch (request.operation) {
@@ -72,7 +75,7 @@ export function jobSetValidator(
         const isShared = sharesWithSidecars(spec, jobSet.metadata.annotations);
         const minimums = isShared ? await knownMinimums(client, request, signal) : {};
         return judged(jobSet, spec, { ...agent, minimums }, [
-          ...validateJobSetCreate(jobSet, gates, claims),
+          ...validateJobSetCreate(jobSet, gates, claims, limits),
           ...restartRuleErrors(spec, agent),
           ...problems,
         ]);
@@ -81,7 +84,7 @@ export function jobSetValidator(
         const jobSet = jobSetIn(request.object);
         const old = jobSetIn(request.oldObject);
         const spec = withDefaults(jobSet.spec, gates);
-        return judged(jobSet, spec, agent, validateJobSetUpdate(old, jobSet, gates));
+        return judged(jobSet, spec, agent, validateJobSetUpdate(old, jobSet, gates, limits));
       }
       case 'DELETE':
       case 'CONNECT':

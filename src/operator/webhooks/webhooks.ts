@@ -1,6 +1,7 @@
 import type { AgentDefaults } from '../../jobset/agent/agent-defaults.ts';
 import type { ContainerResources } from '../../jobset/agent/agent-resources.ts';
 import type { FeatureGates } from '../../jobset/feature-gates.ts';
+import type { SizeLimits } from '../../jobset/size-limits.ts';
 import type { KeyPair } from '../../runtime/adapters/certificates.ts';
 import type { Client } from '../../runtime/client.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
@@ -51,6 +52,8 @@ export interface WebhooksOptions {
   readonly certificateFiles?: ((onChange: (pair: KeyPair) => void) => { stop(): void }) | undefined;
   /** Of JobSets that do not say. */
   readonly agentDefaults?: AgentDefaults | undefined;
+  /** See `OperatorConfig`. */
+  readonly limits?: SizeLimits;
   /** Serves over TLS. Rejects if it cannot listen. */
   readonly listen: (handler: HttpHandler, pair: KeyPair) => Promise<WebhookListener>;
   /** Called once if the server cannot listen. */
@@ -164,12 +167,13 @@ class RunningWebhooks implements Webhooks {
       nativeRestartRules = false,
       agentDefaults,
       agentResources,
+      limits,
     } = this.#options;
     const resources = agentResources === undefined ? {} : { resources: agentResources };
     const agent = { nativeRestartRules, ...resources };
     const handlers = new Map<string, AdmissionHandler>([
-      [WEBHOOK_PATHS.mutateJobSet, jobSetMutator(gates, agentDefaults)],
-      [WEBHOOK_PATHS.validateJobSet, jobSetValidator(client, gates, agent)],
+      [WEBHOOK_PATHS.mutateJobSet, jobSetMutator(gates, agentDefaults, limits)],
+      [WEBHOOK_PATHS.validateJobSet, jobSetValidator(client, gates, agent, limits)],
       [WEBHOOK_PATHS.mutatePod, podMutator(this.#lookups)],
       [WEBHOOK_PATHS.validatePod, podValidator(this.#lookups)],
     ]);
