@@ -3,6 +3,7 @@ import { PODS, type PodStatus } from '../../src/kube/pod.ts';
 import { MemoryLogger } from '../../src/runtime/memory/memory-logger.ts';
 import { sleep } from '../../src/runtime/ports/clock.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
+import { HUGE, jobSetOfJobs, storeOversized } from './oversized-jobset.fixture.ts';
 import {
   CALM_MS,
   SUPERVISOR,
@@ -40,6 +41,17 @@ function expectLockstep(): void {
 }
 
 describe('a group that restarts in place', () => {
+  test('does so beside a JobSet that was stored with more Jobs than there can be', async () => {
+    const { client, clock } = group.cluster;
+    await storeOversized(client, [jobSetOfJobs('huge', HUGE)], () => clock.advance(1));
+    await run();
+    group.exit('w/1', 7);
+    await group.allIn(2, WORKERS);
+    expectLockstep();
+    const { status } = await group.jobSet('huge');
+    expect(status?.conditions).toMatchObject([{ type: 'Rejected', status: 'True' }]);
+  });
+
   test('costs two status writes for one failure, and keeps all Pods', async () => {
     await run();
     const uids = await group.podUids();

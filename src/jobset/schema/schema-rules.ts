@@ -134,12 +134,6 @@ export const SUBDOMAIN_RULES: readonly ValidationRule[] = [
 
 export const REPLICATED_JOB_RULES: readonly ValidationRule[] = [
   {
-    rule: '!has(self.template.spec.parallelism) || self.template.spec.parallelism * self.replicas <= 2147483647',
-    messageExpression:
-      "'the product of replicas and parallelism must not exceed 2147483647 for replicatedJob \\'' + self.name + '\\''",
-    fieldPath: '.replicas',
-  },
-  {
     rule: '!has(self.dependsOn) || !(self.name in self.dependsOn.map(item, item.name))',
     messageExpression:
       "'replicatedJob: ' + self.name + ' cannot depend on replicatedJob: ' + self.name",

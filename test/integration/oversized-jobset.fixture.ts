@@ -1,0 +1,86 @@
+import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
+import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
+import { JOBSET_SCHEMA } from '../../src/jobset/schema/schema.ts';
+import {
+  CUSTOM_RESOURCE_DEFINITIONS,
+  type CustomResourceDefinition,
+} from '../../src/kube/custom-resource-definition.ts';
+import type { Stored } from '../../src/kube/meta.ts';
+import { groupResourceOf } from '../../src/kube/resource.ts';
+import type { JsonSchema } from '../../src/kube/schema/json-schema.ts';
+import { isReason } from '../../src/kube/status.ts';
+import type { Client } from '../../src/runtime/client.ts';
+import { replicatedJob } from '../fixtures/jobset-objects.ts';
+
+/** Many enough to exhaust the memory of whoever makes them all at once. */
+export const HUGE = 2_000_000_000;
+
+export function jobSetOfJobs(
+  name: string,
+  replicas: number,
+  metadata: JobSet['metadata'] = {},
+): JobSet {
+  return {
+    apiVersion: 'jobset.x-k8s.io/v1alpha2',
+    kind: 'JobSet',
+    metadata: { namespace: 'default', name, ...metadata },
+    spec: { replicatedJobs: [replicatedJob('w', 1, replicas)] },
+  };
+}
+
+/**
+ * Stores JobSets of any size, as it was possible before the definition bounded them, and installs the
+ * definition that does. `settle` is called between two looks at what the server accepts by now.
+ */
+export async function storeOversized(
+  client: Client,
+  jobSets: readonly JobSet[],
+  settle: () => Promise<void>,
+): Promise<readonly Stored<JobSet>[]> {
+  await define(client, withoutBounds(JOBSET_CRD));
+  while (!(await isAccepted(client))) await settle();
+  const stored = await Promise.all(jobSets.map((jobSet) => client.create(JOBSETS, jobSet)));
+  await define(client, JOBSET_CRD);
+  while (await isAccepted(client)) await settle();
+  return stored;
+}
+
+async function define(client: Client, { spec }: CustomResourceDefinition): Promise<void> {
+  const at = { name: groupResourceOf(JOBSETS) };
+  await client.patch(CUSTOM_RESOURCE_DEFINITIONS, at, { type: 'merge', patch: { spec } });
+}
+
+async function isAccepted(client: Client): Promise<boolean> {
+  try {
+    const patch = jobSetOfJobs('probe', HUGE);
+    const how = { type: 'apply', patch, fieldManager: 'test', dryRun: 'All' } as const;
+    await client.patch(JOBSETS, { namespace: 'default', name: 'probe' }, how);
+    return true;
+  } catch (error) {
+    if (!isReason(error, 'Invalid')) throw error;
+    return false;
+  }
+}
+
+function withoutBounds({
+  spec,
+  ...definition
+}: CustomResourceDefinition): CustomResourceDefinition {
+  const { spec: ofSpec = {}, ...properties } = JOBSET_SCHEMA.properties ?? {};
+  const openAPIV3Schema = {
+    ...unbounded(JOBSET_SCHEMA),
+    properties: { ...properties, spec: unbounded(ofSpec) },
+  };
+  const versions = spec.versions.map((version) => ({ ...version, schema: { openAPIV3Schema } }));
+  return { ...definition, spec: { ...spec, versions } };
+}
+
+function unbounded(schema: JsonSchema): JsonSchema {
+  const rules = schema['x-kubernetes-validations'] ?? [];
+  return {
+    ...schema,
+    'x-kubernetes-validations': rules.filter(
+      ({ message }) => message?.startsWith('the sum') !== true,
+    ),
+  };
+}
