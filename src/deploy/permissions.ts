@@ -125,8 +125,8 @@ export const NAMESPACE_RULES: readonly ReasonedRule[] = [
   },
   rule('', ['secrets'], ['create'], { why: 'makes the first of them' }),
   {
-    ...rule('coordination.k8s.io', ['leases'], ['get', 'update'], {
-      why: 'one replica leads',
+    ...rule('coordination.k8s.io', ['leases'], ['get', 'list', 'watch', 'update'], {
+      why: 'one replica leads, and the others see at once when it has ended',
     }),
     resourceNames: [LEADER_ELECTION_ID],
   },

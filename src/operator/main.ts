@@ -22,7 +22,7 @@ import { healthHandler } from '../runtime/health.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import type { Transport } from '../runtime/ports/transport.ts';
-import { type LeaderHub, leaderHubIfPossible } from './adapters/leader-hub.ts';
+import { leaderHubIfPossible } from './adapters/leader-hub.ts';
 import { type Page, servePages } from './adapters/pages.ts';
 import { reviewLimits } from './adapters/server-limits.ts';
 import { authorizedPage, type PageReaders } from './authorized-page.ts';
@@ -34,11 +34,11 @@ import {
   type NodeFeatures,
   type NodeFeaturesOptions,
 } from './node-features.ts';
-import { type Operator, type OperatorOptions, startOperator } from './operator.ts';
+import { actOn, type OperatorOptions, startCaches } from './operator.ts';
 import { type ApiClients, type ApiConnections, connectApiClients } from './process/api-clients.ts';
 import { type OperatorProgress, readinessChecks } from './readiness.ts';
 import { untilJobSetsAreServed } from './served-api.ts';
-import { aborted, beginTerm, type Lease } from './term.ts';
+import { aborted, actInTerms, type Lease } from './term.ts';
 import { startWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 
 const EXIT_FAILURE = 1;
@@ -140,7 +140,7 @@ interface ProcessParts {
   readonly metrics: Metrics;
 }
 
-/** Runs until the signal aborts, or rejects when leadership, the start or the webhooks are lost. */
+/** Runs until the signal aborts, or rejects when the start, a term or the webhooks fail. */
 async function operate(
   flags: OperatorFlags,
   access: ClusterAccess,
@@ -157,7 +157,7 @@ async function operate(
     metrics,
     signal: ending,
   };
-  const status: OperatorStatus = { api: 'unknown', isLeading: false };
+  const status: OperatorStatus = { api: 'unknown' };
   // What neither a restart nor the lease needs.
   const aside = { ...runtime, client: clients.other };
   const pages = await servePages(pagesOf(flags, metrics, status, aside), {
@@ -178,39 +178,33 @@ async function operate(
         status.api = problem === undefined ? 'served' : { problem };
       },
     });
-    const term = await beginTerm({
-      ...runtime,
-      client: clients.lease,
-      lease: leaseOf(flags, access),
-    });
-    status.isLeading = true;
-    let hub: LeaderHub | undefined;
+    const agentDefaults = { mode: flags.agentMode, injection: flags.agentInjection };
+    const config = { ...flags, agentDefaults, gates: flags.featureGates, limits: flags };
+    const caches = startCaches({ ...runtime, config });
+    status.caches = caches;
+    const own = { namespace: access.namespace, podIP: process.env[ENV_POD_IP] };
+    const hub = await leaderHubIfPossible(flags, own, { ...runtime, lookupClient: clients.hub });
     try {
-      const own = { namespace: access.namespace, podIP: process.env[ENV_POD_IP] };
-      hub = await leaderHubIfPossible(flags, own, {
-        ...runtime,
-        lookupClient: clients.hub,
-        signal: term.signal,
-      });
-      const agentDefaults = { mode: flags.agentMode, injection: flags.agentInjection };
-      const config = { ...flags, agentDefaults, gates: flags.featureGates, limits: flags };
       const nodeFeatures = nodeFeaturesOf(flags, access, aside);
       // Told in the log now rather than with the first JobSet, which asks again where this fails.
-      nodeFeatures?.noRestartAll(undefined, term.signal).catch((error: unknown) => {
+      nodeFeatures?.noRestartAll(undefined, ending).catch((error: unknown) => {
         logger.debug('nodes could not be asked yet', { err: String(error) });
       });
-      const running = { ...runtime, signal: term.signal, nodeFeatures };
-      const settings = { ...running, eventClient: clients.other, config, hub: hub?.settings };
-      status.operator = await startOperator(settings);
-      if (status.operator.hub !== undefined) hub?.listener.serve(status.operator.hub);
-      logger.info('the operator runs', { namespace: flags.namespace ?? 'all' });
-      await aborted(term.signal);
+      await caches.whenSynced(ending);
+      const lease = { ...runtime, client: clients.lease, lease: leaseOf(flags, access) };
+      await actInTerms(lease, async (term) => {
+        caches.reconnect();
+        const running = { ...runtime, signal: term.lost, nodeFeatures, hub: hub?.settings };
+        const open = await hub?.open(term.lost);
+        const operator = actOn(caches, { ...running, eventClient: clients.other, config });
+        if (operator.hub !== undefined) open?.serve(operator.hub);
+        logger.info('the operator runs', { namespace: flags.namespace ?? 'all' });
+        await aborted(term.over);
+        await Promise.all([operator.stop(), open?.close()]);
+      });
       failing.signal.throwIfAborted();
-      if (!signal.aborted) throw new Error('leadership was lost');
     } finally {
-      await status.operator?.stop();
-      await hub?.stop();
-      await term.end();
+      await Promise.all([hub?.stop(), caches.stop()]);
     }
   } finally {
     await status.webhooks?.stop();
@@ -230,7 +224,6 @@ function nodeFeaturesOf(
 
 /** What runs so far, for whoever asks whether the process is ready. */
 interface OperatorStatus extends OperatorProgress {
-  operator?: Operator;
   webhooks?: Webhooks | undefined;
 }
 
@@ -280,9 +273,9 @@ function pagesOf(
   status: OperatorStatus,
   readers: PageReaders,
 ): readonly Page[] {
-  const { livenessEndpoint: live, readinessEndpoint: ready, leaderElect } = flags;
+  const { livenessEndpoint: live, readinessEndpoint: ready } = flags;
   const hasWebhooks = flags.webhookBindAddress !== 'off';
-  const checks = readinessChecks({ leaderElect, hasWebhooks }, status);
+  const checks = readinessChecks({ hasWebhooks }, status);
   const health = healthHandler({ ready: checks, names: { live, ready } });
   return [
     {

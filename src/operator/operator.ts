@@ -14,7 +14,13 @@ import { PODS } from '../kube/pod.ts';
 import type { Client } from '../runtime/client.ts';
 import { type Controller, startController } from '../runtime/controller.ts';
 import { createEventRecorder, type EventRecorder } from '../runtime/event-recorder.ts';
-import { createInformer, type Informer, keyOf, withoutManagedFields } from '../runtime/informer.ts';
+import {
+  createInformer,
+  type Informer,
+  keyOf,
+  subscribedUntil,
+  withoutManagedFields,
+} from '../runtime/informer.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
@@ -51,7 +57,10 @@ export interface OperatorOptions {
   readonly hub?: HubSettings | undefined;
   /** Without, nodes are taken to have all that can be made use of. */
   readonly nodeFeatures?: NodeFeatures | undefined;
-  /** Gives the start up. Once started, `stop` ends the operator. */
+  /**
+   * From then on nothing is written any more, not even what is under way; `stop` ends the rest. A start
+   * is given up.
+   */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -85,26 +94,80 @@ export interface HubSettings {
 }
 
 export interface Operator {
-  hasSynced(): boolean;
   /** What is behind the hub's port, if there is to be one. */
   readonly hub: Pick<HubConnection, 'accept' | 'listMembers'> | undefined;
-  /** Ends watches and running reconciles. What is half done, another operator finishes. */
+  /** Ends running reconciles and all streams. What is half done, another operator finishes. */
+  stop(): Promise<void>;
+}
+
+/** What a replica knows of the cluster, whether it acts on it or not. */
+export interface OperatorCaches {
+  readonly informers: Informers;
+  /** The versions of Pods that were seen lately, also by one who does not act yet. */
+  readonly versions: PodVersions;
+  hasSynced(): boolean;
+  /** Resolves when they hold the cluster's state; rejects with the signal's reason. */
+  whenSynced(signal?: AbortSignal): Promise<void>;
+  /** Asks for what is new over connections that are known to be alive. */
+  reconnect(): void;
   stop(): Promise<void>;
 }
 
 /** Resolves when the caches hold the cluster's state and the controller acts on it. */
 export async function startOperator(options: OperatorOptions): Promise<Operator> {
-  const informers = startInformers(options);
-  const all = Object.values(informers);
+  const caches = startCaches(options);
   try {
-    await Promise.all(all.map((informer) => informer.whenSynced(options.signal)));
+    await caches.whenSynced(options.signal);
   } catch (error) {
-    await Promise.all(all.map((informer) => informer.stop()));
+    await caches.stop();
     throw error;
   }
+  const { hub, stop } = actOn(caches, options);
+  return {
+    hub,
+    stop: async () => {
+      await stop();
+      await caches.stop();
+    },
+  };
+}
+
+type CacheOptions = Pick<OperatorOptions, 'client' | 'clock' | 'random' | 'logger' | 'config'>;
+
+/** Begins to follow the cluster. */
+export function startCaches(options: CacheOptions): OperatorCaches {
+  const informers = startInformers(options);
+  const all = Object.values(informers);
+  const versions = new PodVersions(options.clock);
+  informers.livingPods.subscribe({
+    updated: ({ metadata }) => versions.saw(metadata.uid, metadata.resourceVersion),
+  });
+  return {
+    informers,
+    versions,
+    hasSynced: () => all.every((informer) => informer.hasSynced()),
+    whenSynced: async (signal) => {
+      await Promise.all(all.map((informer) => informer.whenSynced(signal)));
+    },
+    reconnect: () => {
+      for (const informer of all) informer.reconnect();
+    },
+    stop: async () => {
+      await Promise.all(all.map((informer) => informer.stop()));
+    },
+  };
+}
+
+/**
+ * Acts on caches that have synced, until it is stopped. It begins without memory: nothing but the
+ * caches is left of an operator that acted on them before.
+ */
+export function actOn(caches: OperatorCaches, options: OperatorOptions): Operator {
+  const stopped = new AbortController();
+  const informers = informersUntil(caches.informers, stopped.signal);
   const { client, eventClient = client } = options;
   const events = createEventRecorder({ ...options, client: eventClient, controller: 'jobset' });
-  const { controller, hub } = connect(options, informers, events);
+  const { controller, hub } = connect(options, informers, caches.versions, events);
   const placement = startPlacementController({ ...options, events, pods: informers.livingPods });
   const authorities =
     options.hub &&
@@ -116,12 +179,12 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
       access: options.hub.access,
     });
   return {
-    hasSynced: () => all.every((informer) => informer.hasSynced()),
     hub,
     stop: async () => {
       hub?.close();
       await Promise.all([controller.stop(), placement.stop(), authorities?.stop()]);
-      await Promise.all([events.stop(), ...all.map((informer) => informer.stop())]);
+      stopped.abort(new Error('the operator stopped'));
+      await events.stop();
     },
   };
 }
@@ -145,7 +208,7 @@ interface Informers {
   readonly succeededPods: Informer<PartialObjectMetadata>;
 }
 
-function startInformers(options: OperatorOptions): Informers {
+function startInformers(options: CacheOptions): Informers {
   const { namespace } = options.config;
   const shared = { ...options, ...(namespace === undefined ? {} : { namespace }) };
   const pods = {
@@ -193,6 +256,17 @@ function startInformers(options: OperatorOptions): Informers {
   };
 }
 
+function informersUntil(informers: Informers, until: AbortSignal): Informers {
+  return {
+    jobSets: subscribedUntil(informers.jobSets, until),
+    jobs: subscribedUntil(informers.jobs, until),
+    services: subscribedUntil(informers.services, until),
+    claims: subscribedUntil(informers.claims, until),
+    livingPods: subscribedUntil(informers.livingPods, until),
+    succeededPods: subscribedUntil(informers.succeededPods, until),
+  };
+}
+
 /** All Services of a cluster are watched for their names; of each, little is of interest. */
 function withSelectorOnly({ spec, ...service }: Stored<Service>): Stored<Service> {
   const { selector, clusterIP } = spec ?? {};
@@ -210,6 +284,7 @@ function withSelectorOnly({ spec, ...service }: Stored<Service>): Stored<Service
 function connect(
   options: OperatorOptions,
   informers: Informers,
+  versions: PodVersions,
   events: EventRecorder,
 ): {
   readonly controller: Controller;
@@ -221,10 +296,6 @@ function connect(
     onInterest: (key) => controller.enqueue(key),
     onStray: (stray) => reconciler.reportStray(stray),
     nowMs: () => options.clock.now(),
-  });
-  const versions = new PodVersions(options.clock);
-  informers.livingPods.subscribe({
-    updated: ({ metadata }) => versions.saw(metadata.uid, metadata.resourceVersion),
   });
   const hub =
     options.hub &&

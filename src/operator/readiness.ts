@@ -4,19 +4,18 @@ import type { HealthCheck } from '../runtime/health.ts';
 export interface OperatorProgress {
   /** Why the API server does not show us JobSets; `unknown` until it was asked. */
   api: 'unknown' | 'served' | { readonly problem: string };
-  isLeading: boolean;
-  operator?: { hasSynced(): boolean } | undefined;
+  caches?: { hasSynced(): boolean } | undefined;
   webhooks?: { problem(): string | undefined } | undefined;
 }
 
-/** What has to hold before the process counts as ready. */
+/**
+ * What has to hold before the process counts as ready. A replica that waits for the lease has its caches
+ * too: it is to act as soon as the leader ends, and an update goes on to the next Pod when it can.
+ */
 export function readinessChecks(
-  { leaderElect, hasWebhooks }: { readonly leaderElect: boolean; readonly hasWebhooks: boolean },
+  { hasWebhooks }: { readonly hasWebhooks: boolean },
   progress: OperatorProgress,
 ): readonly HealthCheck[] {
-  // A replica that waits for the lease serves webhooks already, and is of no other use.
-  const waits = (): boolean => leaderElect && !progress.isLeading;
-  const hasSynced = (): boolean => progress.operator?.hasSynced() ?? false;
   const api: HealthCheck = {
     name: 'jobset-api',
     problem: () => {
@@ -26,7 +25,8 @@ export function readinessChecks(
   };
   const informers: HealthCheck = {
     name: 'informer-sync',
-    problem: () => (waits() || hasSynced() ? undefined : 'caches are not filled yet'),
+    problem: () =>
+      progress.caches?.hasSynced() === true ? undefined : 'caches are not filled yet',
   };
   if (!hasWebhooks) return [api, informers];
   const problem = (): string | undefined =>

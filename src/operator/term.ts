@@ -4,14 +4,16 @@ import type { Clock } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import type { Random } from '../runtime/ports/random.ts';
 
-/** Our time as the one operator that acts. */
+/** A time as the one operator that acts. */
 export interface Term {
-  /** Aborts when it is over, or the process is to end. */
-  readonly signal: AbortSignal;
-  end(): Promise<void>;
+  /** Aborts when the lease is lost: nothing is to be written any more, not even what is under way. */
+  readonly lost: AbortSignal;
+  /** Aborts then, and when the process is to end. */
+  readonly over: AbortSignal;
 }
 
 export interface TermOptions {
+  /** For the lease. */
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
@@ -30,25 +32,32 @@ export interface Lease {
   readonly times?: LeaseTimes | undefined;
 }
 
-/** Resolves when we lead, or the process is to end. */
-export async function beginTerm({ lease, signal, ...runtime }: TermOptions): Promise<Term> {
-  if (lease === undefined) return { signal, end: () => Promise.resolve() };
-  const lost = new AbortController();
-  let started = (): void => undefined;
-  const leading = new Promise<void>((resolve) => {
-    started = resolve;
-  });
-  const election = startLeaderElection({
-    ...runtime,
-    ...lease,
-    onStartedLeading: () => started(),
-    onLost: () => lost.abort(new Error('leadership was lost')),
-  });
-  await Promise.race([leading, aborted(signal)]);
-  return {
-    signal: AbortSignal.any([signal, lost.signal]),
-    end: () => election.stop(),
-  };
+/**
+ * Acts whenever the lease is ours, until the process is to end. `act` resolves when its term is over
+ * and nothing of it is left; if it fails otherwise, this rejects with the reason.
+ */
+export async function actInTerms(
+  { lease, signal, ...runtime }: TermOptions,
+  act: (term: Term) => Promise<void>,
+): Promise<void> {
+  if (lease === undefined) return act({ lost: new AbortController().signal, over: signal });
+  const election = startLeaderElection({ ...runtime, ...lease });
+  try {
+    while (!signal.aborted) {
+      const { lost, resign } = await election.lead(signal);
+      try {
+        await act({ lost, over: AbortSignal.any([signal, lost]) });
+      } catch (error) {
+        if (!lost.aborted) throw error;
+      } finally {
+        await resign();
+      }
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    await election.stop();
+  }
 }
 
 export function aborted(signal: AbortSignal): Promise<void> {

@@ -24,6 +24,8 @@ export interface ControllerOptions {
   readonly metrics?: Metrics | undefined;
   /** After how long the signal of one reconcile aborts. */
   readonly timeoutMs?: number;
+  /** Aborts running reconciles at once, and no more keys are taken. Call `stop` all the same. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** `signal` aborts when the time is up or the controller stops; pass it to every call. */
@@ -71,6 +73,13 @@ export function startController(options: ControllerOptions): Controller {
     }
   };
   let isStopping = false;
+  const abandon = (): void => {
+    isStopping = true;
+    queue.shutDown();
+    stopping.abort(options.signal?.reason);
+  };
+  options.signal?.addEventListener('abort', abandon, { once: true });
+  if (options.signal?.aborted) abandon();
   const workers = Array.from({ length: options.workers }, work);
   return {
     enqueue: (key) => accepted(queue.add(key), key),
@@ -78,6 +87,7 @@ export function startController(options: ControllerOptions): Controller {
     stop: async () => {
       isStopping = true;
       queue.shutDown();
+      options.signal?.removeEventListener('abort', abandon);
       const ended = Promise.all(workers);
       if (await endsWithin(options.clock, STOP_GRACE_MS, ended)) return;
       stopping.abort(new Error(`controller ${options.name} stops`));

@@ -39,6 +39,8 @@ export interface EventRecorderOptions {
   /** Such as `jobset`; becomes `reportingController` and the default `reportingInstance`. */
   readonly controller: string;
   readonly instance?: string;
+  /** Drops what is pending and writes no more, from then on. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** After this silence the next occurrence begins an Event of its own, as in client-go. */
@@ -131,7 +133,8 @@ class QueuedRecorder implements EventRecorder {
   }
 
   async stop(): Promise<void> {
-    for (const [key, entry] of this.#entries) {
+    const isAbandoned = this.#options.signal?.aborted === true;
+    for (const [key, entry] of isAbandoned ? [] : this.#entries) {
       if (entry.writtenCount < entry.count) this.#queue.add(key);
     }
     this.#queue.shutDown();
@@ -176,10 +179,10 @@ class QueuedRecorder implements EventRecorder {
 
   async #writeEntry(key: string, entry: Entry): Promise<void> {
     const { count } = entry;
-    if (count <= entry.writtenCount) return;
-    const { clock } = this.#options;
+    const { clock, signal: abandoned } = this.#options;
+    if (count <= entry.writtenCount || abandoned?.aborted) return;
     try {
-      await withDeadline(clock, WRITE_TIMEOUT_MS, undefined, (signal) =>
+      await withDeadline(clock, WRITE_TIMEOUT_MS, abandoned, (signal) =>
         entry.writtenCount === 0 ? this.#create(entry, signal) : this.#patch(entry, signal),
       );
       entry.writtenCount = count;
@@ -187,6 +190,7 @@ class QueuedRecorder implements EventRecorder {
       this.#queue.forget(key);
       if (entry.count > count) this.#queue.addAfter(key, SERIES_WRITE_INTERVAL_MS);
     } catch (error) {
+      if (abandoned?.aborted) return;
       const mayRetry = this.#queue.retries(key) + 1 < MAX_ATTEMPTS && isPassing(error);
       if (mayRetry && this.#queue.addRateLimited(key)) return;
       this.#queue.forget(key);

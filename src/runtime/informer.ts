@@ -22,9 +22,15 @@ export interface Informer<T extends KubeObject> {
   whenSynced(signal?: AbortSignal): Promise<void>;
   /**
    * Calls the handler for every change after this call, and with `added` for what the store holds
-   * now. Handlers are called in order, synchronously, after the store has changed; they must not throw.
+   * now, until the signal aborts. Handlers are called in order, synchronously, after the store has
+   * changed; they must not throw.
    */
-  subscribe(handler: ResourceEventHandler<T>): void;
+  subscribe(handler: ResourceEventHandler<T>, until?: AbortSignal): void;
+  /**
+   * Goes on over a new connection at once. One that died without a word shows no changes for minutes,
+   * and after failures the next try may be as far away.
+   */
+  reconnect(): void;
   /** Ends the requests. The store keeps its last state. */
   stop(): Promise<void>;
 }
@@ -85,6 +91,21 @@ export function createInformer<T extends KubeObject>(
   return new ReflectedInformer(options, sourceOf(options));
 }
 
+/** The informer for somebody who leaves before it stops: his subscriptions end with the signal. */
+export function subscribedUntil<T extends KubeObject>(
+  informer: Informer<T>,
+  until: AbortSignal,
+): Informer<T> {
+  return {
+    store: informer.store,
+    hasSynced: () => informer.hasSynced(),
+    whenSynced: (signal) => informer.whenSynced(signal),
+    subscribe: (handler) => informer.subscribe(handler, until),
+    reconnect: () => informer.reconnect(),
+    stop: () => informer.stop(),
+  };
+}
+
 /** Most of many an object, and of use only to the server. */
 export function withoutManagedFields<T extends KubeObject>(object: Stored<T>): Stored<T> {
   if (!('managedFields' in object.metadata)) return object;
@@ -117,7 +138,8 @@ function sourceOf<T extends KubeObject>(
 
 class ReflectedInformer<T extends KubeObject> implements Informer<T> {
   readonly store: ObjectStore<T>;
-  readonly #handlers: ResourceEventHandler<T>[] = [];
+  readonly #handlers = new Set<ResourceEventHandler<T>>();
+  readonly #reflector: Reflector<T>;
   readonly #logger: Logger;
   readonly #stopping = new AbortController();
   readonly #running: Promise<void>;
@@ -128,7 +150,7 @@ class ReflectedInformer<T extends KubeObject> implements Informer<T> {
     this.store = new ObjectStore(options.indexes);
     this.#logger = options.logger.with({ resource: groupResourceOf(options.resource) });
     const { clock, random, onFailure, load = 'pages' } = options;
-    const reflector = new Reflector<T>({
+    this.#reflector = new Reflector<T>({
       source,
       sink: this.#sink(),
       transform: options.transform ?? withoutManagedFields,
@@ -138,7 +160,7 @@ class ReflectedInformer<T extends KubeObject> implements Informer<T> {
       logger: this.#logger,
       onFailure,
     });
-    this.#running = reflector.run(this.#stopping.signal);
+    this.#running = this.#reflector.run(this.#stopping.signal);
   }
 
   hasSynced(): boolean {
@@ -160,9 +182,15 @@ class ReflectedInformer<T extends KubeObject> implements Informer<T> {
     });
   }
 
-  subscribe(handler: ResourceEventHandler<T>): void {
-    this.#handlers.push(handler);
+  subscribe(handler: ResourceEventHandler<T>, until?: AbortSignal): void {
+    if (until?.aborted) return;
+    this.#handlers.add(handler);
+    until?.addEventListener('abort', () => this.#handlers.delete(handler), { once: true });
     for (const object of this.store.values()) this.#call(handler, { type: 'added', object });
+  }
+
+  reconnect(): void {
+    this.#reflector.reconnect();
   }
 
   async stop(): Promise<void> {

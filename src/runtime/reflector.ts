@@ -97,6 +97,8 @@ export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>;
   readonly #backoff: Backoff;
   #load: 'pages' | 'stream';
+  /** Ends the open watch, or the wait before the next try. */
+  #hurry: () => void = () => undefined;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -104,9 +106,15 @@ export class Reflector<T extends KubeObject> {
     this.#load = options.load;
   }
 
+  /** Goes on over a new watch at once, also where the last try has failed. */
+  reconnect(): void {
+    this.#backoff.reset();
+    this.#hurry();
+  }
+
   /** Resolves when the signal has aborted and the last request has ended. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, logger, onFailure } = this.#options;
+    const { logger, onFailure } = this.#options;
     let state = this.#loading();
     while (!signal.aborted) {
       try {
@@ -117,9 +125,18 @@ export class Reflector<T extends KubeObject> {
         logger.warn(`${state.phase} failed`, { err: error, retryInMs });
         onFailure?.(error);
         state = this.#after(state, error);
-        await sleep(clock, retryInMs, signal).catch(() => undefined);
+        await this.#pause(retryInMs, signal);
       }
     }
+  }
+
+  async #pause(delayMs: number, signal: AbortSignal): Promise<void> {
+    const pause = new AbortController();
+    const end = (): void => pause.abort();
+    this.#hurry = end;
+    signal.addEventListener('abort', end, { once: true });
+    await sleep(this.#options.clock, delayMs, pause.signal).catch(() => undefined);
+    signal.removeEventListener('abort', end);
   }
 
   #loading(): ReflectorState<T> {
@@ -210,6 +227,7 @@ export class Reflector<T extends KubeObject> {
   async #follow(opened: OpenWatch<T>, signal: AbortSignal): Promise<void> {
     const { sink, clock, transform } = this.#options;
     const age = (): number => clock.monotonic() - opened.openedAt;
+    this.#hurry = () => opened.close(new DeadlineError('another watch is wanted'));
     try {
       for (let count = 1; ; count++) {
         const { done, value: event } = await opened.events.next();
@@ -220,7 +238,7 @@ export class Reflector<T extends KubeObject> {
       }
       if (age() < SHORTEST_WATCH_MS) throw new Error(`the server ended the watch at once`);
     } catch (error) {
-      // Our own deadline: the connection may be dead, and what it missed comes with the next one.
+      // We ended it: the connection may be dead, and what it missed comes with the next one.
       if (!(error instanceof DeadlineError)) throw error;
     } finally {
       if (age() >= HEALTHY_WATCH_MS) this.#backoff.reset();

@@ -108,6 +108,38 @@ test('another replica takes over at each write of a restart, and those before do
   for (const replica of replicas) await replica.operator.kill();
 });
 
+test('a leader without an API server steps down, and its process leads again at the same hub', async () => {
+  const proxy = await cluster.proxy();
+  const election = ['--leader-elect', '--leader-election-id', 'outage'];
+  // Agents have no other way than the hub, at a port that the system has chosen.
+  const hub = ['--hub-bind-address', '127.0.0.1:0', '--agent-channel', 'Hub'];
+  const operator = cluster.startOperator(proxy, ...election, ...hub);
+  const group = await cluster.group('outage');
+  const said = (text: string): number =>
+    cluster
+      .log()
+      .split('\n')
+      .filter((line) => line.includes('/outage"') && line.includes(text)).length;
+  for (let outage = 1; outage <= 3; outage++) {
+    proxy.weather = () => Promise.reject(new Error('no API server'));
+    proxy.cut();
+    group.kill(1);
+    await until('the leader steps down', () => said('no longer leader') === outage);
+    expectRunning(group, 0, 2);
+    proxy.weather = FAIR;
+    await group.running(outage + 1);
+    expect(said('became leader')).toBe(outage + 1);
+    expect(group.status).toMatchObject({
+      inPlaceRestarts: outage,
+      inPlaceRestartsCountTowardsMax: outage,
+    });
+  }
+  expect(operator.hasExited).toBe(false);
+  expect(group.starts()).toHaveLength(4 * group.size);
+  await cluster.remove(group);
+  await operator.kill();
+});
+
 const LEASE = { namespace: OPERATOR.namespace, name: 'bad-weather' };
 
 class Replica {

@@ -438,19 +438,15 @@ describe('the process of an operator', () => {
   });
 
   test('leads, and renews its lease', async () => {
-    let isLeading = false;
     const election = startLeaderElection({
       ...runtimeOf(cluster),
       namespace: OPERATOR_NAMESPACE,
       name: LEADER_ELECTION_ID,
       identity: 'me',
-      onStartedLeading: () => {
-        isLeading = true;
-      },
-      onLost: () => undefined,
     });
-    await cluster.until(async () => isLeading);
+    const leading = await cluster.reached(election.lead(new AbortController().signal));
     await cluster.clock.advance(CALM_MS);
+    await cluster.reached(leading.resign());
     await cluster.reached(election.stop());
     const at = { namespace: OPERATOR_NAMESPACE, name: LEADER_ELECTION_ID };
     expect((await cluster.client.get(LEASES, at)).spec?.holderIdentity).toBe('');

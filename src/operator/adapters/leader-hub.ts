@@ -1,6 +1,6 @@
 /**
- * The hub of the operator that leads, on the network: its streams, its certificates, the keys of its
- * agents' tokens, and the EndpointSlice by which its Service leads to it.
+ * The hub on the network: the certificates and the keys of its agents' tokens, which every replica keeps
+ * ready, and while it leads the streams, and the EndpointSlice by which the Service leads to it.
  */
 import { ENV_POD_IP, HUB_MEMBERS_PATH, HUB_PATH, HUB_PROTOCOL } from '../../jobset/names.ts';
 import { signatureKey } from '../../runtime/adapters/json-web-keys.ts';
@@ -10,14 +10,22 @@ import { DeadlineError } from '../../runtime/deadline.ts';
 import type { OperatorFlags } from '../flags.ts';
 import { MAX_STREAMS } from '../hub/hub.ts';
 import { publishHubEndpoint } from '../hub/hub-endpoint.ts';
-import { type HubListener, startHubListener } from '../hub/hub-listener.ts';
+import { type HubDoor, startHubListener } from '../hub/hub-listener.ts';
 import { PodTokens } from '../hub/pod-tokens.ts';
 import type { HubSettings, OperatorOptions } from '../operator.ts';
 
 export interface LeaderHub {
-  stop(): Promise<void>;
-  readonly listener: HubListener;
   readonly settings: HubSettings;
+  /** Resolves when it listens. Nothing is written any more when the signal aborts. */
+  open(signal: AbortSignal): Promise<OpenHub>;
+  stop(): Promise<void>;
+}
+
+export interface OpenHub {
+  /** From now on this answers agents. */
+  serve(door: HubDoor): void;
+  /** Resolves when all streams have ended and the port is free. */
+  close(): Promise<void>;
 }
 
 /** Of the operator. */
@@ -27,11 +35,17 @@ export interface OwnPod {
   readonly podIP: string | undefined;
 }
 
+type Runtime = Omit<OperatorOptions, 'config' | 'hub'> & {
+  /** For what agents make us ask. */
+  readonly lookupClient: Client;
+  readonly signal: AbortSignal;
+};
+
 /** Where agents may speak to the API server as well, the want of certificates must not stop us. */
 export async function leaderHubIfPossible(
   flags: OperatorFlags,
   own: OwnPod,
-  runtime: Parameters<typeof hubOf>[2],
+  runtime: Runtime,
 ): Promise<LeaderHub | undefined> {
   try {
     return await hubOf(flags, own, runtime);
@@ -45,19 +59,14 @@ export async function leaderHubIfPossible(
 async function hubOf(
   flags: OperatorFlags,
   { namespace, podIP: address }: OwnPod,
-  {
-    lookupClient,
-    ...runtime
-  }: Omit<OperatorOptions, 'config' | 'hub'> & {
-    /** For what agents make us ask. */
-    readonly lookupClient: Client;
-    readonly signal: AbortSignal;
-  },
+  { lookupClient, ...runtime }: Runtime,
 ): Promise<LeaderHub | undefined> {
   const { hubBindAddress: at, hubService, agentChannel: channel } = flags;
   if (at === 'off' || channel === 'API') return undefined;
   const url =
     hubService === undefined ? flags.hubUrl : `https://${hubService}.${namespace}.svc:${at.port}`;
+  // Agents are told of a port that the system chose, so it stays the same when we lead again.
+  let { port } = at;
   const listener = await startHubListener({
     ...runtime,
     operatorNamespace: namespace,
@@ -65,9 +74,10 @@ async function hubOf(
     url,
     host: at.host,
     channel,
-    listen: (door, tls, dropped) =>
-      startStreamServer({
-        ...at,
+    listen: async (door, tls, dropped) => {
+      const server = await startStreamServer({
+        host: at.host,
+        port,
         dropped,
         acceptor: door.accept,
         pages: new Map([[HUB_MEMBERS_PATH, door.listMembers]]),
@@ -76,23 +86,36 @@ async function hubOf(
         protocol: HUB_PROTOCOL,
         maxStreams: MAX_STREAMS,
         logger: runtime.logger,
-      }),
+      });
+      ({ port } = server);
+      return server;
+    },
   });
-  const endpoint =
-    hubService === undefined || address === undefined
-      ? undefined
-      : publishHubEndpoint({ ...runtime, namespace, service: hubService, address, port: at.port });
-  if (hubService !== undefined && endpoint === undefined) {
+  const isPublished = hubService !== undefined && address !== undefined;
+  if (hubService !== undefined && !isPublished) {
     runtime.logger.warn(`${ENV_POD_IP} is not set: nobody leads the Service of the hub here`);
   }
   const tokens = new PodTokens({ ...runtime, client: lookupClient, importKey: signatureKey });
-  const settings = {
-    access: () => listener.access(),
-    podOf: (token: string) => tokens.podOf(token),
-    client: lookupClient,
+  void tokens.keepKeys(runtime.signal);
+  return {
+    settings: {
+      access: () => listener.access(),
+      podOf: (token: string) => tokens.podOf(token),
+      client: lookupClient,
+    },
+    open: async (signal) => {
+      await listener.open();
+      const published = { namespace, service: hubService ?? '', address: address ?? '', port };
+      const endpoint = isPublished
+        ? publishHubEndpoint({ ...runtime, ...published, signal })
+        : undefined;
+      return {
+        serve: (door) => listener.serve(door),
+        close: async () => {
+          await Promise.all([endpoint?.stop(), listener.close()]);
+        },
+      };
+    },
+    stop: () => listener.stop(),
   };
-  const stop = async (): Promise<void> => {
-    await Promise.all([endpoint?.stop(), listener.stop()]);
-  };
-  return { listener, settings, stop };
 }

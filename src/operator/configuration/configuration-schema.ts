@@ -31,7 +31,7 @@ export const CONFIGURATION_SCHEMA = object(
       leaderElect: boolean('Act only while holding the lease.'),
       leaseDuration: string('How long others wait for a silent leader.'),
       renewDeadline: string('How long a leader tries to renew before it gives up.'),
-      retryPeriod: string('The pause between tries.'),
+      retryPeriod: string('From one renewal to the next.'),
       resourceLock: oneOf(['leases', ''], 'The kind that holds the lease; empty: leases.'),
       resourceName: string('Its name.'),
       resourceNamespace: string("Its namespace; empty: the operator's."),

@@ -23,7 +23,7 @@ describe('a Configuration', () => {
       webhookSecretName: 'lockstep-webhook-server-cert',
       leaderElect: true,
       leaderElectionId: '6d4f6a47.jobset.x-k8s.io',
-      leaseTimes: { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 },
+      leaseTimes: { leaseDurationMs: 4_000, renewDeadlineMs: 3_500, retryPeriodMs: 1_000 },
       metricsBindAddress: { host: '::', port: 8443 },
       metricsSecure: true,
       healthProbeBindAddress: { host: '::', port: 8081 },
@@ -141,7 +141,7 @@ featureGates: null
     ['a duration without a unit', 'leaderElection: { leaseDuration: "15" }', ['leaseDuration']],
     [
       'times in no order',
-      'leaderElection: { leaseDuration: 5s }',
+      'leaderElection: { leaseDuration: 3s }',
       ['leaderElection.leaseDuration', 'must exceed renewDeadline'],
     ],
     ['another lock', 'leaderElection: { resourceLock: configmaps }', ['resourceLock', 'leases']],

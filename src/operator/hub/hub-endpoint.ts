@@ -28,6 +28,8 @@ export interface HubEndpointOptions {
   /** IP address of this Pod. */
   readonly address: string;
   readonly port: number;
+  /** Nothing is written from then on. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export function publishHubEndpoint(options: HubEndpointOptions): Controller {

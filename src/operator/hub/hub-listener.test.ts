@@ -38,8 +38,8 @@ class Scene {
     return scene;
   }
 
-  listen() {
-    return startHubListener({
+  async listen() {
+    const listener = await startHubListener({
       client: this.client,
       clock: this.server.clock,
       random: new SeededRandom(5),
@@ -67,6 +67,8 @@ class Scene {
       },
       signal: new AbortController().signal,
     });
+    await listener.open();
+    return listener;
   }
 
   async reached<T>(work: Promise<T>): Promise<T> {

@@ -14,8 +14,8 @@ import { DroppedConnections } from './dropped-connections.ts';
 import type { HubConnection } from './hub-connection.ts';
 
 /**
- * Serves the hub of a leader: its certificates first, which it keeps as those of the webhooks are kept,
- * then the port. Until the operator behind it has filled its caches, agents are told to come again.
+ * The hub's certificates, which every replica keeps as those of the webhooks are kept, and its port,
+ * which is open while this replica leads.
  */
 export interface HubListenerOptions {
   readonly client: Client;
@@ -50,30 +50,36 @@ export interface StreamPort {
 }
 
 export interface HubListener {
-  /** What agents are told. */
+  /** What agents are told. Without a `url` of its own it has one once it was open. */
   access(): HubAccess;
+  /** Resolves when it listens; until `serve`, agents are told to come again. Rejects if it cannot. */
+  open(): Promise<void>;
   /** From now on this answers. */
   serve(door: HubDoor): void;
+  /** Resolves when all streams have ended and the port is free. It may be opened again. */
+  close(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** An operator that may not keep a Secret is to work without a hub. */
 const CERTIFICATES_TIMEOUT_MS = 15_000;
 
-/**
- * Resolves when it listens. Rejects if it cannot, with `DeadlineError` if it gets no certificates, and
- * when the signal aborts.
- */
+/** Resolves when it has certificates. Rejects with `DeadlineError` if it gets none, and when the signal aborts. */
 export async function startHubListener(options: HubListenerOptions): Promise<HubListener> {
   const { clock, logger, metrics } = options;
   const drops = new DroppedConnections(clock, logger.with({ logger: 'hub' }), metrics);
   let certificates: WebhookCertificates | undefined;
   let port: StreamPort | undefined;
+  let url = options.url ?? '';
   let door: HubDoor | undefined;
   let arrived: (first: WebhookCertificates) => void = () => undefined;
   const first = new Promise<WebhookCertificates>((resolve) => {
     arrived = resolve;
   });
+  const knock: HubDoor = {
+    accept: (request) => (door ?? NOBODY).accept(request),
+    listMembers: (request) => (door ?? NOBODY).listMembers(request),
+  };
   const keeper = new CertificateKeeper({
     ...options,
     name: 'hub-certificates',
@@ -89,35 +95,38 @@ export async function startHubListener(options: HubListenerOptions): Promise<Hub
   });
   try {
     const { signal } = options;
-    const initial = await withDeadline(clock, CERTIFICATES_TIMEOUT_MS, signal, (within) =>
+    await withDeadline(clock, CERTIFICATES_TIMEOUT_MS, signal, (within) =>
       orAborted(first, within),
-    );
-    port = await options.listen(
-      {
-        accept: (request) => (door ?? NOBODY).accept(request),
-        listMembers: (request) => (door ?? NOBODY).listMembers(request),
-      },
-      initial.serving,
-      (why, address) => drops.add(why, address),
     );
   } catch (error) {
     await keeper.stop();
     throw error;
   }
-  const { url } = port;
-  logger.info('serving', { what: 'hub', url, for: options.url ?? url });
+  const close = async (): Promise<void> => {
+    door = undefined;
+    const open = port;
+    port = undefined;
+    await open?.close();
+  };
   return {
     access: () => ({
-      url: options.url ?? url,
+      url,
       authorities: certificates === undefined ? '' : bundleOf(certificates),
       channel: options.channel,
     }),
+    open: async () => {
+      const { serving } = await first;
+      const pair = certificates?.serving ?? serving;
+      port = await options.listen(knock, pair, (why, address) => drops.add(why, address));
+      if (options.url === undefined) url = port.url;
+      logger.info('serving', { what: 'hub', url: port.url, for: url });
+    },
     serve: (to) => {
       door = to;
     },
+    close,
     stop: async () => {
-      door = undefined;
-      await Promise.all([keeper.stop(), port?.close()]);
+      await Promise.all([keeper.stop(), close()]);
       drops.stop();
     },
   };

@@ -4,7 +4,7 @@ import { ApiStatusError } from '../../kube/status.ts';
 import { TOKEN_REVIEWS } from '../../kube/token-review.ts';
 import type { Client } from '../../runtime/client.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
-import type { Clock } from '../../runtime/ports/clock.ts';
+import { type Clock, sleep } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { ImportKey, SignatureKey } from '../../runtime/ports/signature-key.ts';
 import { checkToken, invalid, parseToken, type TokenVerdict } from './pod-token.ts';
@@ -23,6 +23,7 @@ export interface PodTokensOptions {
 
 /** Keys that have been withdrawn are believed no longer than this. */
 const KEYS_LIFETIME_MS = 5 * 60_000;
+const KEYS_REFRESH_MS = 4 * 60_000;
 /** A token of an unknown key makes us look for new keys, but no flood of such tokens does. */
 const KEYS_RETRY_MS = 5000;
 /** However many agents wait, a server that does not answer is not asked more often. */
@@ -55,6 +56,14 @@ export class PodTokens {
 
   constructor(options: PodTokensOptions) {
     this.#options = options;
+  }
+
+  /** Reads the keys before a token needs them, and again in time, until the signal aborts. */
+  async keepKeys(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#load();
+      await sleep(this.#options.clock, KEYS_REFRESH_MS, signal).catch(() => undefined);
+    }
   }
 
   /** Rejects when nobody can tell: the cluster does not answer. */
