@@ -132,11 +132,9 @@ export class GroupTracker {
     return this.#groupOfPod.get(podUid)?.spoken !== undefined;
   }
 
-  /** The Pods of a JobSet with the newest that is known of each. It walks over all: for people only. */
-  *podsOf(jobSetUid: string): Iterable<PodFacts> {
-    for (const { uid, written } of this.#groupOfPod.values()) {
-      if (uid === jobSetUid) yield this.#newest(written);
-    }
+  /** The living Pods of a JobSet with the newest that is known of each. */
+  podsOf(jobSetUid: string): Iterable<PodFacts> {
+    return this.#groups.get(jobSetUid)?.pods() ?? [];
   }
 
   /** A Pod that the watch of living Pods does not show any more, for whatever reason. */

@@ -42,18 +42,6 @@ export class TokenBucket {
     this.#tokens = Math.min(this.#rate.burst, this.#tokens + 1);
   }
 
-  /** Until `tryTake` succeeds again, if nobody takes in between. */
-  waitMs(): number {
-    this.#refill();
-    return Math.max(0, ((1 - this.#tokens) * 1000) / this.#rate.perSecond);
-  }
-
-  /** Nothing of it is used, so that a new one would be the same. */
-  get isFull(): boolean {
-    this.#refill();
-    return this.#tokens >= this.#rate.burst;
-  }
-
   #refill(): void {
     const nowMs = this.#clock.monotonic();
     const earned = ((nowMs - this.#seenMs) * this.#rate.perSecond) / 1000;

@@ -115,6 +115,11 @@ export class MemberCounts implements Members {
     return this.#announcing.get(epoch)?.size ?? 0;
   }
 
+  /** All that live. */
+  pods(): Iterable<PodFacts> {
+    return this.#pods.values();
+  }
+
   /** Walks over all Pods of the JobSet: for rare corrections only. */
   podsOfJob(jobUid: string): readonly PodFacts[] {
     return [...this.#pods.values()].filter((pod) => pod.jobUid === jobUid);

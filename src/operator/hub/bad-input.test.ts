@@ -38,6 +38,8 @@ class Scene {
   readonly signer = createTokenSigner();
   /** Pods that live, members or not. */
   readonly living = new Set([...MEMBERS, 'stranger', 'bare']);
+  /** Pods that were read from storage. */
+  looks = 0;
   readonly #newest = new Map<string, number>();
   #version = 1;
   #stored = jobSetWith(0, 0, 1);
@@ -83,8 +85,11 @@ class Scene {
       clock,
       logger,
       podOf: (token) => tokens.podOf(token),
-      look: ({ namespace, podUid }) =>
-        Promise.resolve(namespace === 'ns' && this.living.has(podUid) ? 'Unrelated' : 'Gone'),
+      look: ({ namespace, podUid }) => {
+        this.looks++;
+        const lives = namespace === 'ns' && this.living.has(podUid);
+        return Promise.resolve(lives ? 'Unrelated' : 'Gone');
+      },
       membership: ({ namespace, podName, podUid }) => {
         if (namespace !== 'ns' || !this.living.has(podUid)) return { kind: 'Unknown' };
         if (podUid === 'bare') return { kind: 'Unknown' };
@@ -280,6 +285,49 @@ it('ten thousand strangers are counted each, and told of in two lines', async ()
   expect(lines.map(({ fields }) => fields['count'])).toEqual([undefined, 9999]);
   const metric = 'lockstep_hub_streams_refused_total{reason="NoToken"} 10000';
   expect(await scene.shows(metric)).toBe(true);
+});
+
+describe('requests without end', () => {
+  /** The status of each that is refused. */
+  async function refusals(tokens: readonly string[]): Promise<readonly number[]> {
+    const statuses: number[] = [];
+    let answered = 0;
+    for (const token of tokens) {
+      scene.streams
+        .connector(() => token)
+        .connect(new Speaker(), NEVER)
+        .then((stream) => stream.end())
+        .catch((error: unknown) => {
+          statuses.push(error instanceof StreamRefusedError ? error.status : 0);
+        })
+        .finally(() => answered++);
+    }
+    await scene.clock.runUntil(() => answered === tokens.length, 60_000);
+    return statuses;
+  }
+
+  it('of one Pod are refused with 429, and those of others are not', async () => {
+    const refused = await refusals(Array.from({ length: 1000 }, () => scene.token('rogue')));
+    expect(new Set(refused)).toEqual(new Set([429]));
+    expect(refused.length).toBeGreaterThanOrEqual(900);
+    const line = `lockstep_hub_streams_refused_total{reason="TooManyRequests"} ${refused.length}`;
+    expect(await scene.shows(line)).toBe(true);
+    await pass(10);
+    expect(await refusals([scene.token('rogue')]), 'after a pause').toEqual([]);
+  });
+
+  it.each(['bare', 'gone'])('of a Pod that is %s read it from storage once', async (pod) => {
+    for (let i = 0; i < 4; i++) await refusals(Array.from({ length: 10 }, () => scene.token(pod)));
+    expect(scene.looks).toBe(1);
+  });
+
+  it('of thousands of Pods that are gone read some hundred of them', async () => {
+    const tokens = Array.from({ length: 600 }, (_, i) => scene.token(`gone-${i}`));
+    const refused = await refusals(tokens);
+    expect(refused).toHaveLength(600);
+    expect(new Set(refused)).toEqual(new Set([410, 503]));
+    expect(scene.looks).toBeLessThan(300);
+  });
 });
 
 describe('the stream of a member ends', () => {

@@ -14,10 +14,14 @@ import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import type { PageAnswer, StreamAcceptor, StreamRequest } from '../../runtime/ports/stream.ts';
+import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
 import { type GroupTracker, ownerOf } from '../group-tracker.ts';
 import { LIVING, podsOf } from '../inquiries.ts';
 import type { HubSettings } from '../operator.ts';
 import { Hub, type HubOptions } from './hub.ts';
+import { KeyedBudget } from './keyed-budget.ts';
+import { MemberPages } from './member-pages.ts';
+import type { PodLookup } from './pod-lookups.ts';
 import type { PodClaim } from './pod-token.ts';
 import { type Membership, streamAdmission } from './stream-admission.ts';
 
@@ -38,6 +42,10 @@ export interface HubConnection {
   /** We lead no more. */
   readonly close: () => void;
 }
+
+/** People ask, through members; a group may ask as often as it is watched by a few. */
+const JOBSET_PAGES: Rate = { perSecond: 5, burst: 20 };
+const ALL_PAGES: Rate = { perSecond: 100, burst: 200 };
 
 interface Caches {
   readonly jobSets: Informer<JobSet>;
@@ -86,22 +94,36 @@ export function connectHub(
     logger,
     podOf,
     membership: (claim) => membershipOf(claim, caches),
-    look: (claim) => look(client, claim),
+    look: (claim, signal) => look(client, claim, signal),
   });
+  const pages = new MemberPages({
+    clock,
+    *reportsOf(jobSetUid) {
+      for (const pod of tracker.podsOf(jobSetUid)) yield reportOf(pod, hub, caches);
+    },
+  });
+  const ofJobSets = new KeyedBudget(JOBSET_PAGES, clock);
+  const ofAll = new TokenBucket(ALL_PAGES, clock);
   return {
     hub,
     accept,
     listMembers: async (request) => {
       const found = await identify(request);
-      if (found.kind === 'Refuse') return { status: found.status, body: found.reason };
-      const pods = tracker.podsOf(found.member.jobSetUid);
-      return { status: 200, body: Array.from(pods, (pod) => reportOf(pod, hub, caches)) };
+      if (found.kind === 'Refuse') return found;
+      const { jobSetUid } = found.member;
+      if (!ofJobSets.of(jobSetUid).tryTake()) return tooOften('the members of the JobSet ask');
+      if (!ofAll.tryTake()) return tooOften('members of all JobSets ask');
+      return { kind: 'Page', json: await pages.page(jobSetUid) };
     },
     close: () => {
       hub.close();
       stop();
     },
   };
+}
+
+function tooOften(who: string): PageAnswer {
+  return { kind: 'Refuse', status: 429, reason: `${who} too often`, retryAfterSeconds: 1 };
 }
 
 function reportOf(
@@ -171,9 +193,10 @@ async function unendingPods(
 async function look(
   client: Client,
   { namespace, podName, podUid }: PodClaim,
-): Promise<'Gone' | 'Lives' | 'Unrelated'> {
+  signal: AbortSignal,
+): Promise<PodLookup> {
   try {
-    const { metadata, status } = await client.get(PODS, { namespace, name: podName });
+    const { metadata, status } = await client.get(PODS, { namespace, name: podName }, { signal });
     const hasEnded = status?.phase === 'Failed' || status?.phase === 'Succeeded';
     if (metadata.uid !== podUid || hasEnded) return 'Gone';
     return metadata.labels?.[JOBSET_NAME] === undefined ? 'Unrelated' : 'Lives';

@@ -95,7 +95,7 @@ it('tells agents an address and authorities that fit its certificate, and waits 
   expect(await scene.door?.listMembers(REQUEST)).toMatchObject({ status: 503 });
   listener.serve({
     accept: () => Promise.resolve({ kind: 'Refuse', status: 401, reason: 'mine' }),
-    listMembers: () => Promise.resolve({ status: 200, body: [] }),
+    listMembers: () => Promise.resolve({ kind: 'Page', json: Buffer.from('[]') }),
   });
   expect(await scene.door?.accept(REQUEST)).toMatchObject({ reason: 'mine' });
   await scene.reached(listener.stop());

@@ -145,7 +145,7 @@ const NOT_LEADING = 'this replica does not lead yet';
 
 const NOBODY: HubDoor = {
   accept: () => Promise.resolve({ kind: 'Refuse', status: 503, reason: NOT_LEADING }),
-  listMembers: () => Promise.resolve({ status: 503, body: NOT_LEADING }),
+  listMembers: () => Promise.resolve({ kind: 'Refuse', status: 503, reason: NOT_LEADING }),
 };
 
 function hostOf({ url, host }: HubListenerOptions): string {

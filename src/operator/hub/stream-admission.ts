@@ -1,8 +1,11 @@
 import { type Clock, sleep } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { StreamAcceptor, StreamRefusal, StreamRequest } from '../../runtime/ports/stream.ts';
+import type { Rate } from '../../runtime/token-bucket.ts';
 import type { HubMember } from './agent-stream.ts';
 import type { Hub } from './hub.ts';
+import { KeyedBudget } from './keyed-budget.ts';
+import { PodLookups, type ReadPod } from './pod-lookups.ts';
 import type { PodClaim, TokenVerdict } from './pod-token.ts';
 import { type Refusal, RefusalLog } from './refusal-log.ts';
 
@@ -18,11 +21,8 @@ export interface StreamAdmissionOptions {
   readonly podOf: (token: string) => Promise<TokenVerdict>;
   /** As the operator's caches show it. */
   readonly membership: (claim: PodClaim) => Membership;
-  /**
-   * A Pod that the caches do not show, read from storage. `Unrelated`: it wears no label of a JobSet, so
-   * that they never will.
-   */
-  readonly look: (claim: PodClaim) => Promise<'Gone' | 'Lives' | 'Unrelated'>;
+  /** A Pod that the caches do not show, from storage. */
+  readonly look: ReadPod;
 }
 
 export type Membership =
@@ -35,6 +35,9 @@ export type Membership =
 const UNKNOWN_POD_TIMEOUT_MS = 5000;
 const UNKNOWN_POD_INTERVAL_MS = 100;
 
+/** Requests of one Pod, for streams and pages. Its agent waits seconds after a few tries in vain. */
+const POD_REQUESTS: Rate = { perSecond: 5, burst: 50 };
+
 export interface StreamAdmission {
   readonly accept: StreamAcceptor;
   /** The member for whom a token speaks, or why it speaks for none. */
@@ -46,7 +49,9 @@ export interface StreamAdmission {
 export type Identified = { readonly kind: 'Member'; readonly member: HubMember } | StreamRefusal;
 
 export function streamAdmission(options: StreamAdmissionOptions): StreamAdmission {
-  const { hub, clock, logger, podOf } = options;
+  const { hub, clock, logger, podOf, membership } = options;
+  const requests = new KeyedBudget(POD_REQUESTS, clock);
+  const lookups = new PodLookups(clock, options.look);
   const refusals = new RefusalLog(clock, logger);
   const refuse = (status: number, label: string, refusal: Refusal): StreamRefusal => {
     hub.metrics.refused(label);
@@ -74,7 +79,11 @@ export function streamAdmission(options: StreamAdmissionOptions): StreamAdmissio
       const details = { address, pod: `${namespace}/${claim.podName}` };
       return { reason, from: { namespace }, details };
     };
-    const found = await memberOf(options, claim);
+    if (!requests.of(claim.podUid).tryTake()) {
+      const refused = refuse(429, 'TooManyRequests', known('the Pod asks too often'));
+      return { ...refused, retryAfterSeconds: 1 };
+    }
+    const found = await memberOf({ membership, lookups, clock, logger }, claim);
     switch (found.kind) {
       case 'Unknown':
         return refuse(503, 'UnknownPod', known('the Pod is not known yet'));
@@ -101,14 +110,18 @@ export function streamAdmission(options: StreamAdmissionOptions): StreamAdmissio
   return { accept, identify, stop: () => refusals.stop() };
 }
 
+interface Lookup extends Pick<StreamAdmissionOptions, 'membership' | 'clock' | 'logger'> {
+  readonly lookups: PodLookups;
+}
+
 async function memberOf(
-  { membership, look, clock, logger }: StreamAdmissionOptions,
+  { membership, lookups, clock, logger }: Lookup,
   claim: PodClaim,
 ): Promise<Membership | { readonly kind: 'Gone' }> {
   const first = membership(claim);
   if (first.kind !== 'Unknown') return first;
   try {
-    const found = await look(claim);
+    const found = await lookups.look(claim);
     if (found === 'Gone') return { kind: 'Gone' };
     if (found === 'Unrelated') return { kind: 'Stranger', problem: 'the Pod is no JobSet’s' };
   } catch (error) {

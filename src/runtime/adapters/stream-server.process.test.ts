@@ -47,9 +47,26 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
+/** How often the page was asked for. */
+let pagesAsked = 0;
+
 function listen(acceptor: StreamAcceptor): Promise<StreamServer> {
+  pagesAsked = 0;
   return startStreamServer({
     acceptor,
+    pages: new Map([
+      [
+        '/page',
+        ({ token }) => {
+          pagesAsked++;
+          return Promise.resolve(
+            token === 'good'
+              ? { kind: 'Page', json: Buffer.from('["page"]') }
+              : { kind: 'Refuse', status: 429, reason: 'too often', retryAfterSeconds: 3 },
+          );
+        },
+      ],
+    ]),
     path: '/hub',
     protocol: PROTOCOL,
     host: '127.0.0.1',
@@ -245,6 +262,62 @@ describe('a client is told why it gets no stream', () => {
     await expect(connect(new Client(), { ca: other.certificate })).rejects.toBeInstanceOf(
       TransportError,
     );
+  });
+});
+
+describe('a page', () => {
+  /** All that the server says to these pieces, sent one after the other. */
+  async function answerTo(...pieces: readonly string[]): Promise<string> {
+    const { host, port } = server;
+    const socket = tls.connect({ host, port, ca: authority.certificate });
+    let text = '';
+    socket.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    // Writing to a connection that the server has closed fails.
+    socket.on('error', () => undefined);
+    for (const piece of pieces) {
+      await new Promise<void>((resolve) => socket.write(piece, () => resolve()));
+    }
+    await closed;
+    return text;
+  }
+
+  const request = (path: string, more = ''): string =>
+    `GET ${path} HTTP/1.1\r\nHost: hub\r\nAuthorization: Bearer good\r\n${more}\r\n`;
+
+  it('is answered, and its connection closed', async () => {
+    const text = await answerTo(request('/page'));
+    expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(text).toMatch(/\r\nconnection: close\r\n/i);
+    expect(text).toContain('["page"]');
+  });
+
+  it.each<[string, readonly string[]]>([
+    ['in one piece with it', [request('/page').repeat(1000)]],
+    ['in pieces of their own', Array.from({ length: 1000 }, () => request('/page'))],
+    ['and are for no page', [request('/page'), request('/nothing').repeat(1000)]],
+    [
+      'and are for a stream',
+      [request('/page') + request('/hub', `Connection: Upgrade\r\nUpgrade: ${PROTOCOL}\r\n`)],
+    ],
+  ])('is answered once, whatever requests follow %s', async (_how, pieces) => {
+    const text = await answerTo(...pieces);
+    expect(pagesAsked).toBe(1);
+    expect(text.match(/HTTP\/1\.1/g)?.length ?? 0).toBeLessThanOrEqual(1);
+    expect(text).not.toContain('101');
+  });
+
+  it('has no body to wait for', async () => {
+    expect(await answerTo(request('/page', 'Content-Length: 1000000\r\n'))).toContain('["page"]');
+  });
+
+  it('is refused with a status, a reason and when to come again', async () => {
+    const text = await answerTo(request('/page').replace('good', 'bad'));
+    expect(text).toMatch(/^HTTP\/1\.1 429 /);
+    expect(text).toMatch(/\r\nretry-after: 3\r\n/i);
+    expect(text).toContain('too often\n');
   });
 });
 

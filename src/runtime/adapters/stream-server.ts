@@ -73,6 +73,16 @@ const SESSION_SECONDS = 24 * 3600;
 const BACKLOG = 4096;
 /** A machine that vanished without a word is noticed by its silence long before. */
 const KEEP_ALIVE_PROBE_MS = 30_000;
+/** From the request to the end of its answer, which may be of 3 MB. */
+const PAGE_TIMEOUT_MS = 10_000;
+/** Each may hold a page in memory until its reader has taken it. */
+const MAX_PAGES_UNDER_WAY = 64;
+const TOO_MANY_PAGES: StreamRefusal = {
+  kind: 'Refuse',
+  status: 503,
+  reason: 'too many pages are being read',
+  retryAfterSeconds: 1,
+};
 /** For the last words of streams. */
 const CLOSE_GRACE_MS = 500;
 
@@ -95,14 +105,23 @@ export async function startStreamServer(options: StreamServerOptions): Promise<S
   const logger = options.logger ?? SILENT;
   server.on('connection', (socket: Socket) => connections.came(socket));
   server.on('secureConnection', (socket) => connections.shookHands(socket));
+  const pages = new PageAnswers(options);
   server.on('request', (request, response) => {
+    if (!isFirst(request)) return;
+    response.setHeader('connection', 'close');
+    // What has been read is parsed to its end first, and a parsed request makes Node read on.
+    setImmediate(() => request.socket.pause());
     connections.asked(request.socket);
-    void answerPage(options, request, response).catch((error: unknown) => {
+    void pages.answer(request, response).catch((error: unknown) => {
       logger.error('a page could not be served', { err: error });
       response.destroy();
     });
   });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    if (!isFirst(request)) {
+      socket.destroy();
+      return;
+    }
     connections.asked(request.socket);
     void upgrade(options, connections, request, socket as Socket, head).catch((error: unknown) => {
       logger.error('a stream could not be opened', { err: error });
@@ -133,25 +152,53 @@ export async function startStreamServer(options: StreamServerOptions): Promise<S
 
 const NO_BODIES = 'requests with a body are not taken here';
 
-async function answerPage(
-  { pages, path, protocol }: StreamServerOptions,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  if (hasBody(request)) {
-    response.writeHead(413, { connection: 'close', 'content-type': 'application/json' });
-    response.end(JSON.stringify(NO_BODIES));
-    return;
+const asked = new WeakSet<Socket>();
+
+/**
+ * A connection is for one request. What comes after it is read no more, so that the requests of a client
+ * which sends thousands without waiting for an answer cost nothing.
+ */
+function isFirst({ socket }: IncomingMessage): boolean {
+  if (asked.has(socket)) return false;
+  asked.add(socket);
+  return true;
+}
+
+class PageAnswers {
+  readonly #options: StreamServerOptions;
+  #underWay = 0;
+
+  constructor(options: StreamServerOptions) {
+    this.#options = options;
   }
-  const page = request.method === 'GET' ? pages?.get(request.url ?? '') : undefined;
-  if (page === undefined) {
-    response.writeHead(426, { connection: 'close', upgrade: protocol });
-    response.end(`expected GET ${path} with "Upgrade: ${protocol}"\n`);
-    return;
+
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { socket } = request;
+    const timer = setTimeout(() => socket.destroy(), PAGE_TIMEOUT_MS);
+    this.#underWay++;
+    response.once('close', () => {
+      clearTimeout(timer);
+      this.#underWay--;
+    });
+    const { pages, path, protocol } = this.#options;
+    const page = request.method === 'GET' ? pages?.get(request.url ?? '') : undefined;
+    if (page === undefined) {
+      response.writeHead(426, { upgrade: protocol });
+      response.end(`expected GET ${path} with "Upgrade: ${protocol}"\n`);
+      return;
+    }
+    const answer: PageAnswer =
+      this.#underWay > MAX_PAGES_UNDER_WAY ? TOO_MANY_PAGES : await page(streamRequest(request));
+    if (answer.kind === 'Page') {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(answer.json);
+      return;
+    }
+    const { status, reason, retryAfterSeconds } = answer;
+    if (retryAfterSeconds !== undefined) response.setHeader('retry-after', retryAfterSeconds);
+    response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' });
+    response.end(`${reason}\n`);
   }
-  const { status, body } = await page(streamRequest(request));
-  response.writeHead(status, { connection: 'close', 'content-type': 'application/json' });
-  response.end(JSON.stringify(body));
 }
 
 async function closed(server: https.Server, connections: StreamConnections): Promise<void> {
@@ -222,11 +269,12 @@ function streamRequest({ headers, socket }: IncomingMessage): StreamRequest {
   };
 }
 
-function refuse(socket: Socket, { status, reason }: StreamRefusal): void {
+function refuse(socket: Socket, { status, reason, retryAfterSeconds }: StreamRefusal): void {
   const body = Buffer.from(`${reason}\n`);
+  const retry = retryAfterSeconds === undefined ? '' : `Retry-After: ${retryAfterSeconds}\r\n`;
   socket.end(
     `HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n` +
-      `Content-Length: ${body.byteLength}\r\n\r\n${body.toString()}`,
+      `${retry}Content-Length: ${body.byteLength}\r\n\r\n${body.toString()}`,
   );
 }
 

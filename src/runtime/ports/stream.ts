@@ -41,6 +41,8 @@ export interface StreamRefusal {
   /** An HTTP status of 400 or more. */
   readonly status: number;
   readonly reason: string;
+  /** When the same request may be answered. */
+  readonly retryAfterSeconds?: number;
 }
 
 /** A server's side: decides on each request. It does not throw. */
@@ -55,12 +57,8 @@ export type ConnectionDrop =
   /** It shook hands, and then said nothing, or nonsense. */
   | 'NoRequest';
 
-/** What is answered, as JSON, to a client of a stream's server that asks for no stream. */
-export interface PageAnswer {
-  readonly status: number;
-  /** With a status of 400 or more, a reason as text. */
-  readonly body: unknown;
-}
+/** What is answered to a client of a stream's server that asks for no stream: JSON, or why not. */
+export type PageAnswer = { readonly kind: 'Page'; readonly json: Uint8Array } | StreamRefusal;
 
 export interface StreamConnector {
   /**

@@ -1,0 +1,38 @@
+import type { Clock } from '../../runtime/ports/clock.ts';
+import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
+
+/** Beyond that the oldest start anew: too lenient is better than memory without limit. */
+const MAX_KEYS = 65_536;
+
+/** A rate for each of many keys, such as Pods. */
+export class KeyedBudget {
+  readonly #rate: Rate;
+  readonly #clock: Clock;
+  /** In which a bucket that nobody uses fills up, so that it may be forgotten. */
+  readonly #fillMs: number;
+  #newer = new Map<string, TokenBucket>();
+  #older = new Map<string, TokenBucket>();
+  #turnedMs: number;
+
+  constructor(rate: Rate, clock: Clock) {
+    this.#rate = rate;
+    this.#clock = clock;
+    this.#fillMs = (rate.burst / rate.perSecond) * 1000;
+    this.#turnedMs = clock.monotonic();
+  }
+
+  of(key: string): TokenBucket {
+    const nowMs = this.#clock.monotonic();
+    if (nowMs - this.#turnedMs >= this.#fillMs || this.#newer.size >= MAX_KEYS) {
+      this.#older = nowMs - this.#turnedMs >= 2 * this.#fillMs ? new Map() : this.#newer;
+      this.#newer = new Map();
+      this.#turnedMs = nowMs;
+    }
+    let bucket = this.#newer.get(key);
+    if (bucket === undefined) {
+      bucket = this.#older.get(key) ?? new TokenBucket(this.#rate, this.#clock);
+      this.#newer.set(key, bucket);
+    }
+    return bucket;
+  }
+}

@@ -1,0 +1,79 @@
+import type { MemberReport } from '../../jobset/hub/member-report.ts';
+import { type Clock, sleep } from '../../runtime/ports/clock.ts';
+
+/** The members of a JobSet, as JSON: written once for all who ask within a short time. */
+export interface MemberPagesOptions {
+  readonly clock: Clock;
+  readonly reportsOf: (jobSetUid: string) => Iterable<MemberReport>;
+}
+
+const LIFETIME_MS = 1000;
+/** Writing takes no more than a twentieth of the process's time. */
+const LIFETIME_PER_WRITING_TIME = 20;
+/** Members between which the event loop goes on: some milliseconds. */
+const SLICE = 500;
+const MAX_PAGES = 256;
+/** Of all pages but the newest: 30,000 members have 3 MB. */
+const MAX_KEPT_BYTES = 16 * 1024 * 1024;
+
+interface Page {
+  readonly json: Promise<Uint8Array>;
+  /** 0 while it is being written. */
+  byteLength: number;
+  untilMs: number;
+}
+
+export class MemberPages {
+  readonly #options: MemberPagesOptions;
+  /** By UID of the JobSet, the oldest first. */
+  readonly #pages = new Map<string, Page>();
+
+  constructor(options: MemberPagesOptions) {
+    this.#options = options;
+  }
+
+  page(jobSetUid: string): Promise<Uint8Array> {
+    const known = this.#pages.get(jobSetUid);
+    const startedMs = this.#options.clock.monotonic();
+    if (known !== undefined && startedMs < known.untilMs) return known.json;
+    this.#pages.delete(jobSetUid);
+    const json = this.#write(jobSetUid);
+    const page: Page = { json, byteLength: 0, untilMs: Number.POSITIVE_INFINITY };
+    this.#pages.set(jobSetUid, page);
+    json.then(
+      ({ byteLength }) => {
+        const nowMs = this.#options.clock.monotonic();
+        const lifetimeMs = (nowMs - startedMs) * LIFETIME_PER_WRITING_TIME;
+        page.untilMs = nowMs + Math.max(LIFETIME_MS, lifetimeMs);
+        page.byteLength = byteLength;
+        this.#forgetOldest();
+      },
+      () => this.#pages.delete(jobSetUid),
+    );
+    return json;
+  }
+
+  #forgetOldest(): void {
+    let bytes = 0;
+    for (const { byteLength } of this.#pages.values()) bytes += byteLength;
+    for (const [uid, { byteLength }] of this.#pages) {
+      if (this.#pages.size <= MAX_PAGES && bytes <= MAX_KEPT_BYTES) return;
+      if (this.#pages.size > 1) this.#pages.delete(uid);
+      bytes -= byteLength;
+    }
+  }
+
+  async #write(jobSetUid: string): Promise<Uint8Array> {
+    const slices: string[] = [];
+    let slice: string[] = [];
+    for (const report of this.#options.reportsOf(jobSetUid)) {
+      slice.push(JSON.stringify(report));
+      if (slice.length < SLICE) continue;
+      slices.push(slice.join());
+      slice = [];
+      await sleep(this.#options.clock, 0);
+    }
+    if (slice.length > 0) slices.push(slice.join());
+    return Buffer.from(`[${slices.join()}]`);
+  }
+}

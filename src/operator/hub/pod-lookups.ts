@@ -1,0 +1,68 @@
+import { withDeadline } from '../../runtime/deadline.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
+import type { PodClaim } from './pod-token.ts';
+
+/** `Unrelated`: it wears no label of a JobSet, so that caches will never show it. */
+export type PodLookup = 'Gone' | 'Lives' | 'Unrelated';
+
+/** Reads a Pod from storage. */
+export type ReadPod = (claim: PodClaim, signal: AbortSignal) => Promise<PodLookup>;
+
+/** A UID never comes back, a label may, and caches show what lives within seconds. */
+const LIFETIME_MS: Readonly<Record<PodLookup, number>> = {
+  Gone: 60_000,
+  Unrelated: 10_000,
+  Lives: 5000,
+};
+const MAX_KNOWN = 4096;
+const READ_TIMEOUT_MS = 5000;
+/** Caches know Pods before their agents start, so few have to be read. */
+const READS: Rate = { perSecond: 20, burst: 200 };
+
+interface Known {
+  readonly lookup: Promise<PodLookup>;
+  untilMs: number;
+}
+
+/** What Pods are that the operator's caches do not show: each is read once in a while. */
+export class PodLookups {
+  readonly #clock: Clock;
+  readonly #read: ReadPod;
+  readonly #reads: TokenBucket;
+  /** By UID of the Pod, those that were read first in front. */
+  readonly #known = new Map<string, Known>();
+
+  constructor(clock: Clock, read: ReadPod) {
+    this.#clock = clock;
+    this.#read = read;
+    this.#reads = new TokenBucket(READS, clock);
+  }
+
+  /** Undefined if it may not be read now. */
+  look(claim: PodClaim): Promise<PodLookup> | undefined {
+    const { podUid } = claim;
+    const before = this.#known.get(podUid);
+    if (before !== undefined && this.#clock.monotonic() < before.untilMs) return before.lookup;
+    this.#known.delete(podUid);
+    if (!this.#reads.tryTake()) return undefined;
+    const lookup = withDeadline(this.#clock, READ_TIMEOUT_MS, undefined, (signal) =>
+      this.#read(claim, signal),
+    );
+    const known: Known = { lookup, untilMs: Number.POSITIVE_INFINITY };
+    this.#known.set(podUid, known);
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= MAX_KNOWN) break;
+      this.#known.delete(oldest);
+    }
+    lookup.then(
+      (found) => {
+        known.untilMs = this.#clock.monotonic() + LIFETIME_MS[found];
+      },
+      () => {
+        if (this.#known.get(podUid) === known) this.#known.delete(podUid);
+      },
+    );
+    return lookup;
+  }
+}
