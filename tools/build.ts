@@ -22,6 +22,7 @@ await Promise.all([
     ...COMMON,
     entryPoints: {
       operator: 'src/operator/main.ts',
+      'review-thread': 'src/operator/review-thread/main.ts',
       cli: 'src/cli/main.ts',
       watchdog: 'src/cli/watchdog/main.ts',
       node: 'src/cluster/node-process/main.ts',

@@ -8,7 +8,11 @@ import { JOBSETS } from '../jobset/jobset.ts';
 import { JOBSET_CRD } from '../jobset/schema/crd.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../kube/custom-resource-definition.ts';
 import { admissionEndpoint } from '../operator/webhooks/admission-endpoint.ts';
-import { jobSetMutator, jobSetValidator } from '../operator/webhooks/jobset-webhooks.ts';
+import {
+  jobSetMutator,
+  jobSetQuestions,
+  jobSetValidator,
+} from '../operator/webhooks/jobset-webhooks.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
 import { createClient } from '../runtime/http-client.ts';
@@ -29,7 +33,7 @@ const JOB_SET = jobSetOf(REPLICATED_JOBS, 1);
 export async function benchAdmission(report: (row: Row) => void): Promise<void> {
   const handlers = new Map([
     ['/mutate', jobSetMutator(DEFAULT_FEATURE_GATES)],
-    ['/validate', jobSetValidator(new MemoryClient(), DEFAULT_FEATURE_GATES)],
+    ['/validate', jobSetValidator(jobSetQuestions(new MemoryClient()), DEFAULT_FEATURE_GATES)],
   ]);
   const endpoint = admissionEndpoint({ ...PORTS, handlers });
   const of = `${REPLICATED_JOBS} ReplicatedJobs`;

@@ -24,6 +24,7 @@ import type { Logger } from '../runtime/ports/logger.ts';
 import type { Transport } from '../runtime/ports/transport.ts';
 import { leaderHubIfPossible } from './adapters/leader-hub.ts';
 import { type Page, servePages } from './adapters/pages.ts';
+import { reviewThreads } from './adapters/review-thread.ts';
 import { reviewLimits } from './adapters/server-limits.ts';
 import { authorizedPage, type PageReaders } from './authorized-page.ts';
 import { addressOnNode } from './bind-address.ts';
@@ -237,12 +238,18 @@ function webhooksOf(
   const { webhookBindAddress: at, webhookService: name, webhookUrl: url, webhookCertDir } = flags;
   if (at === 'off') return undefined;
   const { namespace } = access;
-  return startWebhooks({
-    ...runtime,
+  const rules = {
     gates: flags.featureGates,
-    limits: flags,
+    limits: { maxJobs: flags.maxJobs, maxPods: flags.maxPods },
     nativeRestartRules: flags.nativeRestartRules,
     agentResources: flags.agentResources,
+    agentDefaults: { mode: flags.agentMode, injection: flags.agentInjection },
+  };
+  return startWebhooks({
+    ...runtime,
+    ...rules,
+    judgeApart: (questions) =>
+      reviewThreads({ ...runtime, rules, questions, logLevel: flags.logLevel }),
     namespace: flags.namespace,
     operatorNamespace: namespace,
     secretName: flags.webhookSecretName,
@@ -254,7 +261,6 @@ function webhooksOf(
       webhookCertDir === undefined
         ? undefined
         : (onChange) => followCertificateFiles({ ...runtime, directory: webhookCertDir, onChange }),
-    agentDefaults: { mode: flags.agentMode, injection: flags.agentInjection },
     listen: (handler, pair) =>
       startHttpServer({
         ...at,

@@ -37,7 +37,7 @@ import { createNodeFeatures } from '../../src/operator/node-features.ts';
 import { startPlacementController } from '../../src/operator/pod-placement/placement-controller.ts';
 import { startPodLookups } from '../../src/operator/pod-placement/pod-lookups.ts';
 import { podMutator } from '../../src/operator/pod-placement/pod-webhooks.ts';
-import { jobSetValidator } from '../../src/operator/webhooks/jobset-webhooks.ts';
+import { jobSetQuestions, jobSetValidator } from '../../src/operator/webhooks/jobset-webhooks.ts';
 import { startWebhooks } from '../../src/operator/webhooks/webhooks.ts';
 import type { Client } from '../../src/runtime/client.ts';
 import { createEventRecorder } from '../../src/runtime/event-recorder.ts';
@@ -484,7 +484,7 @@ describe('the process of an operator', () => {
         volumeClaimPolicies: [{ templates: [{ metadata: { name: 'data' }, spec: {} }] }],
       },
     };
-    const asked = jobSetValidator(runtime.client, DEFAULT_FEATURE_GATES)(
+    const asked = jobSetValidator(jobSetQuestions(runtime.client), DEFAULT_FEATURE_GATES)(
       {
         uid: 'u',
         operation: 'CREATE',

@@ -27,8 +27,11 @@ export async function imageSources(node?: string): Promise<readonly ImageSource[
   const { operatorImage, agentImage } = defaultSettings(packageJson.version);
   const runtime = nodeRuntime(node);
   const [operator, agent] = await Promise.all([
-    programLayer(PROGRAMS.operator, 'lockstep/operator.js', 'src/operator/main.ts'),
-    programLayer(PROGRAMS.agent, AGENT_SCRIPT, 'src/agent/main.ts'),
+    programLayer(PROGRAMS.operator, 'lockstep/operator.js', {
+      'lockstep/operator.js': 'src/operator/main.ts',
+      'lockstep/review-thread.js': 'src/operator/review-thread/main.ts',
+    }),
+    programLayer(PROGRAMS.agent, AGENT_SCRIPT, { [AGENT_SCRIPT]: 'src/agent/main.ts' }),
   ]);
   return [
     { name: 'operator', reference: operatorImage, layers: [runtime, operator] },
@@ -71,12 +74,15 @@ const ROOT = join(import.meta.dirname, '../..');
 async function programLayer(
   program: string,
   script: string,
-  entryPoint: string,
+  entryPoints: Readonly<Record<string, string>>,
 ): Promise<readonly TarEntry[]> {
   const start = `#!/${AGENT_NODE}\nimport '/${script}';\n`;
+  const bundles = Object.entries(entryPoints).map(async ([path, entryPoint]) =>
+    file(path, await bundle(entryPoint), 0o644),
+  );
   const files: readonly TarEntry[] = [
     file(`${AGENT_TREE.programs}/${program}`, start, 0o755),
-    file(script, await bundle(entryPoint), 0o644),
+    ...(await Promise.all(bundles)),
     file(`${AGENT_TREE.root}/package.json`, '{"type":"module"}\n', 0o644),
     file(`${AGENT_TREE.root}/LICENSE`, readFileSync(join(ROOT, 'LICENSE'), 'utf8'), 0o644),
   ];

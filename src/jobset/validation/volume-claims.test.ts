@@ -90,4 +90,15 @@ describe('shared volume claims (spec 1.10)', () => {
       'spec.volumeClaimPolicies[0].retentionPolicy.whenDeleted: Invalid value: "Delete": retentionPolicy must be retain when PVC exists',
     ]);
   });
+
+  test('of one name that volumes have too are told once for each volume, not for each claim', () => {
+    const spec = sharing([{ templates: Array.from({ length: 30 }, () => claim('a')) }], ['a']);
+    const volumes = Array.from({ length: 30 }, () => ({ name: 'a', emptyDir: {} }));
+    const replicatedJobs = spec.replicatedJobs?.map((job) => {
+      const { template } = job.template.spec;
+      const pod = { ...template, spec: { ...template.spec, volumes } };
+      return { ...job, template: { spec: { ...job.template.spec, template: pod } } };
+    });
+    expect(problems({ ...spec, ...(replicatedJobs && { replicatedJobs }) })).toHaveLength(59);
+  });
 });

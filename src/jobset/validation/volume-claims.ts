@@ -41,7 +41,8 @@ export function volumeClaimErrors(
       const errors = [
         ...namespaceErrors(template, `${path}.templates[${at}]`),
         ...nameErrors(name, claim, seen, `${path}.template[${at}].name`),
-        ...useErrors(name, uses),
+        // Once for each name: claims of one name times volumes of that name would be too many to tell.
+        ...(seen.has(name) ? [] : useErrors(name, uses)),
         ...reuseErrors(template, policy, existing.get(claim), { path, at, claim }),
       ];
       seen.add(name);

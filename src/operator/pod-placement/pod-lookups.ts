@@ -20,7 +20,7 @@ import type { Random } from '../../runtime/ports/random.ts';
 /** What the Pod webhooks have to know of the cluster. Rejects if the API cannot be asked. */
 export interface PodLookups {
   /** The leader of a follower that is in `namespace`, or is being made there. */
-  leaderOf(follower: Pod, namespace: string): Promise<LeaderFinding>;
+  leaderOf(follower: PartialObjectMetadata, namespace: string): Promise<LeaderFinding>;
   /** Undefined if there is no such node. */
   node(name: string): Promise<Pick<Node, 'metadata'> | undefined>;
 }
@@ -84,7 +84,7 @@ class WatchedLookups implements PodLookups {
     return this.#leaders.stop();
   }
 
-  async leaderOf(follower: Pod, namespace: string): Promise<LeaderFinding> {
+  async leaderOf(follower: PartialObjectMetadata, namespace: string): Promise<LeaderFinding> {
     const jobKey = follower.metadata.labels?.[JOB_KEY] ?? '';
     const known = [...this.#leaders.store.byIndex(BY_JOB, jobOf(namespace, jobKey))];
     const finding = leaderAmong(

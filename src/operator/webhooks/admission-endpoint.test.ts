@@ -4,7 +4,6 @@ import { invalid, invalidValue } from '../../kube/field-error.ts';
 import { applyJsonPatch, parseJsonPatch } from '../../kube/patch/json-patch.ts';
 import type { Status } from '../../kube/status.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
-import { createMetrics } from '../../runtime/metrics.ts';
 import { sleep } from '../../runtime/ports/clock.ts';
 import { SILENT } from '../../runtime/ports/logger.ts';
 import type { HttpRequest } from '../../runtime/ports/transport.ts';
@@ -40,9 +39,8 @@ async function send(
   over: Partial<HttpRequest> = {},
   clock = new VirtualClock(),
 ): Promise<Answer> {
-  const metrics = createMetrics();
   const handlers = new Map([['/hook', handler]]);
-  const endpoint = admissionEndpoint({ handlers, clock, logger: SILENT, metrics });
+  const endpoint = admissionEndpoint({ handlers, clock, logger: SILENT });
   const response = await endpoint({
     method: 'POST',
     path: '/hook?timeout=3s',

@@ -24,31 +24,54 @@ export interface AdmissionEndpointOptions {
   readonly handlers: ReadonlyMap<string, AdmissionHandler>;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly metrics?: Metrics | undefined;
 }
 
 export function admissionEndpoint(options: AdmissionEndpointOptions): HttpHandler {
-  const { handlers, clock, logger } = options;
-  const observe = observer(options.metrics);
   return async (request) => {
     const [path = '', search = ''] = request.path.split('?');
-    const handler = handlers.get(path);
-    if (handler === undefined) return json(404, unknownResource().status);
+    const handler = options.handlers.get(path);
+    if (handler === undefined) return refusalResponse(unknownResource());
+    return answer(handler, request, { path, search }, options).catch((error: unknown) => {
+      if (error instanceof ApiStatusError) return refusalResponse(error);
+      throw error;
+    });
+  };
+}
+
+/** Counts and times what `handler` answers at `paths`, and logs what it refuses to read. */
+export function observedReviews(
+  handler: HttpHandler,
+  paths: ReadonlySet<string>,
+  {
+    clock,
+    logger,
+    metrics,
+  }: Pick<AdmissionEndpointOptions, 'clock' | 'logger'> & {
+    readonly metrics?: Metrics | undefined;
+  },
+): HttpHandler {
+  const observe = observer(metrics);
+  return async (request) => {
     const startMs = clock.monotonic();
-    const response = await answer(handler, request, { path, search }, options).catch(
-      (error: unknown) => {
-        if (error instanceof ApiStatusError) return json(error.code, error.status);
-        throw error;
-      },
-    );
+    const response = await handler(request);
+    const [path = ''] = request.path.split('?');
+    if (!paths.has(path)) return response;
     observe(path, response.status, clock.monotonic() - startMs);
     if (response.status >= 400) {
-      logger.warn('refused to read an admission review', {
-        path,
-        code: response.status,
-      });
+      logger.warn('refused to read an admission review', { path, code: response.status });
     }
     return response;
+  };
+}
+
+/** A refusal as an HTTP answer. */
+export function refusalResponse(error: ApiStatusError): HttpResponse {
+  const response = json(error.code, error.status);
+  const { retryAfterSeconds } = error.status.details ?? {};
+  if (retryAfterSeconds === undefined) return response;
+  return {
+    ...response,
+    headers: { ...response.headers, 'retry-after': String(retryAfterSeconds) },
   };
 }
 

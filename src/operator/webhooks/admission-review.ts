@@ -10,6 +10,7 @@ import type {
   AdmissionReview,
 } from '../../kube/admission.ts';
 import { isDeeperThan, MAX_JSON_DEPTH } from '../../kube/json-depth.ts';
+import { hasMoreValuesThan } from '../../kube/json-size.ts';
 import { isJsonObject, type JsonObject, ownMember } from '../../kube/json-value.ts';
 import type { KubeObject } from '../../kube/meta.ts';
 import { jsonPatchDiff } from '../../kube/patch/json-patch-diff.ts';
@@ -55,6 +56,9 @@ export function denialOf(error: ApiStatusError): AdmissionAnswer {
 const API_VERSION = 'admission.k8s.io/v1';
 const KIND = 'AdmissionReview';
 
+/** Two objects of the size that etcd stores have some 100,000. Each value costs memory, however short. */
+const MAX_VALUES = 300_000;
+
 const OPERATIONS: readonly AdmissionOperation[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'];
 
 function review(response: AdmissionResponse): AdmissionReview {
@@ -75,6 +79,7 @@ function patchOf(
 
 function parsed(body: Uint8Array | undefined): JsonObject {
   if (body === undefined || body.byteLength === 0) throw refusal('the request has no body');
+  if (hasMoreValuesThan(body, MAX_VALUES)) throw refusal(`it has more than ${MAX_VALUES} values`);
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));

@@ -6,7 +6,7 @@ import type { KubeList, KubeObject, Stored } from '../../kube/meta.ts';
 import { failure } from '../../kube/status.ts';
 import { MemoryClient } from '../../runtime/memory/memory-client.ts';
 import type { AdmissionAnswer, AdmissionHandler } from './admission-handler.ts';
-import { jobSetMutator, jobSetValidator } from './jobset-webhooks.ts';
+import { jobSetMutator, jobSetQuestions, jobSetValidator } from './jobset-webhooks.ts';
 
 const TEMPLATE = {
   spec: {
@@ -68,7 +68,7 @@ async function ask(
 }
 
 function validator(client = new MemoryClient(), gates: FeatureGates = DEFAULT_FEATURE_GATES) {
-  return jobSetValidator(client, gates);
+  return jobSetValidator(jobSetQuestions(client), gates);
 }
 
 const ALLOWED = { kind: 'Allowed' };
@@ -240,5 +240,50 @@ describe('the validating webhook of JobSets', () => {
         },
       },
     });
+  });
+});
+
+describe('lists that are longer than the definition lets them', () => {
+  const replicatedJobs = (count: number, name = 'w') =>
+    Array.from({ length: count }, (_, index) => ({ name: `${name}${index}`, template: TEMPLATE }));
+  const long = { replicatedJobs: replicatedJobs(257) };
+  const tooMany = {
+    status: {
+      code: 422,
+      details: {
+        causes: [
+          {
+            field: 'spec.replicatedJobs',
+            message: 'Too many: 257: must have at most 256 items',
+          },
+        ],
+      },
+    },
+  };
+
+  it('are refused before anything in them is looked at', async () => {
+    const wrong = jobSet({ replicatedJobs: replicatedJobs(257, 'NO') });
+    const mutator = jobSetMutator(DEFAULT_FEATURE_GATES);
+    await expect(ask(mutator, 'CREATE', wrong)).rejects.toMatchObject(tooMany);
+    await expect(ask(validator(), 'CREATE', wrong)).rejects.toMatchObject(tooMany);
+  });
+
+  it('may stay in a JobSet that was stored before, which is suspended and resumed, and no more', async () => {
+    const suspended = jobSet({ ...long, suspend: true }, { name: 'train', labels: { a: 'b' } });
+    expect(await ask(validator(), 'UPDATE', suspended, jobSet(long))).toEqual(ALLOWED);
+    const changed = jobSet({ ...long, ttlSecondsAfterFinished: 5 });
+    await expect(ask(validator(), 'UPDATE', changed, jobSet(long))).rejects.toMatchObject(tooMany);
+  });
+});
+
+it('tells a hundred problems, and how many more there are', async () => {
+  const rules = Array.from({ length: 128 }, (_, index) => ({
+    name: `${index}`,
+    action: 'FailJobSet',
+  }));
+  await expect(
+    ask(validator(), 'CREATE', jobSet({ failurePolicy: { rules } })),
+  ).rejects.toMatchObject({
+    status: { message: expect.stringContaining('spec: Forbidden: there are 28 more problems') },
   });
 });

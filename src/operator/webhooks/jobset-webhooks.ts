@@ -1,4 +1,4 @@
-import { admitJobSet } from '../../jobset/admission.ts';
+import { admitJobSet, WHOLE_JOBSET_SCHEMA } from '../../jobset/admission.ts';
 import { type AgentDefaults, withAgentDefaults } from '../../jobset/agent/agent-defaults.ts';
 import {
   type AgentProgram,
@@ -23,11 +23,13 @@ import {
 } from '../../jobset/validation.ts';
 import type { AdmissionRequest } from '../../kube/admission.ts';
 import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim } from '../../kube/core.ts';
-import { invalid } from '../../kube/field-error.ts';
+import { deepEqual } from '../../kube/deep-equal.ts';
+import { forbiddenField, invalid } from '../../kube/field-error.ts';
 import { isJsonObject } from '../../kube/json-value.ts';
 import type { KubeObject } from '../../kube/meta.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
-import { type FieldError, isReason } from '../../kube/status.ts';
+import { overlongLists } from '../../kube/schema/list-limits.ts';
+import { type ApiStatusError, type FieldError, isReason } from '../../kube/status.ts';
 import { badRequest } from '../../kube/status-errors.ts';
 import type { Client } from '../../runtime/client.ts';
 import { forEachConcurrently } from '../../runtime/concurrency.ts';
@@ -52,16 +54,18 @@ export function jobSetMutator(
       return { kind: 'Allowed', object: defaultUpdatedJobSet(jobSetIn(object)) };
     }
     if (operation !== 'CREATE') return ALLOWED;
-    const given = withAgentDefaults(jobSetIn(object), agentDefaults);
+    const jobSet = jobSetIn(object);
+    refuseIfAny(jobSet, overlong(jobSet));
+    const given = withAgentDefaults(jobSet, agentDefaults);
     const { schemaErrors, ruleErrors } = admitJobSet(given, gates, limits);
     if (ruleErrors.length === 0) return { kind: 'Allowed', object: defaultJobSet(given, gates) };
-    throw invalid(JOBSETS, given.metadata.name ?? '', [...schemaErrors, ...ruleErrors]);
+    throw refusal(given, [...schemaErrors, ...ruleErrors]);
   };
 }
 
 /** Refuses a JobSet that could not work, or a change that may not be, with all causes (1.12, 1.13). */
 export function jobSetValidator(
-  client: Client,
+  cluster: JobSetQuestions,
   gates: FeatureGates,
   agent: Pick<AgentProgram, 'nativeRestartRules' | 'resources'> = {},
   limits?: SizeLimits,
@@ -70,10 +74,11 @@ export function jobSetValidator(
     switch (request.operation) {
       case 'CREATE': {
         const jobSet = jobSetIn(request.object);
-        const { claims, problems } = await existingClaims(client, request, jobSet, signal);
+        refuseIfAny(jobSet, overlong(jobSet));
+        const { claims, problems } = await existingClaims(cluster, request, jobSet, signal);
         const spec = withDefaults(jobSet.spec, gates);
         const isShared = sharesWithSidecars(spec, jobSet.metadata.annotations);
-        const minimums = isShared ? await knownMinimums(client, request, signal) : {};
+        const minimums = isShared ? await knownMinimums(cluster, request, signal) : {};
         return judged(jobSet, spec, { ...agent, minimums }, [
           ...validateJobSetCreate(jobSet, gates, claims, limits),
           ...restartRuleErrors(spec, agent),
@@ -83,6 +88,9 @@ export function jobSetValidator(
       case 'UPDATE': {
         const jobSet = jobSetIn(request.object);
         const old = jobSetIn(request.oldObject);
+        const tooLong = overlong(jobSet);
+        if (!keepsSpec(old, jobSet)) refuseIfAny(jobSet, tooLong);
+        else if (tooLong.length > 0) return ALLOWED;
         const spec = withDefaults(jobSet.spec, gates);
         return judged(jobSet, spec, agent, validateJobSetUpdate(old, jobSet, gates, limits));
       }
@@ -90,6 +98,22 @@ export function jobSetValidator(
       case 'CONNECT':
         return ALLOWED;
     }
+  };
+}
+
+/** What the validator has to know of the cluster. Rejects where the API server refuses. */
+export interface JobSetQuestions {
+  claim(
+    at: { readonly namespace: string; readonly name: string },
+    signal: AbortSignal,
+  ): Promise<PersistentVolumeClaim>;
+  minimums(namespace: string, signal: AbortSignal): Promise<ContainerMinimums>;
+}
+
+export function jobSetQuestions(client: Client): JobSetQuestions {
+  return {
+    claim: (at, signal) => client.get(PERSISTENT_VOLUME_CLAIMS, at, { signal }),
+    minimums: (namespace, signal) => containerMinimums(client, namespace, signal),
   };
 }
 
@@ -104,9 +128,32 @@ function judged(
   share: ShareOptions,
   errors: readonly FieldError[],
 ): AdmissionAnswer {
-  if (errors.length > 0) throw invalid(JOBSETS, jobSet.metadata.name ?? '', errors);
+  refuseIfAny(jobSet, errors);
   const warnings = jobSetWarnings(jobSet, spec, share);
   return warnings.length === 0 ? ALLOWED : { kind: 'Allowed', warnings };
+}
+
+/** Asked first: what comes after it takes time for each item of these lists. */
+function overlong(jobSet: JobSet): readonly FieldError[] {
+  return overlongLists(WHOLE_JOBSET_SCHEMA, jobSet);
+}
+
+/** One that was stored before there was this limit may be suspended, resumed and labelled. */
+function keepsSpec(old: JobSet, { spec }: JobSet): boolean {
+  return deepEqual({ ...old.spec, suspend: true }, { ...spec, suspend: true });
+}
+
+/** So many problems are told; an answer is not to be much larger than the question. */
+const MAX_TOLD_ERRORS = 100;
+
+function refuseIfAny(jobSet: JobSet, errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw refusal(jobSet, errors);
+}
+
+function refusal({ metadata }: JobSet, errors: readonly FieldError[]): ApiStatusError {
+  const more = errors.length - MAX_TOLD_ERRORS;
+  const rest = more > 0 ? [forbiddenField('spec', `there are ${more} more problems`)] : [];
+  return invalid(JOBSETS, metadata.name ?? '', [...errors.slice(0, MAX_TOLD_ERRORS), ...rest]);
 }
 
 function jobSetIn(object: KubeObject | undefined): JobSet {
@@ -125,12 +172,12 @@ function hasSpec(object: KubeObject): object is JobSet {
 
 /** Only a warning depends on them. */
 async function knownMinimums(
-  client: Client,
+  { minimums }: JobSetQuestions,
   { namespace = '' }: AdmissionRequest,
   signal: AbortSignal,
 ): Promise<ContainerMinimums> {
   try {
-    return await containerMinimums(client, namespace, signal);
+    return await minimums(namespace, signal);
   } catch {
     signal.throwIfAborted();
     return {};
@@ -139,7 +186,7 @@ async function knownMinimums(
 
 /** The claims that are there already under names that the JobSet is to share (1.10). */
 async function existingClaims(
-  client: Client,
+  cluster: JobSetQuestions,
   request: AdmissionRequest,
   jobSet: JobSet,
   signal: AbortSignal,
@@ -150,8 +197,7 @@ async function existingClaims(
   const wanted = name === '' ? [] : sharedClaimNames(name, withDefaults(jobSet.spec));
   await forEachConcurrently([...new Set(wanted)], CLAIMS_IN_FLIGHT, async (claim) => {
     try {
-      const at = { namespace, name: claim };
-      claims.set(claim, await client.get(PERSISTENT_VOLUME_CLAIMS, at, { signal }));
+      claims.set(claim, await cluster.claim({ namespace, name: claim }, signal));
     } catch (error) {
       signal.throwIfAborted();
       if (isReason(error, 'NotFound')) return;

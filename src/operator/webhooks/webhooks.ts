@@ -1,7 +1,3 @@
-import type { AgentDefaults } from '../../jobset/agent/agent-defaults.ts';
-import type { ContainerResources } from '../../jobset/agent/agent-resources.ts';
-import type { FeatureGates } from '../../jobset/feature-gates.ts';
-import type { SizeLimits } from '../../jobset/size-limits.ts';
 import type { KeyPair } from '../../runtime/adapters/certificates.ts';
 import type { Client } from '../../runtime/client.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
@@ -10,30 +6,26 @@ import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import type { HttpHandler } from '../../runtime/ports/transport.ts';
 import { type PodLookups, startPodLookups } from '../pod-placement/pod-lookups.ts';
-import { podMutator, podValidator } from '../pod-placement/pod-webhooks.ts';
-import { admissionEndpoint } from './admission-endpoint.ts';
-import type { AdmissionHandler } from './admission-handler.ts';
+import { admissionEndpoint, observedReviews } from './admission-endpoint.ts';
 import { CertificateKeeper } from './certificate-keeper.ts';
 import { bundleOf } from './certificate-secret.ts';
 import { ConfigurationPublisher } from './configuration-publisher.ts';
-import { jobSetMutator, jobSetValidator } from './jobset-webhooks.ts';
-import { WEBHOOK_PATHS, type WebhookAddress } from './webhook-configurations.ts';
+import { jobSetQuestions } from './jobset-webhooks.ts';
+import { type ReviewThreads, reviewJudges } from './review-judges.ts';
+import type { WebhookAddress } from './webhook-configurations.ts';
+import { type WebhookQuestions, type WebhookRules, webhookHandlers } from './webhook-handlers.ts';
 
 /**
  * The admission webhooks of one replica: certificates first, then the server, then its publication,
  * so that nobody is told of a webhook that does not answer. They need no leadership, and they do not
  * end by themselves: what goes wrong is logged, tried again, and told by `problem`.
  */
-export interface WebhooksOptions {
+export interface WebhooksOptions extends WebhookRules {
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics?: Metrics | undefined;
-  readonly gates: FeatureGates;
-  /** See `OperatorConfig`. */
-  readonly nativeRestartRules?: boolean;
-  readonly agentResources?: ContainerResources | undefined;
   /** The only namespace in which the operator acts, if there is only one. */
   readonly namespace?: string | undefined;
   /** Where the Secret with the certificates is. */
@@ -50,10 +42,10 @@ export interface WebhooksOptions {
    * back with the one in use and with each that comes after it.
    */
   readonly certificateFiles?: ((onChange: (pair: KeyPair) => void) => { stop(): void }) | undefined;
-  /** Of JobSets that do not say. */
-  readonly agentDefaults?: AgentDefaults | undefined;
-  /** See `OperatorConfig`. */
-  readonly limits?: SizeLimits;
+  /** Judges what may take long, apart from this thread; absent: all is judged here. */
+  readonly judgeApart?: (
+    questions: WebhookQuestions,
+  ) => ReviewThreads & { stop(): Promise<unknown> };
   /** Serves over TLS. Rejects if it cannot listen. */
   readonly listen: (handler: HttpHandler, pair: KeyPair) => Promise<WebhookListener>;
   /** Called once if the server cannot listen. */
@@ -89,6 +81,7 @@ class RunningWebhooks implements Webhooks {
   #bundle: string | undefined;
   #listener: WebhookListener | undefined;
   #publisher: ConfigurationPublisher | undefined;
+  #apart: ReturnType<NonNullable<WebhooksOptions['judgeApart']>> | undefined;
   #isStopped = false;
 
   constructor(options: WebhooksOptions) {
@@ -127,6 +120,7 @@ class RunningWebhooks implements Webhooks {
       this.#listener?.close(),
       this.#listening,
       this.#lookups.stop(),
+      this.#apart?.stop(),
     ]);
   }
 
@@ -161,23 +155,13 @@ class RunningWebhooks implements Webhooks {
   }
 
   #handler(): HttpHandler {
-    const {
-      client,
-      gates,
-      nativeRestartRules = false,
-      agentDefaults,
-      agentResources,
-      limits,
-    } = this.#options;
-    const resources = agentResources === undefined ? {} : { resources: agentResources };
-    const agent = { nativeRestartRules, ...resources };
-    const handlers = new Map<string, AdmissionHandler>([
-      [WEBHOOK_PATHS.mutateJobSet, jobSetMutator(gates, agentDefaults, limits)],
-      [WEBHOOK_PATHS.validateJobSet, jobSetValidator(client, gates, agent, limits)],
-      [WEBHOOK_PATHS.mutatePod, podMutator(this.#lookups)],
-      [WEBHOOK_PATHS.validatePod, podValidator(this.#lookups)],
-    ]);
-    return admissionEndpoint({ ...this.#options, handlers });
+    const { client, judgeApart } = this.#options;
+    const questions = { jobSets: jobSetQuestions(client), pods: this.#lookups };
+    const handlers = webhookHandlers(this.#options, questions);
+    const here = admissionEndpoint({ ...this.#options, handlers });
+    this.#apart = judgeApart?.(questions);
+    const judge = this.#apart === undefined ? here : reviewJudges(here, this.#apart);
+    return observedReviews(judge, new Set(handlers.keys()), this.#options);
   }
 }
 

@@ -1,0 +1,49 @@
+/** What the operator and a thread that judges reviews say to each other. All of it is plain data. */
+import type { PartialObjectMetadata } from '../../kube/meta.ts';
+import type { Status } from '../../kube/status.ts';
+import type { LogLevel } from '../../runtime/adapters/pino-logger.ts';
+import type { WebhookRules } from '../webhooks/webhook-handlers.ts';
+
+/** What a thread begins with. */
+export interface ReviewThreadStart {
+  readonly rules: WebhookRules;
+  readonly logLevel: LogLevel;
+}
+
+export type ToReviewThread =
+  | { readonly kind: 'Review'; readonly id: number; readonly review: PostedReview }
+  | { readonly kind: 'Answer'; readonly id: number; readonly answer: ClusterAnswer };
+
+export type FromReviewThread =
+  | { readonly kind: 'Judged'; readonly id: number; readonly response: PostedResponse }
+  | { readonly kind: 'Question'; readonly id: number; readonly question: ClusterQuestion };
+
+/** What a review needs of its request. */
+export interface PostedReview {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD' | 'OPTIONS';
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array | undefined;
+}
+
+export interface PostedResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+/** The thread has no way to the cluster: it asks. */
+export type ClusterQuestion =
+  | { readonly about: 'Claim'; readonly namespace: string; readonly name: string }
+  | { readonly about: 'Minimums'; readonly namespace: string }
+  | {
+      readonly about: 'Leader';
+      readonly follower: PartialObjectMetadata;
+      readonly namespace: string;
+    }
+  | { readonly about: 'Node'; readonly name: string };
+
+export type ClusterAnswer =
+  | { readonly kind: 'Value'; readonly value: unknown }
+  | { readonly kind: 'Refusal'; readonly status: Status }
+  | { readonly kind: 'Failure'; readonly message: string };

@@ -1,0 +1,33 @@
+import { SMALL_BODY_BYTES } from '../../runtime/body-budget.ts';
+import type { HttpHandler, HttpRequest } from '../../runtime/ports/transport.ts';
+import { queuedReviews, type ReviewQueueLimits } from './review-queue.ts';
+import { WEBHOOK_PATHS } from './webhook-configurations.ts';
+
+/**
+ * Who judges which review. A small review of a Pod takes no time and is judged at once. All others can be
+ * made to take long, so they go to threads of their own: the hub that shares this process answers
+ * thousands meanwhile. Reviews of Pods never wait behind those of JobSets.
+ */
+export interface ReviewThreads {
+  readonly jobSets: HttpHandler;
+  readonly pods: HttpHandler;
+}
+
+const LARGE: ReviewQueueLimits = { atATime: 4, waiting: 32 };
+const SMALL: ReviewQueueLimits = { atATime: 16, waiting: 64 };
+
+export function reviewJudges(here: HttpHandler, { jobSets, pods }: ReviewThreads): HttpHandler {
+  const largePods = queuedReviews(pods, LARGE);
+  const largeJobSets = queuedReviews(jobSets, LARGE);
+  const smallJobSets = queuedReviews(jobSets, SMALL);
+  return (request) => {
+    const isLarge = (request.body?.byteLength ?? 0) > SMALL_BODY_BYTES;
+    if (isAboutJobSets(request)) return isLarge ? largeJobSets(request) : smallJobSets(request);
+    return isLarge ? largePods(request) : here(request);
+  };
+}
+
+function isAboutJobSets({ path }: HttpRequest): boolean {
+  const [hook] = path.split('?');
+  return hook === WEBHOOK_PATHS.mutateJobSet || hook === WEBHOOK_PATHS.validateJobSet;
+}

@@ -1,0 +1,41 @@
+import type { AgentDefaults } from '../../jobset/agent/agent-defaults.ts';
+import type { ContainerResources } from '../../jobset/agent/agent-resources.ts';
+import type { FeatureGates } from '../../jobset/feature-gates.ts';
+import type { SizeLimits } from '../../jobset/size-limits.ts';
+import type { PodLookups } from '../pod-placement/pod-lookups.ts';
+import { podMutator, podValidator } from '../pod-placement/pod-webhooks.ts';
+import type { AdmissionHandler } from './admission-handler.ts';
+import { type JobSetQuestions, jobSetMutator, jobSetValidator } from './jobset-webhooks.ts';
+import { WEBHOOK_PATHS } from './webhook-configurations.ts';
+
+/** What webhooks go by. Plain data, so that another thread can be given it. */
+export interface WebhookRules {
+  readonly gates: FeatureGates;
+  /** See `OperatorConfig`, as are the next. */
+  readonly nativeRestartRules?: boolean | undefined;
+  readonly agentResources?: ContainerResources | undefined;
+  readonly limits?: SizeLimits | undefined;
+  /** Of JobSets that do not say. */
+  readonly agentDefaults?: AgentDefaults | undefined;
+}
+
+/** What webhooks have to know of the cluster. */
+export interface WebhookQuestions {
+  readonly jobSets: JobSetQuestions;
+  readonly pods: PodLookups;
+}
+
+/** All webhooks, by path. */
+export function webhookHandlers(
+  { gates, nativeRestartRules = false, agentDefaults, agentResources, limits }: WebhookRules,
+  { jobSets, pods }: WebhookQuestions,
+): ReadonlyMap<string, AdmissionHandler> {
+  const resources = agentResources === undefined ? {} : { resources: agentResources };
+  const agent = { nativeRestartRules, ...resources };
+  return new Map<string, AdmissionHandler>([
+    [WEBHOOK_PATHS.mutateJobSet, jobSetMutator(gates, agentDefaults, limits)],
+    [WEBHOOK_PATHS.validateJobSet, jobSetValidator(jobSets, gates, agent, limits)],
+    [WEBHOOK_PATHS.mutatePod, podMutator(pods)],
+    [WEBHOOK_PATHS.validatePod, podValidator(pods)],
+  ]);
+}
