@@ -129,14 +129,14 @@ async function measureRounds(
     group.until(`${times} starts`, () => group.starts().length >= times);
   await started(size);
   const downMs: number[] = [];
-  const before = processCost(cluster.operatorPid);
+  const before = processCost(cluster.operatorPid());
   for (let round = 1; round <= ROUNDS; round++) {
     const killedAt = performance.now();
     group.kill(round % size);
     await started((round + 1) * size);
     downMs.push(performance.now() - killedAt);
   }
-  const after = processCost(cluster.operatorPid);
+  const after = processCost(cluster.operatorPid());
   await group.remove();
   return {
     downMs,

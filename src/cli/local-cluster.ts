@@ -3,7 +3,7 @@
  * operator as a process of its own beside it, and a watchdog over everything that must not outlive
  * this process.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,6 +20,7 @@ import type { Stored } from '../kube/meta.ts';
 import { NODES, type Node } from '../kube/node.ts';
 import { groupResourceOf } from '../kube/resource.ts';
 import { OPERATOR_NODE_OPTIONS } from '../operator/names.ts';
+import { freePorts } from '../runtime/adapters/free-ports.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '../runtime/adapters/node-process-runner.ts';
 import { createPinoLogger } from '../runtime/adapters/pino-logger.ts';
@@ -28,6 +29,7 @@ import type { Client } from '../runtime/client.ts';
 import { waitFor } from '../runtime/wait-for.ts';
 import { joinRunning, startEmbedded, WEBHOOK_CONFIGURATIONS } from './control-plane.ts';
 import { serveControl } from './node-control/control-socket.ts';
+import { type OperatorChild, OperatorProcess } from './operator-process.ts';
 import type { StateDirectory } from './state-directory.ts';
 import { type AgentChannel, DEFAULT_AGENT_CHANNEL, plainNodes } from './up-options.ts';
 import { Watchdog } from './watchdog/watchdog.ts';
@@ -37,9 +39,8 @@ export interface LocalCluster {
   /** The file for kubectl. */
   readonly kubeconfig: string;
   readonly stateDirectory: string;
-  readonly operatorPid: number;
-  /** Resolves if the operator ends by itself. */
-  readonly operatorExited: Promise<string>;
+  /** Of the operator that runs, or ran last. */
+  readonly operatorPid: () => number;
   stop(): Promise<void>;
 }
 
@@ -58,6 +59,8 @@ export interface LocalClusterOptions {
   readonly ownProcesses?: boolean;
   /** How long a node may be silent until it counts as lost; 40 s by default. */
   readonly nodeMonitorGraceMs?: number | undefined;
+  /** The operator has ended by itself, and is started again after that time. */
+  readonly onOperatorEnd?: (how: string, restartMs: number) => void;
   readonly signal: AbortSignal;
 }
 
@@ -66,8 +69,6 @@ const DIST = new URL(import.meta.url.includes('/dist/') ? './' : '../../dist/', 
 
 const START_TIMEOUT_MS = 20_000;
 const NOT_READY_TAINT = 'node.kubernetes.io/not-ready';
-/** From SIGTERM to SIGKILL for the operator; it needs at most 2 s by its own word. */
-const OPERATOR_GRACE_MS = 2500;
 
 export async function startLocalCluster(options: LocalClusterOptions): Promise<LocalCluster> {
   const { state, nodes = plainNodes(1), agentChannel = DEFAULT_AGENT_CHANNEL } = options;
@@ -103,14 +104,25 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     // Our nodes have no images, and the agent on the PATH of every container.
     const agent = ['--agent-delivery', 'WorkerImage', '--agent-channel', agentChannel];
     const more = options.operatorFlags ?? [];
-    const operator = startOperator([...operatorFlags, ...agent, ...more], log);
-    const operatorExited = exitOf(operator);
-    const operatorPid = operator.pid ?? 0;
-    watchdog.watch(operatorPid, operatorExited);
-    stops.push(() => stopOperator(operator, operatorExited));
+    const flags = [...operatorFlags, ...agent, ...(await portFlags()), ...more];
+    let isReady = false;
+    const operator = new OperatorProcess({
+      ...base,
+      spawn: () => {
+        const child = spawnOperator(flags, log);
+        watchdog.watch(child.pid, child.exited);
+        return child;
+      },
+      onEnd: (how, restartMs) => {
+        if (isReady) options.onOperatorEnd?.(how, restartMs);
+      },
+    });
+    stops.push(() => operator.stop());
 
-    await untilReady(client, nodes, operatorExited, options.signal);
-    return { client, kubeconfig, stateDirectory: state.path, operatorPid, operatorExited, stop };
+    await untilReady(client, nodes, operator.exited, options.signal);
+    isReady = true;
+    const operatorPid = (): number => operator.pid;
+    return { client, kubeconfig, stateDirectory: state.path, operatorPid, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -138,32 +150,28 @@ function containerPath(): string {
   return [programs, dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter);
 }
 
-function startOperator(flags: readonly string[], log: number): ChildProcess {
+/** Agents and the API server find an operator that was started again where the last one was. */
+async function portFlags(): Promise<readonly string[]> {
+  const [webhooks = 0, hub = 0] = await freePorts(2, systemRandom);
+  const host = '127.0.0.1';
+  return ['--webhook-bind-address', `${host}:${webhooks}`, '--hub-bind-address', `${host}:${hub}`];
+}
+
+function spawnOperator(flags: readonly string[], log: number): OperatorChild {
   const script = fileURLToPath(new URL('operator.js', DIST));
-  const webhooks = ['--webhook-bind-address', '127.0.0.1:0', '--install-webhooks'];
+  const program = [OPERATOR_NODE_OPTIONS, script, '--install-crd', '--install-webhooks'];
   // A group of its own: a terminal's Ctrl-C must not end it before its cluster has been cleaned up.
-  const hub = ['--hub-bind-address', '127.0.0.1:0'];
-  const program = [OPERATOR_NODE_OPTIONS, script];
-  return spawn(process.execPath, [...program, ...flags, '--install-crd', ...webhooks, ...hub], {
+  const child = spawn(process.execPath, [...program, ...flags], {
     detached: true,
     stdio: ['ignore', log, log],
   });
-}
-
-function exitOf(child: ChildProcess): Promise<string> {
-  return new Promise((resolve) => {
+  const exited = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message));
     child.once('exit', (code, signal) =>
       resolve(`the operator ended with ${signal ?? `exit code ${code}`}`),
     );
   });
-}
-
-async function stopOperator(child: ChildProcess, exited: Promise<string>): Promise<void> {
-  child.kill('SIGTERM');
-  const timer = setTimeout(() => child.kill('SIGKILL'), OPERATOR_GRACE_MS);
-  await exited;
-  clearTimeout(timer);
+  return { pid: child.pid ?? 0, exited, signal: (signal) => void child.kill(signal) };
 }
 
 /**

@@ -3,8 +3,6 @@ import { openStateDirectory } from './state-directory.ts';
 import { onTermination } from './termination.ts';
 import type { UpOptions } from './up-options.ts';
 
-const EXIT_FAILURE = 1;
-
 /** Runs or joins a cluster until a signal comes; returns the exit code of the command. */
 export async function up(options: UpOptions): Promise<number> {
   const { stateDirectory, nodes, kubeconfig, agentChannel, nodeMonitorGraceMs } = options;
@@ -21,6 +19,11 @@ export async function up(options: UpOptions): Promise<number> {
       agentChannel,
       ownProcesses: true,
       nodeMonitorGraceMs,
+      onOperatorEnd: (how, restartMs) => {
+        process.stderr.write(
+          `lockstep: ${how}; it is started again in ${restartMs / 1000} s, and workers run on (${state.path}/cluster.log)\n`,
+        );
+      },
       signal: termination.signal,
     });
     try {
@@ -29,13 +32,11 @@ export async function up(options: UpOptions): Promise<number> {
           `  export KUBECONFIG=${shellWord(cluster.kubeconfig)}\n` +
           'Ctrl-C ends it and all its Pods.\n',
       );
-      const interrupted = new Promise<undefined>((resolve) => {
-        termination.signal.addEventListener('abort', () => resolve(undefined), { once: true });
+      await new Promise<void>((resolve) => {
+        if (termination.signal.aborted) resolve();
+        termination.signal.addEventListener('abort', () => resolve(), { once: true });
       });
-      const ended = await Promise.race([interrupted, cluster.operatorExited]);
-      if (ended === undefined) return termination.exitCode() ?? 0;
-      process.stderr.write(`lockstep: ${ended}; ${state.path}/cluster.log says why\n`);
-      return EXIT_FAILURE;
+      return termination.exitCode() ?? 0;
     } finally {
       await cluster.stop();
     }

@@ -1,0 +1,83 @@
+/**
+ * The operator of a local cluster as a process of its own, which is started again when it ends. Workers
+ * run on meanwhile, and a restart of their group goes on with the next one.
+ */
+import { Backoff } from '../runtime/backoff.ts';
+import type { Clock, Timer } from '../runtime/ports/clock.ts';
+import type { Logger } from '../runtime/ports/logger.ts';
+import type { Random } from '../runtime/ports/random.ts';
+
+export interface OperatorChild {
+  readonly pid: number;
+  /** Resolves with how it ended. Never rejects. */
+  readonly exited: Promise<string>;
+  signal(signal: 'SIGTERM' | 'SIGKILL'): void;
+}
+
+export interface OperatorProcessOptions {
+  readonly spawn: () => OperatorChild;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** It has ended by itself, and is started again after that time. */
+  readonly onEnd?: ((how: string, restartMs: number) => void) | undefined;
+}
+
+/** From its end to the start of the next, doubled as long as they die young. */
+const RESTART_BACKOFF = { baseMs: 200, maxMs: 10_000, jitterFactor: 0 } as const;
+/** From SIGTERM to SIGKILL; it needs at most 2 s by its own word. */
+const STOP_GRACE_MS = 2500;
+
+export class OperatorProcess {
+  readonly #options: OperatorProcessOptions;
+  readonly #logger: Logger;
+  readonly #backoff: Backoff;
+  #child: OperatorChild;
+  #restart: Timer | undefined;
+  #isStopping = false;
+
+  constructor(options: OperatorProcessOptions) {
+    this.#options = options;
+    this.#logger = options.logger.with({ logger: 'operator-process' });
+    this.#backoff = new Backoff(options.random, RESTART_BACKOFF);
+    this.#child = this.#spawn();
+  }
+
+  /** Of the one that runs, or ran last. */
+  get pid(): number {
+    return this.#child.pid;
+  }
+
+  /** Resolves with how the one that runs now ends. */
+  get exited(): Promise<string> {
+    return this.#child.exited;
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#restart?.cancel();
+    const child = this.#child;
+    child.signal('SIGTERM');
+    const timer = this.#options.clock.setTimer(STOP_GRACE_MS, () => child.signal('SIGKILL'));
+    await child.exited;
+    timer.cancel();
+  }
+
+  #spawn(): OperatorChild {
+    const { spawn, clock, onEnd } = this.#options;
+    const child = spawn();
+    const startMs = clock.monotonic();
+    this.#logger.info('the operator was started', { operator: child.pid });
+    void child.exited.then((how) => {
+      if (this.#isStopping) return;
+      if (clock.monotonic() - startMs > RESTART_BACKOFF.maxMs) this.#backoff.reset();
+      const restartMs = this.#backoff.next();
+      this.#logger.warn('the operator has ended, and is started again', { how, restartMs });
+      onEnd?.(how, restartMs);
+      this.#restart = clock.setTimer(restartMs, () => {
+        this.#child = this.#spawn();
+      });
+    });
+    return child;
+  }
+}
