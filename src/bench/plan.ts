@@ -113,7 +113,7 @@ function snapshotOf(jobSet: Stored<JobSet>, jobs: readonly Stored<Job>[]): Snaps
     knowledge: {
       isDismissed: () => false,
       isKnownStray: () => false,
-      countersDifferSinceMs: undefined,
+      countersPutOff: undefined,
     },
     agent: { image: 'agent' },
     gates: DEFAULT_FEATURE_GATES,

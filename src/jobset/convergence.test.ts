@@ -194,7 +194,8 @@ describe('names that others hold', () => {
       { ownerReferences: [{ ...CRON, kind: 'JobSet', name: 'train' }] },
     ],
   ])('one that %s is waited for in silence', (_what, metadata) => {
-    const made = planOf(begun(spec), held(foreign(metadata)));
+    const counted = { replicatedJobsStatus: [{ name: 'w', ...ZERO }] };
+    const made = planOf(begun(spec, counted), held(foreign(metadata)));
     expect(actionsOf(made)).toEqual(['CreateJob train-w-1']);
     expect(made).toMatchObject({ status: undefined, events: [], requeueAfterMs: 1000 });
   });

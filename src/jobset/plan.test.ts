@@ -11,14 +11,12 @@ import {
   FAILED,
   kindsOf,
   RESTARTING,
-  ZERO,
 } from '../../test/fixtures/planned.ts';
-import { NOW_MS } from '../../test/fixtures/snapshots.ts';
+
 import { BEGUN, jobSetOfTwo, planForTwo, TWO_WORKERS } from '../../test/fixtures/two-workers.ts';
 import type { JobStatus } from '../kube/job.ts';
 import type { JobSetSpec, JobSetStatus } from './jobset.ts';
 import type { Plan } from './plan.ts';
-import type { Snapshot } from './snapshot.ts';
 
 const COMPLETE: JobStatus = { ...DONE, succeeded: 2 };
 
@@ -67,35 +65,6 @@ describe('a JobSet that runs (spec 4.2, 4.3)', () => {
     expect(made.events).toEqual([
       expect.objectContaining({ reason: 'UnreadableJob', isOnce: true }),
     ]);
-  });
-});
-
-describe('counters (spec 4.12)', () => {
-  const ready = [storedJob('train-w-0', 'w', { pods: 2, status: { active: 2, ready: 2 } })];
-  const since = (ms: number | undefined): Partial<Snapshot> => ({
-    jobs: ready,
-    knowledge: {
-      isDismissed: () => false,
-      isKnownStray: () => false,
-      countersDifferSinceMs: ms,
-    },
-  });
-
-  test('wait for a calm moment and are written by themselves then', () => {
-    const first = planForTwo(jobSetOfTwo({}), since(undefined));
-    expect(first).toMatchObject({ status: undefined, countersDiffer: true, requeueAfterMs: 2000 });
-    const later = planForTwo(jobSetOfTwo({}), since(NOW_MS - 1500));
-    expect(later).toMatchObject({ status: undefined, requeueAfterMs: 500 });
-    const due = planForTwo(jobSetOfTwo({}), since(NOW_MS - 2000));
-    expect(due.status?.replicatedJobsStatus).toEqual([{ name: 'w', ...ZERO, ready: 1, active: 1 }]);
-    expect(due).toMatchObject({ countersDiffer: false });
-  });
-
-  test('are never a reason to write while a group gathers at its barrier', () => {
-    const spec = { failurePolicy: { restartStrategy: 'InPlaceRestart' } } as const;
-    const made = planForTwo(jobSetOfTwo(spec), since(NOW_MS - 60_000));
-    expect(made).toMatchObject({ status: undefined, countersDiffer: true });
-    expect(made.requeueAfterMs).toBeUndefined();
   });
 });
 

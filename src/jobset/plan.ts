@@ -30,6 +30,7 @@ import { meetsSuccessPolicy } from './policies/success-policy.ts';
 import { expiryOf } from './policies/ttl.ts';
 import type { Question, Snapshot } from './snapshot.ts';
 import { isFinished } from './status/conditions.ts';
+import type { CountersPutOff } from './status/counters.ts';
 import { firstExecutionAttempt } from './status/execution-attempts.ts';
 import { allJobsReady, replicatedJobsStatus } from './status/replicated-jobs-status.ts';
 import { type Outcome, type PlannedEvent, StatusDraft } from './status/status-draft.ts';
@@ -56,8 +57,8 @@ export interface Plan {
   readonly requeueAfterMs?: number;
   /** Which announcements call for the next plan; undefined: none does. */
   readonly watchpoint: Watchpoint | undefined;
-  /** True if the stored counters of Jobs are out of date and their write was put off. */
-  readonly countersDiffer: boolean;
+  /** Counters of Jobs that are out of date in the status and whose write was put off: for the next plan. */
+  readonly countersPutOff?: CountersPutOff;
 }
 
 export function plan(snapshot: Snapshot): Plan {
@@ -86,7 +87,6 @@ const NOTHING: Plan = {
   events: [],
   outcomes: [],
   watchpoint: undefined,
-  countersDiffer: false,
 };
 
 /** What one step of the order leaves to be done beside the draft. */
@@ -299,7 +299,7 @@ function finish(planning: Planning, step: Step): Plan {
     events: draft.events,
     outcomes: draft.outcomes,
     watchpoint,
-    countersDiffer: write.isPutOff,
+    ...(write.putOff === undefined ? {} : { countersPutOff: write.putOff }),
     ...(requeueAfterMs === undefined ? {} : { requeueAfterMs }),
   };
 }

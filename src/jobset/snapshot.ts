@@ -9,6 +9,7 @@ import type { PodFacts } from './group/pod-facts.ts';
 import type { Witness } from './group/witness.ts';
 import type { JobSet } from './jobset.ts';
 import type { SizeLimits } from './size-limits.ts';
+import type { CountersPutOff } from './status/counters.ts';
 
 /**
  * All that `plan` may know. It is read once, it never changes while a plan is made, and it may be
@@ -65,8 +66,8 @@ export interface Knowledge {
   isDismissed(pod: PodFacts): boolean;
   /** Whether this Pod's announcement was found to be ahead of a fresh status. */
   isKnownStray(pod: PodFacts): boolean;
-  /** Since when the stored counters differ from the Jobs; undefined if they did not. */
-  readonly countersDifferSinceMs: number | undefined;
+  /** What the last plan put off. */
+  readonly countersPutOff: CountersPutOff | undefined;
 }
 
 /** What `plan` must be told before it can go on: each costs a request, so it asks when it needs to. */

@@ -1,5 +1,6 @@
 import type { PodFacts } from '../jobset/group/pod-facts.ts';
 import type { HubReach, Knowledge } from '../jobset/snapshot.ts';
+import type { CountersPutOff } from '../jobset/status/counters.ts';
 import type { ChildJobMemory } from './child-job-memory.ts';
 
 /**
@@ -14,6 +15,7 @@ export class JobSetMemory {
   countersDifferSinceMs: number | undefined;
   /** Present while the hub has no stream of its agents. */
   #silence: { readonly sinceMs: number; readyPods: number } | undefined;
+  countersPutOff: CountersPutOff | undefined;
   readonly jobs: ChildJobMemory;
   /** Names of volume claims that are known to exist, though the cache may not show them. */
   readonly claims = new Set<string>();
@@ -35,7 +37,7 @@ export class JobSetMemory {
         return notice.looks >= MAX_NOTICE_LOOKS || nowMs < notice.againMs;
       },
       isKnownStray: (pod) => this.#reported.has(announcementKey(pod)),
-      countersDifferSinceMs: this.countersDifferSinceMs,
+      countersPutOff: this.countersPutOff,
     };
   }
 

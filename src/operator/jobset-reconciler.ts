@@ -106,7 +106,7 @@ export class JobSetReconciler {
     const { made, snapshot } = decided;
     await this.#writeStatus(snapshot.jobSet, made, signal);
     memory.jobs.recorded(snapshot.vanished);
-    this.#rememberCounters(memory, made);
+    memory.countersPutOff = made.countersPutOff;
     this.#tell(snapshot.jobSet, memory, made);
     await this.#act(snapshot.jobSet, memory, made, signal);
     // No watch tells when nodes have learned it.
@@ -261,11 +261,6 @@ export class JobSetReconciler {
     } catch (error) {
       this.#options.logger.debug('reading again after a conflict failed', { err: error });
     }
-  }
-
-  #rememberCounters(memory: JobSetMemory, made: Plan): void {
-    if (!made.countersDiffer) memory.countersDifferSinceMs = undefined;
-    else memory.countersDifferSinceMs ??= this.#options.clock.now();
   }
 
   #tell(jobSet: Stored<JobSet>, memory: JobSetMemory, made: Plan): void {

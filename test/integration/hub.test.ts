@@ -114,6 +114,7 @@ describe('a restart over the hub', () => {
     const before = group.operatorClient.writes.length;
     group.exit('w/1', 7);
     await group.allIn(2, SIZE);
+    await group.cluster.clock.advance(60_000);
     const writes = group.operatorClient.writes.slice(before).map(({ what }) => what);
     expect(writes).toEqual([STATUS, STATUS]);
     expect(await annotated()).toEqual([undefined, undefined, undefined]);

@@ -45,8 +45,9 @@ export class JobControllerModel {
         if (isMissing) steps.push(() => slot.create(job.metadata.uid, job.metadata.name));
       }
       const ready = slots.filter((slot) => slot.phase === 'live' && this.#isReady(slot)).length;
-      if (ready !== (job.status?.ready ?? 0)) {
-        const status = { ...job.status, ready, active: slots.length };
+      const active = slots.length;
+      if (ready !== (job.status?.ready ?? 0) || active !== (job.status?.active ?? 0)) {
+        const status = { ...job.status, ready, active };
         steps.push(() => this.#replace(job, { ...job, status }));
       }
       return steps;

@@ -116,7 +116,7 @@ export const STATUS: JsonSchema = object({
   replicatedJobsStatus: listMap(
     ['name'],
     REPLICATED_JOB_STATUS,
-    'How many Jobs of each ReplicatedJob are how far.',
+    'How many Jobs of each ReplicatedJob are how far. It follows at once when active or suspended leaves or reaches 0, else after 0.5 s of calm, at the latest after 5 s.',
   ),
   deprecatedEpoch: atLeastZero(
     int32('Workers of this epoch and of all before it are to stop and to restart in place.'),

@@ -1,40 +1,48 @@
 import type { ReplicatedJobStatus } from '../jobset.ts';
 
 /**
- * When counters of Jobs are worth a write of their own. Every status is sent to every agent, and a
- * restart in place makes Jobs unready and ready again within a second or two, so counters wait for
- * a calm moment unless something else is written anyway.
+ * When counters of Jobs are worth a write of their own. Queues decide by `active` and `suspended`
+ * whether anything runs at all, so those are written as soon as they leave or reach 0. Every status is
+ * sent to every agent, and thousands of Jobs may start, or a group restart, within a second or two,
+ * so all else waits for a calm moment, or for a few seconds.
  */
-export const COUNTERS_DELAY_MS = 2000;
+export const COUNTERS_CALM_MS = 500;
+/** Longer than a restart in place usually takes, so that it costs no write of counters. */
+export const COUNTERS_LATEST_MS = 5000;
 
-export interface CountersWrite {
-  readonly differ: boolean;
-  /** How long a write of the counters alone has to wait; undefined: until something else happens. */
-  readonly waitMs: number | undefined;
+/** Counters that differ from the stored ones and are not written yet. */
+export interface CountersPutOff {
+  readonly counted: readonly ReplicatedJobStatus[];
+  /** Since when they differ from those that are stored. */
+  readonly sinceMs: number;
+  /** Since when they are what they are. */
+  readonly calmSinceMs: number;
 }
+
+export type CountersWrite =
+  | { readonly kind: 'Same' }
+  /** Not even a group restart may leave them as they are. */
+  | { readonly kind: 'Urgent' }
+  | { readonly kind: 'Due' }
+  | { readonly kind: 'Wait'; readonly putOff: CountersPutOff; readonly waitMs: number };
 
 export function countersWrite(
   stored: readonly ReplicatedJobStatus[] | undefined,
   counted: readonly ReplicatedJobStatus[],
-  since: { readonly differMs: number | undefined; readonly nowMs: number },
-  isConverging: boolean,
+  before: CountersPutOff | undefined,
+  { nowMs, isConverging }: { readonly nowMs: number; readonly isConverging: boolean },
 ): CountersWrite {
-  if (sameCounters(stored, counted)) return { differ: false, waitMs: undefined };
-  if (isConverging) return { differ: true, waitMs: undefined };
-  const { differMs = since.nowMs, nowMs } = since;
-  return { differ: true, waitMs: Math.max(0, differMs + COUNTERS_DELAY_MS - nowMs) };
-}
-
-function sameCounters(
-  stored: readonly ReplicatedJobStatus[] | undefined,
-  counted: readonly ReplicatedJobStatus[],
-): boolean {
-  if (stored === undefined || stored.length !== counted.length) return false;
-  const byName = new Map(stored.map((status) => [status.name, status]));
-  return counted.every((status) => {
-    const old = byName.get(status.name);
-    return old !== undefined && COUNTERS.every((counter) => old[counter] === status[counter]);
-  });
+  if (isSame(stored, counted, COUNTERS)) return { kind: 'Same' };
+  if (stored !== undefined && !isSame(stored, counted, ['active', 'suspended'], isZero)) {
+    return { kind: 'Urgent' };
+  }
+  const sinceMs = before?.sinceMs ?? nowMs;
+  const isCalm = isSame(before?.counted, counted, COUNTERS);
+  const calmSinceMs = isCalm ? (before?.calmSinceMs ?? nowMs) : nowMs;
+  const latestMs = sinceMs + COUNTERS_LATEST_MS;
+  const dueMs = isConverging ? latestMs : Math.min(calmSinceMs + COUNTERS_CALM_MS, latestMs);
+  if (dueMs <= nowMs) return { kind: 'Due' };
+  return { kind: 'Wait', putOff: { counted, sinceMs, calmSinceMs }, waitMs: dueMs - nowMs };
 }
 
 const COUNTERS = [
@@ -45,3 +53,22 @@ const COUNTERS = [
   'active',
   'suspended',
 ] as const;
+type Counter = (typeof COUNTERS)[number];
+
+function isSame(
+  stored: readonly ReplicatedJobStatus[] | undefined,
+  counted: readonly ReplicatedJobStatus[],
+  counters: readonly Counter[],
+  as: (value: ReplicatedJobStatus[Counter]) => unknown = (value) => value,
+): boolean {
+  if (stored === undefined || stored.length !== counted.length) return false;
+  const byName = new Map(stored.map((status) => [status.name, status]));
+  return counted.every((status) => {
+    const old = byName.get(status.name);
+    return old !== undefined && counters.every((each) => as(old[each]) === as(status[each]));
+  });
+}
+
+function isZero(value: ReplicatedJobStatus[Counter]): boolean {
+  return value === 0;
+}

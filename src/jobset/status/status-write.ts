@@ -5,43 +5,55 @@ import {
 } from '../child-jobs/succeeded-jobs.ts';
 import { isConverging } from '../group/in-place-restart.ts';
 import { groupOf, type Planning } from '../planning.ts';
-import { countersWrite } from './counters.ts';
+import { COUNTERS_LATEST_MS, type CountersPutOff, countersWrite } from './counters.ts';
 import { afterRecreation } from './execution-attempts.ts';
-import { replicatedJobsStatus } from './replicated-jobs-status.ts';
+import { allJobsReady, replicatedJobsStatus } from './replicated-jobs-status.ts';
 
 /**
  * The last touch to a draft: whether counters are worth a write now, later or not at all, and what
  * follows when all Jobs are to be recreated.
  */
-export interface CountersPutOff {
-  /** True if counters are out of date and stay so for now. */
-  readonly isPutOff: boolean;
-  /** When they are to be written; undefined: when something else happens. */
-  readonly waitMs: number | undefined;
+export interface CountersLeft {
+  /** Counters that are out of date and stay so for now. */
+  readonly putOff?: CountersPutOff;
+  /** When they are to be written; absent if none is put off. */
+  readonly waitMs?: number;
 }
 
 /** `keepsCounters` of a group restart: counters stay, because they will soon be right again. */
-export function completeStatus(planning: Planning, keepsCounters: boolean): CountersPutOff {
+export function completeStatus(planning: Planning, keepsCounters: boolean): CountersLeft {
   const { snapshot, spec, draft, children, counters, stages } = planning;
+  const { nowMs, knowledge } = snapshot;
   const before = snapshot.jobSet.status ?? {};
-  const { differ, waitMs } = countersWrite(
-    before.replicatedJobsStatus,
-    counters,
-    { differMs: snapshot.knowledge.countersDifferSinceMs, nowMs: snapshot.nowMs },
-    stages !== undefined && !spec.suspend && isConverging(groupOf(planning, stages)),
-  );
-  const isDue =
-    isRecordUrgent(before.replicatedJobsStatus, counters, children) ||
-    (draft.isChanged ? !keepsCounters : waitMs === 0);
-  if (differ && isDue) {
+  const stored = before.replicatedJobsStatus;
+  const write = countersWrite(stored, counters, knowledge.countersPutOff, {
+    nowMs,
+    isConverging: isMoving(planning),
+  });
+  const isForced = write.kind === 'Urgent' || isRecordUrgent(stored, counters, children);
+  const isDue = isForced || (draft.isChanged ? !keepsCounters : write.kind === 'Due');
+  if (write.kind !== 'Same' && isDue) {
     const others = draft.status.replicatedJobsStatus ?? [];
     const counted = replicatedJobsStatus(spec.replicatedJobs, children, others);
     const replicatedJobs = withSucceededIndexes(counted, children, stages?.startsOver);
     draft.set({ replicatedJobsStatus: replicatedJobs });
   }
   beginAttempt(planning);
-  const isPutOff = differ && !isDue;
-  return { isPutOff, waitMs: isPutOff ? waitMs : undefined };
+  if (write.kind === 'Same' || isDue) return {};
+  if (write.kind === 'Wait' && !keepsCounters) return write;
+  const putOff = { counted: counters, sinceMs: nowMs, calmSinceMs: nowMs };
+  return { putOff, waitMs: COUNTERS_LATEST_MS };
+}
+
+/** Whether a group gathers at its barrier, or has been released again and its Jobs are about to be ready. */
+function isMoving(planning: Planning): boolean {
+  const { snapshot, spec, draft, counters, stages } = planning;
+  if (stages === undefined || spec.suspend) return false;
+  if (isConverging(groupOf(planning, stages))) return true;
+  const { deprecatedEpoch = 0, syncedTime = '' } = draft.status;
+  const hasJustRestarted =
+    deprecatedEpoch > 0 && snapshot.nowMs - Date.parse(syncedTime) < COUNTERS_LATEST_MS;
+  return hasJustRestarted && !allJobsReady(spec.replicatedJobs, counters);
 }
 
 /** All Jobs are recreated: what succeeded before counts no more, and they run once more. */
