@@ -180,6 +180,37 @@ describe('an agent that has lost its hub', () => {
     expect(scene.api.annotations[EPOCH]).toBe('1');
   });
 
+  it.each([0, 3000, 4500, 7000])(
+    'turns to the API server within 15 s where packets are dropped silently, %i ms into its stream',
+    async (intoMs) => {
+      const scene = new Scene();
+      for (let i = 0; i < 50; i++) scene.startAgent();
+      await scene.until(() => scene.hub.hub.streamCount === 50);
+      await scene.clock.advance(intoMs);
+      const cutMs = scene.clock.monotonic();
+      scene.hub.streams.isCut = true;
+      await scene.clock.advance(15_000);
+      expect(scene.reads).toHaveLength(50);
+      expect(Math.min(...scene.reads)).toBeGreaterThanOrEqual(cutMs + 4000);
+      scene.hub.streams.isCut = false;
+      await scene.until(() => scene.api.openWatches === 0);
+      scene.hub.setStatus(1, 0);
+      await scene.until(() => scene.hub.announced?.epoch === 2);
+    },
+  );
+
+  it('leaves the API server again for a stream that was only late', async () => {
+    const scene = new Scene();
+    scene.startAgent();
+    await scene.until(() => scene.hub.announced?.epoch === 1);
+    const stream = scene.hub.hub.streamCount;
+    scene.hub.streams.isCut = true;
+    await scene.until(() => scene.api.openWatches > 0);
+    scene.hub.streams.isCut = false;
+    await scene.until(() => scene.api.openWatches === 0, 6000);
+    expect(scene.hub.hub.streamCount).toBe(stream);
+  });
+
   it('has forgotten the API server if the hub is back within that time', async () => {
     const scene = new Scene();
     scene.startAgent();

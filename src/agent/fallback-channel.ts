@@ -24,6 +24,9 @@ export interface FallbackChannelOptions {
 export const FALLBACK_AFTER_MS = 10_000;
 /** The members of a group do not all turn to the API server at once. */
 const FALLBACK_JITTER = 0.5;
+/** From the moment at which a stream is doubted, which is another one for each member. */
+const FALLBACK_AFTER_DOUBT_MS = 500;
+const FALLBACK_AFTER_DOUBT_JITTER = 1;
 /** From the first try that failed at the start: a hub that is only changing hands may be back. */
 export const START_AFTER_FAILURE_MS = 1000;
 const START_AFTER_FAILURE_JITTER = 1;
@@ -103,10 +106,15 @@ class FallbackChannel implements Channel {
   #hubTold(contact: HubContact): void {
     switch (contact) {
       case 'Answered':
+      case 'Heard':
         this.#isHubReachable = true;
         this.#isStart = false;
         this.#ceaseWaiting();
         this.#leaveApi();
+        break;
+      case 'Silent':
+        this.#isHubReachable = false;
+        this.#askApiWithin(FALLBACK_AFTER_DOUBT_MS, FALLBACK_AFTER_DOUBT_JITTER);
         break;
       case 'Lost':
         this.#isHubReachable = false;
@@ -121,7 +129,7 @@ class FallbackChannel implements Channel {
 
   #leaveApi(): void {
     if (this.#api === undefined) return;
-    this.#options.logger.info('the hub has answered: leaves the API server');
+    this.#options.logger.info('the hub answers: leaves the API server');
     this.#api.close();
     this.#api = undefined;
   }

@@ -36,6 +36,10 @@ export interface HubChannelOptions {
 export type HubContact =
   /** A hello has been answered. */
   | 'Answered'
+  /** The stream on which one was answered has brought nothing for so long that it may be dead. */
+  | 'Silent'
+  /** It has brought something again. */
+  | 'Heard'
   /** The stream on which one was answered has ended. */
   | 'Lost'
   /** A try has ended without an answer: refused, not reached, or given up. */
@@ -49,10 +53,15 @@ const CONNECT_TIMEOUT_MS = 60_000;
 /** The hub reads the JobSet before it answers. */
 const HELLO_TIMEOUT_MS = 30_000;
 /** Something is sent at least this often, plus jitter, so that the hub knows that we live. */
-const HEARTBEAT_MS = 8000;
+export const HEARTBEAT_MS = 4000;
 const HEARTBEAT_JITTER = 0.25;
-/** The hub answers each ping: after so long a silence it is gone, or the way to it. */
-const SILENCE_TIMEOUT_MS = 40_000;
+/**
+ * The hub answers each ping, so it is late by a whole heartbeat then, or packets are dropped on the way.
+ * One to which thousands come at once may be: the stream stays.
+ */
+const DOUBT_AFTER_MS = 9000;
+/** After so long a silence the hub is gone, or the way to it. */
+const SILENCE_TIMEOUT_MS = 20_000;
 /**
  * Another leader is there within seconds, and a group that restarts waits for its last member: while that
  * can be, tries are at most a second apart.
@@ -145,7 +154,7 @@ class HubChannel implements Channel {
     const { clock, connector, contact } = this.#options;
     const { signal } = this.#end;
     const conversation = new Conversation(this.#options, {
-      answered: () => contact?.('Answered'),
+      contact: (change) => contact?.(change),
       message: (message) => this.#take(message),
       confirmed: (epoch) => this.#listener?.announced(epoch),
       podLives: (askedMs) => {
@@ -190,7 +199,7 @@ type Outcome =
   { readonly type: 'Answered' | 'NotAnswered' | 'PodGone'; readonly why: string };
 
 interface ConversationEvents {
-  readonly answered: () => void;
+  readonly contact: (contact: HubContact) => void;
   readonly message: (message: Extract<HubMessage, { readonly type: 'state' | 'ending' }>) => void;
   /** The hub has it, or will get it before anything else. */
   readonly confirmed: (epoch: number) => void;
@@ -206,6 +215,7 @@ class Conversation {
   #stream: ByteStream | undefined;
   #isAnswered = false;
   #isOver = false;
+  #isDoubted = false;
   #unconfirmed: number | undefined;
   #heardMs = 0;
   /** When each question for the Pod was asked that may still be answered, by its number. */
@@ -266,6 +276,10 @@ class Conversation {
   received(chunk: Uint8Array): void {
     if (this.#isOver) return;
     this.#heardMs = this.#options.clock.monotonic();
+    if (this.#isDoubted) {
+      this.#isDoubted = false;
+      this.#events.contact('Heard');
+    }
     try {
       for (const text of this.#lines.push(chunk)) {
         this.#take(text);
@@ -311,7 +325,7 @@ class Conversation {
     if (!isAnswer && !this.#isAnswered) return;
     if (isAnswer) {
       this.#isAnswered = true;
-      this.#events.answered();
+      this.#events.contact('Answered');
     }
     this.#events.message(message);
     const epoch = this.#unconfirmed;
@@ -322,9 +336,14 @@ class Conversation {
   #scheduleHeartbeat(): void {
     const { clock, random } = this.#options;
     const timer = clock.setTimer(jitter(random, HEARTBEAT_MS, HEARTBEAT_JITTER), () => {
-      if (clock.monotonic() - this.#heardMs >= SILENCE_TIMEOUT_MS) {
+      const silentMs = clock.monotonic() - this.#heardMs;
+      if (silentMs >= SILENCE_TIMEOUT_MS) {
         this.#over('NotAnswered', 'the hub is silent');
         return;
+      }
+      if (silentMs >= DOUBT_AFTER_MS && this.#isAnswered && !this.#isDoubted) {
+        this.#isDoubted = true;
+        this.#events.contact('Silent');
       }
       this.#say({ type: 'ping' });
       this.#scheduleHeartbeat();

@@ -10,6 +10,7 @@ import type { Stored } from '../kube/meta.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
 import { createInformer } from '../runtime/informer.ts';
+import { sleep } from '../runtime/ports/clock.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
 import { AgentFleet } from './agent-fleet.ts';
 import { prioritiseAgents } from './agent-priority.ts';
@@ -29,6 +30,7 @@ const SIZES = {
 const ROUNDS = 5;
 /** No further round begins after this. */
 const ROUNDS_BUDGET_MS = 40_000;
+const IDLE_MS = 30_000;
 const MIB = 1024 * 1024;
 
 export interface HubBenchOptions {
@@ -192,7 +194,16 @@ class Measurement {
     row('operator requests a restart', 'requests', of('rest_client_requests_total') / rounds);
     const bytes = of('lockstep_api_received_bytes_total') / rounds / this.#size;
     row('operator receives a Pod and restart', 'bytes', bytes);
+    if (channel === 'Hub')
+      row('operator CPU while nothing happens', '% of a core', await this.#idleCpu(operator));
     return epoch + rounds;
+  }
+
+  /** Of one core, with nothing but heartbeats of the agents. */
+  async #idleCpu({ pid }: OperatorProcess): Promise<number> {
+    const before = processCost(pid).cpuMs;
+    await sleep(nodeClock, IDLE_MS, this.#signal);
+    return (100 * (processCost(pid).cpuMs - before)) / IDLE_MS;
   }
 
   /** Restarts the group, up to so many times; `besides` does what an operator would. */

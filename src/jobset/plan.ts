@@ -19,6 +19,7 @@ import { reportHubReach } from './group/hub-reach.ts';
 import { currentEpoch, type Watchpoint, watchpointOf } from './group/in-place-restart.ts';
 import { type LostPodsStep, planLostPods } from './group/lost-pods.ts';
 import type { Members } from './group/members.ts';
+import { reportMissingPods } from './group/missing-pods.ts';
 import { groupJobs, groupStages, willSucceed } from './group/stages.ts';
 import type { JobSetStatus } from './jobset.ts';
 import { MANAGED_BY_JOBSET } from './names.ts';
@@ -247,6 +248,7 @@ function planRunning(planning: Planning): Step {
       };
     }
     case 'Nothing':
+      reportMissingPods(planning);
       return planConvergence(planning);
   }
 }

@@ -41,7 +41,7 @@ const MESSAGE_BURST = 400;
 const MESSAGES_PER_SECOND = 80;
 /** Of what was sent and not taken. A state has 200 bytes, so this is hundreds of them. */
 const MAX_UNREAD_BYTES = 64 * 1024;
-/** An agent sends something every 8 to 10 s. */
+/** An agent sends something every 4 to 5 s, and one of an older version every 8 to 10 s. */
 const SILENCE_TIMEOUT_MS = 40_000;
 /** From the opening of the stream to the hello. */
 const HELLO_TIMEOUT_MS = 15_000;
