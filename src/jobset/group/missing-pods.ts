@@ -18,7 +18,7 @@ export function reportMissingPods({
 }: Pick<Planning, 'snapshot' | 'draft' | 'stages'>): void {
   const restarting = draft.status.conditions?.find(({ type }) => type === 'RestartingInPlace');
   if (stages === undefined || restarting?.status !== 'True') return;
-  const { reason = '', message = '' } = restarting;
+  const { reason, message } = restarting;
   if (message.endsWith(WHY)) return;
   const job = jobThatLacksPod(stages.stages, snapshot.members);
   if (job === undefined) return;
