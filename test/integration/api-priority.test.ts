@@ -1,0 +1,104 @@
+/**
+ * Where a real API server lets the requests of the operator and of agents wait. The embedded one lets
+ * all in.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { prioritiseAgents } from '../../src/bench/agent-priority.ts';
+import { FLOW_SCHEMAS } from '../../src/deploy/kinds.ts';
+import { OPERATOR_NAME } from '../../src/deploy/permissions.ts';
+import { NAMESPACES, SERVICE_ACCOUNTS, type TokenRequest } from '../../src/kube/core.ts';
+import type { Resource } from '../../src/kube/resource.ts';
+import {
+  type ClientConnection,
+  connectClient,
+} from '../../src/runtime/adapters/http-client-connection.ts';
+import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
+import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
+import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
+import { wholeBody } from '../../src/runtime/response-body.ts';
+import { KUBERNETES } from '../kubernetes.ts';
+
+const NAMESPACE = 'api-priority';
+const AGENT = 'train-lockstep-agent';
+
+const JOBSETS_PATH = '/apis/jobset.x-k8s.io/v1alpha2';
+const LEASES_PATH = '/apis/coordination.k8s.io/v1/namespaces';
+
+describe.skipIf(KUBERNETES === undefined)('an API server', () => {
+  const removed: (() => Promise<void>)[] = [];
+  const tokens = new Map<string, string>();
+  const names = new Map<string, string>();
+  let connection: ClientConnection;
+
+  beforeAll(async () => {
+    const access = await loadKubeconfig({ path: KUBERNETES, env: {}, homeDirectory: '/' });
+    const { clientCertificate: _certificate, clientKey: _key, ...tls } = access.tls;
+    const runtime = { clock: nodeClock, random: systemRandom, userAgent: 'lockstep-test' };
+    const { client, close } = connectClient(access, runtime);
+    // Speaks for nobody but whose token a request shows.
+    connection = connectClient({ ...access, tls }, runtime);
+    removed.push(
+      () => Promise.resolve(close()),
+      () => Promise.resolve(connection.close()),
+    );
+    const make = async (of: Resource, namespace: string | undefined, name: string) => {
+      const metadata = { name, ...(namespace === undefined ? {} : { namespace }) };
+      await client.create(of, { apiVersion: 'v1', kind: of.kind, metadata });
+    };
+    await make(NAMESPACES, undefined, NAMESPACE);
+    removed.push(() => client.delete(NAMESPACES, { name: NAMESPACE }));
+    for (const account of [OPERATOR_NAME, AGENT]) {
+      await make(SERVICE_ACCOUNTS, NAMESPACE, account);
+      const at = { namespace: NAMESPACE, name: account };
+      const answer = await client.createSubresource<TokenRequest>(SERVICE_ACCOUNTS, at, 'token', {
+        apiVersion: 'authentication.k8s.io/v1',
+        kind: 'TokenRequest',
+        metadata: {},
+        spec: {},
+      });
+      tokens.set(account, answer.status?.token ?? '');
+    }
+    removed.push(await prioritiseAgents(client, NAMESPACE));
+    for (const { metadata } of (await client.list(FLOW_SCHEMAS)).items) {
+      names.set(metadata.uid, metadata.name ?? '');
+    }
+  });
+
+  afterAll(async () => {
+    for (const remove of removed.reverse()) await remove();
+  });
+
+  /** A server learns of a schema by a watch, and says with each answer which it took. */
+  test.each([
+    ['the lease', OPERATOR_NAME, 'GET', `${LEASES_PATH}/${NAMESPACE}/leases/a`, '-lease'],
+    ['renewing it', OPERATOR_NAME, 'PUT', `${LEASES_PATH}/${NAMESPACE}/leases/a`, '-lease'],
+    ['a lease elsewhere', OPERATOR_NAME, 'GET', `${LEASES_PATH}/default/leases/a`, ''],
+    ['a status', OPERATOR_NAME, 'PUT', `${JOBSETS_PATH}/namespaces/a/jobsets/b/status`, ''],
+    ['a Job', OPERATOR_NAME, 'POST', '/apis/batch/v1/namespaces/a/jobs', ''],
+    ['Pods of all namespaces', OPERATOR_NAME, 'GET', '/api/v1/pods', ''],
+    ['the keys of tokens', OPERATOR_NAME, 'GET', '/openid/v1/jwks', ''],
+    ['Events', OPERATOR_NAME, 'POST', '/apis/events.k8s.io/v1/namespaces/a/events', '-reviews'],
+    ['a token', OPERATOR_NAME, 'POST', '/apis/authentication.k8s.io/v1/tokenreviews', '-reviews'],
+  ] as const)('takes %s of the operator where it belongs', async (_what, of, method, path, as) => {
+    await expect.poll(() => schemaOf(of, method, path), POLLING).toBe(`${OPERATOR_NAME}${as}`);
+  });
+
+  test('takes announcements of agents where they belong', async () => {
+    const taken = () => schemaOf(AGENT, 'PATCH', '/api/v1/namespaces/a/pods/b');
+    await expect.poll(taken, POLLING).toBe('lockstep-agents');
+  });
+
+  async function schemaOf(
+    account: string,
+    method: 'GET' | 'PUT' | 'POST' | 'PATCH',
+    path: string,
+  ): Promise<string | undefined> {
+    const { signal } = new AbortController();
+    const headers = { authorization: `Bearer ${tokens.get(account)}` };
+    const answer = await connection.transport.send({ method, path, headers, signal });
+    await wholeBody(answer.body);
+    return names.get(answer.headers['x-kubernetes-pf-flowschema-uid'] ?? '');
+  }
+});
+
+const POLLING = { timeout: 60_000, interval: 200 } as const;
