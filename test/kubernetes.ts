@@ -54,6 +54,7 @@ export const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   'integration/agent-protocol.test.ts': VIRTUAL_TIME,
   'integration/dialects.test.ts': VIRTUAL_TIME,
   'integration/exclusive-placement.test.ts': VIRTUAL_TIME,
+  'integration/hostile-tenant.test.ts': VIRTUAL_TIME,
   'integration/hub.test.ts': VIRTUAL_TIME,
   'integration/images.test.ts': 'Is about files, and takes minutes to write them.',
   'integration/least-privilege.test.ts': VIRTUAL_TIME,

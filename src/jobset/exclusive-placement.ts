@@ -1,9 +1,10 @@
 import type { PodAffinity, PodAffinityTerm } from '../kube/affinity.ts';
 import { COMPLETION_INDEX } from '../kube/job.ts';
-import { controllerOf, type PartialObjectMetadata, type StringMap } from '../kube/meta.ts';
+import type { PartialObjectMetadata, StringMap } from '../kube/meta.ts';
 import type { Node } from '../kube/node.ts';
 import type { Pod, PodSpec, PodStatus } from '../kube/pod.ts';
 import { quote } from '../kube/quote.ts';
+import { isSame, jobOf } from './membership.ts';
 import * as names from './names.ts';
 
 /**
@@ -126,14 +127,19 @@ export function leaderAmong(
       `expected 1 leader pod (${expected.name}), but got ${leaders.length}. ${TRANSIENT}`,
     );
   }
-  const followed = controllerOf(follower.metadata)?.uid;
+  const followed = jobOf(follower);
   if (followed === undefined) return noLeader('follower pod has no owner reference');
-  const leading = controllerOf(leader.metadata)?.uid;
+  const leading = jobOf(leader);
   if (leading === undefined) {
     return noLeader(`leader pod ${quote(leader.metadata.name ?? '')} has no owner reference`);
   }
-  if (followed !== leading) {
-    return noLeader(`follower pod owner UID (${followed}) != leader pod owner UID (${leading})`);
+  if (followed.uid !== leading.uid) {
+    const uids = `follower pod owner UID (${followed.uid}) != leader pod owner UID (${leading.uid})`;
+    return noLeader(uids);
+  }
+  if (followed.name !== leading.name) {
+    const names = `follower pod owner (${followed.name}) != leader pod owner (${leading.name})`;
+    return noLeader(names);
   }
   return { kind: 'Leader', leader };
 }
@@ -185,12 +191,12 @@ export function planRepair(
   pods: readonly Pod[],
   node: Pick<Node, 'metadata'> | undefined,
 ): Repair {
-  const owner = controllerOf(leader.metadata)?.uid;
+  const owner = jobOf(leader);
   if (owner === undefined) {
     return undecided(`leader pod ${quote(leader.metadata.name ?? '')} has no owner reference`);
   }
   const followers = pods.filter(
-    (pod) => controllerOf(pod.metadata)?.uid === owner && placementRole(pod).kind === 'Follower',
+    (pod) => isSame(jobOf(pod), owner) && placementRole(pod).kind === 'Follower',
   );
   const living = followers.filter(isAlive);
   if (living.length === 0) return NO_REPAIR;

@@ -2,7 +2,6 @@
  * The one table of names of the JobSet API and of the in-place restart protocol
  * (`docs/reference/names.md` explains them). Nothing else spells these strings.
  */
-export const JOBSET_GROUP = 'jobset.x-k8s.io';
 export const JOBSET_API_VERSION = 'jobset.x-k8s.io/v1alpha2';
 
 /** Labels and annotations on every child Job and on its Pod template. */

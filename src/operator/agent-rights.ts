@@ -1,10 +1,11 @@
 import { agentAccountName } from '../jobset/agent/agent-account.ts';
 import type { AgentRights } from '../jobset/agent/agent-rights.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
+import { isChildOf } from '../jobset/membership.ts';
 import { JOBSET_NAME } from '../jobset/names.ts';
 import { SERVICE_ACCOUNTS, type ServiceAccount } from '../kube/core.ts';
 import { deepEqual } from '../kube/deep-equal.ts';
-import { controllerOf, type KubeObject, type Stored } from '../kube/meta.ts';
+import type { KubeObject, Stored } from '../kube/meta.ts';
 import { ROLE_BINDINGS, ROLES, type Role, type RoleBinding } from '../kube/rbac.ts';
 import type { Resource } from '../kube/resource.ts';
 import { isReason } from '../kube/status.ts';
@@ -46,12 +47,12 @@ async function remove<T extends KubeObject>(
   { client, jobSet, signal }: Grant,
   of: Resource<T>,
 ): Promise<void> {
-  const { namespace = '', name: owner, uid: ownerUid } = jobSet.metadata;
+  const { namespace = '', name: owner } = jobSet.metadata;
   const at = { namespace, name: agentAccountName(owner) };
   try {
-    const { metadata } = await client.get(of, at, { signal });
-    const isOurs = controllerOf(metadata)?.uid === ownerUid;
-    if (!isOurs || metadata.labels?.[JOBSET_NAME] !== owner) return;
+    const found = await client.get(of, at, { signal });
+    const { metadata } = found;
+    if (!isChildOf(found, jobSet) || metadata.labels?.[JOBSET_NAME] !== owner) return;
     await client.delete(of, at, { preconditions: { uid: metadata.uid }, signal });
   } catch (error) {
     // Gone already, or somebody else has made one of that name since: both are what was wanted.
@@ -98,7 +99,7 @@ async function ensure<T extends KubeObject>(
   }
   const { namespace = '', name = '' } = wanted.metadata;
   const found = await client.get(of, { namespace, name }, { signal });
-  if (controllerOf(found.metadata)?.uid !== jobSet.metadata.uid) {
+  if (!isChildOf(found, jobSet)) {
     const why = `it exists and is not controlled by ${JOBSETS.kind} ${jobSet.metadata.name} (${jobSet.metadata.uid}), whose agents need it: delete it, or name the JobSet otherwise`;
     throw conflict(of, name, why);
   }

@@ -2,6 +2,7 @@ import type { AgentRights } from '../jobset/agent/agent-rights.ts';
 import type { Action } from '../jobset/convergence.ts';
 import type { OverduePod } from '../jobset/group/lost-pods.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
+import { isChildOf } from '../jobset/membership.ts';
 import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim, SERVICES } from '../kube/core.ts';
 import { JOBS, type Job } from '../kube/job.ts';
 import type { KubeObject, ObjectMeta, Stored } from '../kube/meta.ts';
@@ -12,7 +13,6 @@ import type { Client, ObjectKey } from '../runtime/client.ts';
 import { forEachConcurrently } from '../runtime/concurrency.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import { grantAgentRights, revokeAgentRights } from './agent-rights.ts';
-import { ownerOf } from './group-tracker.ts';
 import { type ForcedDeletionReason, LOST_NODE_DEADLINE_REASON } from './operator-metrics.ts';
 
 /**
@@ -180,7 +180,7 @@ async function createJob(context: CarryOut, job: Job): Promise<FailedAction | un
 async function isOurs(context: CarryOut, job: Job): Promise<boolean> {
   try {
     const found = await context.client.get(JOBS, keyOf(job), { signal: context.signal });
-    if (ownerOf(found)?.uid !== context.jobSet.metadata.uid) return false;
+    if (!isChildOf(found, context.jobSet)) return false;
     context.wrote(found);
     return true;
   } catch (error) {

@@ -27,7 +27,7 @@ function jobAt(resourceVersion: string, name = 'train-w-0'): Stored<Job> {
 }
 
 function memory(): ChildJobMemory {
-  return new ChildJobMemory(STORE, OWNER.uid);
+  return new ChildJobMemory(STORE, { namespace: 'default', name: 'train', uid: OWNER.uid });
 }
 
 test('shows what was written before the cache does, so that no Job is created twice', () => {

@@ -1,3 +1,4 @@
+import { isSame, type Owner, ownerOf } from '../jobset/membership.ts';
 import { isTrue } from '../jobset/status/conditions.ts';
 import type { Job } from '../kube/job.ts';
 import type { Stored } from '../kube/meta.ts';
@@ -11,15 +12,15 @@ import { OwnWrites } from './own-writes.ts';
  */
 export class ChildJobMemory {
   readonly #own: OwnWrites<Job>;
-  readonly #jobSetUid: string;
+  readonly #jobSet: Owner;
   /** UIDs of Jobs whose deletion was accepted. */
   #deleted = new Set<string>();
   /** By UID. */
   readonly #vanished = new Map<string, Stored<Job>>();
 
-  constructor(store: Store<Job>, jobSetUid: string) {
+  constructor(store: Store<Job>, jobSet: Owner) {
     this.#own = new OwnWrites(store);
-    this.#jobSetUid = jobSetUid;
+    this.#jobSet = jobSet;
   }
 
   /** A Job as the API server returned it. */
@@ -39,8 +40,7 @@ export class ChildJobMemory {
       uids.add(job.metadata.uid);
       jobs.push(this.#own.newest(job));
     }
-    const isOurs = ({ metadata }: Job): boolean =>
-      metadata.ownerReferences?.some(({ uid }) => uid === this.#jobSetUid) ?? false;
+    const isOurs = (job: Job): boolean => isSame(ownerOf(job), this.#jobSet);
     jobs.push(...this.#own.missing(uids, isOurs));
     if (this.#deleted.size === 0) return jobs;
     const isDeleted = ({ metadata }: Stored<Job>): boolean => this.#deleted.has(metadata.uid);

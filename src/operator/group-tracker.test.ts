@@ -49,6 +49,7 @@ function podIn(
 }
 
 const JOB_UID = 'uid-of-train-w-0';
+const TRAIN = { namespace: 'default', name: 'train', uid: 'the-jobset' };
 
 function watchpoint(more: Partial<Watchpoint> = {}): Watchpoint {
   return { epoch: 2, slots: 3, jobs: new Set([JOB_UID]), neverRun: new Set(), ...more };
@@ -64,12 +65,12 @@ beforeEach(() => {
   interest = [];
   strays = [];
   tracker = new GroupTracker({
-    jobByUid: (uid) => jobs.get(uid),
+    jobWithUid: (uid) => jobs.get(uid),
     onInterest: (key) => interest.push(key),
     onStray: (stray) => strays.push(stray),
     nowMs: () => 0,
   });
-  tracker.watch('the-jobset', watchpoint());
+  tracker.watch(TRAIN, watchpoint());
 });
 
 describe('a group that gathers at its barrier', () => {
@@ -131,7 +132,7 @@ describe('a group that gathers at its barrier', () => {
 
     interest.length = 0;
     tracker.podLives(late(undefined));
-    tracker.watch('the-jobset', watchpoint({ neverRun: new Set([other]) }));
+    tracker.watch(TRAIN, watchpoint({ neverRun: new Set([other]) }));
     tracker.podLives(podIn('2', undefined));
     tracker.podLives(podIn('2', '2'));
     expect(interest, 'one that has never run is in nobody’s way').toEqual(['default/train']);
@@ -148,29 +149,35 @@ describe('a group that gathers at its barrier', () => {
   });
 
   test('is nobody’s interest before it was planned for the first time', () => {
-    tracker.watch('the-jobset', undefined);
+    tracker.watch(TRAIN, undefined);
     tracker.podLives(podIn('0', '9'));
     expect(interest).toEqual([]);
-    expect([...tracker.members('the-jobset').announcing(9)]).toHaveLength(1);
+    expect([...tracker.members(TRAIN).announcing(9)]).toHaveLength(1);
   });
 });
 
 describe('membership', () => {
-  const members = (): number => [...tracker.members('the-jobset').announcing(2)].length;
+  const members = (): number => [...tracker.members(TRAIN).announcing(2)].length;
 
   test('follows the owner chain, whatever the labels say', () => {
     jobs.set('uid-of-train-w-0', jobOf('another'));
     tracker.podLives(podIn('0', '2'));
     expect(members()).toBe(0);
-    expect([...tracker.members('another').announcing(2)]).toHaveLength(1);
+    expect([...tracker.members({ ...TRAIN, uid: 'another' }).announcing(2)]).toHaveLength(1);
   });
 
   test('is presumed for a Pod whose Job is gone or not here yet, until it is known better', () => {
     jobs.clear();
     tracker.podLives(podIn('0', '2'));
     expect(members()).toBe(1);
+    expect([...tracker.podsOf('default/train/the-jobset')], 'but no member').toEqual([]);
+    jobs.set(JOB_UID, jobOf('the-jobset'));
     tracker.jobSeen(jobOf('the-jobset'));
     expect(members()).toBe(1);
+    expect([...tracker.podsOf('default/train/the-jobset')]).toHaveLength(1);
+    jobs.clear();
+    tracker.jobGone(jobOf('the-jobset'));
+    jobs.set(JOB_UID, storedJob('train-w-0', 'w'));
     tracker.jobSeen(storedJob('train-w-0', 'w'));
     expect(members(), 'a Job of somebody else').toBe(0);
   });
@@ -198,7 +205,7 @@ describe('membership', () => {
     expect(members()).toBe(1);
     tracker.podLives(podIn('0', '2', { ownerReferences: [] }));
     expect(members()).toBe(0);
-    expect([...tracker.members('the-jobset').jobsWithLivingPods()]).toEqual([]);
+    expect([...tracker.members(TRAIN).jobsWithLivingPods()]).toEqual([]);
   });
 
   test('a malformed epoch counts as none and is reported with value and expectation', () => {
@@ -212,7 +219,7 @@ describe('membership', () => {
   test('is counted apart for a list of Pods that is newer than the watches', () => {
     tracker.podLives(podIn('0', '2'));
     const stranger = podIn('2', '2', { ownerReferences: [] });
-    const census = tracker.census('the-jobset', [podIn('1', '1'), podIn('2', undefined), stranger]);
+    const census = tracker.census(TRAIN, [podIn('1', '1'), podIn('2', undefined), stranger]);
     const counted = census.ofJob(JOB_UID);
     expect([counted?.live, counted?.liveAt(1), counted?.otherThan(1)]).toEqual([2, 1, 1]);
     expect(members(), 'what the watches show is as it was').toBe(1);
@@ -227,7 +234,7 @@ describe('membership', () => {
     tracker.podLives(attempt('1'));
     expect(members()).toBe(1);
     tracker.podLives(attempt('2147483647'));
-    expect([...tracker.members('the-jobset').announcing(1)], 'the other holds').toHaveLength(1);
+    expect([...tracker.members(TRAIN).announcing(1)], 'the other holds').toHaveLength(1);
     expect(strays[0]?.problem).toBe(
       'annotation jobset.sigs.k8s.io/in-place-restart-attempt of Pod train-w-0-0 is "2147483647", expected an integer from 0 to 2147483646; it is ignored',
     );
@@ -237,25 +244,23 @@ describe('membership', () => {
     tracker.podLives(podIn('0', '2'));
     tracker.podSucceeded(podIn('0', '2'));
     tracker.podEnded('pod-0');
-    expect(tracker.members('the-jobset').ofJob('uid-of-train-w-0')?.succeeded).toEqual(
-      new Set('0'),
-    );
-    tracker.jobGone('uid-of-train-w-0');
-    expect(tracker.members('the-jobset').ofJob('uid-of-train-w-0')).toBeUndefined();
+    expect(tracker.members(TRAIN).ofJob('uid-of-train-w-0')?.succeeded).toEqual(new Set('0'));
+    tracker.jobGone(jobOf('the-jobset'));
+    expect(tracker.members(TRAIN).ofJob('uid-of-train-w-0')).toBeUndefined();
   });
 
   test('leaves nothing behind when a Pod that has succeeded is seen after its Job is gone', () => {
     jobs.clear();
-    tracker.jobGone(JOB_UID);
+    tracker.jobGone(jobOf('the-jobset'));
     tracker.podSucceeded(podIn('0', '2'));
     tracker.succeededPodGone(podIn('0', '2'));
-    expect(tracker.members('the-jobset').ofJob(JOB_UID)).toBeUndefined();
+    expect(tracker.members(TRAIN).ofJob(JOB_UID)).toBeUndefined();
   });
 
   test('remembers what has succeeded as long as the Job is there', () => {
     tracker.podSucceeded(podIn('0', '2'));
     tracker.succeededPodGone(podIn('0', '2'));
-    expect(tracker.members('the-jobset').ofJob(JOB_UID)?.succeeded).toEqual(new Set('0'));
+    expect(tracker.members(TRAIN).ofJob(JOB_UID)?.succeeded).toEqual(new Set('0'));
   });
 
   describe('counts a Pod that ends well', () => {
@@ -263,7 +268,7 @@ describe('membership', () => {
     const TRACKED = { finalizers: ['batch.kubernetes.io/job-tracking'] };
     const succeeded = (more: Parameters<typeof podIn>[2]): readonly string[] => {
       tracker.podSucceeded(podIn('0', '2', more));
-      return [...(tracker.members('the-jobset').ofJob(JOB_UID)?.succeeded ?? [])];
+      return [...(tracker.members(TRAIN).ofJob(JOB_UID)?.succeeded ?? [])];
     };
 
     test.each([
@@ -284,17 +289,17 @@ describe('membership', () => {
       expect(succeeded(TRACKED)).toEqual(['0']);
       const job = jobOf('the-jobset');
       tracker.jobSeen({ ...job, spec: { ...job.spec, suspend: true } });
-      expect(tracker.members('the-jobset').ofJob(JOB_UID)?.succeeded).toEqual(new Set('0'));
+      expect(tracker.members(TRAIN).ofJob(JOB_UID)?.succeeded).toEqual(new Set('0'));
       const conditions = [{ type: 'Suspended', status: 'True' as const }];
       tracker.jobSeen({ ...job, status: { conditions } });
-      expect(tracker.members('the-jobset').ofJob(JOB_UID)).toBeUndefined();
+      expect(tracker.members(TRAIN).ofJob(JOB_UID)).toBeUndefined();
     });
   });
 });
 
 describe('what agents say over the hub', () => {
   const epochs = (): readonly (number | undefined)[] =>
-    [...tracker.podsOf('the-jobset')].map(({ epoch }) => epoch);
+    [...tracker.podsOf('default/train/the-jobset')].map(({ epoch }) => epoch);
 
   test('counts as what they annotate, the newest of both, in whichever order it comes', () => {
     for (const slot of ['0', '1', '2']) tracker.podLives(podIn(slot, undefined));
@@ -324,14 +329,14 @@ describe('what agents say over the hub', () => {
     const notice = { epoch: 2, end: { signal: 'SIGKILL' } };
     tracker.podSpoke('pod-0', { epoch: 3, starts: { epoch: 3, starts: 1 }, notice });
     expect(interest).toEqual(['default/train']);
-    const [announced] = tracker.members('the-jobset').announcing(3);
+    const [announced] = tracker.members(TRAIN).announcing(3);
     expect(announced?.notice).toEqual(notice);
   });
 
   test('counts in a fresh list of Pods too', () => {
     tracker.podLives(podIn('0', undefined));
     tracker.podSpoke('pod-0', { epoch: 2 });
-    const census = tracker.census('the-jobset', [podIn('0', undefined), podIn('1', '1')]);
+    const census = tracker.census(TRAIN, [podIn('0', undefined), podIn('1', '1')]);
     expect(census.ofJob(JOB_UID)?.liveAt(2)).toBe(1);
     expect(census.ofJob(JOB_UID)?.below(2)).toBe(1);
   });

@@ -2,22 +2,17 @@ import type { Watchpoint } from '../jobset/group/in-place-restart.ts';
 import { MemberCounts, type Members } from '../jobset/group/members.ts';
 import type { Notice } from '../jobset/group/notice.ts';
 import { type AgentStarts, type PodFacts, podFacts } from '../jobset/group/pod-facts.ts';
-import { JOBSETS } from '../jobset/jobset.ts';
 import {
-  EPOCH,
-  IN_PLACE_RESTART_ATTEMPT,
-  JOBSET_GROUP,
-  JOBSET_NAME,
-  JOBSET_UID,
-} from '../jobset/names.ts';
+  type Membership,
+  membershipOf,
+  type Owner,
+  ownerKey,
+  ownerOf,
+} from '../jobset/membership.ts';
+import { EPOCH, IN_PLACE_RESTART_ATTEMPT, JOBSET_NAME } from '../jobset/names.ts';
 import { isTrue } from '../jobset/status/conditions.ts';
 import type { Job } from '../kube/job.ts';
-import {
-  controllerOf,
-  type KubeObject,
-  type PartialObjectMetadata,
-  type Stored,
-} from '../kube/meta.ts';
+import type { PartialObjectMetadata, Stored } from '../kube/meta.ts';
 import { GroupWatch } from './group-watch.ts';
 
 /**
@@ -26,7 +21,8 @@ import { GroupWatch } from './group-watch.ts';
  * arrive, and for whatever was in the way. One Pod event costs O(1).
  */
 export interface GroupTrackerOptions {
-  readonly jobByUid: (uid: string) => Stored<Job> | undefined;
+  /** In whatever namespace it is. */
+  readonly jobWithUid: (uid: string) => Stored<Job> | undefined;
   /** `namespace/name` of a JobSet that may have something to decide. */
   readonly onInterest: (key: string) => void;
   readonly onStray: (stray: StrayPod) => void;
@@ -49,8 +45,11 @@ export interface SpokenFacts {
   readonly notice?: Notice;
 }
 
-interface TrackedPod extends GroupKey {
+interface TrackedPod extends Group {
+  readonly pod: Stored<PartialObjectMetadata>;
   readonly jobUid: string;
+  /** False if its Job is not known: then it is in the way of a release, and nothing else. */
+  readonly isMember: boolean;
   /** As its annotations say. */
   readonly written: PodFacts;
   /** As its agent said, while this process runs: soft state, of which agents repeat what matters. */
@@ -59,32 +58,36 @@ interface TrackedPod extends GroupKey {
 
 export class GroupTracker {
   readonly #options: GroupTrackerOptions;
-  /** By UID of the JobSet, as all below. */
+  /** By `ownerKey` of the JobSet. */
   readonly #groups = new Map<string, MemberCounts>();
   readonly #watches = new Map<string, GroupWatch>();
-  readonly #groupOfPod = new Map<string, TrackedPod>();
-  readonly #groupOfJob = new Map<string, string>();
+  /** By UID of the Pod. */
+  readonly #tracked = new Map<string, TrackedPod>();
+  /** Pods of Jobs that are not known, by UID of the Job and of the Pod. */
+  readonly #claimants = new Map<string, Map<string, Claimant>>();
 
   constructor(options: GroupTrackerOptions) {
     this.#options = options;
   }
 
-  members(jobSetUid: string): Members {
-    return this.#groups.get(jobSetUid) ?? NO_MEMBERS;
+  members(jobSet: Owner): Members {
+    return this.#groups.get(ownerKey(jobSet)) ?? NO_MEMBERS;
   }
 
   /** Sets what `onInterest` is called for. Call it in the turn in which the counts were read. */
-  watch(jobSetUid: string, watchpoint: Watchpoint | undefined): void {
-    if (watchpoint === undefined) this.#watches.delete(jobSetUid);
-    else this.#watches.set(jobSetUid, new GroupWatch(watchpoint, this.members(jobSetUid)));
+  watch(jobSet: Owner, watchpoint: Watchpoint | undefined): void {
+    const key = ownerKey(jobSet);
+    if (watchpoint === undefined) this.#watches.delete(key);
+    else this.#watches.set(key, new GroupWatch(watchpoint, this.members(jobSet)));
   }
 
   /** Counts a list of living Pods by itself, beside what the watches show. */
-  census(jobSetUid: string, living: readonly Stored<PartialObjectMetadata>[]): Members {
+  census(jobSet: Owner, living: readonly Stored<PartialObjectMetadata>[]): Members {
     const counts = new MemberCounts();
+    const key = ownerKey(jobSet);
     for (const pod of living) {
       const facts = podFacts(pod);
-      if (facts === undefined || this.#groupOf(pod, facts)?.uid !== jobSetUid) continue;
+      if (facts === undefined || this.#groupOf(pod)?.group !== key) continue;
       counts.observe(this.#newest(facts), this.#options.nowMs());
     }
     return counts;
@@ -92,22 +95,23 @@ export class GroupTracker {
 
   /** A Pod that lives, as the watch of living Pods shows it. */
   podLives(pod: Stored<PartialObjectMetadata>): void {
+    const { uid } = pod.metadata;
     const facts = podFacts(pod);
-    const group = facts === undefined ? undefined : this.#groupOf(pod, facts);
+    const group = facts === undefined ? undefined : this.#groupOf(pod);
+    const known = this.#tracked.get(uid);
+    // Labels and owner references may change: what it was counted for before it is not any more.
+    const hasMoved =
+      known !== undefined && (known.group !== group?.group || known.jobUid !== facts?.jobUid);
+    if (hasMoved) this.podEnded(uid);
     if (facts === undefined || group === undefined) {
-      // It may have been a member until its Job was deleted without its Pods.
-      this.podEnded(pod.metadata.uid);
-      this.#report(
-        pod,
-        `Pod ${pod.metadata.name} wears the label of a JobSet but is none of its Pods`,
-      );
+      const problem = 'wears the label of a JobSet but is none of its Pods';
+      this.#report(pod, `Pod ${pod.metadata.name} ${problem}`);
       return;
     }
     this.#reportMalformed(pod, facts);
-    const spoken = this.#groupOfPod.get(facts.uid)?.spoken;
-    const tracked = { ...group, jobUid: facts.jobUid, written: facts, spoken };
-    this.#groupOfPod.set(facts.uid, tracked);
-    this.#groupOfJob.set(facts.jobUid, group.uid);
+    this.#claim(pod, facts.jobUid, group.isMember ? undefined : 'Lives');
+    const tracked = { ...group, pod, jobUid: facts.jobUid, written: facts, spoken: known?.spoken };
+    this.#tracked.set(uid, tracked);
     this.#observe(tracked);
   }
 
@@ -117,7 +121,7 @@ export class GroupTracker {
    * said a newer epoch before, so that this one changes nothing.
    */
   podSpoke(podUid: string, said: SpokenFacts): boolean {
-    const tracked = this.#groupOfPod.get(podUid);
+    const tracked = this.#tracked.get(podUid);
     if (tracked === undefined) return true;
     const { spoken } = tracked;
     const isOld = said.epoch !== undefined && said.epoch < (spoken?.epoch ?? 0);
@@ -129,68 +133,99 @@ export class GroupTracker {
 
   /** Whether the Pod's agent has said anything over the hub, while this process runs. */
   hasSpoken(podUid: string): boolean {
-    return this.#groupOfPod.get(podUid)?.spoken !== undefined;
+    return this.#tracked.get(podUid)?.spoken !== undefined;
   }
 
-  /** The living Pods of a JobSet with the newest that is known of each. */
-  podsOf(jobSetUid: string): Iterable<PodFacts> {
-    return this.#groups.get(jobSetUid)?.pods() ?? [];
+  /** The living members of the JobSet with that `ownerKey`, with the newest that is known of each. */
+  *podsOf(group: string): Iterable<PodFacts> {
+    for (const pod of this.#groups.get(group)?.pods() ?? []) {
+      if (this.#tracked.get(pod.uid)?.isMember === true) yield pod;
+    }
   }
 
   /** A Pod that the watch of living Pods does not show any more, for whatever reason. */
   podEnded(podUid: string): void {
-    const group = this.#groupOfPod.get(podUid);
-    if (group === undefined) return;
-    this.#groupOfPod.delete(podUid);
-    const counts = this.#groups.get(group.uid);
+    const tracked = this.#tracked.get(podUid);
+    if (tracked === undefined) return;
+    this.#tracked.delete(podUid);
+    this.#claim(tracked.pod, tracked.jobUid, undefined);
+    const counts = this.#groups.get(tracked.group);
     if (counts === undefined) return;
-    const { jobUid } = group;
-    this.#watching(group, counts, jobUid, () => counts.forget(podUid), undefined);
-    if (counts.ofJob(jobUid) === undefined) this.#dropUnknownJob(jobUid);
-    if (counts.isEmpty()) this.#groups.delete(group.uid);
+    this.#watching(tracked, counts, tracked.jobUid, () => counts.forget(podUid), undefined);
+    if (counts.isEmpty()) this.#groups.delete(tracked.group);
   }
 
+  /** Success counts as soon as the Pod's Job is known, and not before. */
   podSucceeded(pod: Stored<PartialObjectMetadata>): void {
     const facts = podFacts(pod);
-    const group = facts === undefined ? undefined : this.#groupOf(pod, facts);
+    const group = facts === undefined ? undefined : this.#groupOf(pod);
     if (facts === undefined || group === undefined) return;
-    this.#groupOfJob.set(facts.jobUid, group.uid);
-    this.#countsOf(group.uid).observeSucceeded(facts);
+    this.#claim(pod, facts.jobUid, group.isMember ? undefined : 'Succeeded');
+    if (group.isMember) this.#countsOf(group.group).observeSucceeded(facts);
   }
 
   /** A Pod that had succeeded was deleted: what it achieved counts as long as its Job is there. */
   succeededPodGone(pod: Stored<PartialObjectMetadata>): void {
     const jobUid = podFacts(pod)?.jobUid;
-    if (jobUid !== undefined) this.#dropUnknownJob(jobUid);
+    if (jobUid !== undefined) this.#claim(pod, jobUid, undefined);
   }
 
   /**
-   * A Job whose Pods were counted before it was known may turn out to belong to somebody else. One that
-   * the Job controller has suspended has counted its Pods: a success that it lacks came too late.
+   * Pods may have arrived before their Job. One that the Job controller has suspended has counted its
+   * Pods: a success that it lacks came too late.
    */
   jobSeen(job: Stored<Job>): void {
-    const counted = this.#groupOfJob.get(job.metadata.uid);
-    if (counted === undefined) return;
-    const counts = this.#groups.get(counted);
-    if (counted === ownerOf(job)?.uid) {
-      if (isTrue(job.status?.conditions, 'Suspended')) counts?.forgetJob(job.metadata.uid);
-      return;
+    const { uid } = job.metadata;
+    const claimants = this.#claimants.get(uid)?.values() ?? [];
+    this.#claimants.delete(uid);
+    for (const { pod, state } of claimants) {
+      if (state === 'Lives') this.podLives(pod);
+      else this.podSucceeded(pod);
     }
-    for (const pod of counts?.podsOfJob(job.metadata.uid) ?? []) this.podEnded(pod.uid);
-    this.jobGone(job.metadata.uid);
+    const owner = ownerOf(job);
+    if (owner === undefined || !isTrue(job.status?.conditions, 'Suspended')) return;
+    const group = ownerKey(owner);
+    const counts = this.#groups.get(group);
+    counts?.forgetJob(uid);
+    if (counts?.isEmpty() === true) this.#groups.delete(group);
   }
 
-  jobGone(jobUid: string): void {
-    const group = this.#groupOfJob.get(jobUid);
-    if (group === undefined) return;
-    const counts = this.#groups.get(group);
-    counts?.forgetJob(jobUid);
-    if (counts?.isEmpty() === true) this.#groups.delete(group);
-    this.#groupOfJob.delete(jobUid);
+  /** A Job is gone, or another JobSet's than it was; `job` is what it was. */
+  jobGone(job: Stored<Job>): void {
+    const owner = ownerOf(job);
+    const group = owner === undefined ? undefined : ownerKey(owner);
+    const counts = group === undefined ? undefined : this.#groups.get(group);
+    if (group === undefined || counts === undefined) return;
+    const { uid } = job.metadata;
+    counts.forgetJob(uid);
+    // Those that still live have to be judged again.
+    const living = counts.ofJob(uid) === undefined ? [] : counts.podsOfJob(uid);
+    for (const pod of living) {
+      const tracked = this.#tracked.get(pod.uid);
+      if (tracked !== undefined) this.podLives(tracked.pod);
+    }
+    if (counts.isEmpty()) this.#groups.delete(group);
+  }
+
+  /** Keeps Pods of unknown Jobs until they end or their Job is seen. */
+  #claim(
+    pod: Stored<PartialObjectMetadata>,
+    jobUid: string,
+    state: Claimant['state'] | undefined,
+  ): void {
+    const { uid } = pod.metadata;
+    const pods = this.#claimants.get(jobUid);
+    if (state !== undefined) {
+      if (pods === undefined) this.#claimants.set(jobUid, new Map([[uid, { pod, state }]]));
+      else pods.set(uid, { pod, state });
+      return;
+    }
+    pods?.delete(uid);
+    if (pods?.size === 0) this.#claimants.delete(jobUid);
   }
 
   #observe(tracked: TrackedPod): void {
-    const counts = this.#countsOf(tracked.uid);
+    const counts = this.#countsOf(tracked.group);
     const facts = this.#newest(tracked.written);
     const change = (): boolean => counts.observe(facts, this.#options.nowMs());
     this.#watching(tracked, counts, tracked.jobUid, change, facts);
@@ -198,7 +233,7 @@ export class GroupTracker {
 
   /** What a Pod's annotations say, and what its agent said if that is no older. */
   #newest(written: PodFacts): PodFacts {
-    const spoken = this.#groupOfPod.get(written.uid)?.spoken;
+    const spoken = this.#tracked.get(written.uid)?.spoken;
     if (spoken === undefined) return written;
     const { starts, notice } = spoken;
     const epoch = Math.max(spoken.epoch ?? 0, written.epoch ?? 0);
@@ -212,13 +247,13 @@ export class GroupTracker {
 
   /** Changes the counts of one Job and tells if that makes its JobSet worth a look. */
   #watching(
-    { uid, key }: GroupKey,
+    { group, key }: Group,
     counts: MemberCounts,
     jobUid: string,
     change: () => boolean,
     pod: PodFacts | undefined,
   ): void {
-    const watch = this.#watches.get(uid);
+    const watch = this.#watches.get(group);
     const before = watch?.countsOf(jobUid, counts);
     const hadEnding = counts.hasEnding;
     if (!change() || watch === undefined || before === undefined) return;
@@ -228,28 +263,21 @@ export class GroupTracker {
     if (watch.isNews(pod) || watch.isComplete() || isFirstOrLast) this.#options.onInterest(key);
   }
 
-  /** Streams of Pods and Jobs come in no common order: a Pod may be seen when its Job is gone. */
-  #dropUnknownJob(jobUid: string): void {
-    if (this.#options.jobByUid(jobUid) === undefined) this.jobGone(jobUid);
+  #groupOf(
+    pod: Stored<PartialObjectMetadata>,
+  ): (Group & { readonly isMember: boolean }) | undefined {
+    const found: Membership = membershipOf(pod, this.#options.jobWithUid);
+    if (found.kind === 'Stranger') return undefined;
+    const { namespace, name } = found.jobSet;
+    const group = ownerKey(found.jobSet);
+    return { group, key: `${namespace}/${name}`, isMember: found.kind === 'Member' };
   }
 
-  /**
-   * By owner chain, Pod -> Job -> JobSet. A Pod whose Job is gone, or has not arrived here yet, is
-   * believed to be what its label says: it may still be running something.
-   */
-  #groupOf({ metadata }: Stored<PartialObjectMetadata>, facts: PodFacts): GroupKey | undefined {
-    const job = this.#options.jobByUid(facts.jobUid);
-    const owner = job === undefined ? labelledOwner(metadata.labels) : ownerOf(job);
-    return owner === undefined
-      ? undefined
-      : { uid: owner.uid, key: `${metadata.namespace ?? ''}/${owner.name}` };
-  }
-
-  #countsOf(jobSetUid: string): MemberCounts {
-    let counts = this.#groups.get(jobSetUid);
+  #countsOf(group: string): MemberCounts {
+    let counts = this.#groups.get(group);
     if (counts === undefined) {
       counts = new MemberCounts();
-      this.#groups.set(jobSetUid, counts);
+      this.#groups.set(group, counts);
     }
     return counts;
   }
@@ -275,26 +303,15 @@ export class GroupTracker {
 
 const NO_MEMBERS: Members = new MemberCounts();
 
-interface GroupKey {
-  /** Of the JobSet. */
-  readonly uid: string;
+interface Group {
+  /** `ownerKey` of the JobSet. */
+  readonly group: string;
   /** Its `namespace/name`. */
   readonly key: string;
 }
 
-/** The JobSet that controls a Job or a Service, or undefined. */
-export function ownerOf(
-  child: KubeObject,
-): { readonly uid: string; readonly name: string } | undefined {
-  const owner = controllerOf(child.metadata);
-  const isJobSet = owner?.kind === JOBSETS.kind && owner.apiVersion.startsWith(`${JOBSET_GROUP}/`);
-  return isJobSet ? { uid: owner.uid, name: owner.name } : undefined;
-}
-
-function labelledOwner(
-  labels: PartialObjectMetadata['metadata']['labels'],
-): { readonly uid: string; readonly name: string } | undefined {
-  const uid = labels?.[JOBSET_UID];
-  const name = labels?.[JOBSET_NAME];
-  return uid === undefined || name === undefined ? undefined : { uid, name };
+/** A Pod whose Job is not known. */
+interface Claimant {
+  readonly pod: Stored<PartialObjectMetadata>;
+  readonly state: 'Lives' | 'Succeeded';
 }

@@ -3,6 +3,7 @@ import { type PodFacts, podFacts } from '../jobset/group/pod-facts.ts';
 import { hidesFailure, type Witness, witnessOf } from '../jobset/group/witness.ts';
 import type { JobSet } from '../jobset/jobset.ts';
 import { JOBSETS } from '../jobset/jobset.ts';
+import { isChildOf, isPodOf, isSame, jobOf } from '../jobset/membership.ts';
 import { JOBSET_UID } from '../jobset/names.ts';
 import type { Answers, FailedJobAnswer, FailedPodsAnswer, Question } from '../jobset/snapshot.ts';
 import {
@@ -90,12 +91,14 @@ const MAX_PARALLEL_READS = 10;
 /** Pods of one request. Of failed ones no more are looked at to find the last that failed. */
 const PAGE_SIZE = 500;
 
+/** Labels only narrow the list: others may wear them. */
 async function listJobs(
-  { metadata }: Stored<JobSet>,
+  jobSet: Stored<JobSet>,
   client: Client,
   signal: AbortSignal,
 ): Promise<readonly Stored<Job>[]> {
-  return allPages((next) =>
+  const { metadata } = jobSet;
+  const labelled = await allPages((next) =>
     client.list(JOBS, {
       namespace: metadata.namespace ?? '',
       labelSelector: `${JOBSET_UID}=${metadata.uid}`,
@@ -104,6 +107,7 @@ async function listJobs(
       signal,
     }),
   );
+  return labelled.filter((job) => isChildOf(job, jobSet));
 }
 
 /** Read from storage: without a version no cache answers. */
@@ -236,7 +240,10 @@ async function findPredecessor(
     limit: PAGE_SIZE,
     signal,
   });
-  const others = items.filter(({ metadata }) => metadata.uid !== facts.uid);
+  const { namespace, jobName: name, jobUid: uid } = facts;
+  const others = items.filter(
+    (pod) => pod.metadata.uid !== facts.uid && isSame(jobOf(pod), { namespace, name, uid }),
+  );
   return newest(others);
 }
 
@@ -276,10 +283,11 @@ async function failedStarts(
 }
 
 async function failedPods(
-  { metadata }: Stored<Job>,
+  job: Stored<Job>,
   client: Client,
   signal: AbortSignal,
 ): Promise<readonly Stored<Pod>[]> {
+  const { metadata } = job;
   const { items } = await client.list(PODS, {
     namespace: metadata.namespace ?? '',
     labelSelector: `${CONTROLLER_UID_LABEL}=${metadata.uid}`,
@@ -287,7 +295,7 @@ async function failedPods(
     limit: PAGE_SIZE,
     signal,
   });
-  return items;
+  return items.filter((pod) => isPodOf(pod, job));
 }
 
 function newest(pods: readonly Stored<Pod>[]): Stored<Pod> | undefined {

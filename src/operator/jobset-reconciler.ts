@@ -8,6 +8,7 @@ import { withDefaults } from '../jobset/defaults.ts';
 import type { FeatureGates } from '../jobset/feature-gates.ts';
 import type { PodFacts } from '../jobset/group/pod-facts.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
+import { identityOf, isChildOf, ownerKey, ownerOf } from '../jobset/membership.ts';
 import { subdomainOf } from '../jobset/naming.ts';
 import { type Plan, plan } from '../jobset/plan.ts';
 import type { SizeLimits } from '../jobset/size-limits.ts';
@@ -25,7 +26,7 @@ import type { Clock } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import { carryOut, type FailedAction } from './carry-out.ts';
 import { ChildJobMemory } from './child-job-memory.ts';
-import { type GroupTracker, ownerOf, type StrayPod } from './group-tracker.ts';
+import type { GroupTracker, StrayPod } from './group-tracker.ts';
 import { inquire, type VersionsOf } from './inquiries.ts';
 import { JobSetMemory, MAX_NOTICES_PER_EPOCH } from './jobset-memory.ts';
 import { NODE_FEATURES_TTL_MS, type NodeFeatures } from './node-features.ts';
@@ -63,8 +64,8 @@ export interface ReconcilerOptions {
   readonly wroteStatus: (jobSet: Stored<JobSet>) => void;
 }
 
-/** Index of the Jobs' informer: by UID of the JobSet that controls them. */
-export const JOBS_BY_OWNER = 'jobset-uid';
+/** Index of the Jobs' informer: by `ownerKey` of the JobSet that controls them. */
+export const JOBS_BY_OWNER = 'jobset';
 
 /** `events.k8s.io` action of all our Events, as upstream has it. */
 const ACTION = 'Reconciling';
@@ -126,20 +127,20 @@ export class JobSetReconciler {
     return this.#options.nodeFeatures?.noRestartAll(spec, signal);
   }
 
-  forgetJobSet({ metadata }: Stored<JobSet>): void {
+  forgetJobSet(jobSet: Stored<JobSet>): void {
+    const { metadata } = jobSet;
     this.#memories.delete(metadata.uid);
     this.#ownJobSets.forget(metadata.uid);
-    this.#options.tracker.watch(metadata.uid, undefined);
+    this.#options.tracker.watch(identityOf(jobSet), undefined);
     this.#options.metrics.forget({ namespace: metadata.namespace ?? '', name: metadata.name });
   }
 
   /** The cache has lost the Job; `job` is its last state. */
   jobGone(job: Stored<Job>): void {
     const owner = ownerOf(job);
-    const jobSet = this.#options.jobSets.store.get(
-      `${job.metadata.namespace ?? ''}/${owner?.name ?? ''}`,
-    );
-    if (jobSet === undefined || jobSet.metadata.uid !== owner?.uid) return;
+    if (owner === undefined) return;
+    const jobSet = this.#options.jobSets.store.get(`${owner.namespace}/${owner.name}`);
+    if (jobSet === undefined || !isChildOf(job, jobSet)) return;
     this.#memoryOf(jobSet).jobs.gone(job);
   }
 
@@ -173,7 +174,7 @@ export class JobSetReconciler {
       const found = { answers, knowledge, noRestartAll };
       const snapshot = this.#snapshot(jobSet, memory, found);
       const made = plan(snapshot);
-      this.#options.tracker.watch(jobSet.metadata.uid, made.watchpoint);
+      this.#options.tracker.watch(identityOf(jobSet), made.watchpoint);
       const { question } = made;
       if (question === undefined) {
         memory.sawStrays(strays);
@@ -189,7 +190,7 @@ export class JobSetReconciler {
       for (const pod of inquiry.succeeded ?? []) this.#options.tracker.podSucceeded(pod);
       if (question.kind === 'FreshJobSet') strays = question.pods;
       if (inquiry.living !== undefined) {
-        const freshPods = this.#options.tracker.census(jobSet.metadata.uid, inquiry.living);
+        const freshPods = this.#options.tracker.census(identityOf(jobSet), inquiry.living);
         answers = { ...answers, freshPods };
       }
       if (question.kind === 'Notice' && inquiry.answers.witness?.showsFailure !== true) {
@@ -206,19 +207,20 @@ export class JobSetReconciler {
     { noRestartAll, ...found }: Pick<Snapshot, 'answers' | 'knowledge'> & NoRestartAll,
   ): Snapshot {
     const { clock, tracker, agent, agentDefaults, gates, limits, streamsOf } = this.#options;
-    const { uid } = jobSet.metadata;
-    const jobs = memory.jobs.view(this.#options.jobs.store.byIndex(JOBS_BY_OWNER, uid));
+    const identity = identityOf(jobSet);
+    const cached = this.#options.jobs.store.byIndex(JOBS_BY_OWNER, ownerKey(identity));
+    const jobs = memory.jobs.view(cached);
     const defaults = noRestartAll === undefined ? agentDefaults : supervising(agentDefaults);
     return {
       ...found,
       jobSet: withAgentDefaults(jobSet, defaults),
       jobs,
       vanished: memory.jobs.vanished,
-      members: tracker.members(uid),
+      members: tracker.members(identity),
       surroundings: this.#surroundings(jobSet, memory),
       agent: noRestartAll === undefined ? agent : { ...agent, noRestartAll },
       gates,
-      hubReach: streamsOf && memory.hubReach(streamsOf(uid), readyPods(jobs), clock.now()),
+      hubReach: streamsOf && memory.hubReach(streamsOf(identity.uid), readyPods(jobs), clock.now()),
       limits,
       nowMs: clock.now(),
     };
@@ -323,10 +325,11 @@ export class JobSetReconciler {
     metrics.warned(reason);
   }
 
-  #memoryOf({ metadata }: Stored<JobSet>): JobSetMemory {
+  #memoryOf(jobSet: Stored<JobSet>): JobSetMemory {
+    const { metadata } = jobSet;
     let memory = this.#memories.get(metadata.uid);
     if (memory === undefined) {
-      memory = new JobSetMemory(new ChildJobMemory(this.#options.jobs.store, metadata.uid));
+      memory = new JobSetMemory(new ChildJobMemory(this.#options.jobs.store, identityOf(jobSet)));
       this.#memories.set(metadata.uid, memory);
     }
     return memory;

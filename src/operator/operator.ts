@@ -5,6 +5,7 @@ import type { AgentProgram } from '../jobset/agent/agent-mode.ts';
 import type { ContainerResources } from '../jobset/agent/agent-resources.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../jobset/feature-gates.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
+import { ownerKey, ownerOf } from '../jobset/membership.ts';
 import { JOBSET_NAME } from '../jobset/names.ts';
 import { DEFAULT_SIZE_LIMITS, type SizeLimits } from '../jobset/size-limits.ts';
 import { PERSISTENT_VOLUME_CLAIMS, SERVICES, type Service } from '../kube/core.ts';
@@ -25,7 +26,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import type { Random } from '../runtime/ports/random.ts';
-import { GroupTracker, ownerOf } from './group-tracker.ts';
+import { GroupTracker } from './group-tracker.ts';
 import {
   GROUPS_BY_NAMESPACE,
   groupNamespaces,
@@ -197,6 +198,7 @@ const JOB_COUNTERS_BATCH_MS = 50;
 /** A restart takes all streams of a group and brings them back: what counts is what lasts. */
 const HUB_REACH_BATCH_MS = 1000;
 
+/** In whatever namespace: only `membershipOf` says what that proves. */
 const JOBS_BY_UID = 'uid';
 
 interface Informers {
@@ -229,7 +231,7 @@ function startInformers(options: CacheOptions): Informers {
       indexes: {
         [JOBS_BY_OWNER]: (job) => {
           const owner = ownerOf(job);
-          return owner === undefined ? [] : [owner.uid];
+          return owner === undefined ? [] : [ownerKey(owner)];
         },
         [JOBS_BY_UID]: ({ metadata }) => [metadata.uid],
       },
@@ -291,15 +293,16 @@ function connect(
   readonly hub: HubConnection | undefined;
 } {
   const { jobs, jobSets, services, claims } = informers;
+  const jobWithUid = (uid: string) => first(jobs.store.byIndex(JOBS_BY_UID, uid));
   const tracker = new GroupTracker({
-    jobByUid: (uid) => first(jobs.store.byIndex(JOBS_BY_UID, uid)),
+    jobWithUid,
     onInterest: (key) => controller.enqueue(key),
     onStray: (stray) => reconciler.reportStray(stray),
     nowMs: () => options.clock.now(),
   });
   const hub =
     options.hub &&
-    connectHub(options, options.hub, informers, tracker, (key) =>
+    connectHub(options, options.hub, { ...informers, jobWithUid }, tracker, (key) =>
       controller.enqueueAfter(key, HUB_REACH_BATCH_MS),
     );
   const reconciler = new JobSetReconciler({
@@ -374,7 +377,7 @@ function subscribeToJobs(
 ): void {
   const gone = (job: Stored<Job>): void => {
     reconciler.jobGone(job);
-    tracker.jobGone(job.metadata.uid);
+    tracker.jobGone(job);
     enqueueOwner(controller, job);
   };
   jobs.subscribe({
@@ -383,7 +386,7 @@ function subscribeToJobs(
       enqueueOwner(controller, job);
     },
     updated: (job, old) => {
-      if (job.metadata.uid !== old.metadata.uid) gone(old);
+      if (job.metadata.uid !== old.metadata.uid || ownerText(job) !== ownerText(old)) gone(old);
       tracker.jobSeen(job);
       enqueueOwner(controller, job, movesCountersOnly(job, old) ? JOB_COUNTERS_BATCH_MS : 0);
     },
@@ -393,8 +396,12 @@ function subscribeToJobs(
 
 function enqueueOwner(controller: Controller, child: KubeObject, delayMs = 0): void {
   const owner = ownerOf(child);
-  if (owner === undefined) return;
-  controller.enqueueAfter(`${child.metadata.namespace ?? ''}/${owner.name}`, delayMs);
+  if (owner !== undefined) controller.enqueueAfter(`${owner.namespace}/${owner.name}`, delayMs);
+}
+
+function ownerText(child: KubeObject): string {
+  const owner = ownerOf(child);
+  return owner === undefined ? '' : ownerKey(owner);
 }
 
 function movesCountersOnly(job: Stored<Job>, old: Stored<Job>): boolean {

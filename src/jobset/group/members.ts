@@ -228,9 +228,11 @@ class JobCounts implements JobMembers {
   }
 }
 
-/** Whether a Pod's metadata changed in nothing that counts; a Pod's owner and slot never change. */
+/** Whether a Pod's metadata changed in nothing that counts. */
 function saysTheSame(a: PodFacts, b: PodFacts): boolean {
   return (
+    a.jobUid === b.jobUid &&
+    a.slot === b.slot &&
     a.epoch === b.epoch &&
     a.isTerminating === b.isTerminating &&
     a.endMs === b.endMs &&

@@ -1,5 +1,6 @@
 import { COMPLETION_INDEX, JOB_TRACKING_FINALIZER } from '../../kube/job.ts';
-import { controllerOf, type PartialObjectMetadata } from '../../kube/meta.ts';
+import type { PartialObjectMetadata } from '../../kube/meta.ts';
+import { jobOf } from '../membership.ts';
 import {
   AGENT_STARTS,
   EPOCH,
@@ -46,8 +47,8 @@ export interface PodFacts {
 /** Undefined if the Pod has no Job as its controller, so that it cannot be a member of anything. */
 export function podFacts(pod: PartialObjectMetadata): PodFacts | undefined {
   const { metadata } = pod;
-  const owner = controllerOf(metadata);
-  if (owner?.kind !== 'Job' || !owner.apiVersion.startsWith('batch/')) return undefined;
+  const owner = jobOf(pod);
+  if (owner === undefined) return undefined;
   const { annotations } = metadata;
   const text = annotations?.[EPOCH];
   const epoch = text === undefined ? undefined : parseEpoch(text);

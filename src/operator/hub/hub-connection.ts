@@ -2,9 +2,10 @@ import { type PodFacts, podFacts } from '../../jobset/group/pod-facts.ts';
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import type { HubAnnouncement } from '../../jobset/hub/message.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
+import { membershipOf as judge, ownerKey } from '../../jobset/membership.ts';
 import { EPOCH, JOBSET_NAME, REPLICATED_JOB_NAME } from '../../jobset/names.ts';
 import type { Job } from '../../kube/job.ts';
-import { controllerOf, type PartialObjectMetadata, type Stored } from '../../kube/meta.ts';
+import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
 import { PODS } from '../../kube/pod.ts';
 import { isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client.ts';
@@ -15,9 +16,10 @@ import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import type { PageAnswer, StreamAcceptor, StreamRequest } from '../../runtime/ports/stream.ts';
 import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
-import { type GroupTracker, ownerOf } from '../group-tracker.ts';
+import type { GroupTracker } from '../group-tracker.ts';
 import { LIVING, podsOf } from '../inquiries.ts';
 import type { HubSettings } from '../operator.ts';
+import type { HubMember } from './agent-stream.ts';
 import { Hub, type HubOptions } from './hub.ts';
 import { KeyedBudget } from './keyed-budget.ts';
 import { MemberPages } from './member-pages.ts';
@@ -49,7 +51,7 @@ const ALL_PAGES: Rate = { perSecond: 100, burst: 200 };
 
 interface Caches {
   readonly jobSets: Informer<JobSet>;
-  readonly jobs: Informer<Job>;
+  readonly jobWithUid: (uid: string) => Stored<Job> | undefined;
   readonly livingPods: Informer<PartialObjectMetadata>;
 }
 
@@ -98,8 +100,8 @@ export function connectHub(
   });
   const pages = new MemberPages({
     clock,
-    *reportsOf(jobSetUid) {
-      for (const pod of tracker.podsOf(jobSetUid)) yield reportOf(pod, hub, caches);
+    *reportsOf(group) {
+      for (const pod of tracker.podsOf(group)) yield reportOf(pod, hub, caches);
     },
   });
   const ofJobSets = new KeyedBudget(JOBSET_PAGES, clock);
@@ -113,7 +115,7 @@ export function connectHub(
       const { jobSetUid } = found.member;
       if (!ofJobSets.of(jobSetUid).tryTake()) return tooOften('the members of the JobSet ask');
       if (!ofAll.tryTake()) return tooOften('members of all JobSets ask');
-      return { kind: 'Page', json: await pages.page(jobSetUid) };
+      return { kind: 'Page', json: await pages.page(groupOf(found.member)) };
     },
     close: () => {
       hub.close();
@@ -124,6 +126,11 @@ export function connectHub(
 
 function tooOften(who: string): PageAnswer {
   return { kind: 'Refuse', status: 429, reason: `${who} too often`, retryAfterSeconds: 1 };
+}
+
+/** `ownerKey` of the JobSet. */
+function groupOf({ namespace, jobSet, jobSetUid: uid }: HubMember): string {
+  return ownerKey({ namespace, name: jobSet.slice(namespace.length + 1), uid });
 }
 
 function reportOf(
@@ -206,22 +213,19 @@ async function look(
   }
 }
 
-/** By owner chain, each link by UID: Pod, Job, JobSet. What labels say counts for nothing. */
+/** What labels say counts for nothing: a Pod whose Job is not known has to wait. */
 function membershipOf(
   { namespace, podName, podUid }: PodClaim,
-  { jobSets, jobs, livingPods }: Caches,
+  { jobSets, jobWithUid, livingPods }: Caches,
 ): Membership {
-  const stranger = (problem: string): Membership => ({ kind: 'Stranger', problem });
   const pod = livingPods.store.get(`${namespace}/${podName}`);
   if (pod?.metadata.uid !== podUid) return { kind: 'Unknown' };
-  const owner = controllerOf(pod.metadata);
-  if (owner?.kind !== 'Job') return stranger('the Pod is no Job’s');
-  const job = jobs.store.get(`${namespace}/${owner.name}`);
-  if (job?.metadata.uid !== owner.uid) return { kind: 'Unknown' };
-  const group = ownerOf(job);
-  if (group === undefined) return stranger('the Job of the Pod is no JobSet’s');
-  const jobSet = `${namespace}/${group.name}`;
-  if (jobSets.store.get(jobSet)?.metadata.uid !== group.uid) return { kind: 'Unknown' };
+  const found = judge(pod, jobWithUid);
+  if (found.kind === 'Claimant') return { kind: 'Unknown' };
+  if (found.kind === 'Stranger') return found;
+  const { job, jobSet: owner } = found;
+  const jobSet = `${owner.namespace}/${owner.name}`;
+  if (jobSets.store.get(jobSet)?.metadata.uid !== owner.uid) return { kind: 'Unknown' };
   return {
     kind: 'Member',
     member: {
@@ -229,7 +233,7 @@ function membershipOf(
       podName,
       podUid,
       jobSet,
-      jobSetUid: group.uid,
+      jobSetUid: owner.uid,
       stage: job.metadata.labels?.[REPLICATED_JOB_NAME] ?? '',
       isEnding: pod.metadata.deletionTimestamp !== undefined,
     },
