@@ -138,6 +138,11 @@ installationCommand('install', 'install the operator in a cluster, and wait unti
   .option('--operator-image <image>', 'image of the operator')
   .option('--agent-image <image>', 'image of injected agents')
   .option('--webhooks <whether>', 'on or off: whether API servers ask the operator', 'on')
+  .option('--network-policy', 'add a NetworkPolicy: who may reach the operator')
+  .option(
+    '--watch-namespace <names...>',
+    'confine the operator, and its rights, to these namespaces',
+  )
   .option('--monitoring', 'add a ServiceMonitor and alert rules for the operator of Prometheus')
   .option('--replace-crd', 'replace the CustomResourceDefinition of another JobSet controller')
   .option('--timeout <seconds>', 'how long to wait until all is ready', '120')
@@ -179,7 +184,7 @@ installationCommand('uninstall', 'remove the operator from a cluster; JobSets an
   .option('--dry-run', 'only say what would be removed')
   .action(async (flags: InstallFlags & { readonly deleteJobsets?: boolean }) => {
     const { installCommand } = await import('./install/command.ts');
-    const options = installOptions({ ...flags, monitoring: true });
+    const options = installOptions({ ...flags, monitoring: true, networkPolicy: true });
     process.exitCode = await installCommand('uninstall', options, flags.deleteJobsets === true);
   });
 

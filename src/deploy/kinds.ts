@@ -4,8 +4,19 @@ import { type Resource, resource } from '../kube/resource.ts';
 /** Kinds that an installation consists of and nothing else here deals with. */
 export const DEPLOYMENTS: Resource<Deployment> = resource('apps/v1', 'deployments', 'Deployment');
 
-/** Of a Deployment only what tells whether it is ready. */
+export const NETWORK_POLICIES: Resource = resource(
+  'networking.k8s.io/v1',
+  'networkpolicies',
+  'NetworkPolicy',
+);
+
+/** Of a Deployment only what tells how it was installed and whether it is ready. */
 export interface Deployment extends KubeObject {
+  readonly spec?: {
+    readonly template?: {
+      readonly spec?: { readonly containers?: readonly { readonly args?: readonly string[] }[] };
+    };
+  };
   readonly status?: {
     readonly observedGeneration?: number;
     readonly replicas?: number;

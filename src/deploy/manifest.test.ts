@@ -8,7 +8,7 @@ import { AGENT_POLICY_SPEC } from './agent-policy.ts';
 import { PANELS } from './dashboard.ts';
 import { manifest, manifestYaml } from './manifest.ts';
 import { ALERTS } from './monitoring.ts';
-import { CLUSTER_RULES, NAMESPACE_RULES, WEBHOOK_RULES } from './permissions.ts';
+import { CLUSTER_RULES, NAMESPACE_RULES, OPERATOR_NAME, WEBHOOK_RULES } from './permissions.ts';
 import { defaultSettings, type InstallationSettings } from './settings.ts';
 
 const SETTINGS: InstallationSettings = { ...defaultSettings('1.2.3'), namespace: 'elsewhere' };
@@ -92,6 +92,58 @@ describe('the manifest', () => {
     expect(JSON.stringify(objects('Deployment', off))).toContain('"--webhooks=off"');
     expect(JSON.stringify(objects('ClusterRole', off))).not.toContain('webhookconfigurations');
   });
+});
+
+describe('an operator that is confined to some namespaces', () => {
+  const confined = { ...SETTINGS, watchNamespaces: ['team-a', 'team-b'] };
+
+  test('has its rights there, and elsewhere only to what is in no namespace', () => {
+    const bound = objects('RoleBinding', confined).map(({ metadata }) => metadata);
+    expect(bound).toMatchObject([
+      { namespace: 'elsewhere', name: 'lockstep-operator' },
+      { namespace: 'team-a', name: 'lockstep-operator-jobsets' },
+      { namespace: 'team-b', name: 'lockstep-operator-jobsets' },
+    ]);
+    const roles = objects('ClusterRole', confined) as { metadata: object; rules: PolicyRule[] }[];
+    const own = roles.find(({ metadata }) => 'name' in metadata && metadata.name === OPERATOR_NAME);
+    expect(new Set(own?.rules.flatMap(({ resources }) => resources))).toEqual(
+      new Set([
+        'nodes',
+        'tokenreviews',
+        'subjectaccessreviews',
+        'mutatingwebhookconfigurations',
+        'validatingwebhookconfigurations',
+      ]),
+    );
+  });
+
+  test('acts there, and is asked by API servers about these alone', () => {
+    expect(JSON.stringify(objects('Deployment', confined))).toContain(
+      '"--namespace=team-a,team-b"',
+    );
+    const [configuration] = objects('ValidatingWebhookConfiguration', confined);
+    const selector = { operator: 'In', values: ['team-a', 'team-b'] };
+    expect(configuration?.['webhooks']).toMatchObject([
+      { namespaceSelector: { matchExpressions: [selector] } },
+      { namespaceSelector: { matchExpressions: [selector] } },
+    ]);
+  });
+});
+
+test('a network policy leaves webhooks and hub open to all, and metrics to some', () => {
+  expect(objects('NetworkPolicy')).toEqual([]);
+  const [policy] = objects('NetworkPolicy', { ...SETTINGS, networkPolicy: true });
+  expect(policy?.['spec']).toMatchObject({
+    policyTypes: ['Ingress'],
+    ingress: [
+      { ports: [{ port: 9443 }, { port: 9445 }] },
+      {
+        ports: [{ port: 8443 }],
+        from: [{ namespaceSelector: { matchLabels: { metrics: 'enabled' } } }],
+      },
+    ],
+  });
+  expect(JSON.stringify(policy?.['spec'])).not.toContain('egress');
 });
 
 describe('the rights of the operator', () => {

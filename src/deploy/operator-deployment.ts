@@ -12,12 +12,15 @@ import {
   OPERATOR_NODE_OPTIONS,
   WEBHOOK_SERVICE_NAME,
 } from '../operator/names.ts';
-import { DEPLOYMENTS, POD_DISRUPTION_BUDGETS } from './kinds.ts';
+import { DEPLOYMENTS, NETWORK_POLICIES, POD_DISRUPTION_BUDGETS } from './kinds.ts';
 import { METRICS_READER_NAME, OPERATOR_NAME } from './permissions.ts';
 import { type InstallationSettings, type Installed, installed } from './settings.ts';
 
 export const METRICS_SERVICE_NAME = 'lockstep-metrics';
 export const METRICS_LABELS = { 'app.kubernetes.io/component': 'metrics' } as const;
+
+/** Of namespaces whose Pods may read the metrics where there is a network policy. */
+export const METRICS_READERS_LABELS = { metrics: 'enabled' } as const;
 
 const WEBHOOK_PORT = 9443;
 const HUB_PORT = 9445;
@@ -28,6 +31,8 @@ const REPLICAS = 2;
 const TERMINATION_GRACE_SECONDS = 10;
 /** The operator's argument where nobody asks it. */
 export const WEBHOOKS_OFF = '--webhooks=off';
+/** Followed by the namespaces to which it is confined, separated by commas. */
+export const NAMESPACES_ARGUMENT = '--namespace=';
 const CONFIGURATION_DIRECTORY = '/etc/lockstep';
 const CONFIGURATION_FILE = 'configuration.yaml';
 
@@ -61,6 +66,7 @@ export function operatorDeployment(settings: InstallationSettings): readonly Ins
       { ...at(METRICS_SERVICE_NAME), labels: METRICS_LABELS },
       { name: 'metrics', port: METRICS_PORT, targetPort: 'metrics' },
     ),
+    ...(settings.networkPolicy ? [networkPolicy(namespace)] : []),
     installed(POD_DISRUPTION_BUDGETS, at(OPERATOR_NAME), {
       spec: { minAvailable: 1, selector: { matchLabels: SELECTOR } },
     }),
@@ -72,6 +78,32 @@ export function operatorDeployment(settings: InstallationSettings): readonly Ins
       },
     }),
   ];
+}
+
+/**
+ * Webhooks and hub stay open to all: API servers and agents of Pods on the host's network come from
+ * addresses that no selector names. Metrics are for namespaces that wear the label which the
+ * ecosystem of kubebuilder uses for that. What the kubelet probes is never held up by a policy.
+ */
+function networkPolicy(namespace: string): Installed {
+  const toAll = [WEBHOOK_PORT, HUB_PORT].map((port) => ({ protocol: 'TCP', port }));
+  return installed(
+    NETWORK_POLICIES,
+    { namespace, name: OPERATOR_NAME },
+    {
+      spec: {
+        podSelector: { matchLabels: SELECTOR },
+        policyTypes: ['Ingress'],
+        ingress: [
+          { ports: toAll },
+          {
+            ports: [{ protocol: 'TCP', port: METRICS_PORT }],
+            from: [{ namespaceSelector: { matchLabels: METRICS_READERS_LABELS } }],
+          },
+        ],
+      },
+    },
+  );
 }
 
 /** As text with comments, because a person will read and change it. */
@@ -138,7 +170,11 @@ function podTemplate(settings: InstallationSettings, configurationHash: string):
   };
 }
 
-function operatorContainer({ operatorImage, webhooks }: InstallationSettings): object {
+function operatorContainer({
+  operatorImage,
+  webhooks,
+  watchNamespaces,
+}: InstallationSettings): object {
   const probe = (path: string) => ({ httpGet: { path, port: 'health' }, timeoutSeconds: 2 });
   return {
     name: 'operator',
@@ -147,6 +183,9 @@ function operatorContainer({ operatorImage, webhooks }: InstallationSettings): o
     args: [
       `--config=${CONFIGURATION_DIRECTORY}/${CONFIGURATION_FILE}`,
       ...(webhooks ? [] : [WEBHOOKS_OFF]),
+      ...(watchNamespaces.length === 0
+        ? []
+        : [`${NAMESPACES_ARGUMENT}${watchNamespaces.join(',')}`]),
       `--hub-bind-address=:${HUB_PORT}`,
       `--hub-service=${HUB_SERVICE_NAME}`,
     ],

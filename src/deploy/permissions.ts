@@ -30,13 +30,17 @@ export interface ReasonedRule extends PolicyRule {
   readonly why: string;
   /** Absent: requests of its own need it. */
   readonly heldTo?: 'GrantToAgents' | 'OwnChildren';
+  /** About what no namespace holds; absent: needed where JobSets are, and nowhere else. */
+  readonly scope?: 'Cluster';
 }
 
 export const OPERATOR_NAME = 'lockstep-operator';
+/** Role and RoleBinding in each namespace of an operator that is confined to some. */
+export const CONFINED_NAME = 'lockstep-operator-jobsets';
 /** Of whoever scrapes the operator; bound to nobody here. */
 export const METRICS_READER_NAME = 'lockstep-metrics-reader';
 
-/** In all namespaces. */
+/** In all namespaces, or those of scope `Cluster` alone: then the others hold where it is confined to. */
 export const CLUSTER_RULES: readonly ReasonedRule[] = [
   rule(JOBSETS.group, ['jobsets'], ['get', 'list', 'watch', 'delete'], {
     why: 'follows them; deletes those whose time to live is over',
@@ -67,6 +71,7 @@ export const CLUSTER_RULES: readonly ReasonedRule[] = [
   rule('', ['pods'], ['patch'], { why: 'agents annotate their Pods', heldTo: 'GrantToAgents' }),
   rule('', ['nodes'], ['get', 'list'], {
     why: 'reads the topology of the node of a leader; asks what nodes can, and uses no more',
+    scope: 'Cluster',
   }),
   rule('', ['limitranges'], ['list'], {
     why: 'takes the share of a sidecar agent from its worker, unless that would fall below a minimum',
@@ -87,9 +92,11 @@ export const CLUSTER_RULES: readonly ReasonedRule[] = [
   rule('events.k8s.io', ['events'], ['create', 'patch'], { why: 'tells users' }),
   rule('authentication.k8s.io', ['tokenreviews'], ['create'], {
     why: 'asks whose token a reader of metrics shows, and an agent where the keys of the cluster cannot be read',
+    scope: 'Cluster',
   }),
   rule('authorization.k8s.io', ['subjectaccessreviews'], ['create'], {
     why: 'asks whether a reader of metrics may',
+    scope: 'Cluster',
   }),
 ];
 
@@ -142,22 +149,32 @@ export const NAMESPACE_RULES: readonly ReasonedRule[] = [
 
 /** Accounts, roles and bindings of the operator, and roles for people. */
 export function permissions(settings: InstallationSettings): readonly Installed[] {
-  const { namespace, webhooks } = settings;
+  const { namespace, watchNamespaces, webhooks } = settings;
   const metadata = { name: OPERATOR_NAME };
   const local = { namespace, name: OPERATOR_NAME };
   const subjects = [{ kind: 'ServiceAccount', namespace, name: OPERATOR_NAME }];
-  const roleRef = (kind: 'Role' | 'ClusterRole') => ({
+  const roleRef = (kind: 'Role' | 'ClusterRole', name = OPERATOR_NAME) => ({
     apiGroup: RBAC_GROUP,
     kind,
-    name: OPERATOR_NAME,
+    name,
   });
-  const rules = [...CLUSTER_RULES, ...(webhooks ? WEBHOOK_RULES : [])].map(plain);
+  const isEverywhere = watchNamespaces.length === 0;
+  const everywhere = CLUSTER_RULES.filter(({ scope }) => isEverywhere || scope === 'Cluster');
+  const confined = CLUSTER_RULES.filter(({ scope }) => scope !== 'Cluster').map(plain);
+  const rules = [...everywhere, ...(webhooks ? WEBHOOK_RULES : [])].map(plain);
   return [
     installed(SERVICE_ACCOUNTS, local),
     installed(CLUSTER_ROLES, metadata, { rules }),
     installed(CLUSTER_ROLE_BINDINGS, metadata, { roleRef: roleRef('ClusterRole'), subjects }),
     installed(ROLES, local, { rules: NAMESPACE_RULES.map(plain) }),
     installed(ROLE_BINDINGS, local, { roleRef: roleRef('Role'), subjects }),
+    ...watchNamespaces.flatMap((watched) => {
+      const there = { namespace: watched, name: CONFINED_NAME };
+      return [
+        installed(ROLES, there, { rules: confined }),
+        installed(ROLE_BINDINGS, there, { roleRef: roleRef('Role', CONFINED_NAME), subjects }),
+      ];
+    }),
     personRole(
       'editor',
       ['admin', 'edit'],
@@ -198,11 +215,11 @@ function rule(
   apiGroup: string,
   resources: readonly string[],
   verbs: readonly string[],
-  reason: Pick<ReasonedRule, 'why' | 'heldTo'>,
+  reason: Pick<ReasonedRule, 'why' | 'heldTo' | 'scope'>,
 ): ReasonedRule {
   return { apiGroups: [apiGroup], resources, verbs, ...reason };
 }
 
-function plain({ why: _why, heldTo: _heldTo, ...rest }: ReasonedRule): PolicyRule {
+function plain({ why: _why, heldTo: _heldTo, scope: _scope, ...rest }: ReasonedRule): PolicyRule {
   return rest;
 }

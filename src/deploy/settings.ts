@@ -11,6 +11,10 @@ export interface InstallationSettings {
   readonly webhooks: boolean;
   /** Whether to add what the operator of Prometheus reads. */
   readonly monitoring: boolean;
+  /** Whether to add who may reach the operator's Pods. */
+  readonly networkPolicy: boolean;
+  /** The namespaces in which the operator acts and has rights; empty: all. */
+  readonly watchNamespaces: readonly string[];
 }
 
 export const DEFAULT_NAMESPACE = 'lockstep-system';
@@ -23,6 +27,8 @@ export function defaultSettings(version: string): InstallationSettings {
     agentImage: `lockstep/agent:${version}`,
     webhooks: true,
     monitoring: false,
+    networkPolicy: false,
+    watchNamespaces: [],
   };
 }
 

@@ -14,9 +14,13 @@ import { type InstallationSettings, type Installed, installed } from './settings
  * The two configurations, without whom to trust: the operator makes its certificates, and writes that
  * field when it serves. Whoever applies this again leaves it as it is.
  */
-export function webhookRegistration({ namespace }: InstallationSettings): readonly Installed[] {
+export function webhookRegistration({
+  namespace,
+  watchNamespaces,
+}: InstallationSettings): readonly Installed[] {
   const address = { kind: 'Service', namespace, name: WEBHOOK_SERVICE_NAME } as const;
-  const settings = { address, bundle: '' };
+  const namespaces = watchNamespaces.length === 0 ? undefined : watchNamespaces;
+  const settings = { address, bundle: '', namespaces };
   const mutating = mutatingConfiguration(settings);
   const validating = validatingConfiguration(settings);
   return [

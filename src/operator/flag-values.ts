@@ -92,6 +92,18 @@ export function nonEmpty(text: string): string {
   return text;
 }
 
+/** Each is watched by requests of its own. */
+export const MAX_NAMESPACES = 64;
+
+/** Names separated by commas. */
+export function namespaceNames(text: string): readonly string[] {
+  const names = [...new Set(text.split(',').map(namespaceName))];
+  if (names.length <= MAX_NAMESPACES) return names;
+  throw new InvalidArgumentError(
+    `expected at most ${MAX_NAMESPACES} namespaces, not ${names.length}.`,
+  );
+}
+
 export function namespaceName(text: string): string {
   const [problem] = dns1123LabelErrors(text);
   if (problem !== undefined) throw new InvalidArgumentError(`expected a namespace: ${problem}.`);

@@ -169,6 +169,14 @@ describe('flags of the operator', () => {
     expect(parsed).toMatchObject({ kind: 'Flags', flags: { featureGates: expected } });
   });
 
+  test('confine the operator to namespaces', () => {
+    const flags = { namespaces: ['team-a', 'team-b'] };
+    expect(parse(['--namespace', 'team-a,team-b,team-a'], '1')).toMatchObject({ flags });
+    const many = Array.from({ length: 65 }, (_, index) => `n${index}`).join(',');
+    const message = expect.stringContaining('expected at most 64 namespaces, not 65');
+    expect(parse(['--namespace', many], '1')).toEqual({ kind: 'Error', message });
+  });
+
   test.each([
     [['--webhook-bind-address', '127.0.0.1:0', '--install-webhooks'], {}],
     [['--metrics-bind-address', ':0', '--health-probe-bind-address', ':0'], {}],

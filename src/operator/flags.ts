@@ -19,6 +19,7 @@ import {
   leaseName,
   MAX_COUNT,
   namespaceName,
+  namespaceNames,
   nonEmpty,
   number,
   secretName,
@@ -33,7 +34,8 @@ import { HUB_SECRET_NAME, LEADER_ELECTION_ID, WEBHOOK_SECRET_NAME } from './name
 export interface OperatorFlags extends SizeLimits {
   readonly kubeconfig?: string;
   readonly context?: string;
-  readonly namespace?: string;
+  /** Those in which the operator acts; absent: all. */
+  readonly namespaces?: readonly string[];
   readonly installCrd: boolean;
   readonly agentImage: string;
   readonly agentCommand?: string;
@@ -123,13 +125,15 @@ export function parseFlags(
 interface RawFlags extends OperatorFlags {
   readonly config?: string;
   readonly webhooks: 'on' | 'off';
+  readonly namespace?: readonly string[];
 }
 
 function withConfiguration(
   command: Command,
   readFile: (path: string) => string,
 ): { readonly flags: OperatorFlags } | { readonly problems: string } {
-  const { config, webhooks, ...given } = command.opts<RawFlags>();
+  const { config, webhooks, namespace: namespaces, ...others } = command.opts<RawFlags>();
+  const given = { ...others, ...(namespaces === undefined ? {} : { namespaces }) };
   let settings: object = {};
   if (config !== undefined) {
     const parsed = configurationAt(config, readFile);
@@ -144,8 +148,8 @@ function withConfiguration(
   }
   const flags = { ...given, ...settings };
   if (webhooks === 'on') return { flags };
-  const { webhookService: _service, webhookUrl: _url, ...others } = flags;
-  return { flags: { ...others, webhookBindAddress: 'off', installWebhooks: false } };
+  const { webhookService: _service, webhookUrl: _url, ...rest } = flags;
+  return { flags: { ...rest, webhookBindAddress: 'off', installWebhooks: false } };
 }
 
 function configurationAt(
@@ -177,7 +181,11 @@ function operatorCommand(version: string): Command {
       'a Configuration of config.jobset.x-k8s.io/v1alpha1; flags win',
       nonEmpty,
     )
-    .option('--namespace <name>', 'act in this namespace only', namespaceName)
+    .option(
+      '--namespace <names>',
+      'act in this namespace only, or in these, separated by commas',
+      namespaceNames,
+    )
     .option('--install-crd', 'create or update the JobSet CRD first', false)
     .option(
       '--agent-image <image>',

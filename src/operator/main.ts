@@ -170,11 +170,11 @@ async function operate(
     const fail = (error: unknown): void => failing.abort(error);
     status.webhooks = webhooksOf(flags, access, aside, new BodyBudget(), fail);
     if (flags.installCrd) await installCrd(runtime);
-    const { namespace } = flags;
+    const { namespaces } = flags;
     await untilJobSetsAreServed({
       ...runtime,
       transport,
-      namespace,
+      namespaces,
       onProblem: (problem) => {
         status.api = problem === undefined ? 'served' : { problem };
       },
@@ -199,7 +199,7 @@ async function operate(
         const open = await hub?.open(term.lost);
         const operator = actOn(caches, { ...running, eventClient: clients.other, config });
         if (operator.hub !== undefined) open?.serve(operator.hub);
-        logger.info('the operator runs', { namespace: flags.namespace ?? 'all' });
+        logger.info('the operator runs', { namespaces: flags.namespaces ?? 'all' });
         await aborted(term.over);
         await Promise.all([operator.stop(), open?.close()]);
       });
@@ -215,12 +215,12 @@ async function operate(
 
 /** Nodes that know every rule need not be asked. */
 function nodeFeaturesOf(
-  { nativeRestartRules, namespace }: OperatorFlags,
+  { nativeRestartRules, namespaces }: OperatorFlags,
   access: ClusterAccess,
   runtime: Omit<NodeFeaturesOptions, 'namespace'>,
 ): NodeFeatures | undefined {
   if (nativeRestartRules) return undefined;
-  return createNodeFeatures({ ...runtime, namespace: namespace ?? access.namespace });
+  return createNodeFeatures({ ...runtime, namespace: namespaces?.[0] ?? access.namespace });
 }
 
 /** What runs so far, for whoever asks whether the process is ready. */
@@ -250,7 +250,7 @@ function webhooksOf(
     ...rules,
     judgeApart: (questions) =>
       reviewThreads({ ...runtime, rules, questions, logLevel: flags.logLevel }),
-    namespace: flags.namespace,
+    namespaces: flags.namespaces,
     operatorNamespace: namespace,
     secretName: flags.webhookSecretName,
     host: at.host,

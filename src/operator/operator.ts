@@ -79,7 +79,7 @@ export interface OperatorConfig {
   /** Whether nodes know `Terminate`; by default they do not, as those of Kubernetes. */
   readonly nativeRestartRules?: boolean;
   /** All namespaces when absent. */
-  readonly namespace?: string;
+  readonly namespaces?: readonly string[];
   readonly gates?: FeatureGates;
   /** How large a JobSet may be. */
   readonly limits?: SizeLimits;
@@ -175,7 +175,7 @@ export function actOn(caches: OperatorCaches, options: OperatorOptions): Operato
     publishHubAuthorities({
       ...options,
       events,
-      namespace: options.config.namespace,
+      namespaces: options.config.namespaces,
       jobSets: informers.jobSets,
       access: options.hub.access,
     });
@@ -211,8 +211,7 @@ interface Informers {
 }
 
 function startInformers(options: CacheOptions): Informers {
-  const { namespace } = options.config;
-  const shared = { ...options, ...(namespace === undefined ? {} : { namespace }) };
+  const shared = { ...options, namespaces: options.config.namespaces };
   const pods = {
     ...shared,
     resource: PODS,

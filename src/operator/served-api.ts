@@ -21,18 +21,18 @@ export async function untilJobSetsAreServed(options: {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly namespace?: string | undefined;
+  readonly namespaces?: readonly string[] | undefined;
   readonly signal: AbortSignal;
   /** Called with each reason, and with undefined in the end. */
   readonly onProblem: (problem: string | undefined) => void;
 }): Promise<void> {
-  const { client, transport, clock, logger, namespace, signal, onProblem } = options;
-  const within = namespace === undefined ? {} : { namespace };
+  const { client, transport, clock, logger, namespaces, signal, onProblem } = options;
+  const places = namespaces === undefined ? [{}] : namespaces.map((namespace) => ({ namespace }));
   let told: string | undefined;
   for (;;) {
     try {
       await firstAnswer(transport, clock, signal);
-      await client.list(JOBSETS, { ...within, limit: 1, signal });
+      for (const within of places) await client.list(JOBSETS, { ...within, limit: 1, signal });
       onProblem(undefined);
       return;
     } catch (error) {
@@ -54,7 +54,7 @@ function problemOf(error: unknown): string {
     case 404:
       return `the API server does not know ${what}: install their definition with "lockstep install", or start the operator with --install-crd`;
     case 403:
-      return `the operator may not list ${what}: bind the ClusterRole of deploy/lockstep.yaml to its account, as "lockstep install" does`;
+      return `the operator may not list ${what}: give its account the rights of deploy/lockstep.yaml, as "lockstep install" does, with the same --watch-namespace if there is one`;
     case 401:
       return 'the API server does not accept the credentials of the operator: they have expired, or are of another cluster';
     default:

@@ -1,6 +1,7 @@
 import type { KubeList, KubeObject, PartialObjectMetadata, Stored } from '../kube/meta.ts';
 import { groupResourceOf, type Resource } from '../kube/resource.ts';
 import type { Client } from './client.ts';
+import { joinedInformer } from './informer/joined-informer.ts';
 import { ObjectStore, type StoreChange } from './object-store.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Logger } from './ports/logger.ts';
@@ -63,6 +64,8 @@ export interface InformerOptions<T extends KubeObject> {
   readonly resource: Resource<T>;
   /** All namespaces when absent. */
   readonly namespace?: string | undefined;
+  /** Several instead, for a client that may not read all: at least one, each with a watch of its own. */
+  readonly namespaces?: readonly string[] | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
   /** Whether to load the collection in pages (the default) or as the beginning of the watch. */
@@ -88,7 +91,13 @@ export function createInformer(
 export function createInformer<T extends KubeObject>(
   options: InformerOptions<T> & { readonly metadataOnly?: boolean | undefined },
 ): Informer<T> {
-  return new ReflectedInformer(options, sourceOf(options));
+  const { namespace: one, namespaces } = options;
+  const within = (namespace: string | undefined): ReflectedInformer<T> =>
+    new ReflectedInformer(options, sourceOf(options, namespace));
+  if (namespaces === undefined) return within(one);
+  const parts = new Map(namespaces.map((namespace) => [namespace, within(namespace)]));
+  const [only] = parts.values();
+  return parts.size === 1 && only !== undefined ? only : joinedInformer(parts);
 }
 
 /** The informer for somebody who leaves before it stops: his subscriptions end with the signal. */
@@ -115,8 +124,9 @@ export function withoutManagedFields<T extends KubeObject>(object: Stored<T>): S
 
 function sourceOf<T extends KubeObject>(
   options: InformerOptions<T> & { readonly metadataOnly?: boolean | undefined },
+  namespace: string | undefined,
 ): ReflectorSource<T> {
-  const { client, resource, namespace, labelSelector, fieldSelector, metadataOnly } = options;
+  const { client, resource, labelSelector, fieldSelector, metadataOnly } = options;
   const collection = {
     ...(namespace === undefined ? {} : { namespace }),
     ...(labelSelector === undefined ? {} : { labelSelector }),

@@ -72,6 +72,8 @@ export class TrainingGroup {
   /** What the operator and the agents may do; by default all. */
   asOperator: (client: Client) => Client = (client) => client;
   asAgent: (client: Client) => Client = (client) => client;
+  /** The namespaces to which operators are confined that are started from now on; by default none. */
+  namespaces: readonly string[] | undefined;
   /** Called when a worker starts. */
   onStart: (start: WorkerStart) => void = () => undefined;
   readonly #hub: HubNetwork | undefined;
@@ -111,7 +113,11 @@ export class TrainingGroup {
     const { clock } = this.cluster;
     const options = { client, clock, random: this.#random, logger };
     const hub = this.#hub?.settings;
-    const starting = startOperator({ ...options, hub, config: { agentImage: 'agent' } });
+    const config = {
+      agentImage: 'agent',
+      ...(this.namespaces === undefined ? {} : { namespaces: this.namespaces }),
+    };
+    const starting = startOperator({ ...options, hub, config });
     this.#operator = await this.#reached(starting);
     if (this.#hub !== undefined) this.#hub.acceptor = this.#operator.hub?.accept;
   }

@@ -117,6 +117,27 @@ describe('lockstep install', () => {
     expect(await status(world.context(), optionsOf({ webhooks: 'on' }))).toBe(1);
   });
 
+  test('takes rights away where the operator acts no more, and its network policy', async () => {
+    const off = { webhooks: 'off' } as const;
+    const watchNamespace = ['team-a', 'team-b'];
+    const confined = optionsOf({ ...off, watchNamespace, networkPolicy: true });
+    for (const { of, object } of manifest(confined.settings)) await world.client.create(of, object);
+    await world.becomeReady(optionsOf(off));
+    expect(await status(world.context(), optionsOf()), 'as it was installed').toBe(0);
+    world.printed.splice(0);
+    const fewer = optionsOf({ ...off, watchNamespace: ['team-b'] });
+    expect(await install(world.context(), fewer)).toBe(0);
+    const deleted = world.printed.filter((line) => line.endsWith(' deleted'));
+    expect(deleted).toEqual([
+      'NetworkPolicy lockstep-system/lockstep-operator deleted',
+      'RoleBinding team-a/lockstep-operator-jobsets deleted',
+      'Role team-a/lockstep-operator-jobsets deleted',
+    ]);
+    const options = { ...optionsOf({ networkPolicy: true }), deleteJobSets: false };
+    expect(await uninstall(world.context(), options)).toBe(0);
+    expect(world.printed).toContain('Role team-b/lockstep-operator-jobsets deleted');
+  });
+
   test('leaves a namespace as it is that was there before', async () => {
     const metadata = { name: 'lockstep-system', labels: { team: 'ml' } };
     await world.client.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata });

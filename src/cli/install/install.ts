@@ -5,15 +5,20 @@
 
 import { DEPLOYMENTS } from '../../deploy/kinds.ts';
 import { manifest, manifestYaml } from '../../deploy/manifest.ts';
-import { WEBHOOKS_OFF } from '../../deploy/operator-deployment.ts';
-import { OPERATOR_NAME } from '../../deploy/permissions.ts';
-import type { InstallationSettings, Installed } from '../../deploy/settings.ts';
+import { NAMESPACES_ARGUMENT, WEBHOOKS_OFF } from '../../deploy/operator-deployment.ts';
+import { CONFINED_NAME, OPERATOR_NAME } from '../../deploy/permissions.ts';
+import {
+  INSTALLED_LABELS,
+  type InstallationSettings,
+  type Installed,
+} from '../../deploy/settings.ts';
 import { NAMESPACES } from '../../kube/core.ts';
+import { ROLE_BINDINGS, ROLES } from '../../kube/rbac.ts';
 import { isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client.ts';
 import { type Clock, sleep } from '../../runtime/ports/clock.ts';
 import { type Finding, type HealthOptions, installationHealth } from './health.ts';
-import { FIELD_MANAGER, isOurs, keyOf, otherPlace, titleOf } from './objects.ts';
+import { FIELD_MANAGER, isOurs, keyOf, otherPlace, PART_OF, titleOf } from './objects.ts';
 import type { InstallOptions } from './options.ts';
 import { preflight } from './preflight.ts';
 import { remove, unlessGone } from './removal.ts';
@@ -51,7 +56,7 @@ export async function install(context: CommandContext, options: InstallOptions):
   for (const line of found.warnings) warn(`warning: ${line}`);
   for (const line of found.problems) warn(line);
   if (found.problems.length > 0) return EXIT_FAILURE;
-  for (const one of goneWithoutWebhooks(options)) await remove(context, one, options);
+  for (const one of await leftOver(context, options)) await remove(context, one, options);
   const said = options.dryRun ? 'would be applied' : 'applied';
   for (const { of, object } of objects) {
     if (!options.dryRun) {
@@ -63,12 +68,31 @@ export async function install(context: CommandContext, options: InstallOptions):
   return options.dryRun ? 0 : untilHealthy(context, options, objects);
 }
 
-/** Of an earlier installation with webhooks: who still asked for them would be answered by nobody. */
-function goneWithoutWebhooks({ settings }: InstallOptions): readonly Installed[] {
-  if (settings.webhooks) return [];
+/**
+ * What an earlier installation had and this one does not: webhooks that nothing would answer, a
+ * network policy, rights in namespaces where the operator does not act any more.
+ */
+async function leftOver(
+  context: CommandContext,
+  { settings }: InstallOptions,
+): Promise<readonly Installed[]> {
   const kept = new Set(manifest(settings).map(({ object }) => titleOf(object)));
-  const all = manifest({ ...settings, webhooks: true });
+  const watchNamespaces = await confinedTo(context);
+  const all = manifest({ ...settings, webhooks: true, networkPolicy: true, watchNamespaces });
   return all.filter(({ object }) => !kept.has(titleOf(object))).toReversed();
+}
+
+/** The namespaces that hold rights of a confined operator, of this installation or an earlier one. */
+export async function confinedTo({ client, signal }: CommandContext): Promise<readonly string[]> {
+  const labelSelector = `${PART_OF}=${INSTALLED_LABELS[PART_OF]}`;
+  const namespaces = new Set<string>();
+  for (const of of [ROLES, ROLE_BINDINGS]) {
+    const { items } = await client.listMetadata(of, { labelSelector, signal });
+    for (const { metadata } of items) {
+      if (metadata.name === CONFINED_NAME) namespaces.add(metadata.namespace ?? '');
+    }
+  }
+  return [...namespaces];
 }
 
 /**
@@ -144,15 +168,21 @@ export async function status(context: CommandContext, options: InstallOptions): 
   return findings.some(({ problem }) => problem !== undefined) ? EXIT_FAILURE : 0;
 }
 
-/** Whether there are to be webhooks the operator's arguments say, unless a flag does. */
+/** What there is to be the operator's arguments say, of webhooks unless a flag does. */
 async function asInstalled(
   { client, signal }: CommandContext,
   { settings, areWebhooksStated }: InstallOptions,
 ): Promise<InstallationSettings> {
-  if (areWebhooksStated) return settings;
   const at = { namespace: settings.namespace, name: OPERATOR_NAME };
   const operator = await unlessGone(client.get(DEPLOYMENTS, at, { signal }));
-  return { ...settings, webhooks: !JSON.stringify(operator ?? {}).includes(WEBHOOKS_OFF) };
+  const [container] = operator?.spec?.template?.spec?.containers ?? [];
+  const args = container?.args ?? [];
+  const confined = args.find((argument) => argument.startsWith(NAMESPACES_ARGUMENT));
+  return {
+    ...settings,
+    webhooks: areWebhooksStated ? settings.webhooks : !args.includes(WEBHOOKS_OFF),
+    watchNamespaces: confined?.slice(NAMESPACES_ARGUMENT.length).split(',') ?? [],
+  };
 }
 
 function healthOf(

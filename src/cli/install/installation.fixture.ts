@@ -93,7 +93,8 @@ export class InstallationWorld {
     });
     for (const of of [MUTATING_WEBHOOK_CONFIGURATIONS, VALIDATING_WEBHOOK_CONFIGURATIONS]) {
       const found = manifest(options.settings).find((one) => one.of.kind === of.kind);
-      const name = found?.object.metadata.name ?? '';
+      if (found === undefined) continue;
+      const { name = '' } = found.object.metadata;
       const { webhooks = [] } = await this.client.get(of, { name });
       const trusting = webhooks.map((webhook) => ({
         ...webhook,

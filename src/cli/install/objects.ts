@@ -19,7 +19,7 @@ export function titleOf({ kind, metadata }: KubeObject): string {
   return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
 }
 
-const PART_OF = 'app.kubernetes.io/part-of';
+export const PART_OF = 'app.kubernetes.io/part-of';
 
 /** Whether it was applied from our manifest: what only has the name of one of ours is somebody else's. */
 export function isOurs({ metadata }: KubeObject): boolean {

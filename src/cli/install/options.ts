@@ -1,5 +1,6 @@
 import { defaultSettings, type InstallationSettings } from '../../deploy/settings.ts';
 import { dns1123LabelErrors } from '../../kube/names.ts';
+import { MAX_NAMESPACES } from '../../operator/flag-values.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 
 /** The texts of the flags as commander read them; which there are depends on the command. */
@@ -9,6 +10,8 @@ export interface InstallFlags extends ConnectionFlags {
   readonly agentImage?: string;
   readonly webhooks?: string;
   readonly monitoring?: boolean;
+  readonly networkPolicy?: boolean;
+  readonly watchNamespace?: readonly string[];
   readonly timeout?: string;
   readonly replaceCrd?: boolean;
   readonly dryRun?: boolean;
@@ -35,6 +38,7 @@ export function parseInstallFlags(
   version: string,
 ): { readonly options: InstallOptions } | { readonly errors: readonly string[] } {
   const { namespace, webhooks = 'on', timeout = '120', output } = flags;
+  const watchNamespaces = [...new Set(flags.watchNamespace)];
   const seconds = /^\d{1,9}$/.test(timeout) ? Number(timeout) : 0;
   const defaults = defaultSettings(version);
   const images = [
@@ -43,6 +47,12 @@ export function parseInstallFlags(
   ] as const;
   const errors = [
     ...dns1123LabelErrors(namespace).map((why) => `--namespace is "${namespace}": ${why}`),
+    ...watchNamespaces.flatMap((watched) =>
+      dns1123LabelErrors(watched).map((why) => `--watch-namespace is "${watched}": ${why}`),
+    ),
+    ...(watchNamespaces.length <= MAX_NAMESPACES
+      ? []
+      : [`--watch-namespace names ${watchNamespaces.length}, allowed are ${MAX_NAMESPACES}`]),
     ...images.flatMap(([flag, image]) =>
       image === undefined || /^\S+$/.test(image)
         ? []
@@ -67,6 +77,8 @@ export function parseInstallFlags(
       agentImage: flags.agentImage ?? defaults.agentImage,
       webhooks: webhooks === 'on',
       monitoring: flags.monitoring === true,
+      networkPolicy: flags.networkPolicy === true,
+      watchNamespaces,
     },
     areWebhooksStated: flags.webhooks !== undefined,
     connection: { kubeconfig: flags.kubeconfig, context: flags.context },

@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { DEPLOYMENTS } from '../../deploy/kinds.ts';
 import { manifest } from '../../deploy/manifest.ts';
+import type { Installed } from '../../deploy/settings.ts';
 import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
 import { MUTATING_WEBHOOK_CONFIGURATIONS } from '../../kube/admission.ts';
+import { NAMESPACES } from '../../kube/core.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/custom-resource-definition.ts';
 import { failure } from '../../kube/status.ts';
-import { unsupportedMediaType } from '../../kube/status-errors.ts';
+import { notFound, unsupportedMediaType } from '../../kube/status-errors.ts';
 import { mutatingConfiguration } from '../../operator/webhooks/webhook-configurations.ts';
 import { install } from './install.ts';
 import { InstallationWorld, optionsOf } from './installation.fixture.ts';
@@ -19,10 +21,14 @@ beforeEach(() => {
 });
 
 describe('before an installation', () => {
-  const look = (version?: string, flags: Partial<InstallFlags> = {}) =>
+  const look = (
+    version?: string,
+    flags: Partial<InstallFlags> = {},
+    objects: readonly Installed[] = [],
+  ) =>
     preflight({
       ...world.context(version),
-      objects: [],
+      objects,
       replaceCrd: optionsOf(flags).replaceCrd,
     });
 
@@ -98,6 +104,17 @@ describe('before an installation', () => {
     await world.client.create(MUTATING_WEBHOOK_CONFIGURATIONS, joined);
     expect((await look()).problems).toEqual([
       expect.stringMatching(/"lockstep up --kubeconfig" .* at 10.1.2.3:4567\): end that command/),
+    ]);
+  });
+
+  test('a namespace to which the operator is to be confined has to be there', async () => {
+    world.client.before = (verb, path) => {
+      if (verb === 'PATCH' && path.includes('team-a')) throw notFound(NAMESPACES, 'team-a');
+    };
+    const flags = { watchNamespace: ['team-a', 'team-b'] };
+    const objects = manifest(optionsOf(flags).settings);
+    expect((await look('1.36.3', flags, objects)).problems).toEqual([
+      'namespace team-a does not exist: make it first',
     ]);
   });
 

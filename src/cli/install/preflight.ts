@@ -10,6 +10,7 @@ import {
   VALIDATING_WEBHOOK_CONFIGURATIONS,
   type Webhook,
 } from '../../kube/admission.ts';
+import { NAMESPACES } from '../../kube/core.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/custom-resource-definition.ts';
 import type { KubeObject, Stored } from '../../kube/meta.ts';
 import { groupResourceOf, type Resource } from '../../kube/resource.ts';
@@ -100,6 +101,11 @@ async function otherDefinition(options: PreflightOptions): Promise<readonly stri
 /** Asks for everything without storing it: what is refused now would be refused then. */
 async function refusals({ client, objects, signal }: PreflightOptions): Promise<readonly string[]> {
   const problems = new Set<string>();
+  const made = new Set(
+    objects
+      .filter(({ of }) => of.kind === NAMESPACES.kind)
+      .map(({ object }) => object.metadata.name),
+  );
   const forbidden: string[] = [];
   let who = 'you';
   for (const { of, object } of objects) {
@@ -114,8 +120,12 @@ async function refusals({ client, objects, signal }: PreflightOptions): Promise<
       await client.patch(of, keyOf(object), patch, { signal });
     } catch (error) {
       if (!(error instanceof ApiStatusError)) throw error;
-      // Its namespace is about to be made.
-      if (error.code === 404 && error.status.details?.kind === 'namespaces') continue;
+      if (error.code === 404 && error.status.details?.kind === 'namespaces') {
+        const { namespace = '' } = object.metadata;
+        if (!made.has(namespace))
+          problems.add(`namespace ${namespace} does not exist: make it first`);
+        continue;
+      }
       if (isTerminating(error)) problems.add(terminating(object));
       else if (error.code === 403) {
         forbidden.push(titleOf(object));

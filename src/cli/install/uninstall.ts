@@ -20,7 +20,7 @@ import {
   WEBHOOK_SECRET_NAME,
 } from '../../operator/names.ts';
 import { sleep } from '../../runtime/ports/clock.ts';
-import { type CommandContext, EXIT_FAILURE, isRefused, POLL_MS } from './install.ts';
+import { type CommandContext, confinedTo, EXIT_FAILURE, isRefused, POLL_MS } from './install.ts';
 import { titleOf } from './objects.ts';
 import type { InstallOptions } from './options.ts';
 import { isOwn, readInstalled, remove, unlessGone } from './removal.ts';
@@ -39,7 +39,9 @@ export async function uninstall(
   const { dryRun, deleteJobSets } = options;
   const removed: Installed[] = [];
   // In reverse: first nobody is asked about JobSets any more, and the namespace goes last.
-  for (const installed of manifest(options.settings).toReversed()) {
+  const watchNamespaces = await confinedTo(context);
+  const settings = { ...options.settings, watchNamespaces };
+  for (const installed of manifest(settings).toReversed()) {
     const { of, object } = installed;
     const isDefinition = of.kind === CUSTOM_RESOURCE_DEFINITIONS.kind;
     if (isDefinition && !deleteJobSets) {

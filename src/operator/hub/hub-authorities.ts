@@ -30,7 +30,7 @@ export interface HubAuthoritiesOptions {
   readonly metrics?: Metrics | undefined;
   readonly events: EventRecorder;
   /** All namespaces when absent. */
-  readonly namespace?: string | undefined;
+  readonly namespaces?: readonly string[] | undefined;
   readonly jobSets: Informer<JobSet>;
   readonly access: () => HubAccess;
 }
@@ -43,13 +43,13 @@ const WRITES_PER_SECOND = 20;
 const MAX_TOLD = 10;
 
 export function publishHubAuthorities(options: HubAuthoritiesOptions): { stop(): Promise<void> } {
-  const { client, clock, random, logger, namespace, jobSets } = options;
+  const { client, clock, random, logger, namespaces, jobSets } = options;
   const maps = createInformer<ConfigMap>({
     client,
     clock,
     random,
     logger,
-    namespace,
+    namespaces,
     resource: CONFIG_MAPS,
     fieldSelector: `metadata.name=${HUB_AUTHORITIES_NAME}`,
     transform: withOwnKeyOnly,

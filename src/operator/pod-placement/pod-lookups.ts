@@ -31,7 +31,7 @@ export interface PodLookupsOptions {
   readonly random: Random;
   readonly logger: Logger;
   /** All namespaces when absent. */
-  readonly namespace?: string | undefined;
+  readonly namespaces?: readonly string[] | undefined;
 }
 
 /**

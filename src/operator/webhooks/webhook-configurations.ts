@@ -28,8 +28,8 @@ export interface WebhookSettings {
   readonly address: WebhookAddress;
   /** PEM of all authorities to trust. */
   readonly bundle: string;
-  /** The only namespace in which the operator acts, if there is only one. */
-  readonly namespace?: string | undefined;
+  /** Those in which the operator acts; absent: all. */
+  readonly namespaces?: readonly string[] | undefined;
 }
 
 /** The paths at which the operator answers, named as upstream's. */
@@ -173,7 +173,7 @@ const PODS_WITH_PRIORITY = {
 
 function webhookOf(settings: WebhookSettings, path: string, own: Own): Webhook {
   const { rule, ...named } = own;
-  const { namespace } = settings;
+  const { namespaces: values } = settings;
   return {
     failurePolicy: 'Fail',
     timeoutSeconds: TIMEOUT_SECONDS,
@@ -182,7 +182,9 @@ function webhookOf(settings: WebhookSettings, path: string, own: Own): Webhook {
     clientConfig: clientConfig(settings, path),
     rules: [rule],
     namespaceSelector:
-      namespace === undefined ? {} : { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+      values === undefined
+        ? {}
+        : { matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values }] },
     matchPolicy: 'Equivalent',
     sideEffects: 'None',
     admissionReviewVersions: ['v1'],

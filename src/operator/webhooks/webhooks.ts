@@ -26,8 +26,8 @@ export interface WebhooksOptions extends WebhookRules {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics?: Metrics | undefined;
-  /** The only namespace in which the operator acts, if there is only one. */
-  readonly namespace?: string | undefined;
+  /** Those in which the operator acts; absent: all. */
+  readonly namespaces?: readonly string[] | undefined;
   /** Where the Secret with the certificates is. */
   readonly operatorNamespace: string;
   readonly secretName: string;
@@ -135,7 +135,7 @@ class RunningWebhooks implements Webhooks {
   }
 
   async #listen(first: KeyPair): Promise<void> {
-    const { listen, address, logger, install, namespace } = this.#options;
+    const { listen, address, logger, install, namespaces } = this.#options;
     const listener = await listen(this.#handler(), first);
     if (this.#isStopped) return listener.close();
     this.#listener = listener;
@@ -149,7 +149,7 @@ class RunningWebhooks implements Webhooks {
       settings: {
         address: address ?? { kind: 'Url', url: listener.url },
         bundle: this.#bundle,
-        namespace,
+        namespaces,
       },
     });
   }
