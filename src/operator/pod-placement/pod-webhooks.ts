@@ -8,11 +8,13 @@ import {
   withPriorityLabel,
 } from '../../jobset/exclusive-placement.ts';
 import type { AdmissionRequest } from '../../kube/admission.ts';
+import { invalid } from '../../kube/field-error.ts';
 import { NODES } from '../../kube/node.ts';
 import { PODS, type Pod } from '../../kube/pod.ts';
 import { failure } from '../../kube/status.ts';
 import { notFound } from '../../kube/status-errors.ts';
 import type { AdmissionAnswer, AdmissionHandler } from '../webhooks/admission-handler.ts';
+import { podShapeErrors } from '../webhooks/review-shape.ts';
 import type { PodLookups } from './pod-lookups.ts';
 
 /**
@@ -73,8 +75,10 @@ async function placeFollower(
 function createdPod({ operation, resource, subResource, object }: AdmissionRequest) {
   const isPod = resource.group === PODS.group && resource.resource === PODS.plural;
   if (operation !== 'CREATE' || !isPod || (subResource ?? '') !== '') return undefined;
-  // The API server has checked it against the schema of its kind.
-  return object as Pod | undefined;
+  if (object === undefined) return undefined;
+  const errors = podShapeErrors(object);
+  if (errors.length > 0) throw invalid(PODS, '', errors);
+  return object as Pod;
 }
 
 function namespaceOf({ namespace }: AdmissionRequest, pod: Pod): string {

@@ -133,7 +133,7 @@ describe('an admission endpoint', () => {
 
   it('refuses with 500 when its handler fails', async () => {
     const response = await decision(async () => {
-      throw new TypeError('boom 100%');
+      throw new Error('boom 100%');
     });
     expect(response).toMatchObject({
       allowed: false,
@@ -239,6 +239,11 @@ describe('an admission endpoint', () => {
     ['another method', { method: 'GET' }, 405],
     ['another media type', { headers: { 'content-type': 'text/plain' } }, 415],
     ['no media type', { headers: {} }, 415],
+    [
+      'a body that is packed',
+      { headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' } },
+      415,
+    ],
   ])('is not there for %s', async (_what, over, code) => {
     expect((await send(ALLOWING, reviewOf(REQUEST), over)).status).toBe(code);
   });

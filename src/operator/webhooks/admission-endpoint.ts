@@ -87,7 +87,10 @@ async function answer(
 ): Promise<HttpResponse> {
   if (request.method !== 'POST') throw methodNotAllowed();
   const [mediaType = ''] = (request.headers['content-type'] ?? '').split(';');
-  if (mediaType.trim().toLowerCase() !== JSON_TYPE) throw unsupportedMediaType([JSON_TYPE]);
+  const isPlain = ['', 'identity'].includes(request.headers['content-encoding'] ?? '');
+  if (mediaType.trim().toLowerCase() !== JSON_TYPE || !isPlain) {
+    throw unsupportedMediaType([JSON_TYPE]);
+  }
   const asked = readAdmissionReview(request.body);
   const limitMs = timeoutMs(new URLSearchParams(search).get('timeout'));
   let decision: AdmissionAnswer;
@@ -106,12 +109,17 @@ async function answer(
   return json(200, reviewOf(asked, decision));
 }
 
+const OWN_MISTAKE = 'the webhook failed, as the log of the operator tells';
+
 function refusalFor(error: unknown, limitMs: number): ApiStatusError {
   if (error instanceof ApiStatusError) return error;
   if (error instanceof DeadlineError) {
     return internalError(`the webhook did not decide within ${limitMs} ms`, error);
   }
-  return internalError(error instanceof Error ? error.message : String(error), error);
+  // What a mistake of ours says means nothing to whoever asks; the log has it.
+  const isMistake = error instanceof TypeError || error instanceof RangeError;
+  const told = isMistake ? OWN_MISTAKE : error instanceof Error ? error.message : String(error);
+  return internalError(told, error);
 }
 
 /** The API server's own time-out, which it sends along as `?timeout=10s`. */

@@ -11,7 +11,7 @@ import type {
 } from '../../kube/admission.ts';
 import { isDeeperThan, MAX_JSON_DEPTH } from '../../kube/json-depth.ts';
 import { hasMoreValuesThan } from '../../kube/json-size.ts';
-import { isJsonObject, type JsonObject, ownMember } from '../../kube/json-value.ts';
+import { isJsonObject, type JsonObject, jsonTypeOf, ownMember } from '../../kube/json-value.ts';
 import type { KubeObject } from '../../kube/meta.ts';
 import { jsonPatchDiff } from '../../kube/patch/json-patch-diff.ts';
 import { quote } from '../../kube/quote.ts';
@@ -96,9 +96,10 @@ function parsed(body: Uint8Array | undefined): JsonObject {
 function requestIn(from: JsonObject): AdmissionRequest {
   const uid = textAt(from, 'uid', 'request.uid');
   if (uid === '') throw refusal('request.uid: Required value');
-  const operation = OPERATIONS.find((known) => known === from['operation']);
+  const asked = ownMember(from, 'operation');
+  const operation = OPERATIONS.find((known) => known === asked);
   if (operation === undefined) {
-    const given = JSON.stringify(from['operation']) ?? 'nothing';
+    const given = typeof asked === 'string' ? quote(asked) : typeName(asked);
     throw refusal(`request.operation: ${given}, expected one of ${OPERATIONS.join(', ')}`);
   }
   const object = kubeObjectAt(from, 'object');
@@ -155,7 +156,7 @@ function kubeObjectAt(from: JsonObject, key: 'object' | 'oldObject'): KubeObject
 
 function objectAt(from: JsonObject, key: string, field: string): JsonObject {
   const value = ownMember(from, key);
-  if (!isJsonObject(value)) throw refusal(`${field}: expected an object`);
+  if (!isJsonObject(value)) throw refusal(`${field}: expected an object, not ${typeName(value)}`);
   return value;
 }
 
@@ -166,8 +167,14 @@ function optionalObjectAt(from: JsonObject, key: string): JsonObject | undefined
 
 function textAt(from: JsonObject, key: string, field: string): string {
   const value = ownMember(from, key) ?? '';
-  if (typeof value !== 'string') throw refusal(`${field}: expected a string`);
+  if (typeof value !== 'string') {
+    throw refusal(`${field}: expected a string, not ${typeName(value)}`);
+  }
   return value;
+}
+
+function typeName(value: unknown): string {
+  return value === undefined ? 'nothing' : jsonTypeOf(value);
 }
 
 function refusal(why: string, cause?: unknown): ApiStatusError {

@@ -24,7 +24,7 @@ import {
 import type { AdmissionRequest } from '../../kube/admission.ts';
 import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim } from '../../kube/core.ts';
 import { deepEqual } from '../../kube/deep-equal.ts';
-import { forbiddenField, invalid } from '../../kube/field-error.ts';
+import { forbiddenField, formatFieldError, invalid } from '../../kube/field-error.ts';
 import { isJsonObject } from '../../kube/json-value.ts';
 import type { KubeObject } from '../../kube/meta.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
@@ -35,6 +35,7 @@ import type { Client } from '../../runtime/client.ts';
 import { forEachConcurrently } from '../../runtime/concurrency.ts';
 import { containerMinimums } from '../reconciling/container-minimums.ts';
 import type { AdmissionAnswer, AdmissionHandler } from './admission-handler.ts';
+import { jobSetShapeErrors } from './review-shape.ts';
 
 /**
  * Fills in what a new JobSet leaves out, and of a changed one what may not get lost. One that the validator would refuse is refused
@@ -74,7 +75,7 @@ export function jobSetValidator(
     switch (request.operation) {
       case 'CREATE': {
         const jobSet = jobSetIn(request.object);
-        refuseIfAny(jobSet, overlong(jobSet));
+        refuseIfAny(jobSet, unreadable(jobSet));
         const { claims, problems } = await existingClaims(cluster, request, jobSet, signal);
         const spec = withDefaults(jobSet.spec, gates);
         const isShared = sharesWithSidecars(spec, jobSet.metadata.annotations);
@@ -88,9 +89,13 @@ export function jobSetValidator(
       case 'UPDATE': {
         const jobSet = jobSetIn(request.object);
         const old = jobSetIn(request.oldObject);
-        const tooLong = overlong(jobSet);
-        if (!keepsSpec(old, jobSet)) refuseIfAny(jobSet, tooLong);
-        else if (tooLong.length > 0) return ALLOWED;
+        const problems = unreadable(jobSet);
+        if (problems.length > 0 && keepsSpec(old, jobSet)) return ALLOWED;
+        refuseIfAny(jobSet, problems);
+        const [stored] = unreadable(old);
+        if (stored !== undefined) {
+          throw badRequest(`request.oldObject: ${formatFieldError(stored)}`);
+        }
         const spec = withDefaults(jobSet.spec, gates);
         return judged(jobSet, spec, agent, validateJobSetUpdate(old, jobSet, gates, limits));
       }
@@ -138,6 +143,12 @@ function overlong(jobSet: JobSet): readonly FieldError[] {
   return overlongLists(WHOLE_JOBSET_SCHEMA, jobSet);
 }
 
+/** Why the rules cannot be asked: the definition does not hold. */
+function unreadable(jobSet: JobSet): readonly FieldError[] {
+  const tooLong = overlong(jobSet);
+  return tooLong.length > 0 ? tooLong : jobSetShapeErrors(jobSet);
+}
+
 /** One that was stored before there was this limit may be suspended, resumed and labelled. */
 function keepsSpec(old: JobSet, { spec }: JobSet): boolean {
   return deepEqual({ ...old.spec, suspend: true }, { ...spec, suspend: true });
@@ -153,7 +164,8 @@ function refuseIfAny(jobSet: JobSet, errors: readonly FieldError[]): void {
 function refusal({ metadata }: JobSet, errors: readonly FieldError[]): ApiStatusError {
   const more = errors.length - MAX_TOLD_ERRORS;
   const rest = more > 0 ? [forbiddenField('spec', `there are ${more} more problems`)] : [];
-  return invalid(JOBSETS, metadata.name ?? '', [...errors.slice(0, MAX_TOLD_ERRORS), ...rest]);
+  const name = typeof metadata.name === 'string' ? metadata.name : '';
+  return invalid(JOBSETS, name, [...errors.slice(0, MAX_TOLD_ERRORS), ...rest]);
 }
 
 function jobSetIn(object: KubeObject | undefined): JobSet {

@@ -1,0 +1,44 @@
+/**
+ * Whether an object of a review has the types that its handler relies on. API servers ask only about
+ * objects that keep to their schemas; whoever else reaches the port is told which field does not.
+ */
+import { WHOLE_JOBSET_SCHEMA } from '../../jobset/admission.ts';
+import { object } from '../../kube/schema/builders.ts';
+import type { JsonSchema } from '../../kube/schema/json-schema.ts';
+import { OBJECT_META } from '../../kube/schema/meta-schema.ts';
+import { POD } from '../../kube/schema/pod-schema.ts';
+import { validate } from '../../kube/schema/validate.ts';
+import type { FieldError } from '../../kube/status.ts';
+
+/** What the webhooks of JobSets read. */
+export function jobSetShapeErrors(jobSet: unknown): readonly FieldError[] {
+  return validate(WHOLE_JOBSET_SCHEMA, jobSet).filter(isAboutShape);
+}
+
+/** What the webhooks of Pods read: an API server may know fields and forms of others that we do not. */
+export function podShapeErrors(pod: unknown): readonly FieldError[] {
+  return validate(PLACED_POD, pod).filter(isAboutShape);
+}
+
+const { properties: POD_SPEC = {} } = POD.properties?.['spec'] ?? {};
+
+const PLACED_POD: JsonSchema = object(
+  {
+    metadata: OBJECT_META,
+    spec: object(
+      Object.fromEntries(
+        ['affinity', 'nodeSelector', 'priority', 'tolerations'].map((name) => [
+          name,
+          POD_SPEC[name] ?? {},
+        ]),
+      ),
+    ),
+  },
+  { required: ['metadata', 'spec'] },
+);
+
+/** Clients in Go write `creationTimestamp: null` into every template; nothing is required of a status. */
+function isAboutShape({ type, field }: FieldError): boolean {
+  if (type === 'FieldValueRequired') return !field.startsWith('status.');
+  return type === 'FieldValueTypeInvalid' && !field.endsWith('.creationTimestamp');
+}
