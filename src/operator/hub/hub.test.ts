@@ -141,6 +141,22 @@ describe('a hello', () => {
     expect(first.states).toEqual(['0/0 fresh', '1/0']);
   });
 
+  it('waits no longer because thousands of JobSets of another namespace are asked for', async () => {
+    const scene = new Scene();
+    for (let i = 0; i < 600; i++) {
+      const of = { namespace: 'busy', jobSet: `busy/${i}`, jobSetUid: `${i}` };
+      (await scene.connect(`busy-${i}`, of)).say(HELLO);
+    }
+    await scene.clock.advance(1);
+    expect(scene.reads).toBe(500);
+    await scene.greeted('a');
+    expect(scene.reads).toBeLessThanOrEqual(502);
+    await scene.clock.advance(1000);
+    expect(scene.reads, 'as many a second as a large JobSet has').toBeLessThanOrEqual(552);
+    await scene.clock.advance(2000);
+    expect(scene.reads).toBe(601);
+  });
+
   it('waits for others, where many come one after the other', async () => {
     const scene = new Scene();
     const clients: Client[] = [];

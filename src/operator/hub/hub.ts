@@ -9,9 +9,11 @@ import { type Clock, sleep, type Timer } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import type { ByteStream, StreamListener } from '../../runtime/ports/stream.ts';
+import type { Rate } from '../../runtime/token-bucket.ts';
 import { AgentStream, type CloseReason, type HubMember } from './agent-stream.ts';
 import { HubGroup } from './hub-group.ts';
 import { type HubMetrics, hubMetrics } from './hub-metrics.ts';
+import { KeyedBudget } from './keyed-budget.ts';
 import { PodInquiry, type PodInquiryOptions } from './pod-inquiry.ts';
 
 /**
@@ -42,6 +44,8 @@ const SWEEP_INTERVAL_MS = 2000;
 const READ_TIMEOUT_MS = 5000;
 /** Thousands that come at once are answered from 50 reads a second, not from one for every few. */
 const READ_INTERVAL_MS = 20;
+/** Of the JobSets of one namespace together: other namespaces' agents wait for none of its. */
+const NAMESPACE_READS: Rate = { perSecond: 50, burst: 500 };
 /** An API server that restarts is back after a few; agents come again after that. */
 const MAX_READ_ATTEMPTS = 6;
 const READ_BACKOFF = { baseMs: 100, maxMs: 2000, jitterFactor: 0.5 } as const;
@@ -59,12 +63,14 @@ export class Hub {
   readonly #toldOf = new WeakSet<AgentStream>();
   readonly #end = new AbortController();
   readonly #pods: PodInquiry;
+  readonly #reads: KeyedBudget;
   #sweep: Timer;
 
   constructor(options: HubOptions) {
     this.#options = options;
     this.metrics = hubMetrics(options.metrics);
     this.#pods = new PodInquiry(options);
+    this.#reads = new KeyedBudget(NAMESPACE_READS, options.clock);
     this.#sweep = this.#nextSweep();
   }
 
@@ -182,7 +188,10 @@ export class Hub {
   /** Reads until nobody waits. Who comes while a read is under way waits for the next. */
   async #answer(group: HubGroup): Promise<void> {
     group.isReading = true;
+    const [namespace = ''] = group.key.split('/');
     while (group.waiting.size > 0) {
+      const waitMs = this.#reads.of(namespace).take();
+      if (waitMs > 0) await this.#pause(waitMs);
       const answered = group.waiting;
       group.waiting = new Set();
       const { known } = group;

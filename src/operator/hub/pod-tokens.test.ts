@@ -222,6 +222,21 @@ describe('where the keys are not for us to see', () => {
     expect(reviews()).toBe(1);
   });
 
+  it('thousands of forged tokens cost some hundred reviews, and push out no good one', async () => {
+    const { tokens, tokenFor, reviews } = await reviewing();
+    const token = await tokenFor(HUB_AUDIENCE);
+    await tokens.podOf(token);
+    const part = (value: object): string =>
+      Buffer.from(JSON.stringify(value)).toString('base64url');
+    for (let i = 0; i < 6000; i++) {
+      await tokens.podOf(`${part({ alg: 'ES256' })}.${part({ i })}.x`).catch(() => undefined);
+    }
+    const before = reviews();
+    expect(before).toBeLessThan(2000);
+    expect(await tokens.podOf(token)).toMatchObject({ kind: 'Pod' });
+    expect(reviews()).toBe(before);
+  });
+
   it('a token for somebody else is refused all the same', async () => {
     const { tokens, tokenFor } = await reviewing();
     expect(await tokens.podOf(await tokenFor('somebody'))).toMatchObject({ kind: 'Invalid' });

@@ -7,6 +7,7 @@ import { withDeadline } from '../../runtime/deadline.ts';
 import { type Clock, sleep } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { ImportKey, SignatureKey } from '../../runtime/ports/signature-key.ts';
+import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
 import { checkToken, invalid, parseToken, type TokenVerdict } from './pod-token.ts';
 
 /**
@@ -31,13 +32,21 @@ const FAILURE_PAUSE_MS = 500;
 const REQUEST_TIMEOUT_MS = 5000;
 /** A Pod that is gone is noticed by its watch, so a review has to be no newer than that. */
 const REVIEW_LIFETIME_MS = 60_000;
+/** Of good tokens, and of others: those do not push out these. */
 const MAX_REVIEWS = 4096;
+/** A flood of tokens that are none leaves something to the other requests for agents. */
+const REVIEWS: Rate = { perSecond: 150, burst: 1000 };
 /** Tokens of 1.5 KiB that nobody has asked about yet. */
 const MAX_REVIEWS_UNDER_WAY = 64;
 
 interface PublishedKeys {
   readonly issuer: string;
   readonly keys: ReadonlyMap<string, SignatureKey>;
+}
+
+interface Review {
+  readonly verdict: TokenVerdict;
+  readonly untilMs: number;
 }
 
 export class PodTokens {
@@ -48,14 +57,17 @@ export class PodTokens {
   #loading: Promise<void> | undefined;
   /** The cluster does not let us see its keys. */
   #isUnpublished = false;
-  readonly #reviews = new Map<
-    string,
-    { readonly verdict: TokenVerdict; readonly untilMs: number }
-  >();
+  /** By token, the oldest first. */
+  readonly #reviews: Readonly<Record<TokenVerdict['kind'], Map<string, Review>>> = {
+    Pod: new Map(),
+    Invalid: new Map(),
+  };
+  readonly #reviewBudget: TokenBucket;
   #reviewsUnderWay = 0;
 
   constructor(options: PodTokensOptions) {
     this.#options = options;
+    this.#reviewBudget = new TokenBucket(REVIEWS, options.clock);
   }
 
   /** Reads the keys before a token needs them, and again in time, until the signal aborts. */
@@ -132,16 +144,19 @@ export class PodTokens {
 
   async #review(token: string): Promise<TokenVerdict> {
     const { clock } = this.#options;
-    const known = this.#reviews.get(token);
-    if (known !== undefined && clock.monotonic() < known.untilMs) return known.verdict;
-    if (this.#reviewsUnderWay >= MAX_REVIEWS_UNDER_WAY) {
+    const before = this.#reviews.Pod.get(token) ?? this.#reviews.Invalid.get(token);
+    if (before !== undefined && clock.monotonic() < before.untilMs) return before.verdict;
+    if (this.#reviewsUnderWay >= MAX_REVIEWS_UNDER_WAY || !this.#reviewBudget.tryTake()) {
       throw new Error('too many tokens are being reviewed');
     }
     this.#reviewsUnderWay++;
     try {
       const verdict = await this.#ask(token);
-      if (this.#reviews.size >= MAX_REVIEWS) this.#reviews.clear();
-      this.#reviews.set(token, { verdict, untilMs: clock.monotonic() + REVIEW_LIFETIME_MS });
+      const reviews = this.#reviews[verdict.kind];
+      for (const known of Object.values(this.#reviews)) known.delete(token);
+      reviews.set(token, { verdict, untilMs: clock.monotonic() + REVIEW_LIFETIME_MS });
+      const [oldest] = reviews.keys();
+      if (reviews.size > MAX_REVIEWS && oldest !== undefined) reviews.delete(oldest);
       return verdict;
     } finally {
       this.#reviewsUnderWay--;
