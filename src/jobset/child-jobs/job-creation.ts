@@ -21,7 +21,7 @@ export interface JobCreations {
   readonly isPartial: boolean;
 }
 
-export const MAX_CREATIONS_PER_PASS = 1_000;
+export const MAX_CREATIONS_PER_PASS = 2_000;
 
 export function jobCreations(
   planning: Planning,
