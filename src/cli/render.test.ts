@@ -12,6 +12,10 @@ function manifest(spec: string, metadata = '{ name: train }'): string {
 
 const JOB = 'template: { spec: { template: { spec: { containers: [{ name: c, image: i }] } } } }';
 
+function textOf(output: Iterable<string>): string {
+  return [...output].join('');
+}
+
 /** Of ten lines, which stand for ten to the power of ten. */
 const ALIASES = Array.from({ length: 10 }, (_, i) => {
   const before = i === 0 ? 'x' : `*a${i - 1}`;
@@ -42,9 +46,13 @@ describe('lockstep render', () => {
     ];
     const yaml = renderManifests(text, 'f', 'yaml');
     expect(yaml.problems).toEqual([]);
-    expect(named(parseAllDocuments(yaml.output).map((one) => one.toJS()))).toEqual(expected);
-    const json = JSON.parse(renderManifests(text, 'f', 'json').output);
-    expect(named(json.items)).toEqual(expected);
+    expect(named(parseAllDocuments(textOf(yaml.output)).map((one) => one.toJS()))).toEqual(
+      expected,
+    );
+    const json = textOf(renderManifests(text, 'f', 'json').output);
+    const list = JSON.parse(json);
+    expect(named(list.items)).toEqual(expected);
+    expect(json).toBe(`${JSON.stringify(list, undefined, 2)}\n`);
   });
 
   test('prints every cause, of the schema and of the rules, and nothing else', () => {
@@ -53,7 +61,7 @@ describe('lockstep render', () => {
       '{ name: Train }',
     );
     const { problems, output } = renderManifests(`${text}---\nkind: JobSet\n`, 'f.yaml', 'yaml');
-    expect(output).toBe('');
+    expect(output).toEqual([]);
     expect(problems.map((problem) => problem.split(':').slice(0, 2).join(':'))).toEqual([
       'f.yaml, document 1: unknown field "spec.foo"',
       'f.yaml, document 1: metadata.name',
@@ -91,7 +99,7 @@ describe('lockstep render', () => {
       problems: [
         'f, document 1: Job train-w-0: spec.template.spec.containers[0].volumeMounts[0].name: Not found: "v"',
       ],
-      output: '',
+      output: [],
     });
   });
 
@@ -106,7 +114,22 @@ describe('lockstep render', () => {
       'f, document 1: ConfigMap of v1 is no JobSet, and left out',
       'f, document 3, items[0]: Pod of v1 is no JobSet, and left out',
     ]);
-    expect(output).toMatch(/name: train\n.*name: b\n/s);
+    expect(textOf(output)).toMatch(/name: train\n.*name: b\n/s);
+  });
+
+  test('builds Jobs only as they are read, and refuses more than the definition takes', () => {
+    const of = (replicas: number) =>
+      renderManifests(
+        manifest(`{ replicatedJobs: [{ name: w, replicas: ${replicas}, ${JOB} }] }`),
+        'f',
+        'yaml',
+      );
+    const [service, first] = of(100_000).output;
+    expect(service).toMatch(/kind: Service/);
+    expect(first).toMatch(/name: train-w-0\n/);
+    expect(of(2_000_000_000).problems).toContain(
+      'f, document 1: spec.replicatedJobs: Invalid value: 2000000000: the sum of replicas must not exceed 100000',
+    );
   });
 
   test('warns of what is allowed and hardly meant', () => {
@@ -119,7 +142,7 @@ describe('lockstep render', () => {
 
   test('takes a name that the server would generate for a sample of it', () => {
     const text = manifest(`{ replicatedJobs: [{ name: w, ${JOB} }] }`, '{ generateName: run- }');
-    expect(renderManifests(text, 'f', 'yaml').output).toMatch(/name: run-.{5}-w-0\n/);
+    expect(textOf(renderManifests(text, 'f', 'yaml').output)).toMatch(/name: run-.{5}-w-0\n/);
   });
 
   test.each(readdirSync(EXAMPLES).filter((file) => file.endsWith('.yaml')))(
@@ -128,7 +151,7 @@ describe('lockstep render', () => {
       const text = readFileSync(join(EXAMPLES, file), 'utf8');
       const { problems, warnings, output } = renderManifests(text, file, 'yaml');
       expect({ problems, warnings }).toEqual({ problems: [], warnings: [] });
-      expect(output).toContain('kind: Job');
+      expect(textOf(output)).toContain('kind: Job');
     },
   );
 });

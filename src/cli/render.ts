@@ -1,10 +1,11 @@
+import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { type Document, parseAllDocuments, stringify } from 'yaml';
 import { admitJobSet, WHOLE_JOBSET_SCHEMA } from '../jobset/admission.ts';
 import { DEFAULT_FEATURE_GATES } from '../jobset/feature-gates.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { JOBSET_API_VERSION } from '../jobset/names.ts';
-import { renderJobSet } from '../jobset/render.ts';
+import { type Rendering, renderJobSet } from '../jobset/render.ts';
 import { nameOrSample } from '../jobset/validation/jobset-name.ts';
 import { jobSetWarnings } from '../jobset/validation.ts';
 import { formatFieldError } from '../kube/field-error.ts';
@@ -36,7 +37,7 @@ export async function render(file: string, format: 'yaml' | 'json'): Promise<num
   // What a file says must not reach the terminal as anything but text.
   for (const line of lines) process.stderr.write(`lockstep: ${printable(line)}\n`);
   if (problems.length > 0) return EXIT_INVALID;
-  process.stdout.write(output);
+  for (const part of output) if (!process.stdout.write(part)) await once(process.stdout, 'drain');
   return 0;
 }
 
@@ -74,7 +75,8 @@ function reasonOf(error: unknown): string {
 export interface RenderedManifests {
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
-  readonly output: string;
+  /** Made as it is asked for: a JobSet may have many Jobs. */
+  readonly output: Iterable<string>;
 }
 
 export function renderManifests(
@@ -84,7 +86,7 @@ export function renderManifests(
 ): RenderedManifests {
   const problems: string[] = [];
   const warnings: string[] = [];
-  const objects: KubeObject[] = [];
+  const renderings: Rendering[] = [];
   let count = 0;
   for (const { at, value, errors } of manifestsIn(text, source)) {
     if (!isJobSet(value) && errors.length === 0 && isObjectOfApi(value)) {
@@ -95,13 +97,12 @@ export function renderManifests(
     const rendered = errors.length > 0 ? refused(errors) : renderDocument(value);
     problems.push(...rendered.errors.map((what) => `${at}: ${what}`));
     warnings.push(...rendered.warnings.map((what) => `${at}: ${what}`));
-    objects.push(...rendered.objects);
+    if (rendered.rendering !== undefined) renderings.push(rendered.rendering);
   }
   if (count === 0) problems.push(`${source}: there is no JobSet in it`);
-  if (problems.length > 0) return { problems, warnings, output: '' };
-  const output =
-    format === 'json' ? listOf(objects) : objects.map((one) => stringify(one)).join('---\n');
-  return { problems, warnings, output };
+  if (problems.length > 0) return { problems, warnings, output: [] };
+  const objects = objectsOf(renderings);
+  return { problems, warnings, output: format === 'json' ? asList(objects) : asYaml(objects) };
 }
 
 /** One object of a file, or why there is none. */
@@ -162,17 +163,42 @@ function isObjectOfApi(
   return typeof apiVersion === 'string' && typeof kind === 'string' && kind !== JOBSETS.kind;
 }
 
-function listOf(items: readonly KubeObject[]): string {
-  return `${JSON.stringify({ apiVersion: 'v1', kind: 'List', items }, undefined, 2)}\n`;
+function* objectsOf(renderings: readonly Rendering[]): Generator<KubeObject> {
+  for (const { objects, jobs } of renderings) {
+    yield* objects;
+    yield* jobs();
+  }
 }
 
-interface Rendered {
+function* asYaml(objects: Iterable<KubeObject>): Generator<string> {
+  let separator = '';
+  for (const object of objects) {
+    yield separator + stringify(object);
+    separator = '---\n';
+  }
+}
+
+/** A List as `JSON.stringify` would write it as a whole. */
+function* asList(items: Iterable<KubeObject>): Generator<string> {
+  yield '{\n  "apiVersion": "v1",\n  "kind": "List",\n  "items": [';
+  let separator = '';
+  for (const item of items) {
+    const text = JSON.stringify(item, undefined, 2).replaceAll('\n', `\n${ITEM_INDENT}`);
+    yield `${separator}\n${ITEM_INDENT}${text}`;
+    separator = ',';
+  }
+  yield '\n  ]\n}\n';
+}
+
+const ITEM_INDENT = '    ';
+
+interface RenderedDocument {
   readonly errors: readonly string[];
   readonly warnings: readonly string[];
-  readonly objects: readonly KubeObject[];
+  readonly rendering?: Rendering;
 }
 
-function renderDocument(value: unknown): Rendered {
+function renderDocument(value: unknown): RenderedDocument {
   if (!isJsonObject(value)) {
     return refused([`no object, expected ${JOBSETS.kind} of ${JOBSET_API_VERSION}`]);
   }
@@ -192,11 +218,13 @@ function renderDocument(value: unknown): Rendered {
   ];
   if (problems.length > 0) return refused(problems);
   const name = nameOrSample(jobSet.metadata);
-  const objects = renderJobSet(
+  const rendering = renderJobSet(
     { ...jobSet, metadata: { ...jobSet.metadata, name } },
     { image: AGENT_IMAGE, delivery: 'Copy' },
   );
-  return { errors: jobRefusals(objects), warnings: jobSetWarnings(jobSet), objects };
+  // The others of a ReplicatedJob have the same template.
+  const errors = jobRefusals(rendering.jobs(1));
+  return { errors, warnings: jobSetWarnings(jobSet), rendering };
 }
 
 /** What is not there is not called "undefined". */
@@ -205,11 +233,11 @@ function shown(value: unknown): string {
 }
 
 function refusedAll(problem: string): RenderedManifests {
-  return { problems: [problem], warnings: [], output: '' };
+  return { problems: [problem], warnings: [], output: [] };
 }
 
-function refused(errors: readonly string[]): Rendered {
-  return { errors, warnings: [], objects: [] };
+function refused(errors: readonly string[]): RenderedDocument {
+  return { errors, warnings: [] };
 }
 
 /** What a server checks of the metadata of any object, where the schema finds nothing wrong with it. */

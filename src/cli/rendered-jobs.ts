@@ -4,10 +4,8 @@
  */
 import { JOB_KIND } from '../cluster/apiserver/kinds/jobs.ts';
 import { PLAIN_STRATEGY } from '../cluster/apiserver/strategy.ts';
-import { REPLICATED_JOB_NAME } from '../jobset/names.ts';
-import type { Rendered } from '../jobset/render.ts';
 import { formatFieldError } from '../kube/field-error.ts';
-import { JOBS, type Job } from '../kube/job.ts';
+import type { Job } from '../kube/job.ts';
 import { isJsonObject } from '../kube/json-value.ts';
 import { applyDefaults } from '../kube/schema/defaults.ts';
 
@@ -19,23 +17,11 @@ const CONTEXT = {
   exists: () => true,
 } as const;
 
-/**
- * One line for each refusal. Only the first Job of each ReplicatedJob is judged: the others have the
- * same template.
- */
-export function jobRefusals(objects: readonly Rendered[]): readonly string[] {
-  const firsts = new Map<string, Job>();
-  for (const job of objects.filter(isJob)) {
-    const template = job.metadata.labels?.[REPLICATED_JOB_NAME] ?? '';
-    if (!firsts.has(template)) firsts.set(template, job);
-  }
-  return [...firsts.values()].flatMap((job) =>
+/** One line for each refusal. */
+export function jobRefusals(jobs: Iterable<Job>): readonly string[] {
+  return [...jobs].flatMap((job) =>
     refusalsOf(job).map((why) => `Job ${job.metadata.name ?? ''}: ${why}`),
   );
-}
-
-function isJob(object: Rendered): object is Job {
-  return object.kind === JOBS.kind;
 }
 
 function refusalsOf(job: Job): readonly string[] {

@@ -11,11 +11,10 @@ import { headlessService } from './network.ts';
 import { volumeClaims } from './volume-claims.ts';
 
 /**
- * The Service, the volume claims, the rights of the agents and the Jobs that a JobSet becomes, in the
- * order of their creation.
+ * The Service, the volume claims, the rights of the agents and the Jobs that a JobSet becomes.
  * What only a cluster can know, the UID of the JobSet, is left out of them.
  */
-export function renderJobSet(jobSet: JobSet, agent: AgentProgram): readonly Rendered[] {
+export function renderJobSet(jobSet: JobSet, agent: AgentProgram): Rendering {
   const spec = withDefaults(jobSet.spec);
   const { name = '', namespace = 'default', annotations } = jobSet.metadata;
   const identity = { name, namespace, uid: '' };
@@ -32,22 +31,32 @@ export function renderJobSet(jobSet: JobSet, agent: AgentProgram): readonly Rend
     executionAttempt: spec.suspend ? undefined : 0,
     inject,
   });
-  const jobs = spec.replicatedJobs.flatMap((replicatedJob) =>
-    Array.from({ length: replicatedJob.replicas }, (_, index) => build(replicatedJob, index)),
-  );
-  return [
-    ...(service === undefined ? [] : [service]),
+  const objects = [
+    service,
     ...volumeClaims(identity, spec.volumeClaimPolicies, owner),
     rights?.serviceAccount,
     rights?.granted?.role,
     rights?.granted?.binding,
-    ...jobs,
-  ]
-    .filter((object) => object !== undefined)
-    .map(withoutUid);
+  ].filter((object) => object !== undefined);
+  return {
+    objects: objects.map(withoutUid),
+    *jobs(maxOfEach = Number.POSITIVE_INFINITY) {
+      for (const replicatedJob of spec.replicatedJobs) {
+        const count = Math.min(replicatedJob.replicas, maxOfEach);
+        for (let index = 0; index < count; index++) yield withoutUid(build(replicatedJob, index));
+      }
+    },
+  };
 }
 
-export type Rendered = Service | PersistentVolumeClaim | ServiceAccount | Role | RoleBinding | Job;
+/** In the order of creation: the Jobs come last. */
+export interface Rendering {
+  readonly objects: readonly Exclude<Rendered, Job>[];
+  /** Each is built when it is asked for; at most so many of each ReplicatedJob. */
+  jobs(maxOfEach?: number): Iterable<Job>;
+}
+
+type Rendered = Service | PersistentVolumeClaim | ServiceAccount | Role | RoleBinding | Job;
 
 function withoutUid<T extends Rendered>(object: T): T {
   const strip = (key: string, value: unknown): unknown =>
