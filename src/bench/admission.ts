@@ -31,9 +31,10 @@ const PORTS = { clock: nodeClock, random: systemRandom, logger: SILENT };
 const JOB_SET = jobSetOf(REPLICATED_JOBS, 1);
 
 export async function benchAdmission(report: (row: Row) => void): Promise<void> {
+  const questions = jobSetQuestions(new MemoryClient());
   const handlers = new Map([
-    ['/mutate', jobSetMutator(DEFAULT_FEATURE_GATES)],
-    ['/validate', jobSetValidator(jobSetQuestions(new MemoryClient()), DEFAULT_FEATURE_GATES)],
+    ['/mutate', jobSetMutator(questions, DEFAULT_FEATURE_GATES)],
+    ['/validate', jobSetValidator(questions, DEFAULT_FEATURE_GATES)],
   ]);
   const endpoint = admissionEndpoint({ ...PORTS, handlers });
   const of = `${REPLICATED_JOBS} ReplicatedJobs`;

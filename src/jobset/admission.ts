@@ -8,6 +8,7 @@ import { validateListTypes } from '../kube/schema/list-types.ts';
 import { resourceSchema } from '../kube/schema/resource-schema.ts';
 import { validate } from '../kube/schema/validate.ts';
 import type { FieldError } from '../kube/status.ts';
+import { type AgentDefaults, withAgentDefaults } from './agent/agent-defaults.ts';
 import { defaultJobSet } from './defaults.ts';
 import type { FeatureGates } from './feature-gates.ts';
 import type { JobSet } from './jobset.ts';
@@ -32,15 +33,17 @@ export function admitJobSet(
   given: JobSet,
   gates: FeatureGates,
   limits?: SizeLimits,
+  agentDefaults?: AgentDefaults,
 ): AdmittedJobSet {
   const filled = applyDefaults(WHOLE_JOBSET_SCHEMA, given) as JobSet;
-  const jobSet = defaultJobSet(filled, gates);
+  const complete = defaultJobSet(filled, gates);
   const schemaErrors = [
-    ...validate(WHOLE_JOBSET_SCHEMA, jobSet),
-    ...validateListTypes(WHOLE_JOBSET_SCHEMA, jobSet),
+    ...validate(WHOLE_JOBSET_SCHEMA, complete),
+    ...validateListTypes(WHOLE_JOBSET_SCHEMA, complete),
   ];
-  const hasShape = !schemaErrors.some(isAboutShape);
-  const ruleErrors = hasShape ? validateJobSetCreate(jobSet, gates, undefined, limits) : [];
+  if (schemaErrors.some(isAboutShape)) return { jobSet: complete, schemaErrors, ruleErrors: [] };
+  const jobSet = withAgentDefaults(complete, { defaults: agentDefaults });
+  const ruleErrors = validateJobSetCreate(jobSet, gates, undefined, limits);
   return { jobSet, schemaErrors, ruleErrors };
 }
 

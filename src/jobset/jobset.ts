@@ -101,6 +101,10 @@ export interface Coordinator {
   readonly podIndex?: number;
 }
 
+/** Who restarts the workers of a group in place: the node, or an agent that is their parent. */
+export type RestartMode = (typeof RESTART_MODES)[number];
+export const RESTART_MODES = ['Sidecar', 'Supervisor'] as const;
+
 export interface JobSetStatus {
   readonly conditions?: readonly Condition[];
   readonly terminalState?: 'Completed' | 'Failed' | '';
@@ -123,6 +127,8 @@ export interface JobSetStatus {
   readonly currentInPlaceRestartAttempt?: number;
   /** How often the JobSet was run: absent before the first run, 0 in it (KEP-1282). */
   readonly executionAttempts?: number;
+  /** That of new Jobs; it stays where annotation `lockstep/restart-mode` leaves it open. */
+  readonly restartMode?: RestartMode;
   /** The last restarts of the group, newest first, at most `RESTART_HISTORY_LIMIT`. */
   readonly restartHistory?: readonly RestartRecord[];
 }

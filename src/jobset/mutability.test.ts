@@ -253,7 +253,7 @@ test.each<[string, Situation, Change, readonly string[]]>([
     'running',
     (of) => ({ ...of, metadata: { ...of.metadata, annotations: { [RESTART_MODE]: 'x' } } }),
     [
-      `metadata.annotations[${RESTART_MODE}]: Unsupported value: "x": supported values: "Sidecar", "Supervisor"`,
+      `metadata.annotations[${RESTART_MODE}]: Unsupported value: "x": supported values: "Auto", "Sidecar", "Supervisor"`,
     ],
   ],
 ])('the refusal names %s', (_what, situation, change, expected) => {

@@ -48,7 +48,7 @@ export const DISABLE_IN_PLACE_RESTART = 'jobset.sigs.k8s.io/disable-in-place-res
 
 /** Pod annotation, API channel: the epoch in which the agent was told to stop (early notice). */
 export const NOTICE = 'lockstep/notice';
-/** JobSet annotation: `Sidecar` (default) or `Supervisor`. */
+/** JobSet annotation: `Auto` (default), `Sidecar` or `Supervisor`. */
 export const RESTART_MODE = 'lockstep/restart-mode';
 /** JobSet annotation: `Disabled` leaves the Pod templates without an injected agent. */
 export const AGENT_INJECTION = 'lockstep/agent-injection';

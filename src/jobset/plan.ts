@@ -1,6 +1,11 @@
 import { formatFieldErrors } from '../kube/field-error.ts';
 import { reportAgents } from './agent/agent-guarantees.ts';
-import { restartRuleErrors, sharesWithSidecars, wantsAgents } from './agent/agent-mode.ts';
+import {
+  injectedMode,
+  restartRuleErrors,
+  sharesWithSidecars,
+  wantsAgents,
+} from './agent/agent-mode.ts';
 import { nodeSupportErrors } from './agent/node-support.ts';
 import { unneededRights } from './agent/planned-rights.ts';
 import { askedOf, type ChildJobs, classifyJobs } from './child-jobs/child-jobs.ts';
@@ -189,6 +194,18 @@ function planRejected(planning: Planning): Step | undefined {
   return undefined;
 }
 
+/**
+ * All Jobs that come later get the mode of the first ones, so it is recorded with the first status.
+ * Where it is what a JobSet without a record has, that is no reason for a write of its own.
+ */
+function recordMode({ snapshot, spec, draft }: Planning): void {
+  const restartMode = injectedMode(spec, snapshot.jobSet.metadata.annotations);
+  const { restarts, restartMode: recorded } = draft.status;
+  const isIdle = restarts === undefined || (recorded === undefined && !draft.isChanged);
+  if (isIdle || restartMode === undefined || restartMode === recorded) return;
+  draft.set({ restartMode });
+}
+
 function countFirstExecution({ snapshot, spec, draft }: Planning): void {
   if (!snapshot.gates.ExecutionAttemptsTracking) return;
   const executionAttempts = firstExecutionAttempt(draft.status, spec.suspend);
@@ -294,6 +311,7 @@ function finish(planning: Planning, step: Step): Plan {
   if (step.question !== undefined) return { ...NOTHING, question: step.question, watchpoint };
   const hubAgainMs = reportHubReach(planning);
   const write = completeStatus(planning, step.keepsCounters ?? false);
+  recordMode(planning);
   const requeueAfterMs = earliest([step.requeueAfterMs, write.waitMs, hubAgainMs]);
   return {
     status: draft.isChanged ? inBothDialects(draft.status) : undefined,

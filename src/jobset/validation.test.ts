@@ -254,7 +254,7 @@ describe('a new JobSet', () => {
       worker({}),
       { annotations: { 'lockstep/restart-mode': 'Fast' } },
       [
-        'metadata.annotations[lockstep/restart-mode]: Unsupported value: "Fast": supported values: "Sidecar", "Supervisor"',
+        'metadata.annotations[lockstep/restart-mode]: Unsupported value: "Fast": supported values: "Auto", "Sidecar", "Supervisor"',
       ],
     ],
     [

@@ -23,7 +23,7 @@ describe('flags of the operator', () => {
         featureGates: DEFAULT_FEATURE_GATES,
         installCrd: false,
         agentImage: 'lockstep/agent:1.2.3',
-        agentMode: 'Sidecar',
+        agentMode: 'Auto',
         agentInjection: 'Enabled',
         agentDelivery: 'Copy',
         kubeApiQps: 500,

@@ -1,8 +1,8 @@
 import { Command, CommanderError, Option } from 'commander';
 import { AGENT_DELIVERIES, type AgentDelivery } from '../jobset/agent/agent-delivery.ts';
-import type { RestartMode } from '../jobset/agent/agent-injection.ts';
 import type { ContainerResources } from '../jobset/agent/agent-resources.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../jobset/feature-gates.ts';
+import { RESTART_MODES, type RestartMode } from '../jobset/jobset.ts';
 import { AGENT_COMMAND } from '../jobset/names.ts';
 import { DEFAULT_SIZE_LIMITS, DEFINITION_LIMITS, type SizeLimits } from '../jobset/size-limits.ts';
 import type { LeaseTimes } from '../runtime/leader-election.ts';
@@ -43,7 +43,7 @@ export interface OperatorFlags extends SizeLimits {
   /** Only a Configuration file says so. */
   readonly agentResources?: ContainerResources;
   /** For JobSets that do not say. */
-  readonly agentMode: RestartMode;
+  readonly agentMode: RestartMode | 'Auto';
   readonly agentInjection: 'Enabled' | 'Disabled';
   readonly nativeRestartRules: boolean;
   readonly featureGates: FeatureGates;
@@ -207,9 +207,12 @@ function operatorCommand(version: string): Command {
         .default('Copy'),
     )
     .addOption(
-      new Option('--agent-mode <mode>', 'restart mode of JobSets that do not say')
-        .choices(['Sidecar', 'Supervisor'])
-        .default('Sidecar'),
+      new Option(
+        '--agent-mode <mode>',
+        'restart mode of JobSets that do not say: Auto takes Supervisor where it suits all templates, else Sidecar',
+      )
+        .choices(['Auto', ...RESTART_MODES])
+        .default('Auto'),
     )
     .addOption(
       new Option('--agent-injection <whether>', 'whether templates get an agent, likewise')

@@ -1,8 +1,4 @@
-import {
-  type AgentDefaults,
-  supervising,
-  withAgentDefaults,
-} from '../jobset/agent/agent-defaults.ts';
+import { type AgentDefaults, withAgentDefaults } from '../jobset/agent/agent-defaults.ts';
 import type { AgentProgram } from '../jobset/agent/agent-mode.ts';
 import { withDefaults } from '../jobset/defaults.ts';
 import type { FeatureGates } from '../jobset/feature-gates.ts';
@@ -210,10 +206,10 @@ export class JobSetReconciler {
     const identity = identityOf(jobSet);
     const cached = this.#options.jobs.store.byIndex(JOBS_BY_OWNER, ownerKey(identity));
     const jobs = memory.jobs.view(cached);
-    const defaults = noRestartAll === undefined ? agentDefaults : supervising(agentDefaults);
+    const hasJobs = jobs.length > 0;
     return {
       ...found,
-      jobSet: withAgentDefaults(jobSet, defaults),
+      jobSet: withAgentDefaults(jobSet, { defaults: agentDefaults, noRestartAll, hasJobs }),
       jobs,
       vanished: memory.jobs.vanished,
       members: tracker.members(identity),

@@ -161,6 +161,7 @@ async function operate(
   const status: OperatorStatus = { api: 'unknown' };
   // What neither a restart nor the lease needs.
   const aside = { ...runtime, client: clients.other };
+  const nodeFeatures = nodeFeaturesOf(flags, access, aside);
   const pages = await servePages(pagesOf(flags, metrics, status, aside), {
     clock: nodeClock,
     logger,
@@ -168,7 +169,8 @@ async function operate(
   });
   try {
     const fail = (error: unknown): void => failing.abort(error);
-    status.webhooks = webhooksOf(flags, access, aside, new BodyBudget(), fail);
+    const beside = { ...aside, nodeFeatures };
+    status.webhooks = webhooksOf(flags, access, beside, new BodyBudget(), fail);
     if (flags.installCrd) await installCrd(runtime);
     const { namespaces } = flags;
     await untilJobSetsAreServed({
@@ -186,7 +188,6 @@ async function operate(
     const own = { namespace: access.namespace, podIP: process.env[ENV_POD_IP] };
     const hub = await leaderHubIfPossible(flags, own, { ...runtime, lookupClient: clients.hub });
     try {
-      const nodeFeatures = nodeFeaturesOf(flags, access, aside);
       // Told in the log now rather than with the first JobSet, which asks again where this fails.
       nodeFeatures?.noRestartAll(undefined, ending).catch((error: unknown) => {
         logger.debug('nodes could not be asked yet', { err: String(error) });

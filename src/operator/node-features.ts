@@ -21,6 +21,8 @@ export interface NodeFeatures {
    * does not answer.
    */
   noRestartAll(spec: JobSetSpec | undefined, signal: AbortSignal): Promise<string | undefined>;
+  /** The same for Pods that choose their nodes by these selectors. */
+  noRestartAllOn(selectors: Iterable<string>, signal: AbortSignal): Promise<string | undefined>;
 }
 
 export interface NodeFeaturesOptions {
@@ -61,9 +63,16 @@ class CachedNodeFeatures implements NodeFeatures {
     spec: JobSetSpec | undefined,
     signal: AbortSignal,
   ): Promise<string | undefined> {
+    return this.noRestartAllOn(nodeSelectors(spec), signal);
+  }
+
+  async noRestartAllOn(
+    selectors: Iterable<string>,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
     const refused = await this.#answer('server', () => this.#askServer(signal));
     if (refused !== undefined) return refused;
-    for (const labels of nodeSelectors(spec)) {
+    for (const labels of selectors) {
       const ask = (): Promise<string | undefined> => this.#askNodes(labels, signal);
       const lacking = await this.#answer(`nodes ${labels}`, ask);
       if (lacking !== undefined) return lacking;
@@ -168,7 +177,7 @@ function isAboutRules({ message, status }: ApiStatusError): boolean {
 }
 
 /** The labels by which the Pods of a JobSet choose their nodes, each set once. */
-function nodeSelectors(spec: JobSetSpec | undefined): ReadonlySet<string> {
+export function nodeSelectors(spec: JobSetSpec | undefined): ReadonlySet<string> {
   const templates = (spec?.replicatedJobs ?? []).map(({ template }) => template.spec.template);
   if (templates.length === 0) return new Set(['']);
   return new Set(templates.map((template) => selectorOf(template.spec.nodeSelector ?? {})));

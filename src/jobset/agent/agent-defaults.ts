@@ -1,36 +1,59 @@
-import type { JobSet } from '../jobset.ts';
+import type { StringMap } from '../../kube/meta.ts';
+import { withDefaults } from '../defaults.ts';
+import type { JobSet, JobSetStatus, RestartMode } from '../jobset.ts';
 import { AGENT_INJECTION, RESTART_MODE } from '../names.ts';
-import type { RestartMode } from './agent-injection.ts';
+import { automaticMode } from './automatic-mode.ts';
 
 /** What a cluster's administrator wants for JobSets that restart in place and do not say themselves. */
 export interface AgentDefaults {
-  readonly mode: RestartMode;
+  readonly mode: RestartMode | 'Auto';
   readonly injection: 'Enabled' | 'Disabled';
 }
 
-/** What an annotation that is absent means anyway. */
-const BUILT_IN: AgentDefaults = { mode: 'Sidecar', injection: 'Enabled' };
+const BUILT_IN: AgentDefaults = { mode: 'Auto', injection: 'Enabled' };
 
-/** The same where nodes cannot restart all containers of a Pod, as sidecars need it. */
-export function supervising(defaults: AgentDefaults = BUILT_IN): AgentDefaults {
-  return { ...defaults, mode: 'Supervisor' };
+/** What decides beside the JobSet. */
+export interface ModeFacts {
+  readonly defaults?: AgentDefaults | undefined;
+  /** Why nodes cannot restart all containers of a Pod, as sidecars need it; absent: they can. */
+  readonly noRestartAll?: string | undefined;
+  readonly hasJobs?: boolean;
 }
 
 /**
- * The JobSet with these defaults as annotations, which admission stores: a JobSet keeps what it was
- * created with. One that was stored without is read as if it had them.
+ * The JobSet with annotations for what it leaves to the administrator's defaults: admission stores
+ * them, and one that was stored without is read as if it had them. `Auto` becomes the mode that the
+ * status has recorded or, for a JobSet that nobody has acted on yet, the one that suits its templates.
+ * One that has run without a record was made before there was a choice, with sidecars.
  */
-export function withAgentDefaults<T extends JobSet>(
-  jobSet: T,
-  { mode, injection }: AgentDefaults = BUILT_IN,
-): T {
-  if (jobSet.spec?.failurePolicy?.restartStrategy !== 'InPlaceRestart') return jobSet;
-  const { annotations } = jobSet.metadata;
-  const added = {
-    ...(mode === BUILT_IN.mode ? {} : { [RESTART_MODE]: mode }),
+export function withAgentDefaults<T extends JobSet>(jobSet: T, facts: ModeFacts = {}): T {
+  const { spec, status, metadata } = jobSet;
+  if (spec?.failurePolicy?.restartStrategy !== 'InPlaceRestart') return jobSet;
+  const { annotations = {} } = metadata;
+  const { defaults = BUILT_IN } = facts;
+  const injection = annotations[AGENT_INJECTION] ?? defaults.injection;
+  const mode = modeOf(jobSet, status, injection, facts);
+  const wanted: StringMap = {
+    ...(mode === undefined ? {} : { [RESTART_MODE]: mode }),
     ...(injection === BUILT_IN.injection ? {} : { [AGENT_INJECTION]: injection }),
   };
-  if (Object.keys(added).every((key) => annotations?.[key] !== undefined)) return jobSet;
-  const metadata = { ...jobSet.metadata, annotations: { ...added, ...annotations } };
-  return { ...jobSet, metadata };
+  if (Object.entries(wanted).every(([key, value]) => annotations[key] === value)) return jobSet;
+  return { ...jobSet, metadata: { ...metadata, annotations: { ...annotations, ...wanted } } };
+}
+
+/** Undefined where no template is known to get an agent. */
+function modeOf(
+  { spec, metadata }: JobSet,
+  status: JobSetStatus | undefined,
+  injection: string,
+  { defaults = BUILT_IN, noRestartAll, hasJobs = false }: ModeFacts,
+): string | undefined {
+  const said = metadata.annotations?.[RESTART_MODE];
+  if (said !== undefined && said !== 'Auto') return said;
+  if (noRestartAll !== undefined) return 'Supervisor';
+  if (status?.restartMode !== undefined) return status.restartMode;
+  if (said === undefined && defaults.mode !== 'Auto') return defaults.mode;
+  if (injection === 'Disabled') return undefined;
+  const isNew = !hasJobs && status?.restarts === undefined && !status?.replicatedJobsStatus;
+  return isNew ? automaticMode(withDefaults(spec)) : 'Sidecar';
 }

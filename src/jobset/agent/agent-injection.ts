@@ -4,8 +4,9 @@
  * startup probe is the barrier. As a supervisor it is the entry point of the worker container and
  * starts the worker itself. A template that brings an agent of its own is left as it is.
  */
-import type { Container, ContainerRestartRule, PodTemplateSpec } from '../../kube/pod.ts';
+import type { Container, ContainerRestartRule, PodSpec, PodTemplateSpec } from '../../kube/pod.ts';
 import type { FieldError } from '../../kube/status.ts';
+import type { RestartMode } from '../jobset.ts';
 import {
   AGENT_COMMAND,
   AGENT_CONTAINER_NAME,
@@ -35,8 +36,6 @@ import { lostNodeTolerationWarning, withLostNodeToleration } from './lost-node-t
 import { withoutRestartAll } from './node-support.ts';
 import { templateAgent, templateAgentWarning, untoldAgentWarning } from './template-agent.ts';
 import { keptFromAgent } from './worker-environment.ts';
-
-export type RestartMode = 'Sidecar' | 'Supervisor';
 
 export interface AgentOptions extends ShareOptions {
   readonly mode: RestartMode;
@@ -209,12 +208,17 @@ function injectSupervisor(template: PodTemplateSpec, options: AgentOptions): Age
         volumes: [...(reached.volumes ?? []), ...agentVolumes(hasToken, options.hub)],
       },
     },
-    warnings: supervisorWarnings(worker, others),
+    warnings: supervisorWarnings(worker, [...sidecarsOf(spec), ...others]),
     errors: [
       ...environmentErrors(worker, added, `${prefix(options)}spec.containers[0].env`),
       ...supervisorConflicts(worker, prefix(options)),
     ],
   };
+}
+
+/** Of the template's own: init containers that run beside its workers. */
+function sidecarsOf({ initContainers = [] }: PodSpec): readonly Container[] {
+  return initContainers.filter(({ restartPolicy }) => restartPolicy === 'Always');
 }
 
 /** An explicit policy stays: with the rule before it, it only decides about exit code 0. */

@@ -4,6 +4,7 @@ import type { PodTemplateSpec } from '../../kube/pod.ts';
 import type { FieldError } from '../../kube/status.ts';
 import type { InjectAgent } from '../child-jobs/job-template.ts';
 import type { DefaultedSpec } from '../defaults.ts';
+import { RESTART_MODES, type RestartMode } from '../jobset.ts';
 import {
   AGENT_CONTAINER,
   AGENT_CONTAINER_NAME,
@@ -19,7 +20,7 @@ import { terminateErrors, withoutTerminate } from '../restart-rules/terminate-ru
 import { withAgentAccount } from './agent-account.ts';
 import type { AgentDelivery } from './agent-delivery.ts';
 import type { HubAccess } from './agent-hub.ts';
-import { type AgentInjection, injectAgent, type RestartMode } from './agent-injection.ts';
+import { type AgentInjection, injectAgent } from './agent-injection.ts';
 import { isShared, type ShareOptions } from './agent-resources.ts';
 import { templateAgent, templateAgentWarning } from './template-agent.ts';
 
@@ -105,7 +106,7 @@ export function annotationErrors(annotations: StringMap | undefined): readonly F
 }
 
 const ALLOWED_VALUES: readonly (readonly [string, readonly string[]])[] = [
-  [RESTART_MODE, ['Sidecar', 'Supervisor']],
+  [RESTART_MODE, ['Auto', ...RESTART_MODES]],
   [AGENT_INJECTION, ['Enabled', 'Disabled']],
   [RESTART_BACKOFF, ['Enabled', 'Disabled']],
 ];
@@ -116,6 +117,18 @@ export function wantsAgents(spec: DefaultedSpec, annotations: StringMap | undefi
     spec.failurePolicy?.restartStrategy === 'InPlaceRestart' &&
     annotations?.[AGENT_INJECTION] !== 'Disabled'
   );
+}
+
+/** That of the templates which get an agent; undefined if none does. */
+export function injectedMode(
+  spec: DefaultedSpec,
+  annotations: StringMap | undefined,
+): RestartMode | undefined {
+  if (!wantsAgents(spec, annotations)) return undefined;
+  const isInjected = spec.replicatedJobs.some(
+    ({ template }) => templateAgent(template.spec.template) === undefined,
+  );
+  return isInjected ? restartMode(annotations) : undefined;
 }
 
 /** Whether workers share what their Pods have with agents in containers of their own. */

@@ -5,7 +5,7 @@ import type { Container, PodSpec } from '../../kube/pod.ts';
 import { withDefaults } from '../defaults.ts';
 import type { JobSetSpec } from '../jobset.ts';
 import { plan } from '../plan.ts';
-import { supervising, withAgentDefaults } from './agent-defaults.ts';
+import { withAgentDefaults } from './agent-defaults.ts';
 import { agentInjector } from './agent-mode.ts';
 import { nodeSupportErrors } from './node-support.ts';
 
@@ -123,7 +123,7 @@ describe('nodes that cannot restart all containers of a Pod', () => {
 describe('a plan for them', () => {
   const planned = (pod: PodSpec, annotations?: Record<string, string>) => {
     const jobSet = storedJobSet(specOf(pod), annotations === undefined ? {} : { annotations });
-    return plan(snapshotOf(withAgentDefaults(jobSet, supervising()), { agent: AGENT }));
+    return plan(snapshotOf(withAgentDefaults(jobSet, AGENT), { agent: AGENT }));
   };
 
   test('says why agents supervise', () => {

@@ -144,6 +144,7 @@ const STATUS: Whole<JobSetStatus> = {
   previousInPlaceRestartAttempt: 0,
   currentInPlaceRestartAttempt: 1,
   executionAttempts: 0,
+  restartMode: 'Supervisor',
   restartHistory: [
     {
       epoch: 1,
@@ -289,6 +290,7 @@ describe('the definition', () => {
       ['Restarts', '.status.restarts'],
       ['InPlace', '.status.inPlaceRestarts'],
       ['Epoch', '.status.syncedEpoch'],
+      ['Mode', '.status.restartMode'],
       ['Completed', '.status.conditions[?(@.type=="Completed")].status'],
       ['Suspended', '.spec.suspend'],
       ['Age', '.metadata.creationTimestamp'],

@@ -36,6 +36,13 @@ const PRINTER_COLUMNS: readonly PrinterColumn[] = [
     description: 'The epoch that runs; it grows with every restart in place',
   },
   {
+    name: 'Mode',
+    type: 'string',
+    jsonPath: '.status.restartMode',
+    description: 'Sidecar or Supervisor: who restarts the workers of a group in place',
+    priority: 1,
+  },
+  {
     name: 'Completed',
     type: 'string',
     jsonPath: '.status.conditions[?(@.type=="Completed")].status',

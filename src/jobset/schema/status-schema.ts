@@ -18,6 +18,7 @@ import {
 } from '../../kube/schema/builders.ts';
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
 import { CONDITION } from '../../kube/schema/meta-schema.ts';
+import { RESTART_MODES } from '../jobset.ts';
 
 /** As `meta/v1 Condition` is written in the schemas of all custom resources. */
 const JOBSET_CONDITION: JsonSchema = {
@@ -136,6 +137,10 @@ export const STATUS: JsonSchema = object({
   ),
   executionAttempts: atLeastZero(
     int32('How often the JobSet was run again: absent before its first run, 0 in it.'),
+  ),
+  restartMode: oneOf(
+    RESTART_MODES,
+    'How the agents of the group restart workers; annotation lockstep/restart-mode may say it.',
   ),
   restartHistory: described(
     'The last restarts of the group, newest first.',

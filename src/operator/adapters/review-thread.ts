@@ -194,6 +194,8 @@ function found(
       return jobSets.claim(question, signal);
     case 'Minimums':
       return jobSets.minimums(question.namespace, signal);
+    case 'RestartAll':
+      return jobSets.noRestartAll(question.selectors, signal);
     case 'Leader':
       return pods.leaderOf(question.follower, question.namespace);
     case 'Node':

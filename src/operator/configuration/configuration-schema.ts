@@ -1,6 +1,7 @@
 /** The schema of `config.jobset.x-k8s.io/v1alpha1 Configuration` (spec 9.1), and what we add to it. */
 import { AGENT_DELIVERIES, type AgentDelivery } from '../../jobset/agent/agent-delivery.ts';
 import type { ContainerResources } from '../../jobset/agent/agent-resources.ts';
+import { RESTART_MODES, type RestartMode } from '../../jobset/jobset.ts';
 import { DEFINITION_LIMITS, type SizeLimits } from '../../jobset/size-limits.ts';
 import {
   boolean,
@@ -77,7 +78,7 @@ export const CONFIGURATION_SCHEMA = object(
     }),
     agent: object({
       image: string('The image of injected agents.'),
-      mode: oneOf(['Sidecar', 'Supervisor'], 'For JobSets that do not say.'),
+      mode: oneOf(['Auto', ...RESTART_MODES], 'For JobSets that do not say.'),
       injection: oneOf(
         ['Enabled', 'Disabled'],
         'Whether templates get an agent, for JobSets that do not say.',
@@ -134,7 +135,7 @@ export interface ConfigurationFile {
   readonly limits?: Partial<SizeLimits>;
   readonly agent?: {
     readonly image?: string;
-    readonly mode?: 'Sidecar' | 'Supervisor';
+    readonly mode?: RestartMode | 'Auto';
     readonly injection?: 'Enabled' | 'Disabled';
     readonly delivery?: AgentDelivery;
     readonly resources?: ContainerResources;

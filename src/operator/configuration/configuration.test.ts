@@ -35,7 +35,7 @@ describe('a Configuration', () => {
       maxPods: 200_000,
       tls: { minVersion: 'TLSv1.2' },
       featureGates: DEFAULT_FEATURE_GATES,
-      agentMode: 'Sidecar',
+      agentMode: 'Auto',
       agentInjection: 'Enabled',
       agentDelivery: 'Copy',
       agentChannel: 'Auto',
@@ -181,7 +181,7 @@ featureGates: null
       'agent: { resources: { limits: { memory: 1 GB } } }',
       ['agent.resources.limits[memory]', '"1 GB"', 'quantities must match'],
     ],
-    ['an unknown mode', 'agent: { mode: Auto }', ['agent.mode', '"Supervisor"']],
+    ['an unknown mode', 'agent: { mode: Fast }', ['agent.mode', '"Fast"']],
   ])('refuses %s, with the path', (_, text, parts) => {
     const told = problems(HEAD + text).join('\n');
     for (const part of parts) expect(told).toContain(part);

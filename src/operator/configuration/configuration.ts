@@ -4,9 +4,9 @@
  */
 import { parseDocument } from 'yaml';
 import type { AgentDelivery } from '../../jobset/agent/agent-delivery.ts';
-import type { RestartMode } from '../../jobset/agent/agent-injection.ts';
 import type { ContainerResources } from '../../jobset/agent/agent-resources.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../../jobset/feature-gates.ts';
+import type { RestartMode } from '../../jobset/jobset.ts';
 import { DEFAULT_SIZE_LIMITS, type SizeLimits } from '../../jobset/size-limits.ts';
 import { parseDuration } from '../../kube/duration.ts';
 import { formatFieldError, invalidValue, notSupported } from '../../kube/field-error.ts';
@@ -50,7 +50,7 @@ export interface ConfigurationSettings extends SizeLimits {
   readonly featureGates: FeatureGates;
   /** Absent: as the version of the operator has it. */
   readonly agentImage?: string;
-  readonly agentMode: RestartMode;
+  readonly agentMode: RestartMode | 'Auto';
   readonly agentInjection: 'Enabled' | 'Disabled';
   readonly agentDelivery: AgentDelivery;
   /** Absent: as their workers' are. */
@@ -122,7 +122,7 @@ function settingsOf(file: ConfigurationFile): ConfigurationSettings {
     ...DEFAULT_SIZE_LIMITS,
     ...file.limits,
     ...stated('agentImage', agent.image),
-    agentMode: agent.mode ?? 'Sidecar',
+    agentMode: agent.mode ?? 'Auto',
     agentInjection: agent.injection ?? 'Enabled',
     agentDelivery: agent.delivery ?? 'Copy',
     ...(agent.resources === undefined ? {} : { agentResources: agent.resources }),

@@ -72,9 +72,10 @@ function validator(client = new MemoryClient(), gates: FeatureGates = DEFAULT_FE
 }
 
 const ALLOWED = { kind: 'Allowed' };
+const ANY_NODES = { noRestartAll: () => Promise.resolve(undefined) };
 
 describe('the mutating webhook of JobSets', () => {
-  const mutator = jobSetMutator(DEFAULT_FEATURE_GATES);
+  const mutator = jobSetMutator(ANY_NODES, DEFAULT_FEATURE_GATES);
 
   it('fills in defaults on creation only', async () => {
     const answer = await ask(mutator, 'CREATE', jobSet());
@@ -109,6 +110,42 @@ describe('the mutating webhook of JobSets', () => {
     const { spec: _, ...empty } = { ...jobSet(), spec: {} };
     expect(await ask(mutator, 'CREATE', empty)).toMatchObject({
       object: { spec: { startupPolicy: { startupPolicyOrder: 'AnyOrder' } } },
+    });
+  });
+
+  describe('of a JobSet that restarts in place', () => {
+    const annotation = 'lockstep/restart-mode';
+    const withCommand = (command: readonly string[], annotations?: object): KubeObject => {
+      const containers = [{ name: 'c', image: 'i', command }];
+      const template = { spec: { template: { spec: { containers } } } };
+      const replicatedJobs = [{ name: 'w', replicas: 1, groupName: 'default', template }];
+      const failurePolicy = { restartStrategy: 'InPlaceRestart', maxRestarts: 1 };
+      const metadata = { name: 'train', ...(annotations && { annotations }) };
+      return jobSet({ replicatedJobs, failurePolicy }, metadata);
+    };
+    const storedMode = async (handler: AdmissionHandler, given: KubeObject) => {
+      const answer = await ask(handler, 'CREATE', given);
+      if (answer.kind !== 'Allowed') throw new Error('refused');
+      return answer.object?.metadata.annotations?.[annotation];
+    };
+
+    it('stores the mode that suits its templates', async () => {
+      expect(await storedMode(mutator, withCommand(['train']))).toBe('Supervisor');
+      expect(await storedMode(mutator, withCommand([]))).toBe('Sidecar');
+      const auto = withCommand(['train'], { [annotation]: 'Auto' });
+      expect(await storedMode(mutator, auto)).toBe('Supervisor');
+      const said = withCommand(['train'], { [annotation]: 'Sidecar' });
+      expect(await storedMode(mutator, said)).toBe('Sidecar');
+    });
+
+    it.each<[string, () => Promise<string>]>([
+      ['leave no choice', () => Promise.resolve('they are old')],
+      ['cannot be asked', () => Promise.reject(failure('ServiceUnavailable', 'later'))],
+    ])('leaves the mode to the controller where nodes %s', async (_, noRestartAll) => {
+      const other = jobSetMutator({ noRestartAll }, DEFAULT_FEATURE_GATES);
+      expect(await storedMode(other, withCommand([]))).toBeUndefined();
+      const auto = withCommand(['train'], { [annotation]: 'Auto' });
+      expect(await storedMode(other, auto)).toBe('Auto');
     });
   });
 
@@ -263,7 +300,7 @@ describe('lists that are longer than the definition lets them', () => {
 
   it('are refused before anything in them is looked at', async () => {
     const wrong = jobSet({ replicatedJobs: replicatedJobs(257, 'NO') });
-    const mutator = jobSetMutator(DEFAULT_FEATURE_GATES);
+    const mutator = jobSetMutator(ANY_NODES, DEFAULT_FEATURE_GATES);
     await expect(ask(mutator, 'CREATE', wrong)).rejects.toMatchObject(tooMany);
     await expect(ask(validator(), 'CREATE', wrong)).rejects.toMatchObject(tooMany);
   });

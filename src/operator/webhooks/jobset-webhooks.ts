@@ -33,21 +33,24 @@ import { type ApiStatusError, type FieldError, isReason } from '../../kube/statu
 import { badRequest } from '../../kube/status-errors.ts';
 import type { Client } from '../../runtime/client.ts';
 import { forEachConcurrently } from '../../runtime/concurrency.ts';
+import type { NodeFeatures } from '../node-features.ts';
 import { containerMinimums } from '../reconciling/container-minimums.ts';
 import type { AdmissionAnswer, AdmissionHandler } from './admission-handler.ts';
+import { type NodeQuestion, withDecisions } from './mode-choice.ts';
 import { jobSetShapeErrors } from './review-shape.ts';
 
 /**
- * Fills in what a new JobSet leaves out, and of a changed one what may not get lost. One that the validator would refuse is refused
- * already here: the server asks the definition's rules in between, and the first that is broken
- * would hide all that the validator has to say. What the schema alone finds is left to the server.
+ * Fills in what a new JobSet leaves out, and of a changed one what may not get lost. One that the
+ * validator would refuse is refused already here: the server asks the definition's rules in between,
+ * and the first that is broken would hide all that the validator has to say. What the schema alone finds is left to the server.
  */
 export function jobSetMutator(
+  nodes: NodeQuestion,
   gates: FeatureGates,
   agentDefaults?: AgentDefaults,
   limits?: SizeLimits,
 ): AdmissionHandler {
-  return async (request) => {
+  return async (request, signal) => {
     const { operation, object } = request;
     // The schema is asked after this webhook, and says what is wrong with another spec.
     if (object !== undefined && !hasSpec(object)) return ALLOWED;
@@ -55,12 +58,12 @@ export function jobSetMutator(
       return { kind: 'Allowed', object: defaultUpdatedJobSet(jobSetIn(object)) };
     }
     if (operation !== 'CREATE') return ALLOWED;
-    const jobSet = jobSetIn(object);
-    refuseIfAny(jobSet, overlong(jobSet));
-    const given = withAgentDefaults(jobSet, agentDefaults);
-    const { schemaErrors, ruleErrors } = admitJobSet(given, gates, limits);
-    if (ruleErrors.length === 0) return { kind: 'Allowed', object: defaultJobSet(given, gates) };
-    throw refusal(given, [...schemaErrors, ...ruleErrors]);
+    const given = jobSetIn(object);
+    refuseIfAny(given, overlong(given));
+    const { jobSet, schemaErrors, ruleErrors } = admitJobSet(given, gates, limits, agentDefaults);
+    if (ruleErrors.length > 0) throw refusal(given, [...schemaErrors, ...ruleErrors]);
+    const kept = await withDecisions(given, jobSet, nodes, signal);
+    return { kind: 'Allowed', object: defaultJobSet(kept, gates) };
   };
 }
 
@@ -68,14 +71,17 @@ export function jobSetMutator(
 export function jobSetValidator(
   cluster: JobSetQuestions,
   gates: FeatureGates,
-  agent: Pick<AgentProgram, 'nativeRestartRules' | 'resources'> = {},
+  agent: ValidatorOptions = {},
   limits?: SizeLimits,
 ): AdmissionHandler {
+  const complete = (jobSet: JobSet): JobSet =>
+    withAgentDefaults(jobSet, { defaults: agent.agentDefaults });
   return async (request, signal) => {
     switch (request.operation) {
       case 'CREATE': {
-        const jobSet = jobSetIn(request.object);
-        refuseIfAny(jobSet, unreadable(jobSet));
+        const given = jobSetIn(request.object);
+        refuseIfAny(given, unreadable(given));
+        const jobSet = complete(given);
         const { claims, problems } = await existingClaims(cluster, request, jobSet, signal);
         const spec = withDefaults(jobSet.spec, gates);
         const isShared = sharesWithSidecars(spec, jobSet.metadata.annotations);
@@ -87,15 +93,16 @@ export function jobSetValidator(
         ]);
       }
       case 'UPDATE': {
-        const jobSet = jobSetIn(request.object);
-        const old = jobSetIn(request.oldObject);
-        const problems = unreadable(jobSet);
-        if (problems.length > 0 && keepsSpec(old, jobSet)) return ALLOWED;
-        refuseIfAny(jobSet, problems);
-        const [stored] = unreadable(old);
+        const given = jobSetIn(request.object);
+        const before = jobSetIn(request.oldObject);
+        const problems = unreadable(given);
+        if (problems.length > 0 && keepsSpec(before, given)) return ALLOWED;
+        refuseIfAny(given, problems);
+        const [stored] = unreadable(before);
         if (stored !== undefined) {
           throw badRequest(`request.oldObject: ${formatFieldError(stored)}`);
         }
+        const [old, jobSet] = [complete(before), complete(given)];
         const spec = withDefaults(jobSet.spec, gates);
         return judged(jobSet, spec, agent, validateJobSetUpdate(old, jobSet, gates, limits));
       }
@@ -106,8 +113,8 @@ export function jobSetValidator(
   };
 }
 
-/** What the validator has to know of the cluster. Rejects where the API server refuses. */
-export interface JobSetQuestions {
+/** What webhooks of JobSets have to know of the cluster. Rejects where the API server refuses. */
+export interface JobSetQuestions extends NodeQuestion {
   claim(
     at: { readonly namespace: string; readonly name: string },
     signal: AbortSignal,
@@ -115,11 +122,17 @@ export interface JobSetQuestions {
   minimums(namespace: string, signal: AbortSignal): Promise<ContainerMinimums>;
 }
 
-export function jobSetQuestions(client: Client): JobSetQuestions {
+/** `nodeFeatures` is absent where nodes have all that we can make use of. */
+export function jobSetQuestions(client: Client, nodeFeatures?: NodeFeatures): JobSetQuestions {
   return {
     claim: (at, signal) => client.get(PERSISTENT_VOLUME_CLAIMS, at, { signal }),
     minimums: (namespace, signal) => containerMinimums(client, namespace, signal),
+    noRestartAll: async (selectors, signal) => nodeFeatures?.noRestartAllOn(selectors, signal),
   };
+}
+
+interface ValidatorOptions extends Pick<AgentProgram, 'nativeRestartRules' | 'resources'> {
+  readonly agentDefaults?: AgentDefaults | undefined;
 }
 
 const ALLOWED: AdmissionAnswer = { kind: 'Allowed' };

@@ -31,9 +31,9 @@ export function webhookHandlers(
   { jobSets, pods }: WebhookQuestions,
 ): ReadonlyMap<string, AdmissionHandler> {
   const resources = agentResources === undefined ? {} : { resources: agentResources };
-  const agent = { nativeRestartRules, ...resources };
+  const agent = { nativeRestartRules, agentDefaults, ...resources };
   return new Map<string, AdmissionHandler>([
-    [WEBHOOK_PATHS.mutateJobSet, jobSetMutator(gates, agentDefaults, limits)],
+    [WEBHOOK_PATHS.mutateJobSet, jobSetMutator(jobSets, gates, agentDefaults, limits)],
     [WEBHOOK_PATHS.validateJobSet, jobSetValidator(jobSets, gates, agent, limits)],
     [WEBHOOK_PATHS.mutatePod, podMutator(pods)],
     [WEBHOOK_PATHS.validatePod, podValidator(pods)],

@@ -5,6 +5,7 @@ import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import type { HttpHandler } from '../../runtime/ports/transport.ts';
+import type { NodeFeatures } from '../node-features.ts';
 import { type PodLookups, startPodLookups } from '../pod-placement/pod-lookups.ts';
 import { admissionEndpoint, observedReviews } from './admission-endpoint.ts';
 import { CertificateKeeper } from './certificate-keeper.ts';
@@ -26,6 +27,8 @@ export interface WebhooksOptions extends WebhookRules {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics?: Metrics | undefined;
+  /** Absent: nodes have all that we can make use of. */
+  readonly nodeFeatures?: NodeFeatures | undefined;
   /** Those in which the operator acts; absent: all. */
   readonly namespaces?: readonly string[] | undefined;
   /** Where the Secret with the certificates is. */
@@ -155,8 +158,8 @@ class RunningWebhooks implements Webhooks {
   }
 
   #handler(): HttpHandler {
-    const { client, judgeApart } = this.#options;
-    const questions = { jobSets: jobSetQuestions(client), pods: this.#lookups };
+    const { client, nodeFeatures, judgeApart } = this.#options;
+    const questions = { jobSets: jobSetQuestions(client, nodeFeatures), pods: this.#lookups };
     const handlers = webhookHandlers(this.#options, questions);
     const here = admissionEndpoint({ ...this.#options, handlers });
     this.#apart = judgeApart?.(questions);

@@ -1,0 +1,50 @@
+import type { JobSet } from '../../jobset/jobset.ts';
+import { RESTART_MODE } from '../../jobset/names.ts';
+import { deepEqual } from '../../kube/deep-equal.ts';
+import { nodeSelectors } from '../node-features.ts';
+
+export interface NodeQuestion {
+  /**
+   * Why nodes with these labels, each a selector, leave no choice of a restart mode; undefined: they do.
+   * Rejects where nobody can tell now.
+   */
+  noRestartAll(selectors: readonly string[], signal: AbortSignal): Promise<string | undefined>;
+}
+
+/** Each may cost a list of nodes; for a JobSet with more kinds of nodes the controller asks. */
+const MAX_SELECTORS = 20;
+
+/**
+ * The JobSet as it was given, with the annotations that were decided on. The mode is not stored where
+ * nodes leave no choice, or cannot be asked: the controller decides when it makes the first Jobs.
+ */
+export async function withDecisions(
+  given: JobSet,
+  decided: JobSet,
+  nodes: NodeQuestion,
+  signal: AbortSignal,
+): Promise<JobSet> {
+  const { annotations } = given.metadata;
+  if (deepEqual(decided.metadata.annotations, annotations)) return given;
+  const { [RESTART_MODE]: mode, ...others } = decided.metadata.annotations ?? {};
+  const said = annotations?.[RESTART_MODE];
+  const isKept = mode === said || (await haveChoice(decided, nodes, signal));
+  const stored = isKept ? mode : said;
+  const kept = stored === undefined ? others : { ...others, [RESTART_MODE]: stored };
+  return { ...given, metadata: { ...given.metadata, annotations: kept } };
+}
+
+async function haveChoice(
+  { spec }: JobSet,
+  nodes: NodeQuestion,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const selectors = nodeSelectors(spec);
+  if (selectors.size > MAX_SELECTORS) return false;
+  try {
+    return (await nodes.noRestartAll([...selectors], signal)) === undefined;
+  } catch {
+    signal.throwIfAborted();
+    return false;
+  }
+}
