@@ -257,10 +257,15 @@ export class GroupTracker {
     const before = watch?.countsOf(jobUid, counts);
     const hadEnding = counts.hasEnding;
     if (!change() || watch === undefined || before === undefined) return;
+    const wasFull = watch.isFull();
     watch.move(before, watch.countsOf(jobUid, counts));
+    // What is in the way then, and is not going, has to be said.
+    const isJustFull = watch.isFull() && !wasFull;
     // The first is to be looked at when it is overdue, with whatever others there are by then.
     const isFirstOrLast = hadEnding !== counts.hasEnding;
-    if (watch.isNews(pod) || watch.isComplete() || isFirstOrLast) this.#options.onInterest(key);
+    if (watch.isNews(pod) || isJustFull || watch.isComplete() || isFirstOrLast) {
+      this.#options.onInterest(key);
+    }
   }
 
   #groupOf(

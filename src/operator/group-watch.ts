@@ -34,9 +34,14 @@ export class GroupWatch {
     this.#behind += after.behind - before.behind;
   }
 
-  isComplete(): boolean {
+  /** Whether everybody has arrived who has to. */
+  isFull(): boolean {
     const { slots } = this.#watchpoint;
-    return slots > 0 && this.#arrived >= slots && this.#behind === 0;
+    return slots > 0 && this.#arrived >= slots;
+  }
+
+  isComplete(): boolean {
+    return this.isFull() && this.#behind === 0;
   }
 
   /** A failure, a notice of one, or an agent that does not get its worker to start. */

@@ -20,9 +20,11 @@ import { type EventRecorder, referenceTo } from '../runtime/event-recorder.ts';
 import { type Informer, keyOf } from '../runtime/informer.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
+import type { Rate } from '../runtime/token-bucket.ts';
 import { carryOut, type FailedAction } from './carry-out.ts';
 import { ChildJobMemory } from './child-job-memory.ts';
 import type { GroupTracker, StrayPod } from './group-tracker.ts';
+import { KeyedBudget } from './hub/keyed-budget.ts';
 import { inquire, type VersionsOf } from './inquiries.ts';
 import { JobSetMemory, MAX_NOTICES_PER_EPOCH } from './jobset-memory.ts';
 import { NODE_FEATURES_TTL_MS, type NodeFeatures } from './node-features.ts';
@@ -68,14 +70,21 @@ const ACTION = 'Reconciling';
 /** A plan asks at most one question of each kind, and looks at a few Pods with notices. */
 const MAX_QUESTIONS = 9 + MAX_NOTICES_PER_EPOCH;
 
+/** Pods that wear the label of a JobSet may come by the thousand. */
+const STRAY_REPORTS: Rate = { perSecond: 1, burst: 50 };
+
 export class JobSetReconciler {
   readonly #options: ReconcilerOptions;
   readonly #ownJobSets: OwnWrites<JobSet>;
   /** By UID of the JobSet. */
   readonly #memories = new Map<string, JobSetMemory>();
 
+  /** By key of the JobSet. */
+  readonly #strayReports: KeyedBudget;
+
   constructor(options: ReconcilerOptions) {
     this.#options = options;
+    this.#strayReports = new KeyedBudget(STRAY_REPORTS, options.clock);
     this.#ownJobSets = new OwnWrites(options.jobSets.store);
   }
 
@@ -149,8 +158,11 @@ export class JobSetReconciler {
   /** Reports a Pod that wears a label which it may not, once. */
   reportStray({ jobSet: key, podUid, problem }: StrayPod): void {
     const jobSet = this.#options.jobSets.store.get(key);
-    if (jobSet === undefined) return;
-    if (!this.#memoryOf(jobSet).isNews(`${podUid}/${problem}`)) return;
+    if (jobSet === undefined || !this.#strayReports.of(key).tryTake()) return;
+    if (!this.#memoryOf(jobSet).isNews(`${podUid}/${problem}`)) {
+      this.#strayReports.of(key).giveBack();
+      return;
+    }
     this.#record(jobSet, 'Warning', 'InvalidMember', problem);
   }
 

@@ -40,6 +40,7 @@ import type { NodeFeatures } from './node-features.ts';
 import { operatorMetrics } from './operator-metrics.ts';
 import { startPlacementController } from './pod-placement/placement-controller.ts';
 import { PodVersions } from './pod-versions.ts';
+import { ForeignClaims, type ForeignClaimsOptions } from './tracking/foreign-claims.ts';
 
 /**
  * The JobSet controller: informers in, `plan` in the middle, requests out. Pods are watched as
@@ -199,7 +200,7 @@ const JOB_COUNTERS_BATCH_MS = 50;
 const HUB_REACH_BATCH_MS = 1000;
 
 /** In whatever namespace: only `membershipOf` says what that proves. */
-const JOBS_BY_UID = 'uid';
+const BY_UID = 'uid';
 
 interface Informers {
   readonly jobSets: Informer<JobSet>;
@@ -222,7 +223,7 @@ function startInformers(options: CacheOptions): Informers {
     jobSets: createInformer<JobSet>({
       ...shared,
       resource: JOBSETS,
-      indexes: { [GROUPS_BY_NAMESPACE]: groupNamespaces },
+      indexes: { [GROUPS_BY_NAMESPACE]: groupNamespaces, [BY_UID]: uidOf },
     }),
     jobs: createInformer<Job>({
       ...shared,
@@ -232,7 +233,7 @@ function startInformers(options: CacheOptions): Informers {
           const owner = ownerOf(job);
           return owner === undefined ? [] : [ownerKey(owner)];
         },
-        [JOBS_BY_UID]: ({ metadata }) => [metadata.uid],
+        [BY_UID]: uidOf,
       },
     }),
     services: createInformer<Service>({
@@ -292,13 +293,15 @@ function connect(
   readonly hub: HubConnection | undefined;
 } {
   const { jobs, jobSets, services, claims } = informers;
-  const jobWithUid = (uid: string) => first(jobs.store.byIndex(JOBS_BY_UID, uid));
+  const jobWithUid = (uid: string) => first(jobs.store.byIndex(BY_UID, uid));
   const tracker = new GroupTracker({
     jobWithUid,
     onInterest: (key) => controller.enqueue(key),
     onStray: (stray) => reconciler.reportStray(stray),
     nowMs: () => options.clock.now(),
   });
+  const jobSetWithUid = (uid: string) => first(jobSets.store.byIndex(BY_UID, uid));
+  followClaims(informers, { ...options, events, owners: { jobSetWithUid, jobWithUid } });
   const hub =
     options.hub &&
     connectHub(options, options.hub, { ...informers, jobWithUid }, tracker, (key) =>
@@ -349,6 +352,19 @@ function connect(
     deleted: (jobSet) => reconciler.forgetJobSet(jobSet),
   });
   return { controller, hub };
+}
+
+function followClaims(informers: Informers, options: ForeignClaimsOptions): void {
+  const claims = new ForeignClaims(options);
+  claims.follow(JOBS, informers.jobs);
+  claims.follow(SERVICES, informers.services);
+  claims.follow(PERSISTENT_VOLUME_CLAIMS, informers.claims);
+  claims.follow(PODS, informers.livingPods);
+  claims.follow(PODS, informers.succeededPods);
+}
+
+function uidOf({ metadata }: Stored<KubeObject>): readonly string[] {
+  return [metadata.uid];
 }
 
 function subscribeToPods({ livingPods, succeededPods }: Informers, tracker: GroupTracker): void {

@@ -286,3 +286,22 @@ export const FROM_THE_SAME_NAMESPACE: readonly Forgery[] = [
     'Succeeded',
   ),
 ];
+
+/** In the victim's own namespace: it may be what is left of a Job that is gone. */
+export function podOfUnknownJob(name: string, announces: 'Nothing' | 'Failure' | 'Arrival') {
+  const said = { Nothing: gated, Failure: failing, Arrival: arrived }[announces];
+  return forgedPod(D, 'a Pod of a Job that nobody knows', name, said, (victim) => [
+    { ...toJob(victim), uid: OTHER_UID },
+  ]);
+}
+
+/** The attacker lets go of it. */
+export async function takeAway(client: Client, name: string, namespace = 'default'): Promise<void> {
+  const at = { namespace, name };
+  await client.delete(PODS, at, { gracePeriodSeconds: 0 });
+  await client.patch(PODS, at, { type: 'merge', patch: { metadata: { finalizers: null } } });
+}
+
+export function manyJobs(index: number): Forgery {
+  return forgedJob(H, 'one of many Jobs', `many-${index}`, 'complete');
+}

@@ -1,6 +1,7 @@
 /** Objects that look like parts of a group, and are none: nothing of the group changes for them. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { NAMESPACES, PERSISTENT_VOLUME_CLAIMS, SERVICES } from '../../src/kube/core.ts';
+import { EVENTS } from '../../src/kube/event.ts';
 import { JOBS } from '../../src/kube/job.ts';
 import { PODS } from '../../src/kube/pod.ts';
 import type { Resource } from '../../src/kube/resource.ts';
@@ -9,6 +10,9 @@ import {
   FROM_ANOTHER_NAMESPACE,
   FROM_THE_SAME_NAMESPACE,
   HOSTILE_NAMESPACE,
+  manyJobs,
+  podOfUnknownJob,
+  takeAway,
   type Victim,
 } from './hostile-tenant.fixture.ts';
 import { CALM_MS, SUPERVISOR, THREE_WORKERS, WORKERS } from './three-workers.fixture.ts';
@@ -162,11 +166,26 @@ async function attack(forgeries: readonly Forgery[]): Promise<void> {
   }
 }
 
+async function warnings(namespace: string) {
+  const { items } = await group.cluster.client.list(EVENTS, { namespace });
+  return items.filter(
+    ({ reportingController, type }) => reportingController === 'jobset' && type === 'Warning',
+  );
+}
+
 describe.each(PHASES)('while a group $phase', ({ reach, goOn }) => {
-  test('nothing in another namespace changes it', async () => {
+  test('nothing in another namespace changes it, and Events there say why', async () => {
     await reach();
     await attack(FROM_ANOTHER_NAMESPACE);
     await goOn();
+    const told = await warnings(HOSTILE_NAMESPACE);
+    for (const { what, told: expected } of FROM_ANOTHER_NAMESPACE) {
+      if (expected === undefined) continue;
+      const events = told.filter(
+        ({ regarding }) => regarding.kind === expected.kind && regarding.name === expected.name,
+      );
+      expect(events, what).toEqual([expect.objectContaining({ reason: 'ForeignOwner' })]);
+    }
   });
 
   test('nothing in its namespace changes it that is not wholly its own', async () => {
@@ -174,4 +193,55 @@ describe.each(PHASES)('while a group $phase', ({ reach, goOn }) => {
     await attack(FROM_THE_SAME_NAMESPACE);
     await goOn();
   });
+});
+
+describe('a live Pod in its namespace with its labels, of a Job that nobody knows', () => {
+  const waiting = async () => {
+    const { conditions = [] } = (await group.jobSet()).status ?? {};
+    return conditions.find(({ type }) => type === 'WaitingForUnknownPod');
+  };
+
+  test('delays a release, is named, and is in nobody’s way once it is gone', async () => {
+    await run();
+    await podOfUnknownJob('unknown', 'Nothing').forge(group.cluster.client, await victim());
+    group.exit('w/1', 7);
+    await group.cluster.until(async () => (await waiting())?.status === 'True');
+    await group.cluster.clock.advance(CALM_MS);
+    expect(group.running().size).toBe(0);
+    expect((await waiting())?.message).toMatch(
+      /^epoch 2 waits for Pod unknown of Job train-w-0 \(.*\): the labels are those of this JobSet, but it has no such Job;/,
+    );
+    await takeAway(group.cluster.client, 'unknown');
+    await group.allIn(2, WORKERS);
+    expect((await waiting())?.status).toBe('False');
+    expect((await group.jobSet()).status).toMatchObject({ inPlaceRestarts: 1 });
+  });
+
+  test('ends no epoch, whatever it announces, and fills no slot', async () => {
+    held.add('w/2');
+    await group.create(THREE_WORKERS, SUPERVISOR);
+    await group.until(({ deprecatedEpoch }) => deprecatedEpoch === 0);
+    const target = await victim();
+    await podOfUnknownJob('failing', 'Failure').forge(group.cluster.client, target);
+    await podOfUnknownJob('arrived', 'Arrival').forge(group.cluster.client, target);
+    await group.cluster.clock.advance(CALM_MS);
+    expect(group.running().size).toBe(0);
+    expect((await group.jobSet()).status).toMatchObject({ deprecatedEpoch: 0, syncedEpoch: 0 });
+    for (const name of ['failing', 'arrived']) await takeAway(group.cluster.client, name);
+    await letCome('w/2');
+    await group.allIn(1, WORKERS);
+  });
+});
+
+test('hundreds of objects of an attacker are told of in a few Events', async () => {
+  await run();
+  const target = await victim();
+  const { client, clock } = group.cluster;
+  for (let i = 0; i < 500; i++) await manyJobs(i).forge(client, target);
+  await clock.advance(CALM_MS);
+  const told = await warnings(HOSTILE_NAMESPACE);
+  expect(told.length).toBeGreaterThan(40);
+  expect(told.length).toBeLessThan(60);
+  group.exit('w/1', 7);
+  await group.allIn(2, WORKERS);
 });

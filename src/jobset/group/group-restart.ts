@@ -18,6 +18,7 @@ import {
   slotCount,
 } from './in-place-restart.ts';
 import { crashLoopDelayMs, recordRelease } from './restart-history.ts';
+import { reportUnknownPods } from './unknown-pods.ts';
 
 /**
  * Ends and releases the epochs of a group that restarts in place (design, section 5): two status
@@ -34,6 +35,7 @@ export function planGroupRestart(planning: Planning): GroupStep {
   const { snapshot, spec, stages } = planning;
   if (stages === undefined || spec.suspend) return { kind: 'Nothing' };
   const group = groupOf(planning, stages);
+  reportUnknownPods(planning, group);
   if (isResuming(planning, group)) {
     if (snapshot.answers.areJobsFresh !== true) return ask({ kind: 'FreshJobs' });
     return endUncharged(planning, group, 'Resumed');

@@ -73,12 +73,8 @@ export function decideGroup(group: Group): GroupDecision {
   if (crashing !== undefined) return { kind: 'End', cause: 'StartFailed', firstFailed: crashing };
   const stopped = firstStopped(group);
   if (stopped !== undefined) return { kind: 'ExamineNotice', pod: stopped };
-  const next = nextStages(group);
-  const gathered = next.filter((stage) => hasGathered(group, stage));
-  // Without an order nobody starts before the others do.
-  if (gathered.length === 0 || (group.startable === undefined && gathered.length < next.length)) {
-    return { kind: 'Wait' };
-  }
+  const gathered = gatheredStages(group);
+  if (gathered.length === 0) return { kind: 'Wait' };
   if (!isClear(group, members)) return { kind: 'Wait' };
   return {
     kind: 'Release',
@@ -97,6 +93,14 @@ export function nextStages({ epoch, stages, startable }: Group): readonly Stage[
       stage.replicas > 0 &&
       (startable === undefined || startable.has(stage.name)),
   );
+}
+
+/** Those of them that have all their members at the barrier, so that nothing but older Pods holds them. */
+export function gatheredStages(group: Group): readonly Stage[] {
+  const next = nextStages(group);
+  const gathered = next.filter((stage) => hasGathered(group, stage));
+  // Without an order nobody starts before the others do.
+  return group.startable === undefined && gathered.length < next.length ? [] : gathered;
 }
 
 /** True while an epoch has been ended and a ReplicatedJob that is next is not yet released again. */

@@ -11,6 +11,8 @@ export interface Members {
   ofJob(jobUid: string): JobMembers | undefined;
   /** UIDs of all Jobs of which a Pod lives. */
   jobsWithLivingPods(): Iterable<string>;
+  /** Walks over all Pods of the JobSet: for rare occasions only. */
+  podsOfJob(jobUid: string): readonly PodFacts[];
   /** Epochs that Pods which are not being deleted announce now. Few: two or three at a time. */
   announcedEpochs(): Iterable<number>;
   /** Pods that are not being deleted and announce `epoch`, in order of their announcements. */
@@ -120,7 +122,6 @@ export class MemberCounts implements Members {
     return this.#pods.values();
   }
 
-  /** Walks over all Pods of the JobSet: for rare corrections only. */
   podsOfJob(jobUid: string): readonly PodFacts[] {
     return [...this.#pods.values()].filter((pod) => pod.jobUid === jobUid);
   }

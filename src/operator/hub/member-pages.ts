@@ -4,7 +4,7 @@ import { type Clock, sleep } from '../../runtime/ports/clock.ts';
 /** The members of a JobSet, as JSON: written once for all who ask within a short time. */
 export interface MemberPagesOptions {
   readonly clock: Clock;
-  readonly reportsOf: (jobSetUid: string) => Iterable<MemberReport>;
+  readonly reportsOf: (group: string) => Iterable<MemberReport>;
 }
 
 const LIFETIME_MS = 1000;
@@ -32,14 +32,14 @@ export class MemberPages {
     this.#options = options;
   }
 
-  page(jobSetUid: string): Promise<Uint8Array> {
-    const known = this.#pages.get(jobSetUid);
+  page(group: string): Promise<Uint8Array> {
+    const known = this.#pages.get(group);
     const startedMs = this.#options.clock.monotonic();
     if (known !== undefined && startedMs < known.untilMs) return known.json;
-    this.#pages.delete(jobSetUid);
-    const json = this.#write(jobSetUid);
+    this.#pages.delete(group);
+    const json = this.#write(group);
     const page: Page = { json, byteLength: 0, untilMs: Number.POSITIVE_INFINITY };
-    this.#pages.set(jobSetUid, page);
+    this.#pages.set(group, page);
     json.then(
       ({ byteLength }) => {
         const nowMs = this.#options.clock.monotonic();
@@ -48,7 +48,7 @@ export class MemberPages {
         page.byteLength = byteLength;
         this.#forgetOldest();
       },
-      () => this.#pages.delete(jobSetUid),
+      () => this.#pages.delete(group),
     );
     return json;
   }
@@ -63,10 +63,10 @@ export class MemberPages {
     }
   }
 
-  async #write(jobSetUid: string): Promise<Uint8Array> {
+  async #write(group: string): Promise<Uint8Array> {
     const slices: string[] = [];
     let slice: string[] = [];
-    for (const report of this.#options.reportsOf(jobSetUid)) {
+    for (const report of this.#options.reportsOf(group)) {
       slice.push(JSON.stringify(report));
       if (slice.length < SLICE) continue;
       slices.push(slice.join());

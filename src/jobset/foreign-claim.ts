@@ -1,0 +1,49 @@
+import { JOBS } from '../kube/job.ts';
+import type { KubeObject, OwnerReference, Stored } from '../kube/meta.ts';
+import type { Resource } from '../kube/resource.ts';
+import { JOBSETS } from './jobset.ts';
+import { identityOf } from './membership.ts';
+import { JOBSET_UID } from './names.ts';
+
+/** Find an object in whatever namespace it is. */
+export interface KnownOwners {
+  jobSetWithUid(uid: string): Stored<KubeObject> | undefined;
+  jobWithUid(uid: string): Stored<KubeObject> | undefined;
+}
+
+/**
+ * How an object claims to belong to something that is not where it says, in words; undefined if it
+ * claims nothing, or what it claims may be true. An owner that nobody knows is no such claim: it is
+ * gone, and the garbage collector has not come by yet. Where the real owner is, is not told.
+ */
+export function foreignClaim(object: KubeObject, known: KnownOwners): string | undefined {
+  const { namespace = '', ownerReferences = [], labels } = object.metadata;
+  for (const reference of ownerReferences) {
+    const owner = referredTo(reference, known);
+    if (owner === undefined) continue;
+    const { kind, name, uid } = reference;
+    const is = identityOf(owner);
+    if (is.namespace !== namespace || is.name !== name) {
+      return `its owner reference to ${kind} ${name} (${uid}) leads to none in namespace ${namespace}; ${IGNORED}`;
+    }
+  }
+  const uid = labels?.[JOBSET_UID];
+  const jobSet = uid === undefined ? undefined : known.jobSetWithUid(uid);
+  if (jobSet === undefined || identityOf(jobSet).namespace === namespace) return undefined;
+  return `its label ${JOBSET_UID} is ${uid}, which is no JobSet of namespace ${namespace}; ${IGNORED}`;
+}
+
+const IGNORED =
+  'an owner is in the namespace of what it owns, by name and UID, so nothing is done for this object';
+
+function referredTo(
+  reference: OwnerReference,
+  { jobSetWithUid, jobWithUid }: KnownOwners,
+): Stored<KubeObject> | undefined {
+  if (isTo(JOBSETS, reference)) return jobSetWithUid(reference.uid);
+  return isTo(JOBS, reference) ? jobWithUid(reference.uid) : undefined;
+}
+
+function isTo({ kind, group }: Resource, reference: OwnerReference): boolean {
+  return reference.kind === kind && reference.apiVersion.startsWith(`${group}/`);
+}

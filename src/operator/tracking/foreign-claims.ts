@@ -1,0 +1,64 @@
+import { foreignClaim, type KnownOwners } from '../../jobset/foreign-claim.ts';
+import type { KubeObject, Stored } from '../../kube/meta.ts';
+import type { Resource } from '../../kube/resource.ts';
+import { type EventRecorder, referenceTo } from '../../runtime/event-recorder.ts';
+import type { Informer } from '../../runtime/informer.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
+import { KeyedBudget } from '../hub/keyed-budget.ts';
+
+/**
+ * Tells whoever made an object that claims an owner in another namespace why nothing comes of it, in
+ * an Event on that object. There may be thousands of them, so a namespace has a budget, all have one
+ * together, and what is told once is not told again.
+ */
+export interface ForeignClaimsOptions {
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  readonly owners: KnownOwners;
+}
+
+export const FOREIGN_OWNER = 'ForeignOwner';
+
+/** Enough to see what is wrong; the next objects have their turn when they change. */
+const OF_NAMESPACE: Rate = { perSecond: 0.2, burst: 50 };
+const OF_ALL: Rate = { perSecond: 2, burst: 200 };
+/** Objects that were told of: beyond it all are forgotten, which costs a repetition. */
+const MAX_TOLD = 10_000;
+
+export class ForeignClaims {
+  readonly #options: ForeignClaimsOptions;
+  readonly #ofNamespaces: KeyedBudget;
+  readonly #ofAll: TokenBucket;
+  /** UIDs of objects. */
+  readonly #told = new Set<string>();
+
+  constructor(options: ForeignClaimsOptions) {
+    this.#options = options;
+    this.#ofNamespaces = new KeyedBudget(OF_NAMESPACE, options.clock);
+    this.#ofAll = new TokenBucket(OF_ALL, options.clock);
+  }
+
+  follow<T extends KubeObject>(of: Resource, objects: Informer<T>): void {
+    const see = (object: Stored<T>): void => this.#see(of, object);
+    objects.subscribe({ added: see, updated: see });
+  }
+
+  #see(of: Resource, object: Stored<KubeObject>): void {
+    const note = foreignClaim(object, this.#options.owners);
+    const { uid, namespace = '' } = object.metadata;
+    if (note === undefined || this.#told.has(uid)) return;
+    if (!this.#ofNamespaces.of(namespace).tryTake() || !this.#ofAll.tryTake()) return;
+    if (this.#told.size >= MAX_TOLD) this.#told.clear();
+    this.#told.add(uid);
+    const regarding = referenceTo(of, object);
+    const action = 'Reconciling';
+    this.#options.events.record({
+      regarding,
+      type: 'Warning',
+      reason: FOREIGN_OWNER,
+      action,
+      note,
+    });
+  }
+}
