@@ -1,37 +1,28 @@
-import { RE2JS } from 're2js';
+import { PatternCache } from '../../kube/pattern-cache.ts';
+import { patternWeight } from '../../kube/pattern-weight.ts';
 
 /**
- * Patterns of failure-policy rules, in RE2 syntax (spec 4.11): unanchored, matched in linear time,
- * so that no pattern and no message can stall the controller. Admission refuses patterns that are
- * none; one that is here all the same, from before there was an admission, matches nothing.
+ * Patterns of failure-policy rules, in RE2 syntax: unanchored, matched in linear time, so that no pattern
+ * and no message can stall the controller. Admission refuses patterns that are none or too heavy; one that
+ * is here all the same, from before there was an admission, matches nothing.
  */
 export function findsPattern(pattern: string, text: string): boolean {
-  return compiled(pattern)?.test(text) ?? false;
+  if (patternWeight(pattern) > MAX_PATTERNS_WEIGHT) return false;
+  const compiled = COMPILED.compiled(pattern);
+  return 'pattern' in compiled && compiled.pattern.test(text);
 }
 
-/** Compiled patterns that are kept: far more than the JobSets of a cluster have in use. */
-const COMPILED_LIMIT = 1000;
-
-/** Oldest first. Undefined: the pattern is none. */
-const COMPILED = new Map<string, RE2JS | undefined>();
-
-function compiled(pattern: string): RE2JS | undefined {
-  if (COMPILED.has(pattern)) return COMPILED.get(pattern);
-  if (COMPILED.size >= COMPILED_LIMIT) {
-    for (const oldest of COMPILED.keys()) {
-      COMPILED.delete(oldest);
-      break;
-    }
-  }
-  const made = compile(pattern);
-  COMPILED.set(pattern, made);
-  return made;
+/** Why `pattern` is no regular expression of RE2; undefined if it is one. */
+export function patternDefect(pattern: string): string | undefined {
+  const compiled = COMPILED.compiled(pattern);
+  return 'defect' in compiled ? compiled.defect : undefined;
 }
 
-function compile(pattern: string): RE2JS | undefined {
-  try {
-    return RE2JS.compile(pattern);
-  } catch {
-    return undefined;
-  }
-}
+/**
+ * The most that all patterns of a JobSet may weigh: everybody who may create a JobSet may have us compile
+ * them, which takes this many tens of microseconds at most.
+ */
+export const MAX_PATTERNS_WEIGHT = 5_000;
+
+/** All that is kept takes some 40 MiB at most, and usually a hundredth of it. */
+const COMPILED = new PatternCache(10_000);

@@ -60,7 +60,7 @@ describe('the failure policy of a new JobSet (spec 1.12)', () => {
     const found = problems(rules({ onJobFailureMessagePatterns: ['ok', pattern] }));
     expect(found).toEqual([
       expect.stringMatching(
-        /^spec\.failurePolicy\.rules\[0\]\.onJobFailureMessagePatterns\[1\]: .* exceeds 200000$/,
+        /^spec\.failurePolicy\.rules\[0\]\.onJobFailureMessagePatterns\[1\]: .* more than 5000 instructions$/,
       ),
     ]);
   });

@@ -3,10 +3,11 @@
  * time that a pattern is no regular expression, and then never matches it; here it is refused.
  */
 import { forbiddenField, invalidValue } from '../../kube/field-error.ts';
-import { patternDefect } from '../../kube/schema/pattern.ts';
+import { patternWeight } from '../../kube/pattern-weight.ts';
 import type { FieldError } from '../../kube/status.ts';
 import type { DefaultedFailurePolicyRule, DefaultedSpec } from '../defaults.ts';
 import type { FeatureGates } from '../feature-gates.ts';
+import { MAX_PATTERNS_WEIGHT, patternDefect } from '../policies/message-pattern.ts';
 import { MAX_RESTARTABLE_JOBS } from '../schema/status-schema.ts';
 
 const RULES = 'spec.failurePolicy.rules';
@@ -80,33 +81,30 @@ function ruleErrors(
   ];
 }
 
-/**
- * The most that all patterns of a JobSet may weigh. To compile one takes time in proportion to its
- * length and to what it repeats, and everybody who may create a JobSet may have us compile some.
- */
-const MAX_PATTERNS_WEIGHT = 200_000;
-
 function patternsErrors(rules: readonly DefaultedFailurePolicyRule[]): FieldError[] {
   let weight = 0;
   return rules.flatMap(({ onJobFailureMessagePatterns = [] }, index) =>
     onJobFailureMessagePatterns.flatMap((pattern, at) => {
-      weight += weightOf(pattern);
+      weight += patternWeight(pattern);
       const defect =
         weight > MAX_PATTERNS_WEIGHT
-          ? `with the patterns before it, length times largest repetition exceeds ${MAX_PATTERNS_WEIGHT}`
+          ? `with the patterns before it, its program has more than ${MAX_PATTERNS_WEIGHT} instructions`
           : patternDefect(pattern);
       if (defect === undefined) return [];
       const field = `${RULES}[${index}].onJobFailureMessagePatterns[${at}]`;
-      return [invalidValue(field, pattern, `must be a regular expression of RE2: ${defect}`)];
+      return [
+        invalidValue(field, shortened(pattern), `must be a regular expression of RE2: ${defect}`),
+      ];
     }),
   );
 }
 
-function weightOf(pattern: string): number {
-  const counts = [...pattern.matchAll(/\{(\d*),?(\d*)\}/g)].map(([, least, most]) =>
-    Math.max(Number(least), Number(most)),
-  );
-  return pattern.length * counts.reduce((largest, count) => Math.max(largest, count), 1);
+/** Of a pattern, enough to know it by. */
+const MAX_SHOWN_CHARACTERS = 200;
+
+function shortened(pattern: string): string {
+  if (pattern.length <= MAX_SHOWN_CHARACTERS) return pattern;
+  return `${pattern.slice(0, MAX_SHOWN_CHARACTERS)}...`;
 }
 
 function nameErrors(name: string, field: string): FieldError[] {

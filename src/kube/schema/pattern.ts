@@ -3,11 +3,9 @@
  * so no schema and no value can stall the server. A pattern is compiled when it is first needed
  * and lives as long as the schema that holds it.
  */
-import { RE2JS } from 're2js';
+import { type CompiledPattern, compilePattern } from '../pattern-cache.ts';
 
-type Compiled = { readonly pattern: RE2JS } | { readonly defect: string };
-
-const COMPILED = new WeakMap<object, Compiled>();
+const COMPILED = new WeakMap<object, CompiledPattern>();
 
 /** Whether `value` holds a match of `pattern`, which belongs to `schema`. */
 export function matchesPattern(
@@ -17,23 +15,9 @@ export function matchesPattern(
 ): 'matches' | 'differs' | 'malformed' {
   let compiled = COMPILED.get(schema);
   if (compiled === undefined) {
-    compiled = compile(pattern);
+    compiled = compilePattern(pattern);
     COMPILED.set(schema, compiled);
   }
   if ('defect' in compiled) return 'malformed';
   return compiled.pattern.test(value) ? 'matches' : 'differs';
-}
-
-/** Why `pattern` is no regular expression of RE2; undefined if it is one. */
-export function patternDefect(pattern: string): string | undefined {
-  const compiled = compile(pattern);
-  return 'defect' in compiled ? compiled.defect : undefined;
-}
-
-function compile(pattern: string): Compiled {
-  try {
-    return { pattern: RE2JS.compile(pattern) };
-  } catch (error) {
-    return { defect: error instanceof Error ? error.message : String(error) };
-  }
 }

@@ -6,11 +6,11 @@
  */
 import { forbiddenField, invalidValue, notSupported, required } from '../field-error.ts';
 import { ownMember } from '../json-value.ts';
+import { compilePattern } from '../pattern-cache.ts';
 import type { FieldError } from '../status.ts';
 import { applyDefaults } from './defaults.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { listStructureErrors } from './list-structure.ts';
-import { patternDefect } from './pattern.ts';
 import { prune } from './prune.ts';
 import { validate } from './validate.ts';
 
@@ -172,7 +172,8 @@ function keywordErrors(schema: JsonSchema, path: string): FieldError[] {
     errors.push(forbiddenField(`${path}.uniqueItems`, detail));
   }
   const { pattern = '' } = schema;
-  const defect = patternDefect(pattern);
+  const compiled = compilePattern(pattern);
+  const defect = 'defect' in compiled ? compiled.defect : undefined;
   if (defect !== undefined) {
     const detail = `must be a valid regular expression, but isn't: ${defect}`;
     errors.push(invalidValue(`${path}.pattern`, pattern, detail));

@@ -2,7 +2,8 @@
  * Regular expressions, in the syntax of RE2 and in linear time. A literal pattern is compiled once
  * for the expression that holds it; others go through a small cache.
  */
-import { RE2JS } from 're2js';
+import type { RE2JS } from 're2js';
+import { PatternCache } from '../../pattern-cache.ts';
 import { type Budget, COST_EXCEEDED } from '../budget.ts';
 import { CHARACTER_COST } from '../limits.ts';
 import { INT, type Overload, overload, STRING } from '../overload.ts';
@@ -59,28 +60,12 @@ export function isPattern(text: string): boolean {
   return !(compiledPattern(text) instanceof CelError);
 }
 
-const CACHE_LIMIT = 256;
-const CACHE = new Map<string, RE2JS | CelError>();
+/** In instructions. A pattern that is heavier is compiled each time. */
+const CACHE = new PatternCache(20_000);
 
-/** The oldest of too many goes. */
 function compiledPattern(pattern: string): RE2JS | CelError {
-  const known = CACHE.get(pattern);
-  if (known !== undefined) return known;
-  const compiled = compile(pattern);
-  CACHE.set(pattern, compiled);
-  if (CACHE.size > CACHE_LIMIT) {
-    const [oldest] = CACHE.keys();
-    if (oldest !== undefined) CACHE.delete(oldest);
-  }
-  return compiled;
-}
-
-function compile(pattern: string): RE2JS | CelError {
-  try {
-    return RE2JS.compile(pattern);
-  } catch (error) {
-    return new CelError(error instanceof Error ? error.message : String(error));
-  }
+  const compiled = CACHE.compiled(pattern);
+  return 'pattern' in compiled ? compiled.pattern : new CelError(compiled.defect);
 }
 
 /**
