@@ -137,6 +137,8 @@ type StatusFlags = InstallFlags & { readonly watch?: boolean };
 installationCommand('install', 'install the operator in a cluster, and wait until it is ready')
   .option('--operator-image <image>', 'image of the operator')
   .option('--agent-image <image>', 'image of injected agents')
+  .option('--max-streams <n>', 'agents that the hub of the operator serves at a time')
+  .option('--operator-memory <quantity>', "limit of the operator's memory; by default it follows")
   .option('--webhooks <whether>', 'on or off: whether API servers ask the operator', 'on')
   .option('--network-policy', 'add a NetworkPolicy: who may reach the operator')
   .option(

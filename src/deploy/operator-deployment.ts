@@ -107,7 +107,7 @@ function networkPolicy(namespace: string): Installed {
 }
 
 /** As text with comments, because a person will read and change it. */
-function configurationFile({ agentImage }: InstallationSettings): string {
+function configurationFile({ agentImage, maxStreams }: InstallationSettings): string {
   return `apiVersion: config.jobset.x-k8s.io/v1alpha1
 kind: Configuration
 webhook:
@@ -125,6 +125,8 @@ internalCertManagement:
 clientConnection:
   qps: 500
   burst: 500
+limits:
+  maxStreams: ${maxStreams}    # agents that the hub serves; the memory limit of the Deployment goes with it
 agent:
   image: ${agentImage}
   mode: Sidecar        # of JobSets that do not say; or Supervisor
@@ -174,6 +176,7 @@ function operatorContainer({
   operatorImage,
   webhooks,
   watchNamespaces,
+  operatorMemory,
 }: InstallationSettings): object {
   const probe = (path: string) => ({ httpGet: { path, port: 'health' }, timeoutSeconds: 2 });
   return {
@@ -205,7 +208,7 @@ function operatorContainer({
     readinessProbe: { ...probe('/readyz'), periodSeconds: 5, failureThreshold: 2 },
     resources: {
       requests: { cpu: '100m', memory: '128Mi' },
-      limits: { cpu: '2', memory: '1Gi' },
+      limits: { cpu: '2', memory: operatorMemory },
     },
     securityContext: {
       allowPrivilegeEscalation: false,

@@ -1,5 +1,6 @@
 import type { KubeObject } from '../kube/meta.ts';
 import { apiVersionOf, type Resource } from '../kube/resource.ts';
+import { DEFAULT_MAX_STREAMS, operatorMemoryMiB } from '../operator/hub/stream-memory.ts';
 
 /** What differs between installations. */
 export interface InstallationSettings {
@@ -7,6 +8,10 @@ export interface InstallationSettings {
   readonly version: string;
   readonly operatorImage: string;
   readonly agentImage: string;
+  /** Agents that the hub serves at a time. */
+  readonly maxStreams: number;
+  /** Limit of the operator's memory, a quantity. */
+  readonly operatorMemory: string;
   /** Whether API servers ask the operator about JobSets and their Pods. */
   readonly webhooks: boolean;
   /** Whether to add what the operator of Prometheus reads. */
@@ -25,11 +30,18 @@ export function defaultSettings(version: string): InstallationSettings {
     version,
     operatorImage: `lockstep/operator:${version}`,
     agentImage: `lockstep/agent:${version}`,
+    maxStreams: DEFAULT_MAX_STREAMS,
+    operatorMemory: memoryFor(DEFAULT_MAX_STREAMS),
     webhooks: true,
     monitoring: false,
     networkPolicy: false,
     watchNamespaces: [],
   };
+}
+
+/** The limit with which an operator with so many streams does not run out of memory. */
+export function memoryFor(maxStreams: number): string {
+  return `${operatorMemoryMiB(maxStreams)}Mi`;
 }
 
 /** An object of an installation, and where the API serves it. */

@@ -13,7 +13,7 @@ export function patternWeight(pattern: string): number {
   };
   for (let at = 0; at < pattern.length; at++) {
     const rest = () => pattern.slice(at, at + LONGEST_TOKEN);
-    switch (pattern[at]) {
+    switch (pattern.charAt(at)) {
       case '\\': {
         const [token = '\\'] = ESCAPE.exec(rest()) ?? [];
         add(/^\\[pP]/.test(token) ? UNICODE_CLASS : PLAIN);

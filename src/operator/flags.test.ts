@@ -30,6 +30,7 @@ describe('flags of the operator', () => {
         kubeApiBurst: 500,
         maxJobs: 20_000,
         maxPods: 200_000,
+        maxStreams: 32_768,
         agentChannel: 'Auto',
         hubBindAddress: 'off',
         hubSecretName: 'lockstep-hub-server-cert',

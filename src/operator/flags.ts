@@ -25,6 +25,7 @@ import {
   secretName,
   serviceName,
 } from './flag-values.ts';
+import { DEFAULT_MAX_STREAMS, HIGHEST_MAX_STREAMS } from './hub/stream-memory.ts';
 import { HUB_SECRET_NAME, LEADER_ELECTION_ID, WEBHOOK_SECRET_NAME } from './names.ts';
 
 /**
@@ -59,6 +60,8 @@ export interface OperatorFlags extends SizeLimits {
   readonly hubService?: string;
   readonly hubSecretName: string;
   readonly agentChannel: 'Auto' | 'Hub' | 'API';
+  /** Of the hub. */
+  readonly maxStreams: number;
   /** Where the certificate of the webhooks lies; absent: it is made internally. */
   readonly webhookCertDir?: string;
   readonly metricsBindAddress: BindAddress | 'off';
@@ -241,6 +244,12 @@ function operatorCommand(version: string): Command {
       'Pods that one JobSet may ask for: the sum of replicas times parallelism',
       countUpTo(DEFINITION_LIMITS.maxPods),
       DEFAULT_SIZE_LIMITS.maxPods,
+    )
+    .option(
+      '--max-streams <n>',
+      'agents that the hub serves at a time; each takes 50 KiB of memory',
+      countUpTo(HIGHEST_MAX_STREAMS),
+      DEFAULT_MAX_STREAMS,
     )
     .addOption(
       new Option('--webhooks <whether>', 'off serves and publishes none, whatever else is said')

@@ -91,6 +91,8 @@ export interface HubSettings {
   readonly access: () => HubAccess;
   /** Whose token it is; rejects when nobody can tell. */
   readonly podOf: (token: string) => Promise<TokenVerdict>;
+  /** By default `DEFAULT_MAX_STREAMS`. */
+  readonly maxStreams?: number | undefined;
   /** For what agents make us ask; by default that of the operator. */
   readonly client?: Client | undefined;
 }

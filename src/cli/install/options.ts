@@ -1,6 +1,8 @@
-import { defaultSettings, type InstallationSettings } from '../../deploy/settings.ts';
+import { defaultSettings, type InstallationSettings, memoryFor } from '../../deploy/settings.ts';
 import { dns1123LabelErrors } from '../../kube/names.ts';
+import { compareQuantities, parseQuantity } from '../../kube/quantity.ts';
 import { MAX_NAMESPACES } from '../../operator/flag-values.ts';
+import { HIGHEST_MAX_STREAMS } from '../../operator/hub/stream-memory.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 
 /** The texts of the flags as commander read them; which there are depends on the command. */
@@ -8,6 +10,8 @@ export interface InstallFlags extends ConnectionFlags {
   readonly namespace: string;
   readonly operatorImage?: string;
   readonly agentImage?: string;
+  readonly maxStreams?: string;
+  readonly operatorMemory?: string;
   readonly webhooks?: string;
   readonly monitoring?: boolean;
   readonly networkPolicy?: boolean;
@@ -41,6 +45,9 @@ export function parseInstallFlags(
   const watchNamespaces = [...new Set(flags.watchNamespace)];
   const seconds = /^\d{1,9}$/.test(timeout) ? Number(timeout) : 0;
   const defaults = defaultSettings(version);
+  const { maxStreams = `${defaults.maxStreams}` } = flags;
+  const streams = /^\d{1,9}$/.test(maxStreams) ? Number(maxStreams) : 0;
+  const { operatorMemory = memoryFor(streams) } = flags;
   const images = [
     ['--operator-image', flags.operatorImage],
     ['--agent-image', flags.agentImage],
@@ -58,6 +65,9 @@ export function parseInstallFlags(
         ? []
         : [`${flag} is "${image}", allowed is the name of an image`],
     ),
+    ...(streams >= 1 && streams <= HIGHEST_MAX_STREAMS
+      ? memoryErrors(operatorMemory, streams)
+      : [`--max-streams is "${maxStreams}", allowed are 1 to ${HIGHEST_MAX_STREAMS}`]),
     ...(webhooks === 'on' || webhooks === 'off'
       ? []
       : [`--webhooks is "${webhooks}", allowed are on, off`]),
@@ -75,6 +85,8 @@ export function parseInstallFlags(
       namespace,
       operatorImage: flags.operatorImage ?? defaults.operatorImage,
       agentImage: flags.agentImage ?? defaults.agentImage,
+      maxStreams: streams,
+      operatorMemory,
       webhooks: webhooks === 'on',
       monitoring: flags.monitoring === true,
       networkPolicy: flags.networkPolicy === true,
@@ -88,4 +100,13 @@ export function parseInstallFlags(
     output: output === 'yaml' ? output : undefined,
   };
   return { options };
+}
+
+function memoryErrors(text: string, streams: number): readonly string[] {
+  const least = memoryFor(streams);
+  const given = parseQuantity(text);
+  const needed = parseQuantity(least);
+  if (given !== undefined && needed !== undefined && compareQuantities(given, needed) >= 0)
+    return [];
+  return [`--operator-memory is "${text}", allowed is ${least} or more with ${streams} streams`];
 }

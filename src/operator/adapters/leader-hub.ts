@@ -8,7 +8,6 @@ import { startStreamServer } from '../../runtime/adapters/stream-server.ts';
 import type { Client } from '../../runtime/client.ts';
 import { DeadlineError } from '../../runtime/deadline.ts';
 import type { OperatorFlags } from '../flags.ts';
-import { MAX_STREAMS } from '../hub/hub.ts';
 import { publishHubEndpoint } from '../hub/hub-endpoint.ts';
 import { type HubDoor, startHubListener } from '../hub/hub-listener.ts';
 import { PodTokens } from '../hub/pod-tokens.ts';
@@ -84,7 +83,7 @@ async function hubOf(
         tls,
         path: HUB_PATH,
         protocol: HUB_PROTOCOL,
-        maxStreams: MAX_STREAMS,
+        maxStreams: flags.maxStreams,
         logger: runtime.logger,
       });
       ({ port } = server);
@@ -101,6 +100,7 @@ async function hubOf(
     settings: {
       access: () => listener.access(),
       podOf: (token: string) => tokens.podOf(token),
+      maxStreams: flags.maxStreams,
       client: lookupClient,
     },
     open: async (signal) => {

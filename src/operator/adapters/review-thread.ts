@@ -10,6 +10,7 @@ import { withDeadline } from '../../runtime/deadline.ts';
 import type { Clock, Timer } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../runtime/ports/transport.ts';
+import { REVIEW_HEAP_MIB } from '../hub/stream-memory.ts';
 import { refusalResponse } from '../webhooks/admission-endpoint.ts';
 import type { ReviewThreads } from '../webhooks/review-judges.ts';
 import type { WebhookQuestions } from '../webhooks/webhook-handlers.ts';
@@ -30,8 +31,6 @@ export interface ReviewThreadOptions extends ReviewThreadStart {
   readonly program?: URL | undefined;
 }
 
-/** The largest review that is judged takes a fourth of it. */
-const MAX_HEAP_MIB = 192;
 const MAX_YOUNG_HEAP_MIB = 16;
 /** A review takes milliseconds, a large one some hundred. */
 const SILENCE_TIMEOUT_MS = 3_000;
@@ -94,7 +93,7 @@ export class ReviewThread {
     const worker = new Worker(program, {
       workerData: start,
       resourceLimits: {
-        maxOldGenerationSizeMb: MAX_HEAP_MIB,
+        maxOldGenerationSizeMb: REVIEW_HEAP_MIB - MAX_YOUNG_HEAP_MIB,
         maxYoungGenerationSizeMb: MAX_YOUNG_HEAP_MIB,
       },
     });

@@ -1,4 +1,5 @@
 /** The schema of `config.jobset.x-k8s.io/v1alpha1 Configuration` (spec 9.1), and what we add to it. */
+
 import { AGENT_DELIVERIES, type AgentDelivery } from '../../jobset/agent/agent-delivery.ts';
 import type { ContainerResources } from '../../jobset/agent/agent-resources.ts';
 import { RESTART_MODES, type RestartMode } from '../../jobset/jobset.ts';
@@ -13,6 +14,7 @@ import {
   oneOf,
   string,
 } from '../../kube/schema/builders.ts';
+import { HIGHEST_MAX_STREAMS } from '../hub/stream-memory.ts';
 import { TLS_VERSIONS } from './tls-settings.ts';
 
 const PORT_MAX = 65_535;
@@ -75,6 +77,11 @@ export const CONFIGURATION_SCHEMA = object(
         minimum: 1,
         maximum: DEFINITION_LIMITS.maxPods,
       },
+      maxStreams: {
+        ...int32('Agents that the hub serves at a time.'),
+        minimum: 1,
+        maximum: HIGHEST_MAX_STREAMS,
+      },
     }),
     agent: object({
       image: string('The image of injected agents.'),
@@ -132,7 +139,7 @@ export interface ConfigurationFile {
     readonly cipherSuites?: readonly string[];
   };
   readonly featureGates?: Readonly<Record<string, boolean>>;
-  readonly limits?: Partial<SizeLimits>;
+  readonly limits?: Partial<SizeLimits> & { readonly maxStreams?: number };
   readonly agent?: {
     readonly image?: string;
     readonly mode?: RestartMode | 'Auto';

@@ -33,6 +33,7 @@ describe('a Configuration', () => {
       kubeApiBurst: 500,
       maxJobs: 20_000,
       maxPods: 200_000,
+      maxStreams: 32_768,
       tls: { minVersion: 'TLSv1.2' },
       featureGates: DEFAULT_FEATURE_GATES,
       agentMode: 'Auto',
@@ -102,6 +103,7 @@ agent:
       kubeApiBurst: 30,
       maxJobs: 20_000,
       maxPods: 1_000_000,
+      maxStreams: 32_768,
       tls: {
         minVersion: 'TLSv1.2',
         ciphers:

@@ -22,6 +22,7 @@ import { validate } from '../../kube/schema/validate.ts';
 import type { FieldError } from '../../kube/status.ts';
 import { DEFAULT_LEASE_TIMES, type LeaseTimes } from '../../runtime/leader-election.ts';
 import { ADDRESS_FORM, ANY_ADDRESS, type BindAddress, parseBindAddress } from '../bind-address.ts';
+import { DEFAULT_MAX_STREAMS } from '../hub/stream-memory.ts';
 import { LEADER_ELECTION_ID, WEBHOOK_SECRET_NAME, WEBHOOK_SERVICE_NAME } from '../names.ts';
 import { CONFIGURATION_SCHEMA, type ConfigurationFile } from './configuration-schema.ts';
 import { cipherSuiteErrors, type TlsSettings, tlsSettings } from './tls-settings.ts';
@@ -56,6 +57,7 @@ export interface ConfigurationSettings extends SizeLimits {
   /** Absent: as their workers' are. */
   readonly agentResources?: ContainerResources;
   readonly agentChannel: 'Auto' | 'Hub' | 'API';
+  readonly maxStreams: number;
 }
 
 /** Lines for the user, each with the path of the key that it is about. */
@@ -120,6 +122,7 @@ function settingsOf(file: ConfigurationFile): ConfigurationSettings {
     tls: tlsSettings(tls.minVersion || 'VersionTLS12', tls.cipherSuites ?? []),
     featureGates: gatesOf(file.featureGates ?? {}),
     ...DEFAULT_SIZE_LIMITS,
+    maxStreams: DEFAULT_MAX_STREAMS,
     ...file.limits,
     ...stated('agentImage', agent.image),
     agentMode: agent.mode ?? 'Auto',

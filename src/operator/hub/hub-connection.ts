@@ -57,7 +57,7 @@ interface Caches {
 
 export function connectHub(
   options: HubConnectionOptions,
-  settings: Pick<HubSettings, 'podOf' | 'client'>,
+  settings: Pick<HubSettings, 'podOf' | 'client' | 'maxStreams'>,
   caches: Caches,
   tracker: GroupTracker,
   reachChanged: HubOptions['reachChanged'],
@@ -67,6 +67,7 @@ export function connectHub(
   const logger = options.logger.with({ logger: 'hub' });
   const hub = new Hub({
     ...options,
+    maxStreams: settings.maxStreams,
     logger,
     reachChanged,
     readJobSet: (key, signal) => readJobSet(client, key, signal),

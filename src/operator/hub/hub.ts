@@ -15,6 +15,7 @@ import { HubGroup } from './hub-group.ts';
 import { type HubMetrics, hubMetrics } from './hub-metrics.ts';
 import { KeyedBudget } from './keyed-budget.ts';
 import { PodInquiry, type PodInquiryOptions } from './pod-inquiry.ts';
+import { DEFAULT_MAX_STREAMS } from './stream-memory.ts';
 
 /**
  * The hub (design, section 8): the streams of all agents, by JobSet. It says only what is stored, and
@@ -26,6 +27,8 @@ export interface HubOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics?: Metrics | undefined;
+  /** Of all JobSets together. */
+  readonly maxStreams?: number | undefined;
   /** Reads the JobSet from storage, never from a cache; undefined: it is gone. */
   readonly readJobSet: (key: string, signal: AbortSignal) => Promise<Stored<JobSet> | undefined>;
   readonly listPods: PodInquiryOptions['listPods'];
@@ -36,10 +39,8 @@ export interface HubOptions {
   readonly reachChanged?: ((jobSet: string) => void) | undefined;
 }
 
-/** Each costs about 45 KiB of memory. */
-export const MAX_STREAMS = 32_768;
-/** One JobSet must leave room for others. */
-const MAX_STREAMS_PER_JOBSET = 24_576;
+/** Of all streams: one JobSet must leave room for others. */
+const SHARE_OF_ONE_JOBSET = 3 / 4;
 const SWEEP_INTERVAL_MS = 2000;
 const READ_TIMEOUT_MS = 5000;
 /** Thousands that come at once are answered from 50 reads a second, not from one for every few. */
@@ -89,11 +90,11 @@ export class Hub {
   /** Undefined, or why one more stream of that JobSet is too many. */
   fullness({ jobSetUid, podUid }: HubMember): string | undefined {
     if (this.#streams.has(podUid)) return undefined;
-    if (this.#streams.size >= MAX_STREAMS) return `there are ${MAX_STREAMS} streams already`;
+    const { maxStreams = DEFAULT_MAX_STREAMS } = this.#options;
+    if (this.#streams.size >= maxStreams) return `there are ${maxStreams} streams already`;
+    const ofOne = Math.ceil(maxStreams * SHARE_OF_ONE_JOBSET);
     const size = this.#groups.get(jobSetUid)?.size ?? 0;
-    return size >= MAX_STREAMS_PER_JOBSET
-      ? `the JobSet has ${MAX_STREAMS_PER_JOBSET} streams already`
-      : undefined;
+    return size >= ofOne ? `the JobSet has ${ofOne} streams already` : undefined;
   }
 
   /** The agent of that Pod has proved who it is. A stream that it had before ends. */

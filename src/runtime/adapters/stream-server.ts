@@ -53,6 +53,8 @@ export interface StreamServer {
   close(): Promise<void>;
 }
 
+/** When all streams are taken: so many are told so at a time. */
+const MAX_BEYOND_STREAMS = 1024;
 /** A group of 5,000 may well come at once. */
 const MAX_PENDING = 8192;
 /**
@@ -100,7 +102,7 @@ export async function startStreamServer(options: StreamServerOptions): Promise<S
     noDelay: true,
   });
   const { maxStreams, maxPending = MAX_PENDING } = options;
-  server.maxConnections = maxStreams + maxPending;
+  server.maxConnections = maxStreams + Math.min(maxPending, MAX_BEYOND_STREAMS);
   const connections = new StreamConnections(maxPending, options.dropped);
   const logger = options.logger ?? SILENT;
   server.on('connection', (socket: Socket) => connections.came(socket));

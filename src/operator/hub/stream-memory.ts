@@ -1,0 +1,27 @@
+/**
+ * How many agents a hub serves, and the memory that an operator needs for them. Measured with 19,000 agents
+ * (docs/performance.md): 996 MiB at most, of which 70 are Node and the program.
+ */
+
+export const DEFAULT_MAX_STREAMS = 32_768;
+/** No setting goes beyond. */
+export const HIGHEST_MAX_STREAMS = 262_144;
+
+/** A stream with its share of the caches of Pods and Jobs. */
+export const STREAM_KIB = 50;
+/** Node and the program. */
+const PROGRAM_MIB = 96;
+/** Bodies of requests, here and in the threads that judge reviews. */
+const BODIES_MIB = 2 * 32;
+/** The two threads that judge reviews. */
+export const REVIEW_HEAP_MIB = 128;
+const KIB_PER_MIB = 1024;
+/** Limits are round numbers. */
+const STEP_MIB = 256;
+
+/** MiB: what a hub with so many streams takes at most, whatever else is asked of the operator. */
+export function operatorMemoryMiB(maxStreams: number): number {
+  const streams = (maxStreams * STREAM_KIB) / KIB_PER_MIB;
+  const needed = PROGRAM_MIB + BODIES_MIB + 2 * REVIEW_HEAP_MIB + streams;
+  return Math.ceil(needed / STEP_MIB) * STEP_MIB;
+}
