@@ -67,10 +67,11 @@ const SILENCE_TIMEOUT_MS = 20_000;
  * can be, tries are at most a second apart.
  */
 const EAGER_FOR_MS = 15_000;
-const EAGER_BACKOFF = { baseMs: 100, maxMs: 250, jitterFactor: 1 } as const;
+const EAGER_DELAY_MS = 125;
+const EAGER_JITTER = 1;
 /** The members of a group do not all come back at once; a small one need not wait for that. */
 const SPREAD_PER_MEMBER_MS = 0.1;
-const MAX_SPREAD_MS = 500;
+const MAX_SPREAD_MS = 750;
 const PATIENT_BACKOFF = { baseMs: 1000, maxMs: 5000, jitterFactor: 1 } as const;
 const GONE = 410;
 /** Of one stream. */
@@ -127,7 +128,6 @@ class HubChannel implements Channel {
   async #run(): Promise<void> {
     const { clock, random, logger } = this.#options;
     const { signal } = this.#end;
-    const eager = new Backoff(random, EAGER_BACKOFF);
     const patient = new Backoff(random, PATIENT_BACKOFF);
     let lostMs = clock.monotonic();
     while (!signal.aborted) {
@@ -138,14 +138,13 @@ class HubChannel implements Channel {
       }
       if (!signal.aborted) logger.info('the stream to the hub ended', { why: outcome.why });
       if (outcome.type === 'Answered') {
-        eager.reset();
         patient.reset();
         lostMs = clock.monotonic();
       }
       const isEager = clock.monotonic() - lostMs < EAGER_FOR_MS;
       const spreadMs = Math.min(this.#members * SPREAD_PER_MEMBER_MS, MAX_SPREAD_MS);
-      const delayMs = (isEager ? eager : patient).next() + random.next() * spreadMs;
-      await sleep(clock, delayMs, signal);
+      const delayMs = isEager ? jitter(random, EAGER_DELAY_MS, EAGER_JITTER) : patient.next();
+      await sleep(clock, delayMs + random.next() * spreadMs, signal);
     }
   }
 

@@ -16,6 +16,7 @@ import { OPERATOR_NAME } from '../deploy/permissions.ts';
 import { JOBSETS } from '../jobset/jobset.ts';
 import { NAMESPACES, SERVICE_ACCOUNTS, type TokenRequest } from '../kube/core.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../kube/custom-resource-definition.ts';
+import { LEASES } from '../kube/lease.ts';
 import type { KubeObject } from '../kube/meta.ts';
 import { CLUSTER_ROLE_BINDINGS } from '../kube/rbac.ts';
 import { apiVersionOf, groupResourceOf, type Resource } from '../kube/resource.ts';
@@ -42,6 +43,10 @@ export interface BenchCluster {
   readonly operatorNamespace: string | undefined;
   /** One at a time. The port of its hub is always the same. */
   startOperator(channel: 'Auto' | 'API'): Promise<OperatorProcess>;
+  /** One of several, of which one leads; its name begins its signature of the lease. */
+  startReplica(hostName: string, hub?: readonly string[]): Promise<OperatorProcess>;
+  /** Which signs the lease now. */
+  leader(): Promise<string>;
   /** Ends an operator that runs, and removes all that is ours. */
   stop(): Promise<void>;
 }
@@ -81,18 +86,33 @@ export async function startBenchCluster(
         : await joined(kubeconfig, join(state.path, 'operator.kubeconfig'), signal, stops);
     const hub = ['--hub-bind-address', `${LOOPBACK}:${await freePort(systemRandom)}`];
     const delivery = ['--webhooks', 'off', '--agent-delivery', 'WorkerImage'];
-    const startOperator = async (channel: 'Auto' | 'API'): Promise<OperatorProcess> => {
-      const flags = [...ground.flags, ...hub, ...delivery, '--agent-channel', channel];
-      const operator = await OperatorProcess.start({ flags, log, watchdog, signal }).catch(
-        (cause: unknown) => {
-          const tail = readFileSync(logFile, 'utf8').slice(-LOG_TAIL_BYTES);
-          throw new Error(`${String(cause)}\n${tail}`, { cause });
-        },
-      );
+    const start = async (more: readonly string[], hostName?: string): Promise<OperatorProcess> => {
+      const flags = [...ground.flags, ...delivery, ...more];
+      const starting = OperatorProcess.start({ flags, log, watchdog, signal, hostName });
+      const operator = await starting.catch((cause: unknown) => {
+        const tail = readFileSync(logFile, 'utf8').slice(-LOG_TAIL_BYTES);
+        throw new Error(`${String(cause)}\n${tail}`, { cause });
+      });
       stops.push(() => operator.stop());
       return operator;
     };
-    return { ...ground, startOperator, stop };
+    const lease = { namespace: ground.namespace, name: 'lockstep-bench' };
+    const election = [
+      '--leader-elect',
+      `--leader-election-namespace=${lease.namespace}`,
+      `--leader-election-id=${lease.name}`,
+    ];
+    return {
+      ...ground,
+      startOperator: (channel) => start([...hub, '--agent-channel', channel]),
+      startReplica: (hostName, own = hub) =>
+        start([...own, '--agent-channel', 'Auto', ...election], hostName),
+      leader: async () => {
+        const { spec } = await ground.client.get(LEASES, lease);
+        return spec?.holderIdentity?.split('_')[0] ?? '';
+      },
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;

@@ -2,13 +2,14 @@
  * `npm run bench`: a table; `npm run bench -- --json`: one object per row; `npm run bench -- WORD`:
  * only the benchmarks whose name contains it (`--suite WORD` says the same); `--agents N`, which may be
  * repeated: the sizes of groups; `--kubeconfig FILE`: on a cluster that runs already; `--phase NAME`: only
- * that part of the suites `hub` and `group-restart`. Figures are shown, never asserted: the machine decides.
+ * that part of the suites `hub`, `fail-over` and `group-restart`. Figures are shown, never asserted: the machine decides.
  */
 import { setMaxListeners } from 'node:events';
 import { parseArgs } from 'node:util';
 import { onTermination } from '../cli/termination.ts';
 import { benchAdmission } from './admission.ts';
 import { benchApiServer } from './api-server.ts';
+import { benchFailOver, FAIL_OVER_PHASES } from './fail-over.ts';
 import { benchGroupRestart, VARIANT_NAMES } from './group-restart.ts';
 import { benchHub, PHASE_NAMES } from './hub.ts';
 import { benchJobController } from './job-controller.ts';
@@ -21,6 +22,7 @@ import { type Row, renderRow } from './table.ts';
 const BENCHMARKS = {
   admission: { run: benchAdmission, joins: false },
   'api-server': { run: benchApiServer, joins: false },
+  'fail-over': { run: benchFailOver, joins: true },
   'group-restart': { run: benchGroupRestart, joins: true },
   hub: { run: benchHub, joins: true },
   'job-controller': { run: benchJobController, joins: false },
@@ -50,7 +52,7 @@ async function main(): Promise<number> {
     return refuse(`--agents is "${values.agents?.[wrong]}", expected a whole number from 1`);
   }
   const phases = values.phase;
-  const parts = [...PHASE_NAMES, ...VARIANT_NAMES];
+  const parts = [...PHASE_NAMES, ...VARIANT_NAMES, ...FAIL_OVER_PHASES];
   const unknown = phases?.find((name) => !parts.includes(name));
   if (unknown !== undefined) {
     return refuse(`--phase is "${unknown}", expected one of ${parts.join(', ')}`);

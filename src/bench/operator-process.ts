@@ -21,6 +21,8 @@ export interface OperatorProcessOptions {
   readonly log: number;
   readonly watchdog: Watchdog;
   readonly signal: AbortSignal;
+  /** As which it signs leases; by default the name of this machine. */
+  readonly hostName?: string | undefined;
 }
 
 /** The built operator as a process, with its pages on ports of its own. */
@@ -39,9 +41,9 @@ export class OperatorProcess {
     this.#exited = new Promise((resolve) => child.once('exit', () => resolve()));
   }
 
-  /** Resolves when its caches are filled and it acts. */
+  /** Resolves when its caches are filled, so that it acts unless another leads. */
   static async start(options: OperatorProcessOptions): Promise<OperatorProcess> {
-    const { flags, log, watchdog, signal } = options;
+    const { flags, log, watchdog, signal, hostName } = options;
     const [health = 0, metrics = 0] = await freePorts(2, systemRandom);
     const pages = [
       `--health-probe-bind-address=${LOOPBACK}:${health}`,
@@ -50,6 +52,7 @@ export class OperatorProcess {
     const child = spawn(process.execPath, [OPERATOR_NODE_OPTIONS, OPERATOR, ...flags, ...pages], {
       detached: true,
       stdio: ['ignore', log, log],
+      env: { ...process.env, ...(hostName === undefined ? {} : { HOSTNAME: hostName }) },
     });
     const operator = new OperatorProcess(child, health, metrics);
     watchdog.watch(operator.pid, operator.#exited);
@@ -74,6 +77,11 @@ export class OperatorProcess {
 
   probe(): SilenceProbe {
     return new SilenceProbe(this.#healthPort);
+  }
+
+  /** As a machine that loses power, or with `SIGSTOP` as one that falls silent. */
+  signal(signal: 'SIGKILL' | 'SIGSTOP'): void {
+    this.#child.kill(signal);
   }
 
   async stop(): Promise<void> {

@@ -15,16 +15,20 @@ interface Outcome {
   readonly result: unknown;
 }
 
+/** How an operator ends: with its process, or its term alone, in a process that keeps its caches. */
+type End = 'dies' | 'steps down';
+
 /**
- * From the creation of a JobSet through a restart, with an operator that dies at its write number
- * `diesAt` (before it or right after it) and is started again.
+ * From the creation of a JobSet through a restart, with an operator that ends at its write number
+ * `diesAt` (before it or right after it) and begins again.
  */
-async function live(diesAt: number | undefined, diesBefore: boolean): Promise<Outcome> {
+async function live(end: End, diesAt: number | undefined, diesBefore: boolean): Promise<Outcome> {
   const group = await startedGroup();
+  const begin = end === 'dies' ? group.startOperator.bind(group) : group.beginTerm.bind(group);
   try {
     let deaths = 0;
     let isDead = false;
-    await group.startOperator((client) => {
+    await begin((client) => {
       client.diesAt = diesAt;
       client.diesBefore = diesBefore;
       client.onDeath = () => {
@@ -35,7 +39,7 @@ async function live(diesAt: number | undefined, diesBefore: boolean): Promise<Ou
     const first = group.operatorClient;
     const revive = async (): Promise<void> => {
       await group.cluster.clock.advance(1000);
-      if (isDead) await group.startOperator();
+      if (isDead) await begin();
       isDead = false;
     };
     await group.create(SPEC, SUPERVISOR);
@@ -72,15 +76,18 @@ async function live(diesAt: number | undefined, diesBefore: boolean): Promise<Ou
   }
 }
 
-test('killing the operator at any of its writes changes nothing in the outcome', async () => {
-  const undisturbed = await live(undefined, false);
+test.each<[string, End]>([
+  ['killing the operator', 'dies'],
+  ['taking the lease from the operator', 'steps down'],
+])('%s at any of its writes changes nothing in the outcome', async (_, end) => {
+  const undisturbed = await live(end, undefined, false);
   expect(undisturbed.podsKept).toBe(true);
   expect(undisturbed.result).toMatchObject({ deprecatedEpoch: 1, counted: 1, restarts: 0 });
   expect(undisturbed.writes.filter((what) => what === 'create jobs')).toHaveLength(WORKERS);
   for (let diesAt = 0; diesAt < undisturbed.writes.length; diesAt++) {
     for (const diesBefore of [true, false]) {
       const when = `${diesBefore ? 'before' : 'after'} write ${diesAt}: ${undisturbed.writes[diesAt]}`;
-      const disturbed = await live(diesAt, diesBefore);
+      const disturbed = await live(end, diesAt, diesBefore);
       expect(disturbed.deaths, when).toBe(1);
       expect(disturbed.result, when).toEqual(undisturbed.result);
       expect(disturbed.podsKept, when).toBe(true);

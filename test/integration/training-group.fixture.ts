@@ -15,7 +15,14 @@ import { EVENTS, type Event } from '../../src/kube/event.ts';
 import { COMPLETION_INDEX } from '../../src/kube/job.ts';
 import type { Stored, StringMap } from '../../src/kube/meta.ts';
 import { PODS, type Pod } from '../../src/kube/pod.ts';
-import { type HubSettings, type Operator, startOperator } from '../../src/operator/operator.ts';
+import {
+  actOn,
+  type HubSettings,
+  type Operator,
+  type OperatorCaches,
+  startCaches,
+  startOperator,
+} from '../../src/operator/operator.ts';
 import type { Client } from '../../src/runtime/client.ts';
 import { createInformer, type Informer } from '../../src/runtime/informer.ts';
 import { MemoryStreams } from '../../src/runtime/memory/memory-streams.ts';
@@ -78,6 +85,7 @@ export class TrainingGroup {
   onStart: (start: WorkerStart) => void = () => undefined;
   readonly #hub: HubNetwork | undefined;
   #operator: Operator | undefined;
+  #caches: OperatorCaches | undefined;
   #pods: Informer<Pod> | undefined;
 
   constructor(startMember: StartMember = supervised('Canonical'), hub?: HubNetwork) {
@@ -119,6 +127,32 @@ export class TrainingGroup {
     };
     const starting = startOperator({ ...options, hub, config });
     this.#operator = await this.#reached(starting);
+    if (this.#hub !== undefined) this.#hub.acceptor = this.#operator.hub?.accept;
+  }
+
+  /**
+   * Acts in a term, instead of the operator that ran, on caches that outlive it. When its client dies, the
+   * lease is lost.
+   */
+  async beginTerm(prepare: (client: InterruptedClient) => void = () => undefined): Promise<void> {
+    await this.stopOperator();
+    const all = this.asOperator(this.cluster.client);
+    const config = { agentImage: 'agent' };
+    const base = { clock: this.cluster.clock, random: this.#random, logger: SILENT, config };
+    this.#caches ??= startCaches({ ...base, client: all });
+    await this.#reached(this.#caches.whenSynced());
+    const client = new InterruptedClient(all);
+    prepare(client);
+    const lost = new AbortController();
+    const { onDeath } = client;
+    client.onDeath = () => {
+      onDeath();
+      lost.abort(new Error('the lease was lost'));
+    };
+    this.operatorClient = client;
+    const hub = this.#hub?.settings;
+    this.#caches.reconnect();
+    this.#operator = actOn(this.#caches, { ...base, client, signal: lost.signal, hub });
     if (this.#hub !== undefined) this.#hub.acceptor = this.#operator.hub?.accept;
   }
 
@@ -233,6 +267,7 @@ export class TrainingGroup {
   async stop(): Promise<void> {
     for (const worker of this.#workers.values()) worker.end();
     await this.stopOperator();
+    if (this.#caches !== undefined) await this.#reached(this.#caches.stop());
     if (this.#pods !== undefined) await this.#reached(this.#pods.stop());
     await this.cluster.stop();
   }

@@ -35,13 +35,14 @@ const MAX_QUESTIONS = 8;
 
 /**
  * One of the protocol model's controllers: it runs `plan` on caches of Pods, Jobs and JobSet of any age,
- * and carries out what that says. A crash makes a new one, which has heard nothing.
+ * and carries out what that says. A crash makes a new one, which has heard nothing; one that steps down
+ * keeps its caches, however old they are, and may lead again.
  */
 export class ControllerModel {
   /** Whether it believes to hold the lease. Without a hub nothing depends on that. */
   isLeading: boolean;
   readonly #world: ControllerWorld;
-  readonly #members = new MemberCounts();
+  #members = new MemberCounts();
   /** How much of the log of Pod events it has seen. */
   #position: number;
   #jobSet: Stored<JobSet>;
@@ -80,6 +81,16 @@ export class ControllerModel {
   lead(): void {
     this.isLeading = true;
     this.#isIdle = false;
+  }
+
+  /** It knows that it leads no more: its caches stay, what agents have said to it does not. */
+  stepDown(): void {
+    this.isLeading = false;
+    this.dropStreams();
+    this.#spoken.clear();
+    this.#members = new MemberCounts();
+    for (const facts of this.#written.values()) this.#members.observe(facts, 0);
+    for (const facts of this.#succeeded) this.#members.observeSucceeded(facts);
   }
 
   /** It is not the leader any more, or is gone: agents have to look for another one. */

@@ -70,11 +70,10 @@ export class GroupModel implements PodWorld, ControllerWorld {
       steps.push(...controller.steps());
       // A deposed leader learns of it at some time.
       if (this.#hasHub && controller.isLeading && this.#leader !== k) {
-        steps.push(() => {
-          controller.isLeading = false;
-          controller.dropStreams();
-        });
+        steps.push(() => controller.stepDown());
       }
+      // One that could not renew leads again, unless another was quicker.
+      if (this.#leader === k && !controller.isLeading) steps.push(() => controller.lead());
       steps.push(...controller.hubSteps());
     }
     return steps;
@@ -84,7 +83,10 @@ export class GroupModel implements PodWorld, ControllerWorld {
   faults(): Step[] {
     const faults = this.#slots.flatMap((slot) => slot.faults());
     for (const k of this.#controllers.keys()) faults.push(() => this.#crash(k));
-    if (this.#hasHub) faults.push(() => this.#moveLease());
+    if (this.#hasHub) {
+      faults.push(() => this.#moveLease());
+      faults.push(() => this.#controllers[this.#leader]?.stepDown());
+    }
     const { faults: kinds = [] } = this.#shape;
     const { isSuspended: suspend, sizes } = this.jobSet;
     if (kinds.includes('Suspend')) faults.push(() => this.jobSet.edit(sizes, !suspend));
