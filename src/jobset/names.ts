@@ -174,3 +174,9 @@ export const HUB_PATH = '/hub';
 /** The path under which whoever speaks for a member reads of all members, see `MemberReport`. */
 export const HUB_MEMBERS_PATH = '/hub/members';
 export const HUB_PROTOCOL = 'lockstep-hub/1';
+/**
+ * Where an agent that knows a hub shows the members of its group: on loopback of its Pod, at this port,
+ * below this path by UID of the JobSet.
+ */
+export const MEMBER_PAGE_PORT = 27_446;
+export const MEMBER_PAGE_PATH = '/members';

@@ -2,6 +2,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WorkerGroup } from '../../src/bench/worker-group.ts';
+import { connectTo } from '../../src/cli/cluster-connection.ts';
+import { HubMembers } from '../../src/cli/jobset-status/hub-members.ts';
+import { JOBSETS } from '../../src/jobset/jobset.ts';
+import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
+import type { Client } from '../../src/runtime/client.ts';
 import {
   type ClusterUnderTest,
   LOCKSTEP,
@@ -10,6 +15,7 @@ import {
 } from './local-cluster.fixture.ts';
 
 const SIZE = 3;
+const { signal } = new AbortController();
 
 let cluster: ClusterUnderTest;
 let group: WorkerGroup;
@@ -55,6 +61,34 @@ it('shows every member with its epoch, node and channel', async () => {
   expect(stdout).toMatch(/^JobSet default\/shown: epoch 1, released; 0 restarts in place/);
   expect(stdout.match(/ Running +1 +Hub +-\n/g)).toHaveLength(SIZE);
 });
+
+it('asks the hub through a member, for a user who has no way to the hub itself', async () => {
+  const connection = await connectTo({ kubeconfig: cluster.kubeconfig }, signal);
+  const hub = new HubMembers(
+    { ...connection, client: withoutTokens(connection.client) },
+    nodeClock,
+  );
+  try {
+    const at = { namespace: 'default', name: 'shown' };
+    const { uid } = (await connection.client.get(JOBSETS, at)).metadata;
+    expect(await hub.ask(uid, group.livePods(), signal)).toEqual({
+      reports: expect.objectContaining({ length: SIZE }),
+    });
+    expect(await hub.ask('of-another-group', group.livePods(), signal)).toEqual({
+      problem: expect.stringContaining('answered 404: only the members of its own group'),
+    });
+  } finally {
+    connection.close();
+  }
+});
+
+/** As a client of somebody who may not make tokens, so that the hub does not let them in. */
+function withoutTokens(client: Client): Client {
+  return {
+    ...client,
+    createSubresource: () => Promise.reject(new Error('no tokens')),
+  };
+}
 
 it('tells each change while it looks on, and ends well with Ctrl-C', async () => {
   const command = watch();

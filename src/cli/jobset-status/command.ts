@@ -64,7 +64,7 @@ export async function jobSetStatus(
   try {
     const connection = await connectTo(flags, signal);
     const { client, access } = connection;
-    const hub = new HubMembers(client, nodeClock);
+    const hub = new HubMembers(connection, nodeClock);
     try {
       const at = { namespace: given ?? access.namespace, name };
       const jobSet = await find(client, at, signal);
@@ -140,7 +140,7 @@ async function viewOf(
   hub: HubMembers,
   signal: AbortSignal,
 ): Promise<StatusView> {
-  const asked = await hub.ask(pods, signal);
+  const asked = await hub.ask(jobSet.metadata.uid, pods, signal);
   if ('reports' in asked) return statusView(jobSet, pods, asked.reports);
   return { ...statusView(jobSet, pods, undefined), problem: asked.problem };
 }

@@ -11,6 +11,8 @@ import { tokenFile } from './token-file.ts';
 export interface ClientConnection {
   readonly client: Client;
   readonly transport: HttpTransport;
+  /** Who sends what is sent past the client. */
+  readonly credentials: CredentialSource | undefined;
   /** Ends all connections. Requests under way fail. */
   close(): void;
 }
@@ -35,7 +37,7 @@ export function connectClient(
   const transport = createHttpTransport({ server, tls, maxConnections });
   const credentials = sourceOf(given, options.clock);
   const client = createClient({ ...options, transport: through(transport), credentials });
-  return { client, transport, close: () => transport.close() };
+  return { client, transport, credentials, close: () => transport.close() };
 }
 
 function sourceOf(

@@ -1,21 +1,24 @@
-/** Connects an agent to the hub, and trusts there whom it is told to trust at that moment. */
+/** How an agent reaches the hub. It trusts there whom it is told to trust at that moment. */
 import { join } from 'node:path';
 import {
   HUB_AUTHORITIES_KEY,
+  HUB_MEMBERS_PATH,
   HUB_PATH,
   HUB_PROTOCOL,
   HUB_TOKEN_DIRECTORY,
 } from '../../jobset/names.ts';
+import { createHttpTransport } from '../../runtime/adapters/http-transport.ts';
 import { createStreamConnector } from '../../runtime/adapters/stream-connector.ts';
 import { tokenFile } from '../../runtime/adapters/token-file.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { StreamConnector } from '../../runtime/ports/stream.ts';
 import type { TlsSessionStore } from '../../runtime/ports/tls-session.ts';
+import { wholeBody } from '../../runtime/response-body.ts';
 import type { HubConfiguration } from '../configuration.ts';
 import { hubAuthorities } from './hub-authorities.ts';
 
-export interface HubConnectorOptions {
+export interface HubClientOptions {
   readonly hub: HubConfiguration;
   /** What stands for `/`. */
   readonly root: string;
@@ -25,13 +28,37 @@ export interface HubConnectorOptions {
   readonly sessions: (authorities: string | undefined) => TlsSessionStore | undefined;
 }
 
-export function createHubConnector(options: HubConnectorOptions): StreamConnector {
+export interface HubClient {
+  readonly connector: StreamConnector;
+  /** The page with the members of the group. Rejects if the hub cannot be reached. */
+  readonly readMembers: (
+    signal: AbortSignal,
+  ) => Promise<{ readonly status: number; readonly body: Uint8Array }>;
+}
+
+/** Of the list of 30,000 members. */
+const MAX_MEMBERS_BYTES = 16 * 1024 * 1024;
+
+export function createHubClient(options: HubClientOptions): HubClient {
   const { hub, root, clock, logger, sessions } = options;
   const credentials = tokenFile(join(root, HUB_TOKEN_DIRECTORY, 'token'), clock);
   const file = join(root, HUB_TOKEN_DIRECTORY, HUB_AUTHORITIES_KEY);
   // A hub of a public authority is told of without any, and no file takes the place of those.
   const { authorities: told } = hub;
   const authoritiesNow = told === undefined ? undefined : hubAuthorities(told, file, logger);
+  const readMembers: HubClient['readMembers'] = async (signal) => {
+    const tls = { certificateAuthority: await authoritiesNow?.() };
+    const { token } = await credentials.current(signal);
+    const transport = createHttpTransport({ server: hub.url, tls, maxConnections: 1 });
+    try {
+      const headers = { authorization: `Bearer ${token}` };
+      const request = { method: 'GET', path: HUB_MEMBERS_PATH, headers, signal } as const;
+      const { status, body } = await transport.send(request);
+      return { status, body: await wholeBody(body, MAX_MEMBERS_BYTES) };
+    } finally {
+      transport.close();
+    }
+  };
   const connectorFor = (certificateAuthority: string | undefined): StreamConnector =>
     createStreamConnector({
       sessions: sessions(certificateAuthority),
@@ -44,7 +71,7 @@ export function createHubConnector(options: HubConnectorOptions): StreamConnecto
   let last:
     | { readonly authorities: string | undefined; readonly connector: StreamConnector }
     | undefined;
-  return {
+  const connector: StreamConnector = {
     connect: async (listener, signal) => {
       const authorities = await authoritiesNow?.();
       if (last?.authorities !== authorities || last === undefined) {
@@ -54,4 +81,5 @@ export function createHubConnector(options: HubConnectorOptions): StreamConnecto
       return last.connector.connect(listener, signal);
     },
   };
+  return { connector, readMembers };
 }

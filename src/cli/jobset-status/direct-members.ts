@@ -1,0 +1,113 @@
+import type { MemberReport } from '../../jobset/hub/member-report.ts';
+import { ENV_HUB_CA, ENV_HUB_URL, HUB_AUDIENCE, HUB_MEMBERS_PATH } from '../../jobset/names.ts';
+import { SERVICE_ACCOUNTS, type TokenRequest } from '../../kube/core.ts';
+import type { Stored } from '../../kube/meta.ts';
+import type { Pod } from '../../kube/pod.ts';
+import { createHttpTransport, type HttpTransport } from '../../runtime/adapters/http-transport.ts';
+import type { Client } from '../../runtime/client.ts';
+import { wholeBody } from '../../runtime/response-body.ts';
+
+/**
+ * Asks the hub itself, in the name of one of the members: whoever may make a token for their service
+ * account may read of them. It takes a way to the hub's address, which is one of the cluster's network.
+ */
+export class DirectMembers {
+  readonly #client: Client;
+  #contact: Contact | undefined;
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  /** Rejects with why the hub was not asked. */
+  async ask(pods: readonly Stored<Pod>[], signal: AbortSignal): Promise<readonly MemberReport[]> {
+    const member = this.#speaker(pods);
+    // A token that served for long may have expired: then once more with a new one.
+    const hasServed = this.#contact !== undefined;
+    const { status, text } = await this.#read(member, signal);
+    if (status === 200) return JSON.parse(text) as readonly MemberReport[];
+    this.close();
+    if (hasServed) return this.ask(pods, signal);
+    throw new Error(`it answered ${status}: ${text}`);
+  }
+
+  close(): void {
+    this.#contact?.transport.close();
+    this.#contact = undefined;
+  }
+
+  /** The one who has spoken before, as long as it lives. */
+  #speaker(pods: readonly Stored<Pod>[]): Stored<Pod> {
+    const uid = this.#contact?.podUid;
+    const member = pods.find(({ metadata }) => metadata.uid === uid) ?? pods[0];
+    if (member === undefined) throw new Error('no member lives');
+    return member;
+  }
+
+  async #read(
+    member: Stored<Pod>,
+    signal: AbortSignal,
+  ): Promise<{ readonly status: number; readonly text: string }> {
+    const { transport, token } = await this.#contactOf(member, signal);
+    const headers = { authorization: `Bearer ${token}` };
+    const request = { method: 'GET', path: HUB_MEMBERS_PATH, headers, signal } as const;
+    const { status, body } = await transport.send(request);
+    return { status, text: Buffer.from(await wholeBody(body, MAX_REPORT_BYTES)).toString() };
+  }
+
+  async #contactOf(member: Stored<Pod>, signal: AbortSignal): Promise<Contact> {
+    const { uid: podUid } = member.metadata;
+    const server = hubUrlOf(member) ?? '';
+    if (this.#contact?.podUid === podUid) return this.#contact;
+    this.close();
+    const token = await tokenFor(this.#client, member, signal);
+    const tls = { certificateAuthority: variable(member, ENV_HUB_CA) };
+    this.#contact = { podUid, token, transport: createHttpTransport({ server, tls }) };
+    return this.#contact;
+  }
+}
+
+interface Contact {
+  readonly podUid: string;
+  readonly token: string;
+  readonly transport: HttpTransport;
+}
+
+/** Of the list of 30,000 members. */
+export const MAX_REPORT_BYTES = 16 * 1024 * 1024;
+
+async function tokenFor(
+  client: Client,
+  { metadata, spec }: Stored<Pod>,
+  signal: AbortSignal,
+): Promise<string> {
+  const { name, uid, namespace = '' } = metadata;
+  const request: TokenRequest = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    metadata: {},
+    spec: {
+      audiences: [HUB_AUDIENCE],
+      boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name, uid },
+    },
+  };
+  const account = { namespace, name: spec.serviceAccountName ?? 'default' };
+  const answer = await client.createSubresource(SERVICE_ACCOUNTS, account, 'token', request, {
+    signal,
+  });
+  return answer.status?.token ?? '';
+}
+
+/** Undefined for a Pod whose agent was told of no hub. */
+export function hubUrlOf(pod: Pod): string | undefined {
+  return variable(pod, ENV_HUB_URL);
+}
+
+function variable({ spec }: Pod, name: string): string | undefined {
+  const containers = [...(spec.initContainers ?? []), ...spec.containers];
+  for (const { env = [] } of containers) {
+    const found = env.find((one) => one.name === name)?.value;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

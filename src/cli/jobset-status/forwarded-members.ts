@@ -1,0 +1,97 @@
+import type { MemberReport } from '../../jobset/hub/member-report.ts';
+import { MEMBER_PAGE_PATH, MEMBER_PAGE_PORT } from '../../jobset/names.ts';
+import type { Stored } from '../../kube/meta.ts';
+import { PODS, type Pod } from '../../kube/pod.ts';
+import { resourcePath } from '../../kube/resource.ts';
+import type { CredentialSource } from '../../runtime/credential-source.ts';
+import type { ByteChannel, HttpResponse, Transport } from '../../runtime/ports/transport.ts';
+import { wholeBody } from '../../runtime/response-body.ts';
+import { forwardedExchange, PORT_FORWARD_HEADERS } from '../../runtime/spdy/forwarded-exchange.ts';
+import { MAX_REPORT_BYTES } from './direct-members.ts';
+
+/**
+ * Asks the agent of a member, over a port that the API server forwards to its Pod: whoever may forward
+ * ports of the namespace reads of its groups, from wherever the API server is reached.
+ */
+export interface ForwardedMembersOptions {
+  readonly transport: Transport;
+  readonly credentials: CredentialSource | undefined;
+}
+
+/** The user lacks a right, for which another Pod would be no help. */
+export class MissingRightError extends Error {
+  override readonly name = 'MissingRightError';
+}
+
+/** Rejects with why the agent was not asked. */
+export async function forwardedMembers(
+  options: ForwardedMembersOptions,
+  pod: Stored<Pod>,
+  jobSetUid: string,
+  signal: AbortSignal,
+): Promise<readonly MemberReport[]> {
+  const channel = await openPort(options, pod, signal);
+  try {
+    const lines = [
+      `GET ${MEMBER_PAGE_PATH}/${jobSetUid} HTTP/1.1`,
+      'Host: agent',
+      'Connection: close',
+    ];
+    const request = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
+    const answer = await forwardedExchange(channel, MEMBER_PAGE_PORT, request, MAX_REPORT_BYTES);
+    const { status, body } = answerIn(Buffer.from(answer));
+    if (status !== 200) throw new Error(`its agent answered ${status}: ${body.trim()}`);
+    return JSON.parse(body) as readonly MemberReport[];
+  } finally {
+    channel.destroy();
+  }
+}
+
+async function openPort(
+  { transport, credentials }: ForwardedMembersOptions,
+  { metadata }: Stored<Pod>,
+  signal: AbortSignal,
+): Promise<ByteChannel> {
+  const { namespace = '', name } = metadata;
+  const { token, clientCertificate } = (await credentials?.current(signal)) ?? {};
+  const response = await transport.send({
+    method: 'POST',
+    path: `${resourcePath(PODS, { namespace, name })}/portforward`,
+    headers: {
+      ...PORT_FORWARD_HEADERS,
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    },
+    clientCertificate,
+    signal,
+  });
+  if (response.channel !== undefined) return response.channel;
+  const why = await messageOf(response);
+  if (response.status === 403) {
+    throw new MissingRightError(
+      `you lack the right to create pods/portforward in namespace ${namespace}`,
+    );
+  }
+  throw new Error(`the API server forwards no port of it: ${why}`);
+}
+
+const MAX_MESSAGE_BYTES = 64 * 1024;
+const MAX_SHOWN_LENGTH = 300;
+
+async function messageOf({ status, body }: HttpResponse): Promise<string> {
+  const text = (await wholeBody(body, MAX_MESSAGE_BYTES)).toString();
+  try {
+    const { message } = JSON.parse(text) as { readonly message?: unknown };
+    if (typeof message === 'string') return message.slice(0, MAX_SHOWN_LENGTH);
+  } catch {
+    // What stands between may answer with anything.
+  }
+  return `${status} ${text.slice(0, MAX_SHOWN_LENGTH)}`;
+}
+
+/** Of our own server, which states the length and closes after it. */
+function answerIn(answer: Buffer): { readonly status: number; readonly body: string } {
+  const end = answer.indexOf('\r\n\r\n');
+  const status = /^HTTP\/1\.1 (\d{3}) /.exec(answer.toString('latin1', 0, Math.max(end, 0)))?.[1];
+  if (status === undefined) throw new Error('its agent gave no answer');
+  return { status: Number(status), body: answer.toString('utf8', end + 4) };
+}

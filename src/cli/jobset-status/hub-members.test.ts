@@ -1,0 +1,118 @@
+import { expect, it } from 'vitest';
+import { ENV_HUB_URL } from '../../jobset/names.ts';
+import type { Stored } from '../../kube/meta.ts';
+import type { Pod } from '../../kube/pod.ts';
+import { channelPair } from '../../runtime/byte-channel.ts';
+import { MemoryClient } from '../../runtime/memory/memory-client.ts';
+import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
+import type { HttpResponse } from '../../runtime/ports/transport.ts';
+import { createHeaderInflater } from '../../runtime/spdy/adapters/header-inflater.ts';
+import { ServerSession, type SpdyStream } from '../../runtime/spdy/server-session.ts';
+import { HubMembers } from './hub-members.ts';
+
+const REPORTS = [{ pod: 'train-w-0-0', epoch: 2, channel: 'Hub' }];
+
+function pod(name: string, more: Partial<Stored<Pod>> = {}): Stored<Pod> {
+  const state = { running: { startedAt: '2026-01-01T00:00:00Z' } };
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      namespace: 'team',
+      name,
+      uid: `uid-${name}`,
+      resourceVersion: '1',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+    },
+    spec: {
+      containers: [
+        { name: 'main', env: [{ name: ENV_HUB_URL, value: 'https://hub.system.svc:9445' }] },
+      ],
+    },
+    status: {
+      phase: 'Running',
+      containerStatuses: [{ name: 'main', ready: true, restartCount: 0, state } as never],
+    },
+    ...more,
+  };
+}
+
+/** An API server that forwards to an agent which gives this answer. */
+function forwarding(answer: string): HttpResponse {
+  const [near, far] = channelPair();
+  const streams: SpdyStream[] = [];
+  const session = new ServerSession(far, {
+    inflater: createHeaderInflater(),
+    maxStreams: 2,
+    onStream: (stream) => {
+      streams.push(stream);
+      const [error, data] = streams;
+      if (error === undefined || data === undefined) return;
+      void data.channel.write(Buffer.from(answer)).then(() => {
+        data.channel.end();
+        error.channel.end();
+      });
+    },
+  });
+  void session.run();
+  return { status: 101, headers: {}, body: new Uint8Array(), channel: near };
+}
+
+function refusal(status: number, message: string): HttpResponse {
+  return { status, headers: {}, body: Buffer.from(JSON.stringify({ message })) };
+}
+
+/** What asking comes to, and the paths that were asked. */
+async function ask(answers: readonly (() => HttpResponse)[], pods = [pod('train-w-0-0')]) {
+  const paths: string[] = [];
+  const left = [...answers];
+  const transport = {
+    send: ({ path }: { readonly path: string }) => {
+      paths.push(path);
+      return Promise.resolve(left.shift()?.() ?? refusal(500, 'asked too often'));
+    },
+    close: () => undefined,
+  };
+  const hub = new HubMembers(
+    { client: new MemoryClient(), transport, credentials: undefined },
+    new VirtualClock(),
+  );
+  const asked = await hub.ask('jobset-uid', pods, new AbortController().signal);
+  return { asked, paths };
+}
+
+const ANSWER = `HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n${JSON.stringify(REPORTS)}`;
+
+it('asks the agent of a member that runs, over a forwarded port', async () => {
+  const pending = pod('train-w-0-1', { status: { phase: 'Pending' } });
+  const { asked, paths } = await ask([() => forwarding(ANSWER)], [pending, pod('train-w-0-0')]);
+  expect(asked).toEqual({ reports: REPORTS });
+  expect(paths).toEqual(['/api/v1/namespaces/team/pods/train-w-0-0/portforward']);
+});
+
+it('asks another member where the agent of the first has no page', async () => {
+  const none = 'HTTP/1.1 404 Not Found\r\n\r\nnothing here\n';
+  const { asked } = await ask(
+    [() => forwarding(none), () => forwarding(ANSWER)],
+    [pod('train-w-0-0'), pod('train-w-0-1')],
+  );
+  expect(asked).toEqual({ reports: REPORTS });
+});
+
+it('names the right that is missing, and tries no other Pod for it', async () => {
+  const { asked, paths } = await ask(
+    [() => refusal(403, 'pods "train-w-0-0" is forbidden')],
+    [pod('train-w-0-0'), pod('train-w-0-1')],
+  );
+  expect(paths).toHaveLength(1);
+  expect(asked).toMatchObject({
+    problem: expect.stringMatching(
+      /^the hub was not asked: through Pod train-w-0-0: you lack the right to create pods\/portforward in namespace team; https:\/\/hub.system.svc:9445: /,
+    ),
+  });
+});
+
+it('says so where no member was told of a hub', async () => {
+  const { asked } = await ask([], [pod('a', { spec: { containers: [{ name: 'main' }] } })]);
+  expect(asked).toEqual({ reports: undefined });
+});
