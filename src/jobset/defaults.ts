@@ -24,7 +24,8 @@ export function withDefaults(
   spec: JobSetSpec = {},
   gates: Pick<FeatureGates, 'InPlaceRestart'> = DEFAULT_FEATURE_GATES,
 ): DefaultedSpec {
-  const { failurePolicy, coordinator, managedBy, ttlSecondsAfterFinished } = spec;
+  const { failurePolicy, coordinator, managedBy } = spec;
+  const { activeDeadlineSeconds, ttlSecondsAfterFinished } = spec;
   const strategy = failurePolicy?.restartStrategy ?? 'Recreate';
   const isInPlace = gates.InPlaceRestart && strategy === 'InPlaceRestart';
   return {
@@ -50,6 +51,7 @@ export function withDefaults(
         }),
     ...(coordinator === undefined ? {} : { coordinator }),
     ...(managedBy === undefined ? {} : { managedBy }),
+    ...(activeDeadlineSeconds === undefined ? {} : { activeDeadlineSeconds }),
     ...(ttlSecondsAfterFinished === undefined ? {} : { ttlSecondsAfterFinished }),
   };
 }
@@ -154,6 +156,7 @@ export interface DefaultedSpec {
   readonly suspend: boolean;
   readonly coordinator?: Coordinator;
   readonly managedBy?: string;
+  readonly activeDeadlineSeconds?: number;
   readonly ttlSecondsAfterFinished?: number;
   readonly volumeClaimPolicies: readonly DefaultedVolumeClaimPolicy[];
 }

@@ -12,6 +12,8 @@ export interface FeatureGates {
   readonly ExecutionAttemptsTracking: boolean;
   /** Container resources of a suspended JobSet (KEP-1150). */
   readonly MutablePodResourcesForSuspendedJobSets: boolean;
+  /** `spec.activeDeadlineSeconds` and `status.startTime` (KEP-1186). */
+  readonly JobSetActiveDeadlineSeconds: boolean;
 }
 
 export const DEFAULT_FEATURE_GATES: FeatureGates = {
@@ -20,4 +22,5 @@ export const DEFAULT_FEATURE_GATES: FeatureGates = {
   ElasticJobSet: true,
   ExecutionAttemptsTracking: true,
   MutablePodResourcesForSuspendedJobSets: true,
+  JobSetActiveDeadlineSeconds: true,
 };

@@ -29,6 +29,7 @@ export interface JobSetSpec {
   readonly suspend?: boolean;
   readonly coordinator?: Coordinator;
   readonly managedBy?: string;
+  readonly activeDeadlineSeconds?: number;
   readonly ttlSecondsAfterFinished?: number;
   readonly volumeClaimPolicies?: readonly VolumeClaimPolicy[];
 }
@@ -129,6 +130,8 @@ export interface JobSetStatus {
   readonly executionAttempts?: number;
   /** That of new Jobs; it stays where annotation `lockstep/restart-mode` leaves it open. */
   readonly restartMode?: RestartMode;
+  /** Since when it is active without a break; absent while suspended (KEP-1186). */
+  readonly startTime?: string;
   /** The last restarts of the group, newest first, at most `RESTART_HISTORY_LIMIT`. */
   readonly restartHistory?: readonly RestartRecord[];
 }

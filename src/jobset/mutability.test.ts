@@ -112,6 +112,7 @@ const LIVE: readonly Situation[] = ['running', 'suspended'];
 
 const MATRIX: readonly (readonly [what: string, change: Change, when: readonly Situation[]])[] = [
   ['suspend', spec(({ suspend }) => ({ suspend: suspend !== true })), YES],
+  ['activeDeadlineSeconds', spec(() => ({ activeDeadlineSeconds: 5 })), YES],
   ['ttlSecondsAfterFinished', spec(() => ({ ttlSecondsAfterFinished: 5 })), YES],
   ['coordinator', spec(() => ({ coordinator: { replicatedJob: 'w', podIndex: 3 } })), YES],
   ['no coordinator', without('coordinator'), YES],
@@ -175,6 +176,7 @@ const NO_GATES: FeatureGates = {
   ElasticJobSet: false,
   ExecutionAttemptsTracking: false,
   MutablePodResourcesForSuspendedJobSets: false,
+  JobSetActiveDeadlineSeconds: false,
 };
 
 test.each<[string, Situation, Change]>([
@@ -186,6 +188,19 @@ test.each<[string, Situation, Change]>([
   expect(problems(old, change(old), NO_GATES)).toEqual([
     expect.stringMatching(/^spec\.replicatedJobs: Invalid value: .*: field is immutable$/),
   ]);
+});
+
+test('without its feature gate a deadline may stay and go, but neither come nor change', () => {
+  const none = live('running');
+  const some = live('running', { activeDeadlineSeconds: 60 });
+  const to = (seconds: number) => spec(() => ({ activeDeadlineSeconds: seconds }));
+  const refused = [
+    'spec.activeDeadlineSeconds: Forbidden: cannot be set when JobSetActiveDeadlineSeconds feature gate is disabled',
+  ];
+  expect(problems(none, to(60)(none), NO_GATES)).toEqual(refused);
+  expect(problems(some, to(61)(some), NO_GATES)).toEqual(refused);
+  expect(problems(some, spec(() => ({ suspend: true }))(some), NO_GATES)).toEqual([]);
+  expect(problems(some, without('activeDeadlineSeconds')(some), NO_GATES)).toEqual([]);
 });
 
 test.each<[string, Situation, Change, readonly string[]]>([

@@ -28,7 +28,11 @@ describe('a JobSet that runs (spec 4.2, 4.3)', () => {
       surroundings: { ...SURROUNDINGS, service: undefined },
     });
     expect(kindsOf(made)).toEqual(['CreateService', 'CreateJob']);
-    expect(made.status).toEqual({ ...BEGUN, restartsCountTowardsMax: 0 });
+    expect(made.status).toEqual({
+      ...BEGUN,
+      restartsCountTowardsMax: 0,
+      startTime: '2026-01-01T01:00:00Z',
+    });
   });
 
   test('is left alone when everything is as it should be', () => {

@@ -29,6 +29,7 @@ import { groupJobs, groupStages, willSucceed } from './group/stages.ts';
 import type { JobSetStatus } from './jobset.ts';
 import { MANAGED_BY_JOBSET } from './names.ts';
 import { groupOf, type Planning, startupOrderOf } from './planning.ts';
+import { deadlineWaitMs, failIfOverdue, hasDeadline } from './policies/active-deadline.ts';
 import { planJobFailure } from './policies/job-failure.ts';
 import { restartsInPlace } from './policies/restart-strategy.ts';
 import { reportStartup } from './policies/startup-policy.ts';
@@ -81,8 +82,7 @@ export function plan(snapshot: Snapshot): Plan {
     planFinished(planning) ??
     planRejected(planning) ??
     planTakenOver(planning) ??
-    planFailed(planning) ??
-    planSucceeded(planning) ??
+    planEnds(planning) ??
     planRunning(planning);
   return finish(planning, step);
 }
@@ -223,6 +223,21 @@ function planTakenOver({ snapshot, draft, counters, stages }: Planning): Step | 
   return { actions: [] };
 }
 
+/**
+ * A JobSet with a deadline is judged by its success first, so that the deadline fails none that is
+ * complete, and by the failure policy last, so that no restart evades the deadline.
+ */
+function planEnds(planning: Planning): Step | undefined {
+  return hasDeadline(planning)
+    ? (planSucceeded(planning) ?? planOverdue(planning) ?? planFailed(planning))
+    : (planFailed(planning) ?? planSucceeded(planning));
+}
+
+function planOverdue(planning: Planning): Step | undefined {
+  if (!failIfOverdue(planning)) return undefined;
+  return { actions: deletions(stillRunning(planning)) };
+}
+
 function planFailed(planning: Planning): Step | undefined {
   const { spec, draft, children, counters } = planning;
   if (!spec.suspend && allJobsReady(spec.replicatedJobs, counters)) {
@@ -312,7 +327,12 @@ function finish(planning: Planning, step: Step): Plan {
   const hubAgainMs = reportHubReach(planning);
   const write = completeStatus(planning, step.keepsCounters ?? false);
   recordMode(planning);
-  const requeueAfterMs = earliest([step.requeueAfterMs, write.waitMs, hubAgainMs]);
+  const requeueAfterMs = earliest([
+    step.requeueAfterMs,
+    write.waitMs,
+    hubAgainMs,
+    deadlineWaitMs(planning),
+  ]);
   return {
     status: draft.isChanged ? inBothDialects(draft.status) : undefined,
     actions: step.actions,

@@ -14,6 +14,7 @@ import { lostNodeDeadlineErrors } from './group/lost-node-deadline.ts';
 import type { JobSet } from './jobset.ts';
 import { DEFINITION_LIMITS, type SizeLimits } from './size-limits.ts';
 import { isFinished } from './status/conditions.ts';
+import { activeDeadlineErrors } from './validation/active-deadline.ts';
 import {
   coordinatorErrors,
   coordinatorLabelErrors,
@@ -55,6 +56,7 @@ export function validateJobSetCreate(
 ): readonly FieldError[] {
   return [
     ...sizeErrors(withDefaults(jobSet.spec, gates), limits),
+    ...activeDeadlineErrors(jobSet.spec ?? {}, gates),
     ...errorsOfAnySize(jobSet, gates, claims),
   ];
 }
@@ -106,6 +108,7 @@ export function validateJobSetUpdate(
   const earlier = new Set(errorsOfAnySize(old, gates, NO_CLAIMS).map(told));
   return [
     ...sizeErrors(after, limits, before),
+    ...activeDeadlineErrors(after, gates, before),
     ...(gates.ElasticJobSet
       ? scalingErrors(before, after, isFinished(old.status?.conditions))
       : []),

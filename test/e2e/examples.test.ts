@@ -179,6 +179,17 @@ const RUNS: Readonly<Record<string, () => Promise<void>>> = {
     expect(metadata.ownerReferences?.map((owner) => owner.name)).toEqual([name]);
     expect(status?.phase).toBe('Bound');
   },
+  'active-deadline': async () => {
+    const status = await run('active-deadline');
+    expect(conditionOf(status, 'Failed')).toMatchObject({ reason: 'DeadlineExceeded' });
+    const failed = status.conditions?.find(({ type }) => type === 'Failed');
+    const activeMs = time(failed?.lastTransitionTime) - time(status.startTime);
+    expect(activeMs).toBeGreaterThanOrEqual(3000);
+    const options = { clock: nodeClock, random: systemRandom, timeoutMs: RUN_TIMEOUT_MS };
+    const at = { namespace: NAMESPACE, name: 'active-deadline-workers-0' };
+    await waitFor(cluster.client, JOBS, at, (job) => job === undefined, options);
+    expect(await podsOf('active-deadline')).toEqual([]);
+  },
   ttl: async () => {
     await create('ttl');
     await until('ttl', (jobSet) => jobSet === undefined);

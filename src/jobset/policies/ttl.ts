@@ -12,7 +12,7 @@ export type Expiry =
   | { readonly kind: 'Unknown' };
 
 /** Timers take no more; whoever wakes up too early looks again. */
-const LONGEST_WAIT_MS = 24 * 60 * 60_000;
+export const LONGEST_WAIT_MS = 24 * 60 * 60_000;
 
 export function expiryOf(
   conditions: readonly Condition[] | undefined,

@@ -101,6 +101,7 @@ const SPEC: WithoutTemplates = {
   suspend: false,
   coordinator: { replicatedJob: 'workers', jobIndex: 0, podIndex: 0 },
   managedBy: 'jobset.sigs.k8s.io/jobset-controller',
+  activeDeadlineSeconds: 3600,
   ttlSecondsAfterFinished: 60,
   volumeClaimPolicies: [{ templates: [CLAIM], retentionPolicy: { whenDeleted: 'Retain' } }],
 };
@@ -118,6 +119,7 @@ const STATUS: Whole<JobSetStatus> = {
     },
   ],
   terminalState: '',
+  startTime: '2026-01-02T03:04:05Z',
   restarts: 1,
   restartsCountTowardsMax: 1,
   replicatedJobsStatus: [
@@ -293,6 +295,7 @@ describe('the definition', () => {
       ['Mode', '.status.restartMode'],
       ['Completed', '.status.conditions[?(@.type=="Completed")].status'],
       ['Suspended', '.spec.suspend'],
+      ['StartTime', '.status.startTime'],
       ['Age', '.metadata.creationTimestamp'],
     ]);
   });

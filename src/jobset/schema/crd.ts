@@ -54,6 +54,12 @@ const PRINTER_COLUMNS: readonly PrinterColumn[] = [
     description: 'Whether the JobSet is suspended',
   },
   {
+    name: 'StartTime',
+    type: 'date',
+    jsonPath: '.status.startTime',
+    description: 'Time since the JobSet became active',
+  },
+  {
     name: 'Age',
     type: 'date',
     jsonPath: '.metadata.creationTimestamp',

@@ -240,6 +240,12 @@ const SPEC = object({
     { maxLength: 63 },
     string('The controller that acts on the JobSet, if it is not this one.'),
   ),
+  activeDeadlineSeconds: limited(
+    { minimum: 1 },
+    int64(
+      'Seconds for which the JobSet may be active without a break, from status.startTime, before it fails.',
+    ),
+  ),
   ttlSecondsAfterFinished: limited(
     { minimum: 0 },
     int32('Seconds after its end at which the JobSet is deleted.'),

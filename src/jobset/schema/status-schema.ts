@@ -142,6 +142,9 @@ export const STATUS: JsonSchema = object({
     RESTART_MODES,
     'How the agents of the group restart workers; annotation lockstep/restart-mode may say it.',
   ),
+  startTime: time(
+    'When the JobSet became active: it started, was resumed, or all its Jobs were recreated. Absent while it is suspended.',
+  ),
   restartHistory: described(
     'The last restarts of the group, newest first.',
     atomicList(RESTART_RECORD),

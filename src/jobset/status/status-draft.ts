@@ -39,6 +39,13 @@ export class StatusDraft {
     this.#isChanged = true;
   }
 
+  /** Call it only with a field that is there. */
+  remove(field: 'startTime'): void {
+    const { [field]: _, ...others } = this.#status;
+    this.#status = others;
+    this.#isChanged = true;
+  }
+
   /** Changes a condition and, if that is a change, plans the Event that goes with it. */
   condition(change: ConditionChange, event: 'Normal' | 'Warning' | 'None'): void {
     const before = this.#status.conditions ?? [];

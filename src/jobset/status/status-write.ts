@@ -5,6 +5,7 @@ import {
 } from '../child-jobs/succeeded-jobs.ts';
 import { isConverging } from '../group/in-place-restart.ts';
 import { groupOf, type Planning } from '../planning.ts';
+import { keepStartTime } from '../policies/active-deadline.ts';
 import { COUNTERS_LATEST_MS, type CountersPutOff, countersWrite } from './counters.ts';
 import { afterRecreation } from './execution-attempts.ts';
 import { allJobsReady, replicatedJobsStatus } from './replicated-jobs-status.ts';
@@ -39,6 +40,7 @@ export function completeStatus(planning: Planning, keepsCounters: boolean): Coun
     draft.set({ replicatedJobsStatus: replicatedJobs });
   }
   beginAttempt(planning);
+  keepStartTime(planning);
   if (write.kind === 'Same' || isDue) return {};
   if (write.kind === 'Wait' && !keepsCounters) return write;
   const putOff = { counted: counters, sinceMs: nowMs, calmSinceMs: nowMs };
