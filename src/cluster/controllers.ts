@@ -79,12 +79,14 @@ export async function startControllers(options: ControllersOptions): Promise<Con
   const jobEvents = recorderOf(options, 'job-controller');
   const schedulerEvents = recorderOf(options, 'default-scheduler');
   const nodeEvents = recorderOf(options, 'node-controller');
+  const collectorEvents = recorderOf(options, 'garbage-collector-controller');
   const controllers = [
     startJobController({ ...options, ...informers, events: jobEvents }),
     startTtlAfterFinished({ ...options, ...informers }),
     startScheduler({ ...options, ...informers, events: schedulerEvents }),
     startGarbageCollector({
       ...options,
+      events: collectorEvents,
       definitions: informers.definitions,
       startMetadataInformer: (resource) =>
         createInformer({ ...options, resource, metadataOnly: true }),
@@ -97,7 +99,8 @@ export async function startControllers(options: ControllersOptions): Promise<Con
   return {
     stop: async () => {
       await Promise.all(controllers.map((controller) => controller.stop()));
-      await Promise.all([jobEvents, schedulerEvents, nodeEvents].map((events) => events.stop()));
+      const recorders = [jobEvents, schedulerEvents, nodeEvents, collectorEvents];
+      await Promise.all(recorders.map((events) => events.stop()));
       await stopInformers();
     },
   };

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { CONFIG_MAPS, SERVICES } from '../../kube/core.ts';
+import { CONFIG_MAPS, NAMESPACES, SERVICES } from '../../kube/core.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
   type CustomResourceDefinition,
 } from '../../kube/custom-resource-definition.ts';
+import { EVENTS } from '../../kube/event.ts';
 import { JOBS } from '../../kube/job.ts';
 import type { DeleteOptions, KubeObject, OwnerReference, Stored } from '../../kube/meta.ts';
 import { type Resource, resource } from '../../kube/resource.ts';
@@ -148,6 +149,43 @@ test('a circle of owners that block each other can be deleted', async () => {
   await cluster.until(
     async () => (await isGone(CONFIG_MAPS, 'a')) && (await isGone(CONFIG_MAPS, 'b')),
   );
+});
+
+test('an owner in another namespace is none: its dependent goes, and neither blocks the other', async () => {
+  const owner = await create(CONFIG_MAPS, 'owner');
+  await cluster.client.create(NAMESPACES, {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: 'hostile' },
+  });
+  const forged = (name: string, finalizers: readonly string[]) =>
+    cluster.client.create(CONFIG_MAPS, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: {
+        name,
+        namespace: 'hostile',
+        finalizers,
+        ownerReferences: [ownedBy(owner, CONFIG_MAPS)],
+      },
+    });
+  await forged('free', []);
+  const held = await forged('held', ['test/hold']);
+  await cluster.until(async () => !(await cluster.exists(CONFIG_MAPS, 'free', 'hostile')));
+  await cluster.clock.advance(1000);
+  const { items } = await cluster.client.list(EVENTS, { namespace: 'hostile' });
+  const { uid } = owner.metadata;
+  expect(items.filter(({ regarding }) => regarding.uid === held.metadata.uid)).toMatchObject([
+    {
+      reason: 'OwnerRefInvalidNamespace',
+      note: `ownerRef [v1/ConfigMap, namespace: hostile, name: owner, uid: ${uid}] does not exist in namespace "hostile"`,
+    },
+  ]);
+  const own = await create(CONFIG_MAPS, 'own', [ownedBy(owner, CONFIG_MAPS)]);
+  await cluster.clock.advance(60_000);
+  expect(await isGone(CONFIG_MAPS, own.metadata.name), 'its own dependents stay').toBe(false);
+  await remove(CONFIG_MAPS, 'owner', 'Foreground');
+  await cluster.until(() => isGone(CONFIG_MAPS, 'owner'));
 });
 
 const WIDGETS = resource('test.example/v1', 'widgets', 'Widget');

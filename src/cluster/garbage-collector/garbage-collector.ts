@@ -8,6 +8,7 @@ import {
   type ReconcileResult,
   startController,
 } from '../../runtime/controller.ts';
+import { type EventRecorder, referenceTo } from '../../runtime/event-recorder.ts';
 import type { Informer, ResourceEventHandler } from '../../runtime/informer.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
@@ -20,6 +21,7 @@ import {
   type GraphObject,
   isDeletingInForeground,
   isOrphaning,
+  isWithinReach,
   OwnerGraph,
 } from './owner-graph.ts';
 import { OwnerStates } from './owner-states.ts';
@@ -37,6 +39,7 @@ export interface GarbageCollectorOptions {
   readonly logger: Logger;
   readonly definitions: Informer<CustomResourceDefinition>;
   readonly startMetadataInformer: (of: Resource) => Informer<PartialObjectMetadata>;
+  readonly events: EventRecorder;
   readonly metrics?: Metrics | undefined;
 }
 
@@ -84,6 +87,7 @@ class GarbageCollector {
   readonly #monitors: ResourceMonitors;
   readonly #owners: OwnerStates;
   readonly #writes: ObjectWrites;
+  readonly #events: EventRecorder;
 
   constructor(options: GarbageCollectorOptions) {
     this.#client = options.client;
@@ -92,6 +96,7 @@ class GarbageCollector {
     );
     this.#owners = new OwnerStates(options.client, this.#graph, this.#monitors);
     this.#writes = new ObjectWrites(options.client);
+    this.#events = options.events;
   }
 
   async discover(signal: AbortSignal): Promise<ReconcileResult> {
@@ -103,8 +108,9 @@ class GarbageCollector {
     if (!this.#monitors.haveSynced()) return { requeueAfterMs: SYNC_RECHECK_MS };
     const object = this.#graph.get(uid);
     if (object === undefined) return undefined;
+    this.#reportOutOfReach(object);
     const states = await this.#owners.of(object, signal);
-    const dependents = this.#graph.dependentsOf(uid);
+    const dependents = this.#graph.dependentsOf(object);
     const plan = planCollection(object, dependents, (owner) => states.get(owner.uid) ?? 'unknown');
     switch (plan.action) {
       case 'keep':
@@ -137,6 +143,23 @@ class GarbageCollector {
     await this.#monitors.stop();
   }
 
+  /** In kube-controller-manager's words: such an owner is none. */
+  #reportOutOfReach({ resource, metadata }: GraphObject): void {
+    const { namespace = '', ownerReferences = [] } = metadata;
+    for (const { apiVersion, kind, name, uid } of ownerReferences) {
+      const owner = this.#graph.get(uid);
+      if (owner === undefined || isWithinReach(owner, metadata)) continue;
+      const reference = `[${apiVersion}/${kind}, namespace: ${namespace}, name: ${name}, uid: ${uid}]`;
+      this.#events.record({
+        regarding: referenceTo(resource, { apiVersion: '', kind: '', metadata }),
+        type: 'Warning',
+        reason: 'OwnerRefInvalidNamespace',
+        action: 'GarbageCollection',
+        note: `ownerRef ${reference} does not exist in namespace "${namespace}"`,
+      });
+    }
+  }
+
   #handlerOf(resource: Resource): Required<ResourceEventHandler<PartialObjectMetadata>> {
     return {
       added: (object) => {
@@ -157,14 +180,14 @@ class GarbageCollector {
     const { uid, ownerReferences = [], deletionTimestamp } = object.metadata;
     if (ownerReferences.length > 0 || deletionTimestamp !== undefined) this.enqueue(uid);
     // Its dependents have to go first, all of them and not only those that block it.
-    if (isDeletingInForeground(object)) this.#enqueueAll(this.#graph.dependentsOf(uid));
+    if (isDeletingInForeground(object)) this.#enqueueAll(this.#graph.dependentsOf(object));
   }
 
   #sawDeleted(object: Stored<PartialObjectMetadata>): void {
     const { uid } = object.metadata;
-    this.#owners.sawDeleted(uid);
+    this.#owners.sawDeleted(object.metadata);
     this.#graph.remove(uid);
-    this.#enqueueAll(this.#graph.dependentsOf(uid));
+    this.#enqueueAll(this.#graph.dependentsOf(object));
     this.#enqueueWaitingOwners(object);
   }
 

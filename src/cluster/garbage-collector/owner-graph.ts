@@ -26,11 +26,12 @@ export class OwnerGraph {
     this.#objects.delete(uid);
   }
 
-  dependentsOf(uid: string): readonly GraphObject[] {
+  /** Those that may refer to it: whoever does so from another namespace neither waits nor blocks. */
+  dependentsOf(owner: Pick<GraphObject, 'metadata'>): readonly GraphObject[] {
     const dependents: GraphObject[] = [];
-    for (const dependent of this.#dependents.get(uid) ?? []) {
+    for (const dependent of this.#dependents.get(owner.metadata.uid) ?? []) {
       const object = this.#objects.get(dependent);
-      if (object !== undefined) dependents.push(object);
+      if (object !== undefined && isWithinReach(owner, object.metadata)) dependents.push(object);
     }
     return dependents;
   }
@@ -47,6 +48,14 @@ export class OwnerGraph {
 export interface GraphObject {
   readonly resource: Resource;
   readonly metadata: Stored<PartialObjectMetadata>['metadata'];
+}
+
+/** An owner is in the namespace of its dependents, or in none. */
+export function isWithinReach(
+  { metadata: { namespace } }: Pick<GraphObject, 'metadata'>,
+  dependent: GraphObject['metadata'],
+): boolean {
+  return namespace === undefined || namespace === dependent.namespace;
 }
 
 /** Whether the object waits for its dependents to be deleted first. */

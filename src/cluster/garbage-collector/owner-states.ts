@@ -1,8 +1,13 @@
 import type { OwnerReference } from '../../kube/meta.ts';
 import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client.ts';
+import type { Client, ObjectKey } from '../../runtime/client.ts';
 import type { OwnerState } from './collection.ts';
-import { type GraphObject, isDeletingInForeground, type OwnerGraph } from './owner-graph.ts';
+import {
+  type GraphObject,
+  isDeletingInForeground,
+  isWithinReach,
+  type OwnerGraph,
+} from './owner-graph.ts';
 import type { ResourceMonitors } from './resource-monitors.ts';
 
 /**
@@ -13,7 +18,7 @@ export class OwnerStates {
   readonly #client: Client;
   readonly #graph: OwnerGraph;
   readonly #monitors: ResourceMonitors;
-  /** In order of discovery: the oldest is forgotten first. */
+  /** By `absenceKey`, in order of discovery: the oldest is forgotten first. */
   readonly #absent = new Set<string>();
 
   constructor(client: Client, graph: OwnerGraph, monitors: ResourceMonitors) {
@@ -32,8 +37,13 @@ export class OwnerStates {
     return states;
   }
 
-  sawDeleted(uid: string): void {
-    this.#absent.add(uid);
+  /** It is absent where it was; what others say of its UID elsewhere proves nothing about it here. */
+  sawDeleted({ uid, namespace }: GraphObject['metadata']): void {
+    this.#remember(absenceKey(namespace, uid));
+  }
+
+  #remember(key: string): void {
+    this.#absent.add(key);
     if (this.#absent.size <= MAX_REMEMBERED) return;
     for (const oldest of this.#absent) {
       this.#absent.delete(oldest);
@@ -41,13 +51,13 @@ export class OwnerStates {
     }
   }
 
-  #known(object: GraphObject, { uid }: OwnerReference): OwnerState | undefined {
-    if (this.#absent.has(uid)) return 'absent';
+  #known({ metadata }: GraphObject, { uid }: OwnerReference): OwnerState | undefined {
+    const isAbsent = [metadata.namespace, undefined].some((namespace) =>
+      this.#absent.has(absenceKey(namespace, uid)),
+    );
+    if (isAbsent) return 'absent';
     const owner = this.#graph.get(uid);
-    const namespace = owner?.metadata.namespace;
-    // A reference never leads into another namespace: there, it is one to an object that is not.
-    const isReachable = namespace === undefined || namespace === object.metadata.namespace;
-    return owner === undefined || !isReachable ? undefined : stateOf(owner);
+    return owner === undefined || !isWithinReach(owner, metadata) ? undefined : stateOf(owner);
   }
 
   async #ask(object: GraphObject, owner: OwnerReference, signal: AbortSignal): Promise<OwnerState> {
@@ -55,7 +65,7 @@ export class OwnerStates {
     const { namespace } = object.metadata;
     if (resource === undefined || (resource.namespaced && namespace === undefined))
       return 'unknown';
-    const at = {
+    const at: ObjectKey = {
       name: owner.name,
       ...(resource.namespaced && namespace !== undefined ? { namespace } : {}),
     };
@@ -65,14 +75,18 @@ export class OwnerStates {
     } catch (error) {
       if (!isReason(error, 'NotFound')) throw error;
     }
-    // Not where the reference says. If it lives elsewhere, it is absent for this object only.
-    if (this.#graph.get(owner.uid) === undefined) this.sawDeleted(owner.uid);
+    this.#remember(absenceKey(at.namespace, owner.uid));
     return 'absent';
   }
 }
 
 /** Absent owners in memory; one more request each is all that forgetting costs. */
 const MAX_REMEMBERED = 10_000;
+
+/** Of a place: the same UID may be that of a living object elsewhere. */
+function absenceKey(namespace: string | undefined, uid: string): string {
+  return `${namespace ?? ''}/${uid}`;
+}
 
 function stateOf(owner: Pick<GraphObject, 'metadata'>): OwnerState {
   return isDeletingInForeground(owner) ? 'waiting' : 'present';

@@ -131,9 +131,25 @@ describe('a group that restarts in place', () => {
     const view = members(4, 4);
     const jobSet = jobSetOfTwo(spec, epochs(3, 3));
     view.observe(obstacle, NOW_MS);
-    expect(planForTwo(jobSet, { members: view }).status).toBeUndefined();
+    expect(planForTwo(jobSet, { members: view }).status?.syncedEpoch ?? 3).toBe(3);
     view.forget(obstacle.uid);
     expect(planForTwo(jobSet, { members: view }).status).toMatchObject({ syncedEpoch: 4 });
+  });
+
+  test('names Pods of unknown Jobs when they alone are in the way', () => {
+    const view = members(4);
+    view.observe(podIn('0', undefined, { uid: 'ghost', name: 'ghost', jobUid: 'gone' }), NOW_MS);
+    const jobSet = jobSetOfTwo(spec, epochs(3, 3));
+    expect(planForTwo(jobSet, { members: view }).status, 'not all have come').toBeUndefined();
+    view.observe(podIn('1', 4), NOW_MS);
+    const made = planForTwo(jobSet, { members: view });
+    expect(conditionsOf(made)).toContain('WaitingForUnknownPod=True UnknownJob');
+    expect(made.events.map(({ note }) => note)[0]).toMatch(/^epoch 4 waits for Pod ghost of Job /);
+    view.forget('ghost');
+    const next = { ...jobSet, ...(made.status === undefined ? {} : { status: made.status }) };
+    expect(conditionsOf(planForTwo(next, { members: view }))).toContain(
+      'WaitingForUnknownPod=False PodsGone',
+    );
   });
 
   test('is not released by a surplus Pod in the place of a missing one', () => {
