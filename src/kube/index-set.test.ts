@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatIndexSet, hasIndex, indexesBelow, indexesOf, parseIndexSet } from './index-set.ts';
+import {
+  countMembers,
+  formatIndexSet,
+  hasIndex,
+  indexesBelow,
+  indexesOf,
+  parseIndexSet,
+  sizeOfSet,
+} from './index-set.ts';
 
 test.each([
   ['', []],
@@ -21,6 +29,8 @@ test('a huge range is a small set', () => {
   const set = parseIndexSet('0-2147483647') ?? [];
   expect([hasIndex(set, 2147483647), hasIndex(set, 2147483648)]).toEqual([true, false]);
   expect(indexesBelow(set, 3)).toEqual([0, 1, 2]);
+  expect(sizeOfSet(set)).toBe(2 ** 31);
+  expect(countMembers(set, [7, 0, 2 ** 31])).toBe(2);
 });
 
 test('what is formatted parses to the same members', () => {
@@ -28,9 +38,21 @@ test('what is formatted parses to the same members', () => {
     fc.property(fc.uniqueArray(fc.nat(60)), (indexes) => {
       const set = parseIndexSet(formatIndexSet(indexes)) ?? [];
       expect(indexesBelow(set, 100)).toEqual([...indexes].sort((a, b) => a - b));
+      expect(sizeOfSet(set)).toBe(indexes.length);
       for (let index = 0; index < 62; index++) {
         expect(hasIndex(set, index)).toBe(indexes.includes(index));
       }
+    }),
+  );
+});
+
+test('members are counted as they are looked up', () => {
+  const indexes = fc.uniqueArray(fc.nat(60));
+  fc.assert(
+    fc.property(indexes, indexes, (members, asked) => {
+      const set = parseIndexSet(formatIndexSet(members)) ?? [];
+      const found = asked.filter((index) => hasIndex(set, index));
+      expect(countMembers(set, asked)).toBe(found.length);
     }),
   );
 });

@@ -39,6 +39,23 @@ export function hasIndex(set: IndexSet, index: number): boolean {
   return set.some(([first, last]) => first <= index && index <= last);
 }
 
+/** How many members the set has. */
+export function sizeOfSet(set: IndexSet): number {
+  return set.reduce((sum, [first, last]) => sum + last - first + 1, 0);
+}
+
+/** How many of `indexes`, each given once, are members. */
+export function countMembers(set: IndexSet, indexes: Iterable<number>): number {
+  const ascending = [...indexes].sort((a, b) => a - b);
+  let count = 0;
+  let at = 0;
+  for (const [first, last] of set) {
+    for (; at < ascending.length && (ascending[at] ?? 0) < first; at++);
+    for (; at < ascending.length && (ascending[at] ?? 0) <= last; at++) count++;
+  }
+  return count;
+}
+
 /** The members below `limit`, ascending. */
 export function indexesBelow(set: IndexSet, limit: number): number[] {
   const indexes: number[] = [];

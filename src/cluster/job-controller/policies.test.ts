@@ -186,6 +186,13 @@ describe('successPolicy', () => {
     expect(verdictOf(spec, [{ uid: 'p1', index: 1 }], status)[0]).toBe(reason);
   });
 
+  it('by more indexes than can be counted one by one', () => {
+    const rules = [{ succeededIndexes: '0-1999999999' }];
+    const spec = { completions: 2_000_000_000, parallelism: 1, successPolicy: { rules } };
+    const many = { completedIndexes: '0-999999', succeeded: 1_000_000 };
+    expect(verdictOf(spec, [], many)[0]).toBeUndefined();
+  });
+
   it('ends the Pods that still run, and yields to a failure', () => {
     const rules = [{ succeededCount: 2 }];
     const spec = { completions: 4, parallelism: 4, successPolicy: { rules } };

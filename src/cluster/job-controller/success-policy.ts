@@ -1,4 +1,4 @@
-import { indexesOf } from '../../kube/index-set.ts';
+import { countMembers, parseIndexSet, sizeOfSet } from '../../kube/index-set.ts';
 import type { Job, SuccessPolicy } from '../../kube/job.ts';
 import type { Verdict } from './conditions.ts';
 
@@ -21,11 +21,7 @@ function isMet(
   if (succeededIndexes === undefined) {
     return succeededCount !== undefined && completed.size >= succeededCount;
   }
-  let listed = 0;
-  let succeeded = 0;
-  for (const index of indexesOf(succeededIndexes)) {
-    listed++;
-    if (completed.has(index)) succeeded++;
-  }
-  return succeeded >= (succeededCount ?? listed);
+  // The set may be far larger than what has succeeded.
+  const wanted = parseIndexSet(succeededIndexes) ?? [];
+  return countMembers(wanted, completed) >= (succeededCount ?? sizeOfSet(wanted));
 }

@@ -39,8 +39,8 @@ export interface Stage {
   readonly parallelism: number;
   /** Its Jobs that are there, of this attempt, not being deleted, nor to be recreated. */
   readonly jobs: readonly Stored<Job>[];
-  /** Whether that completion index of one of its Jobs has succeeded. */
-  readonly hasSucceeded: (job: Stored<Job>, slot: string) => boolean;
+  /** Completion indexes of one of its Jobs that have succeeded. */
+  readonly succeededIn: (job: Stored<Job>) => ReadonlySet<string>;
 }
 
 export type GroupDecision =
@@ -232,16 +232,17 @@ function isClear({ epoch, stages }: Pick<Group, 'epoch' | 'stages'>, members: Me
 
 /** A slot without a Pod may have one that is not known yet, and that runs in an older epoch. */
 function missesPods({ members }: Group, stage: Stage): boolean {
-  const { isComplete, replicas, parallelism, jobs, hasSucceeded } = stage;
+  const { isComplete, replicas, parallelism, jobs, succeededIn } = stage;
   if (isComplete) return false;
   if (jobs.length < replicas) return true;
   return jobs.some((job) => {
     const pods = members.ofJob(job.metadata.uid);
     if (pods !== undefined && pods.live === parallelism && pods.doubledSlots === 0) return false;
     if (job.spec.completionMode !== 'Indexed') return true;
+    const succeeded = succeededIn(job);
     for (let slot = 0; slot < parallelism; slot++) {
       const index = String(slot);
-      if (pods?.hasPodIn(index) !== true && !hasSucceeded(job, index)) return true;
+      if (pods?.hasPodIn(index) !== true && !succeeded.has(index)) return true;
     }
     return false;
   });

@@ -51,7 +51,7 @@ export function groupStages(
       released: epoch,
       isComplete,
       jobs: jobs.filter((job) => job.metadata.deletionTimestamp === undefined && !used.has(job)),
-      hasSucceeded: (job, slot) => succeededIndexes(job, members.ofJob(job.metadata.uid)).has(slot),
+      succeededIn: (job) => succeededIndexes(job, members.ofJob(job.metadata.uid)),
     };
   });
   return { stages, toRecreate, startsOver: namesThatStartOver };
