@@ -124,6 +124,7 @@ function builderOf({ snapshot, spec, draft }: Planning): BuildJob {
     inject: agentInjector(jobSet.metadata.name, spec, annotations, {
       ...agent,
       ...(answers.minimums === undefined ? {} : { minimums: answers.minimums }),
+      ...(answers.hasImageVolumes === true ? { delivery: 'ImageVolume' } : {}),
     }),
   });
 }

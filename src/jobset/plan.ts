@@ -295,9 +295,8 @@ function planConvergence(planning: Planning): Step {
   const lost = stages === undefined ? NO_LOST_PODS : planLostPods(planning);
   if (lost.question !== undefined) return lost;
   const { actions, requeueAfterMs: laterMs } = converge(planning);
-  if (snapshot.answers.minimums === undefined && buildsSidecars(planning, actions)) {
-    return { actions: [], question: { kind: 'ContainerMinimums' } };
-  }
+  const question = questionOfTemplates(planning, actions);
+  if (question !== undefined) return { actions: [], question };
   const requeueAfterMs = earliest([lost.requeueAfterMs, laterMs]);
   return {
     actions: [...lost.actions, ...actions],
@@ -305,14 +304,20 @@ function planConvergence(planning: Planning): Step {
   };
 }
 
-/** Whether Jobs get a template whose worker shares its resources with a sidecar. */
-function buildsSidecars({ spec, snapshot }: Planning, actions: readonly Action[]): boolean {
-  if (!sharesWithSidecars(spec, snapshot.jobSet.metadata.annotations)) return false;
-  return actions.some(
-    (action) =>
-      action.kind === 'CreateJob' ||
-      (action.kind === 'ResumeJob' && action.resume.changesResources),
-  );
+/** What has to be known before a Job gets its template. */
+function questionOfTemplates(
+  { spec, snapshot }: Planning,
+  actions: readonly Action[],
+): Question | undefined {
+  const { agent, answers, jobSet } = snapshot;
+  const { annotations } = jobSet.metadata;
+  const isMade = actions.some(({ kind }) => kind === 'CreateJob');
+  const isChanged = actions.some((one) => one.kind === 'ResumeJob' && one.resume.changesResources);
+  const isShared = (isMade || isChanged) && sharesWithSidecars(spec, annotations);
+  if (isShared && answers.minimums === undefined) return { kind: 'ContainerMinimums' };
+  const isOpen = isMade && agent.delivery === 'Auto' && answers.hasImageVolumes === undefined;
+  const isSupervised = injectedMode(spec, annotations) === 'Supervisor';
+  return isOpen && isSupervised ? { kind: 'ImageVolumes' } : undefined;
 }
 
 const NO_LOST_PODS: LostPodsStep = { actions: [] };

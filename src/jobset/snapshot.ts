@@ -90,6 +90,8 @@ export type Question =
   | { readonly kind: 'FailedPods'; readonly job: Stored<Job> }
   /** What does the namespace demand of containers that share what their Pod has? */
   | { readonly kind: 'ContainerMinimums' }
+  /** Can agents be started from volumes of their image on all nodes that the Pods may use? */
+  | { readonly kind: 'ImageVolumes' }
   /** Are these Pods ahead of their time, or is the JobSet at hand old? */
   | { readonly kind: 'FreshJobSet'; readonly pods: readonly PodFacts[] };
 
@@ -105,6 +107,7 @@ export interface Answers {
   readonly overduePods?: ReadonlyMap<string, { readonly node: string | undefined }>;
   /** True if `members` holds every Pod that had succeeded when the question was asked. */
   readonly isSuccessFresh?: boolean;
+  readonly hasImageVolumes?: boolean;
   /** By resource, what a LimitRange of the namespace demands of each container. */
   readonly minimums?: ContainerMinimums;
   /** True if the JobSet was read from the API after the question. */

@@ -25,7 +25,7 @@ describe('flags of the operator', () => {
         agentImage: 'lockstep/agent:1.2.3',
         agentMode: 'Auto',
         agentInjection: 'Enabled',
-        agentDelivery: 'Copy',
+        agentDelivery: 'Auto',
         kubeApiQps: 500,
         kubeApiBurst: 500,
         maxJobs: 20_000,

@@ -204,10 +204,10 @@ function operatorCommand(version: string): Command {
     .addOption(
       new Option(
         '--agent-delivery <way>',
-        "how a supervising agent comes into the worker's container: an init container copies it there; the agent's image is mounted (Kubernetes 1.36 or newer); the worker's image has it",
+        "how a supervising agent comes into the worker's container: Copy, an init container copies it there; ImageVolume, the agent's image is mounted (Kubernetes 1.36 or newer); WorkerImage, the worker's image has it; Auto mounts it where all nodes of a JobSet can, else copies",
       )
         .choices(AGENT_DELIVERIES)
-        .default('Copy'),
+        .default('Auto'),
     )
     .addOption(
       new Option(

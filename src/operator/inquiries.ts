@@ -20,6 +20,7 @@ import type { Client } from '../runtime/client.ts';
 import { forEachConcurrently } from '../runtime/concurrency.ts';
 import { allPages } from '../runtime/pages.ts';
 import { containerMinimums } from './reconciling/container-minimums.ts';
+import type { ImageVolumes } from './reconciling/image-volumes.ts';
 
 /**
  * Finds out what a plan asks for. Watches carry metadata only, so the one Pod that failed first is
@@ -29,8 +30,7 @@ import { containerMinimums } from './reconciling/container-minimums.ts';
 export async function inquire(
   question: Question,
   jobSet: Stored<JobSet>,
-  client: Client,
-  versionsOf: VersionsOf,
+  { client, versionsOf, imageVolumes }: Sources,
   signal: AbortSignal,
 ): Promise<Inquiry> {
   const sinceMs = startOfEpoch(jobSet);
@@ -59,12 +59,21 @@ export async function inquire(
       const { namespace = '' } = jobSet.metadata;
       return { answers: { minimums: await containerMinimums(client, namespace, signal) } };
     }
+    case 'ImageVolumes':
+      return { answers: { hasImageVolumes: await imageVolumes.suit(jobSet.spec, signal) } };
     case 'FreshJobSet': {
       const { name, namespace = '' } = jobSet.metadata;
       const fresh = await client.get(JOBSETS, { namespace, name }, { signal });
       return { answers: { isJobSetFresh: true }, fresh };
     }
   }
+}
+
+/** Of whom answers come. */
+export interface Sources {
+  readonly client: Client;
+  readonly versionsOf: VersionsOf;
+  readonly imageVolumes: ImageVolumes;
 }
 
 /** Versions that a Pod had since then, the oldest first. */

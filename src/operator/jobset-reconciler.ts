@@ -30,6 +30,7 @@ import { JobSetMemory, MAX_NOTICES_PER_EPOCH } from './jobset-memory.ts';
 import { NODE_FEATURES_TTL_MS, type NodeFeatures } from './node-features.ts';
 import type { OperatorMetrics } from './operator-metrics.ts';
 import { OwnWrites } from './own-writes.ts';
+import { createImageVolumes, type ImageVolumes } from './reconciling/image-volumes.ts';
 
 /**
  * Brings one JobSet a step further: takes a snapshot, lets `plan` decide, answers what it asks,
@@ -68,13 +69,14 @@ export const JOBS_BY_OWNER = 'jobset';
 /** `events.k8s.io` action of all our Events, as upstream has it. */
 const ACTION = 'Reconciling';
 /** A plan asks at most one question of each kind, and looks at a few Pods with notices. */
-const MAX_QUESTIONS = 9 + MAX_NOTICES_PER_EPOCH;
+const MAX_QUESTIONS = 10 + MAX_NOTICES_PER_EPOCH;
 
 /** Pods that wear the label of a JobSet may come by the thousand. */
 const STRAY_REPORTS: Rate = { perSecond: 1, burst: 50 };
 
 export class JobSetReconciler {
   readonly #options: ReconcilerOptions;
+  readonly #imageVolumes: ImageVolumes;
   readonly #ownJobSets: OwnWrites<JobSet>;
   /** By UID of the JobSet. */
   readonly #memories = new Map<string, JobSetMemory>();
@@ -85,6 +87,7 @@ export class JobSetReconciler {
   constructor(options: ReconcilerOptions) {
     this.#options = options;
     this.#strayReports = new KeyedBudget(STRAY_REPORTS, options.clock);
+    this.#imageVolumes = createImageVolumes(options.client, options.clock);
     this.#ownJobSets = new OwnWrites(options.jobSets.store);
   }
 
@@ -189,7 +192,8 @@ export class JobSetReconciler {
         return { snapshot, made, lookAgainMs };
       }
       const { client, versionsOf } = this.#options;
-      const inquiry = await inquire(question, jobSet, client, versionsOf, signal);
+      const sources = { client, versionsOf, imageVolumes: this.#imageVolumes };
+      const inquiry = await inquire(question, jobSet, sources, signal);
       if (inquiry.fresh !== undefined) {
         this.#ownJobSets.note(inquiry.fresh);
         jobSet = inquiry.fresh;

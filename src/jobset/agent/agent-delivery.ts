@@ -16,11 +16,12 @@ import { agentTreeCommand } from './agent-tree.ts';
 /**
  * `Copy` works on every cluster. `ImageVolume` starts faster, and needs nodes that may run what is in a
  * volume of an image (Kubernetes 1.36; before, such volumes are mounted `noexec`). `WorkerImage`: the
- * worker's image, or the embedded node, has the agent on its PATH.
+ * worker's image, or the embedded node, has the agent on its PATH. `Auto`: the second where all nodes of
+ * a JobSet can, otherwise the first.
  */
-export type AgentDelivery = 'Copy' | 'ImageVolume' | 'WorkerImage';
+export type AgentDelivery = (typeof AGENT_DELIVERIES)[number];
 
-export const AGENT_DELIVERIES = ['Copy', 'ImageVolume', 'WorkerImage'] as const;
+export const AGENT_DELIVERIES = ['Auto', 'Copy', 'ImageVolume', 'WorkerImage'] as const;
 
 export interface AgentFiles {
   /** The agent's image. */
@@ -53,6 +54,7 @@ export function deliverAgent(files: AgentFiles, worker: Container): Delivery {
       const volumes = [{ name: AGENT_FILES_VOLUME_NAME, image: { reference: image } }];
       return { command: fromTree, initContainers: [], volumes, volumeMounts };
     }
+    case 'Auto':
     case 'Copy': {
       const install: Container = {
         name: AGENT_INSTALL_CONTAINER_NAME,

@@ -192,6 +192,8 @@ export class ControllerModel {
     switch (question.kind) {
       case 'ContainerMinimums':
         return { minimums: {} };
+      case 'ImageVolumes':
+        return { hasImageVolumes: false };
       case 'FreshJobSet':
         this.#jobSet = this.#world.jobSet.stored;
         return { isJobSetFresh: true };

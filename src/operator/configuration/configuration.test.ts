@@ -38,7 +38,7 @@ describe('a Configuration', () => {
       featureGates: DEFAULT_FEATURE_GATES,
       agentMode: 'Auto',
       agentInjection: 'Enabled',
-      agentDelivery: 'Copy',
+      agentDelivery: 'Auto',
       agentChannel: 'Auto',
     };
     expect(settings('')).toEqual(defaults);

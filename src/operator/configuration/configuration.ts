@@ -127,7 +127,7 @@ function settingsOf(file: ConfigurationFile): ConfigurationSettings {
     ...stated('agentImage', agent.image),
     agentMode: agent.mode ?? 'Auto',
     agentInjection: agent.injection ?? 'Enabled',
-    agentDelivery: agent.delivery ?? 'Copy',
+    agentDelivery: agent.delivery ?? 'Auto',
     ...(agent.resources === undefined ? {} : { agentResources: agent.resources }),
     agentChannel: agent.channel ?? 'Auto',
   };
