@@ -280,6 +280,40 @@ describe('the validating webhook of JobSets', () => {
   });
 });
 
+describe('a JobSet beyond the limits of the operator', () => {
+  const questions = jobSetQuestions(new MemoryClient());
+  const limits = { maxJobs: 10, maxPods: 20 };
+  const mutator = jobSetMutator(questions, DEFAULT_FEATURE_GATES, undefined, limits);
+  const judge = jobSetValidator(questions, DEFAULT_FEATURE_GATES, {}, limits);
+  const of = (replicas: number, more: object = {}): KubeObject => {
+    const job = { name: 'w', replicas, groupName: 'default', template: TEMPLATE };
+    return jobSet({ replicatedJobs: [job], ...more });
+  };
+  const message =
+    'Invalid value: 11: the sum of replicas must not exceed 10 (limits.maxJobs of the operator)';
+  const refusal = {
+    status: { details: { causes: [{ field: 'spec.replicatedJobs', message }] } },
+  };
+
+  it.each([
+    ['mutating', mutator],
+    ['validating', judge],
+  ])('is refused by the %s webhook when it is new', async (_which, handler) => {
+    await expect(ask(handler, 'CREATE', of(11))).rejects.toMatchObject(refusal);
+  });
+
+  it('may not grow beyond them', async () => {
+    await expect(ask(judge, 'UPDATE', of(11), of(10))).rejects.toMatchObject(refusal);
+  });
+
+  it.each([
+    ['be suspended', of(20, { suspend: true })],
+    ['shrink', of(15)],
+  ])('may %s if it was stored before', async (_what, changed) => {
+    expect(await ask(judge, 'UPDATE', changed, of(20))).toEqual(ALLOWED);
+  });
+});
+
 describe('lists that are longer than the definition lets them', () => {
   const replicatedJobs = (count: number, name = 'w') =>
     Array.from({ length: count }, (_, index) => ({ name: `${name}${index}`, template: TEMPLATE }));
