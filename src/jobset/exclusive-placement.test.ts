@@ -125,7 +125,6 @@ describe('6.2 the Pod mutating webhook', () => {
           {
             labelSelector: { matchExpressions: [own] },
             topologyKey: TOPOLOGY,
-            namespaceSelector: {},
           },
         ],
       },

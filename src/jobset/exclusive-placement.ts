@@ -52,12 +52,12 @@ export function placedLeader(pod: Pod, topologyKey: string): Pod {
   const { affinity } = pod.spec;
   const { labels } = pod.metadata;
   const own = [labels?.[names.JOB_KEY] ?? ''];
+  // Within its namespace: a Pod of another tenant's with that label would draw the leader elsewhere.
   const attraction: PodAffinityTerm = {
     labelSelector: {
       matchExpressions: [{ key: names.JOB_KEY, operator: 'In', values: own }],
     },
     topologyKey,
-    namespaceSelector: {},
   };
   const repulsion: PodAffinityTerm = {
     labelSelector: {

@@ -105,6 +105,16 @@ describe('granting agents their rights', () => {
     expect(imagePullSecrets).toEqual([{ name: 'registry' }]);
   });
 
+  test('gives agents no other Role than the one it makes', async () => {
+    const binding = RIGHTS?.granted?.binding;
+    if (binding === undefined) throw new Error('agents of the API channel have rights');
+    const roleRef = { ...binding.roleRef, kind: 'ClusterRole', name: 'cluster-admin' } as const;
+    await client.create(ROLE_BINDINGS, { ...binding, roleRef, subjects: [] });
+    await expect(grant()).rejects.toThrow(
+      'its roleRef is ClusterRole cluster-admin, expected Role train-lockstep-agent: delete it',
+    );
+  });
+
   test('mends its own Role when it has changed', async () => {
     await grant();
     await client.patch(ROLES, AT, { type: 'merge', patch: { rules: [] } });

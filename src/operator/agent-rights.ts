@@ -27,11 +27,16 @@ export async function grantAgentRights(
   await ensure(context, ROLES, role, (found: Role) =>
     deepEqual(found.rules, role.rules) ? undefined : { ...found, rules: role.rules },
   );
-  await ensure(context, ROLE_BINDINGS, binding, (found: RoleBinding) =>
-    deepEqual(found.subjects, binding.subjects)
+  await ensure(context, ROLE_BINDINGS, binding, (found: RoleBinding) => {
+    // The server lets nobody change it: another Role's rights are not ours to give.
+    if (!deepEqual(found.roleRef, binding.roleRef)) {
+      const why = `its roleRef is ${found.roleRef.kind} ${found.roleRef.name}, expected ${binding.roleRef.kind} ${binding.roleRef.name}: delete it`;
+      throw conflict(ROLE_BINDINGS, binding.metadata.name ?? '', why);
+    }
+    return deepEqual(found.subjects, binding.subjects)
       ? undefined
-      : { ...found, subjects: binding.subjects },
-  );
+      : { ...found, subjects: binding.subjects };
+  });
 }
 
 /**

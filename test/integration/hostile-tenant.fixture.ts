@@ -195,7 +195,11 @@ const crashing = (victim: Victim): StringMap => ({
 
 const H = HOSTILE_NAMESPACE;
 const CLAIM_SPEC = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
-const ROLE_REF = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'train-agent' };
+const ROLE_REF = {
+  apiGroup: 'rbac.authorization.k8s.io',
+  kind: 'Role',
+  name: 'train-lockstep-agent',
+};
 
 /** With the UIDs of the victim's objects, in a namespace of the attacker's. */
 export const FROM_ANOTHER_NAMESPACE: readonly Forgery[] = [
@@ -215,9 +219,9 @@ export const FROM_ANOTHER_NAMESPACE: readonly Forgery[] = [
   forgedPod(H, 'a Pod that only wears labels', 'labelled', failing, NOBODY),
   forgedObject(SERVICES, H, () => 'train', { spec: { clusterIP: 'None' } }, 'train'),
   forgedObject(PERSISTENT_VOLUME_CLAIMS, H, () => 'data-train', { spec: CLAIM_SPEC }, 'data-train'),
-  forgedObject(SERVICE_ACCOUNTS, H, () => 'train-agent', {}),
-  forgedObject(ROLES, H, () => 'train-agent', { rules: [] }),
-  forgedObject(ROLE_BINDINGS, H, () => 'train-agent', { roleRef: ROLE_REF, subjects: [] }),
+  forgedObject(SERVICE_ACCOUNTS, H, () => 'train-lockstep-agent', {}),
+  forgedObject(ROLES, H, () => 'train-lockstep-agent', { rules: [] }),
+  forgedObject(ROLE_BINDINGS, H, () => 'train-lockstep-agent', { roleRef: ROLE_REF, subjects: [] }),
 ];
 
 const D = 'default';
