@@ -23,6 +23,11 @@ export interface Node extends KubeObject {
 }
 export const NODES: Resource<Node> = resource('v1', 'nodes', 'Node', 'Cluster');
 
+/** Whether its agent has said so, and been heard of since. */
+export function isReady({ status }: Node): boolean {
+  return status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
+}
+
 /** Its node has not been heard of for too long. */
 export const UNREACHABLE_TAINT = 'node.kubernetes.io/unreachable';
 

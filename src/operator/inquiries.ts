@@ -1,6 +1,12 @@
 import { currentEpoch } from '../jobset/group/in-place-restart.ts';
 import { type PodFacts, podFacts } from '../jobset/group/pod-facts.ts';
-import { hidesFailure, type Witness, witnessOf } from '../jobset/group/witness.ts';
+import {
+  hidesFailure,
+  mayBeLost,
+  onLostNode,
+  type Witness,
+  witnessOf,
+} from '../jobset/group/witness.ts';
 import type { JobSet } from '../jobset/jobset.ts';
 import { JOBSETS } from '../jobset/jobset.ts';
 import { isChildOf, isPodOf, isSame, jobOf } from '../jobset/membership.ts';
@@ -14,6 +20,7 @@ import {
   type Job,
 } from '../kube/job.ts';
 import type { PartialObjectMetadata, Stored } from '../kube/meta.ts';
+import { isReady, NODES } from '../kube/node.ts';
 import { PODS, type Pod } from '../kube/pod.ts';
 import { ApiStatusError, isReason } from '../kube/status.ts';
 import type { Client } from '../runtime/client.ts';
@@ -162,7 +169,25 @@ async function findWitness(
     isHiding && sinceMs !== undefined && hidesFailure(pod, sinceMs)
       ? await readVersions(pod, versionsOf(pod.metadata.uid, sinceMs), client, signal)
       : [];
-  return witnessOf(facts, pod, predecessor, sinceMs, earlier);
+  const witness = witnessOf(facts, pod, predecessor, sinceMs, earlier);
+  const isLost = mayBeLost(pod, predecessor) && (await isNodeLost(witness, client, signal));
+  return isLost ? onLostNode(witness) : witness;
+}
+
+/** False where nobody can tell. */
+async function isNodeLost(
+  { record: { node: name } }: Witness,
+  client: Client,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (name === undefined) return false;
+  try {
+    return !isReady(await client.get(NODES, { name }, { signal }));
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return true;
+    if (isReason(error, 'Forbidden')) return false;
+    throw error;
+  }
 }
 
 /** A Pod that restarts all its containers gets six statuses by that; the first of them tells. */

@@ -98,3 +98,23 @@ it('stays where there is no deadline', async () => {
   await group.cluster.clock.advance(HOUR_MS);
   expect((await podAt(at))?.metadata.deletionTimestamp).toBeUndefined();
 });
+
+it('names the lost node for a member that fails there, and counts the failure as any other', async () => {
+  const { at, node } = await lose(undefined);
+  const pod = await podAt(at);
+  const index = pod?.metadata.annotations?.['batch.kubernetes.io/job-completion-index'] ?? '';
+  const notReady = async (): Promise<boolean> => {
+    const conditions = (await podAt(at))?.status?.conditions ?? [];
+    return conditions.some(({ type, status }) => type === 'Ready' && status === 'False');
+  };
+  await group.cluster.until(notReady);
+  group.exit(`w/${index}`, 3);
+  await group.until(({ deprecatedEpoch }) => deprecatedEpoch === 1);
+  const { status } = await group.jobSet();
+  expect(status).toMatchObject({ inPlaceRestarts: 1, inPlaceRestartsCountTowardsMax: 1 });
+  expect(status?.restartHistory?.[0]).toMatchObject({
+    cause: 'WorkerFailed',
+    counted: true,
+    witness: { pod: at.name, node, reason: 'NodeLost' },
+  });
+});

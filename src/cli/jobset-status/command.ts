@@ -15,6 +15,7 @@ import { type ConnectionFlags, connectTo } from '../cluster-connection.ts';
 import { onTermination } from '../termination.ts';
 import { HubMembers } from './hub-members.ts';
 import { followStatus } from './live-status.ts';
+import { NodeHealth } from './node-health.ts';
 import { livePrinter, printStatus, type StatusOutput, type Terminal } from './status-printer.ts';
 import { type StatusView, statusView } from './status-view.ts';
 
@@ -73,7 +74,8 @@ export async function jobSetStatus(
         return EXIT_FAILURE;
       }
       const run = isLive ? showLive : showOnce;
-      await run({ client, hub, jobSet, at, output, signal });
+      const nodes = new NodeHealth(client, nodeClock);
+      await run({ client, hub, nodes, jobSet, at, output, signal });
       return 0;
     } finally {
       hub.close();
@@ -92,22 +94,25 @@ export async function jobSetStatus(
 interface Shown {
   readonly client: Client;
   readonly hub: HubMembers;
+  readonly nodes: NodeHealth;
   readonly jobSet: Stored<JobSet>;
   readonly at: ObjectKey;
   readonly output: StatusOutput;
   readonly signal: AbortSignal;
 }
 
-async function showOnce({ client, hub, jobSet, at, output, signal }: Shown): Promise<void> {
+async function showOnce(shown: Shown): Promise<void> {
+  const { client, jobSet, at, output, signal } = shown;
   const pods = await allPages((next) =>
     client.list(PODS, { ...podsOf(jobSet, at), limit: PAGE_SIZE, ...next, signal }),
   );
-  const view = await viewOf(jobSet, pods, hub, signal);
+  const view = await viewOf(jobSet, pods, shown, signal);
   printStatus(view, output, STANDARD_OUTPUT);
   if (view.problem !== undefined) process.stderr.write(`lockstep: ${view.problem}\n`);
 }
 
-async function showLive({ client, hub, jobSet, at, output, signal }: Shown): Promise<void> {
+async function showLive(shown: Shown): Promise<void> {
+  const { client, jobSet, at, output, signal } = shown;
   const pods: Informer<Pod> = createInformer({
     client,
     resource: PODS,
@@ -124,7 +129,7 @@ async function showLive({ client, hub, jobSet, at, output, signal }: Shown): Pro
         await pods.whenSynced(within);
         const now = await find(client, at, within);
         if (now === undefined || now.metadata.uid !== jobSet.metadata.uid) return undefined;
-        return viewOf(now, [...pods.store.values()], hub, within);
+        return viewOf(now, [...pods.store.values()], shown, within);
       },
       show: livePrinter(output, STANDARD_OUTPUT, () => new Date(nodeClock.now())),
     });
@@ -137,12 +142,18 @@ async function showLive({ client, hub, jobSet, at, output, signal }: Shown): Pro
 async function viewOf(
   jobSet: Stored<JobSet>,
   pods: readonly Stored<Pod>[],
-  hub: HubMembers,
+  { hub, nodes }: Pick<Shown, 'hub' | 'nodes'>,
   signal: AbortSignal,
 ): Promise<StatusView> {
-  const asked = await hub.ask(jobSet.metadata.uid, pods, signal);
-  if ('reports' in asked) return statusView(jobSet, pods, asked.reports);
-  return { ...statusView(jobSet, pods, undefined), problem: asked.problem };
+  const names = pods.flatMap(({ spec: { nodeName } }) =>
+    nodeName === undefined ? [] : [nodeName],
+  );
+  const [asked, notReady] = await Promise.all([
+    hub.ask(jobSet.metadata.uid, pods, signal),
+    nodes.notReady(new Set(names), signal),
+  ]);
+  if ('reports' in asked) return statusView(jobSet, pods, asked.reports, notReady);
+  return { ...statusView(jobSet, pods, undefined, notReady), problem: asked.problem };
 }
 
 function podsOf(

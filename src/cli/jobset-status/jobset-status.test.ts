@@ -76,6 +76,15 @@ describe('a table of members', () => {
     ]);
   });
 
+  it('marks members whose node is not ready', () => {
+    const view = statusView(jobSetWith(1, 2, 7), [pod(0), pod(1)], undefined, new Set(['node-1']));
+    expect(memberTable(view)).toMatch(/ node-0 +Running .*\n.* node-1 \(NotReady\) +Running /);
+    const before = statusView(jobSetWith(1, 2, 7), [pod(0), pod(1)], undefined);
+    expect(statusChanges(before, view)).toEqual([
+      expect.stringContaining('Pod train-w-0-1 on node-1 (NotReady): Running'),
+    ]);
+  });
+
   it('shows what annotations say where nobody could ask the hub', () => {
     const annotations = {
       'jobset.sigs.k8s.io/epoch': '2',

@@ -96,7 +96,7 @@ export function restartLine({ epoch, time, cause, witness, phases }: RestartReco
 
 export function memberLine(member: MemberView): string {
   const { pod, node, epoch, channel, lastCause } = member;
-  const where = node === null ? '' : ` on ${node}`;
+  const where = node === null ? '' : ` on ${nodeText(member)}`;
   const announced = epoch === null ? 'no epoch' : `epoch ${epoch}`;
   const over = channel === null ? '' : ` over ${channel}`;
   const cause = lastCause === null ? '' : `, ${causeText(lastCause)}`;
@@ -126,16 +126,20 @@ function stateText({ state, epoch, announced, size }: JobSetView): string {
 }
 
 function cells(member: MemberView): readonly string[] {
-  const { pod, node, epoch, channel, lastCause } = member;
+  const { pod, epoch, channel, lastCause } = member;
   return [
     memberName(member),
     pod,
-    node ?? NOTHING,
+    nodeText(member),
     phaseText(member),
     epoch === null ? NOTHING : String(epoch),
     channel ?? NOTHING,
     lastCause === null ? NOTHING : causeText(lastCause),
   ];
+}
+
+function nodeText({ node, isNodeLost }: MemberView): string {
+  return isNodeLost ? `${node} (NotReady)` : (node ?? NOTHING);
 }
 
 function phaseText({ phase, heldBy }: MemberView): string {

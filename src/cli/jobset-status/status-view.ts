@@ -54,6 +54,8 @@ export interface MemberView {
   readonly index: string | null;
   readonly pod: string;
   readonly node: string | null;
+  /** The Node object says that it is not ready, or is gone; false too where nobody may read it. */
+  readonly isNodeLost: boolean;
   /** The Pod's phase, or `Terminating`. */
   readonly phase: string;
   /** Why it does not run, such as `Unschedulable` or `ErrImagePull`; null: it does, or is on its way. */
@@ -74,16 +76,20 @@ export interface LastCause {
   readonly signal?: string;
 }
 
-/** `reports` is what the hub knows; undefined: nobody could ask, or there is none. */
+/**
+ * `reports` is what the hub knows; undefined: nobody could ask, or there is none. `notReady` are names of
+ * nodes.
+ */
 export function statusView(
   jobSet: Stored<JobSet>,
   pods: readonly Stored<Pod>[],
   reports: readonly MemberReport[] | undefined,
+  notReady: ReadonlySet<string> = new Set(),
 ): StatusView {
   const byPod = new Map(reports?.map((report) => [report.pod, report]));
   const history = jobSet.status?.restartHistory ?? [];
   const members = pods
-    .map((pod) => memberView(pod, byPod.get(pod.metadata.name), history))
+    .map((pod) => memberView(pod, byPod.get(pod.metadata.name), history, notReady))
     .sort((a, b) => orderOf(a).localeCompare(orderOf(b), 'en', { numeric: true }));
   return { jobSet: jobSetView(jobSet, members), members };
 }
@@ -150,6 +156,7 @@ function memberView(
   pod: Stored<Pod>,
   report: MemberReport | undefined,
   history: readonly RestartRecord[],
+  notReady: ReadonlySet<string>,
 ): MemberView {
   const { metadata, spec, status } = pod;
   const facts = podFacts(pod);
@@ -160,6 +167,7 @@ function memberView(
     index: facts?.slot ?? null,
     pod: metadata.name,
     node: spec.nodeName ?? null,
+    isNodeLost: spec.nodeName !== undefined && notReady.has(spec.nodeName),
     phase: isEnding ? 'Terminating' : (status?.phase ?? 'Unknown'),
     heldBy: isEnding ? null : (heldBy(pod) ?? null),
     epoch: report?.epoch ?? facts?.epoch ?? null,

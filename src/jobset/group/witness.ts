@@ -58,6 +58,23 @@ export function hidesFailure(pod: Pod, sinceMs: number): boolean {
   return containerStatuses(pod).some((status) => isRunAfter(status, sinceMs));
 }
 
+/**
+ * Whether the node of one of these Pods may be lost: its control plane says of all Pods there that they
+ * are not ready. A Pod that is deleted may be so for that.
+ */
+export function mayBeLost(...pods: readonly (Pod | undefined)[]): boolean {
+  return pods.some(
+    (pod) =>
+      pod?.metadata.deletionTimestamp !== undefined ||
+      pod?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'False'),
+  );
+}
+
+/** The node on which it was is not ready, or gone: that says more than how its Pod looks. */
+export function onLostNode(witness: Witness): Witness {
+  return { ...witness, record: { ...witness.record, reason: 'NodeLost' } };
+}
+
 /** The witness in one phrase: `container worker of Pod a-0-1 on node n exited with code 1`. */
 export function describeWitness(witness: RestartWitness): string {
   const container = witness.container === undefined ? '' : `container ${witness.container} of `;
@@ -75,6 +92,7 @@ export function describeWitness(witness: RestartWitness): string {
 const WITHOUT_CODE: ReadonlyMap<string, string> = new Map([
   ['PodDeleted', 'is gone'],
   ['PodReplaced', 'took the place of one that is gone'],
+  ['NodeLost', 'is on a node that is lost'],
 ]);
 
 /** Reason of a container whose end the kubelet has hidden behind the restart of its Pod. */
