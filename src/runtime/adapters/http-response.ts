@@ -4,6 +4,7 @@
  */
 import type http from 'node:http';
 import type { HttpResponse } from '../ports/transport.ts';
+import { pacer } from './request-body.ts';
 
 interface SendOptions {
   /** The answer to HEAD has the head of the response and no body. */
@@ -105,9 +106,11 @@ function discardRest(incoming: http.IncomingMessage): Promise<void> {
       resolve();
     };
     let discarded = 0;
+    const keepPace = pacer(incoming);
     incoming.removeAllListeners('data');
     incoming.on('data', (chunk: Buffer) => {
       discarded += chunk.byteLength;
+      keepPace(chunk);
       if (discarded > MAX_DISCARDED_BYTES) finish();
     });
     incoming.once('end', finish);

@@ -45,8 +45,10 @@ export async function receiveBody(
       share?.release();
       finish(refused(error));
     };
+    const keepPace = pacer(incoming);
     const take = (chunk: Buffer): void => {
       size += chunk.byteLength;
+      keepPace(chunk);
       if (size > maxBytes) refuse(tooLarge(maxBytes));
       else {
         chunks.push(chunk);
@@ -63,6 +65,24 @@ export async function receiveBody(
       finish({ kind: 'Gone' });
     });
   });
+}
+
+/** What one connection may bring before others, and all else in the process, have their turn. */
+const BYTES_PER_TURN = 32 * 1024;
+
+/**
+ * To be told of each chunk: lets `incoming` rest until the next turn of the event loop when it has brought
+ * much. Otherwise some hundred peers that send at once would keep the loop from everything else.
+ */
+export function pacer(incoming: http.IncomingMessage): (chunk: Buffer) => void {
+  let bytes = 0;
+  return ({ byteLength }) => {
+    bytes += byteLength;
+    if (bytes < BYTES_PER_TURN) return;
+    bytes = 0;
+    incoming.pause();
+    setImmediate(() => incoming.resume());
+  };
 }
 
 /** Whether the head says that a body follows. */
