@@ -138,3 +138,11 @@ export type FieldErrorType =
   | 'FieldValueTooMany'
   | 'FieldValueTypeInvalid'
   | 'InternalError';
+
+/** Whether a creation was refused because the namespace is being deleted, or is gone: nothing helps. */
+export function isNamespaceGoing(error: unknown): boolean {
+  if (!(error instanceof ApiStatusError)) return false;
+  const { kind, causes = [] } = error.status.details ?? {};
+  const isGone = error.reason === 'NotFound' && kind === 'namespaces';
+  return isGone || causes.some(({ reason }) => reason === 'NamespaceTerminating');
+}

@@ -17,6 +17,8 @@ export class JobSetMemory {
   #silence: { readonly sinceMs: number; readyPods: number } | undefined;
   countersPutOff: CountersPutOff | undefined;
   readonly jobs: ChildJobMemory;
+  /** Passes in a row in which a Job could not be made. */
+  creationFailures = 0;
   /** Names of volume claims that are known to exist, though the cache may not show them. */
   readonly claims = new Set<string>();
   /** Whether this process has made sure that the agents have their rights. */

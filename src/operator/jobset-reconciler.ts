@@ -30,6 +30,7 @@ import { JobSetMemory, MAX_NOTICES_PER_EPOCH } from './jobset-memory.ts';
 import { NODE_FEATURES_TTL_MS, type NodeFeatures } from './node-features.ts';
 import type { OperatorMetrics } from './operator-metrics.ts';
 import { OwnWrites } from './own-writes.ts';
+import { whatGoesAway } from './reconciling/going-away.ts';
 import { createImageVolumes, type ImageVolumes } from './reconciling/image-volumes.ts';
 
 /**
@@ -68,6 +69,8 @@ export const JOBS_BY_OWNER = 'jobset';
 
 /** `events.k8s.io` action of all our Events, as upstream has it. */
 const ACTION = 'Reconciling';
+/** A quota or a webhook often refuses once or twice while it catches up: the third time in a row is told. */
+const TOLD_CREATION_FAILURES = 3;
 /** A plan asks at most one question of each kind, and looks at a few Pods with notices. */
 const MAX_QUESTIONS = 10 + MAX_NOTICES_PER_EPOCH;
 
@@ -98,11 +101,24 @@ export class JobSetReconciler {
     const memory = this.#memoryOf(jobSet);
     try {
       return await this.#reconcile(jobSet, memory, signal);
+    } catch (error) {
+      if (!this.#isGoing(jobSet, memory, error)) throw error;
+      return undefined;
     } finally {
       // It may have been deleted meanwhile: what this pass has remembered is not to stay.
       const isGone = this.#options.jobSets.store.get(key)?.metadata.uid !== jobSet.metadata.uid;
       if (isGone) this.forgetJobSet(jobSet);
     }
+  }
+
+  /** Whether the error only says that the JobSet or its namespace is being deleted. */
+  #isGoing(jobSet: Stored<JobSet>, memory: JobSetMemory, error: unknown): boolean {
+    const what = whatGoesAway(error, jobSet);
+    if (what === 'Namespace' && memory.isNews('NamespaceTerminating')) {
+      const message = 'nothing more is made for a JobSet whose namespace is being deleted';
+      this.#options.logger.info(message, { jobset: keyOf(jobSet) });
+    }
+    return what !== undefined;
   }
 
   async #reconcile(
@@ -293,7 +309,10 @@ export class JobSetReconciler {
     made: Plan,
     signal: AbortSignal,
   ): Promise<void> {
-    if (made.actions.length === 0) return;
+    if (made.actions.length === 0) {
+      memory.creationFailures = 0;
+      return;
+    }
     const failed = await carryOut(
       {
         client: this.#options.client,
@@ -313,13 +332,23 @@ export class JobSetReconciler {
       },
       made.actions,
     );
-    this.#reportFailures(jobSet, failed);
+    this.#reportFailures(jobSet, memory, failed);
   }
 
-  #reportFailures(jobSet: Stored<JobSet>, failed: readonly FailedAction[]): void {
+  #reportFailures(
+    jobSet: Stored<JobSet>,
+    memory: JobSetMemory,
+    failed: readonly FailedAction[],
+  ): void {
+    const reasons = new Set(failed.map((failure) => failure.reason));
+    if (reasons.has('JobCreationFailed')) memory.creationFailures++;
+    else memory.creationFailures = 0;
     const [first] = failed;
     if (first === undefined) return;
-    for (const reason of new Set(failed.map((failure) => failure.reason))) {
+    if (whatGoesAway(first.error, jobSet) !== undefined) throw first.error;
+    for (const reason of reasons) {
+      if (reason === 'JobCreationFailed' && memory.creationFailures < TOLD_CREATION_FAILURES)
+        continue;
       const texts = failed
         .filter((each) => each.reason === reason)
         .map((each) => messageOf(each.error));

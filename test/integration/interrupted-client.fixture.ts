@@ -27,6 +27,8 @@ export class InterruptedClient implements Client {
   diesAt: number | undefined;
   diesBefore = false;
   onDeath: () => void = () => undefined;
+  /** Before each write: what it throws is the answer. */
+  beforeWrite: (write: SeenWrite) => void | Promise<void> = () => undefined;
   /** After each write that went well, before its process knows. */
   afterWrite: (write: SeenWrite) => void = () => undefined;
   /** Before each read of one object: a slow server waits here. */
@@ -116,6 +118,7 @@ export class InterruptedClient implements Client {
     const isLast = this.writes.length === this.diesAt;
     this.writes.push(seen);
     if (isLast && this.diesBefore) this.#die();
+    await this.beforeWrite(seen);
     const result = await act();
     if (isLast) this.#die();
     this.#check();

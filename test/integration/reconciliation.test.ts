@@ -3,7 +3,10 @@ import { JOBSETS, type JobSetSpec } from '../../src/jobset/jobset.ts';
 import { PERSISTENT_VOLUME_CLAIMS } from '../../src/kube/core.ts';
 import { JOBS, type Job } from '../../src/kube/job.ts';
 import type { Stored } from '../../src/kube/meta.ts';
+import { failure } from '../../src/kube/status.ts';
+import { MemoryLogger } from '../../src/runtime/memory/memory-logger.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
+import type { InterruptedClient } from './interrupted-client.fixture.ts';
 import { TrainingGroup } from './training-group.fixture.ts';
 
 /** The policies of reconciliation (spec 4) on the embedded cluster in memory: what a user sees. */
@@ -255,4 +258,67 @@ test('a finished JobSet is deleted when its time is over, with all that is its',
   expect(await group.cluster.exists(JOBSETS, 'train')).toBe(true);
   await group.cluster.until(async () => !(await group.cluster.exists(JOBSETS, 'train')));
   await group.cluster.until(async () => (await jobNames()).length === 0);
+});
+
+describe('what is told and logged', () => {
+  const refuse = (times: number, error: () => Error) => {
+    let left = times;
+    return (client: InterruptedClient): void => {
+      client.beforeWrite = ({ what }) => {
+        if (what === 'create jobs' && left-- > 0) throw error();
+      };
+    };
+  };
+  const told = async () => (await group.events()).map(({ reason }) => reason);
+  const complaints = (logger: MemoryLogger) =>
+    logger.records.filter(({ level }) => level === 'warn' || level === 'error');
+
+  test('a Job that could be made at the third try is not worth an Event', async () => {
+    await group.startOperator(refuse(2, () => failure('Forbidden', 'exceeded quota')));
+    await group.create({ replicatedJobs: [replicatedJob('w')] });
+    await group.cluster.running(1);
+    await group.cluster.clock.advance(CALM_MS);
+    expect(await told()).not.toContain('JobCreationFailed');
+  });
+
+  test('one that could not is told of, with the reason', async () => {
+    await group.startOperator(refuse(3, () => failure('Forbidden', 'exceeded quota')));
+    await group.create({ replicatedJobs: [replicatedJob('w')] });
+    await group.cluster.running(1);
+    await group.cluster.until(async () => (await told()).includes('JobCreationFailed'));
+    const event = (await group.events()).find(({ reason }) => reason === 'JobCreationFailed');
+    expect(event?.note).toBe('exceeded quota');
+  });
+
+  test('a namespace that is being deleted is logged once, and no failure', async () => {
+    const logger = new MemoryLogger();
+    const causes = [{ reason: 'NamespaceTerminating', field: 'metadata.namespace' }];
+    const error = () => failure('Forbidden', 'it is being terminated', { causes });
+    await group.startOperator(refuse(1000, error), logger);
+    await group.create({ replicatedJobs: [replicatedJob('w', 1, 3)] });
+    await group.cluster.clock.advance(60_000);
+    await group.patch({ metadata: { labels: { a: 'b' } } });
+    await group.cluster.clock.advance(60_000);
+    expect(group.operatorClient.count('create jobs')).toBeGreaterThan(3);
+    expect(complaints(logger)).toEqual([]);
+    const once = logger.records.filter(({ message }) => message.includes('namespace'));
+    expect(once.map(({ level, fields }) => [level, fields['jobset']])).toEqual([
+      ['info', 'default/train'],
+    ]);
+  });
+
+  test('a JobSet that is deleted while it is worked on is no error', async () => {
+    const logger = new MemoryLogger();
+    const { client } = group.cluster;
+    await group.startOperator((operator) => {
+      operator.beforeWrite = ({ what, name }) =>
+        what === 'update jobsets/status'
+          ? client.delete(JOBSETS, { namespace: 'default', name }).catch(() => undefined)
+          : undefined;
+    }, logger);
+    await group.create({ replicatedJobs: [replicatedJob('w')] });
+    await group.cluster.clock.advance(60_000);
+    expect(group.operatorClient.count('update jobsets/status')).toBe(1);
+    expect(complaints(logger)).toEqual([]);
+  });
 });

@@ -1,7 +1,7 @@
 import { externalManager, JOBS, type Job, type JobStatus } from '../../kube/job.ts';
 import { controllerOf, type Stored } from '../../kube/meta.ts';
 import { PODS, type Pod } from '../../kube/pod.ts';
-import { ApiStatusError, isReason } from '../../kube/status.ts';
+import { ApiStatusError, isNamespaceGoing, isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client.ts';
 import type { ReconcileResult } from '../../runtime/controller.ts';
 import { type EventRecorder, referenceTo } from '../../runtime/event-recorder.ts';
@@ -23,7 +23,6 @@ import {
   deletePod,
   disownPod,
   forEachPod,
-  isNamespaceGoing,
   untrackPod,
 } from './pod-writes.ts';
 import { isSameStatus } from './status.ts';

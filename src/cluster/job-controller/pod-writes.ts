@@ -1,7 +1,7 @@
 import { JOB_TRACKING_FINALIZER, type Job } from '../../kube/job.ts';
 import type { ObjectMeta, Stored } from '../../kube/meta.ts';
 import { PODS, type Pod } from '../../kube/pod.ts';
-import { ApiStatusError, failure, isReason } from '../../kube/status.ts';
+import { failure, isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client.ts';
 import { forEachConcurrently } from '../../runtime/concurrency.ts';
 import type { JobPlan } from './plan.ts';
@@ -76,13 +76,6 @@ async function rewrite(
     if (isReason(error, 'NotFound')) return undefined;
     throw error;
   }
-}
-
-/** Whether a creation was refused because the namespace is being deleted: nothing helps, or has to. */
-export function isNamespaceGoing(error: unknown): boolean {
-  if (!(error instanceof ApiStatusError)) return false;
-  const causes = error.status.details?.causes ?? [];
-  return causes.some(({ reason }) => reason === 'NamespaceTerminating');
 }
 
 export async function deletePod(client: Client, pod: Stored<Pod>, signal: AbortSignal) {
