@@ -3,8 +3,7 @@
  * exit codes. It is bundled into one file and runs in every worker Pod, so it imports little.
  */
 
-import { existsSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import packageJson from '../../package.json' with { type: 'json' };
 import { AGENT_COMMAND, MEMBER_PAGE_PORT } from '../jobset/names.ts';
@@ -26,6 +25,7 @@ import { createHubClient } from './adapters/hub-client.ts';
 import { createJsonLinesLogger } from './adapters/json-lines-logger.ts';
 import { createMarkerFile } from './adapters/marker-file.ts';
 import { createSessionFile, type SessionPeer } from './adapters/session-file.ts';
+import { workerProgram } from './adapters/worker-program.ts';
 import { programOnPath } from './adapters/worker-shell.ts';
 import { type Agent, type Body, startAgent } from './agent.ts';
 import { createApiChannel } from './api-channel.ts';
@@ -262,11 +262,9 @@ function supervisorOf(configuration: Configuration, logger: Logger): Supervisor 
   const { worker, root, restartRules: rules, stopGraceMs } = configuration;
   if (worker === undefined) return undefined;
   const [program, ...rest] = argumentsOf(worker);
-  // Where `/` is a directory, a program of a volume lies below that; all others are the machine's.
-  const mounted = root !== '' && isAbsolute(program) && existsSync(join(root, program));
   return createSupervisor({
     command: {
-      argv: [mounted ? join(root, program) : program, ...rest],
+      argv: [workerProgram(root, program), ...rest],
       env: definedVariables(process.env),
       cwd: process.cwd(),
     },

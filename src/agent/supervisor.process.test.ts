@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { StringMap } from '../kube/meta.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '../runtime/adapters/node-process-runner.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
@@ -23,11 +24,12 @@ afterEach(() => rm(directory, { recursive: true, force: true }));
 function run(
   script: string,
   stopGraceMs = 200,
+  more: StringMap = {},
 ): { readonly supervisor: Supervisor; readonly ended: Promise<WorkerExit> } {
   const supervisor = createSupervisor({
     command: {
       argv: ['/bin/bash', '-c', script],
-      env: { PATH: process.env['PATH'] ?? '', DIRECTORY: directory },
+      env: { PATH: process.env['PATH'] ?? '', DIRECTORY: directory, ...more },
       cwd: directory,
     },
     rules: [],
@@ -75,6 +77,20 @@ describe('a supervised worker', () => {
     ['128+n for a signal', 'kill -SEGV $$', { end: { signal: 'SIGSEGV' }, exitCode: 139 }],
   ])('is reported with %s', async (_, script, expected) => {
     expect(await run(script).ended).toEqual(expected);
+  });
+
+  it('gives its worker two variables of its own, and none that it was told for itself', async () => {
+    const told = {
+      POD_UID: 'u',
+      LOCKSTEP_HUB_CA: 'pem',
+      LOCKSTEP_AGENT_VARIABLES: 'POD_UID,LOCKSTEP_HUB_CA',
+    };
+    const { ended } = run('compgen -e > "$DIRECTORY/names"', 200, { ...told, RANK: '1' });
+    await ended;
+    const names = (await fileText('names')).trim().split('\n');
+    const ofShell = new Set(['PWD', 'SHLVL', 'OLDPWD', '_']);
+    const expected = ['DIRECTORY', 'LOCKSTEP_EPOCH', 'LOCKSTEP_WORKER', 'PATH', 'RANK'];
+    expect(names.filter((name) => !ofShell.has(name)).toSorted()).toEqual(expected);
   });
 
   it('knows its epoch', async () => {

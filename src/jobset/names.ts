@@ -108,6 +108,9 @@ export const ENV_HUB_CA = 'LOCKSTEP_HUB_CA';
 /** `Auto` (default where a hub is told: it, or else the API server), or `Hub` alone. */
 export const ENV_AGENT_CHANNEL = 'LOCKSTEP_AGENT_CHANNEL';
 
+/** Names, separated by commas: what a supervising agent is told for itself, and its worker does not see. */
+export const ENV_AGENT_VARIABLES = 'LOCKSTEP_AGENT_VARIABLES';
+
 /** Environment that a supervising agent gives to its worker: the epoch in which it runs. */
 export const ENV_EPOCH = 'LOCKSTEP_EPOCH';
 /** The same, unique for each start: by it the agent finds descendants of a worker that has ended. */

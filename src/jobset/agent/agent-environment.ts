@@ -5,6 +5,7 @@
 import type { Container, EnvVar } from '../../kube/pod.ts';
 import type { FieldError } from '../../kube/status.ts';
 import {
+  ENV_AGENT_VARIABLES,
   ENV_EXIT_CODE,
   ENV_JOBSET_NAME,
   ENV_JOBSET_UID,
@@ -46,13 +47,18 @@ function fromField(name: string, fieldPath: string): EnvVar {
   return { name, valueFrom: { fieldRef: { fieldPath } } };
 }
 
-/** The worker shares the supervisor's environment: what it defines itself must mean the same. */
+/**
+ * The worker shares the supervisor's environment: what it defines itself must mean the same. The agent
+ * keeps all else from it.
+ */
 export function mergeEnvironment(
   own: readonly EnvVar[],
   added: readonly EnvVar[],
 ): readonly EnvVar[] {
   const names = new Set(own.map(({ name }) => name));
-  return [...own, ...added.filter(({ name }) => !names.has(name))];
+  const ofAgent = added.filter(({ name }) => !names.has(name));
+  const value = ofAgent.map(({ name }) => name).join(',');
+  return [...own, ...ofAgent, { name: ENV_AGENT_VARIABLES, value }];
 }
 
 /** `path` is that of the worker's `env`. */

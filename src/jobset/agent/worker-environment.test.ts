@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { mergeEnvironment } from './agent-environment.ts';
 import { keptFromAgent, workerEnvironment } from './worker-environment.ts';
 
 test('what an agent would obey comes to it under names that mean nothing', () => {
@@ -41,4 +42,16 @@ test('a container that has nothing of the kind stays as it is', () => {
 test('a worker gets them back, and nothing of how they came', () => {
   const env = { PATH: '/bin', LOCKSTEP_FOR_WORKER_LD_PRELOAD: '/x.so', LD_PRELOAD: '/image.so' };
   expect(workerEnvironment(env)).toEqual({ PATH: '/bin', LD_PRELOAD: '/x.so' });
+});
+
+test('a worker sees nothing that only its agent was told', () => {
+  const added = [
+    { name: 'POD_IP', value: '10.0.0.1' },
+    { name: 'LOCKSTEP_HUB_URL', value: 'https://hub' },
+  ];
+  const own = [{ name: 'POD_IP', value: '10.0.0.1' }];
+  const merged = mergeEnvironment(own, added).map(({ name, value = '' }) => [name, value]);
+  const env = { PATH: '/bin', ...Object.fromEntries(merged) };
+  expect(Object.keys(env)).toContain('LOCKSTEP_HUB_URL');
+  expect(workerEnvironment(env)).toEqual({ PATH: '/bin', POD_IP: '10.0.0.1' });
 });

@@ -6,7 +6,7 @@
  */
 import type { StringMap } from '../../kube/meta.ts';
 import type { Container } from '../../kube/pod.ts';
-import { ENV_FOR_WORKER_PREFIX } from '../names.ts';
+import { ENV_AGENT_VARIABLES, ENV_FOR_WORKER_PREFIX } from '../names.ts';
 
 const OBEYED: ReadonlySet<string> = new Set([
   'NODE_OPTIONS',
@@ -41,10 +41,10 @@ export function keptFromAgent(container: Container): Container {
 
 /** The environment of a worker, from that of its agent. */
 export function workerEnvironment(env: StringMap): StringMap {
-  const entries = Object.entries(env);
+  const ofAgent = new Set([ENV_AGENT_VARIABLES, ...(env[ENV_AGENT_VARIABLES] ?? '').split(',')]);
+  const entries = Object.entries(env).filter(([name]) => !ofAgent.has(name));
   const isKept = ([name]: readonly [string, string]): boolean =>
     name.startsWith(ENV_FOR_WORKER_PREFIX);
-  if (!entries.some(isKept)) return env;
   const own = entries
     .filter(isKept)
     .map(([name, value]) => [name.slice(ENV_FOR_WORKER_PREFIX.length), value] as const);
