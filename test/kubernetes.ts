@@ -52,6 +52,7 @@ const VIRTUAL_TIME = 'Moves a virtual clock, by which the API server and the nod
 export const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   'integration/agent-crashes.test.ts': VIRTUAL_TIME,
   'integration/agent-protocol.test.ts': VIRTUAL_TIME,
+  'integration/confined-operator.test.ts': VIRTUAL_TIME,
   'integration/dialects.test.ts': VIRTUAL_TIME,
   'integration/exclusive-placement.test.ts': VIRTUAL_TIME,
   'integration/hostile-tenant.test.ts': VIRTUAL_TIME,

@@ -28,8 +28,10 @@ import { systemRandom } from '../runtime/adapters/system-random.ts';
 import type { Client } from '../runtime/client.ts';
 import { waitFor } from '../runtime/wait-for.ts';
 import { joinRunning, startEmbedded, WEBHOOK_CONFIGURATIONS } from './control-plane.ts';
-import { serveControl } from './node-control/control-socket.ts';
+import { type ControlCommand, serveControl } from './node-control/control-socket.ts';
 import { type OperatorChild, OperatorProcess } from './operator-process.ts';
+import { machinePorts } from './shared-ports/adapters/socket-owners.ts';
+import { watchPorts } from './shared-ports/port-watch.ts';
 import type { StateDirectory } from './state-directory.ts';
 import { type AgentChannel, DEFAULT_AGENT_CHANNEL, plainNodes } from './up-options.ts';
 import { Watchdog } from './watchdog/watchdog.ts';
@@ -59,6 +61,10 @@ export interface LocalClusterOptions {
   readonly ownProcesses?: boolean;
   /** How long a node may be silent until it counts as lost; 40 s by default. */
   readonly nodeMonitorGraceMs?: number | undefined;
+  /** Somebody asks for the end of the cluster; absent: it ends by itself. */
+  readonly onEndAsked?: () => void;
+  /** Pods share a port; told in a line. */
+  readonly onPortConflict?: (line: string) => void;
   /** The operator has ended by itself, and is started again after that time. */
   readonly onOperatorEnd?: (how: string, restartMs: number) => void;
   readonly signal: AbortSignal;
@@ -98,9 +104,15 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
         : await joinRunning(base, options.kubeconfig, options.signal);
     stops.push(() => controlPlane.stop());
     const { client, kubeconfig, operatorFlags, nodes: ownNodes } = controlPlane;
-    if (ownNodes !== undefined) {
-      stops.push(await serveControl(state.path, ({ node, action }) => ownNodes.act(node, action)));
-    }
+    const carryOut = async (command: ControlCommand): Promise<void> => {
+      if (command.action === 'end') {
+        if (options.onEndAsked === undefined) throw new Error('this cluster ends by itself');
+        options.onEndAsked();
+      } else if (ownNodes === undefined) {
+        throw new Error('the nodes of this cluster are no processes of their own');
+      } else await ownNodes.act(command.node, command.action);
+    };
+    stops.push(await serveControl(state.path, carryOut));
     // Our nodes have no images, and the agent on the PATH of every container.
     const agent = ['--agent-delivery', 'WorkerImage', '--agent-channel', agentChannel];
     const more = options.operatorFlags ?? [];
@@ -121,6 +133,11 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
 
     await untilReady(client, nodes, operator.exited, options.signal);
     isReady = true;
+    if (options.onPortConflict !== undefined) {
+      const names = nodes.map(({ name }) => name);
+      const onConflict = options.onPortConflict;
+      stops.push(watchPorts({ ...base, client, nodes: names, ports: machinePorts, onConflict }));
+    }
     const operatorPid = (): number => operator.pid;
     return { client, kubeconfig, stateDirectory: state.path, operatorPid, stop };
   } catch (error) {

@@ -96,6 +96,19 @@ program
   });
 
 program
+  .command('down')
+  .description('end a running "lockstep up" and all its Pods')
+  .option(
+    '--state-dir <directory>',
+    'the one that "lockstep up" was given',
+    DEFAULT_STATE_DIRECTORY,
+  )
+  .action(async ({ stateDir }: { readonly stateDir: string }) => {
+    const { down } = await import('./down.ts');
+    process.exitCode = await down(stateDir);
+  });
+
+program
   .command('node')
   .description('make a node of a running "lockstep up" fail, or bring it back')
   .argument(

@@ -25,6 +25,7 @@ export const DEFAULT_STATE_DIRECTORY = join(
   'lockstep',
 );
 
+const LOCK = 'owner.pid';
 const LOCK_ATTEMPTS = 3;
 
 /**
@@ -66,7 +67,7 @@ function isDirectory(path: string): boolean {
 }
 
 function lockedDirectory(directory: string): StateDirectory {
-  const lock = join(directory, 'owner.pid');
+  const lock = join(directory, LOCK);
   for (let attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
     try {
       writeFileSync(lock, `${process.pid}\n`, { flag: 'wx', mode: 0o600 });
@@ -89,6 +90,11 @@ function lockedDirectory(directory: string): StateDirectory {
 /** A new directory of its own below the system's temporary directory. */
 export function temporaryStateDirectory(): StateDirectory {
   return openStateDirectory(mkdtempSync(join(tmpdir(), 'lockstep-')));
+}
+
+/** The living process that runs a cluster in `path`, if there is one. */
+export function stateDirectoryOwner(path: string): number | undefined {
+  return ownerOf(join(resolve(path), LOCK));
 }
 
 function stateDirectory(directory: string, lock: string): StateDirectory {

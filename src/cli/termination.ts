@@ -1,8 +1,10 @@
 /** Signals of the user, as one AbortSignal that the whole command obeys. */
 export interface Termination {
   readonly signal: AbortSignal;
-  /** The exit code that a shell expects, if a signal came. */
+  /** The exit code that a shell expects, if the end was asked for. */
   exitCode(): number | undefined;
+  /** Ends the command as a signal does, with the exit code 0. */
+  end(why: string): void;
   /** Back to the default: a second Ctrl-C ends the process at once. */
   dispose(): void;
 }
@@ -28,6 +30,10 @@ export function onTermination(): Termination {
   return {
     signal: controller.signal,
     exitCode: () => code,
+    end: (why) => {
+      code ??= 0;
+      controller.abort(new Interrupted(why));
+    },
     dispose: () => {
       for (const off of handlers) off();
     },

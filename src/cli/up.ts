@@ -1,4 +1,5 @@
 import { startLocalCluster } from './local-cluster.ts';
+import { watchShell } from './shell-watch.ts';
 import { openStateDirectory } from './state-directory.ts';
 import { onTermination } from './termination.ts';
 import type { UpOptions } from './up-options.ts';
@@ -8,6 +9,7 @@ export async function up(options: UpOptions): Promise<number> {
   const { stateDirectory, nodes, kubeconfig, agentChannel, nodeMonitorGraceMs } = options;
   const termination = onTermination();
   const state = openStateDirectory(stateDirectory);
+  const unwatch = watchShell(() => termination.end('the shell that ran npx has ended'));
   const where = `${nodeCount(nodes.length)} in ${state.path}`;
   try {
     process.stdout.write(`Starting Kubernetes with JobSet on ${where}\n`);
@@ -24,13 +26,15 @@ export async function up(options: UpOptions): Promise<number> {
           `lockstep: ${how}; it is started again in ${restartMs / 1000} s, and workers run on (${state.path}/cluster.log)\n`,
         );
       },
+      onPortConflict: (line) => process.stderr.write(`lockstep: ${line}\n`),
+      onEndAsked: () => termination.end('asked by "lockstep down"'),
       signal: termination.signal,
     });
     try {
       process.stdout.write(
         'It runs. Point kubectl to it with\n' +
           `  export KUBECONFIG=${shellWord(cluster.kubeconfig)}\n` +
-          'Ctrl-C ends it and all its Pods.\n',
+          'Ctrl-C, or "lockstep down", ends it and all its Pods.\n',
       );
       await new Promise<void>((resolve) => {
         if (termination.signal.aborted) resolve();
@@ -45,6 +49,7 @@ export async function up(options: UpOptions): Promise<number> {
     if (code === undefined) throw error;
     return code;
   } finally {
+    unwatch();
     state.release(false);
     termination.dispose();
   }

@@ -3,17 +3,18 @@ import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { controlPath, type NodeCommand, sendControl, serveControl } from './control-socket.ts';
+import { type ControlCommand, controlPath, sendControl, serveControl } from './control-socket.ts';
 
 let directory: string;
-let received: NodeCommand[];
+let received: ControlCommand[];
 let close: () => Promise<void>;
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'lockstep-control-'));
   received = [];
   close = await serveControl(directory, async (command) => {
-    if (command.node === 'nobody') throw new Error('there is no node "nobody"');
+    if ('node' in command && command.node === 'nobody')
+      throw new Error('there is no node "nobody"');
     received.push(command);
   });
 });
@@ -26,6 +27,11 @@ afterEach(async () => {
 test('a command arrives and is confirmed', async () => {
   await sendControl(directory, { node: 'node-0', action: 'kill' });
   expect(received).toEqual([{ node: 'node-0', action: 'kill' }]);
+});
+
+test('the end of a cluster can be asked for', async () => {
+  await sendControl(directory, { action: 'end' });
+  expect(received).toEqual([{ action: 'end' }]);
 });
 
 test('what is refused is told', async () => {
@@ -50,7 +56,7 @@ test.each([
 
 test('a directory where nothing runs is named', async () => {
   await expect(sendControl('/no/such', { node: 'n', action: 'kill' })).rejects.toThrow(
-    /no "lockstep up" with nodes of its own runs in \/no\/such/,
+    /no "lockstep up" runs in \/no\/such/,
   );
 });
 

@@ -1,5 +1,5 @@
 /**
- * How `lockstep node` speaks to the `lockstep up` of a state directory: one line of JSON each way over
+ * How `lockstep node` and `lockstep down` speak to the `lockstep up` of a state directory: one line of JSON each way over
  * a socket in it, which only its owner can open.
  */
 import { rmSync } from 'node:fs';
@@ -12,6 +12,9 @@ export interface NodeCommand {
   readonly node: string;
   readonly action: NodeAction;
 }
+
+/** What is asked of a cluster: something of one of its nodes, or that it ends. */
+export type ControlCommand = NodeCommand | { readonly action: 'end' };
 
 /** A node that is started has 10 s to register. */
 const ANSWER_TIMEOUT_MS = 30_000;
@@ -30,11 +33,11 @@ export function controlPath(stateDirectory: string): string {
 
 /**
  * Serves commands until the result is called. A directory whose path is too long for a socket gets
- * none, which `lockstep node` then says.
+ * none, which these commands then say.
  */
 export async function serveControl(
   stateDirectory: string,
-  carryOut: (command: NodeCommand) => Promise<void>,
+  carryOut: (command: ControlCommand) => Promise<void>,
 ): Promise<() => Promise<void>> {
   const path = controlPath(stateDirectory);
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) return async () => undefined;
@@ -52,7 +55,7 @@ export async function serveControl(
 }
 
 /** Rejects with `ControlError`. */
-export async function sendControl(stateDirectory: string, command: NodeCommand): Promise<void> {
+export async function sendControl(stateDirectory: string, command: ControlCommand): Promise<void> {
   const path = controlPath(stateDirectory);
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) {
     throw new ControlError(
@@ -65,7 +68,7 @@ export async function sendControl(stateDirectory: string, command: NodeCommand):
   const line = await lineOf(socket).catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
     throw new ControlError(
-      `no "lockstep up" with nodes of its own runs in ${stateDirectory} (${why}): start one, or name its --state-dir`,
+      `no "lockstep up" runs in ${stateDirectory} (${why}): start one, or name its --state-dir`,
       { cause: error },
     );
   });
@@ -77,7 +80,7 @@ export async function sendControl(stateDirectory: string, command: NodeCommand):
 
 async function answer(
   socket: Socket,
-  carryOut: (command: NodeCommand) => Promise<void>,
+  carryOut: (command: ControlCommand) => Promise<void>,
 ): Promise<void> {
   socket.setTimeout(ANSWER_TIMEOUT_MS, () => socket.destroy());
   try {
@@ -90,10 +93,11 @@ async function answer(
   }
 }
 
-function parsed(line: string): NodeCommand {
+function parsed(line: string): ControlCommand {
   const value: unknown = JSON.parse(line);
   if (isJsonObject(value)) {
     const { node, action } = value;
+    if (action === 'end') return { action };
     const known = NODE_ACTIONS.find((each) => each === action);
     if (typeof node === 'string' && known !== undefined) return { node, action: known };
   }

@@ -7,7 +7,7 @@ import { timeText } from '../../kube/time.ts';
  * on; `NameConflict`, somebody else's object has a name that the JobSet needs; `WaitingForLostNode`,
  * a Pod was to have ended, and its node does not say so; `WaitingForUnknownPod`, a Pod wears the
  * JobSet's labels and its Job is not known; `HubUnreachable`, agents that were told of the hub do not
- * come.
+ * come; `PortConflict`, Pods on the nodes of `lockstep up` listen on the same port.
  */
 export type ConditionType =
   | 'Completed'
@@ -23,7 +23,8 @@ export type ConditionType =
   | 'NameConflict'
   | 'WaitingForLostNode'
   | 'WaitingForUnknownPod'
-  | 'HubUnreachable';
+  | 'HubUnreachable'
+  | 'PortConflict';
 
 export interface ConditionChange {
   readonly type: ConditionType;

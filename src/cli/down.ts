@@ -1,0 +1,30 @@
+import { resolve } from 'node:path';
+import { nodeClock } from '../runtime/adapters/node-clock.ts';
+import { sleep } from '../runtime/ports/clock.ts';
+import { sendControl } from './node-control/control-socket.ts';
+import { stateDirectoryOwner } from './state-directory.ts';
+
+/** Pods get their grace period, and then are killed. */
+const END_TIMEOUT_MS = 60_000;
+const POLL_MS = 100;
+
+/** Ends the cluster of a state directory; returns the exit code. Rejects with `ControlError`. */
+export async function down(stateDirectory: string): Promise<number> {
+  const path = resolve(stateDirectory);
+  await sendControl(path, { action: 'end' });
+  const deadlineMs = nodeClock.monotonic() + END_TIMEOUT_MS;
+  for (;;) {
+    const owner = stateDirectoryOwner(path);
+    if (owner === undefined) break;
+    if (nodeClock.monotonic() >= deadlineMs) {
+      const seconds = END_TIMEOUT_MS / 1000;
+      process.stderr.write(
+        `lockstep: process ${owner} has not ended the cluster in ${path} after ${seconds} s\n`,
+      );
+      return 1;
+    }
+    await sleep(nodeClock, POLL_MS);
+  }
+  process.stdout.write(`the cluster in ${path} has ended\n`);
+  return 0;
+}

@@ -1,0 +1,34 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { afterEach, expect, test } from 'vitest';
+import { MARKER_VARIABLE } from '../../../cluster/node/container-launch.ts';
+import { freePorts } from '../../../runtime/adapters/free-ports.ts';
+import { systemRandom } from '../../../runtime/adapters/system-random.ts';
+import { machinePorts } from './socket-owners.ts';
+
+const children: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+});
+
+/** A process of a Pod's container that listens; the two families may have one port between them. */
+async function listen(podUid: string, port: number, host: '0.0.0.0' | '::'): Promise<void> {
+  const program = `require('net').createServer().listen({ port: ${port}, host: '${host}', ipv6Only: true }, () => console.log('listening'))`;
+  const child = spawn(process.execPath, ['-e', program], {
+    env: { [MARKER_VARIABLE]: `${podUid}/worker/0` },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  await new Promise((resolve, reject) => {
+    child.stdout.once('data', resolve);
+    child.once('exit', (code) => reject(new Error(`ended with exit code ${code}`)));
+  });
+}
+
+test('the Pods are found whose processes listen on one port', async () => {
+  const [shared = 0, own = 0] = await freePorts(2, systemRandom);
+  await listen('pod-b', shared, '0.0.0.0');
+  await listen('pod-a', shared, '::');
+  await listen('pod-c', own, '0.0.0.0');
+  const found = machinePorts.find().filter(({ port }) => port === shared || port === own);
+  expect(found).toEqual([{ port: shared, podUids: ['pod-a', 'pod-b'] }]);
+});

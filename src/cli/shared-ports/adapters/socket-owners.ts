@@ -1,0 +1,75 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { MARKER_VARIABLE } from '../../../cluster/node/container-launch.ts';
+import { parseListeners, sharedPorts } from '../listeners.ts';
+import type { SharedPort, SharedPorts } from '../port-watch.ts';
+
+/** Sockets of this machine, and whose they are, as Linux tells it. Elsewhere there are none to see. */
+export const machinePorts: SharedPorts = {
+  find: () => {
+    const listeners = ['tcp', 'tcp6'].flatMap((name) =>
+      parseListeners(textOf(`/proc/net/${name}`) ?? ''),
+    );
+    const shared = sharedPorts(listeners);
+    if (shared.size === 0) return [];
+    const owners = podsOf(new Set([...shared.values()].flat()));
+    return [...shared].map(([port, inodes]): SharedPort => {
+      const uids = inodes.flatMap((inode) => owners.get(inode) ?? []);
+      return { port, podUids: [...new Set(uids)].toSorted() };
+    });
+  },
+};
+
+/** Pods by the inodes of their sockets: a container hands its marker on to all that it starts. */
+function podsOf(inodes: ReadonlySet<string>): ReadonlyMap<string, string> {
+  const pods = new Map<string, string>();
+  for (const pid of entriesOf('/proc')) {
+    if (!/^[0-9]+$/.test(pid)) continue;
+    const held = socketsOf(pid).filter((inode) => inodes.has(inode));
+    const podUid = held.length === 0 ? undefined : podOf(pid);
+    if (podUid !== undefined) for (const inode of held) pods.set(inode, podUid);
+  }
+  return pods;
+}
+
+function socketsOf(pid: string): readonly string[] {
+  const directory = `/proc/${pid}/fd`;
+  return entriesOf(directory).flatMap((file) => {
+    const target = linkOf(`${directory}/${file}`);
+    const [, inode] = /^socket:\[([0-9]+)\]$/.exec(target ?? '') ?? [];
+    return inode === undefined ? [] : [inode];
+  });
+}
+
+/** A marker begins with the UID of the Pod. */
+function podOf(pid: string): string | undefined {
+  const prefix = `${MARKER_VARIABLE}=`;
+  const entry = textOf(`/proc/${pid}/environ`)
+    ?.split('\0')
+    .find((one) => one.startsWith(prefix));
+  return entry?.slice(prefix.length).split('/', 1)[0];
+}
+
+/** Processes come and go while they are looked at, and some are not ours to look at. */
+function entriesOf(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+function linkOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,180 @@
+/**
+ * Pods of the embedded nodes share the machine's network. Two that listen on one port of all addresses
+ * with `SO_REUSEPORT`, as gRPC and so JAX do, get each other's connections without a word. This
+ * looks for such ports and tells everybody who could wonder: an Event on each Pod, the condition
+ * `PortConflict` of their JobSets, and a line.
+ */
+import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
+import { JOBSET_NAME, JOBSET_UID } from '../../jobset/names.ts';
+import { changeCondition, isFinished } from '../../jobset/status/conditions.ts';
+import type { Stored } from '../../kube/meta.ts';
+import { PODS, type Pod } from '../../kube/pod.ts';
+import { isReason } from '../../kube/status.ts';
+import type { Client } from '../../runtime/client.ts';
+import { withDeadline } from '../../runtime/deadline.ts';
+import { createEventRecorder, referenceTo } from '../../runtime/event-recorder.ts';
+import { type Clock, sleep } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Random } from '../../runtime/ports/random.ts';
+
+/** Ports on which sockets of several processes listen. */
+export interface SharedPorts {
+  find(): readonly SharedPort[];
+}
+
+export interface SharedPort {
+  readonly port: number;
+  /** UIDs of the Pods whose sockets they are, sorted; fewer than two: no conflict. */
+  readonly podUids: readonly string[];
+}
+
+export interface PortWatchOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly ports: SharedPorts;
+  /** Names of the nodes whose Pods share the network. */
+  readonly nodes: readonly string[];
+  readonly onConflict: (line: string) => void;
+}
+
+const INTERVAL_MS = 2_000;
+const PASS_TIMEOUT_MS = 10_000;
+/** Another writer may come in between. */
+const MAX_WRITES = 5;
+const REASON = 'PortConflict';
+
+/** Returns how to end it. */
+export function watchPorts(options: PortWatchOptions): () => Promise<void> {
+  const stopping = new AbortController();
+  const running = new PortWatch(options).run(stopping.signal);
+  return async () => {
+    stopping.abort(new Error('the watch of ports stops'));
+    await running;
+  };
+}
+
+class PortWatch {
+  readonly #options: PortWatchOptions;
+  /** What has been told, by port and Pods. */
+  #told: ReadonlySet<string> = new Set();
+  /** `namespace/name` of JobSets whose condition is True. */
+  readonly #marked = new Set<string>();
+
+  constructor(options: PortWatchOptions) {
+    this.#options = options;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.#options;
+    const events = createEventRecorder({ ...this.#options, controller: 'lockstep-up' });
+    try {
+      for (;;) {
+        try {
+          await withDeadline(clock, PASS_TIMEOUT_MS, signal, (limit) => this.#pass(events, limit));
+        } catch (error) {
+          signal.throwIfAborted();
+          logger.warn('shared ports could not be told', { err: error });
+        }
+        await sleep(clock, INTERVAL_MS, signal);
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      await events.stop();
+    }
+  }
+
+  async #pass(events: ReturnType<typeof createEventRecorder>, signal: AbortSignal): Promise<void> {
+    const shared = this.#options.ports.find().filter(({ podUids }) => podUids.length > 1);
+    if (shared.length === 0 && this.#marked.size === 0) {
+      this.#told = new Set();
+      return;
+    }
+    const pods = shared.length === 0 ? new Map() : await this.#pods(signal);
+    const messages = new Map<string, string[]>();
+    const seen = new Set<string>();
+    for (const { port, podUids } of shared) {
+      const known = podUids.flatMap((uid) => pods.get(uid) ?? []);
+      if (known.length < 2) continue;
+      const message = `port ${port} is listened on by the Pods ${known.map(nameOf).join(' and ')}, which share this machine's network: each gets connections that are meant for the other`;
+      for (const pod of known) {
+        const owner = jobSetOf(pod);
+        if (owner !== undefined) messages.set(owner, [...(messages.get(owner) ?? []), message]);
+      }
+      seen.add(message);
+      if (this.#told.has(message)) continue;
+      this.#options.onConflict(`${message}; give them different ports`);
+      for (const pod of known) {
+        const regarding = referenceTo(PODS, pod);
+        events.record({
+          regarding,
+          type: 'Warning',
+          reason: REASON,
+          action: 'Watching',
+          note: message,
+        });
+      }
+    }
+    this.#told = seen;
+    for (const key of new Set([...this.#marked, ...messages.keys()])) {
+      await this.#mark(key, [...new Set(messages.get(key))], signal);
+    }
+  }
+
+  async #pods(signal: AbortSignal): Promise<Map<string, Stored<Pod>>> {
+    const pods = new Map<string, Stored<Pod>>();
+    for (const node of this.#options.nodes) {
+      const fieldSelector = `spec.nodeName=${node}`;
+      const { items } = await this.#options.client.list(PODS, { fieldSelector, signal });
+      for (const pod of items) pods.set(pod.metadata.uid, pod);
+    }
+    return pods;
+  }
+
+  /** Without messages the conflict is over. */
+  async #mark(key: string, messages: readonly string[], signal: AbortSignal): Promise<void> {
+    const { client, clock } = this.#options;
+    const [namespace = '', name = '', uid = ''] = key.split('/');
+    const change =
+      messages.length === 0
+        ? ({
+            status: 'False',
+            reason: 'PortsApart',
+            message: 'no port is shared any more',
+          } as const)
+        : ({ status: 'True', reason: 'SharedPort', message: messages.join('; ') } as const);
+    for (let tries = 0; tries < MAX_WRITES; tries++) {
+      try {
+        const found: Stored<JobSet> = await client.get(JOBSETS, { namespace, name }, { signal });
+        const before = found.status?.conditions ?? [];
+        const type = REASON;
+        const conditions = changeCondition(before, { type, ...change }, clock.now());
+        const isOurs = found.metadata.uid === uid && !isFinished(before);
+        if (isOurs && conditions !== before) {
+          const next = { ...found, status: { ...found.status, conditions } };
+          await client.update(JOBSETS, next, { subresource: 'status', signal });
+        }
+        break;
+      } catch (error) {
+        if (isReason(error, 'NotFound')) break;
+        if (!isReason(error, 'Conflict')) throw error;
+      }
+    }
+    if (messages.length === 0) this.#marked.delete(key);
+    else this.#marked.add(key);
+  }
+}
+
+function nameOf({ metadata }: Stored<Pod>): string {
+  return `${metadata.namespace ?? ''}/${metadata.name}`;
+}
+
+/** `namespace/name/uid` of the JobSet whose labels it wears. */
+function jobSetOf({ metadata }: Stored<Pod>): string | undefined {
+  const name = metadata.labels?.[JOBSET_NAME];
+  const uid = metadata.labels?.[JOBSET_UID];
+  if (name === undefined || uid === undefined) return undefined;
+  return `${metadata.namespace ?? ''}/${name}/${uid}`;
+}

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { nodeClock } from '../runtime/adapters/node-clock.ts';
+
+/** Between this process and the shell that ran npx are another shell, and npm. */
+const WATCHED_ANCESTORS = 3;
+const INTERVAL_MS = 1_000;
+
+/**
+ * Calls `onGone` when the shell is gone that ran npx or npm, or what is between it and us: npm hands
+ * signals on to its own shell, which keeps them to itself, so that we would run on unseen. A process
+ * that was started in a session of its own, as by `setsid`, is meant to stay. Returns how to end it.
+ */
+export function watchShell(onGone: () => void): () => void {
+  if (process.env['npm_command'] === undefined) return () => undefined;
+  const ancestors = ancestorsOf(process.pid).slice(0, WATCHED_ANCESTORS);
+  let timer: { cancel(): void } | undefined;
+  const look = (): void => {
+    if (ancestors.every(({ pid, startTime }) => statOf(pid)?.startTime === startTime)) {
+      timer = nodeClock.setTimer(INTERVAL_MS, look);
+    } else onGone();
+  };
+  if (ancestors.length > 0) timer = nodeClock.setTimer(INTERVAL_MS, look);
+  return () => timer?.cancel();
+}
+
+interface ProcessStat {
+  readonly pid: number;
+  readonly parent: number;
+  readonly session: number;
+  /** With the number of the process it names one of all that ever ran. */
+  readonly startTime: string;
+}
+
+/** Those of the same session, the nearest first; none where the system does not show processes. */
+function ancestorsOf(pid: number): readonly ProcessStat[] {
+  const own = statOf(pid);
+  if (own === undefined) return [];
+  const parent = statOf(own.parent);
+  if (parent === undefined || parent.session !== own.session) return [];
+  return [parent, ...ancestorsOf(parent.pid)];
+}
+
+/** A zombie has ended: only its parent has not noticed. */
+const ENDED = 'Z';
+
+/** `/proc/PID/stat` of Linux: number, name in parentheses, state, parent, group, session, ... */
+function statOf(pid: number): ProcessStat | undefined {
+  let text: string;
+  try {
+    text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  } catch {
+    return undefined;
+  }
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const [state, parent, , session] = fields;
+  const startTime = fields[19];
+  if (state === ENDED || startTime === undefined) return undefined;
+  return { pid, parent: Number(parent), session: Number(session), startTime };
+}
