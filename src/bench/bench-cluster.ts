@@ -41,8 +41,8 @@ export interface BenchCluster {
   readonly namespace: string;
   /** Where the operator's service account is, if it has one. */
   readonly operatorNamespace: string | undefined;
-  /** One at a time. The port of its hub is always the same. */
-  startOperator(channel: 'Auto' | 'API'): Promise<OperatorProcess>;
+  /** One at a time. The port of its hub is always the same. Flags for webhooks: without, it has none. */
+  startOperator(channel: 'Auto' | 'API', webhooks?: readonly string[]): Promise<OperatorProcess>;
   /** One of several, of which one leads; its name begins its signature of the lease. */
   startReplica(hostName: string, hub?: readonly string[]): Promise<OperatorProcess>;
   /** Which signs the lease now. */
@@ -85,7 +85,8 @@ export async function startBenchCluster(
           )
         : await joined(kubeconfig, join(state.path, 'operator.kubeconfig'), signal, stops);
     const hub = ['--hub-bind-address', `${LOOPBACK}:${await freePort(systemRandom)}`];
-    const delivery = ['--webhooks', 'off', '--agent-delivery', 'WorkerImage'];
+    const delivery = ['--agent-delivery', 'WorkerImage'];
+    const noWebhooks = ['--webhooks', 'off'];
     const start = async (more: readonly string[], hostName?: string): Promise<OperatorProcess> => {
       const flags = [...ground.flags, ...delivery, ...more];
       const starting = OperatorProcess.start({ flags, log, watchdog, signal, hostName });
@@ -104,9 +105,10 @@ export async function startBenchCluster(
     ];
     return {
       ...ground,
-      startOperator: (channel) => start([...hub, '--agent-channel', channel]),
+      startOperator: (channel, webhooks = noWebhooks) =>
+        start([...hub, ...webhooks, '--agent-channel', channel]),
       startReplica: (hostName, own = hub) =>
-        start([...own, '--agent-channel', 'Auto', ...election], hostName),
+        start([...own, ...noWebhooks, '--agent-channel', 'Auto', ...election], hostName),
       leader: async () => {
         const { spec } = await ground.client.get(LEASES, lease);
         return spec?.holderIdentity?.split('_')[0] ?? '';
@@ -221,14 +223,16 @@ export async function remove(
   client: Client,
   of: Resource<KubeObject>,
   name: string,
+  namespace?: string,
 ): Promise<void> {
+  const at = { name, ...(namespace === undefined ? {} : { namespace }) };
   try {
-    await client.delete(of, { name });
+    await client.delete(of, at);
   } catch (error) {
     if (!isReason(error, 'NotFound')) throw error;
   }
   const options = { clock: nodeClock, random: systemRandom, timeoutMs: REMOVAL_TIMEOUT_MS };
-  await waitFor(client, of, { name }, (one) => one === undefined, options);
+  await waitFor(client, of, at, (one) => one === undefined, options);
 }
 
 async function tokenOf(

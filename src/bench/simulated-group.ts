@@ -70,22 +70,9 @@ export class SimulatedGroup {
     const { namespace = '', name: jobSetName } = this.jobSet.metadata;
     const account = { namespace, name: agentAccountName(jobSetName) };
     await forEachConcurrently(this.pods, PARALLEL_REQUESTS, async ({ metadata: { name, uid } }) => {
-      const request: TokenRequest = {
-        apiVersion: 'authentication.k8s.io/v1',
-        kind: 'TokenRequest',
-        metadata: {},
-        spec: {
-          ...(channel === 'Hub' ? { audiences: [HUB_AUDIENCE] } : {}),
-          boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name, uid },
-        },
-      };
-      const answer = await this.#client.createSubresource(
-        SERVICE_ACCOUNTS,
-        account,
-        'token',
-        request,
-      );
-      agents.push({ podName: name, podUid: uid, token: answer.status?.token ?? '' });
+      const audiences = channel === 'Hub' ? [HUB_AUDIENCE] : undefined;
+      const token = await tokenOf(this.#client, account, { name, uid }, audiences);
+      agents.push({ podName: name, podUid: uid, token });
     });
     return agents;
   }
@@ -97,6 +84,26 @@ export class SimulatedGroup {
     if (value === undefined) throw new Error(`the Pods have no variable ${name}`);
     return value;
   }
+}
+
+/** Of an account, bound to a Pod. */
+export async function tokenOf(
+  client: Client,
+  account: { readonly namespace: string; readonly name: string },
+  { name, uid }: { readonly name: string; readonly uid: string },
+  audiences: readonly string[] | undefined,
+): Promise<string> {
+  const request: TokenRequest = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    metadata: {},
+    spec: {
+      ...(audiences === undefined ? {} : { audiences }),
+      boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name, uid },
+    },
+  };
+  const answer = await client.createSubresource(SERVICE_ACCOUNTS, account, 'token', request);
+  return answer.status?.token ?? '';
 }
 
 const RUNNING = {
