@@ -93,15 +93,21 @@ class Measurement {
     const label = `${this.#size} agents`;
     report({ benchmark: `${label}: a restart in peace`, unit: 'ms', ...spread(quietMs) });
     const downMs: number[] = [];
-    for (const last = epoch + ROUNDS[this.#phase]; epoch < last; epoch++) {
-      downMs.push(await this.#failOver(fleet, epoch, median(quietMs)));
+    try {
+      for (const last = epoch + ROUNDS[this.#phase]; epoch < last; epoch++) {
+        downMs.push(await this.#failOver(fleet, epoch, median(quietMs)));
+      }
+    } finally {
+      // Somebody who has no more time is told of those that were measured.
+      if (downMs.length > 0) {
+        report({
+          benchmark: `${label}, leader ${this.#phase}: until all run again`,
+          unit: 'ms',
+          ...spread(downMs),
+          notes: `90 % within ${Math.round(percentile(downMs, 90))} ms, ${downMs.length} times, from the end of the leader`,
+        });
+      }
     }
-    report({
-      benchmark: `${label}, leader ${this.#phase}: until all run again`,
-      unit: 'ms',
-      ...spread(downMs),
-      notes: `90 % within ${Math.round(percentile(downMs, 90))} ms, ${downMs.length} times, from the end of the leader`,
-    });
   }
 
   async stop(): Promise<void> {
