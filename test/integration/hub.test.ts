@@ -298,6 +298,34 @@ describe('a partition between an agent and the hub', () => {
   });
 });
 
+/** What the condition says of the hub, with its reason. */
+async function reach(): Promise<string | undefined> {
+  const { conditions = [] } = (await group.jobSet()).status ?? {};
+  const found = conditions.find(({ type }) => type === 'HubUnreachable');
+  return found && `${found.status} ${found.reason}`;
+}
+
+describe('a group that the hub hears nothing of', () => {
+  it.each(['Auto', 'Hub'] as const)(
+    'says so, with channel %s, until it is heard',
+    async (channel) => {
+      await start(channel);
+      const { acceptor } = hub;
+      hub.acceptor = undefined;
+      hub.breakAll();
+      await group.cluster.clock.advance(120_000);
+      expect(await reach()).toBeUndefined();
+      await group.cluster.clock.advance(120_000);
+      expect(await reach()).toBe('True NoAgentConnected');
+      hub.acceptor = acceptor;
+      await group.cluster.until(async () => (await reach()) === 'False HubReached');
+      group.exit('w/0', 1);
+      await group.allIn(2, SIZE);
+      await expectRestarts(1);
+    },
+  );
+});
+
 describe('bad input over a stream', () => {
   it('of a member: an epoch that is far ahead counts as missing, and blocks nobody else', async () => {
     await start();
