@@ -3,12 +3,21 @@
  * file, barrier, worker, signals and exit codes. The test plays the controller and the kubelet.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  onTestFinished,
+} from 'vitest';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
 import { EPOCH, IN_PLACE_RESTART_ATTEMPT, NOTICE } from '../../src/jobset/names.ts';
 import { JOBS } from '../../src/kube/job.ts';
@@ -378,8 +387,11 @@ describe('the agent as a supervisor process', () => {
   });
 
   it('finds a program of a volume below its root', async () => {
-    await mkdir(join(scene.root, 'data'));
-    await writeFile(join(scene.root, 'data/run'), '#!/bin/sh\nexit 4\n', { mode: 0o755 });
+    // As a node mounts it.
+    const volume = await mkdtemp(join(tmpdir(), 'lockstep-volume-'));
+    onTestFinished(() => rm(volume, { recursive: true, force: true }));
+    await writeFile(join(volume, 'run'), '#!/bin/sh\nexit 4\n', { mode: 0o755 });
+    await symlink(volume, join(scene.root, 'data'));
     const agent = scene.run(['--', '/data/run'], {
       LOCKSTEP_RESTART_RULES: '[{"action":"Restart","exitCodes":{"operator":"In","values":[1]}}]',
     });

@@ -69,6 +69,19 @@ describe('what a Pod asks for in vain', () => {
       {},
       ['initContainers[i].lifecycle.stopSignal'],
     ],
+    [
+      'nothing, as a container that is added beside others does',
+      { volumes: [{ name: 'token', projected: { sources: [] } }] },
+      {
+        securityContext: {
+          allowPrivilegeEscalation: false,
+          capabilities: { drop: ['ALL'] },
+          readOnlyRootFilesystem: true,
+        },
+        volumeMounts: [{ name: 'token', mountPath: '/t', readOnly: true }],
+      },
+      [],
+    ],
   ])('%s', (_, spec, container, fields) => {
     expect(ignoredFields(specOf(spec, container), false)).toEqual(fields);
   });

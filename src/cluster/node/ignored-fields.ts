@@ -30,7 +30,6 @@ const VALUES_OF_POD = [
 ] as const;
 
 const OF_CONTAINER = [
-  'securityContext',
   'resources.limits',
   'resources.claims',
   'resizePolicy',
@@ -64,6 +63,7 @@ export function ignoredFieldsNote(spec: PodSpec, hasNamespaces: boolean): string
 export function ignoredFields(spec: PodSpec, hasNamespaces: boolean): readonly string[] {
   const ofMount = hasNamespaces ? OF_MOUNT : OF_LINKED_MOUNT;
   const pod: JsonObject = { ...spec };
+  const neverWritten = volumesOfNode(pod);
   return [
     ...setFields(pod, OF_POD, ''),
     ...(hasNamespaces ? [] : setFields(pod, OF_POD_WITHOUT_NAMESPACES, '')),
@@ -73,9 +73,10 @@ export function ignoredFields(spec: PodSpec, hasNamespaces: boolean): readonly s
     ),
     ...['initContainers', 'containers'].flatMap((list) =>
       itemsOf(pod, list, 'name').flatMap(([container, path]) => [
+        ...(asksForSecurity(container) ? [`${path}.securityContext`] : []),
         ...setFields(container, OF_CONTAINER, `${path}.`),
         ...itemsOf(container, 'volumeMounts', 'mountPath').flatMap(([mount, at]) =>
-          setFields(mount, ofMount, `${path}.${at}.`),
+          setFields(mount, neverWritten.has(mount['name']) ? OF_MOUNT : ofMount, `${path}.${at}.`),
         ),
         ...(pod['hostNetwork'] === true
           ? []
@@ -84,6 +85,27 @@ export function ignoredFields(spec: PodSpec, hasNamespaces: boolean): readonly s
       ]),
     ),
   ];
+}
+
+/** Names of volumes that the node fills, which Kubernetes mounts read-only whatever a mount says. */
+function volumesOfNode(pod: JsonObject): ReadonlySet<unknown> {
+  const filled = itemsOf(pod, 'volumes', 'name').filter(([volume]) =>
+    ['projected', 'secret', 'configMap', 'downwardAPI'].some((kind) => kind in volume),
+  );
+  return new Set(filled.map(([volume]) => volume['name']));
+}
+
+/** Whether its security context asks for more than to take rights away, which no program relies on. */
+function asksForSecurity({ securityContext }: JsonObject): boolean {
+  if (!isJsonObject(securityContext)) return false;
+  const {
+    allowPrivilegeEscalation,
+    readOnlyRootFilesystem: _,
+    capabilities,
+    ...others
+  } = securityContext;
+  const hasAdded = isSet(memberAt({ capabilities }, 'capabilities.add'));
+  return allowPrivilegeEscalation === true || hasAdded || isSet(others);
 }
 
 /** The objects of a list, each with its path: the list's name and the item's key. */
