@@ -130,7 +130,8 @@ export class ApiRequests {
     try {
       return await withDeadline(this.#options.clock, this.#timeoutMs, call.signal, work);
     } catch (error) {
-      if (!(error instanceof DeadlineError)) throw error;
+      // The caller's own end may be a deadline too: theirs says what it is.
+      if (!(error instanceof DeadlineError) || error === call.signal?.reason) throw error;
       const what = `${call.method} ${call.path}: no answer within ${this.#timeoutMs} ms`;
       throw new TransportError(what, { code: 'ETIMEDOUT', cause: error });
     }

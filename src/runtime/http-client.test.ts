@@ -5,7 +5,7 @@ import { PODS, type Pod } from '../kube/pod.ts';
 import { failure, type Status } from '../kube/status.ts';
 import type { Client } from './client.ts';
 import type { CredentialSource } from './credential-source.ts';
-import { unlessAborted, withDeadline } from './deadline.ts';
+import { DeadlineError, unlessAborted, withDeadline } from './deadline.ts';
 import { createClient } from './http-client.ts';
 import { handlerTransport } from './memory/memory-transport.ts';
 import { SeededRandom } from './memory/seeded-random.ts';
@@ -516,6 +516,18 @@ describe('time', () => {
     await clock.advance(65_000);
     expect(await watching).toMatchObject({ name: 'TransportError', code: 'ETIMEDOUT' });
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('ends for the deadline of its caller with that, also before there is an answer', async () => {
+    const { client } = setup(() => new Promise(() => undefined));
+    const caller = new AbortController();
+    const { signal } = caller;
+    const watching = client.watch(PODS, { signal })[Symbol.asyncIterator]().next();
+    const getting = client.get(PODS, AT, { signal });
+    const reason = new DeadlineError('another watch is wanted');
+    caller.abort(reason);
+    await expect(watching).rejects.toBe(reason);
+    await expect(getting).rejects.toBe(reason);
   });
 
   it('gives up on a body that does not end', async () => {
