@@ -46,6 +46,17 @@ describe('an exchange over a forwarded port', () => {
     expect(answer).toBe('hello yourself');
   });
 
+  it('takes a long answer when the stream of errors ends last', async () => {
+    const bytes = 20_000;
+    const answer = await exchange(async (data, error) => {
+      await data.channel.write(Buffer.alloc(bytes, 'a'));
+      data.channel.end();
+      for await (const _ of data.channel.incoming) continue;
+      error.channel.end();
+    }, bytes);
+    expect(answer).toBe('a'.repeat(bytes));
+  });
+
   it('fails with what the other end says of the port', async () => {
     const refused = exchange(async (data, error) => {
       await error.channel.write(Buffer.from('error forwarding port 80: connection refused'));

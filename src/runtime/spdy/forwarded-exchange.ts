@@ -70,14 +70,12 @@ const NOTHING = new Uint8Array();
 
 /** What comes on the two streams, until both have ended. */
 class Answer {
-  readonly #maxBytes: number;
-  readonly #data: Uint8Array[] = [];
-  readonly #errors: Uint8Array[] = [];
+  readonly #data: Chunks;
+  readonly #errors = new Chunks(MAX_ERROR_BYTES);
   readonly #open = new Set([ERROR_STREAM, DATA_STREAM]);
-  #size = 0;
 
   constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
+    this.#data = new Chunks(maxBytes);
   }
 
   get isComplete(): boolean {
@@ -85,13 +83,7 @@ class Answer {
   }
 
   add(stream: number, bytes: Uint8Array, isLast: boolean): void {
-    const limit = stream === DATA_STREAM ? this.#maxBytes : MAX_ERROR_BYTES;
-    const chunks = stream === DATA_STREAM ? this.#data : this.#errors;
-    this.#size += bytes.byteLength;
-    if (this.#size > limit + MAX_ERROR_BYTES) {
-      throw new SpdyError(`the answer has more than ${limit} bytes`);
-    }
-    chunks.push(bytes);
+    (stream === DATA_STREAM ? this.#data : this.#errors).add(bytes);
     if (isLast) this.#open.delete(stream);
   }
 
@@ -100,9 +92,32 @@ class Answer {
   }
 
   whole(): Uint8Array {
-    const problem = Buffer.concat(this.#errors).toString().trim();
+    const problem = this.#errors.whole().toString().trim();
     if (problem !== '') throw new ForwardError(problem);
-    return Buffer.concat(this.#data);
+    return this.#data.whole();
+  }
+}
+
+/** What has come on one stream. */
+class Chunks {
+  readonly #maxBytes: number;
+  readonly #chunks: Uint8Array[] = [];
+  #size = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  add(bytes: Uint8Array): void {
+    this.#size += bytes.byteLength;
+    if (this.#size > this.#maxBytes) {
+      throw new SpdyError(`the answer has more than ${this.#maxBytes} bytes`);
+    }
+    this.#chunks.push(bytes);
+  }
+
+  whole(): Buffer {
+    return Buffer.concat(this.#chunks);
   }
 }
 
