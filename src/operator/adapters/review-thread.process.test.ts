@@ -161,18 +161,23 @@ test.each([
   },
 );
 
-test('a thread that does not come to an end is replaced', async () => {
-  const waits: (() => void)[] = [];
+test('a thread that does not come to an end is replaced, however many reviews come meanwhile', async () => {
+  const timers = new Set<() => void>();
   const clock = {
     ...nodeClock,
     setTimer: (_ms: number, fire: () => void) => {
-      waits.push(fire);
-      return { cancel: () => undefined };
+      timers.add(fire);
+      return { cancel: () => void timers.delete(fire) };
     },
   };
   const thread = threadThat('for (;;);', { clock });
-  const answer = judged(thread, WEBHOOK_PATHS.mutateJobSet, {});
-  waits.at(-1)?.();
-  expect((await answer).status).toBe(503);
-  expect(textOf(await answer)).toContain('it was not judged in time');
+  const first = judged(thread, WEBHOOK_PATHS.mutateJobSet, {});
+  const [silence] = timers;
+  const second = judged(thread, WEBHOOK_PATHS.mutateJobSet, {});
+  expect([...timers]).toEqual([silence]);
+  silence?.();
+  for (const answer of [await first, await second]) {
+    expect(answer.status).toBe(503);
+    expect(textOf(answer)).toContain('it was not judged in time');
+  }
 });

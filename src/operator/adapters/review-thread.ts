@@ -73,7 +73,8 @@ export class ReviewThread {
       const id = ++this.#lastId;
       this.#judging.set(id, resolve);
       this.#post({ kind: 'Review', id, review: posted(request) });
-      this.#watch();
+      // Others under way are watched already: what we send is no sign of life.
+      if (this.#judging.size === 1) this.#watch();
     });
 
   async stop(): Promise<void> {
