@@ -12,7 +12,6 @@ export class JobSetMemory {
   readonly #notices = new Map<string, { looks: number; againMs: number }>();
   #noticedEpoch: number | undefined;
   readonly #reported = new Set<string>();
-  countersDifferSinceMs: number | undefined;
   /** Present while the hub has no stream of its agents. */
   #silence: { readonly sinceMs: number; readyPods: number } | undefined;
   countersPutOff: CountersPutOff | undefined;

@@ -10,8 +10,8 @@ import { withDeadline } from '../../runtime/deadline.ts';
 import type { Clock, Timer } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../runtime/ports/transport.ts';
+import { refusalResponse } from '../../runtime/refusal-response.ts';
 import { REVIEW_HEAP_MIB } from '../hub/stream-memory.ts';
-import { refusalResponse } from '../webhooks/admission-endpoint.ts';
 import type { ReviewThreads } from '../webhooks/review-judges.ts';
 import type { WebhookQuestions } from '../webhooks/webhook-handlers.ts';
 import type {

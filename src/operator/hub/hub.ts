@@ -4,6 +4,7 @@ import type { JobSet } from '../../jobset/jobset.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { Backoff } from '../../runtime/backoff.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
+import { KeyedBudget } from '../../runtime/keyed-budget.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { type Clock, sleep, type Timer } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
@@ -13,7 +14,6 @@ import type { Rate } from '../../runtime/token-bucket.ts';
 import { AgentStream, type CloseReason, type HubMember } from './agent-stream.ts';
 import { HubGroup } from './hub-group.ts';
 import { type HubMetrics, hubMetrics } from './hub-metrics.ts';
-import { KeyedBudget } from './keyed-budget.ts';
 import { PodInquiry, type PodInquiryOptions } from './pod-inquiry.ts';
 import { DEFAULT_MAX_STREAMS } from './stream-memory.ts';
 

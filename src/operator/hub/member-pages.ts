@@ -25,7 +25,7 @@ interface Page {
 
 export class MemberPages {
   readonly #options: MemberPagesOptions;
-  /** By UID of the JobSet, the oldest first. */
+  /** By `ownerKey` of the JobSet, the oldest first. */
   readonly #pages = new Map<string, Page>();
 
   constructor(options: MemberPagesOptions) {
@@ -56,9 +56,9 @@ export class MemberPages {
   #forgetOldest(): void {
     let bytes = 0;
     for (const { byteLength } of this.#pages.values()) bytes += byteLength;
-    for (const [uid, { byteLength }] of this.#pages) {
+    for (const [group, { byteLength }] of this.#pages) {
       if (this.#pages.size <= MAX_PAGES && bytes <= MAX_KEPT_BYTES) return;
-      if (this.#pages.size > 1) this.#pages.delete(uid);
+      if (this.#pages.size > 1) this.#pages.delete(group);
       bytes -= byteLength;
     }
   }

@@ -1,10 +1,10 @@
+import { KeyedBudget } from '../../runtime/keyed-budget.ts';
 import { type Clock, sleep } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { StreamAcceptor, StreamRefusal, StreamRequest } from '../../runtime/ports/stream.ts';
 import type { Rate } from '../../runtime/token-bucket.ts';
 import type { HubMember } from './agent-stream.ts';
 import type { Hub } from './hub.ts';
-import { KeyedBudget } from './keyed-budget.ts';
 import { PodLookups, type ReadPod } from './pod-lookups.ts';
 import type { PodClaim, TokenVerdict } from './pod-token.ts';
 import { type Refusal, RefusalLog } from './refusal-log.ts';

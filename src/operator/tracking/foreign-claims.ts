@@ -3,9 +3,9 @@ import type { KubeObject, Stored } from '../../kube/meta.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { type EventRecorder, referenceTo } from '../../runtime/event-recorder.ts';
 import type { Informer } from '../../runtime/informer.ts';
+import { KeyedBudget } from '../../runtime/keyed-budget.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
-import { KeyedBudget } from '../hub/keyed-budget.ts';
 
 /**
  * Tells whoever made an object that claims an owner in another namespace why nothing comes of it, in

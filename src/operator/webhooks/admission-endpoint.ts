@@ -11,6 +11,7 @@ import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../runtime/ports/transport.ts';
+import { refusalResponse } from '../../runtime/refusal-response.ts';
 import type { AdmissionAnswer, AdmissionHandler } from './admission-handler.ts';
 import { denialOf, readAdmissionReview, reviewOf } from './admission-review.ts';
 
@@ -61,17 +62,6 @@ export function observedReviews(
       logger.warn('refused to read an admission review', { path, code: response.status });
     }
     return response;
-  };
-}
-
-/** A refusal as an HTTP answer. */
-export function refusalResponse(error: ApiStatusError): HttpResponse {
-  const response = json(error.code, error.status);
-  const { retryAfterSeconds } = error.status.details ?? {};
-  if (retryAfterSeconds === undefined) return response;
-  return {
-    ...response,
-    headers: { ...response.headers, 'retry-after': String(retryAfterSeconds) },
   };
 }
 

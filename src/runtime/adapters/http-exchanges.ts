@@ -9,6 +9,7 @@ import { type ApiStatusError, failure } from '../../kube/status.ts';
 import { carryBytes } from '../byte-channel.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { HttpHandler, HttpRequest, HttpResponse, Peer } from '../ports/transport.ts';
+import { refusalResponse } from '../refusal-response.ts';
 import type { HttpConnections } from './http-connections.ts';
 import { plainHeaders } from './http-headers.ts';
 import { isComplete, sendResponse } from './http-response.ts';
@@ -111,12 +112,12 @@ export class Exchanges {
   }
 
   async #answerTo(request: HttpRequest | ApiStatusError): Promise<HttpResponse> {
-    if (request instanceof Error) return statusResponse(request);
+    if (request instanceof Error) return refusalResponse(request);
     try {
       return await this.#handler(request);
     } catch (error) {
       this.#logger.error('a handler failed', { path: request.path, err: error });
-      return statusResponse(
+      return refusalResponse(
         failure('InternalError', 'Internal error occurred: the handler failed'),
       );
     }
@@ -193,16 +194,4 @@ function certificateOf(socket: Socket): Pick<Peer, 'certificate'> {
   const commonName = [CN ?? []].flat().at(-1);
   if (commonName === undefined) return {};
   return { certificate: { commonName, organizations: [O ?? []].flat() } };
-}
-
-function statusResponse(error: ApiStatusError): HttpResponse {
-  const { retryAfterSeconds } = error.status.details ?? {};
-  return {
-    status: error.code,
-    headers: {
-      'content-type': 'application/json',
-      ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
-    },
-    body: Buffer.from(JSON.stringify(error.status)),
-  };
 }

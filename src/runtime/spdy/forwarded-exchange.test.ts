@@ -51,7 +51,7 @@ describe('an exchange over a forwarded port', () => {
     const answer = await exchange(async (data, error) => {
       await data.channel.write(Buffer.alloc(bytes, 'a'));
       data.channel.end();
-      for await (const _ of data.channel.incoming) continue;
+      for await (const _ of data.channel.incoming);
       error.channel.end();
     }, bytes);
     expect(answer).toBe('a'.repeat(bytes));

@@ -1,5 +1,5 @@
-import type { Clock } from '../../runtime/ports/clock.ts';
-import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
+import type { Clock } from './ports/clock.ts';
+import { type Rate, TokenBucket } from './token-bucket.ts';
 
 /** Beyond that the oldest start anew: too lenient is better than memory without limit. */
 const MAX_KEYS = 65_536;

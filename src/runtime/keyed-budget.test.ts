@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { KeyedBudget } from './keyed-budget.ts';
+import { VirtualClock } from './memory/virtual-clock.ts';
 
 function allowed(budget: KeyedBudget, key: string, tries: number): number {
   return Array.from({ length: tries }, () => budget.of(key).tryTake()).filter(Boolean).length;
