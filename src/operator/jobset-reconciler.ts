@@ -32,6 +32,7 @@ import type { OperatorMetrics } from './operator-metrics.ts';
 import { OwnWrites } from './own-writes.ts';
 import { whatGoesAway } from './reconciling/going-away.ts';
 import { createImageVolumes, type ImageVolumes } from './reconciling/image-volumes.ts';
+import { JOBS_BY_OWNER } from './tracking/caches.ts';
 
 /**
  * Brings one JobSet a step further: takes a snapshot, lets `plan` decide, answers what it asks,
@@ -63,9 +64,6 @@ export interface ReconcilerOptions {
   /** A status was written, as the API server returned it: status first, then whoever is to know. */
   readonly wroteStatus: (jobSet: Stored<JobSet>) => void;
 }
-
-/** Index of the Jobs' informer: by `ownerKey` of the JobSet that controls them. */
-export const JOBS_BY_OWNER = 'jobset';
 
 /** `events.k8s.io` action of all our Events, as upstream has it. */
 const ACTION = 'Reconciling';

@@ -35,11 +35,12 @@ import {
   type NodeFeatures,
   type NodeFeaturesOptions,
 } from './node-features.ts';
-import { actOn, type OperatorOptions, startCaches } from './operator.ts';
+import { actOn, type OperatorOptions } from './operator.ts';
 import { type ApiClients, type ApiConnections, connectApiClients } from './process/api-clients.ts';
 import { type OperatorProgress, readinessChecks } from './readiness.ts';
 import { untilJobSetsAreServed } from './served-api.ts';
 import { aborted, actInTerms, type Lease } from './term.ts';
+import { startCaches } from './tracking/caches.ts';
 import { startWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 
 const EXIT_FAILURE = 1;
@@ -183,7 +184,7 @@ async function operate(
     });
     const agentDefaults = { mode: flags.agentMode, injection: flags.agentInjection };
     const config = { ...flags, agentDefaults, gates: flags.featureGates, limits: flags };
-    const caches = startCaches({ ...runtime, config });
+    const caches = startCaches({ ...runtime, namespaces });
     status.caches = caches;
     const own = { namespace: access.namespace, podIP: process.env[ENV_POD_IP] };
     const hub = await leaderHubIfPossible(flags, own, { ...runtime, lookupClient: clients.hub });

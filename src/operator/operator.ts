@@ -4,48 +4,39 @@ import type { HubAccess } from '../jobset/agent/agent-hub.ts';
 import type { AgentProgram } from '../jobset/agent/agent-mode.ts';
 import type { ContainerResources } from '../jobset/agent/agent-resources.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../jobset/feature-gates.ts';
-import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { ownerKey, ownerOf } from '../jobset/membership.ts';
 import { JOBSET_NAME } from '../jobset/names.ts';
 import { DEFAULT_SIZE_LIMITS, type SizeLimits } from '../jobset/size-limits.ts';
-import { PERSISTENT_VOLUME_CLAIMS, SERVICES, type Service } from '../kube/core.ts';
+import { PERSISTENT_VOLUME_CLAIMS, SERVICES } from '../kube/core.ts';
 import { JOBS, type Job } from '../kube/job.ts';
-import type { KubeObject, PartialObjectMetadata, Stored } from '../kube/meta.ts';
+import type { KubeObject, Stored } from '../kube/meta.ts';
 import { PODS } from '../kube/pod.ts';
 import type { Client } from '../runtime/client.ts';
 import { type Controller, startController } from '../runtime/controller.ts';
 import { createEventRecorder, type EventRecorder } from '../runtime/event-recorder.ts';
-import {
-  createInformer,
-  type Informer,
-  keyOf,
-  subscribedUntil,
-  withoutManagedFields,
-} from '../runtime/informer.ts';
+import { keyOf } from '../runtime/informer.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import type { Random } from '../runtime/ports/random.ts';
 import { GroupTracker } from './group-tracker.ts';
-import {
-  GROUPS_BY_NAMESPACE,
-  groupNamespaces,
-  publishHubAuthorities,
-} from './hub/hub-authorities.ts';
-import { connectHub, type HubConnection } from './hub/hub-connection.ts';
-import type { TokenVerdict } from './hub/pod-token.ts';
-import { LIVING, SUCCEEDED } from './inquiries.ts';
-import { JOBS_BY_OWNER, JobSetReconciler } from './jobset-reconciler.ts';
+import { publishHubAuthorities } from './hub/hub-authorities.ts';
+import { connectHub, type HubConnection, type HubSettings } from './hub/hub-connection.ts';
+import { JobSetReconciler } from './jobset-reconciler.ts';
 import type { NodeFeatures } from './node-features.ts';
 import { operatorMetrics } from './operator-metrics.ts';
 import { startPlacementController } from './pod-placement/placement-controller.ts';
-import { PodVersions } from './pod-versions.ts';
+import type { PodVersions } from './pod-versions.ts';
+import {
+  type Informers,
+  informersUntil,
+  type OperatorCaches,
+  startCaches,
+  withUid,
+} from './tracking/caches.ts';
 import { ForeignClaims, type ForeignClaimsOptions } from './tracking/foreign-claims.ts';
 
-/**
- * The JobSet controller: informers in, `plan` in the middle, requests out. Pods are watched as
- * metadata only, in two streams: those that live and those that have succeeded (design, section 6).
- */
+/** The JobSet controller: informers in, `plan` in the middle, requests out. */
 export interface OperatorOptions {
   readonly client: Client;
   /** For Events; by default `client`. */
@@ -86,17 +77,6 @@ export interface OperatorConfig {
   readonly limits?: SizeLimits;
 }
 
-export interface HubSettings {
-  /** What injected agents are told; it may change over time. */
-  readonly access: () => HubAccess;
-  /** Whose token it is; rejects when nobody can tell. */
-  readonly podOf: (token: string) => Promise<TokenVerdict>;
-  /** By default `DEFAULT_MAX_STREAMS`. */
-  readonly maxStreams?: number | undefined;
-  /** For what agents make us ask; by default that of the operator. */
-  readonly client?: Client | undefined;
-}
-
 export interface Operator {
   /** What is behind the hub's port, if there is to be one. */
   readonly hub: Pick<HubConnection, 'accept' | 'listMembers'> | undefined;
@@ -104,22 +84,9 @@ export interface Operator {
   stop(): Promise<void>;
 }
 
-/** What a replica knows of the cluster, whether it acts on it or not. */
-export interface OperatorCaches {
-  readonly informers: Informers;
-  /** The versions of Pods that were seen lately, also by one who does not act yet. */
-  readonly versions: PodVersions;
-  hasSynced(): boolean;
-  /** Resolves when they hold the cluster's state; rejects with the signal's reason. */
-  whenSynced(signal?: AbortSignal): Promise<void>;
-  /** Asks for what is new over connections that are known to be alive. */
-  reconnect(): void;
-  stop(): Promise<void>;
-}
-
 /** Resolves when the caches hold the cluster's state and the controller acts on it. */
 export async function startOperator(options: OperatorOptions): Promise<Operator> {
-  const caches = startCaches(options);
+  const caches = startCaches({ ...options, namespaces: options.config.namespaces });
   try {
     await caches.whenSynced(options.signal);
   } catch (error) {
@@ -132,32 +99,6 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     stop: async () => {
       await stop();
       await caches.stop();
-    },
-  };
-}
-
-type CacheOptions = Pick<OperatorOptions, 'client' | 'clock' | 'random' | 'logger' | 'config'>;
-
-/** Begins to follow the cluster. */
-export function startCaches(options: CacheOptions): OperatorCaches {
-  const informers = startInformers(options);
-  const all = Object.values(informers);
-  const versions = new PodVersions(options.clock);
-  informers.livingPods.subscribe({
-    updated: ({ metadata }) => versions.saw(metadata.uid, metadata.resourceVersion),
-  });
-  return {
-    informers,
-    versions,
-    hasSynced: () => all.every((informer) => informer.hasSynced()),
-    whenSynced: async (signal) => {
-      await Promise.all(all.map((informer) => informer.whenSynced(signal)));
-    },
-    reconnect: () => {
-      for (const informer of all) informer.reconnect();
-    },
-    stop: async () => {
-      await Promise.all(all.map((informer) => informer.stop()));
     },
   };
 }
@@ -201,90 +142,6 @@ const JOB_COUNTERS_BATCH_MS = 50;
 /** A restart takes all streams of a group and brings them back: what counts is what lasts. */
 const HUB_REACH_BATCH_MS = 1000;
 
-/** In whatever namespace: only `membershipOf` says what that proves. */
-const BY_UID = 'uid';
-
-interface Informers {
-  readonly jobSets: Informer<JobSet>;
-  readonly jobs: Informer<Job>;
-  readonly services: Informer<Service>;
-  readonly claims: Informer<PartialObjectMetadata>;
-  readonly livingPods: Informer<PartialObjectMetadata>;
-  readonly succeededPods: Informer<PartialObjectMetadata>;
-}
-
-function startInformers(options: CacheOptions): Informers {
-  const shared = { ...options, namespaces: options.config.namespaces };
-  const pods = {
-    ...shared,
-    resource: PODS,
-    labelSelector: JOBSET_NAME,
-    metadataOnly: true,
-  } as const;
-  return {
-    jobSets: createInformer<JobSet>({
-      ...shared,
-      resource: JOBSETS,
-      indexes: { [GROUPS_BY_NAMESPACE]: groupNamespaces, [BY_UID]: uidOf },
-    }),
-    jobs: createInformer<Job>({
-      ...shared,
-      resource: JOBS,
-      indexes: {
-        [JOBS_BY_OWNER]: (job) => {
-          const owner = ownerOf(job);
-          return owner === undefined ? [] : [ownerKey(owner)];
-        },
-        [BY_UID]: uidOf,
-      },
-    }),
-    services: createInformer<Service>({
-      ...shared,
-      resource: SERVICES,
-      transform: withSelectorOnly,
-    }),
-    claims: createInformer({
-      ...shared,
-      resource: PERSISTENT_VOLUME_CLAIMS,
-      labelSelector: JOBSET_NAME,
-      metadataOnly: true,
-    }),
-    livingPods: createInformer({
-      ...pods,
-      fieldSelector: LIVING,
-    }),
-    succeededPods: createInformer({
-      ...pods,
-      fieldSelector: SUCCEEDED,
-    }),
-  };
-}
-
-function informersUntil(informers: Informers, until: AbortSignal): Informers {
-  return {
-    jobSets: subscribedUntil(informers.jobSets, until),
-    jobs: subscribedUntil(informers.jobs, until),
-    services: subscribedUntil(informers.services, until),
-    claims: subscribedUntil(informers.claims, until),
-    livingPods: subscribedUntil(informers.livingPods, until),
-    succeededPods: subscribedUntil(informers.succeededPods, until),
-  };
-}
-
-/** All Services of a cluster are watched for their names; of each, little is of interest. */
-function withSelectorOnly({ spec, ...service }: Stored<Service>): Stored<Service> {
-  const { selector, clusterIP } = spec ?? {};
-  return {
-    apiVersion: service.apiVersion,
-    kind: service.kind,
-    metadata: withoutManagedFields(service).metadata,
-    spec: {
-      ...(selector === undefined ? {} : { selector }),
-      ...(clusterIP === undefined ? {} : { clusterIP }),
-    },
-  };
-}
-
 function connect(
   options: OperatorOptions,
   informers: Informers,
@@ -295,14 +152,14 @@ function connect(
   readonly hub: HubConnection | undefined;
 } {
   const { jobs, jobSets, services, claims } = informers;
-  const jobWithUid = (uid: string) => first(jobs.store.byIndex(BY_UID, uid));
+  const jobWithUid = (uid: string) => withUid(jobs, uid);
   const tracker = new GroupTracker({
     jobWithUid,
     onInterest: (key) => controller.enqueue(key),
     onStray: (stray) => reconciler.reportStray(stray),
     nowMs: () => options.clock.now(),
   });
-  const jobSetWithUid = (uid: string) => first(jobSets.store.byIndex(BY_UID, uid));
+  const jobSetWithUid = (uid: string) => withUid(jobSets, uid);
   followClaims(informers, { ...options, events, owners: { jobSetWithUid, jobWithUid } });
   const hub =
     options.hub &&
@@ -363,10 +220,6 @@ function followClaims(informers: Informers, options: ForeignClaimsOptions): void
   claims.follow(PERSISTENT_VOLUME_CLAIMS, informers.claims);
   claims.follow(PODS, informers.livingPods);
   claims.follow(PODS, informers.succeededPods);
-}
-
-function uidOf({ metadata }: Stored<KubeObject>): readonly string[] {
-  return [metadata.uid];
 }
 
 function subscribeToPods({ livingPods, succeededPods }: Informers, tracker: GroupTracker): void {
@@ -446,9 +299,4 @@ function agentProgram(config: OperatorConfig, hub: HubAccess | undefined): Agent
     ...(agentDelivery === undefined ? {} : { delivery: agentDelivery }),
     ...(agentResources === undefined ? {} : { resources: agentResources }),
   };
-}
-
-function first<T>(items: Iterable<T>): T | undefined {
-  for (const item of items) return item;
-  return undefined;
 }

@@ -15,14 +15,9 @@ import { EVENTS, type Event } from '../../src/kube/event.ts';
 import { COMPLETION_INDEX } from '../../src/kube/job.ts';
 import type { Stored, StringMap } from '../../src/kube/meta.ts';
 import { PODS, type Pod } from '../../src/kube/pod.ts';
-import {
-  actOn,
-  type HubSettings,
-  type Operator,
-  type OperatorCaches,
-  startCaches,
-  startOperator,
-} from '../../src/operator/operator.ts';
+import type { HubSettings } from '../../src/operator/hub/hub-connection.ts';
+import { actOn, type Operator, startOperator } from '../../src/operator/operator.ts';
+import { type OperatorCaches, startCaches } from '../../src/operator/tracking/caches.ts';
 import type { Client } from '../../src/runtime/client.ts';
 import { createInformer, type Informer } from '../../src/runtime/informer.ts';
 import { MemoryStreams } from '../../src/runtime/memory/memory-streams.ts';

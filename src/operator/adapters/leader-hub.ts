@@ -8,10 +8,11 @@ import { startStreamServer } from '../../runtime/adapters/stream-server.ts';
 import type { Client } from '../../runtime/client.ts';
 import { DeadlineError } from '../../runtime/deadline.ts';
 import type { OperatorFlags } from '../flags.ts';
+import type { HubSettings } from '../hub/hub-connection.ts';
 import { publishHubEndpoint } from '../hub/hub-endpoint.ts';
 import { type HubDoor, startHubListener } from '../hub/hub-listener.ts';
 import { PodTokens } from '../hub/pod-tokens.ts';
-import type { HubSettings, OperatorOptions } from '../operator.ts';
+import type { OperatorOptions } from '../operator.ts';
 
 export interface LeaderHub {
   readonly settings: HubSettings;

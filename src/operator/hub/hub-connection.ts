@@ -1,3 +1,4 @@
+import type { HubAccess } from '../../jobset/agent/agent-hub.ts';
 import { type PodFacts, podFacts } from '../../jobset/group/pod-facts.ts';
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import type { HubAnnouncement } from '../../jobset/hub/message.ts';
@@ -19,12 +20,11 @@ import type { PageAnswer, StreamAcceptor, StreamRequest } from '../../runtime/po
 import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
 import type { GroupTracker } from '../group-tracker.ts';
 import { LIVING, podsOf } from '../inquiries.ts';
-import type { HubSettings } from '../operator.ts';
 import type { HubMember } from './agent-stream.ts';
 import { Hub, type HubOptions } from './hub.ts';
 import { MemberPages } from './member-pages.ts';
 import type { PodLookup } from './pod-lookups.ts';
-import type { PodClaim } from './pod-token.ts';
+import type { PodClaim, TokenVerdict } from './pod-token.ts';
 import { type Membership, streamAdmission } from './stream-admission.ts';
 
 /** Ties the hub to the operator: its caches say who is a member, and its tracker hears what agents say. */
@@ -43,6 +43,17 @@ export interface HubConnection {
   readonly listMembers: (request: StreamRequest) => Promise<PageAnswer>;
   /** We lead no more. */
   readonly close: () => void;
+}
+
+export interface HubSettings {
+  /** What injected agents are told; it may change over time. */
+  readonly access: () => HubAccess;
+  /** Whose token it is; rejects when nobody can tell. */
+  readonly podOf: (token: string) => Promise<TokenVerdict>;
+  /** By default `DEFAULT_MAX_STREAMS`. */
+  readonly maxStreams?: number | undefined;
+  /** For what agents make us ask; by default that of the operator. */
+  readonly client?: Client | undefined;
 }
 
 /** People ask, through members; a group may ask as often as it is watched by a few. */

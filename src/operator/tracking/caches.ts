@@ -1,0 +1,166 @@
+import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
+import { ownerKey, ownerOf } from '../../jobset/membership.ts';
+import { JOBSET_NAME } from '../../jobset/names.ts';
+import { PERSISTENT_VOLUME_CLAIMS, SERVICES, type Service } from '../../kube/core.ts';
+import { JOBS, type Job } from '../../kube/job.ts';
+import type { KubeObject, PartialObjectMetadata, Stored } from '../../kube/meta.ts';
+import { PODS } from '../../kube/pod.ts';
+import type { Client } from '../../runtime/client.ts';
+import {
+  createInformer,
+  type Informer,
+  subscribedUntil,
+  withoutManagedFields,
+} from '../../runtime/informer.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Random } from '../../runtime/ports/random.ts';
+import { GROUPS_BY_NAMESPACE, groupNamespaces } from '../hub/hub-authorities.ts';
+import { LIVING, SUCCEEDED } from '../inquiries.ts';
+import { PodVersions } from '../pod-versions.ts';
+
+/**
+ * What a replica knows of the cluster, whether it acts on it or not. Pods are watched as metadata only,
+ * in two streams: those that live and those that have succeeded.
+ */
+export interface OperatorCaches {
+  readonly informers: Informers;
+  /** The versions of Pods that were seen lately, also by one who does not act yet. */
+  readonly versions: PodVersions;
+  hasSynced(): boolean;
+  /** Resolves when they hold the cluster's state; rejects with the signal's reason. */
+  whenSynced(signal?: AbortSignal): Promise<void>;
+  /** Asks for what is new over connections that are known to be alive. */
+  reconnect(): void;
+  stop(): Promise<void>;
+}
+
+export interface Informers {
+  readonly jobSets: Informer<JobSet>;
+  readonly jobs: Informer<Job>;
+  readonly services: Informer<Service>;
+  readonly claims: Informer<PartialObjectMetadata>;
+  readonly livingPods: Informer<PartialObjectMetadata>;
+  readonly succeededPods: Informer<PartialObjectMetadata>;
+}
+
+export interface CacheOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** All namespaces when absent. */
+  readonly namespaces?: readonly string[] | undefined;
+}
+
+/** Begins to follow the cluster. */
+export function startCaches(options: CacheOptions): OperatorCaches {
+  const informers = startInformers(options);
+  const all = Object.values(informers);
+  const versions = new PodVersions(options.clock);
+  informers.livingPods.subscribe({
+    updated: ({ metadata }) => versions.saw(metadata.uid, metadata.resourceVersion),
+  });
+  return {
+    informers,
+    versions,
+    hasSynced: () => all.every((informer) => informer.hasSynced()),
+    whenSynced: async (signal) => {
+      await Promise.all(all.map((informer) => informer.whenSynced(signal)));
+    },
+    reconnect: () => {
+      for (const informer of all) informer.reconnect();
+    },
+    stop: async () => {
+      await Promise.all(all.map((informer) => informer.stop()));
+    },
+  };
+}
+
+/** Index of the Jobs: by `ownerKey` of the JobSet that controls them. */
+export const JOBS_BY_OWNER = 'jobset';
+
+/** In whatever namespace: only `membershipOf` says what that proves. */
+const BY_UID = 'uid';
+
+/** The object with that UID, in whatever namespace it is. */
+export function withUid<T extends KubeObject>({ store }: Informer<T>, uid: string) {
+  for (const object of store.byIndex(BY_UID, uid)) return object;
+  return undefined;
+}
+
+function startInformers(shared: CacheOptions): Informers {
+  const pods = {
+    ...shared,
+    resource: PODS,
+    labelSelector: JOBSET_NAME,
+    metadataOnly: true,
+  } as const;
+  return {
+    jobSets: createInformer<JobSet>({
+      ...shared,
+      resource: JOBSETS,
+      indexes: { [GROUPS_BY_NAMESPACE]: groupNamespaces, [BY_UID]: uidOf },
+    }),
+    jobs: createInformer<Job>({
+      ...shared,
+      resource: JOBS,
+      indexes: {
+        [JOBS_BY_OWNER]: (job) => {
+          const owner = ownerOf(job);
+          return owner === undefined ? [] : [ownerKey(owner)];
+        },
+        [BY_UID]: uidOf,
+      },
+    }),
+    services: createInformer<Service>({
+      ...shared,
+      resource: SERVICES,
+      transform: withSelectorOnly,
+    }),
+    claims: createInformer({
+      ...shared,
+      resource: PERSISTENT_VOLUME_CLAIMS,
+      labelSelector: JOBSET_NAME,
+      metadataOnly: true,
+    }),
+    livingPods: createInformer({
+      ...pods,
+      fieldSelector: LIVING,
+    }),
+    succeededPods: createInformer({
+      ...pods,
+      fieldSelector: SUCCEEDED,
+    }),
+  };
+}
+
+/** The same caches for an operator that may end before they do: its subscriptions end with the signal. */
+export function informersUntil(informers: Informers, until: AbortSignal): Informers {
+  return {
+    jobSets: subscribedUntil(informers.jobSets, until),
+    jobs: subscribedUntil(informers.jobs, until),
+    services: subscribedUntil(informers.services, until),
+    claims: subscribedUntil(informers.claims, until),
+    livingPods: subscribedUntil(informers.livingPods, until),
+    succeededPods: subscribedUntil(informers.succeededPods, until),
+  };
+}
+
+/** All Services of a cluster are watched for their names; of each, little is of interest. */
+function withSelectorOnly({ spec, ...service }: Stored<Service>): Stored<Service> {
+  const { selector, clusterIP } = spec ?? {};
+  return {
+    apiVersion: service.apiVersion,
+    kind: service.kind,
+    metadata: withoutManagedFields(service).metadata,
+    spec: {
+      ...(selector === undefined ? {} : { selector }),
+      ...(clusterIP === undefined ? {} : { clusterIP }),
+    },
+  };
+}
+
+function uidOf({ metadata }: Stored<KubeObject>): readonly string[] {
+  return [metadata.uid];
+}
