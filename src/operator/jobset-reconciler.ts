@@ -16,13 +16,11 @@ import type { KubeObject, Stored } from '../kube/meta.ts';
 import { isReason } from '../kube/status.ts';
 import type { Client } from '../runtime/client.ts';
 import type { ReconcileResult } from '../runtime/controller.ts';
-import { type EventRecorder, referenceTo } from '../runtime/event-recorder.ts';
+import type { EventRecorder } from '../runtime/event-recorder.ts';
 import { type Informer, keyOf } from '../runtime/informer.ts';
-import { KeyedBudget } from '../runtime/keyed-budget.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
-import type { Rate } from '../runtime/token-bucket.ts';
-import { carryOut, type FailedAction } from './carry-out.ts';
+import { carryOut } from './carry-out.ts';
 import { ChildJobMemory } from './child-job-memory.ts';
 import type { GroupTracker, StrayPod } from './group-tracker.ts';
 import { inquire, type VersionsOf } from './inquiries.ts';
@@ -32,6 +30,7 @@ import type { OperatorMetrics } from './operator-metrics.ts';
 import { OwnWrites } from './own-writes.ts';
 import { whatGoesAway } from './reconciling/going-away.ts';
 import { createImageVolumes, type ImageVolumes } from './reconciling/image-volumes.ts';
+import { Reports } from './reconciling/reports.ts';
 import { JOBS_BY_OWNER } from './tracking/caches.ts';
 
 /**
@@ -65,15 +64,8 @@ export interface ReconcilerOptions {
   readonly wroteStatus: (jobSet: Stored<JobSet>) => void;
 }
 
-/** `events.k8s.io` action of all our Events, as upstream has it. */
-const ACTION = 'Reconciling';
-/** A quota or a webhook often refuses once or twice while it catches up: the third time in a row is told. */
-const TOLD_CREATION_FAILURES = 3;
 /** A plan asks at most one question of each kind, and looks at a few Pods with notices. */
 const MAX_QUESTIONS = 10 + MAX_NOTICES_PER_EPOCH;
-
-/** Pods that wear the label of a JobSet may come by the thousand. */
-const STRAY_REPORTS: Rate = { perSecond: 1, burst: 50 };
 
 export class JobSetReconciler {
   readonly #options: ReconcilerOptions;
@@ -81,13 +73,11 @@ export class JobSetReconciler {
   readonly #ownJobSets: OwnWrites<JobSet>;
   /** By UID of the JobSet. */
   readonly #memories = new Map<string, JobSetMemory>();
-
-  /** By key of the JobSet. */
-  readonly #strayReports: KeyedBudget;
+  readonly #reports: Reports;
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
-    this.#strayReports = new KeyedBudget(STRAY_REPORTS, options.clock);
+    this.#reports = new Reports(options);
     this.#imageVolumes = createImageVolumes(options.client, options.clock);
     this.#ownJobSets = new OwnWrites(options.jobSets.store);
   }
@@ -100,23 +90,15 @@ export class JobSetReconciler {
     try {
       return await this.#reconcile(jobSet, memory, signal);
     } catch (error) {
-      if (!this.#isGoing(jobSet, memory, error)) throw error;
+      const gone = whatGoesAway(error, jobSet);
+      if (gone === undefined) throw error;
+      this.#reports.goesAway(jobSet, memory, gone);
       return undefined;
     } finally {
       // It may have been deleted meanwhile: what this pass has remembered is not to stay.
       const isGone = this.#options.jobSets.store.get(key)?.metadata.uid !== jobSet.metadata.uid;
       if (isGone) this.forgetJobSet(jobSet);
     }
-  }
-
-  /** Whether the error only says that the JobSet or its namespace is being deleted. */
-  #isGoing(jobSet: Stored<JobSet>, memory: JobSetMemory, error: unknown): boolean {
-    const what = whatGoesAway(error, jobSet);
-    if (what === 'Namespace' && memory.isNews('NamespaceTerminating')) {
-      const message = 'nothing more is made for a JobSet whose namespace is being deleted';
-      this.#options.logger.info(message, { jobset: keyOf(jobSet) });
-    }
-    return what !== undefined;
   }
 
   async #reconcile(
@@ -130,7 +112,7 @@ export class JobSetReconciler {
     await this.#writeStatus(snapshot.jobSet, made, signal);
     memory.jobs.recorded(snapshot.vanished);
     memory.countersPutOff = made.countersPutOff;
-    this.#tell(snapshot.jobSet, memory, made);
+    this.#reports.plan(snapshot.jobSet, memory, made);
     await this.#act(snapshot.jobSet, memory, made, signal);
     // No watch tells when nodes have learned it.
     const askAgainMs = noRestartAll === undefined ? undefined : NODE_FEATURES_TTL_MS;
@@ -173,14 +155,9 @@ export class JobSetReconciler {
   }
 
   /** Reports a Pod that wears a label which it may not, once. */
-  reportStray({ jobSet: key, podUid, problem }: StrayPod): void {
-    const jobSet = this.#options.jobSets.store.get(key);
-    if (jobSet === undefined || !this.#strayReports.of(key).tryTake()) return;
-    if (!this.#memoryOf(jobSet).isNews(`${podUid}/${problem}`)) {
-      this.#strayReports.of(key).giveBack();
-      return;
-    }
-    this.#record(jobSet, 'Warning', 'InvalidMember', problem);
+  reportStray(stray: StrayPod): void {
+    const jobSet = this.#options.jobSets.store.get(stray.jobSet);
+    if (jobSet !== undefined) this.#reports.stray(jobSet, this.#memoryOf(jobSet), stray);
   }
 
   async #decide(
@@ -291,16 +268,6 @@ export class JobSetReconciler {
     }
   }
 
-  #tell(jobSet: Stored<JobSet>, memory: JobSetMemory, made: Plan): void {
-    const { name, namespace = '' } = jobSet.metadata;
-    for (const { type, reason, note, isOnce } of made.events) {
-      if (isOnce === true && !memory.isNews(`${reason}/${note}`)) continue;
-      this.#record(jobSet, type, reason, note);
-    }
-    for (const outcome of made.outcomes)
-      this.#options.metrics.observe({ name, namespace }, outcome);
-  }
-
   async #act(
     jobSet: Stored<JobSet>,
     memory: JobSetMemory,
@@ -330,38 +297,9 @@ export class JobSetReconciler {
       },
       made.actions,
     );
-    this.#reportFailures(jobSet, memory, failed);
-  }
-
-  #reportFailures(
-    jobSet: Stored<JobSet>,
-    memory: JobSetMemory,
-    failed: readonly FailedAction[],
-  ): void {
-    const reasons = new Set(failed.map((failure) => failure.reason));
-    if (reasons.has('JobCreationFailed')) memory.creationFailures++;
-    else memory.creationFailures = 0;
+    this.#reports.failures(jobSet, memory, failed);
     const [first] = failed;
-    if (first === undefined) return;
-    if (whatGoesAway(first.error, jobSet) !== undefined) throw first.error;
-    for (const reason of reasons) {
-      if (reason === 'JobCreationFailed' && memory.creationFailures < TOLD_CREATION_FAILURES)
-        continue;
-      const texts = failed
-        .filter((each) => each.reason === reason)
-        .map((each) => messageOf(each.error));
-      this.#record(jobSet, 'Warning', reason, [...new Set(texts)].join('\n'));
-    }
-    throw first.error;
-  }
-
-  #record(jobSet: Stored<JobSet>, type: 'Normal' | 'Warning', reason: string, note: string): void {
-    const { events, logger, metrics } = this.#options;
-    const regarding = referenceTo(JOBSETS, jobSet);
-    events.record({ regarding, type, reason, action: ACTION, note });
-    if (type === 'Normal') return;
-    logger.warn('told of a problem', { jobset: keyOf(jobSet), reason, note });
-    metrics.warned(reason);
+    if (first !== undefined) throw first.error;
   }
 
   #memoryOf(jobSet: Stored<JobSet>): JobSetMemory {
@@ -389,8 +327,4 @@ interface Decided {
 
 function readyPods(jobs: readonly Job[]): number {
   return jobs.reduce((sum, { status }) => sum + (status?.ready ?? 0), 0);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,0 +1,90 @@
+import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
+import type { Plan } from '../../jobset/plan.ts';
+import type { Stored } from '../../kube/meta.ts';
+import { type EventRecorder, referenceTo } from '../../runtime/event-recorder.ts';
+import { keyOf } from '../../runtime/informer.ts';
+import { KeyedBudget } from '../../runtime/keyed-budget.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Rate } from '../../runtime/token-bucket.ts';
+import type { FailedAction } from '../carry-out.ts';
+import type { StrayPod } from '../group-tracker.ts';
+import type { JobSetMemory } from '../jobset-memory.ts';
+import type { OperatorMetrics } from '../operator-metrics.ts';
+import { whatGoesAway } from './going-away.ts';
+
+export interface ReportsOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly events: EventRecorder;
+  readonly metrics: OperatorMetrics;
+}
+
+/** `events.k8s.io` action of all our Events, as upstream has it. */
+const ACTION = 'Reconciling';
+/** A quota or a webhook often refuses once or twice while it catches up: the third time in a row is told. */
+const TOLD_CREATION_FAILURES = 3;
+/** Pods that wear the label of a JobSet may come by the thousand. */
+const STRAY_REPORTS: Rate = { perSecond: 1, burst: 50 };
+
+/** Tells what happens to a JobSet, in Events, metrics and the log; what does not change is told once. */
+export class Reports {
+  readonly #options: ReportsOptions;
+  /** By key of the JobSet. */
+  readonly #strays: KeyedBudget;
+
+  constructor(options: ReportsOptions) {
+    this.#options = options;
+    this.#strays = new KeyedBudget(STRAY_REPORTS, options.clock);
+  }
+
+  /** What a plan has to say beside the status. */
+  plan(jobSet: Stored<JobSet>, memory: JobSetMemory, { events, outcomes }: Plan): void {
+    const { name, namespace = '' } = jobSet.metadata;
+    for (const { type, reason, note, isOnce } of events) {
+      if (isOnce === true && !memory.isNews(`${reason}/${note}`)) continue;
+      this.#record(jobSet, type, reason, note);
+    }
+    for (const outcome of outcomes) this.#options.metrics.observe({ name, namespace }, outcome);
+  }
+
+  /** A Pod that wears a label which it may not. */
+  stray(jobSet: Stored<JobSet>, memory: JobSetMemory, { podUid, problem }: StrayPod): void {
+    const budget = this.#strays.of(keyOf(jobSet));
+    if (!budget.tryTake()) return;
+    if (memory.isNews(`${podUid}/${problem}`)) {
+      this.#record(jobSet, 'Warning', 'InvalidMember', problem);
+    } else budget.giveBack();
+  }
+
+  /** What could not be done in one pass. */
+  failures(jobSet: Stored<JobSet>, memory: JobSetMemory, failed: readonly FailedAction[]): void {
+    const reasons = new Set(failed.map(({ reason }) => reason));
+    memory.creationFailures = reasons.has('JobCreationFailed') ? memory.creationFailures + 1 : 0;
+    const [first] = failed;
+    if (first === undefined || whatGoesAway(first.error, jobSet) !== undefined) return;
+    if (memory.creationFailures < TOLD_CREATION_FAILURES) reasons.delete('JobCreationFailed');
+    for (const reason of reasons) {
+      const texts = failed
+        .filter((each) => each.reason === reason)
+        .map(({ error }) => (error instanceof Error ? error.message : String(error)));
+      this.#record(jobSet, 'Warning', reason, [...new Set(texts)].join('\n'));
+    }
+  }
+
+  /** The JobSet or its namespace is being deleted, which is no problem. */
+  goesAway(jobSet: Stored<JobSet>, memory: JobSetMemory, what: 'Namespace' | 'JobSet'): void {
+    if (what !== 'Namespace' || !memory.isNews('NamespaceTerminating')) return;
+    const message = 'nothing more is made for a JobSet whose namespace is being deleted';
+    this.#options.logger.info(message, { jobset: keyOf(jobSet) });
+  }
+
+  #record(jobSet: Stored<JobSet>, type: 'Normal' | 'Warning', reason: string, note: string): void {
+    const { events, logger, metrics } = this.#options;
+    const regarding = referenceTo(JOBSETS, jobSet);
+    events.record({ regarding, type, reason, action: ACTION, note });
+    if (type === 'Normal') return;
+    logger.warn('told of a problem', { jobset: keyOf(jobSet), reason, note });
+    metrics.warned(reason);
+  }
+}
