@@ -36,7 +36,7 @@ import { reportStartup } from './policies/startup-policy.ts';
 import { meetsSuccessPolicy } from './policies/success-policy.ts';
 import { expiryOf } from './policies/ttl.ts';
 import type { Question, Snapshot } from './snapshot.ts';
-import { isFinished } from './status/conditions.ts';
+import { type ConditionType, isFinished, isTrue } from './status/conditions.ts';
 import type { CountersPutOff } from './status/counters.ts';
 import { firstExecutionAttempt } from './status/execution-attempts.ts';
 import { allJobsReady, replicatedJobsStatus } from './status/replicated-jobs-status.ts';
@@ -337,6 +337,7 @@ function finish(planning: Planning, step: Step): Plan {
     write.waitMs,
     hubAgainMs,
     deadlineWaitMs(planning),
+    namesPods(draft.status) ? NAMED_PODS_REVIEW_MS : undefined,
   ]);
   return {
     status: draft.isChanged ? inBothDialects(draft.status) : undefined,
@@ -347,6 +348,15 @@ function finish(planning: Planning, step: Step): Plan {
     ...(write.putOff === undefined ? {} : { countersPutOff: write.putOff }),
     ...(requeueAfterMs === undefined ? {} : { requeueAfterMs }),
   };
+}
+
+const PODS_IN_THE_WAY: readonly ConditionType[] = ['WaitingForUnknownPod', 'WaitingForLostNode'];
+/** Others may have taken the places of the Pods that those name, and no watchpoint calls for that. */
+const NAMED_PODS_REVIEW_MS = 15_000;
+
+function namesPods({ conditions }: JobSetStatus): boolean {
+  const isWaiting = PODS_IN_THE_WAY.some((type) => isTrue(conditions, type));
+  return isWaiting && !isFinished(conditions);
 }
 
 function earliest(delays: readonly (number | undefined)[]): number | undefined {

@@ -145,6 +145,7 @@ describe('a group that restarts in place', () => {
     const made = planForTwo(jobSet, { members: view });
     expect(conditionsOf(made)).toContain('WaitingForUnknownPod=True UnknownJob');
     expect(made.events.map(({ note }) => note)[0]).toMatch(/^epoch 4 waits for Pod ghost of Job /);
+    expect(made.requeueAfterMs, 'others may take its place, and that is no news').toBe(15_000);
     view.forget('ghost');
     const next = { ...jobSet, ...(made.status === undefined ? {} : { status: made.status }) };
     expect(conditionsOf(planForTwo(next, { members: view }))).toContain(

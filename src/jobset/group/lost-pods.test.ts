@@ -50,6 +50,8 @@ function planFor(
 }
 
 const MINUTE = 60_000;
+/** After which the condition is to name those that are in the way by then. */
+const REVIEW_MS = 15_000;
 const OVERDUE = 'WaitingForLostNode=True PodOverdue';
 
 describe('a Pod that is being deleted', () => {
@@ -69,12 +71,12 @@ describe('a Pod that is being deleted', () => {
     [
       'long after it, without a deadline',
       ending(0, 60 * MINUTE),
-      { overdue: true, deleted: false, againMs: undefined },
+      { overdue: true, deleted: false, againMs: REVIEW_MS },
     ],
     [
       'before its deadline',
       ending(0, MINUTE, { lostNodeDeadlineMs: DEADLINE_MS }),
-      { overdue: true, deleted: false, againMs: DEADLINE_MS - MINUTE },
+      { overdue: true, deleted: false, againMs: REVIEW_MS },
     ],
     [
       'a moment before its deadline',
@@ -84,7 +86,7 @@ describe('a Pod that is being deleted', () => {
     [
       'at its deadline',
       ending(0, DEADLINE_MS, { lostNodeDeadlineMs: DEADLINE_MS }),
-      { overdue: true, deleted: true, againMs: undefined },
+      { overdue: true, deleted: true, againMs: REVIEW_MS },
     ],
   ])('%s', (_when, pod, { overdue, deleted, againMs }) => {
     const made = planFor([pod]);
