@@ -21,7 +21,6 @@ const recorded = JSON.parse(readFileSync(file, 'utf8')) as readonly PlayedJob[];
 const TWO_LOOKS = 'Two Pods that end within a second are seen at one look there.';
 const OTHER_STATUSES: Readonly<Record<string, string>> = {
   'two Pods fail at once, which are two failures': TWO_LOOKS,
-  'a deleted Pod and its replacement succeed, without indexes': TWO_LOOKS,
 };
 /** Virtual time in which all scenarios are over. */
 const LIMIT_MS = 3_600_000;

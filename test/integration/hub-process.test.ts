@@ -266,24 +266,28 @@ describe('strangers at the port of the hub', () => {
       },
       RUNTIME.clock.now(),
     );
-    const stranger = await cluster.client.create(PODS, {
+    const podOf = (name: string): Pod => ({
       apiVersion: 'v1',
       kind: 'Pod',
-      metadata: { name: 'stranger', namespace: 'default' },
+      metadata: { name, namespace: 'default' },
       spec: { schedulerName: 'nobody', containers: [{ name: 'c', image: 'none' }] },
     });
+    const stranger = await cluster.client.create(PODS, podOf('stranger'));
     const ofStranger = await tokenFor(stranger, HUB_AUDIENCE);
+    const gone = await cluster.client.create(PODS, podOf('gone'));
+    const ofGone = await tokenFor(gone, HUB_AUDIENCE);
+    await cluster.client.delete(PODS, gone.metadata, { gracePeriodSeconds: 0 });
     const tokens = [
       [forged, 401, 'a key that this cluster does not have'],
       [await memberToken('https://kubernetes.default.svc'), 401, 'for another audience'],
       [ofStranger, 403, 'the Pod is no JobSet'],
+      [ofGone, 410, 'default/gone'],
     ] as const;
     for (const [token, status, reason] of tokens) {
       await expect(connect(token)).rejects.toMatchObject({ status });
       expect(cluster.log()).toContain(reason);
     }
     await cluster.client.delete(PODS, stranger.metadata, { gracePeriodSeconds: 0 });
-    await expect(connect(ofStranger)).rejects.toMatchObject({ status: 410 });
     const invalid = 'lockstep_hub_streams_refused_total{reason="InvalidToken"}';
     expect(await metric(invalid)).toBe(2);
     await expectUnmoved();
