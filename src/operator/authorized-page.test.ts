@@ -96,3 +96,11 @@ test('passes no flood of tokens on', async () => {
   for (const resolve of answers) resolve();
   expect(await Promise.all(first)).toEqual(Array.from({ length: 8 }, () => 401));
 });
+
+test('remembers who may read it, however many others ask', async () => {
+  await read('Bearer good');
+  for (let i = 0; i < 300; i++) await read(`Bearer ${i}`);
+  client.calls.length = 0;
+  expect(await read('Bearer good')).toBe(200);
+  expect(client.calls).toEqual([]);
+});

@@ -8,6 +8,7 @@ import { SUBJECT_ACCESS_REVIEWS } from '../kube/subject-access-review.ts';
 import { TOKEN_REVIEWS } from '../kube/token-review.ts';
 import type { Client } from '../runtime/client.ts';
 import { withDeadline } from '../runtime/deadline.ts';
+import { ExpiringMap } from '../runtime/expiring-map.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import type { HttpHandler, HttpResponse } from '../runtime/ports/transport.ts';
@@ -20,6 +21,7 @@ export interface PageReaders {
 
 /** Who comes every few seconds is not asked about each time; a right that is taken lasts as long. */
 const VERDICT_LIFETIME_MS = 60_000;
+/** Of readers, and of others. */
 const MAX_VERDICTS = 256;
 /** A flood of unknown tokens is not passed on to the API server. */
 const MAX_UNDER_WAY = 8;
@@ -27,16 +29,17 @@ const REVIEW_TIMEOUT_MS = 5_000;
 
 /** 401 without a token that the cluster knows, 403 without the right to `get` the path. */
 export function authorizedPage(page: HttpHandler, readers: PageReaders): HttpHandler {
-  const verdicts = new Map<string, { readonly verdict: Verdict; readonly untilMs: number }>();
+  // Strangers, however many, do not push out readers.
+  const allowed = new ExpiringMap<Verdict>(readers.clock, MAX_VERDICTS);
+  const refused = new ExpiringMap<Verdict>(readers.clock, MAX_VERDICTS);
   let underWay = 0;
   return async (request) => {
     const { pathname } = new URL(request.path, 'http://localhost');
     const token = /^Bearer (\S+)$/i.exec(request.headers['authorization'] ?? '')?.[1];
     if (token === undefined) return UNAUTHORIZED;
     const key = `${pathname} ${token}`;
-    const nowMs = readers.clock.monotonic();
-    const known = verdicts.get(key);
-    if (known !== undefined && nowMs < known.untilMs) return answer(known.verdict, page, request);
+    const known = allowed.get(key) ?? refused.get(key);
+    if (known !== undefined) return answer(known, page, request);
     if (underWay >= MAX_UNDER_WAY) return text(429, 'too many tokens are being reviewed\n');
     underWay++;
     try {
@@ -46,8 +49,7 @@ export function authorizedPage(page: HttpHandler, readers: PageReaders): HttpHan
         request.signal,
         (signal) => review(readers.client, { token, path: pathname, signal }),
       );
-      if (verdicts.size >= MAX_VERDICTS) verdicts.clear();
-      verdicts.set(key, { verdict, untilMs: nowMs + VERDICT_LIFETIME_MS });
+      (verdict === 'Allowed' ? allowed : refused).set(key, verdict, VERDICT_LIFETIME_MS);
       return await answer(verdict, page, request);
     } catch (error) {
       readers.logger.warn('a reader of a page cannot be reviewed', {

@@ -23,9 +23,9 @@ import { LIVING, podsOf } from '../inquiries.ts';
 import type { HubMember } from './agent-stream.ts';
 import { Hub, type HubOptions } from './hub.ts';
 import { MemberPages } from './member-pages.ts';
-import type { PodLookup } from './pod-lookups.ts';
 import type { PodClaim, TokenVerdict } from './pod-token.ts';
 import { type Membership, streamAdmission } from './stream-admission.ts';
+import type { PodLookup } from './unseen-pods.ts';
 
 /** Ties the hub to the operator: its caches say who is a member, and its tracker hears what agents say. */
 export interface HubConnectionOptions {

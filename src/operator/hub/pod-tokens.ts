@@ -4,6 +4,7 @@ import { ApiStatusError } from '../../kube/status.ts';
 import { TOKEN_REVIEWS } from '../../kube/token-review.ts';
 import type { Client } from '../../runtime/client.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
+import { ExpiringMap } from '../../runtime/expiring-map.ts';
 import { type Clock, sleep } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { ImportKey, SignatureKey } from '../../runtime/ports/signature-key.ts';
@@ -44,11 +45,6 @@ interface PublishedKeys {
   readonly keys: ReadonlyMap<string, SignatureKey>;
 }
 
-interface Review {
-  readonly verdict: TokenVerdict;
-  readonly untilMs: number;
-}
-
 export class PodTokens {
   readonly #options: PodTokensOptions;
   #published: PublishedKeys | undefined;
@@ -57,17 +53,18 @@ export class PodTokens {
   #loading: Promise<void> | undefined;
   /** The cluster does not let us see its keys. */
   #isUnpublished = false;
-  /** By token, the oldest first. */
-  readonly #reviews: Readonly<Record<TokenVerdict['kind'], Map<string, Review>>> = {
-    Pod: new Map(),
-    Invalid: new Map(),
-  };
+  /** By token. */
+  readonly #reviews: Readonly<Record<TokenVerdict['kind'], ExpiringMap<TokenVerdict>>>;
   readonly #reviewBudget: TokenBucket;
   #reviewsUnderWay = 0;
 
   constructor(options: PodTokensOptions) {
     this.#options = options;
     this.#reviewBudget = new TokenBucket(REVIEWS, options.clock);
+    this.#reviews = {
+      Pod: new ExpiringMap(options.clock, MAX_REVIEWS),
+      Invalid: new ExpiringMap(options.clock, MAX_REVIEWS),
+    };
   }
 
   /** Reads the keys before a token needs them, and again in time, until the signal aborts. */
@@ -143,20 +140,15 @@ export class PodTokens {
   }
 
   async #review(token: string): Promise<TokenVerdict> {
-    const { clock } = this.#options;
-    const before = this.#reviews.Pod.get(token) ?? this.#reviews.Invalid.get(token);
-    if (before !== undefined && clock.monotonic() < before.untilMs) return before.verdict;
+    const known = this.#reviews.Pod.get(token) ?? this.#reviews.Invalid.get(token);
+    if (known !== undefined) return known;
     if (this.#reviewsUnderWay >= MAX_REVIEWS_UNDER_WAY || !this.#reviewBudget.tryTake()) {
       throw new Error('too many tokens are being reviewed');
     }
     this.#reviewsUnderWay++;
     try {
       const verdict = await this.#ask(token);
-      const reviews = this.#reviews[verdict.kind];
-      for (const known of Object.values(this.#reviews)) known.delete(token);
-      reviews.set(token, { verdict, untilMs: clock.monotonic() + REVIEW_LIFETIME_MS });
-      const [oldest] = reviews.keys();
-      if (reviews.size > MAX_REVIEWS && oldest !== undefined) reviews.delete(oldest);
+      this.#reviews[verdict.kind].set(token, verdict, REVIEW_LIFETIME_MS);
       return verdict;
     } finally {
       this.#reviewsUnderWay--;

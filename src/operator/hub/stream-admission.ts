@@ -5,9 +5,9 @@ import type { StreamAcceptor, StreamRefusal, StreamRequest } from '../../runtime
 import type { Rate } from '../../runtime/token-bucket.ts';
 import type { HubMember } from './agent-stream.ts';
 import type { Hub } from './hub.ts';
-import { PodLookups, type ReadPod } from './pod-lookups.ts';
 import type { PodClaim, TokenVerdict } from './pod-token.ts';
 import { type Refusal, RefusalLog } from './refusal-log.ts';
+import { type ReadPod, UnseenPods } from './unseen-pods.ts';
 
 /**
  * Who may have a stream: an agent whose token is good and bound to a Pod that lives and is, by owner
@@ -51,7 +51,7 @@ export type Identified = { readonly kind: 'Member'; readonly member: HubMember }
 export function streamAdmission(options: StreamAdmissionOptions): StreamAdmission {
   const { hub, clock, logger, podOf, membership } = options;
   const requests = new KeyedBudget(POD_REQUESTS, clock);
-  const lookups = new PodLookups(clock, options.look);
+  const unseen = new UnseenPods(clock, options.look);
   const refusals = new RefusalLog(clock, logger);
   const refuse = (status: number, label: string, refusal: Refusal): StreamRefusal => {
     hub.metrics.refused(label);
@@ -83,7 +83,7 @@ export function streamAdmission(options: StreamAdmissionOptions): StreamAdmissio
       const refused = refuse(429, 'TooManyRequests', known('the Pod asks too often'));
       return { ...refused, retryAfterSeconds: 1 };
     }
-    const found = await memberOf({ membership, lookups, clock, logger }, claim);
+    const found = await memberOf({ membership, unseen, clock, logger }, claim);
     switch (found.kind) {
       case 'Unknown':
         return refuse(503, 'UnknownPod', known('the Pod is not known yet'));
@@ -111,17 +111,17 @@ export function streamAdmission(options: StreamAdmissionOptions): StreamAdmissio
 }
 
 interface Lookup extends Pick<StreamAdmissionOptions, 'membership' | 'clock' | 'logger'> {
-  readonly lookups: PodLookups;
+  readonly unseen: UnseenPods;
 }
 
 async function memberOf(
-  { membership, lookups, clock, logger }: Lookup,
+  { membership, unseen, clock, logger }: Lookup,
   claim: PodClaim,
 ): Promise<Membership | { readonly kind: 'Gone' }> {
   const first = membership(claim);
   if (first.kind !== 'Unknown') return first;
   try {
-    const found = await lookups.look(claim);
+    const found = await unseen.look(claim);
     if (found === 'Gone') return { kind: 'Gone' };
     if (found === 'Unrelated') return { kind: 'Stranger', problem: 'the Pod is no JobSet’s' };
   } catch (error) {

@@ -2,6 +2,7 @@ import type { JobSetSpec } from '../../jobset/jobset.ts';
 import { NODES, type Node } from '../../kube/node.ts';
 import { ApiStatusError } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client.ts';
+import { ExpiringMap } from '../../runtime/expiring-map.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import { NODE_FEATURES_TTL_MS, nodeSelectors } from '../node-features.ts';
 
@@ -24,15 +25,13 @@ const MAX_ANSWERS = 1_000;
 
 /** Nodes are asked for by the Pods' `nodeSelector`; other rules of theirs leave fewer of these. */
 export function createImageVolumes(client: Client, clock: Clock): ImageVolumes {
-  const answers = new Map<string, { readonly atMs: number; readonly suits: boolean }>();
+  const answers = new ExpiringMap<boolean>(clock, MAX_ANSWERS);
   const ofNodes = async (labels: string, signal: AbortSignal): Promise<boolean> => {
-    const nowMs = clock.monotonic();
     const known = answers.get(labels);
-    if (known !== undefined && nowMs - known.atMs < NODE_FEATURES_TTL_MS) return known.suits;
-    const suits = await allNodesSuit(client, labels, signal);
-    if (answers.size >= MAX_ANSWERS) answers.clear();
-    answers.set(labels, { atMs: nowMs, suits });
-    return suits;
+    if (known !== undefined) return known;
+    const suit = await allNodesSuit(client, labels, signal);
+    answers.set(labels, suit, NODE_FEATURES_TTL_MS);
+    return suit;
   };
   return {
     suit: async (spec, signal) => {

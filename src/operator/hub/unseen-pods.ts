@@ -1,4 +1,5 @@
 import { withDeadline } from '../../runtime/deadline.ts';
+import { ExpiringMap } from '../../runtime/expiring-map.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
 import type { PodClaim } from './pod-token.ts';
@@ -20,48 +21,34 @@ const READ_TIMEOUT_MS = 5000;
 /** Caches know Pods before their agents start, so few have to be read. */
 const READS: Rate = { perSecond: 20, burst: 200 };
 
-interface Known {
-  readonly lookup: Promise<PodLookup>;
-  untilMs: number;
-}
-
 /** What Pods are that the operator's caches do not show: each is read once in a while. */
-export class PodLookups {
+export class UnseenPods {
   readonly #clock: Clock;
   readonly #read: ReadPod;
   readonly #reads: TokenBucket;
-  /** By UID of the Pod, those that were read first in front. */
-  readonly #known = new Map<string, Known>();
+  /** By UID of the Pod. */
+  readonly #known: ExpiringMap<Promise<PodLookup>>;
 
   constructor(clock: Clock, read: ReadPod) {
     this.#clock = clock;
     this.#read = read;
     this.#reads = new TokenBucket(READS, clock);
+    this.#known = new ExpiringMap(clock, MAX_KNOWN);
   }
 
   /** Undefined if it may not be read now. */
   look(claim: PodClaim): Promise<PodLookup> | undefined {
     const { podUid } = claim;
-    const before = this.#known.get(podUid);
-    if (before !== undefined && this.#clock.monotonic() < before.untilMs) return before.lookup;
-    this.#known.delete(podUid);
+    const known = this.#known.get(podUid);
+    if (known !== undefined) return known;
     if (!this.#reads.tryTake()) return undefined;
     const lookup = withDeadline(this.#clock, READ_TIMEOUT_MS, undefined, (signal) =>
       this.#read(claim, signal),
     );
-    const known: Known = { lookup, untilMs: Number.POSITIVE_INFINITY };
-    this.#known.set(podUid, known);
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= MAX_KNOWN) break;
-      this.#known.delete(oldest);
-    }
+    this.#known.set(podUid, lookup, READ_TIMEOUT_MS);
     lookup.then(
-      (found) => {
-        known.untilMs = this.#clock.monotonic() + LIFETIME_MS[found];
-      },
-      () => {
-        if (this.#known.get(podUid) === known) this.#known.delete(podUid);
-      },
+      (found) => this.#known.set(podUid, lookup, LIFETIME_MS[found]),
+      () => this.#known.delete(podUid),
     );
     return lookup;
   }
