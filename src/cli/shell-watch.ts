@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
+import { type ProcessStat, processStat } from './process-stat.ts';
 
 /** Between this process and the shell that ran npx are another shell, and npm. */
 const WATCHED_ANCESTORS = 3;
@@ -15,7 +15,7 @@ export function watchShell(onGone: () => void): () => void {
   const ancestors = ancestorsOf(process.pid).slice(0, WATCHED_ANCESTORS);
   let timer: { cancel(): void } | undefined;
   const look = (): void => {
-    if (ancestors.every(({ pid, startTime }) => statOf(pid)?.startTime === startTime)) {
+    if (ancestors.every(({ pid, startTime }) => processStat(pid)?.startTime === startTime)) {
       timer = nodeClock.setTimer(INTERVAL_MS, look);
     } else onGone();
   };
@@ -23,37 +23,11 @@ export function watchShell(onGone: () => void): () => void {
   return () => timer?.cancel();
 }
 
-interface ProcessStat {
-  readonly pid: number;
-  readonly parent: number;
-  readonly session: number;
-  /** With the number of the process it names one of all that ever ran. */
-  readonly startTime: string;
-}
-
 /** Those of the same session, the nearest first; none where the system does not show processes. */
 function ancestorsOf(pid: number): readonly ProcessStat[] {
-  const own = statOf(pid);
+  const own = processStat(pid);
   if (own === undefined) return [];
-  const parent = statOf(own.parent);
+  const parent = processStat(own.parent);
   if (parent === undefined || parent.session !== own.session) return [];
   return [parent, ...ancestorsOf(parent.pid)];
-}
-
-/** A zombie has ended: only its parent has not noticed. */
-const ENDED = 'Z';
-
-/** `/proc/PID/stat` of Linux: number, name in parentheses, state, parent, group, session, ... */
-function statOf(pid: number): ProcessStat | undefined {
-  let text: string;
-  try {
-    text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  } catch {
-    return undefined;
-  }
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  const [state, parent, , session] = fields;
-  const startTime = fields[19];
-  if (state === ENDED || startTime === undefined) return undefined;
-  return { pid, parent: Number(parent), session: Number(session), startTime };
 }

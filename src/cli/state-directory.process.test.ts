@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -29,6 +29,19 @@ test('it is made with all directories above it, and given up again', () => {
 
 test('what a killed process left is taken over', () => {
   writeFileSync(join(directory, 'owner.pid'), '999999999\n');
+  openStateDirectory(directory).release(false);
+});
+
+test('an owner that has written nothing but its number keeps what it has', () => {
+  writeFileSync(join(directory, 'owner.pid'), `${process.pid}\n`);
+  expect(() => openStateDirectory(directory)).toThrow(StateDirectoryInUse);
+});
+
+test.runIf(process.platform === 'linux')('another process with its number is not its owner', () => {
+  openStateDirectory(directory);
+  const lock = join(directory, 'owner.pid');
+  // As after a reboot: the number is that of a living process, which was started at another time.
+  writeFileSync(lock, readFileSync(lock, 'utf8').replace(/ \d+$/m, ' 1'));
   openStateDirectory(directory).release(false);
 });
 

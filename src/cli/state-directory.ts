@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { processStat } from './process-stat.ts';
 
 /** The directory of one embedded cluster: credentials, Pods, logs. One process owns it at a time. */
 export interface StateDirectory {
@@ -70,7 +71,7 @@ function lockedDirectory(directory: string): StateDirectory {
   const lock = join(directory, LOCK);
   for (let attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
     try {
-      writeFileSync(lock, `${process.pid}\n`, { flag: 'wx', mode: 0o600 });
+      writeFileSync(lock, ownEntry(), { flag: 'wx', mode: 0o600 });
       return stateDirectory(directory, lock);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
@@ -111,15 +112,25 @@ function kubeconfigIn(directory: string): string {
   return join(directory, 'kubeconfig');
 }
 
+/** Number and start time of this process: another one may get its number, above all after a reboot. */
+function ownEntry(): string {
+  const { pid } = process;
+  return `${[pid, processStat(pid)?.startTime ?? ''].join(' ').trim()}\n`;
+}
+
 /** The living process that holds the lock, if there is one. */
 function ownerOf(lock: string): number | undefined {
-  let pid: number;
+  let entry: readonly string[];
   try {
-    pid = Number(readFileSync(lock, 'utf8'));
+    entry = readFileSync(lock, 'utf8').trim().split(' ');
   } catch {
     return undefined;
   }
+  const pid = Number(entry[0]);
   if (!Number.isInteger(pid) || pid <= 0) return undefined;
+  const [, startTime] = entry;
+  const found = startTime === undefined ? undefined : processStat(pid)?.startTime;
+  if (found !== undefined && found !== startTime) return undefined;
   try {
     process.kill(pid, 0);
     return pid;
