@@ -1,13 +1,10 @@
 import { formatFieldErrors } from '../kube/field-error.ts';
 import { reportAgents } from './agent/agent-guarantees.ts';
-import {
-  injectedMode,
-  restartRuleErrors,
-  sharesWithSidecars,
-  wantsAgents,
-} from './agent/agent-mode.ts';
+import { restartRuleErrors, wantsAgents } from './agent/agent-mode.ts';
 import { nodeSupportErrors } from './agent/node-support.ts';
 import { unneededRights } from './agent/planned-rights.ts';
+import { recordMode } from './agent/recorded-mode.ts';
+import { questionOfTemplates } from './agent/template-question.ts';
 import { askedOf, type ChildJobs, classifyJobs } from './child-jobs/child-jobs.ts';
 import {
   succeededCounts,
@@ -194,18 +191,6 @@ function planRejected(planning: Planning): Step | undefined {
   return undefined;
 }
 
-/**
- * All Jobs that come later get the mode of the first ones, so it is recorded with the first status.
- * Where it is what a JobSet without a record has, that is no reason for a write of its own.
- */
-function recordMode({ snapshot, spec, draft }: Planning): void {
-  const restartMode = injectedMode(spec, snapshot.jobSet.metadata.annotations);
-  const { restarts, restartMode: recorded } = draft.status;
-  const isIdle = restarts === undefined || (recorded === undefined && !draft.isChanged);
-  if (isIdle || restartMode === undefined || restartMode === recorded) return;
-  draft.set({ restartMode });
-}
-
 function countFirstExecution({ snapshot, spec, draft }: Planning): void {
   if (!snapshot.gates.ExecutionAttemptsTracking) return;
   const executionAttempts = firstExecutionAttempt(draft.status, spec.suspend);
@@ -302,22 +287,6 @@ function planConvergence(planning: Planning): Step {
     actions: [...lost.actions, ...actions],
     ...(requeueAfterMs === undefined ? {} : { requeueAfterMs }),
   };
-}
-
-/** What has to be known before a Job gets its template. */
-function questionOfTemplates(
-  { spec, snapshot }: Planning,
-  actions: readonly Action[],
-): Question | undefined {
-  const { agent, answers, jobSet } = snapshot;
-  const { annotations } = jobSet.metadata;
-  const isMade = actions.some(({ kind }) => kind === 'CreateJob');
-  const isChanged = actions.some((one) => one.kind === 'ResumeJob' && one.resume.changesResources);
-  const isShared = (isMade || isChanged) && sharesWithSidecars(spec, annotations);
-  if (isShared && answers.minimums === undefined) return { kind: 'ContainerMinimums' };
-  const isOpen = isMade && agent.delivery === 'Auto' && answers.hasImageVolumes === undefined;
-  const isSupervised = injectedMode(spec, annotations) === 'Supervisor';
-  return isOpen && isSupervised ? { kind: 'ImageVolumes' } : undefined;
 }
 
 const NO_LOST_PODS: LostPodsStep = { actions: [] };

@@ -20,7 +20,6 @@ import {
   type Job,
 } from '../kube/job.ts';
 import type { PartialObjectMetadata, Stored } from '../kube/meta.ts';
-import { isReady, NODES } from '../kube/node.ts';
 import { PODS, type Pod } from '../kube/pod.ts';
 import { ApiStatusError, isReason } from '../kube/status.ts';
 import type { Client } from '../runtime/client.ts';
@@ -28,6 +27,7 @@ import { forEachConcurrently } from '../runtime/concurrency.ts';
 import { allPages } from '../runtime/pages.ts';
 import { containerMinimums } from './reconciling/container-minimums.ts';
 import type { ImageVolumes } from './reconciling/image-volumes.ts';
+import { isNodeLost } from './reconciling/lost-nodes.ts';
 
 /**
  * Finds out what a plan asks for. Watches carry metadata only, so the one Pod that failed first is
@@ -170,24 +170,9 @@ async function findWitness(
       ? await readVersions(pod, versionsOf(pod.metadata.uid, sinceMs), client, signal)
       : [];
   const witness = witnessOf(facts, pod, predecessor, sinceMs, earlier);
-  const isLost = mayBeLost(pod, predecessor) && (await isNodeLost(witness, client, signal));
+  const isLost =
+    mayBeLost(pod, predecessor) && (await isNodeLost(witness.record.node, client, signal));
   return isLost ? onLostNode(witness) : witness;
-}
-
-/** False where nobody can tell. */
-async function isNodeLost(
-  { record: { node: name } }: Witness,
-  client: Client,
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (name === undefined) return false;
-  try {
-    return !isReady(await client.get(NODES, { name }, { signal }));
-  } catch (error) {
-    if (isReason(error, 'NotFound')) return true;
-    if (isReason(error, 'Forbidden')) return false;
-    throw error;
-  }
 }
 
 /** A Pod that restarts all its containers gets six statuses by that; the first of them tells. */
