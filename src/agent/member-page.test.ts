@@ -41,7 +41,7 @@ it.each([
   ],
   ['no group', '/members', 'GET', '404 only the members of its own group are served here'],
   ['a change', '/members/own', 'POST', '405 only GET is allowed'],
-] as const)('refuses %s, and asks nobody', async (_what, path, method, answer) => {
+] as const)('refuses %s, and does not ask the hub', async (_what, path, method, answer) => {
   expect(await pageOf()(path, method)).toBe(answer);
   expect(asked).toBe(0);
 });

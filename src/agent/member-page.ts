@@ -1,6 +1,6 @@
 /**
- * What an agent shows on loopback of its Pod: the members of its group, as the hub knows them. Whoever
- * may forward a port of the Pod reads it, so that `lockstep status` needs no way to the hub itself.
+ * What an agent shows on loopback of its Pod: the members of its group, as the hub knows them. A user
+ * who may forward a port of the Pod reads it, so that `lockstep status` needs no way to the hub itself.
  * The path names the JobSet by UID: on a node's own network a port may be another Pod's.
  */
 
@@ -26,8 +26,7 @@ export function createMemberPage({ clock, jobSetUid, ask }: MemberPageOptions): 
   let last: { readonly answer: Promise<HttpResponse>; readonly atMs: number } | undefined;
   const asked = async (): Promise<HttpResponse> => {
     try {
-      const never = new AbortController().signal;
-      const { status, body } = await withDeadline(clock, ASK_TIMEOUT_MS, never, ask);
+      const { status, body } = await withDeadline(clock, ASK_TIMEOUT_MS, undefined, ask);
       return { status, headers: { 'content-type': 'application/json' }, body };
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);

@@ -43,7 +43,7 @@ export interface BenchCluster {
   readonly operatorNamespace: string | undefined;
   /** One at a time. The port of its hub is always the same. Flags for webhooks: without, it has none. */
   startOperator(channel: 'Auto' | 'API', webhooks?: readonly string[]): Promise<OperatorProcess>;
-  /** One of several, of which one leads; its name begins its signature of the lease. */
+  /** One of several replicas; its name begins its signature of the lease. */
   startReplica(hostName: string, hub?: readonly string[]): Promise<OperatorProcess>;
   /** Which signs the lease now. */
   leader(): Promise<string>;

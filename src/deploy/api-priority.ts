@@ -2,8 +2,8 @@
  * Who waits for whom in the API server. In a restart thousands of agents come at the same time; under the
  * stock settings all that share an account have 300 places in the queues, the rest is turned away with
  * 429, comes back in phase and is turned away again. Here one account may fill 8,000 places, so that
- * they wait in the server instead. The operator, which ends their waiting, has places that nobody else
- * uses, its lease those of leader elections, and what agents and users make it ask has neither.
+ * they wait in the server instead. The operator, which ends their waiting, has places that no other
+ * client uses, its lease those of leader elections, and what agents and users make it ask has neither.
  */
 import { JOBSETS } from '../jobset/jobset.ts';
 import { LEASES } from '../kube/lease.ts';
@@ -17,7 +17,7 @@ const AGENTS = 'lockstep-agents';
 const AGENTS_SHARES = 40;
 /** What they do not use, others may. */
 const AGENTS_LENDABLE_PERCENT = 75;
-/** Some 40 requests at a time in stock settings: lent to nobody, they are there at once. */
+/** Some 40 requests at a time in stock settings: never lent, they are there at once. */
 const OPERATOR_SHARES = 20;
 const OPERATOR_LENDABLE_PERCENT = 0;
 const QUEUES = 64;

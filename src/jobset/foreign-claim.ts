@@ -13,7 +13,7 @@ export interface KnownOwners {
 
 /**
  * How an object claims to belong to something that is not where it says, in words; undefined if it
- * claims nothing, or what it claims may be true. An owner that nobody knows is no such claim: it is
+ * claims nothing, or what it claims may be true. An unknown owner is no such claim: it is
  * gone, and the garbage collector has not come by yet. Where the real owner is, is not told.
  */
 export function foreignClaim(object: KubeObject, known: KnownOwners): string | undefined {

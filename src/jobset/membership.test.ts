@@ -43,7 +43,7 @@ describe('a Pod', () => {
     ['whose Job is no controller', pod({ controller: false }), 'Stranger'],
     ['of another kind of owner', pod({ kind: 'CronJob' }), 'Stranger'],
     ['of a Job of another group', pod({ apiVersion: 'example.com/v1' }), 'Stranger'],
-    ['of nobody', pod({}, { ownerReferences: [] }), 'Stranger'],
+    ['of no Job', pod({}, { ownerReferences: [] }), 'Stranger'],
   ])('%s', (_what, given, expected) => {
     expect(membershipOf(given, jobWithUid).kind).toBe(expected);
   });

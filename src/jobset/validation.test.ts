@@ -290,7 +290,7 @@ describe('a new JobSet', () => {
     expect(problems(worker({ completionMode: 'NonIndexed' }), { annotations })).toEqual([]);
   });
 
-  test('has Pods of which no Job would be made: they restart whatever happened', () => {
+  test('has Pods that no Job may have: they restart whatever happened', () => {
     const template = { spec: { containers: [{ name: 'c' }], restartPolicy: 'Always' as const } };
     expect(problems(worker({ template }))).toEqual([
       `${JOBS}.template.spec.template.spec.restartPolicy: Unsupported value: "Always": supported values: "OnFailure", "Never"`,
@@ -419,7 +419,7 @@ describe('a JobSet that is stored', () => {
     expect(unactionable({ replicatedJobs: [{ ...base, template }], coordinator })).toBe(problems);
   });
 
-  test('is not acted on where two rules have one name, of which one is a default', () => {
+  test('is not acted on where a rule has the default name of another', () => {
     expect(unactionable(rules({ name: 'failurePolicyRule1' }, { name: '' }))).toBe(1);
     expect(unactionable(rules({ name: '' }, { name: '' }))).toBe(0);
   });

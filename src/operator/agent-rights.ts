@@ -28,7 +28,7 @@ export async function grantAgentRights(
     deepEqual(found.rules, role.rules) ? undefined : { ...found, rules: role.rules },
   );
   await ensure(context, ROLE_BINDINGS, binding, (found: RoleBinding) => {
-    // The server lets nobody change it: another Role's rights are not ours to give.
+    // It cannot be changed, and another Role's rights are not ours to give.
     if (!deepEqual(found.roleRef, binding.roleRef)) {
       const why = `its roleRef is ${found.roleRef.kind} ${found.roleRef.name}, expected ${binding.roleRef.kind} ${binding.roleRef.name}: delete it`;
       throw conflict(ROLE_BINDINGS, binding.metadata.name ?? '', why);

@@ -2,7 +2,7 @@
  * How many bytes of request bodies a process holds at a time, over all servers that share the budget.
  * Bytes count from their arrival to the answer. When they no longer fit, a body that is still arriving
  * gives way: the oldest one of the address that holds the most, so that a crowd of unfinished bodies
- * loses to whoever sends a whole one. Large bodies cannot take the share of small ones.
+ * loses to one that comes whole. Large bodies cannot take the share of small ones.
  */
 export class BodyBudget {
   readonly #limits: BodyBudgetLimits;

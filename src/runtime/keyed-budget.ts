@@ -8,7 +8,7 @@ const MAX_KEYS = 65_536;
 export class KeyedBudget {
   readonly #rate: Rate;
   readonly #clock: Clock;
-  /** In which a bucket that nobody uses fills up, so that it may be forgotten. */
+  /** In which an unused bucket fills up, so that it may be forgotten. */
   readonly #fillMs: number;
   #newer = new Map<string, TokenBucket>();
   #older = new Map<string, TokenBucket>();

@@ -12,7 +12,7 @@ import { isReason } from '../../src/kube/status.ts';
 import type { Client } from '../../src/runtime/client.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 
-/** Many enough to exhaust the memory of whoever makes them all at once. */
+/** Enough to exhaust the memory of a process that makes them all at once. */
 export const HUGE = 2_000_000_000;
 
 export function jobSetOfJobs(

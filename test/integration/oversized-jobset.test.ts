@@ -44,7 +44,7 @@ beforeAll(async () => {
     ],
     () => setTimeout(LOOK_AGAIN_MS),
   );
-  // Nobody has written its status yet.
+  // Its status has not been written yet.
   await client.delete(JOBSETS, at('leaving'));
   operator = await startOperator({ ...PORTS, client, config: { agentImage: 'agent' } });
 });

@@ -8,7 +8,7 @@ import type { Client } from '../../runtime/client.ts';
 import { wholeBody } from '../../runtime/response-body.ts';
 
 /**
- * Asks the hub itself, in the name of one of the members: whoever may make a token for their service
+ * Asks the hub itself, in the name of one of the members: a user who may make a token for their service
  * account may read of them. It takes a way to the hub's address, which is one of the cluster's network.
  */
 export class DirectMembers {

@@ -10,8 +10,8 @@ import { forwardedExchange, PORT_FORWARD_HEADERS } from '../../runtime/spdy/forw
 import { MAX_REPORT_BYTES } from './direct-members.ts';
 
 /**
- * Asks the agent of a member, over a port that the API server forwards to its Pod: whoever may forward
- * ports of the namespace reads of its groups, from wherever the API server is reached.
+ * Asks the agent of a member, over a port that the API server forwards to its Pod: a user who may
+ * forward ports of the namespace reads of its groups, from wherever the API server is reached.
  */
 export interface ForwardedMembersOptions {
   readonly transport: Transport;

@@ -54,7 +54,7 @@ export interface MemberView {
   readonly index: string | null;
   readonly pod: string;
   readonly node: string | null;
-  /** The Node object says that it is not ready, or is gone; false too where nobody may read it. */
+  /** The Node object says that it is not ready, or is gone; false too where it may not be read. */
   readonly isNodeLost: boolean;
   /** The Pod's phase, or `Terminating`. */
   readonly phase: string;
@@ -77,7 +77,7 @@ export interface LastCause {
 }
 
 /**
- * `reports` is what the hub knows; undefined: nobody could ask, or there is none. `notReady` are names of
+ * `reports` is what the hub knows; undefined: it could not be asked, or there is none. `notReady` are names of
  * nodes.
  */
 export function statusView(

@@ -1,6 +1,6 @@
 /**
- * How `lockstep node` and `lockstep down` speak to the `lockstep up` of a state directory: one line of JSON each way over
- * a socket in it, which only its owner can open.
+ * How `lockstep node` and `lockstep down` speak to the `lockstep up` of a state directory: one line of
+ * JSON each way over a socket in it, which only its owner can open.
  */
 import { rmSync } from 'node:fs';
 import { createConnection, createServer, type Socket } from 'node:net';

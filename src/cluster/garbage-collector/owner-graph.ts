@@ -26,7 +26,7 @@ export class OwnerGraph {
     this.#objects.delete(uid);
   }
 
-  /** Those that may refer to it: whoever does so from another namespace neither waits nor blocks. */
+  /** Those that may refer to it: one in another namespace neither waits nor blocks. */
   dependentsOf(owner: Pick<GraphObject, 'metadata'>): readonly GraphObject[] {
     const dependents: GraphObject[] = [];
     for (const dependent of this.#dependents.get(owner.metadata.uid) ?? []) {

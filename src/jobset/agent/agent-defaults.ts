@@ -23,7 +23,7 @@ export interface ModeFacts {
 /**
  * The JobSet with annotations for what it leaves to the administrator's defaults: admission stores
  * them, and one that was stored without is read as if it had them. `Auto` becomes the mode that the
- * status has recorded or, for a JobSet that nobody has acted on yet, the one that suits its templates.
+ * status has recorded or, for a JobSet that no operator has acted on yet, the one that suits its templates.
  * One that has run without a record was made before there was a choice, with sidecars.
  */
 export function withAgentDefaults<T extends JobSet>(jobSet: T, facts: ModeFacts = {}): T {

@@ -1,6 +1,6 @@
 /**
  * What an agent is given to speak to the hub: where it is, whom to trust there, and a token that says
- * which Pod it is in. The token is for nobody else, so the agent needs no rights. Whom to trust is said
+ * which Pod it is in. Only the hub takes the token, so the agent needs no rights. Whom to trust is said
  * twice: as of when the Job was made, and in a file that follows the hub's authorities as they change.
  */
 import type { Container, EnvVar, Volume } from '../../kube/pod.ts';

@@ -77,7 +77,7 @@ test('no container falls below what a LimitRange demands, the agent included', (
   expect(able.resources).toEqual({ requests: { cpu: '500m' } });
 });
 
-test('where nobody knows the LimitRanges, workers keep what they have', () => {
+test('where LimitRanges are not known, workers keep what they have', () => {
   const given = workerWith({ requests: { cpu: '4' } });
   const { worker, onTop } = shareResources(given, { minimums: 'Unknown' });
   expect(worker).toEqual(given);

@@ -1,5 +1,5 @@
 /**
- * What a sidecar agent asks for. It states an amount of each resource of which its worker states one:
+ * What a sidecar agent asks for. It states an amount of each resource that its worker states:
  * so a Pod keeps its quality of service, and is admitted where a quota wants every container to say
  * what it needs. An administrator may say other amounts for all agents.
  *
@@ -47,7 +47,7 @@ export function shareResources(worker: Container, options: ShareOptions): AgentS
   return { agent, worker: { ...worker, resources: without(worker, taken) }, onTop };
 }
 
-/** Whether the container states anything of which an agent beside it states its share. */
+/** Whether an agent beside the container would state a share of something that it states. */
 export function isShared({ resources = {} }: Container): boolean {
   return AMOUNTS.some((list) => Object.keys(resources[list] ?? {}).some((name) => name in LIMITS));
 }

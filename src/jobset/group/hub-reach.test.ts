@@ -75,7 +75,7 @@ test.each<[Channel, string]>([
   ['Hub', 'the failure of a worker restarts nothing'],
   ['Auto', 'the group restarts over the API server'],
 ])(
-  'a group with channel %s that nobody of reaches the hub says so, and what to do',
+  'a group with channel %s none of whose agents reaches the hub says so, and what to do',
   (channel, text) => {
     const made = planFor(toldOf(channel), SILENT);
     expect(conditionsOf(made)).toContain('HubUnreachable=True NoAgentConnected');

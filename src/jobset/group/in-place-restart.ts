@@ -99,7 +99,7 @@ export function nextStages({ epoch, stages, startable }: Group): readonly Stage[
 export function gatheredStages(group: Group): readonly Stage[] {
   const next = nextStages(group);
   const gathered = next.filter((stage) => hasGathered(group, stage));
-  // Without an order nobody starts before the others do.
+  // Without an order none starts before the others do.
   return group.startable === undefined && gathered.length < next.length ? [] : gathered;
 }
 

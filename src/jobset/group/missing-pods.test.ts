@@ -14,7 +14,7 @@ const ENDED: Condition = {
   lastTransitionTime: '2026-01-01T00:59:00Z',
 };
 
-/** A group of two of which an epoch has ended, with Pods in these slots. */
+/** A group of two whose epoch has ended, with Pods in these slots. */
 function planFor(status: JobStatus, slots: readonly number[], message = ENDED.message): Plan {
   const job = { ...storedJob('train-w-0', 'w', { pods: 2 }), status };
   const members = new MemberCounts();

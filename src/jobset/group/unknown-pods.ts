@@ -1,7 +1,7 @@
 /**
  * Pods in the namespace of a JobSet that wear its labels, and whose Job is not known: it was deleted
  * without them, or somebody wrote the labels by hand. They may be running an older epoch, so they delay
- * a release; they end, complete and fill nothing. A condition names them, because nobody else does.
+ * a release; they end, complete and fill nothing. A condition names them, because nothing else does.
  */
 import type { Planning } from '../planning.ts';
 import type { Snapshot } from '../snapshot.ts';

@@ -4,9 +4,8 @@ import type { FieldError } from '../status.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 /**
- * The lists that have more items than their schema lets them. What is in those is not looked at, so that
- * this takes no longer than the value deserves; whoever goes on only if there are none works on lists of
- * bounded length.
+ * The lists that have more items than their schema allows. Their items are not looked at, so this takes
+ * little time for any value. Where it finds none, all lists are of bounded length.
  */
 export function overlongLists(schema: JsonSchema, value: unknown, path = ''): FieldError[] {
   if (Array.isArray(value)) {

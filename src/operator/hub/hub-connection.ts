@@ -48,7 +48,7 @@ export interface HubConnection {
 export interface HubSettings {
   /** What injected agents are told; it may change over time. */
   readonly access: () => HubAccess;
-  /** Whose token it is; rejects when nobody can tell. */
+  /** Whose token it is; rejects when the cluster does not tell. */
   readonly podOf: (token: string) => Promise<TokenVerdict>;
   /** By default `DEFAULT_MAX_STREAMS`. */
   readonly maxStreams?: number | undefined;

@@ -69,7 +69,7 @@ describe('requests for agents, Events and webhooks, however many', () => {
   });
 });
 
-it('reconciling has the whole rate while nobody else asks', async () => {
+it('reconciling has the whole rate while it asks alone', async () => {
   const scene = new Scene();
   scene.ask('reconcile', 1001);
   await scene.clock.advance(9000);

@@ -18,7 +18,7 @@ const LEAST_KUBELET = [1, 36] as const;
 const LEAST_CONTAINERD = [2, 1] as const;
 
 const NODES_PER_PAGE = 500;
-/** Of a larger cluster nobody reads all nodes for this. */
+/** The nodes of a larger cluster are not read for this: the agent is copied there. */
 const MAX_PAGES = 20;
 /** Sets of labels by which Pods choose their nodes; a cluster has few. */
 const MAX_ANSWERS = 1_000;

@@ -8,9 +8,9 @@ import type { Clock } from '../../runtime/ports/clock.ts';
 import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
 
 /**
- * Tells whoever made an object that claims an owner in another namespace why nothing comes of it, in
- * an Event on that object. There may be thousands of them, so a namespace has a budget, all have one
- * together, and what is told once is not told again.
+ * Says in an Event why nothing comes of an object that claims an owner in another namespace. There may be
+ * thousands of them, so a namespace has a budget, all have one together, and what is told once is not told
+ * again.
  */
 export interface ForeignClaimsOptions {
   readonly events: EventRecorder;

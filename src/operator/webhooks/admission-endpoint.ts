@@ -106,7 +106,7 @@ function refusalFor(error: unknown, limitMs: number): ApiStatusError {
   if (error instanceof DeadlineError) {
     return internalError(`the webhook did not decide within ${limitMs} ms`, error);
   }
-  // What a mistake of ours says means nothing to whoever asks; the log has it.
+  // What a mistake of ours says means nothing to a user; the log has it.
   const isMistake = error instanceof TypeError || error instanceof RangeError;
   const told = isMistake ? OWN_MISTAKE : error instanceof Error ? error.message : String(error);
   return internalError(told, error);

@@ -42,7 +42,8 @@ import { jobSetShapeErrors } from './review-shape.ts';
 /**
  * Fills in what a new JobSet leaves out, and of a changed one what may not get lost. One that the
  * validator would refuse is refused already here: the server asks the definition's rules in between,
- * and the first that is broken would hide all that the validator has to say. What the schema alone finds is left to the server.
+ * and the first that is broken would hide all that the validator has to say. What the schema alone
+ * finds is left to the server.
  */
 export function jobSetMutator(
   nodes: NodeQuestion,

@@ -6,7 +6,7 @@ import { nodeSelectors } from '../node-features.ts';
 export interface NodeQuestion {
   /**
    * Why nodes with these labels, each a selector, leave no choice of a restart mode; undefined: they do.
-   * Rejects where nobody can tell now.
+   * Rejects while the API server does not answer.
    */
   noRestartAll(selectors: readonly string[], signal: AbortSignal): Promise<string | undefined>;
 }

@@ -76,7 +76,7 @@ describe('reviews', () => {
     expect([last?.status, last?.headers['retry-after']]).toEqual([429, '1']);
   });
 
-  it('are forgotten when nobody waits for their answer any more', async () => {
+  it('are forgotten when their client no longer waits', async () => {
     const { judging, send } = judges();
     for (let i = 0; i < 4; i++) void send({});
     const gone = new AbortController();

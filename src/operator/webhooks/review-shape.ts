@@ -1,6 +1,6 @@
 /**
  * Whether an object of a review has the types that its handler relies on. API servers ask only about
- * objects that keep to their schemas; whoever else reaches the port is told which field does not.
+ * objects that keep to their schemas; other clients are told which field does not.
  */
 import { WHOLE_JOBSET_SCHEMA } from '../../jobset/admission.ts';
 import { object } from '../../kube/schema/builders.ts';
