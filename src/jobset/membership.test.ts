@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { storedJob, storedJobSet } from '../../test/fixtures/jobset-objects.ts';
 import type { ObjectMeta, OwnerReference, PartialObjectMetadata } from '../kube/meta.ts';
 import { foreignClaim } from './foreign-claim.ts';
-import { isChildOf, membershipOf } from './membership.ts';
+import { claims, isChildOf, membershipOf } from './membership.ts';
 import { JOBSET_NAME, JOBSET_UID } from './names.ts';
 
 const JOBSET = storedJobSet({ replicatedJobs: [] });
@@ -60,6 +60,16 @@ describe('a Pod', () => {
     const found = membershipOf(pod({}), () => storedJob('train-w-0', 'w'));
     expect(found).toEqual({ kind: 'Stranger', problem: 'the Job of the Pod is no JobSet’s' });
   });
+});
+
+test.each([
+  ['of a Job', pod({}), true],
+  ['of a Job that may be unknown', pod({ uid: 'other' }), true],
+  ['of no Job', pod({}, { ownerReferences: [] }), false],
+  ['of another namespace', pod({}, { namespace: 'hostile' }), false],
+  ['of a namesake', pod({}, { labels: { ...LABELS, [JOBSET_UID]: 'before' } }), false],
+])('a Pod with the labels of a JobSet, %s, claims to be its own: %#', (_what, given, expected) => {
+  expect(claims(given, JOBSET)).toBe(expected);
 });
 
 describe('a child of a JobSet', () => {

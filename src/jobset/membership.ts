@@ -83,6 +83,11 @@ export function membershipOf(
     : { kind: 'Member', job, jobSet };
 }
 
+/** Whether a Pod says of itself that it is one of the JobSet's Jobs; whether that Job exists is another question. */
+export function claims(pod: KubeObject, jobSet: Stored<KubeObject>): boolean {
+  return jobOf(pod) !== undefined && isSame(labelledOwner(pod), identityOf(jobSet));
+}
+
 /** The JobSet that the labels of an object name, in its own namespace. */
 export function labelledOwner({ metadata }: KubeObject): Owner | undefined {
   const uid = metadata.labels?.[JOBSET_UID];

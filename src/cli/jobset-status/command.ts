@@ -1,5 +1,6 @@
 /** `lockstep status JOBSET`: a JobSet and its members, once or live. */
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
+import { claims } from '../../jobset/membership.ts';
 import { JOBSET_UID } from '../../jobset/names.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { dns1123LabelErrors, dns1123SubdomainErrors } from '../../kube/names.ts';
@@ -141,10 +142,11 @@ async function showLive(shown: Shown): Promise<void> {
 
 async function viewOf(
   jobSet: Stored<JobSet>,
-  pods: readonly Stored<Pod>[],
+  labelled: readonly Stored<Pod>[],
   { hub, nodes }: Pick<Shown, 'hub' | 'nodes'>,
   signal: AbortSignal,
 ): Promise<StatusView> {
+  const pods = labelled.filter((pod) => claims(pod, jobSet));
   const names = pods.flatMap(({ spec: { nodeName } }) =>
     nodeName === undefined ? [] : [nodeName],
   );

@@ -1,4 +1,4 @@
-import type { MemberReport } from '../../jobset/hub/member-report.ts';
+import { type MemberReport, parseMemberReports } from '../../jobset/hub/member-report.ts';
 import { ENV_HUB_CA, ENV_HUB_URL, HUB_AUDIENCE, HUB_MEMBERS_PATH } from '../../jobset/names.ts';
 import { SERVICE_ACCOUNTS, type TokenRequest } from '../../kube/core.ts';
 import type { Stored } from '../../kube/meta.ts';
@@ -25,7 +25,7 @@ export class DirectMembers {
     // A token that served for long may have expired: then once more with a new one.
     const hasServed = this.#contact !== undefined;
     const { status, text } = await this.#read(member, signal);
-    if (status === 200) return JSON.parse(text) as readonly MemberReport[];
+    if (status === 200) return reportsIn(text);
     this.close();
     if (hasServed) return this.ask(pods, signal);
     throw new Error(`it answered ${status}: ${text}`);
@@ -71,6 +71,13 @@ interface Contact {
   readonly podUid: string;
   readonly token: string;
   readonly transport: HttpTransport;
+}
+
+/** Throws if it is no list of members. */
+export function reportsIn(text: string): readonly MemberReport[] {
+  const reports = parseMemberReports(text);
+  if (reports === undefined) throw new Error('the answer is no list of members');
+  return reports;
 }
 
 /** Of the list of 30,000 members. */

@@ -7,7 +7,7 @@ import type { CredentialSource } from '../../runtime/credential-source.ts';
 import type { ByteChannel, HttpResponse, Transport } from '../../runtime/ports/transport.ts';
 import { wholeBody } from '../../runtime/response-body.ts';
 import { forwardedExchange, PORT_FORWARD_HEADERS } from '../../runtime/spdy/forwarded-exchange.ts';
-import { MAX_REPORT_BYTES } from './direct-members.ts';
+import { MAX_REPORT_BYTES, reportsIn } from './direct-members.ts';
 
 /**
  * Asks the agent of a member, over a port that the API server forwards to its Pod: a user who may
@@ -41,7 +41,7 @@ export async function forwardedMembers(
     const answer = await forwardedExchange(channel, MEMBER_PAGE_PORT, request, MAX_REPORT_BYTES);
     const { status, body } = answerIn(Buffer.from(answer));
     if (status !== 200) throw new Error(`its agent answered ${status}: ${body.trim()}`);
-    return JSON.parse(body) as readonly MemberReport[];
+    return reportsIn(body);
   } finally {
     channel.destroy();
   }

@@ -112,6 +112,30 @@ it('names the right that is missing, and tries no other Pod for it', async () =>
   });
 });
 
+it.each([
+  ['no JSON', '\u001b[2J'],
+  ['no list', '{}'],
+  ['an unknown channel', '[{"pod":"p","epoch":1,"channel":"\u001b[2J"}]'],
+  ['an epoch out of bounds', '[{"pod":"p","epoch":"1","channel":null}]'],
+  [
+    'a signal that is none',
+    '[{"pod":"p","epoch":2,"channel":null,"cause":{"epoch":1,"end":{"signal":"\\u001b[2J"}}}]',
+  ],
+])('takes nothing from a Pod that answers with %s', async (_what, body) => {
+  const { asked } = await ask([() => forwarding(`HTTP/1.1 200 OK\r\n\r\n${body}`)]);
+  expect(asked).toMatchObject({
+    problem: expect.stringContaining('through Pod train-w-0-0: the answer is no list of members; '),
+  });
+});
+
+it('shows what a Pod answers instead of a page without its control characters, and not at length', async () => {
+  const text = `\u001b[2J${'x'.repeat(5000)}`;
+  const { asked } = await ask([() => forwarding(`HTTP/1.1 500 No\r\n\r\n${text}`)]);
+  const problem = 'problem' in asked ? asked.problem : '';
+  expect(problem).toContain('its agent answered 500: \\x1b[2Jxxx');
+  expect(problem.length).toBeLessThan(2000);
+});
+
 it('says so where no member was told of a hub', async () => {
   const { asked } = await ask([], [pod('a', { spec: { containers: [{ name: 'main' }] } })]);
   expect(asked).toEqual({ reports: undefined });

@@ -1,6 +1,7 @@
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/pod.ts';
+import { printable } from '../../kube/quote.ts';
 import type { ClientConnection } from '../../runtime/adapters/http-client-connection.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
@@ -38,7 +39,8 @@ export class HubMembers {
         return await withDeadline(this.#clock, TIMEOUT_MS, signal, ask);
       } catch (error) {
         signal.throwIfAborted();
-        problems.push(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+        const why = error instanceof Error ? error.message : String(error);
+        problems.push(printable(`${what}: ${why.slice(0, MAX_WHY_LENGTH)}`));
         if (error instanceof MissingRightError) candidates.length = 0;
         return undefined;
       }
@@ -81,6 +83,8 @@ export type Asked =
   /** In a sentence. */
   | { readonly problem: string };
 
+/** An answer may be of any length. */
+const MAX_WHY_LENGTH = 500;
 /** Of one way. */
 const TIMEOUT_MS = 3000;
 /** Agents of an older version have no page. */

@@ -76,6 +76,13 @@ describe('a table of members', () => {
     ]);
   });
 
+  it('shows no control character that an annotation holds', () => {
+    const index = { 'batch.kubernetes.io/job-completion-index': '\u001b[2J' };
+    const view = statusView(jobSetWith(1, 2, 7), [pod(0, index)], undefined);
+    expect(memberTable(view)).not.toContain('\u001b');
+    expect(memberScreen(view, { rows: 20, columns: 100 }).join('')).not.toContain('\u001b');
+  });
+
   it('marks members whose node is not ready', () => {
     const view = statusView(jobSetWith(1, 2, 7), [pod(0), pod(1)], undefined, new Set(['node-1']));
     expect(memberTable(view)).toMatch(/ node-0 +Running .*\n.* node-1 \(NotReady\) +Running /);

@@ -100,7 +100,9 @@ export function memberLine(member: MemberView): string {
   const announced = epoch === null ? 'no epoch' : `epoch ${epoch}`;
   const over = channel === null ? '' : ` over ${channel}`;
   const cause = lastCause === null ? '' : `, ${causeText(lastCause)}`;
-  return `${memberName(member)} Pod ${pod}${where}: ${phaseText(member)}, ${announced}${over}${cause}`;
+  return printable(
+    `${memberName(member)} Pod ${pod}${where}: ${phaseText(member)}, ${announced}${over}${cause}`,
+  );
 }
 
 /** `train-w-0/2` */
@@ -125,6 +127,7 @@ function stateText({ state, epoch, announced, size }: JobSetView): string {
   }
 }
 
+/** Users write annotations, from which the index comes. */
 function cells(member: MemberView): readonly string[] {
   const { pod, epoch, channel, lastCause } = member;
   return [
@@ -135,7 +138,7 @@ function cells(member: MemberView): readonly string[] {
     epoch === null ? NOTHING : String(epoch),
     channel ?? NOTHING,
     lastCause === null ? NOTHING : causeText(lastCause),
-  ];
+  ].map(printable);
 }
 
 function nodeText({ node, isNodeLost }: MemberView): string {

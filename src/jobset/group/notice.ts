@@ -60,7 +60,7 @@ function parseObject(text: string): Readonly<Record<string, unknown>> | undefine
     : undefined;
 }
 
-function isEpoch(value: unknown): value is number {
+export function isEpoch(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= MAX_EPOCH;
 }
 

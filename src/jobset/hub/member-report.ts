@@ -1,4 +1,5 @@
-import type { WorkerEnd } from '../group/notice.ts';
+import { isJsonObject, type JsonObject } from '../../kube/json-value.ts';
+import { isEpoch, reportedEnd, type WorkerEnd } from '../group/notice.ts';
 
 /** What the hub tells of one member of a JobSet, to whoever speaks for another of its members. */
 export interface MemberReport {
@@ -9,4 +10,31 @@ export interface MemberReport {
   readonly channel: 'Hub' | 'API' | null;
   /** How its worker of an earlier epoch ended, if its agent said so. */
   readonly cause?: { readonly epoch: number; readonly end: WorkerEnd };
+}
+
+/** Undefined for anything else: a Pod answers for its agent, and may answer what it likes. */
+export function parseMemberReports(text: string): readonly MemberReport[] | undefined {
+  let list: unknown;
+  try {
+    list = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!Array.isArray(list)) return undefined;
+  const reports: MemberReport[] = [];
+  for (const one of list as readonly unknown[]) {
+    const report = isJsonObject(one) ? memberReport(one) : undefined;
+    if (report === undefined) return undefined;
+    reports.push(report);
+  }
+  return reports;
+}
+
+function memberReport({ pod, epoch, channel, cause }: JsonObject): MemberReport | undefined {
+  if (typeof pod !== 'string' || (epoch !== null && !isEpoch(epoch))) return undefined;
+  if (channel !== 'Hub' && channel !== 'API' && channel !== null) return undefined;
+  if (cause === undefined) return { pod, epoch, channel };
+  const { epoch: ended, end } = isJsonObject(cause) ? cause : {};
+  const told = isJsonObject(end) ? reportedEnd({ ...end, epoch: ended }) : undefined;
+  return told === undefined ? undefined : { pod, epoch, channel, cause: told };
 }

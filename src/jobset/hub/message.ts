@@ -5,7 +5,7 @@
  */
 import { isJsonObject, type JsonObject } from '../../kube/json-value.ts';
 import type { GroupState } from '../group/group-state.ts';
-import { reportedEnd, type WorkerEnd } from '../group/notice.ts';
+import { isEpoch, reportedEnd, type WorkerEnd } from '../group/notice.ts';
 import { MAX_EPOCH } from '../group/pod-facts.ts';
 
 /** A line, its line feed not counted. The longest that either side has to say is a quarter of it. */
@@ -236,10 +236,6 @@ function malformed(text: string, expected: string): Malformed {
 
 function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_EPOCH;
-}
-
-function isEpoch(value: unknown): value is number {
-  return isCount(value) && value > 0;
 }
 
 function isText(value: unknown): value is string {
