@@ -1,3 +1,4 @@
+import { cutToBytes } from '../kube/cut-to-bytes.ts';
 import { EVENTS, type Event, type ObjectReference } from '../kube/event.ts';
 import type { KubeObject } from '../kube/meta.ts';
 import { apiVersionOf, type Resource } from '../kube/resource.ts';
@@ -111,7 +112,9 @@ class QueuedRecorder implements EventRecorder {
     this.#writers = Array.from({ length: WRITERS }, () => this.#write());
   }
 
-  record(event: RecordedEvent): void {
+  record(told: RecordedEvent): void {
+    // Thousands are remembered.
+    const event = { ...told, note: cutToBytes(told.note, MAX_NOTE_BYTES) };
     const nowMs = this.#options.clock.monotonic();
     const key = seriesKey(event);
     const known = this.#entries.get(key);
@@ -213,7 +216,7 @@ class QueuedRecorder implements EventRecorder {
       action: event.action,
       reason: event.reason,
       regarding: event.regarding,
-      note: cutToBytes(event.note, MAX_NOTE_BYTES),
+      note: event.note,
       type: event.type,
     };
     try {
@@ -255,16 +258,6 @@ function namespaceOf(event: RecordedEvent): string {
 function eventName(object: string, suffix: string): string {
   const stem = object.slice(0, 253 - suffix.length - 1).replace(/[-.]+$/, '');
   return `${stem}.${suffix}`;
-}
-
-/** `text`, or as much of it as fits in `limit` bytes of UTF-8 with an ellipsis, no character split. */
-function cutToBytes(text: string, limit: number): string {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= limit) return bytes.toString();
-  let end = limit - 3;
-  // Bytes 10xxxxxx continue a character.
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
-  return `${bytes.toString('utf8', 0, end)}...`;
 }
 
 /** Whether another try can help: the server was not reached, overloaded or broken. */

@@ -138,13 +138,16 @@ describe('a group that restarts in place', () => {
 
   test('names Pods of unknown Jobs when they alone are in the way', () => {
     const view = members(4);
-    view.observe(podIn('0', undefined, { uid: 'ghost', name: 'ghost', jobUid: 'gone' }), NOW_MS);
+    const jobUid = 'gone'.repeat(20_000);
+    view.observe(podIn('0', undefined, { uid: 'ghost', name: 'ghost', jobUid }), NOW_MS);
     const jobSet = jobSetOfTwo(spec, epochs(3, 3));
     expect(planForTwo(jobSet, { members: view }).status, 'not all have come').toBeUndefined();
     view.observe(podIn('1', 4), NOW_MS);
     const made = planForTwo(jobSet, { members: view });
     expect(conditionsOf(made)).toContain('WaitingForUnknownPod=True UnknownJob');
-    expect(made.events.map(({ note }) => note)[0]).toMatch(/^epoch 4 waits for Pod ghost of Job /);
+    expect(made.events.map(({ note }) => note)[0]).toMatch(
+      /^epoch 4 waits for Pod ghost of Job \S+ \((gone){9}\): the labels /,
+    );
     expect(made.requeueAfterMs, 'others may take its place, and that is no news').toBe(15_000);
     view.forget('ghost');
     const next = { ...jobSet, ...(made.status === undefined ? {} : { status: made.status }) };

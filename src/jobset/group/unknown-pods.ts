@@ -9,6 +9,8 @@ import { type Group, gatheredStages } from './in-place-restart.ts';
 
 /** A condition names no more Jobs than a person reads. */
 const MAX_NAMED_JOBS = 3;
+/** A reference to an owner that is none may hold any text instead. */
+const UID_LENGTH = 36;
 
 /** Says so in the draft if they are all that the next release waits for. */
 export function reportUnknownPods({ snapshot, draft }: Planning, group: Group): void {
@@ -22,7 +24,7 @@ export function reportUnknownPods({ snapshot, draft }: Planning, group: Group): 
     const [pod, ...others] = snapshot.members.podsOfJob(uid);
     if (pod === undefined) return [];
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
-    return [`Pod ${pod.name}${more} of Job ${pod.jobName} (${uid})`];
+    return [`Pod ${pod.name}${more} of Job ${pod.jobName} (${uid.slice(0, UID_LENGTH)})`];
   });
   const more = jobUids.length - named.length;
   const pods = [...named, ...(more === 0 ? [] : [`and of ${more} more Jobs`])].join(', ');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { changeCondition, isFinished } from './conditions.ts';
+import { changeCondition, isFinished, MAX_MESSAGE_BYTES } from './conditions.ts';
 
 const NOW_MS = Date.parse('2026-01-02T03:04:05.678Z');
 const OLD = {
@@ -36,6 +36,15 @@ test.each([
   const changed = changeCondition(before, change, NOW_MS);
   expect(changed).toEqual(after);
   expect(changed === before).toBe(JSON.stringify(before) === JSON.stringify(after));
+});
+
+test('a long message is cut between characters, and is no change when it comes again', () => {
+  const change = { ...SAME, message: `1${'\u{1f600}'.repeat(20_000)}` };
+  const changed = changeCondition([OLD], change, NOW_MS);
+  const message = changed[0]?.message ?? '';
+  expect(Buffer.byteLength(message)).toBeLessThanOrEqual(MAX_MESSAGE_BYTES);
+  expect(message).toMatch(/^1\u{1f600}+\.\.\.$/u);
+  expect(changeCondition(changed, change, NOW_MS)).toBe(changed);
 });
 
 test('the two of the startup policy: one that becomes True turns the other off in its place', () => {

@@ -1,3 +1,4 @@
+import { cutToBytes } from '../../kube/cut-to-bytes.ts';
 import type { Condition, ConditionStatus } from '../../kube/meta.ts';
 import { timeText } from '../../kube/time.ts';
 
@@ -34,6 +35,12 @@ export interface ConditionChange {
 }
 
 /**
+ * Messages quote what users wrote, which may be of any length. A status with a message of more than 32 KiB is
+ * refused as a whole; a person reads less.
+ */
+export const MAX_MESSAGE_BYTES = 8192;
+
+/**
  * The list with the change applied, or the same list if it says so already. A condition that is not
  * there is only added when it becomes True; `lastTransitionTime` moves only when the status does. Of
  * the two that tell of the startup policy, one that becomes True turns the other off in its place,
@@ -41,9 +48,10 @@ export interface ConditionChange {
  */
 export function changeCondition(
   conditions: readonly Condition[],
-  change: ConditionChange,
+  wanted: ConditionChange,
   nowMs: number,
 ): readonly Condition[] {
+  const change = { ...wanted, message: cutToBytes(wanted.message, MAX_MESSAGE_BYTES) };
   const old = conditions.find(({ type }) => type === change.type);
   if (old === undefined) {
     if (change.status !== 'True') return conditions;
