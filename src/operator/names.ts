@@ -1,4 +1,5 @@
 /** Names of the objects that an installed operator shares with its manifest. */
+import { formatLabelSelector, labelRequirementsOf } from '../kube/label-selector.ts';
 
 /** The Service through which API servers call the webhooks. */
 export const WEBHOOK_SERVICE_NAME = 'lockstep-webhook-service';
@@ -17,6 +18,9 @@ export const HUB_SERVICE_NAME = 'lockstep-hub';
 
 /** By this the operator knows a ConfigMap with the hub's authorities for its own. */
 export const HUB_AUTHORITIES_LABELS = { 'app.kubernetes.io/managed-by': 'lockstep' } as const;
+export const HUB_AUTHORITIES_SELECTOR = formatLabelSelector(
+  labelRequirementsOf({ matchLabels: HUB_AUTHORITIES_LABELS }),
+);
 
 /**
  * For Node. V8 lets the space for young objects grow to 32 MiB, of which the operator leaves most unused:

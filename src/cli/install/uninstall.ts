@@ -13,7 +13,7 @@ import { LEASES } from '../../kube/lease.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { isReason } from '../../kube/status.ts';
 import {
-  HUB_AUTHORITIES_LABELS,
+  HUB_AUTHORITIES_SELECTOR,
   HUB_SECRET_NAME,
   HUB_SERVICE_NAME,
   LEADER_ELECTION_ID,
@@ -77,15 +77,11 @@ async function removeWhatOperatorMade(
     await unlessGone(client.delete(of, { namespace, name }, { signal }));
 }
 
-const LABELS = Object.entries(HUB_AUTHORITIES_LABELS)
-  .map((pair) => pair.join('='))
-  .join();
-
 /** They are in namespaces of users, where groups run on and may meet the next installation. */
 async function sayWhatStays({ client, signal, print }: CommandContext): Promise<void> {
   let count: number | undefined;
   try {
-    const selection = { labelSelector: LABELS, limit: 1, signal };
+    const selection = { labelSelector: HUB_AUTHORITIES_SELECTOR, limit: 1, signal };
     const { items, metadata } = await client.listMetadata(CONFIG_MAPS, selection);
     count = items.length + (metadata.remainingItemCount ?? 0);
   } catch (error) {
@@ -95,7 +91,7 @@ async function sayWhatStays({ client, signal, print }: CommandContext): Promise<
   const where = count === undefined ? '' : ` in ${count} namespace${count === 1 ? '' : 's'}`;
   print(
     `ConfigMap ${HUB_AUTHORITIES_NAME} stays${where}, so that running groups find the hub of the next ` +
-      `installation; to remove: kubectl delete configmaps --all-namespaces -l ${LABELS} ` +
+      `installation; to remove: kubectl delete configmaps --all-namespaces -l ${HUB_AUTHORITIES_SELECTOR} ` +
       `--field-selector metadata.name=${HUB_AUTHORITIES_NAME}`,
   );
 }

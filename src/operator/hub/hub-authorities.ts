@@ -15,7 +15,7 @@ import type { Metrics } from '../../runtime/metrics.ts';
 import { type Clock, sleep } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
-import { HUB_AUTHORITIES_LABELS } from '../names.ts';
+import { HUB_AUTHORITIES_LABELS, HUB_AUTHORITIES_SELECTOR } from '../names.ts';
 
 /**
  * Publishes whom agents are to trust at the hub: a ConfigMap in each namespace that has a group, which
@@ -104,7 +104,7 @@ class Publisher {
     const problem =
       found === undefined || isOurs(found)
         ? await this.#write(found, wanted, signal)
-        : `it is not of Lockstep, which leaves it as it is; delete it, or label it ${OWNERSHIP} to have it replaced`;
+        : `it is not of Lockstep, which leaves it as it is; delete it, or label it ${HUB_AUTHORITIES_SELECTOR} to have it replaced`;
     if (problem === undefined) this.#told.delete(namespace);
     else this.#tell(namespace, groups, problem);
     return { requeueAfterMs: REVIEW_INTERVAL_MS };
@@ -173,10 +173,6 @@ function isGroup({ spec, status }: Stored<JobSet>): boolean {
   const isInPlace = spec?.failurePolicy?.restartStrategy === 'InPlaceRestart';
   return isInPlace && !isFinished(status?.conditions);
 }
-
-const OWNERSHIP = Object.entries(HUB_AUTHORITIES_LABELS)
-  .map((pair) => pair.join('='))
-  .join();
 
 function isOurs({ metadata: { labels = {} } }: ConfigMap): boolean {
   return Object.entries(HUB_AUTHORITIES_LABELS).every(
