@@ -9,7 +9,7 @@ import type { Clock, Timer } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import { jitter, type Random } from '../runtime/ports/random.ts';
 import type { Announcement, Channel, ChannelListener } from './channel.ts';
-import type { HubContact } from './hub-channel.ts';
+import type { HubContact } from './hub-conversation.ts';
 
 export interface FallbackChannelOptions {
   readonly hub: (contact: (contact: HubContact) => void) => Channel;

@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import packageJson from '../../package.json' with { type: 'json' };
-import { AGENT_COMMAND, MEMBER_PAGE_PORT } from '../jobset/names.ts';
+import { AGENT_COMMAND } from '../jobset/names.ts';
 import { connectClient } from '../runtime/adapters/http-client-connection.ts';
 import { startHttpServer } from '../runtime/adapters/http-server.ts';
 import { inClusterAccess } from '../runtime/adapters/in-cluster.ts';
@@ -18,13 +18,13 @@ import { ClusterAccessError } from '../runtime/cluster-access.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import type { ProcessSignal } from '../runtime/ports/process-runner.ts';
 import type { TlsSessionStore } from '../runtime/ports/tls-session.ts';
-import type { HttpHandler } from '../runtime/ports/transport.ts';
 import { exitCodeOfSignal } from '../runtime/process-exit.ts';
 import { InstallError, installAgent } from './adapters/agent-files.ts';
 import { createHubClient } from './adapters/hub-client.ts';
 import { createJsonLinesLogger } from './adapters/json-lines-logger.ts';
 import { createMarkerFile } from './adapters/marker-file.ts';
 import { createSessionFile, type SessionPeer } from './adapters/session-file.ts';
+import { showMembers } from './adapters/shown-members.ts';
 import { workerProgram } from './adapters/worker-program.ts';
 import { programOnPath } from './adapters/worker-shell.ts';
 import { type Agent, type Body, startAgent } from './agent.ts';
@@ -151,7 +151,7 @@ async function channelOf(
   });
   if (jobSetUid !== undefined) {
     const handler = createMemberPage({ clock: nodeClock, jobSetUid, ask: readMembers });
-    await showMembers(configuration, handler, logger);
+    await showMembers(handler, configuration.podIP, logger);
   }
   const connection = hub.hasFallback ? await connectIfAllowed(configuration, logger) : undefined;
   if (connection === undefined) return createHubChannel({ ...runtime, connector, jobSetUid });
@@ -161,25 +161,6 @@ async function channelOf(
     // What is annotated is not known: the first patch finds out.
     api: () => apiChannel(configuration, connection, 0, logger),
   });
-}
-
-/** Connections of those who look, at a time. */
-const MAX_MEMBER_PAGE_CONNECTIONS = 8;
-
-/** On loopback alone; nothing depends on it, so where the port is taken there is no page. */
-async function showMembers(
-  { podIP = '' }: Configuration,
-  handler: HttpHandler,
-  logger: Logger,
-): Promise<void> {
-  const host = podIP.startsWith('127.') ? podIP : '127.0.0.1';
-  const port = MEMBER_PAGE_PORT;
-  const maxConnections = MAX_MEMBER_PAGE_CONNECTIONS;
-  try {
-    await startHttpServer({ handler, host, port, maxConnections, bodies: { maxBytes: 0 } });
-  } catch (error) {
-    logger.debug('the members of the group are not shown', { host, port, err: String(error) });
-  }
 }
 
 interface ApiConnection {

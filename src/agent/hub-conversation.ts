@@ -1,0 +1,215 @@
+import {
+  encodeAgentMessage,
+  type HubMessage,
+  MAX_MESSAGE_BYTES,
+  parseHubMessage,
+} from '../jobset/hub/message.ts';
+import type { Clock } from '../runtime/ports/clock.ts';
+import { jitter, type Random } from '../runtime/ports/random.ts';
+import type { ByteStream } from '../runtime/ports/stream.ts';
+import { LineSplitter } from '../runtime/watch-stream.ts';
+import type { Announcement } from './channel.ts';
+
+export type HubContact =
+  /** A hello has been answered. */
+  | 'Answered'
+  /** The stream on which one was answered has brought nothing for so long that it may be dead. */
+  | 'Silent'
+  /** It has brought something again. */
+  | 'Heard'
+  /** The stream on which one was answered has ended. */
+  | 'Lost'
+  /** A try has ended without an answer: refused, not reached, or given up. */
+  | 'Failed';
+
+/** The hub reads the JobSet before it answers. */
+const HELLO_TIMEOUT_MS = 30_000;
+/** Something is sent at least this often, plus jitter, so that the hub knows that we live. */
+const HEARTBEAT_MS = 4000;
+const HEARTBEAT_JITTER = 0.25;
+/**
+ * The hub answers each ping, so it is late by a whole heartbeat then, or packets are dropped on the way.
+ * One to which thousands come at once may be: the stream stays.
+ */
+const DOUBT_AFTER_MS = 9000;
+/** After so long a silence the hub is gone, or the way to it. */
+const SILENCE_TIMEOUT_MS = 20_000;
+/** Of one stream. */
+const MAX_OPEN_QUESTIONS = 8;
+
+export type Outcome =
+  /** `Answered`: the stream served its purpose for a while. */
+  { readonly type: 'Answered' | 'NotAnswered' | 'PodGone'; readonly why: string };
+
+export interface ConversationEvents {
+  readonly contact: (contact: HubContact) => void;
+  readonly message: (message: Extract<HubMessage, { readonly type: 'state' | 'ending' }>) => void;
+  /** The hub has it, or will get it before anything else. */
+  readonly confirmed: (epoch: number) => void;
+  readonly podLives: (askedMs: number) => void;
+}
+
+export interface ConversationOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Undefined: as the hub knows from the Pod. */
+  readonly jobSetUid: string | undefined;
+}
+
+/** What is said over one stream. */
+export class Conversation {
+  readonly ended: Promise<Outcome>;
+  readonly #options: ConversationOptions;
+  readonly #events: ConversationEvents;
+  readonly #lines = new LineSplitter(MAX_MESSAGE_BYTES);
+  #stream: ByteStream | undefined;
+  #isAnswered = false;
+  #isOver = false;
+  #isDoubted = false;
+  #unconfirmed: number | undefined;
+  #heardMs = 0;
+  /** When each question for the Pod was asked that may still be answered, by its number. */
+  readonly #asked = new Map<number, number>();
+  #asks = 0;
+  #timers: { cancel(): void }[] = [];
+  #finish: (outcome: Outcome) => void = () => undefined;
+
+  constructor(options: ConversationOptions, events: ConversationEvents) {
+    this.#options = options;
+    this.#events = events;
+    this.ended = new Promise((resolve) => {
+      this.#finish = resolve;
+    });
+  }
+
+  begin(stream: ByteStream, announcement: Announcement | undefined): void {
+    if (this.#isOver) {
+      stream.destroy();
+      return;
+    }
+    this.#stream = stream;
+    const { clock, jobSetUid } = this.#options;
+    this.#heardMs = clock.monotonic();
+    this.#unconfirmed = announcement?.epoch;
+    this.#say({ type: 'hello', jobSetUid, announcement });
+    this.#timers = [
+      clock.setTimer(HELLO_TIMEOUT_MS, () => {
+        if (!this.#isAnswered) this.#over('NotAnswered', 'the hello was not answered in time');
+      }),
+    ];
+    this.#scheduleHeartbeat();
+  }
+
+  announce(announcement: Announcement): void {
+    this.#say({ type: 'announce', announcement });
+    if (this.#isAnswered) this.#events.confirmed(announcement.epoch);
+    else this.#unconfirmed = announcement.epoch;
+  }
+
+  /** An answer to an older question than the last one is an answer, too. */
+  askForPod(): void {
+    const ask = ++this.#asks;
+    this.#asked.delete(ask - MAX_OPEN_QUESTIONS);
+    this.#asked.set(ask, this.#options.clock.monotonic());
+    this.#say({ type: 'ping', ask });
+  }
+
+  notice(epoch: number): void {
+    this.#say({ type: 'notice', epoch });
+  }
+
+  /** The agent has nothing more to say; what it said is still sent. */
+  end(): void {
+    this.#over('NotAnswered', 'the channel was closed');
+  }
+
+  received(chunk: Uint8Array): void {
+    if (this.#isOver) return;
+    this.#heardMs = this.#options.clock.monotonic();
+    if (this.#isDoubted) {
+      this.#isDoubted = false;
+      this.#events.contact('Heard');
+    }
+    try {
+      for (const text of this.#lines.push(chunk)) {
+        this.#take(text);
+        if (this.#isOver) return;
+      }
+    } catch (error) {
+      this.#over('NotAnswered', error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  closed(error: Error | undefined): void {
+    this.#over('NotAnswered', error?.message ?? 'the hub closed it');
+  }
+
+  #take(text: string): void {
+    const message = parseHubMessage(text);
+    switch (message.type) {
+      case 'state':
+        this.#takeState(message);
+        break;
+      case 'ending':
+        this.#events.message(message);
+        break;
+      case 'pong':
+        break;
+      case 'podLives': {
+        const askedMs = this.#asked.get(message.ask);
+        if (askedMs !== undefined) this.#events.podLives(askedMs);
+        break;
+      }
+      case 'bye':
+        this.#over(message.reason === 'PodGone' ? 'PodGone' : 'NotAnswered', message.reason);
+        break;
+      case 'malformed':
+        this.#over('NotAnswered', `the hub sent ${message.problem}`);
+        break;
+    }
+  }
+
+  /** Before the answer to the hello nothing counts: it may be older than what we know. */
+  #takeState(message: Extract<HubMessage, { readonly type: 'state' }>): void {
+    const isAnswer = message.isFresh && !this.#isAnswered;
+    if (!isAnswer && !this.#isAnswered) return;
+    if (isAnswer) {
+      this.#isAnswered = true;
+      this.#events.contact('Answered');
+    }
+    this.#events.message(message);
+    const epoch = this.#unconfirmed;
+    this.#unconfirmed = undefined;
+    if (epoch !== undefined) this.#events.confirmed(epoch);
+  }
+
+  #scheduleHeartbeat(): void {
+    const { clock, random } = this.#options;
+    const timer = clock.setTimer(jitter(random, HEARTBEAT_MS, HEARTBEAT_JITTER), () => {
+      const silentMs = clock.monotonic() - this.#heardMs;
+      if (silentMs >= SILENCE_TIMEOUT_MS) {
+        this.#over('NotAnswered', 'the hub is silent');
+        return;
+      }
+      if (silentMs >= DOUBT_AFTER_MS && this.#isAnswered && !this.#isDoubted) {
+        this.#isDoubted = true;
+        this.#events.contact('Silent');
+      }
+      this.#say({ type: 'ping' });
+      this.#scheduleHeartbeat();
+    });
+    this.#timers = [...this.#timers.slice(0, 1), timer];
+  }
+
+  #say(message: Parameters<typeof encodeAgentMessage>[0]): void {
+    if (!this.#isOver) this.#stream?.write(new TextEncoder().encode(encodeAgentMessage(message)));
+  }
+
+  #over(type: Outcome['type'], why: string): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    for (const timer of this.#timers) timer.cancel();
+    this.#stream?.end();
+    this.#finish({ type: type === 'NotAnswered' && this.#isAnswered ? 'Answered' : type, why });
+  }
+}
