@@ -20,7 +20,7 @@ export const METRICS_SERVICE_NAME = 'lockstep-metrics';
 export const METRICS_LABELS = { 'app.kubernetes.io/component': 'metrics' } as const;
 
 /** Of namespaces whose Pods may read the metrics where there is a network policy. */
-export const METRICS_READERS_LABELS = { metrics: 'enabled' } as const;
+const METRICS_READERS_LABELS = { metrics: 'enabled' } as const;
 
 const WEBHOOK_PORT = 9443;
 const HUB_PORT = 9445;

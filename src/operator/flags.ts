@@ -25,7 +25,7 @@ import {
   secretName,
   serviceName,
 } from './flag-values.ts';
-import { DEFAULT_MAX_STREAMS, HIGHEST_MAX_STREAMS } from './hub/stream-memory.ts';
+import { DEFAULT_MAX_STREAMS, HIGHEST_MAX_STREAMS, STREAM_KIB } from './hub/stream-memory.ts';
 import { HUB_SECRET_NAME, LEADER_ELECTION_ID, WEBHOOK_SECRET_NAME } from './names.ts';
 
 /**
@@ -247,7 +247,7 @@ function operatorCommand(version: string): Command {
     )
     .option(
       '--max-streams <n>',
-      'agents that the hub serves at a time; each takes 50 KiB of memory',
+      `agents that the hub serves at a time; each takes ${STREAM_KIB} KiB of memory`,
       countUpTo(HIGHEST_MAX_STREAMS),
       DEFAULT_MAX_STREAMS,
     )

@@ -83,7 +83,7 @@ export interface BodyBudgetLimits {
 /** A body of up to this many bytes is small: nearly every review of a Pod, and most of JobSets. */
 export const SMALL_BODY_BYTES = 64 * 1024;
 
-export const DEFAULT_BODY_BUDGET: BodyBudgetLimits = {
+const DEFAULT_BODY_BUDGET: BodyBudgetLimits = {
   maxBytes: 32 * 1024 * 1024,
   maxLargeBytes: 24 * 1024 * 1024,
   smallBodyBytes: SMALL_BODY_BYTES,

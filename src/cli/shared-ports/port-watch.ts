@@ -5,7 +5,7 @@
  * `PortConflict` of their JobSets, and a line.
  */
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
-import { JOBSET_NAME, JOBSET_UID } from '../../jobset/names.ts';
+import { labelledOwner, ownerKey } from '../../jobset/membership.ts';
 import { changeCondition, isFinished } from '../../jobset/status/conditions.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { PODS, type Pod } from '../../kube/pod.ts';
@@ -59,7 +59,7 @@ class PortWatch {
   readonly #options: PortWatchOptions;
   /** What has been told, by port and Pods. */
   #told: ReadonlySet<string> = new Set();
-  /** `namespace/name` of JobSets whose condition is True. */
+  /** By `ownerKey`, JobSets whose condition is True. */
   readonly #marked = new Set<string>();
 
   constructor(options: PortWatchOptions) {
@@ -100,8 +100,10 @@ class PortWatch {
       if (known.length < 2) continue;
       const message = `port ${port} is listened on by the Pods ${known.map(nameOf).join(' and ')}, which share this machine's network: each gets connections that are meant for the other`;
       for (const pod of known) {
-        const owner = jobSetOf(pod);
-        if (owner !== undefined) messages.set(owner, [...(messages.get(owner) ?? []), message]);
+        const owner = labelledOwner(pod);
+        if (owner === undefined) continue;
+        const key = ownerKey(owner);
+        messages.set(key, [...(messages.get(key) ?? []), message]);
       }
       seen.add(message);
       if (this.#told.has(message)) continue;
@@ -169,12 +171,4 @@ class PortWatch {
 
 function nameOf({ metadata }: Stored<Pod>): string {
   return `${metadata.namespace ?? ''}/${metadata.name}`;
-}
-
-/** `namespace/name/uid` of the JobSet whose labels it wears. */
-function jobSetOf({ metadata }: Stored<Pod>): string | undefined {
-  const name = metadata.labels?.[JOBSET_NAME];
-  const uid = metadata.labels?.[JOBSET_UID];
-  if (name === undefined || uid === undefined) return undefined;
-  return `${metadata.namespace ?? ''}/${name}/${uid}`;
 }

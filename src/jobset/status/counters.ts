@@ -6,7 +6,7 @@ import type { ReplicatedJobStatus } from '../jobset.ts';
  * sent to every agent, and thousands of Jobs may start, or a group restart, within a second or two,
  * so all else waits for a calm moment, or for a few seconds.
  */
-export const COUNTERS_CALM_MS = 500;
+const COUNTERS_CALM_MS = 500;
 /** Longer than a restart in place usually takes, so that it costs no write of counters. */
 export const COUNTERS_LATEST_MS = 5000;
 

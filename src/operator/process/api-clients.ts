@@ -40,7 +40,7 @@ export interface ApiClientsOptions extends Omit<ConnectionOptions, 'maxConnectio
 }
 
 /** Comes on top of the rate of all others: a lease is lost by one renewal that waits. */
-export const LEASE_RATE: Rate = { perSecond: 5, burst: 10 };
+const LEASE_RATE: Rate = { perSecond: 5, burst: 10 };
 /** The most that may go to agents' look-ups; reconciling has what they and others leave. */
 export const HUB_SHARE = 0.4;
 export const OTHER_SHARE = 0.1;

@@ -18,7 +18,7 @@ export interface ForeignClaimsOptions {
   readonly owners: KnownOwners;
 }
 
-export const FOREIGN_OWNER = 'ForeignOwner';
+const FOREIGN_OWNER = 'ForeignOwner';
 
 /** Enough to see what is wrong; the next objects have their turn when they change. */
 const OF_NAMESPACE: Rate = { perSecond: 0.2, burst: 50 };
