@@ -216,6 +216,12 @@ describe('membership', () => {
     );
   });
 
+  test('a malformed epoch of any length is reported in brief, since reports are remembered', () => {
+    tracker.podLives(podIn('0', '9'.repeat(200_000)));
+    expect(strays[0]?.problem).toMatch(/is "9+\.\.\.", expected an integer/);
+    expect(strays[0]?.problem.length).toBeLessThan(400);
+  });
+
   test('is counted apart for a list of Pods that is newer than the watches', () => {
     tracker.podLives(podIn('0', '2'));
     const stranger = podIn('2', '2', { ownerReferences: [] });

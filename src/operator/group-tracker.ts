@@ -11,6 +11,7 @@ import {
 } from '../jobset/membership.ts';
 import { EPOCH, IN_PLACE_RESTART_ATTEMPT, JOBSET_NAME } from '../jobset/names.ts';
 import { isTrue } from '../jobset/status/conditions.ts';
+import { cutToBytes } from '../kube/cut-to-bytes.ts';
 import type { Job } from '../kube/job.ts';
 import type { PartialObjectMetadata, Stored } from '../kube/meta.ts';
 import { GroupWatch } from './group-watch.ts';
@@ -291,7 +292,7 @@ export class GroupTracker {
     const { malformedEpoch, malformedAttempt, epoch, name } = facts;
     const tell = (annotation: string, text: string, least: number): void => {
       const outcome = epoch === undefined ? 'the Pod counts as missing' : 'it is ignored';
-      const problem = `annotation ${annotation} of Pod ${name} is "${text}", expected an integer from ${least} to ${least + 2_147_483_646}; ${outcome}`;
+      const problem = `annotation ${annotation} of Pod ${name} is "${cutToBytes(text, MAX_SHOWN_BYTES)}", expected an integer from ${least} to ${least + 2_147_483_646}; ${outcome}`;
       this.#report(pod, problem);
     };
     if (malformedEpoch !== undefined) tell(EPOCH, malformedEpoch, 1);
@@ -307,6 +308,9 @@ export class GroupTracker {
 }
 
 const NO_MEMBERS: Members = new MemberCounts();
+
+/** Of an annotation, which may have 256 KiB: what is reported is remembered. */
+const MAX_SHOWN_BYTES = 100;
 
 interface Group {
   /** `ownerKey` of the JobSet. */

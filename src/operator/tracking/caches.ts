@@ -150,10 +150,11 @@ export function informersUntil(informers: Informers, until: AbortSignal): Inform
 /** All Services of a cluster are watched for their names; of each, little is of interest. */
 function withSelectorOnly({ spec, ...service }: Stored<Service>): Stored<Service> {
   const { selector, clusterIP } = spec ?? {};
+  const { annotations: _, ...metadata } = withoutManagedFields(service).metadata;
   return {
     apiVersion: service.apiVersion,
     kind: service.kind,
-    metadata: withoutManagedFields(service).metadata,
+    metadata,
     spec: {
       ...(selector === undefined ? {} : { selector }),
       ...(clusterIP === undefined ? {} : { clusterIP }),
