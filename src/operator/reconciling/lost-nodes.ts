@@ -2,7 +2,10 @@ import { isReady, NODES } from '../../kube/node.ts';
 import { isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client.ts';
 
-/** Whether the Node object says that it is not ready, or is gone. False where it may not be read. */
+/**
+ * Whether the Node object says that it is not ready, or is gone. False where that cannot be read: it only
+ * explains a failure, and no restart waits for an explanation.
+ */
 export async function isNodeLost(
   name: string | undefined,
   client: Client,
@@ -12,8 +15,7 @@ export async function isNodeLost(
   try {
     return !isReady(await client.get(NODES, { name }, { signal }));
   } catch (error) {
-    if (isReason(error, 'NotFound')) return true;
-    if (isReason(error, 'Forbidden')) return false;
-    throw error;
+    signal.throwIfAborted();
+    return isReason(error, 'NotFound');
   }
 }
