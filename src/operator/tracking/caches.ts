@@ -105,6 +105,7 @@ function startInformers(shared: CacheOptions): Informers {
     jobs: createInformer<Job>({
       ...shared,
       resource: JOBS,
+      transform: withSpecOfChildren,
       indexes: {
         [JOBS_BY_OWNER]: (job) => {
           const owner = ownerOf(job);
@@ -145,6 +146,18 @@ export function informersUntil(informers: Informers, until: AbortSignal): Inform
     livingPods: subscribedUntil(informers.livingPods, until),
     succeededPods: subscribedUntil(informers.succeededPods, until),
   };
+}
+
+/**
+ * Any user's Jobs are watched, for the names that they hold and the Pods that they have: of those that no
+ * JobSet controls, which may have a megabyte each, no more is kept.
+ */
+export function withSpecOfChildren(job: Stored<Job>): Stored<Job> {
+  const kept = withoutManagedFields(job);
+  if (ownerOf(job) !== undefined) return kept;
+  const { annotations: _, ...metadata } = kept.metadata;
+  const { apiVersion, kind } = kept;
+  return { apiVersion, kind, metadata, spec: { template: { spec: { containers: [] } } } };
 }
 
 /** All Services of a cluster are watched for their names; of each, little is of interest. */
