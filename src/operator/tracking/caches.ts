@@ -18,6 +18,7 @@ import type { Random } from '../../runtime/ports/random.ts';
 import { GROUPS_BY_NAMESPACE, groupNamespaces } from '../hub/hub-authorities.ts';
 import { LIVING, SUCCEEDED } from '../inquiries.ts';
 import { PodVersions } from '../pod-versions.ts';
+import { withBoundedMetadata } from './bounded-metadata.ts';
 
 /**
  * What a replica knows of the cluster, whether it acts on it or not. Pods are watched as metadata only,
@@ -95,6 +96,7 @@ function startInformers(shared: CacheOptions): Informers {
     resource: PODS,
     labelSelector: JOBSET_NAME,
     metadataOnly: true,
+    transform: withBoundedMetadata,
   } as const;
   return {
     jobSets: createInformer<JobSet>({
@@ -124,6 +126,7 @@ function startInformers(shared: CacheOptions): Informers {
       resource: PERSISTENT_VOLUME_CLAIMS,
       labelSelector: JOBSET_NAME,
       metadataOnly: true,
+      transform: withBoundedMetadata,
     }),
     livingPods: createInformer({
       ...pods,

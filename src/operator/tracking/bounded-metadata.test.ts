@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import { podFacts } from '../../jobset/group/pod-facts.ts';
+import { membershipOf } from '../../jobset/membership.ts';
+import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
+import { withBoundedMetadata } from './bounded-metadata.ts';
+
+const LARGE = 'x'.repeat(250_000);
+const JOB = {
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  name: 'train-w-0',
+  uid: 'job',
+  controller: true,
+};
+
+function pod(
+  metadata: Partial<Stored<PartialObjectMetadata>['metadata']>,
+): Stored<PartialObjectMetadata> {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      namespace: 'default',
+      name: 'train-w-0-1',
+      uid: 'pod',
+      resourceVersion: '7',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      ...metadata,
+    },
+  };
+}
+
+test('of a member all is kept by which it is judged', () => {
+  const honest = pod({
+    labels: {
+      'jobset.sigs.k8s.io/jobset-name': 'train',
+      'jobset.sigs.k8s.io/jobset-uid': 'set',
+      'jobset.sigs.k8s.io/restart-attempt': '0',
+      'batch.kubernetes.io/job-name': 'train-w-0',
+    },
+    annotations: {
+      'jobset.sigs.k8s.io/epoch': '3',
+      'lockstep/agent-starts': '3:1',
+      'lockstep/notice': '{"epoch":2,"exitCode":7}',
+      'batch.kubernetes.io/job-completion-index': '1',
+    },
+    finalizers: ['batch.kubernetes.io/job-tracking'],
+    ownerReferences: [JOB],
+  });
+  const kept = withBoundedMetadata(honest);
+  expect(podFacts(kept)).toEqual(podFacts(honest));
+  expect(membershipOf(kept, () => undefined)).toEqual(membershipOf(honest, () => undefined));
+});
+
+test('of what a user can make as large as they like little is kept', () => {
+  const ours = Array.from({ length: 5_000 }, (_, i) => [`lockstep/x${i}`, LARGE.slice(0, 40)]);
+  const others = Array.from({ length: 5_000 }, (_, i) => ({
+    ...JOB,
+    uid: `${i}`,
+    controller: false,
+  }));
+  const kept = withBoundedMetadata(
+    pod({
+      labels: Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`team/x${i}`, 'x'])),
+      annotations: { 'jobset.sigs.k8s.io/epoch': LARGE, note: LARGE, ...Object.fromEntries(ours) },
+      finalizers: Array.from({ length: 5_000 }, (_, i) => `team/x${i}`),
+      ownerReferences: [...others, { ...JOB, uid: LARGE }],
+    }),
+  );
+  expect(JSON.stringify(kept).length).toBeLessThan(10_000);
+  expect(
+    podFacts(
+      withBoundedMetadata(
+        pod({ ownerReferences: [JOB], annotations: { 'jobset.sigs.k8s.io/epoch': LARGE } }),
+      ),
+    )?.malformedEpoch,
+  ).toMatch(/^x+$/);
+});
