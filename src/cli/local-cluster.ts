@@ -136,7 +136,7 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     if (options.onPortConflict !== undefined) {
       const names = nodes.map(({ name }) => name);
       const onConflict = options.onPortConflict;
-      stops.push(watchPorts({ ...base, client, nodes: names, ports: machinePorts, onConflict }));
+      stops.push(watchPorts({ ...base, client, nodes: names, ports: machinePorts(), onConflict }));
     }
     const operatorPid = (): number => operator.pid;
     return { client, kubeconfig, stateDirectory: state.path, operatorPid, stop };

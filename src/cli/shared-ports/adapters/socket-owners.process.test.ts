@@ -24,11 +24,18 @@ async function listen(podUid: string, port: number, host: '0.0.0.0' | '::'): Pro
   });
 }
 
-test('the Pods are found whose processes listen on one port', async () => {
+test('the Pods are found whose processes listen on one port, also those that come later', async () => {
   const [shared = 0, own = 0] = await freePorts(2, systemRandom);
+  const ports = machinePorts();
+  const found = () => ports.find().filter(({ port }) => port === shared || port === own);
   await listen('pod-b', shared, '0.0.0.0');
-  await listen('pod-a', shared, '::');
   await listen('pod-c', own, '0.0.0.0');
-  const found = machinePorts.find().filter(({ port }) => port === shared || port === own);
-  expect(found).toEqual([{ port: shared, podUids: ['pod-a', 'pod-b'] }]);
+  expect(found()).toEqual([]);
+  await listen('pod-a', shared, '::');
+  const one = { port: shared, podUids: ['pod-a', 'pod-b'] };
+  expect(found()).toEqual([one]);
+  expect(found(), 'once more').toEqual([one]);
+  await listen('pod-d', own, '::');
+  expect(found()).toContainEqual({ port: own, podUids: ['pod-c', 'pod-d'] });
+  expect(found()).toContainEqual(one);
 });

@@ -3,21 +3,31 @@ import { MARKER_VARIABLE } from '../../../cluster/node/container-launch.ts';
 import { parseListeners, sharedPorts } from '../listeners.ts';
 import type { SharedPort, SharedPorts } from '../port-watch.ts';
 
-/** Sockets of this machine, and whose they are, as Linux tells it. Elsewhere there are none to see. */
-export const machinePorts: SharedPorts = {
-  find: () => {
-    const listeners = ['tcp', 'tcp6'].flatMap((name) =>
-      parseListeners(textOf(`/proc/net/${name}`) ?? ''),
-    );
-    const shared = sharedPorts(listeners);
-    if (shared.size === 0) return [];
-    const owners = podsOf(new Set([...shared.values()].flat()));
-    return [...shared].map(([port, inodes]): SharedPort => {
-      const uids = inodes.flatMap((inode) => owners.get(inode) ?? []);
-      return { port, podUids: [...new Set(uids)].toSorted() };
-    });
-  },
-};
+/**
+ * Sockets of this machine, and whose they are, as Linux tells it. Elsewhere there are none to see. To find
+ * an owner means to look at every open file of every process, so that is done for new sockets only: other
+ * servers of a machine may share ports among their processes for as long as they run.
+ */
+export function machinePorts(): SharedPorts {
+  let owners: ReadonlyMap<string, string | undefined> = new Map();
+  return {
+    find: () => {
+      const listeners = ['tcp', 'tcp6'].flatMap((name) =>
+        parseListeners(textOf(`/proc/net/${name}`) ?? ''),
+      );
+      const shared = sharedPorts(listeners);
+      const inodes = [...shared.values()].flat();
+      if (inodes.some((inode) => !owners.has(inode))) {
+        const found = podsOf(new Set(inodes));
+        owners = new Map(inodes.map((inode) => [inode, found.get(inode)]));
+      }
+      return [...shared].map(([port, held]): SharedPort => {
+        const uids = held.flatMap((inode) => owners.get(inode) ?? []);
+        return { port, podUids: [...new Set(uids)].toSorted() };
+      });
+    },
+  };
+}
 
 /** Pods by the inodes of their sockets: a container hands its marker on to all that it starts. */
 function podsOf(inodes: ReadonlySet<string>): ReadonlyMap<string, string> {
