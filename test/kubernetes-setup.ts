@@ -3,7 +3,7 @@
  * fail the next one too.
  */
 import { afterAll } from 'vitest';
-import { LEASES } from '../src/kube/lease.ts';
+import { LEASES } from '../src/kube/objects/lease.ts';
 import { removeWorkloads } from './fixtures/workloads.ts';
 import { startApi } from './integration/api-server.fixture.ts';
 

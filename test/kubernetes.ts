@@ -5,7 +5,7 @@
  */
 import { delimiter, join } from 'node:path';
 import type { Mode } from '../src/bench/worker-group.ts';
-import type { Client } from '../src/runtime/client.ts';
+import type { Client } from '../src/runtime/client/client.ts';
 
 /**
  * Where the control planes that were started for the tests keep their state, if any were: each worker

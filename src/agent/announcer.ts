@@ -5,14 +5,14 @@
  * read and the patch repeated. Needs no right but `patch` on Pods.
  */
 
-import { formatNotice } from '../jobset/group/notice.ts';
+import { formatNotice } from '../jobset/epoch/notice.ts';
 import { NOTICE } from '../jobset/names.ts';
-import { JOBS } from '../kube/job.ts';
 import { controllerOf, type Stored, type StringMap } from '../kube/meta.ts';
-import { PODS, type Pod } from '../kube/pod.ts';
+import { JOBS } from '../kube/objects/job.ts';
+import { PODS, type Pod } from '../kube/objects/pod.ts';
 import { ApiStatusError } from '../kube/status.ts';
 import { Backoff } from '../runtime/backoff.ts';
-import type { Client, JsonPatchOperation } from '../runtime/client.ts';
+import type { Client, JsonPatchOperation } from '../runtime/client/client.ts';
 import { withDeadline } from '../runtime/deadline.ts';
 import { type Clock, sleep } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';

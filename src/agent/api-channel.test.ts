@@ -8,7 +8,7 @@ import {
   REPLICATED_JOB_NAME,
 } from '../jobset/names.ts';
 import { failure } from '../kube/status.ts';
-import { createClient } from '../runtime/http-client.ts';
+import { createClient } from '../runtime/client/http-client.ts';
 import { handlerTransport } from '../runtime/memory/memory-transport.ts';
 import { SeededRandom } from '../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../runtime/memory/virtual-clock.ts';

@@ -2,11 +2,11 @@
  * The channel over the API server: announcements are an annotation of the agent's Pod, and what the
  * controller answers is the status of the JobSet.
  */
-import { groupSize, groupState } from '../jobset/group/group-state.ts';
+import { groupSize, groupState } from '../jobset/epoch/group-state.ts';
 import type { JobSet } from '../jobset/jobset.ts';
 import { JOBSET_UID, REPLICATED_JOB_NAME } from '../jobset/names.ts';
 import type { Stored } from '../kube/meta.ts';
-import type { Client } from '../runtime/client.ts';
+import type { Client } from '../runtime/client/client.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import type { Random } from '../runtime/ports/random.ts';

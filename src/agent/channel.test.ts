@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { parseNotice } from '../jobset/group/notice.ts';
+import { parseNotice } from '../jobset/epoch/notice.ts';
 import { EPOCH, NOTICE } from '../jobset/names.ts';
 import { SeededRandom } from '../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../runtime/memory/virtual-clock.ts';

@@ -3,8 +3,8 @@
  * port"). JobSet status is the source of what comes in, whichever way it comes; nothing in the
  * barrier may know which channel it has.
  */
-import type { GroupState } from '../jobset/group/group-state.ts';
-import type { WorkerEnd } from '../jobset/group/notice.ts';
+import type { GroupState } from '../jobset/epoch/group-state.ts';
+import type { WorkerEnd } from '../jobset/epoch/notice.ts';
 
 /** What an agent needs to know of its JobSet, as of one version of it. */
 export interface Snapshot extends GroupState {

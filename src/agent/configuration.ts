@@ -8,7 +8,7 @@ import {
   leaseMs,
   MIN_LOST_NODE_DEADLINE_MS,
   parseLostNodeDeadline,
-} from '../jobset/group/lost-node-deadline.ts';
+} from '../jobset/epoch/lost-node-deadline.ts';
 import {
   AGENT_COMMAND,
   AGENT_INSTALL_FLAG,
@@ -42,7 +42,7 @@ import {
   UPSTREAM_ENV_PROBE_PORT,
   UPSTREAM_ENV_WORKER_COMMAND,
 } from '../jobset/names.ts';
-import type { ContainerRestartRule } from '../kube/pod.ts';
+import type { ContainerRestartRule } from '../kube/objects/pod.ts';
 import { type Environment, EnvironmentReader } from './environment.ts';
 import type { Dialect } from './pod-annotations.ts';
 

@@ -2,7 +2,7 @@
  * Reads the agent's environment variables. Every problem is kept, with the variable, its value and
  * what was expected, so that all can be told at once.
  */
-import type { ContainerRestartRule } from '../kube/pod.ts';
+import type { ContainerRestartRule } from '../kube/objects/pod.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -5,10 +5,10 @@
  */
 import type { JobSet, JobSetStatus } from '../jobset/jobset.ts';
 import type { OwnerReference, Stored } from '../kube/meta.ts';
+import type { Pod } from '../kube/objects/pod.ts';
 import { applyJsonPatch, parseJsonPatch } from '../kube/patch/json-patch.ts';
-import type { Pod } from '../kube/pod.ts';
 import { ApiStatusError, failure } from '../kube/status.ts';
-import { createClient } from '../runtime/http-client.ts';
+import { createClient } from '../runtime/client/http-client.ts';
 import { handlerTransport } from '../runtime/memory/memory-transport.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import { SILENT } from '../runtime/ports/logger.ts';

@@ -4,10 +4,10 @@ import {
   MAX_MESSAGE_BYTES,
   parseHubMessage,
 } from '../jobset/hub/message.ts';
+import { LineSplitter } from '../runtime/client/watch-stream.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import { jitter, type Random } from '../runtime/ports/random.ts';
 import type { ByteStream } from '../runtime/ports/stream.ts';
-import { LineSplitter } from '../runtime/watch-stream.ts';
 import type { Announcement } from './channel.ts';
 
 export type HubContact =

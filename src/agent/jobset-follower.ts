@@ -10,11 +10,11 @@ import type { Stored } from '../kube/meta.ts';
 import { compareResourceVersions } from '../kube/resource-version.ts';
 import { ApiStatusError } from '../kube/status.ts';
 import { Backoff } from '../runtime/backoff.ts';
-import type { Client, WatchEvent } from '../runtime/client.ts';
+import type { Client, WatchEvent } from '../runtime/client/client.ts';
+import { isVersionGone } from '../runtime/client/version-gone.ts';
 import { type Clock, sleep } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import { jitter, type Random } from '../runtime/ports/random.ts';
-import { isVersionGone } from '../runtime/version-gone.ts';
 
 export interface FollowerOptions {
   readonly client: Client;

@@ -4,7 +4,7 @@
  * every other change of a Pod by its agent.
  */
 
-import { formatNotice } from '../jobset/group/notice.ts';
+import { formatNotice } from '../jobset/epoch/notice.ts';
 import { AGENT_STARTS, EPOCH, IN_PLACE_RESTART_ATTEMPT, NOTICE } from '../jobset/names.ts';
 import type { StringMap } from '../kube/meta.ts';
 import type { Announcement } from './channel.ts';

@@ -9,9 +9,9 @@ import {
   LOST_NODE_MARGIN_MS,
   leaseMs,
   MIN_LOST_NODE_DEADLINE_MS,
-} from '../jobset/group/lost-node-deadline.ts';
-import { lossMs } from '../jobset/group/lost-pods.ts';
-import { podFacts } from '../jobset/group/pod-facts.ts';
+} from '../jobset/epoch/lost-node-deadline.ts';
+import { lossMs } from '../jobset/epoch/lost-pods.ts';
+import { podFacts } from '../jobset/epoch/pod-facts.ts';
 import { LOST_NODE_DEADLINE } from '../jobset/names.ts';
 import { timeText } from '../kube/time.ts';
 import { SeededRandom } from '../runtime/memory/seeded-random.ts';

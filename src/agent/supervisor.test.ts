@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ContainerRestartRule } from '../kube/pod.ts';
+import type { ContainerRestartRule } from '../kube/objects/pod.ts';
 import { type FakeProcess, MemoryProcessRunner } from '../runtime/memory/memory-process-runner.ts';
 import { SeededRandom } from '../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../runtime/memory/virtual-clock.ts';

@@ -3,9 +3,9 @@
  * stops it when its epoch is over, and judges its exit by the container's own rules. As in a
  * container, everything that the worker started goes with it.
  */
-import { workerEnvironment } from '../jobset/agent/worker-environment.ts';
+import { workerEnvironment } from '../jobset/injection/worker-environment.ts';
 import { ENV_EPOCH, ENV_WORKER } from '../jobset/names.ts';
-import type { ContainerRestartRule } from '../kube/pod.ts';
+import type { ContainerRestartRule } from '../kube/objects/pod.ts';
 import type { Clock, Timer } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import {

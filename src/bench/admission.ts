@@ -2,11 +2,12 @@
  * What it takes to admit a JobSet of many ReplicatedJobs: each webhook from the bytes of a review to
  * those of its answer, and the API server's own part, mostly the definition's schema and rules.
  */
-import { createApiServer } from '../cluster/apiserver/api-server.ts';
+import { createApiServer } from '../cluster/apiserver/http/api-server.ts';
+import { MemoryStorage } from '../cluster/memory/memory-storage.ts';
 import { DEFAULT_FEATURE_GATES } from '../jobset/feature-gates.ts';
 import { JOBSETS } from '../jobset/jobset.ts';
 import { JOBSET_CRD } from '../jobset/schema/crd.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../kube/custom-resource-definition.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '../kube/objects/custom-resource-definition.ts';
 import { admissionEndpoint } from '../operator/webhooks/admission-endpoint.ts';
 import {
   jobSetMutator,
@@ -15,9 +16,8 @@ import {
 } from '../operator/webhooks/jobset-webhooks.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
-import { createClient } from '../runtime/http-client.ts';
+import { createClient } from '../runtime/client/http-client.ts';
 import { MemoryClient } from '../runtime/memory/memory-client.ts';
-import { MemoryStorage } from '../runtime/memory/memory-storage.ts';
 import { handlerTransport } from '../runtime/memory/memory-transport.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
 import { jobSetOf, NAME, NAMESPACE } from './large-jobset.ts';

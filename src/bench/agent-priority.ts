@@ -4,7 +4,7 @@ import { defaultSettings } from '../deploy/settings.ts';
 import type { KubeObject, Stored } from '../kube/meta.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
-import type { Client } from '../runtime/client.ts';
+import type { Client } from '../runtime/client/client.ts';
 import { waitFor } from '../runtime/wait-for.ts';
 import { remove } from './bench-cluster.ts';
 

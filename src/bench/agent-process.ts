@@ -13,9 +13,9 @@ import { createHttpTransport } from '../runtime/adapters/http-transport.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { streamConnectors } from '../runtime/adapters/stream-connector.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
-import { countedTransport, type TransportCounts } from '../runtime/counted-transport.ts';
-import { staticToken } from '../runtime/credential-source.ts';
-import { createClient } from '../runtime/http-client.ts';
+import { countedTransport, type TransportCounts } from '../runtime/client/counted-transport.ts';
+import { createClient } from '../runtime/client/http-client.ts';
+import { staticToken } from '../runtime/credentials/credential-source.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
 import { processSessionStore, type TlsSessionStore } from '../runtime/ports/tls-session.ts';
 

@@ -2,13 +2,13 @@
  * The embedded API server alone, in memory, without sockets: creates, a list and a watch of 5,000
  * Pods, and the fan-out of each change to 500 watchers. Medians of rounds on fresh servers.
  */
-import { createApiServer } from '../cluster/apiserver/api-server.ts';
-import { PODS, type Pod } from '../kube/pod.ts';
+import { createApiServer } from '../cluster/apiserver/http/api-server.ts';
+import { MemoryStorage } from '../cluster/memory/memory-storage.ts';
+import { PODS, type Pod } from '../kube/objects/pod.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
-import type { Client } from '../runtime/client.ts';
-import { createClient } from '../runtime/http-client.ts';
-import { MemoryStorage } from '../runtime/memory/memory-storage.ts';
+import type { Client } from '../runtime/client/client.ts';
+import { createClient } from '../runtime/client/http-client.ts';
 import { handlerTransport } from '../runtime/memory/memory-transport.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
 import { type Row, spread } from './table.ts';

@@ -5,7 +5,7 @@
  */
 import { JOBSETS, type JobSet, type JobSetStatus } from '../jobset/jobset.ts';
 import type { Stored } from '../kube/meta.ts';
-import type { Client } from '../runtime/client.ts';
+import type { Client } from '../runtime/client/client.ts';
 import type { AgentFleet } from './agent-fleet.ts';
 
 /** Writes two statuses for each epoch that follows `epoch`. `jobSet` must be the newest. */

@@ -3,19 +3,19 @@
  * created, then all succeed and are counted. The rates of a small and of a large Job side by side show
  * whether its work grows with the number of Pods, or faster.
  */
-import { createApiServer } from '../cluster/apiserver/api-server.ts';
+import { createApiServer } from '../cluster/apiserver/http/api-server.ts';
 import { JOB_POD_INDEXES, startJobController } from '../cluster/job-controller/job-controller.ts';
-import { SERVICE_ACCOUNTS } from '../kube/core.ts';
-import { JOBS, type Job } from '../kube/job.ts';
-import { PODS, type Pod } from '../kube/pod.ts';
+import { MemoryStorage } from '../cluster/memory/memory-storage.ts';
+import { SERVICE_ACCOUNTS } from '../kube/objects/core.ts';
+import { JOBS, type Job } from '../kube/objects/job.ts';
+import { PODS, type Pod } from '../kube/objects/pod.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
-import type { Client } from '../runtime/client.ts';
+import type { Client } from '../runtime/client/client.ts';
+import { createClient } from '../runtime/client/http-client.ts';
 import { forEachConcurrently } from '../runtime/concurrency.ts';
-import { createEventRecorder } from '../runtime/event-recorder.ts';
-import { createClient } from '../runtime/http-client.ts';
-import { createInformer, type Informer } from '../runtime/informer.ts';
-import { MemoryStorage } from '../runtime/memory/memory-storage.ts';
+import { createEventRecorder } from '../runtime/controller/event-recorder.ts';
+import { createInformer, type Informer } from '../runtime/informer/informer.ts';
 import { handlerTransport } from '../runtime/memory/memory-transport.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
 import { type Row, spread } from './table.ts';

@@ -13,14 +13,14 @@ import { fileURLToPath } from 'node:url';
 import { onTermination } from '../cli/termination.ts';
 import type { PodNamespacesMode } from '../cluster/node/namespaces/pod-namespaces.ts';
 import { HOST_ROOT } from '../cluster/node/namespaces/root-plan.ts';
-import { type Container, PODS, type Pod } from '../kube/pod.ts';
+import { type Container, PODS, type Pod } from '../kube/objects/pod.ts';
 import { connectClient } from '../runtime/adapters/http-client-connection.ts';
 import { loadKubeconfig } from '../runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
-import type { Client } from '../runtime/client.ts';
+import type { Client } from '../runtime/client/client.ts';
 import { forEachConcurrently } from '../runtime/concurrency.ts';
-import { createInformer, type Informer } from '../runtime/informer.ts';
+import { createInformer, type Informer } from '../runtime/informer/informer.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
 
 export const NAMESPACE_MODES: readonly PodNamespacesMode[] = ['Auto', 'Off'];

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import http from 'node:http';
 import { fileURLToPath } from 'node:url';
 import type { Watchdog } from '../cli/watchdog/watchdog.ts';
-import { OPERATOR_NODE_OPTIONS } from '../operator/names.ts';
+import { OPERATOR_NODE_OPTIONS } from '../operator/object-names.ts';
 import { freePorts } from '../runtime/adapters/free-ports.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
 

@@ -3,23 +3,23 @@
  * against the API server in memory. Plans are medians of rounds in one process that is warm.
  */
 import { setTimeout } from 'node:timers/promises';
-import { createApiServer } from '../cluster/apiserver/api-server.ts';
+import { createApiServer } from '../cluster/apiserver/http/api-server.ts';
+import { MemoryStorage } from '../cluster/memory/memory-storage.ts';
+import { MemberCounts } from '../jobset/epoch/members.ts';
 import { DEFAULT_FEATURE_GATES } from '../jobset/feature-gates.ts';
-import { MemberCounts } from '../jobset/group/members.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { plan } from '../jobset/plan.ts';
 import { JOBSET_CRD } from '../jobset/schema/crd.ts';
 import { DEFINITION_LIMITS } from '../jobset/size-limits.ts';
 import type { Snapshot } from '../jobset/snapshot.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../kube/custom-resource-definition.ts';
-import { JOBS, type Job } from '../kube/job.ts';
 import type { Stored } from '../kube/meta.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '../kube/objects/custom-resource-definition.ts';
+import { JOBS, type Job } from '../kube/objects/job.ts';
 import { startOperator } from '../operator/operator.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
-import type { Client } from '../runtime/client.ts';
-import { createClient } from '../runtime/http-client.ts';
-import { MemoryStorage } from '../runtime/memory/memory-storage.ts';
+import type { Client } from '../runtime/client/client.ts';
+import { createClient } from '../runtime/client/http-client.ts';
 import { handlerTransport } from '../runtime/memory/memory-transport.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
 import { SILENT } from '../runtime/ports/logger.ts';

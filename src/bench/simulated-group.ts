@@ -2,7 +2,7 @@
  * A JobSet whose Pods exist in the API only: nobody schedules them, their status is written by hand,
  * and agents that are simulated speak for them.
  */
-import { agentAccountName } from '../jobset/agent/agent-account.ts';
+import { agentAccountName } from '../jobset/injection/agent-account.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import {
   ENV_HUB_CA,
@@ -12,10 +12,10 @@ import {
   RESTART_BACKOFF,
   RESTART_MODE,
 } from '../jobset/names.ts';
-import { SERVICE_ACCOUNTS, type TokenRequest } from '../kube/core.ts';
 import type { Stored } from '../kube/meta.ts';
-import { PODS, type Pod } from '../kube/pod.ts';
-import type { Client } from '../runtime/client.ts';
+import { SERVICE_ACCOUNTS, type TokenRequest } from '../kube/objects/core.ts';
+import { PODS, type Pod } from '../kube/objects/pod.ts';
+import type { Client } from '../runtime/client/client.ts';
 import { forEachConcurrently } from '../runtime/concurrency.ts';
 import type { SimulatedAgent } from './agent-process.ts';
 

@@ -9,13 +9,13 @@ import { createJobSetInformers } from '../cli/jobset-informers.ts';
 import { HOST_ROOT } from '../cluster/node/namespaces/root-plan.ts';
 import { JOBSETS, type JobSet, type RestartStrategy } from '../jobset/jobset.ts';
 import { EPOCH, RESTART_BACKOFF, RESTART_MODE } from '../jobset/names.ts';
-import { COMPLETION_INDEX } from '../kube/job.ts';
 import type { Stored, StringMap } from '../kube/meta.ts';
-import type { Pod, Toleration } from '../kube/pod.ts';
+import { COMPLETION_INDEX } from '../kube/objects/job.ts';
+import type { Pod, Toleration } from '../kube/objects/pod.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
-import type { Client } from '../runtime/client.ts';
-import type { Informer } from '../runtime/informer.ts';
+import type { Client } from '../runtime/client/client.ts';
+import type { Informer } from '../runtime/informer/informer.ts';
 import { waitFor } from '../runtime/wait-for.ts';
 
 const TIMEOUT_MS = 180_000;

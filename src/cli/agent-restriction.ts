@@ -1,6 +1,6 @@
 import { agentPolicy } from '../deploy/agent-policy.ts';
 import { isReason } from '../kube/status.ts';
-import type { Client } from '../runtime/client.ts';
+import type { Client } from '../runtime/client/client.ts';
 
 /**
  * Holds the agents of a cluster that was joined to their own Pods, as an installation does, for as

@@ -3,9 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { createCertificateAuthority, issueCertificate } from '../runtime/adapters/certificates.ts';
 import { type HttpServer, startHttpServer } from '../runtime/adapters/http-server.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
+import {
+  createCertificateAuthority,
+  issueCertificate,
+} from '../runtime/adapters/tls/certificates.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import type { HttpHandler } from '../runtime/ports/transport.ts';
 import { connectTo } from './cluster-connection.ts';

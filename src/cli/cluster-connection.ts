@@ -3,9 +3,8 @@
  * working is told once, in words that say what to do.
  */
 import { homedir } from 'node:os';
-import { isJsonObject } from '../kube/json-value.ts';
+import { isJsonObject } from '../kube/json/json-value.ts';
 import { ApiStatusError } from '../kube/status.ts';
-import { certificateFacts } from '../runtime/adapters/certificates.ts';
 import {
   type ClientConnection,
   connectClient,
@@ -13,9 +12,10 @@ import {
 import { loadKubeconfig } from '../runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
-import { type ClusterAccess, ClusterAccessError } from '../runtime/cluster-access.ts';
+import { certificateFacts } from '../runtime/adapters/tls/certificates.ts';
+import { FIRST_ANSWER_TIMEOUT_MS, firstAnswer } from '../runtime/client/first-answer.ts';
+import { type ClusterAccess, ClusterAccessError } from '../runtime/credentials/cluster-access.ts';
 import { withDeadline } from '../runtime/deadline.ts';
-import { FIRST_ANSWER_TIMEOUT_MS, firstAnswer } from '../runtime/first-answer.ts';
 import { TransportError } from '../runtime/ports/transport.ts';
 
 /** After which somebody who waits for the first answer is told so. */

@@ -15,15 +15,15 @@ import type { NodeProcesses } from '../cluster/node-process/node-processes.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
-} from '../kube/admission.ts';
-import { SECRETS } from '../kube/core.ts';
+} from '../kube/objects/admission-webhooks.ts';
+import { SECRETS } from '../kube/objects/core.ts';
 import { isReason } from '../kube/status.ts';
 import {
   MUTATING_CONFIGURATION_NAME,
   VALIDATING_CONFIGURATION_NAME,
 } from '../operator/webhooks/webhook-configurations.ts';
-import type { Client } from '../runtime/client.ts';
-import type { ClusterAccess } from '../runtime/cluster-access.ts';
+import type { Client } from '../runtime/client/client.ts';
+import type { ClusterAccess } from '../runtime/credentials/cluster-access.ts';
 import { restrictAgents } from './agent-restriction.ts';
 import { accessBy, connect, withoutRights } from './cluster-connection.ts';
 import { writeKubeconfig } from './kubeconfig-file.ts';

@@ -1,8 +1,8 @@
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { JOBSET_NAME } from '../jobset/names.ts';
-import { PODS, type Pod } from '../kube/pod.ts';
-import type { Client } from '../runtime/client.ts';
-import { createInformer, type Informer } from '../runtime/informer.ts';
+import { PODS, type Pod } from '../kube/objects/pod.ts';
+import type { Client } from '../runtime/client/client.ts';
+import { createInformer, type Informer } from '../runtime/informer/informer.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
 import type { Random } from '../runtime/ports/random.ts';

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { stringify } from 'yaml';
-import type { KeyPair } from '../runtime/adapters/certificates.ts';
+import type { KeyPair } from '../runtime/adapters/tls/certificates.ts';
 
 /** Only its owner may read a file that holds a private key. */
 const PRIVATE_MODE = 0o600;

@@ -12,20 +12,20 @@ import type { NodeDescription } from '../cluster/local-nodes.ts';
 import { forkNode } from '../cluster/node-process/adapters/forked-node.ts';
 import type { NodeChild } from '../cluster/node-process/node-process.ts';
 import { JOBSETS } from '../jobset/jobset.ts';
+import type { Stored } from '../kube/meta.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
   type CustomResourceDefinition,
-} from '../kube/custom-resource-definition.ts';
-import type { Stored } from '../kube/meta.ts';
-import { NODES, type Node } from '../kube/node.ts';
+} from '../kube/objects/custom-resource-definition.ts';
+import { NODES, type Node } from '../kube/objects/node.ts';
 import { groupResourceOf } from '../kube/resource.ts';
-import { OPERATOR_NODE_OPTIONS } from '../operator/names.ts';
+import { OPERATOR_NODE_OPTIONS } from '../operator/object-names.ts';
 import { freePorts } from '../runtime/adapters/free-ports.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '../runtime/adapters/node-process-runner.ts';
 import { createPinoLogger } from '../runtime/adapters/pino-logger.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
-import type { Client } from '../runtime/client.ts';
+import type { Client } from '../runtime/client/client.ts';
 import { waitFor } from '../runtime/wait-for.ts';
 import { joinRunning, startEmbedded, WEBHOOK_CONFIGURATIONS } from './control-plane.ts';
 import { type ControlCommand, serveControl } from './node-control/control-socket.ts';

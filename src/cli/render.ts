@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { type Document, parseAllDocuments, stringify } from 'yaml';
-import { admitJobSet, WHOLE_JOBSET_SCHEMA } from '../jobset/admission.ts';
+import { objectMetaErrors } from '../api-machinery/validation/object-meta.ts';
+import { admitJobSet, WHOLE_JOBSET_SCHEMA } from '../jobset/admit.ts';
 import { DEFAULT_FEATURE_GATES } from '../jobset/feature-gates.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { JOBSET_API_VERSION } from '../jobset/names.ts';
@@ -9,14 +10,13 @@ import { type Rendering, renderJobSet } from '../jobset/render.ts';
 import { nameOrSample } from '../jobset/validation/jobset-name.ts';
 import { jobSetWarnings } from '../jobset/validation.ts';
 import { formatFieldError } from '../kube/field-error.ts';
-import { isDeeperThan, MAX_JSON_DEPTH } from '../kube/json-depth.ts';
-import { isJsonObject } from '../kube/json-value.ts';
+import { isDeeperThan, MAX_JSON_DEPTH } from '../kube/json/json-depth.ts';
+import { isJsonObject } from '../kube/json/json-value.ts';
 import type { KubeObject } from '../kube/meta.ts';
 import { dns1123SubdomainErrors } from '../kube/names.ts';
 import { printable } from '../kube/quote.ts';
 import { prune } from '../kube/schema/prune.ts';
 import type { FieldError } from '../kube/status.ts';
-import { objectMetaErrors } from '../kube/validation/object-meta.ts';
 import { jobRefusals } from './rendered-jobs.ts';
 
 /** The image of agents in what is printed; an installed operator has its own setting. */

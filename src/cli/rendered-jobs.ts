@@ -3,10 +3,10 @@
  * makes them, not with the JobSet: a template may mount a volume that it does not have.
  */
 import { JOB_KIND } from '../cluster/apiserver/kinds/jobs.ts';
-import { PLAIN_STRATEGY } from '../cluster/apiserver/strategy.ts';
+import { PLAIN_STRATEGY } from '../cluster/apiserver/resources/strategy.ts';
 import { formatFieldError } from '../kube/field-error.ts';
-import type { Job } from '../kube/job.ts';
-import { isJsonObject } from '../kube/json-value.ts';
+import { isJsonObject } from '../kube/json/json-value.ts';
+import type { Job } from '../kube/objects/job.ts';
 import { applyDefaults } from '../kube/schema/defaults.ts';
 
 /** Of a Job that is never made: any UID is as good, and no other object is asked for. */

@@ -1,3 +1,4 @@
+import type { KubeObject, Stored } from '../kube/meta.ts';
 import {
   CONFIG_MAPS,
   type ConfigMap,
@@ -7,19 +8,18 @@ import {
   type PersistentVolumeClaim,
   SERVICE_ACCOUNTS,
   type ServiceAccount,
-} from '../kube/core.ts';
+} from '../kube/objects/core.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
   type CustomResourceDefinition,
-} from '../kube/custom-resource-definition.ts';
-import { JOBS, type Job } from '../kube/job.ts';
-import { LEASES, type Lease } from '../kube/lease.ts';
-import type { KubeObject, Stored } from '../kube/meta.ts';
-import { NODES, type Node } from '../kube/node.ts';
-import { PODS, type Pod } from '../kube/pod.ts';
-import type { Client } from '../runtime/client.ts';
-import { createEventRecorder, type EventRecorder } from '../runtime/event-recorder.ts';
-import { createInformer, type Informer } from '../runtime/informer.ts';
+} from '../kube/objects/custom-resource-definition.ts';
+import { JOBS, type Job } from '../kube/objects/job.ts';
+import { LEASES, type Lease } from '../kube/objects/lease.ts';
+import { NODES, type Node } from '../kube/objects/node.ts';
+import { PODS, type Pod } from '../kube/objects/pod.ts';
+import type { Client } from '../runtime/client/client.ts';
+import { createEventRecorder, type EventRecorder } from '../runtime/controller/event-recorder.ts';
+import { createInformer, type Informer } from '../runtime/informer/informer.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';

@@ -1,5 +1,5 @@
 import type { Resource } from '../kube/resource.ts';
-import type { Client } from '../runtime/client.ts';
+import type { Client } from '../runtime/client/client.ts';
 import { forEachConcurrently } from '../runtime/concurrency.ts';
 
 /**

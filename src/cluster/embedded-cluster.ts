@@ -3,17 +3,17 @@
  * controllers of Kubernetes with its scheduler, and nodes. Each part has credentials of its own and
  * speaks to the others only through the API, so that each can be swapped for the real one.
  */
+
+import { type HttpServer, startHttpServer } from '../runtime/adapters/http-server.ts';
+import { createHttpTransport, type HttpTransport } from '../runtime/adapters/http-transport.ts';
 import {
   type CertificateAuthority,
   createCertificateAuthority,
   issueCertificate,
   type KeyPair,
-} from '../runtime/adapters/certificates.ts';
-import { type HttpServer, startHttpServer } from '../runtime/adapters/http-server.ts';
-import { createHttpTransport, type HttpTransport } from '../runtime/adapters/http-transport.ts';
-import type { Client } from '../runtime/client.ts';
-import { createClient } from '../runtime/http-client.ts';
-import { MemoryStorage } from '../runtime/memory/memory-storage.ts';
+} from '../runtime/adapters/tls/certificates.ts';
+import type { Client } from '../runtime/client/client.ts';
+import { createClient } from '../runtime/client/http-client.ts';
 import { createMetrics } from '../runtime/metrics.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
@@ -21,11 +21,12 @@ import type { ProcessRunner } from '../runtime/ports/process-runner.ts';
 import type { Random } from '../runtime/ports/random.ts';
 import { createTokenSigner } from './apiserver/adapters/token-signer.ts';
 import { createWebhookTransports } from './apiserver/adapters/webhook-transports.ts';
-import { type ApiServer, createApiServer } from './apiserver/api-server.ts';
+import { type ApiServer, createApiServer } from './apiserver/http/api-server.ts';
 import { startControllers } from './controllers.ts';
 import { type NodeDescription, startLocalNodes, volumesDirectoryIn } from './local-nodes.ts';
+import { MemoryStorage } from './memory/memory-storage.ts';
 import { createNodeFiles } from './node/adapters/node-files.ts';
-import { claimDirectory } from './node/claim-volume.ts';
+import { claimDirectory } from './node/volume/claim-volume.ts';
 import type { NodeChild } from './node-process/node-process.ts';
 import { NodeProcesses } from './node-process/node-processes.ts';
 

@@ -3,16 +3,19 @@
  * server, controllers and scheduler do everything but run the Pods. The Nodes are registered with the
  * credentials of a kubeconfig and deleted at the end.
  */
-import { LEASES, type Lease } from '../kube/lease.ts';
-import { NODES, type Node } from '../kube/node.ts';
+import { LEASES, type Lease } from '../kube/objects/lease.ts';
+import { NODES, type Node } from '../kube/objects/node.ts';
 import { isReason } from '../kube/status.ts';
-import { createCertificateAuthority, issueCertificate } from '../runtime/adapters/certificates.ts';
 import {
   type ClientConnection,
   connectClient,
 } from '../runtime/adapters/http-client-connection.ts';
-import type { Client, ObjectKey } from '../runtime/client.ts';
-import type { ClusterAccess } from '../runtime/cluster-access.ts';
+import {
+  createCertificateAuthority,
+  issueCertificate,
+} from '../runtime/adapters/tls/certificates.ts';
+import type { Client, ObjectKey } from '../runtime/client/client.ts';
+import type { ClusterAccess } from '../runtime/credentials/cluster-access.ts';
 import { withDeadline } from '../runtime/deadline.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import { type LocalNodes, type LocalNodesOptions, startLocalNodes } from './local-nodes.ts';

@@ -5,28 +5,28 @@
  */
 import type { StringMap } from '../kube/meta.ts';
 import { failure } from '../kube/status.ts';
-import type { KeyPair } from '../runtime/adapters/certificates.ts';
 import { type HttpServer, startHttpServer } from '../runtime/adapters/http-server.ts';
-import type { Client } from '../runtime/client.ts';
+import type { KeyPair } from '../runtime/adapters/tls/certificates.ts';
+import type { Client } from '../runtime/client/client.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
-import type { ProcessKeeper } from '../runtime/ports/process-keeper.ts';
 import type { ProcessRunner } from '../runtime/ports/process-runner.ts';
 import type { Random } from '../runtime/ports/random.ts';
 import type { HttpHandler } from '../runtime/ports/transport.ts';
-import { createHeaderInflater } from '../runtime/spdy/adapters/header-inflater.ts';
+import { createHeaderInflater } from './node/adapters/header-inflater.ts';
 import { machineName, thisMachine } from './node/adapters/machine.ts';
 import { claimNetwork } from './node/adapters/network-claim.ts';
 import { offeredNamespaces } from './node/adapters/offered-namespaces.ts';
 import { dialPort } from './node/adapters/port-dialer.ts';
 import { createProbeTransport } from './node/adapters/probe-transport.ts';
 import type { BackoffSettings } from './node/backoff.ts';
-import { HostsFiles } from './node/hosts.ts';
 import { POD_NAMESPACES_LABEL, type PodNamespacesMode } from './node/namespaces/pod-namespaces.ts';
-import { NeighbourPods } from './node/neighbour-pods.ts';
-import { PortClaims } from './node/network.ts';
+import { HostsFiles } from './node/network/hosts.ts';
+import { NeighbourPods } from './node/network/neighbour-pods.ts';
+import { PortClaims } from './node/network/pod-addresses.ts';
 import { rootTemplatesIn, startNodeAgent } from './node/node-agent.ts';
 import type { NodeFiles } from './node/node-files.ts';
+import type { ProcessKeeper } from './ports/process-keeper.ts';
 
 export interface NodeDescription {
   readonly name: string;

@@ -1,24 +1,24 @@
-import { JOBS, type Job, type JobSpec } from '../kube/job.ts';
-import { LEASES } from '../kube/lease.ts';
 import type { KubeObject, Stored, StringMap } from '../kube/meta.ts';
-import { NODES, type Node } from '../kube/node.ts';
-import { PODS, type Pod, type PodStatus } from '../kube/pod.ts';
+import { JOBS, type Job, type JobSpec } from '../kube/objects/job.ts';
+import { LEASES } from '../kube/objects/lease.ts';
+import { NODES, type Node } from '../kube/objects/node.ts';
+import { PODS, type Pod, type PodStatus } from '../kube/objects/pod.ts';
+import { RESTART_ALL_FEATURE } from '../kube/objects/restart-rule.ts';
 import type { Resource } from '../kube/resource.ts';
-import { RESTART_ALL_FEATURE } from '../kube/restart-rule.ts';
 import { isReason } from '../kube/status.ts';
 import { microTimeText, timeText } from '../kube/time.ts';
-import type { Client } from '../runtime/client.ts';
-import { createClient } from '../runtime/http-client.ts';
-import { createInformer, type Informer } from '../runtime/informer.ts';
-import { MemoryStorage } from '../runtime/memory/memory-storage.ts';
+import type { Client } from '../runtime/client/client.ts';
+import { createClient } from '../runtime/client/http-client.ts';
+import { createInformer, type Informer } from '../runtime/informer/informer.ts';
 import { handlerTransport } from '../runtime/memory/memory-transport.ts';
 import { SeededRandom } from '../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
 import { createMetrics } from '../runtime/metrics.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
 import type { HttpRequest, HttpResponse, Transport } from '../runtime/ports/transport.ts';
-import { type ApiServer, createApiServer } from './apiserver/api-server.ts';
+import { type ApiServer, createApiServer } from './apiserver/http/api-server.ts';
 import { type Controllers, startControllers } from './controllers.ts';
+import { MemoryStorage } from './memory/memory-storage.ts';
 import { LEASE_NAMESPACE } from './node/node-registration.ts';
 
 /** The embedded API server in memory under a virtual clock, its controllers, and a scripted node. */

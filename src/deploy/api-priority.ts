@@ -6,7 +6,7 @@
  * client uses, its lease those of leader elections, and what agents and users make it ask has neither.
  */
 import { JOBSETS } from '../jobset/jobset.ts';
-import { LEASES } from '../kube/lease.ts';
+import { LEASES } from '../kube/objects/lease.ts';
 import { FLOW_SCHEMAS, PRIORITY_LEVELS } from './kinds.ts';
 import { OPERATOR_NAME } from './permissions.ts';
 import { type InstallationSettings, type Installed, installed } from './settings.ts';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import type { PolicyRule } from '../kube/rbac.ts';
+import type { PolicyRule } from '../kube/objects/rbac.ts';
 import { parseConfiguration } from '../operator/configuration/configuration.ts';
 import { AGENT_POLICY_SPEC } from './agent-policy.ts';
 import { PANELS } from './dashboard.ts';

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import { JOBSET_CRD } from '../jobset/schema/crd.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../kube/custom-resource-definition.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '../kube/objects/custom-resource-definition.ts';
 import { agentPolicy } from './agent-policy.ts';
 import { apiPriority } from './api-priority.ts';
 import { monitoring } from './monitoring.ts';

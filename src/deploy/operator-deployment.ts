@@ -5,13 +5,13 @@
 
 import { sha1Hex } from '../jobset/child-jobs/sha1.ts';
 import { ENV_POD_IP } from '../jobset/names.ts';
-import { CONFIG_MAPS, NAMESPACES, SERVICES } from '../kube/core.ts';
 import type { KubeObject } from '../kube/meta.ts';
+import { CONFIG_MAPS, NAMESPACES, SERVICES } from '../kube/objects/core.ts';
 import {
   HUB_SERVICE_NAME,
   OPERATOR_NODE_OPTIONS,
   WEBHOOK_SERVICE_NAME,
-} from '../operator/names.ts';
+} from '../operator/object-names.ts';
 import { DEPLOYMENTS, NETWORK_POLICIES, POD_DISRUPTION_BUDGETS } from './kinds.ts';
 import { METRICS_READER_NAME, OPERATOR_NAME } from './permissions.ts';
 import { type InstallationSettings, type Installed, installed } from './settings.ts';

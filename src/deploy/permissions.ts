@@ -5,7 +5,7 @@
  */
 import { JOBSETS } from '../jobset/jobset.ts';
 import { HUB_AUTHORITIES_NAME } from '../jobset/names.ts';
-import { SERVICE_ACCOUNTS } from '../kube/core.ts';
+import { SERVICE_ACCOUNTS } from '../kube/objects/core.ts';
 import {
   CLUSTER_ROLE_BINDINGS,
   CLUSTER_ROLES,
@@ -13,13 +13,13 @@ import {
   RBAC_GROUP,
   ROLE_BINDINGS,
   ROLES,
-} from '../kube/rbac.ts';
+} from '../kube/objects/rbac.ts';
 import {
   HUB_SECRET_NAME,
   HUB_SERVICE_NAME,
   LEADER_ELECTION_ID,
   WEBHOOK_SECRET_NAME,
-} from '../operator/names.ts';
+} from '../operator/object-names.ts';
 import {
   MUTATING_CONFIGURATION_NAME,
   VALIDATING_CONFIGURATION_NAME,

@@ -1,9 +1,9 @@
-import type { Webhook } from '../kube/admission.ts';
+import type { Webhook } from '../kube/objects/admission-webhooks.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
-} from '../kube/admission.ts';
-import { WEBHOOK_SERVICE_NAME } from '../operator/names.ts';
+} from '../kube/objects/admission-webhooks.ts';
+import { WEBHOOK_SERVICE_NAME } from '../operator/object-names.ts';
 import {
   mutatingConfiguration,
   validatingConfiguration,

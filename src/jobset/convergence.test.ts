@@ -14,8 +14,8 @@ import {
   planOf,
   ZERO,
 } from '../../test/fixtures/planned.ts';
-import type { Job } from '../kube/job.ts';
 import type { Stored } from '../kube/meta.ts';
+import type { Job } from '../kube/objects/job.ts';
 import type { JobSet, JobSetSpec, JobSetStatus, ReplicatedJob } from './jobset.ts';
 import { RESTART_ATTEMPT } from './names.ts';
 import type { Plan } from './plan.ts';

@@ -1,9 +1,6 @@
-import type { PersistentVolumeClaim, Service } from '../kube/core.ts';
-import type { Job } from '../kube/job.ts';
 import type { Stored, StringMap } from '../kube/meta.ts';
-import { agentInjector } from './agent/agent-mode.ts';
-import type { AgentRights } from './agent/agent-rights.ts';
-import { plannedRights } from './agent/planned-rights.ts';
+import type { PersistentVolumeClaim, Service } from '../kube/objects/core.ts';
+import type { Job } from '../kube/objects/job.ts';
 import { askedOf } from './child-jobs/child-jobs.ts';
 import { type JobSize, sizeChanges } from './child-jobs/elastic.ts';
 import { jobCreations } from './child-jobs/job-creation.ts';
@@ -17,8 +14,11 @@ import {
 import { reportConflicts } from './child-jobs/name-conflict.ts';
 import { beginResume, resumeJobs, suspendJobs } from './child-jobs/suspend.ts';
 import { deletions, tidyUp } from './child-jobs/tidying.ts';
-import type { OverduePod } from './group/lost-pods.ts';
-import { headlessService, serviceProblem } from './network.ts';
+import type { OverduePod } from './epoch/lost-pods.ts';
+import { headlessService, serviceProblem } from './headless-service.ts';
+import { agentInjector } from './injection/agent-mode.ts';
+import type { AgentRights } from './injection/agent-rights.ts';
+import { plannedRights } from './injection/planned-rights.ts';
 import { type Planning, startupOrderOf } from './planning.ts';
 import { mayCreateJobs } from './policies/restart-strategy.ts';
 import { reportStartup } from './policies/startup-policy.ts';

@@ -1,6 +1,6 @@
-import type { PersistentVolumeClaim } from '../kube/core.ts';
-import type { JobSpec, JobTemplateSpec } from '../kube/job.ts';
-import { isJsonObject } from '../kube/json-value.ts';
+import { isJsonObject } from '../kube/json/json-value.ts';
+import type { PersistentVolumeClaim } from '../kube/objects/core.ts';
+import type { JobSpec, JobTemplateSpec } from '../kube/objects/job.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from './feature-gates.ts';
 import type {
   Coordinator,

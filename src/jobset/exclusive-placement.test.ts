@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { StringMap } from '../kube/meta.ts';
-import type { Pod, PodSpec } from '../kube/pod.ts';
+import type { Pod, PodSpec } from '../kube/objects/pod.ts';
 import {
   followerProblem,
   leaderAmong,

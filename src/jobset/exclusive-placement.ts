@@ -1,8 +1,8 @@
-import type { PodAffinity, PodAffinityTerm } from '../kube/affinity.ts';
-import { COMPLETION_INDEX } from '../kube/job.ts';
 import type { PartialObjectMetadata, StringMap } from '../kube/meta.ts';
-import type { Node } from '../kube/node.ts';
-import type { Pod, PodSpec, PodStatus } from '../kube/pod.ts';
+import type { PodAffinity, PodAffinityTerm } from '../kube/objects/affinity.ts';
+import { COMPLETION_INDEX } from '../kube/objects/job.ts';
+import type { Node } from '../kube/objects/node.ts';
+import type { Pod, PodSpec, PodStatus } from '../kube/objects/pod.ts';
 import { quote } from '../kube/quote.ts';
 import { isSame, jobOf } from './membership.ts';
 import * as names from './names.ts';

@@ -1,5 +1,5 @@
-import { JOBS } from '../kube/job.ts';
 import type { KubeObject, OwnerReference, Stored } from '../kube/meta.ts';
+import { JOBS } from '../kube/objects/job.ts';
 import type { Resource } from '../kube/resource.ts';
 import { JOBSETS } from './jobset.ts';
 import { identityOf } from './membership.ts';

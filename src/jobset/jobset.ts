@@ -1,6 +1,6 @@
-import type { PersistentVolumeClaim } from '../kube/core.ts';
-import type { JobTemplateSpec } from '../kube/job.ts';
 import type { Condition, KubeObject } from '../kube/meta.ts';
+import type { PersistentVolumeClaim } from '../kube/objects/core.ts';
+import type { JobTemplateSpec } from '../kube/objects/job.ts';
 import { type Resource, resource } from '../kube/resource.ts';
 import { JOBSET_API_VERSION } from './names.ts';
 

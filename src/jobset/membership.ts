@@ -1,5 +1,5 @@
-import { JOBS, type Job } from '../kube/job.ts';
 import { controllerOf, type KubeObject, type Stored } from '../kube/meta.ts';
+import { JOBS, type Job } from '../kube/objects/job.ts';
 import type { Resource } from '../kube/resource.ts';
 import { JOBSETS } from './jobset.ts';
 import { JOBSET_NAME, JOBSET_UID } from './names.ts';

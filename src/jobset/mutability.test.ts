@@ -5,12 +5,12 @@
  */
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJobSet } from '../../test/fixtures/jobset-objects.ts';
+import { ruleTree, violations } from '../api-machinery/definitions/rule-evaluation.ts';
 import { formatFieldError } from '../kube/field-error.ts';
-import type { JobSpec } from '../kube/job.ts';
 import type { Condition } from '../kube/meta.ts';
-import type { Container, PodSpec, PodTemplateSpec } from '../kube/pod.ts';
-import { ruleTree, violations } from '../kube/schema/rule-evaluation.ts';
-import { admitJobSet } from './admission.ts';
+import type { JobSpec } from '../kube/objects/job.ts';
+import type { Container, PodSpec, PodTemplateSpec } from '../kube/objects/pod.ts';
+import { admitJobSet } from './admit.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from './feature-gates.ts';
 import type { JobSet, JobSetSpec, ReplicatedJob } from './jobset.ts';
 import { EXCLUSIVE_TOPOLOGY, RESTART_MODE } from './names.ts';

@@ -1,5 +1,5 @@
 import type { StringMap } from '../kube/meta.ts';
-import type { PodSpec } from '../kube/pod.ts';
+import type { PodSpec } from '../kube/objects/pod.ts';
 import * as names from './names.ts';
 
 /**

@@ -14,7 +14,7 @@ import {
 } from '../../test/fixtures/planned.ts';
 
 import { BEGUN, jobSetOfTwo, planForTwo, TWO_WORKERS } from '../../test/fixtures/two-workers.ts';
-import type { JobStatus } from '../kube/job.ts';
+import type { JobStatus } from '../kube/objects/job.ts';
 import type { JobSetSpec, JobSetStatus } from './jobset.ts';
 import type { Plan } from './plan.ts';
 

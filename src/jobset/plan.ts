@@ -1,10 +1,4 @@
 import { formatFieldErrors } from '../kube/field-error.ts';
-import { reportAgents } from './agent/agent-guarantees.ts';
-import { restartRuleErrors, wantsAgents } from './agent/agent-mode.ts';
-import { nodeSupportErrors } from './agent/node-support.ts';
-import { unneededRights } from './agent/planned-rights.ts';
-import { recordMode } from './agent/recorded-mode.ts';
-import { questionOfTemplates } from './agent/template-question.ts';
 import { askedOf, type ChildJobs, classifyJobs } from './child-jobs/child-jobs.ts';
 import {
   succeededCounts,
@@ -14,15 +8,21 @@ import {
 import { deletions, stillRunning, tidyUp } from './child-jobs/tidying.ts';
 import { type Action, converge } from './convergence.ts';
 import { type DefaultedSpec, withDefaults } from './defaults.ts';
-import { reportBypass } from './group/bypass.ts';
-import { inBothDialects, takenOver } from './group/dialect.ts';
-import { planGroupRestart } from './group/group-restart.ts';
-import { reportHubReach } from './group/hub-reach.ts';
-import { currentEpoch, type Watchpoint, watchpointOf } from './group/in-place-restart.ts';
-import { type LostPodsStep, planLostPods } from './group/lost-pods.ts';
-import type { Members } from './group/members.ts';
-import { reportMissingPods } from './group/missing-pods.ts';
-import { groupJobs, groupStages, willSucceed } from './group/stages.ts';
+import { reportBypass } from './epoch/bypass.ts';
+import { inBothDialects, takenOver } from './epoch/dialect.ts';
+import { planGroupRestart } from './epoch/group-restart.ts';
+import { reportHubReach } from './epoch/hub-reach.ts';
+import { currentEpoch, type Watchpoint, watchpointOf } from './epoch/in-place-restart.ts';
+import { type LostPodsStep, planLostPods } from './epoch/lost-pods.ts';
+import type { Members } from './epoch/members.ts';
+import { reportMissingPods } from './epoch/missing-pods.ts';
+import { groupJobs, groupStages, willSucceed } from './epoch/stages.ts';
+import { reportAgents } from './injection/agent-guarantees.ts';
+import { restartRuleErrors, wantsAgents } from './injection/agent-mode.ts';
+import { nodeSupportErrors } from './injection/node-support.ts';
+import { unneededRights } from './injection/planned-rights.ts';
+import { recordMode } from './injection/recorded-mode.ts';
+import { questionOfTemplates } from './injection/template-question.ts';
 import type { JobSetStatus } from './jobset.ts';
 import { MANAGED_BY_JOBSET } from './names.ts';
 import { groupOf, type Planning, startupOrderOf } from './planning.ts';

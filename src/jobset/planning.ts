@@ -1,8 +1,8 @@
 import type { ChildJobs } from './child-jobs/child-jobs.ts';
 import type { DefaultedSpec } from './defaults.ts';
-import { currentEpoch, type Group } from './group/in-place-restart.ts';
-import type { GroupStages } from './group/stages.ts';
-import { stageCounters, startableStages } from './group/startup-stages.ts';
+import { currentEpoch, type Group } from './epoch/in-place-restart.ts';
+import type { GroupStages } from './epoch/stages.ts';
+import { stageCounters, startableStages } from './epoch/startup-stages.ts';
 import type { ReplicatedJobStatus } from './jobset.ts';
 import { RESTART_BACKOFF } from './names.ts';
 import { type StartupOrder, startableReplicatedJobs } from './policies/startup-order.ts';

@@ -1,13 +1,13 @@
-import type { PersistentVolumeClaim, Service, ServiceAccount } from '../kube/core.ts';
-import type { Job } from '../kube/job.ts';
-import type { Role, RoleBinding } from '../kube/rbac.ts';
-import { type AgentProgram, agentInjector } from './agent/agent-mode.ts';
-import { agentRights } from './agent/agent-rights.ts';
+import type { PersistentVolumeClaim, Service, ServiceAccount } from '../kube/objects/core.ts';
+import type { Job } from '../kube/objects/job.ts';
+import type { Role, RoleBinding } from '../kube/objects/rbac.ts';
 import { jobBuilder, ownerReferenceTo } from './child-jobs/job-template.ts';
 import { withDefaults } from './defaults.ts';
+import { headlessService } from './headless-service.ts';
+import { type AgentProgram, agentInjector } from './injection/agent-mode.ts';
+import { agentRights } from './injection/agent-rights.ts';
 import type { JobSet } from './jobset.ts';
 import { JOBSET_UID } from './names.ts';
-import { headlessService } from './network.ts';
 import { volumeClaims } from './volume-claims.ts';
 
 /**

@@ -1,7 +1,7 @@
 /** What is refused of a new JobSet (spec 1.12, 5.6), each with its exact path and text. */
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJobSet } from '../../test/fixtures/jobset-objects.ts';
-import type { JobSpec } from '../kube/job.ts';
+import type { JobSpec } from '../kube/objects/job.ts';
 import { withDefaults } from './defaults.ts';
 import { DEFAULT_FEATURE_GATES } from './feature-gates.ts';
 import type { JobSetSpec } from './jobset.ts';

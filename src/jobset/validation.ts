@@ -3,14 +3,15 @@
  * update (spec 1.12, 1.13, 5.6), in upstream's words and order, and what we refuse on top. All
  * problems are returned, none is repaired. One file in `validation/` for each part of the spec.
  */
-import { deepEqual } from '../kube/deep-equal.ts';
+
 import { invalidValue } from '../kube/field-error.ts';
+import { deepEqual } from '../kube/json/deep-equal.ts';
 import type { FieldError } from '../kube/status.ts';
-import { annotationErrors, tryInjection } from './agent/agent-mode.ts';
-import type { ShareOptions } from './agent/agent-resources.ts';
 import { type DefaultedReplicatedJob, type DefaultedSpec, withDefaults } from './defaults.ts';
+import { lostNodeDeadlineErrors } from './epoch/lost-node-deadline.ts';
 import type { FeatureGates } from './feature-gates.ts';
-import { lostNodeDeadlineErrors } from './group/lost-node-deadline.ts';
+import { annotationErrors, tryInjection } from './injection/agent-mode.ts';
+import type { ShareOptions } from './injection/agent-resources.ts';
 import type { JobSet } from './jobset.ts';
 import { DEFINITION_LIMITS, type SizeLimits } from './size-limits.ts';
 import { isFinished } from './status/conditions.ts';
@@ -32,7 +33,6 @@ import { replicatedJobsImmutableErrors } from './validation/immutability.ts';
 import { inPlaceRestartErrors, inPlaceRestartGateErrors } from './validation/in-place-restart.ts';
 import { nameOrSample } from './validation/jobset-name.ts';
 import { managedByErrors } from './validation/managed-by.ts';
-import { subdomainErrors } from './validation/network.ts';
 import {
   generatedNameErrors,
   groupNameErrors,
@@ -40,6 +40,7 @@ import {
   restartPolicyErrors,
 } from './validation/replicated-job.ts';
 import { sizeErrors } from './validation/size.ts';
+import { subdomainErrors } from './validation/subdomain.ts';
 import { successPolicyErrors } from './validation/success-policy.ts';
 import { unknownAnnotationWarnings } from './validation/unknown-annotations.ts';
 import { type ExistingClaims, volumeClaimErrors } from './validation/volume-claims.ts';

@@ -1,6 +1,6 @@
-import type { PersistentVolumeClaim } from '../kube/core.ts';
 import type { OwnerReference } from '../kube/meta.ts';
-import type { PodSpec } from '../kube/pod.ts';
+import type { PersistentVolumeClaim } from '../kube/objects/core.ts';
+import type { PodSpec } from '../kube/objects/pod.ts';
 import type { DefaultedVolumeClaimPolicy } from './defaults.ts';
 import { JOBSET_NAME } from './names.ts';
 import { sharedClaimName } from './naming.ts';

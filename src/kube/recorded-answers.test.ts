@@ -5,7 +5,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { formatDuration, humanDuration, parseDuration } from './duration.ts';
-import { formatLabelSelector, matchesLabels, parseLabelSelector } from './label-selector.ts';
 import {
   configMapKeyErrors,
   dns1035LabelErrors,
@@ -24,6 +23,11 @@ import {
   wholeUnits,
 } from './quantity.ts';
 import { quote } from './quote.ts';
+import {
+  formatLabelSelector,
+  matchesLabels,
+  parseLabelSelector,
+} from './selectors/label-selector.ts';
 
 interface Recorded {
   readonly a: string;

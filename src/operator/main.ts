@@ -8,16 +8,16 @@ import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ENV_POD_IP, ENV_ROOT } from '../jobset/names.ts';
-import { followCertificateFiles } from '../runtime/adapters/certificate-files.ts';
 import { startHttpServer } from '../runtime/adapters/http-server.ts';
 import { inClusterAccess } from '../runtime/adapters/in-cluster.ts';
 import { loadKubeconfig } from '../runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { createPinoLogger } from '../runtime/adapters/pino-logger.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
+import { followCertificateFiles } from '../runtime/adapters/tls/certificate-files.ts';
 import { BodyBudget } from '../runtime/body-budget.ts';
-import { type ClusterAccess, ClusterAccessError } from '../runtime/cluster-access.ts';
-import { countedTransport, transportMetrics } from '../runtime/counted-transport.ts';
+import { countedTransport, transportMetrics } from '../runtime/client/counted-transport.ts';
+import { type ClusterAccess, ClusterAccessError } from '../runtime/credentials/cluster-access.ts';
 import { healthHandler } from '../runtime/health.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
@@ -26,21 +26,21 @@ import { leaderHubIfPossible } from './adapters/leader-hub.ts';
 import { type Page, servePages } from './adapters/pages.ts';
 import { reviewThreads } from './adapters/review-thread.ts';
 import { reviewLimits } from './adapters/server-limits.ts';
-import { authorizedPage, type PageReaders } from './authorized-page.ts';
-import { addressOnNode } from './bind-address.ts';
-import { installCrd } from './crd-installation.ts';
-import { type OperatorFlags, parseFlags } from './flags.ts';
+import { addressOnNode } from './configuration/bind-address.ts';
+import { type OperatorFlags, parseFlags } from './configuration/flags.ts';
+import { authorizedPage, type PageReaders } from './hub/authorized-page.ts';
+import { actOn, type OperatorOptions } from './operator.ts';
+import { type ApiClients, type ApiConnections, connectApiClients } from './process/api-clients.ts';
+import { installCrd } from './process/crd-installation.ts';
+import { type OperatorProgress, readinessChecks } from './process/readiness.ts';
+import { untilJobSetsAreServed } from './process/served-api.ts';
+import { aborted, actInTerms, type Lease } from './process/term.ts';
+import { startCaches } from './tracking/caches.ts';
 import {
   createNodeFeatures,
   type NodeFeatures,
   type NodeFeaturesOptions,
-} from './node-features.ts';
-import { actOn, type OperatorOptions } from './operator.ts';
-import { type ApiClients, type ApiConnections, connectApiClients } from './process/api-clients.ts';
-import { type OperatorProgress, readinessChecks } from './readiness.ts';
-import { untilJobSetsAreServed } from './served-api.ts';
-import { aborted, actInTerms, type Lease } from './term.ts';
-import { startCaches } from './tracking/caches.ts';
+} from './tracking/node-features.ts';
 import { startWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 
 const EXIT_FAILURE = 1;

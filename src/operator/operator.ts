@@ -1,32 +1,29 @@
-import type { AgentDefaults } from '../jobset/agent/agent-defaults.ts';
-import type { AgentDelivery } from '../jobset/agent/agent-delivery.ts';
-import type { HubAccess } from '../jobset/agent/agent-hub.ts';
-import type { AgentProgram } from '../jobset/agent/agent-mode.ts';
-import type { ContainerResources } from '../jobset/agent/agent-resources.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../jobset/feature-gates.ts';
+import type { AgentDefaults } from '../jobset/injection/agent-defaults.ts';
+import type { AgentDelivery } from '../jobset/injection/agent-delivery.ts';
+import type { HubAccess } from '../jobset/injection/agent-hub.ts';
+import type { AgentProgram } from '../jobset/injection/agent-mode.ts';
+import type { ContainerResources } from '../jobset/injection/agent-resources.ts';
 import { ownerKey, ownerOf } from '../jobset/membership.ts';
 import { JOBSET_NAME } from '../jobset/names.ts';
 import { DEFAULT_SIZE_LIMITS, type SizeLimits } from '../jobset/size-limits.ts';
-import { PERSISTENT_VOLUME_CLAIMS, SERVICES } from '../kube/core.ts';
-import { JOBS, type Job } from '../kube/job.ts';
 import type { KubeObject, Stored } from '../kube/meta.ts';
-import { PODS } from '../kube/pod.ts';
-import type { Client } from '../runtime/client.ts';
-import { type Controller, startController } from '../runtime/controller.ts';
-import { createEventRecorder, type EventRecorder } from '../runtime/event-recorder.ts';
-import { keyOf } from '../runtime/informer.ts';
+import { PERSISTENT_VOLUME_CLAIMS, SERVICES } from '../kube/objects/core.ts';
+import { JOBS, type Job } from '../kube/objects/job.ts';
+import { PODS } from '../kube/objects/pod.ts';
+import type { Client } from '../runtime/client/client.ts';
+import { type Controller, startController } from '../runtime/controller/controller.ts';
+import { createEventRecorder, type EventRecorder } from '../runtime/controller/event-recorder.ts';
+import { keyOf } from '../runtime/informer/informer.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import type { Random } from '../runtime/ports/random.ts';
-import { GroupTracker } from './group-tracker.ts';
 import { publishHubAuthorities } from './hub/hub-authorities.ts';
 import { connectHub, type HubConnection, type HubSettings } from './hub/hub-connection.ts';
-import { JobSetReconciler } from './jobset-reconciler.ts';
-import type { NodeFeatures } from './node-features.ts';
-import { operatorMetrics } from './operator-metrics.ts';
 import { startPlacementController } from './pod-placement/placement-controller.ts';
-import type { PodVersions } from './pod-versions.ts';
+import { operatorMetrics } from './process/operator-metrics.ts';
+import { JobSetReconciler } from './reconciling/jobset-reconciler.ts';
 import {
   type Informers,
   informersUntil,
@@ -35,6 +32,9 @@ import {
   withUid,
 } from './tracking/caches.ts';
 import { ForeignClaims, type ForeignClaimsOptions } from './tracking/foreign-claims.ts';
+import { GroupTracker } from './tracking/group-tracker.ts';
+import type { NodeFeatures } from './tracking/node-features.ts';
+import type { PodVersions } from './tracking/pod-versions.ts';
 
 /** The JobSet controller: informers in, `plan` in the middle, requests out. */
 export interface OperatorOptions {

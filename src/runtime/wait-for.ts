@@ -4,9 +4,9 @@
  */
 import type { KubeObject, Stored } from '../kube/meta.ts';
 import { groupResourceOf, type Resource } from '../kube/resource.ts';
-import type { Client, ObjectKey } from './client.ts';
+import type { Client, ObjectKey } from './client/client.ts';
 import { DeadlineError } from './deadline.ts';
-import { createInformer } from './informer.ts';
+import { createInformer } from './informer/informer.ts';
 import type { Clock } from './ports/clock.ts';
 import { SILENT } from './ports/logger.ts';
 import type { Random } from './ports/random.ts';

@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import { isJsonObject, type JsonObject } from '../../src/kube/json-value.ts';
+import { isJsonObject, type JsonObject } from '../../src/kube/json/json-value.ts';
 import type { Transport } from '../../src/runtime/ports/transport.ts';
 import { DEFINITIONS, SCRIPT } from './script.ts';
 import { CUSTOM_GROUPS, type ScriptedRequest } from './scripted-request.ts';

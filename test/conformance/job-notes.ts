@@ -1,7 +1,8 @@
 /** What is noted of a Job and of its Pods: all that a controller decides, and nothing that is chance. */
-import { JOB_TRACKING_FINALIZER, type Job, type JobStatus } from '../../src/kube/job.ts';
+
 import { controllerOf, type Stored } from '../../src/kube/meta.ts';
-import type { Pod } from '../../src/kube/pod.ts';
+import { JOB_TRACKING_FINALIZER, type Job, type JobStatus } from '../../src/kube/objects/job.ts';
+import type { Pod } from '../../src/kube/objects/pod.ts';
 
 /** The status of a Job; undefined if there is no Job. */
 export type JobNote =

@@ -2,13 +2,14 @@
  * Plays the life of one Job against a cluster, in the parts of its users and of the kubelet, and notes
  * what the Job controller makes of it, without names, UIDs and times, which are chance.
  */
-import { EVENTS } from '../../src/kube/event.ts';
-import { COMPLETION_INDEX, JOBS, type Job, type JobSpec } from '../../src/kube/job.ts';
+
 import type { ObjectMeta, Stored, StringMap } from '../../src/kube/meta.ts';
-import { PODS, type Pod, type PodStatus } from '../../src/kube/pod.ts';
+import { EVENTS } from '../../src/kube/objects/event.ts';
+import { COMPLETION_INDEX, JOBS, type Job, type JobSpec } from '../../src/kube/objects/job.ts';
+import { PODS, type Pod, type PodStatus } from '../../src/kube/objects/pod.ts';
 import { isReason } from '../../src/kube/status.ts';
 import { timeText } from '../../src/kube/time.ts';
-import type { Client } from '../../src/runtime/client.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
 import { type JobNote, JobNotes, type PodNote } from './job-notes.ts';
 
 /** Where a play takes place: one namespace, and its time. */

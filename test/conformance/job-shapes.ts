@@ -1,5 +1,5 @@
 /** What scenarios of Jobs share: shapes of Jobs, templates, rules. */
-import type { PodFailurePolicyRule } from '../../src/kube/job.ts';
+import type { PodFailurePolicyRule } from '../../src/kube/objects/job.ts';
 import { NODE_NAME } from './job-play.ts';
 
 export const INDEXED = { completionMode: 'Indexed', completions: 2, parallelism: 2 } as const;

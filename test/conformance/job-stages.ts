@@ -1,9 +1,9 @@
 /** Plays all scenarios on one cluster, some at a time: each waits most of its time. */
-import { NAMESPACES, SERVICE_ACCOUNTS } from '../../src/kube/core.ts';
-import { LEASES } from '../../src/kube/lease.ts';
-import { NODES } from '../../src/kube/node.ts';
+import { NAMESPACES, SERVICE_ACCOUNTS } from '../../src/kube/objects/core.ts';
+import { LEASES } from '../../src/kube/objects/lease.ts';
+import { NODES } from '../../src/kube/objects/node.ts';
 import { isReason } from '../../src/kube/status.ts';
-import type { Client } from '../../src/runtime/client.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
 import { forEachConcurrently } from '../../src/runtime/concurrency.ts';
 import { type Clock, microTimestamp, sleep, timestamp } from '../../src/runtime/ports/clock.ts';
 import { type JobScenario, NODE_NAME, type PlayedJob, playJob } from './job-play.ts';

@@ -6,7 +6,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { BackoffSettings } from '../../src/cluster/node/backoff.ts';
 import type { TestNode } from '../../src/cluster/node/test-node.fixture.ts';
-import type { Container, ContainerRestartRule, Pod, PodSpec } from '../../src/kube/pod.ts';
+import type { Container, ContainerRestartRule, Pod, PodSpec } from '../../src/kube/objects/pod.ts';
 import { nodeThatPlays, readRecording } from './recorded-pod.ts';
 
 const RESTART_ALL: readonly ContainerRestartRule[] = [

@@ -6,8 +6,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Controllers, startControllers } from '../../src/cluster/controllers.ts';
 import type { TestNode } from '../../src/cluster/node/test-node.fixture.ts';
-import { JOBS, type JobSpec } from '../../src/kube/job.ts';
-import type { PodSpec } from '../../src/kube/pod.ts';
+import { JOBS, type JobSpec } from '../../src/kube/objects/job.ts';
+import type { PodSpec } from '../../src/kube/objects/pod.ts';
 import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
 import { SILENT } from '../../src/runtime/ports/logger.ts';
 import { jobStatusText } from './job-status-text.ts';

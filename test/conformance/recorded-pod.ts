@@ -6,8 +6,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { TestNode, type TestNodeOptions } from '../../src/cluster/node/test-node.fixture.ts';
-import { EVENTS } from '../../src/kube/event.ts';
-import type { Pod, PodSpec } from '../../src/kube/pod.ts';
+import { EVENTS } from '../../src/kube/objects/event.ts';
+import type { Pod, PodSpec } from '../../src/kube/objects/pod.ts';
 import type { FakeProcess, FakeProgram } from '../../src/runtime/memory/memory-process-runner.ts';
 import type { Clock } from '../../src/runtime/ports/clock.ts';
 import { PodStatusReader, type StatusText, withoutPodName } from './pod-status-text.ts';

@@ -5,8 +5,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Mode, rankOf, WorkerGroup } from '../../src/bench/worker-group.ts';
 import { EPOCH } from '../../src/jobset/names.ts';
-import { NODES } from '../../src/kube/node.ts';
-import { PODS } from '../../src/kube/pod.ts';
+import { NODES } from '../../src/kube/objects/node.ts';
+import { PODS } from '../../src/kube/objects/pod.ts';
 import { AGENT_MODES } from '../kubernetes.ts';
 import { type ClusterUnderTest, startCluster } from './local-cluster.fixture.ts';
 

@@ -17,11 +17,11 @@ import { type StateDirectory, temporaryStateDirectory } from '../../src/cli/stat
 import { Watchdog } from '../../src/cli/watchdog/watchdog.ts';
 import { DEFAULT_NAMESPACE } from '../../src/deploy/settings.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
-import { MUTATING_WEBHOOK_CONFIGURATIONS } from '../../src/kube/admission.ts';
-import { SERVICE_ACCOUNTS } from '../../src/kube/core.ts';
-import { LEASES } from '../../src/kube/lease.ts';
-import { PODS } from '../../src/kube/pod.ts';
-import { LEADER_ELECTION_ID, WEBHOOK_SERVICE_NAME } from '../../src/operator/names.ts';
+import { MUTATING_WEBHOOK_CONFIGURATIONS } from '../../src/kube/objects/admission-webhooks.ts';
+import { SERVICE_ACCOUNTS } from '../../src/kube/objects/core.ts';
+import { LEASES } from '../../src/kube/objects/lease.ts';
+import { PODS } from '../../src/kube/objects/pod.ts';
+import { LEADER_ELECTION_ID, WEBHOOK_SERVICE_NAME } from '../../src/operator/object-names.ts';
 import { MUTATING_CONFIGURATION_NAME } from '../../src/operator/webhooks/webhook-configurations.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '../../src/runtime/adapters/node-process-runner.ts';

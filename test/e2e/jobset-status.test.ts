@@ -6,7 +6,7 @@ import { connectTo } from '../../src/cli/cluster-connection.ts';
 import { HubMembers } from '../../src/cli/jobset-status/hub-members.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
-import type { Client } from '../../src/runtime/client.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
 import {
   type ClusterUnderTest,
   LOCKSTEP,

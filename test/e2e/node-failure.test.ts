@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { rankOf, WorkerGroup } from '../../src/bench/worker-group.ts';
-import { NODES } from '../../src/kube/node.ts';
+import { NODES } from '../../src/kube/objects/node.ts';
 import { EXCEPTIONS } from '../kubernetes.ts';
 import { type ClusterUnderTest, LOCKSTEP, startCluster } from './local-cluster.fixture.ts';
 

@@ -10,9 +10,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
-import { EVENTS } from '../../src/kube/event.ts';
-import { JOBS } from '../../src/kube/job.ts';
-import type { Container } from '../../src/kube/pod.ts';
+import { EVENTS } from '../../src/kube/objects/event.ts';
+import { JOBS } from '../../src/kube/objects/job.ts';
+import type { Container } from '../../src/kube/objects/pod.ts';
 import {
   type ClientConnection,
   connectClient,

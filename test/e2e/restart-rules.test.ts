@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Stored } from '../../src/kube/meta.ts';
-import { type ContainerStatus, PODS, type Pod } from '../../src/kube/pod.ts';
+import { type ContainerStatus, PODS, type Pod } from '../../src/kube/objects/pod.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
 import { waitFor } from '../../src/runtime/wait-for.ts';

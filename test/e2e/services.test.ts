@@ -34,25 +34,25 @@ import {
 } from '../../src/deploy/settings.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { EPOCH } from '../../src/jobset/names.ts';
-import { CONFIG_MAPS, SERVICE_ACCOUNTS, SERVICES } from '../../src/kube/core.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/custom-resource-definition.ts';
-import { ENDPOINT_SLICES, SERVICE_NAME } from '../../src/kube/endpoint-slice.ts';
-import { LEASES } from '../../src/kube/lease.ts';
-import { CLUSTER_ROLE_BINDINGS, RBAC_GROUP } from '../../src/kube/rbac.ts';
+import { CONFIG_MAPS, SERVICE_ACCOUNTS, SERVICES } from '../../src/kube/objects/core.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/objects/custom-resource-definition.ts';
+import { ENDPOINT_SLICES, SERVICE_NAME } from '../../src/kube/objects/endpoint-slice.ts';
+import { LEASES } from '../../src/kube/objects/lease.ts';
+import { CLUSTER_ROLE_BINDINGS, RBAC_GROUP } from '../../src/kube/objects/rbac.ts';
 import { apiVersionOf } from '../../src/kube/resource.ts';
 import { ApiStatusError } from '../../src/kube/status.ts';
 import {
   HUB_SERVICE_NAME,
   LEADER_ELECTION_ID,
   WEBHOOK_SERVICE_NAME,
-} from '../../src/operator/names.ts';
+} from '../../src/operator/object-names.ts';
 import { freePorts } from '../../src/runtime/adapters/free-ports.ts';
 import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '../../src/runtime/adapters/node-process-runner.ts';
 import { createPinoLogger } from '../../src/runtime/adapters/pino-logger.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import type { Client } from '../../src/runtime/client.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
 import { sleep } from '../../src/runtime/ports/clock.ts';
 import { waitFor } from '../../src/runtime/wait-for.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';

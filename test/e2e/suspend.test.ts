@@ -5,7 +5,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { WorkerGroup, type WorkerGroupOptions } from '../../src/bench/worker-group.ts';
 import { JOBSETS, type RestartStrategy } from '../../src/jobset/jobset.ts';
-import { JOBS } from '../../src/kube/job.ts';
+import { JOBS } from '../../src/kube/objects/job.ts';
 import { AGENT_MODES } from '../kubernetes.ts';
 import { type ClusterUnderTest, startCluster } from './local-cluster.fixture.ts';
 

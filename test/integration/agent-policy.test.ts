@@ -10,17 +10,17 @@ import {
 } from '../../src/deploy/kinds.ts';
 import { manifest } from '../../src/deploy/manifest.ts';
 import { defaultSettings, type Installed } from '../../src/deploy/settings.ts';
-import { agentRights } from '../../src/jobset/agent/agent-rights.ts';
 import { withDefaults } from '../../src/jobset/defaults.ts';
+import { agentRights } from '../../src/jobset/injection/agent-rights.ts';
+import type { KubeObject, Stored } from '../../src/kube/meta.ts';
 import {
   NAMESPACES,
   SERVICE_ACCOUNTS,
   type ServiceAccount,
   type TokenRequest,
-} from '../../src/kube/core.ts';
-import type { KubeObject, Stored } from '../../src/kube/meta.ts';
-import { PODS, type Pod } from '../../src/kube/pod.ts';
-import { ROLE_BINDINGS, ROLES } from '../../src/kube/rbac.ts';
+} from '../../src/kube/objects/core.ts';
+import { PODS, type Pod } from '../../src/kube/objects/pod.ts';
+import { ROLE_BINDINGS, ROLES } from '../../src/kube/objects/rbac.ts';
 import { apiVersionOf, type Resource } from '../../src/kube/resource.ts';
 import {
   type ClientConnection,
@@ -29,7 +29,7 @@ import {
 import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import type { Client } from '../../src/runtime/client.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
 import { sleep } from '../../src/runtime/ports/clock.ts';
 import { waitFor } from '../../src/runtime/wait-for.ts';
 import { KUBERNETES } from '../kubernetes.ts';

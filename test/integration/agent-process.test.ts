@@ -20,12 +20,12 @@ import {
 } from 'vitest';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
 import { EPOCH, IN_PLACE_RESTART_ATTEMPT, NOTICE } from '../../src/jobset/names.ts';
-import { JOBS } from '../../src/kube/job.ts';
-import { PODS } from '../../src/kube/pod.ts';
+import { JOBS } from '../../src/kube/objects/job.ts';
+import { PODS } from '../../src/kube/objects/pod.ts';
 import { freePort } from '../../src/runtime/adapters/free-ports.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import type { Client } from '../../src/runtime/client.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
 import { sleep } from '../../src/runtime/ports/clock.ts';
 import {
   type ApiUnderTest,

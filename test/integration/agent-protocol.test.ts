@@ -8,20 +8,20 @@ import { createApiChannel } from '../../src/agent/api-channel.ts';
 import { type MarkerStore, NO_MARKER, processMarkerStore } from '../../src/agent/marker.ts';
 import { createSidecar, type Sidecar } from '../../src/agent/sidecar.ts';
 import { createSupervisor } from '../../src/agent/supervisor.ts';
-import { createApiServer } from '../../src/cluster/apiserver/api-server.ts';
+import { createApiServer } from '../../src/cluster/apiserver/http/api-server.ts';
+import { MemoryStorage } from '../../src/cluster/memory/memory-storage.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { EPOCH, NOTICE } from '../../src/jobset/names.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/custom-resource-definition.ts';
 import type { Stored } from '../../src/kube/meta.ts';
-import { PODS, type Pod } from '../../src/kube/pod.ts';
-import type { Client } from '../../src/runtime/client.ts';
-import { createClient } from '../../src/runtime/http-client.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/objects/custom-resource-definition.ts';
+import { PODS, type Pod } from '../../src/kube/objects/pod.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
+import { createClient } from '../../src/runtime/client/http-client.ts';
 import {
   type FakeProcess,
   MemoryProcessRunner,
 } from '../../src/runtime/memory/memory-process-runner.ts';
-import { MemoryStorage } from '../../src/runtime/memory/memory-storage.ts';
 import { handlerTransport } from '../../src/runtime/memory/memory-transport.ts';
 import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../../src/runtime/memory/virtual-clock.ts';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { prioritiseAgents } from '../../src/bench/agent-priority.ts';
 import { FLOW_SCHEMAS } from '../../src/deploy/kinds.ts';
 import { OPERATOR_NAME } from '../../src/deploy/permissions.ts';
-import { NAMESPACES, SERVICE_ACCOUNTS, type TokenRequest } from '../../src/kube/core.ts';
+import { NAMESPACES, SERVICE_ACCOUNTS, type TokenRequest } from '../../src/kube/objects/core.ts';
 import type { Resource } from '../../src/kube/resource.ts';
 import {
   type ClientConnection,
@@ -15,7 +15,7 @@ import {
 import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import { wholeBody } from '../../src/runtime/response-body.ts';
+import { wholeBody } from '../../src/runtime/client/response-body.ts';
 import { KUBERNETES } from '../kubernetes.ts';
 
 const NAMESPACE = 'api-priority';

@@ -8,31 +8,31 @@ import { join } from 'node:path';
 import { writeKubeconfig } from '../../src/cli/kubeconfig-file.ts';
 import { createTokenSigner } from '../../src/cluster/apiserver/adapters/token-signer.ts';
 import { createWebhookTransports } from '../../src/cluster/apiserver/adapters/webhook-transports.ts';
-import { createApiServer } from '../../src/cluster/apiserver/api-server.ts';
+import { createApiServer } from '../../src/cluster/apiserver/http/api-server.ts';
 import { ADMINISTRATORS } from '../../src/cluster/embedded-cluster.ts';
+import { MemoryStorage } from '../../src/cluster/memory/memory-storage.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
-import { SERVICE_ACCOUNTS, type TokenRequest } from '../../src/kube/core.ts';
+import type { Stored } from '../../src/kube/meta.ts';
+import { SERVICE_ACCOUNTS, type TokenRequest } from '../../src/kube/objects/core.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
   type CustomResourceDefinition,
-} from '../../src/kube/custom-resource-definition.ts';
-import type { Stored } from '../../src/kube/meta.ts';
-import { CLUSTER_ROLE_BINDINGS } from '../../src/kube/rbac.ts';
+} from '../../src/kube/objects/custom-resource-definition.ts';
+import { CLUSTER_ROLE_BINDINGS } from '../../src/kube/objects/rbac.ts';
 import { apiVersionOf, groupResourceOf } from '../../src/kube/resource.ts';
 import { isReason } from '../../src/kube/status.ts';
-import {
-  createCertificateAuthority,
-  issueCertificate,
-} from '../../src/runtime/adapters/certificates.ts';
 import { connectClient } from '../../src/runtime/adapters/http-client-connection.ts';
 import { startHttpServer } from '../../src/runtime/adapters/http-server.ts';
 import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import type { Client, ObjectKey } from '../../src/runtime/client.ts';
-import type { ClusterAccess } from '../../src/runtime/cluster-access.ts';
-import { MemoryStorage } from '../../src/runtime/memory/memory-storage.ts';
+import {
+  createCertificateAuthority,
+  issueCertificate,
+} from '../../src/runtime/adapters/tls/certificates.ts';
+import type { Client, ObjectKey } from '../../src/runtime/client/client.ts';
+import type { ClusterAccess } from '../../src/runtime/credentials/cluster-access.ts';
 import { SILENT } from '../../src/runtime/ports/logger.ts';
 import { waitFor } from '../../src/runtime/wait-for.ts';
 import { unlessGone } from '../fixtures/workloads.ts';

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
-import { NAMESPACES, SECRETS } from '../../src/kube/core.ts';
+import { NAMESPACES, SECRETS } from '../../src/kube/objects/core.ts';
 import { failure } from '../../src/kube/status.ts';
 import { connectClient } from '../../src/runtime/adapters/http-client-connection.ts';
 import { KUBERNETES } from '../kubernetes.ts';

@@ -2,18 +2,18 @@
 import { connect } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
-import { VALIDATING_WEBHOOK_CONFIGURATIONS } from '../../src/kube/admission.ts';
-import { SECRETS } from '../../src/kube/core.ts';
-import { LEASES } from '../../src/kube/lease.ts';
+import { VALIDATING_WEBHOOK_CONFIGURATIONS } from '../../src/kube/objects/admission-webhooks.ts';
+import { SECRETS } from '../../src/kube/objects/core.ts';
+import { LEASES } from '../../src/kube/objects/lease.ts';
 import { ApiStatusError } from '../../src/kube/status.ts';
 import { certificatesIn, secretOf } from '../../src/operator/webhooks/certificate-secret.ts';
 import type { WebhookCertificates } from '../../src/operator/webhooks/certificates.ts';
 import { VALIDATING_CONFIGURATION_NAME } from '../../src/operator/webhooks/webhook-configurations.ts';
+import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import {
   issueCertificate,
   loadCertificateAuthority,
-} from '../../src/runtime/adapters/certificates.ts';
-import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
+} from '../../src/runtime/adapters/tls/certificates.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import type { ApiProxy } from './api-proxy.fixture.ts';
 import {

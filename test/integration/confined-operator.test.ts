@@ -5,8 +5,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CLUSTER_RULES } from '../../src/deploy/permissions.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';
-import { NAMESPACES } from '../../src/kube/core.ts';
-import { JOBS } from '../../src/kube/job.ts';
+import { NAMESPACES } from '../../src/kube/objects/core.ts';
+import { JOBS } from '../../src/kube/objects/job.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { Restriction } from './restricted-client.fixture.ts';
 import { TrainingGroup } from './training-group.fixture.ts';

@@ -9,7 +9,7 @@ import { connectClient } from '../../src/runtime/adapters/http-client-connection
 import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import type { Client } from '../../src/runtime/client.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
 import {
   type ApiUnderTest,
   createAccount,

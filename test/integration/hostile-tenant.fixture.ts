@@ -1,12 +1,16 @@
 import { JOBSETS } from '../../src/jobset/jobset.ts';
 import { AGENT_STARTS, EPOCH, NOTICE } from '../../src/jobset/names.ts';
-import { PERSISTENT_VOLUME_CLAIMS, SERVICE_ACCOUNTS, SERVICES } from '../../src/kube/core.ts';
-import { COMPLETION_INDEX, JOBS, type JobStatus } from '../../src/kube/job.ts';
 import type { KubeObject, OwnerReference, Stored, StringMap } from '../../src/kube/meta.ts';
-import { PODS } from '../../src/kube/pod.ts';
-import { ROLE_BINDINGS, ROLES } from '../../src/kube/rbac.ts';
+import {
+  PERSISTENT_VOLUME_CLAIMS,
+  SERVICE_ACCOUNTS,
+  SERVICES,
+} from '../../src/kube/objects/core.ts';
+import { COMPLETION_INDEX, JOBS, type JobStatus } from '../../src/kube/objects/job.ts';
+import { PODS } from '../../src/kube/objects/pod.ts';
+import { ROLE_BINDINGS, ROLES } from '../../src/kube/objects/rbac.ts';
 import type { Resource } from '../../src/kube/resource.ts';
-import type { Client } from '../../src/runtime/client.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
 
 /**
  * Everything that a tenant may write to look like a part of somebody else's JobSet: each kind of

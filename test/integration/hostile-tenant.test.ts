@@ -1,9 +1,9 @@
 /** Objects that look like parts of a group, and are none: nothing of the group changes for them. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { NAMESPACES, PERSISTENT_VOLUME_CLAIMS, SERVICES } from '../../src/kube/core.ts';
-import { EVENTS } from '../../src/kube/event.ts';
-import { JOBS } from '../../src/kube/job.ts';
-import { PODS } from '../../src/kube/pod.ts';
+import { NAMESPACES, PERSISTENT_VOLUME_CLAIMS, SERVICES } from '../../src/kube/objects/core.ts';
+import { EVENTS } from '../../src/kube/objects/event.ts';
+import { JOBS } from '../../src/kube/objects/job.ts';
+import { PODS } from '../../src/kube/objects/pod.ts';
 import type { Resource } from '../../src/kube/resource.ts';
 import {
   type Forgery,

@@ -7,7 +7,7 @@ import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { WorkerGroup } from '../../src/bench/worker-group.ts';
 import { createTokenSigner } from '../../src/cluster/apiserver/adapters/token-signer.ts';
-import { issueToken } from '../../src/cluster/apiserver/service-account-tokens.ts';
+import { issueToken } from '../../src/cluster/apiserver/identity/service-account-tokens.ts';
 import {
   ENV_HUB_CA,
   EPOCH,
@@ -16,16 +16,21 @@ import {
   HUB_PATH,
   HUB_PROTOCOL,
 } from '../../src/jobset/names.ts';
-import { CONFIG_MAPS, SECRETS, SERVICE_ACCOUNTS, type TokenRequest } from '../../src/kube/core.ts';
 import type { Stored } from '../../src/kube/meta.ts';
-import { PODS, type Pod } from '../../src/kube/pod.ts';
-import { ROLE_BINDINGS, ROLES } from '../../src/kube/rbac.ts';
-import { SUBJECT_ACCESS_REVIEWS } from '../../src/kube/subject-access-review.ts';
-import { createCertificateAuthority } from '../../src/runtime/adapters/certificates.ts';
+import {
+  CONFIG_MAPS,
+  SECRETS,
+  SERVICE_ACCOUNTS,
+  type TokenRequest,
+} from '../../src/kube/objects/core.ts';
+import { PODS, type Pod } from '../../src/kube/objects/pod.ts';
+import { ROLE_BINDINGS, ROLES } from '../../src/kube/objects/rbac.ts';
+import { SUBJECT_ACCESS_REVIEWS } from '../../src/kube/objects/subject-access-review.ts';
 import { freePorts } from '../../src/runtime/adapters/free-ports.ts';
 import { createStreamConnector } from '../../src/runtime/adapters/stream-connector.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import { staticToken } from '../../src/runtime/credential-source.ts';
+import { createCertificateAuthority } from '../../src/runtime/adapters/tls/certificates.ts';
+import { staticToken } from '../../src/runtime/credentials/credential-source.ts';
 import { sleep } from '../../src/runtime/ports/clock.ts';
 import type { ByteStream } from '../../src/runtime/ports/stream.ts';
 import { AGENT_MODES, KUBERNETES } from '../kubernetes.ts';

@@ -8,7 +8,7 @@ import type {
   PatchBody,
   WatchOptions,
   WriteOptions,
-} from '../../src/runtime/client.ts';
+} from '../../src/runtime/client/client.ts';
 import { TransportError } from '../../src/runtime/ports/transport.ts';
 
 /** A write of the client: `update jobsets/status`, `create jobs`, ... */

@@ -13,9 +13,9 @@ import {
   type ReplicatedJob,
 } from '../../src/jobset/jobset.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
-import type { PersistentVolumeClaim } from '../../src/kube/core.ts';
-import type { CustomResourceDefinition } from '../../src/kube/custom-resource-definition.ts';
-import type { Client } from '../../src/runtime/client.ts';
+import type { PersistentVolumeClaim } from '../../src/kube/objects/core.ts';
+import type { CustomResourceDefinition } from '../../src/kube/objects/custom-resource-definition.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { type ApiUnderTest, installJobSets, startApi } from './api-server.fixture.ts';
 

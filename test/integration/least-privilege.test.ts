@@ -7,23 +7,23 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { manifest } from '../../src/deploy/manifest.ts';
 import { CLUSTER_RULES, NAMESPACE_RULES, WEBHOOK_RULES } from '../../src/deploy/permissions.ts';
 import { defaultSettings } from '../../src/deploy/settings.ts';
-import { agentRules } from '../../src/jobset/agent/agent-rights.ts';
 import { DEFAULT_FEATURE_GATES } from '../../src/jobset/feature-gates.ts';
+import { agentRules } from '../../src/jobset/injection/agent-rights.ts';
 import { JOBSETS, type JobSetSpec } from '../../src/jobset/jobset.ts';
 import { HUB_AUTHORITIES_NAME, LOST_NODE_DEADLINE, RESTART_MODE } from '../../src/jobset/names.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
-} from '../../src/kube/admission.ts';
-import { CONFIG_MAPS, NAMESPACES, SECRETS, SERVICE_ACCOUNTS } from '../../src/kube/core.ts';
-import { EVENTS } from '../../src/kube/event.ts';
-import { JOBS } from '../../src/kube/job.ts';
-import { LEASES } from '../../src/kube/lease.ts';
-import { PODS } from '../../src/kube/pod.ts';
-import { ROLE_BINDINGS, ROLES } from '../../src/kube/rbac.ts';
+} from '../../src/kube/objects/admission-webhooks.ts';
+import { CONFIG_MAPS, NAMESPACES, SECRETS, SERVICE_ACCOUNTS } from '../../src/kube/objects/core.ts';
+import { EVENTS } from '../../src/kube/objects/event.ts';
+import { JOBS } from '../../src/kube/objects/job.ts';
+import { LEASES } from '../../src/kube/objects/lease.ts';
+import { PODS } from '../../src/kube/objects/pod.ts';
+import { ROLE_BINDINGS, ROLES } from '../../src/kube/objects/rbac.ts';
 import { failure } from '../../src/kube/status.ts';
 import { alreadyExists, badRequest } from '../../src/kube/status-errors.ts';
-import { authorizedPage } from '../../src/operator/authorized-page.ts';
+import { authorizedPage } from '../../src/operator/hub/authorized-page.ts';
 import { publishHubEndpoint } from '../../src/operator/hub/hub-endpoint.ts';
 import { startHubListener } from '../../src/operator/hub/hub-listener.ts';
 import { PodTokens } from '../../src/operator/hub/pod-tokens.ts';
@@ -32,17 +32,17 @@ import {
   HUB_SERVICE_NAME,
   LEADER_ELECTION_ID,
   WEBHOOK_SECRET_NAME,
-} from '../../src/operator/names.ts';
-import { createNodeFeatures } from '../../src/operator/node-features.ts';
+} from '../../src/operator/object-names.ts';
 import { startPlacementController } from '../../src/operator/pod-placement/placement-controller.ts';
 import { startPodLookups } from '../../src/operator/pod-placement/pod-lookups.ts';
 import { podMutator } from '../../src/operator/pod-placement/pod-webhooks.ts';
+import { createNodeFeatures } from '../../src/operator/tracking/node-features.ts';
 import { jobSetQuestions, jobSetValidator } from '../../src/operator/webhooks/jobset-webhooks.ts';
 import { startWebhooks } from '../../src/operator/webhooks/webhooks.ts';
-import type { Client } from '../../src/runtime/client.ts';
-import { createEventRecorder } from '../../src/runtime/event-recorder.ts';
-import { createInformer } from '../../src/runtime/informer.ts';
-import { startLeaderElection } from '../../src/runtime/leader-election.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
+import { createEventRecorder } from '../../src/runtime/controller/event-recorder.ts';
+import { startLeaderElection } from '../../src/runtime/controller/leader-election.ts';
+import { createInformer } from '../../src/runtime/informer/informer.ts';
 import { MemoryClient } from '../../src/runtime/memory/memory-client.ts';
 import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
 import { createMetrics } from '../../src/runtime/metrics.ts';

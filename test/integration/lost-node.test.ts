@@ -6,8 +6,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { JobSetSpec } from '../../src/jobset/jobset.ts';
 import { LOST_NODE_DEADLINE } from '../../src/jobset/names.ts';
-import { NODES, UNREACHABLE_TAINT } from '../../src/kube/node.ts';
-import { PODS } from '../../src/kube/pod.ts';
+import { NODES, UNREACHABLE_TAINT } from '../../src/kube/objects/node.ts';
+import { PODS } from '../../src/kube/objects/pod.ts';
 import { isReason } from '../../src/kube/status.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { TrainingGroup } from './training-group.fixture.ts';

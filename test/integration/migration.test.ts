@@ -5,9 +5,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobSetSpec } from '../../src/jobset/jobset.ts';
 import { RESTART_ATTEMPT } from '../../src/jobset/names.ts';
-import { SERVICES } from '../../src/kube/core.ts';
-import { JOBS, type Job } from '../../src/kube/job.ts';
 import type { Stored } from '../../src/kube/meta.ts';
+import { SERVICES } from '../../src/kube/objects/core.ts';
+import { JOBS, type Job } from '../../src/kube/objects/job.ts';
 import { isReason } from '../../src/kube/status.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { TrainingGroup } from './training-group.fixture.ts';

@@ -10,14 +10,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { LEASES } from '../../src/kube/lease.ts';
-import {
-  createCertificateAuthority,
-  issueCertificate,
-} from '../../src/runtime/adapters/certificates.ts';
+import { LEASES } from '../../src/kube/objects/lease.ts';
 import { freePorts } from '../../src/runtime/adapters/free-ports.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
+import {
+  createCertificateAuthority,
+  issueCertificate,
+} from '../../src/runtime/adapters/tls/certificates.ts';
 import { sleep } from '../../src/runtime/ports/clock.ts';
 import { type ApiUnderTest, installJobSets, startApi } from './api-server.fixture.ts';
 

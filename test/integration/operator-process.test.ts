@@ -6,15 +6,15 @@ import { JOBSETS } from '../../src/jobset/jobset.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
-} from '../../src/kube/admission.ts';
-import { LEASES } from '../../src/kube/lease.ts';
+} from '../../src/kube/objects/admission-webhooks.ts';
+import { LEASES } from '../../src/kube/objects/lease.ts';
 import {
   MUTATING_CONFIGURATION_NAME,
   VALIDATING_CONFIGURATION_NAME,
 } from '../../src/operator/webhooks/webhook-configurations.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import type { Client } from '../../src/runtime/client.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
 import { waitFor } from '../../src/runtime/wait-for.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { type ApiUnderTest, startApi } from './api-server.fixture.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { PODS, type PodStatus } from '../../src/kube/pod.ts';
+import { PODS, type PodStatus } from '../../src/kube/objects/pod.ts';
 import { MemoryLogger } from '../../src/runtime/memory/memory-logger.ts';
 import { sleep } from '../../src/runtime/ports/clock.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';

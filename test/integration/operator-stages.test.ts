@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { JobSetSpec } from '../../src/jobset/jobset.ts';
-import { JOBS } from '../../src/kube/job.ts';
+import { JOBS } from '../../src/kube/objects/job.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { CALM_MS, SUPERVISOR, startedGroup } from './three-workers.fixture.ts';
 import { supervised, TrainingGroup } from './training-group.fixture.ts';

@@ -1,7 +1,7 @@
 /** Groups that somebody takes out of the restart in place, and Pods that lose their group. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DISABLE_IN_PLACE_RESTART } from '../../src/jobset/names.ts';
-import { JOBS } from '../../src/kube/job.ts';
+import { JOBS } from '../../src/kube/objects/job.ts';
 import {
   CALM_MS,
   SUPERVISOR,

@@ -1,15 +1,15 @@
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
 import { JOBSET_SCHEMA } from '../../src/jobset/schema/schema.ts';
+import type { Stored } from '../../src/kube/meta.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
   type CustomResourceDefinition,
-} from '../../src/kube/custom-resource-definition.ts';
-import type { Stored } from '../../src/kube/meta.ts';
+} from '../../src/kube/objects/custom-resource-definition.ts';
 import { groupResourceOf } from '../../src/kube/resource.ts';
 import type { JsonSchema } from '../../src/kube/schema/json-schema.ts';
 import { isReason } from '../../src/kube/status.ts';
-import type { Client } from '../../src/runtime/client.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 
 /** Enough to exhaust the memory of a process that makes them all at once. */

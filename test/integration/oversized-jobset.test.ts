@@ -5,12 +5,12 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
-import { JOBS } from '../../src/kube/job.ts';
 import type { Stored } from '../../src/kube/meta.ts';
+import { JOBS } from '../../src/kube/objects/job.ts';
 import { type Operator, startOperator } from '../../src/operator/operator.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import type { Client } from '../../src/runtime/client.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
 import { SILENT } from '../../src/runtime/ports/logger.ts';
 import { waitFor } from '../../src/runtime/wait-for.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';

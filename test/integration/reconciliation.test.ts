@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { JOBSETS, type JobSetSpec } from '../../src/jobset/jobset.ts';
-import { PERSISTENT_VOLUME_CLAIMS } from '../../src/kube/core.ts';
-import { JOBS, type Job } from '../../src/kube/job.ts';
 import type { Stored } from '../../src/kube/meta.ts';
+import { PERSISTENT_VOLUME_CLAIMS } from '../../src/kube/objects/core.ts';
+import { JOBS, type Job } from '../../src/kube/objects/job.ts';
 import { failure } from '../../src/kube/status.ts';
 import { MemoryLogger } from '../../src/runtime/memory/memory-logger.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';

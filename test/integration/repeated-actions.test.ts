@@ -5,11 +5,11 @@ import type { Action } from '../../src/jobset/convergence.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { JOB_INDEX } from '../../src/jobset/names.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
-import { PERSISTENT_VOLUME_CLAIMS, SERVICES } from '../../src/kube/core.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/custom-resource-definition.ts';
-import { JOBS } from '../../src/kube/job.ts';
 import type { KubeObject, Stored } from '../../src/kube/meta.ts';
-import { carryOut } from '../../src/operator/carry-out.ts';
+import { PERSISTENT_VOLUME_CLAIMS, SERVICES } from '../../src/kube/objects/core.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/objects/custom-resource-definition.ts';
+import { JOBS } from '../../src/kube/objects/job.ts';
+import { carryOut } from '../../src/operator/reconciling/carry-out.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 
 const NAMESPACE = 'default';

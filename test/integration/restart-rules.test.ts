@@ -9,8 +9,12 @@ import {
   terminateErrors,
   withoutTerminate,
 } from '../../src/jobset/restart-rules/terminate-rules.ts';
-import { JOBS } from '../../src/kube/job.ts';
-import type { Container, ContainerRestartRule, PodTemplateSpec } from '../../src/kube/pod.ts';
+import { JOBS } from '../../src/kube/objects/job.ts';
+import type {
+  Container,
+  ContainerRestartRule,
+  PodTemplateSpec,
+} from '../../src/kube/objects/pod.ts';
 import { apiVersionOf } from '../../src/kube/resource.ts';
 import { ApiStatusError } from '../../src/kube/status.ts';
 import { EXCEPTIONS, KUBERNETES } from '../kubernetes.ts';

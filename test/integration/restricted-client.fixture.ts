@@ -1,7 +1,7 @@
-import type { PolicyRule } from '../../src/kube/rbac.ts';
+import type { PolicyRule } from '../../src/kube/objects/rbac.ts';
 import { groupResourceOf, type Resource } from '../../src/kube/resource.ts';
 import { forbidden } from '../../src/kube/status-errors.ts';
-import type { Client } from '../../src/runtime/client.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
 
 /** Rules, and where they hold: everywhere, or in one namespace. */
 export interface Granted {

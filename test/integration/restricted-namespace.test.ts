@@ -3,11 +3,11 @@
  * every container to say what it needs, stay so when they get an agent, and whatever we add is what a real API server takes. The embedded one judges no security.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AgentOptions, injectAgent } from '../../src/jobset/agent/agent-injection.ts';
+import { type AgentOptions, injectAgent } from '../../src/jobset/injection/agent-injection.ts';
 import { translateRestartRules } from '../../src/jobset/restart-rules/restart-rules.ts';
-import { NAMESPACES } from '../../src/kube/core.ts';
 import type { KubeObject } from '../../src/kube/meta.ts';
-import { PODS, type PodTemplateSpec, type SecurityContext } from '../../src/kube/pod.ts';
+import { NAMESPACES } from '../../src/kube/objects/core.ts';
+import { PODS, type PodTemplateSpec, type SecurityContext } from '../../src/kube/objects/pod.ts';
 import { type Resource, resource } from '../../src/kube/resource.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';

@@ -22,10 +22,10 @@ import {
   REPLICATED_JOB_REPLICAS,
   RESTART_ATTEMPT,
 } from '../../src/jobset/names.ts';
-import { SERVICES } from '../../src/kube/core.ts';
-import { JOBS, type Job } from '../../src/kube/job.ts';
 import { controllerOf, type OwnerReference, type Stored } from '../../src/kube/meta.ts';
-import type { Client } from '../../src/runtime/client.ts';
+import { SERVICES } from '../../src/kube/objects/core.ts';
+import { JOBS, type Job } from '../../src/kube/objects/job.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
 import { type Clock, timestamp } from '../../src/runtime/ports/clock.ts';
 import { upstreamsView } from './upstream.fixture.ts';
 

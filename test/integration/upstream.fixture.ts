@@ -12,12 +12,12 @@ import {
   REPLICATED_JOB_NAME,
   RESTART_ATTEMPT,
 } from '../../src/jobset/names.ts';
-import { JOBS } from '../../src/kube/job.ts';
 import type { Stored } from '../../src/kube/meta.ts';
-import { PODS, type Pod } from '../../src/kube/pod.ts';
+import { JOBS } from '../../src/kube/objects/job.ts';
+import { PODS, type Pod } from '../../src/kube/objects/pod.ts';
 import { isReason } from '../../src/kube/status.ts';
-import type { Client } from '../../src/runtime/client.ts';
-import { createInformer, type Informer } from '../../src/runtime/informer.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
+import { createInformer, type Informer } from '../../src/runtime/informer/informer.ts';
 import type { Clock } from '../../src/runtime/ports/clock.ts';
 import { SILENT } from '../../src/runtime/ports/logger.ts';
 import type { Random } from '../../src/runtime/ports/random.ts';

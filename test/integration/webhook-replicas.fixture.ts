@@ -1,11 +1,15 @@
 import { TestServer } from '../../src/cluster/apiserver/test-server.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../../src/jobset/feature-gates.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/custom-resource-definition.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '../../src/kube/objects/custom-resource-definition.ts';
 import { startWebhooks, type Webhooks } from '../../src/operator/webhooks/webhooks.ts';
-import { isSignedBy, isValidFor, type KeyPair } from '../../src/runtime/adapters/certificates.ts';
-import type { Client } from '../../src/runtime/client.ts';
-import { createClient } from '../../src/runtime/http-client.ts';
+import {
+  isSignedBy,
+  isValidFor,
+  type KeyPair,
+} from '../../src/runtime/adapters/tls/certificates.ts';
+import type { Client } from '../../src/runtime/client/client.ts';
+import { createClient } from '../../src/runtime/client/http-client.ts';
 import { handlerTransport } from '../../src/runtime/memory/memory-transport.ts';
 import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
 import { SILENT } from '../../src/runtime/ports/logger.ts';

@@ -2,22 +2,22 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { DEFAULT_FEATURE_GATES } from '../../src/jobset/feature-gates.ts';
 import { JOBSETS, type JobSet, type JobSetSpec } from '../../src/jobset/jobset.ts';
+import type { Stored } from '../../src/kube/meta.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
   type ValidatingWebhookConfiguration,
-} from '../../src/kube/admission.ts';
-import { PERSISTENT_VOLUME_CLAIMS, SECRETS } from '../../src/kube/core.ts';
-import type { Stored } from '../../src/kube/meta.ts';
-import { PODS } from '../../src/kube/pod.ts';
+} from '../../src/kube/objects/admission-webhooks.ts';
+import { PERSISTENT_VOLUME_CLAIMS, SECRETS } from '../../src/kube/objects/core.ts';
+import { PODS } from '../../src/kube/objects/pod.ts';
 import type { ApiStatusError } from '../../src/kube/status.ts';
 import { certificatesIn, secretOf } from '../../src/operator/webhooks/certificate-secret.ts';
 import {
   planCertificates,
   type WebhookCertificates,
 } from '../../src/operator/webhooks/certificates.ts';
-import { createCertificateAuthority } from '../../src/runtime/adapters/certificates.ts';
-import { createInformer } from '../../src/runtime/informer.ts';
+import { createCertificateAuthority } from '../../src/runtime/adapters/tls/certificates.ts';
+import { createInformer } from '../../src/runtime/informer/informer.ts';
 import { VirtualClock } from '../../src/runtime/memory/virtual-clock.ts';
 import { SILENT } from '../../src/runtime/ports/logger.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';

@@ -8,15 +8,15 @@ import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeKubeconfig } from '../../src/cli/kubeconfig-file.ts';
 import { ADMINISTRATORS } from '../../src/cluster/embedded-cluster.ts';
-import {
-  createCertificateAuthority,
-  issueCertificate,
-} from '../../src/runtime/adapters/certificates.ts';
 import { freePorts } from '../../src/runtime/adapters/free-ports.ts';
 import { connectClient } from '../../src/runtime/adapters/http-client-connection.ts';
 import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
+import {
+  createCertificateAuthority,
+  issueCertificate,
+} from '../../src/runtime/adapters/tls/certificates.ts';
 import type { Binaries, FeatureGates } from './build.ts';
 
 export interface ControlPlane {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import packageJson from '../../package.json' with { type: 'json' };
 import { defaultSettings } from '../../src/deploy/settings.ts';
-import { AGENT_NODE, AGENT_SCRIPT, AGENT_TREE } from '../../src/jobset/agent/agent-tree.ts';
+import { AGENT_NODE, AGENT_SCRIPT, AGENT_TREE } from '../../src/jobset/injection/agent-tree.ts';
 import { AGENT_COMMAND } from '../../src/jobset/names.ts';
 import { nodeRuntime, parentsOf, USER_ID } from './node-runtime.ts';
 import { compressedLayer, type Image, type Layer, machineArchitecture } from './oci-archive.ts';

@@ -8,7 +8,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { AGENT_LOADER, AGENT_NODE, AGENT_TREE } from '../../src/jobset/agent/agent-tree.ts';
+import { AGENT_LOADER, AGENT_NODE, AGENT_TREE } from '../../src/jobset/injection/agent-tree.ts';
 import { sharedLibraries } from './shared-libraries.ts';
 import type { TarEntry } from './tar.ts';
 

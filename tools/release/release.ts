@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
-import { AGENT_TREE } from '../../src/jobset/agent/agent-tree.ts';
+import { AGENT_TREE } from '../../src/jobset/injection/agent-tree.ts';
 import { writeArchives } from '../image/archives.ts';
 import type { TarEntry } from '../image/tar.ts';
 import { deployFiles } from '../manifest.ts';

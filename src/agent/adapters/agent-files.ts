@@ -1,6 +1,6 @@
 import { cp, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { AGENT_LOADER, AGENT_TREE } from '../../jobset/agent/agent-tree.ts';
+import { AGENT_LOADER, AGENT_TREE } from '../../jobset/injection/agent-tree.ts';
 
 /** This is not the image of an agent, or the directory cannot take one. */
 export class InstallError extends Error {

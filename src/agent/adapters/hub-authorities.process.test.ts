@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createCertificateAuthority } from '../../runtime/adapters/certificates.ts';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
+import { createCertificateAuthority } from '../../runtime/adapters/tls/certificates.ts';
 import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
 import { hubAuthorities } from './hub-authorities.ts';
 

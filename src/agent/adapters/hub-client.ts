@@ -10,11 +10,11 @@ import {
 import { createHttpTransport } from '../../runtime/adapters/http-transport.ts';
 import { createStreamConnector } from '../../runtime/adapters/stream-connector.ts';
 import { tokenFile } from '../../runtime/adapters/token-file.ts';
+import { wholeBody } from '../../runtime/client/response-body.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { StreamConnector } from '../../runtime/ports/stream.ts';
 import type { TlsSessionStore } from '../../runtime/ports/tls-session.ts';
-import { wholeBody } from '../../runtime/response-body.ts';
 import type { HubConfiguration } from '../configuration.ts';
 import { hubAuthorities } from './hub-authorities.ts';
 

@@ -8,14 +8,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { JOBSETS } from '../../jobset/jobset.ts';
 import { HUB_AUDIENCE } from '../../jobset/names.ts';
-import { PODS } from '../../kube/pod.ts';
-import {
-  createCertificateAuthority,
-  issueCertificate,
-} from '../../runtime/adapters/certificates.ts';
+import { PODS } from '../../kube/objects/pod.ts';
 import { freePort } from '../../runtime/adapters/free-ports.ts';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../runtime/adapters/system-random.ts';
+import {
+  createCertificateAuthority,
+  issueCertificate,
+} from '../../runtime/adapters/tls/certificates.ts';
 import { sleep } from '../../runtime/ports/clock.ts';
 import { AgentFleet } from '../agent-fleet.ts';
 import { type BenchCluster, remove, startBenchCluster } from '../bench-cluster.ts';

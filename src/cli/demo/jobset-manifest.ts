@@ -1,6 +1,6 @@
 import type { JobSet } from '../../jobset/jobset.ts';
 import { RESTART_MODE } from '../../jobset/names.ts';
-import type { EnvVar } from '../../kube/pod.ts';
+import type { EnvVar } from '../../kube/objects/pod.ts';
 import {
   CHECKPOINT_STEPS,
   type DemoMode,

@@ -5,10 +5,10 @@
  */
 import { JOBSETS } from '../../jobset/jobset.ts';
 import { JOBSET_NAME } from '../../jobset/names.ts';
-import { JOBS } from '../../kube/job.ts';
-import { PODS } from '../../kube/pod.ts';
+import { JOBS } from '../../kube/objects/job.ts';
+import { PODS } from '../../kube/objects/pod.ts';
 import type { Resource } from '../../kube/resource.ts';
-import type { Client } from '../../runtime/client.ts';
+import type { Client } from '../../runtime/client/client.ts';
 import { DeadlineError } from '../../runtime/deadline.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Random } from '../../runtime/ports/random.ts';

@@ -4,12 +4,12 @@
  * once training has gone on after the last kill).
  */
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
-import { COMPLETION_INDEX } from '../../kube/job.ts';
 import type { Stored } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/pod.ts';
+import { COMPLETION_INDEX } from '../../kube/objects/job.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
 import { ApiStatusError } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client.ts';
-import type { Informer } from '../../runtime/informer.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import type { Informer } from '../../runtime/informer/informer.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import { createJobSetInformers } from '../jobset-informers.ts';

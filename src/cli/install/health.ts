@@ -5,23 +5,23 @@
 import { DEPLOYMENTS, type Deployment } from '../../deploy/kinds.ts';
 import { OPERATOR_NAME } from '../../deploy/permissions.ts';
 import type { InstallationSettings, Installed } from '../../deploy/settings.ts';
+import type { KubeObject, Stored } from '../../kube/meta.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
   type Webhook,
-} from '../../kube/admission.ts';
-import { NAMESPACES } from '../../kube/core.ts';
+} from '../../kube/objects/admission-webhooks.ts';
+import { NAMESPACES } from '../../kube/objects/core.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
   type CustomResourceDefinition,
-} from '../../kube/custom-resource-definition.ts';
-import { LEASES } from '../../kube/lease.ts';
-import type { KubeObject, Stored } from '../../kube/meta.ts';
-import { PODS, type Pod } from '../../kube/pod.ts';
+} from '../../kube/objects/custom-resource-definition.ts';
+import { LEASES } from '../../kube/objects/lease.ts';
+import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { isReason } from '../../kube/status.ts';
-import { LEADER_ELECTION_ID } from '../../operator/names.ts';
-import type { Client, ObjectKey } from '../../runtime/client.ts';
+import { LEADER_ELECTION_ID } from '../../operator/object-names.ts';
+import type { Client, ObjectKey } from '../../runtime/client/client.ts';
 import { keyOf, titleOf } from './objects.ts';
 
 export interface Finding {

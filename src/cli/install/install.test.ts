@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { DEPLOYMENTS } from '../../deploy/kinds.ts';
 import { manifest } from '../../deploy/manifest.ts';
-import { NAMESPACES } from '../../kube/core.ts';
-import { LEASES } from '../../kube/lease.ts';
-import { PODS } from '../../kube/pod.ts';
-import { LEADER_ELECTION_ID } from '../../operator/names.ts';
+import { NAMESPACES } from '../../kube/objects/core.ts';
+import { LEASES } from '../../kube/objects/lease.ts';
+import { PODS } from '../../kube/objects/pod.ts';
+import { LEADER_ELECTION_ID } from '../../operator/object-names.ts';
 import { install, status } from './install.ts';
 import { InstallationWorld, optionsOf } from './installation.fixture.ts';
 import { uninstall } from './uninstall.ts';

@@ -12,10 +12,10 @@ import {
   type InstallationSettings,
   type Installed,
 } from '../../deploy/settings.ts';
-import { NAMESPACES } from '../../kube/core.ts';
-import { ROLE_BINDINGS, ROLES } from '../../kube/rbac.ts';
+import { NAMESPACES } from '../../kube/objects/core.ts';
+import { ROLE_BINDINGS, ROLES } from '../../kube/objects/rbac.ts';
 import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client.ts';
+import type { Client } from '../../runtime/client/client.ts';
 import { type Clock, sleep } from '../../runtime/ports/clock.ts';
 import { type Finding, type HealthOptions, installationHealth } from './health.ts';
 import { FIELD_MANAGER, isOurs, keyOf, otherPlace, PART_OF, titleOf } from './objects.ts';

@@ -3,17 +3,17 @@ import { DEPLOYMENTS } from '../../deploy/kinds.ts';
 import { manifest } from '../../deploy/manifest.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
 import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
+import type { KubeList, KubeObject, Stored } from '../../kube/meta.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
-} from '../../kube/admission.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/custom-resource-definition.ts';
-import { matchesLabels, parseLabelSelector } from '../../kube/label-selector.ts';
-import { LEASES } from '../../kube/lease.ts';
-import type { KubeList, KubeObject, Stored } from '../../kube/meta.ts';
+} from '../../kube/objects/admission-webhooks.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/objects/custom-resource-definition.ts';
+import { LEASES } from '../../kube/objects/lease.ts';
 import type { Resource } from '../../kube/resource.ts';
-import { LEADER_ELECTION_ID } from '../../operator/names.ts';
-import type { ListOptions } from '../../runtime/client.ts';
+import { matchesLabels, parseLabelSelector } from '../../kube/selectors/label-selector.ts';
+import { LEADER_ELECTION_ID } from '../../operator/object-names.ts';
+import type { ListOptions } from '../../runtime/client/client.ts';
 import { MemoryClient } from '../../runtime/memory/memory-client.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { timestamp } from '../../runtime/ports/clock.ts';

@@ -1,10 +1,10 @@
 import { OPERATOR_NAME } from '../../deploy/permissions.ts';
 import { INSTALLED_LABELS } from '../../deploy/settings.ts';
-import type { CustomResourceDefinition } from '../../kube/custom-resource-definition.ts';
 import type { KubeObject } from '../../kube/meta.ts';
-import { CLUSTER_ROLE_BINDINGS } from '../../kube/rbac.ts';
+import type { CustomResourceDefinition } from '../../kube/objects/custom-resource-definition.ts';
+import { CLUSTER_ROLE_BINDINGS } from '../../kube/objects/rbac.ts';
 import { isReason } from '../../kube/status.ts';
-import type { Client, ObjectKey } from '../../runtime/client.ts';
+import type { Client, ObjectKey } from '../../runtime/client/client.ts';
 
 /** Who the fields of an installation belong to. */
 export const FIELD_MANAGER = 'lockstep-install';

@@ -1,7 +1,7 @@
 import { defaultSettings, type InstallationSettings, memoryFor } from '../../deploy/settings.ts';
 import { dns1123LabelErrors } from '../../kube/names.ts';
 import { compareQuantities, parseQuantity } from '../../kube/quantity.ts';
-import { MAX_NAMESPACES } from '../../operator/flag-values.ts';
+import { MAX_NAMESPACES } from '../../operator/configuration/flag-values.ts';
 import { HIGHEST_MAX_STREAMS } from '../../operator/hub/stream-memory.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 

@@ -4,14 +4,14 @@
  * gone, would refuse every JobSet.
  */
 import { DEPLOYMENTS } from '../../deploy/kinds.ts';
+import type { KubeObject, Stored } from '../../kube/meta.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
-} from '../../kube/admission.ts';
-import type { KubeObject, Stored } from '../../kube/meta.ts';
+} from '../../kube/objects/admission-webhooks.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { isReason } from '../../kube/status.ts';
-import type { Client, ObjectKey } from '../../runtime/client.ts';
+import type { Client, ObjectKey } from '../../runtime/client/client.ts';
 import { titleOf } from './objects.ts';
 
 /** Of its chart, and of its manifests where something has labelled them. */

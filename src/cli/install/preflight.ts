@@ -5,21 +5,21 @@
 import { SERVICE_MONITORS } from '../../deploy/kinds.ts';
 import type { Installed } from '../../deploy/settings.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
+import type { KubeObject, Stored } from '../../kube/meta.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
   type Webhook,
-} from '../../kube/admission.ts';
-import { NAMESPACES } from '../../kube/core.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/custom-resource-definition.ts';
-import type { KubeObject, Stored } from '../../kube/meta.ts';
+} from '../../kube/objects/admission-webhooks.ts';
+import { NAMESPACES } from '../../kube/objects/core.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/objects/custom-resource-definition.ts';
 import { groupResourceOf, type Resource } from '../../kube/resource.ts';
 import { ApiStatusError, isReason } from '../../kube/status.ts';
 import {
   MUTATING_CONFIGURATION_NAME,
   VALIDATING_CONFIGURATION_NAME,
 } from '../../operator/webhooks/webhook-configurations.ts';
-import type { Client, ObjectKey } from '../../runtime/client.ts';
+import type { Client, ObjectKey } from '../../runtime/client/client.ts';
 import { FIELD_MANAGER, isOurDefinition, keyOf, titleOf } from './objects.ts';
 import { otherController } from './other-controller.ts';
 

@@ -1,9 +1,9 @@
 import type { Installed } from '../../deploy/settings.ts';
+import type { KubeObject, Stored } from '../../kube/meta.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
   type CustomResourceDefinition,
-} from '../../kube/custom-resource-definition.ts';
-import type { KubeObject, Stored } from '../../kube/meta.ts';
+} from '../../kube/objects/custom-resource-definition.ts';
 import { isReason } from '../../kube/status.ts';
 import type { CommandContext } from './install.ts';
 import { isOurDefinition, isOurs, keyOf, titleOf } from './objects.ts';

@@ -6,10 +6,10 @@ import { manifest } from '../../deploy/manifest.ts';
 import type { Installed } from '../../deploy/settings.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
 import { HUB_AUTHORITIES_NAME } from '../../jobset/names.ts';
-import { CONFIG_MAPS, NAMESPACES, SECRETS } from '../../kube/core.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/custom-resource-definition.ts';
-import { ENDPOINT_SLICES } from '../../kube/endpoint-slice.ts';
-import { LEASES } from '../../kube/lease.ts';
+import { CONFIG_MAPS, NAMESPACES, SECRETS } from '../../kube/objects/core.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/objects/custom-resource-definition.ts';
+import { ENDPOINT_SLICES } from '../../kube/objects/endpoint-slice.ts';
+import { LEASES } from '../../kube/objects/lease.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { isReason } from '../../kube/status.ts';
 import {
@@ -18,7 +18,7 @@ import {
   HUB_SERVICE_NAME,
   LEADER_ELECTION_ID,
   WEBHOOK_SECRET_NAME,
-} from '../../operator/names.ts';
+} from '../../operator/object-names.ts';
 import { sleep } from '../../runtime/ports/clock.ts';
 import { type CommandContext, confinedTo, EXIT_FAILURE, isRefused, POLL_MS } from './install.ts';
 import { titleOf } from './objects.ts';

@@ -1,11 +1,11 @@
 import { type MemberReport, parseMemberReports } from '../../jobset/hub/member-report.ts';
 import { ENV_HUB_CA, ENV_HUB_URL, HUB_AUDIENCE, HUB_MEMBERS_PATH } from '../../jobset/names.ts';
-import { SERVICE_ACCOUNTS, type TokenRequest } from '../../kube/core.ts';
 import type { Stored } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/pod.ts';
+import { SERVICE_ACCOUNTS, type TokenRequest } from '../../kube/objects/core.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
 import { createHttpTransport, type HttpTransport } from '../../runtime/adapters/http-transport.ts';
-import type { Client } from '../../runtime/client.ts';
-import { wholeBody } from '../../runtime/response-body.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { wholeBody } from '../../runtime/client/response-body.ts';
 
 /**
  * Asks the hub itself, in the name of one of the members: a user who may make a token for their service

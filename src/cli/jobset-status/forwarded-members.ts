@@ -1,12 +1,15 @@
+import {
+  forwardedExchange,
+  PORT_FORWARD_HEADERS,
+} from '../../cluster/node/streaming/spdy/forwarded-exchange.ts';
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import { MEMBER_PAGE_PATH, MEMBER_PAGE_PORT } from '../../jobset/names.ts';
 import type { Stored } from '../../kube/meta.ts';
-import { PODS, type Pod } from '../../kube/pod.ts';
+import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import { resourcePath } from '../../kube/resource.ts';
-import type { CredentialSource } from '../../runtime/credential-source.ts';
+import { wholeBody } from '../../runtime/client/response-body.ts';
+import type { CredentialSource } from '../../runtime/credentials/credential-source.ts';
 import type { ByteChannel, HttpResponse, Transport } from '../../runtime/ports/transport.ts';
-import { wholeBody } from '../../runtime/response-body.ts';
-import { forwardedExchange, PORT_FORWARD_HEADERS } from '../../runtime/spdy/forwarded-exchange.ts';
 import { MAX_REPORT_BYTES, reportsIn } from './direct-members.ts';
 
 /**

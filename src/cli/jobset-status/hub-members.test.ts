@@ -1,13 +1,16 @@
 import { expect, it } from 'vitest';
+import { createHeaderInflater } from '../../cluster/node/adapters/header-inflater.ts';
+import {
+  ServerSession,
+  type SpdyStream,
+} from '../../cluster/node/streaming/spdy/server-session.ts';
 import { ENV_HUB_URL } from '../../jobset/names.ts';
 import type { Stored } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/pod.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
 import { channelPair } from '../../runtime/byte-channel.ts';
 import { MemoryClient } from '../../runtime/memory/memory-client.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import type { HttpResponse } from '../../runtime/ports/transport.ts';
-import { createHeaderInflater } from '../../runtime/spdy/adapters/header-inflater.ts';
-import { ServerSession, type SpdyStream } from '../../runtime/spdy/server-session.ts';
 import { HubMembers } from './hub-members.ts';
 
 const REPORTS = [{ pod: 'train-w-0-0', epoch: 2, channel: 'Hub' }];

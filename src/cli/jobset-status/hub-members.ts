@@ -1,6 +1,6 @@
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import type { Stored } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/pod.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
 import { printable } from '../../kube/quote.ts';
 import type { ClientConnection } from '../../runtime/adapters/http-client-connection.ts';
 import { withDeadline } from '../../runtime/deadline.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import type { Stored } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/pod.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
 import { DeadlineError } from '../../runtime/deadline.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { sleep } from '../../runtime/ports/clock.ts';

@@ -1,4 +1,4 @@
-import { describeWitness } from '../../jobset/group/witness.ts';
+import { describeWitness } from '../../jobset/epoch/witness.ts';
 import type { RestartRecord } from '../../jobset/jobset.ts';
 import { printable } from '../../kube/quote.ts';
 import type {

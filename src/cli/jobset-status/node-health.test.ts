@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { NODES } from '../../kube/node.ts';
+import { NODES } from '../../kube/objects/node.ts';
 import { failure } from '../../kube/status.ts';
 import { MemoryClient } from '../../runtime/memory/memory-client.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';

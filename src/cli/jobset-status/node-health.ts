@@ -1,6 +1,6 @@
-import { isReady, NODES, type Node } from '../../kube/node.ts';
+import { isReady, NODES, type Node } from '../../kube/objects/node.ts';
 import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client.ts';
+import type { Client } from '../../runtime/client/client.ts';
 import { forEachConcurrently } from '../../runtime/concurrency.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 

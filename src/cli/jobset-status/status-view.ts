@@ -1,13 +1,13 @@
-import { epochsOf } from '../../jobset/group/dialect.ts';
-import { groupSize } from '../../jobset/group/group-state.ts';
-import type { WorkerEnd } from '../../jobset/group/notice.ts';
-import { type PodFacts, podFacts } from '../../jobset/group/pod-facts.ts';
+import { epochsOf } from '../../jobset/epoch/dialect.ts';
+import { groupSize } from '../../jobset/epoch/group-state.ts';
+import type { WorkerEnd } from '../../jobset/epoch/notice.ts';
+import { type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import type { JobSet, RestartRecord } from '../../jobset/jobset.ts';
 import { REPLICATED_JOB_NAME } from '../../jobset/names.ts';
 import type { ConditionType } from '../../jobset/status/conditions.ts';
 import type { Condition, Stored } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/pod.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
 
 /**
  * A JobSet and its members at one moment, from all who know something of them: the API server, and the

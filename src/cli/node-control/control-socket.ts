@@ -6,7 +6,7 @@ import { rmSync } from 'node:fs';
 import { createConnection, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { NODE_ACTIONS, type NodeAction } from '../../cluster/node-process/node-processes.ts';
-import { isJsonObject } from '../../kube/json-value.ts';
+import { isJsonObject } from '../../kube/json/json-value.ts';
 
 export interface NodeCommand {
   readonly node: string;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { handlerTransport } from '../../runtime/memory/memory-transport.ts';
 import type { HttpRequest, HttpResponse, Transport } from '../../runtime/ports/transport.ts';
 import { createTokenSigner } from './adapters/token-signer.ts';
-import { byStaticToken } from './authentication.ts';
+import { byStaticToken } from './identity/authentication.ts';
 import { TestServer } from './test-server.ts';
 
 const ACCOUNTS = '/api/v1/namespaces/default/serviceaccounts';

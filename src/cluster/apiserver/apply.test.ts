@@ -1,6 +1,6 @@
 /** What the recorded answers to applies do not show; the rules themselves are tested in `kube/apply/`. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { objectAt } from './api-object.ts';
+import { objectAt } from './resources/api-object.ts';
 import { TestServer } from './test-server.ts';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';

@@ -4,19 +4,19 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  createCertificateAuthority,
-  issueCertificate,
-} from '../../runtime/adapters/certificates.ts';
 import { type HttpServer, startHttpServer } from '../../runtime/adapters/http-server.ts';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../runtime/adapters/system-random.ts';
-import { MemoryStorage } from '../../runtime/memory/memory-storage.ts';
+import {
+  createCertificateAuthority,
+  issueCertificate,
+} from '../../runtime/adapters/tls/certificates.ts';
 import { handlerTransport } from '../../runtime/memory/memory-transport.ts';
 import { SILENT } from '../../runtime/ports/logger.ts';
 import type { HttpHandler } from '../../runtime/ports/transport.ts';
+import { MemoryStorage } from '../memory/memory-storage.ts';
 import { createTokenSigner } from './adapters/token-signer.ts';
-import { type ApiServer, createApiServer } from './api-server.ts';
+import { type ApiServer, createApiServer } from './http/api-server.ts';
 
 const KUBECTL = spawnSync('kubectl', ['version', '--client']).status === 0;
 if (!KUBECTL) process.stderr.write('kubectl is not installed: its tests are skipped\n');

@@ -1,11 +1,11 @@
-import { isJsonObject, type JsonObject } from '../../kube/json-value.ts';
-import { MemoryStorage } from '../../runtime/memory/memory-storage.ts';
+import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
 import { handlerTransport } from '../../runtime/memory/memory-transport.ts';
 import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { SILENT } from '../../runtime/ports/logger.ts';
 import type { HttpRequest, Transport } from '../../runtime/ports/transport.ts';
-import { type ApiServer, type ApiServerOptions, createApiServer } from './api-server.ts';
+import { MemoryStorage } from '../memory/memory-storage.ts';
+import { type ApiServer, type ApiServerOptions, createApiServer } from './http/api-server.ts';
 
 /** An API server in memory under a virtual clock, with an administrator's way to speak to it. */
 export class TestServer {

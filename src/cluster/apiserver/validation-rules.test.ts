@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../kube/json-value.ts';
+import type { JsonObject } from '../../kube/json/json-value.ts';
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
 import { TestServer } from './test-server.ts';
 

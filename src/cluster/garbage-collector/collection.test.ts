@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { OwnerReference } from '../../kube/meta.ts';
-import { PODS } from '../../kube/pod.ts';
+import { PODS } from '../../kube/objects/pod.ts';
 import { type OwnerState, planCollection } from './collection.ts';
 import type { GraphObject } from './owner-graph.ts';
 

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { CONFIG_MAPS, NAMESPACES, SERVICES } from '../../kube/core.ts';
+import type { DeleteOptions, KubeObject, OwnerReference, Stored } from '../../kube/meta.ts';
+import { CONFIG_MAPS, NAMESPACES, SERVICES } from '../../kube/objects/core.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
   type CustomResourceDefinition,
-} from '../../kube/custom-resource-definition.ts';
-import { EVENTS } from '../../kube/event.ts';
-import { JOBS } from '../../kube/job.ts';
-import type { DeleteOptions, KubeObject, OwnerReference, Stored } from '../../kube/meta.ts';
+} from '../../kube/objects/custom-resource-definition.ts';
+import { EVENTS } from '../../kube/objects/event.ts';
+import { JOBS } from '../../kube/objects/job.ts';
 import { type Resource, resource } from '../../kube/resource.ts';
 import { MemoryCluster, objectOf } from '../memory-cluster.fixture.ts';
 

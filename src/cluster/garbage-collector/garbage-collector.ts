@@ -1,15 +1,15 @@
-import type { CustomResourceDefinition } from '../../kube/custom-resource-definition.ts';
-import { deepEqual } from '../../kube/deep-equal.ts';
+import { deepEqual } from '../../kube/json/deep-equal.ts';
 import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
+import type { CustomResourceDefinition } from '../../kube/objects/custom-resource-definition.ts';
 import type { Resource } from '../../kube/resource.ts';
-import type { Client } from '../../runtime/client.ts';
+import type { Client } from '../../runtime/client/client.ts';
 import {
   type Controller,
   type ReconcileResult,
   startController,
-} from '../../runtime/controller.ts';
-import { type EventRecorder, referenceTo } from '../../runtime/event-recorder.ts';
-import type { Informer, ResourceEventHandler } from '../../runtime/informer.ts';
+} from '../../runtime/controller/controller.ts';
+import { type EventRecorder, referenceTo } from '../../runtime/controller/event-recorder.ts';
+import type { Informer, ResourceEventHandler } from '../../runtime/informer/informer.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';

@@ -1,6 +1,6 @@
 import type { DeleteOptions, OwnerReference } from '../../kube/meta.ts';
 import { isReason } from '../../kube/status.ts';
-import type { Client, ObjectKey } from '../../runtime/client.ts';
+import type { Client, ObjectKey } from '../../runtime/client/client.ts';
 import { forEachConcurrently } from '../../runtime/concurrency.ts';
 import type { GraphObject } from './owner-graph.ts';
 

@@ -1,6 +1,6 @@
 import type { OwnerReference } from '../../kube/meta.ts';
 import { isReason } from '../../kube/status.ts';
-import type { Client, ObjectKey } from '../../runtime/client.ts';
+import type { Client, ObjectKey } from '../../runtime/client/client.ts';
 import type { OwnerState } from './collection.ts';
 import {
   type GraphObject,

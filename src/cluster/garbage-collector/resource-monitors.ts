@@ -1,6 +1,6 @@
 import type { PartialObjectMetadata } from '../../kube/meta.ts';
 import type { Resource } from '../../kube/resource.ts';
-import type { Informer, ResourceEventHandler } from '../../runtime/informer.ts';
+import type { Informer, ResourceEventHandler } from '../../runtime/informer/informer.ts';
 import type { DiscoveredResource } from '../discovery.ts';
 
 /** One metadata-only informer for each resource that can be listed, watched and deleted. */

@@ -1,7 +1,7 @@
 /** How long a Job waits before it replaces a failed Pod, and from when on (spec 7.2). */
 import { expect, test } from 'vitest';
 import type { Stored } from '../../kube/meta.ts';
-import type { ContainerStatus, Pod, PodStatus } from '../../kube/pod.ts';
+import type { ContainerStatus, Pod, PodStatus } from '../../kube/objects/pod.ts';
 import { continueStreak, NO_FAILURES, remainingBackoffMs } from './backoff.ts';
 import { podOf } from './job.fixture.ts';
 import { finishTimeMs } from './job-pods.ts';

@@ -1,5 +1,5 @@
 import type { Stored } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/pod.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
 import { allFailures } from './index-failures.ts';
 import { finishTimeMs } from './job-pods.ts';
 

@@ -1,4 +1,4 @@
-import type { Job, JobCondition } from '../../kube/job.ts';
+import type { Job, JobCondition } from '../../kube/objects/job.ts';
 
 /**
  * Conditions of a Job. `SuccessCriteriaMet` and `FailureTarget` are decisions; `Complete` and

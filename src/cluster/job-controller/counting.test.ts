@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { JobStatus } from '../../kube/job.ts';
+import type { JobStatus } from '../../kube/objects/job.ts';
 import { countEndedPods, MAX_UNCOUNTED_PODS } from './counting.ts';
 import { jobOf, podOf, uids } from './job.fixture.ts';
 

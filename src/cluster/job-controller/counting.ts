@@ -1,7 +1,7 @@
 import { formatIndexSet, indexesOf } from '../../kube/index-set.ts';
-import type { Job, JobStatus } from '../../kube/job.ts';
 import type { Stored } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/pod.ts';
+import type { Job, JobStatus } from '../../kube/objects/job.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
 import type { InterimType } from './conditions.ts';
 import { type IndexFailures, indexFailures } from './index-failures.ts';
 import { hasEnded, hasFailed, indexOf, isIndexed } from './job-pods.ts';

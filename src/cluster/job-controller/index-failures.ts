@@ -1,7 +1,11 @@
 import { indexesOf } from '../../kube/index-set.ts';
-import { INDEX_FAILURE_COUNT, INDEX_IGNORED_FAILURE_COUNT, type Job } from '../../kube/job.ts';
 import type { Stored, StringMap } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/pod.ts';
+import {
+  INDEX_FAILURE_COUNT,
+  INDEX_IGNORED_FAILURE_COUNT,
+  type Job,
+} from '../../kube/objects/job.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
 import { writtenVerdict } from './conditions.ts';
 import { hasEnded, hasFailed, indexOf, isActive, waitsForTerminating } from './job-pods.ts';
 import { judgeFailedPod } from './pod-failure-policy.ts';

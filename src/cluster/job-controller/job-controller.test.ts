@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
-import { EVENTS } from '../../kube/event.ts';
-import { JOB_TRACKING_FINALIZER, type JobStatus } from '../../kube/job.ts';
 import type { Stored } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/pod.ts';
+import { EVENTS } from '../../kube/objects/event.ts';
+import { JOB_TRACKING_FINALIZER, type JobStatus } from '../../kube/objects/job.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
 import { TransportError } from '../../runtime/ports/transport.ts';
 import { MemoryCluster } from '../memory-cluster.fixture.ts';
 

@@ -1,7 +1,7 @@
 import { controllerOf, type Stored } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/pod.ts';
-import { type Controller, startController } from '../../runtime/controller.ts';
-import { keyOf } from '../../runtime/informer.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
+import { type Controller, startController } from '../../runtime/controller/controller.ts';
+import { keyOf } from '../../runtime/informer/informer.ts';
 import { createJobMetrics, type JobMetrics } from './job-metrics.ts';
 import { hasEnded, isTracked, jobKeyOf } from './job-pods.ts';
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Stored } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/pod.ts';
-import { keyOf, type Store } from '../../runtime/informer.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
+import { keyOf, type Store } from '../../runtime/informer/informer.ts';
 import { jobOf, podOf } from './job.fixture.ts';
 import { JobMemory } from './job-memory.ts';
 

@@ -1,8 +1,8 @@
-import type { Job } from '../../kube/job.ts';
 import type { Stored } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/pod.ts';
+import type { Job } from '../../kube/objects/job.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
 import { compareResourceVersions } from '../../kube/resource-version.ts';
-import { keyOf, type Store } from '../../runtime/informer.ts';
+import { keyOf, type Store } from '../../runtime/informer/informer.ts';
 import type { FailureStreak } from './backoff.ts';
 import { isTracked } from './job-pods.ts';
 

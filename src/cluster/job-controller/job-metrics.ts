@@ -1,6 +1,6 @@
 import { type IndexSet, parseIndexSet } from '../../kube/index-set.ts';
-import { externalManager, type Job, type JobStatus } from '../../kube/job.ts';
-import type { Pod } from '../../kube/pod.ts';
+import { externalManager, type Job, type JobStatus } from '../../kube/objects/job.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { trueCondition } from './conditions.ts';
 import { hasEnded, isIndexed, isTracked } from './job-pods.ts';

@@ -1,6 +1,11 @@
-import { COMPLETION_INDEX, JOB_TRACKING_FINALIZER, JOBS, type Job } from '../../kube/job.ts';
 import { controllerOf, type Stored } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/pod.ts';
+import {
+  COMPLETION_INDEX,
+  JOB_TRACKING_FINALIZER,
+  JOBS,
+  type Job,
+} from '../../kube/objects/job.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
 
 /**
  * What the Job controller sees in its Pods (spec container-restart-and-jobs.md, 7.4). A Pod is

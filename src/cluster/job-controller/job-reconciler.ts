@@ -1,11 +1,11 @@
-import { externalManager, JOBS, type Job, type JobStatus } from '../../kube/job.ts';
 import { controllerOf, type Stored } from '../../kube/meta.ts';
-import { PODS, type Pod } from '../../kube/pod.ts';
+import { externalManager, JOBS, type Job, type JobStatus } from '../../kube/objects/job.ts';
+import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import { ApiStatusError, isNamespaceGoing, isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client.ts';
-import type { ReconcileResult } from '../../runtime/controller.ts';
-import { type EventRecorder, referenceTo } from '../../runtime/event-recorder.ts';
-import type { Informer } from '../../runtime/informer.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import type { ReconcileResult } from '../../runtime/controller/controller.ts';
+import { type EventRecorder, referenceTo } from '../../runtime/controller/event-recorder.ts';
+import type { Informer } from '../../runtime/informer/informer.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';

@@ -1,12 +1,12 @@
+import type { Stored } from '../../kube/meta.ts';
 import {
   COMPLETION_INDEX,
   INDEX_FAILURE_COUNT,
   JOB_TRACKING_FINALIZER,
   type Job,
   type JobSpec,
-} from '../../kube/job.ts';
-import type { Stored } from '../../kube/meta.ts';
-import type { Pod, PodPhase } from '../../kube/pod.ts';
+} from '../../kube/objects/job.ts';
+import type { Pod, PodPhase } from '../../kube/objects/pod.ts';
 import { type JobPlan, type JobSnapshot, planJob } from './plan.ts';
 
 /** Jobs and Pods for the tests of this folder. */

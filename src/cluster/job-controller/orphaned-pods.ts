@@ -1,8 +1,8 @@
-import { JOBS, type Job } from '../../kube/job.ts';
 import { controllerOf, type Stored } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/pod.ts';
+import { JOBS, type Job } from '../../kube/objects/job.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
 import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client.ts';
+import type { Client } from '../../runtime/client/client.ts';
 import { isControlledBy, isTracked } from './job-pods.ts';
 import type { JobReconcilerOptions } from './job-reconciler.ts';
 import { wouldAdopt } from './pod-claims.ts';

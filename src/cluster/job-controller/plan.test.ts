@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { JobSpec } from '../../kube/job.ts';
+import type { JobSpec } from '../../kube/objects/job.ts';
 import { NO_FAILURES } from './backoff.ts';
 import { jobOf, NOW_MS, type PodTraits, planOf, trueTypes, uids } from './job.fixture.ts';
 

@@ -1,6 +1,6 @@
-import type { Job, JobCondition, JobStatus } from '../../kube/job.ts';
 import type { Stored } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/pod.ts';
+import type { Job, JobCondition, JobStatus } from '../../kube/objects/job.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
 import { timeText } from '../../kube/time.ts';
 import { continueStreak, earliest, type FailureStreak, NO_FAILURES } from './backoff.ts';
 import {

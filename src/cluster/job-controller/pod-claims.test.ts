@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Job } from '../../kube/job.ts';
 import type { Stored, StringMap } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/pod.ts';
+import type { Job } from '../../kube/objects/job.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
 import { jobOf, podOf, uids } from './job.fixture.ts';
 import { claimPods, wouldAdopt } from './pod-claims.ts';
 

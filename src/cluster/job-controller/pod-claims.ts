@@ -1,7 +1,7 @@
-import { externalManager, type Job } from '../../kube/job.ts';
-import { labelRequirementsOf, matchesLabels } from '../../kube/label-selector.ts';
 import type { Stored } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/pod.ts';
+import { externalManager, type Job } from '../../kube/objects/job.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
+import { labelRequirementsOf, matchesLabels } from '../../kube/selectors/label-selector.ts';
 import { isFinished } from './conditions.ts';
 
 /**

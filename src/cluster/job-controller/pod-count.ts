@@ -1,6 +1,6 @@
-import type { Job } from '../../kube/job.ts';
 import type { Stored } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/pod.ts';
+import type { Job } from '../../kube/objects/job.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
 import type { Counting } from './counting.ts';
 import { indexOf, isIndexed, isReady, waitsForTerminating } from './job-pods.ts';
 

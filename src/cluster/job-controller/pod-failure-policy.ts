@@ -1,5 +1,5 @@
-import type { Job, PodFailurePolicyRule } from '../../kube/job.ts';
-import type { ContainerStatus, Pod } from '../../kube/pod.ts';
+import type { Job, PodFailurePolicyRule } from '../../kube/objects/job.ts';
+import type { ContainerStatus, Pod } from '../../kube/objects/pod.ts';
 
 /**
  * What a Job's `podFailurePolicy` says about a Pod that has failed (spec

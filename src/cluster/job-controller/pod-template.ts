@@ -1,6 +1,11 @@
-import { COMPLETION_INDEX, JOB_TRACKING_FINALIZER, JOBS, type Job } from '../../kube/job.ts';
 import type { OwnerReference, Stored, StringMap } from '../../kube/meta.ts';
-import { type Container, type EnvVar, PODS, type Pod } from '../../kube/pod.ts';
+import {
+  COMPLETION_INDEX,
+  JOB_TRACKING_FINALIZER,
+  JOBS,
+  type Job,
+} from '../../kube/objects/job.ts';
+import { type Container, type EnvVar, PODS, type Pod } from '../../kube/objects/pod.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
 import { failureCountAnnotations } from './index-failures.ts';
 

@@ -1,8 +1,8 @@
-import { JOB_TRACKING_FINALIZER, type Job } from '../../kube/job.ts';
 import type { ObjectMeta, Stored } from '../../kube/meta.ts';
-import { PODS, type Pod } from '../../kube/pod.ts';
+import { JOB_TRACKING_FINALIZER, type Job } from '../../kube/objects/job.ts';
+import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import { failure, isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client.ts';
+import type { Client } from '../../runtime/client/client.ts';
 import { forEachConcurrently } from '../../runtime/concurrency.ts';
 import type { JobPlan } from './plan.ts';
 import { podFromTemplate, referenceToJob } from './pod-template.ts';

@@ -1,7 +1,7 @@
 /** Policies of a Job about failed Pods, failed indexes and early success (spec 7.3, 7.5, 7.6). */
 import { describe, expect, it } from 'vitest';
-import type { JobSpec, PodFailurePolicyRule } from '../../kube/job.ts';
-import type { ContainerStatus, PodStatus } from '../../kube/pod.ts';
+import type { JobSpec, PodFailurePolicyRule } from '../../kube/objects/job.ts';
+import type { ContainerStatus, PodStatus } from '../../kube/objects/pod.ts';
 import { failureCountAnnotations } from './index-failures.ts';
 import { jobOf, type PodTraits, planOf, podOf, uids } from './job.fixture.ts';
 import { judgeFailedPod } from './pod-failure-policy.ts';

@@ -1,7 +1,7 @@
 /** What the Job controller does when its writes to Pods are refused (spec 7.2, 7.7). */
 import { afterEach, expect, test } from 'vitest';
-import { EVENTS } from '../../kube/event.ts';
-import { JOBS } from '../../kube/job.ts';
+import { EVENTS } from '../../kube/objects/event.ts';
+import { JOBS } from '../../kube/objects/job.ts';
 import type { HttpResponse } from '../../runtime/ports/transport.ts';
 import { MemoryCluster } from '../memory-cluster.fixture.ts';
 

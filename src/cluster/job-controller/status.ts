@@ -1,4 +1,4 @@
-import type { Job, JobCondition, JobStatus } from '../../kube/job.ts';
+import type { Job, JobCondition, JobStatus } from '../../kube/objects/job.ts';
 import { type Verdict, withCondition } from './conditions.ts';
 import type { Counting } from './counting.ts';
 

@@ -1,5 +1,5 @@
 import { countMembers, parseIndexSet, sizeOfSet } from '../../kube/index-set.ts';
-import type { Job, SuccessPolicy } from '../../kube/job.ts';
+import type { Job, SuccessPolicy } from '../../kube/objects/job.ts';
 import type { Verdict } from './conditions.ts';
 
 /** Whether enough indexes, or the right ones, have succeeded for the Job to be complete (7.6). */

@@ -1,9 +1,9 @@
-import { JOBS, type Job } from '../../kube/job.ts';
 import type { Stored } from '../../kube/meta.ts';
+import { JOBS, type Job } from '../../kube/objects/job.ts';
 import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client.ts';
-import { type ReconcileResult, startController } from '../../runtime/controller.ts';
-import { type Informer, keyOf } from '../../runtime/informer.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { type ReconcileResult, startController } from '../../runtime/controller/controller.ts';
+import { type Informer, keyOf } from '../../runtime/informer/informer.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';

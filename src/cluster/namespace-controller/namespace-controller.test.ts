@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { CONFIG_MAPS, NAMESPACES } from '../../kube/core.ts';
-import { JOBS } from '../../kube/job.ts';
+import { CONFIG_MAPS, NAMESPACES } from '../../kube/objects/core.ts';
+import { JOBS } from '../../kube/objects/job.ts';
 import { MemoryCluster } from '../memory-cluster.fixture.ts';
 
 let cluster: MemoryCluster;

@@ -1,11 +1,11 @@
-import { NAMESPACES, type Namespace } from '../../kube/core.ts';
 import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
+import { NAMESPACES, type Namespace } from '../../kube/objects/core.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client.ts';
+import type { Client } from '../../runtime/client/client.ts';
 import { forEachConcurrently } from '../../runtime/concurrency.ts';
-import { type ReconcileResult, startController } from '../../runtime/controller.ts';
-import type { Informer } from '../../runtime/informer.ts';
+import { type ReconcileResult, startController } from '../../runtime/controller/controller.ts';
+import type { Informer } from '../../runtime/informer/informer.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Node } from '../../kube/node.ts';
+import type { Node } from '../../kube/objects/node.ts';
 import { EvictionPace, evictionRate, zoneOf, zoneState } from './eviction-pace.ts';
 
 function nodes(ready: number, lost: number): readonly Node[] {

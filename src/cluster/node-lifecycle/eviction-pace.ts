@@ -3,7 +3,7 @@
  * lifecycle controller: one node of a zone in ten seconds, slower or not at all where much of a zone is
  * lost at once, since then it is rather the network.
  */
-import type { Node } from '../../kube/node.ts';
+import type { Node } from '../../kube/objects/node.ts';
 import { readinessOf } from './node-health.ts';
 
 export type ZoneState =

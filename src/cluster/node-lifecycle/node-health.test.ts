@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Lease } from '../../kube/lease.ts';
-import type { Node, Taint } from '../../kube/node.ts';
+import type { Lease } from '../../kube/objects/lease.ts';
+import type { Node, Taint } from '../../kube/objects/node.ts';
 import { type Eviction, lastHeartbeatMs, silentConditions, wantedTaints } from './node-health.ts';
 
 const NOW = '2026-01-01T00:10:00Z';

@@ -3,8 +3,8 @@
  * does: a node that is silent for longer than the grace period is in unknown condition, and taints
  * keep Pods from it or drive them away. Everything follows from the Node, its Lease and the time.
  */
-import type { Lease } from '../../kube/lease.ts';
-import { type Node, type Taint, UNREACHABLE_TAINT } from '../../kube/node.ts';
+import type { Lease } from '../../kube/objects/lease.ts';
+import { type Node, type Taint, UNREACHABLE_TAINT } from '../../kube/objects/node.ts';
 import { timeText } from '../../kube/time.ts';
 
 export type NodeCondition = NonNullable<NonNullable<Node['status']>['conditions']>[number];

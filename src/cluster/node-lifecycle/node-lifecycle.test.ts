@@ -1,9 +1,9 @@
 /** Nodes that fall silent, in the embedded cluster under a virtual clock. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { EVENTS } from '../../kube/event.ts';
 import type { Stored } from '../../kube/meta.ts';
-import { NODES, type Node } from '../../kube/node.ts';
-import { PODS, type Pod } from '../../kube/pod.ts';
+import { EVENTS } from '../../kube/objects/event.ts';
+import { NODES, type Node } from '../../kube/objects/node.ts';
+import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import { MemoryCluster } from '../memory-cluster.fixture.ts';
 
 const SECOND = 1000;

@@ -2,20 +2,21 @@
  * Watches over nodes by their Leases and over Pods whose nodes are in trouble: what Kubernetes does
  * in its controllers of node life cycle, taint eviction and Pod garbage.
  */
-import type { Lease } from '../../kube/lease.ts';
+
 import type { Stored } from '../../kube/meta.ts';
-import { NODES, type Node } from '../../kube/node.ts';
-import { PODS, type Pod } from '../../kube/pod.ts';
+import type { Lease } from '../../kube/objects/lease.ts';
+import { NODES, type Node } from '../../kube/objects/node.ts';
+import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import { isReason } from '../../kube/status.ts';
 import { timeText } from '../../kube/time.ts';
-import type { Client } from '../../runtime/client.ts';
+import type { Client } from '../../runtime/client/client.ts';
 import {
   type Controller,
   type ReconcileResult,
   startController,
-} from '../../runtime/controller.ts';
-import { type EventRecorder, referenceTo } from '../../runtime/event-recorder.ts';
-import { type Indexes, type Informer, keyOf } from '../../runtime/informer.ts';
+} from '../../runtime/controller/controller.ts';
+import { type EventRecorder, referenceTo } from '../../runtime/controller/event-recorder.ts';
+import { type Indexes, type Informer, keyOf } from '../../runtime/informer/informer.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';

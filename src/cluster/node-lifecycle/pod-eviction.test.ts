@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Node, Taint } from '../../kube/node.ts';
-import type { Pod, Toleration } from '../../kube/pod.ts';
+import type { Node, Taint } from '../../kube/objects/node.ts';
+import type { Pod, Toleration } from '../../kube/objects/pod.ts';
 import { evictionMs, garbageReason } from './pod-eviction.ts';
 
 const SEEN_MS = Date.parse('2026-01-01T00:10:00Z');

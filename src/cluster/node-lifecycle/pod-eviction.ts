@@ -2,10 +2,10 @@
  * What becomes of a Pod whose node is in trouble: when a `NoExecute` taint drives it away, and when
  * it is given up because its node cannot report its end any more.
  */
-import type { Node, Taint } from '../../kube/node.ts';
-import type { Pod, PodCondition } from '../../kube/pod.ts';
+import type { Node, Taint } from '../../kube/objects/node.ts';
+import type { Pod, PodCondition } from '../../kube/objects/pod.ts';
+import { tolerates } from '../../kube/objects/toleration.ts';
 import { timeText } from '../../kube/time.ts';
-import { tolerates } from '../../kube/toleration.ts';
 import { readinessOf } from './node-health.ts';
 
 /** Put on a node by an administrator who knows that it is off: nothing of its Pods runs. */

@@ -3,12 +3,12 @@
  * this one. It ends when that one does, since there is nothing to speak to then.
  */
 import { setMaxListeners } from 'node:events';
-import type { KeyPair } from '../../runtime/adapters/certificates.ts';
 import { createHttpTransport } from '../../runtime/adapters/http-transport.ts';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { createPinoLogger } from '../../runtime/adapters/pino-logger.ts';
 import { systemRandom } from '../../runtime/adapters/system-random.ts';
-import { createClient } from '../../runtime/http-client.ts';
+import type { KeyPair } from '../../runtime/adapters/tls/certificates.ts';
+import { createClient } from '../../runtime/client/http-client.ts';
 import { type LocalNodes, startLocalNodes } from '../local-nodes.ts';
 import { createNodeFiles } from '../node/adapters/node-files.ts';
 import type { FromNode, NodeConfiguration, ToNode } from './node-messages.ts';

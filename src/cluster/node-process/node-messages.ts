@@ -1,5 +1,5 @@
 /** What the process of a node and the one that has started it say to each other. */
-import type { KeyPair } from '../../runtime/adapters/certificates.ts';
+import type { KeyPair } from '../../runtime/adapters/tls/certificates.ts';
 import type { NodeDescription } from '../local-nodes.ts';
 import type { AgentMessage, KeeperMessage } from './process-messages.ts';
 

@@ -4,7 +4,7 @@
  * made to fail as nodes do: by losing power, and by an agent that hangs.
  */
 
-import type { KeyPair } from '../../runtime/adapters/certificates.ts';
+import type { KeyPair } from '../../runtime/adapters/tls/certificates.ts';
 import { endsWithin } from '../../runtime/deadline.ts';
 import type { Clock, Timer } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';

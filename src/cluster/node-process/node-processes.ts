@@ -1,6 +1,6 @@
 /** All nodes of an embedded cluster as processes, and what an operator of the machine does to them. */
 
-import type { KeyPair } from '../../runtime/adapters/certificates.ts';
+import type { KeyPair } from '../../runtime/adapters/tls/certificates.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { ProcessRunner } from '../../runtime/ports/process-runner.ts';

@@ -9,7 +9,7 @@ import {
   ProcessStartError,
   type RunningProcess,
 } from '../../runtime/ports/process-runner.ts';
-import { MARKER_VARIABLE } from '../node/container-launch.ts';
+import { MARKER_VARIABLE } from '../node/container/container-launch.ts';
 import type { AgentMessage, KeeperMessage, MessagePort } from './process-messages.ts';
 
 type StartMessage = Extract<AgentMessage, { type: 'start' }>;

@@ -5,8 +5,8 @@ import {
   type FakeProcess,
   MemoryProcessRunner,
 } from '../../runtime/memory/memory-process-runner.ts';
-import type { OutputHandler, ProcessKeeper } from '../../runtime/ports/process-keeper.ts';
 import { processRunnerConformance } from '../../runtime/ports/process-runner.conformance.ts';
+import type { OutputHandler, ProcessKeeper } from '../ports/process-keeper.ts';
 import { messagePair } from './message-pair.fixture.ts';
 import { ProcessHost } from './process-host.ts';
 import type { AgentMessage, KeeperMessage } from './process-messages.ts';

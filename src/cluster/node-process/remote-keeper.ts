@@ -1,9 +1,5 @@
 /** The agent's side: a `ProcessKeeper` whose processes live with whoever is at the other end. */
-import type {
-  KeptProcess,
-  OutputHandler,
-  ProcessKeeper,
-} from '../../runtime/ports/process-keeper.ts';
+
 import {
   type ProcessCommand,
   type ProcessExit,
@@ -11,6 +7,7 @@ import {
   ProcessStartError,
   type RunningProcess,
 } from '../../runtime/ports/process-runner.ts';
+import type { KeptProcess, OutputHandler, ProcessKeeper } from '../ports/process-keeper.ts';
 import type { AgentMessage, KeeperMessage, MessagePort } from './process-messages.ts';
 
 export class RemoteKeeper implements ProcessKeeper {

@@ -3,7 +3,12 @@
  * 11 and 12, a node that is killed meanwhile, and 17, Jobs, have tests of their own.
  */
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Container, ContainerRestartRule, Pod, RestartPolicy } from '../../kube/pod.ts';
+import type {
+  Container,
+  ContainerRestartRule,
+  Pod,
+  RestartPolicy,
+} from '../../kube/objects/pod.ts';
 import type { FakeProcess } from '../../runtime/memory/memory-process-runner.ts';
 import { container } from './test-api.fixture.ts';
 import { TestNode } from './test-node.fixture.ts';

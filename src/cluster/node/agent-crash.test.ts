@@ -3,7 +3,7 @@
  * again: what the Pod does and shows in the end is as if nothing had happened.
  */
 import { describe, expect, it } from 'vitest';
-import { type Container, PODS, type Pod } from '../../kube/pod.ts';
+import { type Container, PODS, type Pod } from '../../kube/objects/pod.ts';
 import {
   type FakeProgram,
   MemoryProcessRunner,

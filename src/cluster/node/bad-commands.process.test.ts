@@ -2,8 +2,8 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { EVENTS } from '../../kube/event.ts';
-import { type Container, type ContainerRestartRule, PODS } from '../../kube/pod.ts';
+import { EVENTS } from '../../kube/objects/event.ts';
+import { type Container, type ContainerRestartRule, PODS } from '../../kube/objects/pod.ts';
 import { RealNode, sh } from './adapters/real-node.fixture.ts';
 
 const GRACE = { gracePeriodSeconds: 1 };

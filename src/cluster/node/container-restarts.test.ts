@@ -1,6 +1,6 @@
 /** Restarts of containers on a node in memory: of one, by probes, of all, and of none. */
 import { describe, expect, it } from 'vitest';
-import { PODS } from '../../kube/pod.ts';
+import { PODS } from '../../kube/objects/pod.ts';
 import { RESTARTING, SIDECAR, startNode } from './started-node.fixture.ts';
 import { container } from './test-api.fixture.ts';
 import type { TestNode } from './test-node.fixture.ts';

@@ -1,6 +1,6 @@
 /** What a container that waits for its back-off does and shows (spec of container restarts, 2.5). */
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Container, PODS, type Pod } from '../../kube/pod.ts';
+import { type Container, PODS, type Pod } from '../../kube/objects/pod.ts';
 import { container } from './test-api.fixture.ts';
 import { TestNode } from './test-node.fixture.ts';
 

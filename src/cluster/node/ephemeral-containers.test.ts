@@ -1,6 +1,6 @@
 /** Containers that are added to a Pod that runs: they mean nothing for it (spec 2.2, 6a). */
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type ContainerStatus, PODS } from '../../kube/pod.ts';
+import { type ContainerStatus, PODS } from '../../kube/objects/pod.ts';
 import type { FakeProcess } from '../../runtime/memory/memory-process-runner.ts';
 import { container } from './test-api.fixture.ts';
 import { TestNode } from './test-node.fixture.ts';

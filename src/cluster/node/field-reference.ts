@@ -3,7 +3,7 @@
  * resources of a container. Paths and texts are Kubernetes'.
  */
 import type { StringMap } from '../../kube/meta.ts';
-import type { Container, Pod, ResourceFieldSelector } from '../../kube/pod.ts';
+import type { Container, Pod, ResourceFieldSelector } from '../../kube/objects/pod.ts';
 import { parseQuantity } from '../../kube/quantity.ts';
 
 /** What a field of a Pod may refer to besides the object itself. */

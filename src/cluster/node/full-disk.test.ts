@@ -1,6 +1,6 @@
 /** A node whose disk is full for a while: Pods wait and say so, what runs goes on, nothing is left. */
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../../kube/pod.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
 import { RESTARTING, startNode } from './started-node.fixture.ts';
 import { container } from './test-api.fixture.ts';
 

@@ -1,6 +1,6 @@
 /** The hosts file of a Pod with `hostAliases`: its own, and gone with it. */
 import { expect, it } from 'vitest';
-import { PODS } from '../../kube/pod.ts';
+import { PODS } from '../../kube/objects/pod.ts';
 import { container } from './test-api.fixture.ts';
 import { TestNode } from './test-node.fixture.ts';
 

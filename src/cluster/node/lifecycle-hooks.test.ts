@@ -1,6 +1,6 @@
 /** Hooks of containers, and how containers are stopped (spec of container restarts, 3.2 and 4.1). */
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Container, PODS } from '../../kube/pod.ts';
+import { type Container, PODS } from '../../kube/objects/pod.ts';
 import type { FakeProcess } from '../../runtime/memory/memory-process-runner.ts';
 import { container } from './test-api.fixture.ts';
 import { TestNode } from './test-node.fixture.ts';

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Container, PODS, type PodSpec } from '../../kube/pod.ts';
+import { type Container, PODS, type PodSpec } from '../../kube/objects/pod.ts';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '../../runtime/adapters/node-process-runner.ts';
 import {

@@ -8,7 +8,12 @@ import {
   readRecording,
   shownStatuses,
 } from '../../../test/conformance/recorded-pod.ts';
-import { type Container, type ContainerRestartRule, PODS, type Pod } from '../../kube/pod.ts';
+import {
+  type Container,
+  type ContainerRestartRule,
+  PODS,
+  type Pod,
+} from '../../kube/objects/pod.ts';
 import { namesIn, RealNode, sh } from './adapters/real-node.fixture.ts';
 import type { TestApi } from './test-api.fixture.ts';
 

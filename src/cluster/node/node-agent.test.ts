@@ -3,9 +3,9 @@
  * address.
  */
 import { describe, expect, it } from 'vitest';
-import { LEASES } from '../../kube/lease.ts';
-import { PODS } from '../../kube/pod.ts';
-import { PortClaims } from './network.ts';
+import { LEASES } from '../../kube/objects/lease.ts';
+import { PODS } from '../../kube/objects/pod.ts';
+import { PortClaims } from './network/pod-addresses.ts';
 import { startNode } from './started-node.fixture.ts';
 import { container } from './test-api.fixture.ts';
 

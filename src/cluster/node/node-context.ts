@@ -1,18 +1,18 @@
 /** What every part of the node's shell works with. */
 import type { StringMap } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/pod.ts';
-import type { Client } from '../../runtime/client.ts';
-import type { EventRecorder } from '../../runtime/event-recorder.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import type { EventRecorder } from '../../runtime/controller/event-recorder.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
-import type { ProcessKeeper } from '../../runtime/ports/process-keeper.ts';
 import type { ProcessRunner } from '../../runtime/ports/process-runner.ts';
 import type { Random } from '../../runtime/ports/random.ts';
+import type { ProcessKeeper } from '../ports/process-keeper.ts';
 import type { BackoffLimits } from './backoff.ts';
 import type { PodNamespacesState } from './namespaces/pod-namespaces.ts';
-import type { NodeNetwork, PodAddresses } from './network.ts';
+import type { NodeNetwork, PodAddresses } from './network/pod-addresses.ts';
 import type { NodeFiles } from './node-files.ts';
-import type { ProbeTransport } from './probe-transport.ts';
+import type { ProbeTransport } from './probe/probe-transport.ts';
 import type { StreamingPorts } from './streaming/streaming-ports.ts';
 
 /** What a node reaches the world by. */

@@ -3,12 +3,13 @@
  * which the control plane sees that it lives. Both are renewed until the node stops; a failure is
  * logged and tried again.
  */
-import { LEASES, type Lease } from '../../kube/lease.ts';
+
 import type { StringMap } from '../../kube/meta.ts';
-import { NODES, type Node } from '../../kube/node.ts';
-import { RESTART_ALL_FEATURE } from '../../kube/restart-rule.ts';
+import { LEASES, type Lease } from '../../kube/objects/lease.ts';
+import { NODES, type Node } from '../../kube/objects/node.ts';
+import { RESTART_ALL_FEATURE } from '../../kube/objects/restart-rule.ts';
 import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client.ts';
+import type { Client } from '../../runtime/client/client.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
 import { type Clock, microTimestamp, sleep, timestamp } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';

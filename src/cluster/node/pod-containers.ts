@@ -1,5 +1,5 @@
 /** Of which containers a Pod is made, by its spec, and what each of them is to it. */
-import type { Container, PodSpec } from '../../kube/pod.ts';
+import type { Container, PodSpec } from '../../kube/objects/pod.ts';
 
 /**
  * `sidecar` is an init container with restartPolicy Always. `ephemeral` is one that was added to look

@@ -3,14 +3,14 @@
  * server does what it asks for, or the Event names it, whatever a later API adds.
  */
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../kube/json-value.ts';
-import type { Pod } from '../../kube/pod.ts';
-import { CONTAINER } from '../../kube/schema/container-schema.ts';
+import { defaultPod } from '../../api-machinery/validation/pod/pod-defaults.ts';
+import type { JsonObject } from '../../kube/json/json-value.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
+import { CONTAINER } from '../../kube/pod-schema/container-schema.ts';
+import { POD } from '../../kube/pod-schema/pod-schema.ts';
+import { VOLUME } from '../../kube/pod-schema/volume-schema.ts';
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
-import { POD } from '../../kube/schema/pod-schema.ts';
-import { VOLUME } from '../../kube/schema/volume-schema.ts';
-import { defaultPod } from '../../kube/validation/pod-defaults.ts';
-import { ignoredFields } from './ignored-fields.ts';
+import { ignoredFields } from './pod/ignored-fields.ts';
 
 const POD_SPEC = POD.properties?.['spec'];
 

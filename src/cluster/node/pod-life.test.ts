@@ -1,7 +1,7 @@
 /** A Pod on a node in memory: how it begins, what it waits for, and how it ends. */
 import { describe, expect, it } from 'vitest';
-import { CONFIG_MAPS } from '../../kube/core.ts';
-import { PODS } from '../../kube/pod.ts';
+import { CONFIG_MAPS } from '../../kube/objects/core.ts';
+import { PODS } from '../../kube/objects/pod.ts';
 import { SIDECAR, startNode } from './started-node.fixture.ts';
 import { container } from './test-api.fixture.ts';
 

@@ -1,6 +1,6 @@
 /** A node in memory for one test, which ends with it and then has to leave nothing. */
 import { expect, onTestFinished } from 'vitest';
-import type { ContainerRestartRule } from '../../kube/pod.ts';
+import type { ContainerRestartRule } from '../../kube/objects/pod.ts';
 import type { FakeProcess, FakeProgram } from '../../runtime/memory/memory-process-runner.ts';
 import { TestNode, type TestNodeOptions } from './test-node.fixture.ts';
 

@@ -1,16 +1,16 @@
 /** The embedded API server in memory, and the Pod of a test as a client sees it. */
 import type { KubeObject, Stored } from '../../kube/meta.ts';
-import { NODES } from '../../kube/node.ts';
-import { type Container, type ContainerStatus, PODS, type Pod } from '../../kube/pod.ts';
-import type { Client } from '../../runtime/client.ts';
-import { createClient } from '../../runtime/http-client.ts';
-import { MemoryStorage } from '../../runtime/memory/memory-storage.ts';
+import { NODES } from '../../kube/objects/node.ts';
+import { type Container, type ContainerStatus, PODS, type Pod } from '../../kube/objects/pod.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { createClient } from '../../runtime/client/http-client.ts';
 import { handlerTransport } from '../../runtime/memory/memory-transport.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import { SILENT } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import type { HttpRequest, HttpResponse } from '../../runtime/ports/transport.ts';
-import { type ApiServer, createApiServer } from '../apiserver/api-server.ts';
+import { type ApiServer, createApiServer } from '../apiserver/http/api-server.ts';
+import { MemoryStorage } from '../memory/memory-storage.ts';
 
 export class TestApi {
   readonly client: Client;

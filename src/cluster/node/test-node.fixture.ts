@@ -1,7 +1,8 @@
 /** A node with everything in memory under a virtual clock, and what tests ask of it. */
-import { EVENTS } from '../../kube/event.ts';
+
 import type { Stored } from '../../kube/meta.ts';
-import type { ContainerStatus, Pod } from '../../kube/pod.ts';
+import { EVENTS } from '../../kube/objects/event.ts';
+import type { ContainerStatus, Pod } from '../../kube/objects/pod.ts';
 import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
 import {
   type FakeProcess,
@@ -19,10 +20,10 @@ import { RemoteKeeper } from '../node-process/remote-keeper.ts';
 import { Life } from './agent-life.fixture.ts';
 import type { BackoffSettings } from './backoff.ts';
 import { MemoryFiles } from './memory/memory-files.ts';
-import type { NodeNetwork } from './network.ts';
+import type { NodeNetwork } from './network/pod-addresses.ts';
 import { type NodeAgent, type NodeAgentOptions, startNodeAgent } from './node-agent.ts';
 import type { NodeFiles } from './node-files.ts';
-import type { ProbeAnswer, ProbeTransport, ServingStatus } from './probe-transport.ts';
+import type { ProbeAnswer, ProbeTransport, ServingStatus } from './probe/probe-transport.ts';
 import { TestApi } from './test-api.fixture.ts';
 
 const OWN = { type: 'own-addresses', hostIP: '127.9.0.1', podCIDR: '127.9.0.0/16' } as const;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { Affinity, PodAffinityTerm } from '../../kube/affinity.ts';
 import type { Stored, StringMap } from '../../kube/meta.ts';
-import type { Node } from '../../kube/node.ts';
-import type { Pod } from '../../kube/pod.ts';
+import type { Affinity, PodAffinityTerm } from '../../kube/objects/affinity.ts';
+import type { Node } from '../../kube/objects/node.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
 import { Neighbourhood } from './neighbours.ts';
 import { NodeLoads } from './node-loads.ts';
 import { placePod } from './placement.ts';

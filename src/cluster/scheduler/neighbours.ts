@@ -1,6 +1,6 @@
 import type { StringMap } from '../../kube/meta.ts';
-import type { Node } from '../../kube/node.ts';
-import type { Pod } from '../../kube/pod.ts';
+import type { Node } from '../../kube/objects/node.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
 import {
   matchesTerm,
   type NamespaceLabels,

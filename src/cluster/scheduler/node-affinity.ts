@@ -1,6 +1,6 @@
-import type { NodeSelectorRequirement, NodeSelectorTerm } from '../../kube/affinity.ts';
-import type { Node } from '../../kube/node.ts';
-import type { Pod } from '../../kube/pod.ts';
+import type { NodeSelectorRequirement, NodeSelectorTerm } from '../../kube/objects/affinity.ts';
+import type { Node } from '../../kube/objects/node.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
 
 /** Which nodes a Pod asks for by their labels and names: `nodeSelector` and `nodeAffinity`. */
 export function matchesNode({ spec }: Pod, node: Node): boolean {

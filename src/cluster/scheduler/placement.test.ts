@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { NodeSelectorTerm } from '../../kube/affinity.ts';
 import type { Stored, StringMap } from '../../kube/meta.ts';
-import type { Node } from '../../kube/node.ts';
-import type { Container, Pod, PodSpec } from '../../kube/pod.ts';
+import type { NodeSelectorTerm } from '../../kube/objects/affinity.ts';
+import type { Node } from '../../kube/objects/node.ts';
+import type { Container, Pod, PodSpec } from '../../kube/objects/pod.ts';
 import { Neighbourhood } from './neighbours.ts';
 import { NodeLoads } from './node-loads.ts';
 import { placePod } from './placement.ts';

@@ -1,7 +1,7 @@
 import type { Stored } from '../../kube/meta.ts';
-import type { Node } from '../../kube/node.ts';
-import type { Pod } from '../../kube/pod.ts';
-import { mayRestartAll, RESTART_ALL_FEATURE } from '../../kube/restart-rule.ts';
+import type { Node } from '../../kube/objects/node.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
+import { mayRestartAll, RESTART_ALL_FEATURE } from '../../kube/objects/restart-rule.ts';
 import { AFFINITY_PROBLEM, type Survey } from './neighbours.ts';
 import { matchesNode, nodePreference } from './node-affinity.ts';
 import type { NodeLoad } from './node-loads.ts';

@@ -1,11 +1,11 @@
-import type { PodAffinity, PodAffinityTerm } from '../../kube/affinity.ts';
+import type { LabelSelector, StringMap } from '../../kube/meta.ts';
+import type { PodAffinity, PodAffinityTerm } from '../../kube/objects/affinity.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
 import {
   type LabelRequirements,
   labelRequirementsOf,
   matchesLabels,
-} from '../../kube/label-selector.ts';
-import type { LabelSelector, StringMap } from '../../kube/meta.ts';
-import type { Pod } from '../../kube/pod.ts';
+} from '../../kube/selectors/label-selector.ts';
 import { isReason } from '../../kube/status.ts';
 
 /** A Pod's wishes about its neighbours, ready to be matched against many of them. */

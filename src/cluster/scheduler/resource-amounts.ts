@@ -1,5 +1,5 @@
 import type { StringMap } from '../../kube/meta.ts';
-import type { Container, Pod } from '../../kube/pod.ts';
+import type { Container, Pod } from '../../kube/objects/pod.ts';
 import { parseQuantity } from '../../kube/quantity.ts';
 
 /** Amounts by resource name, such as `cpu`, in billionths: exact for every quantity of the API. */

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { PERSISTENT_VOLUME_CLAIMS } from '../../kube/core.ts';
-import { EVENTS } from '../../kube/event.ts';
 import type { StringMap } from '../../kube/meta.ts';
-import { NODES } from '../../kube/node.ts';
-import { PODS, type Pod, type PodSpec } from '../../kube/pod.ts';
+import { PERSISTENT_VOLUME_CLAIMS } from '../../kube/objects/core.ts';
+import { EVENTS } from '../../kube/objects/event.ts';
+import { NODES } from '../../kube/objects/node.ts';
+import { PODS, type Pod, type PodSpec } from '../../kube/objects/pod.ts';
 import { MemoryCluster } from '../memory-cluster.fixture.ts';
 
 let cluster: MemoryCluster;

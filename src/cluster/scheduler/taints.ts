@@ -1,6 +1,6 @@
-import type { Node, Taint } from '../../kube/node.ts';
-import type { Pod } from '../../kube/pod.ts';
-import { tolerates } from '../../kube/toleration.ts';
+import type { Node, Taint } from '../../kube/objects/node.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
+import { tolerates } from '../../kube/objects/toleration.ts';
 
 /** The first taint that keeps the Pod off the node, or undefined. */
 export function untoleratedTaint(pod: Pod, node: Node): Taint | undefined {

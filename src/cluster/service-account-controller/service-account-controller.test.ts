@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS } from '../../kube/core.ts';
+import { CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS } from '../../kube/objects/core.ts';
 import { MemoryCluster } from '../memory-cluster.fixture.ts';
 
 let cluster: MemoryCluster;

@@ -1,16 +1,16 @@
+import type { KubeObject, Stored } from '../../kube/meta.ts';
 import {
   CONFIG_MAPS,
   type ConfigMap,
   type Namespace,
   SERVICE_ACCOUNTS,
   type ServiceAccount,
-} from '../../kube/core.ts';
-import type { KubeObject, Stored } from '../../kube/meta.ts';
+} from '../../kube/objects/core.ts';
 import { apiVersionOf, type Resource } from '../../kube/resource.ts';
 import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client.ts';
-import { startController } from '../../runtime/controller.ts';
-import type { Informer } from '../../runtime/informer.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { startController } from '../../runtime/controller/controller.ts';
+import type { Informer } from '../../runtime/informer/informer.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';

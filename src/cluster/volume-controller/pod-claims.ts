@@ -1,5 +1,5 @@
-import type { PersistentVolumeClaim } from '../../kube/core.ts';
-import type { Pod } from '../../kube/pod.ts';
+import type { PersistentVolumeClaim } from '../../kube/objects/core.ts';
+import type { Pod } from '../../kube/objects/pod.ts';
 import { quote } from '../../kube/quote.ts';
 
 /** Names of the claims that a Pod mounts; all are of its namespace. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { PERSISTENT_VOLUME_CLAIMS } from '../../kube/core.ts';
-import { PODS, type Pod } from '../../kube/pod.ts';
+import { PERSISTENT_VOLUME_CLAIMS } from '../../kube/objects/core.ts';
+import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import { MemoryCluster } from '../memory-cluster.fixture.ts';
 
 const AT = { namespace: 'default', name: 'data' };

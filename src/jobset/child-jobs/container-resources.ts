@@ -1,5 +1,5 @@
 import type { StringMap } from '../../kube/meta.ts';
-import type { Container, PodSpec } from '../../kube/pod.ts';
+import type { Container, PodSpec } from '../../kube/objects/pod.ts';
 import { compareQuantities, parseQuantity } from '../../kube/quantity.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { Job } from '../../kube/job.ts';
 import type { Stored } from '../../kube/meta.ts';
+import type { Job } from '../../kube/objects/job.ts';
 import type { DefaultedReplicatedJob } from '../defaults.ts';
 import { REPLICATED_JOB_REPLICAS } from '../names.ts';
 import { jobIndexOf, replicatedJobOf } from './child-jobs.ts';

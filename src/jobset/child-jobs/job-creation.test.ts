@@ -8,8 +8,8 @@ import {
 } from '../../../test/fixtures/jobset-objects.ts';
 import { conditionsOf, planOf } from '../../../test/fixtures/planned.ts';
 import { BEGUN } from '../../../test/fixtures/two-workers.ts';
-import type { Job } from '../../kube/job.ts';
 import type { Stored } from '../../kube/meta.ts';
+import type { Job } from '../../kube/objects/job.ts';
 import type { plan } from '../plan.ts';
 import { MAX_CREATIONS_PER_PASS } from './job-creation.ts';
 

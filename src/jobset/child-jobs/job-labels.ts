@@ -1,5 +1,5 @@
-import type { Job } from '../../kube/job.ts';
 import type { Stored, StringMap } from '../../kube/meta.ts';
+import type { Job } from '../../kube/objects/job.ts';
 import * as names from '../names.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { Job } from '../../kube/job.ts';
 import type { Stored } from '../../kube/meta.ts';
+import type { Job } from '../../kube/objects/job.ts';
 import type { ReplicatedJobStatus } from '../jobset.ts';
 import type { Planning } from '../planning.ts';
 import { restartsOneJob, type Verdict, widened } from '../policies/failure-policy.ts';

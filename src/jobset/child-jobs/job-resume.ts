@@ -1,7 +1,7 @@
-import { deepEqual } from '../../kube/deep-equal.ts';
-import { externalManager, type Job } from '../../kube/job.ts';
+import { deepEqual } from '../../kube/json/deep-equal.ts';
 import type { ObjectMeta, Stored, StringMap } from '../../kube/meta.ts';
-import type { PodSpec, PodTemplateSpec } from '../../kube/pod.ts';
+import { externalManager, type Job } from '../../kube/objects/job.ts';
+import type { PodSpec, PodTemplateSpec } from '../../kube/objects/pod.ts';
 import { EXECUTION_ATTEMPT } from '../names.ts';
 import { isTrue } from '../status/conditions.ts';
 import { resourceChanges } from './container-resources.ts';

@@ -1,6 +1,6 @@
-import type { Job, JobSpec } from '../../kube/job.ts';
 import type { ObjectMeta, OwnerReference, StringMap } from '../../kube/meta.ts';
-import type { PodSpec, PodTemplateSpec } from '../../kube/pod.ts';
+import type { Job, JobSpec } from '../../kube/objects/job.ts';
+import type { PodSpec, PodTemplateSpec } from '../../kube/objects/pod.ts';
 import type { DefaultedReplicatedJob, DefaultedSpec } from '../defaults.ts';
 import { JOBSETS } from '../jobset.ts';
 import * as names from '../names.ts';

@@ -1,5 +1,5 @@
-import type { Job } from '../../kube/job.ts';
 import { controllerOf, type Stored } from '../../kube/meta.ts';
+import type { Job } from '../../kube/objects/job.ts';
 import { JOBSETS } from '../jobset.ts';
 import type { StatusDraft } from '../status/status-draft.ts';
 

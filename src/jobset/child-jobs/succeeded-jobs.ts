@@ -1,6 +1,6 @@
 import { formatIndexSet, indexesOf } from '../../kube/index-set.ts';
-import type { Job } from '../../kube/job.ts';
 import type { Stored } from '../../kube/meta.ts';
+import type { Job } from '../../kube/objects/job.ts';
 import type { ReplicatedJobStatus } from '../jobset.ts';
 import { type ChildJobs, jobIndexOf, replicatedJobOf } from './child-jobs.ts';
 

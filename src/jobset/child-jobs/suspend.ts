@@ -1,6 +1,6 @@
-import type { Job } from '../../kube/job.ts';
-import { withShareOf } from '../agent/kept-share.ts';
+import type { Job } from '../../kube/objects/job.ts';
 import type { Action } from '../convergence.ts';
+import { withShareOf } from '../injection/kept-share.ts';
 import type { Planning } from '../planning.ts';
 import { announceStart, type StartupOrder } from '../policies/startup-order.ts';
 import { afterResume } from '../status/execution-attempts.ts';

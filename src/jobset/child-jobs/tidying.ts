@@ -1,5 +1,5 @@
-import type { Job } from '../../kube/job.ts';
 import type { Stored } from '../../kube/meta.ts';
+import type { Job } from '../../kube/objects/job.ts';
 import type { Action } from '../convergence.ts';
 import { jobNamePrefix } from '../naming.ts';
 import type { Planning } from '../planning.ts';

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '../../kube/json-value.ts';
-import { isEpoch, reportedEnd, type WorkerEnd } from '../group/notice.ts';
+import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
+import { isEpoch, reportedEnd, type WorkerEnd } from '../epoch/notice.ts';
 
 /** What the hub tells of one member of a JobSet, to whoever speaks for another of its members. */
 export interface MemberReport {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LineSplitter } from '../../runtime/watch-stream.ts';
-import { MAX_EPOCH } from '../group/pod-facts.ts';
+import { LineSplitter } from '../../runtime/client/watch-stream.ts';
+import { MAX_EPOCH } from '../epoch/pod-facts.ts';
 import {
   type AgentMessage,
   BYE_REASONS,

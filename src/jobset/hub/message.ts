@@ -3,10 +3,10 @@
  * JSON object in one line of UTF-8. Members that a reader does not know are ignored; a message of an
  * unknown type, or with a member out of its bounds, is malformed and ends the stream.
  */
-import { isJsonObject, type JsonObject } from '../../kube/json-value.ts';
-import type { GroupState } from '../group/group-state.ts';
-import { isEpoch, reportedEnd, type WorkerEnd } from '../group/notice.ts';
-import { MAX_EPOCH } from '../group/pod-facts.ts';
+import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
+import type { GroupState } from '../epoch/group-state.ts';
+import { isEpoch, reportedEnd, type WorkerEnd } from '../epoch/notice.ts';
+import { MAX_EPOCH } from '../epoch/pod-facts.ts';
 
 /** A line, its line feed not counted. The longest that either side has to say is a quarter of it. */
 export const MAX_MESSAGE_BYTES = 2048;

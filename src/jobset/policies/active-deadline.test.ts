@@ -11,7 +11,7 @@ import {
 } from '../../../test/fixtures/planned.ts';
 import { membersAt, NOW_MS } from '../../../test/fixtures/snapshots.ts';
 import { BEGUN, jobSetOfTwo, planForTwo, TWO_WORKERS } from '../../../test/fixtures/two-workers.ts';
-import type { Job } from '../../kube/job.ts';
+import type { Job } from '../../kube/objects/job.ts';
 import { timeText } from '../../kube/time.ts';
 import { DEFAULT_FEATURE_GATES } from '../feature-gates.ts';
 import type { FailurePolicyRule, JobSetSpec, JobSetStatus } from '../jobset.ts';

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { RESTARTING } from '../../../test/fixtures/planned.ts';
 import { snapshotOf } from '../../../test/fixtures/snapshots.ts';
-import type { Job } from '../../kube/job.ts';
 import type { Stored } from '../../kube/meta.ts';
+import type { Job } from '../../kube/objects/job.ts';
 import { DEFAULT_FEATURE_GATES } from '../feature-gates.ts';
 import type {
   FailurePolicy,

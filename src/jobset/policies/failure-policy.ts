@@ -1,5 +1,5 @@
-import type { Job, JobCondition } from '../../kube/job.ts';
 import type { Stored } from '../../kube/meta.ts';
+import type { Job, JobCondition } from '../../kube/objects/job.ts';
 import { replicatedJobOf } from '../child-jobs/child-jobs.ts';
 import type { DefaultedFailurePolicyRule } from '../defaults.ts';
 import type { FailurePolicyAction } from '../jobset.ts';

@@ -1,6 +1,6 @@
 import { applicable, countJobRestart, type JobPlace } from '../child-jobs/job-restart.ts';
-import { endEpoch } from '../group/epoch-end.ts';
-import { currentEpoch, isReleased } from '../group/in-place-restart.ts';
+import { endEpoch } from '../epoch/epoch-end.ts';
+import { currentEpoch, isReleased } from '../epoch/in-place-restart.ts';
 import { groupOf, type Planning } from '../planning.ts';
 import type { FailedJobAnswer, Question } from '../snapshot.ts';
 import type { StatusDraft } from '../status/status-draft.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { membersAt, NOW_MS, podOf, snapshotOf } from '../../../test/fixtures/snapshots.ts';
-import type { JobStatus } from '../../kube/job.ts';
+import type { JobStatus } from '../../kube/objects/job.ts';
+import type { Witness } from '../epoch/witness.ts';
 import { DEFAULT_FEATURE_GATES } from '../feature-gates.ts';
-import type { Witness } from '../group/witness.ts';
 import type { FailurePolicyRule, JobSetStatus, ReplicatedJobStatus } from '../jobset.ts';
 import { type Plan, plan } from '../plan.ts';
 import type { Snapshot } from '../snapshot.ts';

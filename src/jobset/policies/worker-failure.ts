@@ -1,7 +1,7 @@
 import { applicable } from '../child-jobs/job-restart.ts';
-import { endEpoch } from '../group/epoch-end.ts';
-import type { Group } from '../group/in-place-restart.ts';
-import { describeWitness, type Witness } from '../group/witness.ts';
+import { endEpoch } from '../epoch/epoch-end.ts';
+import type { Group } from '../epoch/in-place-restart.ts';
+import { describeWitness, type Witness } from '../epoch/witness.ts';
 import type { Planning } from '../planning.ts';
 import type { Question } from '../snapshot.ts';
 import { failJobSet } from '../status/terminal-state.ts';

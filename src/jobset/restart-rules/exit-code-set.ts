@@ -1,4 +1,4 @@
-import type { ContainerRestartRule } from '../../kube/pod.ts';
+import type { ContainerRestartRule } from '../../kube/objects/pod.ts';
 
 /**
  * Sets of exit codes as restart rules write them: those in a list, or all but those in a list. Union

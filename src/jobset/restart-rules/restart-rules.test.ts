@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ContainerRestartRule, PodTemplateSpec } from '../../kube/pod.ts';
+import type { ContainerRestartRule, PodTemplateSpec } from '../../kube/objects/pod.ts';
 import { translateRestartRules } from './restart-rules.ts';
 
 const rule = (action: ContainerRestartRule['action']): ContainerRestartRule => ({

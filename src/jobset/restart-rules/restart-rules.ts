@@ -1,4 +1,4 @@
-import type { Container, ContainerRestartRule, PodTemplateSpec } from '../../kube/pod.ts';
+import type { Container, ContainerRestartRule, PodTemplateSpec } from '../../kube/objects/pod.ts';
 
 /**
  * Restart rules as an API server accepts them (design, section 4). The protocol calls the restart of

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import type { Container, ContainerRestartRule, PodSpec } from '../../kube/pod.ts';
-import { matchingAction, restartsPod } from '../../kube/restart-rule.ts';
+import type { Container, ContainerRestartRule, PodSpec } from '../../kube/objects/pod.ts';
+import { matchingAction, restartsPod } from '../../kube/objects/restart-rule.ts';
 import { terminateErrors, withoutTerminate } from './terminate-rules.ts';
 
 type Action = ContainerRestartRule['action'];

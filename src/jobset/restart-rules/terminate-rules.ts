@@ -4,10 +4,15 @@
  * Pod. Under policy Never that is what no rule at all does: so its codes are taken out of the rules
  * after it, and what another policy would have restarted becomes one last `Restart` rule.
  */
-import type { Container, ContainerRestartRule, PodSpec, PodTemplateSpec } from '../../kube/pod.ts';
-import { matchingAction } from '../../kube/restart-rule.ts';
+import type {
+  Container,
+  ContainerRestartRule,
+  PodSpec,
+  PodTemplateSpec,
+} from '../../kube/objects/pod.ts';
+import { matchingAction } from '../../kube/objects/restart-rule.ts';
 import type { FieldError } from '../../kube/status.ts';
-import { templateAgent } from '../agent/template-agent.ts';
+import { templateAgent } from '../injection/template-agent.ts';
 import {
   EVERY_EXIT,
   EVERY_FAILURE,

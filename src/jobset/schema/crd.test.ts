@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import type { PersistentVolumeClaim } from '../../kube/core.ts';
-import { formatFieldErrors } from '../../kube/field-error.ts';
-import { CUSTOM_RESOURCE_DEFINITION } from '../../kube/schema/custom-resource-definition-schema.ts';
-import { applyDefaults } from '../../kube/schema/defaults.ts';
-import { validateListTypes } from '../../kube/schema/list-types.ts';
-import { prune } from '../../kube/schema/prune.ts';
-import { resourceSchema } from '../../kube/schema/resource-schema.ts';
-import { validate } from '../../kube/schema/validate.ts';
 import {
   customResourceDefinitionErrors,
   defaultCustomResourceDefinition,
-} from '../../kube/validation/custom-resource-definition.ts';
+} from '../../api-machinery/definitions/custom-resource-definition.ts';
+import { CUSTOM_RESOURCE_DEFINITION } from '../../api-machinery/definitions/custom-resource-definition-schema.ts';
+import { formatFieldErrors } from '../../kube/field-error.ts';
+import type { PersistentVolumeClaim } from '../../kube/objects/core.ts';
+import { resourceSchema } from '../../kube/pod-schema/resource-schema.ts';
+import { applyDefaults } from '../../kube/schema/defaults.ts';
+import { validateListTypes } from '../../kube/schema/list-types.ts';
+import { prune } from '../../kube/schema/prune.ts';
+import { validate } from '../../kube/schema/validate.ts';
 import type { JobSetSpec, JobSetStatus, RestartCause, RestartStrategy } from '../jobset.ts';
 import { JOBSET_CRD } from './crd.ts';
 import { JOBSET_SCHEMA } from './schema.ts';

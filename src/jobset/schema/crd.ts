@@ -5,7 +5,7 @@
 import type {
   CustomResourceDefinition,
   PrinterColumn,
-} from '../../kube/custom-resource-definition.ts';
+} from '../../kube/objects/custom-resource-definition.ts';
 import { JOBSETS } from '../jobset.ts';
 import { JOBSET_SCHEMA } from './schema.ts';
 

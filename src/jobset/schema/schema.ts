@@ -3,6 +3,10 @@
  * resource, its OpenAPI documents and `docs/reference/jobset.md` are made from it. Upstream's types,
  * limits, defaults and markers; what CEL says beyond them is in `schema-rules.ts`.
  */
+
+import { JOB_SPEC } from '../../kube/pod-schema/job-schema.ts';
+import { OBJECT_META } from '../../kube/pod-schema/meta-schema.ts';
+import { PERSISTENT_VOLUME_CLAIM } from '../../kube/pod-schema/volume-claim-schema.ts';
 import {
   atomicList,
   boolean,
@@ -17,10 +21,7 @@ import {
   string,
 } from '../../kube/schema/builders.ts';
 import { customResourceSchema } from '../../kube/schema/custom-resource-schema.ts';
-import { JOB_SPEC } from '../../kube/schema/job-schema.ts';
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
-import { OBJECT_META } from '../../kube/schema/meta-schema.ts';
-import { PERSISTENT_VOLUME_CLAIM } from '../../kube/schema/volume-claim-schema.ts';
 import * as rules from './schema-rules.ts';
 import { immutable, ruled } from './schema-rules.ts';
 import { STATUS } from './status-schema.ts';

@@ -2,6 +2,8 @@
  * The schema of a JobSet's status (spec 1.9): what upstream has, with its types and limits, and the
  * epochs, counters and history of restarts in place that are ours (design, section 5).
  */
+
+import { CONDITION } from '../../kube/pod-schema/meta-schema.ts';
 import {
   atomicList,
   boolean,
@@ -17,7 +19,6 @@ import {
   time,
 } from '../../kube/schema/builders.ts';
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
-import { CONDITION } from '../../kube/schema/meta-schema.ts';
 import { RESTART_MODES } from '../jobset.ts';
 
 /** As `meta/v1 Condition` is written in the schemas of all custom resources. */

@@ -1,4 +1,4 @@
-import type { Job } from '../../kube/job.ts';
+import type { Job } from '../../kube/objects/job.ts';
 import { type ChildJobs, replicatedJobOf } from '../child-jobs/child-jobs.ts';
 import type { DefaultedReplicatedJob } from '../defaults.ts';
 import type { ReplicatedJobStatus } from '../jobset.ts';

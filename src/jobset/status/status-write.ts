@@ -3,7 +3,7 @@ import {
   withoutSucceededIndexes,
   withSucceededIndexes,
 } from '../child-jobs/succeeded-jobs.ts';
-import { isConverging } from '../group/in-place-restart.ts';
+import { isConverging } from '../epoch/in-place-restart.ts';
 import { groupOf, type Planning } from '../planning.ts';
 import { keepStartTime } from '../policies/active-deadline.ts';
 import { COUNTERS_LATEST_MS, type CountersPutOff, countersWrite } from './counters.ts';

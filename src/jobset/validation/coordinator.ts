@@ -1,6 +1,6 @@
 import { invalidValue } from '../../kube/field-error.ts';
-import type { JobSpec } from '../../kube/job.ts';
 import { labelValueErrors } from '../../kube/names.ts';
+import type { JobSpec } from '../../kube/objects/job.ts';
 import { quote } from '../../kube/quote.ts';
 import type { FieldError } from '../../kube/status.ts';
 import type { DefaultedSpec } from '../defaults.ts';

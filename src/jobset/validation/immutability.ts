@@ -3,11 +3,12 @@
  * sides, and what remains must be the same. Compared is what fields mean, not how they are written:
  * clients in Go add members that are empty and leave out lists that are.
  */
-import { deepEqual } from '../../kube/deep-equal.ts';
+
 import { invalidValue } from '../../kube/field-error.ts';
-import { isJsonObject, setMember } from '../../kube/json-value.ts';
+import { deepEqual } from '../../kube/json/deep-equal.ts';
+import { isJsonObject, setMember } from '../../kube/json/json-value.ts';
+import type { Container, PodTemplateSpec } from '../../kube/objects/pod.ts';
 import { jsonPatchDiff } from '../../kube/patch/json-patch-diff.ts';
-import type { Container, PodTemplateSpec } from '../../kube/pod.ts';
 import type { FieldError } from '../../kube/status.ts';
 import type { DefaultedReplicatedJob } from '../defaults.ts';
 

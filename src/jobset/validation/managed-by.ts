@@ -1,6 +1,6 @@
+import { domainPrefixedPathErrors } from '../../kube/domain-prefixed-path.ts';
 import { tooLong } from '../../kube/field-error.ts';
 import type { FieldError } from '../../kube/status.ts';
-import { domainPrefixedPathErrors } from '../../kube/validation/domain-prefixed-path.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 
 const FIELD = 'spec.managedBy';

@@ -1,7 +1,7 @@
 import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
-import type { PersistentVolumeClaim } from '../../kube/core.ts';
 import { formatFieldError } from '../../kube/field-error.ts';
-import type { JobSpec } from '../../kube/job.ts';
+import type { PersistentVolumeClaim } from '../../kube/objects/core.ts';
+import type { JobSpec } from '../../kube/objects/job.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../feature-gates.ts';
 import type { FailurePolicyRule, JobSetSpec } from '../jobset.ts';
 import { validateJobSetCreate } from '../validation.ts';

@@ -2,10 +2,11 @@
  * Spec 1.10: every template of a shared claim has a name of its own that becomes the name of a claim
  * and of a volume, is mounted by somebody, and fits the claim of that name that may be there already.
  */
-import type { PersistentVolumeClaim } from '../../kube/core.ts';
-import { deepEqual } from '../../kube/deep-equal.ts';
+
 import { forbiddenField, invalidValue } from '../../kube/field-error.ts';
+import { deepEqual } from '../../kube/json/deep-equal.ts';
 import { dns1123SubdomainErrors } from '../../kube/names.ts';
+import type { PersistentVolumeClaim } from '../../kube/objects/core.ts';
 import type { FieldError } from '../../kube/status.ts';
 import type { DefaultedSpec, DefaultedVolumeClaimPolicy } from '../defaults.ts';
 import { sharedClaimName } from '../naming.ts';

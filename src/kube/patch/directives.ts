@@ -1,4 +1,4 @@
-import { isJsonObject, setMember } from '../json-value.ts';
+import { isJsonObject, setMember } from '../json/json-value.ts';
 
 /** The members of a strategic merge patch that say how, not what. */
 export const DIRECTIVE = '$patch';

@@ -1,5 +1,5 @@
-import { deepEqual } from '../deep-equal.ts';
-import { isJsonObject, type JsonObject, ownMember } from '../json-value.ts';
+import { deepEqual } from '../json/deep-equal.ts';
+import { isJsonObject, type JsonObject, ownMember } from '../json/json-value.ts';
 import type { JsonPatchOperation } from './json-patch.ts';
 import { JsonPointer } from './json-pointer.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import oracle from 'fast-json-patch';
 import { describe, expect, it } from 'vitest';
-import { clone } from '../clone.ts';
+import { clone } from '../json/clone.ts';
 import { ApiStatusError } from '../status.ts';
 import { applyJsonPatch, type JsonPatchOperation, parseJsonPatch } from './json-patch.ts';
 

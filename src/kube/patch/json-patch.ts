@@ -1,7 +1,7 @@
-import { clone } from '../clone.ts';
-import { deepEqual } from '../deep-equal.ts';
-import { isDeeperThan, MAX_JSON_DEPTH } from '../json-depth.ts';
-import { isJsonObject, setMember } from '../json-value.ts';
+import { clone } from '../json/clone.ts';
+import { deepEqual } from '../json/deep-equal.ts';
+import { isDeeperThan, MAX_JSON_DEPTH } from '../json/json-depth.ts';
+import { isJsonObject, setMember } from '../json/json-value.ts';
 import { quote } from '../quote.ts';
 import { type ApiStatusError, failure } from '../status.ts';
 import { badRequest, requestEntityTooLarge } from '../status-errors.ts';

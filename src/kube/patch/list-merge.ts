@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, ownMember } from '../json-value.ts';
+import { isJsonObject, type JsonObject, ownMember } from '../json/json-value.ts';
 import { failure } from '../status.ts';
 import { badRequest } from '../status-errors.ts';
 import { cleaned, DIRECTIVE } from './directives.ts';

@@ -1,5 +1,5 @@
-import { isDeeperThan, MAX_JSON_DEPTH } from '../json-depth.ts';
-import { isJsonObject, ownMember, setMember } from '../json-value.ts';
+import { isDeeperThan, MAX_JSON_DEPTH } from '../json/json-depth.ts';
+import { isJsonObject, ownMember, setMember } from '../json/json-value.ts';
 import { badRequest } from '../status-errors.ts';
 
 /**

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clone } from '../clone.ts';
-import type { JsonObject } from '../json-value.ts';
+import { clone } from '../json/clone.ts';
+import type { JsonObject } from '../json/json-value.ts';
 import type { JsonSchema } from '../schema/json-schema.ts';
 import { ApiStatusError } from '../status.ts';
 import { applyStrategicMergePatch } from './strategic-merge-patch.ts';

@@ -1,5 +1,5 @@
-import { isDeeperThan, MAX_JSON_DEPTH } from '../json-depth.ts';
-import { isJsonObject, type JsonObject, ownMember, setMember } from '../json-value.ts';
+import { isDeeperThan, MAX_JSON_DEPTH } from '../json/json-depth.ts';
+import { isJsonObject, type JsonObject, ownMember, setMember } from '../json/json-value.ts';
 import type { JsonSchema } from '../schema/json-schema.ts';
 import { badRequest } from '../status-errors.ts';
 import { cleaned, DELETE_FROM_LIST, DIRECTIVE, ELEMENT_ORDER, RETAIN_KEYS } from './directives.ts';

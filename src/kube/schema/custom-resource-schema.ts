@@ -4,10 +4,10 @@
  * quantities as int-or-string, and keys of list maps always present.
  */
 
-import { isJsonObject } from '../json-value.ts';
+import { isJsonObject } from '../json/json-value.ts';
+import { OBJECT_META, QUANTITY } from '../pod-schema/meta-schema.ts';
 import { map, object, set, string } from './builders.ts';
 import type { JsonSchema } from './json-schema.ts';
-import { OBJECT_META, QUANTITY } from './meta-schema.ts';
 
 /** `schema` in the form that `spec.versions[].schema.openAPIV3Schema` of a CRD takes. */
 export function customResourceSchema(schema: JsonSchema): JsonSchema {

@@ -3,7 +3,7 @@
  * then absent fields with a default are filled in, at every depth. Input is never changed; where
  * nothing is filled in the very same value comes back.
  */
-import { isJsonObject, type JsonObject, ownMember, setMember } from '../json-value.ts';
+import { isJsonObject, type JsonObject, ownMember, setMember } from '../json/json-value.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 export function applyDefaults(schema: JsonSchema, value: unknown): unknown {

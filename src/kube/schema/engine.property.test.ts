@@ -1,12 +1,12 @@
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isJsonObject } from '../json-value.ts';
+import { structuralErrors } from '../../api-machinery/definitions/structural.ts';
+import { isJsonObject } from '../json/json-value.ts';
 import { applyDefaults } from './defaults.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { validateListTypes } from './list-types.ts';
 import { prune } from './prune.ts';
-import { structuralErrors } from './structural.ts';
 import { validate } from './validate.ts';
 
 const KEYS = ['a', 'b', 'c', '__proto__', 'constructor'];

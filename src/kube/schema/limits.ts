@@ -1,5 +1,5 @@
 /** Bounds of one value: lengths, sizes, numbers, patterns. Texts are the API server's. */
-import { isJsonObject, jsonTypeOf } from '../json-value.ts';
+import { isJsonObject, jsonTypeOf } from '../json/json-value.ts';
 import type { FieldError } from '../status.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { matchesPattern } from './pattern.ts';

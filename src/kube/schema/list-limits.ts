@@ -1,5 +1,5 @@
 import { tooMany } from '../field-error.ts';
-import { isJsonObject, ownMember } from '../json-value.ts';
+import { isJsonObject, ownMember } from '../json/json-value.ts';
 import type { FieldError } from '../status.ts';
 import type { JsonSchema } from './json-schema.ts';
 

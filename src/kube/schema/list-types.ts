@@ -2,7 +2,7 @@
  * Uniqueness in lists: items of a `set`, and keys of a `map`, are unique. The API server checks it
  * for custom resources; built-in kinds leave it to the validation of each kind.
  */
-import { isJsonObject, ownMember, setMember } from '../json-value.ts';
+import { isJsonObject, ownMember, setMember } from '../json/json-value.ts';
 import type { FieldError } from '../status.ts';
 import type { JsonSchema } from './json-schema.ts';
 

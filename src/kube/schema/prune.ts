@@ -4,7 +4,7 @@
  * dropped the very same value comes back. Objects whose schema has
  * `x-kubernetes-preserve-unknown-fields` keep what is unknown, but known fields below are pruned.
  */
-import { isJsonObject, type JsonObject, ownMember, setMember } from '../json-value.ts';
+import { isJsonObject, type JsonObject, ownMember, setMember } from '../json/json-value.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 export interface Pruned {

@@ -2,7 +2,7 @@
  * The type and format of one value, with the wording of the API server. The "wrong" value that it
  * reports is the name of the type that it found, as the API server does.
  */
-import { jsonTypeOf } from '../json-value.ts';
+import { jsonTypeOf } from '../json/json-value.ts';
 import type { FieldError } from '../status.ts';
 import { isOfFormat } from './formats.ts';
 import type { JsonSchema } from './json-schema.ts';

@@ -5,7 +5,7 @@
  * (the API server checks it for custom resources only), CEL rules are not evaluated.
  * Recursion follows the schema, so a value can be as deep as it likes.
  */
-import { isJsonObject, type JsonObject, jsonTypeOf, ownMember } from '../json-value.ts';
+import { isJsonObject, type JsonObject, jsonTypeOf, ownMember } from '../json/json-value.ts';
 import type { FieldError } from '../status.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { checkLimits } from './limits.ts';

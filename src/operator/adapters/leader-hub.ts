@@ -3,11 +3,11 @@
  * ready, and while it leads the streams, and the EndpointSlice by which the Service leads to it.
  */
 import { ENV_POD_IP, HUB_MEMBERS_PATH, HUB_PATH, HUB_PROTOCOL } from '../../jobset/names.ts';
-import { signatureKey } from '../../runtime/adapters/json-web-keys.ts';
 import { startStreamServer } from '../../runtime/adapters/stream-server.ts';
-import type { Client } from '../../runtime/client.ts';
+import { signatureKey } from '../../runtime/adapters/tls/json-web-keys.ts';
+import type { Client } from '../../runtime/client/client.ts';
 import { DeadlineError } from '../../runtime/deadline.ts';
-import type { OperatorFlags } from '../flags.ts';
+import type { OperatorFlags } from '../configuration/flags.ts';
 import type { HubSettings } from '../hub/hub-connection.ts';
 import { publishHubEndpoint } from '../hub/hub-endpoint.ts';
 import { type HubDoor, startHubListener } from '../hub/hub-listener.ts';

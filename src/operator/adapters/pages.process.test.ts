@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConnectionOptions, connect } from 'node:tls';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { freePort } from '../../runtime/adapters/free-ports.ts';
+import { nodeClock } from '../../runtime/adapters/node-clock.ts';
+import { systemRandom } from '../../runtime/adapters/system-random.ts';
 import {
   type CertificateAuthority,
   createCertificateAuthority,
   issueCertificate,
-} from '../../runtime/adapters/certificates.ts';
-import { freePort } from '../../runtime/adapters/free-ports.ts';
-import { nodeClock } from '../../runtime/adapters/node-clock.ts';
-import { systemRandom } from '../../runtime/adapters/system-random.ts';
+} from '../../runtime/adapters/tls/certificates.ts';
 import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { HttpHandler } from '../../runtime/ports/transport.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DEFAULT_FEATURE_GATES } from '../../jobset/feature-gates.ts';
-import { PERSISTENT_VOLUME_CLAIMS } from '../../kube/core.ts';
+import { PERSISTENT_VOLUME_CLAIMS } from '../../kube/objects/core.ts';
 import { notFound } from '../../kube/status-errors.ts';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { SILENT } from '../../runtime/ports/logger.ts';

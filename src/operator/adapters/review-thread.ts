@@ -6,11 +6,11 @@
  */
 import { Worker } from 'node:worker_threads';
 import { ApiStatusError, failure } from '../../kube/status.ts';
+import { refusalResponse } from '../../runtime/client/refusal-response.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
 import type { Clock, Timer } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../runtime/ports/transport.ts';
-import { refusalResponse } from '../../runtime/refusal-response.ts';
 import { REVIEW_HEAP_MIB } from '../hub/stream-memory.ts';
 import type { ReviewThreads } from '../webhooks/review-judges.ts';
 import type { WebhookQuestions } from '../webhooks/webhook-handlers.ts';

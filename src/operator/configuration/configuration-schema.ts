@@ -1,7 +1,7 @@
 /** The schema of `config.jobset.x-k8s.io/v1alpha1 Configuration` (spec 9.1), and what we add to it. */
 
-import { AGENT_DELIVERIES, type AgentDelivery } from '../../jobset/agent/agent-delivery.ts';
-import type { ContainerResources } from '../../jobset/agent/agent-resources.ts';
+import { AGENT_DELIVERIES, type AgentDelivery } from '../../jobset/injection/agent-delivery.ts';
+import type { ContainerResources } from '../../jobset/injection/agent-resources.ts';
 import { RESTART_MODES, type RestartMode } from '../../jobset/jobset.ts';
 import { DEFINITION_LIMITS, type SizeLimits } from '../../jobset/size-limits.ts';
 import {

@@ -3,14 +3,14 @@
  * keys are errors with their path, all at once; a key that is left out has the API's default.
  */
 import { parseDocument } from 'yaml';
-import type { AgentDelivery } from '../../jobset/agent/agent-delivery.ts';
-import type { ContainerResources } from '../../jobset/agent/agent-resources.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../../jobset/feature-gates.ts';
+import type { AgentDelivery } from '../../jobset/injection/agent-delivery.ts';
+import type { ContainerResources } from '../../jobset/injection/agent-resources.ts';
 import type { RestartMode } from '../../jobset/jobset.ts';
 import { DEFAULT_SIZE_LIMITS, type SizeLimits } from '../../jobset/size-limits.ts';
 import { parseDuration } from '../../kube/duration.ts';
 import { formatFieldError, invalidValue, notSupported } from '../../kube/field-error.ts';
-import { isJsonObject } from '../../kube/json-value.ts';
+import { isJsonObject } from '../../kube/json/json-value.ts';
 import {
   dns1035LabelErrors,
   dns1123LabelErrors,
@@ -20,10 +20,10 @@ import { parseQuantity, QUANTITY_ERROR } from '../../kube/quantity.ts';
 import { prune } from '../../kube/schema/prune.ts';
 import { validate } from '../../kube/schema/validate.ts';
 import type { FieldError } from '../../kube/status.ts';
-import { DEFAULT_LEASE_TIMES, type LeaseTimes } from '../../runtime/leader-election.ts';
-import { ADDRESS_FORM, ANY_ADDRESS, type BindAddress, parseBindAddress } from '../bind-address.ts';
+import { DEFAULT_LEASE_TIMES, type LeaseTimes } from '../../runtime/controller/leader-election.ts';
 import { DEFAULT_MAX_STREAMS } from '../hub/stream-memory.ts';
-import { LEADER_ELECTION_ID, WEBHOOK_SECRET_NAME, WEBHOOK_SERVICE_NAME } from '../names.ts';
+import { LEADER_ELECTION_ID, WEBHOOK_SECRET_NAME, WEBHOOK_SERVICE_NAME } from '../object-names.ts';
+import { ADDRESS_FORM, ANY_ADDRESS, type BindAddress, parseBindAddress } from './bind-address.ts';
 import { CONFIGURATION_SCHEMA, type ConfigurationFile } from './configuration-schema.ts';
 import { cipherSuiteErrors, type TlsSettings, tlsSettings } from './tls-settings.ts';
 

@@ -5,9 +5,9 @@ import {
   MAX_MESSAGE_BYTES,
   parseAgentMessage,
 } from '../../jobset/hub/message.ts';
+import { LineSplitter } from '../../runtime/client/watch-stream.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { ByteStream, StreamListener } from '../../runtime/ports/stream.ts';
-import { LineSplitter } from '../../runtime/watch-stream.ts';
 
 /** The Pod at the other end of a stream, as its token and the owner chain say. */
 export interface HubMember {

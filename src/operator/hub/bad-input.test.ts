@@ -9,10 +9,10 @@ import {
   issueToken,
   TOKEN_ISSUER,
   type TokenGrant,
-} from '../../cluster/apiserver/service-account-tokens.ts';
+} from '../../cluster/apiserver/identity/service-account-tokens.ts';
 import { HUB_AUDIENCE } from '../../jobset/names.ts';
-import { signatureKey } from '../../runtime/adapters/json-web-keys.ts';
-import type { Client } from '../../runtime/client.ts';
+import { signatureKey } from '../../runtime/adapters/tls/json-web-keys.ts';
+import type { Client } from '../../runtime/client/client.ts';
 import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
 import { MemoryStreams } from '../../runtime/memory/memory-streams.ts';
 import { SeededRandom } from '../../runtime/memory/seeded-random.ts';

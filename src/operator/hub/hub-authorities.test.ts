@@ -4,12 +4,15 @@ import { PlacementCluster } from '../../../test/fixtures/placement-cluster.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { HUB_AUTHORITIES_NAME } from '../../jobset/names.ts';
 import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
-import { CONFIG_MAPS, type ConfigMap, NAMESPACES } from '../../kube/core.ts';
-import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/custom-resource-definition.ts';
-import { EVENTS } from '../../kube/event.ts';
 import type { Stored } from '../../kube/meta.ts';
-import { createEventRecorder, type EventRecorder } from '../../runtime/event-recorder.ts';
-import { createInformer, type Informer } from '../../runtime/informer.ts';
+import { CONFIG_MAPS, type ConfigMap, NAMESPACES } from '../../kube/objects/core.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/objects/custom-resource-definition.ts';
+import { EVENTS } from '../../kube/objects/event.ts';
+import {
+  createEventRecorder,
+  type EventRecorder,
+} from '../../runtime/controller/event-recorder.ts';
+import { createInformer, type Informer } from '../../runtime/informer/informer.ts';
 import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
 import { GROUPS_BY_NAMESPACE, groupNamespaces, publishHubAuthorities } from './hub-authorities.ts';
 

@@ -1,21 +1,25 @@
-import type { HubAccess } from '../../jobset/agent/agent-hub.ts';
+import type { HubAccess } from '../../jobset/injection/agent-hub.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { HUB_AUTHORITIES_KEY, HUB_AUTHORITIES_NAME } from '../../jobset/names.ts';
 import { isFinished } from '../../jobset/status/conditions.ts';
-import { CONFIG_MAPS, type ConfigMap } from '../../kube/core.ts';
-import { ownMember } from '../../kube/json-value.ts';
+import { ownMember } from '../../kube/json/json-value.ts';
 import type { Stored } from '../../kube/meta.ts';
+import { CONFIG_MAPS, type ConfigMap } from '../../kube/objects/core.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
 import { ApiStatusError, isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client.ts';
-import { type ReconcileResult, startController } from '../../runtime/controller.ts';
-import { type EventRecorder, referenceTo } from '../../runtime/event-recorder.ts';
-import { createInformer, type Informer, withoutManagedFields } from '../../runtime/informer.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { type ReconcileResult, startController } from '../../runtime/controller/controller.ts';
+import { type EventRecorder, referenceTo } from '../../runtime/controller/event-recorder.ts';
+import {
+  createInformer,
+  type Informer,
+  withoutManagedFields,
+} from '../../runtime/informer/informer.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { type Clock, sleep } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
-import { HUB_AUTHORITIES_LABELS, HUB_AUTHORITIES_SELECTOR } from '../names.ts';
+import { HUB_AUTHORITIES_LABELS, HUB_AUTHORITIES_SELECTOR } from '../object-names.ts';
 
 /**
  * Publishes whom agents are to trust at the hub: a ConfigMap in each namespace that has a group, which

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ENDPOINT_SLICES, type EndpointSlice } from '../../kube/endpoint-slice.ts';
+import { ENDPOINT_SLICES, type EndpointSlice } from '../../kube/objects/endpoint-slice.ts';
 import { MemoryClient } from '../../runtime/memory/memory-client.ts';
 import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';

@@ -3,11 +3,11 @@ import {
   type EndpointSlice,
   MANAGED_BY,
   SERVICE_NAME,
-} from '../../kube/endpoint-slice.ts';
+} from '../../kube/objects/endpoint-slice.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
 import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client.ts';
-import { type Controller, startController } from '../../runtime/controller.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { type Controller, startController } from '../../runtime/controller/controller.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';

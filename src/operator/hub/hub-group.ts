@@ -1,4 +1,4 @@
-import { type GroupState, groupSize, groupState } from '../../jobset/group/group-state.ts';
+import { type GroupState, groupSize, groupState } from '../../jobset/epoch/group-state.ts';
 import { encodeHubMessage } from '../../jobset/hub/message.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import type { Stored } from '../../kube/meta.ts';

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { TestServer } from '../../cluster/apiserver/test-server.ts';
-import { SECRETS } from '../../kube/core.ts';
+import { SECRETS } from '../../kube/objects/core.ts';
 import { failure } from '../../kube/status.ts';
-import type { KeyPair } from '../../runtime/adapters/certificates.ts';
-import { certificateFacts } from '../../runtime/adapters/certificates.ts';
-import type { Client } from '../../runtime/client.ts';
+import type { KeyPair } from '../../runtime/adapters/tls/certificates.ts';
+import { certificateFacts } from '../../runtime/adapters/tls/certificates.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { createClient } from '../../runtime/client/http-client.ts';
 import { DeadlineError } from '../../runtime/deadline.ts';
-import { createClient } from '../../runtime/http-client.ts';
 import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
 import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
 import type { ConnectionDrop } from '../../runtime/ports/stream.ts';

@@ -1,6 +1,6 @@
-import type { HubAccess } from '../../jobset/agent/agent-hub.ts';
-import type { KeyPair } from '../../runtime/adapters/certificates.ts';
-import type { Client } from '../../runtime/client.ts';
+import type { HubAccess } from '../../jobset/injection/agent-hub.ts';
+import type { KeyPair } from '../../runtime/adapters/tls/certificates.ts';
+import type { Client } from '../../runtime/client/client.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../kube/json-value.ts';
+import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
 import type { SignatureKey } from '../../runtime/ports/signature-key.ts';
 
 /** The Pod to which a token is bound. */

@@ -6,13 +6,13 @@ import {
   TOKEN_ISSUER,
   type TokenGrant,
   type TokenSigner,
-} from '../../cluster/apiserver/service-account-tokens.ts';
+} from '../../cluster/apiserver/identity/service-account-tokens.ts';
 import { TestServer } from '../../cluster/apiserver/test-server.ts';
 import { HUB_AUDIENCE } from '../../jobset/names.ts';
 import { failure } from '../../kube/status.ts';
-import { signatureKey } from '../../runtime/adapters/json-web-keys.ts';
-import type { Client } from '../../runtime/client.ts';
-import { createClient } from '../../runtime/http-client.ts';
+import { signatureKey } from '../../runtime/adapters/tls/json-web-keys.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { createClient } from '../../runtime/client/http-client.ts';
 import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { SILENT } from '../../runtime/ports/logger.ts';

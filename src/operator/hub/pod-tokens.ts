@@ -1,8 +1,8 @@
 import { HUB_AUDIENCE } from '../../jobset/names.ts';
-import { isJsonObject, type JsonObject } from '../../kube/json-value.ts';
+import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
+import { TOKEN_REVIEWS } from '../../kube/objects/token-review.ts';
 import { ApiStatusError } from '../../kube/status.ts';
-import { TOKEN_REVIEWS } from '../../kube/token-review.ts';
-import type { Client } from '../../runtime/client.ts';
+import type { Client } from '../../runtime/client/client.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
 import { ExpiringMap } from '../../runtime/expiring-map.ts';
 import { type Clock, sleep } from '../../runtime/ports/clock.ts';

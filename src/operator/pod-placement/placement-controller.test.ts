@@ -1,12 +1,15 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { PlacementCluster, RACK } from '../../../test/fixtures/placement-cluster.ts';
 import { JOBSET_NAME, NODE_SELECTOR_STRATEGY } from '../../jobset/names.ts';
-import { EVENTS } from '../../kube/event.ts';
 import type { PartialObjectMetadata } from '../../kube/meta.ts';
-import { NODES } from '../../kube/node.ts';
-import { PODS } from '../../kube/pod.ts';
-import { createEventRecorder, type EventRecorder } from '../../runtime/event-recorder.ts';
-import { createInformer, type Informer } from '../../runtime/informer.ts';
+import { EVENTS } from '../../kube/objects/event.ts';
+import { NODES } from '../../kube/objects/node.ts';
+import { PODS } from '../../kube/objects/pod.ts';
+import {
+  createEventRecorder,
+  type EventRecorder,
+} from '../../runtime/controller/event-recorder.ts';
+import { createInformer, type Informer } from '../../runtime/informer/informer.ts';
 import { startPlacementController } from './placement-controller.ts';
 
 let cluster: PlacementCluster;

@@ -5,14 +5,14 @@ import {
   nodeNameOf,
 } from '../../jobset/exclusive-placement.ts';
 import { JOB_KEY, JOBSET_NAME } from '../../jobset/names.ts';
-import { COMPLETION_INDEX } from '../../kube/job.ts';
 import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
-import { NODES, type Node } from '../../kube/node.ts';
-import { PODS, type Pod } from '../../kube/pod.ts';
+import { COMPLETION_INDEX } from '../../kube/objects/job.ts';
+import { NODES, type Node } from '../../kube/objects/node.ts';
+import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client.ts';
+import type { Client } from '../../runtime/client/client.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
-import { createInformer, type Informer, keyOf } from '../../runtime/informer.ts';
+import { createInformer, type Informer, keyOf } from '../../runtime/informer/informer.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { LeaderFinding } from '../../jobset/exclusive-placement.ts';
 import { EXCLUSIVE_TOPOLOGY, JOBSET_NAME, PRIORITY } from '../../jobset/names.ts';
-import type { AdmissionRequest } from '../../kube/admission.ts';
-import { COMPLETION_INDEX } from '../../kube/job.ts';
 import type { StringMap } from '../../kube/meta.ts';
-import { PODS, type Pod } from '../../kube/pod.ts';
+import type { AdmissionRequest } from '../../kube/objects/admission-webhooks.ts';
+import { COMPLETION_INDEX } from '../../kube/objects/job.ts';
+import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import type { AdmissionAnswer } from '../webhooks/admission-handler.ts';
 import type { PodLookups } from './pod-lookups.ts';
 import { podMutator, podValidator } from './pod-webhooks.ts';

@@ -7,10 +7,10 @@ import {
   topologyOf,
   withPriorityLabel,
 } from '../../jobset/exclusive-placement.ts';
-import type { AdmissionRequest } from '../../kube/admission.ts';
 import { invalid } from '../../kube/field-error.ts';
-import { NODES } from '../../kube/node.ts';
-import { PODS, type Pod } from '../../kube/pod.ts';
+import type { AdmissionRequest } from '../../kube/objects/admission-webhooks.ts';
+import { NODES } from '../../kube/objects/node.ts';
+import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import { failure } from '../../kube/status.ts';
 import { notFound } from '../../kube/status-errors.ts';
 import type { AdmissionAnswer, AdmissionHandler } from '../webhooks/admission-handler.ts';

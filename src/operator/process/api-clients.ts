@@ -7,10 +7,10 @@ import {
   type ConnectionOptions,
   connectClient,
 } from '../../runtime/adapters/http-client-connection.ts';
-import type { Client } from '../../runtime/client.ts';
-import type { ClusterAccess } from '../../runtime/cluster-access.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { rateLimited } from '../../runtime/client/rate-limit.ts';
+import type { ClusterAccess } from '../../runtime/credentials/cluster-access.ts';
 import type { Transport } from '../../runtime/ports/transport.ts';
-import { rateLimited } from '../../runtime/rate-limit.ts';
 import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
 
 export interface ApiClients {

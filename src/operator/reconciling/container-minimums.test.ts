@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { LimitRange } from '../../kube/core.ts';
 import type { KubeList, KubeObject, Stored } from '../../kube/meta.ts';
+import type { LimitRange } from '../../kube/objects/core.ts';
 import { failure } from '../../kube/status.ts';
 import { MemoryClient } from '../../runtime/memory/memory-client.ts';
 import { containerMinimums } from './container-minimums.ts';

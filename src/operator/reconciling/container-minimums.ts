@@ -1,9 +1,9 @@
-import type { ContainerMinimums } from '../../jobset/agent/agent-resources.ts';
-import { LIMIT_RANGES } from '../../kube/core.ts';
+import type { ContainerMinimums } from '../../jobset/injection/agent-resources.ts';
 import type { StringMap } from '../../kube/meta.ts';
+import { LIMIT_RANGES } from '../../kube/objects/core.ts';
 import { compareQuantities, parseQuantity } from '../../kube/quantity.ts';
 import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client.ts';
+import type { Client } from '../../runtime/client/client.ts';
 
 /** A namespace has few; more than these are not read, and so not known. */
 const MAX_LIMIT_RANGES = 100;

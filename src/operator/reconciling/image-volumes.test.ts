@@ -3,10 +3,10 @@ import type { JobSetSpec } from '../../jobset/jobset.ts';
 import type { KubeList, KubeObject, Stored, StringMap } from '../../kube/meta.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { failure } from '../../kube/status.ts';
-import type { ListOptions } from '../../runtime/client.ts';
+import type { ListOptions } from '../../runtime/client/client.ts';
 import { MemoryClient } from '../../runtime/memory/memory-client.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
-import { NODE_FEATURES_TTL_MS } from '../node-features.ts';
+import { NODE_FEATURES_TTL_MS } from '../tracking/node-features.ts';
 import { createImageVolumes } from './image-volumes.ts';
 
 type Pages = readonly (readonly string[])[];

@@ -1,10 +1,10 @@
 import type { JobSetSpec } from '../../jobset/jobset.ts';
-import { NODES, type Node } from '../../kube/node.ts';
+import { NODES, type Node } from '../../kube/objects/node.ts';
 import { ApiStatusError } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client.ts';
+import type { Client } from '../../runtime/client/client.ts';
 import { ExpiringMap } from '../../runtime/expiring-map.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
-import { NODE_FEATURES_TTL_MS, nodeSelectors } from '../node-features.ts';
+import { NODE_FEATURES_TTL_MS, nodeSelectors } from '../tracking/node-features.ts';
 
 /** Whether agents may be started from volumes of their image on all nodes that a JobSet may use. */
 export interface ImageVolumes {

@@ -1,6 +1,6 @@
-import { isReady, NODES } from '../../kube/node.ts';
+import { isReady, NODES } from '../../kube/objects/node.ts';
 import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client.ts';
+import type { Client } from '../../runtime/client/client.ts';
 
 /**
  * Whether the Node object says that it is not ready, or is gone. False where that cannot be read: it only

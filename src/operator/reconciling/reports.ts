@@ -1,17 +1,17 @@
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import type { Plan } from '../../jobset/plan.ts';
 import type { Stored } from '../../kube/meta.ts';
-import { type EventRecorder, referenceTo } from '../../runtime/event-recorder.ts';
-import { keyOf } from '../../runtime/informer.ts';
+import { type EventRecorder, referenceTo } from '../../runtime/controller/event-recorder.ts';
+import { keyOf } from '../../runtime/informer/informer.ts';
 import { KeyedBudget } from '../../runtime/keyed-budget.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Rate } from '../../runtime/token-bucket.ts';
-import type { FailedAction } from '../carry-out.ts';
-import type { StrayPod } from '../group-tracker.ts';
-import type { JobSetMemory } from '../jobset-memory.ts';
-import type { OperatorMetrics } from '../operator-metrics.ts';
+import type { OperatorMetrics } from '../process/operator-metrics.ts';
+import type { StrayPod } from '../tracking/group-tracker.ts';
+import type { FailedAction } from './carry-out.ts';
 import { whatGoesAway } from './going-away.ts';
+import type { JobSetMemory } from './jobset-memory.ts';
 
 export interface ReportsOptions {
   readonly clock: Clock;

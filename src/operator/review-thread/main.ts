@@ -1,9 +1,9 @@
 /** The thread that judges admission reviews: the same endpoint as the operator's, behind messages. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import type { ContainerMinimums } from '../../jobset/agent/agent-resources.ts';
 import type { LeaderFinding } from '../../jobset/exclusive-placement.ts';
-import type { PersistentVolumeClaim } from '../../kube/core.ts';
-import type { Node } from '../../kube/node.ts';
+import type { ContainerMinimums } from '../../jobset/injection/agent-resources.ts';
+import type { PersistentVolumeClaim } from '../../kube/objects/core.ts';
+import type { Node } from '../../kube/objects/node.ts';
 import { ApiStatusError } from '../../kube/status.ts';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { createPinoLogger } from '../../runtime/adapters/pino-logger.ts';

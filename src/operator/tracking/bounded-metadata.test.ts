@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { podFacts } from '../../jobset/group/pod-facts.ts';
+import { podFacts } from '../../jobset/epoch/pod-facts.ts';
 import { membershipOf } from '../../jobset/membership.ts';
 import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
 import { withBoundedMetadata } from './bounded-metadata.ts';

@@ -1,24 +1,24 @@
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { ownerKey, ownerOf } from '../../jobset/membership.ts';
 import { JOBSET_NAME } from '../../jobset/names.ts';
-import { PERSISTENT_VOLUME_CLAIMS, SERVICES, type Service } from '../../kube/core.ts';
-import { JOBS, type Job } from '../../kube/job.ts';
 import type { KubeObject, PartialObjectMetadata, Stored } from '../../kube/meta.ts';
-import { PODS } from '../../kube/pod.ts';
-import type { Client } from '../../runtime/client.ts';
+import { PERSISTENT_VOLUME_CLAIMS, SERVICES, type Service } from '../../kube/objects/core.ts';
+import { JOBS, type Job } from '../../kube/objects/job.ts';
+import { PODS } from '../../kube/objects/pod.ts';
+import type { Client } from '../../runtime/client/client.ts';
 import {
   createInformer,
   type Informer,
   subscribedUntil,
   withoutManagedFields,
-} from '../../runtime/informer.ts';
+} from '../../runtime/informer/informer.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import { GROUPS_BY_NAMESPACE, groupNamespaces } from '../hub/hub-authorities.ts';
-import { LIVING, SUCCEEDED } from '../inquiries.ts';
-import { PodVersions } from '../pod-versions.ts';
+import { LIVING, SUCCEEDED } from '../reconciling/inquiries.ts';
 import { withBoundedMetadata } from './bounded-metadata.ts';
+import { PodVersions } from './pod-versions.ts';
 
 /**
  * What a replica knows of the cluster, whether it acts on it or not. Pods are watched as metadata only,

@@ -1,8 +1,8 @@
 import { foreignClaim, type KnownOwners } from '../../jobset/foreign-claim.ts';
 import type { KubeObject, Stored } from '../../kube/meta.ts';
 import type { Resource } from '../../kube/resource.ts';
-import { type EventRecorder, referenceTo } from '../../runtime/event-recorder.ts';
-import type { Informer } from '../../runtime/informer.ts';
+import { type EventRecorder, referenceTo } from '../../runtime/controller/event-recorder.ts';
+import type { Informer } from '../../runtime/informer/informer.ts';
 import { KeyedBudget } from '../../runtime/keyed-budget.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';

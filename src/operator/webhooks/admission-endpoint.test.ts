@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { AdmissionReview } from '../../kube/admission.ts';
 import { invalid, invalidValue } from '../../kube/field-error.ts';
+import type { AdmissionReview } from '../../kube/objects/admission-webhooks.ts';
 import { applyJsonPatch, parseJsonPatch } from '../../kube/patch/json-patch.ts';
 import type { Status } from '../../kube/status.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';

@@ -6,12 +6,12 @@ import {
   unknownResource,
   unsupportedMediaType,
 } from '../../kube/status-errors.ts';
+import { refusalResponse } from '../../runtime/client/refusal-response.ts';
 import { DeadlineError, withDeadline } from '../../runtime/deadline.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../runtime/ports/transport.ts';
-import { refusalResponse } from '../../runtime/refusal-response.ts';
 import type { AdmissionAnswer, AdmissionHandler } from './admission-handler.ts';
 import { denialOf, readAdmissionReview, reviewOf } from './admission-review.ts';
 

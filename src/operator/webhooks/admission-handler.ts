@@ -1,5 +1,5 @@
-import type { AdmissionRequest } from '../../kube/admission.ts';
 import type { KubeObject } from '../../kube/meta.ts';
+import type { AdmissionRequest } from '../../kube/objects/admission-webhooks.ts';
 import type { Status } from '../../kube/status.ts';
 
 /**

@@ -3,16 +3,22 @@
  * Whoever reaches the port may send anything: what is read here is checked as far as handlers rely on
  * it. That the objects in it keep to their schemas, the API server has seen to.
  */
+
+import { isDeeperThan, MAX_JSON_DEPTH } from '../../kube/json/json-depth.ts';
+import { hasMoreValuesThan } from '../../kube/json/json-size.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  jsonTypeOf,
+  ownMember,
+} from '../../kube/json/json-value.ts';
+import type { KubeObject } from '../../kube/meta.ts';
 import type {
   AdmissionOperation,
   AdmissionRequest,
   AdmissionResponse,
   AdmissionReview,
-} from '../../kube/admission.ts';
-import { isDeeperThan, MAX_JSON_DEPTH } from '../../kube/json-depth.ts';
-import { hasMoreValuesThan } from '../../kube/json-size.ts';
-import { isJsonObject, type JsonObject, jsonTypeOf, ownMember } from '../../kube/json-value.ts';
-import type { KubeObject } from '../../kube/meta.ts';
+} from '../../kube/objects/admission-webhooks.ts';
 import { jsonPatchDiff } from '../../kube/patch/json-patch-diff.ts';
 import { quote } from '../../kube/quote.ts';
 import type { ApiStatusError } from '../../kube/status.ts';

@@ -1,14 +1,14 @@
-import { SECRETS, type Secret } from '../../kube/core.ts';
 import type { Stored } from '../../kube/meta.ts';
+import { SECRETS, type Secret } from '../../kube/objects/core.ts';
 import { isReason } from '../../kube/status.ts';
 import { conflict } from '../../kube/status-errors.ts';
-import type { Client } from '../../runtime/client.ts';
+import type { Client } from '../../runtime/client/client.ts';
 import {
   type Controller,
   type ReconcileResult,
   startController,
-} from '../../runtime/controller.ts';
-import { createInformer, type Informer } from '../../runtime/informer.ts';
+} from '../../runtime/controller/controller.ts';
+import { createInformer, type Informer } from '../../runtime/informer/informer.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';

@@ -1,6 +1,6 @@
-import { SECRETS, type Secret } from '../../kube/core.ts';
-import { ownMember } from '../../kube/json-value.ts';
+import { ownMember } from '../../kube/json/json-value.ts';
 import type { ObjectMeta } from '../../kube/meta.ts';
+import { SECRETS, type Secret } from '../../kube/objects/core.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
 import type { WebhookCertificates } from './certificates.ts';
 

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { certificateFacts, isSignedBy, isValidFor } from '../../runtime/adapters/certificates.ts';
+import {
+  certificateFacts,
+  isSignedBy,
+  isValidFor,
+} from '../../runtime/adapters/tls/certificates.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { certificatesIn, secretOf } from './certificate-secret.ts';
 import {

@@ -16,7 +16,7 @@ import {
   isValidFor,
   type KeyPair,
   loadCertificateAuthority,
-} from '../../runtime/adapters/certificates.ts';
+} from '../../runtime/adapters/tls/certificates.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 
 export interface WebhookCertificates {

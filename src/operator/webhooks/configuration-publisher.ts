@@ -1,16 +1,16 @@
+import { deepEqual } from '../../kube/json/deep-equal.ts';
+import type { KubeObject, Stored } from '../../kube/meta.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
   type Webhook,
-} from '../../kube/admission.ts';
-import { deepEqual } from '../../kube/deep-equal.ts';
-import type { KubeObject, Stored } from '../../kube/meta.ts';
+} from '../../kube/objects/admission-webhooks.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { isReason } from '../../kube/status.ts';
 import { conflict } from '../../kube/status-errors.ts';
-import type { Client } from '../../runtime/client.ts';
-import { type Controller, startController } from '../../runtime/controller.ts';
-import { createInformer, type Informer } from '../../runtime/informer.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { type Controller, startController } from '../../runtime/controller/controller.ts';
+import { createInformer, type Informer } from '../../runtime/informer/informer.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../../jobset/feature-gates.ts';
-import type { AdmissionRequest } from '../../kube/admission.ts';
-import { PERSISTENT_VOLUME_CLAIMS } from '../../kube/core.ts';
 import type { KubeList, KubeObject, Stored } from '../../kube/meta.ts';
+import type { AdmissionRequest } from '../../kube/objects/admission-webhooks.ts';
+import { PERSISTENT_VOLUME_CLAIMS } from '../../kube/objects/core.ts';
 import { failure } from '../../kube/status.ts';
 import { MemoryClient } from '../../runtime/memory/memory-client.ts';
 import type { AdmissionAnswer, AdmissionHandler } from './admission-handler.ts';

@@ -1,11 +1,4 @@
-import { admitJobSet, WHOLE_JOBSET_SCHEMA } from '../../jobset/admission.ts';
-import { type AgentDefaults, withAgentDefaults } from '../../jobset/agent/agent-defaults.ts';
-import {
-  type AgentProgram,
-  restartRuleErrors,
-  sharesWithSidecars,
-} from '../../jobset/agent/agent-mode.ts';
-import type { ContainerMinimums, ShareOptions } from '../../jobset/agent/agent-resources.ts';
+import { admitJobSet, WHOLE_JOBSET_SCHEMA } from '../../jobset/admit.ts';
 import {
   type DefaultedSpec,
   defaultJobSet,
@@ -13,6 +6,13 @@ import {
   withDefaults,
 } from '../../jobset/defaults.ts';
 import type { FeatureGates } from '../../jobset/feature-gates.ts';
+import { type AgentDefaults, withAgentDefaults } from '../../jobset/injection/agent-defaults.ts';
+import {
+  type AgentProgram,
+  restartRuleErrors,
+  sharesWithSidecars,
+} from '../../jobset/injection/agent-mode.ts';
+import type { ContainerMinimums, ShareOptions } from '../../jobset/injection/agent-resources.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import type { SizeLimits } from '../../jobset/size-limits.ts';
 import { type ExistingClaims, sharedClaimNames } from '../../jobset/validation/volume-claims.ts';
@@ -21,20 +21,20 @@ import {
   validateJobSetCreate,
   validateJobSetUpdate,
 } from '../../jobset/validation.ts';
-import type { AdmissionRequest } from '../../kube/admission.ts';
-import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim } from '../../kube/core.ts';
-import { deepEqual } from '../../kube/deep-equal.ts';
 import { forbiddenField, formatFieldError, invalid } from '../../kube/field-error.ts';
-import { isJsonObject } from '../../kube/json-value.ts';
+import { deepEqual } from '../../kube/json/deep-equal.ts';
+import { isJsonObject } from '../../kube/json/json-value.ts';
 import type { KubeObject } from '../../kube/meta.ts';
+import type { AdmissionRequest } from '../../kube/objects/admission-webhooks.ts';
+import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim } from '../../kube/objects/core.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
 import { overlongLists } from '../../kube/schema/list-limits.ts';
 import { type ApiStatusError, type FieldError, isReason } from '../../kube/status.ts';
 import { badRequest } from '../../kube/status-errors.ts';
-import type { Client } from '../../runtime/client.ts';
+import type { Client } from '../../runtime/client/client.ts';
 import { forEachConcurrently } from '../../runtime/concurrency.ts';
-import type { NodeFeatures } from '../node-features.ts';
 import { containerMinimums } from '../reconciling/container-minimums.ts';
+import type { NodeFeatures } from '../tracking/node-features.ts';
 import type { AdmissionAnswer, AdmissionHandler } from './admission-handler.ts';
 import { type NodeQuestion, withDecisions } from './mode-choice.ts';
 import { jobSetShapeErrors } from './review-shape.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_FEATURE_GATES } from '../../jobset/feature-gates.ts';
-import { isJsonObject } from '../../kube/json-value.ts';
+import { isJsonObject } from '../../kube/json/json-value.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { SILENT } from '../../runtime/ports/logger.ts';
 import { admissionEndpoint } from './admission-endpoint.ts';

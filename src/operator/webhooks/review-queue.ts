@@ -1,6 +1,6 @@
 import { failure } from '../../kube/status.ts';
+import { refusalResponse } from '../../runtime/client/refusal-response.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../runtime/ports/transport.ts';
-import { refusalResponse } from '../../runtime/refusal-response.ts';
 
 /**
  * Reviews on their way to a judge that takes few at a time. Addresses take turns, so that one that sends

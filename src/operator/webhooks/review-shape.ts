@@ -2,11 +2,11 @@
  * Whether an object of a review has the types that its handler relies on. API servers ask only about
  * objects that keep to their schemas; other clients are told which field does not.
  */
-import { WHOLE_JOBSET_SCHEMA } from '../../jobset/admission.ts';
+import { WHOLE_JOBSET_SCHEMA } from '../../jobset/admit.ts';
+import { OBJECT_META } from '../../kube/pod-schema/meta-schema.ts';
+import { POD } from '../../kube/pod-schema/pod-schema.ts';
 import { object } from '../../kube/schema/builders.ts';
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
-import { OBJECT_META } from '../../kube/schema/meta-schema.ts';
-import { POD } from '../../kube/schema/pod-schema.ts';
 import { validate } from '../../kube/schema/validate.ts';
 import type { FieldError } from '../../kube/status.ts';
 

@@ -4,6 +4,8 @@
  * here: `docs/decisions/0006-pods-that-depend-on-the-operator.md` says why.
  */
 import { EXCLUSIVE_TOPOLOGY, JOBSET_NAME, NODE_SELECTOR_STRATEGY } from '../../jobset/names.ts';
+import { deepEqual } from '../../kube/json/deep-equal.ts';
+import type { LabelSelector } from '../../kube/meta.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   type MutatingWebhook,
@@ -13,9 +15,7 @@ import {
   type Webhook,
   type WebhookClientConfig,
   type WebhookRule,
-} from '../../kube/admission.ts';
-import { deepEqual } from '../../kube/deep-equal.ts';
-import type { LabelSelector } from '../../kube/meta.ts';
+} from '../../kube/objects/admission-webhooks.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
 
 /** Where API servers find the webhooks. */

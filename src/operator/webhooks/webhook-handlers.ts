@@ -1,6 +1,6 @@
-import type { AgentDefaults } from '../../jobset/agent/agent-defaults.ts';
-import type { ContainerResources } from '../../jobset/agent/agent-resources.ts';
 import type { FeatureGates } from '../../jobset/feature-gates.ts';
+import type { AgentDefaults } from '../../jobset/injection/agent-defaults.ts';
+import type { ContainerResources } from '../../jobset/injection/agent-resources.ts';
 import type { SizeLimits } from '../../jobset/size-limits.ts';
 import type { PodLookups } from '../pod-placement/pod-lookups.ts';
 import { podMutator, podValidator } from '../pod-placement/pod-webhooks.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { DEFAULT_FEATURE_GATES } from '../../jobset/feature-gates.ts';
-import type { KeyPair } from '../../runtime/adapters/certificates.ts';
-import type { Client } from '../../runtime/client.ts';
+import type { KeyPair } from '../../runtime/adapters/tls/certificates.ts';
+import type { Client } from '../../runtime/client/client.ts';
 import { MemoryClient } from '../../runtime/memory/memory-client.ts';
 import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';

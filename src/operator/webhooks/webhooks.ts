@@ -1,12 +1,12 @@
-import type { KeyPair } from '../../runtime/adapters/certificates.ts';
-import type { Client } from '../../runtime/client.ts';
+import type { KeyPair } from '../../runtime/adapters/tls/certificates.ts';
+import type { Client } from '../../runtime/client/client.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import type { HttpHandler } from '../../runtime/ports/transport.ts';
-import type { NodeFeatures } from '../node-features.ts';
 import { type PodLookups, startPodLookups } from '../pod-placement/pod-lookups.ts';
+import type { NodeFeatures } from '../tracking/node-features.ts';
 import { admissionEndpoint, observedReviews } from './admission-endpoint.ts';
 import { CertificateKeeper } from './certificate-keeper.ts';
 import { bundleOf } from './certificate-secret.ts';

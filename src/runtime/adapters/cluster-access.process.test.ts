@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PODS } from '../../kube/pod.ts';
+import { PODS } from '../../kube/objects/pod.ts';
 import { VirtualClock } from '../memory/virtual-clock.ts';
 import { connectClient } from './http-client-connection.ts';
 import { startHttpServer } from './http-server.ts';

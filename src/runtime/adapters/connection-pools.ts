@@ -7,7 +7,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { createSecureContext } from 'node:tls';
-import type { ClientTls } from '../cluster-access.ts';
+import type { ClientTls } from '../credentials/cluster-access.ts';
 import type { ClientCertificate } from '../ports/transport.ts';
 
 /** Where connections lead. */

@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { PODS } from '../../kube/pod.ts';
+import { PODS } from '../../kube/objects/pod.ts';
 import { failure } from '../../kube/status.ts';
 import type { HttpRequest, Peer } from '../ports/transport.ts';
-import { createCertificateAuthority, issueCertificate } from './certificates.ts';
 import { type ClientConnection, connectClient } from './http-client-connection.ts';
 import { type HttpServer, startHttpServer } from './http-server.ts';
 import { loadKubeconfig } from './kubeconfig-files.ts';
 import { nodeClock } from './node-clock.ts';
 import { systemRandom } from './system-random.ts';
+import { createCertificateAuthority, issueCertificate } from './tls/certificates.ts';
 
 const V1 = 'client.authentication.k8s.io/v1';
 const HOUR_MS = 3_600_000;

@@ -1,7 +1,7 @@
-import type { Client } from '../client.ts';
-import type { AccessCredentials, ClusterAccess } from '../cluster-access.ts';
-import { type CredentialSource, staticToken } from '../credential-source.ts';
-import { createClient } from '../http-client.ts';
+import type { Client } from '../client/client.ts';
+import { createClient } from '../client/http-client.ts';
+import type { AccessCredentials, ClusterAccess } from '../credentials/cluster-access.ts';
+import { type CredentialSource, staticToken } from '../credentials/credential-source.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Random } from '../ports/random.ts';
 import type { Transport } from '../ports/transport.ts';

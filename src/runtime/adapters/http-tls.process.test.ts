@@ -1,13 +1,12 @@
 import tls from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
-import { PODS } from '../../kube/pod.ts';
-import { createClient } from '../http-client.ts';
-import { createInformer } from '../informer.ts';
-import { MemoryCollection } from '../memory/memory-collection.ts';
+import { MemoryCollection } from '../../cluster/memory/memory-collection.ts';
+import { PODS } from '../../kube/objects/pod.ts';
+import { createClient } from '../client/http-client.ts';
+import { createInformer } from '../informer/informer.ts';
 import { SILENT } from '../ports/logger.ts';
 import type { HttpHandler, HttpRequest, Peer } from '../ports/transport.ts';
 import { waitFor } from '../wait-for.ts';
-import { createCertificateAuthority, issueCertificate } from './certificates.ts';
 import { type HttpServer, type HttpServerOptions, startHttpServer } from './http-server.ts';
 import {
   createHttpTransport,
@@ -16,6 +15,7 @@ import {
 } from './http-transport.ts';
 import { nodeClock } from './node-clock.ts';
 import { systemRandom } from './system-random.ts';
+import { createCertificateAuthority, issueCertificate } from './tls/certificates.ts';
 
 const authority = createCertificateAuthority({ commonName: 'the-ca', clock: nodeClock });
 const stranger = createCertificateAuthority({ commonName: 'the-ca', clock: nodeClock });

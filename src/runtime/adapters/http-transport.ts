@@ -5,7 +5,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
-import type { ClientTls } from '../cluster-access.ts';
+import type { ClientTls } from '../credentials/cluster-access.ts';
 import {
   type ByteChannel,
   type HttpRequest,

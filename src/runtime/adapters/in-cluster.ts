@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ClusterAccess, ClusterAccessError } from '../cluster-access.ts';
+import { type ClusterAccess, ClusterAccessError } from '../credentials/cluster-access.ts';
 
 /** Where a container finds its service account, below its root directory. */
 const SERVICE_ACCOUNT_DIRECTORY = 'var/run/secrets/kubernetes.io/serviceaccount';

@@ -4,20 +4,20 @@ import {
   type AccessCredentials,
   type ClusterAccess,
   ClusterAccessError,
-} from '../cluster-access.ts';
-import type { ExecCluster } from '../exec-credential.ts';
+} from '../credentials/cluster-access.ts';
+import type { ExecCluster } from '../credentials/exec-credential.ts';
 import {
   accessOf,
   type ContextCredentials,
   type Kubeconfig,
   mergeKubeconfigs,
   parseKubeconfig,
-} from '../kubeconfig.ts';
-import type { PemSource } from '../kubeconfig-map.ts';
-import { pluginCredentials } from '../plugin-credentials.ts';
-import { isKeyPair } from './certificates.ts';
+} from '../credentials/kubeconfig.ts';
+import type { PemSource } from '../credentials/kubeconfig-map.ts';
+import { pluginCredentials } from '../credentials/plugin-credentials.ts';
 import { nodeClock } from './node-clock.ts';
 import { createNodeProcessRunner } from './node-process-runner.ts';
+import { isKeyPair } from './tls/certificates.ts';
 
 export interface KubeconfigFilesOptions {
   /** As given with `--kubeconfig`: this file alone, which must exist. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PODS } from '../../kube/pod.ts';
+import { PODS } from '../../kube/objects/pod.ts';
 import { conflict } from '../../kube/status-errors.ts';
 import { DeadlineError } from '../deadline.ts';
 import { TransportError } from '../ports/transport.ts';

@@ -4,7 +4,7 @@ import https from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createSecureContext, type TLSSocket } from 'node:tls';
-import type { TokenSource } from '../credential-source.ts';
+import type { TokenSource } from '../credentials/credential-source.ts';
 import {
   type ByteStream,
   type StreamConnector,

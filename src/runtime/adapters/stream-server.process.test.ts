@@ -4,7 +4,7 @@ import net from 'node:net';
 import { Duplex } from 'node:stream';
 import tls from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { staticToken } from '../credential-source.ts';
+import { staticToken } from '../credentials/credential-source.ts';
 import {
   type ByteStream,
   type StreamAcceptor,
@@ -13,10 +13,10 @@ import {
 } from '../ports/stream.ts';
 import { processSessionStore, type TlsSessionStore } from '../ports/tls-session.ts';
 import { TransportError } from '../ports/transport.ts';
-import { createCertificateAuthority, issueCertificate } from './certificates.ts';
 import { nodeClock } from './node-clock.ts';
 import { createStreamConnector } from './stream-connector.ts';
 import { type StreamServer, startStreamServer } from './stream-server.ts';
+import { createCertificateAuthority, issueCertificate } from './tls/certificates.ts';
 
 const authority = createCertificateAuthority({ commonName: 'test', clock: nodeClock });
 const pairFor = (address: string) =>

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { ClusterAccessError } from '../cluster-access.ts';
-import type { TokenSource } from '../credential-source.ts';
+import { ClusterAccessError } from '../credentials/cluster-access.ts';
+import type { TokenSource } from '../credentials/credential-source.ts';
 import type { Clock } from '../ports/clock.ts';
 
 /** Kubelets replace tokens when a fifth of their life, at least two minutes, is left. */

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { PODS, type Pod } from '../../kube/pod.ts';
-import { createClient } from '../http-client.ts';
-import { createInformer } from '../informer.ts';
-import { MemoryCollection } from '../memory/memory-collection.ts';
+import { MemoryCollection } from '../../cluster/memory/memory-collection.ts';
+import { PODS, type Pod } from '../../kube/objects/pod.ts';
+import { createClient } from '../client/http-client.ts';
 import { MemoryLogger } from '../memory/memory-logger.ts';
 import { handlerTransport } from '../memory/memory-transport.ts';
 import { SeededRandom } from '../memory/seeded-random.ts';
 import { VirtualClock } from '../memory/virtual-clock.ts';
+import { createInformer } from './informer.ts';
 import { joinedInformer } from './joined-informer.ts';
 
 it('shows several namespaces as one collection, as old as the oldest of them', async () => {

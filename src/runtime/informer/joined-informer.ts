@@ -1,6 +1,6 @@
 import type { KubeObject, Stored } from '../../kube/meta.ts';
 import { compareResourceVersions } from '../../kube/resource-version.ts';
-import type { Informer, ResourceEventHandler, Store } from '../informer.ts';
+import type { Informer, ResourceEventHandler, Store } from './informer.ts';
 
 /** Several namespaces of one resource as one collection, for a client that may not read them all. */
 export function joinedInformer<T extends KubeObject>(

@@ -1,7 +1,7 @@
 import type { KubeList, KubeObject, Stored } from '../../kube/meta.ts';
 import { type Resource, resourcePath } from '../../kube/resource.ts';
 import { failure } from '../../kube/status.ts';
-import type { Client, ListOptions, ObjectKey } from '../client.ts';
+import type { Client, ListOptions, ObjectKey } from '../client/client.ts';
 
 /**
  * A `Client` over a map, for unit tests of mechanisms that need single objects only: create, get,

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { MARKER_VARIABLE } from '../../../cluster/node/container-launch.ts';
+import { MARKER_VARIABLE } from '../../../cluster/node/container/container-launch.ts';
 import { parseListeners, sharedPorts } from '../listeners.ts';
 import type { SharedPort, SharedPorts } from '../port-watch.ts';
 

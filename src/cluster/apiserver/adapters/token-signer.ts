@@ -6,7 +6,7 @@ import {
   sign,
   verify,
 } from 'node:crypto';
-import type { TokenSigner } from '../service-account-tokens.ts';
+import type { TokenSigner } from '../identity/service-account-tokens.ts';
 
 /** Joins the two numbers of a signature as JWTs have them, not as ASN.1. */
 const DSA_ENCODING = 'ieee-p1363';

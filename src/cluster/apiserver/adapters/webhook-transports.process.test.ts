@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { type HttpServer, startHttpServer } from '../../../runtime/adapters/http-server.ts';
+import { nodeClock } from '../../../runtime/adapters/node-clock.ts';
 import {
   createCertificateAuthority,
   issueCertificate,
-} from '../../../runtime/adapters/certificates.ts';
-import { type HttpServer, startHttpServer } from '../../../runtime/adapters/http-server.ts';
-import { nodeClock } from '../../../runtime/adapters/node-clock.ts';
+} from '../../../runtime/adapters/tls/certificates.ts';
 import { TestServer } from '../test-server.ts';
 import { createWebhookTransports } from './webhook-transports.ts';
 

@@ -1,6 +1,6 @@
-import type { AdmissionRequest } from '../../../kube/admission.ts';
-import type { ApiObject, StoredObject } from '../api-object.ts';
-import type { ServedResource } from '../served-resource.ts';
+import type { AdmissionRequest } from '../../../kube/objects/admission-webhooks.ts';
+import type { ApiObject, StoredObject } from '../resources/api-object.ts';
+import type { ServedResource } from '../resources/served-resource.ts';
 import type { AdmissionAttributes } from './attributes.ts';
 
 /**

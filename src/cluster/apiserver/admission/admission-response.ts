@@ -1,9 +1,9 @@
-import { isJsonObject, type JsonObject } from '../../../kube/json-value.ts';
+import { isJsonObject, type JsonObject } from '../../../kube/json/json-value.ts';
 import { type JsonPatchOperation, parseJsonPatch } from '../../../kube/patch/json-patch.ts';
 import { quote } from '../../../kube/quote.ts';
 import { ApiStatusError, type Status } from '../../../kube/status.ts';
-import { readJson } from '../json-reader.ts';
-import { goTypeOf } from '../request-body.ts';
+import { readJson } from '../http/json-reader.ts';
+import { goTypeOf } from '../http/request-body.ts';
 
 /** What a webhook decided, once its answer was found to be one. */
 export interface Verdict {

@@ -1,8 +1,8 @@
-import type { JsonObject } from '../../../kube/json-value.ts';
-import type { ApiObject } from '../api-object.ts';
-import type { User } from '../authentication.ts';
-import type { ReceivedKind } from '../receive.ts';
-import type { ServedResource } from '../served-resource.ts';
+import type { JsonObject } from '../../../kube/json/json-value.ts';
+import type { User } from '../identity/authentication.ts';
+import type { ApiObject } from '../resources/api-object.ts';
+import type { ServedResource } from '../resources/served-resource.ts';
+import type { ReceivedKind } from '../verbs/receive.ts';
 
 /** Somebody wants to change something: what admission and its webhooks are told of it. */
 export interface AdmissionAttributes {

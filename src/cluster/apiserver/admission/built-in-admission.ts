@@ -1,6 +1,6 @@
-import type { ApiObject } from '../api-object.ts';
-import type { ServedResource } from '../served-resource.ts';
-import type { ServerState } from '../server-state.ts';
+import type { ApiObject } from '../resources/api-object.ts';
+import type { ServedResource } from '../resources/served-resource.ts';
+import type { ServerState } from '../resources/server-state.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { admitPod } from './pod-admission.ts';
 

@@ -1,13 +1,16 @@
-import type { MutatingWebhook, Webhook } from '../../../kube/admission.ts';
-import { type LabelRequirements, labelRequirementsOf } from '../../../kube/label-selector.ts';
 import {
   type CompiledMatchCondition,
   compileMatchCondition,
-} from '../../../kube/match-condition.ts';
-import type { WebhookConfiguration } from '../../../kube/validation/webhook-configuration.ts';
-import { typed } from '../api-object.ts';
-import type { Collection } from '../collection.ts';
-import type { Entry } from '../entry.ts';
+} from '../../../api-machinery/validation/match-condition.ts';
+import type { WebhookConfiguration } from '../../../api-machinery/validation/webhook-configuration.ts';
+import type { MutatingWebhook, Webhook } from '../../../kube/objects/admission-webhooks.ts';
+import {
+  type LabelRequirements,
+  labelRequirementsOf,
+} from '../../../kube/selectors/label-selector.ts';
+import { typed } from '../resources/api-object.ts';
+import type { Collection } from '../resources/collection.ts';
+import type { Entry } from '../resources/entry.ts';
 
 /** A webhook of a configuration, with all that can be worked out before there is a request. */
 export interface CompiledWebhook {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../kube/json-value.ts';
-import { objectAt } from '../api-object.ts';
+import type { JsonObject } from '../../../kube/json/json-value.ts';
+import { objectAt } from '../resources/api-object.ts';
 import type { TestServer } from '../test-server.ts';
 import {
   CONFIG_MAPS,

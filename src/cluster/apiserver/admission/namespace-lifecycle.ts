@@ -2,8 +2,8 @@ import { quote } from '../../../kube/quote.ts';
 import { groupResourceOf } from '../../../kube/resource.ts';
 import { failure } from '../../../kube/status.ts';
 import { notFound } from '../../../kube/status-errors.ts';
-import { textAt } from '../api-object.ts';
-import type { ResourceTable } from '../resource-table.ts';
+import { textAt } from '../resources/api-object.ts';
+import type { ResourceTable } from '../resources/resource-table.ts';
 import type { CreateReview } from './built-in-admission.ts';
 
 /** Objects are created only in namespaces that exist and are there to stay. */

@@ -1,11 +1,18 @@
-import { isJsonObject, type JsonObject } from '../../../kube/json-value.ts';
-import { UNREACHABLE_TAINT } from '../../../kube/node.ts';
-import { PODS } from '../../../kube/pod.ts';
+import { isJsonObject, type JsonObject } from '../../../kube/json/json-value.ts';
+import { UNREACHABLE_TAINT } from '../../../kube/objects/node.ts';
+import { PODS } from '../../../kube/objects/pod.ts';
 import { forbidden } from '../../../kube/status-errors.ts';
 import { type Random, randomName } from '../../../runtime/ports/random.ts';
-import { type ApiObject, listAt, objectAt, textAt, valueAt, withMembers } from '../api-object.ts';
-import { collectionKey } from '../served-resource.ts';
-import type { ServerState } from '../server-state.ts';
+import {
+  type ApiObject,
+  listAt,
+  objectAt,
+  textAt,
+  valueAt,
+  withMembers,
+} from '../resources/api-object.ts';
+import { collectionKey } from '../resources/served-resource.ts';
+import type { ServerState } from '../resources/server-state.ts';
 import type { CreateReview } from './built-in-admission.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../kube/json-value.ts';
+import type { JsonObject } from '../../../kube/json/json-value.ts';
 import { handlerTransport } from '../../../runtime/memory/memory-transport.ts';
 import type { HttpRequest, HttpResponse, Transport } from '../../../runtime/ports/transport.ts';
 import { TestServer } from '../test-server.ts';

@@ -1,6 +1,7 @@
-import { isJsonObject, type JsonObject } from '../../../kube/json-value.ts';
+import { isJsonObject, type JsonObject } from '../../../kube/json/json-value.ts';
 import { quote } from '../../../kube/quote.ts';
 import { timedOut } from '../../../kube/status-errors.ts';
+import { wholeBody } from '../../../runtime/client/response-body.ts';
 import { DeadlineError, withDeadline } from '../../../runtime/deadline.ts';
 import type { Clock } from '../../../runtime/ports/clock.ts';
 import {
@@ -9,10 +10,9 @@ import {
   type Transport,
   TransportError,
 } from '../../../runtime/ports/transport.ts';
-import { wholeBody } from '../../../runtime/response-body.ts';
-import { JsonSyntaxError, readJson } from '../json-reader.ts';
-import { goTypeOf } from '../request-body.ts';
-import type { ResourceTable } from '../resource-table.ts';
+import { JsonSyntaxError, readJson } from '../http/json-reader.ts';
+import { goTypeOf } from '../http/request-body.ts';
+import type { ResourceTable } from '../resources/resource-table.ts';
 import type { SentRequest } from './admission-request.ts';
 import {
   InvalidAnswerError,

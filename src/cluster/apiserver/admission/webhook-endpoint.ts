@@ -3,11 +3,11 @@
  * it: by its EndpointSlices. Nothing writes these on the embedded cluster by itself, so there a
  * Service answers only to whoever publishes its address.
  */
-import type { WebhookClientConfig } from '../../../kube/admission.ts';
+import type { WebhookClientConfig } from '../../../kube/objects/admission-webhooks.ts';
 import { quote } from '../../../kube/quote.ts';
-import { listAt, numberAt, objectAt, textAt, valueAt } from '../api-object.ts';
-import type { ResourceTable } from '../resource-table.ts';
-import { collectionKey } from '../served-resource.ts';
+import { listAt, numberAt, objectAt, textAt, valueAt } from '../resources/api-object.ts';
+import type { ResourceTable } from '../resources/resource-table.ts';
+import { collectionKey } from '../resources/served-resource.ts';
 
 /** All that has to be known to connect to a webhook. */
 export interface WebhookEndpoint {

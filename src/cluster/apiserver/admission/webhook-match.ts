@@ -3,12 +3,12 @@
  * where the webhook takes equivalent ones, in any other; then selectors; then match conditions, which
  * see the request as the webhook would.
  */
-import type { WebhookRule } from '../../../kube/admission.ts';
-import { type LabelRequirements, matchesLabels } from '../../../kube/label-selector.ts';
+import type { WebhookRule } from '../../../kube/objects/admission-webhooks.ts';
+import { type LabelRequirements, matchesLabels } from '../../../kube/selectors/label-selector.ts';
 import { forbidden, notFound } from '../../../kube/status-errors.ts';
-import type { ApiObject } from '../api-object.ts';
-import type { ResourceTable } from '../resource-table.ts';
-import type { ServedResource } from '../served-resource.ts';
+import type { ApiObject } from '../resources/api-object.ts';
+import type { ResourceTable } from '../resources/resource-table.ts';
+import type { ServedResource } from '../resources/served-resource.ts';
 import { admissionRequest } from './admission-request.ts';
 import { type AdmissionAttributes, isNamespace } from './attributes.ts';
 import type { CompiledWebhook } from './compiled-webhook.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listAt, objectAt, valueAt } from '../api-object.ts';
+import { listAt, objectAt, valueAt } from '../resources/api-object.ts';
 import {
   CONFIG_MAPS,
   configMap,

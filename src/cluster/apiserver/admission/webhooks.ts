@@ -1,14 +1,14 @@
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
-} from '../../../kube/admission.ts';
+} from '../../../kube/objects/admission-webhooks.ts';
 import type { JsonPatchOperation } from '../../../kube/patch/json-patch.ts';
 import type { Resource } from '../../../kube/resource.ts';
 import { internalError } from '../../../kube/status-errors.ts';
 import type { Logger } from '../../../runtime/ports/logger.ts';
 import type { Random } from '../../../runtime/ports/random.ts';
-import type { ResourceTable } from '../resource-table.ts';
-import type { ServedResource } from '../served-resource.ts';
+import type { ResourceTable } from '../resources/resource-table.ts';
+import type { ServedResource } from '../resources/served-resource.ts';
 import { admissionRequest } from './admission-request.ts';
 import {
   readPatchOperations,

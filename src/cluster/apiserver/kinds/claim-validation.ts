@@ -1,9 +1,16 @@
-import { deepEqual } from '../../../kube/deep-equal.ts';
 import { forbiddenField, invalidValue, required } from '../../../kube/field-error.ts';
-import type { JsonObject } from '../../../kube/json-value.ts';
+import { deepEqual } from '../../../kube/json/deep-equal.ts';
+import type { JsonObject } from '../../../kube/json/json-value.ts';
 import { parseQuantity } from '../../../kube/quantity.ts';
 import type { FieldError } from '../../../kube/status.ts';
-import { type ApiObject, listAt, objectAt, textAt, valueAt, withMembers } from '../api-object.ts';
+import {
+  type ApiObject,
+  listAt,
+  objectAt,
+  textAt,
+  valueAt,
+  withMembers,
+} from '../resources/api-object.ts';
 
 /** Problems of a new PersistentVolumeClaim beyond those of its schema. */
 export function claimErrors(claim: ApiObject): readonly FieldError[] {

@@ -1,15 +1,19 @@
-import { CONFIG_MAPS, SECRETS, SERVICE_ACCOUNTS } from '../../../kube/core.ts';
-import { CONFIG_MAP, SECRET, SERVICE_ACCOUNT } from '../../../kube/schema/core-schema.ts';
+import {
+  CONFIG_MAP,
+  SECRET,
+  SERVICE_ACCOUNT,
+} from '../../../api-machinery/kind-schemas/core-schema.ts';
 import {
   configMapErrors,
   configMapUpdateErrors,
   secretErrors,
   secretUpdateErrors,
-} from '../../../kube/validation/configuration.ts';
-import { defaultSecret } from '../../../kube/validation/core-defaults.ts';
-import { objectAt, textAt, typed } from '../api-object.ts';
-import type { BuiltInKind } from '../built-in-kind.ts';
-import { ageOf } from '../table.ts';
+} from '../../../api-machinery/validation/configuration.ts';
+import { defaultSecret } from '../../../api-machinery/validation/core-defaults.ts';
+import { CONFIG_MAPS, SECRETS, SERVICE_ACCOUNTS } from '../../../kube/objects/core.ts';
+import { ageOf } from '../http/table.ts';
+import { objectAt, textAt, typed } from '../resources/api-object.ts';
+import type { BuiltInKind } from '../resources/built-in-kind.ts';
 
 export const CONFIG_MAP_KIND: BuiltInKind = {
   resource: CONFIG_MAPS,

@@ -1,17 +1,17 @@
 import {
-  CUSTOM_RESOURCE_DEFINITIONS,
-  type CustomResourceDefinition,
-} from '../../../kube/custom-resource-definition.ts';
-import type { Condition } from '../../../kube/meta.ts';
-import { CUSTOM_RESOURCE_DEFINITION } from '../../../kube/schema/custom-resource-definition-schema.ts';
-import { timeText } from '../../../kube/time.ts';
-import {
   customResourceDefinitionErrors,
   customResourceDefinitionUpdateErrors,
   defaultCustomResourceDefinition,
-} from '../../../kube/validation/custom-resource-definition.ts';
-import { typed } from '../api-object.ts';
-import type { BuiltInKind } from '../built-in-kind.ts';
+} from '../../../api-machinery/definitions/custom-resource-definition.ts';
+import { CUSTOM_RESOURCE_DEFINITION } from '../../../api-machinery/definitions/custom-resource-definition-schema.ts';
+import type { Condition } from '../../../kube/meta.ts';
+import {
+  CUSTOM_RESOURCE_DEFINITIONS,
+  type CustomResourceDefinition,
+} from '../../../kube/objects/custom-resource-definition.ts';
+import { timeText } from '../../../kube/time.ts';
+import { typed } from '../resources/api-object.ts';
+import type { BuiltInKind } from '../resources/built-in-kind.ts';
 
 /** Holds a definition that is to be deleted until its objects are gone. */
 export const OBJECTS_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io';

@@ -1,5 +1,5 @@
-import { numberAt, type StoredObject, textAt } from '../api-object.ts';
-import { ageText, type TableLayout } from '../table.ts';
+import { ageText, type TableLayout } from '../http/table.ts';
+import { numberAt, type StoredObject, textAt } from '../resources/api-object.ts';
 
 /** Of `core/v1` Events; those of the other group are shown as these. */
 export const CORE_EVENT_TABLE: TableLayout = {

@@ -1,7 +1,7 @@
 import { invalidValue, required } from '../../../kube/field-error.ts';
 import { qualifiedNameErrors } from '../../../kube/names.ts';
 import type { FieldError } from '../../../kube/status.ts';
-import { type ApiObject, textAt } from '../api-object.ts';
+import { type ApiObject, textAt } from '../resources/api-object.ts';
 
 const MAX_WORD_CHARACTERS = 128;
 const MAX_MESSAGE_CHARACTERS = 1_024;

@@ -1,10 +1,10 @@
-import { EVENTS } from '../../../kube/event.ts';
+import { EVENT, EVENTS_EVENT } from '../../../api-machinery/kind-schemas/event-schema.ts';
 import { dns1123SubdomainErrors } from '../../../kube/names.ts';
+import { EVENTS } from '../../../kube/objects/event.ts';
 import { resource } from '../../../kube/resource.ts';
-import { EVENT, EVENTS_EVENT } from '../../../kube/schema/event-schema.ts';
-import { type ApiObject, type StoredObject, textAt, withMembers } from '../api-object.ts';
-import type { BuiltInKind } from '../built-in-kind.ts';
-import type { View } from '../served-resource.ts';
+import { type ApiObject, type StoredObject, textAt, withMembers } from '../resources/api-object.ts';
+import type { BuiltInKind } from '../resources/built-in-kind.ts';
+import type { View } from '../resources/served-resource.ts';
 import { CORE_EVENT_TABLE } from './event-table.ts';
 import { eventErrors, newEventErrors } from './event-validation.ts';
 

@@ -1,8 +1,11 @@
 import { humanDuration } from '../../../kube/duration.ts';
-import type { Job } from '../../../kube/job.ts';
-import { formatLabelSelector, labelRequirementsOf } from '../../../kube/label-selector.ts';
-import { typed } from '../api-object.ts';
-import { ageOf, type TableLayout } from '../table.ts';
+import type { Job } from '../../../kube/objects/job.ts';
+import {
+  formatLabelSelector,
+  labelRequirementsOf,
+} from '../../../kube/selectors/label-selector.ts';
+import { ageOf, type TableLayout } from '../http/table.ts';
+import { typed } from '../resources/api-object.ts';
 
 const NONE = '<none>';
 

@@ -1,13 +1,13 @@
-import { deepEqual } from '../../../kube/deep-equal.ts';
-import { CONTROLLER_UID_LABEL, JOB_NAME_LABEL, JOBS } from '../../../kube/job.ts';
-import { JOB } from '../../../kube/schema/job-schema.ts';
-import { jobErrors } from '../../../kube/validation/job.ts';
-import { defaultJob } from '../../../kube/validation/job-defaults.ts';
-import { jobStatusUpdateErrors } from '../../../kube/validation/job-status.ts';
-import { jobUpdateErrors } from '../../../kube/validation/job-update.ts';
-import { jobWarnings } from '../../../kube/validation/job-warnings.ts';
-import { type ApiObject, numberAt, objectAt, typed } from '../api-object.ts';
-import type { BuiltInKind } from '../built-in-kind.ts';
+import { jobErrors } from '../../../api-machinery/validation/job/job.ts';
+import { defaultJob } from '../../../api-machinery/validation/job/job-defaults.ts';
+import { jobStatusUpdateErrors } from '../../../api-machinery/validation/job/job-status.ts';
+import { jobUpdateErrors } from '../../../api-machinery/validation/job/job-update.ts';
+import { jobWarnings } from '../../../api-machinery/validation/job/job-warnings.ts';
+import { deepEqual } from '../../../kube/json/deep-equal.ts';
+import { CONTROLLER_UID_LABEL, JOB_NAME_LABEL, JOBS } from '../../../kube/objects/job.ts';
+import { JOB } from '../../../kube/pod-schema/job-schema.ts';
+import { type ApiObject, numberAt, objectAt, typed } from '../resources/api-object.ts';
+import type { BuiltInKind } from '../resources/built-in-kind.ts';
 import { JOB_TABLE } from './job-table.ts';
 
 export const JOB_KIND: BuiltInKind = {

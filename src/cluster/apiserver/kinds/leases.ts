@@ -1,10 +1,10 @@
+import { LEASE } from '../../../api-machinery/kind-schemas/lease-schema.ts';
 import { invalidValue } from '../../../kube/field-error.ts';
-import { LEASES } from '../../../kube/lease.ts';
-import { LEASE } from '../../../kube/schema/lease-schema.ts';
+import { LEASES } from '../../../kube/objects/lease.ts';
 import type { FieldError } from '../../../kube/status.ts';
-import { type ApiObject, textAt, valueAt } from '../api-object.ts';
-import type { BuiltInKind } from '../built-in-kind.ts';
-import { ageOf } from '../table.ts';
+import { ageOf } from '../http/table.ts';
+import { type ApiObject, textAt, valueAt } from '../resources/api-object.ts';
+import type { BuiltInKind } from '../resources/built-in-kind.ts';
 
 export const LEASE_KIND: BuiltInKind = {
   resource: LEASES,

@@ -1,11 +1,11 @@
-import { NAMESPACES } from '../../../kube/core.ts';
+import { NAMESPACE } from '../../../api-machinery/kind-schemas/core-schema.ts';
+import { defaultNamespace } from '../../../api-machinery/validation/core-defaults.ts';
 import { dns1123LabelErrors } from '../../../kube/names.ts';
-import { NAMESPACE } from '../../../kube/schema/core-schema.ts';
-import { defaultNamespace } from '../../../kube/validation/core-defaults.ts';
-import { listAt, objectAt, textAt } from '../api-object.ts';
-import type { BuiltInKind } from '../built-in-kind.ts';
-import { ALL_VERBS } from '../served-resource.ts';
-import { ageOf } from '../table.ts';
+import { NAMESPACES } from '../../../kube/objects/core.ts';
+import { ageOf } from '../http/table.ts';
+import { listAt, objectAt, textAt } from '../resources/api-object.ts';
+import type { BuiltInKind } from '../resources/built-in-kind.ts';
+import { ALL_VERBS } from '../resources/served-resource.ts';
 
 /** Held by the namespace controller until nothing is left inside. */
 const CONTENT_FINALIZER = 'kubernetes';

@@ -1,7 +1,8 @@
-import { isJsonObject } from '../../../kube/json-value.ts';
-import { NODES } from '../../../kube/node.ts';
-import { NODE } from '../../../kube/schema/node-schema.ts';
-import { defaultNodeStatus } from '../../../kube/validation/resource-amounts.ts';
+import { NODE } from '../../../api-machinery/kind-schemas/node-schema.ts';
+import { defaultNodeStatus } from '../../../api-machinery/validation/pod/resource-amounts.ts';
+import { isJsonObject } from '../../../kube/json/json-value.ts';
+import { NODES } from '../../../kube/objects/node.ts';
+import { ageOf } from '../http/table.ts';
 import {
   type ApiObject,
   listAt,
@@ -9,9 +10,8 @@ import {
   type StoredObject,
   textAt,
   valueAt,
-} from '../api-object.ts';
-import type { BuiltInKind } from '../built-in-kind.ts';
-import { ageOf } from '../table.ts';
+} from '../resources/api-object.ts';
+import type { BuiltInKind } from '../resources/built-in-kind.ts';
 
 const ROLE_LABEL_PREFIX = 'node-role.kubernetes.io/';
 const NONE = '<none>';

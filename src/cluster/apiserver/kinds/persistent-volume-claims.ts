@@ -1,9 +1,9 @@
+import { defaultPersistentVolumeClaim } from '../../../api-machinery/validation/core-defaults.ts';
+import { PERSISTENT_VOLUME_CLAIM } from '../../../kube/pod-schema/volume-claim-schema.ts';
 import { resource } from '../../../kube/resource.ts';
-import { PERSISTENT_VOLUME_CLAIM } from '../../../kube/schema/volume-claim-schema.ts';
-import { defaultPersistentVolumeClaim } from '../../../kube/validation/core-defaults.ts';
-import { listAt, textAt } from '../api-object.ts';
-import type { BuiltInKind } from '../built-in-kind.ts';
-import { ageOf } from '../table.ts';
+import { ageOf } from '../http/table.ts';
+import { listAt, textAt } from '../resources/api-object.ts';
+import type { BuiltInKind } from '../resources/built-in-kind.ts';
 import { claimErrors, claimUpdateErrors } from './claim-validation.ts';
 
 const SHORT_MODES: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import type { Container, Pod } from '../../../kube/pod.ts';
+import type { Container, Pod } from '../../../kube/objects/pod.ts';
 
 /** `status.qosClass`: what requests and limits make of a Pod when resources run short. */
 export function qosClass({ spec }: Pod): 'BestEffort' | 'Burstable' | 'Guaranteed' {

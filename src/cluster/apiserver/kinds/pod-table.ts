@@ -1,6 +1,6 @@
-import type { ContainerStatus, Pod } from '../../../kube/pod.ts';
-import { textAt, typed } from '../api-object.ts';
-import { ageOf, ageText, type TableLayout } from '../table.ts';
+import type { ContainerStatus, Pod } from '../../../kube/objects/pod.ts';
+import { ageOf, ageText, type TableLayout } from '../http/table.ts';
+import { textAt, typed } from '../resources/api-object.ts';
 
 const NONE = '<none>';
 

@@ -1,13 +1,23 @@
-import { PODS } from '../../../kube/pod.ts';
-import { POD } from '../../../kube/schema/pod-schema.ts';
-import { podErrors } from '../../../kube/validation/pod.ts';
-import { defaultPod } from '../../../kube/validation/pod-defaults.ts';
-import { podStatusUpdateErrors } from '../../../kube/validation/pod-status.ts';
-import { ephemeralUpdateErrors, podUpdateErrors } from '../../../kube/validation/pod-update.ts';
-import { podWarnings } from '../../../kube/validation/pod-warnings.ts';
+import { podErrors } from '../../../api-machinery/validation/pod/pod.ts';
+import { defaultPod } from '../../../api-machinery/validation/pod/pod-defaults.ts';
+import { podStatusUpdateErrors } from '../../../api-machinery/validation/pod/pod-status.ts';
+import {
+  ephemeralUpdateErrors,
+  podUpdateErrors,
+} from '../../../api-machinery/validation/pod/pod-update.ts';
+import { podWarnings } from '../../../api-machinery/validation/pod/pod-warnings.ts';
+import { PODS } from '../../../kube/objects/pod.ts';
+import { POD } from '../../../kube/pod-schema/pod-schema.ts';
 import { withTolerations } from '../admission/pod-admission.ts';
-import { type ApiObject, numberAt, objectAt, textAt, typed, valueAt } from '../api-object.ts';
-import type { BuiltInKind } from '../built-in-kind.ts';
+import {
+  type ApiObject,
+  numberAt,
+  objectAt,
+  textAt,
+  typed,
+  valueAt,
+} from '../resources/api-object.ts';
+import type { BuiltInKind } from '../resources/built-in-kind.ts';
 import { qosClass } from './pod-quality.ts';
 import { POD_TABLE } from './pod-table.ts';
 

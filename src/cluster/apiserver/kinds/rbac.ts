@@ -1,15 +1,15 @@
-import { pathSegmentErrors } from '../../../kube/names.ts';
-import { resource } from '../../../kube/resource.ts';
-import type { JsonSchema } from '../../../kube/schema/json-schema.ts';
 import {
   CLUSTER_ROLE,
   CLUSTER_ROLE_BINDING,
   ROLE,
   ROLE_BINDING,
-} from '../../../kube/schema/rbac-schema.ts';
-import { listAt, type StoredObject, textAt } from '../api-object.ts';
-import type { BuiltInKind } from '../built-in-kind.ts';
-import { ageOf, type TableLayout } from '../table.ts';
+} from '../../../api-machinery/kind-schemas/rbac-schema.ts';
+import { pathSegmentErrors } from '../../../kube/names.ts';
+import { resource } from '../../../kube/resource.ts';
+import type { JsonSchema } from '../../../kube/schema/json-schema.ts';
+import { ageOf, type TableLayout } from '../http/table.ts';
+import { listAt, type StoredObject, textAt } from '../resources/api-object.ts';
+import type { BuiltInKind } from '../resources/built-in-kind.ts';
 
 /** Roles and bindings are kept and shown; nothing is decided by them yet. */
 const API_VERSION = 'rbac.authorization.k8s.io/v1';

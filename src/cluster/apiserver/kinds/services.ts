@@ -1,9 +1,10 @@
-import { SERVICES } from '../../../kube/core.ts';
+import { ENDPOINT_SLICE, SERVICE } from '../../../api-machinery/kind-schemas/service-schema.ts';
+import { serviceErrors, serviceUpdateErrors } from '../../../api-machinery/validation/service.ts';
+import { defaultService } from '../../../api-machinery/validation/service-defaults.ts';
 import { dns1123LabelErrors } from '../../../kube/names.ts';
+import { SERVICES } from '../../../kube/objects/core.ts';
 import { resource } from '../../../kube/resource.ts';
-import { ENDPOINT_SLICE, SERVICE } from '../../../kube/schema/service-schema.ts';
-import { serviceErrors, serviceUpdateErrors } from '../../../kube/validation/service.ts';
-import { defaultService } from '../../../kube/validation/service-defaults.ts';
+import { ageOf } from '../http/table.ts';
 import {
   type ApiObject,
   listAt,
@@ -12,9 +13,8 @@ import {
   type StoredObject,
   textAt,
   typed,
-} from '../api-object.ts';
-import type { BuiltInKind } from '../built-in-kind.ts';
-import { ageOf } from '../table.ts';
+} from '../resources/api-object.ts';
+import type { BuiltInKind } from '../resources/built-in-kind.ts';
 
 const NONE = '<none>';
 

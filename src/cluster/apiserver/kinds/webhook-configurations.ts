@@ -1,21 +1,21 @@
 import {
-  MUTATING_WEBHOOK_CONFIGURATIONS,
-  VALIDATING_WEBHOOK_CONFIGURATIONS,
-} from '../../../kube/admission.ts';
-import type { Resource } from '../../../kube/resource.ts';
-import type { JsonSchema } from '../../../kube/schema/json-schema.ts';
-import {
   MUTATING_WEBHOOK_CONFIGURATION,
   VALIDATING_WEBHOOK_CONFIGURATION,
-} from '../../../kube/schema/webhook-configuration-schema.ts';
+} from '../../../api-machinery/kind-schemas/webhook-configuration-schema.ts';
 import {
   defaultWebhookConfiguration,
   webhookConfigurationErrors,
   webhookConfigurationUpdateErrors,
-} from '../../../kube/validation/webhook-configuration.ts';
-import { listAt, typed } from '../api-object.ts';
-import type { BuiltInKind } from '../built-in-kind.ts';
-import { ageOf, type TableLayout } from '../table.ts';
+} from '../../../api-machinery/validation/webhook-configuration.ts';
+import {
+  MUTATING_WEBHOOK_CONFIGURATIONS,
+  VALIDATING_WEBHOOK_CONFIGURATIONS,
+} from '../../../kube/objects/admission-webhooks.ts';
+import type { Resource } from '../../../kube/resource.ts';
+import type { JsonSchema } from '../../../kube/schema/json-schema.ts';
+import { ageOf, type TableLayout } from '../http/table.ts';
+import { listAt, typed } from '../resources/api-object.ts';
+import type { BuiltInKind } from '../resources/built-in-kind.ts';
 
 const TABLE: TableLayout = {
   columns: [

@@ -9,13 +9,13 @@ import {
   constants,
   type IncomingHttpHeaders,
 } from 'node:http2';
-import { readFields } from '../../../kube/protobuf/wire.ts';
+import { readFields } from '../../../api-machinery/protobuf/wire.ts';
 import {
   type HealthQuestion,
   PROBE_USER_AGENT,
   SERVING_STATUSES,
   type ServingStatus,
-} from '../probe-transport.ts';
+} from '../probe/probe-transport.ts';
 
 const PATH = '/grpc.health.v1.Health/Check';
 /** The answer is one number; whoever sends more does not speak this protocol. */

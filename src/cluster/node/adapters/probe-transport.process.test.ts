@@ -1,11 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { nodeClock } from '../../../runtime/adapters/node-clock.ts';
 import {
   createCertificateAuthority,
   issueCertificate,
-} from '../../../runtime/adapters/certificates.ts';
-import { nodeClock } from '../../../runtime/adapters/node-clock.ts';
+} from '../../../runtime/adapters/tls/certificates.ts';
 import { createProbeTransport } from './probe-transport.ts';
 
 const HOST = '127.0.0.1';

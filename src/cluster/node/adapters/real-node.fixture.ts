@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { Container } from '../../../kube/pod.ts';
+import type { Container } from '../../../kube/objects/pod.ts';
 import { nodeClock } from '../../../runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '../../../runtime/adapters/node-process-runner.ts';
 import { systemRandom } from '../../../runtime/adapters/system-random.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { PodSpec, VolumeMount } from '../../../kube/pod.ts';
+import type { PodSpec, VolumeMount } from '../../../kube/objects/pod.ts';
 import { missingNamespacesNote } from './missing-namespaces.ts';
 
 function spec(mounts: readonly VolumeMount[], more: Partial<PodSpec> = {}): PodSpec {

@@ -1,6 +1,6 @@
 /** What differs for a Pod where containers have no namespaces, as one Event says it. */
 
-import type { PodSpec } from '../../../kube/pod.ts';
+import type { PodSpec } from '../../../kube/objects/pod.ts';
 import { containersOf } from '../pod-containers.ts';
 
 /** Of the volume that an API server adds to every Pod, whether it uses it or not. */

@@ -1,8 +1,8 @@
 /** `kubectl attach`: the streams of a container's own process, as long as it runs. */
 import { endsWithin } from '../../../runtime/deadline.ts';
 import type { ProcessCommand } from '../../../runtime/ports/process-runner.ts';
-import { besideCommand } from '../container-place.ts';
-import type { ContainerProcess } from '../container-process.ts';
+import { besideCommand } from '../container/container-place.ts';
+import type { ContainerProcess } from '../container/container-process.ts';
 import type { NodeContext } from '../node-context.ts';
 import type { RemoteStreams } from './remote-streams.ts';
 import { resizeTerminal } from './terminal.ts';

@@ -5,7 +5,7 @@ import {
   type RunningProcess,
 } from '../../../runtime/ports/process-runner.ts';
 import { exitCodeOf } from '../../../runtime/process-exit.ts';
-import { besideCommand, type RunningPlace } from '../container-place.ts';
+import { besideCommand, type RunningPlace } from '../container/container-place.ts';
 import type { NodeContext } from '../node-context.ts';
 import type { RemoteStreams, StreamOptions } from './remote-streams.ts';
 import { hasTerminals, NO_TERMINAL, onTerminal, resizeTerminal } from './terminal.ts';

@@ -2,8 +2,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { channelPair } from '../../../runtime/byte-channel.ts';
 import { VirtualClock } from '../../../runtime/memory/virtual-clock.ts';
-import type { SpdyStream } from '../../../runtime/spdy/server-session.ts';
 import { PortForwarder } from './port-forward.ts';
+import type { SpdyStream } from './spdy/server-session.ts';
 
 const TARGET = { pod: 'default_a', podIP: '10.0.0.1', ports: new Map([[80, 4080]]) };
 

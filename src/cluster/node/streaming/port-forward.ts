@@ -7,7 +7,7 @@ import { carryBytes } from '../../../runtime/byte-channel.ts';
 import { endsWithin } from '../../../runtime/deadline.ts';
 import type { Clock, Timer } from '../../../runtime/ports/clock.ts';
 import type { ByteChannel } from '../../../runtime/ports/transport.ts';
-import type { SpdyStream } from '../../../runtime/spdy/server-session.ts';
+import type { SpdyStream } from './spdy/server-session.ts';
 
 /** A connection to a port of this machine. Rejects with why there is none. */
 export type PortDialer = (host: string, port: number) => Promise<ByteChannel>;

@@ -2,7 +2,7 @@
  * What a client of `kubectl exec` or `attach` is connected to a process with, whatever protocol the
  * streams come over, and what it is told in the end.
  */
-import type { JsonObject } from '../../../kube/json-value.ts';
+import type { JsonObject } from '../../../kube/json/json-value.ts';
 
 export interface RemoteStreams {
   /** Ends when the client goes, in whatever way. Read once; never throws. */

@@ -5,7 +5,6 @@
 import { endsWithin } from '../../../runtime/deadline.ts';
 import type { Clock } from '../../../runtime/ports/clock.ts';
 import type { ByteChannel } from '../../../runtime/ports/transport.ts';
-import type { ServerSession, SpdyStream } from '../../../runtime/spdy/server-session.ts';
 import {
   outcomeStatus,
   type RemoteEvent,
@@ -13,6 +12,7 @@ import {
   resizeOf,
   type StreamOptions,
 } from './remote-streams.ts';
+import type { ServerSession, SpdyStream } from './spdy/server-session.ts';
 
 export const SPDY_PROTOCOL = 'v4.channel.k8s.io';
 

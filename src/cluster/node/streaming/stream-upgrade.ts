@@ -4,7 +4,6 @@
  */
 import { channelPair } from '../../../runtime/byte-channel.ts';
 import type { ByteChannel, HttpRequest, HttpResponse } from '../../../runtime/ports/transport.ts';
-import { ServerSession, type SpdyStream } from '../../../runtime/spdy/server-session.ts';
 import {
   acceptWebSocket,
   asksForWebSocket,
@@ -12,6 +11,7 @@ import {
 } from '../../../runtime/web-socket/server-connection.ts';
 import type { NodeContext } from '../node-context.ts';
 import type { RemoteStreams, StreamOptions } from './remote-streams.ts';
+import { ServerSession, type SpdyStream } from './spdy/server-session.ts';
 import { SPDY_PROTOCOL, SpdyStreams } from './spdy-streams.ts';
 import { CHANNEL_PROTOCOLS, webSocketStreams } from './web-socket-streams.ts';
 

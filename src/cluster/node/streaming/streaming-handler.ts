@@ -4,11 +4,11 @@
  * words; the number of sessions, their messages and their silence are bounded.
  */
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../runtime/ports/transport.ts';
+import type { RunningContainer } from '../container/running-container.ts';
 import type { NodeContext } from '../node-context.ts';
 import { podDirectory } from '../node-context.ts';
+import type { PodWorker } from '../pod/pod-worker.ts';
 import { allContainersOf } from '../pod-containers.ts';
-import type { PodWorker } from '../pod-worker.ts';
-import type { RunningContainer } from '../running-container.ts';
 import { attach } from './attach.ts';
 import { exec } from './exec.ts';
 import { PortForwarder } from './port-forward.ts';

@@ -1,5 +1,5 @@
-import type { HeaderInflater } from '../../../runtime/spdy/header-compression.ts';
 import type { PortDialer } from './port-forward.ts';
+import type { HeaderInflater } from './spdy/header-compression.ts';
 
 /** What streaming needs of the machine beside processes. */
 export interface StreamingPorts {

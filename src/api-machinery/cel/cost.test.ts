@@ -1,0 +1,28 @@
+/**
+ * Estimates against those of Kubernetes (`testdata/costs.json`, recorded from the version that it
+ * names): the approximation is off by a factor, never by an order that a limit would notice.
+ */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { JsonSchema } from '../../kube/schema/json-schema.ts';
+import { compileExpression } from './expression.ts';
+
+const RECORDED: {
+  readonly schema: JsonSchema;
+  readonly costs: Readonly<Record<string, number>>;
+} = JSON.parse(readFileSync(new URL('testdata/costs.json', import.meta.url), 'utf8'));
+
+/** How far an estimate may be off; a unit or two matter in the cheapest ones. */
+const FACTOR = 2.5;
+const SLACK = 10;
+
+describe('the estimated cost of a rule is about that of Kubernetes', () => {
+  it.each(Object.entries(RECORDED.costs))('%s: %d', (source, theirs) => {
+    const variables = { self: RECORDED.schema, oldSelf: RECORDED.schema };
+    const compiled = compileExpression(source, variables);
+    if (compiled.kind === 'Invalid') throw new Error(compiled.message);
+    const ours = compiled.expression.estimatedCost;
+    expect(ours).toBeLessThanOrEqual(theirs * FACTOR + SLACK);
+    expect(ours).toBeGreaterThanOrEqual(theirs / FACTOR - SLACK);
+  });
+});

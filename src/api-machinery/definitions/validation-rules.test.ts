@@ -1,0 +1,47 @@
+/**
+ * Schemas with rules, and objects under rules, with the errors that Kubernetes' own library gives
+ * (`testdata/validation-rules.json`, recorded from the version that it names). Errors are compared
+ * without their order, which is that of Go's maps there.
+ */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { formatFieldError } from '../../kube/field-error.ts';
+import type { JsonObject } from '../../kube/json/json-value.ts';
+import type { JsonSchema } from '../../kube/schema/json-schema.ts';
+import { ruleTree, violations } from './rule-evaluation.ts';
+import { ruleErrors, ruleFormErrors } from './rule-structure.ts';
+import { structuralErrors } from './structural.ts';
+
+interface RecordedDefinition {
+  readonly name: string;
+  readonly schema: JsonSchema;
+  readonly errors: readonly string[];
+}
+
+interface RecordedObject extends RecordedDefinition {
+  readonly object: JsonObject;
+  readonly old?: JsonObject;
+}
+
+const RECORDED: {
+  readonly definitions: readonly RecordedDefinition[];
+  readonly objects: readonly RecordedObject[];
+} = JSON.parse(readFileSync(new URL('testdata/validation-rules.json', import.meta.url), 'utf8'));
+
+const PATH = 'spec.validation.openAPIV3Schema';
+
+describe('rules of a definition are refused as Kubernetes refuses them', () => {
+  it.each(RECORDED.definitions)('$name', ({ schema, errors }) => {
+    const form = [...structuralErrors(schema, PATH), ...ruleFormErrors(schema, PATH)];
+    const found = form.length > 0 ? form : ruleErrors(schema, PATH);
+    expect(found.map(formatFieldError).sort()).toEqual([...errors].sort());
+  });
+});
+
+describe('objects violate rules as Kubernetes says', () => {
+  it.each(RECORDED.objects)('$name', ({ schema, object, old, errors }) => {
+    const tree = ruleTree(schema);
+    if (tree === undefined) throw new Error('there are no rules');
+    expect(violations(tree, object, old).map(formatFieldError).sort()).toEqual([...errors].sort());
+  });
+});

@@ -1,0 +1,157 @@
+/**
+ * What stands between a request and the storage: the server's own admission and the mutating webhooks
+ * before an object is completed and validated, the validating webhooks after that.
+ */
+import { deepEqual } from '../../../kube/json/deep-equal.ts';
+import { isJsonObject } from '../../../kube/json/json-value.ts';
+import { applyJsonPatch } from '../../../kube/patch/json-patch.ts';
+import { quote } from '../../../kube/quote.ts';
+import { ApiStatusError } from '../../../kube/status.ts';
+import { internalError } from '../../../kube/status-errors.ts';
+import type { ApiObject } from '../resources/api-object.ts';
+import type { ServerState } from '../resources/server-state.ts';
+import { receive } from '../verbs/receive.ts';
+import { forWebhook, fromWebhook } from './admission-request.ts';
+import type { AdmissionAttributes } from './attributes.ts';
+import { admitNew } from './built-in-admission.ts';
+import type { CompiledWebhook } from './compiled-webhook.ts';
+import type { Target } from './webhook-match.ts';
+import type { Consent } from './webhooks.ts';
+
+/** Whether any webhook may have to be asked about such requests, whatever they hold. */
+export function concernsWebhooks({ webhooks }: ServerState, target: Target): boolean {
+  return (
+    webhooks.ruling('Mutating', target).length > 0 ||
+    webhooks.ruling('Validating', target).length > 0
+  );
+}
+
+/**
+ * The object as admission wants it, from the one that the client wants. After webhooks have changed it,
+ * the server's own admission has its say again, and then those webhooks that asked for it, once.
+ */
+export async function mutate(
+  server: ServerState,
+  attributes: AdmissionAttributes,
+  object: ApiObject,
+): Promise<ApiObject> {
+  const hooks = server.webhooks.ruling('Mutating', attributes);
+  const admitted = admittedByServer(server, attributes, object);
+  if (hooks.length === 0) return admitted;
+  const first = new Round();
+  const complete = completed(attributes, admitted);
+  const changed = await throughWebhooks(server, hooks, attributes, complete, first);
+  if (!first.hasChanged) return changed;
+  const again = admittedByServer(server, attributes, changed);
+  if (!deepEqual(again, changed)) first.requireEarlier();
+  return throughWebhooks(server, hooks, attributes, again, first.next());
+}
+
+/** Asks all webhooks whether an object may go; they cannot change anything about that. */
+export async function admitDeletion(
+  server: ServerState,
+  attributes: AdmissionAttributes,
+): Promise<void> {
+  for (const hook of server.webhooks.ruling('Mutating', attributes)) {
+    const consent = await server.webhooks.ask(hook, 'Mutating', attributes);
+    if (consent === undefined || consent.operations.length === 0) continue;
+    const why = 'attempted to modify the object, which is not supported for this operation';
+    throw internalError(`admission webhook ${quote(hook.webhook.name)} ${why}`);
+  }
+  await validate(server, attributes);
+}
+
+/** Asks the validating webhooks, all at once. Of several refusals the first one counts. */
+export async function validate(
+  server: ServerState,
+  attributes: AdmissionAttributes,
+): Promise<void> {
+  const hooks = server.webhooks.ruling('Validating', attributes);
+  if (hooks.length === 0) return;
+  const answers = await Promise.allSettled(
+    hooks.map((hook) => server.webhooks.ask(hook, 'Validating', attributes)),
+  );
+  for (const answer of answers) if (answer.status === 'rejected') throw answer.reason;
+}
+
+function admittedByServer(
+  server: ServerState,
+  { of, operation, subresource, namespace }: AdmissionAttributes,
+  object: ApiObject,
+): ApiObject {
+  const isNew = operation === 'CREATE' && subresource === undefined;
+  return isNew ? admitNew(server, { of, namespace, object }) : object;
+}
+
+/** Webhooks see defaults, also those that a schema cannot express. */
+function completed({ of, kind }: AdmissionAttributes, object: ApiObject): ApiObject {
+  return kind === undefined ? of.strategy.defaults(object) : object;
+}
+
+async function throughWebhooks(
+  server: ServerState,
+  hooks: readonly CompiledWebhook[],
+  attributes: AdmissionAttributes,
+  start: ApiObject,
+  round: Round,
+): Promise<ApiObject> {
+  let object = start;
+  for (const hook of hooks) {
+    if (!round.includes(hook)) continue;
+    const consent = await server.webhooks.ask(hook, 'Mutating', { ...attributes, object });
+    if (consent === undefined) continue;
+    const changed = patched(attributes, object, consent);
+    if (!deepEqual(changed, object)) round.requireEarlier();
+    round.remember(hook);
+    object = changed;
+  }
+  return object;
+}
+
+/** Which webhooks are asked again: those that want it and came before one that changed the object. */
+class Round {
+  readonly #required: Set<string> | undefined;
+  readonly #earlier = new Set<string>();
+  readonly #later = new Set<string>();
+  hasChanged = false;
+
+  constructor(required?: Set<string>) {
+    this.#required = required;
+  }
+
+  includes({ id }: CompiledWebhook): boolean {
+    return this.#required === undefined || this.#required.has(id);
+  }
+
+  remember({ id, webhook }: CompiledWebhook): void {
+    if (webhook.reinvocationPolicy === 'IfNeeded') this.#earlier.add(id);
+  }
+
+  requireEarlier(): void {
+    this.hasChanged = true;
+    for (const id of this.#earlier) this.#later.add(id);
+    this.#earlier.clear();
+  }
+
+  next(): Round {
+    return new Round(this.#later);
+  }
+}
+
+/** The object as a webhook left it: pruned, completed and of the right types, as if a client sent it. */
+function patched(attributes: AdmissionAttributes, object: ApiObject, consent: Consent): ApiObject {
+  const { as, operations } = consent;
+  if (operations.length === 0) return object;
+  try {
+    const result = applyJsonPatch(forWebhook(attributes, as, object), operations);
+    if (!isJsonObject(result)) throw internalError('a patch made something else of an object');
+    const body = { object: result, duplicates: [] };
+    const received = receive(attributes.kind ?? as, body, 'Ignore', {
+      warn: () => undefined,
+    });
+    return completed(attributes, fromWebhook(attributes, as, received));
+  } catch (error) {
+    if (!(error instanceof ApiStatusError) || error.reason === 'InternalError') throw error;
+    throw internalError(error.message, error);
+  }
+}

@@ -1,0 +1,64 @@
+import {
+  findAll,
+  type JsonPath,
+  parseJsonPath,
+} from '../../../api-machinery/definitions/json-path.ts';
+import type { PrinterColumn } from '../../../kube/objects/custom-resource-definition.ts';
+import { ageText, type Cell, PLAIN_TABLE, type TableLayout } from '../http/table.ts';
+import type { StoredObject } from '../resources/api-object.ts';
+
+/** The table of a custom resource: its name, then the columns that its definition asks for. */
+export function printerTable(columns: readonly PrinterColumn[]): TableLayout {
+  if (columns.length === 0) return PLAIN_TABLE;
+  const readable = columns.map((column) => {
+    const parsed = parseJsonPath(column.jsonPath);
+    return { column, path: 'path' in parsed ? parsed.path : undefined };
+  });
+  return {
+    columns: [
+      { name: 'Name', type: 'string', format: 'name' },
+      ...columns.map(({ name, type, format, description, jsonPath, priority }) => ({
+        name,
+        type,
+        ...(format === undefined ? {} : { format }),
+        description:
+          description ?? `Custom resource definition column (in JSONPath format): ${jsonPath}`,
+        ...(priority === undefined ? {} : { priority }),
+      })),
+    ],
+    cells: (object, nowMs) => [
+      object.metadata.name,
+      ...readable.map(({ column, path }) => cell(object, column, path, nowMs)),
+    ],
+  };
+}
+
+function cell(
+  object: StoredObject,
+  column: PrinterColumn,
+  path: JsonPath | undefined,
+  nowMs: number,
+): Cell {
+  const found = path === undefined ? [] : findAll(object, path);
+  const [value] = found;
+  if (value === undefined || value === null) return null;
+  switch (column.type) {
+    case 'date':
+      return ageText(textOf(value), nowMs);
+    case 'integer':
+      return typeof value === 'number' ? Math.trunc(value) : null;
+    case 'number':
+      return typeof value === 'number' ? value : null;
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null;
+    case 'string':
+      return found.map(textOf).join(' ');
+    default:
+      return column.type satisfies never;
+  }
+}
+
+/** A string as it is, everything else as JSON. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}

@@ -1,0 +1,260 @@
+import { WireError } from '../../../api-machinery/protobuf/wire.ts';
+import { NAMESPACES } from '../../../kube/objects/core.ts';
+import type { Node } from '../../../kube/objects/node.ts';
+import { ApiStatusError } from '../../../kube/status.ts';
+import {
+  badRequest,
+  internalError,
+  methodNotAllowed,
+  serviceUnavailable,
+  unauthorized,
+  unknownResource,
+} from '../../../kube/status-errors.ts';
+import type { Metrics } from '../../../runtime/metrics.ts';
+import type { Clock } from '../../../runtime/ports/clock.ts';
+import type { Logger } from '../../../runtime/ports/logger.ts';
+import type { Random } from '../../../runtime/ports/random.ts';
+import type {
+  HttpHandler,
+  HttpRequest,
+  HttpResponse,
+  Transport,
+} from '../../../runtime/ports/transport.ts';
+import type { Storage } from '../../ports/storage.ts';
+import type { WebhookEndpoint } from '../admission/webhook-endpoint.ts';
+import { Webhooks } from '../admission/webhooks.ts';
+import { CustomResourceController } from '../custom-resources/custom-resource-controller.ts';
+import { discover } from '../discovery/discovery.ts';
+import { OpenApi } from '../discovery/openapi.ts';
+import { openApiV2 } from '../discovery/openapi-v2.ts';
+import { openId } from '../discovery/openid.ts';
+import { publicInfo, VERSION } from '../discovery/server-info.ts';
+import { type Authenticator, byClientCertificate, type User } from '../identity/authentication.ts';
+import { answerReview, REVIEWS, type Review } from '../identity/reviews.ts';
+import {
+  byServiceAccountToken,
+  createTokenVerifier,
+  type TokenSigner,
+} from '../identity/service-account-tokens.ts';
+import { openBuiltInKinds } from '../resources/built-in-kinds.ts';
+import { CommitSequence } from '../resources/commit-sequence.ts';
+import { ResourceTable } from '../resources/resource-table.ts';
+import type { ServedResource } from '../resources/served-resource.ts';
+import type { ServerState } from '../resources/server-state.ts';
+import { create } from '../verbs/create.ts';
+import { handleResource } from '../verbs/resource-request.ts';
+import { JsonSyntaxError } from './json-reader.ts';
+import { OpenStreams } from './open-streams.ts';
+import { type ApiRequest, jsonResponse, pathNotFound } from './request.ts';
+import { parseResourcePath, pathSegments, type ResourcePath } from './request-path.ts';
+import { withWarnings } from './warning-header.ts';
+
+export interface ApiServerOptions {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** Asked in order, after client certificates and service account tokens. */
+  readonly authenticators?: readonly Authenticator[];
+  /** Signs the tokens of service accounts; without it there are none, and Pods have no account. */
+  readonly tokenSigner?: TokenSigner;
+  /** The way to the node agent of a node, for logs; without it there are none. */
+  readonly kubelet?: (node: Node) => Transport;
+  /**
+   * The way to admission webhooks, the same one for the same endpoint as long as it can; without it
+   * every call fails, as the failure policy of the webhook says.
+   */
+  readonly webhookTransport?: (endpoint: WebhookEndpoint) => Transport;
+  /** Served at `/metrics`: whatever the parts of this cluster count. */
+  readonly metrics?: Metrics;
+}
+
+export interface ApiServer {
+  /** Answers once `start` has resolved. */
+  readonly handler: HttpHandler;
+  /** Loads what storage holds and makes sure that the system's namespaces exist. */
+  start(): Promise<void>;
+  /** Ends all watches and refuses later requests. Storage stays open: it belongs to the caller. */
+  close(): Promise<void>;
+}
+
+/**
+ * The embedded Kubernetes API server: discovery, objects, watches and custom resources over a
+ * storage. Every caller that authenticates may do everything; there is no authorization yet.
+ */
+export function createApiServer(options: ApiServerOptions): ApiServer {
+  return new EmbeddedApiServer(options);
+}
+
+const METRICS_PATH = '/metrics';
+const SYSTEM_NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
+
+class EmbeddedApiServer implements ApiServer {
+  readonly handler: HttpHandler = (request) => this.#answer(request);
+  readonly #options: ApiServerOptions;
+  readonly #authenticators: readonly Authenticator[];
+  readonly #resources = new ResourceTable();
+  readonly #state: ServerState;
+  readonly #streams = new OpenStreams();
+  readonly #openApi = new OpenApi(() => this.#everything(), VERSION.gitVersion);
+  #definitions: CustomResourceController | undefined;
+
+  constructor(options: ApiServerOptions) {
+    this.#options = options;
+    const { clock, random, logger, tokenSigner } = options;
+    const resources = this.#resources;
+    const byToken =
+      tokenSigner === undefined
+        ? []
+        : [byServiceAccountToken(createTokenVerifier(tokenSigner, resources, clock))];
+    this.#authenticators = [byClientCertificate, ...byToken, ...(options.authenticators ?? [])];
+    this.#state = {
+      clock,
+      random,
+      logger,
+      resources,
+      tokenSigner,
+      kubelet: options.kubelet,
+      streams: this.#streams,
+      webhooks: new Webhooks({
+        clock,
+        random,
+        logger,
+        resources,
+        transport: options.webhookTransport,
+      }),
+    };
+  }
+
+  async start(): Promise<void> {
+    this.#resources.onChange(() => this.#openApi.invalidate());
+    const { storage } = this.#options;
+    const commits = new CommitSequence(storage.revision());
+    this.#resources.add(...(await openBuiltInKinds(storage, commits)));
+    this.#definitions = new CustomResourceController(this.#state, storage, commits);
+    await this.#definitions.start();
+    const of = this.#resources.core(NAMESPACES.plural);
+    for (const name of SYSTEM_NAMESPACES) {
+      if (of.collection.get(name) !== undefined) continue;
+      await create(this.#state, {
+        of,
+        namespace: undefined,
+        object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+        isDryRun: false,
+        requester: undefined,
+      });
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#streams.close();
+  }
+
+  async #answer(request: HttpRequest): Promise<HttpResponse> {
+    const warnings: string[] = [];
+    try {
+      return withWarnings(await this.#handle(request, warnings), warnings);
+    } catch (error) {
+      return withWarnings(this.#failure(request, error), warnings);
+    }
+  }
+
+  async #handle(request: HttpRequest, warnings: string[]): Promise<HttpResponse> {
+    const [path = '', ...search] = request.path.split('?');
+    const query = new URLSearchParams(search.join('?'));
+    const segments = pathSegments(path);
+    if (segments === undefined) throw badRequest(`the path ${path} cannot be decoded`);
+    if (this.#streams.isClosed) throw serviceUnavailable('the server is closing');
+    if (request.method === 'GET') {
+      const info = publicInfo(path, query);
+      if (info !== undefined) return info;
+    }
+    const user = await this.#authenticate(request);
+    const call: ApiRequest = {
+      method: request.method,
+      path,
+      segments,
+      query,
+      headers: request.headers,
+      body: request.body,
+      signal: request.signal,
+      user,
+      warnings,
+    };
+    return this.#route(call);
+  }
+
+  async #route(request: ApiRequest): Promise<HttpResponse> {
+    const path = parseResourcePath(request.segments);
+    const { metrics } = this.#options;
+    if (metrics !== undefined && request.path === METRICS_PATH) return metrics.handler(request);
+    if (path === undefined) {
+      const found = this.#document(request) ?? pathNotFound();
+      if (request.method !== 'GET' && found.status === 200) throw methodNotAllowed();
+      return found;
+    }
+    const review = REVIEWS.find((of) => isAt(of, path));
+    if (review !== undefined) return answerReview(this.#state, review, request);
+    if (!this.#everything().some((of) => of.group === path.group)) return pathNotFound();
+    const of = this.#resources.get(path.group, path.version, path.plural);
+    if (of === undefined) throw unknownResource();
+    const response = await handleResource({ server: this.#state, of, path, request });
+    // Who writes a definition finds its resource served when the answer arrives.
+    if (of.kind === 'CustomResourceDefinition' && request.method !== 'GET') {
+      await this.#definitions?.settled();
+    }
+    return response;
+  }
+
+  /** What is published about the server and its resources. */
+  #document(request: ApiRequest): HttpResponse | undefined {
+    const { tokenSigner } = this.#options;
+    const everything = this.#everything();
+    return (
+      (tokenSigner === undefined ? undefined : openId(tokenSigner, request)) ??
+      this.#openApi.answer(request) ??
+      openApiV2(everything, VERSION.gitVersion, request) ??
+      discover(everything, request)
+    );
+  }
+
+  #everything(): readonly (ServedResource | Review)[] {
+    return [...this.#resources.all(), ...REVIEWS];
+  }
+
+  async #authenticate(request: HttpRequest): Promise<User> {
+    for (const authenticator of this.#authenticators) {
+      const user = await authenticator(request);
+      if (user !== undefined) return user;
+    }
+    throw unauthorized();
+  }
+
+  #failure(request: HttpRequest, error: unknown): HttpResponse {
+    if (error instanceof ApiStatusError) return statusResponse(error);
+    if (error instanceof JsonSyntaxError || error instanceof WireError) {
+      return statusResponse(badRequest(error.message, error));
+    }
+    this.#options.logger.error('request failed', {
+      method: request.method,
+      path: request.path,
+      err: error,
+    });
+    const why = error instanceof Error ? error.message : String(error);
+    return statusResponse(internalError(why, error));
+  }
+}
+
+/** A review is asked of its collection: it has no name and no subresource. */
+function isAt(of: Review, path: ResourcePath): boolean {
+  const isSame = of.group === path.group && of.version === path.version;
+  return isSame && of.plural === path.plural && path.name === undefined;
+}
+
+function statusResponse(error: ApiStatusError): HttpResponse {
+  const { status } = error;
+  const response = jsonResponse(status.code, status);
+  const retryAfter = status.details?.retryAfterSeconds;
+  if (retryAfter === undefined) return response;
+  return { ...response, headers: { ...response.headers, 'retry-after': String(retryAfter) } };
+}

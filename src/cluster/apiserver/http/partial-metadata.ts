@@ -1,0 +1,12 @@
+import type { KubeObject } from '../../../kube/meta.ts';
+import type { StoredObject } from '../resources/api-object.ts';
+import type { MetaVersion } from './content-negotiation.ts';
+
+/** `meta.k8s.io PartialObjectMetadata`: an object without everything but its metadata. */
+export function partialMetadata(object: StoredObject, version: MetaVersion = 'v1'): KubeObject {
+  return {
+    kind: 'PartialObjectMetadata',
+    apiVersion: `meta.k8s.io/${version}`,
+    metadata: object.metadata,
+  };
+}

@@ -1,0 +1,129 @@
+import { parseDocument } from 'yaml';
+import { decodeObject, openEnvelope } from '../../../api-machinery/protobuf/decode.ts';
+import { messageFields } from '../../../api-machinery/protobuf/message-field.ts';
+import { WireError } from '../../../api-machinery/protobuf/wire.ts';
+import { isJsonObject, type JsonObject } from '../../../kube/json/json-value.ts';
+import { quote } from '../../../kube/quote.ts';
+import type { JsonSchema } from '../../../kube/schema/json-schema.ts';
+import type { ApiStatusError } from '../../../kube/status.ts';
+import {
+  badRequest,
+  requestEntityTooLarge,
+  unsupportedMediaType,
+} from '../../../kube/status-errors.ts';
+import { OFFERED_TYPES, parseMediaType } from './content-negotiation.ts';
+import { JsonSyntaxError, type JsonText, readJson } from './json-reader.ts';
+
+/**
+ * The body of a request as a value: JSON, or YAML or a protocol buffer where the client says so. The
+ * last needs to know what it holds, and is offered for built-in kinds only.
+ */
+export function readBody(
+  body: Uint8Array,
+  contentType: string | undefined,
+  schema: JsonSchema | undefined,
+): JsonText {
+  if (body.byteLength > MAX_BODY_BYTES) throw requestEntityTooLarge(`limit is ${MAX_BODY_BYTES}`);
+  const isMessage = schema?.title !== undefined && messageFields(schema.title) !== undefined;
+  const { type } = parseMediaType(contentType ?? '');
+  switch (type) {
+    case '':
+    case 'application/json':
+      return readJson(new TextDecoder().decode(body));
+    case 'application/yaml':
+      return readYaml(new TextDecoder().decode(body));
+    case PROTOBUF:
+      if (isMessage) return { value: readMessage(schema, body), duplicates: [] };
+      throw unsupportedMediaType(OFFERED_TYPES);
+    default:
+      throw unsupportedMediaType(isMessage ? [...OFFERED_TYPES, PROTOBUF] : OFFERED_TYPES);
+  }
+}
+
+const PROTOBUF = 'application/vnd.kubernetes.protobuf';
+
+/** An object of another kind is not read: its name is enough to refuse it. */
+function readMessage(schema: JsonSchema, body: Uint8Array): JsonObject {
+  const { apiVersion, kind, object } = openEnvelope(body);
+  const isExpected = kind === '' || schema.title?.endsWith(`.${kind}`) === true;
+  return { apiVersion, kind, ...(isExpected ? decodeObject(schema, object) : {}) };
+}
+
+/** What an API server reads at most; a transport that bounds requests itself may be stricter. */
+export const MAX_BODY_BYTES = 3 * 1024 * 1024;
+
+/** The body of a request that has to hold an object of one kind, and what was odd about it. */
+export function readObjectBody(
+  body: Uint8Array | undefined,
+  contentType: string | undefined,
+  { kind, schema }: { readonly kind: string; readonly schema: JsonSchema },
+): { readonly object: JsonObject; readonly duplicates: readonly string[] } {
+  const bytes = body ?? new Uint8Array();
+  let text: JsonText;
+  try {
+    text = readBody(bytes, contentType, schema);
+  } catch (error) {
+    if (error instanceof WireError) throw unrecognized(kind, error.message, bytes);
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    throw unrecognized(
+      kind,
+      `couldn't get version/kind; json parse error: ${error.message}`,
+      bytes,
+    );
+  }
+  if (isJsonObject(text.value)) return { object: text.value, duplicates: text.duplicates };
+  const why = `couldn't get version/kind; json parse error: json: cannot unmarshal ${goTypeOf(text.value)} into an object`;
+  throw unrecognized(kind, why, bytes);
+}
+
+/** What Go's decoder calls the type of a JSON value. */
+export function goTypeOf(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  if (value === null) return 'null';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
+}
+
+/** What YAML makes of a text is JSON only after a round trip: aliases may make it share and loop. */
+function readYaml(text: string): JsonText {
+  try {
+    const document = parseDocument(text);
+    const [error] = document.errors;
+    if (error !== undefined) throw error;
+    const value: unknown = document.toJS({ maxAliasCount: MAX_YAML_ALIASES });
+    return readJson(JSON.stringify(value) ?? 'null');
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new JsonSyntaxError(`error converting YAML to JSON: yaml: ${why}`, { cause });
+  }
+}
+
+/** Aliases may refer to aliases; this many cannot make a large object out of a small text. */
+export const MAX_YAML_ALIASES = 100;
+
+/** Shown of a body that makes no sense. */
+const SUMMARY_BYTES = 30;
+
+function unrecognized(kind: string, why: string, body: Uint8Array): ApiStatusError {
+  const shown = `${why} (${summary(body)})`;
+  return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${shown}`);
+}
+
+function summary(body: Uint8Array): string {
+  if (body.byteLength === 0) return '<empty>';
+  const head = Buffer.from(body.subarray(0, SUMMARY_BYTES));
+  const more = body.byteLength > SUMMARY_BYTES ? ' ...' : '';
+  return `${head[0] === 0x7b ? head.toString() : head.toString('hex')}${more}`;
+}
+
+/** `PUT` and `POST` bodies name their kind or leave it to the path; this is a wrong one. */
+export function wrongKind(
+  expected: { readonly kind: string },
+  kind: string,
+  apiVersion: string,
+  why: string,
+): ApiStatusError {
+  const version = apiVersion.slice(apiVersion.indexOf('/') + 1);
+  return badRequest(
+    `${kind} in version ${quote(version)} cannot be handled as a ${expected.kind}: ${why}`,
+  );
+}

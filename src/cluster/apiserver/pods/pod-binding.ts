@@ -1,0 +1,94 @@
+import { BINDING } from '../../../api-machinery/kind-schemas/core-schema.ts';
+import { formatFieldErrors, notSupported, required } from '../../../kube/field-error.ts';
+import { type FieldError, failureWithoutReason } from '../../../kube/status.ts';
+import { badRequest, conflict } from '../../../kube/status-errors.ts';
+import { timeText } from '../../../kube/time.ts';
+import type { HttpResponse } from '../../../runtime/ports/transport.ts';
+import { successStatus } from '../http/request.ts';
+import {
+  type ApiObject,
+  listAt,
+  objectAt,
+  type StoredObject,
+  textAt,
+} from '../resources/api-object.ts';
+import { type ResourceCall, receiveSubresource } from '../resources/resource-call.ts';
+import { update } from '../verbs/update.ts';
+import { isDryRun } from '../verbs/write-options.ts';
+
+const BINDING_KIND = { group: '', version: 'v1', kind: 'Binding', schema: BINDING, custom: false };
+
+/** `POST pods/NAME/binding`: gives a Pod that has no node to one, as a scheduler does. */
+export async function bindPod(call: ResourceCall): Promise<HttpResponse> {
+  const { server, of, path, request } = call;
+  const binding = await receiveSubresource(call, BINDING_KIND);
+  const name = path.name ?? '';
+  if (binding.metadata.name !== name) {
+    throw badRequest('name in URL does not match name in Binding object');
+  }
+  const errors = bindingErrors(binding);
+  if (errors.length > 0) throw failureWithoutReason(formatFieldErrors(errors));
+  const node = textAt(binding, 'target', 'name');
+  await update(server, {
+    of,
+    namespace: path.namespace,
+    name,
+    subresource: 'binding',
+    mode: 'Patch',
+    transform: (pod) => boundTo(node, pod, binding, timeText(server.clock.now())),
+    isDryRun: isDryRun(request.query, 'CreateOptions'),
+    requester: undefined,
+  });
+  return successStatus(201);
+}
+
+function bindingErrors(binding: ApiObject): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  const kind = textAt(binding, 'target', 'kind');
+  if (kind !== '' && kind !== 'Node') {
+    errors.push(notSupported('target.kind', kind, ['Node', '<empty>']));
+  }
+  if (textAt(binding, 'target', 'name') === '') errors.push(required('target.name'));
+  return errors;
+}
+
+function boundTo(
+  node: string,
+  pod: StoredObject | undefined,
+  binding: ApiObject,
+  now: string,
+): ApiObject {
+  if (pod === undefined) throw new Error('a binding creates no Pod');
+  const { name } = pod.metadata;
+  const refuse = (why: string): Error =>
+    conflict({ group: '', plural: 'pods/binding' }, name, `pod ${name} ${why}`);
+  if (pod.metadata.deletionTimestamp !== undefined) {
+    throw refuse('is being deleted, cannot be assigned to a host');
+  }
+  const assigned = textAt(pod, 'spec', 'nodeName');
+  if (assigned !== '') throw refuse(`is already assigned to node "${assigned}"`);
+  if (listAt(pod, 'spec', 'schedulingGates').length > 0) {
+    throw refuse('has non-empty .spec.schedulingGates');
+  }
+  const annotations = { ...pod.metadata.annotations, ...binding.metadata.annotations };
+  const labels = { ...pod.metadata.labels, ...binding.metadata.labels };
+  const others = listAt(pod, 'status', 'conditions').filter(
+    (condition) => textAt(condition, 'type') !== 'PodScheduled',
+  );
+  const scheduled = {
+    type: 'PodScheduled',
+    status: 'True',
+    lastProbeTime: null,
+    lastTransitionTime: now,
+  };
+  return {
+    ...pod,
+    metadata: {
+      ...pod.metadata,
+      ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+      ...(Object.keys(labels).length === 0 ? {} : { labels }),
+    },
+    spec: { ...objectAt(pod, 'spec'), nodeName: node },
+    status: { ...objectAt(pod, 'status'), conditions: [...others, scheduled] },
+  };
+}

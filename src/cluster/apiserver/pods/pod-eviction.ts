@@ -1,0 +1,27 @@
+import { EVICTION } from '../../../api-machinery/kind-schemas/core-schema.ts';
+import { badRequest } from '../../../kube/status-errors.ts';
+import type { HttpResponse } from '../../../runtime/ports/transport.ts';
+import { successStatus } from '../http/request.ts';
+import { type ResourceCall, receiveSubresource } from '../resources/resource-call.ts';
+import { deleteOptions, remove } from '../verbs/delete.ts';
+
+const EVICTION_KIND = {
+  group: 'policy',
+  version: 'v1',
+  kind: 'Eviction',
+  schema: EVICTION,
+  custom: false,
+};
+
+/** `POST pods/NAME/eviction`: a deletion that budgets could refuse, of which there are none here. */
+export async function evictPod(call: ResourceCall): Promise<HttpResponse> {
+  const { server, of, path, request } = call;
+  const eviction = await receiveSubresource(call, EVICTION_KIND);
+  const name = path.name ?? '';
+  if (eviction.metadata.name !== name) {
+    throw badRequest('name in URL does not match name in Eviction object');
+  }
+  const options = deleteOptions(eviction['deleteOptions'], request.query);
+  await remove(server, of, { namespace: path.namespace, name }, options);
+  return successStatus(201);
+}

@@ -1,0 +1,80 @@
+/**
+ * `pods/exec`, `pods/attach` and `pods/portforward`: the request goes on to the server of the Pod's
+ * node, and if that leaves HTTP, so does this one. What then flows is between client and node.
+ */
+import type { Pod } from '../../../kube/objects/pod.ts';
+import { badRequest, internalError } from '../../../kube/status-errors.ts';
+import { type HttpResponse, TransportError } from '../../../runtime/ports/transport.ts';
+import { typed } from '../resources/api-object.ts';
+import { presentEntry, type ResourceCall } from '../resources/resource-call.ts';
+import { booleanOption } from '../verbs/list-options.ts';
+import { containerOf, kubeletOf, refusalOf } from './pod-node.ts';
+
+export function execInPod(call: ResourceCall): Promise<HttpResponse> {
+  return connect(call, (pod, { namespace, name }) => {
+    const container = containerOf(pod, call.request.query.get('container') ?? '');
+    const query = streamQuery(call.request.query);
+    for (const word of call.request.query.getAll('command')) query.append('command', word);
+    return `/exec/${namespace}/${name}/${container}?${query}`;
+  });
+}
+
+export function attachToPod(call: ResourceCall): Promise<HttpResponse> {
+  return connect(call, (pod, { namespace, name }) => {
+    const container = containerOf(pod, call.request.query.get('container') ?? '');
+    return `/attach/${namespace}/${name}/${container}?${streamQuery(call.request.query)}`;
+  });
+}
+
+export function forwardPorts(call: ResourceCall): Promise<HttpResponse> {
+  return connect(call, (_pod, { namespace, name }) => `/portForward/${namespace}/${name}`);
+}
+
+/** The API's names and a kubelet's for the same. */
+const STREAMS: readonly (readonly [string, string])[] = [
+  ['stdin', 'input'],
+  ['stdout', 'output'],
+  ['stderr', 'error'],
+  ['tty', 'tty'],
+];
+
+function streamQuery(query: URLSearchParams): URLSearchParams {
+  const translated = new URLSearchParams();
+  for (const [ours, kubelets] of STREAMS) {
+    if (booleanOption(query, ours) === true) translated.set(kubelets, '1');
+  }
+  return translated;
+}
+
+async function connect(
+  call: ResourceCall,
+  pathOf: (pod: Pod, at: { readonly namespace: string; readonly name: string }) => string,
+): Promise<HttpResponse> {
+  const { server, request } = call;
+  const pod = typed<Pod>(presentEntry(call).object);
+  const { namespace = '', name = '' } = pod.metadata;
+  const path = pathOf(pod, { namespace, name });
+  const { nodeName = '' } = pod.spec;
+  if (nodeName === '') throw badRequest(`pod ${name} does not have a host assigned`);
+  if (request.headers['upgrade'] === undefined) throw badRequest('Upgrade request required');
+  const kubelet = kubeletOf(server, nodeName);
+  try {
+    const { method, signal } = request;
+    const headers = upgradeHeaders(request.headers);
+    const response = await kubelet.send({ method, path, headers, signal });
+    if (response.channel === undefined) throw await refusalOf(response);
+    return response;
+  } catch (error) {
+    if (!(error instanceof TransportError)) throw error;
+    throw internalError(`error dialing backend: ${error.message}`, error);
+  }
+}
+
+/** What makes the request one to leave HTTP; who asks is known here, and nobody else's business. */
+function upgradeHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const wanted = Object.entries(headers).filter(
+    ([name]) =>
+      name === 'upgrade' || name.startsWith('sec-websocket-') || name.startsWith('x-stream-'),
+  );
+  return { ...Object.fromEntries(wanted), connection: 'Upgrade' };
+}

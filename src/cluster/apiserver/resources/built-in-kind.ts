@@ -1,0 +1,53 @@
+import type { Resource } from '../../../kube/resource.ts';
+import type { JsonSchema } from '../../../kube/schema/json-schema.ts';
+import { PLAIN_TABLE, type TableLayout } from '../http/table.ts';
+import type { Collection } from './collection.ts';
+import {
+  ALL_VERBS,
+  type ServedResource,
+  type Subresource,
+  type Verb,
+  type View,
+} from './served-resource.ts';
+import { PLAIN_STRATEGY, type Strategy } from './strategy.ts';
+
+/** What has to be said of a built-in kind; what is left out is as for most. */
+export interface BuiltInKind {
+  readonly resource: Resource;
+  readonly schema: JsonSchema;
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+  readonly hasStatus?: boolean;
+  readonly verbs?: readonly Verb[];
+  /** Beside `status`. */
+  readonly subresources?: readonly Subresource[];
+  readonly strategy?: Partial<Strategy>;
+  readonly table?: TableLayout;
+  readonly fieldLabels?: ServedResource['fieldLabels'];
+  /** Where the objects of this kind are stored as another one. */
+  readonly storedAs?: { readonly resource: Resource; readonly view: View };
+}
+
+const SAME: View = { show: (stored) => stored, store: (shown) => shown };
+
+export function servedBuiltIn(kind: BuiltInKind, collection: Collection): ServedResource {
+  const { resource, subresources = [] } = kind;
+  return {
+    ...resource,
+    singular: resource.kind.toLowerCase(),
+    listKind: `${resource.kind}List`,
+    shortNames: kind.shortNames ?? [],
+    categories: kind.categories ?? [],
+    verbs: kind.verbs ?? ALL_VERBS,
+    subresources: kind.hasStatus === true ? [...subresources, STATUS] : subresources,
+    schema: kind.schema,
+    strategy: { ...PLAIN_STRATEGY, ...kind.strategy },
+    table: kind.table ?? PLAIN_TABLE,
+    fieldLabels: kind.fieldLabels ?? {},
+    collection,
+    view: kind.storedAs?.view ?? SAME,
+    custom: false,
+  };
+}
+
+export const STATUS: Subresource = { name: 'status', verbs: ['get', 'patch', 'update'] };

@@ -1,0 +1,119 @@
+import { formatFieldError, invalidValue } from '../../../kube/field-error.ts';
+import type { JsonObject } from '../../../kube/json/json-value.ts';
+import { failure } from '../../../kube/status.ts';
+import { badRequest, notFound } from '../../../kube/status-errors.ts';
+import type { HttpResponse } from '../../../runtime/ports/transport.ts';
+import { mutate, validate } from '../admission/admission-chain.ts';
+import { type AdmissionAttributes, inNamespace, type Requester } from '../admission/attributes.ts';
+import { type IncludeObject, negotiate, type Representation } from '../http/content-negotiation.ts';
+import { contentTypeOf, encodeOne } from '../http/encode.ts';
+import { type ApiRequest, bytesResponse } from '../http/request.ts';
+import { readObjectBody } from '../http/request-body.ts';
+import type { ResourcePath } from '../http/request-path.ts';
+import { fieldValidation, type ReceivedKind, receive } from '../verbs/receive.ts';
+import { isDryRun, optionsObject } from '../verbs/write-options.ts';
+import type { ApiObject } from './api-object.ts';
+import type { Entry } from './entry.ts';
+import { collectionKey, type ServedResource } from './served-resource.ts';
+import type { ServerState } from './server-state.ts';
+
+/** A request for one resource that the server has, with its path taken apart. */
+export interface ResourceCall {
+  readonly server: ServerState;
+  readonly of: ServedResource;
+  readonly path: ResourcePath;
+  readonly request: ApiRequest;
+}
+
+/** How the client wants to see what it gets. */
+export function representationOf(request: ApiRequest): Representation {
+  return negotiate(request.headers['accept'], () => includedObject(request));
+}
+
+/** The same for an answer that is a list of objects, or one: metadata has a kind for each. */
+export function representationAs(
+  shape: 'List' | 'Object',
+  of: Pick<ServedResource, 'kind' | 'listKind'>,
+  request: ApiRequest,
+): Representation {
+  const as = representationOf(request);
+  if (as.form !== 'Metadata') return as;
+  if (shape === 'List' && as.as === 'PartialObjectMetadata') {
+    const why = `you requested ${as.as}, but the requested object is a list (${of.listKind})`;
+    throw failure('NotAcceptable', why);
+  }
+  if (shape === 'Object' && as.as === 'PartialObjectMetadataList') {
+    const why = `you requested ${as.as}, but the requested object is not a list (${of.kind})`;
+    throw failure('NotAcceptable', why);
+  }
+  return as;
+}
+
+function includedObject({ query }: ApiRequest): IncludeObject {
+  const include = query.get('includeObject') ?? '';
+  if (include === '') return 'Metadata';
+  if (include === 'None' || include === 'Object' || include === 'Metadata') return include;
+  const why = "must be 'Metadata', 'Object', 'None', or empty";
+  const problem = formatFieldError(invalidValue('includeObject', include, why));
+  throw badRequest(`Unable to convert to Table as requested: ${problem}`);
+}
+
+export function entryResponse(call: ResourceCall, status: number, entry: Entry): HttpResponse {
+  const { of, request, server } = call;
+  const as = representationAs('Object', of, request);
+  const body = encodeOne(of, as, entry, server.clock.now());
+  return bytesResponse(status, contentTypeOf(as), body);
+}
+
+/** The entry that the path names. */
+export function presentEntry({ of, path }: ResourceCall): Entry {
+  const name = path.name ?? '';
+  const entry = of.collection.get(collectionKey(path.namespace, name));
+  if (entry === undefined) throw notFound(of, name);
+  return entry;
+}
+
+/** Who sent the request, for admission. */
+export function requesterOf(
+  { request }: Pick<ResourceCall, 'request'>,
+  options: JsonObject,
+): Requester {
+  const { user, signal, warnings } = request;
+  return { user, signal, options, warn: (warning) => void warnings.push(warning) };
+}
+
+/** The body of a request as an object of a kind. */
+export function receiveBody(
+  { request }: Pick<ResourceCall, 'request'>,
+  kind: ReceivedKind,
+  options: string,
+): ApiObject {
+  const unknownFields = fieldValidation(request.query, options);
+  const body = readObjectBody(request.body, request.headers['content-type'], kind);
+  const warn = (warning: string): void => void request.warnings.push(warning);
+  return receive(kind, body, unknownFields, { warn });
+}
+
+/** The body of a POST to a subresource, as admission wants it. */
+export async function receiveSubresource(
+  call: ResourceCall,
+  kind: ReceivedKind,
+): Promise<ApiObject> {
+  const { server, of, path, request } = call;
+  const received = inNamespace(of, path.namespace, receiveBody(call, kind, 'CreateOptions'));
+  const attributes = (object: ApiObject): AdmissionAttributes => ({
+    operation: 'CREATE',
+    of,
+    subresource: path.subresource,
+    kind,
+    name: path.name ?? '',
+    namespace: path.namespace,
+    object,
+    oldObject: undefined,
+    isDryRun: isDryRun(request.query, 'CreateOptions'),
+    requester: requesterOf(call, optionsObject('CreateOptions', request.query)),
+  });
+  const object = await mutate(server, attributes(received), received);
+  await validate(server, attributes(object));
+  return object;
+}

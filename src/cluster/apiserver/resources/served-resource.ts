@@ -1,0 +1,74 @@
+import type { RuleTree } from '../../../api-machinery/definitions/rule-evaluation.ts';
+import type { Resource } from '../../../kube/resource.ts';
+import type { JsonSchema } from '../../../kube/schema/json-schema.ts';
+import type { TableLayout } from '../http/table.ts';
+import type { ApiObject, StoredObject } from './api-object.ts';
+import type { Collection } from './collection.ts';
+import type { Strategy } from './strategy.ts';
+
+/**
+ * A resource in one version, as the server offers it: built-in kinds and custom resources alike are
+ * data of this shape, and the verbs work from nothing else. Several served resources may share one
+ * collection: the versions of a custom resource, and the two groups that show Events.
+ */
+export interface ServedResource extends Resource {
+  readonly singular: string;
+  readonly listKind: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly verbs: readonly Verb[];
+  readonly subresources: readonly Subresource[];
+  /** Of the whole object; metadata is left to the server's own schema. */
+  readonly schema: JsonSchema;
+  /** What a custom resource's schema says in expressions, if anything. */
+  readonly rules?: RuleTree;
+  readonly strategy: Strategy;
+  readonly table: TableLayout;
+  /** Field labels beyond `metadata.name` and `metadata.namespace` that lists may select by. */
+  readonly fieldLabels: Readonly<Record<string, (shown: ApiObject) => string>>;
+  readonly collection: Collection;
+  /** How a stored object looks here; objects are stored under one group and version only. */
+  readonly view: View;
+  /** True for custom resources, whose rules differ in places. */
+  readonly custom: boolean;
+}
+
+export interface Subresource {
+  readonly name: string;
+  /** The kind that is exchanged, where it is not the resource's own. */
+  readonly kind?: { readonly group: string; readonly version: string; readonly kind: string };
+  readonly verbs: readonly Verb[];
+}
+
+export type Verb =
+  | 'create'
+  | 'delete'
+  | 'deletecollection'
+  | 'get'
+  | 'list'
+  | 'patch'
+  | 'update'
+  | 'watch';
+
+/** In the order in which discovery names them. */
+export const ALL_VERBS: readonly Verb[] = [
+  'create',
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'update',
+  'watch',
+];
+
+export interface View {
+  show(stored: StoredObject): StoredObject;
+  /** The inverse, for objects that come in. */
+  store(shown: ApiObject): ApiObject;
+}
+
+/** The key of an object in its collection. */
+export function collectionKey(namespace: string | undefined, name: string): string {
+  return namespace === undefined || namespace === '' ? name : `${namespace}/${name}`;
+}

@@ -1,0 +1,33 @@
+import type { Node } from '../../../kube/objects/node.ts';
+import type { Clock } from '../../../runtime/ports/clock.ts';
+import type { Logger } from '../../../runtime/ports/logger.ts';
+import { type Random, randomName } from '../../../runtime/ports/random.ts';
+import type { Transport } from '../../../runtime/ports/transport.ts';
+import type { Webhooks } from '../admission/webhooks.ts';
+import type { OpenStreams } from '../http/open-streams.ts';
+import type { TokenSigner } from '../identity/service-account-tokens.ts';
+import type { ResourceTable } from './resource-table.ts';
+import { collectionKey } from './served-resource.ts';
+import type { StrategyContext } from './strategy.ts';
+
+/** What every verb works with. */
+export interface ServerState {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly resources: ResourceTable;
+  readonly tokenSigner: TokenSigner | undefined;
+  readonly kubelet: ((node: Node) => Transport) | undefined;
+  readonly streams: OpenStreams;
+  readonly webhooks: Webhooks;
+}
+
+export function strategyContext(server: ServerState, uid = server.random.uuid()): StrategyContext {
+  return {
+    nowMs: server.clock.now(),
+    uid,
+    randomName: (length) => randomName(server.random, length),
+    exists: (plural, namespace, name) =>
+      server.resources.core(plural).collection.get(collectionKey(namespace, name)) !== undefined,
+  };
+}

@@ -1,0 +1,80 @@
+import { deepEqual } from '../../../kube/json/deep-equal.ts';
+import type { ObjectMeta } from '../../../kube/meta.ts';
+import { timeText } from '../../../kube/time.ts';
+import { type ApiObject, type StoredObject, withMembers } from '../resources/api-object.ts';
+import type { ServedResource } from '../resources/served-resource.ts';
+
+/** The metadata of a new object: what the server owns is set, what a client may not set is gone. */
+export function newMetadata(
+  of: ServedResource,
+  given: ObjectMeta,
+  server: {
+    readonly name: string;
+    readonly namespace: string | undefined;
+    readonly uid: string;
+    readonly nowMs: number;
+  },
+): ObjectMeta {
+  const { labels, annotations, ownerReferences, finalizers, generateName, managedFields } = given;
+  return {
+    name: server.name,
+    ...(generateName === undefined ? {} : { generateName }),
+    ...(of.namespaced && server.namespace !== undefined ? { namespace: server.namespace } : {}),
+    uid: server.uid,
+    ...(of.strategy.countsGeneration ? { generation: 1 } : {}),
+    creationTimestamp: timeText(server.nowMs),
+    ...(labels === undefined ? {} : { labels }),
+    ...(annotations === undefined ? {} : { annotations }),
+    ...(ownerReferences === undefined ? {} : { ownerReferences }),
+    ...(finalizers === undefined ? {} : { finalizers }),
+    ...(managedFields === undefined ? {} : { managedFields }),
+  };
+}
+
+/** The metadata of an updated object before validation: absent server fields keep their value. */
+export function updatedMetadata(given: ObjectMeta, old: StoredObject['metadata']): ObjectMeta {
+  return withMembers(
+    {
+      ...given,
+      name: given.name ?? old.name,
+      uid: given.uid ?? old.uid,
+      creationTimestamp: given.creationTimestamp ?? old.creationTimestamp,
+    },
+    {
+      namespace: given.namespace ?? old.namespace,
+      resourceVersion: undefined,
+      generation: old.generation,
+      deletionTimestamp: old.deletionTimestamp,
+      deletionGracePeriodSeconds: old.deletionGracePeriodSeconds,
+    },
+  );
+}
+
+/** `object` with its generation counted up if something changed that counts. */
+export function withGeneration(
+  of: ServedResource,
+  object: ApiObject,
+  old: StoredObject,
+): ApiObject {
+  if (!of.strategy.countsGeneration || sameDesire(of, object, old)) return object;
+  const generation = (old.metadata.generation ?? 0) + 1;
+  return { ...object, metadata: { ...object.metadata, generation } };
+}
+
+export function hasStatus(of: ServedResource): boolean {
+  return of.subresources.some(({ name }) => name === 'status');
+}
+
+/** Everything but metadata and, where it is a subresource, status is what somebody desires. */
+function sameDesire(of: ServedResource, object: ApiObject, old: StoredObject): boolean {
+  const aside = { metadata: undefined, ...(hasStatus(of) ? { status: undefined } : {}) };
+  return deepEqual(withMembers(object, aside), withMembers(old, aside));
+}
+
+/** Whether two states of an object differ in anything but the version they are stored under. */
+export function isUnchanged(object: ApiObject, old: StoredObject): boolean {
+  return deepEqual(
+    { ...object, metadata: withMembers(object.metadata, { resourceVersion: undefined }) },
+    { ...old, metadata: withMembers(old.metadata, { resourceVersion: undefined }) },
+  );
+}

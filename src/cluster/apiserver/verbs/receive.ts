@@ -1,0 +1,160 @@
+import {
+  formatFieldErrors,
+  invalid,
+  invalidValue,
+  notSupported,
+} from '../../../kube/field-error.ts';
+import { isJsonObject, type JsonObject } from '../../../kube/json/json-value.ts';
+import type { ObjectMeta } from '../../../kube/meta.ts';
+import { quote } from '../../../kube/quote.ts';
+import { apiVersionOf } from '../../../kube/resource.ts';
+import { applyDefaults } from '../../../kube/schema/defaults.ts';
+import { prune } from '../../../kube/schema/prune.ts';
+import { validate } from '../../../kube/schema/validate.ts';
+import type { ApiStatusError } from '../../../kube/status.ts';
+import { badRequest } from '../../../kube/status-errors.ts';
+import { wrongKind } from '../http/request-body.ts';
+import { type ApiObject, textAt, withMembers } from '../resources/api-object.ts';
+import type { ServedResource } from '../resources/served-resource.ts';
+
+/** What becomes of fields that the schema does not know and members that are given twice. */
+export type FieldValidation = 'Ignore' | 'Strict' | 'Warn';
+
+export function fieldValidation(query: URLSearchParams, options: string): FieldValidation {
+  const value = query.get('fieldValidation') ?? '';
+  switch (value) {
+    case '':
+      return 'Warn';
+    case 'Ignore':
+    case 'Strict':
+    case 'Warn':
+      return value;
+    default:
+      throw invalid({ group: 'meta.k8s.io', kind: options }, '', [
+        notSupported('fieldValidation', value, ['', 'Ignore', 'Strict', 'Warn']),
+      ]);
+  }
+}
+
+/** What has to be known of a kind to read an object of it. */
+export type ReceivedKind = Pick<ServedResource, 'custom' | 'group' | 'kind' | 'schema' | 'version'>;
+
+/**
+ * Turns what a client sent into an object of the resource: the kind is checked, unknown fields are
+ * dropped and named, types are checked, defaults filled in, nulls and empty metadata taken out.
+ */
+export function receive(
+  of: ReceivedKind,
+  body: { readonly object: JsonObject; readonly duplicates: readonly string[] },
+  unknownFields: FieldValidation,
+  { warn, refusal = (why) => wrongKind(of, of.kind, of.version, why) }: ReceiveReactions,
+): ApiObject {
+  const identified = identify(of, body.object);
+  const { value, pruned } = prune(of.schema, identified);
+  const complaints = complaintsOf(of, body.duplicates, pruned);
+  if (unknownFields === 'Strict' && complaints.length > 0) {
+    throw refusal(`strict decoding error: ${complaints.join(', ')}`);
+  }
+  if (unknownFields === 'Warn') complaints.forEach(warn);
+  const complete = applyDefaults(of.schema, value);
+  if (!isJsonObject(complete)) throw new Error('defaults made something else of an object');
+  const mistyped = validate(of.schema, complete).filter(
+    ({ type, field }) => type === 'FieldValueTypeInvalid' && (!of.custom || isMetadata(field)),
+  );
+  if (mistyped.length > 0) throw refusal(formatFieldErrors(mistyped));
+  const metadata = isJsonObject(complete['metadata']) ? complete['metadata'] : {};
+  return {
+    apiVersion: apiVersionOf(of),
+    kind: of.kind,
+    ...withMembers(complete, { apiVersion: undefined, kind: undefined }),
+    metadata: tidyMetadata(metadata),
+  };
+}
+
+export interface ReceiveReactions {
+  readonly warn: (warning: string) => void;
+  /** What is thrown for a body that cannot be read as an object of the kind. */
+  readonly refusal?: (why: string) => ApiStatusError;
+}
+
+/**
+ * Of built-in kinds, what is unknown is told in the order of the text, and not told again if it comes
+ * twice; of custom resources it is sorted.
+ */
+function complaintsOf(
+  of: ReceivedKind,
+  duplicates: readonly string[],
+  unknown: readonly string[],
+): readonly string[] {
+  const told = of.custom ? duplicates : duplicates.filter((path) => !unknown.includes(path));
+  return [
+    ...told.map((path) => `duplicate field ${quote(path)}`),
+    ...(of.custom ? unknown.toSorted() : unknown).map((path) => `unknown field ${quote(path)}`),
+  ];
+}
+
+/** The object with the kind that it has by itself, or by its path. */
+function identify(of: ReceivedKind, object: JsonObject): JsonObject {
+  const { kind = '', apiVersion = '' } = object;
+  const expected = apiVersionOf(of);
+  if (typeof kind !== 'string' || typeof apiVersion !== 'string') {
+    const why = 'apiVersion and kind must be strings';
+    throw wrongKind(of, String(kind), String(apiVersion), why);
+  }
+  if (of.custom) {
+    identifyCustom(of, object, { kind, apiVersion, expected });
+  } else if ((kind !== '' && kind !== of.kind) || (apiVersion !== '' && apiVersion !== expected)) {
+    const why = `expected kind ${quote(of.kind)} of version ${quote(expected)}`;
+    throw wrongKind(of, kind || of.kind, apiVersion || expected, why);
+  }
+  return { apiVersion: expected, kind: of.kind, ...object };
+}
+
+/** Objects of custom resources have to say what they are. */
+function identifyCustom(
+  of: ReceivedKind,
+  object: JsonObject,
+  given: { readonly kind: string; readonly apiVersion: string; readonly expected: string },
+): void {
+  const { kind, apiVersion, expected } = given;
+  if (kind === '') {
+    const text = JSON.stringify(object).slice(0, MAX_SHOWN_CHARACTERS);
+    const why = `Object 'Kind' is missing in '${text}'`;
+    throw badRequest(`the object provided is unrecognized (must be of type ${of.kind}): ${why}`);
+  }
+  if (apiVersion !== expected) {
+    throw badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+    );
+  }
+  if (kind !== of.kind) {
+    const problem = invalidValue('kind', kind, `must be ${of.kind}`);
+    throw invalid({ group: of.group, kind }, textAt(object, 'metadata', 'name'), [problem]);
+  }
+}
+
+/** Of an object that cannot be told what it is. */
+const MAX_SHOWN_CHARACTERS = 200;
+
+function isMetadata(field: string): boolean {
+  return field === 'metadata' || field.startsWith('metadata.');
+}
+
+/**
+ * As Go writes metadata: without members that are empty, and without what this server keeps none of. No
+ * managers at all is something else than nothing about managers.
+ */
+function tidyMetadata(metadata: JsonObject): ObjectMeta {
+  const tidy: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(metadata)) {
+    const isTold = name === 'managedFields' && Array.isArray(value);
+    if (name === 'selfLink' || (isEmpty(value) && !isTold)) continue;
+    tidy[name] = value;
+  }
+  return tidy;
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === null || value === undefined || value === '') return true;
+  return typeof value === 'object' && Object.keys(value).length === 0;
+}

@@ -1,0 +1,31 @@
+import { notFound, unknownResource } from '../../../kube/status-errors.ts';
+import type { HttpResponse } from '../../../runtime/ports/transport.ts';
+import { requestToken } from '../identity/token-request.ts';
+import { bindPod } from '../pods/pod-binding.ts';
+import { evictPod } from '../pods/pod-eviction.ts';
+import { podLog } from '../pods/pod-log.ts';
+import { attachToPod, execInPod, forwardPorts } from '../pods/pod-streams.ts';
+import type { ResourceCall } from '../resources/resource-call.ts';
+
+/** Answers a request to a subresource that is no view of the object itself. */
+export type SubresourceHandler = (call: ResourceCall) => Promise<HttpResponse>;
+
+/** The handler of a subresource; undefined if it is read and written like the object. */
+export function subresourceHandler({ of, path }: ResourceCall): SubresourceHandler | undefined {
+  const { subresource } = path;
+  if (subresource === undefined) return undefined;
+  if (!of.subresources.some(({ name }) => name === subresource)) {
+    throw of.custom ? notFound(of, path.name ?? '') : unknownResource();
+  }
+  return of.group === '' ? HANDLERS[`${of.plural}/${subresource}`] : undefined;
+}
+
+const HANDLERS: Readonly<Record<string, SubresourceHandler>> = {
+  'pods/binding': bindPod,
+  'pods/eviction': evictPod,
+  'pods/attach': attachToPod,
+  'pods/exec': execInPod,
+  'pods/log': podLog,
+  'pods/portforward': forwardPorts,
+  'serviceaccounts/token': requestToken,
+};

@@ -1,0 +1,122 @@
+/**
+ * What the node knows of one container. A record is the node's truth, as the container runtime's list
+ * is a kubelet's; the status that the API shows is computed from it (`container-status.ts`) and
+ * decisions are too (`pod-actions.ts`). How one changes is in `container-transitions.ts`.
+ */
+import type { ContainerStateTerminated } from '../../../kube/objects/pod.ts';
+import type { Backoff } from '../backoff.ts';
+import type { ContainerKind } from '../pod-containers.ts';
+
+export interface ContainerRecord {
+  readonly name: string;
+  readonly kind: ContainerKind;
+  readonly restartCount: number;
+  readonly life: ContainerLife;
+  readonly lastTerminated: ContainerStateTerminated | undefined;
+  /** The container was started once since all were last restarted: what follows need not wait. */
+  readonly hasPassed: boolean;
+  readonly backoff: Backoff | undefined;
+}
+
+export type ContainerLife = Waiting | Starting | Running | Exited;
+
+/** One that is not about to change. */
+export type SettledRecord = ContainerRecord & { readonly life: Waiting | Running | Exited };
+
+export interface Waiting {
+  readonly state: 'waiting';
+  /** Undefined: the usual one, PodInitializing or ContainerCreating. */
+  readonly reason: string | undefined;
+  readonly message: string | undefined;
+  /** Not to be started before; wall time. */
+  readonly notBeforeMs: number;
+  /** The container ended and the next start will be a restart. */
+  readonly isRestart: boolean;
+  /** Shown although nothing runs: of the container that ended before. */
+  readonly containerID: string | undefined;
+  /** Shown: an init container that completed stays ready while all are restarted. */
+  readonly ready: boolean;
+}
+
+export interface Starting {
+  readonly state: 'starting';
+  /** What was before, which is shown until the process runs. */
+  readonly before: SettledRecord;
+}
+
+export interface Running {
+  readonly state: 'running';
+  readonly containerID: string;
+  readonly startedMs: number;
+  /** Its startup probe succeeded, or it has none. */
+  readonly started: boolean;
+  readonly ready: boolean;
+  /** Why it was told to stop, if it was. */
+  readonly stopping: StopReason | undefined;
+  /** A probe gave the container up; it is to be stopped. */
+  readonly unhealthy: 'Liveness' | 'Startup' | undefined;
+}
+
+export type StopReason =
+  | 'RestartAllContainers'
+  | 'Unhealthy'
+  | 'Redefined'
+  | 'SandboxChanged'
+  | 'PodEnd';
+
+export interface Exited {
+  readonly state: 'exited';
+  readonly terminated: ContainerStateTerminated;
+  readonly finishedMs: number;
+  /** It was told to stop, so nothing that it did is the cause of what happens now. */
+  readonly wasStopped: StopReason | undefined;
+}
+
+/** Waits to be started for the first time. */
+export const FRESH: Waiting = {
+  state: 'waiting',
+  reason: undefined,
+  message: undefined,
+  notBeforeMs: 0,
+  isRestart: false,
+  containerID: undefined,
+  ready: false,
+};
+
+export const RESTARTING_ALL_REASON = 'RestartingAllContainers';
+export const RESTARTING_ALL_MESSAGE =
+  'The container is removed because RestartAllContainers in place';
+/** A container of which nothing can be known any more, in a kubelet's words. */
+export const LOST_REASON = 'ContainerStatusUnknown';
+export const LOST_MESSAGE = 'The container could not be located when the pod was terminated';
+/** What a process that was killed leaves: 128 + SIGKILL. */
+export const KILLED_EXIT_CODE = 137;
+
+/** A container of a Pod that the node sees for the first time. */
+export function freshRecord(name: string, kind: ContainerKind): ContainerRecord {
+  return {
+    name,
+    kind,
+    restartCount: 0,
+    life: FRESH,
+    lastTerminated: undefined,
+    hasPassed: false,
+    backoff: undefined,
+  };
+}
+
+/** Whether it was started since all containers were last restarted, or since the Pod began. */
+export function hasStarted(record: ContainerRecord): boolean {
+  return record.life.state !== 'waiting' || record.life.isRestart;
+}
+
+/** A process of it may exist. */
+export function isAlive(record: ContainerRecord): boolean {
+  return record.life.state === 'running' || record.life.state === 'starting';
+}
+
+/** As it was before the start that is under way, if one is. */
+export function settled(record: ContainerRecord): SettledRecord {
+  const { life } = record;
+  return life.state === 'starting' ? life.before : { ...record, life };
+}

@@ -1,0 +1,47 @@
+/** The Pods of nodes that other processes run, for the hosts files of this one: what the API says. */
+import type { Stored } from '../../../kube/meta.ts';
+import { PODS, type Pod } from '../../../kube/objects/pod.ts';
+import type { Client } from '../../../runtime/client/client.ts';
+import { createInformer, type Informer } from '../../../runtime/informer/informer.ts';
+import type { Clock } from '../../../runtime/ports/clock.ts';
+import type { Logger } from '../../../runtime/ports/logger.ts';
+import type { Random } from '../../../runtime/ports/random.ts';
+import type { HostsFiles, HostsMember } from './hosts.ts';
+
+export interface NeighbourPodsOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** The node whose Pods are known without the API. */
+  readonly node: string;
+  readonly hosts: HostsFiles;
+}
+
+export class NeighbourPods {
+  readonly #pods: Informer<Pod>;
+  readonly #hosts: HostsFiles;
+
+  constructor(options: NeighbourPodsOptions) {
+    const { node, hosts } = options;
+    this.#hosts = hosts;
+    const fieldSelector = `spec.nodeName!=${node}`;
+    this.#pods = createInformer<Pod>({ ...options, resource: PODS, fieldSelector });
+    const touch = ({ metadata }: Stored<Pod>): void => hosts.touch(metadata.namespace ?? '');
+    this.#pods.subscribe({ added: touch, updated: touch, deleted: touch });
+    hosts.join(this.#member);
+  }
+
+  async stop(): Promise<void> {
+    this.#hosts.leave(this.#member);
+    await this.#pods.stop();
+  }
+
+  readonly #member: HostsMember = (namespace) =>
+    [...this.#pods.store.values()].flatMap((pod) => {
+      const { podIP, phase } = pod.status ?? {};
+      const hasEnded = phase === 'Succeeded' || phase === 'Failed';
+      if (podIP === undefined || hasEnded || pod.metadata.namespace !== namespace) return [];
+      return [{ pod, address: podIP, ports: new Map<number, number>() }];
+    });
+}

@@ -1,0 +1,65 @@
+/**
+ * Gets a Pod ready for its first container: what an earlier life of the node left running is killed,
+ * then address, directory and volumes are made, tried again until nothing is missing.
+ */
+import type { Pod } from '../../../kube/objects/pod.ts';
+import { sleep } from '../../../runtime/ports/clock.ts';
+import { MARKER_VARIABLE } from '../container/container-launch.ts';
+import type { NodeContext } from '../node-context.ts';
+import { VolumeError } from '../volume/pod-volumes.ts';
+import type { PodSandbox } from './pod-sandbox.ts';
+import { holderMarker } from './shared-processes.ts';
+
+export interface PreparationOptions {
+  /** Aborted when the Pod is not to run any more. */
+  readonly signal: AbortSignal;
+  /** A try failed: the reason of an Event and its text. */
+  readonly onProblem: (reason: string, problem: string) => void;
+}
+
+const FIRST_RETRY_MS = 500;
+const LAST_RETRY_MS = 10_000;
+
+/** True when all is there, false when `signal` aborted before. Never rejects. */
+export async function preparePod(
+  context: NodeContext,
+  pod: Pod,
+  sandbox: PodSandbox,
+  { signal, onProblem }: PreparationOptions,
+): Promise<boolean> {
+  await killLeftOver(context, pod);
+  let retryMs = FIRST_RETRY_MS;
+  while (!signal.aborted) {
+    try {
+      await sandbox.prepare();
+      return !signal.aborted;
+    } catch (error) {
+      if (signal.aborted) return false;
+      const reason = error instanceof VolumeError ? 'FailedMount' : 'FailedCreatePodSandBox';
+      onProblem(reason, error instanceof Error ? error.message : String(error));
+    }
+    await sleep(context.clock, retryMs, signal).catch(() => undefined);
+    retryMs = Math.min(2 * retryMs, LAST_RETRY_MS);
+  }
+  return false;
+}
+
+/** Processes of a former life of this node cannot be followed any more. */
+async function killLeftOver({ processes, keeper }: NodeContext, pod: Pod): Promise<void> {
+  // With a keeper they can: they were taken over.
+  if (keeper !== undefined) return;
+  const {
+    initContainerStatuses = [],
+    containerStatuses = [],
+    ephemeralContainerStatuses = [],
+  } = pod.status ?? {};
+  const { uid = '' } = pod.metadata;
+  await processes.killByEnvironment(MARKER_VARIABLE, holderMarker(uid));
+  await Promise.all(
+    [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses]
+      .filter(({ state }) => state?.running !== undefined)
+      .map(({ name, restartCount }) =>
+        processes.killByEnvironment(MARKER_VARIABLE, `${uid}/${name}/${restartCount}`),
+      ),
+  );
+}

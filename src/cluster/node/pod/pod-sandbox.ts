@@ -1,0 +1,142 @@
+/**
+ * What a Pod has before and after any of its containers: an address, a directory with its volumes,
+ * and ports where the address is shared. It outlives restarts in place and goes with the Pod's end.
+ */
+import type { Pod } from '../../../kube/objects/pod.ts';
+import type { Sandbox } from '../container/container-launch.ts';
+import type { PodFacts } from '../field-reference.ts';
+import { hostnameOf } from '../network/pod-hostname.ts';
+import { type NodeContext, podDirectory, podLogDirectory } from '../node-context.ts';
+import { containersOf } from '../pod-containers.ts';
+import { PodVolumes } from '../volume/pod-volumes.ts';
+import { SharedProcesses } from './shared-processes.ts';
+
+export class PodSandbox {
+  readonly logDirectory: string;
+  readonly #context: NodeContext;
+  readonly #pod: Pod;
+  readonly #uid: string;
+  readonly #directory: string;
+  readonly #volumes: PodVolumes;
+  /** Where its containers see each other's processes and no others. */
+  readonly #processes: SharedProcesses | undefined;
+  readonly #ports = new Map<number, number>();
+  #podIP: string | undefined;
+  #isGone = false;
+
+  constructor(context: NodeContext, pod: Pod) {
+    const { namespace = '', name = '', uid = '' } = pod.metadata;
+    this.#context = context;
+    this.#pod = pod;
+    this.#uid = uid;
+    this.#directory = podDirectory(context, uid);
+    this.logDirectory = podLogDirectory(context, { namespace, name, uid });
+    this.#volumes = new PodVolumes(context, pod, `${this.#directory}/volumes`);
+    const isShared = pod.spec.shareProcessNamespace === true;
+    if (isShared && context.namespaces?.type === 'available') {
+      this.#processes = new SharedProcesses(context, uid, this.#directory);
+    }
+  }
+
+  get podIP(): string | undefined {
+    return this.#podIP;
+  }
+
+  get ports(): ReadonlyMap<number, number> {
+    return this.#ports;
+  }
+
+  /** Takes up the address that the Pod had in an earlier life of the node. */
+  resume(podIP: string | undefined): void {
+    if (podIP !== undefined) this.#context.addresses.reserve(this.#uid, podIP);
+    this.#podIP = podIP;
+  }
+
+  /** Makes what is missing. Rejects with what stands against it, to be tried again. */
+  async prepare(): Promise<void> {
+    const { addresses, network } = this.#context;
+    this.#podIP = addresses.allocate(this.#uid);
+    if (this.#podIP === undefined) throw new Error('all addresses of the node are in use');
+    // A name that cannot be given keeps the Pod from starting.
+    hostnameOf(this.#pod);
+    this.#claimProbedPorts();
+    if (network.type === 'shared-address') {
+      for (const port of declaredPorts(this.#pod)) {
+        if (!this.#ports.has(port)) this.#ports.set(port, await network.freePort());
+      }
+    }
+    await this.#context.files.makeDirectory(this.#directory);
+    await this.#volumes.prepare(this.#facts(this.#podIP, this.#pod));
+  }
+
+  /** For the containers, with the Pod's metadata as it is now. */
+  forContainers(pod: Pod): Sandbox {
+    const processes = this.#processes;
+    return {
+      holder: processes && (() => processes.holder()),
+      directory: this.#directory,
+      logDirectory: this.logDirectory,
+      facts: this.#facts(this.#podIP ?? '', pod),
+      volumes: this.#volumes.mounted,
+      ports: this.#ports,
+    };
+  }
+
+  /** The Pod gets another address; its volumes and ports stay. */
+  renewAddress(): void {
+    const { addresses } = this.#context;
+    addresses.release(this.#uid);
+    this.#podIP = addresses.allocate(this.#uid);
+  }
+
+  /** Ends what is under way here: a preparation, the renewal of tokens. */
+  close(): void {
+    this.#volumes.stop();
+  }
+
+  /** Removes everything but the logs. Nothing of the Pod may run any more. */
+  async remove(): Promise<void> {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    this.#context.addresses.release(this.#uid);
+    await this.#processes?.end();
+    await this.#context.files.remove(this.#directory);
+  }
+
+  /**
+   * A port that is probed but not declared cannot be handed over as `LOCKSTEP_PORT_...`, so only one
+   * Pod of a shared address can have it: the others wait and say so.
+   */
+  #claimProbedPorts(): void {
+    const declared = new Set(declaredPorts(this.#pod));
+    const undeclared = probedPorts(this.#pod).filter((port) => !declared.has(port));
+    const taken = this.#context.addresses.claimPorts(this.#uid, undeclared);
+    if (taken === undefined) return;
+    const { hostIP } = this.#context.network;
+    throw new Error(
+      `port ${taken} is in use: all Pods of this node share the address ${hostIP}, and this Pod ` +
+        `needs that port; it needs a node with an address for each Pod (Linux), or to declare the ` +
+        `port as a containerPort and listen on LOCKSTEP_PORT_${taken} instead`,
+    );
+  }
+
+  #facts(podIP: string, pod: Pod): PodFacts {
+    const { nodeName, network, allocatable } = this.#context;
+    return { pod, podIP, hostIP: network.hostIP, nodeName, allocatable };
+  }
+}
+
+function declaredPorts(pod: Pod): readonly number[] {
+  return containersOf(pod.spec).flatMap(({ container }) =>
+    (container.ports ?? []).map(({ containerPort }) => containerPort),
+  );
+}
+
+function probedPorts(pod: Pod): readonly number[] {
+  return containersOf(pod.spec).flatMap(({ container }) =>
+    [container.startupProbe, container.livenessProbe, container.readinessProbe].flatMap((probe) => {
+      const port = probe?.httpGet?.port ?? probe?.tcpSocket?.port ?? probe?.grpc?.port;
+      return typeof port === 'number' ? [port] : [];
+    }),
+  );
+}

@@ -1,0 +1,55 @@
+/**
+ * Processes that an earlier life of this node has started, and that no Pod of this one will ask for:
+ * their Pod was deleted or has ended meanwhile, or their end was noted and not yet forgotten.
+ */
+import type { Pod } from '../../../kube/objects/pod.ts';
+import type { Store } from '../../../runtime/informer/informer.ts';
+import type { ProcessKeeper } from '../../ports/process-keeper.ts';
+import { MARKER_VARIABLE, markerOf } from '../container/container-launch.ts';
+import { isAlive } from '../container/container-record.ts';
+import type { NodeContext } from '../node-context.ts';
+import { checkpointDirectory, type PodState } from './pod-checkpoint.ts';
+import { holderMarker } from './shared-processes.ts';
+
+/** Ends them, and removes what Pods that are gone have left on file. Resolves when none is left. */
+export async function endStrangers(
+  { files, rootDirectory }: NodeContext,
+  keeper: ProcessKeeper,
+  states: ReadonlyMap<string, PodState>,
+  pods: Store<Pod>,
+): Promise<void> {
+  const living = new Set(
+    [...pods.values()].filter((pod) => !hasEnded(pod)).map(({ metadata }) => metadata.uid),
+  );
+  const expected = new Set<string>();
+  for (const [uid, { records }] of states) {
+    if (!living.has(uid)) {
+      await files.remove(`${checkpointDirectory(rootDirectory)}/${uid}.json`);
+      await files.remove(`${rootDirectory}/pods/${uid}`);
+      continue;
+    }
+    expected.add(holderMarker(uid));
+    for (const record of records) {
+      if (isAlive(record)) expected.add(markerOf(uid, record.name, record.restartCount));
+    }
+  }
+  const known = new Set([...pods.values()].map(({ metadata }) => metadata.uid));
+  for (const name of files.logNames(`${rootDirectory}/logs`)) {
+    const uid = name.slice(name.lastIndexOf('_') + 1);
+    if (!known.has(uid)) await files.remove(`${rootDirectory}/logs/${name}`);
+  }
+  const strangers = (await keeper.keys()).filter((key) => !expected.has(key));
+  await Promise.all(strangers.map((key) => end(keeper, key)));
+}
+
+async function end(keeper: ProcessKeeper, key: string): Promise<void> {
+  const kept = await keeper.adopt(key, () => undefined);
+  kept?.child.signalGroup('SIGKILL');
+  await kept?.child.exited;
+  await keeper.killByEnvironment(MARKER_VARIABLE, key);
+  keeper.forget(key);
+}
+
+function hasEnded({ status }: Pod): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
+}

@@ -1,0 +1,165 @@
+/**
+ * Writes one Pod's statuses to the API, in order and one at a time, without delaying anyone. A
+ * status that nobody needs to have seen is skipped when a newer one is there; one that shows what
+ * the next hides (an exit code, a restart of all) is always sent.
+ */
+import { PODS, type Pod, type PodCondition } from '../../../kube/objects/pod.ts';
+import { ApiStatusError, isReason } from '../../../kube/status.ts';
+import type { Client } from '../../../runtime/client/client.ts';
+import { withDeadline } from '../../../runtime/deadline.ts';
+import { type Clock, sleep } from '../../../runtime/ports/clock.ts';
+import type { Logger } from '../../../runtime/ports/logger.ts';
+import type { NodePodStatus } from './pod-status.ts';
+
+const WRITE_TIMEOUT_MS = 10_000;
+const FIRST_RETRY_MS = 100;
+const LAST_RETRY_MS = 10_000;
+/** A conflict without a resourceVersion of ours means a Pod with another UID, or a busy server. */
+const MAX_CONFLICTS = 5;
+/** Containers of a Pod start within a moment of each other, which is one status and not many. */
+const QUIET_MS = 20;
+/** Statuses that wait for an API server that does not answer: the oldest go first. */
+const MAX_QUEUED = 16;
+
+/**
+ * How a status counts once a newer one is there: `latest` is replaced by it; a `step` on the way is
+ * sent before it as long as the API server keeps up; one that `must` be seen always is.
+ */
+export type StatusImportance = 'latest' | 'step' | 'must';
+
+/** A step that has waited for longer is history: it is skipped, so that a busy server has less to do. */
+const STEP_LIFETIME_MS = 50;
+
+interface Queued {
+  readonly status: NodePodStatus;
+  readonly importance: StatusImportance;
+  /** On the monotonic clock. */
+  readonly sinceMs: number;
+}
+
+export class StatusWriter {
+  readonly #pod: Pod;
+  readonly #client: Client;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #stop = new AbortController();
+  /** Aborted by what is not to wait for anything. */
+  #quiet = new AbortController();
+  #queue: Queued[] = [];
+  #written: NodePodStatus | undefined;
+  #work: Promise<void> | undefined;
+
+  constructor(pod: Pod, client: Client, clock: Clock, logger: Logger) {
+    this.#pod = pod;
+    this.#client = client;
+    this.#clock = clock;
+    this.#logger = logger;
+  }
+
+  write(status: NodePodStatus, importance: StatusImportance): void {
+    if (this.#stop.signal.aborted) return;
+    if (this.#queue.at(-1)?.importance === 'latest') this.#queue.pop();
+    this.#queue.push({ status, importance, sinceMs: this.#clock.monotonic() });
+    if (this.#queue.length > MAX_QUEUED) this.#queue.shift();
+    if (importance !== 'latest') this.#quiet.abort();
+    this.#work ??= this.#drain().finally(() => {
+      this.#work = undefined;
+    });
+  }
+
+  /** Resolves once everything was written or given up. */
+  async flushed(): Promise<void> {
+    await this.#work;
+  }
+
+  /** Drops what waits; nothing is written any more. */
+  stop(): void {
+    this.#quiet.abort();
+    this.#stop.abort(new Error('the node writes this status no more'));
+    this.#queue = [];
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#queue.length > 0) {
+      if (this.#queue[0]?.importance === 'latest') {
+        this.#quiet = new AbortController();
+        await this.#pause(QUIET_MS, this.#quiet.signal);
+      }
+      const next = this.#queue.shift();
+      if (next !== undefined && !this.#isHistory(next)) await this.#send(next.status);
+    }
+  }
+
+  #isHistory({ importance, sinceMs }: Queued): boolean {
+    const isSuperseded = importance === 'step' && this.#queue.length > 0;
+    return isSuperseded && this.#clock.monotonic() - sinceMs > STEP_LIFETIME_MS;
+  }
+
+  async #send(status: NodePodStatus): Promise<void> {
+    let retryMs = FIRST_RETRY_MS;
+    for (let conflicts = 0; ; retryMs = Math.min(2 * retryMs, LAST_RETRY_MS)) {
+      try {
+        await this.#patch(status);
+        this.#written = status;
+        return;
+      } catch (error) {
+        if (this.#stop.signal.aborted) return;
+        if (isReason(error, 'Conflict')) conflicts++;
+        if (conflicts > MAX_CONFLICTS || isFinal(error)) {
+          if (!isReason(error, 'NotFound')) {
+            this.#logger.warn('the status of a Pod was not accepted', { err: error });
+          }
+          return;
+        }
+        this.#logger.debug('the status of a Pod could not be written yet', { err: error });
+      }
+      await this.#pause(retryMs, this.#stop.signal);
+      if (this.#stop.signal.aborted) return;
+    }
+  }
+
+  #pause(delayMs: number, signal: AbortSignal): Promise<void> {
+    return sleep(this.#clock, delayMs, signal).catch(() => undefined);
+  }
+
+  #patch(status: NodePodStatus): Promise<unknown> {
+    const { namespace, name, uid } = this.#pod.metadata;
+    const patch = { metadata: { uid }, status: statusPatch(status, this.#written) };
+    return withDeadline(this.#clock, WRITE_TIMEOUT_MS, this.#stop.signal, (signal) =>
+      this.#client.patch(
+        PODS,
+        { namespace: namespace ?? '', name: name ?? '' },
+        { type: 'strategic', patch },
+        { subresource: 'status', signal },
+      ),
+    );
+  }
+}
+
+/** What another try cannot change. */
+function isFinal(error: unknown): boolean {
+  if (!(error instanceof ApiStatusError)) return false;
+  return error.code >= 400 && error.code < 500 && error.code !== 409 && error.code !== 429;
+}
+
+/**
+ * A strategic merge patch: conditions of others stay, those of the node are merged by type, so texts
+ * that are gone must be removed by name.
+ */
+function statusPatch(status: NodePodStatus, before: NodePodStatus | undefined): object {
+  const known = new Map(before?.conditions.map((condition) => [condition.type, condition]));
+  return {
+    ...status,
+    conditions: status.conditions.map((condition) => ({
+      ...cleared(condition, known.get(condition.type)),
+      ...condition,
+    })),
+  };
+}
+
+function cleared(now: PodCondition, before: PodCondition | undefined): object {
+  return {
+    ...(before?.reason !== undefined && now.reason === undefined ? { reason: null } : {}),
+    ...(before?.message !== undefined && now.message === undefined ? { message: null } : {}),
+  };
+}

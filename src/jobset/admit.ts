@@ -1,0 +1,54 @@
+/**
+ * A new JobSet as a server with our definition and webhooks takes it: defaults, schema, rules, all
+ * at once. A real server asks in turns, and stops at the first that refuses; here every problem is
+ * told together, as far as the shape of the object lets the rules look at it.
+ */
+
+import { resourceSchema } from '../kube/pod-schema/resource-schema.ts';
+import { applyDefaults } from '../kube/schema/defaults.ts';
+import { validateListTypes } from '../kube/schema/list-types.ts';
+import { validate } from '../kube/schema/validate.ts';
+import type { FieldError } from '../kube/status.ts';
+import { defaultJobSet } from './defaults.ts';
+import type { FeatureGates } from './feature-gates.ts';
+import { type AgentDefaults, withAgentDefaults } from './injection/agent-defaults.ts';
+import type { JobSet } from './jobset.ts';
+import { JOBSET_SCHEMA } from './schema/schema.ts';
+import type { SizeLimits } from './size-limits.ts';
+import { validateJobSetCreate } from './validation.ts';
+
+/** `jobSet` has its defaults; whoever acts on it looks at the errors first. */
+export interface AdmittedJobSet {
+  readonly jobSet: JobSet;
+  /** What any server finds out by the definition. */
+  readonly schemaErrors: readonly FieldError[];
+  /** What only our webhooks know. */
+  readonly ruleErrors: readonly FieldError[];
+}
+
+/** The schema of a whole JobSet, metadata included. */
+export const WHOLE_JOBSET_SCHEMA = resourceSchema(JOBSET_SCHEMA);
+
+/** `given` is of the right kind, and may be anything else. */
+export function admitJobSet(
+  given: JobSet,
+  gates: FeatureGates,
+  limits?: SizeLimits,
+  agentDefaults?: AgentDefaults,
+): AdmittedJobSet {
+  const filled = applyDefaults(WHOLE_JOBSET_SCHEMA, given) as JobSet;
+  const complete = defaultJobSet(filled, gates);
+  const schemaErrors = [
+    ...validate(WHOLE_JOBSET_SCHEMA, complete),
+    ...validateListTypes(WHOLE_JOBSET_SCHEMA, complete),
+  ];
+  if (schemaErrors.some(isAboutShape)) return { jobSet: complete, schemaErrors, ruleErrors: [] };
+  const jobSet = withAgentDefaults(complete, { defaults: agentDefaults });
+  const ruleErrors = validateJobSetCreate(jobSet, gates, undefined, limits);
+  return { jobSet, schemaErrors, ruleErrors };
+}
+
+/** Rules rely on types and on required members, not on limits. */
+function isAboutShape({ type }: FieldError): boolean {
+  return type === 'FieldValueTypeInvalid' || type === 'FieldValueRequired';
+}

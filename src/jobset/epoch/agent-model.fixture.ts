@@ -1,0 +1,341 @@
+import type { PartialObjectMetadata } from '../../kube/meta.ts';
+import { JOB_TRACKING_FINALIZER } from '../../kube/objects/job.ts';
+import { EPOCH, IN_PLACE_RESTART_ATTEMPT } from '../names.ts';
+import { HubChannelModel, type HubModel } from './hub-model.fixture.ts';
+import { type PodFacts, podFacts } from './pod-facts.ts';
+
+/**
+ * One slot of the protocol's model: its Pod, the Pod's agent by the design's rules, and its worker.
+ * `PodWorld` is everything around it. A slot outlives its Pods, so that it can tell that no worker
+ * starts in it twice in one epoch.
+ */
+export interface PodWorld {
+  readonly isSidecar: boolean;
+  /** Index of the newest status version. */
+  latest(): number;
+  /** S(r) and D in that version, for a stage. */
+  seen(version: number, stage: number): { readonly released: number; readonly deprecated: number };
+  /** Hubs that take a stream of the slot's Pod now; undefined: it speaks to the API server alone. */
+  hubs(slot: SlotModel): readonly HubModel[] | undefined;
+  /** The Pod's metadata changed. */
+  changed(slot: SlotModel): void;
+  ended(podUid: string): void;
+  /** The Pod has ended with phase Succeeded. */
+  succeeded(slot: SlotModel): void;
+  workerStarts(slot: SlotModel): void;
+  /** Something in these epochs was lost; `worker` is the one whose worker ran, or 0. */
+  failed(epochs: readonly number[], worker: number): void;
+}
+
+type AgentStage = 'down' | 'read' | 'marked' | 'announced' | 'starting' | 'lifted' | 'exiting';
+export type Step = () => void;
+
+export class SlotModel {
+  readonly stage: number;
+  readonly index: number;
+  readonly #world: PodWorld;
+  phase: 'none' | 'live' | 'terminating' = 'none';
+  jobUid = '';
+  jobName = '';
+  worker = 0;
+  #uid = 0;
+  #announced = 0;
+  /** A patch of an older announcement that is still on its way. */
+  #late = 0;
+  #marker = { announced: 0, started: 0 };
+  #agent: AgentStage = 'down';
+  #own = 0;
+  /** Index of the status version that the agent knows. */
+  #view = 0;
+  #workerExited = false;
+  /** Whether nobody is to be charged for what ends with this Pod. */
+  #isEndForgiven = false;
+  readonly #hub = new HubChannelModel();
+  /** Ghost: the epoch of the last worker that started in this slot. */
+  lastStart = 0;
+
+  constructor(world: PodWorld, stage: number, index: number) {
+    this.#world = world;
+    this.stage = stage;
+    this.index = index;
+  }
+
+  get podUid(): string {
+    return `${this.stage}/${this.index}/${this.#uid}`;
+  }
+
+  get own(): number {
+    return this.#own;
+  }
+
+  /** As the controller would read it; every other slot speaks upstream's dialect. */
+  facts(): PodFacts {
+    const announcement =
+      this.#announced === 0
+        ? {}
+        : this.index % 2 === 0
+          ? { [EPOCH]: String(this.#announced) }
+          : { [IN_PLACE_RESTART_ATTEMPT]: String(this.#announced - 1) };
+    const owner = { apiVersion: 'batch/v1', kind: 'Job', name: this.jobName, uid: this.jobUid };
+    const pod: PartialObjectMetadata = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        namespace: 'default',
+        name: `pod-${this.podUid.replaceAll('/', '-')}`,
+        uid: this.podUid,
+        annotations: {
+          'batch.kubernetes.io/job-completion-index': String(this.index),
+          ...announcement,
+        },
+        ownerReferences: [{ ...owner, controller: true }],
+        ...(this.phase === 'terminating' ? { deletionTimestamp: '2026-01-01T01:00:00Z' } : {}),
+        // The Job controller lets go of a Pod before it deletes it.
+        ...(this.#isEndForgiven ? {} : { finalizers: [JOB_TRACKING_FINALIZER] }),
+      },
+    };
+    const facts = podFacts(pod);
+    if (facts === undefined) throw new Error('no owner');
+    return facts;
+  }
+
+  /** The Job controller makes the Pod. */
+  create(jobUid: string, jobName: string): void {
+    this.#uid++;
+    Object.assign(this, { phase: 'live', jobUid, jobName });
+    this.#announced = 0;
+    this.#late = 0;
+    this.#marker = { announced: 0, started: 0 };
+    this.#isEndForgiven = false;
+    this.#hub.isViaApi = false;
+    this.#stopped();
+    this.#world.changed(this);
+  }
+
+  /** The Pod is deleted: by a suspend or a change of the Job if `isForgiven`, else it is lost. */
+  terminate(isForgiven: boolean): void {
+    if (!isForgiven) this.#lost();
+    this.#isEndForgiven = isForgiven;
+    this.phase = 'terminating';
+    this.#world.changed(this);
+  }
+
+  steps(): Step[] {
+    const steps: Step[] = [];
+    if (this.phase === 'none') return steps;
+    if (this.phase === 'terminating') {
+      steps.push(() => this.#gone());
+      // A worker may take SIGTERM for the order to end well.
+      if (this.#isEndForgiven) {
+        steps.push(() => {
+          this.#world.succeeded(this);
+          this.#gone();
+        });
+      }
+    }
+    if (this.#late > 0) {
+      steps.push(() => {
+        // The patch tests the value that it replaces, so it cannot overwrite a newer one.
+        if (this.#announced < this.#late) this.#announce(this.#late);
+        this.#late = 0;
+      });
+    }
+    const { isSidecar } = this.#world;
+    if (isSidecar && (this.#agent === 'exiting' || this.#workerExited)) {
+      steps.push(() => this.#stopped());
+    }
+    if (this.#isUp() && this.phase === 'live' && this.worker === 0 && !this.#workerExited) {
+      steps.push(() => {
+        this.#world.workerStarts(this);
+        this.worker = this.#own;
+        this.lastStart = this.#own;
+      });
+    }
+    return [...steps, ...this.#agentSteps(), ...this.#hubSteps()];
+  }
+
+  faults(): Step[] {
+    const faults: Step[] = [];
+    if (this.phase === 'live') faults.push(() => this.terminate(false));
+    if (this.worker > 0) faults.push(() => this.#exitWorker());
+    if (this.#agent !== 'down' && this.#agent !== 'exiting') faults.push(() => this.#crash());
+    return [...faults, ...this.#hubFaults()];
+  }
+
+  /** The kubelet may start the worker although the agent has just exited again. */
+  #isUp(): boolean {
+    if (this.#agent === 'lifted') return true;
+    return (
+      this.#world.isSidecar &&
+      this.#agent === 'exiting' &&
+      this.#own > 0 &&
+      this.#marker.started === this.#own &&
+      this.lastStart < this.#own
+    );
+  }
+
+  /** Whether states reach the agent, and announcements leave it. */
+  #isConnected(): boolean {
+    return this.#world.hubs(this) === undefined || this.#hub.isConnected;
+  }
+
+  /** The epoch that the agent has announced, or is to; 0: none. */
+  #wanted(): number {
+    const hasChosen = !['down', 'read', 'exiting'].includes(this.#agent);
+    return hasChosen ? this.#own : 0;
+  }
+
+  #hubSteps(): Step[] {
+    const hubs = this.#world.hubs(this);
+    if (hubs === undefined || this.#agent === 'exiting') return [];
+    if (this.#hub.isViaApi) {
+      // Whoever changes the channel repeats its announcement there.
+      const isRepeated = this.#announced >= this.#wanted() || this.#agent === 'marked';
+      return isRepeated ? [] : [() => this.#announce(this.#own)];
+    }
+    if (this.#hub.isDead) return [() => this.#hub.leave()];
+    if (!this.#hub.hasStream) {
+      return hubs.map((hub) => () => this.#hub.connect(hub, this.podUid, this.#wanted()));
+    }
+    if (!this.#hub.isWaitingForAnswer) return [];
+    return [
+      () => {
+        this.#hub.answered();
+        this.#view = this.#world.latest();
+        if (this.#agent === 'down') this.#agent = 'read';
+        // What the hello could not carry yet is said now.
+        this.#hub.say(this.#wanted());
+        if (this.#agent === 'marked') this.#agent = 'announced';
+      },
+    ];
+  }
+
+  #hubFaults(): Step[] {
+    if (this.#world.hubs(this) === undefined || this.phase === 'none') return [];
+    if (this.#hub.isViaApi) return [() => Object.assign(this.#hub, { isViaApi: false })];
+    const faults: Step[] = [];
+    if (this.#hub.hasStream) {
+      faults.push(
+        () => this.#hub.dropStream(),
+        () => this.#hub.killStream(),
+      );
+    }
+    if (this.#agent !== 'exiting') {
+      faults.push(() => {
+        this.#hub.leave();
+        this.#hub.isViaApi = true;
+        if (this.#agent !== 'down') this.#view = this.#world.latest();
+      });
+    }
+    return faults;
+  }
+
+  #agentSteps(): Step[] {
+    const { released, deprecated } = this.#world.seen(this.#view, this.stage);
+    const steps: Step[] = [];
+    const isRunning = this.#agent !== 'down' && this.#agent !== 'exiting';
+    if (isRunning && this.#agent !== 'read' && deprecated >= this.#own) {
+      steps.push(() => this.#leave());
+    } else if (this.#agent === 'down') {
+      // The first read is consistent: it is never older than what has been written.
+      if (this.#readsApi())
+        steps.push(() => {
+          this.#agent = 'read';
+          this.#view = this.#world.latest();
+        });
+    } else if (this.#agent === 'read') {
+      steps.push(() => {
+        this.#own = this.#choose(released, deprecated);
+        this.#marker.announced = this.#own;
+        this.#agent = 'marked';
+      });
+    } else if (this.#agent === 'marked') {
+      if (this.#isConnected()) {
+        steps.push(() => {
+          this.#agent = 'announced';
+          if (this.#readsApi()) this.#announce(this.#own);
+          else this.#hub.say(this.#own);
+        });
+      }
+    } else if (this.#agent === 'announced' && released === this.#own) {
+      steps.push(() => {
+        this.#marker.started = this.#own;
+        this.#agent = 'starting';
+      });
+    } else if (this.#agent === 'starting' && this.phase === 'live') {
+      steps.push(() => {
+        this.#agent = 'lifted';
+      });
+    }
+    const canSee = isRunning && this.#isConnected() && !this.#hub.isDead;
+    if (canSee && this.#view < this.#world.latest()) steps.push(() => void this.#view++);
+    return steps;
+  }
+
+  #readsApi(): boolean {
+    return this.#world.hubs(this) === undefined || this.#hub.isViaApi;
+  }
+
+  #choose(released: number, deprecated: number): number {
+    const { announced, started } = this.#marker;
+    const mayJoin = released > deprecated && announced === released && started < released;
+    return mayJoin ? released : Math.max(released, deprecated, started) + 1;
+  }
+
+  #announce(epoch: number): void {
+    this.#announced = epoch;
+    this.#world.changed(this);
+  }
+
+  #leave(): void {
+    if (this.#agent === 'marked' || this.#agent === 'announced') {
+      if (this.#agent === 'marked' && this.#readsApi()) this.#late = this.#own;
+      this.#agent = 'read';
+    } else if (this.#world.isSidecar) {
+      this.#agent = 'exiting';
+      this.#hub.leave();
+    } else {
+      this.#agent = 'read';
+      this.worker = 0;
+    }
+  }
+
+  #stopped(): void {
+    this.#hub.leave();
+    this.#agent = 'down';
+    this.#own = 0;
+    this.worker = 0;
+    this.#workerExited = false;
+  }
+
+  #lost(): void {
+    this.#world.failed([this.#marker.started, this.#marker.announced], this.worker);
+  }
+
+  #gone(): void {
+    if (!this.#isEndForgiven) this.#lost();
+    this.#world.ended(this.podUid);
+    this.#stopped();
+    this.phase = 'none';
+  }
+
+  #exitWorker(): void {
+    this.#fail([this.worker]);
+    this.worker = 0;
+    if (this.#world.isSidecar) this.#workerExited = true;
+    else if (this.#agent === 'lifted') this.#agent = 'read';
+  }
+
+  #crash(): void {
+    this.#fail(this.#agent === 'starting' || this.#agent === 'lifted' ? [this.#own] : []);
+    if (this.#agent === 'marked' && this.#readsApi()) this.#late = this.#own;
+    this.#hub.leave();
+    if (this.#world.isSidecar) this.#agent = 'exiting';
+    else this.#stopped();
+  }
+
+  /** What fails in a Pod that is on its way out for another reason need not end anything. */
+  #fail(epochs: readonly number[]): void {
+    this.#world.failed(epochs, this.#isEndForgiven ? 0 : this.worker);
+  }
+}

@@ -1,0 +1,292 @@
+import { expect } from 'vitest';
+import { regardlessOfOrder } from '../../../test/fixtures/planned.ts';
+import { snapshotOf } from '../../../test/fixtures/snapshots.ts';
+import type { Stored } from '../../kube/meta.ts';
+import type { Job } from '../../kube/objects/job.ts';
+import type { Action } from '../convergence.ts';
+import type { JobSet, JobSetStatus } from '../jobset.ts';
+import { type Plan, plan } from '../plan.ts';
+import type { Answers, Question } from '../snapshot.ts';
+import type { Step } from './agent-model.fixture.ts';
+import { type HubModel, StreamModel } from './hub-model.fixture.ts';
+import { type JobControllerModel, suspended } from './job-controller-model.fixture.ts';
+import type { JobSetModel } from './jobset-model.fixture.ts';
+import { MemberCounts } from './members.ts';
+import type { PodFacts } from './pod-facts.ts';
+
+/** What a watch of Pods tells. */
+export type PodEvent =
+  | { readonly kind: 'Lives'; readonly facts: PodFacts }
+  | { readonly kind: 'Succeeded'; readonly facts: PodFacts }
+  | { readonly kind: 'Ended'; readonly uid: string };
+
+/** What a controller reads and writes. */
+export interface ControllerWorld {
+  readonly jobSet: JobSetModel;
+  readonly jobControl: JobControllerModel;
+  readonly podEvents: readonly PodEvent[];
+  /** The Pods that live now. */
+  livingPods(): readonly PodFacts[];
+  /** Under the newest resourceVersion. */
+  publish(status: JobSetStatus): void;
+}
+
+const MAX_QUESTIONS = 8;
+
+/**
+ * One of the protocol model's controllers: it runs `plan` on caches of Pods, Jobs and JobSet of any age,
+ * and carries out what that says. A crash makes a new one, which has heard nothing; one that steps down
+ * keeps its caches, however old they are, and may lead again.
+ */
+export class ControllerModel {
+  /** Whether it believes to hold the lease. Without a hub nothing depends on that. */
+  isLeading: boolean;
+  readonly #world: ControllerWorld;
+  #members = new MemberCounts();
+  /** How much of the log of Pod events it has seen. */
+  #position: number;
+  #jobSet: Stored<JobSet>;
+  #jobs: readonly Stored<Job>[];
+  /** It has nothing to do with what it sees now. */
+  #isIdle = false;
+  readonly #streams = new Set<StreamModel>();
+  /** What the watch shows of each Pod, by UID, and the newest epoch that its agent said here. */
+  readonly #written = new Map<string, PodFacts>();
+  readonly #spoken = new Map<string, number>();
+  /** Pods that have ended well, if only because they were told to end. */
+  readonly #succeeded: PodFacts[] = [];
+
+  constructor(world: ControllerWorld, isLeading: boolean) {
+    this.#world = world;
+    this.isLeading = isLeading;
+    this.#position = world.podEvents.length;
+    this.#jobSet = world.jobSet.stored;
+    this.#jobs = world.jobControl.jobs;
+    for (const facts of world.livingPods()) this.#see(facts);
+  }
+
+  /** Its hub, for an agent in that Pod: it knows a Pod when its cache does. */
+  hubFor(podUid: string): HubModel | undefined {
+    if (!this.isLeading || !this.#written.has(podUid)) return undefined;
+    return {
+      open: (uid) => {
+        const stream = new StreamModel(uid);
+        this.#streams.add(stream);
+        return stream;
+      },
+    };
+  }
+
+  /** It has become the leader. */
+  lead(): void {
+    this.isLeading = true;
+    this.#isIdle = false;
+  }
+
+  /** It knows that it leads no more: its caches stay, what agents have said to it does not. */
+  stepDown(): void {
+    this.isLeading = false;
+    this.dropStreams();
+    this.#spoken.clear();
+    this.#members = new MemberCounts();
+    for (const facts of this.#written.values()) this.#members.observe(facts, 0);
+    for (const facts of this.#succeeded) this.#members.observeSucceeded(facts);
+  }
+
+  /** It is not the leader any more, or is gone: agents have to look for another one. */
+  dropStreams(): void {
+    for (const stream of this.#streams) stream.drop();
+    this.#streams.clear();
+  }
+
+  steps(): Step[] {
+    const { jobSet, jobControl, podEvents } = this.#world;
+    const steps: Step[] = [];
+    if (this.#position < podEvents.length) {
+      steps.push(() => this.#hearOf(podEvents[this.#position++]));
+    }
+    if (this.#jobSet !== jobSet.stored) {
+      steps.push(() => {
+        this.#jobSet = jobSet.stored;
+        this.#isIdle = false;
+      });
+    }
+    if (this.#jobs !== jobControl.jobs) {
+      steps.push(() => {
+        this.#jobs = jobControl.jobs;
+        this.#isIdle = false;
+      });
+    }
+    if (this.isLeading && !this.#isIdle && this.#hasWork()) steps.push(() => this.#reconcile());
+    return steps;
+  }
+
+  /** What agents say here is heard, one word at a time. */
+  hubSteps(): Step[] {
+    const steps: Step[] = [];
+    for (const stream of this.#streams) {
+      const facts = this.#written.get(stream.podUid);
+      if (stream.sent.length === 0 || facts === undefined) continue;
+      steps.push(() => {
+        const epoch = stream.sent.shift() ?? 0;
+        const before = this.#spoken.get(stream.podUid) ?? 0;
+        this.#spoken.set(stream.podUid, Math.max(before, epoch));
+        this.#members.observe(this.#newest(facts), 0);
+        this.#isIdle = false;
+      });
+    }
+    return steps;
+  }
+
+  #hearOf(event: PodEvent | undefined): void {
+    this.#isIdle = false;
+    if (event?.kind === 'Lives') this.#see(event.facts);
+    else if (event?.kind === 'Succeeded') {
+      this.#succeeded.push(event.facts);
+      this.#members.observeSucceeded(event.facts);
+    }
+    if (event?.kind === 'Ended') {
+      this.#written.delete(event.uid);
+      this.#members.forget(event.uid);
+    }
+  }
+
+  #see(facts: PodFacts): void {
+    this.#written.set(facts.uid, facts);
+    this.#members.observe(this.#newest(facts), 0);
+  }
+
+  /** What the watch shows, or the agent has said here if that is newer. */
+  #newest(facts: PodFacts): PodFacts {
+    const spoken = this.#spoken.get(facts.uid) ?? 0;
+    return spoken > (facts.epoch ?? 0) ? { ...facts, epoch: spoken } : facts;
+  }
+
+  #hasWork(): boolean {
+    const [jobSet, jobs] = [this.#jobSet, this.#jobs];
+    const { status, actions, hasAsked } = this.#decide();
+    // It only looked: what it was told on the way is not to stay.
+    this.#jobSet = jobSet;
+    this.#jobs = jobs;
+    const isIdle = status === undefined && actions.length === 0;
+    // An answer may be another one later, although the controller sees the same as now.
+    this.#isIdle = isIdle && !hasAsked;
+    return !isIdle;
+  }
+
+  #decide(): Plan & { readonly hasAsked: boolean } {
+    let answers: Answers = {};
+    for (let asked = 0; asked < MAX_QUESTIONS; asked++) {
+      const made = plan(this.#snapshot(this.#jobs, this.#members, answers));
+      if (made.question === undefined) return { ...made, hasAsked: asked > 0 };
+      answers = { ...answers, ...this.#answer(made.question) };
+    }
+    throw new Error('asks without end');
+  }
+
+  #snapshot(jobs: readonly Stored<Job>[], members: MemberCounts, answers: Answers = {}) {
+    return snapshotOf(this.#jobSet, { jobs, members, answers });
+  }
+
+  #answer(question: Question): Answers {
+    switch (question.kind) {
+      case 'ContainerMinimums':
+        return { minimums: {} };
+      case 'ImageVolumes':
+        return { hasImageVolumes: false };
+      case 'FreshJobSet':
+        this.#jobSet = this.#world.jobSet.stored;
+        return { isJobSetFresh: true };
+      case 'FreshJobs':
+        this.#jobs = this.#world.jobControl.jobs;
+        return { areJobsFresh: true };
+      case 'FreshPods':
+        return { freshPods: this.#counted(this.#world.livingPods()) };
+      case 'Witness': {
+        const record = { pod: question.pod.name, exitCode: null, reason: 'Error' };
+        return { witness: { record, finishedMs: undefined, showsFailure: true } };
+      }
+      case 'SucceededPods':
+        return { isSuccessFresh: true };
+      case 'Notice':
+      case 'OverduePods':
+      case 'FailedJob':
+      case 'FailedPods':
+        throw new Error(`unexpected question ${question.kind}`);
+    }
+  }
+
+  /** These Pods, counted from scratch. */
+  #counted(pods: Iterable<PodFacts>): MemberCounts {
+    const members = new MemberCounts();
+    for (const facts of pods) members.observe(this.#newest(facts), 0);
+    for (const facts of this.#succeeded) members.observeSucceeded(facts);
+    return members;
+  }
+
+  /**
+   * Jobs and Pods are listed in no order that means anything, but for one: of Pods that have failed, the
+   * one that was heard of first is the witness.
+   */
+  #expectAnyOrderToDo(): void {
+    const pods = [...this.#written.values()].toReversed();
+    const { deprecatedEpoch = 0 } = this.#jobSet.status ?? {};
+    const ahead = pods.filter((pod) => (this.#newest(pod).epoch ?? 0) > deprecatedEpoch + 1);
+    const members = ahead.length > 1 ? this.#members : this.#counted(pods);
+    const reversed = plan(this.#snapshot(this.#jobs.toReversed(), members));
+    const made = plan(this.#snapshot(this.#jobs, this.#members));
+    expect(regardlessOfOrder(reversed)).toEqual(regardlessOfOrder(made));
+  }
+
+  #reconcile(): void {
+    this.#expectAnyOrderToDo();
+    const { jobSet, jobControl } = this.#world;
+    const { status, actions } = this.#decide();
+    if (status !== undefined) {
+      // Optimistic concurrency: the write is refused unless it was decided on the newest version.
+      const isRefused = this.#jobSet !== jobSet.stored;
+      if (!isRefused) this.#world.publish(status);
+      this.#jobSet = jobSet.stored;
+      if (isRefused) return;
+    }
+    // What follows from the spec is done by the leader, which sees the user's last word.
+    const isLeader = this.#jobSet === jobSet.stored;
+    for (const action of actions) this.#carryOut(action, isLeader);
+    this.#jobs = jobControl.jobs;
+  }
+
+  #carryOut(action: Action, isLeader: boolean): void {
+    const { jobControl } = this.#world;
+    switch (action.kind) {
+      case 'CreateJob':
+        jobControl.create(action.job);
+        break;
+      case 'DeleteJob':
+        jobControl.change(action.job, (job) => ({
+          ...job,
+          metadata: { ...job.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
+        }));
+        break;
+      case 'SuspendJob':
+        if (isLeader) jobControl.change(action.job, (job) => suspended(job, true));
+        break;
+      case 'ResumeJob':
+        if (isLeader) jobControl.change(action.job, (job) => suspended(job, false));
+        break;
+      case 'ResizeJob': {
+        const { size } = action;
+        const resize = (job: Stored<Job>) => ({ ...job, spec: { ...job.spec, ...size } });
+        if (isLeader) jobControl.change(action.job, resize);
+        break;
+      }
+      case 'CreateService':
+      case 'GrantAgentRights':
+      case 'RevokeAgentRights':
+      case 'CreateClaim':
+      case 'DeleteLostPod':
+      case 'RelabelJob':
+      case 'DeleteJobSet':
+        throw new Error(`unexpected action ${action.kind}`);
+    }
+  }
+}

@@ -1,0 +1,207 @@
+import { expect } from 'vitest';
+import type { Stored } from '../../kube/meta.ts';
+import type { Job } from '../../kube/objects/job.ts';
+import { isSuspended } from '../child-jobs/suspend.ts';
+import type { JobSetStatus } from '../jobset.ts';
+import { type PodWorld, SlotModel, type Step } from './agent-model.fixture.ts';
+import {
+  ControllerModel,
+  type ControllerWorld,
+  type PodEvent,
+} from './controller-model.fixture.ts';
+import type { HubModel } from './hub-model.fixture.ts';
+import { JobControllerModel, stageOf } from './job-controller-model.fixture.ts';
+import { JobSetModel, type JobSetShape } from './jobset-model.fixture.ts';
+import type { PodFacts } from './pod-facts.ts';
+import { ProtocolGhosts } from './protocol-ghosts.fixture.ts';
+
+/**
+ * The protocol under any interleaving: agents that follow the design's rules, a Job controller, a user
+ * who suspends and scales, and two controllers. Checks S1 (one epoch runs at a time), the startup
+ * order, and that everything runs again when faults stop; `ProtocolGhosts` checks what is written.
+ */
+export interface Shape extends JobSetShape {
+  readonly faults?: readonly ('Suspend' | 'Scale')[];
+  /** Agents that speak over the hub: all, or every other one; without, none does. */
+  readonly hub?: 'All' | 'Mixed';
+}
+
+const MAX_PODS = 3;
+
+export class GroupModel implements PodWorld, ControllerWorld {
+  readonly isSidecar: boolean;
+  readonly jobSet: JobSetModel;
+  readonly jobControl: JobControllerModel;
+  readonly podEvents: PodEvent[] = [];
+  readonly #shape: Shape;
+  readonly #slots: SlotModel[] = [];
+  readonly #controllers: ControllerModel[];
+  /** Who holds the lease. */
+  #leader = 0;
+  readonly #ghosts = new ProtocolGhosts();
+  /** By stage, the last epoch in which all its workers ran at the same time. */
+  readonly #ranIn: number[];
+
+  constructor(shape: Shape) {
+    this.#shape = shape;
+    this.isSidecar = shape.isSidecar;
+    this.jobSet = new JobSetModel(shape);
+    this.#ranIn = shape.stages.map(() => 0);
+    for (const stage of shape.stages.keys()) {
+      for (let index = 0; index < MAX_PODS; index++) {
+        this.#slots.push(new SlotModel(this, stage, index));
+      }
+    }
+    // A supervised Pod is ready all the time.
+    const isReady = ({ worker }: SlotModel): boolean => !shape.isSidecar || worker > 0;
+    this.jobControl = new JobControllerModel(this.#slots, isReady);
+    this.#controllers = [
+      new ControllerModel(this, true),
+      new ControllerModel(this, shape.hub === undefined),
+    ];
+  }
+
+  // What happens.
+
+  steps(): Step[] {
+    const steps = this.#slots.flatMap((slot) => slot.steps());
+    steps.push(...this.jobControl.steps());
+    for (const [k, controller] of this.#controllers.entries()) {
+      steps.push(...controller.steps());
+      // A deposed leader learns of it at some time.
+      if (this.#hasHub && controller.isLeading && this.#leader !== k) {
+        steps.push(() => controller.stepDown());
+      }
+      // One that could not renew leads again, unless another was quicker.
+      if (this.#leader === k && !controller.isLeading) steps.push(() => controller.lead());
+      steps.push(...controller.hubSteps());
+    }
+    return steps;
+  }
+
+  /** What can go wrong, and what the user can do. */
+  faults(): Step[] {
+    const faults = this.#slots.flatMap((slot) => slot.faults());
+    for (const k of this.#controllers.keys()) faults.push(() => this.#crash(k));
+    if (this.#hasHub) {
+      faults.push(() => this.#moveLease());
+      faults.push(() => this.#controllers[this.#leader]?.stepDown());
+    }
+    const { faults: kinds = [] } = this.#shape;
+    const { isSuspended: suspend, sizes } = this.jobSet;
+    if (kinds.includes('Suspend')) faults.push(() => this.jobSet.edit(sizes, !suspend));
+    if (kinds.includes('Scale')) {
+      for (const [stage, pods] of sizes.entries()) {
+        const other = pods === MAX_PODS ? pods - 1 : pods + 1;
+        faults.push(() => this.jobSet.edit(sizes.with(stage, other), suspend));
+      }
+    }
+    return faults;
+  }
+
+  /** The user wants the JobSet to run. */
+  resume(): void {
+    if (this.jobSet.isSuspended) this.jobSet.edit(this.jobSet.sizes, false);
+  }
+
+  /** What is wrong with a state in which nothing more can happen. */
+  expectEverybodyRuns(): void {
+    const { status, sizes } = this.jobSet;
+    const epoch = (status.deprecatedEpoch ?? 0) + 1;
+    for (const { syncedEpoch } of status.replicatedJobsStatus ?? [])
+      expect(syncedEpoch).toBe(epoch);
+    for (const slot of this.#slots) {
+      const { phase, worker } = slot;
+      const isWanted = slot.index < (sizes[slot.stage] ?? 0);
+      const expected = isWanted ? { phase: 'live', worker: epoch } : { phase: 'none', worker: 0 };
+      expect({ phase, worker }).toEqual(expected);
+    }
+    this.#ghosts.expectNothingLost(status);
+    expect(status.syncedEpoch).toBe(epoch);
+  }
+
+  // What the slots see and say.
+
+  latest(): number {
+    return this.jobSet.latestVersion();
+  }
+
+  seen(version: number, stage: number): { readonly released: number; readonly deprecated: number } {
+    return this.jobSet.seen(version, stage);
+  }
+
+  hubs({ stage, index, podUid }: SlotModel): readonly HubModel[] | undefined {
+    const { hub } = this.#shape;
+    if (hub === undefined || (hub === 'Mixed' && (stage + index) % 2 === 1)) return undefined;
+    return this.#controllers
+      .map((controller) => controller.hubFor(podUid))
+      .filter((each) => each !== undefined);
+  }
+
+  changed(slot: SlotModel): void {
+    this.podEvents.push({ kind: 'Lives', facts: slot.facts() });
+  }
+
+  ended(uid: string): void {
+    this.podEvents.push({ kind: 'Ended', uid });
+  }
+
+  succeeded(slot: SlotModel): void {
+    this.podEvents.push({ kind: 'Succeeded', facts: slot.facts() });
+  }
+
+  failed(epochs: readonly number[], worker: number): void {
+    this.#ghosts.failed(epochs, worker, this.jobSet.status);
+  }
+
+  workerStarts(starting: SlotModel): void {
+    const { own, stage, index } = starting;
+    for (const { worker } of this.#slots) {
+      const isOlder = worker !== 0 && worker !== own;
+      expect(isOlder, 'S1: a worker starts while one of another epoch runs').toBe(false);
+    }
+    expect(own, 'S7: a slot starts twice in one epoch').toBeGreaterThan(starting.lastStart);
+    // A supervised Pod is ready all the time, so that its Job cannot tell when its worker is.
+    if (this.#shape.isInOrder === true && stage > 0 && this.isSidecar) {
+      expect(this.#ranIn[stage - 1], 'H5: the stage before it has run in this epoch').toBe(own);
+    }
+    const others = this.#slots.filter((slot) => slot.stage === stage && slot.index !== index);
+    const size = this.jobControl.sizeOf(stage);
+    const isWhole = others.filter(({ worker }) => worker === own).length + 1 >= size;
+    if (isWhole) this.#ranIn[stage] = own;
+  }
+
+  // What the controllers see and do.
+
+  livingPods(): readonly PodFacts[] {
+    return this.#slots.filter(({ phase }) => phase !== 'none').map((slot) => slot.facts());
+  }
+
+  publish(status: JobSetStatus): void {
+    const { jobs } = this.jobControl;
+    this.#ghosts.checkWrite(this.jobSet.status, status, (cause) =>
+      jobs.some(cause === 'Resumed' ? isSuspended : this.#isOfOtherSize),
+    );
+    this.jobSet.write(status);
+  }
+
+  readonly #isOfOtherSize = (job: Stored<Job>): boolean =>
+    job.spec.parallelism !== this.jobSet.sizes[stageOf(job)];
+
+  get #hasHub(): boolean {
+    return this.#shape.hub !== undefined;
+  }
+
+  /** The process starts again: what it heard is forgotten, and its streams are gone. */
+  #crash(k: number): void {
+    const old = this.#controllers[k];
+    old?.dropStreams();
+    this.#controllers[k] = new ControllerModel(this, old?.isLeading ?? true);
+  }
+
+  /** The other takes over, and the one that led does not know it yet. */
+  #moveLease(): void {
+    this.#leader = 1 - this.#leader;
+    this.#controllers[this.#leader]?.lead();
+  }
+}

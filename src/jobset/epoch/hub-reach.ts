@@ -1,0 +1,76 @@
+/**
+ * Tells of a group whose agents were told of the hub and do not come: after a new installation with
+ * other authorities, or behind a network policy. Its restarts would be slower, or there would be none,
+ * while the status says that its epoch is released.
+ */
+import type { Job } from '../../kube/objects/job.ts';
+import { templateAgent } from '../injection/template-agent.ts';
+import {
+  ENV_AGENT_CHANNEL,
+  ENV_HUB_URL,
+  HUB_AUTHORITIES_NAME,
+  HUB_TOKEN_VOLUME_NAME,
+  JOBSET_NAME,
+} from '../names.ts';
+import type { Planning } from '../planning.ts';
+
+/** An agent that finds no hub tries every 10 s, and a node shows it new authorities within two minutes. */
+export const HUB_SILENCE_MS = 180_000;
+
+type View = Pick<Planning, 'snapshot' | 'spec' | 'draft' | 'children' | 'stages'>;
+
+/** Returns after how long to look again, if time alone may change what is to be said. */
+export function reportHubReach(view: View): number | undefined {
+  const { snapshot, spec, draft, children, stages } = view;
+  const { hubReach } = snapshot;
+  const told = stages === undefined || spec.suspend ? undefined : children.active.find(isToldOfHub);
+  if (hubReach === undefined || told === undefined || hubReach.streams > 0) {
+    const [reason, message] =
+      told === undefined || hubReach === undefined
+        ? ['NoHub', 'no agent of the group is to speak to the hub']
+        : ['HubReached', 'agents of the group speak to the hub'];
+    draft.clear({ type: 'HubUnreachable', reason, message });
+    return undefined;
+  }
+  if (hubReach.silentMs < HUB_SILENCE_MS) return HUB_SILENCE_MS - hubReach.silentMs;
+  // Where no Pod was ready, none may have come to run its agent yet.
+  if (hubReach.readyPods === 0) return undefined;
+  const { name } = snapshot.jobSet.metadata;
+  const message =
+    `no agent has reached the hub for ${HUB_SILENCE_MS / 60_000} minutes, though Pods were ready: ` +
+    `${consequence(told)}. ${remedy(told, name)}`;
+  const reason = 'NoAgentConnected';
+  draft.condition({ type: 'HubUnreachable', status: 'True', reason, message }, 'Warning');
+  return undefined;
+}
+
+function isToldOfHub(job: Job): boolean {
+  return variable(job, ENV_HUB_URL) !== undefined;
+}
+
+function consequence(job: Job): string {
+  return variable(job, ENV_AGENT_CHANNEL) === 'Hub'
+    ? 'the failure of a worker restarts nothing'
+    : 'the group restarts over the API server, which takes longer';
+}
+
+function remedy(job: Job, jobSet: string): string {
+  const url = variable(job, ENV_HUB_URL) ?? '';
+  const network = `Let their network reach ${url}`;
+  const remake =
+    'delete the Jobs to have them made anew with what holds now: ' +
+    `kubectl delete jobs -l ${JOBSET_NAME}=${jobSet}`;
+  return followsAuthorities(job)
+    ? `${network}, and see that ConfigMap ${HUB_AUTHORITIES_NAME} is in the namespace; or ${remake}`
+    : `Their Jobs know only the authorities of the day on which they were made. ${network}; or ${remake}`;
+}
+
+/** Jobs of earlier versions do not. */
+function followsAuthorities({ spec }: Job): boolean {
+  const volume = spec.template.spec.volumes?.find(({ name }) => name === HUB_TOKEN_VOLUME_NAME);
+  return volume?.projected?.sources?.some(({ configMap }) => configMap !== undefined) ?? false;
+}
+
+function variable({ spec }: Job, name: string): string | undefined {
+  return templateAgent(spec.template)?.env?.find((one) => one.name === name)?.value;
+}

@@ -1,0 +1,123 @@
+import type { PartialObjectMetadata } from '../../kube/meta.ts';
+import { COMPLETION_INDEX, JOB_TRACKING_FINALIZER } from '../../kube/objects/job.ts';
+import { jobOf } from '../membership.ts';
+import {
+  AGENT_STARTS,
+  EPOCH,
+  IN_PLACE_RESTART_ATTEMPT,
+  LOST_NODE_DEADLINE,
+  NOTICE,
+} from '../names.ts';
+import { parseLostNodeDeadline } from './lost-node-deadline.ts';
+import { type Notice, parseNotice } from './notice.ts';
+
+/**
+ * What the metadata of one Pod say about its membership of a group that restarts in place: the
+ * epoch that its agent announces in either dialect, its notice, and how often the agent started.
+ */
+export interface PodFacts {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly jobUid: string;
+  readonly jobName: string;
+  /** Completion index; undefined in a NonIndexed Job, where any Pod fills any slot. */
+  readonly slot: string | undefined;
+  /** The announced epoch, at least 1; undefined while none or none that is valid. */
+  readonly epoch: number | undefined;
+  /** What an annotation holds that is no epoch. */
+  readonly malformedEpoch: string | undefined;
+  /** The same of upstream's annotation. */
+  readonly malformedAttempt?: string;
+  readonly notice: Notice | undefined;
+  /** How often the agent has started for which epoch; absent if it does not say so. */
+  readonly starts?: AgentStarts;
+  readonly isTerminating: boolean;
+  /**
+   * It is being deleted, and the Job controller has let go of it, for a suspend, a smaller size or a
+   * Job that has ended: however it ends, that counts for nothing.
+   */
+  readonly isDiscarded?: boolean;
+  /** When it is to have ended, grace period included; present if it is being deleted. */
+  readonly endMs?: number;
+  /** How long after that it may be deleted by force, as its agent was told; absent: never. */
+  readonly lostNodeDeadlineMs?: number;
+}
+
+/** Undefined if the Pod has no Job as its controller, so that it cannot be a member of anything. */
+export function podFacts(pod: PartialObjectMetadata): PodFacts | undefined {
+  const { metadata } = pod;
+  const owner = jobOf(pod);
+  if (owner === undefined) return undefined;
+  const { annotations } = metadata;
+  const text = annotations?.[EPOCH];
+  const epoch = text === undefined ? undefined : parseEpoch(text);
+  const attemptText = annotations?.[IN_PLACE_RESTART_ATTEMPT];
+  const attempted = attemptText === undefined ? undefined : parseAttempt(attemptText);
+  const isMalformed = attemptText !== undefined && attempted === undefined;
+  const notice = annotations?.[NOTICE];
+  const starts = parseAgentStarts(annotations?.[AGENT_STARTS] ?? '');
+  const isTerminating = metadata.deletionTimestamp !== undefined;
+  const isTracked = metadata.finalizers?.includes(JOB_TRACKING_FINALIZER) === true;
+  const endMs = Date.parse(metadata.deletionTimestamp ?? '');
+  const lostNodeDeadlineMs = parseLostNodeDeadline(annotations?.[LOST_NODE_DEADLINE] ?? '');
+  return {
+    namespace: metadata.namespace ?? '',
+    name: metadata.name ?? '',
+    uid: metadata.uid ?? '',
+    jobUid: owner.uid,
+    jobName: owner.name,
+    slot: annotations?.[COMPLETION_INDEX],
+    epoch: higher(epoch, attempted),
+    malformedEpoch: epoch === undefined ? text : undefined,
+    ...(isMalformed ? { malformedAttempt: attemptText } : {}),
+    notice: notice === undefined ? undefined : parseNotice(notice),
+    ...(starts === undefined ? {} : { starts }),
+    isTerminating,
+    ...(isTerminating && !isTracked ? { isDiscarded: true } : {}),
+    ...(Number.isNaN(endMs) ? {} : { endMs }),
+    ...(lostNodeDeadlineMs === undefined ? {} : { lostNodeDeadlineMs }),
+  };
+}
+
+/** The highest epoch that fits the API's int32. */
+export const MAX_EPOCH = 2_147_483_647;
+
+/** An announced epoch: decimal digits, 1 to 2147483647. Undefined for any other text. */
+export function parseEpoch(text: string): number | undefined {
+  if (!/^[0-9]{1,10}$/.test(text)) return undefined;
+  const epoch = Number(text);
+  return epoch >= 1 && epoch <= MAX_EPOCH ? epoch : undefined;
+}
+
+/**
+ * The epoch that upstream's annotation announces: an attempt is an epoch - 1. Decimal digits with
+ * an optional sign, as upstream reads them, 0 to 2147483646. Undefined for any other text.
+ */
+export function parseAttempt(text: string): number | undefined {
+  if (!/^\+?[0-9]{1,10}$/.test(text)) return undefined;
+  const epoch = Number(text) + 1;
+  return epoch <= MAX_EPOCH ? epoch : undefined;
+}
+
+/** `lockstep/agent-starts`: for `epoch` the agent of this Pod has started `starts` times. */
+export interface AgentStarts {
+  readonly epoch: number;
+  readonly starts: number;
+}
+
+/** An agent that starts more often than this for one epoch will not get its worker to run. */
+export const MAX_AGENT_STARTS = 3;
+
+/** Undefined for anything but `<epoch>:<n>`: it is a hint, and a wrong one is no hint. */
+export function parseAgentStarts(text: string): AgentStarts | undefined {
+  const [epochText = '', startsText = '', ...more] = text.split(':');
+  const epoch = parseEpoch(epochText);
+  if (epoch === undefined || more.length > 0 || !/^[0-9]{1,9}$/.test(startsText)) return undefined;
+  return { epoch, starts: Number(startsText) };
+}
+
+function higher(a: number | undefined, b: number | undefined): number | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return Math.max(a, b);
+}

@@ -1,0 +1,82 @@
+import type { Job } from '../../kube/objects/job.ts';
+import type { DefaultedSpec } from '../defaults.ts';
+import { templateAgent } from '../injection/template-agent.ts';
+import type { ReplicatedJobStatus } from '../jobset.ts';
+import { startableReplicatedJobs } from '../policies/startup-order.ts';
+import type { Stage } from './in-place-restart.ts';
+
+/**
+ * The startup order of a group that restarts in place (design, H5). It is the order in which Jobs
+ * start, with one difference: what a ReplicatedJob was before its present release says nothing about
+ * it now.
+ */
+
+/** Which stages may be released by the order that the spec asks for; undefined if by none. */
+export function startableStages(
+  spec: DefaultedSpec,
+  counters: readonly ReplicatedJobStatus[],
+  stages: readonly Stage[],
+  epoch: number,
+): ReadonlySet<string> | undefined {
+  if (!hasStartupOrder(spec)) return undefined;
+  const seen = stageCounters(counters, stages, epoch);
+  const startable = new Set(startableReplicatedJobs(spec, seen, false).startable);
+  const awaited = readinessAwaited(spec);
+  for (const stage of stages) {
+    const isNext = stage.released < epoch && startable.has(stage.name) && awaited.has(stage.name);
+    if (isNext && showsOldReadiness(stage)) startable.delete(stage.name);
+  }
+  return startable;
+}
+
+/**
+ * Counters in which a ReplicatedJob that is not released in the current epoch has not started,
+ * whatever its Jobs count.
+ */
+export function stageCounters(
+  counters: readonly ReplicatedJobStatus[],
+  stages: readonly Stage[],
+  epoch: number,
+): readonly ReplicatedJobStatus[] {
+  const waiting = stages.filter(({ isComplete, released }) => !isComplete && released < epoch);
+  const names = new Set(waiting.map(({ name }) => name));
+  return counters.map((counter) =>
+    names.has(counter.name) ? { ...counter, ready: 0, succeeded: 0, failed: 0 } : counter,
+  );
+}
+
+/** Whether some ReplicatedJob has to wait for another. */
+export function hasStartupOrder({ startupPolicy, replicatedJobs }: DefaultedSpec): boolean {
+  return (
+    startupPolicy.startupPolicyOrder === 'InOrder' ||
+    replicatedJobs.some(({ dependsOn = [] }) => dependsOn.length > 0)
+  );
+}
+
+/** ReplicatedJobs that others wait for until they are ready. */
+function readinessAwaited({ startupPolicy, replicatedJobs }: DefaultedSpec): ReadonlySet<string> {
+  if (startupPolicy.startupPolicyOrder === 'InOrder') {
+    return new Set(replicatedJobs.slice(0, -1).map(({ name }) => name));
+  }
+  const dependencies = replicatedJobs.flatMap(({ dependsOn = [] }) => dependsOn);
+  const ready = dependencies.filter(({ status }) => status === 'Ready');
+  return new Set(ready.map(({ name }) => name));
+}
+
+/**
+ * Ready Pods that a Job counts although all of them wait at the barrier are from the last epoch: the
+ * Job controller is behind. Releasing the stage now would make them look like Pods of this one.
+ */
+function showsOldReadiness({ jobs }: Stage): boolean {
+  return jobs.some((job) => (job.status?.ready ?? 0) > 0 && isUnreadyAtBarrier(job));
+}
+
+/** A Pod whose agent is a sidecar with a startup probe is not ready before the barrier lifts. */
+function isUnreadyAtBarrier({ spec }: Job): boolean {
+  const agent = templateAgent(spec.template);
+  return (
+    agent?.startupProbe !== undefined &&
+    agent.restartPolicy === 'Always' &&
+    (spec.template.spec.initContainers ?? []).includes(agent)
+  );
+}

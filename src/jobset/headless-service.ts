@@ -1,0 +1,53 @@
+import type { OwnerReference, StringMap } from '../kube/meta.ts';
+import type { Service } from '../kube/objects/core.ts';
+import type { DefaultedSpec } from './defaults.ts';
+import { JOBSET_NAME } from './names.ts';
+import { subdomainOf } from './naming.ts';
+
+/**
+ * The headless Service that gives the Pods their DNS names (spec 4.14), or undefined if the JobSet
+ * wants none.
+ */
+export function headlessService(
+  jobSet: { readonly name: string; readonly namespace: string },
+  spec: Pick<DefaultedSpec, 'network'>,
+  owner: OwnerReference,
+): Service | undefined {
+  if (!spec.network.enableDNSHostnames) return undefined;
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: {
+      name: subdomainOf(jobSet.name, spec),
+      namespace: jobSet.namespace,
+      ownerReferences: [owner],
+    },
+    spec: {
+      clusterIP: 'None',
+      selector: { [JOBSET_NAME]: jobSet.name },
+      publishNotReadyAddresses: spec.network.publishNotReadyAddresses,
+    },
+  };
+}
+
+/**
+ * What keeps an existing Service of that name from leading to the JobSet's Pods, or undefined if it
+ * does. It is never changed: somebody else may need it as it is.
+ */
+export function serviceProblem(service: Service, wanted: Service): string | undefined {
+  const { name } = service.metadata;
+  const { selector = {}, clusterIP } = service.spec ?? {};
+  const asked = selectorText(wanted.spec?.selector ?? {});
+  const is = selectorText(selector);
+  if (is !== asked) {
+    const found = is === '' ? 'has no selector' : `selects ${is}`;
+    return `Service ${name} ${found}, expected ${asked}: the Pods have no DNS names`;
+  }
+  if (clusterIP === undefined || clusterIP === 'None' || clusterIP === '') return undefined;
+  return `Service ${name} is not headless: the Pods have no DNS names`;
+}
+
+function selectorText(selector: StringMap): string {
+  const terms = Object.entries(selector).map(([key, value]) => `${key}=${value}`);
+  return terms.sort().join(',');
+}

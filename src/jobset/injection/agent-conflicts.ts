@@ -1,0 +1,168 @@
+/**
+ * What a Pod template has that gets in the way of an injected agent: names, paths and the port that
+ * the agent needs are errors, and whatever behaves otherwise than its owner may think is a warning.
+ */
+import type { Container, PodTemplateSpec } from '../../kube/objects/pod.ts';
+import type { FieldError } from '../../kube/status.ts';
+import {
+  AGENT_CONTAINER,
+  AGENT_DIRECTORY,
+  AGENT_FILES_VOLUME_NAME,
+  AGENT_INSTALL_CONTAINER_NAME,
+  AGENT_TOKEN_VOLUME_NAME,
+  BARRIER_PORT,
+  HUB_TOKEN_DIRECTORY,
+  HUB_TOKEN_VOLUME_NAME,
+  LOST_NODE_DEADLINE,
+  MARKER_DIRECTORY,
+  MARKER_VOLUME_NAME,
+} from '../names.ts';
+
+/** Errors of either mode. `path` is that of the template, and ends with a dot unless it is empty. */
+export function templateConflicts(template: PodTemplateSpec, path: string): readonly FieldError[] {
+  return [
+    ...annotationErrors(template, path),
+    ...nameErrors(template, path),
+    ...volumeErrors(template, path),
+  ];
+}
+
+/** The containers of a Pod share its ports, and the barrier needs one of them. */
+export function sidecarConflicts({ spec }: PodTemplateSpec, path: string): readonly FieldError[] {
+  const portErrors =
+    (list: 'containers' | 'initContainers') =>
+    ({ ports = [] }: Container, index: number): readonly FieldError[] =>
+      ports.flatMap(({ containerPort, protocol = 'TCP' }, port): readonly FieldError[] => {
+        if (containerPort !== BARRIER_PORT || protocol !== 'TCP') return [];
+        return [
+          {
+            type: 'FieldValueInvalid',
+            field: `${path}spec.${list}[${index}].ports[${port}].containerPort`,
+            badValue: containerPort,
+            detail:
+              'is the port of the barrier, which the agent listens on in the same Pod; use another port, or Supervisor mode, which has no barrier port',
+          },
+        ];
+      });
+  return [
+    ...(spec.initContainers ?? []).flatMap(portErrors('initContainers')),
+    ...spec.containers.flatMap(portErrors('containers')),
+  ];
+}
+
+/** `worker` is the first container of its template. */
+export function supervisorConflicts(worker: Container, path: string): readonly FieldError[] {
+  return (worker.volumeMounts ?? []).flatMap(({ mountPath }, index): readonly FieldError[] =>
+    AGENT_DIRECTORIES.has(mountPath.replace(/\/+$/, ''))
+      ? [
+          {
+            type: 'FieldValueInvalid',
+            field: `${path}spec.containers[0].volumeMounts[${index}].mountPath`,
+            badValue: mountPath,
+            detail: "is where the supervising agent's own volume is mounted",
+          },
+        ]
+      : [],
+  );
+}
+
+/** What an owner should know about containers beside a sidecar. */
+export function sidecarWarnings(containers: readonly Container[]): readonly string[] {
+  return containers.flatMap((container) =>
+    (container.restartPolicyRules ?? []).some((rule) => rule.action === 'Restart')
+      ? [
+          `container "${container.name}" has a restart rule with action Restart: in Sidecar mode it ` +
+            'restarts this container alone, in its epoch, without the rest of the group',
+        ]
+      : [],
+  );
+}
+
+/** What an owner should know about a supervised worker and the containers beside it. */
+export function supervisorWarnings(
+  worker: Container,
+  others: readonly Container[],
+): readonly string[] {
+  const probes = (['livenessProbe', 'startupProbe'] as const).filter(
+    (name) => worker[name] !== undefined,
+  );
+  const hooks = (['postStart', 'preStop'] as const).filter(
+    (name) => worker.lifecycle?.[name] !== undefined,
+  );
+  return [
+    ...probes.map(
+      (name) =>
+        `container "${worker.name}" has a ${name}: in Supervisor mode it also runs while the agent ` +
+        'waits at the barrier and no worker can answer it',
+    ),
+    ...hooks.map(
+      (name) =>
+        `container "${worker.name}" has a ${name} hook: in Supervisor mode it runs once for the ` +
+        'container, not for each start of the worker',
+    ),
+    ...(others.length === 0
+      ? []
+      : [
+          `in Supervisor mode only the first container, "${worker.name}", restarts with the group; ` +
+            `${others.map(({ name }) => `"${name}"`).join(', ')} run on`,
+        ]),
+  ];
+}
+
+function annotationErrors({ metadata }: PodTemplateSpec, path: string): readonly FieldError[] {
+  return MEANINGLESS_ANNOTATIONS.flatMap(([key, detail]): readonly FieldError[] => {
+    const badValue = metadata?.annotations?.[key];
+    if (badValue === undefined) return [];
+    const field = `${path}metadata.annotations[${key}]`;
+    return [{ type: 'FieldValueInvalid', field, badValue, detail }];
+  });
+}
+
+/** Of a template that brings no agent, with what they must be instead. */
+const MEANINGLESS_ANNOTATIONS: readonly (readonly [string, string])[] = [
+  [AGENT_CONTAINER, 'must be the name of a container or init container of this template'],
+  [LOST_NODE_DEADLINE, 'must be an annotation of the JobSet, from which the agent learns of it'],
+];
+
+function nameErrors({ spec }: PodTemplateSpec, path: string): readonly FieldError[] {
+  return (['initContainers', 'containers'] as const).flatMap((list) =>
+    (spec[list] ?? []).flatMap(({ name }, index): readonly FieldError[] =>
+      name === AGENT_INSTALL_CONTAINER_NAME
+        ? [
+            {
+              type: 'FieldValueForbidden',
+              field: `${path}spec.${list}[${index}].name`,
+              detail: `"${name}" is the name of the container that brings a supervising agent`,
+            },
+          ]
+        : [],
+    ),
+  );
+}
+
+const AGENT_DIRECTORIES: ReadonlySet<string> = new Set([
+  AGENT_DIRECTORY,
+  MARKER_DIRECTORY,
+  HUB_TOKEN_DIRECTORY,
+]);
+
+const AGENT_VOLUMES: ReadonlySet<string> = new Set([
+  AGENT_FILES_VOLUME_NAME,
+  MARKER_VOLUME_NAME,
+  AGENT_TOKEN_VOLUME_NAME,
+  HUB_TOKEN_VOLUME_NAME,
+]);
+
+function volumeErrors({ spec }: PodTemplateSpec, path: string): readonly FieldError[] {
+  return (spec.volumes ?? []).flatMap(({ name }, index): readonly FieldError[] =>
+    AGENT_VOLUMES.has(name)
+      ? [
+          {
+            type: 'FieldValueForbidden',
+            field: `${path}spec.volumes[${index}].name`,
+            detail: `"${name}" is the name of a volume of the injected agent`,
+          },
+        ]
+      : [],
+  );
+}

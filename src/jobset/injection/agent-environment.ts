@@ -1,0 +1,92 @@
+/**
+ * The environment that an agent needs, in a container of its own or beside the worker's variables,
+ * which keep their meaning (design, section 4).
+ */
+import type { Container, EnvVar } from '../../kube/objects/pod.ts';
+import type { FieldError } from '../../kube/status.ts';
+import {
+  ENV_AGENT_VARIABLES,
+  ENV_EXIT_CODE,
+  ENV_JOBSET_NAME,
+  ENV_JOBSET_UID,
+  ENV_LOST_NODE_DEADLINE,
+  ENV_MARKER_DIRECTORY,
+  ENV_NAMESPACE,
+  ENV_POD_IP,
+  ENV_POD_NAME,
+  ENV_POD_UID,
+  ENV_REPLICATED_JOB_NAME,
+  JOBSET_NAME,
+  JOBSET_UID,
+  MARKER_DIRECTORY,
+  REPLICATED_JOB_NAME,
+} from '../names.ts';
+
+/** What the agent reads, most of it from the downward API. */
+export function agentEnvironment(
+  exitCode: number,
+  lostNodeDeadline: string | undefined,
+): readonly EnvVar[] {
+  return [
+    fromField(ENV_NAMESPACE, 'metadata.namespace'),
+    fromField(ENV_POD_NAME, 'metadata.name'),
+    fromField(ENV_POD_UID, 'metadata.uid'),
+    fromField(ENV_POD_IP, 'status.podIP'),
+    fromField(ENV_JOBSET_NAME, `metadata.annotations['${JOBSET_NAME}']`),
+    fromField(ENV_JOBSET_UID, `metadata.annotations['${JOBSET_UID}']`),
+    fromField(ENV_REPLICATED_JOB_NAME, `metadata.annotations['${REPLICATED_JOB_NAME}']`),
+    { name: ENV_EXIT_CODE, value: String(exitCode) },
+    { name: ENV_MARKER_DIRECTORY, value: MARKER_DIRECTORY },
+    ...(lostNodeDeadline === undefined
+      ? []
+      : [{ name: ENV_LOST_NODE_DEADLINE, value: lostNodeDeadline }]),
+  ];
+}
+
+function fromField(name: string, fieldPath: string): EnvVar {
+  return { name, valueFrom: { fieldRef: { fieldPath } } };
+}
+
+/**
+ * The worker shares the supervisor's environment: what it defines itself must mean the same. The agent
+ * keeps all else from it.
+ */
+export function mergeEnvironment(
+  own: readonly EnvVar[],
+  added: readonly EnvVar[],
+): readonly EnvVar[] {
+  const names = new Set(own.map(({ name }) => name));
+  const ofAgent = added.filter(({ name }) => !names.has(name));
+  const value = ofAgent.map(({ name }) => name).join(',');
+  return [...own, ...ofAgent, { name: ENV_AGENT_VARIABLES, value }];
+}
+
+/** `path` is that of the worker's `env`. */
+export function environmentErrors(
+  worker: Container,
+  added: readonly EnvVar[],
+  path: string,
+): readonly FieldError[] {
+  return (worker.env ?? []).flatMap((variable, index): readonly FieldError[] => {
+    const needed = added.find(({ name }) => name === variable.name);
+    if (needed === undefined || isSameVariable(needed, variable)) return [];
+    const expected =
+      needed.value === undefined
+        ? `the field ${needed.valueFrom?.fieldRef?.fieldPath ?? ''}`
+        : JSON.stringify(needed.value);
+    return [
+      {
+        type: 'FieldValueInvalid',
+        field: `${path}[${index}]`,
+        badValue: variable.name,
+        detail: `the supervising agent needs this variable to hold ${expected}`,
+      },
+    ];
+  });
+}
+
+function isSameVariable(a: EnvVar, b: EnvVar): boolean {
+  return (
+    a.value === b.value && a.valueFrom?.fieldRef?.fieldPath === b.valueFrom?.fieldRef?.fieldPath
+  );
+}

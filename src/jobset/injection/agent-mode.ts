@@ -1,0 +1,149 @@
+import { notSupported, required } from '../../kube/field-error.ts';
+import type { StringMap } from '../../kube/meta.ts';
+import type { PodTemplateSpec } from '../../kube/objects/pod.ts';
+import type { FieldError } from '../../kube/status.ts';
+import type { InjectAgent } from '../child-jobs/job-template.ts';
+import type { DefaultedSpec } from '../defaults.ts';
+import { RESTART_MODES, type RestartMode } from '../jobset.ts';
+import {
+  AGENT_CONTAINER,
+  AGENT_CONTAINER_NAME,
+  AGENT_INJECTION,
+  ENV_EXIT_CODE,
+  LOST_NODE_DEADLINE,
+  RESTART_BACKOFF,
+  RESTART_MODE,
+  UPSTREAM_AGENT_CONTAINER_NAME,
+  UPSTREAM_ENV_EXIT_CODE,
+} from '../names.ts';
+import { terminateErrors, withoutTerminate } from '../restart-rules/terminate-rules.ts';
+import { withAgentAccount } from './agent-account.ts';
+import type { AgentDelivery } from './agent-delivery.ts';
+import type { HubAccess } from './agent-hub.ts';
+import { type AgentInjection, injectAgent } from './agent-injection.ts';
+import { isShared, type ShareOptions } from './agent-resources.ts';
+import { templateAgent, templateAgentWarning } from './template-agent.ts';
+
+/**
+ * What a JobSet's annotations say about its agents (design, section 4): which mode, and whether its
+ * templates get one at all.
+ */
+export interface AgentProgram extends ShareOptions {
+  /** Image of injected agents. */
+  readonly image: string;
+  /** The agent's program in that image and in the workers', by default `lockstep-agent`. */
+  readonly command?: string;
+  /** How supervisors reach their workers' containers, by default `WorkerImage`. */
+  readonly delivery?: AgentDelivery;
+  /** Whether nodes know `Terminate` themselves, as those of the embedded cluster do. */
+  readonly nativeRestartRules?: boolean;
+  /** How agents reach the hub; absent: they speak to the API server alone. */
+  readonly hub?: HubAccess;
+  /** Why nodes cannot restart all containers of a Pod in place; absent: they can. */
+  readonly noRestartAll?: string;
+}
+
+export function agentInjector(
+  jobSet: string,
+  spec: DefaultedSpec,
+  annotations: StringMap | undefined,
+  agent: AgentProgram,
+): InjectAgent {
+  const express: InjectAgent =
+    agent.nativeRestartRules === true ? (template) => template : withoutTerminate;
+  if (!wantsAgents(spec, annotations)) return express;
+  const mode = restartMode(annotations);
+  const lostNodeDeadline = annotations?.[LOST_NODE_DEADLINE];
+  return (template) => {
+    const injected = injectAgent(template, { ...agent, mode, lostNodeDeadline }).template;
+    return express(injected === template ? template : withAgentAccount(injected, jobSet));
+  };
+}
+
+/** Restart rules of the templates that the nodes of this cluster have no way to follow. */
+export function restartRuleErrors(
+  { replicatedJobs }: DefaultedSpec,
+  { nativeRestartRules = false }: Pick<AgentProgram, 'nativeRestartRules'>,
+): readonly FieldError[] {
+  if (nativeRestartRules) return [];
+  return replicatedJobs.flatMap(({ template }, index) =>
+    terminateErrors(template.spec.template, `spec.replicatedJobs[${index}].template.spec.template`),
+  );
+}
+
+/** The outcome of the injection into one template, for its errors and warnings. */
+export function tryInjection(
+  template: PodTemplateSpec,
+  path: string,
+  spec: DefaultedSpec,
+  annotations: StringMap | undefined,
+  share: ShareOptions = {},
+): AgentInjection {
+  if (wantsAgents(spec, annotations)) {
+    const lostNodeDeadline = annotations?.[LOST_NODE_DEADLINE];
+    const mode = restartMode(annotations);
+    return injectAgent(template, { ...share, image: '', mode, lostNodeDeadline, path });
+  }
+  if (spec.failurePolicy?.restartStrategy !== 'InPlaceRestart') {
+    return { template, warnings: [], errors: [] };
+  }
+  const own = templateAgent(template);
+  if (own === undefined) {
+    const detail = `${AGENT_INJECTION} is Disabled, so the template needs an agent of its own: a container named ${AGENT_CONTAINER_NAME} or ${UPSTREAM_AGENT_CONTAINER_NAME}, one with environment variable ${ENV_EXIT_CODE} or ${UPSTREAM_ENV_EXIT_CODE}, or one that annotation ${AGENT_CONTAINER} of the template names`;
+    return { template, warnings: [], errors: [required(`${path}.spec.initContainers`, detail)] };
+  }
+  const warning = templateAgentWarning(template, own);
+  return { template, warnings: warning === undefined ? [] : [warning], errors: [] };
+}
+
+/** Values of our annotations that mean nothing. */
+export function annotationErrors(annotations: StringMap | undefined): readonly FieldError[] {
+  return ALLOWED_VALUES.flatMap(([key, allowed]): readonly FieldError[] => {
+    const value = annotations?.[key];
+    if (value === undefined || allowed.includes(value)) return [];
+    return [notSupported(`metadata.annotations[${key}]`, value, allowed)];
+  });
+}
+
+const ALLOWED_VALUES: readonly (readonly [string, readonly string[]])[] = [
+  [RESTART_MODE, ['Auto', ...RESTART_MODES]],
+  [AGENT_INJECTION, ['Enabled', 'Disabled']],
+  [RESTART_BACKOFF, ['Enabled', 'Disabled']],
+];
+
+/** Whether templates that bring no agent of their own get one. */
+export function wantsAgents(spec: DefaultedSpec, annotations: StringMap | undefined): boolean {
+  return (
+    spec.failurePolicy?.restartStrategy === 'InPlaceRestart' &&
+    annotations?.[AGENT_INJECTION] !== 'Disabled'
+  );
+}
+
+/** That of the templates which get an agent; undefined if none does. */
+export function injectedMode(
+  spec: DefaultedSpec,
+  annotations: StringMap | undefined,
+): RestartMode | undefined {
+  if (!wantsAgents(spec, annotations)) return undefined;
+  const isInjected = spec.replicatedJobs.some(
+    ({ template }) => templateAgent(template.spec.template) === undefined,
+  );
+  return isInjected ? restartMode(annotations) : undefined;
+}
+
+/** Whether workers share what their Pods have with agents in containers of their own. */
+export function sharesWithSidecars(
+  spec: DefaultedSpec,
+  annotations: StringMap | undefined,
+): boolean {
+  if (!wantsAgents(spec, annotations) || restartMode(annotations) !== 'Sidecar') return false;
+  return spec.replicatedJobs.some(({ template }) => {
+    const podTemplate = template.spec.template;
+    const [worker] = podTemplate.spec.containers;
+    return worker !== undefined && isShared(worker) && templateAgent(podTemplate) === undefined;
+  });
+}
+
+function restartMode(annotations: StringMap | undefined): RestartMode {
+  return annotations?.[RESTART_MODE] === 'Supervisor' ? 'Supervisor' : 'Sidecar';
+}

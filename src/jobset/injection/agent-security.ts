@@ -1,0 +1,27 @@
+import type { Container, SecurityContext } from '../../kube/objects/pod.ts';
+
+/**
+ * The security context of a container that we add beside a worker: nothing that a namespace of level
+ * `restricted` would refuse, as far as the worker is fit for one. It runs as whoever the worker runs
+ * as, so that it may read and write what they share.
+ */
+export function agentSecurity({ securityContext }: Container): SecurityContext {
+  const inherited = INHERITED.flatMap((name) => {
+    const value = securityContext?.[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return {
+    ...Object.fromEntries(inherited),
+    allowPrivilegeEscalation: false,
+    capabilities: { drop: ['ALL'] },
+    readOnlyRootFilesystem: true,
+  };
+}
+
+const INHERITED = [
+  'runAsUser',
+  'runAsGroup',
+  'runAsNonRoot',
+  'seccompProfile',
+  'seLinuxOptions',
+] as const;

@@ -1,0 +1,48 @@
+/**
+ * Pods whose JobSet has a deadline for lost nodes must not tolerate for ever that their node cannot be
+ * reached (design, H4): nobody would delete them, and only a deletion ends the proofs on which their
+ * workers run. Kubernetes itself deletes them when the deadline has passed since the node was found
+ * unreachable; from the deletion on, the deadline counts as for every other Pod.
+ */
+import { type Taint, UNREACHABLE_TAINT } from '../../kube/objects/node.ts';
+import type { PodTemplateSpec, Toleration } from '../../kube/objects/pod.ts';
+import { tolerates } from '../../kube/objects/toleration.ts';
+import { parseLostNodeDeadline } from '../epoch/lost-node-deadline.ts';
+import { LOST_NODE_DEADLINE } from '../names.ts';
+
+/** `deadline` as in the annotation. A template that says how long, or leaves it to Kubernetes, stays. */
+export function withLostNodeToleration(
+  template: PodTemplateSpec,
+  deadline: string,
+): PodTemplateSpec {
+  const { spec } = template;
+  const tolerationSeconds = limitSeconds(template, deadline);
+  if (tolerationSeconds === undefined) return template;
+  const fits = { key: UNREACHABLE_TAINT, operator: 'Exists', effect: 'NoExecute' } as const;
+  const added: Toleration = { ...fits, tolerationSeconds };
+  // In front, because of several that fit the first one counts.
+  return { ...template, spec: { ...spec, tolerations: [added, ...(spec.tolerations ?? [])] } };
+}
+
+/** What its owner has to know of that; undefined: it stays as it is. */
+export function lostNodeTolerationWarning(
+  template: PodTemplateSpec,
+  deadline: string,
+): string | undefined {
+  const seconds = limitSeconds(template, deadline);
+  if (seconds === undefined) return undefined;
+  return (
+    `with ${LOST_NODE_DEADLINE}, Pods of this template tolerate ${UNREACHABLE_TAINT} for ${seconds}s ` +
+    'and not for ever: a Pod that is not deleted is never replaced'
+  );
+}
+
+/** How long Pods may tolerate it; undefined: as the template says. */
+function limitSeconds({ spec }: PodTemplateSpec, deadline: string): number | undefined {
+  const ms = parseLostNodeDeadline(deadline);
+  const own = spec.tolerations?.find((toleration) => tolerates(toleration, UNREACHABLE));
+  const isForEver = own !== undefined && own.tolerationSeconds === undefined;
+  return ms === undefined || !isForEver ? undefined : Math.ceil(ms / 1000);
+}
+
+const UNREACHABLE: Taint = { key: UNREACHABLE_TAINT, effect: 'NoExecute' };

@@ -1,0 +1,59 @@
+/**
+ * Variables that a supervising agent would obey itself: those of Node and of the dynamic loader, by
+ * which a worker loads libraries of its own image, or trusts whom it likes. Where we bring the agent,
+ * a template's come to it under other names, under which they mean nothing, and it gives them to its
+ * worker under their own. Those of an image, or of `envFrom`, cannot be seen here.
+ */
+import type { StringMap } from '../../kube/meta.ts';
+import type { Container } from '../../kube/objects/pod.ts';
+import { ENV_AGENT_VARIABLES, ENV_FOR_WORKER_PREFIX } from '../names.ts';
+
+const OBEYED: ReadonlySet<string> = new Set([
+  'NODE_OPTIONS',
+  'NODE_EXTRA_CA_CERTS',
+  'NODE_TLS_REJECT_UNAUTHORIZED',
+  'NODE_DEBUG',
+  'NODE_V8_COVERAGE',
+  'OPENSSL_CONF',
+  'LD_PRELOAD',
+  'LD_AUDIT',
+  'LD_DEBUG',
+  'GLIBC_TUNABLES',
+]);
+
+/** The same container, in which nothing of this kind is the agent's. */
+export function keptFromAgent(container: Container): Container {
+  const { env = [], command, args } = container;
+  if (!env.some(({ name }) => OBEYED.has(name))) return container;
+  const renamed = new Set(env.map(({ name }) => name).filter((name) => OBEYED.has(name)));
+  const refer = (text: string): string => withReferences(text, renamed);
+  return {
+    ...container,
+    env: env.map(({ name, value, ...rest }) => ({
+      ...rest,
+      name: renamed.has(name) ? `${ENV_FOR_WORKER_PREFIX}${name}` : name,
+      ...(value === undefined ? {} : { value: refer(value) }),
+    })),
+    ...(command === undefined ? {} : { command: command.map(refer) }),
+    ...(args === undefined ? {} : { args: args.map(refer) }),
+  };
+}
+
+/** The environment of a worker, from that of its agent. */
+export function workerEnvironment(env: StringMap): StringMap {
+  const ofAgent = new Set([ENV_AGENT_VARIABLES, ...(env[ENV_AGENT_VARIABLES] ?? '').split(',')]);
+  const entries = Object.entries(env).filter(([name]) => !ofAgent.has(name));
+  const isKept = ([name]: readonly [string, string]): boolean =>
+    name.startsWith(ENV_FOR_WORKER_PREFIX);
+  const own = entries
+    .filter(isKept)
+    .map(([name, value]) => [name.slice(ENV_FOR_WORKER_PREFIX.length), value] as const);
+  return Object.fromEntries([...entries.filter((entry) => !isKept(entry)), ...own]);
+}
+
+/** `$(NAME)` of these under its new name; of two dollars Kubernetes makes one, and looks no further. */
+function withReferences(text: string, renamed: ReadonlySet<string>): string {
+  return text.replace(/\$\$|\$\(([^()]+)\)/g, (found, name: string | undefined) =>
+    name !== undefined && renamed.has(name) ? `$(${ENV_FOR_WORKER_PREFIX}${name})` : found,
+  );
+}

@@ -1,0 +1,27 @@
+import type { KubeObject } from '../meta.ts';
+import { type Resource, resource } from '../resource.ts';
+
+/** Addresses behind a Service. Of a Service without a selector, somebody else writes them. */
+export interface EndpointSlice extends KubeObject {
+  readonly addressType: 'IPv4' | 'IPv6';
+  readonly endpoints: readonly {
+    readonly addresses: readonly string[];
+    readonly conditions?: { readonly ready?: boolean };
+  }[];
+  readonly ports?: readonly {
+    readonly name?: string;
+    readonly port: number;
+    readonly protocol?: string;
+  }[];
+}
+
+export const ENDPOINT_SLICES: Resource<EndpointSlice> = resource(
+  'discovery.k8s.io/v1',
+  'endpointslices',
+  'EndpointSlice',
+);
+
+/** Label: the Service to which the slice belongs. */
+export const SERVICE_NAME = 'kubernetes.io/service-name';
+/** Label: who writes it, so that nobody else takes it for his own. */
+export const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by';

@@ -1,0 +1,27 @@
+import type { KubeObject } from '../meta.ts';
+import { type Resource, resource } from '../resource.ts';
+
+/** `events.k8s.io/v1 Event`. The API server shows the same objects as core/v1 Events too. */
+export interface Event extends KubeObject {
+  /** `metav1.MicroTime`. */
+  readonly eventTime: string | null;
+  readonly series?: { readonly count: number; readonly lastObservedTime: string };
+  readonly reportingController: string;
+  readonly reportingInstance: string;
+  readonly action: string;
+  readonly reason: string;
+  readonly regarding: ObjectReference;
+  readonly note: string;
+  readonly type: 'Normal' | 'Warning';
+}
+export const EVENTS: Resource<Event> = resource('events.k8s.io/v1', 'events', 'Event');
+
+export interface ObjectReference {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly fieldPath?: string;
+}

@@ -1,0 +1,40 @@
+import type { Condition, KubeObject, StringMap } from '../meta.ts';
+import { type Resource, resource } from '../resource.ts';
+
+/** `core/v1 Node`. */
+export interface Node extends KubeObject {
+  readonly spec?: {
+    readonly taints?: readonly Taint[];
+    readonly unschedulable?: boolean;
+    readonly podCIDR?: string;
+  };
+  readonly status?: {
+    readonly capacity?: StringMap;
+    readonly allocatable?: StringMap;
+    readonly conditions?: readonly (Partial<Condition> &
+      Pick<Condition, 'type' | 'status'> & { readonly lastHeartbeatTime?: string })[];
+    readonly addresses?: readonly { readonly type: string; readonly address: string }[];
+    readonly nodeInfo?: Readonly<Record<string, string>>;
+    /** Names of the `kubelet` features that this node offers (KEP-5328). */
+    readonly declaredFeatures?: readonly string[];
+    /** Where the API server reaches the node agent, for logs. */
+    readonly daemonEndpoints?: { readonly kubeletEndpoint?: { readonly Port: number } };
+  };
+}
+export const NODES: Resource<Node> = resource('v1', 'nodes', 'Node', 'Cluster');
+
+/** Whether its agent has said so, and been heard of since. */
+export function isReady({ status }: Node): boolean {
+  return status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
+}
+
+/** Its node has not been heard of for too long. */
+export const UNREACHABLE_TAINT = 'node.kubernetes.io/unreachable';
+
+export interface Taint {
+  readonly key: string;
+  readonly value?: string;
+  readonly effect: string;
+  /** When it was put there; of effect `NoExecute` only. */
+  readonly timeAdded?: string;
+}

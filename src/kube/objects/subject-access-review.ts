@@ -1,0 +1,27 @@
+import type { KubeObject } from '../meta.ts';
+import { type Resource, resource } from '../resource.ts';
+
+/** Asks the API server whether somebody may do something, with objects or with a path that is none. */
+export interface SubjectAccessReview extends KubeObject {
+  readonly spec: {
+    readonly user?: string;
+    readonly uid?: string;
+    readonly groups?: readonly string[];
+    readonly extra?: Readonly<Record<string, readonly string[]>>;
+    readonly nonResourceAttributes?: { readonly path: string; readonly verb: string };
+    readonly resourceAttributes?: {
+      readonly namespace?: string;
+      readonly verb: string;
+      readonly group: string;
+      readonly resource: string;
+    };
+  };
+  readonly status?: { readonly allowed: boolean };
+}
+
+export const SUBJECT_ACCESS_REVIEWS: Resource<SubjectAccessReview> = resource(
+  'authorization.k8s.io/v1',
+  'subjectaccessreviews',
+  'SubjectAccessReview',
+  'Cluster',
+);

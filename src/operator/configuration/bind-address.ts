@@ -1,0 +1,34 @@
+import { ENV_EMBEDDED_POD_IP, ENV_PORT_PREFIX } from '../../jobset/names.ts';
+
+/** Where a server listens. */
+export interface BindAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+export const ADDRESS_FORM = 'expected host:port, :port or 0';
+
+/** `host:port`, `:port` for all addresses, `0` for none; undefined for anything else. */
+export function parseBindAddress(text: string): BindAddress | 'off' | undefined {
+  if (text === '0') return 'off';
+  const match = /^(?:\[([0-9a-fA-F:]+)\]|([^:\s]*)):([0-9]{1,5})$/.exec(text);
+  const port = Number(match?.[3]);
+  if (match === null || port > 65_535) return undefined;
+  return { host: match[1] ?? (match[2] || ANY_ADDRESS), port };
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The address as it is on a node whose Pods have no network of their own (the embedded cluster): all
+ * addresses are the Pod's one, and a port may be another.
+ */
+export function addressOnNode(address: BindAddress | 'off', env: Environment): BindAddress | 'off' {
+  const podIP = env[ENV_EMBEDDED_POD_IP] ?? '';
+  if (address === 'off' || podIP === '' || address.host !== ANY_ADDRESS) return address;
+  const port = Number(env[`${ENV_PORT_PREFIX}${address.port}`] ?? address.port);
+  return { host: podIP, port };
+}
+
+/** All addresses of the machine, of both families. */
+export const ANY_ADDRESS = '::';

@@ -1,0 +1,332 @@
+import { Command, CommanderError, Option } from 'commander';
+import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../../jobset/feature-gates.ts';
+import { AGENT_DELIVERIES, type AgentDelivery } from '../../jobset/injection/agent-delivery.ts';
+import type { ContainerResources } from '../../jobset/injection/agent-resources.ts';
+import { RESTART_MODES, type RestartMode } from '../../jobset/jobset.ts';
+import { AGENT_COMMAND } from '../../jobset/names.ts';
+import {
+  DEFAULT_SIZE_LIMITS,
+  DEFINITION_LIMITS,
+  type SizeLimits,
+} from '../../jobset/size-limits.ts';
+import type { LeaseTimes } from '../../runtime/controller/leader-election.ts';
+import { DEFAULT_MAX_STREAMS, HIGHEST_MAX_STREAMS, STREAM_KIB } from '../hub/stream-memory.ts';
+import { HUB_SECRET_NAME, LEADER_ELECTION_ID, WEBHOOK_SECRET_NAME } from '../object-names.ts';
+import type { BindAddress } from './bind-address.ts';
+import { DEFAULT_BURST, DEFAULT_QPS, parseConfiguration } from './configuration.ts';
+import { addressConflict, hubConflict, webhookConflict } from './flag-conflicts.ts';
+import {
+  address,
+  countUpTo,
+  featureGates,
+  GATES,
+  httpsUrl,
+  leaseName,
+  MAX_COUNT,
+  namespaceName,
+  namespaceNames,
+  nonEmpty,
+  number,
+  secretName,
+  serviceName,
+} from './flag-values.ts';
+import type { TlsSettings } from './tls-settings.ts';
+
+/**
+ * The operator's command line, and the Configuration file that it may name. Names are
+ * controller-runtime's where upstream has them; a flag that is given wins over the file.
+ */
+export interface OperatorFlags extends SizeLimits {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  /** Those in which the operator acts; absent: all. */
+  readonly namespaces?: readonly string[];
+  readonly installCrd: boolean;
+  readonly agentImage: string;
+  readonly agentCommand?: string;
+  readonly agentDelivery: AgentDelivery;
+  /** Only a Configuration file says so. */
+  readonly agentResources?: ContainerResources;
+  /** For JobSets that do not say. */
+  readonly agentMode: RestartMode | 'Auto';
+  readonly agentInjection: 'Enabled' | 'Disabled';
+  readonly nativeRestartRules: boolean;
+  readonly featureGates: FeatureGates;
+  readonly webhookBindAddress: BindAddress | 'off';
+  readonly installWebhooks: boolean;
+  /** `https://HOST:PORT`, without a path. */
+  readonly webhookUrl?: string;
+  readonly webhookService?: string;
+  readonly webhookSecretName: string;
+  readonly hubBindAddress: BindAddress | 'off';
+  /** `https://HOST:PORT`, without a path. */
+  readonly hubUrl?: string;
+  readonly hubService?: string;
+  readonly hubSecretName: string;
+  readonly agentChannel: 'Auto' | 'Hub' | 'API';
+  /** Of the hub. */
+  readonly maxStreams: number;
+  /** Where the certificate of the webhooks lies; absent: it is made internally. */
+  readonly webhookCertDir?: string;
+  readonly metricsBindAddress: BindAddress | 'off';
+  /** Over HTTPS, to those whom the cluster lets read them. */
+  readonly metricsSecure: boolean;
+  /** Absent: the certificate is of nobody. */
+  readonly metricsCertDir?: string;
+  readonly healthProbeBindAddress: BindAddress | 'off';
+  readonly livenessEndpoint?: string;
+  readonly readinessEndpoint?: string;
+  /** Requests a second; negative: no limit. */
+  readonly kubeApiQps: number;
+  readonly kubeApiBurst: number;
+  /** Of all servers; absent: TLS 1.2 and newer. */
+  readonly tls?: TlsSettings;
+  readonly leaderElect: boolean;
+  readonly leaderElectionNamespace?: string;
+  readonly leaderElectionId: string;
+  readonly leaseTimes?: LeaseTimes;
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
+}
+
+export type ParsedFlags =
+  | { readonly kind: 'Flags'; readonly flags: OperatorFlags }
+  /** Help or version was asked for. */
+  | { readonly kind: 'Text'; readonly text: string }
+  /** Names the flag, the value and what was expected. */
+  | { readonly kind: 'Error'; readonly message: string };
+
+/** `readFile` returns the text of the file that `--config` names, or throws. */
+export function parseFlags(
+  args: readonly string[],
+  version: string,
+  readFile: (path: string) => string,
+): ParsedFlags {
+  let text = '';
+  let problem = '';
+  const command = operatorCommand(version).configureOutput({
+    writeOut: (part) => {
+      text += part;
+    },
+    writeErr: (part) => {
+      problem += part;
+    },
+  });
+  try {
+    command.parse([...args], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0
+      ? { kind: 'Text', text }
+      : { kind: 'Error', message: problem.trim() };
+  }
+  const configured = withConfiguration(command, readFile);
+  if ('problems' in configured) return { kind: 'Error', message: configured.problems };
+  const { flags } = configured;
+  const conflict = webhookConflict(flags) ?? hubConflict(flags) ?? addressConflict(flags);
+  return conflict === undefined
+    ? { kind: 'Flags', flags }
+    : { kind: 'Error', message: `error: ${conflict}` };
+}
+
+/** What is on the command line only to find or overrule the rest. */
+interface RawFlags extends OperatorFlags {
+  readonly config?: string;
+  readonly webhooks: 'on' | 'off';
+  readonly namespace?: readonly string[];
+}
+
+function withConfiguration(
+  command: Command,
+  readFile: (path: string) => string,
+): { readonly flags: OperatorFlags } | { readonly problems: string } {
+  const { config, webhooks, namespace: namespaces, ...others } = command.opts<RawFlags>();
+  const given = { ...others, ...(namespaces === undefined ? {} : { namespaces }) };
+  let settings: object = {};
+  if (config !== undefined) {
+    const parsed = configurationAt(config, readFile);
+    if ('problems' in parsed) {
+      return { problems: parsed.problems.map((line) => `error: ${config}: ${line}`).join('\n') };
+    }
+    // The file always names a Service, by default if not by its own words: a URL stands in its place.
+    const isFree = ([key]: readonly [string, unknown]): boolean =>
+      command.getOptionValueSource(key) !== 'cli' &&
+      (key !== 'webhookService' || given.webhookUrl === undefined);
+    settings = Object.fromEntries(Object.entries(parsed.settings).filter(isFree));
+  }
+  const flags = { ...given, ...settings };
+  if (webhooks === 'on') return { flags };
+  const { webhookService: _service, webhookUrl: _url, ...rest } = flags;
+  return { flags: { ...rest, webhookBindAddress: 'off', installWebhooks: false } };
+}
+
+function configurationAt(
+  path: string,
+  readFile: (path: string) => string,
+): ReturnType<typeof parseConfiguration> {
+  try {
+    return parseConfiguration(readFile(path));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { problems: [`cannot be read: ${why}`] };
+  }
+}
+
+function operatorCommand(version: string): Command {
+  return new Command('lockstep-operator')
+    .description('The JobSet controller: runs groups of Jobs as one, and restarts them in place.')
+    .version(version)
+    .exitOverride()
+    .allowExcessArguments(false)
+    .option(
+      '--kubeconfig <file>',
+      'kubeconfig; by default the service account of this Pod',
+      nonEmpty,
+    )
+    .option('--context <name>', 'context of the kubeconfig instead of its current one', nonEmpty)
+    .option(
+      '--config <file>',
+      'a Configuration of config.jobset.x-k8s.io/v1alpha1; flags win',
+      nonEmpty,
+    )
+    .option(
+      '--namespace <names>',
+      'act in this namespace only, or in these, separated by commas',
+      namespaceNames,
+    )
+    .option('--install-crd', 'create or update the JobSet CRD first', false)
+    .option(
+      '--agent-image <image>',
+      'image of injected agents',
+      nonEmpty,
+      `lockstep/agent:${version}`,
+    )
+    .option(
+      '--agent-command <program>',
+      `program of injected agents (default: "${AGENT_COMMAND}")`,
+      nonEmpty,
+    )
+    .addOption(
+      new Option(
+        '--agent-delivery <way>',
+        "how a supervising agent comes into the worker's container: Copy, an init container copies it there; ImageVolume, the agent's image is mounted (Kubernetes 1.36 or newer); WorkerImage, the worker's image has it; Auto mounts it where all nodes of a JobSet can, else copies",
+      )
+        .choices(AGENT_DELIVERIES)
+        .default('Auto'),
+    )
+    .addOption(
+      new Option(
+        '--agent-mode <mode>',
+        'restart mode of JobSets that do not say: Auto takes Supervisor where it suits all templates, else Sidecar',
+      )
+        .choices(['Auto', ...RESTART_MODES])
+        .default('Auto'),
+    )
+    .addOption(
+      new Option('--agent-injection <whether>', 'whether templates get an agent, likewise')
+        .choices(['Enabled', 'Disabled'])
+        .default('Enabled'),
+    )
+    .option(
+      '--native-restart-rules',
+      'the nodes know the action Terminate of restart rules, as those of `lockstep up` do',
+      false,
+    )
+    .option(
+      '--feature-gates <gates>',
+      `name=true or name=false, separated by commas; all are true by default: ${GATES.join(', ')}`,
+      featureGates,
+      DEFAULT_FEATURE_GATES,
+    )
+    .option(
+      '--max-jobs <n>',
+      'Jobs that one JobSet may ask for: the sum of replicas',
+      countUpTo(DEFINITION_LIMITS.maxJobs),
+      DEFAULT_SIZE_LIMITS.maxJobs,
+    )
+    .option(
+      '--max-pods <n>',
+      'Pods that one JobSet may ask for: the sum of replicas times parallelism',
+      countUpTo(DEFINITION_LIMITS.maxPods),
+      DEFAULT_SIZE_LIMITS.maxPods,
+    )
+    .option(
+      '--max-streams <n>',
+      `agents that the hub serves at a time; each takes ${STREAM_KIB} KiB of memory`,
+      countUpTo(HIGHEST_MAX_STREAMS),
+      DEFAULT_MAX_STREAMS,
+    )
+    .addOption(
+      new Option('--webhooks <whether>', 'off serves and publishes none, whatever else is said')
+        .choices(['on', 'off'])
+        .default('on'),
+    )
+    .addOption(address('--webhook-bind-address', 'where admission webhooks are served over HTTPS'))
+    .option('--install-webhooks', 'create or update the webhook configurations first', false)
+    .option(
+      '--webhook-service <name>',
+      "Service of the operator's namespace through which API servers reach the webhooks",
+      serviceName,
+    )
+    .option(
+      '--webhook-url <url>',
+      'https://HOST:PORT at which they reach them instead; by default the address of the server',
+      httpsUrl,
+    )
+    .option(
+      '--webhook-secret-name <name>',
+      "Secret of the operator's namespace that holds the certificates of the webhooks",
+      secretName,
+      WEBHOOK_SECRET_NAME,
+    )
+    .addOption(
+      address('--hub-bind-address', 'where agents are served over HTTPS, see --agent-channel'),
+    )
+    .option(
+      '--hub-service <name>',
+      "Service of the operator's namespace, without a selector and with the port of the hub, through which agents reach it",
+      serviceName,
+    )
+    .option(
+      '--hub-url <url>',
+      'https://HOST:PORT at which they reach it instead; by default the address of the server',
+      httpsUrl,
+    )
+    .option(
+      '--hub-secret-name <name>',
+      "Secret of the operator's namespace that holds the certificates of the hub",
+      secretName,
+      HUB_SECRET_NAME,
+    )
+    .addOption(
+      new Option(
+        '--agent-channel <channel>',
+        'how agents of new Pods speak to the operator: over the hub and, while that cannot be reached, the API server; over the hub alone; over the API server alone',
+      )
+        .choices(['Auto', 'Hub', 'API'])
+        .default('Auto'),
+    )
+    .addOption(address('--metrics-bind-address', 'where /metrics is served'))
+    .option(
+      '--metrics-secure',
+      'over HTTPS, to those whom the cluster lets read it, who show a token',
+      false,
+    )
+    .option('--no-metrics-secure', 'over plain HTTP to everybody, whatever the file says')
+    .addOption(address('--health-probe-bind-address', 'where /healthz and /readyz are served'))
+    .option('--kube-api-qps <n>', 'requests a second, negative: no limit', number, DEFAULT_QPS)
+    .option(
+      '--kube-api-burst <n>',
+      'requests that may come at once',
+      countUpTo(MAX_COUNT),
+      DEFAULT_BURST,
+    )
+    .option('--leader-elect', 'act only while holding a lease', false)
+    .option('--no-leader-elect', 'act at once, whatever the file says')
+    .option('--leader-election-namespace <name>', 'namespace of the lease', namespaceName)
+    .option('--leader-election-id <name>', 'name of the lease', leaseName, LEADER_ELECTION_ID)
+    .addOption(
+      new Option('--log-level <level>', 'least level that is logged')
+        .choices(['debug', 'info', 'warn', 'error'])
+        .default('info'),
+    );
+}

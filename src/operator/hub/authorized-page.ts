@@ -1,0 +1,128 @@
+/**
+ * A page for those whom the cluster lets read it: they show a token, the API server says whose it is
+ * and whether he may, as a component of Kubernetes guards its metrics.
+ */
+
+import { SUBJECT_ACCESS_REVIEWS } from '../../kube/objects/subject-access-review.ts';
+import { TOKEN_REVIEWS } from '../../kube/objects/token-review.ts';
+import { apiVersionOf } from '../../kube/resource.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { withDeadline } from '../../runtime/deadline.ts';
+import { ExpiringMap } from '../../runtime/expiring-map.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { HttpHandler, HttpResponse } from '../../runtime/ports/transport.ts';
+
+export interface PageReaders {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Who comes every few seconds is not asked about each time; a right that is taken lasts as long. */
+const VERDICT_LIFETIME_MS = 60_000;
+/** Of readers, and of others. */
+const MAX_VERDICTS = 256;
+/** A flood of unknown tokens is not passed on to the API server. */
+const MAX_UNDER_WAY = 8;
+const REVIEW_TIMEOUT_MS = 5_000;
+
+/** 401 without a token that the cluster knows, 403 without the right to `get` the path. */
+export function authorizedPage(page: HttpHandler, readers: PageReaders): HttpHandler {
+  // Strangers, however many, do not push out readers.
+  const allowed = new ExpiringMap<Verdict>(readers.clock, MAX_VERDICTS);
+  const refused = new ExpiringMap<Verdict>(readers.clock, MAX_VERDICTS);
+  let underWay = 0;
+  return async (request) => {
+    const { pathname } = new URL(request.path, 'http://localhost');
+    const token = /^Bearer (\S+)$/i.exec(request.headers['authorization'] ?? '')?.[1];
+    if (token === undefined) return UNAUTHORIZED;
+    const key = `${pathname} ${token}`;
+    const known = allowed.get(key) ?? refused.get(key);
+    if (known !== undefined) return answer(known, page, request);
+    if (underWay >= MAX_UNDER_WAY) return text(429, 'too many tokens are being reviewed\n');
+    underWay++;
+    try {
+      const verdict = await withDeadline(
+        readers.clock,
+        REVIEW_TIMEOUT_MS,
+        request.signal,
+        (signal) => review(readers.client, { token, path: pathname, signal }),
+      );
+      (verdict === 'Allowed' ? allowed : refused).set(key, verdict, VERDICT_LIFETIME_MS);
+      return await answer(verdict, page, request);
+    } catch (error) {
+      readers.logger.warn('a reader of a page cannot be reviewed', {
+        path: pathname,
+        err: String(error),
+      });
+      return text(500, 'the API server does not say who may read this\n');
+    } finally {
+      underWay--;
+    }
+  };
+}
+
+type Verdict = 'Allowed' | 'Unknown' | 'Denied';
+
+async function answer(
+  verdict: Verdict,
+  page: HttpHandler,
+  request: Parameters<HttpHandler>[0],
+): Promise<HttpResponse> {
+  switch (verdict) {
+    case 'Allowed':
+      return page(request);
+    case 'Unknown':
+      return UNAUTHORIZED;
+    case 'Denied':
+      return text(403, 'forbidden\n');
+  }
+}
+
+async function review(
+  client: Client,
+  { token, path, signal }: { token: string; path: string; signal: AbortSignal },
+): Promise<Verdict> {
+  const whose = await client.create(
+    TOKEN_REVIEWS,
+    { ...typeOf(TOKEN_REVIEWS), metadata: {}, spec: { token } },
+    { signal },
+  );
+  const { authenticated, user } = whose.status ?? {};
+  if (authenticated !== true || user?.username === undefined) return 'Unknown';
+  const { username, uid, groups, extra } = user;
+  const may = await client.create(
+    SUBJECT_ACCESS_REVIEWS,
+    {
+      ...typeOf(SUBJECT_ACCESS_REVIEWS),
+      metadata: {},
+      spec: {
+        user: username,
+        ...(uid === undefined ? {} : { uid }),
+        ...(groups === undefined ? {} : { groups }),
+        ...(extra === undefined ? {} : { extra }),
+        nonResourceAttributes: { path, verb: 'get' },
+      },
+    },
+    { signal },
+  );
+  return may.status?.allowed === true ? 'Allowed' : 'Denied';
+}
+
+function typeOf(of: typeof TOKEN_REVIEWS | typeof SUBJECT_ACCESS_REVIEWS) {
+  return { apiVersion: apiVersionOf(of), kind: of.kind };
+}
+
+const UNAUTHORIZED: HttpResponse = {
+  ...text(401, 'unauthorized: show a token of the cluster, "Authorization: Bearer ..."\n'),
+  headers: { 'content-type': 'text/plain; charset=utf-8', 'www-authenticate': 'Bearer' },
+};
+
+function text(status: number, body: string): HttpResponse {
+  return {
+    status,
+    headers: { 'content-type': 'text/plain; charset=utf-8' },
+    body: Buffer.from(body),
+  };
+}

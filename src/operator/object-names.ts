@@ -1,0 +1,29 @@
+/** Names of the objects that an installed operator shares with its manifest. */
+import { formatLabelSelector, labelRequirementsOf } from '../kube/selectors/label-selector.ts';
+
+/** The Service through which API servers call the webhooks. */
+export const WEBHOOK_SERVICE_NAME = 'lockstep-webhook-service';
+
+/** The Secret in which the replicas share the certificates of their webhooks. */
+export const WEBHOOK_SECRET_NAME = 'lockstep-webhook-server-cert';
+
+/** Upstream's lease, so that the two controllers never act at the same time in one namespace. */
+export const LEADER_ELECTION_ID = '6d4f6a47.jobset.x-k8s.io';
+
+/** The Secret with the certificates of the hub. */
+export const HUB_SECRET_NAME = 'lockstep-hub-server-cert';
+
+/** The Service, without a selector, that leads agents to the hub of the leader, and the EndpointSlice behind it. */
+export const HUB_SERVICE_NAME = 'lockstep-hub';
+
+/** By this the operator knows a ConfigMap with the hub's authorities for its own. */
+export const HUB_AUTHORITIES_LABELS = { 'app.kubernetes.io/managed-by': 'lockstep' } as const;
+export const HUB_AUTHORITIES_SELECTOR = formatLabelSelector(
+  labelRequirementsOf({ matchLabels: HUB_AUTHORITIES_LABELS }),
+);
+
+/**
+ * For Node. V8 lets the space for young objects grow to 32 MiB, of which the operator leaves most unused:
+ * with a group of a thousand agents this takes 20 MiB less, and no more CPU.
+ */
+export const OPERATOR_NODE_OPTIONS = '--max-semi-space-size=4';

@@ -1,0 +1,106 @@
+import type { Outcome } from '../../jobset/status/status-draft.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+
+/**
+ * What the operator counts, after the status write that made it true (so that a conflict and its
+ * retry count once). The first two families, with their labels, are upstream's.
+ */
+export interface OperatorMetrics {
+  observe(jobSet: JobSetName, outcome: Outcome): void;
+  /** A Warning was recorded about a JobSet. Reasons are of a fixed set. */
+  warned(reason: string): void;
+  /** A Pod was deleted without waiting for its node. Reasons are those of its `DisruptionTarget`. */
+  forcedDeletion(reason: ForcedDeletionReason): void;
+  /** The JobSet is deleted: a family that has a label for each JobSet must not grow for ever. */
+  forget(jobSet: JobSetName): void;
+}
+
+/** Its node did not say in time that it has ended. */
+export const LOST_NODE_DEADLINE_REASON = 'LostNodeDeadline';
+export type ForcedDeletionReason = typeof LOST_NODE_DEADLINE_REASON;
+
+interface JobSetName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export function operatorMetrics(metrics: Metrics | undefined): OperatorMetrics {
+  if (metrics === undefined) {
+    return {
+      observe: () => undefined,
+      warned: () => undefined,
+      forcedDeletion: () => undefined,
+      forget: () => undefined,
+    };
+  }
+  const labels = ['jobset_name', 'namespace'] as const;
+  const completed = metrics.counter({
+    name: 'jobset_completed_total',
+    help: 'JobSets that completed',
+    labels,
+  });
+  const failed = metrics.counter({
+    name: 'jobset_failed_total',
+    help: 'JobSets that failed',
+    labels,
+  });
+  const restarts = metrics.counter({
+    name: 'lockstep_restarts_total',
+    help: 'Restarts of groups, by what caused them and whether they were charged to maxRestarts',
+    labels: ['cause', 'counted'],
+  });
+  const warnings = metrics.counter({
+    name: 'lockstep_warnings_total',
+    help: 'Warnings recorded about JobSets, by the reason of the Event',
+    labels: ['reason'],
+  });
+  const forcedDeletions = metrics.counter({
+    name: 'lockstep_forced_pod_deletions_total',
+    help: 'Pods deleted without waiting for their nodes, by the reason of their DisruptionTarget',
+    labels: ['reason'],
+  });
+  // An increase shows only in a series that was there before.
+  forcedDeletions.add({ reason: LOST_NODE_DEADLINE_REASON }, 0);
+  const phases = metrics.histogram({
+    name: 'lockstep_restart_phase_seconds',
+    help: 'Time of each phase of restarts in place: detect, announce, release',
+    labels: ['phase'],
+    buckets: PHASE_BUCKETS_SECONDS,
+  });
+  const observePhase = (phase: string, durationMs: number | undefined): void => {
+    if (durationMs !== undefined) phases.observe({ phase }, durationMs / 1000);
+  };
+  return {
+    observe: ({ namespace, name }, outcome) => {
+      const of = { jobset_name: name, namespace };
+      switch (outcome.kind) {
+        case 'Completed':
+          return completed.add(of);
+        case 'Failed':
+          return failed.add(of);
+        case 'JobsRestarted':
+          return restarts.add({ cause: 'JobFailed', counted: String(outcome.counted) });
+        case 'EpochEnded':
+          observePhase('detect', outcome.detectMs);
+          // The restart of Jobs that ended this epoch has been counted as that.
+          if (outcome.cause === 'JobsRecreated') return undefined;
+          return restarts.add({ cause: outcome.cause, counted: String(outcome.counted) });
+        case 'EpochReleased':
+          observePhase('announce', outcome.announceMs);
+          return observePhase('release', outcome.releaseMs);
+      }
+    },
+    warned: (reason) => warnings.add({ reason }),
+    forcedDeletion: (reason) => forcedDeletions.add({ reason }),
+    forget: ({ namespace, name }) => {
+      const of = { jobset_name: name, namespace };
+      completed.remove(of);
+      failed.remove(of);
+    },
+  };
+}
+
+/** From a few milliseconds (a supervisor's restart) to minutes (a group that waits for a node). */
+const PHASE_BUCKETS_SECONDS = [
+  0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300,
+];

@@ -1,0 +1,63 @@
+import { JOBSETS } from '../../jobset/jobset.ts';
+import { apiVersionOf, groupResourceOf } from '../../kube/resource.ts';
+import { ApiStatusError } from '../../kube/status.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { firstAnswer } from '../../runtime/client/first-answer.ts';
+import { ClusterAccessError } from '../../runtime/credentials/cluster-access.ts';
+import { type Clock, sleep } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Transport } from '../../runtime/ports/transport.ts';
+
+/** An administrator who mends it should not have to restart us. */
+const RETRY_INTERVAL_MS = 2_000;
+
+/**
+ * Resolves when the API server shows us JobSets. Until then it says why it does not and what to do,
+ * once for each reason: a definition or a right that is missing keeps nothing else from being found.
+ */
+export async function untilJobSetsAreServed(options: {
+  readonly client: Client;
+  /** That of the client, by which a server that is not there is known at once. */
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly namespaces?: readonly string[] | undefined;
+  readonly signal: AbortSignal;
+  /** Called with each reason, and with undefined in the end. */
+  readonly onProblem: (problem: string | undefined) => void;
+}): Promise<void> {
+  const { client, transport, clock, logger, namespaces, signal, onProblem } = options;
+  const places = namespaces === undefined ? [{}] : namespaces.map((namespace) => ({ namespace }));
+  let told: string | undefined;
+  for (;;) {
+    try {
+      await firstAnswer(transport, clock, signal);
+      for (const within of places) await client.list(JOBSETS, { ...within, limit: 1, signal });
+      onProblem(undefined);
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      const problem = problemOf(error);
+      onProblem(problem);
+      if (problem !== told) logger.error(problem, { err: String(error) });
+      told = problem;
+    }
+    await sleep(clock, RETRY_INTERVAL_MS, signal);
+  }
+}
+
+function problemOf(error: unknown): string {
+  if (error instanceof ClusterAccessError) return error.message;
+  const what = `${groupResourceOf(JOBSETS)} of ${apiVersionOf(JOBSETS)}`;
+  const code = error instanceof ApiStatusError ? error.code : 0;
+  switch (code) {
+    case 404:
+      return `the API server does not know ${what}: install their definition with "lockstep install", or start the operator with --install-crd`;
+    case 403:
+      return `the operator may not list ${what}: give its account the rights of deploy/lockstep.yaml, as "lockstep install" does, with the same --watch-namespace if there is one`;
+    case 401:
+      return 'the API server does not accept the credentials of the operator: they have expired, or are of another cluster';
+    default:
+      return `the API server does not answer: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}

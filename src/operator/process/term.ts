@@ -1,0 +1,68 @@
+import type { Client } from '../../runtime/client/client.ts';
+import { type LeaseTimes, startLeaderElection } from '../../runtime/controller/leader-election.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Random } from '../../runtime/ports/random.ts';
+
+/** A time as the one operator that acts. */
+export interface Term {
+  /** Aborts when the lease is lost: nothing is to be written any more, not even what is under way. */
+  readonly lost: AbortSignal;
+  /** Aborts then, and when the process is to end. */
+  readonly over: AbortSignal;
+}
+
+export interface TermOptions {
+  /** For the lease. */
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** Of the process. */
+  readonly signal: AbortSignal;
+  /** Undefined: nobody else acts, and there is nothing to wait for. */
+  readonly lease: Lease | undefined;
+}
+
+export interface Lease {
+  readonly namespace: string;
+  readonly name: string;
+  /** Unique among the replicas. */
+  readonly identity: string;
+  readonly times?: LeaseTimes | undefined;
+}
+
+/**
+ * Acts whenever the lease is ours, until the process is to end. `act` resolves when its term is over
+ * and nothing of it is left; if it fails otherwise, this rejects with the reason.
+ */
+export async function actInTerms(
+  { lease, signal, ...runtime }: TermOptions,
+  act: (term: Term) => Promise<void>,
+): Promise<void> {
+  if (lease === undefined) return act({ lost: new AbortController().signal, over: signal });
+  const election = startLeaderElection({ ...runtime, ...lease });
+  try {
+    while (!signal.aborted) {
+      const { lost, resign } = await election.lead(signal);
+      try {
+        await act({ lost, over: AbortSignal.any([signal, lost]) });
+      } catch (error) {
+        if (!lost.aborted) throw error;
+      } finally {
+        await resign();
+      }
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    await election.stop();
+  }
+}
+
+export function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) =>
+    signal.addEventListener('abort', () => resolve(), { once: true }),
+  );
+}

@@ -1,0 +1,158 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { storedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
+import { podOf } from '../../../test/fixtures/snapshots.ts';
+import type { Action } from '../../jobset/convergence.ts';
+import { JOBS } from '../../kube/objects/job.ts';
+import { PODS } from '../../kube/objects/pod.ts';
+import { failure } from '../../kube/status.ts';
+import { MemoryClient } from '../../runtime/memory/memory-client.ts';
+import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
+import { type CarryOut, carryOut } from './carry-out.ts';
+
+const JOBSET = storedJobSet({});
+const JOB = storedJob('train-w-0', 'w');
+const CREATE: Action = { kind: 'CreateJob', job: storedJob('train-w-1', 'w') };
+const SERVICE: Action = {
+  kind: 'CreateService',
+  service: { apiVersion: 'v1', kind: 'Service', metadata: { name: 'train', namespace: 'default' } },
+};
+const CLAIM: Action = {
+  kind: 'CreateClaim',
+  claim: {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'data-train', namespace: 'default' },
+  },
+};
+
+let client: MemoryClient;
+let claimed: string[];
+let forced: string[];
+
+beforeEach(() => {
+  client = new MemoryClient();
+  claimed = [];
+  forced = [];
+});
+
+function context(): CarryOut {
+  return {
+    client,
+    clock: new VirtualClock(),
+    jobSet: JOBSET,
+    signal: new AbortController().signal,
+    wrote: () => undefined,
+    deleted: () => undefined,
+    claimed: (name) => claimed.push(name),
+    granted: () => undefined,
+    revoked: () => undefined,
+    forced: (reason) => forced.push(reason),
+  };
+}
+
+type FailureReason = 'Forbidden' | 'AlreadyExists' | 'Invalid' | 'NotFound';
+
+function fail(on: string, reason: FailureReason, text = 'no'): void {
+  client.before = (verb, path) => {
+    if (`${verb} ${path}`.includes(on)) throw failure(reason, text);
+  };
+}
+
+describe('Jobs are started last', () => {
+  test('after the Service and the claims that their Pods need', async () => {
+    expect(await carryOut(context(), [CREATE, CLAIM, SERVICE])).toEqual([]);
+    expect(client.calls.map((call) => call.split('/').at(-1))).toEqual([
+      'data-train',
+      'train',
+      'train-w-1',
+    ]);
+    expect(claimed).toEqual(['data-train']);
+  });
+
+  test.each([
+    ['services', 'HeadlessServiceCreationFailed'],
+    ['persistentvolumeclaims', 'PVCCreationFailed'],
+  ])('and not at all without their %s, which is told', async (on, reason) => {
+    fail(on, 'Forbidden', '100% full');
+    const failed = await carryOut(context(), [CREATE, CLAIM, SERVICE]);
+    expect(failed).toEqual([
+      { reason, error: expect.objectContaining({ message: expect.stringContaining('100% full') }) },
+    ]);
+    expect(client.calls.some((call) => call.includes('/jobs'))).toBe(false);
+  });
+
+  test('but one that exists is as good as made', async () => {
+    fail('persistentvolumeclaims', 'AlreadyExists');
+    expect(await carryOut(context(), [CREATE, CLAIM])).toEqual([]);
+    expect(claimed).toEqual(['data-train']);
+    expect(client.calls.at(-1)).toContain('/jobs');
+  });
+});
+
+test('what fails does not keep back the others, and is thrown in the end', async () => {
+  fail('DELETE', 'Forbidden');
+  const work = carryOut(context(), [{ kind: 'DeleteJob', job: JOB }, CREATE]);
+  await expect(work).rejects.toThrow('no');
+  expect(client.calls.at(-1)).toContain('POST');
+});
+
+test('rights that may not be taken away are told of, and not tried again', async () => {
+  let isSettled = false;
+  const revoked = (): void => {
+    isSettled = true;
+  };
+  fail('rolebindings', 'Forbidden', 'rolebindings is forbidden');
+  const [failed] = await carryOut({ ...context(), revoked }, [{ kind: 'RevokeAgentRights' }]);
+  expect(failed?.reason).toBe('AgentRightsFailed');
+  expect(isSettled).toBe(true);
+});
+
+test('a Pod that is deleted by force is counted, one that is gone is not', async () => {
+  const at = { namespace: 'default', name: 'train-w-0-0' };
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: at, spec: { containers: [] } };
+  const { metadata } = await client.create(PODS, pod);
+  // Nothing has held it.
+  client.patch = () => Promise.reject(failure('NotFound', 'gone'));
+  const facts = podOf(JOB, 0, 1, { uid: metadata.uid, isTerminating: true });
+  const action: Action = { kind: 'DeleteLostPod', pod: { ...facts, node: 'n4' } };
+  await carryOut(context(), [action]);
+  expect(forced).toEqual(['LostNodeDeadline']);
+  fail('DELETE', 'NotFound');
+  await carryOut(context(), [action]);
+  expect(forced).toHaveLength(1);
+});
+
+describe('a resume', () => {
+  const resume = (more: object): Action => ({
+    kind: 'ResumeJob',
+    job: JOB,
+    resume: {
+      clearsStartTime: false,
+      changesResources: false,
+      patch: { metadata: { annotations: { a: 'b' } }, spec: { suspend: false } },
+      ...more,
+    },
+  });
+
+  test('clears the start time first', async () => {
+    await client.create(JOBS, JOB);
+    const patches: unknown[] = [];
+    const patch = client.patch.bind(client);
+    client.patch = (of, at, body) => {
+      patches.push(body.patch);
+      return patch(of, at, body);
+    };
+    await carryOut(context(), [resume({ clearsStartTime: true })]);
+    expect(patches).toEqual([
+      { status: { startTime: null }, metadata: { uid: JOB.metadata.uid } },
+      { spec: { suspend: false }, metadata: { annotations: { a: 'b' }, uid: JOB.metadata.uid } },
+    ]);
+  });
+
+  test('whose resources are refused is told, and the Job stays suspended (KEP-1150)', async () => {
+    fail('PATCH', 'Invalid', 'resources are immutable');
+    const [failed] = await carryOut(context(), [resume({ changesResources: true })]);
+    expect(failed?.reason).toBe('FailedResourcePropagation');
+    await expect(carryOut(context(), [resume({})])).rejects.toThrow('resources are immutable');
+  });
+});

@@ -1,0 +1,344 @@
+import { currentEpoch } from '../../jobset/epoch/in-place-restart.ts';
+import { type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
+import {
+  hidesFailure,
+  mayBeLost,
+  onLostNode,
+  type Witness,
+  witnessOf,
+} from '../../jobset/epoch/witness.ts';
+import type { JobSet } from '../../jobset/jobset.ts';
+import { JOBSETS } from '../../jobset/jobset.ts';
+import { isChildOf, isPodOf, isSame, jobOf } from '../../jobset/membership.ts';
+import { JOBSET_UID } from '../../jobset/names.ts';
+import type {
+  Answers,
+  FailedJobAnswer,
+  FailedPodsAnswer,
+  Question,
+} from '../../jobset/snapshot.ts';
+import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
+import {
+  COMPLETION_INDEX,
+  CONTROLLER_UID_LABEL,
+  JOB_NAME_LABEL,
+  JOBS,
+  type Job,
+} from '../../kube/objects/job.ts';
+import { PODS, type Pod } from '../../kube/objects/pod.ts';
+import { ApiStatusError, isReason } from '../../kube/status.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import { allPages } from '../../runtime/client/pages.ts';
+import { forEachConcurrently } from '../../runtime/concurrency.ts';
+import { containerMinimums } from './container-minimums.ts';
+import type { ImageVolumes } from './image-volumes.ts';
+import { isNodeLost } from './lost-nodes.ts';
+
+/**
+ * Finds out what a plan asks for. Watches carry metadata only, so the one Pod that failed first is
+ * read when an epoch ends; that is one request for a restart of any size, and a few more where the Pod
+ * hides how it failed and `versionsOf` knows of earlier versions of it.
+ */
+export async function inquire(
+  question: Question,
+  jobSet: Stored<JobSet>,
+  { client, versionsOf, imageVolumes }: Sources,
+  signal: AbortSignal,
+): Promise<Inquiry> {
+  const sinceMs = startOfEpoch(jobSet);
+  switch (question.kind) {
+    case 'Witness':
+    case 'Notice': {
+      const witness = await findWitness(question.pod, sinceMs, client, versionsOf, signal);
+      return { answers: { witness } };
+    }
+    case 'FailedJob':
+      return { answers: { failedJob: await findFailedPod(question.job, sinceMs, client, signal) } };
+    case 'FreshJobs':
+      return { answers: { areJobsFresh: true }, jobs: await listJobs(jobSet, client, signal) };
+    case 'SucceededPods':
+      return {
+        answers: { isSuccessFresh: true },
+        succeeded: await podsOf(jobSet.metadata, SUCCEEDED, client, signal),
+      };
+    case 'FreshPods':
+      return { answers: {}, living: await podsOf(jobSet.metadata, LIVING, client, signal) };
+    case 'FailedPods':
+      return { answers: { failedPods: await failedStarts(question.job, jobSet, client, signal) } };
+    case 'OverduePods':
+      return { answers: { overduePods: await findOverdue(question.pods, client, signal) } };
+    case 'ContainerMinimums': {
+      const { namespace = '' } = jobSet.metadata;
+      return { answers: { minimums: await containerMinimums(client, namespace, signal) } };
+    }
+    case 'ImageVolumes':
+      return { answers: { hasImageVolumes: await imageVolumes.suit(jobSet.spec, signal) } };
+    case 'FreshJobSet': {
+      const { name, namespace = '' } = jobSet.metadata;
+      const fresh = await client.get(JOBSETS, { namespace, name }, { signal });
+      return { answers: { isJobSetFresh: true }, fresh };
+    }
+  }
+}
+
+/** Of whom answers come. */
+export interface Sources {
+  readonly client: Client;
+  readonly versionsOf: VersionsOf;
+  readonly imageVolumes: ImageVolumes;
+}
+
+/** Versions that a Pod had since then, the oldest first. */
+export type VersionsOf = (podUid: string, sinceMs: number) => readonly string[];
+
+export interface Inquiry {
+  readonly answers: Answers;
+  /** The JobSet, if it was read. */
+  readonly fresh?: Stored<JobSet>;
+  /** The JobSet's Jobs, if they were listed. */
+  readonly jobs?: readonly Stored<Job>[];
+  /** The JobSet's Pods that have succeeded, if they were listed. */
+  readonly succeeded?: readonly Stored<PartialObjectMetadata>[];
+  /** The JobSet's Pods that live, if they were listed. */
+  readonly living?: readonly Stored<PartialObjectMetadata>[];
+}
+
+/** Field selector of Pods that live: what is not terminal may be running something. */
+export const LIVING = 'status.phase!=Failed,status.phase!=Succeeded';
+export const SUCCEEDED = 'status.phase=Succeeded';
+
+/** Pods that are read at a time. */
+const MAX_PARALLEL_READS = 10;
+/** Pods of one request. Of failed ones no more are looked at to find the last that failed. */
+const PAGE_SIZE = 500;
+
+/** Labels only narrow the list: others may wear them. */
+async function listJobs(
+  jobSet: Stored<JobSet>,
+  client: Client,
+  signal: AbortSignal,
+): Promise<readonly Stored<Job>[]> {
+  const { metadata } = jobSet;
+  const labelled = await allPages((next) =>
+    client.list(JOBS, {
+      namespace: metadata.namespace ?? '',
+      labelSelector: `${JOBSET_UID}=${metadata.uid}`,
+      limit: PAGE_SIZE,
+      ...next,
+      signal,
+    }),
+  );
+  return labelled.filter((job) => isChildOf(job, jobSet));
+}
+
+/** Read from storage: without a version no cache answers. */
+export async function podsOf(
+  { namespace = '', uid }: Pick<Stored<JobSet>['metadata'], 'namespace' | 'uid'>,
+  fieldSelector: string,
+  client: Client,
+  signal: AbortSignal,
+): Promise<readonly Stored<PartialObjectMetadata>[]> {
+  return allPages((next) =>
+    client.listMetadata(PODS, {
+      namespace,
+      labelSelector: `${JOBSET_UID}=${uid}`,
+      fieldSelector,
+      limit: PAGE_SIZE,
+      ...next,
+      signal,
+    }),
+  );
+}
+
+function startOfEpoch({ status }: JobSet): number | undefined {
+  return timeMs(status?.syncedTime);
+}
+
+function timeMs(text: string | undefined): number | undefined {
+  const time = Date.parse(text ?? '');
+  return Number.isNaN(time) ? undefined : time;
+}
+
+async function findWitness(
+  facts: PodFacts,
+  sinceMs: number | undefined,
+  client: Client,
+  versionsOf: VersionsOf,
+  signal: AbortSignal,
+): Promise<Witness> {
+  const pod = await readPod(facts, client, signal);
+  const isNew = pod !== undefined && wasCreatedSince(pod, sinceMs) && !hasRestarted(pod);
+  const predecessor = isNew ? await findPredecessor(facts, client, signal) : undefined;
+  const isHiding = pod !== undefined && facts.notice?.end === undefined;
+  const earlier =
+    isHiding && sinceMs !== undefined && hidesFailure(pod, sinceMs)
+      ? await readVersions(pod, versionsOf(pod.metadata.uid, sinceMs), client, signal)
+      : [];
+  const witness = witnessOf(facts, pod, predecessor, sinceMs, earlier);
+  const isLost =
+    mayBeLost(pod, predecessor) && (await isNodeLost(witness.record.node, client, signal));
+  return isLost ? onLostNode(witness) : witness;
+}
+
+/** A Pod that restarts all its containers gets six statuses by that; the first of them tells. */
+const MAX_VERSIONS_READ = 10;
+
+/** What a Pod was in those versions, as far as the API server still knows them. */
+async function readVersions(
+  { metadata }: Stored<Pod>,
+  versions: readonly string[],
+  client: Client,
+  signal: AbortSignal,
+): Promise<readonly Stored<Pod>[]> {
+  const before = versions.filter((version) => version !== metadata.resourceVersion);
+  // More than that is no restart, and the first end would not be among the last of them.
+  if (before.length > MAX_VERSIONS_READ) return [];
+  const read = await Promise.all(
+    before.map((resourceVersion) => readVersion(metadata, resourceVersion, client, signal)),
+  );
+  return read.filter((pod) => pod !== undefined);
+}
+
+async function readVersion(
+  { namespace = '', name, uid }: Stored<Pod>['metadata'],
+  resourceVersion: string,
+  client: Client,
+  signal: AbortSignal,
+): Promise<Stored<Pod> | undefined> {
+  try {
+    const { items } = await client.list(PODS, {
+      namespace,
+      fieldSelector: `metadata.name=${name}`,
+      resourceVersion,
+      resourceVersionMatch: 'Exact',
+      signal,
+    });
+    return items.find(({ metadata }) => metadata.uid === uid);
+  } catch (error) {
+    // What it no longer knows, or does not understand, is not worth a failure.
+    if (error instanceof ApiStatusError && error.code < 500) return undefined;
+    throw error;
+  }
+}
+
+/** Pods that are still there and to end, and live as far as anybody knows. */
+async function findOverdue(
+  pods: readonly PodFacts[],
+  client: Client,
+  signal: AbortSignal,
+): Promise<NonNullable<Answers['overduePods']>> {
+  const found = new Map<string, { readonly node: string | undefined }>();
+  await forEachConcurrently(pods, MAX_PARALLEL_READS, async (facts) => {
+    const pod = await readPod(facts, client, signal);
+    const hasEnded = pod?.status?.phase === 'Failed' || pod?.status?.phase === 'Succeeded';
+    if (pod?.metadata.deletionTimestamp === undefined || hasEnded) return;
+    found.set(facts.uid, { node: pod.spec.nodeName });
+  });
+  return found;
+}
+
+async function readPod(
+  { namespace, name, uid }: PodFacts,
+  client: Client,
+  signal: AbortSignal,
+): Promise<Stored<Pod> | undefined> {
+  try {
+    const pod = await client.get(PODS, { namespace, name }, { signal });
+    return pod.metadata.uid === uid ? pod : undefined;
+  } catch (error) {
+    if (isReason(error, 'NotFound')) return undefined;
+    throw error;
+  }
+}
+
+/** A replacement shows no cause; the Pod that it replaces may still be there. */
+async function findPredecessor(
+  facts: PodFacts,
+  client: Client,
+  signal: AbortSignal,
+): Promise<Pod | undefined> {
+  const slot = facts.slot === undefined ? '' : `,${COMPLETION_INDEX}=${facts.slot}`;
+  const { items } = await client.list(PODS, {
+    namespace: facts.namespace,
+    labelSelector: `${JOB_NAME_LABEL}=${facts.jobName}${slot}`,
+    limit: PAGE_SIZE,
+    signal,
+  });
+  const { namespace, jobName: name, jobUid: uid } = facts;
+  const others = items.filter(
+    (pod) => pod.metadata.uid !== facts.uid && isSame(jobOf(pod), { namespace, name, uid }),
+  );
+  return newest(others);
+}
+
+async function findFailedPod(
+  job: Stored<Job>,
+  sinceMs: number | undefined,
+  client: Client,
+  signal: AbortSignal,
+): Promise<FailedJobAnswer> {
+  const jobUid = job.metadata.uid;
+  const pod = newest(await failedPods(job, client, signal));
+  const facts = pod === undefined ? undefined : podFacts(pod);
+  if (pod === undefined || facts === undefined) return { jobUid };
+  const witness = witnessOf(facts, pod, undefined, sinceMs);
+  return { jobUid, witness, ...(facts.epoch === undefined ? {} : { epoch: facts.epoch }) };
+}
+
+/** Pods of the Job that failed on their way to the current epoch, and the last of them. */
+async function failedStarts(
+  job: Stored<Job>,
+  { status }: Stored<JobSet>,
+  client: Client,
+  signal: AbortSignal,
+): Promise<FailedPodsAnswer> {
+  const epoch = currentEpoch(status ?? {});
+  const beganMs = timeMs(status?.restartHistory?.[0]?.time);
+  const pods = (await failedPods(job, client, signal)).filter((pod) => {
+    const announced = podFacts(pod)?.epoch;
+    return announced === undefined ? wasCreatedSince(pod, beganMs) : announced >= epoch;
+  });
+  const jobUid = job.metadata.uid;
+  const last = newest(pods);
+  const facts = last === undefined ? undefined : podFacts(last);
+  if (last === undefined || facts === undefined) return { jobUid, inEpoch: pods.length };
+  const witness = witnessOf(facts, last, undefined, undefined);
+  return { jobUid, inEpoch: pods.length, witness };
+}
+
+async function failedPods(
+  job: Stored<Job>,
+  client: Client,
+  signal: AbortSignal,
+): Promise<readonly Stored<Pod>[]> {
+  const { metadata } = job;
+  const { items } = await client.list(PODS, {
+    namespace: metadata.namespace ?? '',
+    labelSelector: `${CONTROLLER_UID_LABEL}=${metadata.uid}`,
+    fieldSelector: 'status.phase=Failed',
+    limit: PAGE_SIZE,
+    signal,
+  });
+  return items.filter((pod) => isPodOf(pod, job));
+}
+
+function newest(pods: readonly Stored<Pod>[]): Stored<Pod> | undefined {
+  let last: Stored<Pod> | undefined;
+  for (const pod of pods) {
+    const isLater =
+      last === undefined || pod.metadata.creationTimestamp > last.metadata.creationTimestamp;
+    if (isLater) last = pod;
+  }
+  return last;
+}
+
+function wasCreatedSince(pod: Stored<Pod>, sinceMs: number | undefined): boolean {
+  if (sinceMs === undefined) return true;
+  // Creation times are whole seconds.
+  return Date.parse(pod.metadata.creationTimestamp) + 1000 > sinceMs;
+}
+
+function hasRestarted({ status }: Pod): boolean {
+  const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  return statuses.some(({ restartCount }) => restartCount > 0);
+}

@@ -1,0 +1,330 @@
+import { withDefaults } from '../../jobset/defaults.ts';
+import type { PodFacts } from '../../jobset/epoch/pod-facts.ts';
+import type { FeatureGates } from '../../jobset/feature-gates.ts';
+import { type AgentDefaults, withAgentDefaults } from '../../jobset/injection/agent-defaults.ts';
+import type { AgentProgram } from '../../jobset/injection/agent-mode.ts';
+import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
+import { identityOf, isChildOf, ownerKey, ownerOf } from '../../jobset/membership.ts';
+import { subdomainOf } from '../../jobset/naming.ts';
+import { type Plan, plan } from '../../jobset/plan.ts';
+import type { SizeLimits } from '../../jobset/size-limits.ts';
+import type { Answers, Snapshot, Surroundings } from '../../jobset/snapshot.ts';
+import { isFinished } from '../../jobset/status/conditions.ts';
+import type { KubeObject, Stored } from '../../kube/meta.ts';
+import type { Service } from '../../kube/objects/core.ts';
+import type { Job } from '../../kube/objects/job.ts';
+import { isReason } from '../../kube/status.ts';
+import type { Client } from '../../runtime/client/client.ts';
+import type { ReconcileResult } from '../../runtime/controller/controller.ts';
+import type { EventRecorder } from '../../runtime/controller/event-recorder.ts';
+import { type Informer, keyOf } from '../../runtime/informer/informer.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { OperatorMetrics } from '../process/operator-metrics.ts';
+import { JOBS_BY_OWNER } from '../tracking/caches.ts';
+import { ChildJobMemory } from '../tracking/child-job-memory.ts';
+import type { GroupTracker, StrayPod } from '../tracking/group-tracker.ts';
+import { NODE_FEATURES_TTL_MS, type NodeFeatures } from '../tracking/node-features.ts';
+import { OwnWrites } from '../tracking/own-writes.ts';
+import { carryOut } from './carry-out.ts';
+import { whatGoesAway } from './going-away.ts';
+import { createImageVolumes, type ImageVolumes } from './image-volumes.ts';
+import { inquire, type VersionsOf } from './inquiries.ts';
+import { JobSetMemory, MAX_NOTICES_PER_EPOCH } from './jobset-memory.ts';
+import { Reports } from './reports.ts';
+
+/**
+ * Brings one JobSet a step further: takes a snapshot, lets `plan` decide, answers what it asks,
+ * writes the status under the resourceVersion that was decided on, and only then tells, counts and
+ * acts. It may be killed between any two requests; the next process goes on from what is written.
+ */
+export interface ReconcilerOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly events: EventRecorder;
+  readonly metrics: OperatorMetrics;
+  readonly agent: AgentProgram;
+  readonly agentDefaults?: AgentDefaults | undefined;
+  /** What the nodes for a JobSet lack; without, they have all that we can make use of. */
+  readonly nodeFeatures?: NodeFeatures | undefined;
+  readonly gates: FeatureGates;
+  readonly limits: SizeLimits;
+  readonly jobSets: Informer<JobSet>;
+  /** With the index `JOBS_BY_OWNER`. */
+  readonly jobs: Informer<Job>;
+  readonly services: Informer<Service>;
+  /** Those with the JobSet's label. */
+  readonly claims: Informer<KubeObject>;
+  readonly tracker: GroupTracker;
+  readonly versionsOf: VersionsOf;
+  /** How many agents of that JobSet speak over the hub; absent: there is no hub. */
+  readonly streamsOf?: ((jobSetUid: string) => number) | undefined;
+  /** A status was written, as the API server returned it: status first, then whoever is to know. */
+  readonly wroteStatus: (jobSet: Stored<JobSet>) => void;
+}
+
+/** A plan asks at most one question of each kind, and looks at a few Pods with notices. */
+const MAX_QUESTIONS = 10 + MAX_NOTICES_PER_EPOCH;
+
+export class JobSetReconciler {
+  readonly #options: ReconcilerOptions;
+  readonly #imageVolumes: ImageVolumes;
+  readonly #ownJobSets: OwnWrites<JobSet>;
+  /** By UID of the JobSet. */
+  readonly #memories = new Map<string, JobSetMemory>();
+  readonly #reports: Reports;
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options;
+    this.#reports = new Reports(options);
+    this.#imageVolumes = createImageVolumes(options.client, options.clock);
+    this.#ownJobSets = new OwnWrites(options.jobSets.store);
+  }
+
+  async reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult | undefined> {
+    const cached = this.#options.jobSets.store.get(key);
+    if (cached === undefined) return undefined;
+    const jobSet = this.#ownJobSets.newest(cached);
+    const memory = this.#memoryOf(jobSet);
+    try {
+      return await this.#reconcile(jobSet, memory, signal);
+    } catch (error) {
+      const gone = whatGoesAway(error, jobSet);
+      if (gone === undefined) throw error;
+      this.#reports.goesAway(jobSet, memory, gone);
+      return undefined;
+    } finally {
+      // It may have been deleted meanwhile: what this pass has remembered is not to stay.
+      const isGone = this.#options.jobSets.store.get(key)?.metadata.uid !== jobSet.metadata.uid;
+      if (isGone) this.forgetJobSet(jobSet);
+    }
+  }
+
+  async #reconcile(
+    jobSet: Stored<JobSet>,
+    memory: JobSetMemory,
+    signal: AbortSignal,
+  ): Promise<ReconcileResult | undefined> {
+    const noRestartAll = await this.#noRestartAll(jobSet, signal);
+    const decided = await this.#decide(jobSet, memory, noRestartAll, signal);
+    const { made, snapshot } = decided;
+    await this.#writeStatus(snapshot.jobSet, made, signal);
+    memory.jobs.recorded(snapshot.vanished);
+    memory.countersPutOff = made.countersPutOff;
+    this.#reports.plan(snapshot.jobSet, memory, made);
+    await this.#act(snapshot.jobSet, memory, made, signal);
+    // No watch tells when nodes have learned it.
+    const askAgainMs = noRestartAll === undefined ? undefined : NODE_FEATURES_TTL_MS;
+    const delays = [made.requeueAfterMs, decided.lookAgainMs, askAgainMs].filter(
+      (ms) => ms !== undefined,
+    );
+    return delays.length === 0 ? undefined : { requeueAfterMs: Math.min(...delays) };
+  }
+
+  /** Why nodes cannot restart all containers of its Pods in place, if that matters to it. */
+  async #noRestartAll(jobSet: Stored<JobSet>, signal: AbortSignal): Promise<string | undefined> {
+    const { spec, status, metadata } = jobSet;
+    const isInPlace = spec?.failurePolicy?.restartStrategy === 'InPlaceRestart';
+    const isOver = isFinished(status?.conditions) || metadata.deletionTimestamp !== undefined;
+    if (!isInPlace || isOver) return undefined;
+    return this.#options.nodeFeatures?.noRestartAll(spec, signal);
+  }
+
+  forgetJobSet(jobSet: Stored<JobSet>): void {
+    const { metadata } = jobSet;
+    this.#memories.delete(metadata.uid);
+    this.#ownJobSets.forget(metadata.uid);
+    this.#options.tracker.watch(identityOf(jobSet), undefined);
+    this.#options.metrics.forget({ namespace: metadata.namespace ?? '', name: metadata.name });
+  }
+
+  /** The cache has lost the Job; `job` is its last state. */
+  jobGone(job: Stored<Job>): void {
+    const owner = ownerOf(job);
+    if (owner === undefined) return;
+    const jobSet = this.#options.jobSets.store.get(`${owner.namespace}/${owner.name}`);
+    if (jobSet === undefined || !isChildOf(job, jobSet)) return;
+    this.#memoryOf(jobSet).jobs.gone(job);
+  }
+
+  /** The cache has lost a volume claim of the JobSet with that key. */
+  claimGone(key: string, claim: string): void {
+    const jobSet = this.#options.jobSets.store.get(key);
+    if (jobSet !== undefined) this.#memoryOf(jobSet).claims.delete(claim);
+  }
+
+  /** Reports a Pod that wears a label which it may not, once. */
+  reportStray(stray: StrayPod): void {
+    const jobSet = this.#options.jobSets.store.get(stray.jobSet);
+    if (jobSet !== undefined) this.#reports.stray(jobSet, this.#memoryOf(jobSet), stray);
+  }
+
+  async #decide(
+    first: Stored<JobSet>,
+    memory: JobSetMemory,
+    noRestartAll: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Decided> {
+    let jobSet = first;
+    let answers: Answers = {};
+    let lookAgainMs: number | undefined;
+    let strays: readonly PodFacts[] = [];
+    // As of one moment: what was looked into in this pass is not looked into again.
+    const knowledge = memory.knowledge(this.#options.clock.now());
+    for (let asked = 0; asked <= MAX_QUESTIONS; asked++) {
+      const found = { answers, knowledge, noRestartAll };
+      const snapshot = this.#snapshot(jobSet, memory, found);
+      const made = plan(snapshot);
+      this.#options.tracker.watch(identityOf(jobSet), made.watchpoint);
+      const { question } = made;
+      if (question === undefined) {
+        memory.sawStrays(strays);
+        return { snapshot, made, lookAgainMs };
+      }
+      const { client, versionsOf } = this.#options;
+      const sources = { client, versionsOf, imageVolumes: this.#imageVolumes };
+      const inquiry = await inquire(question, jobSet, sources, signal);
+      if (inquiry.fresh !== undefined) {
+        this.#ownJobSets.note(inquiry.fresh);
+        jobSet = inquiry.fresh;
+      }
+      for (const job of inquiry.jobs ?? []) memory.jobs.wrote(job);
+      for (const pod of inquiry.succeeded ?? []) this.#options.tracker.podSucceeded(pod);
+      if (question.kind === 'FreshJobSet') strays = question.pods;
+      if (inquiry.living !== undefined) {
+        const freshPods = this.#options.tracker.census(identityOf(jobSet), inquiry.living);
+        answers = { ...answers, freshPods };
+      }
+      if (question.kind === 'Notice' && inquiry.answers.witness?.showsFailure !== true) {
+        const againMs = memory.sawNoFailure(question.pod, this.#options.clock.now());
+        lookAgainMs ??= againMs;
+      } else answers = { ...answers, ...inquiry.answers };
+    }
+    throw new Error(`the plan for ${keyOf(first)} asks without end`);
+  }
+
+  #snapshot(
+    jobSet: Stored<JobSet>,
+    memory: JobSetMemory,
+    { noRestartAll, ...found }: Pick<Snapshot, 'answers' | 'knowledge'> & NoRestartAll,
+  ): Snapshot {
+    const { clock, tracker, agent, agentDefaults, gates, limits, streamsOf } = this.#options;
+    const identity = identityOf(jobSet);
+    const cached = this.#options.jobs.store.byIndex(JOBS_BY_OWNER, ownerKey(identity));
+    const jobs = memory.jobs.view(cached);
+    const hasJobs = jobs.length > 0;
+    return {
+      ...found,
+      jobSet: withAgentDefaults(jobSet, { defaults: agentDefaults, noRestartAll, hasJobs }),
+      jobs,
+      vanished: memory.jobs.vanished,
+      members: tracker.members(identity),
+      surroundings: this.#surroundings(jobSet, memory),
+      agent: noRestartAll === undefined ? agent : { ...agent, noRestartAll },
+      gates,
+      hubReach: streamsOf && memory.hubReach(streamsOf(identity.uid), readyPods(jobs), clock.now()),
+      limits,
+      nowMs: clock.now(),
+    };
+  }
+
+  #surroundings(jobSet: Stored<JobSet>, memory: JobSetMemory): Surroundings {
+    const { jobs, services, claims } = this.#options;
+    const { name, namespace = '' } = jobSet.metadata;
+    const subdomain = subdomainOf(name, withDefaults(jobSet.spec));
+    return {
+      service: services.store.get(`${namespace}/${subdomain}`),
+      jobNamed: (job) => jobs.store.get(`${namespace}/${job}`),
+      hasClaim: (claim) =>
+        memory.claims.has(claim) || claims.store.get(`${namespace}/${claim}`) !== undefined,
+      hasAgentRights: memory.hasAgentRights,
+      hasRevokedAgentRights: memory.hasRevokedAgentRights,
+    };
+  }
+
+  async #writeStatus(jobSet: Stored<JobSet>, made: Plan, signal: AbortSignal): Promise<void> {
+    if (made.status === undefined) return;
+    const { client } = this.#options;
+    try {
+      const next = { ...jobSet, status: made.status };
+      const written = await client.update(JOBSETS, next, { subresource: 'status', signal });
+      this.#ownJobSets.note(written);
+      this.#options.wroteStatus(written);
+    } catch (error) {
+      if (isReason(error, 'Conflict')) await this.#readAgain(jobSet, signal);
+      throw error;
+    }
+  }
+
+  /** After a conflict the retry should not have to wait for the cache. */
+  async #readAgain({ metadata }: Stored<JobSet>, signal: AbortSignal): Promise<void> {
+    const { name, namespace = '', uid } = metadata;
+    try {
+      const fresh = await this.#options.client.get(JOBSETS, { namespace, name }, { signal });
+      if (fresh.metadata.uid === uid) this.#ownJobSets.note(fresh);
+    } catch (error) {
+      this.#options.logger.debug('reading again after a conflict failed', { err: error });
+    }
+  }
+
+  async #act(
+    jobSet: Stored<JobSet>,
+    memory: JobSetMemory,
+    made: Plan,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (made.actions.length === 0) {
+      memory.creationFailures = 0;
+      return;
+    }
+    const failed = await carryOut(
+      {
+        client: this.#options.client,
+        clock: this.#options.clock,
+        jobSet,
+        signal,
+        wrote: (job) => memory.jobs.wrote(job),
+        deleted: (job) => memory.jobs.deleted(job),
+        claimed: (claim) => memory.claims.add(claim),
+        granted: () => {
+          memory.hasAgentRights = true;
+        },
+        revoked: () => {
+          memory.hasRevokedAgentRights = true;
+        },
+        forced: (reason) => this.#options.metrics.forcedDeletion(reason),
+      },
+      made.actions,
+    );
+    this.#reports.failures(jobSet, memory, failed);
+    const [first] = failed;
+    if (first !== undefined) throw first.error;
+  }
+
+  #memoryOf(jobSet: Stored<JobSet>): JobSetMemory {
+    const { metadata } = jobSet;
+    let memory = this.#memories.get(metadata.uid);
+    if (memory === undefined) {
+      memory = new JobSetMemory(new ChildJobMemory(this.#options.jobs.store, identityOf(jobSet)));
+      this.#memories.set(metadata.uid, memory);
+    }
+    return memory;
+  }
+}
+
+interface NoRestartAll {
+  /** Why nodes cannot restart all containers of a Pod in place; undefined: they can. */
+  readonly noRestartAll: string | undefined;
+}
+
+interface Decided {
+  readonly snapshot: Snapshot;
+  readonly made: Plan;
+  /** A notice was looked into in vain and deserves another look. */
+  readonly lookAgainMs: number | undefined;
+}
+
+function readyPods(jobs: readonly Job[]): number {
+  return jobs.reduce((sum, { status }) => sum + (status?.ready ?? 0), 0);
+}

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { storedJob } from '../../../test/fixtures/jobset-objects.ts';
+import { COMPLETE } from '../../../test/fixtures/planned.ts';
+import type { Stored } from '../../kube/meta.ts';
+import type { Job } from '../../kube/objects/job.ts';
+import type { Store } from '../../runtime/informer/informer.ts';
+import { ChildJobMemory } from './child-job-memory.ts';
+
+const OWNER = {
+  apiVersion: 'jobset.x-k8s.io/v1alpha2',
+  kind: 'JobSet',
+  name: 'train',
+  uid: 'jobset-uid',
+  controller: true,
+};
+const STORE: Store<Job> = {
+  get: () => undefined,
+  values: () => [],
+  size: 0,
+  byIndex: () => [],
+  resourceVersion: '5',
+};
+
+function jobAt(resourceVersion: string, name = 'train-w-0'): Stored<Job> {
+  const job = storedJob(name, 'w');
+  return { ...job, metadata: { ...job.metadata, resourceVersion, ownerReferences: [OWNER] } };
+}
+
+function memory(): ChildJobMemory {
+  return new ChildJobMemory(STORE, { namespace: 'default', name: 'train', uid: OWNER.uid });
+}
+
+test('shows what was written before the cache does, so that no Job is created twice', () => {
+  const jobs = memory();
+  jobs.wrote(jobAt('9'));
+  expect(jobs.view([])).toEqual([jobAt('9')]);
+  expect(jobs.view([jobAt('4')])).toEqual([jobAt('9')]);
+});
+
+test('shows a Job as being deleted from the moment its deletion was accepted', () => {
+  const jobs = memory();
+  jobs.deleted(jobAt('4'));
+  expect(jobs.view([jobAt('4')])[0]?.metadata.deletionTimestamp).toBeDefined();
+  expect(jobs.view([]), 'it is gone').toEqual([]);
+  expect(jobs.view([jobAt('4')])[0]?.metadata, 'and forgotten').not.toHaveProperty(
+    'deletionTimestamp',
+  );
+});
+
+test('remembers finished Jobs that others deleted until the status tells of them', () => {
+  const jobs = memory();
+  const done = { ...jobAt('4'), status: COMPLETE };
+  jobs.gone(jobAt('4', 'train-w-1'));
+  const ours = { ...jobAt('4', 'train-w-2'), status: COMPLETE };
+  jobs.deleted(ours);
+  jobs.gone(ours);
+  jobs.gone(done);
+  expect(jobs.vanished, 'neither one that ran nor one that we deleted').toEqual([done]);
+  jobs.recorded([done]);
+  expect(jobs.vanished).toEqual([]);
+});

@@ -1,0 +1,82 @@
+import { isSame, type Owner, ownerOf } from '../../jobset/membership.ts';
+import { isTrue } from '../../jobset/status/conditions.ts';
+import type { Stored } from '../../kube/meta.ts';
+import type { Job } from '../../kube/objects/job.ts';
+import type { Store } from '../../runtime/informer/informer.ts';
+import { OwnWrites } from './own-writes.ts';
+
+/**
+ * What the controller knows of one JobSet's Jobs beyond its cache: its own writes, deletions that
+ * were accepted, and finished Jobs that somebody else has deleted since the last plan. It goes with
+ * the JobSet, so nothing is left of Jobs that nobody asks for any more.
+ */
+export class ChildJobMemory {
+  readonly #own: OwnWrites<Job>;
+  readonly #jobSet: Owner;
+  /** UIDs of Jobs whose deletion was accepted. */
+  #deleted = new Set<string>();
+  /** By UID. */
+  readonly #vanished = new Map<string, Stored<Job>>();
+
+  constructor(store: Store<Job>, jobSet: Owner) {
+    this.#own = new OwnWrites(store);
+    this.#jobSet = jobSet;
+  }
+
+  /** A Job as the API server returned it. */
+  wrote(job: Stored<Job>): void {
+    this.#own.note(job);
+  }
+
+  deleted(job: Stored<Job>): void {
+    this.#deleted.add(job.metadata.uid);
+  }
+
+  /** The Jobs of the cache, with what was done to them and the cache does not show yet. */
+  view(cached: Iterable<Stored<Job>>): readonly Stored<Job>[] {
+    const jobs: Stored<Job>[] = [];
+    const uids = new Set<string>();
+    for (const job of cached) {
+      uids.add(job.metadata.uid);
+      jobs.push(this.#own.newest(job));
+    }
+    const isOurs = (job: Job): boolean => isSame(ownerOf(job), this.#jobSet);
+    jobs.push(...this.#own.missing(uids, isOurs));
+    if (this.#deleted.size === 0) return jobs;
+    const isDeleted = ({ metadata }: Stored<Job>): boolean => this.#deleted.has(metadata.uid);
+    const deleted = jobs.filter(isDeleted).map(({ metadata }) => metadata.uid);
+    this.#deleted = new Set(deleted);
+    return jobs.map((job) => (isDeleted(job) ? asDeleted(job) : job));
+  }
+
+  /** The cache has lost the Job; `job` is its last state. */
+  gone(job: Stored<Job>): void {
+    const { uid } = job.metadata;
+    const isByUs = this.#deleted.delete(uid);
+    this.#own.forget(uid);
+    const { conditions } = job.status ?? {};
+    const hasEnded = isTrue(conditions, 'Complete') || isTrue(conditions, 'Failed');
+    if (isByUs || !hasEnded || this.#vanished.size >= MAX_VANISHED) return;
+    this.#vanished.set(uid, job);
+  }
+
+  get vanished(): readonly Stored<Job>[] {
+    return [...this.#vanished.values()];
+  }
+
+  /** The status tells of them now. */
+  recorded(jobs: readonly Stored<Job>[]): void {
+    for (const { metadata } of jobs) this.#vanished.delete(metadata.uid);
+  }
+}
+
+/** Beyond it, Jobs that succeeded and were deleted within one pass are run again. */
+const MAX_VANISHED = 10_000;
+
+function asDeleted(job: Stored<Job>): Stored<Job> {
+  if (job.metadata.deletionTimestamp !== undefined) return job;
+  return {
+    ...job,
+    metadata: { ...job.metadata, deletionTimestamp: job.metadata.creationTimestamp },
+  };
+}

@@ -1,0 +1,354 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { storedJob } from '../../../test/fixtures/jobset-objects.ts';
+import type { Watchpoint } from '../../jobset/epoch/in-place-restart.ts';
+import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
+import type { Job } from '../../kube/objects/job.ts';
+import { GroupTracker, type StrayPod } from './group-tracker.ts';
+
+const OWNER = { apiVersion: 'jobset.x-k8s.io/v1alpha2', kind: 'JobSet', name: 'train' };
+
+function jobOf(jobSetUid: string): Stored<Job> {
+  const ownerReferences = [{ ...OWNER, uid: jobSetUid, controller: true }];
+  return storedJob('train-w-0', 'w', { pods: 3, metadata: { ownerReferences } });
+}
+
+function podIn(
+  slot: string,
+  epoch: string | undefined,
+  more: Partial<Stored<PartialObjectMetadata>['metadata']> = {},
+): Stored<PartialObjectMetadata> {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: `train-w-0-${slot}`,
+      namespace: 'default',
+      uid: `pod-${slot}`,
+      resourceVersion: '1',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      labels: {
+        'jobset.sigs.k8s.io/jobset-name': 'train',
+        'jobset.sigs.k8s.io/jobset-uid': 'the-jobset',
+      },
+      annotations: {
+        'batch.kubernetes.io/job-completion-index': slot,
+        ...(epoch === undefined ? {} : { 'jobset.sigs.k8s.io/epoch': epoch }),
+      },
+      ownerReferences: [
+        {
+          apiVersion: 'batch/v1',
+          kind: 'Job',
+          name: 'train-w-0',
+          uid: 'uid-of-train-w-0',
+          controller: true,
+        },
+      ],
+      ...more,
+    },
+  };
+}
+
+const JOB_UID = 'uid-of-train-w-0';
+const TRAIN = { namespace: 'default', name: 'train', uid: 'the-jobset' };
+
+function watchpoint(more: Partial<Watchpoint> = {}): Watchpoint {
+  return { epoch: 2, slots: 3, jobs: new Set([JOB_UID]), neverRun: new Set(), ...more };
+}
+
+let jobs: Map<string, Stored<Job>>;
+let interest: string[];
+let strays: StrayPod[];
+let tracker: GroupTracker;
+
+beforeEach(() => {
+  jobs = new Map([['uid-of-train-w-0', jobOf('the-jobset')]]);
+  interest = [];
+  strays = [];
+  tracker = new GroupTracker({
+    jobWithUid: (uid) => jobs.get(uid),
+    onInterest: (key) => interest.push(key),
+    onStray: (stray) => strays.push(stray),
+    nowMs: () => 0,
+  });
+  tracker.watch(TRAIN, watchpoint());
+});
+
+describe('a group that gathers at its barrier', () => {
+  test('is looked at when the last member arrives, not at every announcement', () => {
+    for (const slot of ['0', '1', '2']) tracker.podLives(podIn(slot, undefined));
+    tracker.podLives(podIn('0', '2'));
+    tracker.podLives(podIn('1', '2'));
+    expect(interest).toEqual([]);
+    tracker.podLives(podIn('2', '2'));
+    expect(interest).toEqual(['default/train']);
+    tracker.podLives(podIn('2', '2'));
+    expect(interest, 'nothing new').toHaveLength(1);
+  });
+
+  test('is looked at again when what was in its way is gone', () => {
+    tracker.podLives(podIn('0', '1', { uid: 'old', deletionTimestamp: '2026-01-01T00:00:00Z' }));
+    for (const slot of ['0', '1', '2']) tracker.podLives(podIn(slot, '2'));
+    interest.length = 0;
+    tracker.podEnded('old');
+    expect(interest).toEqual(['default/train']);
+  });
+
+  test('is looked at when the first of its Pods is deleted, and when the last such is gone', () => {
+    const deletionTimestamp = '2026-01-01T00:00:00Z';
+    for (const slot of ['0', '1', '2']) tracker.podLives(podIn(slot, '2'));
+    interest.length = 0;
+    tracker.podLives(podIn('0', '2', { deletionTimestamp }));
+    expect(interest).toEqual(['default/train']);
+    tracker.podLives(podIn('1', '2', { deletionTimestamp }));
+    tracker.podEnded('pod-0');
+    expect(interest).toHaveLength(1);
+    tracker.podEnded('pod-1');
+    expect(interest).toHaveLength(2);
+  });
+
+  test('is looked at for every failure, announced or noticed', () => {
+    tracker.podLives(podIn('0', '3'));
+    expect(interest).toHaveLength(1);
+    const { annotations } = podIn('1', '2').metadata;
+    tracker.podLives(podIn('1', '2', { annotations: { ...annotations, 'lockstep/notice': '2' } }));
+    expect(interest).toHaveLength(2);
+    tracker.podLives(podIn('2', '2', { annotations: { ...annotations, 'lockstep/notice': '1' } }));
+    expect(interest, 'of an epoch that is over').toHaveLength(2);
+  });
+
+  test('is looked at when its next stage is complete, and nobody else is in the way', () => {
+    const other = 'uid-of-train-late-0';
+    const ownerReferences = [
+      { apiVersion: 'batch/v1', kind: 'Job', name: 'train-late-0', uid: other, controller: true },
+    ];
+    const late = (epoch: string | undefined): Stored<PartialObjectMetadata> =>
+      podIn('9', epoch, { ownerReferences });
+    for (const slot of ['0', '1']) tracker.podLives(podIn(slot, '2'));
+    tracker.podLives(late(undefined));
+    tracker.podLives(podIn('2', '2'));
+    expect(interest, 'what is in the way is to be said').toEqual(['default/train']);
+    tracker.podLives(late('2'));
+    expect(interest).toEqual(['default/train', 'default/train']);
+
+    interest.length = 0;
+    tracker.podLives(late(undefined));
+    tracker.watch(TRAIN, watchpoint({ neverRun: new Set([other]) }));
+    tracker.podLives(podIn('2', undefined));
+    tracker.podLives(podIn('2', '2'));
+    expect(interest, 'one that has never run is in nobody’s way').toEqual(['default/train']);
+  });
+
+  test('is looked at when an agent starts too often for the epoch', () => {
+    const { annotations } = podIn('0', '2').metadata;
+    const starting = (starts: string): Stored<PartialObjectMetadata> =>
+      podIn('0', '2', { annotations: { ...annotations, 'lockstep/agent-starts': starts } });
+    for (const starts of ['2:1', '2:2', '2:3', '1:9', 'x']) tracker.podLives(starting(starts));
+    expect(interest).toEqual([]);
+    tracker.podLives(starting('2:4'));
+    expect(interest).toEqual(['default/train']);
+  });
+
+  test('is nobody’s interest before it was planned for the first time', () => {
+    tracker.watch(TRAIN, undefined);
+    tracker.podLives(podIn('0', '9'));
+    expect(interest).toEqual([]);
+    expect([...tracker.members(TRAIN).announcing(9)]).toHaveLength(1);
+  });
+});
+
+describe('membership', () => {
+  const members = (): number => [...tracker.members(TRAIN).announcing(2)].length;
+
+  test('follows the owner chain, whatever the labels say', () => {
+    jobs.set('uid-of-train-w-0', jobOf('another'));
+    tracker.podLives(podIn('0', '2'));
+    expect(members()).toBe(0);
+    expect([...tracker.members({ ...TRAIN, uid: 'another' }).announcing(2)]).toHaveLength(1);
+  });
+
+  test('is presumed for a Pod whose Job is gone or not here yet, until it is known better', () => {
+    jobs.clear();
+    tracker.podLives(podIn('0', '2'));
+    expect(members()).toBe(1);
+    expect([...tracker.podsOf('default/train/the-jobset')], 'but no member').toEqual([]);
+    jobs.set(JOB_UID, jobOf('the-jobset'));
+    tracker.jobSeen(jobOf('the-jobset'));
+    expect(members()).toBe(1);
+    expect([...tracker.podsOf('default/train/the-jobset')]).toHaveLength(1);
+    jobs.clear();
+    tracker.jobGone(jobOf('the-jobset'));
+    jobs.set(JOB_UID, storedJob('train-w-0', 'w'));
+    tracker.jobSeen(storedJob('train-w-0', 'w'));
+    expect(members(), 'a Job of somebody else').toBe(0);
+  });
+
+  test.each([
+    ['no owner', []],
+    [
+      'an owner that is no Job',
+      [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'x', uid: 'y', controller: true }],
+    ],
+  ])('is not given by the label of a Pod with %s, which is reported', (_what, ownerReferences) => {
+    tracker.podLives(podIn('0', '2', { ownerReferences }));
+    expect(members()).toBe(0);
+    expect(strays).toEqual([
+      {
+        jobSet: 'default/train',
+        podUid: 'pod-0',
+        problem: 'Pod train-w-0-0 wears the label of a JobSet but is none of its Pods',
+      },
+    ]);
+  });
+
+  test('ends when a Pod is orphaned', () => {
+    tracker.podLives(podIn('0', '2'));
+    expect(members()).toBe(1);
+    tracker.podLives(podIn('0', '2', { ownerReferences: [] }));
+    expect(members()).toBe(0);
+    expect([...tracker.members(TRAIN).jobsWithLivingPods()]).toEqual([]);
+  });
+
+  test('a malformed epoch counts as none and is reported with value and expectation', () => {
+    tracker.podLives(podIn('0', '-2'));
+    expect(members()).toBe(0);
+    expect(strays[0]?.problem).toBe(
+      'annotation jobset.sigs.k8s.io/epoch of Pod train-w-0-0 is "-2", expected an integer from 1 to 2147483647; the Pod counts as missing',
+    );
+  });
+
+  test('a malformed epoch of any length is reported in brief, since reports are remembered', () => {
+    tracker.podLives(podIn('0', '9'.repeat(200_000)));
+    expect(strays[0]?.problem).toMatch(/is "9+\.\.\.", expected an integer/);
+    expect(strays[0]?.problem.length).toBeLessThan(400);
+  });
+
+  test('is counted apart for a list of Pods that is newer than the watches', () => {
+    tracker.podLives(podIn('0', '2'));
+    const stranger = podIn('2', '2', { ownerReferences: [] });
+    const census = tracker.census(TRAIN, [podIn('1', '1'), podIn('2', undefined), stranger]);
+    const counted = census.ofJob(JOB_UID);
+    expect([counted?.live, counted?.liveAt(1), counted?.otherThan(1)]).toEqual([2, 1, 1]);
+    expect(members(), 'what the watches show is as it was').toBe(1);
+  });
+
+  test('takes either dialect, the higher epoch, and tells of what is none', () => {
+    const { annotations } = podIn('0', '1').metadata;
+    const attempt = (text: string): Stored<PartialObjectMetadata> =>
+      podIn('0', '1', {
+        annotations: { ...annotations, 'jobset.sigs.k8s.io/in-place-restart-attempt': text },
+      });
+    tracker.podLives(attempt('1'));
+    expect(members()).toBe(1);
+    tracker.podLives(attempt('2147483647'));
+    expect([...tracker.members(TRAIN).announcing(1)], 'the other holds').toHaveLength(1);
+    expect(strays[0]?.problem).toBe(
+      'annotation jobset.sigs.k8s.io/in-place-restart-attempt of Pod train-w-0-0 is "2147483647", expected an integer from 0 to 2147483646; it is ignored',
+    );
+  });
+
+  test('leaves nothing behind when Pods and Job are gone', () => {
+    tracker.podLives(podIn('0', '2'));
+    tracker.podSucceeded(podIn('0', '2'));
+    tracker.podEnded('pod-0');
+    expect(tracker.members(TRAIN).ofJob('uid-of-train-w-0')?.succeeded).toEqual(new Set('0'));
+    tracker.jobGone(jobOf('the-jobset'));
+    expect(tracker.members(TRAIN).ofJob('uid-of-train-w-0')).toBeUndefined();
+  });
+
+  test('leaves nothing behind when a Pod that has succeeded is seen after its Job is gone', () => {
+    jobs.clear();
+    tracker.jobGone(jobOf('the-jobset'));
+    tracker.podSucceeded(podIn('0', '2'));
+    tracker.succeededPodGone(podIn('0', '2'));
+    expect(tracker.members(TRAIN).ofJob(JOB_UID)).toBeUndefined();
+  });
+
+  test('remembers what has succeeded as long as the Job is there', () => {
+    tracker.podSucceeded(podIn('0', '2'));
+    tracker.succeededPodGone(podIn('0', '2'));
+    expect(tracker.members(TRAIN).ofJob(JOB_UID)?.succeeded).toEqual(new Set('0'));
+  });
+
+  describe('counts a Pod that ends well', () => {
+    const TOLD_TO_END = { deletionTimestamp: '2026-01-01T00:01:00Z' };
+    const TRACKED = { finalizers: ['batch.kubernetes.io/job-tracking'] };
+    const succeeded = (more: Parameters<typeof podIn>[2]): readonly string[] => {
+      tracker.podSucceeded(podIn('0', '2', more));
+      return [...(tracker.members(TRAIN).ofJob(JOB_UID)?.succeeded ?? [])];
+    };
+
+    test.each([
+      ['by itself', TRACKED, ['0']],
+      ['by itself and was counted', {}, ['0']],
+      ['when somebody deletes it', { ...TRACKED, ...TOLD_TO_END }, ['0']],
+      ['when the Job controller has let go of it and deletes it', TOLD_TO_END, []],
+      [
+        'then, with a finalizer of somebody else',
+        { ...TOLD_TO_END, finalizers: ['example.com/hold'] },
+        [],
+      ],
+    ])('%s', (_when, metadata, expected) => {
+      expect(succeeded(metadata)).toEqual(expected);
+    });
+
+    test('only if its Job does, once that is suspended', () => {
+      expect(succeeded(TRACKED)).toEqual(['0']);
+      const job = jobOf('the-jobset');
+      tracker.jobSeen({ ...job, spec: { ...job.spec, suspend: true } });
+      expect(tracker.members(TRAIN).ofJob(JOB_UID)?.succeeded).toEqual(new Set('0'));
+      const conditions = [{ type: 'Suspended', status: 'True' as const }];
+      tracker.jobSeen({ ...job, status: { conditions } });
+      expect(tracker.members(TRAIN).ofJob(JOB_UID)).toBeUndefined();
+    });
+  });
+});
+
+describe('what agents say over the hub', () => {
+  const epochs = (): readonly (number | undefined)[] =>
+    [...tracker.podsOf('default/train/the-jobset')].map(({ epoch }) => epoch);
+
+  test('counts as what they annotate, the newest of both, in whichever order it comes', () => {
+    for (const slot of ['0', '1', '2']) tracker.podLives(podIn(slot, undefined));
+    tracker.podSpoke('pod-0', { epoch: 2 });
+    tracker.podSpoke('pod-1', { epoch: 1 });
+    tracker.podLives(podIn('1', '2'));
+    tracker.podSpoke('pod-2', { epoch: 2 });
+    expect(interest).toEqual(['default/train']);
+    expect(epochs()).toEqual([2, 2, 2]);
+    tracker.podLives(podIn('2', '1'));
+    expect(epochs(), 'an annotation that is old').toEqual([2, 2, 2]);
+  });
+
+  test('never goes back, and is forgotten with the Pod', () => {
+    tracker.podLives(podIn('0', undefined));
+    tracker.podSpoke('pod-0', { epoch: 3, starts: { epoch: 3, starts: 1 } });
+    tracker.podSpoke('pod-0', { epoch: 2 });
+    expect(epochs()).toEqual([3]);
+    tracker.podEnded('pod-0');
+    tracker.podLives(podIn('0', undefined));
+    expect(epochs()).toEqual([undefined]);
+    expect(tracker.hasSpoken('pod-0')).toBe(false);
+  });
+
+  test('of a failure is looked at at once, and carries how the worker ended', () => {
+    tracker.podLives(podIn('0', undefined));
+    const notice = { epoch: 2, end: { signal: 'SIGKILL' } };
+    tracker.podSpoke('pod-0', { epoch: 3, starts: { epoch: 3, starts: 1 }, notice });
+    expect(interest).toEqual(['default/train']);
+    const [announced] = tracker.members(TRAIN).announcing(3);
+    expect(announced?.notice).toEqual(notice);
+  });
+
+  test('counts in a fresh list of Pods too', () => {
+    tracker.podLives(podIn('0', undefined));
+    tracker.podSpoke('pod-0', { epoch: 2 });
+    const census = tracker.census(TRAIN, [podIn('0', undefined), podIn('1', '1')]);
+    expect(census.ofJob(JOB_UID)?.liveAt(2)).toBe(1);
+    expect(census.ofJob(JOB_UID)?.below(2)).toBe(1);
+  });
+
+  test('of a Pod that nobody knows counts for nothing', () => {
+    tracker.podSpoke('stranger', { epoch: 3 });
+    expect(interest).toEqual([]);
+  });
+});

@@ -1,0 +1,62 @@
+import type { Watchpoint } from '../../jobset/epoch/in-place-restart.ts';
+import type { Members } from '../../jobset/epoch/members.ts';
+import { MAX_AGENT_STARTS, type PodFacts } from '../../jobset/epoch/pod-facts.ts';
+
+/**
+ * A watchpoint, and how far its group is from it. Set up from the counts of all Jobs, it is kept up to
+ * date by the change of one Job's counts at a time, so that a Pod event costs O(1).
+ */
+export class GroupWatch {
+  readonly #watchpoint: Watchpoint;
+  /** Announcements that the next release waits for. */
+  #arrived = 0;
+  /** Pods that are not known to have left the past. */
+  #behind = 0;
+
+  constructor(watchpoint: Watchpoint, members: Members) {
+    this.#watchpoint = watchpoint;
+    for (const uid of members.jobsWithLivingPods()) {
+      this.move(NO_COUNTS, this.countsOf(uid, members));
+    }
+  }
+
+  countsOf(jobUid: string, members: Members): WatchedCounts {
+    const { epoch, jobs, neverRun } = this.#watchpoint;
+    const pods = members.ofJob(jobUid);
+    return {
+      arrived: jobs.has(jobUid) ? (pods?.liveAt(epoch) ?? 0) : 0,
+      behind: neverRun.has(jobUid) ? 0 : (pods?.otherThan(epoch) ?? 0),
+    };
+  }
+
+  move(before: WatchedCounts, after: WatchedCounts): void {
+    this.#arrived += after.arrived - before.arrived;
+    this.#behind += after.behind - before.behind;
+  }
+
+  /** Whether everybody has arrived who has to. */
+  isFull(): boolean {
+    const { slots } = this.#watchpoint;
+    return slots > 0 && this.#arrived >= slots;
+  }
+
+  isComplete(): boolean {
+    return this.isFull() && this.#behind === 0;
+  }
+
+  /** A failure, a notice of one, or an agent that does not get its worker to start. */
+  isNews(pod: PodFacts | undefined): boolean {
+    if (pod === undefined) return false;
+    const { epoch } = this.#watchpoint;
+    const { starts } = pod;
+    const isCrashing = starts?.epoch === epoch && starts.starts > MAX_AGENT_STARTS;
+    return (pod.epoch ?? 0) > epoch || pod.notice?.epoch === epoch || isCrashing;
+  }
+}
+
+export interface WatchedCounts {
+  readonly arrived: number;
+  readonly behind: number;
+}
+
+const NO_COUNTS: WatchedCounts = { arrived: 0, behind: 0 };

@@ -1,0 +1,160 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { JobSetSpec } from '../../jobset/jobset.ts';
+import type { KubeList, KubeObject, Stored, StringMap } from '../../kube/meta.ts';
+import { JOBS } from '../../kube/objects/job.ts';
+import type { Node } from '../../kube/objects/node.ts';
+import type { Resource } from '../../kube/resource.ts';
+import { failure } from '../../kube/status.ts';
+import { forbidden, unsupportedMediaType } from '../../kube/status-errors.ts';
+import type { ListOptions } from '../../runtime/client/client.ts';
+import { MemoryClient } from '../../runtime/memory/memory-client.ts';
+import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
+import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
+import { createNodeFeatures, NODE_FEATURES_TTL_MS, type NodeFeatures } from './node-features.ts';
+
+const FEATURE = 'RestartAllContainersOnContainerExits';
+
+/** Answers with the nodes of one set of labels, one page each. */
+class Cluster extends MemoryClient {
+  pages: Record<string, readonly (readonly (readonly string[])[])[]> = {};
+
+  override list<T extends KubeObject>(
+    _of: Resource<T>,
+    { labelSelector = '', continue: token = '0' }: ListOptions = {},
+  ): Promise<KubeList<Stored<T>>> {
+    this.calls.push(`LIST ${labelSelector} ${token}`);
+    const pages = this.pages[labelSelector] ?? [];
+    const nodes = (pages[Number(token)] ?? []).map(
+      (declaredFeatures): Node => ({
+        apiVersion: 'v1',
+        kind: 'Node',
+        metadata: {},
+        status: { declaredFeatures },
+      }),
+    );
+    const next = Number(token) + 1;
+    const more = next < pages.length ? { continue: `${next}` } : {};
+    const list = { apiVersion: 'v1', kind: 'NodeList', metadata: more, items: nodes };
+    return Promise.resolve(list as unknown as KubeList<Stored<T>>);
+  }
+}
+
+let client: Cluster;
+let clock: VirtualClock;
+let features: NodeFeatures;
+
+beforeEach(() => {
+  client = new Cluster();
+  clock = new VirtualClock();
+  const logger = new MemoryLogger();
+  features = createNodeFeatures({ client, clock, logger, namespace: 'lockstep-system' });
+});
+
+function ask(...nodeSelectors: readonly StringMap[]): Promise<string | undefined> {
+  const spec: JobSetSpec = {
+    replicatedJobs: nodeSelectors.map((nodeSelector, i) => ({
+      name: `w${i}`,
+      template: { spec: { template: { spec: { containers: [], nodeSelector } } } },
+    })),
+  };
+  return features.noRestartAll(spec, new AbortController().signal);
+}
+
+describe('an API server', () => {
+  test('that takes the rule is asked once in a while, and stores nothing', async () => {
+    client.pages = { '': [[[FEATURE]]] };
+    expect(await ask({})).toBeUndefined();
+    expect(await ask({})).toBeUndefined();
+    expect(client.calls).toHaveLength(2);
+    expect(client.objects.size).toBe(0);
+    await clock.advance(NODE_FEATURES_TTL_MS);
+    await ask({});
+    expect(client.calls).toHaveLength(4);
+  });
+
+  test.each([
+    [
+      'refuses the action',
+      failure('Invalid', 'invalid', {
+        causes: [
+          {
+            reason: 'FieldValueNotSupported',
+            message: 'Unsupported value: "RestartAllContainers"',
+            field: 'spec.template.spec.containers[0].restartPolicyRules[0].action',
+          },
+        ],
+      }),
+      /^the API server refuses such restart rules \(feature gates ContainerRestartRules and Restart/,
+    ],
+    [
+      'is too old to know the field',
+      failure(
+        'InternalError',
+        'failed to create typed patch object: .spec.template.spec.containers[name="worker"].restartPolicyRules: field not declared in schema',
+      ),
+      /^the API server refuses such restart rules/,
+    ],
+    ['does not let us ask', forbidden(JOBS, 'x', 'no'), undefined],
+    ['has no server-side apply', unsupportedMediaType([]), undefined],
+  ])('that %s', async (_, error, expected) => {
+    client.before = (verb) => {
+      if (verb === 'PATCH') throw error;
+    };
+    const problem = await ask({});
+    if (expected === undefined) expect(problem).toBeUndefined();
+    else expect(problem).toMatch(expected);
+  });
+
+  test('that drops the rule', async () => {
+    client.patch = (_of, _at, { patch }: { readonly patch?: unknown }) => {
+      const job = structuredClone(patch) as {
+        spec: { template: { spec: { containers: object[] } } };
+      };
+      job.spec.template.spec.containers = [{ name: 'worker' }];
+      return Promise.resolve(job as never);
+    };
+    expect(await ask({})).toMatch(/^the API server drops restart rules \(feature gates /);
+  });
+
+  test('that fails is asked again, and nothing is decided meanwhile', async () => {
+    client.pages = { '': [[[FEATURE]]] };
+    client.before = () => {
+      throw failure('InternalError', 'etcd is slow');
+    };
+    await expect(ask({})).rejects.toThrow('etcd is slow');
+    client.before = () => undefined;
+    expect(await ask({})).toBeUndefined();
+  });
+});
+
+describe('nodes', () => {
+  test('one that can is enough, on whichever page', async () => {
+    client.pages = { '': [[[], ['Other']], [[], [FEATURE]], [[]]] };
+    expect(await ask({})).toBeUndefined();
+    expect(client.calls.filter((call) => call.startsWith('LIST'))).toEqual(['LIST  0', 'LIST  1']);
+  });
+
+  test('none of which can are named by the labels that Pods ask for', async () => {
+    client.pages = { '': [[[FEATURE]]], 'pool=old,zone=a': [[[], []]] };
+    expect(await ask({}, { zone: 'a', pool: 'old' })).toBe(
+      `no node with pool=old,zone=a declares the feature ${FEATURE}`,
+    );
+    expect(await ask({})).toBeUndefined();
+  });
+
+  test('of the whole cluster are asked for where nothing is said of a JobSet', async () => {
+    client.pages = { '': [[[]]] };
+    const { signal } = new AbortController();
+    expect(await features.noRestartAll(undefined, signal)).toMatch(/^no node declares /);
+  });
+
+  test('that are yet to be made may be of any kind', async () => {
+    expect(await ask({ pool: 'empty' })).toBeUndefined();
+  });
+
+  test('are not looked at without end', async () => {
+    client.pages = { '': Array.from({ length: 100 }, () => [[]]) };
+    expect(await ask({})).toBe(`no node declares the feature ${FEATURE}`);
+    expect(client.calls.filter((call) => call.startsWith('LIST'))).toHaveLength(10);
+  });
+});
