@@ -72,7 +72,11 @@ describe('a bill of materials', () => {
   });
 });
 
-it('a version that the changelog does not describe is not released', () => {
-  expect(() => expectChangelog('# Changelog\n\n## 1.0.0\n', '1.0.0')).not.toThrow();
-  expect(() => expectChangelog('# Changelog\n\n## 1.0.0-rc\n', '1.0.0')).toThrow('"## 1.0.0"');
+it('a version without a dated section of the changelog is not released', () => {
+  const check = (heading: string) => () =>
+    expectChangelog(`# Changelog\n\n${heading}\n\n- A change.\n`, '1.0.0');
+  expect(check('## 1.0.0 - 2026-11-22')).not.toThrow();
+  for (const heading of ['## 1.0.0', '## 1.0.0-rc - 2026-11-22', '## Unreleased']) {
+    expect(check(heading), heading).toThrow('"## 1.0.0 - YYYY-MM-DD"');
+  }
 });

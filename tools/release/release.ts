@@ -47,10 +47,12 @@ export class ReleaseError extends Error {
   override readonly name = 'ReleaseError';
 }
 
-/** A version that nobody has described is not ready. */
+/** Throws unless the changelog has a section for the version, with the date on which it was made. */
 export function expectChangelog(changelog: string, version: string): void {
-  if (changelog.split('\n').includes(`## ${version}`)) return;
-  throw new ReleaseError(`CHANGELOG.md has no section "## ${version}"`);
+  const dated = (line: string): boolean =>
+    line.startsWith(`## ${version} - `) && /- \d{4}-\d{2}-\d{2}$/.test(line);
+  if (changelog.split('\n').some(dated)) return;
+  throw new ReleaseError(`CHANGELOG.md has no section "## ${version} - YYYY-MM-DD"`);
 }
 
 /** As `sha256sum --check` reads them. */
