@@ -1,9 +1,10 @@
 # The image of the agent, where there is a container builder: the same files as in the archives of
 # `npm run image`. Build it from the root of the repository:
 #   docker build -f deploy/docker/agent.Dockerfile -t lockstep/agent .
-FROM node:20-bookworm-slim AS build
-# It takes the symbols from the Node binary, which makes the image smaller.
-RUN apt-get update && apt-get install --yes --no-install-recommends binutils
+# The image gets the Node that tools/node-release.ts pins; this one only runs the tool.
+FROM node:26-bookworm-slim AS build
+# binutils takes the symbols from the Node binary, which makes the image smaller; Node loads libatomic.
+RUN apt-get update && apt-get install --yes --no-install-recommends binutils libatomic1
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts

@@ -27,6 +27,7 @@ import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { sleep } from '../../src/runtime/ports/clock.ts';
 import { IMAGE_NAMES, type ImageName } from '../../tools/image/images.ts';
 import { machineArchitecture } from '../../tools/image/oci-archive.ts';
+import { NODE_VERSION } from '../../tools/node-release.ts';
 import { CHECKSUMS_FILE, writeRelease } from '../../tools/release/release.ts';
 import {
   type ApiUnderTest,
@@ -174,6 +175,8 @@ describe('an image', () => {
       const program = `/lockstep/bin/lockstep-${name}`;
       const { stdout, stderr, status } = runIn(rootOf(name), [program, '--version']);
       expect([stdout, stderr, status], name).toEqual([`${version}\n`, '', 0]);
+      const node = runIn(rootOf(name), ['/lockstep/bin/node', '--version']);
+      expect(node.stdout, name).toBe(`v${NODE_VERSION}\n`);
       expect(runIn(rootOf(name), [program, '--help']).stdout).toContain(`lockstep-${name}`);
     }
   });

@@ -19,6 +19,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { cacheDirectory } from '../cache-directory.ts';
 
 const run = promisify(execFile);
 
@@ -103,8 +104,7 @@ function sourceOf(name: string): string {
 function cacheOf(name: string, version: string): string {
   const source = readFileSync(sourceOf(name));
   const hash = createHash('sha256').update(source).digest('hex').slice(0, 8);
-  const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'lockstep');
-  return join(cache, `${name}-${version}-${hash}`);
+  return join(cacheDirectory(), `${name}-${version}-${hash}`);
 }
 
 /** Without symbols; Kubernetes tells its version by variables that its release sets so. */

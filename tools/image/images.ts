@@ -6,6 +6,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { defaultSettings } from '../../src/deploy/settings.ts';
 import { AGENT_NODE, AGENT_SCRIPT, AGENT_TREE } from '../../src/jobset/injection/agent-tree.ts';
 import { AGENT_COMMAND } from '../../src/jobset/names.ts';
+import { pinnedNode } from '../node-release.ts';
 import { nodeRuntime, parentsOf, USER_ID } from './node-runtime.ts';
 import { compressedLayer, type Image, type Layer, machineArchitecture } from './oci-archive.ts';
 import type { TarEntry } from './tar.ts';
@@ -22,10 +23,10 @@ export interface ImageSource {
   readonly layers: readonly (readonly TarEntry[])[];
 }
 
-/** Both images, with one lowest layer. `node`: the binary, by default the one that runs this. */
-export async function imageSources(node?: string): Promise<readonly ImageSource[]> {
+/** Both images, with one lowest layer: the pinned Node. */
+export async function imageSources(): Promise<readonly ImageSource[]> {
   const { operatorImage, agentImage } = defaultSettings(packageJson.version);
-  const runtime = nodeRuntime(node);
+  const runtime = nodeRuntime(pinnedNode());
   const [operator, agent] = await Promise.all([
     programLayer(PROGRAMS.operator, 'lockstep/operator.js', {
       'lockstep/operator.js': 'src/operator/main.ts',

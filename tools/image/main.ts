@@ -4,9 +4,10 @@
  *   npm run image [-- --output DIRECTORY]        archives for `ctr images import` and `docker load`
  *   npm run image -- --root agent DIRECTORY      the files of one image, for a Dockerfile
  *
- * They hold the Node that runs this, so they are for machines of this architecture.
+ * They hold the Node that `tools/node-release.ts` pins, for machines of this architecture.
  */
 import { parseArgs } from 'node:util';
+import { NodeReleaseError } from '../node-release.ts';
 import { writeArchives } from './archives.ts';
 import { ImageError } from './image-error.ts';
 import { IMAGE_NAMES, type ImageName, imageSources } from './images.ts';
@@ -37,7 +38,7 @@ async function main(): Promise<number> {
 }
 
 function told(error: unknown): number {
-  if (!(error instanceof ImageError)) throw error;
+  if (!(error instanceof ImageError || error instanceof NodeReleaseError)) throw error;
   process.stderr.write(`image: ${error.message}\n`);
   return EXIT_FAILURE;
 }

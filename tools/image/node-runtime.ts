@@ -19,8 +19,8 @@ const PROGRAM_MODE = 0o755;
 const FILE_MODE = 0o644;
 const STICKY_MODE = 0o1777;
 
-/** `node`: the binary, by default the one that runs this. */
-export function nodeRuntime(node: string = process.execPath): readonly TarEntry[] {
+/** `node`: the path of the binary. */
+export function nodeRuntime(node: string): readonly TarEntry[] {
   const { loader, libraries } = sharedLibraries(node);
   const own = (path: string): string => `${AGENT_TREE.libraries}/${basename(path)}`;
   const files: readonly TarEntry[] = [

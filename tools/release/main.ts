@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import packageJson from '../../package.json' with { type: 'json' };
 import { COMPRESSION_LEVEL } from '../image/archives.ts';
 import { ImageError } from '../image/image-error.ts';
+import { NodeReleaseError } from '../node-release.ts';
 import { ReleaseError, writeRelease } from './release.ts';
 
 const EXIT_REFUSED = 1;
@@ -37,7 +38,8 @@ async function main(): Promise<number> {
     }
     return 0;
   } catch (error) {
-    if (!(error instanceof ReleaseError || error instanceof ImageError)) throw error;
+    const isRefusal = error instanceof ReleaseError || error instanceof ImageError;
+    if (!(isRefusal || error instanceof NodeReleaseError)) throw error;
     process.stderr.write(`release: ${error.message}\n`);
     return EXIT_REFUSED;
   }

@@ -11,6 +11,7 @@ import { AGENT_TREE } from '../../src/jobset/injection/agent-tree.ts';
 import { writeArchives } from '../image/archives.ts';
 import type { TarEntry } from '../image/tar.ts';
 import { deployFiles } from '../manifest.ts';
+import { NODE_VERSION } from '../node-release.ts';
 import { billOfMaterials, type Lockfile, type SystemFile } from './bill-of-materials.ts';
 
 export const CHECKSUMS_FILE = 'SHA256SUMS';
@@ -33,7 +34,7 @@ export async function writeRelease(directory: string, level: number): Promise<re
   const entries = archives.flatMap(({ layers }) => layers.flat());
   const bill = billOfMaterials({
     lockfile: readJson<Lockfile>(join(ROOT, 'package-lock.json')),
-    nodeVersion: process.versions.node,
+    nodeVersion: NODE_VERSION,
     systemFiles: systemFilesOf(entries),
   });
   const text = `${JSON.stringify(bill, undefined, 2)}\n`;
