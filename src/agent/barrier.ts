@@ -6,7 +6,7 @@
  * Invariants: no announcement before its marker; no worker before `started` is written; a new epoch
  * is announced only when the worker of the old one has ended; after `Left` nothing happens any more.
  */
-import { compareResourceVersions } from '../kube/resource-version.ts';
+import { mayBeNewer } from '../kube/resource-version.ts';
 import type { Announcement, Snapshot } from './channel.ts';
 import type { Marker } from './marker.ts';
 import type { WorkerExit } from './worker-exit.ts';
@@ -136,10 +136,9 @@ function isNews(state: Barrier, snapshot: Snapshot): boolean {
   if (state.jobSetUid !== undefined && state.jobSetUid !== snapshot.uid) return false;
   const { known } = state;
   if (known === undefined) return true;
-  const order = compareResourceVersions(snapshot.version, known.version);
   return (
     known.uid === snapshot.uid &&
-    (snapshot.isFresh || order === undefined || order > 0) &&
+    (snapshot.isFresh || mayBeNewer(snapshot.version, known.version)) &&
     snapshot.deprecated >= known.deprecated &&
     snapshot.released >= known.released
   );

@@ -7,7 +7,7 @@
  */
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import type { Stored } from '../kube/meta.ts';
-import { compareResourceVersions } from '../kube/resource-version.ts';
+import { isOlder } from '../kube/resource-version.ts';
 import { ApiStatusError } from '../kube/status.ts';
 import { Backoff } from '../runtime/backoff.ts';
 import type { Client, WatchEvent } from '../runtime/client/client.ts';
@@ -152,7 +152,7 @@ class Attempt {
   #take(event: WatchEvent<Stored<JobSet>>): void {
     const version =
       event.type === 'BOOKMARK' ? event.resourceVersion : event.object.metadata.resourceVersion;
-    if ((compareResourceVersions(version, this.version ?? version) ?? 0) < 0) {
+    if (this.version !== undefined && isOlder(version, this.version)) {
       throw new OtherHistoryError(`version ${version} came after ${this.version}`);
     }
     this.version = version;

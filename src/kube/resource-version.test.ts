@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareResourceVersions } from './resource-version.ts';
+import { isOlder, mayBeNewer } from './resource-version.ts';
 
 describe('resource versions', () => {
   it('are ordered as numbers, beyond what a number holds too', () => {
     const versions = fc.bigInt({ min: 1n, max: 10n ** 30n });
     fc.assert(
       fc.property(versions, versions, (a, b) => {
-        const order = compareResourceVersions(String(a), String(b)) ?? Number.NaN;
-        expect(Math.sign(order)).toBe(a < b ? -1 : a > b ? 1 : 0);
+        expect(isOlder(String(a), String(b))).toBe(a < b);
+        expect(mayBeNewer(String(a), String(b))).toBe(a > b);
       }),
     );
   });
@@ -19,6 +19,10 @@ describe('resource versions', () => {
     ['abc', '1'],
     ['-1', '1'],
   ])('have no order when one is no decimal number: %j and %j', (a, b) => {
-    expect(compareResourceVersions(a, b)).toBeUndefined();
+    expect([isOlder(a, b), mayBeNewer(a, b)]).toEqual([false, true]);
+  });
+
+  it.each(['', 'abc', '10'])('are the same: %j', (version) => {
+    expect([isOlder(version, version), mayBeNewer(version, version)]).toEqual([false, false]);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Stored } from '../../kube/meta.ts';
+import type { KubeObject, Stored } from '../../kube/meta.ts';
+import type { Job } from '../../kube/objects/job.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
 import { keyOf, type Store } from '../../runtime/informer/informer.ts';
 import { jobOf, podOf } from './job.fixture.ts';
@@ -9,18 +10,41 @@ const JOB = jobOf();
 const A = podOf({ uid: 'a' });
 const B = podOf({ uid: 'b' });
 
-function storeOf(resourceVersion: string, ...pods: readonly Stored<Pod>[]): Store<Pod> {
-  return {
-    get: (key) => pods.find((pod) => keyOf(pod) === key),
-    values: () => pods,
-    size: pods.length,
-    byIndex: () => pods,
-    resourceVersion,
-  };
+/** A store whose contents and version the test sets. */
+class Cache<T extends KubeObject> implements Store<T> {
+  resourceVersion = '1';
+  #objects: readonly Stored<T>[] = [];
+
+  show(resourceVersion: string, ...objects: readonly Stored<T>[]): void {
+    this.resourceVersion = resourceVersion;
+    this.#objects = objects;
+  }
+
+  get(key: string): Stored<T> | undefined {
+    return this.#objects.find((object) => keyOf(object) === key);
+  }
+
+  values(): readonly Stored<T>[] {
+    return this.#objects;
+  }
+
+  get size(): number {
+    return this.#objects.length;
+  }
+
+  byIndex(): readonly Stored<T>[] {
+    return this.#objects;
+  }
 }
 
-function created(pod: Stored<Pod>, resourceVersion: string): Stored<Pod> {
-  return { ...pod, metadata: { ...pod.metadata, resourceVersion } };
+function start() {
+  const pods = new Cache<Pod>();
+  const jobs = new Cache<Job>();
+  return { pods, jobs, memory: new JobMemory(pods, jobs) };
+}
+
+function at<T extends KubeObject>(resourceVersion: string, object: Stored<T>): Stored<T> {
+  return { ...object, metadata: { ...object.metadata, resourceVersion } };
 }
 
 describe('the rest after a pass over a Job', () => {
@@ -31,54 +55,67 @@ describe('the rest after a pass over a Job', () => {
     [5_000, 100],
     [1_000_000, 1_000],
   ])('of %d Pods is %d ms', (pods, expectedMs) => {
-    const memory = new JobMemory();
+    const { memory } = start();
     memory.rest(pods, 10_000);
     expect(memory.remainingRestMs(10_000)).toBe(expectedMs);
     expect(memory.remainingRestMs(10_000 + expectedMs)).toBe(0);
   });
 
   it('is none before the first pass', () => {
-    expect(new JobMemory().remainingRestMs(0)).toBe(0);
+    expect(start().memory.remainingRestMs(0)).toBe(0);
   });
 });
 
 describe('Pods that were created', () => {
   it('are waited for until the last of them appears', () => {
-    const memory = new JobMemory();
-    memory.sawCreated(A);
-    memory.sawCreated(B);
-    expect([memory.appeared(B), memory.isAhead(JOB)]).toEqual([false, true]);
-    expect([memory.appeared(A), memory.isAhead(JOB)]).toEqual([true, false]);
+    const { memory } = start();
+    memory.sawCreated(at('5', A));
+    memory.sawCreated(at('6', B));
+    expect([memory.appeared(B), memory.isAhead()]).toEqual([false, true]);
+    expect([memory.appeared(A), memory.isAhead()]).toEqual([true, false]);
     expect(memory.appeared(A)).toBe(false);
   });
 
   it.each([
-    ['in the cache', storeOf('4', A), false],
-    ['not in the cache, which is older', storeOf('4'), true],
-    ['not in the cache, which is newer: they came and went', storeOf('5'), false],
-    ['replaced by another of their name, in an older cache', storeOf('4', other(A)), true],
-  ])('and are %s', (_, store, isAhead) => {
-    const memory = new JobMemory();
-    memory.sawCreated(created(A, '5'));
-    memory.catchUp(store);
-    expect(memory.isAhead(JOB)).toBe(isAhead);
+    ['in the cache', '4', [at('5', A)], false],
+    ['in the cache as they were before they were adopted', '4', [at('4', A)], true],
+    ['not in the cache, which is older', '4', [], true],
+    ['not in the cache, which is newer: they came and went', '5', [], false],
+    ['replaced by another of their name, in an older cache', '4', [other(A)], true],
+  ])('and are %s', (_, version, shown, isAhead) => {
+    const { memory, pods } = start();
+    memory.sawCreated(at('5', A));
+    pods.show(version, ...shown);
+    expect(memory.isAhead()).toBe(isAhead);
   });
 });
 
+it('a status that was written is waited for', () => {
+  const { memory, jobs } = start();
+  jobs.show('4', at('4', JOB));
+  memory.wrote(at('5', JOB));
+  expect(memory.isAhead()).toBe(true);
+  jobs.show('5', at('5', JOB));
+  expect(memory.isAhead()).toBe(false);
+});
+
 it('own writes are remembered until the cache shows them, or another Pod in their place', () => {
-  const memory = new JobMemory();
+  const { memory, pods } = start();
   for (const pod of [A, B]) {
     memory.untracked.add(pod);
     memory.deleted.add(pod);
   }
-  memory.catchUp(storeOf('4', A, B));
+  pods.show('4', A, B);
+  memory.catchUp();
   expect([memory.untracked.has('a'), memory.deleted.has('b')]).toEqual([true, true]);
   const untracked = podOf({ uid: 'a', isUntracked: true });
   const going = podOf({ uid: 'b', deletedAt: '2026-01-01T00:10:00Z' });
-  memory.catchUp(storeOf('5', untracked, going));
+  pods.show('5', untracked, going);
+  memory.catchUp();
   expect([memory.untracked.has('a'), memory.deleted.has('a')]).toEqual([false, true]);
   expect([memory.untracked.has('b'), memory.deleted.has('b')]).toEqual([true, false]);
-  memory.catchUp(storeOf('6', other(A)));
+  pods.show('6', other(A));
+  memory.catchUp();
   expect([memory.deleted.has('a'), memory.untracked.has('b')]).toEqual([false, false]);
 });
 

@@ -1,8 +1,8 @@
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
-import { compareResourceVersions } from '../../kube/resource-version.ts';
 import { keyOf, type Store } from '../../runtime/informer/informer.ts';
+import { OwnWrites } from '../../runtime/informer/own-writes.ts';
 import type { FailureStreak } from './backoff.ts';
 import { isTracked } from './job-pods.ts';
 
@@ -30,9 +30,9 @@ export class JobMemory {
   readonly untracked = new PodSet();
   /** UIDs of Pods that we deleted. */
   readonly deleted = new PodSet();
-  /** By UID: Pods that exist, as they were created. */
-  readonly #created = new Map<string, Stored<Pod>>();
-  #writtenVersion: string | undefined;
+  /** The Job's Pods as they were created or adopted, and its status as it was written. */
+  readonly #writes: { readonly pods: OwnWrites<Pod>; readonly job: OwnWrites<Job> };
+  readonly #pods: Store<Pod>;
   streak: FailureStreak | undefined;
   /** A creation failed in a way that leaves open whether the Pod exists. */
   isCreationOpen = false;
@@ -41,6 +41,11 @@ export class JobMemory {
   creationHeldUntilMs = 0;
   /** On the monotonic clock: no pass begins before. */
   #restUntilMs = Number.NEGATIVE_INFINITY;
+
+  constructor(pods: Store<Pod>, jobs: Store<Job>) {
+    this.#pods = pods;
+    this.#writes = { pods: new OwnWrites(pods), job: new OwnWrites(jobs) };
+  }
 
   /** A pass over so many Pods has ended. */
   rest(pods: number, nowMs: number): void {
@@ -65,36 +70,27 @@ export class JobMemory {
   }
 
   sawCreated(pod: Stored<Pod>): void {
-    this.#created.set(pod.metadata.uid, pod);
+    this.#writes.pods.note(pod);
   }
 
   /** The cache shows the Pod; true if it was the last one that was waited for. */
   appeared(pod: Stored<Pod>): boolean {
-    return this.#created.delete(pod.metadata.uid) && this.#created.size === 0;
+    return this.#writes.pods.forget(pod.metadata.uid);
   }
 
   wrote(job: Stored<Job>): void {
-    this.#writtenVersion = job.metadata.resourceVersion;
+    this.#writes.job.note(job);
   }
 
   /** Forgets what the cache shows by now. */
-  catchUp(store: Store<Pod>): void {
-    for (const [uid, pod] of this.#created) {
-      // A Pod that came and went during a relist is not in the store, but its version has passed.
-      const hasPassed = !isOlder(store.resourceVersion, pod.metadata.resourceVersion);
-      if (hasPassed || store.get(keyOf(pod))?.metadata.uid === uid) this.#created.delete(uid);
-    }
-    this.untracked.retain(store, isTracked);
-    this.deleted.retain(store, ({ metadata }) => metadata.deletionTimestamp === undefined);
+  catchUp(): void {
+    this.untracked.retain(this.#pods, isTracked);
+    this.deleted.retain(this.#pods, ({ metadata }) => metadata.deletionTimestamp === undefined);
   }
 
   /** Whether the caches lack own writes on which the next decision depends. */
-  isAhead(job: Stored<Job>): boolean {
-    if (this.#created.size > 0) return true;
-    return (
-      this.#writtenVersion !== undefined &&
-      isOlder(job.metadata.resourceVersion, this.#writtenVersion)
-    );
+  isAhead(): boolean {
+    return this.#writes.pods.isAhead() || this.#writes.job.isAhead();
   }
 }
 
@@ -117,8 +113,4 @@ class PodSet {
       if (pod?.metadata.uid !== uid || !isSo(pod)) this.#keys.delete(uid);
     }
   }
-}
-
-function isOlder(version: string, than: string): boolean {
-  return (compareResourceVersions(version, than) ?? 0) < 0;
 }

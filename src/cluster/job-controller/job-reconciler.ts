@@ -99,11 +99,11 @@ export class JobReconciler {
     memory: JobMemory,
     signal: AbortSignal,
   ): Promise<ReconcileResult | undefined> {
-    const { jobs, pods, client, clock } = this.#options;
+    const { jobs, client, clock } = this.#options;
     const job = jobs.store.get(key);
     if (job === undefined || this.#memoryOf(job) !== memory) return undefined;
-    memory.catchUp(pods.store);
-    if (memory.isAhead(job)) return { requeueAfterMs: CACHE_RECHECK_MS };
+    memory.catchUp();
+    if (memory.isAhead()) return { requeueAfterMs: CACHE_RECHECK_MS };
     const claims = claimPods(job, this.#podsOf(key, job), this.#orphansOf(job));
     if (claims.adopted.length > 0) {
       await this.#adopt(job, claims.adopted, memory, signal);
@@ -274,8 +274,12 @@ export class JobReconciler {
 
   #memoryOf(job: Stored<Job>): JobMemory {
     const { uid } = job.metadata;
-    const memory = this.#memories.get(uid) ?? new JobMemory();
-    this.#memories.set(uid, memory);
+    let memory = this.#memories.get(uid);
+    if (memory === undefined) {
+      const { jobs, pods } = this.#options;
+      memory = new JobMemory(pods.store, jobs.store);
+      this.#memories.set(uid, memory);
+    }
     return memory;
   }
 

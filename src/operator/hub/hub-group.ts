@@ -2,7 +2,7 @@ import { type GroupState, groupSize, groupState } from '../../jobset/epoch/group
 import { encodeHubMessage } from '../../jobset/hub/message.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import type { Stored } from '../../kube/meta.ts';
-import { compareResourceVersions } from '../../kube/resource-version.ts';
+import { mayBeNewer } from '../../kube/resource-version.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { AgentStream } from './agent-stream.ts';
 
@@ -137,8 +137,9 @@ export class HubGroup {
 
   /** A state that is stored, from a watch or a write: they may come in any order. */
   see(jobSet: Stored<JobSet>): void {
-    if (this.#jobSet !== undefined && isOlder(jobSet, this.#jobSet)) return;
-    this.#take(jobSet);
+    const known = this.#jobSet?.metadata.resourceVersion;
+    const isNews = known === undefined || mayBeNewer(jobSet.metadata.resourceVersion, known);
+    if (isNews) this.#take(jobSet);
   }
 
   /**
@@ -177,10 +178,4 @@ export class HubGroup {
     }
     return stage;
   }
-}
-
-/** True for the same version too: it says nothing new. */
-function isOlder(a: Stored<JobSet>, b: Stored<JobSet>): boolean {
-  const order = compareResourceVersions(a.metadata.resourceVersion, b.metadata.resourceVersion);
-  return order !== undefined && order <= 0;
 }

@@ -3,7 +3,7 @@ import { isTrue } from '../../jobset/status/conditions.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import type { Store } from '../../runtime/informer/informer.ts';
-import { OwnWrites } from './own-writes.ts';
+import { OwnWrites } from '../../runtime/informer/own-writes.ts';
 
 /**
  * What the controller knows of one JobSet's Jobs beyond its cache: its own writes, deletions that

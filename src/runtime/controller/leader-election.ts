@@ -1,7 +1,7 @@
 import type { Stored } from '../../kube/meta.ts';
 import { LEASES, type Lease } from '../../kube/objects/lease.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
-import { compareResourceVersions } from '../../kube/resource-version.ts';
+import { mayBeNewer } from '../../kube/resource-version.ts';
 import { isReason } from '../../kube/status.ts';
 import type { Client } from '../client/client.ts';
 import { withDeadline } from '../deadline.ts';
@@ -271,10 +271,7 @@ class Candidate implements LeaderElection {
   /** The watch may be behind what was read or written. */
   #see(lease: Stored<Lease>): void {
     const known = this.#seen?.lease.metadata.resourceVersion;
-    if (known !== undefined) {
-      const order = compareResourceVersions(lease.metadata.resourceVersion, known);
-      if (order !== undefined && order <= 0) return;
-    }
+    if (known !== undefined && !mayBeNewer(lease.metadata.resourceVersion, known)) return;
     this.#seen = { lease, sinceMs: this.#options.clock.monotonic() };
     this.#changed();
   }

@@ -1,5 +1,5 @@
 import type { KubeObject, Stored } from '../../kube/meta.ts';
-import { compareResourceVersions } from '../../kube/resource-version.ts';
+import { isOlder } from '../../kube/resource-version.ts';
 import type { Informer, ResourceEventHandler, Store } from './informer.ts';
 
 /** Several namespaces of one resource as one collection, for a client that may not read them all. */
@@ -53,10 +53,7 @@ class JoinedStore<T extends KubeObject> implements Store<T> {
   get resourceVersion(): string {
     const versions = this.#stores().map(({ resourceVersion }) => resourceVersion);
     if (versions.includes('')) return '';
-    return versions.reduce((oldest, version) => {
-      const order = compareResourceVersions(version, oldest);
-      return order !== undefined && order < 0 ? version : oldest;
-    });
+    return versions.reduce((oldest, version) => (isOlder(version, oldest) ? version : oldest));
   }
 
   #stores(): readonly Store<T>[] {

@@ -4,7 +4,7 @@
  * nothing, and an object that was deleted and made anew under its name is two objects.
  */
 import type { KubeObject, Stored } from '../../kube/meta.ts';
-import { compareResourceVersions } from '../../kube/resource-version.ts';
+import { mayBeNewer } from '../../kube/resource-version.ts';
 import type { WatchEvent } from '../client/client.ts';
 import type { Indexes, Store } from './informer.ts';
 import { keyOf } from './object-key.ts';
@@ -92,8 +92,7 @@ export class ObjectStore<T extends KubeObject> implements Store<T> {
 
   /** The store is as of `resourceVersion` now. False if that is no news. */
   advance(resourceVersion: string): boolean {
-    const order = compareResourceVersions(resourceVersion, this.#resourceVersion);
-    if (order !== undefined && order <= 0) return false;
+    if (!mayBeNewer(resourceVersion, this.#resourceVersion)) return false;
     this.#resourceVersion = resourceVersion;
     return true;
   }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { storedJob } from '../../../test/fixtures/jobset-objects.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
-import type { Store } from '../../runtime/informer/informer.ts';
+import type { Store } from './informer.ts';
 import { OwnWrites } from './own-writes.ts';
 
 function jobAt(resourceVersion: string): Stored<Job> {
