@@ -5,7 +5,7 @@
 import { setMaxListeners } from 'node:events';
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
-import { DEFAULT_POD_NAMESPACES } from '../cluster/node/namespaces/pod-namespaces.ts';
+import { DEFAULT_POD_NAMESPACES } from '../cluster/node/ports/pod-namespaces.ts';
 import { DEFAULT_NAMESPACE } from '../deploy/settings.ts';
 import type { DemoFlags } from './demo/options.ts';
 import { parseDemoFlags } from './demo/options.ts';

@@ -1,7 +1,7 @@
 /** The flags of `lockstep up`, checked together so that each wrong value is named at once. */
 import type { NodeDescription } from '../cluster/local-nodes.ts';
 import { type BackoffSettings, isRestartPeriod } from '../cluster/node/backoff.ts';
-import { POD_NAMESPACES_MODES } from '../cluster/node/namespaces/pod-namespaces.ts';
+import { POD_NAMESPACES_MODES } from '../cluster/node/ports/pod-namespaces.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { labelValueErrors, qualifiedNameErrors } from '../kube/names.ts';
 

@@ -20,12 +20,12 @@ import { offeredNamespaces } from './node/adapters/offered-namespaces.ts';
 import { dialPort } from './node/adapters/port-dialer.ts';
 import { createProbeTransport } from './node/adapters/probe-transport.ts';
 import type { BackoffSettings } from './node/backoff.ts';
-import { POD_NAMESPACES_LABEL, type PodNamespacesMode } from './node/namespaces/pod-namespaces.ts';
 import { HostsFiles } from './node/network/hosts.ts';
 import { NeighbourPods } from './node/network/neighbour-pods.ts';
-import { PortClaims } from './node/network/pod-addresses.ts';
 import { rootTemplatesIn, startNodeAgent } from './node/node-agent.ts';
-import type { NodeFiles } from './node/node-files.ts';
+import { PortClaims } from './node/pod-addresses.ts';
+import type { NodeFiles } from './node/ports/node-files.ts';
+import { POD_NAMESPACES_LABEL, type PodNamespacesMode } from './node/ports/pod-namespaces.ts';
 import type { ProcessKeeper } from './ports/process-keeper.ts';
 
 export interface NodeDescription {

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { LEASES } from '../../kube/objects/lease.ts';
 import { PODS } from '../../kube/objects/pod.ts';
-import { PortClaims } from './network/pod-addresses.ts';
+import { PortClaims } from './pod-addresses.ts';
 import { startNode } from './started-node.fixture.ts';
 import { container } from './test-api.fixture.ts';
 

@@ -9,15 +9,15 @@ import { createEventRecorder } from '../../runtime/controller/event-recorder.ts'
 import { createInformer, type Informer } from '../../runtime/informer/informer.ts';
 import type { HttpHandler } from '../../runtime/ports/transport.ts';
 import { type BackoffSettings, backoffLimits } from './backoff.ts';
-import { containerLogsHandler } from './log/container-logs.ts';
 import { HostsFiles } from './network/hosts.ts';
 import type { HostsEntry } from './network/hosts-file.ts';
-import { type NodeNetwork, PodAddresses } from './network/pod-addresses.ts';
 import type { NodeContext, NodePorts } from './node-context.ts';
 import { type Machine, type NodeRegistration, registerNode } from './node-registration.ts';
+import { containerLogsHandler } from './pod/container-logs.ts';
 import { checkpointDirectory, type PodState, readCheckpoints } from './pod/pod-checkpoint.ts';
 import { PodWorker } from './pod/pod-worker.ts';
 import { endStrangers } from './pod/stranger-processes.ts';
+import { type NodeNetwork, PodAddresses } from './pod-addresses.ts';
 import { isStreaming, streamingHandler } from './streaming/streaming-handler.ts';
 
 export interface NodeAgentOptions extends NodePorts {

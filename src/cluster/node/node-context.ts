@@ -9,11 +9,11 @@ import type { ProcessRunner } from '../../runtime/ports/process-runner.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import type { ProcessKeeper } from '../ports/process-keeper.ts';
 import type { BackoffLimits } from './backoff.ts';
-import type { PodNamespacesState } from './namespaces/pod-namespaces.ts';
-import type { NodeNetwork, PodAddresses } from './network/pod-addresses.ts';
-import type { NodeFiles } from './node-files.ts';
-import type { ProbeTransport } from './probe/probe-transport.ts';
-import type { StreamingPorts } from './streaming/streaming-ports.ts';
+import type { NodeNetwork, PodAddresses } from './pod-addresses.ts';
+import type { NodeFiles } from './ports/node-files.ts';
+import type { PodNamespacesState } from './ports/pod-namespaces.ts';
+import type { ProbeTransport } from './ports/probe-transport.ts';
+import type { StreamingPorts } from './ports/streaming-ports.ts';
 
 /** What a node reaches the world by. */
 export interface NodePorts {

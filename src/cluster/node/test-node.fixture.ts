@@ -20,10 +20,10 @@ import { RemoteKeeper } from '../node-process/remote-keeper.ts';
 import { Life } from './agent-life.fixture.ts';
 import type { BackoffSettings } from './backoff.ts';
 import { MemoryFiles } from './memory/memory-files.ts';
-import type { NodeNetwork } from './network/pod-addresses.ts';
 import { type NodeAgent, type NodeAgentOptions, startNodeAgent } from './node-agent.ts';
-import type { NodeFiles } from './node-files.ts';
-import type { ProbeAnswer, ProbeTransport, ServingStatus } from './probe/probe-transport.ts';
+import type { NodeNetwork } from './pod-addresses.ts';
+import type { NodeFiles } from './ports/node-files.ts';
+import type { ProbeAnswer, ProbeTransport, ServingStatus } from './ports/probe-transport.ts';
 import { TestApi } from './test-api.fixture.ts';
 
 const OWN = { type: 'own-addresses', hostIP: '127.9.0.1', podCIDR: '127.9.0.0/16' } as const;

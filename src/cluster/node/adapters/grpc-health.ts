@@ -15,7 +15,7 @@ import {
   PROBE_USER_AGENT,
   SERVING_STATUSES,
   type ServingStatus,
-} from '../probe/probe-transport.ts';
+} from '../ports/probe-transport.ts';
 
 const PATH = '/grpc.health.v1.Health/Check';
 /** The answer is one number; whoever sends more does not speak this protocol. */

@@ -1,5 +1,5 @@
 import { constants, createInflate } from 'node:zlib';
-import type { HeaderInflater } from '../streaming/spdy/header-compression.ts';
+import type { HeaderInflater } from '../ports/streaming-ports.ts';
 import { HEADER_DICTIONARY } from '../streaming/spdy/header-dictionary.ts';
 
 /** Headers of one stream; a client sends a hundred bytes. */

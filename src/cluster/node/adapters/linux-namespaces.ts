@@ -18,8 +18,8 @@ import {
   SCRIPT_FILE,
 } from '../namespaces/launch-script.ts';
 import { mountOptions } from '../namespaces/mount-options.ts';
-import type { ContainerPlace, PodNamespaces } from '../namespaces/pod-namespaces.ts';
 import { planRoot } from '../namespaces/root-plan.ts';
+import type { ContainerPlace, PodNamespaces } from '../ports/pod-namespaces.ts';
 import { createHostTree } from './host-tree.ts';
 import { RootTemplates } from './root-templates.ts';
 

@@ -1,6 +1,6 @@
 import { freePort } from '../../../runtime/adapters/free-ports.ts';
 import type { Random } from '../../../runtime/ports/random.ts';
-import { type NodeNetwork, PortClaims } from '../network/pod-addresses.ts';
+import { type NodeNetwork, PortClaims } from '../pod-addresses.ts';
 
 /** The port on which a node serves logs, as a kubelet. */
 export const KUBELET_PORT = 10_250;

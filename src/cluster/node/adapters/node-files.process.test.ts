@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { nodeFilesConformance } from '../node-files.conformance.ts';
+import { nodeFilesConformance } from '../ports/node-files.conformance.ts';
 import { createNodeFiles } from './node-files.ts';
 
 nodeFilesConformance('files of this machine', async () => {

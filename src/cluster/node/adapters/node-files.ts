@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { mkdir, open, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { FileKind, LogFile, NodeFiles } from '../node-files.ts';
+import type { FileKind, LogFile, NodeFiles } from '../ports/node-files.ts';
 
 /** Files of this machine. Directories are for the owner alone: they hold tokens. */
 export function createNodeFiles(): NodeFiles {

@@ -1,9 +1,9 @@
+import { type NamespaceProbeOptions, probeNamespaces } from '../namespaces/probe-namespaces.ts';
 import {
   DEFAULT_POD_NAMESPACES,
   type PodNamespacesMode,
   type PodNamespacesState,
-} from '../namespaces/pod-namespaces.ts';
-import { type NamespaceProbeOptions, probeNamespaces } from '../namespaces/probe-namespaces.ts';
+} from '../ports/pod-namespaces.ts';
 import { createLinuxNamespaces, findNamespaceTools, thisUser } from './linux-namespaces.ts';
 
 /** What this machine offers to containers, found out by trying it. Never rejects. */

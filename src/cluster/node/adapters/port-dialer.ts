@@ -1,6 +1,6 @@
 import { createConnection } from 'node:net';
 import { socketChannel } from '../../../runtime/adapters/socket-channel.ts';
-import type { PortDialer } from '../streaming/port-forward.ts';
+import type { PortDialer } from '../ports/streaming-ports.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 

@@ -6,7 +6,7 @@ import {
   type ProbeAnswer,
   type ProbeRequest,
   type ProbeTransport,
-} from '../probe/probe-transport.ts';
+} from '../ports/probe-transport.ts';
 import { checkHealth } from './grpc-health.ts';
 
 /** Probes over this machine's network; each has a connection of its own. */

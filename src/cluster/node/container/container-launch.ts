@@ -6,21 +6,22 @@
 import type { Container } from '../../../kube/objects/pod.ts';
 import { withDeadline } from '../../../runtime/deadline.ts';
 import type { PodFacts } from '../field-reference.ts';
-import type { ContainerPlace } from '../namespaces/pod-namespaces.ts';
 import { hostnameOf } from '../network/pod-hostname.ts';
 import type { NodeContext } from '../node-context.ts';
-import { hasTerminals, onTerminal } from '../streaming/terminal.ts';
+import type { ContainerPlace } from '../ports/pod-namespaces.ts';
 import { readConfiguration } from '../volume/configuration-reader.ts';
 import { namesInEnvironment } from '../volume/configuration-source.ts';
+import type { MountedVolume } from '../volume/pod-volumes.ts';
 import {
   DEFAULT_TERMINATION_MESSAGE_PATH,
   makePlace,
   parentOf,
   terminationMessageOf,
 } from './container-place.ts';
-import { layOutRoot, type MountedVolume, type RootLayout } from './container-root.ts';
+import { layOutRoot, type RootLayout } from './container-root.ts';
 import { buildEnvironment } from './environment.ts';
 import { expand } from './expansion.ts';
+import { hasTerminals, onTerminal } from './terminal.ts';
 
 /** What the Pod offers to its containers. */
 export interface Sandbox {

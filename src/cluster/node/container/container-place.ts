@@ -3,10 +3,9 @@
  * (`LOCKSTEP_ROOT`) is a link to `/`, so that programs find their volumes both ways.
  */
 import type { Container, Pod } from '../../../kube/objects/pod.ts';
-import type { ProcessCommand } from '../../../runtime/ports/process-runner.ts';
-import type { ContainerPlace, PlaceEntry, PlaceMount } from '../namespaces/pod-namespaces.ts';
 import { hostnameOf } from '../network/pod-hostname.ts';
 import type { NodeContext } from '../node-context.ts';
+import type { ContainerPlace, PlaceMount } from '../ports/pod-namespaces.ts';
 import { absolute, type MountLink, type RootLayout } from './container-root.ts';
 
 export const DEFAULT_TERMINATION_MESSAGE_PATH = '/dev/termination-log';
@@ -43,28 +42,6 @@ export async function makePlace(
 /** Of a place; the node reads it when the container has ended. */
 export function terminationMessageOf({ directory }: Pick<ContainerPlace, 'directory'>): string {
   return `${directory}/termination-log`;
-}
-
-/** Where commands beside a container's process run. */
-export interface RunningPlace {
-  readonly env: ProcessCommand['env'];
-  readonly cwd: string;
-  /** Where it has namespaces. */
-  readonly entry?: PlaceEntry | undefined;
-}
-
-/** A command beside a container's process, as the machine starts it. */
-export function besideCommand(
-  { namespaces }: NodeContext,
-  { env, cwd, entry }: RunningPlace,
-  argv: ProcessCommand['argv'],
-): Pick<ProcessCommand, 'argv' | 'env' | 'cwd'> {
-  if (entry === undefined || namespaces?.type !== 'available') return { argv, env, cwd };
-  return {
-    argv: namespaces.namespaces.join(entry, { argv, env }),
-    env,
-    cwd: entry.directory,
-  };
 }
 
 export function parentOf(path: string): string {

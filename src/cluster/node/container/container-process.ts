@@ -14,10 +14,11 @@ import { exitCodeOf } from '../../../runtime/process-exit.ts';
 import type { KeptProcess } from '../../ports/process-keeper.ts';
 import { ContainerLog } from '../log/container-log.ts';
 import { readLog } from '../log/log-reader.ts';
+import type { RunningPlace } from '../namespaces/beside-command.ts';
 import { placeOfCommand } from '../namespaces/command-line.ts';
 import type { NodeContext } from '../node-context.ts';
 import { type Launch, MARKER_VARIABLE, terminationMessagePathIn } from './container-launch.ts';
-import { type RunningPlace, terminationMessageOf } from './container-place.ts';
+import { terminationMessageOf } from './container-place.ts';
 
 export interface ContainerExit {
   readonly exitCode: number;

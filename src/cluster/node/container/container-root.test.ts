@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { VolumeMount } from '../../../kube/objects/pod.ts';
-import { layOutRoot, type MountedVolume, type RootResult } from './container-root.ts';
+import type { MountedVolume } from '../volume/pod-volumes.ts';
+import { layOutRoot, type RootResult } from './container-root.ts';
 
 const VOLUMES = new Map<string, MountedVolume>([
   ['data', { directory: '/pod/volumes/data', isShared: false }],

@@ -4,14 +4,9 @@
  * below a mountPath are led through it. Everything else is the host's.
  */
 import type { VolumeMount } from '../../../kube/objects/pod.ts';
+import type { MountedVolume } from '../volume/pod-volumes.ts';
 import { leadsOut } from '../volume/volume-content.ts';
 import { expand } from './expansion.ts';
-
-export interface MountedVolume {
-  readonly directory: string;
-  /** A path of the host, or a claim's volume: nothing is mounted inside what others use too. */
-  readonly isShared: boolean;
-}
 
 export interface RootLayout {
   readonly links: readonly MountLink[];

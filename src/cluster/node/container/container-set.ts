@@ -7,7 +7,6 @@ import type { PodSpec } from '../../../kube/objects/pod.ts';
 import { timeText } from '../../../kube/time.ts';
 import { earliestStartMs } from '../backoff.ts';
 import type { BackOffAction } from '../pod/pod-actions.ts';
-import { effectivePolicy, shouldRestart } from '../pod/restart-rules.ts';
 import { allContainersOf, containersOf, ephemeralContainersOf } from '../pod-containers.ts';
 import type { ProbeKind } from '../probe/probe-worker.ts';
 import { adoptedRecords } from './container-adoption.ts';
@@ -31,6 +30,7 @@ import {
   starting,
   stopping,
 } from './container-transitions.ts';
+import { effectivePolicy, shouldRestart } from './restart-rules.ts';
 import type { ContainerListener, RunningContainer } from './running-container.ts';
 
 /** Grace of a restart of all containers, and the least that any container gets. */

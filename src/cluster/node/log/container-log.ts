@@ -4,7 +4,7 @@
  * it grows is told of changes. What the disk does not take is lost, and the container goes on.
  */
 import type { Clock } from '../../../runtime/ports/clock.ts';
-import type { LogFile, NodeFiles } from '../node-files.ts';
+import type { LogFile, NodeFiles } from '../ports/node-files.ts';
 import { CriEncoder, type LogStream } from './cri-lines.ts';
 
 /** As a kubelet's containerLogMaxSize and containerLogMaxFiles. */

@@ -3,7 +3,7 @@
  * as it grows when it is followed. Memory is bounded by one chunk and one line.
  */
 
-import type { NodeFiles } from '../node-files.ts';
+import type { NodeFiles } from '../ports/node-files.ts';
 import { type ContainerLog, type LogSegment, logSegments } from './container-log.ts';
 import { type CriLine, parseCriLine } from './cri-lines.ts';
 import type { LogQuery } from './log-query.ts';

@@ -1,4 +1,4 @@
-import { nodeFilesConformance } from '../node-files.conformance.ts';
+import { nodeFilesConformance } from '../ports/node-files.conformance.ts';
 import { MemoryFiles } from './memory-files.ts';
 
 nodeFilesConformance('MemoryFiles', async () => {

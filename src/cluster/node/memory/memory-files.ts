@@ -1,4 +1,4 @@
-import type { FileKind, LogFile, NodeFiles } from '../node-files.ts';
+import type { FileKind, LogFile, NodeFiles } from '../ports/node-files.ts';
 
 type Entry =
   | { readonly kind: 'directory' }

@@ -1,11 +1,12 @@
 /** The command lines that begin a container's namespaces and that enter them, and what they say. */
+
+import type { Argv, ContainerPlace, PlaceEntry } from '../ports/pod-namespaces.ts';
 import {
   type NamespaceTools,
   READY_FILE,
   SCRIPT_FILE,
   type ScriptOptions,
 } from './launch-script.ts';
-import type { Argv, ContainerPlace, PlaceEntry } from './pod-namespaces.ts';
 
 /** Who makes the namespaces: the machine's root, or the root of a user namespace of its own. */
 export interface NamespaceStyle {

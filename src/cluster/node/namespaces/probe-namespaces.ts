@@ -2,8 +2,8 @@
 import { endsWithin } from '../../../runtime/deadline.ts';
 import type { Clock } from '../../../runtime/ports/clock.ts';
 import type { ProcessRunner } from '../../../runtime/ports/process-runner.ts';
-import type { NodeFiles } from '../node-files.ts';
-import type { PodNamespaces } from './pod-namespaces.ts';
+import type { NodeFiles } from '../ports/node-files.ts';
+import type { PodNamespaces } from '../ports/pod-namespaces.ts';
 
 export interface NamespaceProbeOptions {
   readonly clock: Clock;

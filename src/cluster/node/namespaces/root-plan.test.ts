@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ContainerPlace } from './pod-namespaces.ts';
+import type { ContainerPlace } from '../ports/pod-namespaces.ts';
 import { type HostEntry, type HostTree, planRoot, type RootPlan } from './root-plan.ts';
 
 /** Paths with a slash at the end are directories, `a -> b` are links. */

@@ -4,7 +4,7 @@
  * memory, with everything that the machine's has mounted or linked into it. So nothing is created on
  * the machine, and all else is where it was.
  */
-import type { ContainerPlace } from './pod-namespaces.ts';
+import type { ContainerPlace } from '../ports/pod-namespaces.ts';
 
 /** The directories of the machine. */
 export interface HostTree {

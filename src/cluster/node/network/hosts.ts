@@ -12,7 +12,7 @@ import { createInformer, type Informer } from '../../../runtime/informer/informe
 import type { Clock, Timer } from '../../../runtime/ports/clock.ts';
 import type { Logger } from '../../../runtime/ports/logger.ts';
 import type { Random } from '../../../runtime/ports/random.ts';
-import type { NodeFiles } from '../node-files.ts';
+import type { NodeFiles } from '../ports/node-files.ts';
 import { type HostsEntry, hostsFile, withHostAliases } from './hosts-file.ts';
 
 export interface HostsFilesOptions {

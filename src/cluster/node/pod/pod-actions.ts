@@ -13,13 +13,13 @@ import {
   isAlive,
   type StopReason,
 } from '../container/container-record.ts';
-import { type ContainerKind, containersOf, ephemeralContainersOf } from '../pod-containers.ts';
 import {
   effectivePolicy,
   shouldRestart,
   terminatesPod,
   triggersRestartOfAll,
-} from './restart-rules.ts';
+} from '../container/restart-rules.ts';
+import { type ContainerKind, containersOf, ephemeralContainersOf } from '../pod-containers.ts';
 
 export interface PodView {
   readonly spec: PodSpec;

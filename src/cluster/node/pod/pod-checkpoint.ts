@@ -6,7 +6,7 @@
 import { isJsonObject } from '../../../kube/json/json-value.ts';
 import type { Logger } from '../../../runtime/ports/logger.ts';
 import type { ContainerRecord } from '../container/container-record.ts';
-import type { NodeFiles } from '../node-files.ts';
+import type { NodeFiles } from '../ports/node-files.ts';
 import type { PodEnding } from '../status/pod-status.ts';
 import type { PodMode } from './pod-actions.ts';
 

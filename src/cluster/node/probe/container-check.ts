@@ -7,9 +7,9 @@ import type { IntOrString } from '../../../kube/meta.ts';
 import type { Container, LifecycleHandler, Probe } from '../../../kube/objects/pod.ts';
 import { sleep } from '../../../runtime/ports/clock.ts';
 import { ProcessStartError } from '../../../runtime/ports/process-runner.ts';
-import { besideCommand, type RunningPlace } from '../container/container-place.ts';
+import { besideCommand, type RunningPlace } from '../namespaces/beside-command.ts';
 import type { NodeContext } from '../node-context.ts';
-import { PROBE_USER_AGENT } from './probe-transport.ts';
+import { PROBE_USER_AGENT } from '../ports/probe-transport.ts';
 import type { ProbeResult } from './prober.ts';
 
 /** Where a container's checks go. */

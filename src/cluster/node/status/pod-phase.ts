@@ -5,7 +5,7 @@
  */
 import type { Container, ContainerStatus, PodPhase, PodSpec } from '../../../kube/objects/pod.ts';
 import { RESTARTING_ALL_REASON } from '../container/container-record.ts';
-import { shouldRestart, terminatesPod } from '../pod/restart-rules.ts';
+import { shouldRestart, terminatesPod } from '../container/restart-rules.ts';
 import { type ContainerKind, containersOf } from '../pod-containers.ts';
 
 export type Statuses = ReadonlyMap<string, ContainerStatus>;

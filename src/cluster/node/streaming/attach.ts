@@ -1,11 +1,11 @@
 /** `kubectl attach`: the streams of a container's own process, as long as it runs. */
 import { endsWithin } from '../../../runtime/deadline.ts';
 import type { ProcessCommand } from '../../../runtime/ports/process-runner.ts';
-import { besideCommand } from '../container/container-place.ts';
 import type { ContainerProcess } from '../container/container-process.ts';
+import { resizeTerminal } from '../container/terminal.ts';
+import { besideCommand } from '../namespaces/beside-command.ts';
 import type { NodeContext } from '../node-context.ts';
 import type { RemoteStreams } from './remote-streams.ts';
-import { resizeTerminal } from './terminal.ts';
 
 /** Output that a client has not taken yet; one that is further behind is let go, the process not. */
 const MAX_BEHIND_BYTES = 4 * 1024 * 1024;

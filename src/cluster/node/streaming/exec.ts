@@ -5,10 +5,10 @@ import {
   type RunningProcess,
 } from '../../../runtime/ports/process-runner.ts';
 import { exitCodeOf } from '../../../runtime/process-exit.ts';
-import { besideCommand, type RunningPlace } from '../container/container-place.ts';
+import { hasTerminals, NO_TERMINAL, onTerminal, resizeTerminal } from '../container/terminal.ts';
+import { besideCommand, type RunningPlace } from '../namespaces/beside-command.ts';
 import type { NodeContext } from '../node-context.ts';
 import type { RemoteStreams, StreamOptions } from './remote-streams.ts';
-import { hasTerminals, NO_TERMINAL, onTerminal, resizeTerminal } from './terminal.ts';
 
 export interface ExecRequest {
   readonly command: readonly [string, ...string[]];

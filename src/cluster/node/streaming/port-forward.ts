@@ -7,10 +7,8 @@ import { carryBytes } from '../../../runtime/byte-channel.ts';
 import { endsWithin } from '../../../runtime/deadline.ts';
 import type { Clock, Timer } from '../../../runtime/ports/clock.ts';
 import type { ByteChannel } from '../../../runtime/ports/transport.ts';
+import type { PortDialer } from '../ports/streaming-ports.ts';
 import type { SpdyStream } from './spdy/server-session.ts';
-
-/** A connection to a port of this machine. Rejects with why there is none. */
-export type PortDialer = (host: string, port: number) => Promise<ByteChannel>;
 
 export interface PortForwardTarget {
   /** For messages: `namespace_name`. */

@@ -8,7 +8,6 @@ import type { Pod } from '../../../kube/objects/pod.ts';
 import { withDeadline } from '../../../runtime/deadline.ts';
 import type { Timer } from '../../../runtime/ports/clock.ts';
 import { jitter } from '../../../runtime/ports/random.ts';
-import type { MountedVolume } from '../container/container-root.ts';
 import type { PodFacts } from '../field-reference.ts';
 import type { NodeContext } from '../node-context.ts';
 import { claimDirectory } from './claim-volume.ts';
@@ -41,6 +40,12 @@ export class VolumeError extends Error {
   constructor(message: string, cause: unknown) {
     super(message, { cause });
   }
+}
+
+export interface MountedVolume {
+  readonly directory: string;
+  /** A path of the host, or a claim's volume: nothing is mounted inside what others use too. */
+  readonly isShared: boolean;
 }
 
 export class PodVolumes {

@@ -1,12 +1,5 @@
 /** How the headers of SPDY are packed: one zlib stream in each direction of a session. */
 
-/** What the other side has packed, in order; its real end is `adapters/header-inflater.ts`. */
-export interface HeaderInflater {
-  /** Rejects for what is no such stream, or longer than headers are. */
-  inflate(block: Uint8Array): Promise<Uint8Array>;
-  close(): void;
-}
-
 /** A zlib stream without a dictionary of its own. */
 const ZLIB_HEAD = Uint8Array.of(0x78, 0x01);
 /** An empty block: readers hand over what came before it. */

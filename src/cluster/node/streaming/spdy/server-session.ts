@@ -5,6 +5,7 @@
  */
 import { channelPair } from '../../../../runtime/byte-channel.ts';
 import type { ByteChannel } from '../../../../runtime/ports/transport.ts';
+import type { HeaderInflater } from '../../ports/streaming-ports.ts';
 import {
   CANCEL,
   encodeControl,
@@ -26,7 +27,7 @@ import {
   streamOf,
   word,
 } from './frames.ts';
-import { type HeaderInflater, HeaderPacker } from './header-compression.ts';
+import { HeaderPacker } from './header-compression.ts';
 
 export interface SpdyStream {
   readonly headers: Readonly<Record<string, string>>;

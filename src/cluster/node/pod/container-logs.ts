@@ -6,12 +6,12 @@ import type { Container } from '../../../kube/objects/pod.ts';
 import type { Clock } from '../../../runtime/ports/clock.ts';
 import type { HttpHandler, HttpResponse } from '../../../runtime/ports/transport.ts';
 import type { ContainerRecord } from '../container/container-record.ts';
-import type { NodeFiles } from '../node-files.ts';
-import type { PodWorker } from '../pod/pod-worker.ts';
+import { loggedRuns } from '../log/container-log.ts';
+import { parseLogQuery } from '../log/log-query.ts';
+import { type LogSource, readLog } from '../log/log-reader.ts';
 import { allContainersOf } from '../pod-containers.ts';
-import { loggedRuns } from './container-log.ts';
-import { parseLogQuery } from './log-query.ts';
-import { type LogSource, readLog } from './log-reader.ts';
+import type { NodeFiles } from '../ports/node-files.ts';
+import type { PodWorker } from './pod-worker.ts';
 
 export interface LogsOptions {
   readonly files: NodeFiles;

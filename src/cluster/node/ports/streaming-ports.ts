@@ -1,0 +1,18 @@
+/** The ports of streams to containers. Their real ends are in `adapters/`. */
+import type { ByteChannel } from '../../../runtime/ports/transport.ts';
+
+/** What streaming needs of the machine beside processes. */
+export interface StreamingPorts {
+  readonly dial: PortDialer;
+  readonly createInflater: () => HeaderInflater;
+}
+
+/** A connection to a port of this machine. Rejects with why there is none. */
+export type PortDialer = (host: string, port: number) => Promise<ByteChannel>;
+
+/** Unpacks in order what the other side of a SPDY session has packed. */
+export interface HeaderInflater {
+  /** Rejects for what is no such stream, or longer than headers are. */
+  inflate(block: Uint8Array): Promise<Uint8Array>;
+  close(): void;
+}
