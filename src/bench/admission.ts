@@ -2,7 +2,7 @@
  * What it takes to admit a JobSet of many ReplicatedJobs: each webhook from the bytes of a review to
  * those of its answer, and the API server's own part, mostly the definition's schema and rules.
  */
-import { createApiServer } from '../cluster/apiserver/http/api-server.ts';
+import { createApiServer } from '../cluster/apiserver/api-server.ts';
 import { MemoryStorage } from '../cluster/memory/memory-storage.ts';
 import { DEFAULT_FEATURE_GATES } from '../jobset/feature-gates.ts';
 import { JOBSETS } from '../jobset/jobset.ts';

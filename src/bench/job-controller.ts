@@ -3,7 +3,7 @@
  * created, then all succeed and are counted. The rates of a small and of a large Job side by side show
  * whether its work grows with the number of Pods, or faster.
  */
-import { createApiServer } from '../cluster/apiserver/http/api-server.ts';
+import { createApiServer } from '../cluster/apiserver/api-server.ts';
 import { JOB_POD_INDEXES, startJobController } from '../cluster/job-controller/job-controller.ts';
 import { MemoryStorage } from '../cluster/memory/memory-storage.ts';
 import { SERVICE_ACCOUNTS } from '../kube/objects/core.ts';

@@ -3,7 +3,7 @@
  * against the API server in memory. Plans are medians of rounds in one process that is warm.
  */
 import { setTimeout } from 'node:timers/promises';
-import { createApiServer } from '../cluster/apiserver/http/api-server.ts';
+import { createApiServer } from '../cluster/apiserver/api-server.ts';
 import { MemoryStorage } from '../cluster/memory/memory-storage.ts';
 import { MemberCounts } from '../jobset/epoch/members.ts';
 import { DEFAULT_FEATURE_GATES } from '../jobset/feature-gates.ts';

@@ -21,7 +21,7 @@ import type { ProcessRunner } from '../runtime/ports/process-runner.ts';
 import type { Random } from '../runtime/ports/random.ts';
 import { createTokenSigner } from './apiserver/adapters/token-signer.ts';
 import { createWebhookTransports } from './apiserver/adapters/webhook-transports.ts';
-import { type ApiServer, createApiServer } from './apiserver/http/api-server.ts';
+import { type ApiServer, createApiServer } from './apiserver/api-server.ts';
 import { startControllers } from './controllers.ts';
 import { type NodeDescription, startLocalNodes, volumesDirectoryIn } from './local-nodes.ts';
 import { MemoryStorage } from './memory/memory-storage.ts';

@@ -16,7 +16,7 @@ import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
 import { createMetrics } from '../runtime/metrics.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
 import type { HttpRequest, HttpResponse, Transport } from '../runtime/ports/transport.ts';
-import { type ApiServer, createApiServer } from './apiserver/http/api-server.ts';
+import { type ApiServer, createApiServer } from './apiserver/api-server.ts';
 import { type Controllers, startControllers } from './controllers.ts';
 import { MemoryStorage } from './memory/memory-storage.ts';
 import { LEASE_NAMESPACE } from './node/node-registration.ts';

@@ -8,7 +8,7 @@ import { createApiChannel } from '../../src/agent/api-channel.ts';
 import { type MarkerStore, NO_MARKER, processMarkerStore } from '../../src/agent/marker.ts';
 import { createSidecar, type Sidecar } from '../../src/agent/sidecar.ts';
 import { createSupervisor } from '../../src/agent/supervisor.ts';
-import { createApiServer } from '../../src/cluster/apiserver/http/api-server.ts';
+import { createApiServer } from '../../src/cluster/apiserver/api-server.ts';
 import { MemoryStorage } from '../../src/cluster/memory/memory-storage.ts';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { EPOCH, NOTICE } from '../../src/jobset/names.ts';

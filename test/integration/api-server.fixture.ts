@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { writeKubeconfig } from '../../src/cli/kubeconfig-file.ts';
 import { createTokenSigner } from '../../src/cluster/apiserver/adapters/token-signer.ts';
 import { createWebhookTransports } from '../../src/cluster/apiserver/adapters/webhook-transports.ts';
-import { createApiServer } from '../../src/cluster/apiserver/http/api-server.ts';
+import { createApiServer } from '../../src/cluster/apiserver/api-server.ts';
 import { ADMINISTRATORS } from '../../src/cluster/embedded-cluster.ts';
 import { MemoryStorage } from '../../src/cluster/memory/memory-storage.ts';
 import { JOBSETS } from '../../src/jobset/jobset.ts';

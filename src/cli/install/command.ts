@@ -1,7 +1,8 @@
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { connectTo, withoutRights } from '../cluster-connection.ts';
 import { onTermination } from '../termination.ts';
-import { type CommandContext, install, installationYaml, status } from './install.ts';
+import type { CommandContext } from './command-context.ts';
+import { install, installationYaml, status } from './install.ts';
 import type { InstallOptions } from './options.ts';
 import { uninstall } from './uninstall.ts';
 

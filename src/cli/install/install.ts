@@ -15,23 +15,13 @@ import {
 import { NAMESPACES } from '../../kube/objects/core.ts';
 import { ROLE_BINDINGS, ROLES } from '../../kube/objects/rbac.ts';
 import { isReason } from '../../kube/status.ts';
-import type { Client } from '../../runtime/client/client.ts';
 import { type Clock, sleep } from '../../runtime/ports/clock.ts';
+import type { CommandContext } from './command-context.ts';
 import { type Finding, type HealthOptions, installationHealth } from './health.ts';
 import { FIELD_MANAGER, isOurs, keyOf, otherPlace, PART_OF, titleOf } from './objects.ts';
 import type { InstallOptions } from './options.ts';
 import { preflight } from './preflight.ts';
 import { remove, unlessGone } from './removal.ts';
-
-export interface CommandContext {
-  readonly client: Client;
-  readonly serverVersion: string;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-  /** Lines for standard output and standard error. */
-  readonly print: (line: string) => void;
-  readonly warn: (line: string) => void;
-}
 
 export const EXIT_FAILURE = 1;
 /** Of the API server's version. */

@@ -5,7 +5,7 @@ import {
   type CustomResourceDefinition,
 } from '../../kube/objects/custom-resource-definition.ts';
 import { isReason } from '../../kube/status.ts';
-import type { CommandContext } from './install.ts';
+import type { CommandContext } from './command-context.ts';
 import { isOurDefinition, isOurs, keyOf, titleOf } from './objects.ts';
 
 export type Removal = 'Removed' | 'Absent' | 'NotOurs';

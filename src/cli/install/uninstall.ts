@@ -20,7 +20,8 @@ import {
   WEBHOOK_SECRET_NAME,
 } from '../../operator/object-names.ts';
 import { sleep } from '../../runtime/ports/clock.ts';
-import { type CommandContext, confinedTo, EXIT_FAILURE, isRefused, POLL_MS } from './install.ts';
+import type { CommandContext } from './command-context.ts';
+import { confinedTo, EXIT_FAILURE, isRefused, POLL_MS } from './install.ts';
 import { titleOf } from './objects.ts';
 import type { InstallOptions } from './options.ts';
 import { isOwn, readInstalled, remove, unlessGone } from './removal.ts';

@@ -16,7 +16,7 @@ import { SILENT } from '../../runtime/ports/logger.ts';
 import type { HttpHandler } from '../../runtime/ports/transport.ts';
 import { MemoryStorage } from '../memory/memory-storage.ts';
 import { createTokenSigner } from './adapters/token-signer.ts';
-import { type ApiServer, createApiServer } from './http/api-server.ts';
+import { type ApiServer, createApiServer } from './api-server.ts';
 
 const KUBECTL = spawnSync('kubectl', ['version', '--client']).status === 0;
 if (!KUBECTL) process.stderr.write('kubectl is not installed: its tests are skipped\n');

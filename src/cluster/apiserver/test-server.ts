@@ -5,7 +5,7 @@ import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { SILENT } from '../../runtime/ports/logger.ts';
 import type { HttpRequest, Transport } from '../../runtime/ports/transport.ts';
 import { MemoryStorage } from '../memory/memory-storage.ts';
-import { type ApiServer, type ApiServerOptions, createApiServer } from './http/api-server.ts';
+import { type ApiServer, type ApiServerOptions, createApiServer } from './api-server.ts';
 
 /** An API server in memory under a virtual clock, with an administrator's way to speak to it. */
 export class TestServer {

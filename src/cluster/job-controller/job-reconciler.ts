@@ -70,7 +70,7 @@ export class JobReconciler {
 
   async reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult | undefined> {
     if (key.startsWith(POD_PREFIX)) {
-      await releasePod(this.#options, key.slice(POD_PREFIX.length), signal);
+      await releasePod(this.#options.client, this.#options, key.slice(POD_PREFIX.length), signal);
       return undefined;
     }
     const { jobs, client, clock, pods } = this.#options;

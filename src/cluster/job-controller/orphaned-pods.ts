@@ -3,8 +3,8 @@ import { JOBS, type Job } from '../../kube/objects/job.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
 import { isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client/client.ts';
+import type { Informer } from '../../runtime/informer/informer.ts';
 import { isControlledBy, isTracked } from './job-pods.ts';
-import type { JobReconcilerOptions } from './job-reconciler.ts';
 import { wouldAdopt } from './pod-claims.ts';
 import { forEachPod, untrackPod } from './pod-writes.ts';
 
@@ -36,13 +36,14 @@ export async function releaseStrangers(
 
 /** Releases a Pod, by key, if no Job controls it nor is about to adopt it. */
 export async function releasePod(
-  { client, pods, jobs }: Pick<JobReconcilerOptions, 'client' | 'pods' | 'jobs'>,
+  client: Client,
+  caches: { readonly pods: Informer<Pod>; readonly jobs: Informer<Job> },
   key: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const pod = pods.store.get(key);
+  const pod = caches.pods.store.get(key);
   if (pod === undefined || controllerOf(pod.metadata) !== undefined) return;
-  for (const job of jobs.store.values()) if (wouldAdopt(job, pod)) return;
+  for (const job of caches.jobs.store.values()) if (wouldAdopt(job, pod)) return;
   await untrackPod(client, pod, signal);
 }
 

@@ -9,7 +9,7 @@ import type { Clock } from '../../runtime/ports/clock.ts';
 import { SILENT } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import type { HttpRequest, HttpResponse } from '../../runtime/ports/transport.ts';
-import { type ApiServer, createApiServer } from '../apiserver/http/api-server.ts';
+import { type ApiServer, createApiServer } from '../apiserver/api-server.ts';
 import { MemoryStorage } from '../memory/memory-storage.ts';
 
 export class TestApi {

@@ -3,7 +3,7 @@ import {
   type HttpTransport,
 } from '../../../runtime/adapters/http-transport.ts';
 import type { Transport } from '../../../runtime/ports/transport.ts';
-import type { WebhookEndpoint } from '../admission/webhook-endpoint.ts';
+import type { WebhookEndpoint } from '../webhooks/webhook-endpoint.ts';
 
 /** The real way to admission webhooks: HTTPS, over connections that are kept for the next request. */
 export interface WebhookTransports {

@@ -8,15 +8,15 @@ import { applyJsonPatch } from '../../../kube/patch/json-patch.ts';
 import { quote } from '../../../kube/quote.ts';
 import { ApiStatusError } from '../../../kube/status.ts';
 import { internalError } from '../../../kube/status-errors.ts';
+import type { ServerState } from '../calls/server-state.ts';
+import { receive } from '../http/receive.ts';
 import type { ApiObject } from '../resources/api-object.ts';
-import type { ServerState } from '../resources/server-state.ts';
-import { receive } from '../verbs/receive.ts';
-import { forWebhook, fromWebhook } from './admission-request.ts';
-import type { AdmissionAttributes } from './attributes.ts';
+import { forWebhook, fromWebhook } from '../webhooks/admission-request.ts';
+import type { AdmissionAttributes } from '../webhooks/attributes.ts';
+import type { CompiledWebhook } from '../webhooks/compiled-webhook.ts';
+import type { Target } from '../webhooks/webhook-match.ts';
+import type { Consent } from '../webhooks/webhooks.ts';
 import { admitNew } from './built-in-admission.ts';
-import type { CompiledWebhook } from './compiled-webhook.ts';
-import type { Target } from './webhook-match.ts';
-import type { Consent } from './webhooks.ts';
 
 /** Whether any webhook may have to be asked about such requests, whatever they hold. */
 export function concernsWebhooks({ webhooks }: ServerState, target: Target): boolean {

@@ -1,15 +1,11 @@
-import type { ApiObject } from '../resources/api-object.ts';
-import type { ServedResource } from '../resources/served-resource.ts';
-import type { ServerState } from '../resources/server-state.ts';
-import { namespaceLifecycle } from './namespace-lifecycle.ts';
-import { admitPod } from './pod-admission.ts';
-
-/** A new object on its way into a collection. */
-export interface CreateReview {
-  readonly of: ServedResource;
-  readonly namespace: string | undefined;
-  readonly object: ApiObject;
-}
+import { quote } from '../../../kube/quote.ts';
+import { groupResourceOf } from '../../../kube/resource.ts';
+import { failure } from '../../../kube/status.ts';
+import { notFound } from '../../../kube/status-errors.ts';
+import type { ServerState } from '../calls/server-state.ts';
+import { type ApiObject, textAt } from '../resources/api-object.ts';
+import type { ResourceTable } from '../resources/resource-table.ts';
+import { admitPod, type CreateReview } from './pod-admission.ts';
 
 /**
  * What the server itself has to say to a new object beyond its kind: it may complete or refuse it.
@@ -19,4 +15,29 @@ export function admitNew(server: ServerState, review: CreateReview): ApiObject {
   namespaceLifecycle(server.resources, review);
   const isPod = review.of.group === '' && review.of.plural === 'pods';
   return isPod ? admitPod(server, review) : review.object;
+}
+
+/** Objects are created only in namespaces that exist and are there to stay. */
+export function namespaceLifecycle(resources: ResourceTable, review: CreateReview): void {
+  const { of, namespace, object } = review;
+  if (!of.namespaced || namespace === undefined) return;
+  const namespaces = resources.core('namespaces');
+  const entry = namespaces.collection.get(namespace);
+  if (entry === undefined) throw notFound(namespaces, namespace);
+  if (textAt(entry.object, 'status', 'phase') !== 'Terminating') return;
+  const name = object.metadata.name ?? '';
+  const what = `${groupResourceOf(of)} ${quote(name)} is forbidden`;
+  const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
+  throw failure('Forbidden', `${what}: ${why}`, {
+    ...(name === '' ? {} : { name }),
+    ...(of.group === '' ? {} : { group: of.group }),
+    kind: of.plural,
+    causes: [
+      {
+        reason: 'NamespaceTerminating',
+        message: `namespace ${namespace} is being terminated`,
+        field: 'metadata.namespace',
+      },
+    ],
+  });
 }

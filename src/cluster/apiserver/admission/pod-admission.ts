@@ -3,6 +3,7 @@ import { UNREACHABLE_TAINT } from '../../../kube/objects/node.ts';
 import { PODS } from '../../../kube/objects/pod.ts';
 import { forbidden } from '../../../kube/status-errors.ts';
 import { type Random, randomName } from '../../../runtime/ports/random.ts';
+import type { ServerState } from '../calls/server-state.ts';
 import {
   type ApiObject,
   listAt,
@@ -11,9 +12,14 @@ import {
   valueAt,
   withMembers,
 } from '../resources/api-object.ts';
-import { collectionKey } from '../resources/served-resource.ts';
-import type { ServerState } from '../resources/server-state.ts';
-import type { CreateReview } from './built-in-admission.ts';
+import { collectionKey, type ServedResource } from '../resources/served-resource.ts';
+
+/** A new object on its way into a collection. */
+export interface CreateReview {
+  readonly of: ServedResource;
+  readonly namespace: string | undefined;
+  readonly object: ApiObject;
+}
 
 /**
  * Completes a new Pod as the admission plug-ins ServiceAccount, Priority and DefaultTolerationSeconds

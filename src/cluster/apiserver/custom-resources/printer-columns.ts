@@ -4,8 +4,8 @@ import {
   parseJsonPath,
 } from '../../../api-machinery/definitions/json-path.ts';
 import type { PrinterColumn } from '../../../kube/objects/custom-resource-definition.ts';
-import { ageText, type Cell, PLAIN_TABLE, type TableLayout } from '../http/table.ts';
 import type { StoredObject } from '../resources/api-object.ts';
+import { ageText, type Cell, PLAIN_TABLE, type TableLayout } from '../resources/table-layout.ts';
 
 /** The table of a custom resource: its name, then the columns that its definition asks for. */
 export function printerTable(columns: readonly PrinterColumn[]): TableLayout {

@@ -4,21 +4,7 @@ import { unknownResource } from '../../../kube/status-errors.ts';
 import type { HttpResponse } from '../../../runtime/ports/transport.ts';
 import { acceptedTypes } from '../http/content-negotiation.ts';
 import { type ApiRequest, bytesResponse, jsonResponse, pathNotFound } from '../http/request.ts';
-import type { Subresource, Verb } from '../resources/served-resource.ts';
-
-/** What discovery tells of a resource. Reviews, which nothing stores, are resources here too. */
-export interface DiscoveredResource {
-  readonly group: string;
-  readonly version: string;
-  readonly plural: string;
-  readonly singular: string;
-  readonly kind: string;
-  readonly namespaced: boolean;
-  readonly shortNames: readonly string[];
-  readonly categories: readonly string[];
-  readonly verbs: readonly Verb[];
-  readonly subresources: readonly Subresource[];
-}
+import type { DiscoveredResource, Subresource } from '../resources/served-resource.ts';
 
 /**
  * Answers for paths that name no resource: `/api`, `/apis`, `/apis/GROUP`, `/api/v1` and

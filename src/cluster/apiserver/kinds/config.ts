@@ -11,9 +11,9 @@ import {
 } from '../../../api-machinery/validation/configuration.ts';
 import { defaultSecret } from '../../../api-machinery/validation/core-defaults.ts';
 import { CONFIG_MAPS, SECRETS, SERVICE_ACCOUNTS } from '../../../kube/objects/core.ts';
-import { ageOf } from '../http/table.ts';
 import { objectAt, textAt, typed } from '../resources/api-object.ts';
 import type { BuiltInKind } from '../resources/built-in-kind.ts';
+import { ageOf } from '../resources/table-layout.ts';
 
 export const CONFIG_MAP_KIND: BuiltInKind = {
   resource: CONFIG_MAPS,

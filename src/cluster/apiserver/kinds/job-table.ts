@@ -4,8 +4,8 @@ import {
   formatLabelSelector,
   labelRequirementsOf,
 } from '../../../kube/selectors/label-selector.ts';
-import { ageOf, type TableLayout } from '../http/table.ts';
 import { typed } from '../resources/api-object.ts';
+import { ageOf, type TableLayout } from '../resources/table-layout.ts';
 
 const NONE = '<none>';
 

@@ -2,9 +2,9 @@ import { LEASE } from '../../../api-machinery/kind-schemas/lease-schema.ts';
 import { invalidValue } from '../../../kube/field-error.ts';
 import { LEASES } from '../../../kube/objects/lease.ts';
 import type { FieldError } from '../../../kube/status.ts';
-import { ageOf } from '../http/table.ts';
 import { type ApiObject, textAt, valueAt } from '../resources/api-object.ts';
 import type { BuiltInKind } from '../resources/built-in-kind.ts';
+import { ageOf } from '../resources/table-layout.ts';
 
 export const LEASE_KIND: BuiltInKind = {
   resource: LEASES,

@@ -2,10 +2,10 @@ import { NAMESPACE } from '../../../api-machinery/kind-schemas/core-schema.ts';
 import { defaultNamespace } from '../../../api-machinery/validation/core-defaults.ts';
 import { dns1123LabelErrors } from '../../../kube/names.ts';
 import { NAMESPACES } from '../../../kube/objects/core.ts';
-import { ageOf } from '../http/table.ts';
 import { listAt, objectAt, textAt } from '../resources/api-object.ts';
 import type { BuiltInKind } from '../resources/built-in-kind.ts';
 import { ALL_VERBS } from '../resources/served-resource.ts';
+import { ageOf } from '../resources/table-layout.ts';
 
 /** Held by the namespace controller until nothing is left inside. */
 const CONTENT_FINALIZER = 'kubernetes';

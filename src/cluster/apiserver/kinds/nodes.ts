@@ -2,7 +2,6 @@ import { NODE } from '../../../api-machinery/kind-schemas/node-schema.ts';
 import { defaultNodeStatus } from '../../../api-machinery/validation/pod/resource-amounts.ts';
 import { isJsonObject } from '../../../kube/json/json-value.ts';
 import { NODES } from '../../../kube/objects/node.ts';
-import { ageOf } from '../http/table.ts';
 import {
   type ApiObject,
   listAt,
@@ -12,6 +11,7 @@ import {
   valueAt,
 } from '../resources/api-object.ts';
 import type { BuiltInKind } from '../resources/built-in-kind.ts';
+import { ageOf } from '../resources/table-layout.ts';
 
 const ROLE_LABEL_PREFIX = 'node-role.kubernetes.io/';
 const NONE = '<none>';

@@ -1,9 +1,9 @@
 import { defaultPersistentVolumeClaim } from '../../../api-machinery/validation/core-defaults.ts';
 import { PERSISTENT_VOLUME_CLAIM } from '../../../kube/pod-schema/volume-claim-schema.ts';
 import { resource } from '../../../kube/resource.ts';
-import { ageOf } from '../http/table.ts';
 import { listAt, textAt } from '../resources/api-object.ts';
 import type { BuiltInKind } from '../resources/built-in-kind.ts';
+import { ageOf } from '../resources/table-layout.ts';
 import { claimErrors, claimUpdateErrors } from './claim-validation.ts';
 
 const SHORT_MODES: Readonly<Record<string, string>> = {

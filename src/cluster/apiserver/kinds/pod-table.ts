@@ -1,6 +1,6 @@
 import type { ContainerStatus, Pod } from '../../../kube/objects/pod.ts';
-import { ageOf, ageText, type TableLayout } from '../http/table.ts';
 import { textAt, typed } from '../resources/api-object.ts';
+import { ageOf, ageText, type TableLayout } from '../resources/table-layout.ts';
 
 const NONE = '<none>';
 

@@ -7,9 +7,9 @@ import {
 import { pathSegmentErrors } from '../../../kube/names.ts';
 import { resource } from '../../../kube/resource.ts';
 import type { JsonSchema } from '../../../kube/schema/json-schema.ts';
-import { ageOf, type TableLayout } from '../http/table.ts';
 import { listAt, type StoredObject, textAt } from '../resources/api-object.ts';
 import type { BuiltInKind } from '../resources/built-in-kind.ts';
+import { ageOf, type TableLayout } from '../resources/table-layout.ts';
 
 /** Roles and bindings are kept and shown; nothing is decided by them yet. */
 const API_VERSION = 'rbac.authorization.k8s.io/v1';

@@ -4,7 +4,6 @@ import { defaultService } from '../../../api-machinery/validation/service-defaul
 import { dns1123LabelErrors } from '../../../kube/names.ts';
 import { SERVICES } from '../../../kube/objects/core.ts';
 import { resource } from '../../../kube/resource.ts';
-import { ageOf } from '../http/table.ts';
 import {
   type ApiObject,
   listAt,
@@ -15,6 +14,7 @@ import {
   typed,
 } from '../resources/api-object.ts';
 import type { BuiltInKind } from '../resources/built-in-kind.ts';
+import { ageOf } from '../resources/table-layout.ts';
 
 const NONE = '<none>';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ContainerStatus, PodStatus } from '../../../kube/objects/pod.ts';
-import type { TableLayout } from '../http/table.ts';
 import type { StoredObject } from '../resources/api-object.ts';
+import type { TableLayout } from '../resources/table-layout.ts';
 import { CORE_EVENT_TABLE } from './event-table.ts';
 import { JOB_TABLE } from './job-table.ts';
 import { NODE_KIND } from './nodes.ts';

@@ -13,9 +13,9 @@ import {
 } from '../../../kube/objects/admission-webhooks.ts';
 import type { Resource } from '../../../kube/resource.ts';
 import type { JsonSchema } from '../../../kube/schema/json-schema.ts';
-import { ageOf, type TableLayout } from '../http/table.ts';
 import { listAt, typed } from '../resources/api-object.ts';
 import type { BuiltInKind } from '../resources/built-in-kind.ts';
+import { ageOf, type TableLayout } from '../resources/table-layout.ts';
 
 const TABLE: TableLayout = {
   columns: [

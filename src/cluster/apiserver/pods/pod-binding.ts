@@ -4,7 +4,10 @@ import { type FieldError, failureWithoutReason } from '../../../kube/status.ts';
 import { badRequest, conflict } from '../../../kube/status-errors.ts';
 import { timeText } from '../../../kube/time.ts';
 import type { HttpResponse } from '../../../runtime/ports/transport.ts';
+import { receiveSubresource } from '../admission/received-subresource.ts';
+import type { ResourceCall } from '../calls/resource-call.ts';
 import { successStatus } from '../http/request.ts';
+import { isDryRun } from '../http/write-options.ts';
 import {
   type ApiObject,
   listAt,
@@ -12,9 +15,7 @@ import {
   type StoredObject,
   textAt,
 } from '../resources/api-object.ts';
-import { type ResourceCall, receiveSubresource } from '../resources/resource-call.ts';
 import { update } from '../verbs/update.ts';
-import { isDryRun } from '../verbs/write-options.ts';
 
 const BINDING_KIND = { group: '', version: 'v1', kind: 'Binding', schema: BINDING, custom: false };
 

@@ -1,8 +1,9 @@
 import { EVICTION } from '../../../api-machinery/kind-schemas/core-schema.ts';
 import { badRequest } from '../../../kube/status-errors.ts';
 import type { HttpResponse } from '../../../runtime/ports/transport.ts';
+import { receiveSubresource } from '../admission/received-subresource.ts';
+import type { ResourceCall } from '../calls/resource-call.ts';
 import { successStatus } from '../http/request.ts';
-import { type ResourceCall, receiveSubresource } from '../resources/resource-call.ts';
 import { deleteOptions, remove } from '../verbs/delete.ts';
 
 const EVICTION_KIND = {

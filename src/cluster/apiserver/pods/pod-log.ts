@@ -7,10 +7,10 @@ import {
   type Transport,
   TransportError,
 } from '../../../runtime/ports/transport.ts';
+import { presentEntry, type ResourceCall } from '../calls/resource-call.ts';
 import type { OpenStreams } from '../http/open-streams.ts';
 import { bytesResponse } from '../http/request.ts';
 import { typed } from '../resources/api-object.ts';
-import { presentEntry, type ResourceCall } from '../resources/resource-call.ts';
 import { booleanOption, integerOption } from '../verbs/list-options.ts';
 import { containerOf, kubeletOf, refusalOf } from './pod-node.ts';
 

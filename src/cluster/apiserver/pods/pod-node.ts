@@ -5,8 +5,8 @@ import type { Pod } from '../../../kube/objects/pod.ts';
 import { type ApiStatusError, failure } from '../../../kube/status.ts';
 import { badRequest, internalError, notFound } from '../../../kube/status-errors.ts';
 import type { HttpResponse, Transport } from '../../../runtime/ports/transport.ts';
+import type { ServerState } from '../calls/server-state.ts';
 import { typed } from '../resources/api-object.ts';
-import type { ServerState } from '../resources/server-state.ts';
 
 /** The way to the server of the node that has this name. */
 export function kubeletOf(server: ServerState, nodeName: string): Transport {

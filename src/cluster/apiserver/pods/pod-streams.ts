@@ -5,8 +5,8 @@
 import type { Pod } from '../../../kube/objects/pod.ts';
 import { badRequest, internalError } from '../../../kube/status-errors.ts';
 import { type HttpResponse, TransportError } from '../../../runtime/ports/transport.ts';
+import { presentEntry, type ResourceCall } from '../calls/resource-call.ts';
 import { typed } from '../resources/api-object.ts';
-import { presentEntry, type ResourceCall } from '../resources/resource-call.ts';
 import { booleanOption } from '../verbs/list-options.ts';
 import { containerOf, kubeletOf, refusalOf } from './pod-node.ts';
 

@@ -1,6 +1,5 @@
 import type { Resource } from '../../../kube/resource.ts';
 import type { JsonSchema } from '../../../kube/schema/json-schema.ts';
-import { PLAIN_TABLE, type TableLayout } from '../http/table.ts';
 import type { Collection } from './collection.ts';
 import {
   ALL_VERBS,
@@ -10,6 +9,7 @@ import {
   type View,
 } from './served-resource.ts';
 import { PLAIN_STRATEGY, type Strategy } from './strategy.ts';
+import { PLAIN_TABLE, type TableLayout } from './table-layout.ts';
 
 /** What has to be said of a built-in kind; what is left out is as for most. */
 export interface BuiltInKind {

@@ -1,10 +1,10 @@
 import type { RuleTree } from '../../../api-machinery/definitions/rule-evaluation.ts';
 import type { Resource } from '../../../kube/resource.ts';
 import type { JsonSchema } from '../../../kube/schema/json-schema.ts';
-import type { TableLayout } from '../http/table.ts';
 import type { ApiObject, StoredObject } from './api-object.ts';
 import type { Collection } from './collection.ts';
 import type { Strategy } from './strategy.ts';
+import type { TableLayout } from './table-layout.ts';
 
 /**
  * A resource in one version, as the server offers it: built-in kinds and custom resources alike are
@@ -32,6 +32,27 @@ export interface ServedResource extends Resource {
   /** True for custom resources, whose rules differ in places. */
   readonly custom: boolean;
 }
+
+/** What the server needs to know about a kind to read an object of it. */
+export type ReceivedKind = Pick<ServedResource, 'custom' | 'group' | 'kind' | 'schema' | 'version'>;
+
+/**
+ * What discovery says about a resource. Reviews, which the server answers and never stores, are
+ * resources too.
+ */
+export type DiscoveredResource = Pick<
+  ServedResource,
+  | 'categories'
+  | 'group'
+  | 'kind'
+  | 'namespaced'
+  | 'plural'
+  | 'shortNames'
+  | 'singular'
+  | 'subresources'
+  | 'verbs'
+  | 'version'
+>;
 
 export interface Subresource {
   readonly name: string;

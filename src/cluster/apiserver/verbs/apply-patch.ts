@@ -10,6 +10,7 @@ import { apiVersionOf } from '../../../kube/resource.ts';
 import { failureWithoutReason } from '../../../kube/status.ts';
 import { badRequest, conflict, requestEntityTooLarge } from '../../../kube/status-errors.ts';
 import { JsonSyntaxError, type JsonText, readJson } from '../http/json-reader.ts';
+import { type FieldValidation, receive } from '../http/receive.ts';
 import { goTypeOf, MAX_BODY_BYTES, MAX_YAML_ALIASES } from '../http/request-body.ts';
 import {
   type ApiObject,
@@ -20,7 +21,6 @@ import {
 } from '../resources/api-object.ts';
 import { checkNamespace } from './create.ts';
 import { applied, type ManagedWrite } from './managed-fields.ts';
-import { type FieldValidation, receive } from './receive.ts';
 
 /** What was sent to be applied. */
 export interface Configuration {

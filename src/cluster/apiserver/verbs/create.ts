@@ -3,18 +3,17 @@ import { failure, failureWithoutReason } from '../../../kube/status.ts';
 import { alreadyExists, badRequest, generateNameConflict } from '../../../kube/status-errors.ts';
 import { randomName } from '../../../runtime/ports/random.ts';
 import { mutate, validate } from '../admission/admission-chain.ts';
+import { admitNew, namespaceLifecycle } from '../admission/built-in-admission.ts';
+import { type ServerState, strategyContext } from '../calls/server-state.ts';
+import type { ApiObject } from '../resources/api-object.ts';
+import { type Entry, unstoredEntry } from '../resources/entry.ts';
+import { collectionKey, type ServedResource } from '../resources/served-resource.ts';
 import {
   type AdmissionAttributes,
   admissionNamespace,
   inNamespace,
   type Requester,
-} from '../admission/attributes.ts';
-import { admitNew } from '../admission/built-in-admission.ts';
-import { namespaceLifecycle } from '../admission/namespace-lifecycle.ts';
-import type { ApiObject } from '../resources/api-object.ts';
-import { type Entry, unstoredEntry } from '../resources/entry.ts';
-import { collectionKey, type ServedResource } from '../resources/served-resource.ts';
-import { type ServerState, strategyContext } from '../resources/server-state.ts';
+} from '../webhooks/attributes.ts';
 import { newMetadata } from './object-metadata.ts';
 import { validateNew } from './validate-object.ts';
 

@@ -5,15 +5,15 @@ import { quote } from '../../../kube/quote.ts';
 import { badRequest, conflict, forbidden, notFound } from '../../../kube/status-errors.ts';
 import { timeText } from '../../../kube/time.ts';
 import { admitDeletion, concernsWebhooks } from '../admission/admission-chain.ts';
-import { admissionNamespace, type Requester } from '../admission/attributes.ts';
+import type { ServerState } from '../calls/server-state.ts';
+import { isDryRun } from '../http/write-options.ts';
 import { type ApiObject, type StoredObject, withMembers } from '../resources/api-object.ts';
 import type { Write } from '../resources/collection.ts';
 import { type Entry, unstoredEntry } from '../resources/entry.ts';
 import { collectionKey, type ServedResource } from '../resources/served-resource.ts';
-import type { ServerState } from '../resources/server-state.ts';
+import { admissionNamespace, type Requester } from '../webhooks/attributes.ts';
 import { writeOptimistically } from './optimistic-write.ts';
 import { isDeletionComplete } from './update.ts';
-import { isDryRun } from './write-options.ts';
 
 /** What became of the object: it is gone, or marked and waiting for somebody. */
 export interface Deletion {

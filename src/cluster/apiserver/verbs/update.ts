@@ -2,17 +2,17 @@ import { invalid, invalidValue } from '../../../kube/field-error.ts';
 import { isReason } from '../../../kube/status.ts';
 import { badRequest, conflict, notFound } from '../../../kube/status-errors.ts';
 import { concernsWebhooks, mutate, validate } from '../admission/admission-chain.ts';
+import { type ServerState, strategyContext } from '../calls/server-state.ts';
+import { type ApiObject, type StoredObject, withMembers } from '../resources/api-object.ts';
+import type { Write } from '../resources/collection.ts';
+import { type Entry, unstoredEntry } from '../resources/entry.ts';
+import { collectionKey, type ServedResource } from '../resources/served-resource.ts';
 import {
   type AdmissionAttributes,
   admissionNamespace,
   inNamespace,
   type Requester,
-} from '../admission/attributes.ts';
-import { type ApiObject, type StoredObject, withMembers } from '../resources/api-object.ts';
-import type { Write } from '../resources/collection.ts';
-import { type Entry, unstoredEntry } from '../resources/entry.ts';
-import { collectionKey, type ServedResource } from '../resources/served-resource.ts';
-import { type ServerState, strategyContext } from '../resources/server-state.ts';
+} from '../webhooks/attributes.ts';
 import { create } from './create.ts';
 import { withManagersOf, withoutNewTimes } from './managed-fields.ts';
 import { hasStatus, isUnchanged, updatedMetadata, withGeneration } from './object-metadata.ts';

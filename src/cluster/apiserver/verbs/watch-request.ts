@@ -1,8 +1,8 @@
 import { jitter } from '../../../runtime/ports/random.ts';
 import type { HttpResponse } from '../../../runtime/ports/transport.ts';
+import { type ResourceCall, representationOf } from '../calls/resource-call.ts';
 import { contentTypeOf } from '../http/encode.ts';
 import { bytesResponse } from '../http/request.ts';
-import { type ResourceCall, representationOf } from '../resources/resource-call.ts';
 import { booleanOption, integerOption, watchStart } from './list-options.ts';
 import { selectionOf } from './selection.ts';
 import { watch } from './watch.ts';

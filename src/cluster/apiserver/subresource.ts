@@ -1,11 +1,11 @@
-import { notFound, unknownResource } from '../../../kube/status-errors.ts';
-import type { HttpResponse } from '../../../runtime/ports/transport.ts';
-import { requestToken } from '../identity/token-request.ts';
-import { bindPod } from '../pods/pod-binding.ts';
-import { evictPod } from '../pods/pod-eviction.ts';
-import { podLog } from '../pods/pod-log.ts';
-import { attachToPod, execInPod, forwardPorts } from '../pods/pod-streams.ts';
-import type { ResourceCall } from '../resources/resource-call.ts';
+import { notFound, unknownResource } from '../../kube/status-errors.ts';
+import type { HttpResponse } from '../../runtime/ports/transport.ts';
+import type { ResourceCall } from './calls/resource-call.ts';
+import { bindPod } from './pods/pod-binding.ts';
+import { evictPod } from './pods/pod-eviction.ts';
+import { podLog } from './pods/pod-log.ts';
+import { attachToPod, execInPod, forwardPorts } from './pods/pod-streams.ts';
+import { requestToken } from './reviews/token-request.ts';
 
 /** Answers a request to a subresource that is no view of the object itself. */
 export type SubresourceHandler = (call: ResourceCall) => Promise<HttpResponse>;

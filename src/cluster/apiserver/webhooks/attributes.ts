@@ -1,8 +1,7 @@
 import type { JsonObject } from '../../../kube/json/json-value.ts';
 import type { User } from '../identity/authentication.ts';
 import type { ApiObject } from '../resources/api-object.ts';
-import type { ServedResource } from '../resources/served-resource.ts';
-import type { ReceivedKind } from '../verbs/receive.ts';
+import type { ReceivedKind, ServedResource } from '../resources/served-resource.ts';
 
 /** Somebody wants to change something: what admission and its webhooks are told of it. */
 export interface AdmissionAttributes {

@@ -12,15 +12,14 @@ import { ApiStatusError, type FieldError } from '../../../kube/status.ts';
 import { badRequest, methodNotAllowed } from '../../../kube/status-errors.ts';
 import { timeText } from '../../../kube/time.ts';
 import type { HttpResponse } from '../../../runtime/ports/transport.ts';
-import type { DiscoveredResource } from '../discovery/discovery.ts';
+import { receiveBody } from '../calls/resource-call.ts';
+import type { ServerState } from '../calls/server-state.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { jsonResponse } from '../http/request.ts';
+import type { User } from '../identity/authentication.ts';
+import { createTokenVerifier, TOKEN_ISSUER } from '../identity/service-account-tokens.ts';
 import { type ApiObject, listAt, textAt, valueAt } from '../resources/api-object.ts';
-import { receiveBody } from '../resources/resource-call.ts';
-import type { ServerState } from '../resources/server-state.ts';
-import type { ReceivedKind } from '../verbs/receive.ts';
-import type { User } from './authentication.ts';
-import { createTokenVerifier, TOKEN_ISSUER } from './service-account-tokens.ts';
+import type { DiscoveredResource, ReceivedKind } from '../resources/served-resource.ts';
 
 /**
  * Questions that are asked by creating an object that nobody stores: who am I, may I, is this token

@@ -13,9 +13,9 @@ import { prune } from '../../../kube/schema/prune.ts';
 import { validate } from '../../../kube/schema/validate.ts';
 import type { ApiStatusError } from '../../../kube/status.ts';
 import { badRequest } from '../../../kube/status-errors.ts';
-import { wrongKind } from '../http/request-body.ts';
 import { type ApiObject, textAt, withMembers } from '../resources/api-object.ts';
-import type { ServedResource } from '../resources/served-resource.ts';
+import type { ReceivedKind } from '../resources/served-resource.ts';
+import { wrongKind } from './request-body.ts';
 
 /** What becomes of fields that the schema does not know and members that are given twice. */
 export type FieldValidation = 'Ignore' | 'Strict' | 'Warn';
@@ -35,9 +35,6 @@ export function fieldValidation(query: URLSearchParams, options: string): FieldV
       ]);
   }
 }
-
-/** What has to be known of a kind to read an object of it. */
-export type ReceivedKind = Pick<ServedResource, 'custom' | 'group' | 'kind' | 'schema' | 'version'>;
 
 /**
  * Turns what a client sent into an object of the resource: the kind is checked, unknown fields are

@@ -3,18 +3,20 @@ import type { JsonObject } from '../../../kube/json/json-value.ts';
 import { failure } from '../../../kube/status.ts';
 import { badRequest, notFound } from '../../../kube/status-errors.ts';
 import type { HttpResponse } from '../../../runtime/ports/transport.ts';
-import { mutate, validate } from '../admission/admission-chain.ts';
-import { type AdmissionAttributes, inNamespace, type Requester } from '../admission/attributes.ts';
 import { type IncludeObject, negotiate, type Representation } from '../http/content-negotiation.ts';
 import { contentTypeOf, encodeOne } from '../http/encode.ts';
+import { fieldValidation, receive } from '../http/receive.ts';
 import { type ApiRequest, bytesResponse } from '../http/request.ts';
 import { readObjectBody } from '../http/request-body.ts';
 import type { ResourcePath } from '../http/request-path.ts';
-import { fieldValidation, type ReceivedKind, receive } from '../verbs/receive.ts';
-import { isDryRun, optionsObject } from '../verbs/write-options.ts';
-import type { ApiObject } from './api-object.ts';
-import type { Entry } from './entry.ts';
-import { collectionKey, type ServedResource } from './served-resource.ts';
+import type { ApiObject } from '../resources/api-object.ts';
+import type { Entry } from '../resources/entry.ts';
+import {
+  collectionKey,
+  type ReceivedKind,
+  type ServedResource,
+} from '../resources/served-resource.ts';
+import type { Requester } from '../webhooks/attributes.ts';
 import type { ServerState } from './server-state.ts';
 
 /** A request for one resource that the server has, with its path taken apart. */
@@ -92,28 +94,4 @@ export function receiveBody(
   const body = readObjectBody(request.body, request.headers['content-type'], kind);
   const warn = (warning: string): void => void request.warnings.push(warning);
   return receive(kind, body, unknownFields, { warn });
-}
-
-/** The body of a POST to a subresource, as admission wants it. */
-export async function receiveSubresource(
-  call: ResourceCall,
-  kind: ReceivedKind,
-): Promise<ApiObject> {
-  const { server, of, path, request } = call;
-  const received = inNamespace(of, path.namespace, receiveBody(call, kind, 'CreateOptions'));
-  const attributes = (object: ApiObject): AdmissionAttributes => ({
-    operation: 'CREATE',
-    of,
-    subresource: path.subresource,
-    kind,
-    name: path.name ?? '',
-    namespace: path.namespace,
-    object,
-    oldObject: undefined,
-    isDryRun: isDryRun(request.query, 'CreateOptions'),
-    requester: requesterOf(call, optionsObject('CreateOptions', request.query)),
-  });
-  const object = await mutate(server, attributes(received), received);
-  await validate(server, attributes(object));
-  return object;
 }

@@ -1,7 +1,7 @@
-import { WireError } from '../../../api-machinery/protobuf/wire.ts';
-import { NAMESPACES } from '../../../kube/objects/core.ts';
-import type { Node } from '../../../kube/objects/node.ts';
-import { ApiStatusError } from '../../../kube/status.ts';
+import { WireError } from '../../api-machinery/protobuf/wire.ts';
+import { NAMESPACES } from '../../kube/objects/core.ts';
+import type { Node } from '../../kube/objects/node.ts';
+import { ApiStatusError } from '../../kube/status.ts';
 import {
   badRequest,
   internalError,
@@ -9,45 +9,45 @@ import {
   serviceUnavailable,
   unauthorized,
   unknownResource,
-} from '../../../kube/status-errors.ts';
-import type { Metrics } from '../../../runtime/metrics.ts';
-import type { Clock } from '../../../runtime/ports/clock.ts';
-import type { Logger } from '../../../runtime/ports/logger.ts';
-import type { Random } from '../../../runtime/ports/random.ts';
+} from '../../kube/status-errors.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { Logger } from '../../runtime/ports/logger.ts';
+import type { Random } from '../../runtime/ports/random.ts';
 import type {
   HttpHandler,
   HttpRequest,
   HttpResponse,
   Transport,
-} from '../../../runtime/ports/transport.ts';
-import type { Storage } from '../../ports/storage.ts';
-import type { WebhookEndpoint } from '../admission/webhook-endpoint.ts';
-import { Webhooks } from '../admission/webhooks.ts';
-import { CustomResourceController } from '../custom-resources/custom-resource-controller.ts';
-import { discover } from '../discovery/discovery.ts';
-import { OpenApi } from '../discovery/openapi.ts';
-import { openApiV2 } from '../discovery/openapi-v2.ts';
-import { openId } from '../discovery/openid.ts';
-import { publicInfo, VERSION } from '../discovery/server-info.ts';
-import { type Authenticator, byClientCertificate, type User } from '../identity/authentication.ts';
-import { answerReview, REVIEWS, type Review } from '../identity/reviews.ts';
+} from '../../runtime/ports/transport.ts';
+import type { Storage } from '../ports/storage.ts';
+import { openBuiltInKinds } from './built-in-kinds.ts';
+import type { ServerState } from './calls/server-state.ts';
+import { CustomResourceController } from './custom-resources/custom-resource-controller.ts';
+import { discover } from './discovery/discovery.ts';
+import { OpenApi } from './discovery/openapi.ts';
+import { openApiV2 } from './discovery/openapi-v2.ts';
+import { openId } from './discovery/openid.ts';
+import { publicInfo, VERSION } from './discovery/server-info.ts';
+import { JsonSyntaxError } from './http/json-reader.ts';
+import { OpenStreams } from './http/open-streams.ts';
+import { type ApiRequest, jsonResponse, pathNotFound } from './http/request.ts';
+import { parseResourcePath, pathSegments, type ResourcePath } from './http/request-path.ts';
+import { withWarnings } from './http/warning-header.ts';
+import { type Authenticator, byClientCertificate, type User } from './identity/authentication.ts';
 import {
   byServiceAccountToken,
   createTokenVerifier,
   type TokenSigner,
-} from '../identity/service-account-tokens.ts';
-import { openBuiltInKinds } from '../resources/built-in-kinds.ts';
-import { CommitSequence } from '../resources/commit-sequence.ts';
-import { ResourceTable } from '../resources/resource-table.ts';
-import type { ServedResource } from '../resources/served-resource.ts';
-import type { ServerState } from '../resources/server-state.ts';
-import { create } from '../verbs/create.ts';
-import { handleResource } from '../verbs/resource-request.ts';
-import { JsonSyntaxError } from './json-reader.ts';
-import { OpenStreams } from './open-streams.ts';
-import { type ApiRequest, jsonResponse, pathNotFound } from './request.ts';
-import { parseResourcePath, pathSegments, type ResourcePath } from './request-path.ts';
-import { withWarnings } from './warning-header.ts';
+} from './identity/service-account-tokens.ts';
+import { handleResource } from './resource-request.ts';
+import { CommitSequence } from './resources/commit-sequence.ts';
+import { ResourceTable } from './resources/resource-table.ts';
+import type { ServedResource } from './resources/served-resource.ts';
+import { answerReview, REVIEWS, type Review } from './reviews/reviews.ts';
+import { create } from './verbs/create.ts';
+import type { WebhookEndpoint } from './webhooks/webhook-endpoint.ts';
+import { Webhooks } from './webhooks/webhooks.ts';
 
 export interface ApiServerOptions {
   readonly storage: Storage;

@@ -3,12 +3,13 @@ import { invalid, invalidValue } from '../../../kube/field-error.ts';
 import { badRequest, conflict, notFound, serviceUnavailable } from '../../../kube/status-errors.ts';
 import { timeText } from '../../../kube/time.ts';
 import type { HttpResponse } from '../../../runtime/ports/transport.ts';
+import { receiveSubresource } from '../admission/received-subresource.ts';
+import { presentEntry, type ResourceCall } from '../calls/resource-call.ts';
+import type { ServerState } from '../calls/server-state.ts';
 import { jsonResponse } from '../http/request.ts';
+import { type BoundObject, issueToken, TOKEN_ISSUER } from '../identity/service-account-tokens.ts';
 import { type ApiObject, listAt, textAt, valueAt } from '../resources/api-object.ts';
-import { presentEntry, type ResourceCall, receiveSubresource } from '../resources/resource-call.ts';
 import { collectionKey } from '../resources/served-resource.ts';
-import type { ServerState } from '../resources/server-state.ts';
-import { type BoundObject, issueToken, TOKEN_ISSUER } from './service-account-tokens.ts';
 
 const TOKEN_REQUEST_KIND = {
   group: 'authentication.k8s.io',

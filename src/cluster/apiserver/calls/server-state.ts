@@ -3,12 +3,12 @@ import type { Clock } from '../../../runtime/ports/clock.ts';
 import type { Logger } from '../../../runtime/ports/logger.ts';
 import { type Random, randomName } from '../../../runtime/ports/random.ts';
 import type { Transport } from '../../../runtime/ports/transport.ts';
-import type { Webhooks } from '../admission/webhooks.ts';
 import type { OpenStreams } from '../http/open-streams.ts';
 import type { TokenSigner } from '../identity/service-account-tokens.ts';
-import type { ResourceTable } from './resource-table.ts';
-import { collectionKey } from './served-resource.ts';
-import type { StrategyContext } from './strategy.ts';
+import type { ResourceTable } from '../resources/resource-table.ts';
+import { collectionKey } from '../resources/served-resource.ts';
+import type { StrategyContext } from '../resources/strategy.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
 
 /** What every verb works with. */
 export interface ServerState {

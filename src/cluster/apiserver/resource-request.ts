@@ -1,12 +1,9 @@
-import { invalid, invalidValue } from '../../../kube/field-error.ts';
-import type { JsonObject } from '../../../kube/json/json-value.ts';
-import { DELETE_OPTIONS } from '../../../kube/pod-schema/meta-schema.ts';
-import { type ApiStatusError, isReason } from '../../../kube/status.ts';
-import { methodNotAllowed, notFound, unknownResource } from '../../../kube/status-errors.ts';
-import type { HttpResponse } from '../../../runtime/ports/transport.ts';
-import { contentTypeOf, encodeList } from '../http/encode.ts';
-import { bytesResponse, jsonResponse } from '../http/request.ts';
-import { readBody } from '../http/request-body.ts';
+import { invalid, invalidValue } from '../../kube/field-error.ts';
+import type { JsonObject } from '../../kube/json/json-value.ts';
+import { DELETE_OPTIONS } from '../../kube/pod-schema/meta-schema.ts';
+import { type ApiStatusError, isReason } from '../../kube/status.ts';
+import { methodNotAllowed, notFound, unknownResource } from '../../kube/status-errors.ts';
+import type { HttpResponse } from '../../runtime/ports/transport.ts';
 import {
   entryResponse,
   presentEntry,
@@ -14,19 +11,11 @@ import {
   receiveBody,
   representationAs,
   requesterOf,
-} from '../resources/resource-call.ts';
-import type { Verb } from '../resources/served-resource.ts';
-import { applyTo, readConfiguration } from './apply-patch.ts';
-import { checkNamespace, create } from './create.ts';
-import { deleteOptions, remove } from './delete.ts';
-import { listPage } from './list.ts';
-import { type ManagedWrite, withManagers } from './managed-fields.ts';
-import { isApply, readPatch } from './patch.ts';
-import { fieldValidation, receive } from './receive.ts';
-import { selectionOf } from './selection.ts';
-import { subresourceHandler } from './subresource.ts';
-import { update } from './update.ts';
-import { isWatch, watchResponse } from './watch-request.ts';
+} from './calls/resource-call.ts';
+import { contentTypeOf, encodeList } from './http/encode.ts';
+import { fieldValidation, receive } from './http/receive.ts';
+import { bytesResponse, jsonResponse } from './http/request.ts';
+import { readBody } from './http/request-body.ts';
 import {
   checkManager,
   deleteOptionsObject,
@@ -34,7 +23,18 @@ import {
   isForced,
   managerName,
   optionsObject,
-} from './write-options.ts';
+} from './http/write-options.ts';
+import type { Verb } from './resources/served-resource.ts';
+import { subresourceHandler } from './subresource.ts';
+import { applyTo, readConfiguration } from './verbs/apply-patch.ts';
+import { checkNamespace, create } from './verbs/create.ts';
+import { deleteOptions, remove } from './verbs/delete.ts';
+import { listPage } from './verbs/list.ts';
+import { type ManagedWrite, withManagers } from './verbs/managed-fields.ts';
+import { isApply, readPatch } from './verbs/patch.ts';
+import { selectionOf } from './verbs/selection.ts';
+import { update } from './verbs/update.ts';
+import { isWatch, watchResponse } from './verbs/watch-request.ts';
 
 /** Carries out the verb that method and path name. Throws `ApiStatusError` to refuse. */
 export async function handleResource(call: ResourceCall): Promise<HttpResponse> {

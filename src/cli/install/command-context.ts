@@ -1,0 +1,13 @@
+import type { Client } from '../../runtime/client/client.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+
+/** What the commands `install`, `status` and `uninstall` work with. */
+export interface CommandContext {
+  readonly client: Client;
+  readonly serverVersion: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Lines for standard output and standard error. */
+  readonly print: (line: string) => void;
+  readonly warn: (line: string) => void;
+}
