@@ -5,7 +5,7 @@ import type { KubeObject, Stored } from '../kube/meta.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
 import type { Client } from '../runtime/client/client.ts';
-import { waitFor } from '../runtime/wait-for.ts';
+import { waitFor } from '../runtime/informer/wait-for.ts';
 import { remove } from './bench-cluster.ts';
 
 const ACCEPTED_TIMEOUT_MS = 30_000;

@@ -29,7 +29,7 @@ import { createPinoLogger } from '../runtime/adapters/pino-logger.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
 import type { Client } from '../runtime/client/client.ts';
 import type { ClusterAccess } from '../runtime/credentials/cluster-access.ts';
-import { waitFor } from '../runtime/wait-for.ts';
+import { waitFor } from '../runtime/informer/wait-for.ts';
 import { OperatorProcess } from './operator-process.ts';
 
 export interface BenchCluster {

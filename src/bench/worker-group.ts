@@ -16,7 +16,7 @@ import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
 import type { Client } from '../runtime/client/client.ts';
 import type { Informer } from '../runtime/informer/informer.ts';
-import { waitFor } from '../runtime/wait-for.ts';
+import { waitFor } from '../runtime/informer/wait-for.ts';
 
 const TIMEOUT_MS = 180_000;
 const NAMESPACE = 'default';

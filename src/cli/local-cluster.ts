@@ -26,7 +26,7 @@ import { createNodeProcessRunner } from '../runtime/adapters/node-process-runner
 import { createPinoLogger } from '../runtime/adapters/pino-logger.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
 import type { Client } from '../runtime/client/client.ts';
-import { waitFor } from '../runtime/wait-for.ts';
+import { waitFor } from '../runtime/informer/wait-for.ts';
 import { joinRunning, startEmbedded, WEBHOOK_CONFIGURATIONS } from './control-plane.ts';
 import { type ControlCommand, serveControl } from './node-control/control-socket.ts';
 import { type OperatorChild, OperatorProcess } from './operator-process.ts';

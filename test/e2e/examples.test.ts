@@ -17,7 +17,7 @@ import { PODS, type Pod } from '../../src/kube/objects/pod.ts';
 import { type Resource, resource } from '../../src/kube/resource.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import { waitFor } from '../../src/runtime/wait-for.ts';
+import { waitFor } from '../../src/runtime/informer/wait-for.ts';
 import { EXCEPTIONS } from '../kubernetes.ts';
 import { type ClusterUnderTest, startCluster } from './local-cluster.fixture.ts';
 

@@ -27,7 +27,7 @@ import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '../../src/runtime/adapters/node-process-runner.ts';
 import { createPinoLogger } from '../../src/runtime/adapters/pino-logger.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import { waitFor } from '../../src/runtime/wait-for.ts';
+import { waitFor } from '../../src/runtime/informer/wait-for.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { EXCEPTIONS, KUBERNETES } from '../kubernetes.ts';
 import { LOCKSTEP } from './local-cluster.fixture.ts';

@@ -20,7 +20,7 @@ import {
 import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import { waitFor } from '../../src/runtime/wait-for.ts';
+import { waitFor } from '../../src/runtime/informer/wait-for.ts';
 import { buildControlPlane, KUBERNETES_VERSIONS } from '../../tools/control-plane/build.ts';
 import { type ControlPlane, startControlPlane } from '../../tools/control-plane/control-plane.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';

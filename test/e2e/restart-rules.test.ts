@@ -6,7 +6,7 @@ import type { Stored } from '../../src/kube/meta.ts';
 import { type ContainerStatus, PODS, type Pod } from '../../src/kube/objects/pod.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import { waitFor } from '../../src/runtime/wait-for.ts';
+import { waitFor } from '../../src/runtime/informer/wait-for.ts';
 import { EXCEPTIONS } from '../kubernetes.ts';
 import { type ClusterUnderTest, startCluster } from './local-cluster.fixture.ts';
 

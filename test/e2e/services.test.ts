@@ -53,8 +53,8 @@ import { createNodeProcessRunner } from '../../src/runtime/adapters/node-process
 import { createPinoLogger } from '../../src/runtime/adapters/pino-logger.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
 import type { Client } from '../../src/runtime/client/client.ts';
+import { waitFor } from '../../src/runtime/informer/wait-for.ts';
 import { sleep } from '../../src/runtime/ports/clock.ts';
-import { waitFor } from '../../src/runtime/wait-for.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { tokenOf } from '../integration/api-server.fixture.ts';
 import { ADDRESS, CONTROL_PLANE, EXCEPTIONS, KUBERNETES } from '../kubernetes.ts';

@@ -30,8 +30,8 @@ import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
 import type { Client } from '../../src/runtime/client/client.ts';
+import { waitFor } from '../../src/runtime/informer/wait-for.ts';
 import { sleep } from '../../src/runtime/ports/clock.ts';
-import { waitFor } from '../../src/runtime/wait-for.ts';
 import { KUBERNETES } from '../kubernetes.ts';
 
 const RUNTIME = { clock: nodeClock, random: systemRandom, userAgent: 'lockstep-test' };

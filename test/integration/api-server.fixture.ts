@@ -33,8 +33,8 @@ import {
 } from '../../src/runtime/adapters/tls/certificates.ts';
 import type { Client, ObjectKey } from '../../src/runtime/client/client.ts';
 import type { ClusterAccess } from '../../src/runtime/credentials/cluster-access.ts';
+import { waitFor } from '../../src/runtime/informer/wait-for.ts';
 import { SILENT } from '../../src/runtime/ports/logger.ts';
-import { waitFor } from '../../src/runtime/wait-for.ts';
 import { unlessGone } from '../fixtures/workloads.ts';
 import { KUBERNETES } from '../kubernetes.ts';
 

@@ -15,7 +15,7 @@ import {
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
 import type { Client } from '../../src/runtime/client/client.ts';
-import { waitFor } from '../../src/runtime/wait-for.ts';
+import { waitFor } from '../../src/runtime/informer/wait-for.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { type ApiUnderTest, startApi } from './api-server.fixture.ts';
 

@@ -11,7 +11,7 @@ import { PODS, type PodTemplateSpec, type SecurityContext } from '../../src/kube
 import { type Resource, resource } from '../../src/kube/resource.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
-import { waitFor } from '../../src/runtime/wait-for.ts';
+import { waitFor } from '../../src/runtime/informer/wait-for.ts';
 import { AGENT_MODES, EXCEPTIONS, KUBERNETES } from '../kubernetes.ts';
 import { type ApiUnderTest, startApi } from './api-server.fixture.ts';
 

@@ -10,9 +10,9 @@ import { PODS } from '../../kube/objects/pod.ts';
 import type { Resource } from '../../kube/resource.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { DeadlineError } from '../../runtime/deadline.ts';
+import { waitFor } from '../../runtime/informer/wait-for.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Random } from '../../runtime/ports/random.ts';
-import { waitFor } from '../../runtime/wait-for.ts';
 import { unlessGone } from '../install/removal.ts';
 
 /** For workers to end and all to go; whoever asked for the end does not wait for ever. */

@@ -17,7 +17,7 @@ import type { ListOptions } from '../../runtime/client/client.ts';
 import { MemoryClient } from '../../runtime/memory/memory-client.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { timestamp } from '../../runtime/ports/clock.ts';
-import type { CommandContext } from './install.ts';
+import type { CommandContext } from './command-context.ts';
 import { type InstallFlags, type InstallOptions, parseInstallFlags } from './options.ts';
 
 /** Knows lists, with labels. */

@@ -10,8 +10,8 @@ import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '../../runtime/adapters/node-process-runner.ts';
 import { systemRandom } from '../../runtime/adapters/system-random.ts';
 import type { Client } from '../../runtime/client/client.ts';
+import { waitFor } from '../../runtime/informer/wait-for.ts';
 import { SILENT } from '../../runtime/ports/logger.ts';
-import { waitFor } from '../../runtime/wait-for.ts';
 import { ADMINISTRATORS, type EmbeddedCluster, startEmbeddedCluster } from '../embedded-cluster.ts';
 import { forkNode } from './adapters/forked-node.ts';
 

@@ -5,9 +5,9 @@ import {
 } from '../../kube/objects/custom-resource-definition.ts';
 import { isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client/client.ts';
+import { waitFor } from '../../runtime/informer/wait-for.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Random } from '../../runtime/ports/random.ts';
-import { waitFor } from '../../runtime/wait-for.ts';
 
 /** From the creation to the Established condition; an API server needs a second or two. */
 const ESTABLISH_TIMEOUT_MS = 30_000;

@@ -4,9 +4,9 @@ import { MemoryCollection } from '../../cluster/memory/memory-collection.ts';
 import { PODS } from '../../kube/objects/pod.ts';
 import { createClient } from '../client/http-client.ts';
 import { createInformer } from '../informer/informer.ts';
+import { waitFor } from '../informer/wait-for.ts';
 import { SILENT } from '../ports/logger.ts';
 import type { HttpHandler, HttpRequest, Peer } from '../ports/transport.ts';
-import { waitFor } from '../wait-for.ts';
 import { type HttpServer, type HttpServerOptions, startHttpServer } from './http-server.ts';
 import {
   createHttpTransport,

@@ -2,14 +2,14 @@
  * Waits for a state of one object, without polling: an informer of that object alone, which survives
  * what informers survive. For tests and command lines; controllers react to events instead.
  */
-import type { KubeObject, Stored } from '../kube/meta.ts';
-import { groupResourceOf, type Resource } from '../kube/resource.ts';
-import type { Client, ObjectKey } from './client/client.ts';
-import { DeadlineError } from './deadline.ts';
-import { createInformer } from './informer/informer.ts';
-import type { Clock } from './ports/clock.ts';
-import { SILENT } from './ports/logger.ts';
-import type { Random } from './ports/random.ts';
+import type { KubeObject, Stored } from '../../kube/meta.ts';
+import { groupResourceOf, type Resource } from '../../kube/resource.ts';
+import type { Client, ObjectKey } from '../client/client.ts';
+import { DeadlineError } from '../deadline.ts';
+import type { Clock } from '../ports/clock.ts';
+import { SILENT } from '../ports/logger.ts';
+import type { Random } from '../ports/random.ts';
+import { createInformer } from './informer.ts';
 
 export interface WaitOptions {
   readonly clock: Clock;
