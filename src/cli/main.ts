@@ -122,7 +122,7 @@ program
     DEFAULT_STATE_DIRECTORY,
   )
   .action(async (action: string, node: string, flags: { readonly stateDir: string }) => {
-    const { actOnNode, parseNodeAction } = await import('./node-control/node-command.ts');
+    const { actOnNode, parseNodeAction } = await import('./node-control/control-socket.ts');
     const parsed = parseNodeAction(action);
     if ('error' in parsed) throw new UsageError(parsed.error);
     await actOnNode(flags.stateDir, { node, action: parsed.action });

@@ -15,7 +15,7 @@ import {
 import { NAMESPACES } from '../../kube/objects/core.ts';
 import { ROLE_BINDINGS, ROLES } from '../../kube/objects/rbac.ts';
 import { isReason } from '../../kube/status.ts';
-import { type Clock, sleep } from '../../runtime/ports/clock.ts';
+import { sleep } from '../../runtime/ports/clock.ts';
 import type { CommandContext } from './command-context.ts';
 import { type Finding, type HealthOptions, installationHealth } from './health.ts';
 import { FIELD_MANAGER, isOurs, keyOf, otherPlace, PART_OF, titleOf } from './objects.ts';

@@ -4,7 +4,7 @@
  */
 import { rmSync } from 'node:fs';
 import { createConnection, createServer, type Socket } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { NODE_ACTIONS, type NodeAction } from '../../cluster/node-process/node-processes.ts';
 import { isJsonObject } from '../../kube/json/json-value.ts';
 
@@ -117,4 +117,24 @@ function lineOf(socket: Socket): Promise<string> {
     socket.once('error', reject);
     socket.once('close', () => reject(new Error('the connection was closed')));
   });
+}
+
+const DONE: Readonly<Record<NodeAction, string>> = {
+  kill: 'killed',
+  stop: 'stopped',
+  start: 'started',
+};
+
+export function parseNodeAction(
+  text: string,
+): { readonly action: NodeAction } | { readonly error: string } {
+  const action = NODE_ACTIONS.find((each) => each === text);
+  if (action !== undefined) return { action };
+  return { error: `the action is "${text}", allowed are ${NODE_ACTIONS.join(', ')}` };
+}
+
+/** Says what was done; rejects with `ControlError`. */
+export async function actOnNode(stateDirectory: string, command: NodeCommand): Promise<void> {
+  await sendControl(resolve(stateDirectory), command);
+  process.stdout.write(`node ${command.node} ${DONE[command.action]}\n`);
 }

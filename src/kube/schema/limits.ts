@@ -1,8 +1,9 @@
 /** Bounds of one value: lengths, sizes, numbers, patterns. Texts are the API server's. */
-import { isJsonObject, jsonTypeOf } from '../json/json-value.ts';
+import { tooMany } from '../field-error.ts';
+import { isJsonObject, jsonTypeOf, ownMember } from '../json/json-value.ts';
+import { type CompiledPattern, compilePattern } from '../pattern-cache.ts';
 import type { FieldError } from '../status.ts';
 import type { JsonSchema } from './json-schema.ts';
-import { matchesPattern } from './pattern.ts';
 
 /** The problems of `value` with the bounds of `schema`, not of anything below it. */
 export function checkLimits(schema: JsonSchema, value: unknown, path: string): FieldError[] {
@@ -116,15 +117,6 @@ function checkMembers(schema: JsonSchema, size: number, path: string): FieldErro
   return errors;
 }
 
-function tooMany(path: string, size: number, limit: number): FieldError {
-  return {
-    type: 'FieldValueTooMany',
-    field: path,
-    badValue: size,
-    detail: `must have at most ${limit} ${limit === 1 ? 'item' : 'items'}`,
-  };
-}
-
 function invalid(path: string, badValue: unknown, problem: string): FieldError {
   return {
     type: 'FieldValueInvalid',
@@ -132,4 +124,45 @@ function invalid(path: string, badValue: unknown, problem: string): FieldError {
     badValue,
     detail: `${path} in body ${problem}`,
   };
+}
+
+/** A pattern is compiled when it is first needed and lives as long as the schema that holds it. */
+const COMPILED = new WeakMap<object, CompiledPattern>();
+
+/**
+ * Whether `value` holds a match of `pattern`, which belongs to `schema`. RE2JS
+ * matches in linear time, so no schema and no value can stall the caller.
+ */
+function matchesPattern(
+  schema: object,
+  pattern: string,
+  value: string,
+): 'matches' | 'differs' | 'malformed' {
+  let compiled = COMPILED.get(schema);
+  if (compiled === undefined) {
+    compiled = compilePattern(pattern);
+    COMPILED.set(schema, compiled);
+  }
+  if ('defect' in compiled) return 'malformed';
+  return compiled.pattern.test(value) ? 'matches' : 'differs';
+}
+
+/**
+ * Finds the lists that have more items than their schema allows. It never looks at the items of such
+ * a list, so it takes little time for any value; after it, every list has a bounded length.
+ */
+export function overlongLists(schema: JsonSchema, value: unknown, path = ''): FieldError[] {
+  if (Array.isArray(value)) {
+    const { items, maxItems = Number.POSITIVE_INFINITY } = schema;
+    if (value.length > maxItems) return [tooMany(path, value.length, maxItems)];
+    if (items === undefined) return [];
+    return value.flatMap((item, index) => overlongLists(items, item, `${path}[${index}]`));
+  }
+  const { properties } = schema;
+  if (properties === undefined || !isJsonObject(value)) return [];
+  return Object.keys(value).flatMap((key) => {
+    const known = ownMember(properties, key);
+    if (known === undefined) return [];
+    return overlongLists(known, value[key], path === '' ? key : `${path}.${key}`);
+  });
 }

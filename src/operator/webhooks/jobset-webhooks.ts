@@ -28,7 +28,7 @@ import type { KubeObject } from '../../kube/meta.ts';
 import type { AdmissionRequest } from '../../kube/objects/admission-webhooks.ts';
 import { PERSISTENT_VOLUME_CLAIMS, type PersistentVolumeClaim } from '../../kube/objects/core.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
-import { overlongLists } from '../../kube/schema/list-limits.ts';
+import { overlongLists } from '../../kube/schema/limits.ts';
 import { type ApiStatusError, type FieldError, isReason } from '../../kube/status.ts';
 import { badRequest } from '../../kube/status-errors.ts';
 import type { Client } from '../../runtime/client/client.ts';
