@@ -1,42 +1,12 @@
-/**
- * Builds the three bundles of the package, and the worker of the MNIST example, into `dist/`. The agent is one file without dependencies,
- * because it runs in every worker Pod; the operator and the command line leave their npm
- * dependencies to `node_modules`.
- */
+/** Builds the bundles of the package, and the worker of the MNIST example, into `dist/`. */
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
-
-const COMMON = {
-  bundle: true,
-  platform: 'node',
-  format: 'esm',
-  target: 'node20.19',
-  logLevel: 'warning',
-  sourcemap: false,
-} as const;
+import { AGENT_BUNDLE, EXAMPLE_BUNDLE, LOCAL_BUNDLES, OPERATOR_BUNDLES } from './bundles.ts';
 
 await rm('dist', { recursive: true, force: true });
-await Promise.all([
-  build({ ...COMMON, entryPoints: { agent: 'src/agent/main.ts' }, outdir: 'dist', minify: true }),
-  build({
-    ...COMMON,
-    entryPoints: {
-      operator: 'src/operator/main.ts',
-      'review-thread': 'src/operator/review-thread/main.ts',
-      cli: 'src/cli/main.ts',
-      watchdog: 'src/cli/watchdog/main.ts',
-      node: 'src/cluster/node-process/main.ts',
-    },
-    outdir: 'dist',
-    packages: 'external',
-  }),
-  build({
-    ...COMMON,
-    entryPoints: { mnist: 'examples/mnist/worker.ts' },
-    outdir: 'dist/examples',
-    packages: 'external',
-  }),
-]);
+await Promise.all(
+  [AGENT_BUNDLE, OPERATOR_BUNDLES, LOCAL_BUNDLES, EXAMPLE_BUNDLE].map((bundle) => build(bundle)),
+);
 
 // What containers of the embedded cluster find on their PATH.
 const PROGRAMS = {

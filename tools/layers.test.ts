@@ -1,14 +1,21 @@
 /**
- * The dependency direction of ARCHITECTURE.md and the rule that the core is pure, held as tests: a
- * folder imports only what stands to its left, and only shells touch the system.
+ * The shape of the tree that ARCHITECTURE.md draws, held as tests: a folder imports only what stands to
+ * its left, the core is pure, only shells touch the system, and
+ * what runs in users' clusters carries nothing of the embedded Kubernetes.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type BuildOptions, build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
+import { AGENT_BUNDLE, OPERATOR_BUNDLES } from './bundles.ts';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const SRC = join(ROOT, 'src');
+
+/** Beyond this many source files a folder is a list, and a newcomer needs rooms. */
+const MAX_FILES_PER_FOLDER = 25;
+const PURE = ['kube', 'api-machinery', 'jobset'];
 
 const MAY_IMPORT: Record<string, readonly string[]> = {
   kube: ['kube'],
@@ -56,6 +63,12 @@ function isShell(source: Source): boolean {
   );
 }
 
+/** The sources that esbuild puts into bundles, by their paths below the root. */
+async function bundledSources(bundle: BuildOptions): Promise<readonly string[]> {
+  const { metafile } = await build({ ...bundle, write: false, metafile: true });
+  return Object.keys(metafile.inputs);
+}
+
 function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '');
 }
@@ -100,6 +113,31 @@ describe('layers', () => {
           .map((line) => `${source.path}: ${line.trim()}`),
       );
     expect(wrong).toEqual([]);
+  });
+
+  it('ships nothing of the embedded Kubernetes to clusters', async () => {
+    const inputs = [
+      ...(await bundledSources({ ...AGENT_BUNDLE })),
+      ...(await bundledSources({ ...OPERATOR_BUNDLES })),
+    ];
+    expect(inputs).toContain('src/operator/main.ts');
+    expect(inputs).toContain('src/agent/main.ts');
+    const wrong = inputs.filter((path) => /^src\/(api-machinery|cluster|cli|bench)\//.test(path));
+    expect(wrong).toEqual([]);
+  });
+
+  it('keeps the core synchronous', () => {
+    const wrong = all
+      .filter(({ folder }) => PURE.includes(folder))
+      .filter(({ text }) => /\b(async|await|Promise)\b/.test(withoutComments(text)))
+      .map(({ path }) => path);
+    expect(wrong).toEqual([]);
+  });
+
+  it('has no folder that is too long to read', () => {
+    const counts = new Map<string, number>();
+    for (const { path } of all) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+    expect([...counts].filter(([, count]) => count > MAX_FILES_PER_FOLDER)).toEqual([]);
   });
 
   it('names no file after nothing in particular', () => {

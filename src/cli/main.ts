@@ -10,8 +10,8 @@ import { DEFAULT_NAMESPACE } from '../deploy/settings.ts';
 import type { DemoFlags } from './demo/options.ts';
 import { parseDemoFlags } from './demo/options.ts';
 import { type InstallFlags, type InstallOptions, parseInstallFlags } from './install/options.ts';
-import { endWithOutput } from './standard-output.ts';
 import { DEFAULT_STATE_DIRECTORY } from './state-directory.ts';
+import { endWithOutput } from './termination.ts';
 import { DEFAULT_AGENT_CHANNEL, NODES_MAX, parseUpFlags, type UpFlags } from './up-options.ts';
 
 const EXIT_FAILURE = 1;

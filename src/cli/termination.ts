@@ -1,3 +1,5 @@
+/** How a command ends: by a signal of the user, or because its output cannot be written. */
+
 /** Signals of the user, as one AbortSignal that the whole command obeys. */
 export interface Termination {
   readonly signal: AbortSignal;
@@ -38,4 +40,21 @@ export function onTermination(): Termination {
       for (const off of handlers) off();
     },
   };
+}
+
+const EXIT_FAILURE = 1;
+
+/**
+ * Ends the command when its output cannot be written, and with it what it runs: the watchdog ends `up`'s
+ * nodes and Pods. A reader that closes the pipe early, as `head` does, ends the command quietly; a full
+ * disk ends it with a message instead of a stack trace.
+ */
+export function endWithOutput(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit();
+    process.stderr.write(`lockstep: standard output: ${error.message}\n`);
+    process.exit(EXIT_FAILURE);
+  });
+  // Without standard error there is no place for a message, and the command can still do its work.
+  process.stderr.on('error', () => undefined);
 }

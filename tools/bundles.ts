@@ -1,0 +1,50 @@
+/** The bundles of the package: what esbuild makes of which entry point. */
+import type { BuildOptions } from 'esbuild';
+
+const COMMON = {
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20.19',
+  logLevel: 'warning',
+  sourcemap: false,
+} as const satisfies BuildOptions;
+
+/** The agent is one file without dependencies, because it runs in every worker Pod. */
+export const AGENT_BUNDLE = {
+  ...COMMON,
+  entryPoints: { agent: 'src/agent/main.ts' },
+  outdir: 'dist',
+  minify: true,
+} as const satisfies BuildOptions;
+
+/** The operator and the thread in which it judges reviews. npm's dependencies stay outside. */
+export const OPERATOR_BUNDLES = {
+  ...COMMON,
+  entryPoints: {
+    operator: 'src/operator/main.ts',
+    'review-thread': 'src/operator/review-thread/main.ts',
+  },
+  outdir: 'dist',
+  packages: 'external',
+} as const satisfies BuildOptions;
+
+/** The command line and the processes that it starts on the user's machine. */
+export const LOCAL_BUNDLES = {
+  ...COMMON,
+  entryPoints: {
+    cli: 'src/cli/main.ts',
+    watchdog: 'src/cli/watchdog/main.ts',
+    node: 'src/cluster/node-process/main.ts',
+  },
+  outdir: 'dist',
+  packages: 'external',
+} as const satisfies BuildOptions;
+
+/** The worker of the MNIST example. */
+export const EXAMPLE_BUNDLE = {
+  ...COMMON,
+  entryPoints: { mnist: 'examples/mnist/worker.ts' },
+  outdir: 'dist/examples',
+  packages: 'external',
+} as const satisfies BuildOptions;
