@@ -11,7 +11,7 @@ import { NO_MARKER, processMarkerStore } from './marker.ts';
 import { UNCONFIRMED_AFTER_MS } from './pod-lease.ts';
 import { createSidecar } from './sidecar.ts';
 
-/** Confirms everything at once, from within the call, as a channel may. */
+/** Confirms each announcement at once, from within the call, as a channel may. */
 class PromptChannel implements Channel {
   readonly calls: string[] = [];
   listener: ChannelListener | undefined;
@@ -122,7 +122,7 @@ describe('an agent with a deadline for lost nodes that has the hub alone', () =>
     return { clock, hub, start, said, missing };
   }
 
-  it('says what is missing when its operator confirms no Pods, and starts no worker', async () => {
+  it('reports that its operator confirms no Pods, and starts no worker', async () => {
     const { clock, hub, start, said, missing } = overHub();
     const { pod } = hub.api;
     // A hub of an older operator leaves the question open, too.
@@ -134,7 +134,7 @@ describe('an agent with a deadline for lost nodes that has the hub alone', () =>
     expect(missing()).toEqual([expect.stringContaining('unless it is of an older version')]);
     expect(said()).toContain('announces an epoch');
     expect(said()).not.toContain('an epoch begins');
-    // An operator that can takes over.
+    // An operator that can answer takes over.
     hub.api.pod = pod;
     await clock.advance(10_000);
     expect(said()).toContain('an epoch begins');
@@ -143,7 +143,7 @@ describe('an agent with a deadline for lost nodes that has the hub alone', () =>
     await agent.left;
   });
 
-  it('says so when nobody answers at all', async () => {
+  it('reports that no answer comes at all', async () => {
     const { clock, hub, start, missing } = overHub();
     hub.streams.isCut = true;
     const agent = start();

@@ -1,6 +1,6 @@
 /**
- * Carries out what the barrier decides: events come in from the channel, from signals and from the
- * worker, effects go out to the channel, the marker and the body. One step at a time, in order.
+ * Runs the barrier: events come in from the channel, from signals and from the worker; effects go
+ * out to the channel, the marker and the body. One step at a time, in order.
  */
 import { ENV_LOST_NODE_DEADLINE } from '../jobset/names.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
@@ -10,12 +10,12 @@ import type { Marker, MarkerStore } from './marker.ts';
 import { PodLease, type PodLeaseOptions, UNCONFIRMED_AFTER_MS } from './pod-lease.ts';
 import type { WorkerExit } from './worker-exit.ts';
 
-/** What stands behind the barrier. */
+/** The part of the agent that starts and stops the worker: a sidecar or a supervisor. */
 export interface Body {
   readonly mode: Barrier['mode'];
   /**
    * Lets the worker of `epoch` start. A supervisor calls `ended` when the worker and all of its
-   * descendants are gone, whoever ended them.
+   * descendants are gone, however they ended.
    */
   lift(epoch: number, ended: (exit: WorkerExit, restartsGroup: boolean) => void): void;
   /** Ends the worker; `ended` tells when. Never called in sidecar mode. */
@@ -24,13 +24,15 @@ export interface Body {
 
 export interface AgentOptions {
   readonly jobSetUid: string | undefined;
-  /** As it was read before the start. */
+  /** The marker as it was read before the start. */
   readonly marker: Marker;
   readonly markers: MarkerStore;
   readonly channel: Channel;
   readonly body: Body;
   readonly logger: Logger;
-  /** Present: without word of its Pod a worker runs no longer than this. */
+  /**
+   * If present, a worker must stop after this time without confirmation that its Pod still exists.
+   */
   readonly lease?: Pick<PodLeaseOptions, 'clock' | 'random' | 'leaseMs'> | undefined;
 }
 
@@ -41,7 +43,7 @@ export interface Agent {
   readonly left: Promise<LeaveReason>;
 }
 
-/** Who does not speak of the Pod, though the JobSet is heard of. */
+/** Logged when the hub or API server reports the JobSet but does not confirm the Pod. */
 const NO_CONFIRMATION = `an answer about the Pod, which ${ENV_LOST_NODE_DEADLINE} asks for: the operator's hub gives it unless it is of an older version, the API server if the agent may patch its Pod`;
 const NO_CONTACT = 'any answer, of the hub or the API server';
 
@@ -59,7 +61,7 @@ export function startAgent(options: AgentOptions): Agent {
             running.dispatch({ type: 'cutOff' });
           },
           unconfirmed: () => {
-            logger.warn('no worker may run: nobody has confirmed that the Pod is there', {
+            logger.warn('no worker may run: no answer confirms that the Pod is still there', {
               waitedSeconds: UNCONFIRMED_AFTER_MS / 1000,
               missing: running.isInTouch ? NO_CONFIRMATION : NO_CONTACT,
             });
@@ -111,12 +113,12 @@ class RunningAgent {
     });
   }
 
-  /** Whether it has heard of the JobSet. */
+  /** Whether the agent has heard of the JobSet. */
   get isInTouch(): boolean {
     return this.#state.known !== undefined;
   }
 
-  /** An event that comes while another is handled waits for its turn. */
+  /** An event that arrives while another is handled waits for its turn. */
   dispatch(event: BarrierEvent): void {
     this.#events.push(event);
     if (this.#isStepping) return;

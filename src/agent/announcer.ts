@@ -1,8 +1,8 @@
 /**
- * Writes the agent's epoch on its own Pod, in order: each patch tests the value that it replaces, so
- * that one that is late changes nothing, and the Pod's UID, so that it never reaches a successor of
- * the same name. When the value is not what it was thought to be, or the answer got lost, the Pod is
- * read and the patch repeated. Needs no right but `patch` on Pods.
+ * Writes the agent's epoch on its own Pod, in order. Each patch tests the value that it replaces,
+ * so a late patch changes nothing, and the Pod's UID, so it never reaches a successor of the same
+ * name. If a test fails, or the answer is lost, the announcer reads the Pod and repeats the patch.
+ * Needs no right but `patch` on Pods.
  */
 
 import { formatNotice } from '../jobset/epoch/notice.ts';
@@ -32,9 +32,9 @@ export interface AnnouncerOptions {
     readonly uid: string | undefined;
   };
   readonly dialect: Dialect;
-  /** The epoch that this Pod announced last, as far as its marker knows; 0: none. */
+  /** The epoch that this Pod announced last, according to its marker; 0: none. */
   readonly announced: number;
-  /** How long to wait before an announcement, so that a large group does not come all at once. */
+  /** How long to wait before an announcement, so that the members of a large group spread out. */
   readonly spreadMs: (epoch: number) => number;
   readonly confirmed: (epoch: number) => void;
   /** The Pod is being deleted, is gone, or belongs to no Job any more. */
@@ -44,26 +44,27 @@ export interface AnnouncerOptions {
   readonly signal: AbortSignal;
 }
 
-/** What the annotation of the epoch holds, as far as the agent knows. */
+/** What the agent knows about the current value of the epoch's annotation. */
 type Old =
   | { readonly name: 'Value'; readonly text: string }
-  /** Not there, without having looked: the Pod is new. */
+  /** Assumed absent without a read, because the Pod is new. */
   | { readonly name: 'New' }
-  /** Not there as of a version of the Pod. */
+  /** Absent in this version of the Pod. */
   | { readonly name: 'Absent'; readonly version: string; readonly hasAnnotations: boolean }
   | { readonly name: 'Unknown' };
 
 const BACKOFF = { baseMs: 50, maxMs: 30_000, jitterFactor: 1 } as const;
 const NOT_FOUND = 404;
-/** An agent that is told to stop has no time to lose: its Pod waits for it. */
+/** An agent that is told to stop delays the end of its Pod, so it must be quick. */
 const NOTICE_TIMEOUT_MS = 300;
-/** The agent asks again soon. */
+/** Short enough, because the agent asks again soon. */
 const LOOK_TIMEOUT_MS = 15_000;
 
 /**
- * The record of who set which field is two thirds of a Pod's metadata, which the API server computes
- * anew at each write and sends to the operator at each announcement. Only server-side apply reads it,
- * which nobody uses on Pods of Jobs. A list of one empty entry tells an API server to keep none.
+ * Drops `managedFields`, which are two thirds of a Pod's metadata: the API server computes them
+ * anew at each write and sends them to the operator at each announcement. Only server-side apply
+ * reads them, and Pods of Jobs are not applied. A list of one empty entry tells an API server to
+ * keep none.
  */
 const FORGET_MANAGED_FIELDS = {
   op: 'add',
@@ -90,13 +91,13 @@ export class Announcer {
       announced > 0 ? { name: 'Value', text: epochText(dialect, announced) } : { name: 'New' };
   }
 
-  /** Announcements are made one after the other; one that was superseded before its turn is not. */
+  /** Makes announcements one after the other, and skips those that were superseded meanwhile. */
   announce(announcement: Announcement): void {
     this.#wanted = announcement;
     if (!this.#isWorking) void this.#work();
   }
 
-  /** The labels of the agent's own Pod, however long that takes; undefined if the Pod is gone. */
+  /** The labels of the agent's own Pod. Retries until it has them; undefined if the Pod is gone. */
   async ownLabels(): Promise<StringMap | undefined> {
     const { signal } = this.#options;
     let isGone = false;
@@ -144,7 +145,7 @@ export class Announcer {
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof ApiStatusError && error.code === NOT_FOUND) this.#podIsGone();
-      logger.info('nobody says whether the Pod is still there', { err: String(error) });
+      logger.info('cannot tell whether the Pod is still there', { err: String(error) });
     } finally {
       this.#isLooking = false;
     }
@@ -175,7 +176,9 @@ export class Announcer {
     }
   }
 
-  /** True when the announcement stands; otherwise it has waited as long as is due. */
+  /**
+   * True when the announcement is confirmed. Otherwise it has already waited before the next try.
+   */
   async #attempt(announcement: Announcement): Promise<boolean> {
     const { dialect, signal } = this.#options;
     const wanted = announcementAnnotations(dialect, announcement);
@@ -239,9 +242,9 @@ export class Announcer {
   }
 
   /**
-   * Servers answer a failed test with 422, and may refuse for a conflict of their own with 409: then
-   * the value is another one than thought. Other refusals changed nothing. After anything else
-   * nobody knows whether the patch was applied.
+   * Interprets a failed patch. Servers answer a failed test with 422, and may answer 409 for a
+   * conflict of their own: then the value is not what we thought. Other refusals changed nothing.
+   * After any other error the patch may or may not have been applied.
    */
   async #afterFailure(error: unknown): Promise<void> {
     const { clock, logger, signal } = this.#options;
@@ -254,8 +257,8 @@ export class Announcer {
     }
     const isConflict = code === 422 || code === 409;
     if (isConflict || code === undefined || code >= 500) this.#old = { name: 'Unknown' };
-    // One conflict is what a marker that knows too little costs. More are somebody else's doing, such
-    // as an admission policy's, which answers 422 as well.
+    // The first conflict is normal for a marker that knows too little. More have another cause,
+    // such as an admission policy, which answers 422 as well.
     if (isConflict && ++this.#conflicts === 1) return;
     logger.warn('the epoch could not be announced yet', { err: String(error) });
     await sleep(clock, this.#backoff.next(), signal);

@@ -236,7 +236,7 @@ describe('an agent that was told neither UID nor ReplicatedJob', () => {
     expect(scene.heard).toEqual(['2/3 fresh']);
   });
 
-  it('hears nothing of another JobSet of the same name (H16)', async () => {
+  it('ignores another JobSet of the same name', async () => {
     scene.api.setPod({ labels: { [JOBSET_UID]: 'an-earlier-one', [REPLICATED_JOB_NAME]: 'w' } });
     scene.open({ isTold: false });
     await scene.until(() => scene.api.openWatches === 1);
@@ -289,7 +289,7 @@ describe('announcing an epoch', () => {
   it('asks the API server to keep no record of who set the fields of its Pod', async () => {
     scene.open().announce({ epoch: 1, starts: 1 });
     await scene.until(() => scene.heard.includes('announced 1'));
-    // A real one then has none; the fake one does as it is told.
+    // A real server would drop the field then; the fake one stores what it is sent.
     expect(scene.api.pod?.metadata).toMatchObject({ managedFields: [{}] });
   });
 
@@ -348,7 +348,7 @@ describe('announcing an epoch', () => {
     };
     scene.open().announce({ epoch: 1, starts: 1 });
     await scene.until(() => scene.heard.includes('announced 1'));
-    // The patch and one read: it stands, so nothing is written again.
+    // The patch and one read: the value stands, so nothing is written again.
     expect(scene.patches).toBe(2);
   });
 

@@ -23,18 +23,22 @@ export interface ApiChannelOptions {
   readonly namespace: string;
   readonly dialect: Dialect;
   readonly jobSetName: string;
-  /** Undefined: as the labels of the Pod say; the same for the next. */
+  /** Undefined: taken from the labels of the Pod, as is the JobSet's name. */
   readonly jobSetUid: string | undefined;
   readonly replicatedJobName: string | undefined;
   readonly podName: string;
   readonly podUid: string | undefined;
-  /** The epoch that this Pod announced last, as far as its marker knows; 0: none. */
+  /** The epoch that this Pod announced last, according to its marker; 0: none. */
   readonly announced: number;
 }
 
-/** Groups up to this size announce at once: an API server takes that many patches in its stride. */
+/**
+ * Groups up to this size announce at once: an API server handles that many patches without delay.
+ */
 const SPREAD_FREE_GROUP_SIZE = 200;
-/** Half of what one Pod patch costs a server of two cores: the spread is no slower than the work. */
+/**
+ * Half of what one Pod patch costs a server of two cores, so the spread is no slower than the work.
+ */
 const SPREAD_PER_MEMBER_MS = 2;
 
 export function createApiChannel(options: ApiChannelOptions): Channel {
@@ -44,7 +48,8 @@ export function createApiChannel(options: ApiChannelOptions): Channel {
   let known: { readonly snapshot: Snapshot; readonly size: number } | undefined;
 
   const spreadMs = (epoch: number): number => {
-    // Whoever announces beyond the current epoch tells of a failure, and nobody else does yet.
+    // An announcement beyond the current epoch reports a failure, and only one agent makes it, so
+    // it need not wait.
     if (known === undefined || epoch > known.snapshot.deprecated + 1) return 0;
     return random.next() * SPREAD_PER_MEMBER_MS * Math.max(0, known.size - SPREAD_FREE_GROUP_SIZE);
   };
@@ -96,7 +101,7 @@ export function createApiChannel(options: ApiChannelOptions): Channel {
 
 type Identity = Pick<ApiChannelOptions, 'jobSetUid' | 'replicatedJobName'>;
 
-/** Whom to follow. A template's own agent may not have been told; then its Pod knows. */
+/** Which JobSet to follow. If the template did not tell its agent, the Pod's labels do. */
 async function identify(
   { jobSetUid, replicatedJobName }: ApiChannelOptions,
   announcer: Announcer,

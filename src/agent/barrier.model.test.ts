@@ -1,7 +1,7 @@
 /**
- * Agents, a hub of status versions and two controllers as one transition system, walked at random:
- * the barrier under test against the properties of the design (section 7). Faults are worker exits,
- * agent crashes, replaced Pods, agents that are cut off and announcements that arrive late.
+ * Walks a transition system at random: agents, a hub of status versions and two controllers. It
+ * checks the barrier against the properties of the protocol. Faults are worker exits, agent
+ * crashes, replaced Pods, agents that are cut off and announcements that arrive late.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -24,7 +24,7 @@ interface Pod {
   view: number;
   worker: number;
   lastStarted: number;
-  /** A sidecar that has lifted the barrier: the kubelet starts the worker whenever it comes to it. */
+  /** Lifted, but not running: the kubelet of a sidecar starts the worker when it gets to it. */
   liftedFor: number;
   /** Sidecar: a container has ended and the kubelet has not yet restarted all of them. */
   isExiting: boolean;
@@ -81,7 +81,7 @@ function current(w: World): Status {
   return w.versions.at(-1) ?? { deprecated: 0, released: 0 };
 }
 
-/** Records that whatever runs, or is about to run, in the Pod is lost by a failure. */
+/** Records that the work running, or about to run, in the Pod is lost by a failure. */
 function lose(w: World, pod: Pod): void {
   if (pod.disk.started > 0) w.mayEnd.add(pod.disk.started);
   if (pod.disk.announced > 0) w.mayEnd.add(pod.disk.announced);
@@ -97,7 +97,7 @@ function tell(pod: Pod, event: Parameters<typeof step>[1]): void {
   pod.todo.push(...next.effects);
 }
 
-/** A sidecar's worker goes only when the kubelet restarts the Pod, a supervisor's at once. */
+/** A sidecar's worker ends only when the kubelet restarts the Pod, a supervisor's at once. */
 function agentGone(w: World, pod: Pod): void {
   pod.agent = undefined;
   pod.todo = [];
@@ -241,7 +241,7 @@ function podTransitions(w: World, pod: Pod): Transition[] {
   return found;
 }
 
-/** A worker that runs, or whose barrier was lifted, is lost by it. */
+/** Cuts the agent off: a worker that runs, or whose barrier was lifted, is lost. */
 function cutOff(w: World, pod: Pod): void {
   if (pod.agent?.stage.name === 'Running' || pod.agent?.stage.name === 'Starting') {
     w.mayEnd.add(pod.disk.started);
@@ -262,7 +262,7 @@ function failWorker(w: World, pod: Pod): void {
   }
   const exit = { end: { exitCode: 1 }, exitCode: 1 } as const;
   tell(pod, { type: 'workerEnded', exit, restartsGroup: true });
-  // A stop that was ordered for this very worker finds nothing to stop any more.
+  // A stop that was ordered for this worker finds nothing to stop any more.
   pod.todo = pod.todo.filter((effect) => effect.type !== 'stopWorker');
 }
 
@@ -306,7 +306,7 @@ function controllerTransitions(w: World, seen: number[]): Transition[] {
   return found;
 }
 
-/** The failure policy restarts Jobs, released or not; which Pods it replaces is another fault. */
+/** The failure policy restarts Jobs, released or not. Which Pods it replaces is another fault. */
 function jobsRestart(w: World): Transition {
   return {
     name: 'the failure policy ends the epoch',

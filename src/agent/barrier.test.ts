@@ -131,7 +131,7 @@ describe('at the barrier, an agent', () => {
     ]);
   });
 
-  it('believes a consistent read whatever its version, unless it shows a lower epoch', () => {
+  it('believes a consistent read of any version, unless it shows a lower epoch', () => {
     const at = barrier({ name: 'Waiting', epoch: 3 }, { known: status(2, 2, { version: '50' }) });
     const restored = { version: '4', isFresh: true };
     expect(play(at, seen(status(2, 3, restored))).stage.name).toBe('Starting');
@@ -148,7 +148,7 @@ describe('at the barrier, an agent', () => {
     expect(play(UNSYNCED, seen(other)).stage.name).toBe('Unsynced');
   });
 
-  it('sticks to the first JobSet that it sees where nobody told it which', () => {
+  it('sticks to the first JobSet that it sees if it was not told which', () => {
     const untold = barrier({ name: 'Unsynced' }, { known: undefined, jobSetUid: undefined });
     const { stage } = play(untold, seen(status(0, 0)), WRITTEN, { type: 'announced', epoch: 1 });
     expect(stage.name).toBe('Waiting');
@@ -297,7 +297,7 @@ describe('when in-place restart is disabled on a live JobSet', () => {
     ]);
   });
 
-  it('a running worker keeps running whatever is deprecated', () => {
+  it('keeps a worker running after any epoch was deprecated', () => {
     const at = barrier({ name: 'Running', epoch: 1, isAnnounced: true }, { known: status(0, 1) });
     expect(play(at, bypass(1, 1)).effects).toEqual([]);
   });

@@ -13,23 +13,25 @@ import type { WorkerExit } from './worker-exit.ts';
 
 export interface Barrier {
   readonly mode: 'Sidecar' | 'Supervisor';
-  /** Undefined where the template's own agent was not told: then the first snapshot decides. */
+  /** Undefined if the template did not tell its own agent: then the first snapshot decides. */
   readonly jobSetUid: string | undefined;
-  /** As it is on disk, or will be when the write under way is done. */
+  /** The marker as it is on disk, or will be after the write under way. */
   readonly marker: Marker;
   /** The newest version of the JobSet that was seen. */
   readonly known: Snapshot | undefined;
-  /** The Pod is being deleted: the barrier does not lift any more. */
+  /** The Pod is being deleted, so the barrier does not lift any more. */
   readonly isPodEnding: boolean;
-  /** Nobody has said lately enough that the Pod is there, so it may be taken for dead (H4). */
+  /** The Pod was not confirmed for so long that the operator may take it for dead (H4). */
   readonly isCutOff: boolean;
   readonly stage: Stage;
 }
 
 export type Stage =
-  /** No consistent snapshot yet, or nothing left to do but to be told to end. */
+  /** There is no consistent snapshot yet, or the agent only waits to be told to end. */
   | { readonly name: 'Unsynced' }
-  /** Supervisor only: its worker was stopped because nobody spoke of the Pod; it waits for word. */
+  /**
+   * Supervisor only: the worker was stopped because the Pod was not confirmed; waits for an answer.
+   */
   | { readonly name: 'CutOff' }
   /** `marker.announced` is being written. */
   | { readonly name: 'Marking'; readonly announcement: Announcement }
@@ -47,7 +49,7 @@ export type Stage =
   | {
       readonly name: 'Ending';
       readonly signal: string;
-      /** It stopped the worker itself before: how that ends says nothing about its work. */
+      /** The agent stopped the worker itself, so the worker's exit says nothing about its work. */
       readonly isStopped: boolean;
     }
   /** The agent leaves its container. */
@@ -58,9 +60,9 @@ export type BarrierEvent =
   | { readonly type: 'markerWritten' }
   | { readonly type: 'announced'; readonly epoch: number }
   | { readonly type: 'podEnding' }
-  /** The Pod is there, as one says who has to know. */
+  /** The hub or the API server confirmed that the Pod exists. */
   | { readonly type: 'podLives' }
-  /** That was said too long ago. */
+  /** The last confirmation of the Pod is too old. */
   | { readonly type: 'cutOff' }
   /** A signal told the agent to end. */
   | { readonly type: 'stop'; readonly signal: string }
@@ -81,7 +83,7 @@ export type Effect =
 export type LeaveReason =
   /** The epoch is over: the Pod has to restart in place. */
   | { readonly type: 'EpochOver' }
-  /** Its worker must not run on; the Pod restarts in place, and comes back when it may. */
+  /** The worker must not run on. The Pod restarts in place, and runs again when it is confirmed. */
   | { readonly type: 'CutOff' }
   | { readonly type: 'Signal'; readonly signal: string }
   | { readonly type: 'WorkerExit'; readonly exit: WorkerExit };
@@ -118,9 +120,9 @@ export function step(state: Barrier, event: BarrierEvent): Step {
 }
 
 /**
- * The epoch to announce. An agent that announced the released epoch and whose worker has not run in
- * it joins it: it restarted at the barrier and nobody has to pay for that. Without a marker it never
- * joins a released epoch, since its predecessor may have run in it.
+ * The epoch to announce. An agent that announced the released epoch, and whose worker has not run
+ * in it, joins it: it only restarted at the barrier, so the group need not restart. An agent
+ * without a marker never joins a released epoch, because its predecessor may have run in it.
  */
 export function epochToAnnounce(
   { released, deprecated }: Pick<Snapshot, 'released' | 'deprecated'>,
@@ -131,7 +133,10 @@ export function epochToAnnounce(
   return mayJoin ? released : Math.max(released, deprecated, marker.started) + 1;
 }
 
-/** Status never goes back, so whatever shows a lower epoch is older, whatever its version. */
+/**
+ * Whether the snapshot is newer. Status epochs never go down, so a lower one is older, even with a
+ * higher resourceVersion.
+ */
 function isNews(state: Barrier, snapshot: Snapshot): boolean {
   if (state.jobSetUid !== undefined && state.jobSetUid !== snapshot.uid) return false;
   const { known } = state;
@@ -144,7 +149,7 @@ function isNews(state: Barrier, snapshot: Snapshot): boolean {
   );
 }
 
-/** What follows from the state now that something new is known or done. */
+/** Decides what follows, now that something new is known or done. */
 function onKnowledge(state: Barrier): Step {
   const { stage, known } = state;
   if (known === undefined) return stay(state);
@@ -178,7 +183,7 @@ function mayRun({ isPodEnding, isCutOff }: Barrier): boolean {
 function approach(state: Barrier, known: Snapshot, cause?: Announcement['cause']): Step {
   if (known.isBypassed) {
     if (!mayRun(state)) return stay({ ...state, stage: { name: 'Unsynced' } });
-    // Every epoch of its own is in the marker, so this is never below the agent's own.
+    // The marker holds each epoch that this agent announced, so this is never below one of them.
     const { announced, started } = state.marker;
     const epoch = Math.max(announced, started, known.released, known.deprecated + 1);
     const { stage } = state;
@@ -197,7 +202,10 @@ function approach(state: Barrier, known: Snapshot, cause?: Announcement['cause']
   };
 }
 
-/** An agent that begins with the announcement of its predecessor is one more start of that epoch. */
+/**
+ * Counts the starts of agents in an epoch: one that repeats its predecessor's announcement adds
+ * one.
+ */
 function startsAt({ stage, marker }: Barrier, epoch: number): number {
   if (marker.announced !== epoch) return 1;
   return stage.name === 'Unsynced' ? marker.starts + 1 : Math.max(1, marker.starts);
@@ -264,7 +272,9 @@ function onRunning(
       };
 }
 
-/** A worker that is told to end by its node is stopped too: its node may be the one that is lost. */
+/**
+ * Stops even a worker that its node has told to end, because that node may be the one that is lost.
+ */
 function onCutOff(state: Barrier): Step {
   const { stage } = state;
   const stopping: readonly Effect[] = [{ type: 'stopWorker' }];
@@ -303,7 +313,7 @@ function onWorkerEnded(state: Barrier, exit: WorkerExit, restartsGroup: boolean)
     case 'Stopping':
       return onKnowledge({ ...state, stage: { name: 'CutOff' } });
     case 'Ending':
-      // An exit with 0 would be counted as the success of an index that has to start over.
+      // An exit with 0 would count as the success of an index that has to start over.
       return stage.isStopped
         ? leave(state, { type: 'Signal', signal: stage.signal })
         : leave(state, { type: 'WorkerExit', exit });

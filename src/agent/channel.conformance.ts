@@ -1,10 +1,11 @@
+/** The tests that every channel of the agent must pass, over the API server and over the hub. */
 import { expect, it } from 'vitest';
 import type { VirtualClock } from '../runtime/memory/virtual-clock.ts';
 import type { Channel } from './channel.ts';
 
 /**
- * A channel, and the world behind it: one JobSet, and one member of it that is the agent's Pod.
- * Everything takes virtual time.
+ * A channel and the world behind it: one JobSet, and one member of it, the agent's Pod. Everything
+ * takes virtual time.
  */
 export interface ChannelUnderTest {
   readonly clock: VirtualClock;
@@ -13,14 +14,14 @@ export interface ChannelUnderTest {
   setStatus(deprecated: number, released: number): void;
   /** The newest epoch that the controller knows of the agent's Pod; 0: none. */
   announced(): number;
-  /** What ended the epoch before, as the controller knows it. */
+  /** The cause that the controller knows for the end of the last epoch. */
   cause(): object | undefined;
   /** Connections break; new ones can be made at once. */
   breakConnections(): void;
   /** Nothing answers, until `restore`. */
   goDark(): void;
   restore(): void;
-  /** Whoever coordinates says something that is not of the protocol. */
+  /** The coordinator sends something that is not part of the protocol. */
   sayNonsense(): void;
   /** The user deletes the Pod, which is still there for a while. */
   deletePod(): void;
@@ -138,7 +139,7 @@ export function channelConformance(make: () => ChannelUnderTest): void {
     scene.close();
   });
 
-  it('says nothing of a Pod that is being deleted, whatever it asks', async () => {
+  it('never confirms a Pod that is being deleted', async () => {
     const scene = await opened();
     scene.world.deletePod();
     scene.world.channel.askForPod();
@@ -175,7 +176,7 @@ class Scene {
   readonly world: ChannelUnderTest;
   /** What the listener heard: `D/S`, `announced E`, `ending`. */
   readonly heard: string[] = [];
-  /** When the questions were asked that were answered well. */
+  /** When the questions were asked that confirmed the Pod. */
   readonly lives: number[] = [];
 
   constructor(world: ChannelUnderTest) {

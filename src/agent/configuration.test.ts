@@ -136,7 +136,7 @@ describe('the configuration of an agent', () => {
     expect(result.type === 'Errors' && result.errors).toHaveLength(4);
   });
 
-  it('takes one absolute path to install the agent to, whatever the environment', () => {
+  it('takes one absolute path to install the agent to, in any environment', () => {
     expect(readConfiguration(['--install', '/opt/agent'], {})).toEqual({
       type: 'Install',
       directory: '/opt/agent',
@@ -149,7 +149,7 @@ describe('the configuration of an agent', () => {
     }
   });
 
-  it('answers --help and --version whatever the environment', () => {
+  it('answers --help and --version in any environment', () => {
     expect(readConfiguration(['--help'], {}).type).toBe('Help');
     expect(readConfiguration(['--version'], {}).type).toBe('Version');
   });

@@ -1,7 +1,7 @@
 /**
- * The agent's configuration, from its command line and its environment, in either dialect (design,
- * section 4): ours if a variable that only we have is set, otherwise upstream's. Every problem is
- * told at once, each with the variable, its value and what was expected.
+ * Reads the agent's configuration from its command line and environment, in one of two dialects:
+ * ours if a variable that only we have is set, otherwise upstream's. Reports all problems together,
+ * each with the variable, its value and what was expected.
  */
 import {
   LOST_NODE_MARGIN_MS,
@@ -48,9 +48,9 @@ import type { Dialect } from './pod-annotations.ts';
 
 export interface Configuration {
   readonly dialect: Dialect;
-  /** What a supervisor runs; undefined: sidecar. */
+  /** The command that a supervisor runs; undefined: sidecar. */
   readonly worker: WorkerCommand | undefined;
-  /** Undefined: as the files of the Pod's service account say. */
+  /** Undefined: taken from the files of the Pod's service account. */
   readonly namespace: string | undefined;
   readonly podName: string;
   readonly podUid: string | undefined;
@@ -59,24 +59,24 @@ export interface Configuration {
   readonly barrierPort: number;
   readonly barrierPath: string;
   readonly jobSetName: string;
-  /** Undefined: as the labels of the Pod say; the same for the next. */
+  /** Undefined: taken from the labels of the Pod, as is the JobSet's name. */
   readonly jobSetUid: string | undefined;
   readonly replicatedJobName: string | undefined;
   /** 1 to 255. */
   readonly restartExitCode: number;
-  /** Below `root`. Undefined: the marker is kept in memory. */
+  /** A path below `root`. Undefined: the marker is kept in memory. */
   readonly markerDirectory: string | undefined;
   /**
-   * By which a supervisor judges its worker's exit. Undefined: it does not know them, so it leaves the
-   * container with that exit, and whoever restarts containers judges.
+   * The rules by which a supervisor judges its worker's exit. Undefined: the rules are not known,
+   * so the agent leaves the container with the worker's exit code and the kubelet applies them.
    */
   readonly restartRules: readonly ContainerRestartRule[] | undefined;
   readonly stopGraceMs: number;
-  /** How long a worker may run without word that its Pod is there; undefined: for ever. */
+  /** How long a worker may run without confirmation that its Pod exists; undefined: for ever. */
   readonly leaseMs: number | undefined;
-  /** Undefined: the agent speaks to the API server alone. */
+  /** Undefined: the agent uses the API server alone. */
   readonly hub: HubConfiguration | undefined;
-  /** What stands for `/`; empty where that is `/` itself. */
+  /** The directory that stands for `/`; empty if that is `/` itself. */
   readonly root: string;
 }
 
@@ -85,7 +85,7 @@ export interface HubConfiguration {
   readonly url: string;
   /** PEM; undefined: the authorities that Node trusts. */
   readonly authorities: string | undefined;
-  /** Whether the API server is there while the hub is not. */
+  /** Whether the agent may use the API server while the hub is unreachable. */
   readonly hasFallback: boolean;
 }
 
@@ -97,7 +97,7 @@ export type WorkerCommand =
 export type ConfigurationResult =
   | { readonly type: 'Configuration'; readonly configuration: Configuration }
   | { readonly type: 'Help' | 'Version' }
-  /** The agent is to copy itself into that directory. */
+  /** The agent copies itself into this directory. */
   | { readonly type: 'Install'; readonly directory: string }
   | { readonly type: 'Errors'; readonly errors: readonly string[] };
 
@@ -133,7 +133,7 @@ is set, it takes the place of upstream's agent and announces attempts:
 `;
 
 const DEFAULT_STOP_GRACE_SECONDS = 5;
-/** An hour: whoever asks for more has confused the unit. */
+/** One hour. A higher value is probably in the wrong unit. */
 const MAX_STOP_GRACE_SECONDS = 3600;
 
 export function readConfiguration(
@@ -187,7 +187,7 @@ function installation(args: readonly string[]): ConfigurationResult {
   };
 }
 
-/** Less than this is no lease: one question that is not answered would end it. */
+/** A shorter lease would end with one unanswered question. */
 const MIN_LEASE_MS = 30_000;
 
 function leaseOf(read: EnvironmentReader, stopGraceMs: number): number | undefined {
@@ -223,7 +223,7 @@ function hubOf(read: EnvironmentReader): HubConfiguration | undefined {
 
 const CHANNELS: ReadonlySet<string> = new Set(['Auto', 'Hub', 'API']);
 
-/** In what the dialects differ. */
+/** The fields in which the dialects differ. */
 type Specific = Pick<
   Configuration,
   'worker' | 'namespace' | 'restartExitCode' | 'barrierPort' | 'barrierPath' | 'restartRules'

@@ -1,6 +1,6 @@
 /**
- * Reads the agent's environment variables. Every problem is kept, with the variable, its value and
- * what was expected, so that all can be told at once.
+ * Reads the agent's environment variables and collects every problem, with the variable, its value
+ * and what was expected, so that all can be reported together.
  */
 import type { ContainerRestartRule } from '../kube/objects/pod.ts';
 
@@ -17,7 +17,7 @@ export class EnvironmentReader {
     this.#environment = environment;
   }
 
-  /** An empty variable is one that is not set. */
+  /** Treats an empty variable as not set. */
   optional(name: string): string | undefined {
     const value = this.#environment[name];
     return value === '' ? undefined : value;

@@ -1,7 +1,7 @@
 /**
- * An API server of two objects for tests of the agent's channel. It exists for its faults: answers
- * that get lost, requests that arrive late, servers that cannot stream. What a real server does is
- * tested against the embedded one.
+ * An API server of two objects, for tests of the agent's channel. It exists for its faults: lost
+ * answers, late requests, servers that cannot stream. The behaviour of a real server is tested
+ * against the embedded one.
  */
 import type { JobSet, JobSetStatus } from '../jobset/jobset.ts';
 import type { OwnerReference, Stored } from '../kube/meta.ts';
@@ -27,7 +27,7 @@ const JOB: OwnerReference = {
 
 /** One JobSet and one Pod behind HTTP, with room for faults. */
 export class FakeApi {
-  /** How it takes `sendInitialEvents`. */
+  /** How the server treats `sendInitialEvents`. */
   streaming: 'yes' | 'refuses' | 'ignores' = 'yes';
   version = 10;
   jobSet: Stored<JobSet> | undefined;
@@ -36,7 +36,7 @@ export class FakeApi {
   /** Answers, throws, or returns undefined to let the request through. */
   fault: (request: HttpRequest, count: number) => Promise<HttpResponse> | undefined = () =>
     undefined;
-  /** Called after a patch was applied; a throw is an answer that got lost. */
+  /** Called after a patch was applied; a throw loses the answer. */
   applied: (count: number) => void = () => undefined;
   readonly #watches = new Set<(line: string | undefined) => void>();
   #patches = 0;

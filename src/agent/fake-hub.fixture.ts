@@ -25,15 +25,15 @@ const READ_MS = 3;
 export class FakeHub {
   readonly streams: MemoryStreams;
   hub: Hub;
-  /** What is stored. */
+  /** The stored objects. */
   readonly api = new FakeApi();
   /** The newest announcement of the Pod. */
   announced: HubAnnouncement | undefined;
-  /** Epochs of which notice was given. */
+  /** Epochs for which the agents gave notice. */
   readonly notices: number[] = [];
   /** Reads of the JobSet that have begun. */
   reads = 0;
-  /** A read fails while it is set. */
+  /** While set, each read fails with it. */
   readFailure: Error | undefined;
   readonly #clock: Clock;
   #stream: ByteStream | undefined;
@@ -53,7 +53,7 @@ export class FakeHub {
       });
   }
 
-  /** The leader changes: another hub, which knows nothing of what was said to the first. */
+  /** The leader changes: the new hub knows nothing of what the first was told. */
   replace(): void {
     this.hub.close();
     this.announced = undefined;

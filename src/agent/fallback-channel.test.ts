@@ -11,7 +11,7 @@ import { createFallbackChannel } from './fallback-channel.ts';
 import { createHubChannel } from './hub-channel.ts';
 import { NO_MARKER, processMarkerStore } from './marker.ts';
 
-/** Agents of one Pod each, a hub and an API server, which need not show the same. */
+/** Agents of one Pod each, a hub and an API server, which may show different states. */
 class Scene {
   readonly clock = new VirtualClock();
   readonly hub = new FakeHub(this.clock);
@@ -120,7 +120,7 @@ describe('an agent that starts', () => {
     await scene.until(() => scene.api.annotations[EPOCH] === '1', 1500);
   });
 
-  it('turns to the API server after five seconds and a half where the way to the hub is cut', async () => {
+  it('turns to the API server after 5.5 seconds if the hub is unreachable', async () => {
     const scene = new Scene();
     scene.hub.streams.isCut = true;
     scene.startAgent();
@@ -149,7 +149,7 @@ describe('an agent that starts', () => {
     scene.api.setStatus(2, 2);
     scene.startAgent();
     await scene.until(() => scene.api.annotations[EPOCH] === '3');
-    // What the hub has read is older, as if its storage had been asked before.
+    // The hub has read an older state, as if from an outdated copy of the storage.
     scene.hub.setStatus(1, 1);
     scene.hub.streams.acceptor = acceptor;
     await scene.until(() => scene.hub.announced !== undefined);
@@ -225,7 +225,7 @@ describe('an agent that has lost its hub', () => {
 
 it('asks the API server for its Pod where the hub does not know that question', async () => {
   const scene = new Scene();
-  // The Pod that the hub's API shows is another one, so that this hub never answers.
+  // The hub's API shows another Pod, so this hub never answers.
   scene.startAgent(60_000);
   await scene.clock.runUntil(() => scene.announced.length > 0, 10_000);
   scene.hub.setStatus(0, 1);

@@ -1,9 +1,9 @@
 /**
- * Two channels as one: the hub, and the API server while the hub cannot be reached. Each begins with
- * a consistent read, and what was announced last is repeated on the one that takes over; the
- * controller takes the newest epoch from either, and the barrier no epoch that is lower than it
- * knows, so that an overlap does no harm. An agent that starts has nothing to run yet, so it asks the
- * API server much sooner than one that has lost its hub.
+ * Combines two channels: the hub, and the API server while the hub cannot be reached. Each begins
+ * with a consistent read, and the one that takes over repeats the last announcement. An overlap
+ * does no harm: the controller takes the newest epoch from either, and the barrier ignores lower
+ * epochs. An agent that has just started has no worker to lose, so it asks the API server much
+ * sooner.
  */
 import type { Clock, Timer } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
@@ -13,30 +13,34 @@ import type { HubContact } from './hub-conversation.ts';
 
 export interface FallbackChannelOptions {
   readonly hub: (contact: (contact: HubContact) => void) => Channel;
-  /** A new channel over the API server. It can only try: the agent may have no rights there. */
+  /** A new channel over the API server. It may fail, because the agent may have no rights there. */
   readonly api: () => Channel;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
 }
 
-/** A leader that is replaced, or an operator that starts again, is back by then. */
+/** Long enough for a replaced leader or a restarted operator to be back. */
 export const FALLBACK_AFTER_MS = 10_000;
-/** The members of a group do not all turn to the API server at once. */
+/** Spreads the members of a group, so that they do not all turn to the API server at once. */
 const FALLBACK_JITTER = 0.5;
-/** From the moment at which a stream is doubted, which is another one for each member. */
+/** Counts from the moment at which a stream is doubted, which differs for each member. */
 const FALLBACK_AFTER_DOUBT_MS = 500;
 const FALLBACK_AFTER_DOUBT_JITTER = 1;
-/** From the first try that failed at the start: a hub that is only changing hands may be back. */
+/**
+ * Counts from the first failed try at the start: a hub that only changes hands may be back by then.
+ */
 export const START_AFTER_FAILURE_MS = 1000;
 const START_AFTER_FAILURE_JITTER = 1;
 /**
- * From the start, while the first try is under way: a hub to which thousands come at once lets them
- * wait, and would only be replaced by an API server with thousands of requests.
+ * Counts from the start, while the first try is under way. A hub that thousands of agents reach at
+ * once keeps them waiting; the same requests would hit the API server harder.
  */
 export const START_UNANSWERED_MS = 5000;
 const START_UNANSWERED_JITTER = 0.5;
-/** Questions for the Pod that a hub leaves open: one of an older version does not know them. */
+/**
+ * How many unanswered questions for the Pod show that the hub is of an older version without them.
+ */
 const MAX_OPEN_QUESTIONS = 3;
 
 export function createFallbackChannel(options: FallbackChannelOptions): Channel {
@@ -48,14 +52,14 @@ class FallbackChannel implements Channel {
   readonly #hub: Channel;
   #api: Channel | undefined;
   #isHubReachable = false;
-  /** Questions for the Pod since the hub answered one. */
+  /** Questions for the Pod since the hub last answered one. */
   #questions = 0;
   #listener: ChannelListener | undefined;
   #announced: Announcement | undefined;
-  /** Until one of the two was reached, or the first try for the hub has failed. */
+  /** True until a channel is reached or the first try for the hub fails. */
   #isStart = true;
   #timer: Timer | undefined;
-  /** Of the timer, monotonic. */
+  /** When the timer fires, monotonic. */
   #dueMs = Number.POSITIVE_INFINITY;
 
   constructor(options: FallbackChannelOptions) {
@@ -134,7 +138,7 @@ class FallbackChannel implements Channel {
     this.#api = undefined;
   }
 
-  /** Unless it is going to be asked sooner anyway. */
+  /** Sets the timer, unless it already fires sooner. */
   #askApiWithin(ms: number, factor: number): void {
     const { clock, random } = this.#options;
     const delayMs = jitter(random, ms, factor);

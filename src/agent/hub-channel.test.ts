@@ -6,10 +6,10 @@ import type { StreamConnector } from '../runtime/ports/stream.ts';
 import { FakeHub } from './fake-hub.fixture.ts';
 import { createHubChannel } from './hub-channel.ts';
 
-/** Until another leader is certainly there. */
+/** After this time another leader is certainly there. */
 const FAIL_OVER_MS = 15_000;
 
-test('an agent that has lost its hub tries again at most a second apart, and in time less often', async () => {
+test('retries a lost hub at least every second at first, and less often later', async () => {
   const clock = new VirtualClock();
   const hub = new FakeHub(clock);
   hub.setStatus(0, 1);

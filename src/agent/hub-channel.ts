@@ -1,7 +1,7 @@
 /**
  * The channel over the hub (`docs/reference/hub-protocol.md`): one stream to the operator's leader,
- * opened again whenever it is lost. What was announced last is repeated in each hello, because the
- * hub keeps announcements in memory only; each hello is answered from a state read after it.
+ * opened again whenever it is lost. Each hello repeats the last announcement, because the hub keeps
+ * announcements in memory only. Its answer comes from a state that was read afterwards.
  */
 import type { HubMessage } from '../jobset/hub/message.ts';
 import { Backoff } from '../runtime/backoff.ts';
@@ -18,25 +18,25 @@ export interface HubChannelOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** Undefined: as the hub knows from the Pod. */
+  /** Undefined: the hub derives it from the Pod. */
   readonly jobSetUid: string | undefined;
-  /** Told how each try for a stream goes. */
+  /** Called with the result of each try for a stream. */
   readonly contact?: (contact: HubContact) => void;
 }
 
 /**
- * From the first packet to the upgraded connection. A hub to which thousands come at once gets through
- * with them if they wait; those that give up early come again, and it never does.
+ * Limits the time from the first packet to the upgraded connection. A hub that thousands of agents
+ * reach at once gets through only if they wait: those that give up early start over.
  */
 const CONNECT_TIMEOUT_MS = 60_000;
 /**
- * Another leader is there within seconds, and a group that restarts waits for its last member: while that
- * can be, tries are at most a second apart.
+ * Another leader appears within seconds, and a restarting group waits for its last member. During
+ * this time tries are at most a second apart.
  */
 const EAGER_FOR_MS = 15_000;
 const EAGER_DELAY_MS = 125;
 const EAGER_JITTER = 1;
-/** The members of a group do not all come back at once; a small one need not wait for that. */
+/** Spreads the members of a group, which come back together. A small group need not wait. */
 const SPREAD_PER_MEMBER_MS = 0.1;
 const MAX_SPREAD_MS = 750;
 const PATIENT_BACKOFF = { baseMs: 1000, maxMs: 5000, jitterFactor: 1 } as const;
@@ -53,7 +53,7 @@ class HubChannel implements Channel {
   #announced: Announcement | undefined;
   #conversation: Conversation | undefined;
   #members = 0;
-  /** Nobody has answered the last question for the Pod yet. */
+  /** The last question for the Pod has not been answered yet. */
   #isPodWanted = false;
 
   constructor(options: HubChannelOptions) {

@@ -1,3 +1,7 @@
+/**
+ * One stream between an agent and the hub, from the hello to the end: what is sent, what an answer
+ * means, and when silence counts as loss.
+ */
 import {
   encodeAgentMessage,
   type HubMessage,
@@ -13,28 +17,28 @@ import type { Announcement } from './channel.ts';
 export type HubContact =
   /** A hello has been answered. */
   | 'Answered'
-  /** The stream on which one was answered has brought nothing for so long that it may be dead. */
+  /** An answered stream has been silent for so long that it may be dead. */
   | 'Silent'
-  /** It has brought something again. */
+  /** A doubted stream has brought something again. */
   | 'Heard'
-  /** The stream on which one was answered has ended. */
+  /** An answered stream has ended. */
   | 'Lost'
   /** A try has ended without an answer: refused, not reached, or given up. */
   | 'Failed';
 
-/** The hub reads the JobSet before it answers. */
+/** Long enough for the hub to read the JobSet before it answers. */
 const HELLO_TIMEOUT_MS = 30_000;
-/** Something is sent at least this often, plus jitter, so that the hub knows that we live. */
+/** The agent sends something at least this often, plus jitter, to show the hub that it lives. */
 const HEARTBEAT_MS = 4000;
 const HEARTBEAT_JITTER = 0.25;
 /**
- * The hub answers each ping, so it is late by a whole heartbeat then, or packets are dropped on the way.
- * One to which thousands come at once may be: the stream stays.
+ * The hub answers each ping, so after this time an answer is late by a whole heartbeat. A hub that
+ * thousands of agents reach at once may be that late, so the stream stays open.
  */
 const DOUBT_AFTER_MS = 9000;
-/** After so long a silence the hub is gone, or the way to it. */
+/** After this much silence the hub, or the network to it, is gone. */
 const SILENCE_TIMEOUT_MS = 20_000;
-/** Of one stream. */
+/** Per stream. */
 const MAX_OPEN_QUESTIONS = 8;
 
 export type Outcome =
@@ -44,7 +48,7 @@ export type Outcome =
 export interface ConversationEvents {
   readonly contact: (contact: HubContact) => void;
   readonly message: (message: Extract<HubMessage, { readonly type: 'state' | 'ending' }>) => void;
-  /** The hub has it, or will get it before anything else. */
+  /** The hub has the announcement, or will get it before anything else. */
   readonly confirmed: (epoch: number) => void;
   readonly podLives: (askedMs: number) => void;
 }
@@ -52,7 +56,7 @@ export interface ConversationEvents {
 export interface ConversationOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Undefined: as the hub knows from the Pod. */
+  /** Undefined: the hub derives it from the Pod. */
   readonly jobSetUid: string | undefined;
 }
 
@@ -68,7 +72,7 @@ export class Conversation {
   #isDoubted = false;
   #unconfirmed: number | undefined;
   #heardMs = 0;
-  /** When each question for the Pod was asked that may still be answered, by its number. */
+  /** When each open question for the Pod was asked, by its number. */
   readonly #asked = new Map<number, number>();
   #asks = 0;
   #timers: { cancel(): void }[] = [];
@@ -106,7 +110,7 @@ export class Conversation {
     else this.#unconfirmed = announcement.epoch;
   }
 
-  /** An answer to an older question than the last one is an answer, too. */
+  /** An answer to an earlier question counts as well, so a full queue only skips the new one. */
   askForPod(): void {
     const ask = ++this.#asks;
     this.#asked.delete(ask - MAX_OPEN_QUESTIONS);
@@ -118,7 +122,7 @@ export class Conversation {
     this.#say({ type: 'notice', epoch });
   }
 
-  /** The agent has nothing more to say; what it said is still sent. */
+  /** The agent has nothing more to say. Messages under way are still sent. */
   end(): void {
     this.#over('NotAnswered', 'the channel was closed');
   }
@@ -169,7 +173,7 @@ export class Conversation {
     }
   }
 
-  /** Before the answer to the hello nothing counts: it may be older than what we know. */
+  /** Ignores states before the answer to the hello: they may be older than what we know. */
   #takeState(message: Extract<HubMessage, { readonly type: 'state' }>): void {
     const isAnswer = message.isFresh && !this.#isAnswered;
     if (!isAnswer && !this.#isAnswered) return;

@@ -1,9 +1,9 @@
 /**
- * Follows one JobSet over the API (design, section 5, "Consistent means"). A closed set of phases:
- * `Streaming` asks for the initial state and all changes in one watch, `Listing` is the fallback for
- * servers that lack it, `Resuming` continues from a version. It goes back to the start only when that
- * version is of no use any more: too old, or of a history that the API does not have since it was
- * restored. It retries for ever: an unreachable API stops no worker, so it must not stop the agent.
+ * Follows one JobSet over the API, in a closed set of phases. `Streaming` asks for the initial
+ * state and all changes in one watch; `Listing` is the fallback for servers that cannot; `Resuming`
+ * continues from a version. It starts over only when that version is too old, or lies in a history
+ * that the API lost when it was restored. It retries for ever: an unreachable API stops no worker,
+ * so it must not stop the agent.
  */
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import type { Stored } from '../kube/meta.ts';
@@ -35,12 +35,12 @@ type Phase =
 
 /** The server ends a watch after this time, plus jitter, so that they do not all end together. */
 const WATCH_TIMEOUT_SECONDS = 290;
-/** What the client waits longer than that before it ends a watch that the server has forgotten. */
+/** How much longer the client waits before it ends a watch that the server has forgotten. */
 const WATCH_OVERTIME_MS = 15_000;
-/** A server that streams initial states ends them at once; one that does not know how never does. */
+/** Servers that stream initial states end them at once. Others ignore the option, and never do. */
 const INITIAL_EVENTS_TIMEOUT_MS = 10_000;
 const BACKOFF = { baseMs: 100, maxMs: 30_000, jitterFactor: 1 } as const;
-/** A watch that lived this long was healthy: the next failure is a first one again. */
+/** A watch that lived this long was healthy, so the next failure counts as a first one. */
 const HEALTHY_MS = 10_000;
 
 export async function followJobSet(options: FollowerOptions): Promise<void> {
@@ -66,7 +66,7 @@ export async function followJobSet(options: FollowerOptions): Promise<void> {
     if (from !== undefined) phase = { name: 'Resuming', from };
     else phase = canStream ? { name: 'Streaming' } : { name: 'Listing' };
     if (clock.monotonic() - startedAt >= HEALTHY_MS) backoff.reset();
-    // A server that closes each watch at once would otherwise be asked without end.
+    // Without a pause, a server that closes each watch at once would be asked without end.
     await sleep(clock, backoff.next(), signal).catch(() => undefined);
   }
 }
@@ -76,14 +76,14 @@ class NoStreamingError extends Error {
   override readonly name = 'NoStreamingError';
 }
 
-/** What the server shows is older than what was seen: it was restored from a copy. */
+/** The server shows something older than what was seen: it was restored from a copy. */
 class OtherHistoryError extends Error {
   override readonly name = 'OtherHistoryError';
 }
 
-/** One pass: a list or one watch, until that ends. */
+/** One list or one watch, until it ends. */
 class Attempt {
-  /** Up to here everything was seen; undefined: nothing consistent yet. */
+  /** The version up to which everything was seen; undefined: nothing consistent yet. */
   version: string | undefined;
   readonly #options: FollowerOptions;
   readonly #phase: Phase;
@@ -105,7 +105,7 @@ class Attempt {
     }
   }
 
-  /** The states before the bookmark are older than the call asks for; only the last one counts. */
+  /** The states before the bookmark may be older than the call, so only the last one counts. */
   async #stream(): Promise<void> {
     let initial: Stored<JobSet> | undefined;
     const { clock } = this.#options;

@@ -46,9 +46,9 @@ import { createSupervisor, type Supervisor } from './supervisor.ts';
 
 const FAILURE_EXIT_CODE = 1;
 
-/** One try of a request. A server that does not answer for longer is asked again. */
+/** Limits one try of a request. A server that takes longer is asked again. */
 const REQUEST_TIMEOUT_MS = 15_000;
-/** A watch has a connection of its own; everything else happens one after the other. */
+/** One for the watch, and one for everything else, one request after the other. */
 const MAX_CONNECTIONS = 2;
 
 async function main(): Promise<number> {
@@ -98,7 +98,8 @@ async function run(configuration: Configuration): Promise<number> {
 }
 
 function exitCodeOf(reason: LeaveReason, configuration: Configuration, signals: Signals): number {
-  // Upstream's agent tells of the signal even if its worker has taken it well: rules rely on that.
+  // Upstream's agent reports the signal even if its worker handled it well, and users' rules rely
+  // on that.
   if (configuration.dialect === 'Upstream' && signals.ending !== undefined) {
     return exitCodeOfSignal(signals.ending);
   }
@@ -158,14 +159,14 @@ async function channelOf(
   return createFallbackChannel({
     ...runtime,
     hub: (contact) => createHubChannel({ ...runtime, connector, jobSetUid, contact }),
-    // What is annotated is not known: the first patch finds out.
+    // The Pod's annotations are not known; the first patch finds them out.
     api: () => apiChannel(configuration, connection, 0, logger),
   });
 }
 
 interface ApiConnection {
   readonly client: Client;
-  /** The Pod's. */
+  /** The namespace of the Pod. */
   readonly namespace: string;
 }
 
@@ -191,7 +192,7 @@ function apiChannel(
   });
 }
 
-/** Undefined for a Pod that has no token for the API server: then there is the hub alone. */
+/** Undefined for a Pod without a token for the API server: then there is only the hub. */
 async function connectIfAllowed(
   configuration: Configuration,
   logger: Logger,
@@ -205,7 +206,7 @@ async function connectIfAllowed(
   }
 }
 
-/** As whom the Pod's service account makes the agent. */
+/** Connects to the API server as the Pod's service account. */
 async function connect({ root: configured }: Configuration): Promise<ApiConnection> {
   const root = configured === '' ? '/' : configured;
   const access = await inClusterAccess(process.env, root);
@@ -227,8 +228,9 @@ function markersOf(configuration: Configuration, logger: Logger): MarkerStore {
 }
 
 /**
- * A sidecar is another process after each restart. A supervisor outlives them, and its worker could read
- * the file: it keeps its sessions in memory.
+ * Chooses where TLS sessions live. A sidecar is a new process after each restart, so it needs a
+ * file. A supervisor outlives its workers, which could read a file: it keeps its sessions in
+ * memory.
  */
 function sessionsOf(
   { markerDirectory, root, worker }: Configuration,
@@ -305,10 +307,10 @@ const FORWARDED: readonly ProcessSignal[] = [
   'SIGUSR2',
   'SIGWINCH',
 ];
-/** Signals that end a process unless it does something about them, as far as they are forwarded. */
+/** Signals that end a process by default and that a supervisor forwards. */
 const ENDING: ReadonlySet<ProcessSignal> = new Set(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']);
 
-/** Takes signals for the agent, and keeps those that come before it is there. */
+/** Takes signals for the agent, and keeps those that arrive before it exists. */
 class Signals {
   /** The first signal that told the agent to end. */
   ending: ProcessSignal | undefined;
@@ -319,7 +321,7 @@ class Signals {
     for (const signal of FORWARDED) process.on(signal, () => this.#take(signal));
   }
 
-  /** SIGTERM ends the agent; the others are the worker's, and end an agent that has none. */
+  /** SIGTERM ends the agent. Other signals go to the worker, or end an agent that has none. */
   deliver(agent: Agent, supervisor: Supervisor | undefined): void {
     this.#take = (signal) => {
       const hasWorker = supervisor?.forward(signal) ?? false;
@@ -331,5 +333,5 @@ class Signals {
   }
 }
 
-// Watches and kept connections would hold the process: it ends when the agent does.
+// Open watches and connections would keep the process alive, so it exits explicitly.
 process.exit(await main());

@@ -1,7 +1,7 @@
 /**
- * What an agent must not forget when its container restarts: the epoch that it announced last and
- * the epoch in which its worker was started last. It lives in an emptyDir, so it goes with the Pod.
- * It is written before the deed that it records, so it may claim too much, never too little.
+ * What an agent must not forget when its container restarts: the epoch that it announced last, and
+ * the epoch in which its worker started last. It lives in an emptyDir, so it goes with the Pod. It
+ * is written before the act that it records, so it may claim too much but never too little.
  */
 export interface Marker {
   readonly announced: number;
@@ -48,7 +48,7 @@ function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_INT32;
 }
 
-/** For an agent without a marker directory: it forgets with its process. */
+/** For an agent without a marker directory: its marker ends with its process. */
 export function processMarkerStore(): MarkerStore {
   let kept: Marker | undefined;
   return {

@@ -1,7 +1,7 @@
 /**
- * What an agent shows on loopback of its Pod: the members of its group, as the hub knows them. A user
- * who may forward a port of the Pod reads it, so that `lockstep status` needs no way to the hub itself.
- * The path names the JobSet by UID: on a node's own network a port may be another Pod's.
+ * Serves the members of the group, as the hub knows them, on loopback of the agent's Pod. A user
+ * who may forward a port of the Pod can read it, so `lockstep status` needs no route to the hub.
+ * The path names the JobSet by UID, because on a host network the port may belong to another Pod.
  */
 
 import { MEMBER_PAGE_PATH } from '../jobset/names.ts';
@@ -18,7 +18,7 @@ export interface MemberPageOptions {
   ) => Promise<{ readonly status: number; readonly body: Uint8Array }>;
 }
 
-/** Everybody who looks within this time gets the same answer. */
+/** All readers within this time get one answer. */
 const FRESH_MS = 500;
 const ASK_TIMEOUT_MS = 5000;
 

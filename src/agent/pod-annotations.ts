@@ -22,7 +22,7 @@ export function epochText(dialect: Dialect, epoch: number): string {
   return String(dialect === 'Canonical' ? epoch : epoch - 1);
 }
 
-/** All that an announcement writes, `epochKey` included. */
+/** All annotations that an announcement writes, including `epochKey`. */
 export function announcementAnnotations(
   dialect: Dialect,
   { epoch, starts, cause }: Announcement,

@@ -1,7 +1,7 @@
 /**
- * Leases and deadlines against each other (design, H4): a Pod that is deleted by force has no worker
- * any more, whatever the network does, as long as the clocks of API server and operator differ by less
- * than the margin.
+ * Tests leases against deadlines: the worker of a Pod that is deleted by force has stopped before,
+ * whatever the network does, as long as the clocks of API server and operator differ by less than
+ * the margin.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -27,7 +27,7 @@ class Scene {
   readonly unconfirmed: number[] = [];
   /** After how long a question is answered; undefined: never. */
   answerMs: number | undefined = 10;
-  /** By how much the wall clock has gone on alone. */
+  /** How far the wall clock went on while the machine was suspended. */
   suspendedMs = 0;
   readonly lease = new PodLease({
     clock: {
@@ -78,7 +78,7 @@ describe('a lease', () => {
     lease.stop();
   });
 
-  it('that nobody has ever given is told of once, after a while', async () => {
+  it('reports once, after a while, that the Pod was never confirmed', async () => {
     const scene = new Scene();
     const { clock, lease, lapsed, unconfirmed } = scene;
     scene.answerMs = undefined;
@@ -117,18 +117,21 @@ describe('a lease', () => {
   });
 });
 
-/** How far the clocks may differ, when a lapse is seen two seconds late and times are whole seconds. */
+/**
+ * How far the clocks may differ: a lapse is seen up to two seconds late and times are whole
+ * seconds.
+ */
 const MAX_SKEW_MS = LOST_NODE_MARGIN_MS - 2000 - 1000;
 
 interface Story {
   readonly deadlineMs: number;
   readonly stopGraceMs: number;
-  /** Of the deletion; it has at most what admission allows. */
+  /** Share of the longest grace period that admission allows for the deletion. */
   readonly graceShare: number;
   readonly deletedMs: number;
-  /** Of the operator's clock against the API server's. */
+  /** The operator's clock minus the API server's. */
   readonly skewMs: number;
-  /** When the network breaks and heals, one after the other. */
+  /** When the network breaks and heals, in turns. */
   readonly turnsMs: readonly number[];
   readonly latenciesMs: readonly number[];
   readonly seed: number;
@@ -145,7 +148,7 @@ const STORY: fc.Arbitrary<Story> = fc.record({
   seed: fc.nat(1000),
 });
 
-/** What came of it: whether a worker ran at the moment at which the Pod was deleted by force. */
+/** Plays one run, and returns whether a worker ran when the Pod was deleted by force. */
 async function play(
   story: Story,
 ): Promise<{ readonly ranAtLoss: boolean; readonly stops: number }> {
@@ -218,7 +221,7 @@ async function play(
 }
 
 describe('two workers of one index', () => {
-  it('never run at once, whatever network, clocks and deletion do', async () => {
+  it('never run at once, under any network, clocks and deletion', async () => {
     await fc.assert(
       fc.asyncProperty(STORY, async (story) => {
         expect((await play(story)).ranAtLoss).toBe(false);
@@ -250,7 +253,7 @@ describe('two workers of one index', () => {
     const outages = { turnsMs: [100_000, 60_000, 100_000, 60_000], latenciesMs: [500] };
     const story = { deadlineMs: 120_000, stopGraceMs: 5000, graceShare: 0, skewMs: 0, seed: 3 };
     const { stops } = await play({ ...story, ...outages, deletedMs: 500_000 });
-    // The deletion itself stops it.
+    // The deletion itself stops the worker.
     expect(stops).toBe(1);
   });
 });

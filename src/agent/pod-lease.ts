@@ -1,8 +1,8 @@
 /**
- * How long a worker may run without word that its Pod is still there (design, H4): an operator that
- * cannot reach a node takes its Pods for dead after a deadline, and by then nothing of them may run.
- * A lease counts from the moment at which the question was sent, so that the answer was true later.
- * Both clocks count: a machine that was suspended has a monotonic one that stood still.
+ * How long a worker may run without confirmation that its Pod still exists. An operator that cannot
+ * reach a node takes its Pods for dead after a deadline, and by then none of them may run. A lease
+ * counts from when the question was sent, because the answer was true at some later time. It checks
+ * the wall clock too, because a suspended machine stops its monotonic one.
  */
 import type { Clock, Timer } from '../runtime/ports/clock.ts';
 import { jitter, type Random } from '../runtime/ports/random.ts';
@@ -11,31 +11,33 @@ export interface PodLeaseOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly leaseMs: number;
-  /** Asks whether the Pod is there; `renew` is called with the answer, if one comes. */
+  /** Asks for the Pod; an answer, if one comes, calls `renew`. */
   readonly ask: () => void;
   /** The worker has to stop. Called once for each time that the lease was held. */
   readonly lapsed: () => void;
-  /** Nobody has answered since the start, for `UNCONFIRMED_AFTER_MS`. Called once. */
+  /** No answer has come for `UNCONFIRMED_AFTER_MS` since the start. Called once. */
   readonly unconfirmed: () => void;
 }
 
-/** A hub to which thousands come at once takes so long to let the last of them in, and to answer. */
+/**
+ * A hub that thousands of agents reach at once needs this long to accept and answer the last one.
+ */
 export const UNCONFIRMED_AFTER_MS = 90_000;
 
-/** So much later than it should a lapse may be seen; the margin of the deadline has room for it. */
+/** How late a lapse may be noticed. The margin of the deadline includes it. */
 const CHECK_INTERVAL_MS = 2000;
-/** While no answer comes. */
+/** How often to ask while no answer comes. */
 const RETRY_INTERVAL_MS = 5000;
-/** One answer that is lost, or two, end no lease. */
+/** A lease survives one or two lost answers. */
 const ASKS_PER_LEASE = 4;
-/** The members of a group do not all ask at once. */
+/** Spreads the questions of a group's members. */
 const ASK_JITTER = 0.2;
 
 export class PodLease {
   readonly #options: PodLeaseOptions;
   #heldSince: { readonly monotonicMs: number; readonly wallMs: number } | undefined;
   #nextAskMs = 0;
-  /** When whoever waits is told that nobody has answered yet; undefined: somebody has, or they know. */
+  /** When to report that no answer has come yet; undefined: one has, or it was reported. */
   #unconfirmedAtMs: number | undefined;
   #timer: Timer | undefined;
 
@@ -43,14 +45,14 @@ export class PodLease {
     this.#options = options;
   }
 
-  /** Nothing is held at first. */
+  /** Starts to ask. The lease is not held until the first answer. */
   start(): void {
     this.#nextAskMs = this.#options.clock.monotonic();
     this.#unconfirmedAtMs = this.#nextAskMs + UNCONFIRMED_AFTER_MS;
     this.#check();
   }
 
-  /** The Pod was there, and not being deleted, at some time after `askedMs`, monotonic. */
+  /** The Pod existed, and was not being deleted, at some time after `askedMs` (monotonic). */
   renew(askedMs: number): void {
     const { clock, random, leaseMs } = this.#options;
     const nowMs = clock.monotonic();

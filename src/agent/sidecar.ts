@@ -1,9 +1,9 @@
 /**
- * The agent as a sidecar: its startup probe is the barrier, since a kubelet starts the regular
- * containers only after the probe has succeeded. The server listens from the start, so that an
- * address that cannot be used is found at once. Before the lift an answer is held back for most of
- * the probe's time-out: a probe that is under way when the barrier lifts succeeds at once, so the
- * group does not lose the second that kubelets let pass between two probes.
+ * The agent as a sidecar. Its startup probe is the barrier, because a kubelet starts the regular
+ * containers only after the probe has succeeded. The server listens from the start, so an unusable
+ * address shows at once. Before the lift it holds each answer back for most of the probe's
+ * time-out. A probe under way then succeeds as soon as the barrier lifts, which saves the second
+ * between two probes.
  */
 import type { Clock } from '../runtime/ports/clock.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../runtime/ports/transport.ts';
@@ -13,10 +13,10 @@ export interface Sidecar extends Body {
   readonly handler: HttpHandler;
 }
 
-/** Less than a kubelet waits for an answer by default, 1 s. */
+/** Less than the 1 s that a kubelet waits for an answer by default. */
 const HOLD_MS = 800;
 
-/** `path` is the one that the startup probe asks for. */
+/** `path` is the one that the startup probe requests. */
 export function createSidecar(clock: Clock, path: string): Sidecar {
   let epoch: number | undefined;
   const held = new Set<() => void>();

@@ -53,7 +53,7 @@ async function until<T>(read: () => Promise<T | undefined> | T | undefined): Pro
   throw new Error('the condition did not come true in time');
 }
 
-/** The file's text once it ends in a line feed. */
+/** The text of the file, once it ends in a line feed. */
 function fileText(name: string): Promise<string> {
   return until(async () => {
     const text = await readFile(join(directory, name), 'utf8').catch(() => '');

@@ -1,7 +1,7 @@
 /**
- * The agent as the entry point of the worker container: it starts the worker when the barrier lifts,
- * stops it when its epoch is over, and judges its exit by the container's own rules. As in a
- * container, everything that the worker started goes with it.
+ * The agent as the entry point of the worker container. It starts the worker when the barrier
+ * lifts, stops it when its epoch is over, and judges its exit by the container's own rules. As in a
+ * container, all processes that the worker started end with it.
  */
 import { workerEnvironment } from '../jobset/injection/worker-environment.ts';
 import { ENV_EPOCH, ENV_WORKER } from '../jobset/names.ts';
@@ -22,9 +22,11 @@ import { restartsGroup, type WorkerExit, workerExit } from './worker-exit.ts';
 export interface SupervisorOptions {
   /** The worker, with the environment and the directory of the agent. */
   readonly command: ProcessCommand;
-  /** The container's own; undefined: not known, so no exit restarts the group from here. */
+  /**
+   * The container's restart rules; undefined: not known, so no exit restarts the group from here.
+   */
   readonly rules: readonly ContainerRestartRule[] | undefined;
-  /** Between SIGTERM and SIGKILL. */
+  /** The time between SIGTERM and SIGKILL. */
   readonly stopGraceMs: number;
   readonly processes: ProcessRunner;
   readonly clock: Clock;
@@ -57,7 +59,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   };
 }
 
-/** What shells answer for a program that is not there, and for one that cannot be executed. */
+/** The exit codes of shells for a program that is missing, and for one that cannot be executed. */
 const NOT_FOUND_EXIT_CODE = 127;
 const NOT_EXECUTABLE_EXIT_CODE = 126;
 
@@ -66,7 +68,7 @@ class Worker {
   readonly ended: Promise<WorkerExit>;
   readonly #options: SupervisorOptions;
   #child: RunningProcess | undefined;
-  /** Signals that came before the process was there. */
+  /** Signals that came before the process existed. */
   readonly #early: ProcessSignal[] = [];
   #killTimer: Timer | undefined;
 

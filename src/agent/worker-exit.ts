@@ -18,10 +18,10 @@ export function workerExit(exit: ProcessExit): WorkerExit {
 }
 
 /**
- * Whether the exit restarts the group without leaving the container: a rule says so, or there are no
- * rules and the worker failed. `Restart` counts too, since the agent that would restart its worker
- * alone would leave it in an epoch that the others have left. Rules that are not known restart
- * nothing: the agent leaves with the exit, and the node applies them.
+ * Whether the exit restarts the group without leaving the container: a rule says so, or there are
+ * no rules and the worker failed. `Restart` counts too, because restarting this worker alone would
+ * leave it in an epoch that the others have left. Unknown rules restart nothing: the agent exits
+ * with the worker's code, and the kubelet applies the rules.
  */
 export function restartsGroup(
   rules: readonly ContainerRestartRule[] | undefined,

@@ -1,3 +1,4 @@
+/** Installs the agent into a volume, so that it can start in a container of any image. */
 import { cp, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AGENT_LOADER, AGENT_TREE } from '../../jobset/injection/agent-tree.ts';
@@ -8,9 +9,9 @@ export class InstallError extends Error {
 }
 
 /**
- * Copies the tree that `script`, the agent's file, lies in into `directory`, from where an agent then
- * starts in any image. It appears there all at once; one that is there already, since the containers
- * of the Pod were restarted, is replaced, because it may be of another version.
+ * Copies the directory that holds `script`, the agent's file, to `directory`. The copy appears all
+ * at once. It replaces an older one, left from before a restart, because that may be of another
+ * version.
  */
 export async function installAgent(script: string, directory: string): Promise<void> {
   const root = dirname(dirname(script));

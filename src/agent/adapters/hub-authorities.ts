@@ -1,19 +1,19 @@
 /**
- * Whom an agent trusts at the hub: the authorities that its Job's template names, and those of a file
- * that is mounted from a ConfigMap and follows the hub's as they change. The template's stay trusted,
- * so that nothing in the file can cut an agent off that would reach its hub without it.
+ * The certificate authorities by which an agent trusts its hub: those in its Job's template, and
+ * those in a file mounted from a ConfigMap, which follows the hub as its authorities change. The
+ * template's authorities always stay trusted, so a bad file cannot cut the agent off.
  */
 import { X509Certificate } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { Logger } from '../../runtime/ports/logger.ts';
 
-/** A hub has at most eight, of some 600 bytes each. */
+/** The file holds at most eight authorities of some 600 bytes each. */
 const MAX_FILE_BYTES = 64 * 1024;
 const MAX_AUTHORITIES = 16;
 
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]*-----END CERTIFICATE-----/g;
 
-/** Reads the file at each call. What it returns is PEM, and the same text for the same authorities. */
+/** Reads the file at each call. Returns PEM, always the same text for the same authorities. */
 export function hubAuthorities(told: string, path: string, logger: Logger): () => Promise<string> {
   let problem: string | undefined;
   return async () => {
@@ -40,7 +40,7 @@ async function readAuthorities(path: string): Promise<Found> {
   try {
     text = await readStart(path, MAX_FILE_BYTES + 1);
   } catch (error) {
-    // The operator has not written it yet, or is of a version that does not.
+    // The operator has not written the file yet, or is of a version that writes none.
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
       return { authorities: [] };
     }

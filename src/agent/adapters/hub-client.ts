@@ -1,4 +1,7 @@
-/** How an agent reaches the hub. It trusts there whom it is told to trust at that moment. */
+/**
+ * Connects the agent to the hub. Each connection trusts the authorities that are valid at that
+ * moment.
+ */
 import { join } from 'node:path';
 import {
   HUB_AUTHORITIES_KEY,
@@ -20,11 +23,11 @@ import { hubAuthorities } from './hub-authorities.ts';
 
 export interface HubClientOptions {
   readonly hub: HubConfiguration;
-  /** What stands for `/`. */
+  /** The directory that stands for `/`. */
   readonly root: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Sessions with a hub of these authorities; undefined: they are kept in memory. */
+  /** TLS sessions with a hub of these authorities; undefined: they are kept in memory. */
   readonly sessions: (authorities: string | undefined) => TlsSessionStore | undefined;
 }
 
@@ -36,14 +39,14 @@ export interface HubClient {
   ) => Promise<{ readonly status: number; readonly body: Uint8Array }>;
 }
 
-/** Of the list of 30,000 members. */
+/** A page of 30,000 members fits. */
 const MAX_MEMBERS_BYTES = 16 * 1024 * 1024;
 
 export function createHubClient(options: HubClientOptions): HubClient {
   const { hub, root, clock, logger, sessions } = options;
   const credentials = tokenFile(join(root, HUB_TOKEN_DIRECTORY, 'token'), clock);
   const file = join(root, HUB_TOKEN_DIRECTORY, HUB_AUTHORITIES_KEY);
-  // A hub of a public authority is told of without any, and no file takes the place of those.
+  // Without authorities the hub has a publicly trusted certificate, so the file is not read.
   const { authorities: told } = hub;
   const authoritiesNow = told === undefined ? undefined : hubAuthorities(told, file, logger);
   const readMembers: HubClient['readMembers'] = async (signal) => {

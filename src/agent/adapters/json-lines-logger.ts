@@ -2,8 +2,8 @@ import { writeSync } from 'node:fs';
 import type { LogFields, Logger } from '../../runtime/ports/logger.ts';
 
 /**
- * One JSON object per line, in the form that the operator's logger has: `level`, `time`, fields,
- * `msg`. Written at once, so that the last line before the end of the process is there.
+ * Logs one JSON object per line, as the operator does: `level`, `time`, fields, `msg`. Each line is
+ * written at once, so that the last one before the process ends is not lost.
  */
 export function createJsonLinesLogger(
   write: (line: string) => void = toStandardError,
@@ -31,11 +31,14 @@ function plainError(_key: string, value: unknown): unknown {
 
 const STANDARD_ERROR = 2;
 
-/** A worker's own output goes to the same place; a log that nobody takes must not end the agent. */
+/**
+ * Ignores errors: a worker writes to the same place, and a log without a reader must not end the
+ * agent.
+ */
 function toStandardError(line: string): void {
   try {
     writeSync(STANDARD_ERROR, line);
   } catch {
-    // A full pipe or a closed one.
+    // The pipe is full or closed.
   }
 }

@@ -1,6 +1,7 @@
 /**
- * The marker as a file of one line. It is replaced as a whole: written beside, synced, renamed, and
- * the directory synced, so that a crash at any point leaves the old one or the new one.
+ * Keeps the marker in a file of one line. A write goes to a second file, is synced, renamed over
+ * the first, and the directory is synced: a crash at any point leaves either the old marker or the
+ * new one.
  */
 import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';

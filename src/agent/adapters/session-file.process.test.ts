@@ -16,7 +16,7 @@ afterEach(() => rm(directory, { recursive: true, force: true }));
 
 const fileOf = (peer = PEER, at = directory) => createSessionFile(at, peer, new MemoryLogger());
 
-it('keeps the last session for the next process, where nobody else reads it', async () => {
+it('keeps the last session for the next process, in a file that others cannot read', async () => {
   const file = fileOf();
   file.write(Buffer.from('an older one'));
   file.write(SESSION);

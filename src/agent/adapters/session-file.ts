@@ -1,7 +1,7 @@
 /**
- * The TLS session of the last connection to the hub as a file, for an agent that is another process
- * after each restart. It lies beside the marker, where the agent alone reaches it. Nothing depends on
- * it: one that is lost, torn or of another hub counts as none.
+ * Keeps the TLS session of the last hub connection in a file, because the agent is a new process
+ * after each restart. The file lies beside the marker, where only the agent can read it. Nothing
+ * depends on it: a session that is lost, torn or of another hub counts as none.
  */
 import { createHash } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import type { TlsSessionStore } from '../../runtime/ports/tls-session.ts';
 
 const SESSION_FILE = 'hub-session.json';
 
-/** Who resumes a session asks for no certificate, so it is good for these authorities only. */
+/** A resumed session skips the certificate check, so it is valid for these authorities only. */
 export interface SessionPeer {
   /** `https://HOST:PORT` */
   readonly url: string;
@@ -44,7 +44,7 @@ export function createSessionFile(
         const kept: unknown = JSON.parse(await readFile(path, 'utf8'));
         return sessionOf(kept, peer);
       } catch {
-        // There is none yet, or a crash left half of one.
+        // There is no session yet, or a crash left half of one.
         return undefined;
       }
     },

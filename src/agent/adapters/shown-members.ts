@@ -1,12 +1,13 @@
+/** Serves the page of the group's members on loopback of the agent's Pod. */
 import { MEMBER_PAGE_PORT } from '../../jobset/names.ts';
 import { startHttpServer } from '../../runtime/adapters/http-server.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { HttpHandler } from '../../runtime/ports/transport.ts';
 
-/** Connections of those who look, at a time. */
+/** How many readers may be connected at a time. */
 const MAX_MEMBER_PAGE_CONNECTIONS = 8;
 
-/** On loopback alone; nothing depends on it, so where the port is taken there is no page. */
+/** Listens on loopback only. Nothing depends on the page, so if the port is taken there is none. */
 export async function showMembers(
   handler: HttpHandler,
   podIP: string | undefined,

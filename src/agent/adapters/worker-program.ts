@@ -1,9 +1,11 @@
+/** Finds the program of a supervised worker when `/` is another directory. */
 import { realpathSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 
 /**
- * Where `/` is the directory `root`, a program of a volume is found there through a symbolic link. All
- * other programs are the machine's, and stay as they are written, whatever lies in the directory.
+ * Resolves a program in a volume under `root`, the directory that stands for `/`, through symbolic
+ * links. All other programs belong to the machine and stay as written, even if `root` has a file of
+ * that name.
  */
 export function workerProgram(root: string, program: string): string {
   if (root === '' || !isAbsolute(program)) return program;

@@ -1,3 +1,4 @@
+/** Finds the shell that runs a supervised worker. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 
@@ -15,7 +16,7 @@ function isExecutable(file: string): boolean {
     accessSync(file, constants.X_OK);
     return statSync(file).isFile();
   } catch {
-    // Not there, or not ours to run: the search goes on.
+    // It is missing or not executable for us: the search goes on.
     return false;
   }
 }
