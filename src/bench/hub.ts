@@ -9,7 +9,7 @@ import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import type { Stored } from '../kube/meta.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
-import { createInformer } from '../runtime/informer/informer.ts';
+import { createInformer } from '../runtime/informer/create-informer.ts';
 import { sleep } from '../runtime/ports/clock.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
 import { AgentFleet } from './agent-fleet.ts';

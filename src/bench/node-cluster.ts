@@ -20,7 +20,8 @@ import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
 import type { Client } from '../runtime/client/client.ts';
 import { forEachConcurrently } from '../runtime/concurrency.ts';
-import { createInformer, type Informer } from '../runtime/informer/informer.ts';
+import { createInformer } from '../runtime/informer/create-informer.ts';
+import type { Informer } from '../runtime/informer/informer.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
 
 export const NAMESPACE_MODES: readonly PodNamespacesMode[] = ['Auto', 'Off'];

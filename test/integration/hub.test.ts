@@ -5,7 +5,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { EPOCH } from '../../src/jobset/names.ts';
-import { createInformer, type Informer } from '../../src/runtime/informer/informer.ts';
+import { createInformer } from '../../src/runtime/informer/create-informer.ts';
+import type { Informer } from '../../src/runtime/informer/informer.ts';
 import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
 import { SILENT } from '../../src/runtime/ports/logger.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';

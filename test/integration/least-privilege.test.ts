@@ -42,7 +42,7 @@ import { startWebhooks } from '../../src/operator/webhooks/webhooks.ts';
 import type { Client } from '../../src/runtime/client/client.ts';
 import { createEventRecorder } from '../../src/runtime/controller/event-recorder.ts';
 import { startLeaderElection } from '../../src/runtime/controller/leader-election.ts';
-import { createInformer } from '../../src/runtime/informer/informer.ts';
+import { createInformer } from '../../src/runtime/informer/create-informer.ts';
 import { MemoryClient } from '../../src/runtime/memory/memory-client.ts';
 import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
 import { createMetrics } from '../../src/runtime/metrics.ts';

@@ -17,7 +17,7 @@ import {
   type WebhookCertificates,
 } from '../../src/operator/webhooks/certificates.ts';
 import { createCertificateAuthority } from '../../src/runtime/adapters/tls/certificates.ts';
-import { createInformer } from '../../src/runtime/informer/informer.ts';
+import { createInformer } from '../../src/runtime/informer/create-informer.ts';
 import { VirtualClock } from '../../src/runtime/memory/virtual-clock.ts';
 import { SILENT } from '../../src/runtime/ports/logger.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';

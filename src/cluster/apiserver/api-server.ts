@@ -10,6 +10,7 @@ import {
   unauthorized,
   unknownResource,
 } from '../../kube/status-errors.ts';
+import { refusalResponse } from '../../runtime/client/refusal-response.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
@@ -31,7 +32,7 @@ import { openId } from './discovery/openid.ts';
 import { publicInfo, VERSION } from './discovery/server-info.ts';
 import { JsonSyntaxError } from './http/json-reader.ts';
 import { OpenStreams } from './http/open-streams.ts';
-import { type ApiRequest, jsonResponse, pathNotFound } from './http/request.ts';
+import { type ApiRequest, pathNotFound } from './http/request.ts';
 import { parseResourcePath, pathSegments, type ResourcePath } from './http/request-path.ts';
 import { withWarnings } from './http/warning-header.ts';
 import { type Authenticator, byClientCertificate, type User } from './identity/authentication.ts';
@@ -231,9 +232,9 @@ class EmbeddedApiServer implements ApiServer {
   }
 
   #failure(request: HttpRequest, error: unknown): HttpResponse {
-    if (error instanceof ApiStatusError) return statusResponse(error);
+    if (error instanceof ApiStatusError) return refusalResponse(error);
     if (error instanceof JsonSyntaxError || error instanceof WireError) {
-      return statusResponse(badRequest(error.message, error));
+      return refusalResponse(badRequest(error.message, error));
     }
     this.#options.logger.error('request failed', {
       method: request.method,
@@ -241,7 +242,7 @@ class EmbeddedApiServer implements ApiServer {
       err: error,
     });
     const why = error instanceof Error ? error.message : String(error);
-    return statusResponse(internalError(why, error));
+    return refusalResponse(internalError(why, error));
   }
 }
 
@@ -249,12 +250,4 @@ class EmbeddedApiServer implements ApiServer {
 function isAt(of: Review, path: ResourcePath): boolean {
   const isSame = of.group === path.group && of.version === path.version;
   return isSame && of.plural === path.plural && path.name === undefined;
-}
-
-function statusResponse(error: ApiStatusError): HttpResponse {
-  const { status } = error;
-  const response = jsonResponse(status.code, status);
-  const retryAfter = status.details?.retryAfterSeconds;
-  if (retryAfter === undefined) return response;
-  return { ...response, headers: { ...response.headers, 'retry-after': String(retryAfter) } };
 }

@@ -6,7 +6,8 @@
 import type { Stored, StringMap } from '../../kube/meta.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import { createEventRecorder } from '../../runtime/controller/event-recorder.ts';
-import { createInformer, type Informer } from '../../runtime/informer/informer.ts';
+import { createInformer } from '../../runtime/informer/create-informer.ts';
+import type { Informer } from '../../runtime/informer/informer.ts';
 import type { HttpHandler } from '../../runtime/ports/transport.ts';
 import { type BackoffSettings, backoffLimits } from './backoff.ts';
 import { HostsFiles } from './network/hosts.ts';

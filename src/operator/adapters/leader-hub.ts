@@ -7,7 +7,7 @@ import { startStreamServer } from '../../runtime/adapters/stream-server.ts';
 import { signatureKey } from '../../runtime/adapters/tls/json-web-keys.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { DeadlineError } from '../../runtime/deadline.ts';
-import type { OperatorFlags } from '../configuration/flags.ts';
+import type { OperatorFlags } from '../configuration/operator-flags.ts';
 import type { HubSettings } from '../hub/hub-connection.ts';
 import { publishHubEndpoint } from '../hub/hub-endpoint.ts';
 import { type HubDoor, startHubListener } from '../hub/hub-listener.ts';

@@ -1,5 +1,6 @@
+/** Flags that are each right and cannot be right together. */
 import { ANY_ADDRESS } from './bind-address.ts';
-import type { OperatorFlags } from './flags.ts';
+import type { OperatorFlags } from './operator-flags.ts';
 
 /** What is wrong with the webhook flags together. */
 export function webhookConflict(flags: OperatorFlags): string | undefined {

@@ -1,18 +1,15 @@
+/**
+ * The operator's command line, and the Configuration file that it may name. Names are
+ * controller-runtime's where upstream has them; a flag that is given wins over the file.
+ */
 import { Command, CommanderError, Option } from 'commander';
-import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../../jobset/feature-gates.ts';
-import { AGENT_DELIVERIES, type AgentDelivery } from '../../jobset/injection/agent-delivery.ts';
-import type { ContainerResources } from '../../jobset/injection/agent-resources.ts';
-import { RESTART_MODES, type RestartMode } from '../../jobset/jobset.ts';
+import { DEFAULT_FEATURE_GATES } from '../../jobset/feature-gates.ts';
+import { AGENT_DELIVERIES } from '../../jobset/injection/agent-delivery.ts';
+import { RESTART_MODES } from '../../jobset/jobset.ts';
 import { AGENT_COMMAND } from '../../jobset/names.ts';
-import {
-  DEFAULT_SIZE_LIMITS,
-  DEFINITION_LIMITS,
-  type SizeLimits,
-} from '../../jobset/size-limits.ts';
-import type { LeaseTimes } from '../../runtime/controller/leader-election.ts';
+import { DEFAULT_SIZE_LIMITS, DEFINITION_LIMITS } from '../../jobset/size-limits.ts';
 import { DEFAULT_MAX_STREAMS, HIGHEST_MAX_STREAMS, STREAM_KIB } from '../hub/stream-memory.ts';
 import { HUB_SECRET_NAME, LEADER_ELECTION_ID, WEBHOOK_SECRET_NAME } from '../object-names.ts';
-import type { BindAddress } from './bind-address.ts';
 import { DEFAULT_BURST, DEFAULT_QPS, parseConfiguration } from './configuration.ts';
 import { addressConflict, hubConflict, webhookConflict } from './flag-conflicts.ts';
 import {
@@ -30,63 +27,7 @@ import {
   secretName,
   serviceName,
 } from './flag-values.ts';
-import type { TlsSettings } from './tls-settings.ts';
-
-/**
- * The operator's command line, and the Configuration file that it may name. Names are
- * controller-runtime's where upstream has them; a flag that is given wins over the file.
- */
-export interface OperatorFlags extends SizeLimits {
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  /** Those in which the operator acts; absent: all. */
-  readonly namespaces?: readonly string[];
-  readonly installCrd: boolean;
-  readonly agentImage: string;
-  readonly agentCommand?: string;
-  readonly agentDelivery: AgentDelivery;
-  /** Only a Configuration file says so. */
-  readonly agentResources?: ContainerResources;
-  /** For JobSets that do not say. */
-  readonly agentMode: RestartMode | 'Auto';
-  readonly agentInjection: 'Enabled' | 'Disabled';
-  readonly nativeRestartRules: boolean;
-  readonly featureGates: FeatureGates;
-  readonly webhookBindAddress: BindAddress | 'off';
-  readonly installWebhooks: boolean;
-  /** `https://HOST:PORT`, without a path. */
-  readonly webhookUrl?: string;
-  readonly webhookService?: string;
-  readonly webhookSecretName: string;
-  readonly hubBindAddress: BindAddress | 'off';
-  /** `https://HOST:PORT`, without a path. */
-  readonly hubUrl?: string;
-  readonly hubService?: string;
-  readonly hubSecretName: string;
-  readonly agentChannel: 'Auto' | 'Hub' | 'API';
-  /** Of the hub. */
-  readonly maxStreams: number;
-  /** Where the certificate of the webhooks lies; absent: it is made internally. */
-  readonly webhookCertDir?: string;
-  readonly metricsBindAddress: BindAddress | 'off';
-  /** Over HTTPS, to those whom the cluster lets read them. */
-  readonly metricsSecure: boolean;
-  /** Absent: the certificate is of nobody. */
-  readonly metricsCertDir?: string;
-  readonly healthProbeBindAddress: BindAddress | 'off';
-  readonly livenessEndpoint?: string;
-  readonly readinessEndpoint?: string;
-  /** Requests a second; negative: no limit. */
-  readonly kubeApiQps: number;
-  readonly kubeApiBurst: number;
-  /** Of all servers; absent: TLS 1.2 and newer. */
-  readonly tls?: TlsSettings;
-  readonly leaderElect: boolean;
-  readonly leaderElectionNamespace?: string;
-  readonly leaderElectionId: string;
-  readonly leaseTimes?: LeaseTimes;
-  readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
-}
+import type { OperatorFlags } from './operator-flags.ts';
 
 export type ParsedFlags =
   | { readonly kind: 'Flags'; readonly flags: OperatorFlags }

@@ -12,7 +12,8 @@ import {
   createEventRecorder,
   type EventRecorder,
 } from '../../runtime/controller/event-recorder.ts';
-import { createInformer, type Informer } from '../../runtime/informer/informer.ts';
+import { createInformer } from '../../runtime/informer/create-informer.ts';
+import type { Informer } from '../../runtime/informer/informer.ts';
 import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
 import { GROUPS_BY_NAMESPACE, groupNamespaces, publishHubAuthorities } from './hub-authorities.ts';
 

@@ -10,11 +10,8 @@ import { ApiStatusError, isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { type ReconcileResult, startController } from '../../runtime/controller/controller.ts';
 import { type EventRecorder, referenceTo } from '../../runtime/controller/event-recorder.ts';
-import {
-  createInformer,
-  type Informer,
-  withoutManagedFields,
-} from '../../runtime/informer/informer.ts';
+import { createInformer, withoutManagedFields } from '../../runtime/informer/create-informer.ts';
+import type { Informer } from '../../runtime/informer/informer.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { type Clock, sleep } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';

@@ -6,7 +6,7 @@ import { Backoff } from '../../runtime/backoff.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
 import { KeyedBudget } from '../../runtime/keyed-budget.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
-import { type Clock, sleep, type Timer } from '../../runtime/ports/clock.ts';
+import { type Clock, pause, type Timer } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import type { ByteStream, StreamListener } from '../../runtime/ports/stream.ts';
@@ -229,7 +229,7 @@ export class Hub {
 
   /** Shorter if the hub closes. */
   async #pause(delayMs: number): Promise<void> {
-    await sleep(this.#options.clock, delayMs, this.#end.signal).catch(() => undefined);
+    await pause(this.#options.clock, delayMs, this.#end.signal);
   }
 
   #over(stream: AgentStream, reason: CloseReason): void {

@@ -5,7 +5,7 @@ import { ApiStatusError } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
 import { ExpiringMap } from '../../runtime/expiring-map.ts';
-import { type Clock, sleep } from '../../runtime/ports/clock.ts';
+import { type Clock, pause } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { ImportKey, SignatureKey } from '../../runtime/ports/signature-key.ts';
 import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
@@ -71,7 +71,7 @@ export class PodTokens {
   async keepKeys(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#load();
-      await sleep(this.#options.clock, KEYS_REFRESH_MS, signal).catch(() => undefined);
+      await pause(this.#options.clock, KEYS_REFRESH_MS, signal);
     }
   }
 

@@ -9,7 +9,8 @@ import {
   createEventRecorder,
   type EventRecorder,
 } from '../../runtime/controller/event-recorder.ts';
-import { createInformer, type Informer } from '../../runtime/informer/informer.ts';
+import { createInformer } from '../../runtime/informer/create-informer.ts';
+import type { Informer } from '../../runtime/informer/informer.ts';
 import { startPlacementController } from './placement-controller.ts';
 
 let cluster: PlacementCluster;

@@ -8,10 +8,10 @@ import { PODS } from '../../kube/objects/pod.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import {
   createInformer,
-  type Informer,
   subscribedUntil,
   withoutManagedFields,
-} from '../../runtime/informer/informer.ts';
+} from '../../runtime/informer/create-informer.ts';
+import type { Informer } from '../../runtime/informer/informer.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';

@@ -8,7 +8,8 @@ import {
   type ReconcileResult,
   startController,
 } from '../../runtime/controller/controller.ts';
-import { createInformer, type Informer } from '../../runtime/informer/informer.ts';
+import { createInformer } from '../../runtime/informer/create-informer.ts';
+import type { Informer } from '../../runtime/informer/informer.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { MemoryCollection } from '../../cluster/memory/memory-collection.ts';
 import { PODS } from '../../kube/objects/pod.ts';
 import { createClient } from '../client/http-client.ts';
-import { createInformer } from '../informer/informer.ts';
+import { createInformer } from '../informer/create-informer.ts';
 import { waitFor } from '../informer/wait-for.ts';
 import { SILENT } from '../ports/logger.ts';
 import type { HttpHandler, HttpRequest, Peer } from '../ports/transport.ts';

@@ -4,12 +4,15 @@ import type { HttpResponse } from '../ports/transport.ts';
 /** A refusal as the answer of a server: its `Status`, and when to come again. */
 export function refusalResponse({ code, status }: ApiStatusError): HttpResponse {
   const { retryAfterSeconds } = status.details ?? {};
+  const body = Buffer.from(JSON.stringify(status));
   return {
     status: code,
     headers: {
       'content-type': 'application/json',
+      'cache-control': 'no-cache, private',
+      'content-length': String(body.byteLength),
       ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
     },
-    body: Buffer.from(JSON.stringify(status)),
+    body,
   };
 }

@@ -5,8 +5,9 @@ import { mayBeNewer } from '../../kube/resource-version.ts';
 import { isReason } from '../../kube/status.ts';
 import type { Client } from '../client/client.ts';
 import { withDeadline } from '../deadline.ts';
-import { createInformer, type Informer } from '../informer/informer.ts';
-import { type Clock, microTimestamp, sleep } from '../ports/clock.ts';
+import { createInformer } from '../informer/create-informer.ts';
+import type { Informer } from '../informer/informer.ts';
+import { type Clock, microTimestamp, pause, sleep } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import { jitter, type Random } from '../ports/random.ts';
 
@@ -284,13 +285,9 @@ class Candidate implements LeaderElection {
 
   /** Resolves when the lease has changed, or the time has passed. */
   async #changeWithin(limitMs: number, signal: AbortSignal): Promise<void> {
-    const change = new AbortController();
-    this.#changed = () => change.abort();
-    const stop = (): void => change.abort();
-    signal.addEventListener('abort', stop, { once: true });
-    if (signal.aborted) stop();
-    await sleep(this.#options.clock, limitMs, change.signal).catch(() => undefined);
-    signal.removeEventListener('abort', stop);
+    await pause(this.#options.clock, limitMs, signal, (wake) => {
+      this.#changed = wake;
+    });
     signal.throwIfAborted();
   }
 

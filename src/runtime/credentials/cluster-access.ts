@@ -1,7 +1,8 @@
-import type { CredentialPlugin } from './credential-plugin.ts';
+/** How a client reaches an API server and who it is there, and what is thrown where that is misconfigured. */
 import type { CredentialSource } from './credential-source.ts';
+import type { CredentialPlugin } from './exec-credential.ts';
 
-/** How a client reaches an API server and who it is there: what a kubeconfig or a Pod's files say. */
+/** What a kubeconfig or a Pod's files say. */
 export interface ClusterAccess {
   /** URL, with a path where the API is served below one. */
   readonly server: string;

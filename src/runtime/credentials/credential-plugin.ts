@@ -3,39 +3,20 @@
  * and OIDC logins have it ("client-go credential plugins" of the Kubernetes documentation). Its
  * protocol is in `exec-credential.ts`; `plugin-credentials.ts` runs it.
  */
+import {
+  type CredentialPlugin,
+  EXEC_API_VERSIONS,
+  type ExecApiVersion,
+  INTERACTIVE_MODES,
+  type InteractiveMode,
+} from './exec-credential.ts';
 import type { KubeconfigMap } from './kubeconfig-map.ts';
-
-export interface CredentialPlugin {
-  /** File and field, for errors: `config: users[0].user.exec`. */
-  readonly place: string;
-  readonly apiVersion: ExecApiVersion;
-  /** A path, or a name to be looked up in PATH. */
-  readonly command: string;
-  /** They may hold secrets: never shown. */
-  readonly args: readonly string[];
-  /** Over the environment of this process. */
-  readonly env: Readonly<Record<string, string>>;
-  /** For a user who does not have the command. */
-  readonly installHint: string | undefined;
-  readonly provideClusterInfo: boolean;
-  readonly interactiveMode: InteractiveMode;
-}
-
-const API_VERSIONS = [
-  'client.authentication.k8s.io/v1',
-  'client.authentication.k8s.io/v1beta1',
-] as const;
-export type ExecApiVersion = (typeof API_VERSIONS)[number];
-
-const INTERACTIVE_MODES = ['Never', 'IfAvailable', 'Always'] as const;
-/** Whether the program reads standard input: it must not, it may if that is a terminal, it must. */
-export type InteractiveMode = (typeof INTERACTIVE_MODES)[number];
 
 /** Of the field `exec`. Throws `ClusterAccessError`. */
 export function credentialPlugin(exec: KubeconfigMap): CredentialPlugin {
-  const apiVersion = exec.oneOf('apiVersion', API_VERSIONS, NEWER);
+  const apiVersion = exec.oneOf('apiVersion', EXEC_API_VERSIONS, NEWER);
   if (apiVersion === undefined) {
-    throw exec.error('apiVersion', undefined, `required: ${API_VERSIONS.join(' or ')}`);
+    throw exec.error('apiVersion', undefined, `required: ${EXEC_API_VERSIONS.join(' or ')}`);
   }
   return {
     place: exec.place,

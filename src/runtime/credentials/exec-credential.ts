@@ -4,8 +4,35 @@
  * what it answers on standard output. An answer holds secrets, so nothing of it shows in a problem.
  */
 import { parse } from 'yaml';
-import type { ExecApiVersion } from './credential-plugin.ts';
 import type { Credentials } from './credential-source.ts';
+
+/** The program and how it is called, as a kubeconfig has it. */
+export interface CredentialPlugin {
+  /** File and field, for errors: `config: users[0].user.exec`. */
+  readonly place: string;
+  readonly apiVersion: ExecApiVersion;
+  /** A path, or a name to be looked up in PATH. */
+  readonly command: string;
+  /** They may hold secrets: never shown. */
+  readonly args: readonly string[];
+  /** Over the environment of this process. */
+  readonly env: Readonly<Record<string, string>>;
+  /** For a user who does not have the command. */
+  readonly installHint: string | undefined;
+  readonly provideClusterInfo: boolean;
+  readonly interactiveMode: InteractiveMode;
+}
+
+/** Versions of the protocol that are spoken here. */
+export const EXEC_API_VERSIONS = [
+  'client.authentication.k8s.io/v1',
+  'client.authentication.k8s.io/v1beta1',
+] as const;
+export type ExecApiVersion = (typeof EXEC_API_VERSIONS)[number];
+
+export const INTERACTIVE_MODES = ['Never', 'IfAvailable', 'Always'] as const;
+/** Whether the program reads standard input: it must not, it may if that is a terminal, it must. */
+export type InteractiveMode = (typeof INTERACTIVE_MODES)[number];
 
 /** The name of the variable. */
 export const EXEC_INFO = 'KUBERNETES_EXEC_INFO';

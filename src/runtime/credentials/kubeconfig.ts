@@ -6,7 +6,8 @@
  */
 import { parseDocument } from 'yaml';
 import { ClusterAccessError } from './cluster-access.ts';
-import { type CredentialPlugin, credentialPlugin } from './credential-plugin.ts';
+import { credentialPlugin } from './credential-plugin.ts';
+import type { CredentialPlugin } from './exec-credential.ts';
 import { KubeconfigMap, type PemSource } from './kubeconfig-map.ts';
 
 export interface Kubeconfig {

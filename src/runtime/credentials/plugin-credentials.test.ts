@@ -6,8 +6,8 @@ import {
   MemoryProcessRunner,
 } from '../memory/memory-process-runner.ts';
 import { VirtualClock } from '../memory/virtual-clock.ts';
-import type { CredentialPlugin } from './credential-plugin.ts';
 import type { CredentialSource } from './credential-source.ts';
+import type { CredentialPlugin } from './exec-credential.ts';
 import {
   EXPIRY_MARGIN_MS,
   FAILURE_PAUSE_MS,

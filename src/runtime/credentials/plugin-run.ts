@@ -14,8 +14,8 @@ import {
 } from '../ports/process-runner.ts';
 import type { ClientCertificate } from '../ports/transport.ts';
 import { ClusterAccessError } from './cluster-access.ts';
-import type { CredentialPlugin } from './credential-plugin.ts';
 import {
+  type CredentialPlugin,
   EXEC_INFO,
   type ExecAnswer,
   type ExecCluster,

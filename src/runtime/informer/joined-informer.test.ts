@@ -6,7 +6,7 @@ import { MemoryLogger } from '../memory/memory-logger.ts';
 import { handlerTransport } from '../memory/memory-transport.ts';
 import { SeededRandom } from '../memory/seeded-random.ts';
 import { VirtualClock } from '../memory/virtual-clock.ts';
-import { createInformer } from './informer.ts';
+import { createInformer } from './create-informer.ts';
 import { joinedInformer } from './joined-informer.ts';
 
 it('shows several namespaces as one collection, as old as the oldest of them', async () => {

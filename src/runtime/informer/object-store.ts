@@ -6,8 +6,7 @@
 import type { KubeObject, Stored } from '../../kube/meta.ts';
 import { mayBeNewer } from '../../kube/resource-version.ts';
 import type { WatchEvent } from '../client/client.ts';
-import type { Indexes, Store } from './informer.ts';
-import { keyOf } from './object-key.ts';
+import { type Indexes, keyOf, type Store } from './informer.ts';
 
 export type StoreChange<T extends KubeObject> =
   | { readonly type: 'added' | 'deleted'; readonly object: Stored<T> }

@@ -6,8 +6,7 @@
  */
 import type { KubeObject, Stored } from '../../kube/meta.ts';
 import { isOlder } from '../../kube/resource-version.ts';
-import type { Store } from './informer.ts';
-import { keyOf } from './object-key.ts';
+import { keyOf, type Store } from './informer.ts';
 
 export class OwnWrites<T extends KubeObject> {
   readonly #store: Store<T>;

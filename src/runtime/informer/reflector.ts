@@ -13,10 +13,10 @@ import { Backoff } from '../backoff.ts';
 import type { ListOptions, WatchEvent, WatchOptions } from '../client/client.ts';
 import { isVersionGone } from '../client/version-gone.ts';
 import { DeadlineError } from '../deadline.ts';
-import { type Clock, sleep } from '../ports/clock.ts';
+import { type Clock, pause, sleep } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import { jitter, type Random } from '../ports/random.ts';
-import { keyOf } from './object-key.ts';
+import { keyOf } from './informer.ts';
 import type { ObjectEvent } from './object-store.ts';
 
 /** Where the collection comes from: a client, a resource and its selectors. */
@@ -125,18 +125,11 @@ export class Reflector<T extends KubeObject> {
         logger.warn(`${state.phase} failed`, { err: error, retryInMs });
         onFailure?.(error);
         state = this.#after(state, error);
-        await this.#pause(retryInMs, signal);
+        await pause(this.#options.clock, retryInMs, signal, (wake) => {
+          this.#hurry = wake;
+        });
       }
     }
-  }
-
-  async #pause(delayMs: number, signal: AbortSignal): Promise<void> {
-    const pause = new AbortController();
-    const end = (): void => pause.abort();
-    this.#hurry = end;
-    signal.addEventListener('abort', end, { once: true });
-    await sleep(this.#options.clock, delayMs, pause.signal).catch(() => undefined);
-    signal.removeEventListener('abort', end);
   }
 
   #loading(): ReflectorState<T> {

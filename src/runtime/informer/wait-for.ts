@@ -9,7 +9,7 @@ import { DeadlineError } from '../deadline.ts';
 import type { Clock } from '../ports/clock.ts';
 import { SILENT } from '../ports/logger.ts';
 import type { Random } from '../ports/random.ts';
-import { createInformer } from './informer.ts';
+import { createInformer } from './create-informer.ts';
 
 export interface WaitOptions {
   readonly clock: Clock;

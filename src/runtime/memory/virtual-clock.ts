@@ -1,5 +1,4 @@
 import type { Clock, Timer } from '../ports/clock.ts';
-import { eventLoopTurn } from './event-loop-turn.ts';
 import { type PendingTimer, TimerQueue } from './timer-queue.ts';
 
 /**
@@ -115,3 +114,25 @@ const DEFAULT_START = 1_767_225_600_000;
 
 /** Far above what a large simulation does in one instant; only a loop gets there. */
 const MAX_FIRINGS_PER_INSTANT = 1_000_000;
+
+/**
+ * By the time the promise resolves, every promise reaction that was ready, and every reaction to
+ * those, has run, however long the chain. A message to oneself is the one way to wait for that
+ * without a timer. It is no wait for files, sockets or timers.
+ */
+export function eventLoopTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    channel.port1.ref();
+    channel.port2.postMessage(undefined);
+  });
+}
+
+const waiting: (() => void)[] = [];
+const channel = new MessageChannel();
+channel.port1.on('message', () => {
+  waiting.shift()?.();
+  // The channel keeps the process alive only while somebody waits.
+  if (waiting.length === 0) channel.port1.unref();
+});
+channel.port1.unref();

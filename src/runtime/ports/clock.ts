@@ -47,3 +47,26 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
     signal?.addEventListener('abort', abort, { once: true });
   });
 }
+
+/**
+ * Resolves after `delayMs`, or as soon as the signal aborts or the function is called that `onStart`
+ * gets. It never rejects.
+ */
+export function pause(
+  clock: Clock,
+  delayMs: number,
+  signal: AbortSignal,
+  onStart?: (wake: () => void) => void,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const wake = (): void => {
+      timer.cancel();
+      signal.removeEventListener('abort', wake);
+      resolve();
+    };
+    const timer = clock.setTimer(delayMs, wake);
+    signal.addEventListener('abort', wake, { once: true });
+    onStart?.(wake);
+    if (signal.aborted) wake();
+  });
+}

@@ -2,7 +2,8 @@
 import type { Stored } from '../../../kube/meta.ts';
 import { PODS, type Pod } from '../../../kube/objects/pod.ts';
 import type { Client } from '../../../runtime/client/client.ts';
-import { createInformer, type Informer } from '../../../runtime/informer/informer.ts';
+import { createInformer } from '../../../runtime/informer/create-informer.ts';
+import type { Informer } from '../../../runtime/informer/informer.ts';
 import type { Clock } from '../../../runtime/ports/clock.ts';
 import type { Logger } from '../../../runtime/ports/logger.ts';
 import type { Random } from '../../../runtime/ports/random.ts';

@@ -5,14 +5,14 @@ import type { KubeObject } from '../../kube/meta.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import { failure, type StatusReason } from '../../kube/status.ts';
 import { createClient } from '../client/http-client.ts';
-import { eventLoopTurn } from '../memory/event-loop-turn.ts';
 import { frozen } from '../memory/frozen.ts';
 import { MemoryLogger } from '../memory/memory-logger.ts';
 import { handlerTransport } from '../memory/memory-transport.ts';
 import { SeededRandom } from '../memory/seeded-random.ts';
-import { VirtualClock } from '../memory/virtual-clock.ts';
+import { eventLoopTurn, VirtualClock } from '../memory/virtual-clock.ts';
 import { type HttpResponse, TransportError } from '../ports/transport.ts';
-import { createInformer, type Informer, type InformerOptions } from './informer.ts';
+import { createInformer, type InformerOptions } from './create-informer.ts';
+import type { Informer } from './informer.ts';
 
 interface Setup {
   readonly server: MemoryCollection;
