@@ -2,6 +2,7 @@
  * The types of an expression, in the words of cel-go: unknown names and fields, calls that no
  * overload takes. A part that is wrong counts as `dyn`, so that all issues are found at once.
  */
+import { assert } from '../../kube/assert.ts';
 import type { Checked, Entry, Item } from './checked.ts';
 import { LIBRARY } from './functions/library.ts';
 import { literalIssues, literalType } from './literal.ts';
@@ -205,14 +206,14 @@ class Checker implements MacroContext {
 
   #equal(name: '_==_' | '_!=_', at: number, args: readonly Checked[]): Checked {
     const [left, right] = args;
-    if (left === undefined || right === undefined) throw new Error(`${name} has two operands`);
+    assert(left !== undefined && right !== undefined, `${name} has two operands`);
     if (!areComparable(left.type, right.type)) return this.report(at, noOverload(name, args));
     return { kind: 'Equal', left, right, isNegated: name === '_!=_', type: BOOL_TYPE };
   }
 
   #index(isOptional: boolean, at: number, args: readonly Checked[]): Checked {
     const [operand, index] = args;
-    if (operand === undefined || index === undefined) throw new Error('an index has two operands');
+    assert(operand !== undefined && index !== undefined, 'an index has two operands');
     const { type } = operand;
     const container = type.kind === 'optional' ? type.of : type;
     const member = memberType(container, index.type);
@@ -225,9 +226,10 @@ class Checker implements MacroContext {
 
   #conditional(at: number, args: readonly Checked[]): Checked {
     const [test, chosen, other] = args;
-    if (test === undefined || chosen === undefined || other === undefined) {
-      throw new Error('a conditional has three operands');
-    }
+    assert(
+      test !== undefined && chosen !== undefined && other !== undefined,
+      'a conditional has three operands',
+    );
     const isBool = fits(BOOL_TYPE, test.type, new Map());
     if (!isBool || !areComparable(chosen.type, other.type)) {
       return this.report(at, noOverload('_?_:_', args));

@@ -2,6 +2,7 @@
  * Macros: calls whose arguments are no values, `has(a.b)`, `list.all(x, x > 0)`,
  * also the comprehensions with two variables.
  */
+import { assert } from '../../kube/assert.ts';
 import type { Checked, LoopKind } from './checked.ts';
 import type { CallSyntax, Syntax } from './syntax.ts';
 import { BOOL_TYPE, type CelType, DYN_TYPE, fits, INT_TYPE, optionalOf, typeText } from './type.ts';
@@ -80,7 +81,7 @@ function loop(
   return context.bound(names, (slots) => {
     const [first, second] = args.slice(variables);
     const body = wanted === 'First' ? second : wanted === 'Only' ? args[0] : first;
-    if (body === undefined) throw new Error(`${macro} has a body`);
+    assert(body !== undefined, `${macro} has a body`);
     const filter = wanted === 'None' || first === undefined ? undefined : context.check(first);
     const checked = context.check(body);
     const isTest = kind !== 'List' && kind !== 'Map';

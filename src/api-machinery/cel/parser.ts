@@ -2,6 +2,7 @@
  * The grammar of CEL (`cel-spec`, langdef). Recursion is bounded by `MAX_NESTING`; chains of
  * operators are loops, bounded by `MAX_DEPTH`.
  */
+import { assert } from '../../kube/assert.ts';
 import { type Token, tokenize } from './lexer.ts';
 import { MAX_DEPTH, MAX_EXPRESSION_CHARACTERS, MAX_NESTING } from './limits.ts';
 import {
@@ -104,7 +105,7 @@ class Parser {
 
   #peek(): Token {
     const token = this.#tokens[Math.min(this.#next, this.#tokens.length - 1)];
-    if (token === undefined) throw new Error('the last token is an End');
+    assert(token !== undefined, 'the last token is an End');
     return token;
   }
 

@@ -1,7 +1,9 @@
 /** The thread that judges admission reviews: the same endpoint as the operator's, behind messages. */
+
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { LeaderFinding } from '../../jobset/exclusive-placement.ts';
 import type { ContainerMinimums } from '../../jobset/injection/agent-resources.ts';
+import { assert } from '../../kube/assert.ts';
 import type { PersistentVolumeClaim } from '../../kube/objects/core.ts';
 import type { Node } from '../../kube/objects/node.ts';
 import { ApiStatusError } from '../../kube/status.ts';
@@ -21,7 +23,7 @@ import { webhookHandlers } from '../webhooks/webhook-handlers.ts';
 
 const STANDARD_ERROR = 2;
 
-if (parentPort === null) throw new Error('this program is a thread of the operator');
+assert(parentPort !== null, 'this program runs as a thread of the operator');
 serve(parentPort, workerData as ReviewThreadStart);
 
 function serve(port: MessagePort, { rules, logLevel }: ReviewThreadStart): void {
@@ -67,7 +69,7 @@ function serve(port: MessagePort, { rules, logLevel }: ReviewThreadStart): void 
   const judge = async ({ body, ...review }: PostedReview): Promise<PostedResponse> => {
     const { signal } = new AbortController();
     const response = await endpoint({ ...review, body, signal });
-    if (!(response.body instanceof Uint8Array)) throw new Error('an answer is never a stream');
+    assert(response.body instanceof Uint8Array, 'an answer is never a stream');
     return { status: response.status, headers: response.headers, body: response.body };
   };
   port.on('message', (message: ToReviewThread) => {

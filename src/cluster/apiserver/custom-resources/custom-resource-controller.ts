@@ -1,3 +1,4 @@
+import { assert } from '../../../kube/assert.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
   type CustomResourceDefinition,
@@ -55,7 +56,7 @@ export class CustomResourceController {
   #definitions() {
     const { group, version, plural } = CUSTOM_RESOURCE_DEFINITIONS;
     const of = this.#server.resources.get(group, version, plural);
-    if (of === undefined) throw new Error('the server has no custom resource definitions');
+    assert(of !== undefined, 'the server serves CustomResourceDefinitions');
     return of;
   }
 

@@ -1,3 +1,4 @@
+import { assert } from '../../../kube/assert.ts';
 import {
   formatFieldErrors,
   invalid,
@@ -54,7 +55,7 @@ export function receive(
   }
   if (unknownFields === 'Warn') complaints.forEach(warn);
   const complete = applyDefaults(of.schema, value);
-  if (!isJsonObject(complete)) throw new Error('defaults made something else of an object');
+  assert(isJsonObject(complete), 'an object with its defaults is an object');
   const mistyped = validate(of.schema, complete).filter(
     ({ type, field }) => type === 'FieldValueTypeInvalid' && (!of.custom || isMetadata(field)),
   );

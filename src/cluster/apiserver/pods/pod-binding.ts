@@ -1,4 +1,5 @@
 import { BINDING } from '../../../api-machinery/kind-schemas/core-schema.ts';
+import { assert } from '../../../kube/assert.ts';
 import { formatFieldErrors, notSupported, required } from '../../../kube/field-error.ts';
 import { type FieldError, failureWithoutReason } from '../../../kube/status.ts';
 import { badRequest, conflict } from '../../../kube/status-errors.ts';
@@ -59,7 +60,7 @@ function boundTo(
   binding: ApiObject,
   now: string,
 ): ApiObject {
-  if (pod === undefined) throw new Error('a binding creates no Pod');
+  assert(pod !== undefined, 'a binding is for a Pod that exists');
   const { name } = pod.metadata;
   const refuse = (why: string): Error =>
     conflict({ group: '', plural: 'pods/binding' }, name, `pod ${name} ${why}`);

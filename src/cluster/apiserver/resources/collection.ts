@@ -1,3 +1,4 @@
+import { assert } from '../../../kube/assert.ts';
 import { isJsonObject } from '../../../kube/json/json-value.ts';
 import { SortedKeys } from '../../../runtime/memory/sorted-keys.ts';
 import type { Storage } from '../../ports/storage.ts';
@@ -144,7 +145,7 @@ export class Collection {
       bytes === undefined
         ? await this.#storage.delete(path, expected)
         : await this.#storage.put(path, bytes, expected);
-    if (revision === undefined) throw new Error(`${path} was written behind the server's back`);
+    assert(revision !== undefined, `only the server writes ${path}`);
     const entry =
       change === 'Delete' || bytes === undefined
         ? undefined

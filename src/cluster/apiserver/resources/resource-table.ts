@@ -1,3 +1,4 @@
+import { assert } from '../../../kube/assert.ts';
 import type { ServedResource } from './served-resource.ts';
 
 /**
@@ -15,7 +16,7 @@ export class ResourceTable {
   /** A built-in resource of the core group. */
   core(plural: string): ServedResource {
     const found = this.get('', 'v1', plural);
-    if (found === undefined) throw new Error(`the server has no resource ${plural}`);
+    assert(found !== undefined, `the server serves ${plural}`);
     return found;
   }
 

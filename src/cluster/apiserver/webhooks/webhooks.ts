@@ -1,3 +1,4 @@
+import { assert } from '../../../kube/assert.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
@@ -109,7 +110,7 @@ export class Webhooks {
 
   #registryOf({ group, version, plural }: Resource): WebhookRegistry {
     const of = this.#resources.get(group, version, plural);
-    if (of === undefined) throw new Error(`the server has no resource ${plural}`);
+    assert(of !== undefined, `the server serves ${plural}`);
     return new WebhookRegistry(of.collection);
   }
 }
