@@ -308,7 +308,7 @@ describe('announcing an epoch', () => {
     });
   });
 
-  it('counts the agents that announced it, one after the other (H8)', async () => {
+  it('counts the agents that announced it, one after the other', async () => {
     scene.api.setPod({ annotations: { [EPOCH]: '4', [AGENT_STARTS]: '4:1' } });
     scene.open({ announced: 4 }).announce({ epoch: 4, starts: 2 });
     await scene.until(() => scene.heard.includes('announced 4'));

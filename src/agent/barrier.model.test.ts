@@ -109,10 +109,13 @@ function agentGone(w: World, pod: Pod): void {
 function startWorker(w: World, pod: Pod, epoch: number): void {
   for (const other of w.pods) {
     if (other.worker !== 0 && other.worker !== epoch) {
-      throw new Error(`S1: a worker of ${epoch} starts while one of ${other.worker} runs`);
+      throw new Error(
+        `one epoch at a time: a worker of ${epoch} starts while one of ${other.worker} runs`,
+      );
     }
   }
-  if (epoch <= pod.lastStarted) throw new Error(`S7: the slot ran in ${epoch} before`);
+  if (epoch <= pod.lastStarted)
+    throw new Error(`no failure is lost: the slot ran in ${epoch} before`);
   pod.worker = epoch;
   pod.lastStarted = epoch;
 }
@@ -295,7 +298,8 @@ function controllerTransitions(w: World, seen: number[]): Transition[] {
   const epoch = deprecated + 1;
   if (seen.includes(epoch + 1)) {
     add(`controller ends ${epoch}`, () => {
-      if (!w.mayEnd.has(epoch)) throw new Error(`S5: ${epoch} was ended without a failure in it`);
+      if (!w.mayEnd.has(epoch))
+        throw new Error(`the budget holds: ${epoch} was ended without a failure in it`);
       w.charges++;
       w.versions.push({ deprecated: epoch, released });
     });
@@ -364,7 +368,7 @@ function walk(w: World, choices: readonly Choice[]): readonly string[] {
     trace.push(next.name);
     next.run();
   }
-  throw new Error('L2: the group does not come to rest');
+  throw new Error('the group does not come to rest');
 }
 
 function expectRest(w: World): void {

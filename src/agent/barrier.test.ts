@@ -113,7 +113,7 @@ describe('at the barrier, an agent', () => {
     },
   );
 
-  it('counts itself as one more start of an epoch that its predecessor announced (H8)', () => {
+  it('counts itself as one more start of an epoch that its predecessor announced', () => {
     const marker = { announced: 3, started: 2, starts: 2 };
     const { effects } = play(
       { ...UNSYNCED, marker },

@@ -1,7 +1,8 @@
 /**
- * The barrier of one Pod: which epoch its agent announces, when its worker may start and when it has
- * to stop (design, section 5, "Agent"). Pure: `(state, event) -> {state, effects}`. Effects are to be
- * carried out in order, one marker write at a time.
+ * The barrier of one Pod: which epoch its agent announces, when its worker may start and when it
+ * has to stop (`docs/design/protocol.md#the-members-barrier`). Pure:
+ * `(state, event) -> {state, effects}`. Effects are to be carried out in order, one marker write at
+ * a time.
  *
  * Invariants: no announcement before its marker; no worker before `started` is written; a new epoch
  * is announced only when the worker of the old one has ended; after `Left` nothing happens any more.
@@ -21,7 +22,10 @@ export interface Barrier {
   readonly known: Snapshot | undefined;
   /** The Pod is being deleted, so the barrier does not lift any more. */
   readonly isPodEnding: boolean;
-  /** The Pod was not confirmed for so long that the operator may take it for dead (H4). */
+  /**
+   * The Pod was not confirmed for so long that the operator may take it for dead
+   * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`).
+   */
   readonly isCutOff: boolean;
   readonly stage: Stage;
 }

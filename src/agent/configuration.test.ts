@@ -6,7 +6,7 @@ import type { Environment } from './environment.ts';
 const MINIMAL: Environment = { NAMESPACE: 'ns', POD_NAME: 'pod', JOBSET_NAME: 'train' };
 
 describe('the configuration of an agent', () => {
-  it('needs no more than the seeds say', () => {
+  it('needs no more than the Pod, its namespace and its JobSet', () => {
     expect(readConfiguration([], MINIMAL)).toEqual({
       type: 'Configuration',
       configuration: {
@@ -163,7 +163,7 @@ describe('the configuration of an agent', () => {
   });
 });
 
-describe("the configuration in upstream's dialect (specification 5.5)", () => {
+describe("the configuration in upstream's dialect", () => {
   const UPSTREAMS: Environment = { POD_NAME: 'pod', JOBSET_NAME: 'train' };
 
   it('is that of a sidecar by default', () => {

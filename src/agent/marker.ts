@@ -6,7 +6,10 @@
 export interface Marker {
   readonly announced: number;
   readonly started: number;
-  /** How many agents of this Pod, one after the other, have announced `announced` (design, H8). */
+  /**
+   * How many agents of this Pod, one after the other, have announced `announced`
+   * (`docs/design/member-hazards.md#containers-crash-before-the-barrier`).
+   */
   readonly starts: number;
 }
 

@@ -1,7 +1,7 @@
 /**
- * What an agent writes on its Pod, in the dialect that it speaks (design, section 4). In upstream's
- * it is one annotation and nothing else: the admission policy that upstream gives its users refuses
- * every other change of a Pod by its agent.
+ * What an agent writes on its Pod, in the dialect that it speaks
+ * (`docs/design/upstream.md#translation`). In upstream's it is one annotation and nothing else: the
+ * admission policy that upstream gives its users refuses every other change of a Pod by its agent.
  */
 
 import { formatNotice } from '../jobset/epoch/notice.ts';
