@@ -32,7 +32,7 @@ const READY = { ready: 1, active: 1 };
 const eventsOf = ({ events }: Plan): readonly string[] =>
   events.map(({ reason, note }) => `${reason}: ${note}`);
 
-describe('startup policy InOrder (spec 4.5, 4.9)', () => {
+describe('startup policy InOrder', () => {
   const jobSet = begun({
     replicatedJobs: [replicatedJob('a', 1, 2), replicatedJob('b')],
     startupPolicy: { startupPolicyOrder: 'InOrder' },
@@ -80,7 +80,7 @@ describe('startup policy InOrder (spec 4.5, 4.9)', () => {
   });
 });
 
-describe('dependsOn (spec 4.8)', () => {
+describe('dependsOn', () => {
   const on = (status: 'Ready' | 'Complete'): ReplicatedJob => ({
     ...replicatedJob('b'),
     dependsOn: [{ name: 'a', status }],
@@ -245,7 +245,7 @@ describe('a child with a broken label', () => {
   });
 });
 
-describe('ElasticJobSet (spec 4.18, KEP-463)', () => {
+describe('ElasticJobSet (KEP-463)', () => {
   const jobs = [0, 1, 2].map((index) => storedJob(`train-w-${index}`, 'w', { index, pods: 2 }));
 
   test('brings a new size to each Job, and only where both numbers agree', () => {
@@ -265,7 +265,7 @@ describe('ElasticJobSet (spec 4.18, KEP-463)', () => {
   });
 });
 
-describe('volume claims (spec 4.15)', () => {
+describe('volume claims', () => {
   const mounting = (job: ReplicatedJob): ReplicatedJob => {
     const worker = { name: 'worker', volumeMounts: [{ name: 'data', mountPath: '/data' }] };
     const template = { spec: { template: { spec: { containers: [worker] } } } };
@@ -306,7 +306,7 @@ describe('volume claims (spec 4.15)', () => {
   });
 });
 
-describe('a finished JobSet (spec 4.3, 4.6, 4.16)', () => {
+describe('a finished JobSet', () => {
   const at = (end: string, ttlSecondsAfterFinished?: number): Stored<JobSet> =>
     begun(
       {

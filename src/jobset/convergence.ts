@@ -25,8 +25,8 @@ import { reportStartup } from './policies/startup-policy.ts';
 import { volumeClaims } from './volume-claims.ts';
 
 /**
- * The steps that bring the cluster to what the JobSet asks for: delete what is outdated, create what
- * is missing, suspend or resume (spec 4.3, steps 5 and 9 to 13).
+ * The steps that bring the cluster to what the JobSet asks for: delete what is outdated, create
+ * what is missing, suspend or resume.
  */
 export type Action =
   | { readonly kind: 'CreateService'; readonly service: Service }
@@ -43,7 +43,7 @@ export type Action =
   | { readonly kind: 'ResumeJob'; readonly job: Stored<Job>; readonly resume: JobResume }
   /** Its node is lost, and its deadline has passed: it counts as failed from now on. */
   | { readonly kind: 'DeleteLostPod'; readonly pod: OverduePod }
-  /** The JobSet has outlived its time (spec 4.16). */
+  /** The JobSet has outlived its time. */
   | { readonly kind: 'DeleteJobSet' };
 
 export interface Convergence {

@@ -17,8 +17,8 @@ import type {
 
 /**
  * The one place where a JobSet's omissions are filled in: what upstream's definition and admission
- * webhook default (spec 1.2-1.4 and 1.11), and what an in-place restart needs of a Job (design,
- * section 4). Defaulting twice changes nothing, so it does not matter who does it first.
+ * webhook default, and what an in-place restart needs of a Job. Defaulting twice changes nothing,
+ * so it does not matter who does it first.
  */
 export function withDefaults(
   spec: JobSetSpec = {},
@@ -58,8 +58,8 @@ export function withDefaults(
 
 /**
  * The JobSet as its creation stores it: of the defaults only those that the mutating webhook fills
- * in (spec 1.11), because a field that says its default is a field that its owner cannot leave out
- * later. The webhook is asked before the schema is: a JobSet of another shape is returned as it is.
+ * in, because a field that says its default is a field that its owner cannot leave out later. The
+ * webhook is asked before the schema is: a JobSet of another shape is returned as it is.
  */
 export function defaultJobSet(jobSet: JobSet, gates: FeatureGates): JobSet {
   const given: unknown = jobSet.spec ?? {};

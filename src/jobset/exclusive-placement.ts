@@ -8,9 +8,9 @@ import { isSame, jobOf } from './membership.ts';
 import * as names from './names.ts';
 
 /**
- * Exclusive placement (spec 6): each Job has one value of a node label, the topology, to itself. The
- * first Pod of a Job, its leader, keeps away from the leaders of other Jobs by anti-affinity; the
- * others, its followers, are only made once the leader has a node, and go to that node's topology.
+ * Exclusive placement: each Job has one value of a node label, the topology, to itself. The first
+ * Pod of a Job, its leader, keeps away from the leaders of other Jobs by anti-affinity; the others,
+ * its followers, are only made once the leader has a node, and go to that node's topology.
  * Exclusive means: among Pods of one priority. Everything here is decided from what it is given.
  */
 export type PlacementRole =

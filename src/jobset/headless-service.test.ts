@@ -8,7 +8,7 @@ const OWNER = { apiVersion: 'jobset.x-k8s.io/v1alpha2', kind: 'JobSet', name: 't
 const service = (network: NonNullable<JobSetSpec['network']>) =>
   headlessService({ name: 'train', namespace: 'ml' }, withDefaults({ network }), OWNER);
 
-describe('network (spec 4.14)', () => {
+describe('network', () => {
   test('is a headless Service without ports, named as the subdomain', () => {
     expect(service({ publishNotReadyAddresses: false, subdomain: 'net' })).toEqual({
       apiVersion: 'v1',

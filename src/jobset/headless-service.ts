@@ -5,8 +5,7 @@ import { JOBSET_NAME } from './names.ts';
 import { subdomainOf } from './naming.ts';
 
 /**
- * The headless Service that gives the Pods their DNS names (spec 4.14), or undefined if the JobSet
- * wants none.
+ * The headless Service that gives the Pods their DNS names, or undefined if the JobSet wants none.
  */
 export function headlessService(
   jobSet: { readonly name: string; readonly namespace: string },

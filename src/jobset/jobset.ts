@@ -152,7 +152,8 @@ export interface ReplicatedJobStatus {
   readonly syncedEpoch?: number;
   /**
    * By job index: how many Pods of the Job had failed when the current epoch began. More than a few
-   * beyond that, before it is released, end it (design, H8). Absent: none had.
+   * beyond that, before it is released, end it
+   * (`docs/design/member-hazards.md#containers-crash-before-the-barrier`). Absent: none had.
    */
   readonly failedPods?: readonly number[];
 }

@@ -1,7 +1,7 @@
 /**
- * What may change in a live JobSet, and when (spec 1.13): one table of every field against running,
- * suspended and finished. A change is judged as a server judges it: by the rules of the definition,
- * then by the webhook.
+ * What may change in a live JobSet, and when: one table of every field against running, suspended
+ * and finished. A change is judged as a server judges it: by the rules of the definition, then by
+ * the webhook.
  */
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJobSet } from '../../test/fixtures/jobset-objects.ts';

@@ -41,7 +41,10 @@ export const MANAGED_BY_JOBSET = 'jobset.sigs.k8s.io/jobset-controller';
 export const EPOCH = 'jobset.sigs.k8s.io/epoch';
 /** Upstream's name of the same: an attempt, which is an epoch - 1. */
 export const IN_PLACE_RESTART_ATTEMPT = 'jobset.sigs.k8s.io/in-place-restart-attempt';
-/** Pod annotation `<epoch>:<n>`: how often the agent has started for that epoch (design, H8). */
+/**
+ * Pod annotation `<epoch>:<n>`: how often the agent has started for that epoch
+ * (`docs/design/member-hazards.md#containers-crash-before-the-barrier`).
+ */
 export const AGENT_STARTS = 'lockstep/agent-starts';
 /** JobSet annotation whose presence opens all barriers and ends no epoch any more. */
 export const DISABLE_IN_PLACE_RESTART = 'jobset.sigs.k8s.io/disable-in-place-restart';
@@ -58,7 +61,8 @@ export const AGENT_CONTAINER = 'lockstep/agent-container';
 export const RESTART_BACKOFF = 'lockstep/restart-backoff';
 /**
  * JobSet annotation, a duration: so long after a Pod was to have ended it is deleted by force. Pods
- * wear it too, as their agents were told (design, H4).
+ * wear it too, as their agents were told
+ * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`).
  */
 export const LOST_NODE_DEADLINE = 'lockstep/lost-node-deadline';
 

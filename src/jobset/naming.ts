@@ -26,7 +26,7 @@ export function subdomainOf(jobSet: string, spec: Pick<DefaultedSpec, 'network'>
   return subdomain === undefined || subdomain === '' ? jobSet : subdomain;
 }
 
-/** A PersistentVolumeClaim that all Jobs share; note the order (spec 3). */
+/** A PersistentVolumeClaim that all Jobs share; note the order. */
 export function sharedClaimName(template: string, jobSet: string): string {
   return `${template}-${jobSet}`;
 }

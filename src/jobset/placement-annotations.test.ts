@@ -6,7 +6,7 @@ const RACK = { [EXCLUSIVE_TOPOLOGY]: 'rack' };
 const ZONE = { [EXCLUSIVE_TOPOLOGY]: 'zone' };
 const STRATEGY = { [NODE_SELECTOR_STRATEGY]: 'true' };
 
-describe('annotations of placement (spec 2.2)', () => {
+describe('annotations of placement', () => {
   test.each([
     ['none', {}, {}, undefined],
     ['of the JobSet', RACK, {}, RACK],
@@ -23,7 +23,7 @@ describe('annotations of placement (spec 2.2)', () => {
     expect(request?.hasNodeSelectorStrategy ?? false).toBe(isStrategy);
   });
 
-  test('the strategy selects the nodes of the Job and tolerates their taint (spec 2.3)', () => {
+  test('the strategy selects the nodes of the Job and tolerates their taint', () => {
     const own = { key: 'own', operator: 'Exists' } as const;
     const spec = { containers: [], nodeSelector: { a: 'b' }, tolerations: [own] };
     expect(withNodeSelectorStrategy(spec, 'ml', 'train-w-0')).toEqual({

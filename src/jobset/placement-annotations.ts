@@ -3,9 +3,9 @@ import type { PodSpec } from '../kube/objects/pod.ts';
 import * as names from './names.ts';
 
 /**
- * What a JobSet's and a Job template's annotations ask for as to where Jobs run (spec 2.2, 2.3). The
- * Job template's topology takes precedence over the JobSet's, and the node-selector strategy is only
- * honoured beside the topology that applies. What becomes of the Pods is `exclusive-placement.ts`.
+ * What a JobSet's and a Job template's annotations ask for as to where Jobs run. The Job template's
+ * topology takes precedence over the JobSet's, and the node-selector strategy is only honoured
+ * beside the topology that applies. What becomes of the Pods is `exclusive-placement.ts`.
  */
 export interface PlacementRequest {
   /** To be copied to the Job and to its Pod template. */

@@ -44,9 +44,12 @@ class Cluster {
     expect(validate(STATUS, status)).toEqual([]);
     expect(status?.restarts ?? 0).toBeGreaterThanOrEqual(before?.restarts ?? 0);
     expect(status?.executionAttempts ?? 0).toBeGreaterThanOrEqual(before?.executionAttempts ?? 0);
-    if (before?.terminalState) expect(status?.terminalState, 'S9').toBe(before.terminalState);
+    if (before?.terminalState)
+      expect(status?.terminalState, 'Completed and Failed are final').toBe(before.terminalState);
     const { maxRestarts = 0 } = this.jobSet.spec.failurePolicy ?? {};
-    expect(status?.restartsCountTowardsMax ?? 0, 'S5').toBeLessThanOrEqual(maxRestarts);
+    expect(status?.restartsCountTowardsMax ?? 0, 'the budget holds').toBeLessThanOrEqual(
+      maxRestarts,
+    );
   }
 
   /** While nothing else happens, there is soon nothing left to do. */

@@ -1,4 +1,4 @@
-/** What is refused of a new JobSet (spec 1.12, 5.6), each with its exact path and text. */
+/** What is refused of a new JobSet, each with its exact path and text. */
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJobSet } from '../../test/fixtures/jobset-objects.ts';
 import type { JobSpec } from '../kube/objects/job.ts';

@@ -1,7 +1,7 @@
 /**
  * What a schema cannot say about a JobSet: the rules of the admission webhook on creation and on
- * update (spec 1.12, 1.13, 5.6), in upstream's words and order, and what we refuse on top. All
- * problems are returned, none is repaired. One file in `validation/` for each part of the spec.
+ * update, in upstream's words and order, and what we refuse on top. All problems are returned, none
+ * is repaired. One file in `validation/` for each part of the spec.
  */
 
 import { invalidValue } from '../kube/field-error.ts';

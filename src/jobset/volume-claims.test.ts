@@ -21,7 +21,7 @@ function policy(
   };
 }
 
-describe('volume claims (spec 4.15)', () => {
+describe('volume claims', () => {
   test('have the template, the label of the JobSet, and with Delete its ownership', () => {
     const labels = { team: 'a' };
     const claims = volumeClaims(

@@ -6,8 +6,8 @@ import { JOBSET_NAME } from './names.ts';
 import { sharedClaimName } from './naming.ts';
 
 /**
- * PersistentVolumeClaims that all Pods of a JobSet share (spec 4.15). They are made before the Jobs,
- * never changed, and deleted by nobody here: with the policy `Delete` the JobSet owns them and the
+ * PersistentVolumeClaims that all Pods of a JobSet share. They are made before the Jobs, never
+ * changed, and deleted by nobody here: with the policy `Delete` the JobSet owns them and the
  * garbage collector takes them, with `Retain` they stay.
  */
 export function volumeClaims(

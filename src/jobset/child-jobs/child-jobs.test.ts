@@ -21,7 +21,7 @@ function relabelled(labels: StringMap, own: StringMap): Stored<Job> {
 
 const PLACE = { [RESTART_ATTEMPT]: '2', [REPLICATED_JOB_NAME]: 'a', [JOB_INDEX]: '0' };
 
-describe('child Jobs (spec 4.4)', () => {
+describe('child Jobs', () => {
   test('are sorted by attempt and condition', () => {
     const jobs = [
       storedJob('old', 'a', { attempt: 1, status: FAILED }),

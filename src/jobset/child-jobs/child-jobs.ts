@@ -17,7 +17,7 @@ import { goneSuccesses, type JobIndexes, recordedSuccesses } from './succeeded-j
 
 export { jobIndexOf, replicatedJobOf } from './job-labels.ts';
 
-/** A JobSet's Jobs by what they mean to it (spec 4.4). Each Job is in exactly one of these lists. */
+/** A JobSet's Jobs by what they mean to it. Each Job is in exactly one of these lists. */
 export interface ChildJobs {
   /** Of an earlier attempt: to be deleted, and in the way of their successors until they are gone. */
   readonly previous: readonly Stored<Job>[];

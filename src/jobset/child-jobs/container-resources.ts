@@ -3,9 +3,9 @@ import type { Container, PodSpec } from '../../kube/objects/pod.ts';
 import { compareQuantities, parseQuantity } from '../../kube/quantity.ts';
 
 /**
- * Resources of containers that were changed while the JobSet was suspended (spec 8.1, KEP-1150):
- * requests and limits of containers and init containers, told apart by name. Nothing else of a
- * container may change, and a container that the other side does not have stays as it is.
+ * Resources of containers that were changed while the JobSet was suspended (KEP-1150): requests and
+ * limits of containers and init containers, told apart by name. Nothing else of a container may
+ * change, and a container that the other side does not have stays as it is.
  */
 export function resourceChanges(present: PodSpec, wanted: PodSpec): ContainerPatch | undefined {
   const containers = withResources(present.containers, wanted.containers);

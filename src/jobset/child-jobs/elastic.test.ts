@@ -13,7 +13,7 @@ function defaulted(size: { parallelism?: number; completions?: number }, replica
   return first;
 }
 
-describe('elastic Jobs (spec 4.18)', () => {
+describe('elastic Jobs', () => {
   const job = (pods: number) => storedJob('train-w-0', 'w', { pods });
   test.each([
     ['bigger', 2, { parallelism: 4, completions: 4 }, 4],

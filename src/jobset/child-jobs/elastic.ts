@@ -5,9 +5,9 @@ import { REPLICATED_JOB_REPLICAS } from '../names.ts';
 import { jobIndexOf, replicatedJobOf } from './child-jobs.ts';
 
 /**
- * Elastic Jobs (spec 4.18): a running Indexed Job gets another size when its template does, and a
- * ReplicatedJob grows and shrinks from its highest index (KEP-463): surplus Jobs are deleted and
- * missing ones made like any other. Labels such as `global-replicas` tell of the Job's creation.
+ * Elastic Jobs: a running Indexed Job gets another size when its template does, and a ReplicatedJob
+ * grows and shrinks from its highest index (KEP-463): surplus Jobs are deleted and missing ones
+ * made like any other. Labels such as `global-replicas` tell of the Job's creation.
  */
 export interface JobSize {
   readonly parallelism: number;

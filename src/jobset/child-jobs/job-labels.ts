@@ -3,9 +3,9 @@ import type { Job } from '../../kube/objects/job.ts';
 import * as names from '../names.ts';
 
 /**
- * What the labels of a child Job say about its place (spec 4.4), and what to do when somebody has
- * changed them. Every such label is on the Pod template too, where Kubernetes lets nobody touch it
- * while the Job runs, so the template is believed first and the Job's own label is put right.
+ * What the labels of a child Job say about its place, and what to do when somebody has changed
+ * them. Every such label is on the Pod template too, where Kubernetes lets nobody touch it while
+ * the Job runs, so the template is believed first and the Job's own label is put right.
  */
 export interface BrokenLabels {
   readonly job: Stored<Job>;

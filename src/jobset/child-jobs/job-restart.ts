@@ -7,8 +7,8 @@ import { MAX_RESTARTABLE_JOBS } from '../schema/status-schema.ts';
 import { jobIndexOf, replicatedJobOf } from './child-jobs.ts';
 
 /**
- * The restart of one Job alone (spec 4.11): the status counts it by job index, which puts the Job
- * that is there behind its attempt, so that it is deleted and made anew.
+ * The restart of one Job alone: the status counts it by job index, which puts the Job that is there
+ * behind its attempt, so that it is deleted and made anew.
  */
 export interface JobPlace {
   readonly replicatedJob: string;

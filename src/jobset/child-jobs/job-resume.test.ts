@@ -31,7 +31,7 @@ function templatePatch(present: Template, wanted: Template): unknown {
   return resume.kind === 'Resume' ? resume.patch.spec['template'] : resume.kind;
 }
 
-describe('resuming a Job (spec 4.7)', () => {
+describe('resuming a Job', () => {
   test('only unsuspends it if its template is what it should be', () => {
     expect(resumeOf(JOB, JOB, true)).toEqual({
       kind: 'Resume',
@@ -134,7 +134,7 @@ describe('resuming a Job (spec 4.7)', () => {
   });
 });
 
-describe('container resources of a suspended JobSet (spec 8.1, KEP-1150)', () => {
+describe('container resources of a suspended JobSet (KEP-1150)', () => {
   const main = (resources: Container['resources']): Partial<PodSpec> => ({
     containers: [
       { name: 'main', image: 'i', ...(resources && { resources }) },

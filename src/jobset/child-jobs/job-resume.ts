@@ -7,9 +7,9 @@ import { isTrue } from '../status/conditions.ts';
 import { resourceChanges } from './container-resources.ts';
 
 /**
- * The resume of one child Job (spec 4.7, 8.1, 8.2). It rebuilds what may be changed while a JobSet is
- * suspended (Pod labels, annotations, node selector, tolerations, scheduling gates, and container
- * resources) from the template, so that what was removed there disappears from the Job too.
+ * The resume of one child Job. It rebuilds what may be changed while a JobSet is suspended (Pod
+ * labels, annotations, node selector, tolerations, scheduling gates, and container resources) from
+ * the template, so that what was removed there disappears from the Job too.
  */
 export type Resume =
   /** Kubernetes does not take these changes yet. */

@@ -56,7 +56,7 @@ function job(
   return build(replicatedJob, index);
 }
 
-describe('a child Job (spec 2.1, 3, 4.5)', () => {
+describe('a child Job', () => {
   const KEYS = {
     'jobset.sigs.k8s.io/jobset-name': 'train',
     'jobset.sigs.k8s.io/jobset-uid': 'the-uid',
@@ -125,7 +125,7 @@ describe('a child Job (spec 2.1, 3, 4.5)', () => {
 describe('what only some Jobs have', () => {
   const labelsOf = (more: Partial<JobBlueprint>) => job(SPEC, 1, 2, more).metadata.labels ?? {};
 
-  test('job-restart-attempt is the attempt of that Job alone, with the gate (spec 2.1)', () => {
+  test('job-restart-attempt is the attempt of that Job alone, with the gate', () => {
     const key = 'jobset.sigs.k8s.io/job-restart-attempt';
     expect(labelsOf({})).not.toHaveProperty([key]);
     expect(labelsOf({ jobRestarts: new Map() })).toMatchObject({ [key]: '0' });
@@ -135,7 +135,7 @@ describe('what only some Jobs have', () => {
     expect(spec.template.metadata?.annotations).toMatchObject({ [key]: '3' });
   });
 
-  test('exclusive placement is an annotation of Job and Pods, never a label (spec 2.2, 2.3)', () => {
+  test('exclusive placement is an annotation of Job and Pods, never a label', () => {
     const topology = 'alpha.jobset.sigs.k8s.io/exclusive-topology';
     const strategy = 'alpha.jobset.sigs.k8s.io/node-selector';
     const annotations = { [topology]: 'rack', [strategy]: '' };

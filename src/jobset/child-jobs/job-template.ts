@@ -10,10 +10,9 @@ import { translateRestartRules } from '../restart-rules/restart-rules.ts';
 import { withClaimVolumes } from '../volume-claims.ts';
 
 /**
- * Child Jobs as a JobSet asks for them (spec 2, 3, 4.5): the template, reserved labels and
- * annotations over the user's, the subdomain, the volumes of shared claims, the suspend state always
- * said, and for an in-place restart the agent. The same input gives the same Job, whoever builds it
- * and when.
+ * Child Jobs as a JobSet asks for them: the template, reserved labels and annotations over the
+ * user's, the subdomain, the volumes of shared claims, the suspend state always said, and for an
+ * in-place restart the agent. The same input gives the same Job, whoever builds it and when.
  */
 export interface JobBlueprint {
   readonly jobSet: JobSetIdentity;

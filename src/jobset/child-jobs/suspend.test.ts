@@ -42,7 +42,7 @@ const attemptsOf = ({ actions }: Plan): readonly (string | undefined)[] =>
       : undefined,
   );
 
-describe('suspending (spec 4.7)', () => {
+describe('suspending', () => {
   test('keeps the Jobs, says so at once, and ends the condition of a restart', () => {
     const jobSet = begun({ ...SPEC, suspend: true }, { conditions: [RESTARTING] });
     const made = planOf(jobSet, { jobs: jobs(false) });
@@ -60,7 +60,7 @@ describe('suspending (spec 4.7)', () => {
   });
 });
 
-describe('resuming (spec 4.7)', () => {
+describe('resuming', () => {
   const suspended = (spec: JobSetSpec): Stored<JobSet> => {
     const jobSet = begun({ ...spec, suspend: true });
     return withSpec(afterwards(jobSet, planOf(jobSet, { jobs: jobs(true) })), { suspend: false });
@@ -137,7 +137,7 @@ describe('resuming (spec 4.7)', () => {
   });
 });
 
-describe('execution attempts (spec 4.20, KEP-1282)', () => {
+describe('execution attempts (KEP-1282)', () => {
   const fresh = storedJobSet(SPEC);
   const attempts = (jobSet: Stored<JobSet>, more: Parameters<typeof planOf>[1] = {}) =>
     (planOf(jobSet, more).status ?? jobSet.status)?.executionAttempts;

@@ -9,9 +9,9 @@ import { resumeOf } from './job-resume.ts';
 import type { BuildJob } from './job-template.ts';
 
 /**
- * Suspending and resuming a JobSet (spec 4.7). Suspending keeps the Jobs. The condition says that it
- * is suspended from before the first Job is stopped until the resume has begun, so that each resume
- * is seen, and counted, exactly once.
+ * Suspending and resuming a JobSet. Suspending keeps the Jobs. The condition says that it is
+ * suspended from before the first Job is stopped until the resume has begun, so that each resume is
+ * seen, and counted, exactly once.
  */
 export function isSuspended(job: Job): boolean {
   return job.spec.suspend === true;

@@ -6,9 +6,9 @@ import type { Planning } from '../planning.ts';
 import { isTrue } from '../status/conditions.ts';
 
 /**
- * What is done about Jobs that are not as they should be, in every pass and whatever else happens in
- * it: those of an earlier attempt and those beyond the replicas are deleted, labels that somebody
- * broke are put right, and a Job whose labels are lost is made anew (spec 4.3, 4.4).
+ * What is done about Jobs that are not as they should be, in every pass and whatever else happens
+ * in it: those of an earlier attempt and those beyond the replicas are deleted, labels that
+ * somebody broke are put right, and a Job whose labels are lost is made anew.
  */
 export function tidyUp(planning: Planning): readonly Action[] {
   const { children, draft } = planning;

@@ -1,6 +1,6 @@
 /**
  * The environment that an agent needs, in a container of its own or beside the worker's variables,
- * which keep their meaning (design, section 4).
+ * which keep their meaning.
  */
 import type { Container, EnvVar } from '../../kube/objects/pod.ts';
 import type { FieldError } from '../../kube/status.ts';

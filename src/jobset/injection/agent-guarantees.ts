@@ -3,10 +3,11 @@ import type { StatusDraft } from '../status/status-draft.ts';
 import { speaksUpstreamsDialect, templateAgent } from './template-agent.ts';
 
 /**
- * Upstream's agent works with our controller, but not everything can be promised with it (design,
- * section 4): it reads from a cache of any age and remembers nothing, so H1, H2 and H16 are open, and
- * with them S1 and S7. Nor does it know of stages (H5). A condition says so for as long as the group
- * restarts in place. Only the environment of the container can be seen, not whose program it runs.
+ * Upstream's agent works with our controller, but not everything can be promised with it: it reads
+ * from a cache of any age, remembers nothing, follows a JobSet by its name, and knows no startup
+ * order (`docs/design/upstream.md#upstreams-agent-under-our-operator`). A condition says so for as
+ * long as the group restarts in place. Only the environment of the container can be seen, not whose
+ * program it runs.
  */
 export function reportAgents(draft: StatusDraft, spec: DefaultedSpec, isGroup: boolean): void {
   const found = isGroup ? upstreamsAgents(spec) : [];

@@ -10,7 +10,7 @@ interface Input extends Partial<Pick<AgentOptions, 'command' | 'delivery' | 'exi
   readonly template: PodTemplateSpec;
 }
 
-const FOLDER = fileURLToPath(new URL('../agent/testdata/agent-injection/', import.meta.url));
+const FOLDER = fileURLToPath(new URL('./testdata/agent-injection/', import.meta.url));
 const CASES = readdirSync(FOLDER)
   .filter((name) => name.endsWith('.input.yaml'))
   .map((name) => name.slice(0, -'.input.yaml'.length));

@@ -1,8 +1,8 @@
 /**
- * Gives a Pod template what in-place restart needs (design, section 4): the agent, its marker volume
- * and the restart rules of the workers. As a sidecar, the agent is the last init container, and its
- * startup probe is the barrier. As a supervisor it is the entry point of the worker container and
- * starts the worker itself. A template that brings an agent of its own is left as it is.
+ * Gives a Pod template what in-place restart needs: the agent, its marker volume and the restart
+ * rules of the workers. As a sidecar, the agent is the last init container, and its startup probe
+ * is the barrier. As a supervisor it is the entry point of the worker container and starts the
+ * worker itself. A template that brings an agent of its own is left as it is.
  */
 import type {
   Container,

@@ -25,8 +25,8 @@ import { isShared, type ShareOptions } from './agent-resources.ts';
 import { templateAgent, templateAgentWarning } from './template-agent.ts';
 
 /**
- * What a JobSet's annotations say about its agents (design, section 4): which mode, and whether its
- * templates get one at all.
+ * What a JobSet's annotations say about its agents: which mode, and whether its templates get one
+ * at all.
  */
 export interface AgentProgram extends ShareOptions {
   /** Image of injected agents. */

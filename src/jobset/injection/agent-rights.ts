@@ -1,8 +1,8 @@
 /**
- * What the agents of one JobSet may ask of the API, and as whom (design, section 5): each follows its
- * JobSet and annotates its Pod. Names of Pods are not known beforehand, so the Role lets them patch
- * any Pod of the namespace; the admission policy for agents holds each to its own. A template that
- * names a service account keeps it, and that account gets the rights.
+ * What the agents of one JobSet may ask of the API, and as whom: each follows its JobSet and
+ * annotates its Pod. Names of Pods are not known beforehand, so the Role lets them patch any Pod of
+ * the namespace; the admission policy for agents holds each to its own. A template that names a
+ * service account keeps it, and that account gets the rights.
  */
 
 import type { ObjectMeta, StringMap } from '../../kube/meta.ts';

@@ -1,8 +1,9 @@
 /**
- * Pods whose JobSet has a deadline for lost nodes must not tolerate for ever that their node cannot be
- * reached (design, H4): nobody would delete them, and only a deletion ends the proofs on which their
- * workers run. Kubernetes itself deletes them when the deadline has passed since the node was found
- * unreachable; from the deletion on, the deadline counts as for every other Pod.
+ * Pods whose JobSet has a deadline for lost nodes must not tolerate for ever that their node cannot
+ * be reached (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`): nobody would
+ * delete them, and only a deletion ends the proofs on which their workers run. Kubernetes itself
+ * deletes them when the deadline has passed since the node was found unreachable; from the deletion
+ * on, the deadline counts as for every other Pod.
  */
 import { type Taint, UNREACHABLE_TAINT } from '../../kube/objects/node.ts';
 import type { PodTemplateSpec, Toleration } from '../../kube/objects/pod.ts';

@@ -1,6 +1,6 @@
 /**
- * An agent that a Pod template brings itself: how it is recognised, and whether its restart rules do
- * what the protocol needs (design, section 4). Such a template is left as it is.
+ * An agent that a Pod template brings itself: how it is recognised, and whether its restart rules
+ * do what the protocol needs. Such a template is left as it is.
  */
 import type { Container, ContainerRestartRule, PodTemplateSpec } from '../../kube/objects/pod.ts';
 import { matchingAction, restartsPod } from '../../kube/objects/restart-rule.ts';

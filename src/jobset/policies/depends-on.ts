@@ -2,9 +2,9 @@ import type { DependsOn } from '../jobset.ts';
 import type { Progress } from './startup-order.ts';
 
 /**
- * Whether every ReplicatedJob that another depends on is as far as it has to be (spec 4.8). `Ready`
- * means that all its Jobs have started, failed ones included; `Complete` that all have succeeded. A
- * dependency without Jobs is met at once, one that does not exist never.
+ * Whether every ReplicatedJob that another depends on is as far as it has to be. `Ready` means that
+ * all its Jobs have started, failed ones included; `Complete` that all have succeeded. A dependency
+ * without Jobs is met at once, one that does not exist never.
  */
 export function hasReached(
   dependsOn: readonly DependsOn[],

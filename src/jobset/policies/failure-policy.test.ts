@@ -314,7 +314,7 @@ describe('4.11 restarts of one Job', () => {
   );
 });
 
-describe('rules about workers that restart in place (design, H7)', () => {
+describe('rules about workers that restart in place', () => {
   const failure = {
     replicatedJob: 'a',
     message: 'container worker of Pod train-a-0-1 on node n exited with code 42 (Error)',

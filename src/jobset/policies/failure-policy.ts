@@ -6,9 +6,9 @@ import type { FailurePolicyAction } from '../jobset.ts';
 import { findsPattern } from './message-pattern.ts';
 
 /**
- * What the rules of a failure policy make of failures (spec 4.11). The first rule that matches any
- * failure decides, and within it the failure that came first: the order of rules dominates the order
- * of time. Where no rule matches, all Jobs restart.
+ * What the rules of a failure policy make of failures. The first rule that matches any failure
+ * decides, and within it the failure that came first: the order of rules dominates the order of
+ * time. Where no rule matches, all Jobs restart.
  */
 export interface Verdict {
   readonly action: FailurePolicyAction;
@@ -39,9 +39,10 @@ export function judgeJobs(
 }
 
 /**
- * Judges the failure of a worker whose group restarts in place (design, H7). A Job that replaces
- * Pods for ever would have failed by `BackoffLimitExceeded` if it did not, so only rules that list
- * this reason are asked: an empty list was written with failures of Jobs in mind.
+ * Judges the failure of a worker whose group restarts in place
+ * (`docs/design/end-hazards.md#a-disruption-is-charged-like-a-crash`). A Job that replaces Pods for
+ * ever would have failed by `BackoffLimitExceeded` if it did not, so only rules that list this
+ * reason are asked: an empty list was written with failures of Jobs in mind.
  */
 export function judgeWorker(
   rules: readonly DefaultedFailurePolicyRule[],

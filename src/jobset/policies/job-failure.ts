@@ -16,9 +16,10 @@ import {
 import { isBudgetSpent } from './restart-budget.ts';
 
 /**
- * The failure policy applied to Jobs that failed (spec 4.11, design section 5): one action for each
- * plan. Restarting Jobs of a group that restarts in place ends its epoch in the same write, also
- * while the JobSet is suspended, so that the Jobs' successors are not charged for it again. A failure
+ * The failure policy applied to Jobs that failed
+ * (`docs/design/end-hazards.md#a-failed-job-is-charged-twice`): one action for each plan.
+ * Restarting Jobs of a group that restarts in place ends its epoch in the same write, also while
+ * the JobSet is suspended, so that the Jobs' successors are not charged for it again. A failure
  * that was caused in an epoch which has ended already belongs to that restart: it is not charged.
  */
 export function planJobFailure(planning: Planning): Question | undefined {

@@ -4,7 +4,7 @@ import { classifyJobs } from '../child-jobs/child-jobs.ts';
 import { withDefaults } from '../defaults.ts';
 import { mayCreateJobs, restartsInPlace } from './restart-strategy.ts';
 
-describe('restart strategy (spec 4.11a)', () => {
+describe('restart strategy', () => {
   const strategy = (restartStrategy: 'Recreate' | 'BlockingRecreate' | 'InPlaceRestart') =>
     withDefaults({ failurePolicy: { restartStrategy } });
   const lingering = classifyJobs([storedJob('old', 'a', { attempt: -1 })], asked(0));

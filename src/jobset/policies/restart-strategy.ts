@@ -4,9 +4,8 @@ import type { DefaultedSpec } from '../defaults.ts';
 import { DISABLE_IN_PLACE_RESTART } from '../names.ts';
 
 /**
- * What the restart strategies differ in (spec 4.11a). All of them recreate Jobs by raising the
- * attempt in the status, which makes the old Jobs `previous`; a name is used again when its old
- * object is gone.
+ * What the restart strategies differ in. All of them recreate Jobs by raising the attempt in the
+ * status, which makes the old Jobs `previous`; a name is used again when its old object is gone.
  */
 
 /** False while Jobs of an earlier attempt must all be gone before any successor may be created. */

@@ -21,7 +21,7 @@ function order(spec: JobSetSpec, counters: readonly ReplicatedJobStatus[], isSus
   return { startable: [...startable], inProgress };
 }
 
-describe('startup policy InOrder (spec 4.9)', () => {
+describe('startup policy InOrder', () => {
   const spec: JobSetSpec = {
     replicatedJobs: [replicatedJob('a', 1, 2), replicatedJob('b'), replicatedJob('c')],
     startupPolicy: { startupPolicyOrder: 'InOrder' },
@@ -77,7 +77,7 @@ describe('startup policy InOrder (spec 4.9)', () => {
   });
 });
 
-describe('dependsOn (spec 4.8)', () => {
+describe('dependsOn', () => {
   const on = (...dependsOn: readonly DependsOn[]): JobSetSpec => ({
     replicatedJobs: [
       replicatedJob('a', 1, 2),

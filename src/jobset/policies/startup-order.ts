@@ -5,9 +5,9 @@ import { hasReached } from './depends-on.ts';
 import { firstNotStarted } from './startup-policy.ts';
 
 /**
- * Which ReplicatedJobs may run by the order that the spec asks for (spec 4.8 and 4.9). One answer
- * for everything that starts Jobs: their creation, their resume, and the release of a stage of a
- * group that restarts in place.
+ * Which ReplicatedJobs may run by the order that the spec asks for. One answer for everything that
+ * starts Jobs: their creation, their resume, and the release of a stage of a group that restarts in
+ * place.
  */
 export interface StartupOrder {
   /** Names of the ReplicatedJobs that may be created, resumed or released. */

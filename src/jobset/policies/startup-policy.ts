@@ -3,8 +3,8 @@ import type { StatusDraft } from '../status/status-draft.ts';
 import type { Progress, StartupOrder } from './startup-order.ts';
 
 /**
- * The startup policy `InOrder` (spec 4.9): ReplicatedJobs start one after the other, in the order of
- * the spec, each when all Jobs of the one before it are ready or have ended.
+ * The startup policy `InOrder`: ReplicatedJobs start one after the other, in the order of the spec,
+ * each when all Jobs of the one before it are ready or have ended.
  */
 export function firstNotStarted(
   replicatedJobs: readonly { readonly name: string }[],

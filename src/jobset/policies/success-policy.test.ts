@@ -4,7 +4,7 @@ import { withDefaults } from '../defaults.ts';
 import type { SuccessPolicy } from '../jobset.ts';
 import { meetsSuccessPolicy } from './success-policy.ts';
 
-describe('success policy (spec 4.10)', () => {
+describe('success policy', () => {
   const only = (operator: SuccessPolicy['operator'], ...targets: string[]): SuccessPolicy => ({
     operator,
     targetReplicatedJobs: targets,

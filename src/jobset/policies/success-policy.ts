@@ -1,9 +1,9 @@
 import type { DefaultedSpec } from '../defaults.ts';
 
 /**
- * Whether the Jobs that succeeded complete the JobSet (spec 4.10). A JobSet that asks for no Job at
- * all has nothing left to do, so it is complete; upstream lets it run for ever. `succeeded` is their
- * number by ReplicatedJob.
+ * Whether the Jobs that succeeded complete the JobSet. A JobSet that asks for no Job at all has
+ * nothing left to do, so it is complete; upstream lets it run for ever. `succeeded` is their number
+ * by ReplicatedJob.
  */
 export function meetsSuccessPolicy(
   spec: Pick<DefaultedSpec, 'replicatedJobs' | 'successPolicy'>,

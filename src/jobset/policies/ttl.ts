@@ -1,8 +1,8 @@
 import type { Condition } from '../../kube/meta.ts';
 
 /**
- * When a finished JobSet is deleted by itself (spec 4.16). The value may change after the end, so it
- * is looked at in every pass and remembered nowhere.
+ * When a finished JobSet is deleted by itself. The value may change after the end, so it is looked
+ * at in every pass and remembered nowhere.
  */
 export type Expiry =
   | { readonly kind: 'Never' }

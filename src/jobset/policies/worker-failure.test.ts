@@ -8,7 +8,7 @@ import type { FailurePolicyRule, JobSetStatus, ReplicatedJobStatus } from '../jo
 import { type Plan, plan } from '../plan.ts';
 import type { Snapshot } from '../snapshot.ts';
 
-/** Design, H7 and H8: what failures in a group that restarts in place lead to, and cost. */
+/** What failures in a group that restarts in place lead to, and cost. */
 const ZERO = { ready: 0, succeeded: 0, failed: 0, active: 0, suspended: 0 };
 const A = storedJob('train-a-0', 'a', { pods: 2 });
 const B = storedJob('train-b-0', 'b', { pods: 2 });
@@ -67,7 +67,7 @@ function countersOfA({ status }: Plan): ReplicatedJobStatus | undefined {
   return status?.replicatedJobsStatus?.find(({ name }) => name === 'a');
 }
 
-describe('a rule for a worker that fails (H7)', () => {
+describe('a rule for a worker that fails', () => {
   const RUNNING = statusAt(3, 4);
 
   test.each<[FailurePolicyRule['action'] | undefined, object, string, readonly string[]]>([
@@ -175,7 +175,7 @@ describe('a rule for a worker that fails (H7)', () => {
   });
 });
 
-describe('a Job that fails while the rest of its group can restart in place (spec 5.9)', () => {
+describe('a Job that fails while the rest of its group can restart in place', () => {
   const failed: JobStatus = {
     conditions: [
       {
@@ -233,7 +233,7 @@ describe('a Job that fails while the rest of its group can restart in place (spe
   });
 });
 
-describe('containers that crash before the barrier (H8)', () => {
+describe('containers that crash before the barrier', () => {
   const starts = (epoch: number, count: number): Partial<Snapshot> => {
     const members = membersAt(5, A, B);
     const pod = podOf(A, 0, 5, { starts: { epoch, starts: count } });

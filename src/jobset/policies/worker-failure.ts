@@ -17,9 +17,10 @@ import { restartJobs } from './job-failure.ts';
 import { isBudgetSpent } from './restart-budget.ts';
 
 /**
- * The failure policy applied to a worker that failed while its group can restart in place (design,
- * H7). The reasons and Events are those of failed Jobs; `RestartingJobSet` is not touched, since no
- * Jobs are recreated, unless the rule wants that of the worker's own Job.
+ * The failure policy applied to a worker that failed while its group can restart in place
+ * (`docs/design/end-hazards.md#a-disruption-is-charged-like-a-crash`). The reasons and Events are
+ * those of failed Jobs; `RestartingJobSet` is not touched, since no Jobs are recreated, unless the
+ * rule wants that of the worker's own Job.
  */
 export interface WorkerFailure {
   readonly cause: 'WorkerFailed' | 'StartFailed';
@@ -43,7 +44,8 @@ export function planWorkerFailure(
   const maxRestarts = spec.failurePolicy?.maxRestarts ?? 0;
   const isOver = isCharged(judged.action) && isBudgetSpent(draft.status, maxRestarts);
   if (isOver || judged.action === 'FailJobSet') {
-    // To fail is final, and the watch of Pods that succeeded may be behind that of failures (H3).
+    // To fail is final, and the watch of Pods that succeeded may be behind that of failures
+    // (`docs/design/end-hazards.md#a-member-fails-after-others-have-succeeded`).
     if (snapshot.answers.isSuccessFresh !== true) return { kind: 'SucceededPods' };
     if (isOver) {
       const message = `jobset failed due to reaching max number of restarts (${who})`;

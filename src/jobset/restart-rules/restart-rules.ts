@@ -1,9 +1,9 @@
 import type { Container, ContainerRestartRule, PodTemplateSpec } from '../../kube/objects/pod.ts';
 
 /**
- * Restart rules as an API server accepts them (design, section 4). The protocol calls the restart of
- * a whole Pod `RestartPod`; Kubernetes ships the same action as `RestartAllContainers`, so that is
- * what goes into a Job. A template without the old name is returned as it is. For `Terminate`, which
+ * Restart rules as an API server accepts them. The protocol calls the restart of a whole Pod
+ * `RestartPod`; Kubernetes ships the same action as `RestartAllContainers`, so that is what goes
+ * into a Job. A template without the old name is returned as it is. For `Terminate`, which
  * Kubernetes does not know, see `terminate-rules.ts`.
  */
 export function translateRestartRules(template: PodTemplateSpec): PodTemplateSpec {

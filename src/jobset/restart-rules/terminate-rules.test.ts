@@ -44,7 +44,7 @@ const RULES = fc.array(
   { maxLength: 8 },
 );
 
-describe('rules without Terminate (design, section 4)', () => {
+describe('rules without Terminate', () => {
   it('do for every exit code what the original rules do', () => {
     fc.assert(
       fc.property(

@@ -1,8 +1,8 @@
 /**
- * The restart rule `Terminate` for nodes that do not know it (design, section 4). Where it matches
- * first, a regular container stays terminated whatever its policy, and an init container fails the
- * Pod. Under policy Never that is what no rule at all does: so its codes are taken out of the rules
- * after it, and what another policy would have restarted becomes one last `Restart` rule.
+ * The restart rule `Terminate` for nodes that do not know it. Where it matches first, a regular
+ * container stays terminated whatever its policy, and an init container fails the Pod. Under policy
+ * Never that is what no rule at all does: so its codes are taken out of the rules after it, and
+ * what another policy would have restarted becomes one last `Restart` rule.
  */
 import type {
   Container,

@@ -1,10 +1,11 @@
 /**
- * What the definition of JobSet says in CEL (spec 1.2 to 1.12 and 5.6), so that a server that cannot
- * reach the admission webhook still lets nothing in that could not be right. Messages are upstream's;
- * a server asks these rules before the webhook, so nobody reads one twice.
+ * What the definition of JobSet says in CEL, so that a server that cannot reach the admission
+ * webhook still lets nothing in that could not be right. Messages are upstream's; a server asks
+ * these rules before the webhook, so nobody reads one twice.
  *
  * A rule about `oldSelf` holds only where both versions have the value, so that a policy of a live
- * JobSet may be added or removed: removing failurePolicy opens all barriers (design, H13).
+ * JobSet may be added or removed: removing failurePolicy opens all barriers
+ * (`docs/design/member-hazards.md#in-place-restart-is-switched-off`).
  *
  * A server refuses rules whose worst case costs too much, so lists and texts need bounds that
  * upstream does not have: far beyond what a JobSet of any real use holds.

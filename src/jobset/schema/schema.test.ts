@@ -1,4 +1,4 @@
-/** The schema against the tables of the API (spec 1.1 to 1.10): fields, types, limits and markers. */
+/** The schema against upstream's API: fields, types, limits and markers. */
 import { describe, expect, test } from 'vitest';
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
 import { JOBSET_SCHEMA } from './schema.ts';

@@ -1,7 +1,7 @@
 /**
- * The one schema of `jobset.x-k8s.io/v1alpha2 JobSet` (spec 1.1 to 1.10): the definition of the
- * resource, its OpenAPI documents and `docs/reference/jobset.md` are made from it. Upstream's types,
- * limits, defaults and markers; what CEL says beyond them is in `schema-rules.ts`.
+ * The one schema of `jobset.x-k8s.io/v1alpha2 JobSet`: the definition of the resource, its OpenAPI
+ * documents and `docs/reference/jobset.md` are made from it. Upstream's types, limits, defaults and
+ * markers; what CEL says beyond them is in `schema-rules.ts`.
  */
 
 import { JOB_SPEC } from '../../kube/pod-schema/job-schema.ts';

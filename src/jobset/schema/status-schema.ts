@@ -1,6 +1,6 @@
 /**
- * The schema of a JobSet's status (spec 1.9): what upstream has, with its types and limits, and the
- * epochs, counters and history of restarts in place that are ours (design, section 5).
+ * The schema of a JobSet's status: what upstream has, with its types and limits, and the epochs,
+ * counters and history of restarts in place that are ours (`docs/design/protocol.md`).
  */
 
 import { CONDITION } from '../../kube/pod-schema/meta-schema.ts';

@@ -32,7 +32,7 @@ test.each([
     { ...SAME, status: 'False', reason: 'ResumeJobs' },
     [{ ...OLD, status: 'False', reason: 'ResumeJobs', lastTransitionTime: '2026-01-02T03:04:05Z' }],
   ],
-] as const)('conditions (spec 4.13): %s', (_behaviour, before, change, after) => {
+] as const)('conditions: %s', (_behaviour, before, change, after) => {
   const changed = changeCondition(before, change, NOW_MS);
   expect(changed).toEqual(after);
   expect(changed === before).toBe(JSON.stringify(before) === JSON.stringify(after));

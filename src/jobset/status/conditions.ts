@@ -3,12 +3,12 @@ import type { Condition, ConditionStatus } from '../../kube/meta.ts';
 import { timeText } from '../../kube/time.ts';
 
 /**
- * Condition types of a JobSet (spec 4.13), and some of ours: `RestartingInPlace`, and
- * `InPlaceRestartBypassed`, such a group has been told not to; `Rejected`, the spec cannot be acted
- * on; `NameConflict`, somebody else's object has a name that the JobSet needs; `WaitingForLostNode`,
- * a Pod was to have ended, and its node does not say so; `WaitingForUnknownPod`, a Pod wears the
- * JobSet's labels and its Job is not known; `HubUnreachable`, agents that were told of the hub do not
- * come; `PortConflict`, Pods on the nodes of `lockstep up` listen on the same port.
+ * Condition types of a JobSet, and some of ours: `RestartingInPlace`, and `InPlaceRestartBypassed`,
+ * such a group has been told not to; `Rejected`, the spec cannot be acted on; `NameConflict`,
+ * somebody else's object has a name that the JobSet needs; `WaitingForLostNode`, a Pod was to have
+ * ended, and its node does not say so; `WaitingForUnknownPod`, a Pod wears the JobSet's labels and
+ * its Job is not known; `HubUnreachable`, agents that were told of the hub do not come;
+ * `PortConflict`, Pods on the nodes of `lockstep up` listen on the same port.
  */
 export type ConditionType =
   | 'Completed'

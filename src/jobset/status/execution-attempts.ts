@@ -2,9 +2,9 @@ import type { JobSetStatus } from '../jobset.ts';
 import { isTrue } from './conditions.ts';
 
 /**
- * How often a JobSet was run (spec 4.20, KEP-1282): absent before its first run, 0 in it, one more
- * with each resume and each time that all Jobs are recreated. Restarts in place do not count. It is
- * written before any Job of that run is let go, and never derived from anything but itself.
+ * How often a JobSet was run (KEP-1282): absent before its first run, 0 in it, one more with each
+ * resume and each time that all Jobs are recreated. Restarts in place do not count. It is written
+ * before any Job of that run is let go, and never derived from anything but itself.
  */
 
 /** What the count has to be before Jobs may run; undefined if nothing has to be written. */

@@ -4,7 +4,7 @@ import { classifyJobs } from '../child-jobs/child-jobs.ts';
 import { withDefaults } from '../defaults.ts';
 import { replicatedJobsStatus } from './replicated-jobs-status.ts';
 
-test('replicatedJobsStatus counts Jobs in descending order of names (spec 4.12)', () => {
+test('replicatedJobsStatus counts Jobs in descending order of names', () => {
   const jobs = classifyJobs(
     [
       storedJob('train-a-0', 'a', { pods: 2, status: { active: 2, ready: 1, succeeded: 1 } }),

@@ -4,8 +4,8 @@ import type { DefaultedReplicatedJob } from '../defaults.ts';
 import type { ReplicatedJobStatus } from '../jobset.ts';
 
 /**
- * How many Jobs of each ReplicatedJob are in which state (spec 4.12), in the order in which upstream
- * stores them: by name, descending. What is no count of Jobs is taken over from `old`.
+ * How many Jobs of each ReplicatedJob are in which state, in the order in which upstream stores
+ * them: by name, descending. What is no count of Jobs is taken over from `old`.
  */
 export function replicatedJobsStatus(
   replicatedJobs: readonly DefaultedReplicatedJob[],

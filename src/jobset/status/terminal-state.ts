@@ -1,6 +1,6 @@
 import type { StatusDraft } from './status-draft.ts';
 
-/** The two ends of a JobSet (spec 4.10, 4.11). Both are final. */
+/** The two ends of a JobSet. Both are final. */
 export function completeJobSet(draft: StatusDraft): void {
   const message = 'jobset completed successfully';
   const reason = 'AllJobsCompleted';

@@ -1,6 +1,6 @@
 /**
- * Scaling of a live JobSet (spec 1.13, KEP-463): the number of Pods of Indexed Jobs, as upstream
- * allows it, and the number of Jobs of any ReplicatedJob, which is ours.
+ * Scaling of a live JobSet (KEP-463): the number of Pods of Indexed Jobs, as upstream allows it,
+ * and the number of Jobs of any ReplicatedJob, which is ours.
  */
 import { forbiddenField, invalidValue } from '../../kube/field-error.ts';
 import type { FieldError } from '../../kube/status.ts';

@@ -7,7 +7,7 @@ import { placementRequest } from '../placement-annotations.ts';
 
 /**
  * A Job is placed after its leader, the Pod of index 0, so one whose Pods have no index would wait
- * for ever (spec 6.4). The node-selector strategy has no leader.
+ * for ever. The node-selector strategy has no leader.
  */
 export function exclusivePlacementErrors(
   annotations: StringMap | undefined,

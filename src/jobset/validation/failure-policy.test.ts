@@ -8,7 +8,7 @@ const ruleName = (name: string): string =>
 const ruleNameLength = (length: number): string =>
   `invalid failure policy rule name of length ${length}, the rule name must be at least 1 characters long and at most 128 characters long`;
 
-describe('the failure policy of a new JobSet (spec 1.12)', () => {
+describe('the failure policy of a new JobSet', () => {
   test.each<[string, JobSetSpec, readonly string[]]>([
     [
       'names of rules that no reason of a condition can hold',

@@ -37,7 +37,7 @@ function restartsOneJob({ action }: DefaultedFailurePolicyRule): boolean {
   return action === 'RestartJob' || action === 'RestartJobAndIgnoreMaxRestarts';
 }
 
-/** Restarts of single Jobs are counted in lists of this length (spec 1.9); told once. */
+/** Restarts of single Jobs are counted in lists of this length; told once. */
 function replicasErrors(replicatedJobs: DefaultedSpec['replicatedJobs']): FieldError[] {
   const index = replicatedJobs.findIndex(({ replicas }) => replicas > MAX_RESTARTABLE_JOBS);
   if (index < 0) return [];

@@ -1,7 +1,7 @@
 /**
- * Which parts of ReplicatedJobs may change when (spec 1.13): the mutable ones are left out of both
- * sides, and what remains must be the same. Compared is what fields mean, not how they are written:
- * clients in Go add members that are empty and leave out lists that are.
+ * Which parts of ReplicatedJobs may change when: the mutable ones are left out of both sides, and
+ * what remains must be the same. Compared is what fields mean, not how they are written: clients in
+ * Go add members that are empty and leave out lists that are.
  */
 
 import { invalidValue } from '../../kube/field-error.ts';

@@ -13,7 +13,7 @@ export function inPlaceRestartGateErrors(
   return [forbiddenField('spec.failurePolicy.restartStrategy', detail)];
 }
 
-/** What a Job must not do while its group restarts in place (spec 5.6): give up, or grow. */
+/** What a Job must not do while its group restarts in place: give up, or grow. */
 export function inPlaceRestartErrors(
   { failurePolicy }: Pick<DefaultedSpec, 'failurePolicy'>,
   { name, template }: DefaultedReplicatedJob,

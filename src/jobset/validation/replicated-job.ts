@@ -6,7 +6,7 @@ import { labelErrors } from './dns-label.ts';
 
 const MAX_INT32 = 2_147_483_647;
 
-/** The number of Pods of a ReplicatedJob must be an int32 (spec 1.12). */
+/** The number of Pods of a ReplicatedJob must be an int32. */
 export function podCountErrors(job: DefaultedReplicatedJob, path: string): FieldError[] {
   const { name, replicas, template } = job;
   if ((template.spec.parallelism ?? 1) * replicas <= MAX_INT32) return [];

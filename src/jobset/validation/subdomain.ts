@@ -4,7 +4,7 @@ import type { FieldError } from '../../kube/status.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import { labelErrors } from './dns-label.ts';
 
-/** The subdomain names a Service, so it is a DNS label as well as a subdomain (spec 1.4). */
+/** The subdomain names a Service, so it is a DNS label as well as a subdomain. */
 export function subdomainErrors({ network }: Pick<DefaultedSpec, 'network'>): FieldError[] {
   const { subdomain } = network;
   if (subdomain === undefined || subdomain === '') return [];

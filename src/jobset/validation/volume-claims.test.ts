@@ -19,7 +19,7 @@ function sharing(
   return { ...worker({ template }), volumeClaimPolicies: policies };
 }
 
-describe('shared volume claims (spec 1.10)', () => {
+describe('shared volume claims', () => {
   const TEMPLATE = 'spec.volumeClaimPolicies[0].template';
 
   test.each<[string, JobSetSpec, readonly string[]]>([
