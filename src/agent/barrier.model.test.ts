@@ -148,7 +148,7 @@ function carryOut(w: World, pod: Pod, effect: Effect): void {
       agentGone(w, pod);
       return;
     case 'giveNotice':
-      throw new Error('nobody told the agent to end');
+      throw new Error('the agent was not told to end');
   }
 }
 

@@ -83,7 +83,7 @@ class Scene {
   }
 }
 
-const NOBODY: StreamAcceptor = () =>
+const REFUSES_ALL: StreamAcceptor = () =>
   Promise.resolve({ kind: 'Refuse', status: 503, reason: 'this replica does not lead yet' });
 
 describe('an agent that starts', () => {
@@ -100,7 +100,7 @@ describe('an agent that starts', () => {
     const { acceptor } = scene.hub.streams;
     scene.hub.streams.acceptor = async (request) => {
       await new Promise<void>((resolve) => scene.clock.setTimer(4500, resolve));
-      return (await acceptor?.(request)) ?? NOBODY(request);
+      return (await acceptor?.(request)) ?? REFUSES_ALL(request);
     };
     for (let i = 0; i < 50; i++) scene.startAgent();
     await scene.clock.advance(60_000);
@@ -109,8 +109,8 @@ describe('an agent that starts', () => {
   });
 
   it.each<[string, (scene: Scene) => void]>([
-    ['nobody listens', ({ hub }) => (hub.streams.acceptor = undefined)],
-    ['nobody leads', ({ hub }) => (hub.streams.acceptor = NOBODY)],
+    ['the port is closed', ({ hub }) => (hub.streams.acceptor = undefined)],
+    ['there is no leader', ({ hub }) => (hub.streams.acceptor = REFUSES_ALL)],
   ])('turns to the API server after a second or two where %s', async (_why, prepare) => {
     const scene = new Scene();
     prepare(scene);

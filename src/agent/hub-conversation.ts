@@ -110,7 +110,7 @@ export class Conversation {
     else this.#unconfirmed = announcement.epoch;
   }
 
-  /** An answer to an earlier question counts as well, so a full queue only skips the new one. */
+  /** Keeps the last few questions open, because an answer to an earlier one counts as well. */
   askForPod(): void {
     const ask = ++this.#asks;
     this.#asked.delete(ask - MAX_OPEN_QUESTIONS);

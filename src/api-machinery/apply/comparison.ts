@@ -1,4 +1,7 @@
-/** What became of the fields of an object, in the terms in which fields are owned. */
+/**
+ * Compares two versions of an object: which of the fields that can be owned were added, changed or
+ * removed.
+ */
 import { deepEqual } from '../../kube/json/deep-equal.ts';
 import { isJsonObject, ownMember } from '../../kube/json/json-value.ts';
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
@@ -6,7 +9,7 @@ import { type FieldSet, FieldSetBuilder } from './field-set.ts';
 import { listElement, type MergeType, memberSchema, mergeTypeOf } from './merge-type.ts';
 import { fieldElement, type PathElement } from './path-element.ts';
 
-/** No field is in more than one of them; those of an object that came or went are all in there. */
+/** No field is in more than one set. If the object itself came or went, all its fields did too. */
 export interface Comparison {
   readonly removed: FieldSet;
   readonly modified: FieldSet;
@@ -40,7 +43,7 @@ interface Found {
 
 type Path = readonly PathElement[];
 
-/** What is undefined is not there; at least one of the two is. */
+/** Undefined stands for absent; at least one of the two is present. */
 function compare(
   old: unknown,
   now: unknown,
@@ -85,7 +88,7 @@ function compareLeaves(old: unknown, now: unknown, path: Path, found: Found): vo
   found.modified.add(path);
 }
 
-/** Elements that are there twice are compared as one value. */
+/** Elements that occur twice are compared as one value. */
 function compareLists(
   old: readonly unknown[],
   now: readonly unknown[],

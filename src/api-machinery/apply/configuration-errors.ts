@@ -1,4 +1,7 @@
-/** What keeps a configuration from being merged: what the schema does not know, and wrong types. */
+/**
+ * Finds what keeps a configuration from being merged: fields that the schema does not know, and
+ * values of the wrong type.
+ */
 import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
 import { isNamedField, isOpen, listElement, memberSchema } from './merge-type.ts';
@@ -11,7 +14,7 @@ export function configurationErrors(value: unknown, schema: JsonSchema): readonl
   return errors;
 }
 
-/** Texts of several problems as one. */
+/** Joins the texts of several problems. */
 export function joinedErrors(errors: readonly string[]): string {
   const [only = '', ...others] = errors;
   if (others.length === 0) return only;
@@ -54,14 +57,14 @@ function typeProblem(value: unknown, schema: JsonSchema): string | undefined {
   }
 }
 
-/** What Go calls the type of a value that JSON was decoded to. */
+/** The name that Go gives the type of a value decoded from JSON. */
 function goTypeName(value: unknown): string {
   if (Array.isArray(value)) return '[]interface {}';
   if (isJsonObject(value)) return 'map[string]interface {}';
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
-/** Of unknown members only the first is told. */
+/** Reports only the first unknown member, as the API server does. */
 function checkMembers(
   object: JsonObject,
   schema: JsonSchema,

@@ -70,7 +70,7 @@ const FIELDS = {
   free: record({ deep: record({ x: value }), list: subarray(NAMES) }, { requiredKeys: ['deep'] }),
 };
 
-/** Without empty objects, which would be fields of their own. */
+/** Leaves out empty objects, which would be fields of their own. */
 export const specs = record(FIELDS, { requiredKeys: ['text'] });
 export const someSpecs = option(specs, { nil: undefined });
 /** Names of fields of the spec. */

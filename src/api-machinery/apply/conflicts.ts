@@ -1,16 +1,16 @@
-/** Fields that somebody wants to set otherwise than those who own them. */
+/** Conflicts of server-side apply: a manager sets a field to another value than its owners did. */
 import { quote } from '../../kube/quote.ts';
 import { type ApiStatusError, failure } from '../../kube/status.ts';
 import { difference, type FieldSet, isEmptySet, shownPaths } from './field-set.ts';
 import type { Manager } from './managers.ts';
 
-/** What one manager stands in the way of. */
+/** One field in conflict, with a manager that owns it. */
 export interface Conflict {
   readonly manager: Manager;
   readonly fields: FieldSet;
 }
 
-/** The conflicts without those about some fields. */
+/** The conflicts without those about the given fields. */
 export function conflictsWithout(
   conflicts: readonly Conflict[],
   fields: FieldSet,

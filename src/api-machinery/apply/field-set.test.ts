@@ -61,7 +61,7 @@ describe('sets of fields', () => {
     ]);
   });
 
-  it('are read with whatever is in them that makes sense', () => {
+  it('are read leniently: steps that make no sense are skipped', () => {
     const set = fromFieldsV1({
       'f:a': {},
       'f:b': { '.': {}, 'k:{"b":1,"a":"x"}': { 'f:c': {} } },

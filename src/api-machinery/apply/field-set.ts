@@ -1,7 +1,7 @@
 /**
- * Sets of fields of an object, as trees: who owns which of them is told in these. That a field is in a
- * set says nothing about the fields below it, nor they about it. Sets are never changed; the empty ones
- * are left out, so that a set without nodes is the empty set.
+ * Sets of an object's fields, as trees; ownership is recorded in them. A field's membership is
+ * independent of that of the fields below it. Sets are immutable and contain no empty subsets, so a
+ * set without nodes is the empty set.
  */
 import { isJsonObject, type JsonObject, setMember } from '../../kube/json/json-value.ts';
 import {
@@ -24,7 +24,7 @@ export const NO_FIELDS: FieldSet = new Map();
 export class FieldSetBuilder {
   readonly #nodes = new Map<PathElement, { isMember: boolean; below: FieldSetBuilder }>();
 
-  /** The whole object, which has no path, is in no set. */
+  /** Ignores the empty path: the whole object is in no set. */
   add(path: readonly PathElement[]): void {
     const [first, ...rest] = path;
     if (first === undefined) return;
@@ -85,7 +85,7 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return result;
 }
 
-/** What is in `a` and not in `b`; a field below one of `b` stays. */
+/** The fields of `a` that are not in `b`. A field below one of `b` stays. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   if (b.size === 0) return a;
   const result = new Map<PathElement, FieldNode>();
@@ -100,7 +100,7 @@ export function difference(a: FieldSet, b: FieldSet): FieldSet {
   return result;
 }
 
-/** What is in `a` and neither in `b` nor below anything in `b`. */
+/** The fields of `a` that are neither in `b` nor below a field of `b`. */
 export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
   if (b.size === 0) return a;
   const result = new Map<PathElement, FieldNode>();
@@ -140,7 +140,7 @@ function showBelow(set: FieldSet, prefix: string, paths: string[]): void {
   }
 }
 
-/** The set as it stands in `managedFields`. */
+/** Encodes the set as it stands in `managedFields`. */
 export function toFieldsV1(set: FieldSet): JsonObject {
   const fields: Record<string, unknown> = {};
   for (const [element, { isMember, below }] of ordered(set)) {
@@ -150,7 +150,7 @@ export function toFieldsV1(set: FieldSet): JsonObject {
   return fields;
 }
 
-/** The inverse. Steps that make no sense are left out. */
+/** The inverse of `toFieldsV1`. Leaves out steps that make no sense. */
 export function fromFieldsV1(fields: unknown): FieldSet {
   const set = new Map<PathElement, FieldNode>();
   if (!isJsonObject(fields)) return set;

@@ -1,7 +1,7 @@
 /**
- * kubectl's own apply remembers in an annotation what it applied. When kubectl changes over to the apply
- * of the server, what it set so is no conflict, and the annotation is kept up to date, so that it can
- * change back.
+ * Lets kubectl change over from client-side to server-side apply. Its client-side apply remembers
+ * in an annotation what it applied. Fields that still match the annotation cause no conflict, and
+ * each server-side apply keeps the annotation up to date, so that kubectl can change back.
  */
 import { isJsonObject, type JsonObject, ownMember } from '../../kube/json/json-value.ts';
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
@@ -11,10 +11,10 @@ import { difference, type FieldSet, NO_FIELDS, union } from './field-set.ts';
 import { fieldsOf } from './owned-fields.ts';
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
-/** The manager under which kubectl applies if it is told no other. */
+/** The manager under which kubectl applies by default. */
 export const KUBECTL = 'kubectl';
 
-/** Fields that still have the values that kubectl remembers to have given them. */
+/** The fields that still have the values of kubectl's annotation. */
 export function fieldsOfLastApplied(live: JsonObject, schema: JsonSchema): FieldSet {
   const text = annotationsOf(live)[LAST_APPLIED];
   const remembered = typeof text === 'string' ? parsed(text) : undefined;
@@ -42,7 +42,7 @@ export function withLastApplied(object: JsonObject, configuration: JsonObject): 
   };
 }
 
-/** What is remembered is not remembered in turn. */
+/** The annotation does not contain itself. */
 function withoutAnnotation(configuration: JsonObject): JsonObject {
   const { metadata } = configuration;
   const annotations = annotationsOf(configuration);
@@ -67,7 +67,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** With members in the order of their names, as Go writes maps. */
+/** Sorts members by name, as Go writes maps. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isJsonObject(value)) return value;

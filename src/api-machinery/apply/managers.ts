@@ -1,7 +1,7 @@
 /**
- * Who owns which fields of an object, read from and written to its `metadata.managedFields`. A manager is
- * known by its name, by what it does (apply or update), by the subresource and, if it updates, by the
- * version through which it does.
+ * Which manager owns which fields of an object, read from and written to its
+ * `metadata.managedFields`. A manager is identified by its name, its operation (apply or update),
+ * the subresource and, for updates, the API version that it uses.
  */
 import { isJsonObject } from '../../kube/json/json-value.ts';
 import type { ManagedFieldsEntry } from '../../kube/meta.ts';
@@ -22,17 +22,19 @@ export interface Management {
   readonly time: string | undefined;
 }
 
-/** By `managerKey`. Nobody in it owns nothing. */
+/** Keyed by `managerKey`. A manager that owns nothing is not in it. */
 export type Managers = ReadonlyMap<string, Management>;
 
 export const NO_MANAGERS: Managers = new Map();
 
-/** Who applies stays the same when it changes over to another version. */
+/**
+ * The version is no part of an applier's key, so that it stays the same when it changes versions.
+ */
 export function managerKey({ name, operation, apiVersion, subresource }: Manager): string {
   return JSON.stringify([name, operation, operation === 'Apply' ? '' : apiVersion, subresource]);
 }
 
-/** Undefined for entries that are no managers: those are as good as none. */
+/** Undefined for entries that are no valid managers; they are dropped. */
 export function readManagers(entries: unknown): Managers | undefined {
   const managers = new Map<string, Management>();
   for (const entry of Array.isArray(entries) ? entries : []) {
@@ -57,7 +59,7 @@ function readEntry(entry: unknown): Management | undefined {
   };
 }
 
-/** Those who apply come first, then the older ones. */
+/** Appliers come first, then updaters, the oldest first. */
 export function writeManagers(managers: Managers): readonly ManagedFieldsEntry[] {
   return [...managers.values()].sort(compareManagements).map(({ manager, fields, time }) => ({
     manager: manager.name,
@@ -85,11 +87,11 @@ function compareTexts(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** As many may update an object before the oldest of them are taken together. */
+/** How many updaters an object may have before the oldest are merged. */
 const MAX_UPDATERS = 10;
 const OLDEST_UPDATERS = 'ancient-changes';
 
-/** The same with a bounded number of updaters: those of one version are merged, oldest first. */
+/** Bounds the number of updaters: merges those of one version, the oldest first. */
 export function withBoundedUpdaters(managers: Managers): Managers {
   const updaters = [...managers.values()].filter(({ manager }) => manager.operation === 'Update');
   let surplus = updaters.length - MAX_UPDATERS;
@@ -120,7 +122,9 @@ export function withBoundedUpdaters(managers: Managers): Managers {
   return bounded;
 }
 
-/** The managers with their fields as `change` makes them, without those who are left with none. */
+/**
+ * The managers with their fields as `change` makes them, without managers that own nothing then.
+ */
 export function mapFields(
   managers: Managers,
   change: (fields: FieldSet, key: string) => FieldSet,

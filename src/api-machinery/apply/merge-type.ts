@@ -1,6 +1,7 @@
 /**
- * How a value is merged, by its schema: as a whole, member by member, or element by element. What the
- * schema does not know is merged as it looks: objects member by member, all else as a whole.
+ * Decides by its schema how a value is merged: as a whole, member by member, or element by element.
+ * A value that the schema does not know is merged by its form: objects member by member, everything
+ * else as a whole.
  */
 import { isJsonObject, type JsonObject, ownMember } from '../../kube/json/json-value.ts';
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
@@ -8,7 +9,7 @@ import { keyElement, type PathElement, valueElement } from './path-element.ts';
 
 export type MergeType = 'Leaf' | 'List' | 'Map';
 
-/** A null is empty: an empty list or object where the schema has one. */
+/** Null counts as an empty list or object where the schema has one. */
 export function mergeTypeOf(schema: JsonSchema | undefined, value: unknown): MergeType {
   if (Array.isArray(value)) return isAssociative(schema) ? 'List' : 'Leaf';
   if (isJsonObject(value)) return isAtomicMap(schema) ? 'Leaf' : 'Map';
@@ -23,7 +24,7 @@ function isAssociative(schema: JsonSchema | undefined): boolean {
   return type === 'map' || type === 'set';
 }
 
-/** Of what has no type at all, nothing is known but that it is one value. */
+/** An untyped schema says nothing of members, so its value is merged as a whole. */
 function isAtomicMap(schema: JsonSchema | undefined): boolean {
   if (schema === undefined) return false;
   if (schema['x-kubernetes-map-type'] === 'atomic') return true;
@@ -35,7 +36,7 @@ export function isNamedField(schema: JsonSchema | undefined, name: string): bool
   return schema?.properties !== undefined && ownMember(schema.properties, name) !== undefined;
 }
 
-/** The schema of a member; undefined for one that is taken as it looks. */
+/** The schema of a member; undefined for one that is merged by its form. */
 export function memberSchema(schema: JsonSchema | undefined, name: string): JsonSchema | undefined {
   const known = schema?.properties && ownMember(schema.properties, name);
   if (known !== undefined) return known;
@@ -51,7 +52,7 @@ export function isOpen(schema: JsonSchema | undefined): boolean {
   return properties === undefined || Object.keys(properties).length === 0;
 }
 
-/** What tells an element of a list from the others; a text says why nothing does. */
+/** The key that identifies an element of a list; a text says why there is none. */
 export function listElement(
   schema: JsonSchema | undefined,
   item: unknown,
@@ -98,7 +99,7 @@ function keyFields(schema: JsonSchema, keys: readonly string[], item: JsonObject
   return fields;
 }
 
-/** Of built-in kinds, which have titles, a required key that is missing is the empty one, as in Go. */
+/** Built-in kinds, whose schemas have titles, take a missing required key as empty, as Go does. */
 function defaultKey(items: JsonSchema | undefined, key: string): unknown {
   const schema = memberSchema(items, key);
   if (schema?.default !== undefined) return schema.default;

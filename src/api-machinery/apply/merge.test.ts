@@ -53,7 +53,7 @@ describe('elements of a list stand', () => {
     });
   });
 
-  it('under all their keys, of which one may be left out for its default', () => {
+  it('under all their keys; a key may be left out if it has a default', () => {
     const live = { ports: [{ port: 80 }, { port: 80, protocol: 'UDP', name: 'u' }] };
     const configuration = { ports: [{ port: 80, protocol: 'TCP', name: 't' }] };
     expect(merged(live, configuration)).toEqual({

@@ -1,12 +1,13 @@
-/** A live object with a configuration merged into it. */
+/** Merges a configuration into a live object. */
 import { isJsonObject, type JsonObject, ownMember, setMember } from '../../kube/json/json-value.ts';
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
 import { listElement, memberSchema, mergeTypeOf } from './merge-type.ts';
 import type { PathElement } from './path-element.ts';
 
 /**
- * What the configuration says counts, and all else stays. `live` stays as it is; the result may share
- * parts with both. The configuration has no two elements of one key in a list.
+ * Merges `configuration` into `live`. The configuration wins, and everything else stays. `live` is
+ * not changed; the result may share parts with both. No list of the configuration has two elements
+ * with one key.
  */
 export function mergeConfiguration(
   live: unknown,
@@ -39,13 +40,14 @@ function mergeMaps(live: unknown, configuration: unknown, schema: JsonSchema | u
 interface Indexed {
   readonly elements: readonly PathElement[];
   readonly items: readonly unknown[];
-  /** Undefined for one that is there twice, which cannot be merged with anything. */
+  /** Undefined for an element that occurs twice, which cannot be merged. */
   readonly byElement: ReadonlyMap<PathElement, unknown>;
 }
 
 /**
- * Elements that both have stand in the order of the configuration, those of one of them where they
- * stood among the elements that both have; between two of these, those of the live list come first.
+ * Merges the elements of two lists. Elements in both are in the configuration's order. An element
+ * in only one of them keeps its place relative to those; in between, elements of the live list come
+ * first.
  */
 function mergeLists(
   live: unknown,
@@ -79,7 +81,7 @@ function mergeLists(
   }
   return merged;
 
-  /** Merged already, or to be merged where the configuration has it. */
+  /** Already merged, or to be merged at its place in the configuration. */
   function isElsewhere(element: PathElement): boolean {
     const next = shared[atShared];
     return taken.has(element) || (next !== undefined && next !== element);

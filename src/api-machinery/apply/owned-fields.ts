@@ -1,4 +1,4 @@
-/** Which fields a configuration is about: those that its applier owns from then on. */
+/** The fields that the applier of a configuration owns from then on. */
 import { isJsonObject } from '../../kube/json/json-value.ts';
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
 import { type FieldNode, type FieldSet, FieldSetBuilder } from './field-set.ts';
@@ -6,8 +6,8 @@ import { isNamedField, listElement, memberSchema, mergeTypeOf } from './merge-ty
 import { fieldElement, fieldName, type PathElement } from './path-element.ts';
 
 /**
- * All that is merged as one, each element of a list, each entry of a map, and each object that is empty.
- * Objects that are only there for what is in them are not fields of their own.
+ * The owned fields: every value that is merged as a whole, each element of a list, each entry of a
+ * map, and each empty object. An object that only contains other fields is not a field itself.
  */
 export function fieldsOf(value: unknown, schema: JsonSchema | undefined): FieldSet {
   const builder = new FieldSetBuilder();
@@ -41,7 +41,7 @@ function collect(
   }
 }
 
-/** An element that is there twice is owned as one, without what is in it. */
+/** An element that occurs twice is owned as one field, without the fields below it. */
 function collectItems(
   items: readonly unknown[],
   schema: JsonSchema | undefined,
@@ -65,7 +65,7 @@ function isEmpty(value: unknown): boolean {
   return value === null || (isJsonObject(value) && Object.keys(value).length === 0);
 }
 
-/** The set with all fields by name through which its paths lead. */
+/** Adds all named fields through which the paths of the set lead. */
 export function withNamedFields(set: FieldSet, schema: JsonSchema | undefined): FieldSet {
   const result = new Map<PathElement, FieldNode>();
   for (const [element, { isMember, below }] of set) {

@@ -1,7 +1,7 @@
 /**
- * One step of a field path, in the notation of `FieldsV1`: `f:NAME` a member of an object, `k:{...}` an
- * element of a list by its keys, `v:VALUE` an element of a set, `i:INDEX` one by its place. The text is
- * canonical, so that two steps are the same if and only if their texts are.
+ * One step of a field path in the notation of `FieldsV1`: `f:NAME` is a member of an object,
+ * `k:{...}` a list element by its keys, `v:VALUE` an element of a set, `i:INDEX` an element by its
+ * position. The text is canonical: two steps are equal if and only if their texts are.
  */
 import { isJsonObject } from '../../kube/json/json-value.ts';
 import { quote } from '../../kube/quote.ts';
@@ -21,7 +21,7 @@ export function valueElement(value: unknown): PathElement {
   return `v:${jsonText(value)}`;
 }
 
-/** The step that a member of `FieldsV1` names; undefined for one that nobody knows, or that is none. */
+/** The step that a member of `FieldsV1` names; undefined for an unknown or malformed one. */
 export function parsePathElement(text: string): PathElement | undefined {
   const content = text.slice(2);
   switch (text.slice(0, 2)) {
@@ -43,12 +43,12 @@ export function parsePathElement(text: string): PathElement | undefined {
   }
 }
 
-/** The name of the member that a step leads to, if it is one. */
+/** The member that a step leads to; undefined for other steps. */
 export function fieldName(element: PathElement): string | undefined {
   return element.startsWith('f:') ? element.slice(2) : undefined;
 }
 
-/** As it stands in messages: `.name`, `[name="x"]`, `[="x"]`, `[0]`. */
+/** The step as messages show it: `.name`, `[name="x"]`, `[="x"]`, `[0]`. */
 export function showPathElement(element: PathElement): string {
   const content = element.slice(2);
   switch (element.slice(0, 2)) {
@@ -93,7 +93,7 @@ function compareKeys(a: Fields, b: Fields): number {
   return a.length - b.length;
 }
 
-/** Numbers come before texts, texts before truths. */
+/** Numbers come before texts, texts before booleans. */
 function compareValues(a: unknown, b: unknown): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   if (typeof a === typeof b) return compareTexts(String(a), String(b));
@@ -113,7 +113,7 @@ function keyText(fields: Readonly<Record<string, unknown>>): string {
   return `{${members.join(',')}}`;
 }
 
-/** As Go writes JSON: what could be taken for a tag is escaped. */
+/** Writes JSON as Go does, which escapes what could be taken for an HTML tag. */
 function jsonText(value: unknown): string {
   const text = JSON.stringify(value) ?? 'null';
   return text.replace(/[<>&]/g, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`);
@@ -127,7 +127,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Nothing else tells elements apart. */
+/** Only scalars can identify elements. */
 function isScalar(value: unknown): boolean {
   return value !== undefined && (typeof value !== 'object' || value === null);
 }

@@ -1,4 +1,4 @@
-/** An object without some of its fields. */
+/** Removes fields from an object. */
 import { isJsonObject, setMember } from '../../kube/json/json-value.ts';
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
 import type { FieldSet } from './field-set.ts';
@@ -6,8 +6,9 @@ import { listElement, memberSchema, mergeTypeOf } from './merge-type.ts';
 import { fieldElement } from './path-element.ts';
 
 /**
- * What is left of a value: null, as Kubernetes has it, if that is nothing. A field goes with all that is
- * below it, and what is merged as one goes if anything below it does.
+ * A value without the given fields; null, as in Kubernetes, if nothing is left. Removing a field
+ * removes everything below it, and removing anything below a value that is merged as a whole
+ * removes all of that value.
  */
 export function withoutFields(
   value: unknown,

@@ -194,7 +194,7 @@ describe('another write', () => {
     expect(owned(state, manager('c', 'Update'))).toEqual(['.spec.labels.a', '.spec.labels.c']);
   });
 
-  it('that changes nothing, or only takes away, owns nothing', () => {
+  it('owns nothing if it changes nothing, or only removes fields', () => {
     const applied = apply(NOTHING, 'a', { text: '1', labels: { a: '1' } });
     expect(update(applied, 'c', { text: '1', labels: { a: '1' } })).toEqual(applied);
     const state = update(applied, 'c', { text: '1' });
@@ -208,7 +208,7 @@ describe('another write', () => {
     expect(owned(second, manager('c', 'Update'))).toEqual(['.spec.args', '.spec.text']);
   });
 
-  it('of which there are many managers, leaves a bounded number of them', () => {
+  it('keeps the number of managers bounded', () => {
     const last = Array.from({ length: 30 }).reduce<Applied>(
       (state, _, at) => update(state, `m${at}`, { labels: { [`l${at}`]: '1' } }),
       update(apply(NOTHING, 'a', { text: '1' }), 'first', { labels: {} }),

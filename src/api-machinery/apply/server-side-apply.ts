@@ -1,7 +1,8 @@
 /**
- * Server-side apply: a configuration says which fields its manager wants and with which values. It owns
- * these from then on, and gives up what it no longer mentions, which goes unless somebody else owns it.
- * To set a field that another owns otherwise is a conflict. All other writes own what they change.
+ * Server-side apply. A configuration says which fields its manager wants, with which values. The
+ * manager owns these from then on and gives up the fields that it no longer mentions; those
+ * disappear unless another manager owns them. Setting another owner's field to a different value is
+ * a conflict. All other writes own what they change.
  */
 import { deepEqual } from '../../kube/json/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
@@ -31,17 +32,20 @@ import { fieldsOf, withNamedFields } from './owned-fields.ts';
 import { fieldElement } from './path-element.ts';
 import { withoutFields } from './removal.ts';
 
-/** What is the same for all writes to a kind through one of its resources. */
+/** What all writes to a kind through one of its resources share. */
 export interface ManagedKind {
   readonly schema: JsonSchema;
-  /** Fields that a write cannot change, so that nobody comes to own them or anything below by one. */
+  /**
+   * Fields that a write through this resource cannot change, so it never owns them or what is
+   * below.
+   */
   readonly ignored: FieldSet;
 }
 
-/** Objects are without `metadata.managedFields`, of which `managers` is made. */
+/** Objects come without `metadata.managedFields`; `managers` holds it parsed. */
 export interface ApplyRequest {
   readonly live: JsonObject;
-  /** Fits the schema, see `configurationErrors`. */
+  /** Checked by `configurationErrors` before. */
   readonly configuration: JsonObject;
   readonly managers: Managers;
   readonly manager: Manager;
@@ -85,7 +89,7 @@ export interface UpdateRequest {
   readonly now: string;
 }
 
-/** Who owns what after a write that was no apply: the writer owns what it changed. */
+/** The owners after a write other than apply: the writer owns what it changed. */
 export function managersAfterUpdate(kind: ManagedKind, request: UpdateRequest): Managers {
   const { live, object, manager, now } = request;
   const { schema, ignored } = kind;
@@ -105,7 +109,7 @@ function metadataField(name: string): readonly string[] {
   return [fieldElement('metadata'), fieldElement(name)];
 }
 
-/** What identifies an object, and what the server keeps of it, is nobody's. */
+/** Fields without owners: an object's identity and what the server maintains. */
 const UNOWNED = fieldSet(
   [fieldElement('apiVersion')],
   [fieldElement('kind')],
@@ -130,8 +134,8 @@ function conflictsOf(managers: Managers, applier: string, set: FieldSet): readon
 }
 
 /**
- * `merged` without what its manager applied last time and does not any more, unless others own it. What
- * was never the manager's own stays, also below a field that goes.
+ * `merged` without the fields that its manager applied last time and no longer applies, unless
+ * others own them. Fields that the manager never owned stay, even below one that goes.
  */
 function withoutAbandoned(
   merged: unknown,

@@ -1,7 +1,7 @@
 /**
- * What one evaluation may still cost. Whoever loops or builds something pays first, so that no
- * expression and no value can hold up the server. A spent budget stays spent: the error that it
- * causes cannot be absorbed by `||`.
+ * What one evaluation may still cost. Every loop, and every function that builds a value, pays
+ * first, so no expression and no value can hold up the server. A spent budget stays spent: `||`
+ * cannot absorb its error.
  */
 import { CelError } from './value.ts';
 
@@ -25,7 +25,7 @@ export class Budget {
     return this.#spent > this.#limit;
   }
 
-  /** False if that was too much. */
+  /** False if the budget does not suffice. */
   spend(cost: number): boolean {
     this.#spent += cost;
     return this.#spent <= this.#limit;

@@ -1,4 +1,4 @@
-/** An expression that was checked: every node has its type, names are slots, macros are loops. */
+/** A checked expression: every node has its type, names are slots, macros are loops. */
 import type { Overload } from './overload.ts';
 import type { CelType } from './type.ts';
 import type { CelValue } from './value.ts';
@@ -15,7 +15,7 @@ export type Checked = { readonly type: CelType } & (
     }
   | {
       readonly kind: 'Call';
-      /** Those that may fit the values. */
+      /** The overloads that may fit the values. */
       readonly overloads: readonly Overload[];
       readonly args: readonly Checked[];
     }
@@ -74,7 +74,7 @@ export interface Entry extends Item {
   readonly key: Checked;
 }
 
-/** What is evaluated once for the node; the body of a loop is not. */
+/** The nodes that are evaluated once per evaluation of `node`, so not the body of a loop. */
 export function operandsOf(node: Checked): readonly Checked[] {
   switch (node.kind) {
     case 'Literal':

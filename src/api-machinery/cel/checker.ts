@@ -1,6 +1,7 @@
 /**
- * The types of an expression, in the words of cel-go: unknown names and fields, calls that no
- * overload takes. A part that is wrong counts as `dyn`, so that all issues are found at once.
+ * Checks the types of an expression and reports issues in cel-go's words: unknown names, unknown
+ * fields, calls that no overload takes. A wrong part counts as `dyn`, so that all issues are found
+ * at once.
  */
 import { assert } from '../../kube/assert.ts';
 import type { Checked, Entry, Item } from './checked.ts';
@@ -26,7 +27,7 @@ import { TypeValue } from './value.ts';
 export interface CheckResult {
   readonly checked: Checked;
   readonly issues: readonly CelIssue[];
-  /** How many variables there are, those of macros included; declared ones come first. */
+  /** The number of variables, including those of macros; declared ones come first. */
   readonly slots: number;
   /** The declared variables that the expression reads. */
   readonly uses: ReadonlySet<string>;
@@ -48,7 +49,7 @@ interface Variable {
   readonly type: CelType;
 }
 
-/** Names that are types, where no variable has them. */
+/** Type names; a variable of that name hides one. */
 const TYPE_NAMES: ReadonlySet<string> = new Set(
   'bool bytes double int uint string list map null_type type'.split(' '),
 );
@@ -59,7 +60,7 @@ class Checker implements MacroContext {
   readonly #declared: ReadonlySet<string>;
   readonly #scope = new Map<string, Variable>();
   #slots = 0;
-  /** How many calls of `format` are around: what they take may be of any types. */
+  /** The depth of nested `format` calls, whose arguments may be of any types. */
   #formats = 0;
 
   constructor(variables: readonly (readonly [string, CelType])[]) {
@@ -96,7 +97,7 @@ class Checker implements MacroContext {
     return { kind: 'Literal', value: null, type: DYN_TYPE };
   }
 
-  /** Checks `body` where `names` are variables; gives it their slots. */
+  /** Checks `body` with `names` as variables, and gives it their slots. */
   bound<T>(
     names: readonly (readonly [name: string, type: CelType])[],
     body: (slots: readonly number[]) => T,
@@ -268,7 +269,7 @@ class Checker implements MacroContext {
     return { kind: 'Map', entries, type: { kind: 'map', key, value, maxSize: entries.length } };
   }
 
-  /** Literals hold values of one type. */
+  /** Checks that the items of a literal have one type. */
   #agreed(items: readonly Item[], syntax: readonly ItemSyntax[]): CelType {
     const types = items.map(({ value: { type }, isOptional }) =>
       isOptional && type.kind === 'optional' ? type.of : type,

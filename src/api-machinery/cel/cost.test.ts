@@ -1,6 +1,7 @@
 /**
- * Estimates against those of Kubernetes (`testdata/costs.json`, recorded from the version that it
- * names): the approximation is off by a factor, never by an order that a limit would notice.
+ * Compares our cost estimates with those of Kubernetes (`testdata/costs.json`, recorded from the
+ * version that it names). The approximation is off by a factor, but never by so much that a limit
+ * would matter.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +13,7 @@ const RECORDED: {
   readonly costs: Readonly<Record<string, number>>;
 } = JSON.parse(readFileSync(new URL('testdata/costs.json', import.meta.url), 'utf8'));
 
-/** How far an estimate may be off; a unit or two matter in the cheapest ones. */
+/** How far an estimate may be off; in the cheapest ones, a unit or two matter. */
 const FACTOR = 2.5;
 const SLACK = 10;
 

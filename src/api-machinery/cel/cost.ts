@@ -1,12 +1,13 @@
 /**
- * The most that an expression can cost, from the sizes that the schemas of its variables allow. It
- * follows the model of cel-go and Kubernetes: a step costs 1, a character a tenth, a loop costs its
- * body as often as its range can be long; what has no limit is as large as a request can make it.
+ * Estimates the most that an expression can cost, from the sizes that the schemas of its variables
+ * allow. It follows the model of cel-go and Kubernetes. A step costs 1 and a character a tenth. A
+ * loop costs its body times the largest length of its range. A value without a limit is as large as
+ * a request can make it.
  *
- * It is an approximation in three ways. Only upper bounds are kept; a list or map that a function
- * makes is as large as its largest argument; and the few steps that cel-go spends on the result of
- * a loop are `LOOP_STEPS`. So it can differ from a real API server by a small factor, but not in
- * the order: what loops over unlimited lists within each other is refused by both.
+ * It approximates in three ways. It keeps only upper bounds. A list or map that a function makes
+ * counts as large as its largest argument. The few steps that cel-go spends on the result of a loop
+ * are `LOOP_STEPS`. So it differs from a real API server by a small factor, but never by orders of
+ * magnitude: both refuse nested loops over unlimited lists.
  */
 import type { Checked, LoopKind } from './checked.ts';
 import { CHARACTER_COST, MAX_REQUEST_BYTES } from './limits.ts';
@@ -14,7 +15,7 @@ import type { CelType } from './type.ts';
 
 export interface CostEstimate {
   readonly cost: number;
-  /** Of the value: characters, bytes, items or members; 1 for anything else. */
+  /** The size of the value in characters, bytes, items or members; 1 for anything else. */
   readonly size: number;
 }
 
@@ -59,10 +60,10 @@ export function estimateCost(node: Checked): CostEstimate {
   }
 }
 
-/** As cel-go has them. */
+/** The value in cel-go. */
 const LIST_COST = 10;
 const MAP_COST = 30;
-/** Each pass also tests whether to go on and joins its result to those before. */
+/** Each pass also tests whether to go on, and joins its result to the earlier ones. */
 const LOOP_STEPS: Readonly<Record<LoopKind, number>> = {
   All: 3,
   Exists: 3,

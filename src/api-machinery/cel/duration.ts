@@ -1,4 +1,4 @@
-/** Durations of expressions, to the nanosecond, as `google.protobuf.Duration` and Go write them. */
+/** Durations in expressions, to the nanosecond, as `google.protobuf.Duration` and Go write them. */
 import { CelError, Duration, type Outcome } from './value.ts';
 
 /** Undefined for a text that is no Go duration (`1h30m`, `-1.5s`). */
@@ -21,7 +21,7 @@ export function durationOf(nanoseconds: bigint): Outcome {
   return isInRange(nanoseconds) ? new Duration(nanoseconds) : new CelError('duration overflow');
 }
 
-/** Seconds with as many decimals as there are, `90s` or `0.5s`. */
+/** Writes seconds with as many decimals as needed, such as `90s` or `0.5s`. */
 export function durationText({ nanoseconds }: Duration): string {
   const magnitude = nanoseconds < 0n ? -nanoseconds : nanoseconds;
   const fraction = (magnitude % SECOND).toString().padStart(9, '0').replace(/0+$/, '');

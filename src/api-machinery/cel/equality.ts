@@ -1,4 +1,4 @@
-/** Equality and order of values. Whatever has parts pays for each part that is looked at. */
+/** Equality and order of values. A comparison pays for each part that it looks at. */
 import { compareQuantities } from '../../kube/quantity.ts';
 import { type Budget, COST_EXCEEDED } from './budget.ts';
 import { CHARACTER_COST } from './limits.ts';
@@ -22,7 +22,7 @@ import {
   UrlValue,
 } from './value.ts';
 
-/** Whether two values are the same; numbers of different types are compared by value. */
+/** Whether two values are equal; numbers of different types are compared by value. */
 export function equal(a: CelValue, b: CelValue, budget: Budget): boolean | CelError {
   if (!budget.spend(equalityCost(a, b))) return COST_EXCEEDED;
   const order = compareNumbers(a, b);
@@ -34,7 +34,7 @@ export function equal(a: CelValue, b: CelValue, budget: Budget): boolean | CelEr
   return a === b || equalScalars(a, b);
 }
 
-/** Negative, zero or positive; undefined for values that have no order, NaN among them. */
+/** Negative, zero or positive; undefined for values that have no order, such as NaN. */
 export function compare(a: CelValue, b: CelValue): number | undefined {
   const numbers = compareNumbers(a, b);
   if (numbers !== undefined) return Number.isNaN(numbers) ? undefined : numbers;
@@ -53,7 +53,7 @@ export function compare(a: CelValue, b: CelValue): number | undefined {
   return undefined;
 }
 
-/** As `compare`, for those who compare often: undefined also if there is no order. */
+/** `compare` with the cost already paid, for callers that compare often. */
 export function paidOrder(a: CelValue, b: CelValue, budget: Budget): number | CelError | undefined {
   return budget.spend(equalityCost(a, b)) ? compare(a, b) : COST_EXCEEDED;
 }
@@ -73,7 +73,6 @@ function equalityCost(a: CelValue, b: CelValue): number {
   if (typeof a === 'string' && typeof b === 'string') {
     return 1 + Math.min(a.length, b.length) * CHARACTER_COST;
   }
-  // Counting the members of a map, and keys of a list, take a look at each.
   const isLarge = a instanceof CelMap || b instanceof CelMap || hasKeys(b) || isBytes(a);
   return isLarge ? 1 + (sizeOf(a) + sizeOf(b)) * CHARACTER_COST : 1;
 }
@@ -179,7 +178,7 @@ function sign(difference: bigint): number {
   return difference < 0n ? -1 : 1;
 }
 
-/** By code points, as Go compares the bytes of UTF-8; JavaScript compares UTF-16. */
+/** Compares by code points, as Go compares the bytes of UTF-8; JavaScript compares UTF-16. */
 function compareText(a: string, b: string): number {
   if (a === b) return 0;
   const length = Math.min(a.length, b.length);

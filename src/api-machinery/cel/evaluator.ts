@@ -1,6 +1,6 @@
 /**
  * Turns a checked expression into a function. Errors travel as values, because `&&`, `||`, `all`
- * and `exists` may absorb them; a spent budget is the one error that nothing absorbs.
+ * and `exists` may absorb them. Only the error of a spent budget is never absorbed.
  */
 import { COST_EXCEEDED } from './budget.ts';
 import { type Checked, operandsOf, type SelectNode } from './checked.ts';
@@ -23,7 +23,7 @@ import {
   sizeOf,
 } from './value.ts';
 
-/** Names and literals are paid for by what takes them. */
+/** Names and literals cost nothing themselves; the function that takes them pays. */
 export function runnable(node: Checked): Run {
   const run = runNode(node);
   if (isLeaf(node)) return run;
@@ -120,7 +120,7 @@ function runCall(overloads: readonly Overload[], args: readonly Run[]): Run {
       const value = arg(frame);
       if (value instanceof CelError) return value;
       const size = sizeOf(value);
-      // Counting the members of a map takes a look at each.
+      // Counting the members of a map looks at each one.
       if (value instanceof CelMap && !frame.budget.spend(size * CHARACTER_COST)) {
         return COST_EXCEEDED;
       }
@@ -146,7 +146,7 @@ function runEqual(left: Run, right: Run, isNegated: boolean): Run {
   };
 }
 
-/** `decisive` decides, whatever the other operands are or fail with. */
+/** An operand with the value `decisive` decides, even if other operands fail. */
 function runLogical(operands: readonly Run[], decisive: boolean): Run {
   return (frame) => {
     let failure: CelError | undefined;

@@ -271,7 +271,7 @@ test('no text crashes the parser', () => {
   );
 });
 
-/** Where `==` of JSON is: a value is equal to its copy, and to nothing that differs from it. */
+/** `==` agrees with equality of JSON: a value equals its copy, and nothing that differs from it. */
 test('equality of values is that of their JSON', () => {
   const json = fc.jsonValue({ maxDepth: 4 });
   fc.assert(
@@ -285,7 +285,7 @@ test('equality of values is that of their JSON', () => {
   );
 });
 
-/** Members in the order of their names, so that equal objects have equal texts. */
+/** Sorts members by name, so that equal objects have equal texts. */
 function sortedMembers(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortedMembers);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,7 +1,7 @@
 /**
- * The Common Expression Language as Kubernetes speaks it: rules of CustomResourceDefinitions and
- * conditions of webhooks. An expression is checked against the types of its variables once, and
- * then evaluated as often as wanted, each time within a budget.
+ * The Common Expression Language as Kubernetes uses it, in rules of CustomResourceDefinitions and
+ * conditions of webhooks. An expression is checked once against the types of its variables, and
+ * then evaluated any number of times, each time within a budget.
  */
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
 import { Budget } from './budget.ts';
@@ -17,8 +17,8 @@ import { type CelType, DYN_TYPE, optionalOf, typeText } from './type.ts';
 import { CelError, NONE, Optional, type Outcome } from './value.ts';
 
 /**
- * What is known of a variable: nothing, its schema, or that it may be absent (then its binding is
- * `undefined` and the expression sees an optional). Bindings are JSON.
+ * What is known of a variable: nothing, its schema, or that it may be absent. An absent one has the
+ * binding `undefined`, and the expression sees an optional. Bindings are JSON.
  */
 export type CelVariable = 'dyn' | JsonSchema | { readonly optionalOf: JsonSchema };
 
@@ -38,13 +38,13 @@ export type Evaluation = { readonly cost: number } & (
 );
 
 export interface CelExpression {
-  /** What it evaluates to: `bool`, `string`, `list(int)`, or `dyn` if that is open. */
+  /** The type of the result: `bool`, `string`, `list(int)`, or `dyn` if it is open. */
   readonly resultType: string;
   /** The variables that it reads. */
   readonly uses: ReadonlySet<string>;
   /** The most that one evaluation can cost, by the sizes that the schemas allow. */
   readonly estimatedCost: number;
-  /** `limit` is in the units of `MAX_EVALUATION_COST`, which it is unless given. */
+  /** `limit` has the unit of `MAX_EVALUATION_COST`, which is the default. */
   evaluate(bindings: Readonly<Record<string, unknown>>, limit?: number): Evaluation;
 }
 

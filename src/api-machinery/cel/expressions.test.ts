@@ -1,7 +1,8 @@
 /**
- * Hundreds of expressions with the answers of Kubernetes' own library (`testdata/expressions.json`,
- * recorded from the version that it names). Of grammar errors only kind and place are compared, and
- * of values without an overload only that; the grammar of cel-go has no stable words for either.
+ * Evaluates hundreds of expressions and compares the answers with those of Kubernetes' own library
+ * (`testdata/expressions.json`, recorded from the version that it names). Grammar errors are
+ * compared by kind and place only, and values without an overload by kind only, because cel-go has
+ * no stable words for either.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -25,7 +26,7 @@ function answerOf(source: string): string {
   return `${typeNameOf(value)} ${shown(value)}`.trim();
 }
 
-/** As Go prints values. */
+/** Prints values as Go does. */
 function shown(value: unknown): string {
   if (value instanceof CelList) {
     return `[${Array.from({ length: value.size }, (_, at) => shown(value.at(at))).join(' ')}]`;
@@ -39,7 +40,7 @@ function shown(value: unknown): string {
   if (value === null) return 'NULL_VALUE';
   if (typeof value !== 'number') return `${value as string | bigint | boolean}`;
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
-  // Beyond 2^21 Go writes an exponent, JavaScript beyond 10^21.
+  // Go writes an exponent beyond 2^21, JavaScript beyond 10^21.
   const [digits = '', exponent = ''] = value.toExponential().split('e+');
   return Math.abs(value) < 2 ** 21 ? String(value) : `${digits}e+${exponent.padStart(2, '0')}`;
 }
@@ -50,9 +51,9 @@ describe('an expression has the value, or the error, that Kubernetes gives', () 
   });
 });
 
-/** Each with the reason. */
+/** Known differences, each with its reason. */
 const DIFFERENCES: readonly (readonly [source: string, ours: string])[] = [
-  // Messages of protobuf have no use in rules.
+  // Rules have no use for protobuf messages.
   [
     "google.protobuf.Duration{seconds: 1} == duration('1s')",
     'compile: ERROR: <input>:1:25: Syntax error',
@@ -64,9 +65,9 @@ const DIFFERENCES: readonly (readonly [source: string, ours: string])[] = [
   ],
   // cel-go takes the type of an optional of dyn for dyn itself and misses the int beside it.
   ['[?object.?zz, 1]', 'list [1]'],
-  // The sum is a whole number, but a quantity there remembers that it was not.
+  // The sum is a whole number, but a quantity in Go remembers that it was not.
   ["quantity('1500m').add(quantity('500m')).asInteger()", 'int 2'],
-  // There a literal pattern is formatted when it is compiled, here when it is evaluated.
+  // Go formats a literal pattern when it compiles, we do when we evaluate.
   [
     "'%d'.format(['a'])",
     'error: error during formatting: decimal clause can only be used on integers, was given string',

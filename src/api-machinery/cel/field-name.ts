@@ -1,6 +1,6 @@
 /**
- * Names of fields in expressions (`k8s.io/apiserver/pkg/cel`): what is no identifier of CEL is
- * escaped, `a.b` as `a__dot__b`, `my-field` as `my__dash__field`, and so are reserved words.
+ * Escapes names of fields for expressions (`k8s.io/apiserver/pkg/cel`). `a.b` becomes `a__dot__b`,
+ * `my-field` becomes `my__dash__field`, and reserved words are escaped too.
  */
 
 /** Undefined if the name cannot be written in an expression at all. */

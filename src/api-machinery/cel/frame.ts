@@ -1,4 +1,4 @@
-/** What the parts of an expression are turned into, and what they share while it is evaluated. */
+/** What the compiled parts of an expression share while it is evaluated. */
 import { type Budget, COST_EXCEEDED } from './budget.ts';
 import { CHARACTER_COST } from './limits.ts';
 import type { CelError, Outcome } from './value.ts';
@@ -11,7 +11,7 @@ export interface Frame {
 
 export type Run = (frame: Frame) => Outcome;
 
-/** Bytes are decoded whenever they are read, so reading them is paid for. */
+/** Pays for reading bytes, which are decoded at each read. */
 export function paid<T extends Outcome | undefined>(member: T, { budget }: Frame): T | CelError {
   const isPaid = !(member instanceof Uint8Array) || budget.spend(member.length * CHARACTER_COST);
   return isPaid ? member : COST_EXCEEDED;

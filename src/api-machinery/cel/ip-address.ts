@@ -1,9 +1,11 @@
-/** IP addresses and ranges as numbers, in the strict forms that Go's `netip` and Kubernetes take. */
+/**
+ * IP addresses and ranges as numbers, in the strict forms that Go's `netip` and Kubernetes accept.
+ */
 import { CidrValue, IpValue } from './value.ts';
 
 const BITS = { 4: 32, 6: 128 } as const;
 
-/** Undefined for a text that is no address. Zones and IPv4-mapped IPv6 addresses are refused. */
+/** Undefined for an invalid address, an address with a zone, or an IPv4-mapped IPv6 address. */
 export function parseIp(text: string): IpValue | undefined {
   const v4 = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(text);
   if (v4 === null) return text.includes(':') ? parseIpv6(text) : undefined;

@@ -1,8 +1,8 @@
 /**
- * JSON as values of expressions, led by its schema: an `integer` is an int and a `number` a double
- * however they are written, formats become times, durations and bytes. Without a schema every safe
- * integer is an int. Nothing is converted before it is read, so a rule over one field of a large
- * object costs one field; how to read by a schema is worked out once.
+ * Presents JSON as values of expressions, led by its schema. An `integer` becomes an int and a
+ * `number` a double, however they are written; formats become times, durations and bytes. Without a
+ * schema, every safe integer becomes an int. Values are converted only when read, so a rule about
+ * one field of a large object costs one field. How to read by a schema is worked out once.
  */
 import { isJsonObject, type JsonObject, ownMember } from '../../kube/json/json-value.ts';
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
@@ -12,7 +12,7 @@ import { resourceRuleSchema } from './schema-type.ts';
 import { parseTimestamp } from './timestamp.ts';
 import { CelError, CelList, CelMap, IN_ORDER, type ListKind, type Outcome } from './value.ts';
 
-/** The value of `json`, which its schema has accepted already. */
+/** The value of `json`, which its schema has already accepted. */
 export function fromJson(json: unknown, schema: JsonSchema | undefined): Outcome {
   return schema === undefined ? readAnything(json) : readerOf(schema)(json);
 }
@@ -111,7 +111,7 @@ interface Members {
   /** Declared fields by their names, and by their escaped names. */
   readonly fields: ReadonlyMap<string, Field>;
   readonly selected: ReadonlyMap<string, Field>;
-  /** Of members that are not declared. */
+  /** Reads members that are not declared. */
   readonly others: Reader;
 }
 

@@ -80,10 +80,10 @@ function wordToken(at: number, text: string): Token {
   }
 }
 
-/** Longer digits are out of range anyway, and reading them would cost more than their length. */
+/** Texts with more digits are out of range anyway, and reading them takes more than linear time. */
 const MAX_DIGITS = 40;
 const MAX_UINT = 2n ** 64n - 1n;
-/** A minus sign may stand before the literal, so one more than the largest int is possible. */
+/** One more than the largest int, because a minus sign may stand before the literal. */
 const MAX_INT_LITERAL = 2n ** 63n;
 
 function readInteger(at: number, match: RegExpExecArray): Read {
@@ -152,7 +152,7 @@ function unescaped(text: string, at: number): string {
   );
 }
 
-/** In bytes, `\x` and octal escapes are bytes; everything else is written in UTF-8. */
+/** In bytes literals, `\x` and octal escapes are bytes; everything else is encoded as UTF-8. */
 function bytesOf(text: string, isRaw: boolean, at: number): Uint8Array {
   const encoder = new TextEncoder();
   if (isRaw) return encoder.encode(text);

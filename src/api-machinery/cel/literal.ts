@@ -1,4 +1,4 @@
-/** Literals: their types, and those that cannot be what a function takes. */
+/** Types of literals, and literals that a function cannot take. */
 import { parseDuration } from './duration.ts';
 import { isPattern } from './functions/regex.ts';
 import type { CelIssue, Literal, Syntax } from './syntax.ts';
@@ -16,7 +16,7 @@ export function literalType(value: Literal): CelType {
   return { kind: typeof value === 'string' ? 'string' : 'bytes', maxSize };
 }
 
-/** What is wrong with a literal first argument of the function, or method, of that name. */
+/** Problems of a literal as the first argument of the function, or method, of that name. */
 export function literalIssues(name: string, argument: Syntax | undefined): readonly CelIssue[] {
   const check = CHECKS.get(name);
   if (check === undefined || argument?.kind !== 'Literal') return [];

@@ -43,7 +43,7 @@ export function runLoop(loop: Loop): Run {
   };
 }
 
-/** What the variables of a loop are, pass by pass; the second one where there are two. */
+/** The variables of a loop, pass by pass; `second` only in loops with two. */
 interface Passes {
   readonly size: number;
   readonly first: (pass: number) => Outcome;
@@ -72,7 +72,7 @@ function enter({ slots }: Loop, frame: Frame, passes: Passes, pass: number): voi
   if (second !== undefined) frame.slots[second] = paid(passes.second(pass), frame);
 }
 
-/** One `decisive` pass decides, whatever other passes fail with. */
+/** A pass with the value `decisive` decides, even if other passes fail. */
 function quantify(loop: Loop, frame: Frame, passes: Passes, decisive: boolean): Outcome {
   let failure: CelError | undefined;
   for (let pass = 0; pass < passes.size; pass++) {
@@ -120,7 +120,7 @@ function collect(loop: Loop, frame: Frame, passes: Passes): Outcome {
   return CelList.of(values);
 }
 
-/** A map with the keys of the range, or the indexes of the list that it is. */
+/** A map with the keys of the range, or with the indexes if the range is a list. */
 function collectMap(loop: Loop, frame: Frame, passes: Passes): Outcome {
   const values = new Map<string, readonly [CelValue, CelValue]>();
   for (let pass = 0; pass < passes.size; pass++) {

@@ -1,13 +1,13 @@
 /**
- * Macros: calls whose arguments are no values, `has(a.b)`, `list.all(x, x > 0)`,
- * also the comprehensions with two variables.
+ * Macros: calls whose arguments are not evaluated as values, such as `has(a.b)` and `list.all(x, x
+ * > 0)`, including the comprehensions with two variables.
  */
 import { assert } from '../../kube/assert.ts';
 import type { Checked, LoopKind } from './checked.ts';
 import type { CallSyntax, Syntax } from './syntax.ts';
 import { BOOL_TYPE, type CelType, DYN_TYPE, fits, INT_TYPE, optionalOf, typeText } from './type.ts';
 
-/** What macros need of the checker. */
+/** What macros need from the checker. */
 export interface MacroContext {
   check(syntax: Syntax): Checked;
   report(at: number, message: string): Checked;

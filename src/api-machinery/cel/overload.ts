@@ -1,6 +1,6 @@
 /**
- * How functions of expressions are declared: what they take, what they give, what they do and what
- * that costs. The checker resolves a call by the types, the evaluator by the values.
+ * How functions of expressions are declared: parameters, result, implementation and cost. The
+ * checker resolves a call by the types, the evaluator by the values.
  */
 import { type Budget, COST_EXCEEDED } from './budget.ts';
 import type { CelType } from './type.ts';
@@ -22,11 +22,11 @@ import {
 } from './value.ts';
 
 export interface Overload {
-  /** What the function is called: `size`, or `.size` for the method. */
+  /** The name in a call: `size`, or `.size` for the method. */
   readonly name: string;
   readonly params: readonly CelType[];
   readonly result: CelType;
-  /** Undefined if the values do not fit; otherwise the call is paid for by the `sizes` of them. */
+  /** Undefined if the values do not fit. Otherwise the call is paid for by their `sizes`. */
   readonly call: (
     args: readonly CelValue[],
     sizes: readonly number[],
@@ -35,11 +35,11 @@ export interface Overload {
   readonly effort: Effort;
 }
 
-/** Functions of the sizes of the arguments: of real ones as well as of the largest possible ones. */
+/** Functions of the sizes of the arguments: the real ones, or the largest possible ones. */
 export interface Effort {
   /**
-   * `items` are the largest sizes of items of the arguments, for the estimate. In an evaluation
-   * they are 0: whoever looks into items pays for each.
+   * `items` are the largest sizes of the arguments' items, for the estimate. They are 0 in an
+   * evaluation, where each function that looks into items pays as it goes.
    */
   readonly cost: (sizes: readonly number[], items: readonly number[]) => number;
   /** How large the result can be. */
@@ -60,7 +60,7 @@ export function parameter<T extends CelValue>(
 
 type ParametersOf<P extends readonly unknown[]> = { readonly [K in keyof P]: Parameter<P[K]> };
 
-/** A function, or with a name such as `.size` a method of its first parameter. */
+/** Declares a function, or, with a name such as `.size`, a method of its first parameter. */
 export function overload<P extends readonly CelValue[]>(
   name: string,
   params: readonly [...ParametersOf<P>],

@@ -14,7 +14,7 @@ import {
   syntaxError,
 } from './syntax.ts';
 
-/** The expression that `source` is, or why it is none. */
+/** Parses `source`, or returns why it is not an expression. */
 export function parseExpression(source: string): Syntax | CelIssue {
   if (source.length > MAX_EXPRESSION_CHARACTERS) {
     const size = Array.from(source).length;
@@ -83,7 +83,7 @@ const BINARY: readonly ReadonlyMap<string, string>[] = [
   ]),
 ];
 
-/** What may begin an operand, as cel-go lists it. */
+/** The tokens that may begin an operand, in cel-go's order. */
 const OPERAND =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
@@ -269,7 +269,7 @@ class Parser {
     return { key, value: this.#expression(), isOptional };
   }
 
-  /** What stands between commas up to `close`; a last comma is allowed. */
+  /** Parses items between commas up to `close`; a trailing comma is allowed. */
   #list<T>(close: string, parse: () => T): readonly T[] {
     const items: T[] = [];
     while (this.#take(close) === undefined) {

@@ -1,7 +1,8 @@
 /**
  * The type that a structural schema declares, as Kubernetes derives it for its rules: maps from
- * `additionalProperties`, times and durations from formats, sizes from limits. What a schema leaves
- * open (`x-kubernetes-preserve-unknown-fields` without a type) has no type and cannot be named.
+ * `additionalProperties`, times and durations from formats, sizes from limits. An open schema
+ * (`x-kubernetes-preserve-unknown-fields` without a type) has no type, so rules cannot name its
+ * values.
  */
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
 import { escapedFieldName } from './field-name.ts';
@@ -17,7 +18,7 @@ import {
   TIMESTAMP_TYPE,
 } from './type.ts';
 
-/** The type of values of `schema`, always the same one; undefined if there is none. */
+/** The type of values of `schema`, the same object at each call; undefined if there is none. */
 export function schemaType(schema: JsonSchema): CelType | undefined {
   if (TYPES.has(schema)) return TYPES.get(schema);
   const type = typeOf(schema);
@@ -25,7 +26,7 @@ export function schemaType(schema: JsonSchema): CelType | undefined {
   return type;
 }
 
-/** The schema of a whole object: rules can name its kind and its name, and no more metadata. */
+/** The schema of a whole object. Rules can name its kind and name, but no other metadata. */
 export function resourceRuleSchema(schema: JsonSchema): JsonSchema {
   const known = RESOURCES.get(schema);
   if (known !== undefined) return known;
@@ -42,7 +43,7 @@ export function resourceRuleSchema(schema: JsonSchema): JsonSchema {
   return whole;
 }
 
-/** How many values of `schema` one request can hold at most. */
+/** The largest number of values of `schema` that fit into one request. */
 export function mostInRequest(schema: JsonSchema): number {
   return Math.floor(MAX_REQUEST_BYTES / (leastBytes(schema) + 1));
 }
@@ -86,7 +87,7 @@ function stringType({ format, maxLength, enum: values }: JsonSchema): CelType {
 
 /** A code point takes up to four bytes of a request. */
 const BYTES_OF_CHARACTER = 4;
-/** All of a request but the quotes. */
+/** A request without the quotes of one string. */
 const MAX_TEXT_BYTES = MAX_REQUEST_BYTES - 2;
 
 function listType({ items, maxItems }: JsonSchema): CelType | undefined {
@@ -118,7 +119,7 @@ function objectType(schema: JsonSchema): CelType | undefined {
   return { kind: 'object', fields };
 }
 
-/** The shortest JSON of a value: more of them than fit cannot come in one request. */
+/** The bytes of the shortest JSON of a value, which bounds how many fit into a request. */
 function leastBytes(schema: JsonSchema): number {
   switch (schema.type) {
     case 'boolean':
@@ -144,7 +145,7 @@ const LEAST_TEXT_BYTES: ReadonlyMap<string, number> = new Map([
   ['duration', 4],
 ]);
 
-/** Required members, each with its name in quotes, a colon and a comma. */
+/** The bytes of the required members, each with its name in quotes, a colon and a comma. */
 function leastMemberBytes({ properties = {}, required = [] }: JsonSchema): number {
   let bytes = 0;
   for (const [name, property] of Object.entries(properties)) {

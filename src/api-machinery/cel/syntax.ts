@@ -1,4 +1,4 @@
-/** An expression as it was written: what the parser makes and the checker reads. */
+/** The syntax tree of an expression, which the parser makes and the checker reads. */
 import type { Uint } from './value.ts';
 
 /** `at` is where errors about a node are shown: an offset into the source, in UTF-16 units. */
@@ -17,7 +17,7 @@ export type Syntax =
   | { readonly kind: 'List'; readonly at: number; readonly items: readonly ItemSyntax[] }
   | { readonly kind: 'Map'; readonly at: number; readonly entries: readonly EntrySyntax[] }
   | {
-      /** A whole chain of `&&` or `||`, so that its length is not its depth. */
+      /** A whole chain of `&&` or `||` is one node, so that a long chain is not deep. */
       readonly kind: 'And' | 'Or';
       readonly at: number;
       readonly operands: readonly Syntax[];
@@ -44,7 +44,7 @@ export interface EntrySyntax extends ItemSyntax {
   readonly key: Syntax;
 }
 
-/** Why a source is no expression, and where. */
+/** Why a source is not a valid expression, and where. */
 export interface CelIssue {
   readonly at: number;
   readonly message: string;
@@ -60,7 +60,7 @@ export class SyntaxFault extends Error {
   }
 }
 
-/** A fault of the grammar, as opposed to one of what is well written. */
+/** An error of the grammar, as opposed to one of types or names. */
 export function syntaxError(at: number, message: string): SyntaxFault {
   return new SyntaxFault(at, `Syntax error: ${message}`);
 }
@@ -70,7 +70,7 @@ export function describeIssues(source: string, issues: readonly CelIssue[]): str
   return issues.map((issue) => describeIssue(source, issue)).join('\n');
 }
 
-/** More of a line than this says nothing more. */
+/** The part of a line that messages show. */
 const MAX_SHOWN_CHARACTERS = 1_000;
 
 function describeIssue(source: string, { at, message }: CelIssue): string {

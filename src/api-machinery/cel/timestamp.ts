@@ -1,4 +1,7 @@
-/** Points in time of expressions: RFC 3339 to the nanosecond, years 1 to 9999, and their parts. */
+/**
+ * Points in time in expressions, from RFC 3339, to the nanosecond, in years 1 to 9999, and their
+ * parts.
+ */
 import { SECOND } from './duration.ts';
 import { CelError, type Outcome, Timestamp } from './value.ts';
 
@@ -20,7 +23,7 @@ export function timestampOf(nanoseconds: bigint): Outcome {
   return isInRange(nanoseconds) ? new Timestamp(nanoseconds) : new CelError('timestamp overflow');
 }
 
-/** UTC, with as many decimals as there are. */
+/** Formats in UTC, with as many decimals as needed. */
 export function timestampText(timestamp: Timestamp): string {
   const { seconds, nanos } = split(timestamp);
   const text = new Date(Number(seconds) * 1_000).toISOString().replace(/\.\d+Z$/, '');
@@ -81,13 +84,13 @@ function isInRange(nanoseconds: bigint): boolean {
   return nanoseconds >= EARLIEST && nanoseconds <= LATEST;
 }
 
-/** Whole seconds, rounded down, and what is left. */
+/** Whole seconds, rounded down, and the remainder. */
 function split({ nanoseconds }: Timestamp): { readonly seconds: bigint; readonly nanos: bigint } {
   const nanos = ((nanoseconds % SECOND) + SECOND) % SECOND;
   return { seconds: (nanoseconds - nanos) / SECOND, nanos };
 }
 
-/** `Date.UTC` takes years below 100 for those of the last century. */
+/** Sets the year separately, because `Date.UTC` takes years below 100 as 19xx. */
 function yearStart(date: Date): number {
   const start = new Date(date.getTime());
   start.setUTCMonth(0, 1);

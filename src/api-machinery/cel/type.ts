@@ -1,6 +1,6 @@
 /**
- * Types of expressions. Where a type comes from a schema it knows how large its values can be:
- * `maxSize` counts characters, bytes, items or members, and matters for the estimate of cost only.
+ * Types of expressions. A type from a schema knows how large its values can be: `maxSize` counts
+ * characters, bytes, items or members, and only the cost estimate uses it.
  */
 export type CelType =
   | { readonly kind: ScalarKind }
@@ -15,7 +15,7 @@ export type CelType =
   | ObjectType
   | { readonly kind: 'optional'; readonly of: CelType }
   | { readonly kind: 'opaque'; readonly name: string }
-  /** Stands for any type, the same one wherever it occurs in one signature. */
+  /** Any type, but the same one throughout a signature. */
   | { readonly kind: 'parameter'; readonly name: string };
 
 type ScalarKind =
@@ -29,7 +29,10 @@ type ScalarKind =
   | 'duration'
   | 'type';
 
-/** An object with declared fields, by their escaped names. The same object is the same type. */
+/**
+ * An object with declared fields, by their escaped names. Types are equal if they are the same
+ * object.
+ */
 export interface ObjectType {
   readonly kind: 'object';
   readonly fields: ReadonlyMap<string, CelType>;
@@ -68,7 +71,7 @@ export function typeText(type: CelType): string {
   return kind === 'opaque' || kind === 'parameter' ? type.name : kind;
 }
 
-/** What the parameters of a signature stand for in one call. */
+/** The types that the parameters of a signature stand for in one call. */
 export type Bindings = Map<string, CelType>;
 
 /** Whether an argument of type `given` fits `wanted`; binds the parameters in `wanted`. */
@@ -123,7 +126,7 @@ export function substituted(type: CelType, bindings: Bindings): CelType {
   return { ...type, key: substituted(key, bindings), value: substituted(value, bindings) };
 }
 
-/** One type for values of several: theirs if they agree, else `dyn`. */
+/** The common type of values: their type if they agree, otherwise `dyn`. */
 export function joined(types: readonly CelType[]): CelType {
   const [first, ...rest] = types;
   if (first === undefined) return DYN_TYPE;

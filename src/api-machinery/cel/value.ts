@@ -1,7 +1,7 @@
 /**
- * Values of expressions. Null, booleans and strings are those of JavaScript, ints are `bigint`,
- * doubles are `number`, bytes are `Uint8Array`; everything else is one of the classes below. JSON
- * becomes a value lazily, at the member that is read (`json-value.ts` beside this file).
+ * Values of expressions. Null, booleans and strings are JavaScript's, ints are `bigint`, doubles
+ * are `number`, bytes are `Uint8Array`; everything else is one of the classes below. JSON becomes a
+ * value lazily, when a member is read (`json-value.ts`).
  */
 import type { Quantity } from '../../kube/quantity.ts';
 
@@ -25,7 +25,7 @@ export type CelValue =
   | CidrValue
   | FormatValue;
 
-/** What an evaluation comes to. Errors are values: `true || error` is true. */
+/** The result of an evaluation. Errors are values: `true || error` is true. */
 export type Outcome = CelValue | CelError;
 
 export class CelError {
@@ -63,7 +63,7 @@ export class Duration {
   }
 }
 
-/** How equality treats the items: in order, or as Kubernetes' sets and maps that are lists. */
+/** How equality treats the items: in order, or like Kubernetes' lists of type set and map. */
 export type ListKind =
   | { readonly by: 'Order' | 'Item' }
   | { readonly by: 'Key'; readonly keys: readonly string[] };
@@ -160,7 +160,7 @@ export class Optional {
 
 export const NONE: Optional = new Optional(undefined);
 
-/** A type as a value: what `type(x)` and names such as `int` are. */
+/** A type as a value: the result of `type(x)` and of names such as `int`. */
 export class TypeValue {
   readonly name: string;
 
@@ -207,7 +207,7 @@ export class CidrValue {
   }
 }
 
-/** A named format such as `dns1123Label`, which tells what is wrong with a text. */
+/** A named format such as `dns1123Label`, which reports what is wrong with a text. */
 export class FormatValue {
   readonly name: string;
   readonly validate: (text: string) => readonly string[];
@@ -218,7 +218,7 @@ export class FormatValue {
   }
 }
 
-/** What `type(value)` is called, and what errors call it. */
+/** The name that `type(value)` returns and errors show. */
 export function typeNameOf(value: CelValue): string {
   if (value === null) return 'null_type';
   if (typeof value === 'boolean') return 'bool';
@@ -240,7 +240,7 @@ export function typeNameOf(value: CelValue): string {
   return 'kubernetes.NamedFormat';
 }
 
-/** How much there is to look at: characters, bytes, items; 1 for anything else. */
+/** The size of a value in characters, bytes or items; 1 for anything else. */
 export function sizeOf(value: CelValue): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 1;

@@ -1,6 +1,6 @@
 /**
- * Schemas of `apiextensions.k8s.io/v1 CustomResourceDefinition`. Whether the schemas that it holds
- * are structural is judged by `structural.ts`.
+ * Schemas of `apiextensions.k8s.io/v1 CustomResourceDefinition`. Whether the schemas inside it are
+ * structural is checked in `structural.ts`.
  */
 
 import { kind } from '../../kube/pod-schema/meta-schema.ts';

@@ -104,7 +104,7 @@ function specErrors({ spec }: CustomResourceDefinition): FieldError[] {
 }
 
 /**
- * What all versions have in common is not theirs but the definition's: the server tells of it once,
+ * Parts that all versions share belong to the definition: the server reports their problems once,
  * under another path.
  */
 interface SharedParts {
@@ -144,7 +144,7 @@ function versionErrors(
   ];
 }
 
-/** Rules are compiled only where the schema that they are about is sound. */
+/** Compiles rules only in a sound schema. */
 function schemaErrors(schema: JsonSchema, path: string): FieldError[] {
   const errors = [...structuralErrors(schema, path), ...ruleFormErrors(schema, path)];
   return errors.length > 0 ? errors : ruleErrors(schema, path);

@@ -10,7 +10,7 @@ export type JsonPath = readonly JsonPathStep[];
 
 export type JsonPathStep =
   | { readonly kind: 'member'; readonly name: string }
-  /** Counts from the end where it is negative. */
+  /** A negative index counts from the end. */
   | { readonly kind: 'element'; readonly index: number }
   | { readonly kind: 'all' }
   | {
@@ -20,7 +20,7 @@ export type JsonPathStep =
       readonly value: unknown;
     };
 
-/** The path, or what is wrong with the text. */
+/** Parses a path, or returns what is wrong with the text. */
 export function parseJsonPath(
   text: string,
 ): { readonly path: JsonPath; readonly error?: never } | { readonly error: string } {
@@ -33,7 +33,7 @@ export function parseJsonPath(
   return parseSteps(bare);
 }
 
-/** Everything in `value` that the path leads to; nothing where it leads nowhere. */
+/** All values that the path leads to; empty if it leads nowhere. */
 export function findAll(value: unknown, path: JsonPath): readonly unknown[] {
   let found: readonly unknown[] = [value];
   for (const step of path) found = found.flatMap((at) => next(at, step));

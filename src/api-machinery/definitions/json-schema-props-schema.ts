@@ -1,6 +1,6 @@
 /**
- * The schema of the schemas that a CustomResourceDefinition holds. It refers to itself, so whatever
- * walks it must be led by a value, as pruning and validation are, or stop at the title.
+ * The schema of the schemas inside a CustomResourceDefinition. It refers to itself, so code that
+ * walks it must follow a value, as pruning and validation do, or stop at the title.
  */
 import {
   anything,

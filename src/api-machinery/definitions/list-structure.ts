@@ -1,10 +1,10 @@
-/** What a structural schema must say about lists, so that their items can be told apart. */
+/** Checks that a structural schema says how the items of its lists are identified. */
 import { forbiddenField, invalidValue, required } from '../../kube/field-error.ts';
 import { ownMember } from '../../kube/json/json-value.ts';
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
 import type { FieldError } from '../../kube/status.ts';
 
-/** Problems of `schema` as a list, not of anything below it. */
+/** Problems of `schema` as a list, without those of anything below it. */
 export function listStructureErrors(schema: JsonSchema, path: string): FieldError[] {
   const { type, items } = schema;
   const listType = schema['x-kubernetes-list-type'];

@@ -1,11 +1,11 @@
 /**
- * The rules of a schema, evaluated over an object. An object that is otherwise valid is assumed.
- * Rules about a value come before rules about its parts. Texts and paths are those of the API
- * server (`apiextensions-apiserver/pkg/apiserver/schema/cel`), version 1.36.
+ * Evaluates the rules of a schema over an object that is otherwise valid. Rules about a value come
+ * before rules about its parts. Texts and paths are those of the API server
+ * (`apiextensions-apiserver/pkg/apiserver/schema/cel`), version 1.36.
  *
- * Old and new values are matched by name in objects and maps and by key in lists of type map; items
- * of other lists have no old value. As on the server, a value that did not change is not judged
- * again, except by rules about change; the server warns of what it lets pass, which we do not.
+ * Old and new values are matched by name in objects and maps, and by key in lists of type map;
+ * items of other lists have no old value. As on the server, an unchanged value is not judged again,
+ * except by rules about change. The server warns of the problems that it lets pass so; we do not.
  */
 
 import { deepEqual } from '../../kube/json/deep-equal.ts';
@@ -17,7 +17,7 @@ import { MAX_OBJECT_COST } from '../cel/limits.ts';
 import { resourceRuleSchema } from '../cel/schema-type.ts';
 import { type CompiledRule, compiledRules, isTransitionRule } from './validation-rule.ts';
 
-/** The rules of a schema and of all schemas below it, without what has none. */
+/** The rules of a schema and of all schemas below it. Parts without rules are left out. */
 export interface RuleTree {
   readonly schema: JsonSchema;
   readonly rules: readonly CompiledRule[];
@@ -31,7 +31,7 @@ export function ruleTree(schema: JsonSchema): RuleTree | undefined {
   return treeOf(schema, resourceRuleSchema(schema));
 }
 
-/** What the rules have against `object`; `old` is what it replaces, if anything. */
+/** The violations of the rules by `object`; `old` is the object that it replaces, if any. */
 export function violations(tree: RuleTree, object: JsonObject, old?: JsonObject): FieldError[] {
   const run: Run = { errors: [], budget: new Budget(MAX_OBJECT_COST), isOver: false };
   visit(tree, { value: object, old, isUnchanged: false }, '', run);
@@ -41,11 +41,11 @@ export function violations(tree: RuleTree, object: JsonObject, old?: JsonObject)
 interface Run {
   readonly errors: FieldError[];
   readonly budget: Budget;
-  /** No further rule is evaluated. */
+  /** When true, no further rule is evaluated. */
   isOver: boolean;
 }
 
-/** A value, what it was before, and whether something around it is known not to have changed. */
+/** A value, its old value, and whether something around it is known to be unchanged. */
 interface Correlated {
   readonly value: unknown;
   readonly old: unknown;
@@ -73,7 +73,7 @@ function treeOf(schema: JsonSchema, ruleSchema: JsonSchema): RuleTree | undefine
 
 function visit(tree: RuleTree, at: Correlated, path: string, run: Run): void {
   const { value } = at;
-  // A rule about a value that may be null belongs to what is around it.
+  // The rules of a value that may be null run at its parent.
   if (value === null || value === undefined || run.isOver) return;
   const isUnchanged =
     at.isUnchanged || (tree.rules.length > 0 && at.old !== undefined && deepEqual(value, at.old));
@@ -212,7 +212,7 @@ function defaultMessage(rule: ValidationRule): string {
 
 const MAX_MESSAGE_BYTES = 5 * 1024;
 
-/** Undefined if there is no expression, or if it fails or says nothing that can be shown. */
+/** Undefined if there is no expression, if it fails, or if its result cannot be shown. */
 function messageOf(
   { message }: Extract<CompiledRule, { kind: 'Rule' }>,
   bindings: Readonly<Record<string, unknown>>,

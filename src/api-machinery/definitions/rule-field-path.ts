@@ -1,6 +1,6 @@
 /**
- * The `fieldPath` of a rule, `.spec.name` or `.labels['a/b']`: where a violation is shown, below
- * the value that the rule is about.
+ * The `fieldPath` of a rule, such as `.spec.name` or `.labels['a/b']`: where a violation is shown,
+ * relative to the value of the rule.
  */
 
 import { ownMember } from '../../kube/json/json-value.ts';

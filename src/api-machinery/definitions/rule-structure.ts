@@ -1,7 +1,7 @@
 /**
- * Whether the rules of a CustomResourceDefinition are acceptable: well-formed, compiled, used only
- * where old values can be found, and not too expensive. Texts are the API server's; the estimate of
- * cost is `cel/cost.ts`, and so is its precision.
+ * Checks the rules of a CustomResourceDefinition: they must be well-formed, compile, use old values
+ * only where they can be found, and not be too expensive. Texts are the API server's. The estimate
+ * of cost, and its precision, is that of `cel/cost.ts`.
  */
 
 import { forbiddenField, invalidValue, notSupported, required } from '../../kube/field-error.ts';
@@ -23,7 +23,7 @@ export function ruleFormErrors(schema: JsonSchema, path: string): FieldError[] {
   return errors;
 }
 
-/** Problems of what the rules say, in a schema that is sound otherwise. */
+/** Problems of the expressions of rules, in a schema that is otherwise sound. */
 export function ruleErrors(schema: JsonSchema, path: string): FieldError[] {
   const errors: FieldError[] = [];
   const costs: RuleCost[] = [];
@@ -46,7 +46,7 @@ export function ruleErrors(schema: JsonSchema, path: string): FieldError[] {
 
 interface Place {
   readonly path: string;
-  /** How many such values an object can hold; undefined if nothing limits it. */
+  /** How many of these values an object can hold; undefined if nothing limits it. */
   readonly cardinality: number | undefined;
   /** The outermost schema whose values cannot be matched with old ones. */
   readonly uncorrelatable: string | undefined;
@@ -57,7 +57,7 @@ interface RuleCost {
   readonly cost: number;
 }
 
-/** Visits parts before the whole, as the server reports them. */
+/** Visits parts before the whole, the order in which the server reports problems. */
 function walk(
   schema: JsonSchema,
   place: Place,
@@ -170,14 +170,14 @@ function contentErrors(
   return errors;
 }
 
-/** Of a rule that is not known to use `oldSelf`. */
+/** Problems of `optionalOldSelf` on a rule that does not use `oldSelf`. */
 function optionalOldSelfErrors({ optionalOldSelf }: ValidationRule, path: string): FieldError[] {
   if (optionalOldSelf === undefined) return [];
   const detail = 'may not be set if oldSelf is not used in rule';
   return [invalidValue(`${path}.optionalOldSelf`, optionalOldSelf, detail)];
 }
 
-/** The server shows its own record of a rule here. */
+/** A rule as the server's message shows it: the Go structure. */
 function shownRule(rule: ValidationRule): Readonly<Record<string, unknown>> {
   return {
     Rule: rule.rule,
@@ -189,7 +189,7 @@ function shownRule(rule: ValidationRule): Readonly<Record<string, unknown>> {
   };
 }
 
-/** Rules below a hundredth of the limit are not named. */
+/** Rules below a hundredth of the limit are not named in the message. */
 const LEAST_NAMED_COST = MAX_ESTIMATED_SCHEMA_COST / 100;
 const MOST_NAMED = 4;
 

@@ -1,8 +1,8 @@
 /**
- * Whether the schema of a CustomResourceDefinition is structural: every field has a type outside of
- * `allOf`, `anyOf`, `oneOf` and `not`, which may only restrict what is declared elsewhere. Only then
- * can objects be pruned and defaulted. Texts and paths are the API server's. The schema has the
- * shape of `JSON_SCHEMA_PROPS` already.
+ * Checks that the schema of a CustomResourceDefinition is structural: every field has a type
+ * outside of `allOf`, `anyOf`, `oneOf` and `not`, which may only restrict what is declared
+ * elsewhere. Only then can objects be pruned and defaulted. Texts and paths are the API server's.
+ * The schema already has the shape of `JSON_SCHEMA_PROPS`.
  */
 import { forbiddenField, invalidValue, notSupported, required } from '../../kube/field-error.ts';
 import { ownMember } from '../../kube/json/json-value.ts';
@@ -21,7 +21,7 @@ export function structuralErrors(schema: JsonSchema, path: string): FieldError[]
     errors.push(forbiddenField(`${path}.nullable`, 'nullable cannot be true at the root'));
   }
   checkNode(schema, 'root', path, errors);
-  // A default can only be judged by a schema that is sound itself.
+  // A default can be checked only against a sound schema.
   if (errors.length === 0) checkDefaults(schema, path, errors);
   return errors;
 }
@@ -56,7 +56,7 @@ function checkNode(schema: JsonSchema, level: Level, path: string, errors: Field
   if (typeof additionalProperties === 'object') {
     checkNode(additionalProperties, 'field', `${path}.additionalProperties`, errors);
   }
-  // Only at the root must what is restricted be declared too; deeper, the API server does not look.
+  // The API server checks only at the root that restricted fields are declared too.
   const declared = level === 'root' ? { schema, path } : 'unknown';
   checkValidations(schema, declared, path, errors);
 }
@@ -181,7 +181,7 @@ function keywordErrors(schema: JsonSchema, path: string): FieldError[] {
   return errors;
 }
 
-/** What only the declaring part of a schema may say. */
+/** Keywords that only the declaring part of a schema may use. */
 const DECLARING = [
   ['type', 'must be empty to be structural'],
   ['additionalProperties', 'must be undefined to be structural'],
@@ -198,10 +198,10 @@ const DECLARING = [
   ['x-kubernetes-validations', 'must be empty to be structural'],
 ] as const;
 
-/** What a schema outside of logical parts says of a value, and where. */
+/** What the schema outside of logical parts declares of a value, and where. */
 type Declared = { readonly schema: JsonSchema; readonly path: string } | 'unknown';
 
-/** The logical parts of `schema`; `declared` is what the schema around them says of the value. */
+/** Checks the logical parts of `schema`; `declared` is what the schema around them declares. */
 function checkValidations(
   schema: JsonSchema,
   declared: Declared,
@@ -210,7 +210,7 @@ function checkValidations(
 ): void {
   for (const junctor of ['allOf', 'anyOf', 'oneOf'] as const) {
     const alternatives = schema[junctor] ?? [];
-    // The one place where types may be repeated: it says int-or-string to other readers.
+    // The one place where types may be repeated: it tells other readers int-or-string.
     if (junctor === 'anyOf' && isIntOrStringPattern(alternatives)) continue;
     alternatives.forEach((alternative, index) => {
       checkRestriction(alternative, declared, `${path}.${junctor}[${index}]`, errors);
@@ -250,7 +250,7 @@ function checkRestriction(
   checkValidations(schema, declared, path, errors);
 }
 
-/** `declared.schema` is undefined where nothing declares what is restricted. */
+/** Checks a restricted part; `declared.schema` is undefined if nothing declares it. */
 function checkDeclared(
   schema: JsonSchema,
   declared: { readonly schema: JsonSchema | undefined; readonly path: string } | 'unknown',

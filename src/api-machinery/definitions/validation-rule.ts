@@ -1,5 +1,5 @@
 /**
- * Rules of structural schemas (`x-kubernetes-validations`) as expressions over `self` and
+ * Compiles rules of structural schemas (`x-kubernetes-validations`) as expressions over `self` and
  * `oldSelf`. A schema's rules are compiled once and live as long as the schema.
  */
 
@@ -9,7 +9,7 @@ import { ruleFieldPath } from './rule-field-path.ts';
 
 export type CompiledRule = {
   readonly rule: ValidationRule;
-  /** Where a violation is shown, below the value; empty for the value itself. */
+  /** Where a violation is shown, relative to the value; empty for the value itself. */
   readonly fieldPath: string;
 } & (
   | {
@@ -23,8 +23,8 @@ export type CompiledRule = {
 );
 
 /**
- * The rules of `schema` itself, in its order. Of a whole resource, pass what `resourceRuleSchema`
- * makes of its schema.
+ * The rules of `schema` itself, in order. For a whole resource, pass the result of
+ * `resourceRuleSchema`.
  */
 export function compiledRules(schema: JsonSchema): readonly CompiledRule[] {
   const known = COMPILED.get(schema);

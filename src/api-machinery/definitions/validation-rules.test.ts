@@ -1,7 +1,7 @@
 /**
- * Schemas with rules, and objects under rules, with the errors that Kubernetes' own library gives
- * (`testdata/validation-rules.json`, recorded from the version that it names). Errors are compared
- * without their order, which is that of Go's maps there.
+ * Compares the errors for schemas with rules, and for objects under rules, with those of
+ * Kubernetes' own library (`testdata/validation-rules.json`, recorded from the version that it
+ * names). The order of errors is ignored, because there it is that of Go's maps.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

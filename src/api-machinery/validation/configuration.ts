@@ -14,7 +14,7 @@ const METADATA = {
   qualifiedFinalizers: true,
 } as const;
 
-/** All values of one object together: what a store of the size of etcd takes. */
+/** The limit for all values of one object together, which etcd can store. */
 const DATA_LIMIT_BYTES = 1024 * 1024;
 
 export function configMapErrors(configMap: ConfigMap): FieldError[] {

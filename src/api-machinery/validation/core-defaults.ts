@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
 import { withDefaults, withMember, withoutMember } from './members.ts';
 import { canonicalResources } from './pod/resource-amounts.ts';
 
-/** A namespace can be selected by its name. */
+/** Adds the label by which a namespace can be selected by name. */
 export function defaultNamespace<T extends JsonObject>(namespace: T): T {
   const { metadata } = namespace;
   const name = isJsonObject(metadata) ? metadata['name'] : undefined;
@@ -20,7 +20,7 @@ export function defaultNamespace<T extends JsonObject>(namespace: T): T {
   return withDefaults(labelled, { spec: {}, status: { phase: 'Active' } });
 }
 
-/** `stringData` is write-only: its texts become entries of `data`, over any that were there. */
+/** Moves `stringData`, which is write-only, into `data`, where its entries win. */
 export function defaultSecret<T extends JsonObject>(secret: T): T {
   const { stringData, data } = secret;
   const typed = withDefaults(secret, { type: 'Opaque' });

@@ -1,4 +1,4 @@
-/** Validation of `meta/v1 LabelSelector` where it stands in an object. */
+/** Validates a `meta/v1 LabelSelector` inside an object. */
 import { forbiddenField, invalidValue, required } from '../../kube/field-error.ts';
 import type { LabelSelector, LabelSelectorRequirement } from '../../kube/meta.ts';
 import { labelValueErrors, qualifiedNameErrors } from '../../kube/names.ts';

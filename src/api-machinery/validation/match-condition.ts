@@ -1,7 +1,7 @@
 /**
  * Match conditions of webhooks: CEL expressions over the request, its object and its old object,
- * which narrow further what a webhook is asked. Used where configurations are validated and where
- * requests are matched, so that both mean the same.
+ * which narrow the requests that a webhook receives. Validation of configurations and matching of
+ * requests share this file, so that both agree.
  */
 
 import { boolean, list, map, object, string } from '../../kube/schema/builders.ts';
@@ -24,10 +24,10 @@ export function compileMatchCondition(source: string): CompiledMatchCondition {
 const GROUP_VERSION_KIND = object({ group: string(), version: string(), kind: string() });
 const GROUP_VERSION_RESOURCE = object({ group: string(), version: string(), resource: string() });
 
-/** Options differ by operation. To expressions, this is a value of any type. */
+/** Options differ by operation, so expressions see a value of any type. */
 const OPTIONS: JsonSchema = { 'x-kubernetes-int-or-string': true };
 
-/** `AdmissionRequest` without the objects, which are variables of their own. */
+/** `AdmissionRequest` without the objects, which are separate variables. */
 const REQUEST = object({
   kind: GROUP_VERSION_KIND,
   resource: GROUP_VERSION_RESOURCE,

@@ -1,10 +1,10 @@
 /**
- * Filling in members of JSON objects, for the defaults of built-in kinds. Nothing is changed in
- * place, and what a member holds besides is never touched.
+ * Fills in members of JSON objects, for the defaults of built-in kinds. Nothing is changed in
+ * place, and unrelated members are never touched.
  */
 import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
 
-/** `object` with `defaults` where it has no such member, or only an empty text. */
+/** `object` with `defaults` for members that are missing or an empty text. */
 export function withDefaults<T extends JsonObject>(object: T, defaults: JsonObject): T {
   const missing = Object.entries(defaults).filter(
     ([name]) => object[name] === undefined || object[name] === '',
@@ -12,7 +12,7 @@ export function withDefaults<T extends JsonObject>(object: T, defaults: JsonObje
   return missing.length === 0 ? object : { ...object, ...Object.fromEntries(missing) };
 }
 
-/** `object` with its member `name`, if that is an object, replaced by what `change` makes of it. */
+/** `object` with its member `name`, if that is an object, replaced by the result of `change`. */
 export function withMember<T extends JsonObject>(
   object: T,
   name: string,
@@ -22,7 +22,7 @@ export function withMember<T extends JsonObject>(
   return isJsonObject(member) ? { ...object, [name]: change(member) } : object;
 }
 
-/** `object` with the objects in its list `name` replaced by what `change` makes of them. */
+/** `object` with each object in its list `name` replaced by the result of `change`. */
 export function withItems<T extends JsonObject>(
   object: T,
   name: string,
@@ -34,7 +34,7 @@ export function withItems<T extends JsonObject>(
   return { ...object, [name]: items };
 }
 
-/** `object` without its member `name`, which its type must allow to be absent. */
+/** `object` without its member `name`, which must be optional in its type. */
 export function withoutMember<T extends JsonObject>(object: T, name: string): T {
   const copy: Record<string, unknown> = { ...object };
   delete copy[name];

@@ -47,7 +47,7 @@ test.each<[name: string, meta: ObjectMeta, fields: string[]]>([
     },
     ['metadata.ownerReferences'],
   ],
-  ['a finalizer of nobody', { ...META, finalizers: ['mine'] }, ['metadata.finalizers[0]']],
+  ['a finalizer without a domain', { ...META, finalizers: ['mine'] }, ['metadata.finalizers[0]']],
   [
     'finalizers that contradict each other',
     { ...META, finalizers: ['orphan', 'foregroundDeletion'] },

@@ -1,6 +1,6 @@
 /**
- * Validation of object metadata, `apimachinery/pkg/api/validation`. The rule for names belongs to
- * the kind; everything else is the same for all.
+ * Validates object metadata (`apimachinery/pkg/api/validation`). Each kind has its rule for names;
+ * everything else is common to all.
  */
 
 import { forbiddenField, invalidValue, required, tooLong } from '../../kube/field-error.ts';
@@ -14,7 +14,7 @@ import {
 } from '../../kube/names.ts';
 import type { FieldError } from '../../kube/status.ts';
 
-/** What is wrong with a name of some kind, `dns1123SubdomainErrors` for most. */
+/** Finds what is wrong with a name; most kinds use `dns1123SubdomainErrors`. */
 export type NameRule = (name: string) => Complaints;
 
 export interface MetadataRules {
@@ -120,7 +120,7 @@ export function labelsErrors(labels: StringMap | undefined, path: string): Field
   ]);
 }
 
-/** Of all keys and values of the annotations of one object together. */
+/** The limit for all keys and values of an object's annotations together. */
 const ANNOTATIONS_LIMIT_BYTES = 256 * 1024;
 
 export function annotationsErrors(annotations: StringMap | undefined, path: string): FieldError[] {

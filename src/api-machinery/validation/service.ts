@@ -1,4 +1,4 @@
-/** Validation of `core/v1 Service` after defaults were applied. */
+/** Validates `core/v1 Service` after defaults were applied. */
 
 import { duplicate, forbiddenField, invalidValue, required } from '../../kube/field-error.ts';
 import { deepEqual } from '../../kube/json/deep-equal.ts';
@@ -8,7 +8,7 @@ import type { FieldError } from '../../kube/status.ts';
 import { labelsErrors, objectMetaErrors, objectMetaUpdateErrors } from './object-meta.ts';
 import { portErrors } from './pod/probe.ts';
 
-/** The cluster IP of a Service that only gives names to its Pods. */
+/** The cluster IP of a Service that only gives its Pods DNS names. */
 const HEADLESS = 'None';
 
 const SERVICE_METADATA = {

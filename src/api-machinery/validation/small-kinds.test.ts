@@ -79,7 +79,7 @@ test('keys of a ConfigMap become file names', () => {
   ]);
 });
 
-test('what is immutable stays as it is', () => {
+test('refuses changes of immutable fields', () => {
   const before = configMapOf({ data: { a: 'x' }, immutable: true });
   expect(told(configMapUpdateErrors(configMapOf({ data: { a: 'y' } }), before))).toEqual([
     'immutable: Forbidden: field is immutable when `immutable` is set',

@@ -1,4 +1,4 @@
-/** Validation of `admissionregistration.k8s.io/v1 WebhookClientConfig`: where a webhook is. */
+/** Validates `admissionregistration.k8s.io/v1 WebhookClientConfig`: how a webhook is reached. */
 
 import { invalidValue, required } from '../../kube/field-error.ts';
 import { dns1123SubdomainErrors, portNumberErrors } from '../../kube/names.ts';
@@ -18,7 +18,7 @@ const FORM = '; desired format: https://host[/path]';
 /** Scheme, authority, path, query and fragment, RFC 3986, appendix B. */
 const URL_PARTS = /^(?:([^:/?#]+):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s;
 
-/** The text is judged as it stands: a parser of browsers would repair half of what is wrong. */
+/** Checks the text itself: a parser of browsers would repair half of the errors. */
 function urlErrors(url: string, path: string): FieldError[] {
   const [, scheme = '', authority = '', , query = '', fragment = ''] = URL_PARTS.exec(url) ?? [];
   const at = authority.lastIndexOf('@');
@@ -65,7 +65,7 @@ function pathProblems(urlPath: string): readonly string[] {
   if (urlPath === '' || urlPath === '/') return [];
   if (urlPath === '//') return ['segment[0] may not be empty'];
   const start = urlPath.startsWith('/') ? [] : ["must start with a '/'"];
-  // As the API server counts: the first character is dropped, whatever it is.
+  // Drops the first character without a look at it, as the API server does.
   const segments = urlPath.slice(1).replace(/\/$/, '').split('/');
   return [
     ...start,

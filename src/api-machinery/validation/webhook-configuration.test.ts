@@ -19,7 +19,7 @@ const VALID = {
   admissionReviewVersions: ['v1'],
 };
 
-/** A configuration as the server validates it: defaults filled in. */
+/** A configuration with defaults filled in, as the server validates it. */
 function configurationOf(...webhooks: readonly JsonObject[]): WebhookConfiguration {
   const given = { apiVersion: 'v1', kind: 'x', metadata: { name: 'c' }, webhooks };
   const schema = MUTATING_WEBHOOK_CONFIGURATION;

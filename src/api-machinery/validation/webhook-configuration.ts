@@ -1,6 +1,6 @@
 /**
  * Defaults and validation of `admissionregistration.k8s.io/v1` MutatingWebhookConfiguration and
- * ValidatingWebhookConfiguration, which differ only in that a mutating webhook may be asked again.
+ * ValidatingWebhookConfiguration. They differ only in that a mutating webhook may be called again.
  */
 
 import {
@@ -32,8 +32,8 @@ export interface WebhookConfiguration extends KubeObject {
 }
 
 /**
- * Required members that are missing become what Go reads for them, so that the rules below can say
- * what is expected, and not only that something is missing.
+ * Fills missing required members with the values that Go reads for them, so that the rules below
+ * can say what is expected.
  */
 export function defaultWebhookConfiguration<T extends JsonObject>(configuration: T): T {
   return withItems(configuration, 'webhooks', (webhook) => {
@@ -134,7 +134,7 @@ function sideEffectErrors(webhook: Webhook, path: string): FieldError[] {
 
 const LEAST_SEGMENTS = 3;
 
-/** The name of a webhook is a domain of whoever runs it, so that no two meet. */
+/** The name of a webhook is a domain of its owner, so that no two collide. */
 function fullNameErrors(name: string, path: string): FieldError[] {
   if (name === '') return [required(path)];
   const complaints = dns1123SubdomainErrors(name);
@@ -144,7 +144,7 @@ function fullNameErrors(name: string, path: string): FieldError[] {
   return [invalidValue(path, name, detail)];
 }
 
-/** Of AdmissionReview; this server speaks the first. */
+/** Versions of AdmissionReview; this server speaks the first. */
 const REVIEW_VERSIONS: readonly string[] = ['v1', 'v1beta1'];
 
 function reviewVersionErrors(versions: readonly string[], path: string): FieldError[] {

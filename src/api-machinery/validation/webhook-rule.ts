@@ -1,4 +1,7 @@
-/** Validation of `admissionregistration.k8s.io/v1 RuleWithOperations`: what a webhook is asked. */
+/**
+ * Validates `admissionregistration.k8s.io/v1 RuleWithOperations`: the requests that a webhook
+ * receives.
+ */
 
 import { invalidValue, notSupported, required } from '../../kube/field-error.ts';
 import type { WebhookRule } from '../../kube/objects/admission-webhooks.ts';
@@ -27,7 +30,7 @@ export function webhookRuleErrors(rule: WebhookRule, path: string): FieldError[]
   ];
 }
 
-/** A list that must not be empty, and in which `*` stands alone. */
+/** A list that must not be empty, and in which `*` must be alone. */
 function listErrors(values: readonly string[], path: string, what: string): FieldError[] {
   if (values.length === 0) return [required(path)];
   if (values.length === 1 || !values.includes('*')) return [];
@@ -36,7 +39,7 @@ function listErrors(values: readonly string[], path: string, what: string): Fiel
 
 function resourcesErrors(resources: readonly string[], path: string): FieldError[] {
   const errors: FieldError[] = resources.length === 0 ? [required(path)] : [];
-  /** `pods` of `pods/*`, and `status` of `*`/`status`. */
+  /** Holds `pods` for `pods/*`, and `status` for `*`/`status`. */
   const whole = new Set<string>();
   const everywhere = new Set<string>();
   resources.forEach((resource, at) => {
@@ -56,7 +59,7 @@ function resourcesErrors(resources: readonly string[], path: string): FieldError
     const detail = "if '*/*' is present, must not specify other resources";
     errors.push(invalidValue(path, resources, detail));
   }
-  // As in the original, only the last resource without a subresource counts.
+  // As in upstream, only the last resource without a subresource counts.
   const plain = resources.filter((each) => each !== '' && !each.includes('/')).at(-1) ?? '*';
   if (resources.includes('*') && plain !== '*') {
     const detail = "if '*' is present, must not specify other resources without subresources";

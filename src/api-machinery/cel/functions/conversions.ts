@@ -97,7 +97,7 @@ function sizes(): readonly Overload[] {
   );
 }
 
-/** Characters of a text are code points. */
+/** Counts characters of texts in code points. */
 function lengthOf(value: CelValue): number {
   return typeof value === 'string' ? characterCount(value) : sizeOf(value);
 }
@@ -123,7 +123,7 @@ export const CONVERSIONS: readonly Overload[] = [
   overload('type', [ANY], TYPE_TYPE, ([value]) => new TypeValue(typeNameOf(value))),
 ];
 
-/** As Go's `%g` does: with an exponent below 10^-4 and from 10^6 on. */
+/** Formats like Go's `%g`: with an exponent below 10^-4 and from 10^6 on. */
 export function doubleText(value: number): string {
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
@@ -137,7 +137,7 @@ function fromDouble(value: number, make: (value: bigint) => Outcome, overflow: s
   return Number.isFinite(value) ? make(BigInt(Math.trunc(value))) : new CelError(overflow);
 }
 
-/** Longer digits are out of range anyway. */
+/** Texts with more digits are out of range anyway. */
 const MAX_DIGITS = 25;
 
 function wholeNumber(
@@ -185,7 +185,7 @@ function floorSeconds(nanoseconds: bigint): bigint {
   return (nanoseconds - rest) / SECOND;
 }
 
-/** Of a text that does not say what it should. */
+/** The error for a text that cannot be converted. */
 function notConvertible(to: string): CelError {
   return new CelError(`type conversion error from 'string' to '${to}'`);
 }

@@ -10,7 +10,7 @@ const PASS = { cost: ([size = 0]: readonly number[]) => 1 + size * CHARACTER_COS
 const TEST = { ...PASS, resultSize: () => 1 };
 
 function parseUrl(text: string): UrlValue | undefined {
-  // Go takes a path alone for a URL too, which needs a base here.
+  // Go also takes a mere path for a URL; JavaScript needs a base for it.
   const isPath = text.startsWith('/');
   const base = isPath ? 'path://' : undefined;
   return URL.canParse(text, base) ? new UrlValue(new URL(text, base), text) : undefined;
@@ -118,7 +118,7 @@ function cidrOf(text: string) {
   );
 }
 
-/** As it was written: JavaScript drops a port that is the default of its scheme. */
+/** Reads the port from the text, because JavaScript drops the default port of a scheme. */
 function portOf({ text }: UrlValue): string {
   return /^[^/?#]*\/\/[^/?#]*:(\d+)(?:[/?#]|$)/.exec(text)?.[1] ?? '';
 }

@@ -1,4 +1,4 @@
-/** All functions by name; a method's name begins with a dot. */
+/** All functions by name; the name of a method begins with a dot. */
 import type { Overload } from '../overload.ts';
 import { CONVERSIONS } from './conversions.ts';
 import { NETWORK_FUNCTIONS } from './ip-and-cidr.ts';

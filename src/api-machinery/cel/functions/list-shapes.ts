@@ -17,14 +17,14 @@ import {
 const SAME_LIST = listOf(A);
 const NESTED = listParameter(SAME_LIST);
 
-/** Every item is looked at once. */
+/** The cost of one look at every item. */
 const PASS = { cost: ([size = 0]: readonly number[]) => 1 + size };
 const SORT = {
   cost: ([size = 0]: readonly number[], [item = 0]: readonly number[]) =>
     1 + size * Math.log2(size + 2) * (1 + item * CHARACTER_COST),
 };
 const PAIRS = { cost: ([size = 0]: readonly number[]) => 1 + size * size };
-/** A number says nothing of the size of a range in advance, so a range pays for itself. */
+/** The size of a range is not known from its argument, so a range pays as it grows. */
 const MAX_RANGE = 1_000_000n;
 
 export const LIST_SHAPE_FUNCTIONS: readonly Overload[] = [
@@ -49,7 +49,7 @@ export const LIST_SHAPE_FUNCTIONS: readonly Overload[] = [
   }),
 ];
 
-/** The items, or the first of them that is an error. */
+/** The items, or the first error among them. */
 function itemsOf(list: CelList): readonly CelValue[] | CelError {
   const items: CelValue[] = [];
   for (let index = 0; index < list.size; index++) {
@@ -66,7 +66,7 @@ function sorted(list: CelList, budget: Budget): Outcome {
   const [first] = items;
   const isOrdered = items.every((item) => compare(item, first ?? null) !== undefined);
   if (!isOrdered) return NO_SUCH_OVERLOAD;
-  // A comparison that nobody can pay for any longer is not made, and the result not used.
+  // If the budget is spent, the comparison is skipped; the result is not used then.
   const order = (a: CelValue, b: CelValue): number => {
     const found = paidOrder(a, b, budget);
     return typeof found === 'number' ? found : 0;

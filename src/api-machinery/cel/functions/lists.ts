@@ -27,7 +27,7 @@ import {
 } from '../value.ts';
 import { OPERATORS } from './operators.ts';
 
-/** Every item is looked at once. */
+/** The cost of one look at every item. */
 const PASS = {
   cost: ([size = 0]: readonly number[], [item = 0]: readonly number[]) =>
     1 + size * (1 + item * CHARACTER_COST),

@@ -1,4 +1,4 @@
-/** `format.dns1123Label().validate(text)`: what is wrong with a text, or nothing. */
+/** `format.dns1123Label().validate(text)`: reports what is wrong with a text. */
 import {
   dns1035LabelErrors,
   dns1123LabelErrors,

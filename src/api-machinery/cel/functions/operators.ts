@@ -1,4 +1,4 @@
-/** Arithmetic, order, and what selects from lists and maps. Ints have 64 bits and never wrap. */
+/** Arithmetic, comparison, and selection from lists and maps. Ints have 64 bits and never wrap. */
 import { durationOf } from '../duration.ts';
 import { compare, includes } from '../equality.ts';
 import { CHARACTER_COST } from '../limits.ts';
@@ -37,7 +37,7 @@ type Arithmetic = (a: bigint, b: bigint) => bigint | CelError;
 const DIVISION: Arithmetic = (a, b) => (b === 0n ? new CelError('division by zero') : a / b);
 const REMAINDER: Arithmetic = (a, b) => (b === 0n ? new CelError('modulus by zero') : a % b);
 
-/** For each operator: on whole numbers, and on doubles where there is such a thing. */
+/** Each operator on whole numbers and, if it exists there, on doubles. */
 const ARITHMETIC: readonly (readonly [string, Arithmetic, ((a: number, b: number) => number)?])[] =
   [
     ['_+_', (a, b) => a + b, (a, b) => a + b],
@@ -57,7 +57,7 @@ function arithmetic(): readonly Overload[] {
   ]);
 }
 
-/** An int, unless it has more than 64 bits. */
+/** An int, or an error if it has more than 64 bits. */
 export function int(value: bigint | CelError): Outcome {
   if (value instanceof CelError) return value;
   const isInRange = value >= -(2n ** 63n) && value < 2n ** 63n;
@@ -103,13 +103,13 @@ function comparisons(): readonly Overload[] {
   );
 }
 
-/** Both are copied. */
+/** Joining copies both. */
 const JOIN = {
   cost: ([a = 0, b = 0]: readonly number[]) => 1 + (a + b) * CHARACTER_COST,
   resultSize: ([a = 0, b = 0]: readonly number[]) => a + b,
 };
 
-/** A copy: reading through a chain of lists would cost more than anyone paid for. */
+/** Copies both lists: reading through a chain of lists would cost more than was paid for it. */
 function appendLists(a: CelList, b: CelList): CelList {
   const items: Outcome[] = [];
   for (let index = 0; index < a.size; index++) items.push(a.at(index));
@@ -181,7 +181,7 @@ const MEMBERSHIP: readonly Overload[] = [
   overload('@in', [SAME, MAP], BOOL_TYPE, ([key, map]) => map.get(key) !== undefined),
 ];
 
-/** Operators that are functions of their operands; `&&`, `?:`, `==` and selection are not. */
+/** Operators that are functions of their operands, so not `&&`, `?:`, `==` and selection. */
 export const OPERATORS: readonly Overload[] = [
   ...arithmetic(),
   ...ADDITIONS,

@@ -1,4 +1,4 @@
-/** Values that may be absent: `optional.of(x)`, `.orValue(y)`; `a.?b` makes them too. */
+/** Values that may be absent: `optional.of(x)`, `.orValue(y)` and `a.?b`. */
 import { A, OPTIONAL, type Overload, overload, SAME } from '../overload.ts';
 import { BOOL_TYPE, optionalOf } from '../type.ts';
 import {

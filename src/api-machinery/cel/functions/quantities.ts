@@ -89,7 +89,7 @@ export const QUANTITY_FUNCTIONS: readonly Overload[] = [
   ),
 ];
 
-/** A quantity of that many digits is none that anyone means, and slow to read. */
+/** A real quantity has fewer digits, and a longer one is slow to read. */
 const MAX_QUANTITY_CHARACTERS = 128;
 
 function parsed(text: string) {

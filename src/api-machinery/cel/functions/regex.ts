@@ -1,6 +1,6 @@
 /**
- * Regular expressions, in the syntax of RE2 and in linear time. A literal pattern is compiled once
- * for the expression that holds it; others go through a small cache.
+ * Regular expressions in the syntax of RE2, matched in linear time. A literal pattern is compiled
+ * once for its expression; others go through a small cache.
  */
 import type { RE2JS } from 're2js';
 import { PatternCache } from '../../../kube/pattern-cache.ts';
@@ -10,13 +10,13 @@ import { INT, type Overload, overload, STRING } from '../overload.ts';
 import { BOOL_TYPE, listOf, STRING_TYPE } from '../type.ts';
 import { CelError, CelList, type Outcome } from '../value.ts';
 
-/** A pattern is a program that runs over every character. */
+/** The cost of running a pattern, which is a program, over every character. */
 const MATCHING = {
   cost: ([text = 0, pattern = 0]: readonly number[]) =>
     1 + (1 + text) * CHARACTER_COST * (1 + pattern * PATTERN_COST) + pattern,
   resultSize: ([text = 0]: readonly number[]) => text,
 };
-/** As cel-go has it. */
+/** The value in cel-go. */
 const PATTERN_COST = 0.25;
 
 export const REGEX_FUNCTIONS: readonly Overload[] = [
@@ -55,12 +55,12 @@ export const REGEX_FUNCTIONS: readonly Overload[] = [
   ),
 ];
 
-/** Whether it is a pattern of RE2. */
+/** Whether `text` is a valid RE2 pattern. */
 export function isPattern(text: string): boolean {
   return !(compiledPattern(text) instanceof CelError);
 }
 
-/** In instructions. A pattern that is heavier is compiled each time. */
+/** The cache is bounded in instructions. A heavier pattern is compiled each time. */
 const CACHE = new PatternCache(20_000);
 
 function compiledPattern(pattern: string): RE2JS | CelError {
@@ -69,8 +69,8 @@ function compiledPattern(pattern: string): RE2JS | CelError {
 }
 
 /**
- * The pattern, if its program can be run over `text`. Repetitions make a program that is longer
- * than its pattern, which the cost of the call does not know of.
+ * The pattern, if its program can run over `text` within the budget. Repetitions make a program
+ * longer than its pattern, which the cost of the call does not include.
  */
 function runnable(text: string, pattern: string, budget: Budget): RE2JS | CelError {
   const compiled = compiledPattern(pattern);
@@ -92,7 +92,7 @@ function find(text: string, pattern: string, budget: Budget): Outcome {
   return matcher.find() ? (matcher.group() ?? '') : '';
 }
 
-/** Each match may look at all that follows, and pays for it. */
+/** Pays for each match, which may look at all that follows it. */
 function findAll(text: string, pattern: string, limit: bigint, budget: Budget): Outcome {
   const compiled = runnable(text, pattern, budget);
   if (compiled instanceof CelError) return compiled;

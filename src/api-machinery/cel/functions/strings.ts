@@ -1,4 +1,4 @@
-/** Functions of texts, with positions in code points (`cel-go/ext/strings`, version 2). */
+/** Functions of strings, with positions in code points (`cel-go/ext/strings`, version 2). */
 import { quote } from '../../../kube/quote.ts';
 import { type Budget, COST_EXCEEDED } from '../budget.ts';
 import { CHARACTER_COST } from '../limits.ts';
@@ -10,15 +10,15 @@ import { formatText } from './text-format.ts';
 
 const STRING_LIST = listOf(STRING_TYPE);
 
-/** One look at every character of the first text. */
+/** The cost of one look at every character of the first text. */
 const PASS = { cost: ([size = 0]: readonly number[]) => 1 + size * CHARACTER_COST };
-/** A search: every position may look at all that is searched for. */
+/** The cost of a search: every position may be compared with the whole needle. */
 const SEARCH = {
   cost: ([size = 0, part = 0]: readonly number[]) =>
     1 + (size + Math.min(size * part, MAX_SEARCH)) * CHARACTER_COST,
   resultSize: () => 1,
 };
-/** Searching is linear in practice; the product is what it is bounded by. */
+/** Searches are linear in practice; their worst case is a product, bounded by this. */
 const MAX_SEARCH = 1_000_000;
 const MEASURE = { ...PASS, resultSize: () => 1 };
 
@@ -136,7 +136,7 @@ export const STRING_FUNCTIONS: readonly Overload[] = [...TESTS, ...POSITIONS, ..
 const lower = (text: string): string => text.toLowerCase();
 const upper = (text: string): string => text.toUpperCase();
 
-/** Code points; a text whose units are all code points is its own. */
+/** The code points of a text; a text in which every unit is one is returned unchanged. */
 function characters(text: string): readonly string[] | string {
   return characterCount(text) === text.length ? text : Array.from(text);
 }
@@ -199,7 +199,7 @@ function replaced(
   return pieces.join(by);
 }
 
-/** The pieces between at most `limit` occurrences of `by`; a negative limit is none. */
+/** Splits at up to `limit` occurrences of `by`; a negative limit means all. */
 function splitAt(text: string, by: string, limit: bigint): readonly string[] {
   if (limit === 0n) return [text];
   const all = by === '' ? ['', ...Array.from(text), ''] : text.split(by);

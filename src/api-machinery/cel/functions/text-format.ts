@@ -18,7 +18,7 @@ import {
 } from '../value.ts';
 import { doubleText } from './conversions.ts';
 
-/** The pattern with its verbs replaced by the items of `list`, one after the other. */
+/** Replaces the verbs of the pattern by the items of `list`, in order. */
 export function formatText(pattern: string, list: CelList, budget: Budget): Outcome {
   let text = '';
   let next = 0;
@@ -106,7 +106,7 @@ function fixedText(value: number, digits: number): string {
 
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
-/** As cel-go writes it, `1.234500×10⁰³`, in the same precision always. */
+/** Formats as cel-go does, `1.234500×10⁰³`, always with this precision. */
 function scientificText(value: number): string {
   if (!Number.isFinite(value)) return doubleText(value);
   const [digits = '', exponent = '0'] = value.toExponential(DEFAULT_PRECISION).split('e');
@@ -117,7 +117,7 @@ function scientificText(value: number): string {
   return `${digits}×10${exponent.startsWith('-') ? '⁻' : ''}${raised}`;
 }
 
-/** As `%s` shows a value. What has parts pays for each. */
+/** Formats a value as `%s` does, and pays for each of its parts. */
 function plainText(value: CelValue, budget: Budget): string | CelError {
   if (!budget.spend(typeof value === 'string' ? 1 + value.length * CHARACTER_COST : 1)) {
     return COST_EXCEEDED;

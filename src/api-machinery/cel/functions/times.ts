@@ -17,7 +17,7 @@ const PARTS: readonly TimePart[] = [
   'getMilliseconds',
 ];
 
-/** Finding the rules of a named zone costs far more than anything else here. */
+/** Looking up the rules of a named time zone costs far more than any other step here. */
 const ZONE_COST = 100;
 
 /** A whole duration in one unit, rounded towards zero. */

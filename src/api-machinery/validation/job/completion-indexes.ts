@@ -1,7 +1,7 @@
-/** Lists of completion indexes as `batch/v1` writes them, such as `0,2-5`, and what is wrong with one. */
+/** Lists of completion indexes as `batch/v1` writes them, such as `0,2-5`, and their problems. */
 import { hasIndex, type IndexSet, parseIndexSet } from '../../../kube/index-set.ts';
 
-/** How many indexes a text lists, or why it does not list indexes below `completions`. */
+/** How many indexes a text lists, or why it is not a list of indexes below `completions`. */
 export type IndexCount = { readonly count: number } | { readonly problem: string };
 
 export function countIndexes(text: string, completions: number): IndexCount {
@@ -38,7 +38,7 @@ export function commonIndex(one: string, other: string): number | undefined {
   return candidates.length === 0 ? undefined : Math.min(...candidates);
 }
 
-/** Where two sets overlap, the overlap begins where a range of one of them begins. */
+/** The overlap of two sets begins where a range of one of them begins. */
 function startsIn(ranges: IndexSet, set: IndexSet): readonly number[] {
   return ranges.map(([start]) => start).filter((start) => hasIndex(set, start));
 }

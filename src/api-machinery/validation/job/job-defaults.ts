@@ -1,9 +1,9 @@
-/** Defaults of `batch/v1 Job`: each number depends on which of the others is given. */
+/** Defaults of `batch/v1 Job`. The default of each number depends on which others are set. */
 import { isJsonObject, type JsonObject, ownMember } from '../../../kube/json/json-value.ts';
 import { withDefaults, withItems, withMember } from '../members.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
 
-/** A whole Job. A Job without labels of its own takes those of its template. */
+/** Fills in a whole Job. A Job without labels of its own takes those of its template. */
 export function defaultJob<T extends JsonObject>(job: T): T {
   const { metadata, spec } = job;
   const filled = withMember(job, 'spec', defaultJobSpec);
@@ -36,7 +36,9 @@ function defaultJobSpec(spec: JsonObject): JsonObject {
   return withMember(policed, 'template', defaultPodTemplate);
 }
 
-/** What a rule must say and does not is empty: the validation tells what it may say. */
+/**
+ * Fills missing members of a rule with empty values, so that validation can say what is allowed.
+ */
 function defaultRule(rule: JsonObject): JsonObject {
   const exits = withMember(rule, 'onExitCodes', (codes) => withDefaults(codes, { operator: '' }));
   const patterns = withItems(exits, 'onPodConditions', (pattern) =>

@@ -1,4 +1,4 @@
-/** The failure policy and the success policy of `batch/v1 Job`. */
+/** Validates the failure policy and the success policy of `batch/v1 Job`. */
 import {
   duplicate,
   invalidValue,
@@ -36,7 +36,7 @@ export function podFailurePolicyErrors(spec: JobSpec, path: string): FieldError[
   return errors;
 }
 
-/** With a failure policy, a Pod is replaced only once it has failed. */
+/** With a failure policy, a Pod is replaced only after it has failed. */
 export function podReplacementPolicyErrors(spec: JobSpec, path: string): FieldError[] {
   const { podFailurePolicy: policy, podReplacementPolicy: replacement } = spec;
   if (policy === undefined || replacement === undefined || replacement === 'Failed') return [];
@@ -141,7 +141,7 @@ export function successPolicyErrors(spec: JobSpec, path: string): FieldError[] {
   return errors;
 }
 
-/** As the API server shows its own structures, by their names in Go. */
+/** The policy as the API server prints it: by its names in Go. */
 function asShown({ rules }: SuccessPolicy): object {
   const shown = rules.map(({ succeededIndexes = null, succeededCount = null }) => ({
     SucceededIndexes: succeededIndexes,

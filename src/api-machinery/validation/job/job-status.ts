@@ -1,4 +1,4 @@
-/** What an update of the status of a Job may say, so that no controller tells two stories. */
+/** Validates updates of a Job's status, so that a controller cannot contradict itself. */
 import { duplicate, invalidValue, required } from '../../../kube/field-error.ts';
 import { dns1123SubdomainErrors } from '../../../kube/names.ts';
 import type { Job, JobSpec, JobStatus } from '../../../kube/objects/job.ts';
@@ -13,8 +13,8 @@ export const JOB_METADATA = {
 } as const;
 
 /**
- * Problems of replacing the status of `before` by that of `job`. What was wrong before may stay so:
- * a change of the spec can leave a status behind that the controller has yet to mend.
+ * Problems of replacing the status of `before` by that of `job`. A problem that `before` already
+ * had may stay: a change of the spec can leave a status that the controller has yet to repair.
  */
 export function jobStatusUpdateErrors(job: Job, before: Job): FieldError[] {
   const { status = {}, spec } = job;
@@ -39,7 +39,7 @@ function statusErrors(status: JobStatus, spec: JobSpec): FieldError[] {
   ];
 }
 
-/** What has ended stays so, and counters never go back. */
+/** A finished Job stays finished, and counters never go back. */
 function transitionErrors(status: JobStatus, old: JobStatus, spec: JobSpec): FieldError[] {
   const errors: FieldError[] = [];
   for (const type of ['Failed', 'Complete', 'FailureTarget']) {
@@ -84,7 +84,7 @@ function countersErrors(status: JobStatus): FieldError[] {
   return errors;
 }
 
-/** A Pod that has ended is counted once, as one or the other. */
+/** A Pod that has ended is counted once, as succeeded or as failed. */
 function uncountedErrors({ uncountedTerminatedPods: uncounted }: JobStatus): FieldError[] {
   const seen = new Set<string>();
   return (['succeeded', 'failed'] as const).flatMap((end) =>
@@ -98,7 +98,7 @@ function uncountedErrors({ uncountedTerminatedPods: uncounted }: JobStatus): Fie
   );
 }
 
-/** Only a Job that is Complete has a time of completion, and it has one. */
+/** A Job has a completion time if and only if it is Complete. */
 function completionErrors(status: JobStatus): FieldError[] {
   const isComplete = isTrue(status, 'Complete');
   const { startTime, completionTime } = status;
@@ -129,7 +129,7 @@ function completionErrors(status: JobStatus): FieldError[] {
   return errors;
 }
 
-/** A Job that is over was decided before, and has no Pods left that run or are not counted. */
+/** A finished Job was decided before, and has no Pods that run or are uncounted. */
 function finishErrors(status: JobStatus, spec: JobSpec): FieldError[] {
   const isComplete = isTrue(status, 'Complete');
   const isFailed = isTrue(status, 'Failed');
@@ -149,7 +149,7 @@ function finishErrors(status: JobStatus, spec: JobSpec): FieldError[] {
   if (active > 0) {
     errors.push(invalidValue('status.active', active, 'active>0 is invalid for finished job'));
   }
-  // A Job of nothing may end without ever having started.
+  // A Job without Pods may end without ever having started.
   const mayLackStart = spec.suspend === true && spec.completions === 0;
   if (status.startTime === undefined && !mayLackStart) {
     errors.push(required('status.startTime', 'startTime is required for finished job'));
@@ -176,7 +176,7 @@ function remainderErrors(status: JobStatus): FieldError[] {
   return errors;
 }
 
-/** A Job is decided once. */
+/** A Job is decided only once. */
 function decisionErrors(status: JobStatus, { successPolicy }: JobSpec): FieldError[] {
   const isMet = isTrue(status, 'SuccessCriteriaMet');
   const problems = [

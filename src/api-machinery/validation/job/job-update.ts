@@ -1,4 +1,4 @@
-/** What an update of a Job may change. */
+/** Checks which fields an update of a Job changes. */
 
 import { invalidValue } from '../../../kube/field-error.ts';
 import { deepEqual } from '../../../kube/json/deep-equal.ts';
@@ -52,7 +52,7 @@ function templateErrors(template: PodTemplateSpec, before: Job): FieldError[] {
   if (!isTemplateOpen(before)) {
     return deepEqual(template, old) ? [] : [invalidValue(field, template, IMMUTABLE)];
   }
-  // Of an open template all metadata may change.
+  // All metadata of an open template may change.
   if (deepEqual(template.spec, reconciled(old.spec, template.spec))) return [];
   return [invalidValue(`${field}.spec`, template.spec, IMMUTABLE)];
 }
@@ -75,7 +75,7 @@ function isTemplateOpen({ spec, status = {} }: Job): boolean {
   return spec.suspend === true && hasStopped && (status.active ?? 0) === 0;
 }
 
-/** `old` with what may change in it taken from `spec`. */
+/** `old`, with the fields that may change taken from `spec`. */
 function reconciled(old: PodSpec, spec: PodSpec): PodSpec {
   const { nodeSelector, tolerations, schedulingGates } = spec;
   return withoutUndefined({
@@ -92,7 +92,7 @@ function reconciled(old: PodSpec, spec: PodSpec): PodSpec {
   });
 }
 
-/** Of the affinity, only that to nodes may change. */
+/** Only the node affinity may change. */
 function withNodeAffinity(
   old: Affinity | undefined,
   affinity: Affinity | undefined,

@@ -1,4 +1,4 @@
-/** What is allowed in a Job but may surprise, in the words of the API server. */
+/** Warnings for Jobs that are valid but may surprise, in the words of the API server. */
 import { deepEqual } from '../../../kube/json/deep-equal.ts';
 import { dns1123LabelErrors } from '../../../kube/names.ts';
 import type { Job } from '../../../kube/objects/job.ts';
@@ -7,7 +7,7 @@ import { podTemplateWarnings } from '../pod/pod-warnings.ts';
 const MANY_COMPLETIONS = 100_000;
 const MANY_AT_A_TIME = 10_000;
 
-/** Of a new Job, or of `before` if its spec changes. */
+/** Warnings for a new Job, or for an update of `before` that changes its spec. */
 export function jobWarnings(job: Job, before: Job | undefined): readonly string[] {
   const warnings: string[] = [];
   if (before === undefined) {

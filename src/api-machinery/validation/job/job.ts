@@ -1,6 +1,6 @@
 /**
- * Validation of `batch/v1 Job` after defaults were applied, and after the server generated selector
- * and labels. Types, enumerations and required fields are the schema's business.
+ * Validates `batch/v1 Job` after defaults were applied and the server generated selector and
+ * labels. The schema checks types, enumerations and required fields.
  */
 
 import { domainPrefixedPathErrors } from '../../../kube/domain-prefixed-path.ts';
@@ -25,7 +25,7 @@ import {
 } from './job-policies.ts';
 import { JOB_METADATA } from './job-status.ts';
 
-/** Problems of a Job by itself: of a new one, or of what `before` is to become. */
+/** Problems of a Job by itself: a new one, or what `before` would become. */
 export function jobErrors(job: Job, before?: Job): FieldError[] {
   const { metadata, spec } = job;
   const errors = [
@@ -89,7 +89,7 @@ function numbersErrors(spec: JobSpec, path: string): FieldError[] {
 
 const INDEXED_PARALLELISM_LIMIT = 100_000;
 const FAILED_INDEXES_LIMIT = 100_000;
-/** Above this many completions, a Job that counts failures by index is limited further. */
+/** Above this many completions, Jobs that count failures by index have tighter limits. */
 const HIGH_COMPLETIONS = 100_000;
 const HIGH_COMPLETIONS_PARALLELISM_LIMIT = 10_000;
 const HIGH_COMPLETIONS_FAILED_INDEXES_LIMIT = 10_000;
@@ -158,7 +158,7 @@ function managedByErrors(spec: JobSpec, path: string): FieldError[] {
   return errors;
 }
 
-/** A Pod of a Job must be able to end; `Always`, the default of Pods, has to be overruled. */
+/** Pods of a Job must be able to end, so `Always`, the default of Pods, is refused. */
 function restartPolicyErrors(spec: JobSpec, field: string): FieldError[] {
   const { restartPolicy = 'Always' } = spec.template.spec;
   if (restartPolicy === 'Always') {
@@ -173,7 +173,9 @@ function restartPolicyErrors(spec: JobSpec, field: string): FieldError[] {
   return [];
 }
 
-/** Unless the user selects by hand, a Job selects by its own UID, so that no two Jobs share Pods. */
+/**
+ * Unless the user selects by hand, a Job selects by its own UID, so that no two Jobs share Pods.
+ */
 function generatedSelectorErrors({ metadata, spec }: Job, before: Job | undefined): FieldError[] {
   if (spec.manualSelector === true || spec.selector === undefined) return [];
   const { name = '', uid = '' } = metadata;
@@ -181,7 +183,7 @@ function generatedSelectorErrors({ metadata, spec }: Job, before: Job | undefine
   const legacy = { 'controller-uid': uid, 'job-name': name };
   const prefixed = { [CONTROLLER_UID_LABEL]: uid, [JOB_NAME_LABEL]: name };
   const old: StringMap = before?.spec.template.metadata?.labels ?? prefixed;
-  // A Job of an older server, before the labels had a prefix, may do without.
+  // Jobs of older servers, whose labels had no prefix, may lack the prefixed ones.
   const isModern = Object.keys(prefixed).every((key) => old[key] !== undefined);
   const expected = isModern ? { ...legacy, ...prefixed } : legacy;
   const labels = spec.template.metadata?.labels ?? {};
@@ -214,13 +216,13 @@ function selectorErrors(spec: JobSpec, path: string): FieldError[] {
   return errors;
 }
 
-/** Undefined for a selector that is none. */
+/** Undefined for an invalid selector. */
 function selects(selector: LabelSelector | undefined, labels: StringMap = {}): boolean | undefined {
   if (selector !== undefined && labelSelectorErrors(selector, '').length > 0) return undefined;
   return matchesLabels(labelRequirementsOf(selector), labels);
 }
 
-/** As the API server shows it. */
+/** The selector as the API server prints it. */
 export function withSortedLabels(selector: LabelSelector): LabelSelector {
   const { matchLabels } = selector;
   if (matchLabels === undefined) return selector;

@@ -97,7 +97,7 @@ test.each<[string, Affinity, string]>([
   expect(first === undefined ? '' : formatFieldErrors([first])).toContain(expected);
 });
 
-test('what is well-formed passes', () => {
+test('accepts what is well-formed', () => {
   const affinity: Affinity = {
     nodeAffinity: {
       [REQUIRED]: {

@@ -1,4 +1,4 @@
-/** Validation of where a Pod wants to run, `core/v1 Affinity`. */
+/** Validates `core/v1 Affinity`: where a Pod wants to run. */
 
 import { forbiddenField, invalidValue, required } from '../../../kube/field-error.ts';
 import {
@@ -41,7 +41,7 @@ function nodeAffinityErrors(affinity: Affinity['nodeAffinity'], path: string): F
       ...nodeTermErrors(term, `${termsPath}[${i}]`),
       ...labelValuesErrors(term, `${termsPath}[${i}]`),
     ]),
-    // A value that no node can have is only warned of where it is a preference.
+    // In a preference, a value that no node can have is only a warning.
     ...(affinity?.[PREFERRED] ?? []).flatMap(({ weight, preference }, i) => [
       ...weightErrors(weight, `${path}.${PREFERRED}[${i}].weight`),
       ...nodeTermErrors(preference, `${path}.${PREFERRED}[${i}].preference`),
@@ -108,7 +108,7 @@ function countProblem(
   }
 }
 
-/** Nodes have one field that can be selected: their name. */
+/** Only one field of nodes can be selected: the name. */
 function fieldRequirementErrors(
   { key, operator, values = [] }: NodeSelectorRequirement,
   path: string,

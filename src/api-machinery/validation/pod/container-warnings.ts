@@ -1,4 +1,7 @@
-/** What is allowed in containers and was hardly meant: variables and ports twice, parts of a byte. */
+/**
+ * Warnings for containers that are valid but probably wrong: duplicate variables and ports,
+ * fractions of bytes.
+ */
 import type { StringMap } from '../../../kube/meta.ts';
 import type { Container, ContainerPort, EnvVar, PodSpec } from '../../../kube/objects/pod.ts';
 import { parseQuantity } from '../../../kube/quantity.ts';
@@ -9,7 +12,7 @@ interface PlacedContainer {
   readonly path: string;
 }
 
-/** Of each container alone. `prefix` is that of the Pod's spec and metadata. */
+/** Warnings about each container alone. `prefix` is the path of the Pod's spec and metadata. */
 export function containerWarnings(
   spec: PodSpec,
   annotations: StringMap,
@@ -35,7 +38,7 @@ export function containerWarnings(
 const WHOLE_BYTES: readonly string[] = ['memory', 'ephemeral-storage'];
 const NANO = 1_000_000_000n;
 
-/** Of amounts of `resources` that are no whole numbers of bytes, mostly `100m` where `100M` was meant. */
+/** Warns of amounts that are not whole numbers of bytes: mostly `100m` where `100M` was meant. */
 export function fractionWarnings(
   amounts: StringMap = {},
   path = '',
@@ -50,7 +53,10 @@ export function fractionWarnings(
   });
 }
 
-/** A variable may be given anew if that builds on what it was: `PATH: $(PATH):/more`. */
+/**
+ * Warns of a duplicate variable, unless its second value builds on the first: `PATH:
+ * $(PATH):/more`.
+ */
 function environmentWarnings(variables: readonly EnvVar[], path: string): readonly string[] {
   const seen = new Set<string>();
   return variables.flatMap(({ name, value = '', valueFrom }, index) => {
@@ -70,7 +76,7 @@ interface PlacedPort {
   readonly path: string;
 }
 
-/** Of ports, which all containers of a Pod share. */
+/** Warns of duplicate ports, which all containers of a Pod share. */
 export function portsWarnings(spec: PodSpec, specPath: string): readonly string[] {
   const ports = placed(spec, specPath).flatMap(({ container, path }) =>
     (container.ports ?? []).map((port, index) => ({ port, path: `${path}.ports[${index}]` })),
@@ -117,7 +123,7 @@ function portNameWarnings(ports: readonly PlacedPort[]): readonly string[] {
   });
 }
 
-/** The port as the API server, which is written in Go, prints it. */
+/** The port as the API server, written in Go, prints it. */
 function goText({
   name = '',
   hostPort = 0,

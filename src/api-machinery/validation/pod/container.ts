@@ -1,4 +1,4 @@
-/** Containers of Pods: regular ones, init containers, sidecars and ephemeral ones. */
+/** Validates containers of Pods: regular ones, init containers, sidecars and ephemeral ones. */
 import {
   duplicate,
   forbiddenField,
@@ -90,7 +90,7 @@ function commonErrors(container: Container, spec: PodSpec, path: string): FieldE
   ];
 }
 
-/** In the order in which the API's type has them. */
+/** In the order of the API's type. */
 const NOT_FOR_EPHEMERAL = [
   'ports',
   'resources',
@@ -102,7 +102,9 @@ const NOT_FOR_EPHEMERAL = [
   'lifecycle',
 ] as const;
 
-/** An ephemeral container looks into a Pod that runs; nothing may rely on it. */
+/**
+ * An ephemeral container inspects a running Pod, so it must not have fields that affect the Pod.
+ */
 function ephemeralErrors(container: EphemeralContainer, spec: PodSpec, path: string): FieldError[] {
   const { targetContainerName: target = '', volumeMounts = [] } = container;
   const others = [...spec.containers, ...(spec.initContainers ?? [])];
@@ -121,7 +123,7 @@ function ephemeralErrors(container: EphemeralContainer, spec: PodSpec, path: str
   ];
 }
 
-/** Resources are there by default, with nothing in them. */
+/** Defaults add empty resources, so those count as not set. */
 function isSet(value: EphemeralContainer[(typeof NOT_FOR_EPHEMERAL)[number]]): boolean {
   if (typeof value !== 'object') return value !== undefined;
   return Object.keys(value).length > 0;

@@ -1,4 +1,7 @@
-/** Environment variables of containers, and the fields and keys that they take values from. */
+/**
+ * Validates environment variables of containers, and the fields and keys from which they take
+ * values.
+ */
 import { invalidValue, notSupported, required } from '../../../kube/field-error.ts';
 import {
   configMapKeyErrors,
@@ -74,7 +77,7 @@ function valueSourceErrors(
   return errors;
 }
 
-/** Fields of its own Pod that a variable can take its value from, besides labels and annotations. */
+/** Fields of the Pod that a variable can refer to, besides labels and annotations. */
 const ENVIRONMENT_FIELDS: readonly string[] = [
   'metadata.name',
   'metadata.namespace',
@@ -116,7 +119,7 @@ export function fieldReferenceErrors(
   }
 }
 
-/** All fields that some reference may name; which ones depends on where it stands. */
+/** All fields that some reference may name; which ones depends on the place of the reference. */
 const REFERABLE_FIELDS: ReadonlySet<string> = new Set([
   ...ENVIRONMENT_FIELDS,
   'metadata.annotations',
@@ -152,7 +155,7 @@ export function resourceFieldErrors(
 const CPU_DIVISORS: readonly string[] = ['1m', '1'];
 const BYTE_DIVISORS = '1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei'.split(', ');
 
-/** The units that an amount can be given in; none is 1. */
+/** The units in which an amount can be given; none means 1. */
 function divisorErrors(resource: string, divisor: string, path: string): FieldError[] {
   const name = resource.replace(/^(limits|requests)\./, '');
   const divisors = name === 'cpu' ? CPU_DIVISORS : BYTE_DIVISORS;

@@ -1,12 +1,15 @@
 /**
- * Defaults of `core/v1 Pod` and of Pod templates that depend on more than one field, or that only
- * a server of built-in kinds fills in: a JobSet shows its template as the user wrote it.
+ * Defaults of `core/v1 Pod` and Pod templates that depend on more than one field, or that only a
+ * server of built-in kinds fills in. A JobSet shows its template as the user wrote it.
  */
 import { isJsonObject, type JsonObject } from '../../../kube/json/json-value.ts';
 import { withDefaults, withItems, withMember } from '../members.ts';
 import { canonicalResources } from './resource-amounts.ts';
 
-/** A whole Pod. Requests follow from limits, and grace is not negative, here only, not in templates. */
+/**
+ * Fills in a whole Pod. Only here, not in templates, requests follow from limits and a negative
+ * grace period becomes 1.
+ */
 export function defaultPod<T extends JsonObject>(pod: T): T {
   return withMember(pod, 'spec', (spec) => {
     const filled = withDefaults(defaultPodSpec(spec), { enableServiceLinks: true });
@@ -16,13 +19,13 @@ export function defaultPod<T extends JsonObject>(pod: T): T {
   });
 }
 
-/** A PodTemplateSpec, as Jobs hold it. */
+/** Fills in a PodTemplateSpec, as Jobs hold it. */
 export function defaultPodTemplate<T extends JsonObject>(template: T): T {
   return withMember(template, 'spec', defaultPodSpec);
 }
 
 const TERMINATION_GRACE_PERIOD_SECONDS = 30;
-/** What Kubernetes makes of a negative one. */
+/** The value that replaces a negative grace period, as in Kubernetes. */
 const LEAST_GRACE_PERIOD_SECONDS = 1;
 /** Octal 0644. */
 const FILE_MODE = 0o644;
@@ -77,7 +80,7 @@ function defaultContainer(container: JsonObject): JsonObject {
   return withMember(ruled, 'resources', canonicalResources);
 }
 
-/** What is missing is an empty text to a server in Go, so that an empty text is what it refuses. */
+/** Fills missing members with empty texts, which a server in Go reads and refuses. */
 function defaultRestartRule(rule: JsonObject): JsonObject {
   return withMember(withDefaults(rule, { action: '' }), 'exitCodes', (exitCodes) =>
     withDefaults(exitCodes, { operator: '' }),
@@ -95,7 +98,7 @@ function defaultPullPolicy(image: unknown): string {
 function defaultProbe(probe: JsonObject): JsonObject {
   return defaultHandler({
     ...probe,
-    // A zero is what Go clients send for a field that was not set.
+    // Go clients send zero for a field that was not set.
     timeoutSeconds: probe['timeoutSeconds'] || 1,
     periodSeconds: probe['periodSeconds'] || 10,
     successThreshold: probe['successThreshold'] || 1,
@@ -133,7 +136,7 @@ function defaultVolume(volume: JsonObject): JsonObject {
   const projected = withMember(withFields, 'projected', (member) =>
     withItems(member, 'sources', defaultProjection),
   );
-  // An empty type is the default of host paths: nothing is checked before the mount.
+  // An empty type is the default for host paths: nothing is checked before the mount.
   return withMember(projected, 'hostPath', (member) =>
     member['type'] === undefined ? { ...member, type: '' } : member,
   );

@@ -1,4 +1,4 @@
-/** How a Pod resolves names: aliases of hosts, and its own DNS. */
+/** Validates how a Pod resolves names: host aliases and its own DNS configuration. */
 
 import { invalidValue, required } from '../../../kube/field-error.ts';
 import { dns1123SubdomainErrors, searchDomainErrors } from '../../../kube/names.ts';

@@ -1,6 +1,6 @@
 /**
- * Validation of what a node tells of a Pod: a container that has ended stays so, unless its policy or a
- * rule restarts it, or a rule can restart all.
+ * Validates the status of a Pod that a node writes: a container that has ended stays so, unless its
+ * policy or a rule restarts it, or a rule can restart all containers.
  */
 import { forbiddenField } from '../../../kube/field-error.ts';
 import type { Container, ContainerStatus, Pod, PodSpec } from '../../../kube/objects/pod.ts';

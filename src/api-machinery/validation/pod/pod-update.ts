@@ -1,4 +1,4 @@
-/** What an update of a Pod may change: metadata, and very little of the spec. */
+/** Checks which fields an update of a Pod changes: metadata, and very little of the spec. */
 
 import { forbiddenField, invalidValue } from '../../../kube/field-error.ts';
 import { deepEqual } from '../../../kube/json/deep-equal.ts';
@@ -45,7 +45,7 @@ export function podUpdateErrors(pod: Pod, before: Pod): FieldError[] {
   return errors;
 }
 
-/** The same through `ephemeralcontainers`, where containers can be added, and no more. */
+/** Problems of an update through `ephemeralcontainers`, which may only add containers. */
 export function ephemeralUpdateErrors(pod: Pod, before: Pod): FieldError[] {
   const wanted = new Map((pod.spec.ephemeralContainers ?? []).map((one) => [one.name, one]));
   const existing = before.spec.ephemeralContainers ?? [];
@@ -73,7 +73,7 @@ function deadlineErrors(spec: PodSpec, old: PodSpec): FieldError[] {
   return [invalidValue(field, now, 'must be less than or equal to previous value')];
 }
 
-/** Taints that were tolerated have to stay so. */
+/** Tolerations can only be added. */
 function tolerationsErrors(spec: PodSpec, old: PodSpec): FieldError[] {
   const kept = spec.tolerations ?? [];
   const isLost = (old.tolerations ?? []).some(
@@ -92,7 +92,7 @@ function isSameToleration(left: Toleration, right: Toleration): boolean {
   return deepEqual(before, after);
 }
 
-/** Gates can only be taken away. */
+/** Scheduling gates can only be removed. */
 function gatesErrors(spec: PodSpec, old: PodSpec): FieldError[] {
   const before = new Set((old.schedulingGates ?? []).map((gate) => gate.name));
   return (spec.schedulingGates ?? []).flatMap((gate, index) =>
@@ -107,7 +107,7 @@ function gatesErrors(spec: PodSpec, old: PodSpec): FieldError[] {
   );
 }
 
-/** Lines that show each field that differs although it may not: `- old` and `+ new`. */
+/** Lines that show each forbidden change: `- old` and `+ new`. */
 function changedFields(spec: PodSpec, old: PodSpec): string[] {
   const before: JsonObject = { ...old };
   const after = withoutUpdatable({ ...spec }, spec, old);
@@ -121,7 +121,7 @@ function changedFields(spec: PodSpec, old: PodSpec): string[] {
   });
 }
 
-/** `spec` with what may change as it was before, so that only forbidden changes are left. */
+/** `spec` with its mutable fields as they were before, so that only forbidden changes are left. */
 function withoutUpdatable(fields: JsonObject, spec: PodSpec, old: PodSpec): JsonObject {
   const isGraceRepaired =
     (old.terminationGracePeriodSeconds ?? 0) < 0 && spec.terminationGracePeriodSeconds === 1;
@@ -139,7 +139,7 @@ function withoutUpdatable(fields: JsonObject, spec: PodSpec, old: PodSpec): Json
   };
 }
 
-/** While it is gated, a Pod may be narrowed to fewer nodes. */
+/** A gated Pod may be narrowed to fewer nodes. */
 function isNarrowedWhileGated(spec: PodSpec, old: PodSpec): boolean {
   if ((old.schedulingGates ?? []).length === 0) return false;
   const { nodeSelector = {} } = spec;

@@ -1,6 +1,6 @@
 /**
- * What is allowed in a Pod, or in the Pod template of a Job, and was hardly meant: the API server accepts
- * it and warns of it, in these words. Each list is gone through in the order in which Kubernetes does.
+ * Warnings for a Pod, or for the Pod template of a Job, that is valid but probably wrong, in the
+ * words and the order of Kubernetes.
  */
 
 import type { ObjectMeta, StringMap } from '../../../kube/meta.ts';
@@ -11,7 +11,7 @@ import { quote } from '../../../kube/quote.ts';
 import { containerWarnings, fractionWarnings, portsWarnings } from './container-warnings.ts';
 import { volumesWarnings } from './volume-warnings.ts';
 
-/** Of a new Pod; people hardly change Pods, so changes are not warned of. */
+/** Warnings for a new Pod. Updates give none, because Pods are hardly ever changed by hand. */
 export function podWarnings({ metadata, spec }: Pod): readonly string[] {
   const problems = dns1123LabelErrors(metadata.name ?? '');
   const why =
@@ -22,7 +22,7 @@ export function podWarnings({ metadata, spec }: Pod): readonly string[] {
   ];
 }
 
-/** Of a Pod template at `path`. */
+/** Warnings for a Pod template at `path`. */
 export function podTemplateWarnings(
   { metadata = {}, spec }: PodTemplateSpec,
   path: string,
@@ -50,7 +50,7 @@ function specWarnings(spec: PodSpec, metadata: ObjectMeta, prefix: string): read
   ];
 }
 
-/** Labels of nodes that have another name now. */
+/** Node labels that have been renamed. */
 const OLD_NODE_LABELS: ReadonlyMap<string, string> = new Map([
   ['beta.kubernetes.io/arch', 'deprecated since v1.14; use "kubernetes.io/arch" instead'],
   ['beta.kubernetes.io/os', 'deprecated since v1.14; use "kubernetes.io/os" instead'],
@@ -116,7 +116,7 @@ function termWarnings({ matchExpressions = [] }: NodeSelectorTerm, path: string)
   );
 }
 
-/** Where values are a matter of preference, no bad one is refused. */
+/** Warns of bad values in preferences, which are not refused. */
 function valueWarnings({ matchExpressions = [] }: NodeSelectorTerm, path: string): string[] {
   return matchExpressions.flatMap(({ values = [] }, index) =>
     values.flatMap((value, at) =>
@@ -132,7 +132,7 @@ function oldLabelWarnings(key: string, path: string): string[] {
   return text === undefined ? [] : [`${path}: ${key} is ${text}`];
 }
 
-/** Annotations whose place is a field now. */
+/** Annotations that a field has replaced. */
 const OLD_ANNOTATIONS = [
   [
     'scheduler.alpha.kubernetes.io/critical-pod',
@@ -179,7 +179,7 @@ function duplicateWarnings(spec: PodSpec, path: string): readonly string[] {
   ];
 }
 
-/** A text for each that was in the list before. */
+/** One text for each item that occurs earlier in the list. */
 function repeated(
   values: readonly string[],
   text: (value: string, index: number) => string,
@@ -193,14 +193,17 @@ function repeated(
 }
 
 function neighbourWarnings(affinity: PodAffinity | undefined, path: string): readonly string[] {
-  const nobody = (selector: unknown, at: string): readonly string[] =>
+  const emptySelector = (selector: unknown, at: string): readonly string[] =>
     selector === undefined ? [`${at}.labelSelector: ${MATCHES_NOTHING}`] : [];
   return [
     ...(affinity?.[REQUIRED] ?? []).flatMap(({ labelSelector }, index) =>
-      nobody(labelSelector, `${path}.${REQUIRED}[${index}]`),
+      emptySelector(labelSelector, `${path}.${REQUIRED}[${index}]`),
     ),
     ...(affinity?.[PREFERRED] ?? []).flatMap(({ podAffinityTerm }, index) =>
-      nobody(podAffinityTerm.labelSelector, `${path}.${PREFERRED}[${index}].podAffinityTerm`),
+      emptySelector(
+        podAffinityTerm.labelSelector,
+        `${path}.${PREFERRED}[${index}].podAffinityTerm`,
+      ),
     ),
   ];
 }

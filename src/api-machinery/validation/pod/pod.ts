@@ -1,6 +1,6 @@
 /**
- * Validation of `core/v1 Pod` and of Pod templates after defaults were applied. Types, enumerations
- * and required fields are the schema's business; here is what spans several fields.
+ * Validates `core/v1 Pod` and Pod templates after defaults were applied. The schema checks types,
+ * enumerations and required fields; this file checks what spans several fields.
  */
 import {
   duplicate,
@@ -56,7 +56,7 @@ export function podErrors(pod: Pod): FieldError[] {
   return errors;
 }
 
-/** Problems of a Pod template at `path`, of a Job for example. */
+/** Problems of a Pod template at `path`, such as that of a Job. */
 export function podTemplateErrors(template: PodTemplateSpec, path: string): FieldError[] {
   const { metadata = {}, spec } = template;
   const errors = [
@@ -97,7 +97,10 @@ export function podSpecErrors(spec: PodSpec, path: string): FieldError[] {
   ];
 }
 
-/** The schema knows these values too; here they come in their place among the other problems. */
+/**
+ * The schema checks these values too; here they appear in upstream's order among the other
+ * problems.
+ */
 function policiesErrors({ restartPolicy, dnsPolicy }: PodSpec, path: string): FieldError[] {
   return [
     ...unknownValueErrors(`${path}.restartPolicy`, restartPolicy, RESTART_POLICIES),
@@ -165,7 +168,7 @@ function namesErrors(spec: PodSpec, path: string): FieldError[] {
   });
 }
 
-/** On the network of the host, a container port is a port of the host. */
+/** On the host's network, a container port is a port of the host. */
 function hostNetworkErrors(spec: PodSpec, path: string): FieldError[] {
   if (spec.hostNetwork !== true) return [];
   const lists = [
@@ -233,7 +236,7 @@ function tolerationErrors(toleration: Toleration, path: string): FieldError[] {
 const OPERATORS: readonly string[] = ['Equal', 'Exists'];
 const EFFECTS: readonly string[] = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
-/** A token needs an account to speak for; admission has set one by now. */
+/** A token needs a service account, which admission has set by now. */
 function tokenSourceErrors(spec: PodSpec): FieldError[] {
   if ((spec.serviceAccountName ?? '') !== '') return [];
   return (spec.volumes ?? []).flatMap((volume, index) =>

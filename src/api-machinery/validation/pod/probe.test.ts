@@ -21,7 +21,7 @@ function problems(container: JsonObject, list = 'containers'): readonly string[]
 const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'] as const;
 const EXEC = { exec: { command: ['true'] } };
 
-/** Problems of any of the three, below the probe. */
+/** Problems of any of the three probes, below the probe. */
 const REFUSED: readonly (readonly [name: string, probe: JsonObject, problem: string])[] = [
   ['no handler', {}, ': Required value: must specify a handler type'],
   [

@@ -1,4 +1,4 @@
-/** Probes and lifecycle handlers of containers. */
+/** Validates probes and lifecycle handlers of containers. */
 import { forbiddenField, invalidValue, required } from '../../../kube/field-error.ts';
 import type { IntOrString } from '../../../kube/meta.ts';
 import { portNameErrors, portNumberErrors } from '../../../kube/names.ts';
@@ -30,7 +30,7 @@ export function hookErrors(
   return errors;
 }
 
-/** Hooks that a plain init container must not have. */
+/** Refuses the hooks that a plain init container must not have. */
 export function forbiddenHookErrors(container: Container, path: string): FieldError[] {
   const hooks = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const;
   return hooks
@@ -43,7 +43,7 @@ export function forbiddenHookErrors(container: Container, path: string): FieldEr
     );
 }
 
-/** Liveness and startup are decided by one success. */
+/** Liveness and startup probes need exactly one success. */
 function oneSuccessProbeErrors(probe: Probe, path: string): FieldError[] {
   const errors = probeErrors(probe, path);
   const { successThreshold = 1 } = probe;
@@ -94,7 +94,7 @@ const HEADER_NAME_RULE =
 type HttpGet = NonNullable<Probe['httpGet']>;
 type Handler = LifecycleHandler & Pick<Probe, 'grpc'>;
 
-/** A handler is exactly one of its kinds; the first counts, all others are refused. */
+/** A handler has exactly one kind; the first counts, all others are refused. */
 function handlerErrors(
   handler: Handler,
   path: string,

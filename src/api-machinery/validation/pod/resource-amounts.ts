@@ -1,6 +1,6 @@
 /**
- * Amounts of resources, `core/v1 ResourceList` and `ResourceRequirements`: their canonical form,
- * and what is wrong with them.
+ * Amounts of resources, `core/v1 ResourceList` and `ResourceRequirements`: their canonical form and
+ * their validation.
  */
 import { duplicate, invalidValue, required, valueNotFound } from '../../../kube/field-error.ts';
 import { isJsonObject, type JsonObject } from '../../../kube/json/json-value.ts';
@@ -24,7 +24,7 @@ export function canonicalResources(resources: JsonObject): JsonObject {
   );
 }
 
-/** Amounts by name, each in its canonical text; what is no quantity is left for validation. */
+/** Amounts by name, each in its canonical text. Invalid quantities are left for validation. */
 export function canonicalAmounts(amounts: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(amounts).map(([name, amount]) => [name, canonicalAmount(amount)]),
@@ -70,7 +70,7 @@ export function resourcesErrors(
   return errors;
 }
 
-/** Problems of amounts by name: of the names, and of what is no quantity or below zero. */
+/** Problems of amounts by name: invalid names, invalid or negative quantities. */
 export function amountsErrors(amounts: StringMap, path: string): FieldError[] {
   return Object.entries(amounts).flatMap(([name, amount]) => {
     const field = `${path}[${name}]`;
@@ -127,7 +127,7 @@ function requestErrors(
 const HUGE_PAGES = 'hugepages-';
 const NANO = 1_000_000_000n;
 
-/** Of `hugepages-2Mi`, for example. */
+/** The page size in a name such as `hugepages-2Mi`. */
 function pageSizeNano(name: string): bigint | undefined {
   if (!name.startsWith(HUGE_PAGES)) return undefined;
   const nano = parseQuantity(name.slice(HUGE_PAGES.length))?.nano;
@@ -138,7 +138,10 @@ function isStandardResource(name: string): boolean {
   return ['cpu', 'memory', 'ephemeral-storage'].includes(name) || name.startsWith(HUGE_PAGES);
 }
 
-/** The capacity and allocatable amounts of a node status in canonical form, the latter never absent. */
+/**
+ * Puts the capacity and allocatable amounts of a node status in canonical form; allocatable
+ * defaults to capacity.
+ */
 export function defaultNodeStatus(status: JsonObject): JsonObject {
   const canonical = withMember(
     withMember(status, 'capacity', canonicalAmounts),

@@ -8,7 +8,7 @@ import { podUpdateErrors } from './pod-update.ts';
 
 type List = 'containers' | 'initContainers' | 'ephemeralContainers';
 
-/** A Pod whose container `x` of that list has these fields. */
+/** A Pod whose container `x`, in the given list, has these fields. */
 function podOf(list: List, fields: JsonObject): Pod {
   const tested = { name: 'x', image: 'i', ...fields };
   return defaultPod({

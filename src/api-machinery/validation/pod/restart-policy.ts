@@ -1,6 +1,6 @@
 /**
- * Restart policies and restart rules of containers (KEP-5307, KEP-5532). Besides the actions of
- * Kubernetes, `RestartPod` and `Terminate` are known.
+ * Validates restart policies and restart rules of containers (KEP-5307, KEP-5532). Besides the
+ * actions of Kubernetes, `RestartPod` and `Terminate` are accepted.
  */
 import { required, tooMany, unknownValueErrors } from '../../../kube/field-error.ts';
 import type { Container, RestartPolicy } from '../../../kube/objects/pod.ts';
@@ -9,7 +9,7 @@ import type { FieldError } from '../../../kube/status.ts';
 
 const RESTART_RULE_LIMIT = 20;
 const EXIT_CODE_LIMIT = 255;
-/** In another order than those of a Pod, which the texts of errors show. */
+/** The order differs from that of a Pod's policies, and error texts show it. */
 const RESTART_POLICIES: readonly RestartPolicy[] = ['Always', 'Never', 'OnFailure'];
 
 /** Problems of a regular container or an init container at `path`. */

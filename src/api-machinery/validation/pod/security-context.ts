@@ -1,4 +1,7 @@
-/** Users, groups and kernel settings of Pods and containers. A node may ignore them; nonsense is refused. */
+/**
+ * Validates users, groups and kernel settings of Pods and containers. A node may ignore them, but
+ * invalid values are refused.
+ */
 import { duplicate, invalidValue, required } from '../../../kube/field-error.ts';
 import type { PodSpec, SecurityContext } from '../../../kube/objects/pod.ts';
 import type { FieldError } from '../../../kube/status.ts';

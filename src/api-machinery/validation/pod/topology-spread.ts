@@ -1,4 +1,4 @@
-/** How evenly Pods are to be spread: `core/v1 TopologySpreadConstraint`. */
+/** Validates `core/v1 TopologySpreadConstraint`: how evenly Pods are spread. */
 import {
   duplicate,
   invalidValue,

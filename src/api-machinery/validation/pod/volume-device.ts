@@ -1,9 +1,9 @@
-/** Volumes that a container has as block devices. */
+/** Validates volumes that a container uses as block devices. */
 import { invalidValue, required, valueNotFound } from '../../../kube/field-error.ts';
 import type { Container, Volume, VolumeMount } from '../../../kube/objects/pod.ts';
 import type { FieldError } from '../../../kube/status.ts';
 
-/** Problems of a mount at `path` where the container has devices. */
+/** Problems of a mount at `path` in a container that also has devices. */
 export function mountOfDeviceErrors(
   { name, mountPath }: VolumeMount,
   { volumeDevices = [] }: Container,

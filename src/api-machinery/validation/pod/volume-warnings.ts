@@ -1,4 +1,7 @@
-/** What is allowed in volumes and was hardly meant: kinds that are gone, files in each other's place. */
+/**
+ * Warnings for volumes that are valid but probably wrong: removed kinds, and files that hide each
+ * other.
+ */
 import type { Volume, VolumeProjection } from '../../../kube/objects/pod.ts';
 import { quote } from '../../../kube/quote.ts';
 
@@ -9,7 +12,7 @@ export function volumesWarnings(volumes: readonly Volume[], path: string): reado
   ];
 }
 
-/** Member of a volume, how Kubernetes names it in the warning, and what became of it. */
+/** The member of a volume, its name in the warning, and what became of it. */
 const GONE_KINDS: readonly (readonly [member: string, shown: string, fate: string])[] = [
   ['photonPersistentDisk', 'photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
   ['gitRepo', 'gitRepo', 'deprecated in v1.11, and disabled by default in v1.33+'],
@@ -30,7 +33,7 @@ function goneKindWarnings(volume: Volume, path: string): readonly string[] {
 
 interface FilePlace {
   readonly path: string;
-  /** Of a projected volume, where the file comes from. */
+  /** In a projected volume, the source of the file. */
   readonly source?: string;
 }
 
@@ -48,7 +51,7 @@ function overlapWarnings(volume: Volume): readonly string[] {
   ];
 }
 
-/** One place holds one file, and no place below a file can hold any. */
+/** Finds overlaps: one path holds one file, and nothing can be below a file. */
 function overlaps(places: readonly FilePlace[] = [], title = ''): readonly string[] {
   const trimmed = places
     .map((place) => ({ ...place, path: place.path.replace(/\/+$/, '') }))

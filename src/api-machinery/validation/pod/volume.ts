@@ -1,4 +1,4 @@
-/** Volumes of Pods, and the mounts that refer to them. */
+/** Validates volumes of Pods, and the mounts that refer to them. */
 import {
   duplicate,
   forbiddenField,
@@ -30,7 +30,7 @@ export function volumesErrors(volumes: readonly Volume[], path: string): FieldEr
     if (name === '') errors.push(required(namePath));
     else errors.push(...dns1123LabelErrors(name).map((text) => invalidValue(namePath, name, text)));
     if (names.has(name)) errors.push(duplicate(namePath, name));
-    // Of a volume that is wrong in itself, Kubernetes does not remember the name.
+    // Kubernetes does not remember the name of an invalid volume.
     if (errors.length === 0) names.add(name);
     return errors;
   });
@@ -103,7 +103,7 @@ function projectionErrors(source: VolumeProjection, path: string): FieldError[] 
   return errors;
 }
 
-/** Two files of one name. Kubernetes shows the object that the second is of, where it is of one. */
+/** Two files of one name. Kubernetes shows the object that the second file comes from, if any. */
 function projectedPathErrors(sources: readonly VolumeProjection[], path: string): FieldError[] {
   const taken = new Set<string>();
   const places = sources.flatMap(({ secret, configMap, downwardAPI }) => [
@@ -165,7 +165,7 @@ const DOWNWARD_FIELDS: readonly string[] = [
   'metadata.uid',
 ];
 
-/** Kubernetes does not say which of the items it is. */
+/** Kubernetes does not say which item is wrong. */
 function downwardErrors(items: readonly DownwardFile[] | undefined, path: string): FieldError[] {
   return (items ?? []).flatMap((item) => [
     ...(item.path === '' ? [required(`${path}.path`)] : localPathErrors(item.path, `${path}.path`)),
@@ -254,7 +254,7 @@ function mountErrors(
   return errors;
 }
 
-/** A path that stays below where it starts. */
+/** A path that must stay below its start. */
 function localPathErrors(value: string, path: string): FieldError[] {
   const absolute = value.startsWith('/')
     ? [invalidValue(path, value, 'must be a relative path')]
