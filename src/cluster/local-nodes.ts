@@ -13,12 +13,11 @@ import type { Logger } from '../runtime/ports/logger.ts';
 import type { ProcessRunner } from '../runtime/ports/process-runner.ts';
 import type { Random } from '../runtime/ports/random.ts';
 import type { HttpHandler } from '../runtime/ports/transport.ts';
-import { createHeaderInflater } from './node/adapters/header-inflater.ts';
 import { machineName, thisMachine } from './node/adapters/machine.ts';
 import { claimNetwork } from './node/adapters/network-claim.ts';
 import { offeredNamespaces } from './node/adapters/offered-namespaces.ts';
-import { dialPort } from './node/adapters/port-dialer.ts';
 import { createProbeTransport } from './node/adapters/probe-transport.ts';
+import { MACHINE_STREAMING } from './node/adapters/streaming.ts';
 import type { BackoffSettings } from './node/backoff.ts';
 import { HostsFiles } from './node/network/hosts.ts';
 import { NeighbourPods } from './node/network/neighbour-pods.ts';
@@ -162,7 +161,7 @@ async function startNode(
       client: options.connect(`system:node:${name}`),
       logger: logger.with({ component: 'node' }),
       probes: createProbeTransport(),
-      streaming: { dial: dialPort, createInflater: createHeaderInflater },
+      streaming: MACHINE_STREAMING,
       machine: thisMachine(),
       network,
       kubeletPort: listener.port,

@@ -16,6 +16,7 @@ import { messagePair } from '../node-process/message-pair.fixture.ts';
 import { ProcessHost } from '../node-process/process-host.ts';
 import type { AgentMessage, KeeperMessage } from '../node-process/process-messages.ts';
 import { RemoteKeeper } from '../node-process/remote-keeper.ts';
+import { MACHINE_STREAMING } from './adapters/streaming.ts';
 import { Life, READS } from './agent-life.fixture.ts';
 import { MemoryFiles } from './memory/memory-files.ts';
 import { startNodeAgent } from './node-agent.ts';
@@ -187,6 +188,7 @@ class World {
       keeper: remote,
       files: life.bound(this.files, READS),
       probes: { get: unused, connect: unused, health: unused },
+      streaming: MACHINE_STREAMING,
       rootDirectory: '/state',
       network: { type: 'own-addresses', hostIP: '127.9.0.1', podCIDR: '127.9.0.0/16' },
       kubeletPort: 10_250,

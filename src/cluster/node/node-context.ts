@@ -28,8 +28,7 @@ export interface NodePorts {
   readonly namespaces?: PodNamespacesState | undefined;
   readonly files: NodeFiles;
   readonly probes: ProbeTransport;
-  /** What forwarded ports and SPDY take; without it there are neither. */
-  readonly streaming?: StreamingPorts | undefined;
+  readonly streaming: StreamingPorts;
 }
 
 export interface NodeContext extends NodePorts {

@@ -17,6 +17,7 @@ import { messagePair } from '../node-process/message-pair.fixture.ts';
 import { ProcessHost } from '../node-process/process-host.ts';
 import type { AgentMessage, KeeperMessage } from '../node-process/process-messages.ts';
 import { RemoteKeeper } from '../node-process/remote-keeper.ts';
+import { MACHINE_STREAMING } from './adapters/streaming.ts';
 import { Life } from './agent-life.fixture.ts';
 import type { BackoffSettings } from './backoff.ts';
 import { MemoryFiles } from './memory/memory-files.ts';
@@ -109,6 +110,7 @@ export class TestNode {
         ...this.#processes(life),
         files: life.bound(this.#slowFiles()),
         probes: this.#probes(),
+        streaming: MACHINE_STREAMING,
         rootDirectory: '/state',
         network: this.#network,
         backoff: this.#backoff,

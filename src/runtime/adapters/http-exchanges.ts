@@ -95,7 +95,7 @@ export class Exchanges {
         return;
       }
       controller.signal.addEventListener('abort', () => response.channel?.destroy());
-      socket.write(upgradeHead(incoming, response));
+      socket.write(upgradeHead(response));
       // No protocol that we speak closes by halves: the end of one direction is the end.
       await Promise.race([
         carryBytes(channel, response.channel),

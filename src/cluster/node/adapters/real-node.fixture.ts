@@ -14,6 +14,7 @@ import { TestApi } from '../test-api.fixture.ts';
 import { thisMachine } from './machine.ts';
 import { createNodeFiles } from './node-files.ts';
 import { createProbeTransport } from './probe-transport.ts';
+import { MACHINE_STREAMING } from './streaming.ts';
 
 const LIMIT_MS = 20_000;
 /** What a node that stops leaves. */
@@ -56,6 +57,7 @@ export class RealNode {
         : { namespaces: { type: 'available', namespaces: namespaces(templates) } }),
       files: createNodeFiles(),
       probes: createProbeTransport(),
+      streaming: MACHINE_STREAMING,
       rootDirectory: root,
       network: { type: 'own-addresses', hostIP: '127.77.0.1', podCIDR: '127.77.0.0/16' },
       kubeletPort: 10_250,

@@ -1,9 +1,11 @@
 /** The ports of streams to containers. Their real ends are in `adapters/`. */
 import type { ByteChannel } from '../../../runtime/ports/transport.ts';
+import type { WebSocketAcceptor } from './web-socket.ts';
 
 /** What streaming needs of the machine beside processes. */
 export interface StreamingPorts {
   readonly dial: PortDialer;
+  readonly acceptWebSocket: WebSocketAcceptor;
   readonly createInflater: () => HeaderInflater;
 }
 

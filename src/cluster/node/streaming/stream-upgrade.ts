@@ -4,12 +4,8 @@
  */
 import { channelPair } from '../../../runtime/byte-channel.ts';
 import type { ByteChannel, HttpRequest, HttpResponse } from '../../../runtime/ports/transport.ts';
-import {
-  acceptWebSocket,
-  asksForWebSocket,
-  webSocketChannel,
-} from '../../../runtime/web-socket/server-connection.ts';
 import type { NodeContext } from '../node-context.ts';
+import type { AcceptedWebSocket, WebSocketConnection } from '../ports/web-socket.ts';
 import type { RemoteStreams, StreamOptions } from './remote-streams.ts';
 import { ServerSession, type SpdyStream } from './spdy/server-session.ts';
 import { SPDY_PROTOCOL, SpdyStreams } from './spdy-streams.ts';
@@ -34,8 +30,8 @@ export function openCommandStreams(
   | { readonly response: HttpResponse; readonly streams: Promise<RemoteStreams | undefined> }
   | string {
   if (asksForWebSocket(request)) {
-    const accepted = acceptWebSocket(request, CHANNEL_PROTOCOLS, limitsOf(context));
-    if (accepted === undefined) return unknownProtocol(CHANNEL_PROTOCOLS);
+    const accepted = acceptWebSocket(context, request, CHANNEL_PROTOCOLS);
+    if (typeof accepted === 'string') return accepted;
     const { response, connection } = accepted;
     return { response, streams: Promise.resolve(webSocketStreams(connection, options)) };
   }
@@ -43,7 +39,6 @@ export function openCommandStreams(
   if (typeof accepted === 'string') return accepted;
   const streams = new SpdyStreams(options);
   const session = sessionOver(context, accepted.channel, (stream) => streams.add(stream));
-  if (typeof session === 'string') return session;
   void session.run();
   const opened = streams.opened(context.clock, session, request.signal);
   return { response: accepted.response, streams: opened };
@@ -55,46 +50,68 @@ export function openPortStreams(
   request: HttpRequest,
   onStream: (stream: SpdyStream) => void,
 ): { readonly response: HttpResponse; readonly session: ServerSession } | string {
-  const tunnel = `${SPDY}+${PORT_PROTOCOL}`;
-  let response: HttpResponse;
-  let channel: ByteChannel;
-  if (asksForWebSocket(request)) {
-    const accepted = acceptWebSocket(request, [tunnel], limitsOf(context));
-    if (accepted === undefined) return unknownProtocol([tunnel]);
-    response = accepted.response;
-    channel = webSocketChannel(accepted.connection);
-  } else {
-    const accepted = acceptSpdy(request, PORT_PROTOCOL);
-    if (typeof accepted === 'string') return accepted;
-    ({ response, channel } = accepted);
-  }
-  const session = sessionOver(context, channel, onStream);
-  return typeof session === 'string' ? session : { response, session };
+  const accepted = asksForWebSocket(request)
+    ? acceptTunnel(context, request)
+    : acceptSpdy(request, PORT_PROTOCOL);
+  if (typeof accepted === 'string') return accepted;
+  const { response, channel } = accepted;
+  return { response, session: sessionOver(context, channel, onStream) };
 }
 
-function limitsOf({ clock }: NodeContext) {
-  return { clock, idleTimeoutMs: IDLE_TIMEOUT_MS, maxMessageBytes: MAX_MESSAGE_BYTES };
+function asksForWebSocket({ headers }: HttpRequest): boolean {
+  return headers['upgrade']?.toLowerCase() === 'websocket';
+}
+
+function acceptWebSocket(
+  { streaming, clock }: NodeContext,
+  request: HttpRequest,
+  known: readonly string[],
+): AcceptedWebSocket | string {
+  const protocol = preferred(request.headers['sec-websocket-protocol'], known);
+  if (protocol === undefined) return unknownProtocol(known);
+  const limits = { clock, idleTimeoutMs: IDLE_TIMEOUT_MS, maxMessageBytes: MAX_MESSAGE_BYTES };
+  return streaming.acceptWebSocket(request, protocol, limits);
+}
+
+/** What has become of a connection that left HTTP. */
+interface AcceptedChannel {
+  readonly response: HttpResponse;
+  readonly channel: ByteChannel;
+}
+
+/** SPDY in the messages of a WebSocket. */
+function acceptTunnel(context: NodeContext, request: HttpRequest): AcceptedChannel | string {
+  const accepted = acceptWebSocket(context, request, [`${SPDY}+${PORT_PROTOCOL}`]);
+  if (typeof accepted === 'string') return accepted;
+  return { response: accepted.response, channel: webSocketChannel(accepted.connection) };
+}
+
+/** A stream of bytes that is carried in binary messages, cut wherever the sender liked. */
+function webSocketChannel(connection: WebSocketConnection): ByteChannel {
+  return {
+    incoming: connection.messages(),
+    write: (chunk) => connection.send(chunk),
+    end: () => connection.close(),
+    destroy: () => connection.close(),
+  };
 }
 
 function sessionOver(
   { streaming }: NodeContext,
   channel: ByteChannel,
   onStream: (stream: SpdyStream) => void,
-): ServerSession | string {
-  if (streaming === undefined) return `this node speaks no ${SPDY}`;
+): ServerSession {
   const inflater = streaming.createInflater();
   return new ServerSession(channel, { inflater, onStream, maxStreams: MAX_STREAMS });
 }
 
-function acceptSpdy(
-  { headers, signal }: HttpRequest,
-  protocol: string,
-): { readonly response: HttpResponse; readonly channel: ByteChannel } | string {
+function acceptSpdy({ headers, signal }: HttpRequest, protocol: string): AcceptedChannel | string {
   if (headers['upgrade']?.toLowerCase() !== SPDY.toLowerCase()) {
     return 'unable to upgrade: missing upgrade headers in request';
   }
-  const offered = (headers['x-stream-protocol-version'] ?? '').split(',').map((one) => one.trim());
-  if (!offered.includes(protocol)) return unknownProtocol([protocol]);
+  if (preferred(headers['x-stream-protocol-version'], [protocol]) === undefined) {
+    return unknownProtocol([protocol]);
+  }
   const [far, near] = channelPair();
   signal.addEventListener('abort', () => near.destroy(), { once: true });
   return {
@@ -106,6 +123,12 @@ function acceptSpdy(
     },
     channel: near,
   };
+}
+
+/** The first that a client offers, separated by commas, of those that are known. */
+function preferred(offered: string | undefined, known: readonly string[]): string | undefined {
+  const names = (offered ?? '').split(',').map((name) => name.trim());
+  return names.find((name) => known.includes(name));
 }
 
 function unknownProtocol(known: readonly string[]): string {

@@ -1,18 +1,11 @@
 /** The node's end of `exec`, `attach` and `port-forward`, with a client in memory. */
 import { afterEach, describe, expect, it } from 'vitest';
+import type { WebSocket } from 'ws';
 import type { HttpResponse } from '../../../runtime/ports/transport.ts';
-import {
-  BINARY,
-  CLOSE,
-  encodeFrame,
-  FrameReader,
-  PING,
-  PONG,
-} from '../../../runtime/web-socket/frames.ts';
 import { container } from '../test-api.fixture.ts';
 import { TestNode } from '../test-node.fixture.ts';
+import { openWebSocket } from './web-socket-client.fixture.ts';
 
-const MASK = Uint8Array.of(9, 8, 7, 6);
 const EXEC = '/exec/default/p/main?output=1&error=1&input=1&command=';
 
 let node: TestNode;
@@ -64,7 +57,12 @@ describe('a request that cannot be served is told why', () => {
       400,
       'you must specify at least 1 of stdin, stdout, stderr',
     ],
-    ['ports where there is no dialer', '/portForward/default/p', 404, 'the pod does not run'],
+    [
+      'ports in a protocol of commands',
+      '/portForward/default/p',
+      400,
+      'this node speaks SPDY/3.1+portforward.k8s.io',
+    ],
   ])('%s', async (_, path, status, message) => {
     await startNode();
     const response = await ask(path);
@@ -145,9 +143,10 @@ describe('an attachment', () => {
 
   it('that takes its output too slowly is let go, and the container goes on', async () => {
     await startNode();
-    const client = await connect('/attach/default/p/main?output=1', 'v4.channel.k8s.io', false);
+    const client = await connect('/attach/default/p/main?output=1', 'v4.channel.k8s.io');
+    client.pause();
     for (let i = 0; i < 6; i++) node.process('main').write('stdout', 'x'.repeat(1024 * 1024));
-    client.read();
+    client.resume();
     await node.clock.runUntil(() => client.isClosed, 1_000);
     expect(client.channel(3)).toContain('too slowly');
     expect(node.isRunning('main')).toBe(true);
@@ -158,7 +157,7 @@ describe('a connection', () => {
   it('answers pings', async () => {
     await startNode();
     const client = await connect(`${EXEC}serves`);
-    client.sendFrame(PING, 'still there?');
+    client.ping('still there?');
     await node.clock.runUntil(() => client.pongs.length > 0, 1_000);
     expect(client.pongs).toEqual(['still there?']);
   });
@@ -170,39 +169,34 @@ describe('a connection', () => {
   });
 });
 
-function ask(
-  path: string,
-  protocol = 'v5.channel.k8s.io',
-  signal = new AbortController().signal,
-): Promise<HttpResponse> {
-  const headers = { upgrade: 'websocket', 'sec-websocket-protocol': protocol };
+function ask(path: string, protocol = 'v5.channel.k8s.io'): Promise<HttpResponse> {
+  const headers = {
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    'sec-websocket-protocol': protocol,
+  };
+  const { signal } = new AbortController();
   return node.agent.handler({ method: 'GET', path, headers, signal });
 }
 
-async function connect(path: string, protocol?: string, reads = true): Promise<Client> {
-  const gone = new AbortController();
-  const response = await ask(path, protocol, gone.signal);
-  expect(response.status).toBe(101);
-  const client = new Client(response, gone);
-  if (reads) client.read();
-  return client;
+async function connect(path: string, protocol = 'v5.channel.k8s.io'): Promise<Client> {
+  return new Client(await openWebSocket(node.agent.handler, path, protocol));
 }
 
 class Client {
   readonly pongs: string[] = [];
   isClosed = false;
-  readonly #response: HttpResponse;
-  readonly #gone: AbortController;
+  readonly #socket: WebSocket;
   readonly #messages: Buffer[] = [];
 
-  constructor(response: HttpResponse, gone: AbortController) {
-    this.#response = response;
-    this.#gone = gone;
-  }
-
-  /** From now on it takes what comes. */
-  read(): void {
-    void this.#read();
+  constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.on('message', (message: Buffer) => this.#messages.push(message));
+    socket.on('pong', (payload) => this.pongs.push(payload.toString()));
+    socket.on('close', () => {
+      this.isClosed = true;
+    });
   }
 
   send(channel: number, message: string): void {
@@ -210,17 +204,24 @@ class Client {
   }
 
   sendBytes(message: Uint8Array): void {
-    void this.#response.channel?.write(encodeFrame(BINARY, message, { mask: MASK }));
+    this.#socket.send(message);
   }
 
-  sendFrame(opcode: number, message: string): void {
-    const frame = encodeFrame(opcode, Buffer.from(message), { mask: MASK });
-    void this.#response.channel?.write(frame);
+  ping(message: string): void {
+    this.#socket.ping(message);
+  }
+
+  /** Takes nothing until it resumes. */
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
   }
 
   leave(): void {
-    this.#gone.abort();
-    this.#response.channel?.destroy();
+    this.#socket.terminate();
   }
 
   /** Everything that came on a channel. */
@@ -229,23 +230,6 @@ class Client {
       .filter((message) => message[0] === number)
       .map((message) => message.subarray(1).toString())
       .join('');
-  }
-
-  async #read(): Promise<void> {
-    const reader = new FrameReader({ maxPayloadBytes: 16 * 1024 * 1024, from: 'server' });
-    try {
-      for await (const chunk of this.#response.channel?.incoming ?? []) {
-        for (const { opcode, payload } of reader.push(chunk)) {
-          if (opcode === PONG) this.pongs.push(Buffer.from(payload).toString());
-          else if (opcode === CLOSE) this.isClosed = true;
-          else this.#messages.push(Buffer.from(payload));
-        }
-      }
-    } catch {
-      // It has left.
-    }
-    this.isClosed = true;
-    this.#response.channel?.end();
   }
 }
 

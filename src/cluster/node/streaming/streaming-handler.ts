@@ -65,7 +65,7 @@ export function streamingHandler({ context, find }: StreamingOptions): HttpHandl
 function portSession(context: NodeContext, worker: PodWorker, request: HttpRequest): Session {
   const { podIP, ports } = worker.sandbox;
   const { streaming, clock } = context;
-  if (podIP === undefined || worker.hasFinished || streaming === undefined) {
+  if (podIP === undefined || worker.hasFinished) {
     return { status: 404, refusal: 'the pod does not run' };
   }
   const { namespace, name } = worker.pod.metadata;

@@ -2,7 +2,8 @@
  * Streams of `exec` and `attach` over a WebSocket: the first byte of each message names the channel
  * (`v4.channel.k8s.io`), and the client may end one of its own (`v5.channel.k8s.io`).
  */
-import type { ServerConnection } from '../../../runtime/web-socket/server-connection.ts';
+
+import type { WebSocketConnection } from '../ports/web-socket.ts';
 import {
   type Outcome,
   outcomeStatus,
@@ -22,7 +23,7 @@ const RESIZE = 4;
 const CLOSE = 255;
 
 export function webSocketStreams(
-  connection: ServerConnection,
+  connection: WebSocketConnection,
   options: StreamOptions,
 ): RemoteStreams {
   const send = (channel: number, chunk: Uint8Array): Promise<void> =>
@@ -35,12 +36,12 @@ export function webSocketStreams(
     },
     finish: async (outcome: Outcome) => {
       await send(ERROR, Buffer.from(JSON.stringify(outcomeStatus(outcome))));
-      await connection.close();
+      connection.close();
     },
   };
 }
 
-async function* events(connection: ServerConnection): AsyncGenerator<RemoteEvent, void> {
+async function* events(connection: WebSocketConnection): AsyncGenerator<RemoteEvent, void> {
   for await (const message of connection.messages()) {
     const [channel] = message;
     const chunk = message.subarray(1);
