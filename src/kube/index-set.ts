@@ -1,7 +1,7 @@
 /**
  * Sets of completion indexes in the text form of Job status: ascending, separated by commas, three
- * or more neighbours joined as `first-last`, such as `0,2-5,7,8` (spec
- * container-restart-and-jobs.md, 7.4). Kept as ranges, so that `0-2147483647` costs nothing.
+ * or more neighbours joined as `first-last`, such as `0,2-5,7,8`. Kept as ranges, so that
+ * `0-2147483647` costs nothing.
  */
 export type IndexSet = readonly IndexRange[];
 

@@ -1,6 +1,7 @@
 /**
- * The in-place property with real processes (design, section 5): whatever fails, the same Pods go on
- * with one new process per worker, in one new epoch, and nobody starts before all old workers ended.
+ * The in-place property with real processes (`docs/design/protocol.md#one-restart`): whatever
+ * fails, the same Pods go on with one new process per worker, in one new epoch, and nobody starts
+ * before all old workers ended.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Mode, rankOf, WorkerGroup } from '../../src/bench/worker-group.ts';

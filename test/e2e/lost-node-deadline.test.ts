@@ -1,7 +1,8 @@
 /**
- * A group that has a deadline for nodes that are lost (hazard H4 of the design). One node loses its
- * power; of another only the agent hangs, so that the worker there runs on until its own agent,
- * which learns nothing good of its Pod any more, stops it.
+ * A group that has a deadline for nodes that are lost
+ * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`). One node loses its power;
+ * of another only the agent hangs, so that the worker there runs on until its own agent, which
+ * learns nothing good of its Pod any more, stops it.
  */
 import { execFile } from 'node:child_process';
 import { dirname } from 'node:path';

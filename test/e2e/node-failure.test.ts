@@ -1,6 +1,7 @@
 /**
- * Nodes that fail under a group that restarts in place (hazard H4 of the design): a node that loses
- * power is replaced once it is known to be off, and one whose agent only hangs costs nothing.
+ * Nodes that fail under a group that restarts in place
+ * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`): a node that loses power is
+ * replaced once it is known to be off, and one whose agent only hangs costs nothing.
  */
 import { execFile } from 'node:child_process';
 import { dirname } from 'node:path';

@@ -1,4 +1,7 @@
-/** Agents whose container dies at the barrier, with the operator at the other end (design, H2, H8). */
+/**
+ * Agents whose container dies at the barrier, with the operator at the other end
+ * (`docs/design/member-hazards.md#an-agent-crashes-at-the-barrier`).
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AGENT_STARTS } from '../../src/jobset/names.ts';
 import {

@@ -401,7 +401,7 @@ describe('the agent as a supervisor process', () => {
   });
 });
 
-describe("the agent in upstream's dialect (specification 5.5)", () => {
+describe("the agent in upstream's dialect", () => {
   const asUpstreams = { NAMESPACE: '', JOBSET_UID: '', REPLICATED_JOB_NAME: '' };
 
   it('is a sidecar with the barrier and the exit code of upstream', async () => {

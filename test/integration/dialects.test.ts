@@ -1,4 +1,6 @@
-/** Both dialects of the restart in place, in agents and in controllers (design, section 4). */
+/**
+ * Both dialects of the restart in place, in agents and in controllers (`docs/design/upstream.md`).
+ */
 import { afterEach, describe, expect, it, test } from 'vitest';
 import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';

@@ -19,7 +19,7 @@ import { SILENT } from '../../src/runtime/ports/logger.ts';
 import type { HttpResponse } from '../../src/runtime/ports/transport.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 
-/** Section 6 of the specification on a cluster in memory: 8 nodes in 4 racks. */
+/** Exclusive placement on a cluster in memory: 8 nodes in 4 racks. */
 const RACK = 'rack';
 const NODE_COUNT = 8;
 /** The first Jobs get other racks. */

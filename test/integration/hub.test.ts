@@ -1,6 +1,7 @@
 /**
- * Groups whose agents speak over the hub, with the operator and the agents as they are, under a virtual
- * clock (design, section 8): status first, and no crash, partition or second leader does more than delay.
+ * Groups whose agents speak over the hub, with the operator and the agents as they are, under a
+ * virtual clock (`docs/design/hub.md`): status first, and no crash, partition or second leader does
+ * more than delay.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
@@ -33,7 +34,10 @@ afterEach(async () => {
   history.expectLawful(last);
 });
 
-/** Every status of the JobSet that was ever stored, and what holds for all of them (design, section 7). */
+/**
+ * Every status of the JobSet that was ever stored, and what holds for all of them
+ * (`docs/design/properties.md`).
+ */
 class StatusHistory {
   readonly #epochs: { readonly deprecated: number; readonly released: number }[] = [];
   readonly #informer: Informer<JobSet>;
@@ -55,13 +59,13 @@ class StatusHistory {
   expectLawful({ status = {} }: JobSet): void {
     let before = { deprecated: 0, released: 0 };
     for (const epochs of this.#epochs) {
-      // S3: nothing ever goes back, and nobody is released ahead of the current epoch.
+      // Nothing ever goes back, and nobody is released ahead of the current epoch.
       expect(epochs.deprecated).toBeGreaterThanOrEqual(before.deprecated);
       expect(epochs.released).toBeGreaterThanOrEqual(before.released);
       expect(epochs.released).toBeLessThanOrEqual(epochs.deprecated + 1);
       before = epochs;
     }
-    // S4 to S6: each epoch ended once, with a witness, and was charged once.
+    // Each epoch ended once, with a witness, and was charged once.
     const { restartHistory = [], inPlaceRestarts = 0 } = status;
     const ended = restartHistory.map(({ epoch }) => epoch);
     expect(new Set(ended).size).toBe(ended.length);
@@ -86,7 +90,7 @@ async function startEmpty(channel: 'Auto' | 'Hub'): Promise<void> {
   history = new StatusHistory(group.cluster);
 }
 
-/** S1: nobody starts while somebody of another epoch runs. */
+/** Nobody starts while somebody of another epoch runs. */
 function expectLockstep({ epoch }: { readonly epoch: number }): void {
   for (const running of group.running().values()) expect(running).toBe(epoch);
 }

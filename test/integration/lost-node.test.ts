@@ -1,6 +1,7 @@
 /**
- * A node is lost whose Pods tolerate for ever that it cannot be reached (design, H4): Kubernetes would
- * never delete them, and nothing would follow. With a deadline it does, and the deadline goes on from
+ * A node is lost whose Pods tolerate for ever that it cannot be reached
+ * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`): Kubernetes would never
+ * delete them, and nothing would follow. With a deadline it does, and the deadline goes on from
  * there.
  */
 import { afterEach, beforeEach, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Groups that restart in place together with the other policies (design, H5 to H7, H13, H14), with
- * the real operator, agents and Job controller over the API server in memory.
+ * Groups that restart in place together with the other policies, with the real operator, agents and
+ * Job controller over the API server in memory.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { JobSetSpec } from '../../src/jobset/jobset.ts';
@@ -120,7 +120,7 @@ describe('dependsOn', () => {
   });
 });
 
-describe('rules for workers (H7)', () => {
+describe('rules for workers', () => {
   const rules = (action: 'FailJobSet' | 'RestartJob' | 'RestartJobSetAndIgnoreMaxRestarts') => [
     {
       name: 'fatal',
@@ -180,7 +180,7 @@ describe('rules for workers (H7)', () => {
   });
 });
 
-describe('Pods that fail before the barrier, over and over (H8)', () => {
+describe('Pods that fail before the barrier, over and over', () => {
   /** Lets the Pods of slot 1 fail as soon as they run, `times` times. */
   async function crash(times: number): Promise<void> {
     const { cluster } = group;

@@ -23,7 +23,7 @@ function bypass(value: string | null): Promise<void> {
   return group.patch({ metadata: { annotations: { [DISABLE_IN_PLACE_RESTART]: value } } });
 }
 
-test('a running group that is taken out runs on, and goes on from its epoch when it is back (H13)', async () => {
+test('a running group that is taken out runs on, and goes on from its epoch when it is back', async () => {
   await group.create(THREE_WORKERS, SUPERVISOR);
   await group.allIn(1, WORKERS);
   await bypass('true');
@@ -38,7 +38,7 @@ test('a running group that is taken out runs on, and goes on from its epoch when
   expect((await group.jobSet()).status).toMatchObject({ inPlaceRestarts: 1 });
 });
 
-test('a group that began without barriers joins its first epoch without a restart (H13)', async () => {
+test('a group that began without barriers joins its first epoch without a restart', async () => {
   await group.create(THREE_WORKERS, { ...SUPERVISOR, [DISABLE_IN_PLACE_RESTART]: '' });
   await group.cluster.until(async () => group.running().size === WORKERS);
   expect((await group.jobSet()).status?.syncedEpoch ?? 0).toBe(0);
@@ -52,7 +52,7 @@ test('a group that began without barriers joins its first epoch without a restar
   await group.allIn(2, WORKERS);
 });
 
-test('barriers open when the group is taken out in mid-restart (H13)', async () => {
+test('barriers open when the group is taken out in mid-restart', async () => {
   await group.create(THREE_WORKERS, SUPERVISOR);
   await group.allIn(1, WORKERS);
   await group.stopOperator();

@@ -9,7 +9,7 @@ import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import type { InterruptedClient } from './interrupted-client.fixture.ts';
 import { TrainingGroup } from './training-group.fixture.ts';
 
-/** The policies of reconciliation (spec 4) on the embedded cluster in memory: what a user sees. */
+/** The policies of reconciliation on the embedded cluster in memory: what a user sees. */
 let group: TrainingGroup;
 
 beforeEach(async () => {

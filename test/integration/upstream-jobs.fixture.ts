@@ -1,7 +1,6 @@
 /**
- * Upstream's controller as far as it makes, counts and recreates Jobs (specification 2.1, 3 and 4.3 to
- * 4.14), for one JobSet in namespace `default` without rules, orders and claims, written from the
- * specification alone. It acts when it is told to, one pass at a time.
+ * Upstream's controller as far as it makes, counts and recreates Jobs for one JobSet in namespace
+ * `default` without rules, orders and claims. It acts when it is told to, one pass at a time.
  */
 import { createHash } from 'node:crypto';
 import {

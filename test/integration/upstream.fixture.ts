@@ -1,7 +1,6 @@
 /**
  * Upstream's agent and upstream's controller as far as they take part in the restart of a group
- * (specification 5.4 and 5.5), written from the specification alone: what they do, odd or not, is
- * what ours have to get along with.
+ * (KEP-467): what they do, odd or not, is what ours have to get along with.
  */
 import { JOBSETS, type JobSet, type JobSetStatus } from '../../src/jobset/jobset.ts';
 import {

@@ -1,4 +1,4 @@
-/** The operator's webhooks as an API server meets them (spec 1.11 to 1.13, 6.2, 6.3, 9.3). */
+/** The operator's webhooks as an API server meets them. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { DEFAULT_FEATURE_GATES } from '../../src/jobset/feature-gates.ts';
 import { JOBSETS, type JobSet, type JobSetSpec } from '../../src/jobset/jobset.ts';

@@ -1,4 +1,4 @@
-/** How long a Job waits before it replaces a failed Pod, and from when on (spec 7.2). */
+/** How long a Job waits before it replaces a failed Pod, and from when on. */
 import { expect, test } from 'vitest';
 import type { Stored } from '../../kube/meta.ts';
 import type { ContainerStatus, Pod, PodStatus } from '../../kube/objects/pod.ts';

@@ -4,9 +4,8 @@ import { allFailures } from './index-failures.ts';
 import { finishTimeMs } from './job-pods.ts';
 
 /**
- * How long a Job waits before it replaces a failed Pod (spec container-restart-and-jobs.md, 7.2):
- * not at all without a failure since the last success, otherwise 10 s doubling up to 10 min, counted
- * from the last failure's end.
+ * How long a Job waits before it replaces a failed Pod: not at all without a failure since the last
+ * success, otherwise 10 s doubling up to 10 min, counted from the last failure's end.
  */
 export interface FailureStreak {
   /** Failures since the last success. */

@@ -8,11 +8,10 @@ import { hasEnded, hasFailed, indexOf, isIndexed } from './job-pods.ts';
 import { judgeFailedPod } from './pod-failure-policy.ts';
 
 /**
- * Counts each ended Pod exactly once, whatever crashes between two writes (spec
- * container-restart-and-jobs.md, 7.7). A Pod's UID is first written to `uncountedTerminatedPods`,
- * then the Pod loses its finalizer, and only when it is without does one status write both drop the
- * UID and raise the counter. Success of an index needs no UID: the set of indexes counts once by
- * itself.
+ * Counts each ended Pod exactly once, whatever crashes between two writes. A Pod's UID is first
+ * written to `uncountedTerminatedPods`, then the Pod loses its finalizer, and only when it is
+ * without does one status write both drop the UID and raise the counter. Success of an index needs
+ * no UID: the set of indexes counts once by itself.
  */
 export interface Counting {
   /** What the next status write says. */

@@ -11,9 +11,9 @@ import { hasEnded, hasFailed, indexOf, isActive, waitsForTerminating } from './j
 import { judgeFailedPod } from './pod-failure-policy.ts';
 
 /**
- * `backoffLimitPerIndex` (spec container-restart-and-jobs.md, 7.2 and 7.4): how often each index has
- * failed is written on its Pods, each of which says how many failed before it. So the last failed Pod
- * of an index keeps its finalizer until its successor, which takes the count over, is there.
+ * `backoffLimitPerIndex`: how often each index has failed is written on its Pods, each of which
+ * says how many failed before it. So the last failed Pod of an index keeps its finalizer until its
+ * successor, which takes the count over, is there.
  */
 export interface IndexFailures {
   /** Indexes that are given up, in status or to be. */

@@ -14,8 +14,8 @@ import {
 import { wouldAdopt } from './pod-claims.ts';
 
 /**
- * The Job controller (spec container-restart-and-jobs.md, 7): which change of a Job or a Pod makes it
- * look at which Job, and when. What it then does is in `job-reconciler.ts`.
+ * The Job controller: which change of a Job or a Pod makes it look at which Job, and when. What it
+ * then does is in `job-reconciler.ts`.
  */
 
 /** Indexes that the Pod informer needs: Pods by the Job that controls them, and those of nobody. */

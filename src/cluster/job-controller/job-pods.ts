@@ -8,8 +8,8 @@ import {
 import type { Pod } from '../../kube/objects/pod.ts';
 
 /**
- * What the Job controller sees in its Pods (spec container-restart-and-jobs.md, 7.4). A Pod is
- * *tracked* while it wears the finalizer: only then can its end still change a counter.
+ * What the Job controller sees in its Pods. A Pod is *tracked* while it wears the finalizer: only
+ * then can its end still change a counter.
  */
 export function isTracked(pod: Pod): boolean {
   return pod.metadata.finalizers?.includes(JOB_TRACKING_FINALIZER) === true;

@@ -251,7 +251,7 @@ test.each([
   expect(trueTypes(plan)).toEqual(fails ? ['FailureTarget'] : []);
 });
 
-test('under Never no restart of a container counts (section 2.7)', () => {
+test('under Never no restart of a container counts', () => {
   const pods = [
     { uid: 'a', index: 0, restarts: 9 },
     { uid: 'b', index: 1 },

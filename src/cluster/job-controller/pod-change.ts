@@ -6,7 +6,7 @@ import type { Counting } from './counting.ts';
 import { isIndexed, waitsForTerminating } from './job-pods.ts';
 import { type LivePods, missingIndexes, surplusPods, wantedActive } from './pod-count.ts';
 
-/** What one pass over a Job that goes on does to its Pods (spec container-restart-and-jobs.md, 7.4). */
+/** What one pass over a Job that goes on does to its Pods. */
 export interface PodChange {
   readonly discarded: readonly Stored<Pod>[];
   readonly stopped: readonly Stored<Pod>[];

@@ -6,7 +6,7 @@ import { indexOf, isIndexed, isReady, waitsForTerminating } from './job-pods.ts'
 
 /**
  * How many Pods a Job should have, which ones it has too many, and for which completion indexes it
- * lacks one (spec container-restart-and-jobs.md, 7.4).
+ * lacks one.
  */
 export interface LivePods {
   readonly active: readonly Stored<Pod>[];

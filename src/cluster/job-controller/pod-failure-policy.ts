@@ -2,9 +2,8 @@ import type { Job, PodFailurePolicyRule } from '../../kube/objects/job.ts';
 import type { ContainerStatus, Pod } from '../../kube/objects/pod.ts';
 
 /**
- * What a Job's `podFailurePolicy` says about a Pod that has failed (spec
- * container-restart-and-jobs.md, 7.5): the first rule that matches decides, and without one the
- * failure counts.
+ * What a Job's `podFailurePolicy` says about a Pod that has failed: the first rule that matches
+ * decides, and without one the failure counts.
  */
 export type PodFailureAction = PodFailurePolicyRule['action'];
 

@@ -10,9 +10,9 @@ import { apiVersionOf } from '../../kube/resource.ts';
 import { failureCountAnnotations } from './index-failures.ts';
 
 /**
- * The Pod that a Job creates, for one completion index or without (spec
- * container-restart-and-jobs.md, 7.4). Labels that select it are in the template: the API server put
- * them there when the Job was created. `replaced` is the failed Pod of the same index, if any.
+ * The Pod that a Job creates, for one completion index or without. Labels that select it are in the
+ * template: the API server put them there when the Job was created. `replaced` is the failed Pod of
+ * the same index, if any.
  */
 export function podFromTemplate(
   job: Stored<Job>,

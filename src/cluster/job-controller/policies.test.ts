@@ -1,4 +1,4 @@
-/** Policies of a Job about failed Pods, failed indexes and early success (spec 7.3, 7.5, 7.6). */
+/** Policies of a Job about failed Pods, failed indexes and early success. */
 import { describe, expect, it } from 'vitest';
 import type { JobSpec, PodFailurePolicyRule } from '../../kube/objects/job.ts';
 import type { ContainerStatus, PodStatus } from '../../kube/objects/pod.ts';

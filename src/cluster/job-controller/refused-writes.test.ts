@@ -1,4 +1,4 @@
-/** What the Job controller does when its writes to Pods are refused (spec 7.2, 7.7). */
+/** What the Job controller does when its writes to Pods are refused. */
 import { afterEach, expect, test } from 'vitest';
 import { EVENTS } from '../../kube/objects/event.ts';
 import { JOBS } from '../../kube/objects/job.ts';

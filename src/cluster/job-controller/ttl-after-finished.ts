@@ -11,8 +11,8 @@ import type { Random } from '../../runtime/ports/random.ts';
 import { trueCondition } from './conditions.ts';
 
 /**
- * Deletes Jobs `ttlSecondsAfterFinished` seconds after their end, with everything that they own
- * (spec container-restart-and-jobs.md, 7.1). The value may still change: the Job is read again first.
+ * Deletes Jobs `ttlSecondsAfterFinished` seconds after their end, with everything that they own.
+ * The value may still change: the Job is read again first.
  */
 export interface TtlAfterFinishedOptions {
   readonly client: Client;

@@ -7,9 +7,8 @@ import { hasEnded, hasFailed } from './job-pods.ts';
 import { judgeFailedPod } from './pod-failure-policy.ts';
 
 /**
- * Why a Job fails (spec container-restart-and-jobs.md, 7.3), in this order: its Pod failure policy,
- * too many failed Pods, too many restarts of containers under `restartPolicy: OnFailure`, its
- * deadline, or its failed indexes.
+ * Why a Job fails, in this order: its Pod failure policy, too many failed Pods, too many restarts
+ * of containers under `restartPolicy: OnFailure`, its deadline, or its failed indexes.
  */
 export interface Evidence {
   readonly job: Job;

@@ -1,6 +1,7 @@
 /**
- * The acceptance list of container restarts (spec of container restarts, section 6), by its numbers.
- * 11 and 12, a node that is killed meanwhile, and 17, Jobs, have tests of their own.
+ * What Kubernetes itself tests of restart rules (its end-to-end test `container_restart_policy.go`)
+ * and what KEP-5532 lists for the restart of all containers. A node that is killed meanwhile, and
+ * Jobs, have tests of their own.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import type {
@@ -51,21 +52,14 @@ async function countsWhenRunning(): Promise<Readonly<Record<string, number>>> {
 
 describe('a container that exits', () => {
   it.each<
-    [
-      number: number,
-      name: string,
-      pod: RestartPolicy,
-      own: Partial<Container>,
-      code: number,
-      restarts: boolean,
-    ]
+    [name: string, pod: RestartPolicy, own: Partial<Container>, code: number, restarts: boolean]
   >([
-    [1, 'by a Restart rule', 'Never', onExit('Restart', 42), 42, true],
-    [2, 'not when no rule matches', 'Never', onExit('Restart', 42), 1, false],
-    [3, 'not under its own Never', 'Always', { restartPolicy: 'Never' }, 1, false],
-    [4, 'under its own Always', 'Never', { restartPolicy: 'Always' }, 1, true],
-    [5, 'under the Always of its Pod', 'Always', {}, 1, true],
-  ])('%i restarts %s', async (_number, _name, restartPolicy, own, code, restarts) => {
+    ['by a Restart rule', 'Never', onExit('Restart', 42), 42, true],
+    ['not when no rule matches', 'Never', onExit('Restart', 42), 1, false],
+    ['not under its own Never', 'Always', { restartPolicy: 'Never' }, 1, false],
+    ['under its own Always', 'Never', { restartPolicy: 'Always' }, 1, true],
+    ['under the Always of its Pod', 'Always', {}, 1, true],
+  ])('restarts %s', async (_name, restartPolicy, own, code, restarts) => {
     await run({ restartPolicy, containers: [container('c', 'run', own)] });
     await exit('c', code);
     if (restarts) {
@@ -94,9 +88,9 @@ describe('a restart of all containers', () => {
   };
 
   it.each([
-    [6, 'a regular container', 'a'],
-    [7, 'a sidecar', 'side'],
-  ])('%i begins with %s, and all run again with their volumes', async (_number, _name, source) => {
+    ['a regular container', 'a'],
+    ['a sidecar', 'side'],
+  ])('begins with %s, and all run again with their volumes', async (_name, source) => {
     await run(fourContainers(source));
     expect(await countsWhenRunning()).toEqual({ i: 0, side: 0, a: 0, b: 0 });
     const { uid } = node.pod?.metadata ?? {};
@@ -110,7 +104,7 @@ describe('a restart of all containers', () => {
     expect(node.files.paths).toContain(kept);
   });
 
-  it('8 begins with an init container: those before it run again, then the rest starts', async () => {
+  it('begins with an init container: those before it run again, then the rest starts', async () => {
     await run({
       initContainers: [
         container('i', 'exit0'),
@@ -125,7 +119,7 @@ describe('a restart of all containers', () => {
     expect(await countsWhenRunning()).toEqual({ i: 1, side: 1, j: 1, c: 0 });
   });
 
-  it('9 that two containers ask for is one', async () => {
+  it('that two containers ask for is one', async () => {
     await run({
       containers: [
         container('a', 'run', RESTART_ALL_ON_42),
@@ -138,7 +132,7 @@ describe('a restart of all containers', () => {
     expect(await countsWhenRunning()).toEqual({ a: 1, b: 1 });
   });
 
-  it('10 takes a container along that has restarted alone before', async () => {
+  it('takes a container along that has restarted alone before', async () => {
     const both: Partial<Container> = {
       restartPolicy: 'Never',
       restartPolicyRules: [
@@ -155,7 +149,7 @@ describe('a restart of all containers', () => {
     expect(await countsWhenRunning()).toEqual({ a: 2, b: 1 });
   });
 
-  it.each(['i', 'j'])('13 begins with init container %s', async (source) => {
+  it.each(['i', 'j'])('begins with init container %s', async (source) => {
     const rule = (name: string): Partial<Container> => (name === source ? RESTART_ALL_ON_42 : {});
     await run({
       initContainers: [container('i', 'run', rule('i')), container('j', 'run', rule('j'))],
@@ -175,7 +169,7 @@ describe('a restart of all containers', () => {
     containers: [container('c', 'run', RESTART_ALL_ON_42)],
   });
 
-  it('14 fails the Pod when an init container fails in it under Never', async () => {
+  it('fails the Pod when an init container fails in it under Never', async () => {
     await run(initAndWorker('Never'));
     await exit('i', 0);
     await exit('c', 42);
@@ -184,7 +178,7 @@ describe('a restart of all containers', () => {
     await node.until((pod) => pod.status?.phase === 'Failed');
   });
 
-  it('15 goes on when an init container fails in it under Always and succeeds later', async () => {
+  it('goes on when an init container fails in it under Always and succeeds later', async () => {
     await run(initAndWorker('Always'));
     await exit('i', 0);
     await exit('c', 42);
@@ -194,7 +188,7 @@ describe('a restart of all containers', () => {
     expect(await countsWhenRunning()).toEqual({ i: 2, c: 1 });
   });
 
-  it('16 begins with a sidecar that ends before any regular container has started', async () => {
+  it('begins with a sidecar that ends before any regular container has started', async () => {
     await run({
       initContainers: [
         container('side', 'run', { ...RESTART_ALL_ON_42, ...SIDECAR }),
@@ -209,7 +203,7 @@ describe('a restart of all containers', () => {
     expect(await countsWhenRunning()).toEqual({ side: 1, i: 1, c: 0 });
   });
 
-  it('18 keeps UID and address, 19 and says True, then False', async () => {
+  it('keeps UID and address, and says True, then False', async () => {
     await run(fourContainers('a'));
     await countsWhenRunning();
     const { metadata, status } = node.pod ?? {};

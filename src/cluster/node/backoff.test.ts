@@ -20,7 +20,7 @@ function delays(lifeMs: number, settings: Parameters<typeof backoffLimits>[0], c
   });
 }
 
-describe('the back-off of a crash loop (section 2.5)', () => {
+describe('the back-off of a crash loop', () => {
   it.each([
     ['by default', {}, [0, 10, 20, 40, 80, 160, 300, 300]],
     ['with the reduced decay', { reduceDefaultDecay: true }, [0, 1, 2, 4, 8, 16, 32, 60, 60]],

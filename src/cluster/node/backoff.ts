@@ -1,7 +1,7 @@
 /**
  * CrashLoopBackOff: how long a container that ended waits for its next start. The first end costs
  * nothing, then 10 s, doubled up to 300 s, counted from the end; a run of more than ten minutes
- * begins anew. No jitter, as in a kubelet (spec of container restarts, section 2.5).
+ * begins anew. No jitter, as in a kubelet.
  */
 export interface Backoff {
   readonly delayMs: number;

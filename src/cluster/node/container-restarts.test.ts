@@ -73,7 +73,7 @@ describe('restarts of one container', () => {
     await node.until((pod) => pod.status?.phase === 'Failed');
   });
 
-  it('follow another image, whatever the policy and rules say (section 2.3)', async () => {
+  it('follow another image, whatever the policy and rules say', async () => {
     const node = await startNode();
     await node.run({ containers: [container('c', 'run', RESTARTING), container('d', 'run')] });
     await node.until((pod) => pod.status?.phase === 'Running');

@@ -1,4 +1,4 @@
-/** What a container that waits for its back-off does and shows (spec of container restarts, 2.5). */
+/** What a container that waits for its back-off does and shows. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Container, PODS, type Pod } from '../../kube/objects/pod.ts';
 import { container } from './test-api.fixture.ts';

@@ -1,4 +1,4 @@
-/** Hooks of containers, and how containers are stopped (spec of container restarts, 3.2 and 4.1). */
+/** Hooks of containers, and how containers are stopped. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Container, PODS } from '../../kube/objects/pod.ts';
 import type { FakeProcess } from '../../runtime/memory/memory-process-runner.ts';

@@ -132,7 +132,7 @@ export interface EphemeralContainer extends Container {
   readonly targetContainerName?: string;
 }
 
-/** KEP-5307, with both dialects' names of the whole-Pod action and the seeds' `Terminate`. */
+/** KEP-5307, with both dialects' names of the whole-Pod action and `Terminate`, which is ours. */
 export interface ContainerRestartRule {
   readonly action: 'Restart' | 'RestartAllContainers' | 'RestartPod' | 'Terminate';
   readonly exitCodes?: {

@@ -60,7 +60,7 @@ const REFUSED: readonly (readonly [name: string, probe: JsonObject, problem: str
   ),
 ];
 
-describe.each(PROBES)('a %s (section 4.2)', (kind) => {
+describe.each(PROBES)('a %s', (kind) => {
   it.each(REFUSED)('is refused with %s', (_, probe, problem) => {
     expect(problems({ [kind]: probe })).toEqual([`spec.containers[0].${kind}${problem}`]);
   });

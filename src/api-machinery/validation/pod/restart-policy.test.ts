@@ -95,7 +95,7 @@ const REFUSED: readonly (readonly [name: string, fields: JsonObject, problem: st
 
 const KINDS = ['containers', 'initContainers'] as const;
 
-describe.each(KINDS)('restart policies and rules in %s (section 1.2)', (list) => {
+describe.each(KINDS)('restart policies and rules in %s', (list) => {
   it.each(REFUSED)('are refused with %s', (_, fields, problem) => {
     expect(problems(podOf(list, fields))).toEqual([`spec.${list}[0].${problem}`]);
   });

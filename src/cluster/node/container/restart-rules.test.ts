@@ -123,7 +123,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-describe('the first rule that matches an exit code (section 2.1)', () => {
+describe('the first rule that matches an exit code', () => {
   const two = [rule('Restart', 'In', 1, 2), rule('RestartAllContainers', 'NotIn', 0)];
 
   it.each<

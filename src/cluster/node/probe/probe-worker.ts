@@ -1,7 +1,7 @@
 /**
- * The state of one probe of one running container: consecutive results against the thresholds
- * (spec of container restarts, section 4.2). Nothing counts before the first result; a result that
- * changes begins a new count; one that could not be obtained at all is not counted.
+ * The state of one probe of one running container: consecutive results against the thresholds.
+ * Nothing counts before the first result; a result that changes begins a new count; one that could
+ * not be obtained at all is not counted.
  */
 import type { Probe } from '../../../kube/objects/pod.ts';
 

@@ -1,6 +1,6 @@
 /**
  * Runs the probes of one running container until it is stopped: the startup probe alone until it
- * succeeds, then liveness and readiness, each at its own pace (spec of container restarts, 4.2).
+ * succeeds, then liveness and readiness, each at its own pace.
  */
 import type { Container, Probe } from '../../../kube/objects/pod.ts';
 import type { Clock, Timer } from '../../../runtime/ports/clock.ts';

@@ -67,7 +67,7 @@ const REMOVED = {
   started: false,
 };
 
-describe('the status of a container that restarts alone (section 2.6)', () => {
+describe('the status of a container that restarts alone', () => {
   it.each<[name: string, steps: readonly Step[], expected: object]>([
     [
       'waits at first',
@@ -131,7 +131,7 @@ describe('the status of a container that restarts alone (section 2.6)', () => {
   });
 });
 
-describe('the status of a container while all restart (section 3.3)', () => {
+describe('the status of a container while all restart', () => {
   it.each<[name: string, steps: readonly Step[], expected: object]>([
     ['is that of its own end until it is removed', [run('1'), exit(42)], { restartCount: 0 }],
     [

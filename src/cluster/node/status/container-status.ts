@@ -1,6 +1,6 @@
 /**
  * The status of a container as the API shows it, from the node's record: states, last state,
- * restart count and identity (spec of container restarts, sections 2.6 and 3.3).
+ * restart count and identity.
  */
 import type { Container, ContainerState, ContainerStatus, Pod } from '../../../kube/objects/pod.ts';
 import { timeText } from '../../../kube/time.ts';

@@ -63,7 +63,7 @@ function was(type: string, status: ConditionStatus): readonly PodCondition[] {
   return [{ type, status, lastTransitionTime: BEFORE }];
 }
 
-describe('AllContainersRestarting (section 3.2)', () => {
+describe('AllContainersRestarting', () => {
   const STARTED = 'True RestartAllContainersStarted container exited with restart policy rule';
 
   it.each<[name: string, phase: PodPhase, isRestartingAll: boolean, expected: string]>([

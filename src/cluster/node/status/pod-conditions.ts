@@ -1,7 +1,6 @@
 /**
- * The conditions of a Pod that its node writes, with a kubelet's reasons and texts (spec of
- * container restarts, sections 3.2 to 3.4). A condition keeps its transition time while its status
- * stays the same.
+ * The conditions of a Pod that its node writes, with a kubelet's reasons and texts. A condition
+ * keeps its transition time while its status stays the same.
  */
 import type { ConditionStatus } from '../../../kube/meta.ts';
 import type { Pod, PodCondition, PodPhase } from '../../../kube/objects/pod.ts';

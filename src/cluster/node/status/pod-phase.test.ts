@@ -15,7 +15,7 @@ function twoContainers(restartPolicy: RestartPolicy): PodSpec {
   return { restartPolicy, containers: [{ name: 'a' }, { name: 'b' }] };
 }
 
-describe('the phase of a Pod of two containers (section 2.4)', () => {
+describe('the phase of a Pod of two containers', () => {
   it.each<[policy: RestartPolicy, words: string, expected: string]>([
     ['Always', '- -', 'Pending'],
     ['Always', 'w w', 'Pending'],

@@ -1,7 +1,7 @@
 /**
  * The phase of a Pod from the statuses of its containers: one container that failed for good does
- * not fail the Pod while another runs or may restart (spec of container restarts, section 2.4).
- * Succeeded and Failed are never left; that is the caller's business.
+ * not fail the Pod while another runs or may restart. Succeeded and Failed are never left; that is
+ * the caller's business.
  */
 import type { Container, ContainerStatus, PodPhase, PodSpec } from '../../../kube/objects/pod.ts';
 import { RESTARTING_ALL_REASON } from '../container/container-record.ts';

@@ -70,7 +70,7 @@ describe('frames', () => {
 });
 
 describe('headers', () => {
-  it('are primed with the dictionary of the specification', () => {
+  it('are primed with the dictionary of SPDY 3.1', () => {
     expect(HEADER_DICTIONARY.byteLength).toBe(1423);
     expect(createHash('sha256').update(HEADER_DICTIONARY).digest('hex')).toBe(
       '51d27341373f923f3cd88e1eb7162aeaa3723d7585ff2399201dc06498407f02',
