@@ -1,3 +1,4 @@
+/** Starts the controllers of the embedded cluster. */
 import type { KubeObject, Stored } from '../kube/meta.ts';
 import {
   CONFIG_MAPS,
@@ -39,28 +40,27 @@ import {
 import { POD_CLAIM_INDEXES, startVolumeController } from './volume-controller/volume-controller.ts';
 
 /**
- * The controllers of the embedded cluster: what kube-controller-manager and kube-scheduler are on a
- * real one, as far as Lockstep needs it. They share informers and know the cluster only through the
- * API, so they run against any API server.
+ * The counterparts of kube-controller-manager and kube-scheduler, as far as Lockstep needs them.
+ * They share informers and use only the API, so they run against any API server.
  */
 export interface ControllersOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** PEM: what Pods check the API server's certificate with. */
+  /** PEM with which Pods check the API server's certificate. */
   readonly rootCertificate: string;
-  /** Removes what Pods have left in a claim's volume. */
+  /** Removes the files of a claim's volume. */
   readonly removeVolume: (claim: Stored<PersistentVolumeClaim>) => Promise<void>;
   readonly metrics?: Metrics | undefined;
   /** How long a node may be silent until it counts as lost; 40 s by default. */
   readonly nodeMonitorGraceMs?: number | undefined;
-  /** Gives the start up: it would wait for an API server that never answers. */
+  /** Ends the start, which would wait for ever for an API server that does not answer. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface Controllers {
-  /** Ends all loops and requests. Nothing is lost: the API has the state. */
+  /** Ends all loops and requests. Nothing is lost, because all state is in the API. */
   stop(): Promise<void>;
 }
 

@@ -1,19 +1,21 @@
+/** Reads the discovery documents of an API server. */
 import type { Resource } from '../kube/resource.ts';
 import type { Client } from '../runtime/client/client.ts';
 import { forEachConcurrently } from '../runtime/concurrency.ts';
 
 /**
- * The resources that an API server has, as its discovery documents say: each in the preferred
- * version of its group, without subresources.
+ * The resources of an API server: each in the preferred version of its group, without subresources.
  */
 export interface DiscoveredResource extends Resource {
   readonly verbs: readonly string[];
 }
 
-/** Group versions that are asked for at a time. */
+/** How many group versions are requested at a time. */
 const MAX_REQUESTS_IN_FLIGHT = 8;
 
-/** Rejects if any group does not answer: half a list would look as if resources had vanished. */
+/**
+ * Rejects if any group does not answer: with half a list, resources would seem to have vanished.
+ */
 export async function discoverResources(
   client: Client,
   signal: AbortSignal,

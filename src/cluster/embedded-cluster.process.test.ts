@@ -50,7 +50,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   await expect.poll(condition, { interval: 20, timeout: LIMIT_MS }).toBe(true);
 }
 
-/** A Pod of the Service `group`, on the node with this label of topology `rack`. */
+/** A Pod of the Service `group`, on the node with this `rack` label. */
 async function createPod(name: string, rack: string, script: string): Promise<void> {
   const container: Container = {
     name: 'main',
@@ -112,7 +112,7 @@ test('Pods of several nodes have addresses of their own, find each other, and sh
 
   await createService();
   await createClaim();
-  // The writer is read by whoever finds it by name and has its file.
+  // Another Pod finds the writer by name, and reads its file.
   await createPod(
     'writer',
     'rack-0',
@@ -136,7 +136,7 @@ test('Pods of several nodes have addresses of their own, find each other, and sh
   const pods = [writer, ...readers];
   expect(pods.map(({ spec }) => spec.nodeName)).toEqual(NODE_NAMES);
   expect(new Set(pods.map(({ status }) => status?.podIP)).size).toBe(3);
-  // One file for the Pods of all nodes, which may just be replaced by its next version.
+  // All nodes share one hosts file, which may be in the middle of a replacement.
   const hosts = await readdir(join(root, 'hosts'));
   expect(hosts.filter((name) => !name.endsWith('.tmp'))).toEqual(['default']);
 

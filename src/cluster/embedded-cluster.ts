@@ -1,7 +1,7 @@
 /**
- * The embedded single-machine Kubernetes, put together: an API server over TLS on loopback, the
- * controllers of Kubernetes with its scheduler, and nodes. Each part has credentials of its own and
- * speaks to the others only through the API, so that each can be swapped for the real one.
+ * The embedded single-machine Kubernetes: an API server over TLS on loopback, the controllers of
+ * Kubernetes with its scheduler, and nodes. Each part has its own credentials and uses the others
+ * only through the API, so each can be replaced by the real one.
  */
 
 import { type HttpServer, startHttpServer } from '../runtime/adapters/http-server.ts';
@@ -37,11 +37,11 @@ export interface EmbeddedClusterOptions {
   readonly processes: ProcessRunner;
   /** Absolute; Pods, logs and volumes live below it. */
   readonly stateDirectory: string;
-  /** PATH of the containers. */
+  /** The PATH of containers. */
   readonly path: string;
   /** At least one. */
   readonly nodes: readonly NodeDescription[];
-  /** Makes each node a process of its own; without, all are in this one. */
+  /** If set, each node is a process of its own; otherwise all nodes are in this one. */
   readonly spawnNode?: (() => NodeChild) | undefined;
   /** How long a node may be silent until it counts as lost; 40 s by default. */
   readonly nodeMonitorGraceMs?: number | undefined;
@@ -52,13 +52,13 @@ export interface EmbeddedCluster {
   readonly server: string;
   /** PEM of the authority that signed the server's certificate. */
   readonly authority: string;
-  /** A key pair for a client certificate with these names. */
+  /** A key pair with a client certificate for these names. */
   issue(user: string, group: string): KeyPair;
-  /** A client of its own connection, for that user. */
+  /** A client with its own connection, for that user. */
   connect(user: string, group: string): Client;
-  /** Where each node is a process of its own. */
+  /** Set if each node is a process of its own. */
   readonly nodes: NodeProcesses | undefined;
-  /** Ends all Pods' processes, then everything else. */
+  /** Ends the processes of all Pods, then everything else. */
   stop(): Promise<void>;
 }
 
@@ -89,7 +89,7 @@ class RunningCluster implements EmbeddedCluster {
   readonly #files = createNodeFiles();
   readonly #metrics = createMetrics();
   readonly #transports: HttpTransport[] = [];
-  /** How to stop what was started; the last started is stopped first. */
+  /** Stops the parts that were started, the last one first. */
   readonly #stops: (() => Promise<void>)[] = [];
 
   constructor(options: EmbeddedClusterOptions) {

@@ -61,7 +61,7 @@ describe('a caller', () => {
     expect((await ask(server, '/api/v1/pods', 'guess')).status).toBe(401);
   });
 
-  it('may do everything, and is told so', async () => {
+  it('may do everything, and reviews say yes', async () => {
     const server = await TestServer.start();
     const review = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
     const attributes = { verb: 'delete', resource: 'nodes' };
@@ -116,7 +116,7 @@ describe('a token of a service account', () => {
     expect(again.body).toMatchObject({ code: 409 });
   });
 
-  it('that was changed, or signed by somebody else, is refused', async () => {
+  it('is refused if it was changed or signed with another key', async () => {
     const server = await serverWithAccount();
     const [head = '', body = '', signature = ''] = (await tokenOf(server)).split('.');
     const claims = JSON.parse(Buffer.from(body, 'base64url').toString());

@@ -1,3 +1,7 @@
+/**
+ * The embedded API server: takes a request to its handler. Everything else it knows is in
+ * `../resources/server-state.ts`.
+ */
 import { WireError } from '../../api-machinery/protobuf/wire.ts';
 import { NAMESPACES } from '../../kube/objects/core.ts';
 import type { Node } from '../../kube/objects/node.ts';
@@ -57,23 +61,23 @@ export interface ApiServerOptions {
   readonly logger: Logger;
   /** Asked in order, after client certificates and service account tokens. */
   readonly authenticators?: readonly Authenticator[];
-  /** Signs the tokens of service accounts; without it there are none, and Pods have no account. */
+  /** Signs the tokens of service accounts. If absent there are none, and Pods have no account. */
   readonly tokenSigner?: TokenSigner;
-  /** The way to the node agent of a node, for logs; without it there are none. */
+  /** A transport to the agent of a node, for logs and streams; if absent there are none. */
   readonly kubelet?: (node: Node) => Transport;
   /**
-   * The way to admission webhooks, the same one for the same endpoint as long as it can; without it
-   * every call fails, as the failure policy of the webhook says.
+   * A transport to a webhook, kept for as long as its endpoint is the same. If absent every call
+   * fails, and the webhook's failure policy decides.
    */
   readonly webhookTransport?: (endpoint: WebhookEndpoint) => Transport;
-  /** Served at `/metrics`: whatever the parts of this cluster count. */
+  /** Served at `/metrics`; all parts of this cluster count here. */
   readonly metrics?: Metrics;
 }
 
 export interface ApiServer {
   /** Answers once `start` has resolved. */
   readonly handler: HttpHandler;
-  /** Loads what storage holds and makes sure that the system's namespaces exist. */
+  /** Loads the storage and creates the system's namespaces if they are missing. */
   start(): Promise<void>;
   /** Ends all watches and refuses later requests. Storage stays open: it belongs to the caller. */
   close(): Promise<void>;
@@ -81,7 +85,7 @@ export interface ApiServer {
 
 /**
  * The embedded Kubernetes API server: discovery, objects, watches and custom resources over a
- * storage. Every caller that authenticates may do everything; there is no authorization yet.
+ * storage. Every authenticated caller may do everything; there is no authorization.
  */
 export function createApiServer(options: ApiServerOptions): ApiServer {
   return new EmbeddedApiServer(options);
@@ -200,14 +204,14 @@ class EmbeddedApiServer implements ApiServer {
     const of = this.#resources.get(path.group, path.version, path.plural);
     if (of === undefined) throw unknownResource();
     const response = await handleResource({ server: this.#state, of, path, request });
-    // Who writes a definition finds its resource served when the answer arrives.
+    // A client that writes a definition finds its resource served when the answer arrives.
     if (of.kind === 'CustomResourceDefinition' && request.method !== 'GET') {
       await this.#definitions?.settled();
     }
     return response;
   }
 
-  /** What is published about the server and its resources. */
+  /** Documents about the server and its resources. */
   #document(request: ApiRequest): HttpResponse | undefined {
     const { tokenSigner } = this.#options;
     const everything = this.#everything();
@@ -246,7 +250,7 @@ class EmbeddedApiServer implements ApiServer {
   }
 }
 
-/** A review is asked of its collection: it has no name and no subresource. */
+/** Whether the path is that of a review: its collection, without name or subresource. */
 function isAt(of: Review, path: ResourcePath): boolean {
   const isSame = of.group === path.group && of.version === path.version;
   return isSame && of.plural === path.plural && path.name === undefined;

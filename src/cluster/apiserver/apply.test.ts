@@ -1,4 +1,7 @@
-/** What the recorded answers to applies do not show; the rules themselves are tested in `kube/apply/`. */
+/**
+ * What the recorded answers to applies do not show; the rules themselves are tested in
+ * `src/api-machinery/apply/`.
+ */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { objectAt } from './resources/api-object.ts';
 import { TestServer } from './test-server.ts';
@@ -27,7 +30,9 @@ function pod(spec: object, more: object = {}): object {
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers, ...spec }, ...more };
 }
 
-/** Each manager with what it owns, as `NAME OPERATION SUBRESOURCE`. */
+/**
+ * Each manager with the operation and subresource that it owns by, as `NAME OPERATION SUBRESOURCE`.
+ */
 async function managers(path: string): Promise<Record<string, unknown>> {
   const { managedFields = [] } = objectAt((await server.get(path)).body, 'metadata');
   const entries = managedFields as readonly Readonly<Record<string, string>>[];
@@ -40,7 +45,7 @@ async function managers(path: string): Promise<Record<string, unknown>> {
 }
 
 describe('an object that was never applied', () => {
-  it('has no managers, whoever writes it', async () => {
+  it('has no managers after any write', async () => {
     await server.post(PODS, pod({}));
     await server.patch(`${PODS}/p`, 'merge', { metadata: { labels: { a: 'b' } } });
     await server.patch(`${PODS}/p/status`, 'merge', { status: { message: 'x' } });
@@ -59,7 +64,7 @@ describe('an object that was never applied', () => {
 });
 
 describe('an object that was applied', () => {
-  it('is not written when the same is applied again, and nobody hears of it', async () => {
+  it('is not written when the same is applied again, and watches show nothing', async () => {
     await apply(`${MAPS}/m`, map({ a: '1' }));
     const watch = server.watch(`${MAPS}?watch=1`);
     await watch.take();
@@ -151,7 +156,7 @@ describe('an object that was applied', () => {
 });
 
 describe('an apply', () => {
-  it('loses to nobody who creates the object at the same time', async () => {
+  it('succeeds if another client creates the object at the same time', async () => {
     const answers = await Promise.all(
       ['a', 'b', 'c'].map((key) => apply(`${MAPS}/m`, map({ [key]: '1' }), `fieldManager=${key}`)),
     );
@@ -159,7 +164,7 @@ describe('an apply', () => {
     expect((await server.get(`${MAPS}/m`)).body['data']).toEqual({ a: '1', b: '1', c: '1' });
   });
 
-  it('of a text that grows without end is refused', async () => {
+  it('refuses a text that expands without end', async () => {
     const bomb = ['a: &a [x, x, x, x, x, x, x, x, x]'];
     for (let at = 0; at < 12; at++) {
       const [from, to] = [String.fromCharCode(97 + at), String.fromCharCode(98 + at)];
@@ -171,7 +176,7 @@ describe('an apply', () => {
     });
   });
 
-  it('of a text that is nested without end is refused', async () => {
+  it('refuses a text that is nested without end', async () => {
     const { body } = await apply(`${MAPS}/m`, '['.repeat(20_000));
     expect(body).toMatchObject({ code: 400, reason: 'BadRequest' });
   });
@@ -187,7 +192,7 @@ describe('an apply', () => {
     });
   });
 
-  it('of several documents is of the first', async () => {
+  it('takes the first of several documents', async () => {
     const one = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata: {a: "1"}\n';
     const { status, body } = await apply(`${MAPS}/m`, `${one}---\nkind: Other\n`);
     expect(status).toBe(201);

@@ -1,3 +1,4 @@
+/** The list of built-in kinds. */
 import { apiVersionOf, type Resource } from '../../kube/resource.ts';
 import type { Storage } from '../ports/storage.ts';
 import { CONFIG_MAP_KIND, SECRET_KIND, SERVICE_ACCOUNT_KIND } from './kinds/config.ts';
@@ -17,7 +18,7 @@ import { Collection } from './resources/collection.ts';
 import type { CommitSequence } from './resources/commit-sequence.ts';
 import type { ServedResource } from './resources/served-resource.ts';
 
-/** The kinds that the server has without any definition. */
+/** The kinds that the server has without a CustomResourceDefinition. */
 export const BUILT_IN_KINDS: readonly BuiltInKind[] = [
   CONFIG_MAP_KIND,
   CORE_EVENT_KIND,

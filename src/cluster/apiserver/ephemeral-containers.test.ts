@@ -16,7 +16,7 @@ beforeEach(async () => {
 const add = (...containers: readonly object[]) =>
   server.patch(EPHEMERAL, 'strategic', { spec: { ephemeralContainers: containers } });
 
-it('are added by a patch of their own, with defaults, as a new generation of the Pod', async () => {
+it('are added through their subresource, with defaults, as a new generation of the Pod', async () => {
   const { status, body } = await add(LOOK);
   expect(status).toBe(200);
   expect(body).toMatchObject({
@@ -93,7 +93,7 @@ it.each<[string, (containers: object[]) => object[]]>([
   );
 });
 
-it('of a Pod that is not there are not found', async () => {
+it('are not found if the Pod does not exist', async () => {
   const { status } = await server.patch(`${PODS}/z/ephemeralcontainers`, 'merge', {});
   expect(status).toBe(404);
 });

@@ -71,7 +71,7 @@ const KNOWN_PATH = fc
   )
   .map(([path, query]) => (query === '' ? path : `${path}?${query}`));
 
-/** Objects that look right and then are not. */
+/** Objects that are almost valid. */
 const ALMOST = fc.letrec((tie) => ({
   value: fc.oneof(
     { maxDepth: 4 },
@@ -116,7 +116,7 @@ const ALMOST = fc.letrec((tie) => ({
   ),
 })).value;
 
-/** Named objects, so that more of them come as far as the rules of their kind. */
+/** Named objects, so that more of them get as far as the rules of their kind. */
 const NAMED = fc
   .tuple(fc.constantFrom('a', 'b'), ALMOST, ALMOST)
   .map(([name, spec, status]) => ({ metadata: { name }, spec, status }));

@@ -1,4 +1,4 @@
-/** A stock kubectl against the server over TLS; skipped where there is no kubectl. */
+/** A stock kubectl against the server over TLS; skipped if kubectl is not installed. */
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -72,7 +72,7 @@ metadata: {name: one}
 spec: {size: 7}
 `;
 
-/** A webhook that has something to say about everything that is called bad. */
+/** A webhook that refuses, changes or warns of objects with certain names. */
 const WEBHOOK = `
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingWebhookConfiguration
@@ -202,7 +202,7 @@ describe.skipIf(!KUBECTL)('kubectl', () => {
   });
 
   it('serves custom resources as it serves its own', async () => {
-    // The object's kind is looked up before the definition is there, as on any cluster.
+    // kubectl looks up the object's kind before the definition exists, as on any cluster.
     await expect(kubectl('apply', '-f', 'definition.yaml')).rejects.toThrow(
       'ensure CRDs are installed first',
     );
@@ -221,7 +221,7 @@ describe.skipIf(!KUBECTL)('kubectl', () => {
     expect(await waited).toBe('configmap/flag condition met\n');
   });
 
-  it('is told what is wrong in the words of Kubernetes', async () => {
+  it('shows errors in the words of Kubernetes', async () => {
     await expect(kubectl('get', 'pod', 'nope')).rejects.toThrow(
       'Error from server (NotFound): pods "nope" not found',
     );
@@ -351,7 +351,7 @@ function dataOf(name: string): Promise<string> {
 
 const KUBECTL_TIMEOUT_MS = 30_000;
 
-/** What the command prints. Rejects with what it says when it fails. */
+/** What the command prints. Rejects with its error output if it fails. */
 function kubectl(...args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const config = join(directory, 'config');

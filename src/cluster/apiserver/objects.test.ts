@@ -91,7 +91,7 @@ describe('creating', () => {
   });
 });
 
-/** Texts as kube-apiserver 1.36.3 gave them to the same requests. */
+/** Texts of kube-apiserver 1.36.3 for the same requests. */
 const REFUSALS: readonly {
   readonly what: string;
   readonly body: unknown;
@@ -198,7 +198,7 @@ describe('updating', () => {
     });
   });
 
-  it('of nothing is not written, and nobody hears of it', async () => {
+  it('that changes nothing is not written, and watches show nothing', async () => {
     const server = await TestServer.start();
     const { body } = await server.post(MAPS, { metadata: { name: 'a' }, data: { x: '1' } });
     const watch = server.watch(`${MAPS}?watch=1&resourceVersion=${versionOf(body)}`);
@@ -410,7 +410,7 @@ describe('Pods', () => {
 });
 
 describe('Events', () => {
-  it('of both groups are the same objects', async () => {
+  it('are the same objects in both groups', async () => {
     const server = await TestServer.start();
     const events = '/apis/events.k8s.io/v1/namespaces/default/events';
     const created = await server.post(events, {

@@ -1,3 +1,4 @@
+/** Finds the handlers of subresources. */
 import { notFound, unknownResource } from '../../kube/status-errors.ts';
 import type { HttpResponse } from '../../runtime/ports/transport.ts';
 import type { ResourceCall } from './calls/resource-call.ts';
@@ -7,7 +8,7 @@ import { podLog } from './pods/pod-log.ts';
 import { attachToPod, execInPod, forwardPorts } from './pods/pod-streams.ts';
 import { requestToken } from './reviews/token-request.ts';
 
-/** Answers a request to a subresource that is no view of the object itself. */
+/** Answers a request to a subresource that is not a view of the object. */
 export type SubresourceHandler = (call: ResourceCall) => Promise<HttpResponse>;
 
 /** The handler of a subresource; undefined if it is read and written like the object. */

@@ -1,3 +1,4 @@
+/** An API server in memory, for tests. */
 import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
 import { handlerTransport } from '../../runtime/memory/memory-transport.ts';
 import { SeededRandom } from '../../runtime/memory/seeded-random.ts';
@@ -7,7 +8,7 @@ import type { HttpRequest, Transport } from '../../runtime/ports/transport.ts';
 import { MemoryStorage } from '../memory/memory-storage.ts';
 import { type ApiServer, type ApiServerOptions, createApiServer } from './api-server.ts';
 
-/** An API server in memory under a virtual clock, with an administrator's way to speak to it. */
+/** The server runs under a virtual clock; requests are an administrator's. */
 export class TestServer {
   readonly clock = new VirtualClock();
   readonly storage: MemoryStorage;
@@ -109,7 +110,7 @@ export class TestWatch {
     });
   }
 
-  /** Waits for all that was under way, and takes the events that have arrived. */
+  /** Waits for everything under way, and takes the events that have arrived. */
   async take(): Promise<readonly TestEvent[]> {
     await this.#clock.settle();
     return this.events.splice(0);

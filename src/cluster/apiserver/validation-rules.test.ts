@@ -8,7 +8,10 @@ const GAUGES = '/apis/example.com/v1/namespaces/default/gauges';
 
 const IMMUTABLE = { rule: 'self == oldSelf', message: 'Value is immutable' };
 
-/** A kind with rules at its root, its spec, a field, items of a keyed list, values of a map, and its status. */
+/**
+ * A kind with rules at its root, its spec, a field, items of a keyed list, values of a map, and its
+ * status.
+ */
 const SCHEMA: JsonSchema = {
   type: 'object',
   'x-kubernetes-validations': [
@@ -122,7 +125,7 @@ describe('rules of a custom resource', () => {
     });
   });
 
-  it('are not asked about an object whose shape they could not rely on', async () => {
+  it('do not run on an object that its schema refuses', async () => {
     const server = await gaugeServer();
     const { status, body } = await server.post(GAUGES, gauge({ low: 'x', high: 1 }));
     expect(status).toBe(422);

@@ -1,3 +1,4 @@
+/** The key that signs tokens of service accounts, over Node's crypto. */
 import {
   createHash,
   createPrivateKey,
@@ -8,11 +9,11 @@ import {
 } from 'node:crypto';
 import type { TokenSigner } from '../identity/service-account-tokens.ts';
 
-/** Joins the two numbers of a signature as JWTs have them, not as ASN.1. */
+/** JWTs join the two numbers of a signature, without ASN.1. */
 const DSA_ENCODING = 'ieee-p1363';
 
 /**
- * Signs tokens with ES256. Without a key it makes one, and then tokens are worth nothing after the
+ * Signs tokens with ES256. Without a given key it makes one; its tokens are worthless after the
  * process has ended.
  */
 export function createTokenSigner(privateKeyPem?: string): TokenSigner {

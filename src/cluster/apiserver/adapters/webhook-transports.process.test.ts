@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** A webhook that labels what it sees. */
+/** A webhook that labels the objects it sees. */
 async function startWebhook(): Promise<HttpServer> {
   const pair = issueCertificate(authority, {
     commonName: 'webhook',
@@ -111,7 +111,7 @@ describe('a webhook over TLS', () => {
     }
   });
 
-  it('that is gone, or whose bundle is none, is named as the reason', async () => {
+  it('is named as the reason if it is gone or its bundle is invalid', async () => {
     const server = await startWebhook();
     const url = `${server.url}/label`;
     const unreadable = await startApi(url, base64('no certificate'));

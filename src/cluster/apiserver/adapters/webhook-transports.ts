@@ -1,3 +1,4 @@
+/** HTTPS connections to admission webhooks, kept open between requests. */
 import {
   createHttpTransport,
   type HttpTransport,
@@ -5,7 +6,6 @@ import {
 import type { Transport } from '../../../runtime/ports/transport.ts';
 import type { WebhookEndpoint } from '../webhooks/webhook-endpoint.ts';
 
-/** The real way to admission webhooks: HTTPS, over connections that are kept for the next request. */
 export interface WebhookTransports {
   readonly to: (endpoint: WebhookEndpoint) => Transport;
   /** Ends all connections. */
@@ -13,12 +13,12 @@ export interface WebhookTransports {
 }
 
 /**
- * Endpoints that are known at a time. Certificates change every few months, so more than this are the
- * doing of somebody who changes configurations all the time.
+ * How many endpoints are kept. Certificates change every few months, so only constant changes of
+ * the configurations lead to more.
  */
 const MAX_ENDPOINTS = 64;
 
-/** Webhooks are near, and who asks them is waiting. */
+/** Webhooks are near, and a client waits for the answer. */
 const CONNECT_TIMEOUT_MS = 5_000;
 
 export function createWebhookTransports(): WebhookTransports {
@@ -36,7 +36,7 @@ export function createWebhookTransports(): WebhookTransports {
       });
       transports.set(key, transport);
       const [oldest] = transports.keys();
-      // It may be in use: its connections end by themselves when they have been idle for a while.
+      // The dropped transport may be in use: its connections close after some idle time.
       if (transports.size > MAX_ENDPOINTS && oldest !== undefined) transports.delete(oldest);
       return transport;
     },

@@ -1,6 +1,6 @@
 /**
- * What stands between a request and the storage: the server's own admission and the mutating webhooks
- * before an object is completed and validated, the validating webhooks after that.
+ * The order of admission for a write. First the server's own admission and the mutating webhooks;
+ * then the object is completed and validated; then the validating webhooks.
  */
 import { deepEqual } from '../../../kube/json/deep-equal.ts';
 import { isJsonObject } from '../../../kube/json/json-value.ts';
@@ -18,7 +18,7 @@ import type { Target } from '../webhooks/webhook-match.ts';
 import type { Consent } from '../webhooks/webhooks.ts';
 import { admitNew } from './built-in-admission.ts';
 
-/** Whether any webhook may have to be asked about such requests, whatever they hold. */
+/** Whether any webhook may have to be asked about such requests, whatever they contain. */
 export function concernsWebhooks({ webhooks }: ServerState, target: Target): boolean {
   return (
     webhooks.ruling('Mutating', target).length > 0 ||
@@ -27,8 +27,8 @@ export function concernsWebhooks({ webhooks }: ServerState, target: Target): boo
 }
 
 /**
- * The object as admission wants it, from the one that the client wants. After webhooks have changed it,
- * the server's own admission has its say again, and then those webhooks that asked for it, once.
+ * The object after mutating admission. If webhooks changed it, the server's own admission runs
+ * again, and then, once, the webhooks that ask for reinvocation.
  */
 export async function mutate(
   server: ServerState,
@@ -47,7 +47,7 @@ export async function mutate(
   return throughWebhooks(server, hooks, attributes, again, first.next());
 }
 
-/** Asks all webhooks whether an object may go; they cannot change anything about that. */
+/** Asks all webhooks whether an object may be deleted; their patches are ignored. */
 export async function admitDeletion(
   server: ServerState,
   attributes: AdmissionAttributes,
@@ -61,7 +61,7 @@ export async function admitDeletion(
   await validate(server, attributes);
 }
 
-/** Asks the validating webhooks, all at once. Of several refusals the first one counts. */
+/** Asks the validating webhooks, all at once. The refusal of the first one in order counts. */
 export async function validate(
   server: ServerState,
   attributes: AdmissionAttributes,
@@ -83,7 +83,7 @@ function admittedByServer(
   return isNew ? admitNew(server, { of, namespace, object }) : object;
 }
 
-/** Webhooks see defaults, also those that a schema cannot express. */
+/** Fills in defaults for webhooks to see, including those that a schema cannot express. */
 function completed({ of, kind }: AdmissionAttributes, object: ApiObject): ApiObject {
   return kind === undefined ? of.strategy.defaults(object) : object;
 }
@@ -108,7 +108,10 @@ async function throughWebhooks(
   return object;
 }
 
-/** Which webhooks are asked again: those that want it and came before one that changed the object. */
+/**
+ * Keeps track of which webhooks to ask again: those that want it and ran before one that changed
+ * the object.
+ */
 class Round {
   readonly #required: Set<string> | undefined;
   readonly #earlier = new Set<string>();
@@ -138,7 +141,9 @@ class Round {
   }
 }
 
-/** The object as a webhook left it: pruned, completed and of the right types, as if a client sent it. */
+/**
+ * The object after a webhook's patch: pruned, completed and checked, as if a client had sent it.
+ */
 function patched(attributes: AdmissionAttributes, object: ApiObject, consent: Consent): ApiObject {
   const { as, operations } = consent;
   if (operations.length === 0) return object;

@@ -1,3 +1,4 @@
+/** The server's own admission of new objects. */
 import { quote } from '../../../kube/quote.ts';
 import { groupResourceOf } from '../../../kube/resource.ts';
 import { failure } from '../../../kube/status.ts';
@@ -7,10 +8,7 @@ import { type ApiObject, textAt } from '../resources/api-object.ts';
 import type { ResourceTable } from '../resources/resource-table.ts';
 import { admitPod, type CreateReview } from './pod-admission.ts';
 
-/**
- * What the server itself has to say to a new object beyond its kind: it may complete or refuse it.
- * Done twice, it changes nothing more.
- */
+/** Completes or refuses a new object, beyond what its kind does. Idempotent. */
 export function admitNew(server: ServerState, review: CreateReview): ApiObject {
   namespaceLifecycle(server.resources, review);
   const isPod = review.of.group === '' && review.of.plural === 'pods';

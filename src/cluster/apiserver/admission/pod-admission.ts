@@ -1,3 +1,4 @@
+/** Admission of Pods: service account, priority and tolerations. */
 import { isJsonObject, type JsonObject } from '../../../kube/json/json-value.ts';
 import { UNREACHABLE_TAINT } from '../../../kube/objects/node.ts';
 import { PODS } from '../../../kube/objects/pod.ts';
@@ -22,9 +23,9 @@ export interface CreateReview {
 }
 
 /**
- * Completes a new Pod as the admission plug-ins ServiceAccount, Priority and DefaultTolerationSeconds
- * do: it runs as an account that exists, and finds that account's token below a well-known path. A
- * server that signs no tokens has no accounts for Pods either.
+ * Completes a new Pod as the admission plug-ins ServiceAccount, Priority and
+ * DefaultTolerationSeconds do. Its account must exist, and the account's token is mounted at a
+ * well-known path. A server that signs no tokens gives Pods no accounts either.
  */
 export function admitPod(server: ServerState, review: CreateReview): ApiObject {
   const tolerant = withTolerations(withPriority(review.object));
@@ -45,7 +46,9 @@ export function admitPod(server: ServerState, review: CreateReview): ApiObject {
 const TOKEN_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount';
 const VOLUME_PREFIX = 'kube-api-access-';
 const RANDOM_LENGTH = 5;
-/** An hour, and a little more by which such tokens can be told from those that people ask for. */
+/**
+ * An hour and seven seconds, as in upstream: the odd value tells these tokens from requested ones.
+ */
 const TOKEN_SECONDS = 3_607;
 /** Octal 0644. */
 const FILE_MODE = 0o644;
@@ -108,7 +111,7 @@ function withPullSecrets(spec: JsonObject, account: ApiObject): JsonObject {
   return isSet || secrets.length === 0 ? spec : { ...spec, imagePullSecrets: secrets };
 }
 
-/** There are no PriorityClasses but those that every cluster has. */
+/** Only the PriorityClasses that every cluster has exist here. */
 const PRIORITIES: Readonly<Record<string, number>> = {
   '': 0,
   'system-cluster-critical': 2_000_000_000,
@@ -134,17 +137,20 @@ function withPriority(pod: ApiObject): ApiObject {
   return { ...pod, spec: { ...spec, ...computed } };
 }
 
-/** What follows from the class of priority, and may be given only as it follows. */
+/** Fields that follow from the priority class; a Pod may only set them to those values. */
 const COMPUTED = [
   ['priority', 'integer value of priority'],
   ['preemptionPolicy', 'string value of PreemptionPolicy'],
 ] as const;
 
-/** How long a Pod stays where its node is in trouble, if it does not say itself. */
+/** How long a Pod stays on a node in trouble by default. */
 const TROUBLE_TOLERATION_SECONDS = 300;
 const TROUBLES: readonly string[] = ['node.kubernetes.io/not-ready', UNREACHABLE_TAINT];
 
-/** As the plug-in DefaultTolerationSeconds does with each new Pod, and with each that is changed. */
+/**
+ * Adds default tolerations to each new or changed Pod, as the plug-in DefaultTolerationSeconds
+ * does.
+ */
 export function withTolerations(pod: ApiObject): ApiObject {
   const spec = objectAt(pod, 'spec');
   const own = listAt(spec, 'tolerations');

@@ -1,3 +1,4 @@
+/** A request for a resource, and what verbs and subresources need of it. */
 import { formatFieldError, invalidValue } from '../../../kube/field-error.ts';
 import type { JsonObject } from '../../../kube/json/json-value.ts';
 import { failure } from '../../../kube/status.ts';
@@ -19,7 +20,7 @@ import {
 import type { Requester } from '../webhooks/attributes.ts';
 import type { ServerState } from './server-state.ts';
 
-/** A request for one resource that the server has, with its path taken apart. */
+/** A request for a resource that the server has, with its path parsed. */
 export interface ResourceCall {
   readonly server: ServerState;
   readonly of: ServedResource;
@@ -27,12 +28,12 @@ export interface ResourceCall {
   readonly request: ApiRequest;
 }
 
-/** How the client wants to see what it gets. */
+/** The representation that the client asked for. */
 export function representationOf(request: ApiRequest): Representation {
   return negotiate(request.headers['accept'], () => includedObject(request));
 }
 
-/** The same for an answer that is a list of objects, or one: metadata has a kind for each. */
+/** The representation of a metadata answer, whose kind differs for lists and single objects. */
 export function representationAs(
   shape: 'List' | 'Object',
   of: Pick<ServedResource, 'kind' | 'listKind'>,

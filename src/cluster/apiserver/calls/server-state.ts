@@ -1,3 +1,4 @@
+/** The state that all verbs of the API server share. */
 import type { Node } from '../../../kube/objects/node.ts';
 import type { Clock } from '../../../runtime/ports/clock.ts';
 import type { Logger } from '../../../runtime/ports/logger.ts';
@@ -10,7 +11,6 @@ import { collectionKey } from '../resources/served-resource.ts';
 import type { StrategyContext } from '../resources/strategy.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
-/** What every verb works with. */
 export interface ServerState {
   readonly clock: Clock;
   readonly random: Random;

@@ -1,3 +1,4 @@
+/** Serves the custom resources that CustomResourceDefinitions declare. */
 import { assert } from '../../../kube/assert.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
@@ -19,16 +20,16 @@ import { customResources } from './custom-resource.ts';
 import { definitionStatus, isEstablished } from './definition-status.ts';
 
 /**
- * Makes definitions real: judges their names, serves their resources, and when a definition is
- * deleted first deletes all its objects. It acts on one definition after the other, in the order of
- * changes; `settled` resolves when nothing is left to do.
+ * Carries definitions out: accepts their names, serves their resources, and deletes all objects of
+ * a definition before the definition itself. It acts on one definition after the other, in the
+ * order of changes; `settled` resolves when nothing is left to do.
  */
 export class CustomResourceController {
   readonly #server: ServerState;
   readonly #storage: Storage;
   readonly #commits: CommitSequence;
   readonly #collections = new Map<string, Collection>();
-  /** Definitions that wait for the last of their objects to go. */
+  /** Definitions in deletion that still have objects. */
   readonly #emptying = new Set<string>();
   #work: Promise<void> = Promise.resolve();
 
@@ -38,7 +39,7 @@ export class CustomResourceController {
     this.#commits = commits;
   }
 
-  /** Serves what is defined, and follows the definitions from now on. */
+  /** Serves the existing definitions, and follows changes from now on. */
   async start(): Promise<void> {
     const { collection } = this.#definitions();
     for (const { key } of collection.entries('')) this.#enqueue(key);
@@ -85,7 +86,10 @@ export class CustomResourceController {
     }
   }
 
-  /** Writes what became of the names into status; the definition as it is then. */
+  /**
+   * Writes the result of the check of names into the status, and returns the definition as it is
+   * then.
+   */
   async #judged(
     definition: CustomResourceDefinition,
   ): Promise<CustomResourceDefinition | undefined> {
@@ -148,7 +152,7 @@ export class CustomResourceController {
     });
   }
 
-  /** Changes a definition, which may have gone by now. */
+  /** Changes a definition, unless it is gone. */
   async #change(
     name: string,
     subresource: 'status' | undefined,
@@ -176,7 +180,7 @@ export class CustomResourceController {
   }
 }
 
-/** The schema of definitions was enforced when it was written. */
+/** The stored definition; its schema was enforced when it was written. */
 function definitionOf(entry: Entry): CustomResourceDefinition {
   return entry.object as unknown as CustomResourceDefinition;
 }

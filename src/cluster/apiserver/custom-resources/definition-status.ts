@@ -1,3 +1,4 @@
+/** Decides the status of a CustomResourceDefinition. */
 import type { Condition } from '../../../kube/meta.ts';
 import type {
   CustomResourceDefinition,
@@ -6,8 +7,8 @@ import type {
 import { quote } from '../../../kube/quote.ts';
 
 /**
- * The status of a definition: whether its names are free, and so whether its resource is served. A
- * definition that was accepted once stays so, whatever others come later.
+ * Whether the definition's names are free, so that its resource is served. A definition that was
+ * accepted once stays accepted, even if a conflicting one appears later.
  */
 export function definitionStatus(
   definition: CustomResourceDefinition,
@@ -96,7 +97,7 @@ function sinceWhen(
   };
 }
 
-/** What another definition of the same group already has, and the reason that says so. */
+/** A name that another definition of the group already has, and the reason for the condition. */
 interface NameConflict {
   readonly reason: string;
   readonly message: string;

@@ -1,3 +1,4 @@
+/** Tables of custom resources for kubectl. */
 import {
   findAll,
   type JsonPath,
@@ -7,7 +8,7 @@ import type { PrinterColumn } from '../../../kube/objects/custom-resource-defini
 import type { StoredObject } from '../resources/api-object.ts';
 import { ageText, type Cell, PLAIN_TABLE, type TableLayout } from '../resources/table-layout.ts';
 
-/** The table of a custom resource: its name, then the columns that its definition asks for. */
+/** The table of a custom resource: its name, then the printer columns of its definition. */
 export function printerTable(columns: readonly PrinterColumn[]): TableLayout {
   if (columns.length === 0) return PLAIN_TABLE;
   const readable = columns.map((column) => {

@@ -48,7 +48,7 @@ describe('discovery', () => {
     });
   });
 
-  it('is read from what is served: every listable resource lists', async () => {
+  it('lists every listable resource that is served', async () => {
     const server = await TestServer.start();
     const { body } = await server.get('/apis');
     const roots = listOf(body, 'groups').flatMap((group) =>
@@ -88,7 +88,7 @@ describe('discovery', () => {
     expect((await server.send(method, path)).body).toMatchObject({ kind: 'Status', code, reason });
   });
 
-  it('serves what is counted, where anything is, to whoever says who they are', async () => {
+  it('serves the metrics, if there are any, to authenticated clients', async () => {
     const metrics = createMetrics();
     metrics.counter({ name: 'jobs_total', help: 'Jobs' }).add({}, 2);
     const server = await TestServer.start({ metrics });
@@ -103,7 +103,7 @@ describe('discovery', () => {
     expect((await (await TestServer.start()).get('/metrics')).status).toBe(404);
   });
 
-  it('publishes OpenAPI of what is served, under a new address when that changes', async () => {
+  it('publishes OpenAPI of the served resources, under a new address when they change', async () => {
     const server = await TestServer.start();
     const addressOf = async (key: string): Promise<string> => {
       const paths = (await server.get('/openapi/v3')).body['paths'] as JsonObject;

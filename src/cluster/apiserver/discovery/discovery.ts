@@ -1,3 +1,4 @@
+/** The discovery documents, from which clients learn the served resources. */
 import type { JsonObject } from '../../../kube/json/json-value.ts';
 import { apiVersionOf } from '../../../kube/resource.ts';
 import { unknownResource } from '../../../kube/status-errors.ts';
@@ -7,8 +8,8 @@ import { type ApiRequest, bytesResponse, jsonResponse, pathNotFound } from '../h
 import type { DiscoveredResource, Subresource } from '../resources/served-resource.ts';
 
 /**
- * Answers for paths that name no resource: `/api`, `/apis`, `/apis/GROUP`, `/api/v1` and
- * `/apis/GROUP/VERSION`, in the plain and in the aggregated form. Undefined for other paths.
+ * Answers paths that name no resource: `/api`, `/apis`, `/apis/GROUP`, `/api/v1` and
+ * `/apis/GROUP/VERSION`, in plain and aggregated form. Undefined for other paths.
  */
 export function discover(
   resources: readonly DiscoveredResource[],
@@ -28,7 +29,7 @@ export function discover(
   return jsonResponse(200, { kind: 'APIGroup', apiVersion: 'v1', ...groupOf(known, group) });
 }
 
-/** What `/` lists, for people who look around. */
+/** The paths that `/` lists. */
 function rootPaths(resources: readonly DiscoveredResource[]): readonly string[] {
   const paths = new Set(['/api', '/apis', '/healthz', '/livez', '/openapi/v3', '/readyz']);
   for (const { group, version } of resources) {
@@ -98,7 +99,7 @@ function versionResources(
   });
 }
 
-/** Group and version of a subresource's kind where they are not the resource's own. */
+/** Group and version of a subresource's kind, if they are not the resource's own. */
 function foreignKind(of: DiscoveredResource, { kind }: Subresource): JsonObject {
   if (kind === undefined || (kind.group === of.group && kind.version === of.version)) return {};
   return { group: kind.group, version: kind.version };
@@ -165,7 +166,7 @@ function resourceDiscovery(of: DiscoveredResource): JsonObject {
   };
 }
 
-/** Versions by age, the most mature and newest first: `v2`, `v1`, `v1beta2`, `v1alpha1`. */
+/** Versions by maturity, the most mature and newest first: `v2`, `v1`, `v1beta2`, `v1alpha1`. */
 function versionsOf(resources: readonly DiscoveredResource[]): readonly string[] {
   return [...new Set(resources.map((of) => of.version))].sort(
     (a, b) => maturity(b) - maturity(a) || (a < b ? -1 : 1),

@@ -1,3 +1,4 @@
+/** The part of `/openapi/v2` that kubectl needs. */
 import { stringify } from 'yaml';
 import type { PublishedResource } from '../../../api-machinery/openapi/published-resource.ts';
 import { resourcePath } from '../../../kube/resource.ts';
@@ -5,9 +6,9 @@ import type { HttpResponse } from '../../../runtime/ports/transport.ts';
 import { type ApiRequest, bytesResponse } from '../http/request.ts';
 
 /**
- * `/openapi/v2`, for one purpose: where kubectl does not find a kind in version 3 it looks here whether
- * the server validates fields. It reads protocol buffers only (`gnostic` `openapiv2`), so that is what
- * is written: each resource with its PATCH and the parameter `fieldValidation`, and nothing else.
+ * Serves `/openapi/v2` for one purpose. If kubectl does not find a kind in version 3, it looks here
+ * whether the server validates fields. It reads protocol buffers only (`gnostic` `openapiv2`). The
+ * document has each resource with its PATCH and the parameter `fieldValidation`, and nothing else.
  */
 export function openApiV2(
   resources: readonly PublishedResource[],
@@ -29,7 +30,7 @@ function patchPath(of: PublishedResource): string {
   return `${resourcePath(of, of.namespaced ? { namespace: 'NAMESPACE' } : {})}/{name}`;
 }
 
-/** Field numbers are those of PathItem, Operation, ParametersItem and what they hold. */
+/** Field numbers are those of PathItem, Operation, ParametersItem and their members. */
 function pathItem({ group, version, kind }: PublishedResource): readonly Buffer[] {
   const query = [field(2, 'query'), field(4, 'fieldValidation'), field(6, 'string')];
   const parameter = [field(1, [field(2, [field(3, query)])])];
@@ -40,7 +41,7 @@ function pathItem({ group, version, kind }: PublishedResource): readonly Buffer[
   return [field(8, [field(8, parameter), field(13, extension)])];
 }
 
-/** A field of text or of a message: its number, its length, its bytes. */
+/** Encodes a text or message field: number, length, bytes. */
 function field(number: number, content: string | readonly Buffer[]): Buffer {
   const bytes = typeof content === 'string' ? Buffer.from(content) : Buffer.concat(content);
   return Buffer.concat([varint(number * 8 + LENGTH_DELIMITED), varint(bytes.byteLength), bytes]);

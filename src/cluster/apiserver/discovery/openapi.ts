@@ -1,3 +1,4 @@
+/** Serves `/openapi/v3`. */
 import {
   documentKey,
   openApiDocument,
@@ -8,8 +9,8 @@ import type { HttpResponse } from '../../../runtime/ports/transport.ts';
 import { type ApiRequest, bytesResponse, jsonResponse } from '../http/request.ts';
 
 /**
- * `/openapi/v3`: one document for each group and version, made when first asked for and again when
- * the resources have changed. Clients of today do without v2 (but see there).
+ * One document per group and version, made on the first request and again after the resources have
+ * changed. Current clients do not need version 2; for kubectl's exception see `openapi-v2.ts`.
  */
 export class OpenApi {
   readonly #resources: () => readonly PublishedResource[];
@@ -21,7 +22,7 @@ export class OpenApi {
     this.#version = version;
   }
 
-  /** Forgets what was made of the resources as they were. */
+  /** Drops the documents, because the resources have changed. */
   invalidate(): void {
     this.#documents = undefined;
   }

@@ -1,8 +1,9 @@
+/** OpenID discovery for tokens of service accounts. */
 import type { HttpResponse } from '../../../runtime/ports/transport.ts';
 import { type ApiRequest, bytesResponse, jsonResponse } from '../http/request.ts';
 import { TOKEN_ISSUER, type TokenSigner } from '../identity/service-account-tokens.ts';
 
-/** The published key, so that others can check the tokens of service accounts by themselves. */
+/** Publishes the key, so that other parties can check tokens of service accounts themselves. */
 export function openId(signer: TokenSigner, request: ApiRequest): HttpResponse | undefined {
   if (request.method !== 'GET') return undefined;
   switch (request.path) {
@@ -28,7 +29,7 @@ export function openId(signer: TokenSigner, request: ApiRequest): HttpResponse |
   }
 }
 
-/** A real server hands the keys out under this name alone. */
+/** A real server serves the keys under this type only. */
 const KEY_SET_TYPE = 'application/jwk-set+json';
 
 function accepts({ headers }: ApiRequest, type: string): boolean {

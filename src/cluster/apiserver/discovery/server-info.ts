@@ -1,7 +1,8 @@
+/** What the server tells unauthenticated clients: version and health. */
 import type { HttpResponse } from '../../../runtime/ports/transport.ts';
 import { jsonResponse, textResponse } from '../http/request.ts';
 
-/** The Kubernetes version whose API is served; clients decide by it what they may use. */
+/** The Kubernetes version whose API is served; clients decide by it which features to use. */
 export const VERSION = {
   major: '1',
   minor: '36',
@@ -14,7 +15,7 @@ export const VERSION = {
   platform: '',
 };
 
-/** What anybody may ask without saying who they are. */
+/** Answers the paths that need no authentication. */
 export function publicInfo(path: string, query: URLSearchParams): HttpResponse | undefined {
   const [, endpoint = '', check] = path.split('/');
   switch (endpoint) {
@@ -29,7 +30,7 @@ export function publicInfo(path: string, query: URLSearchParams): HttpResponse |
   }
 }
 
-/** An answer is the check: the server answers once it has loaded everything, and until it closes. */
+/** Any answer means healthy: the server answers once it has loaded everything, until it closes. */
 const CHECKS: readonly string[] = ['ping', 'storage'];
 
 function health(

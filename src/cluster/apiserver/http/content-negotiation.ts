@@ -1,8 +1,8 @@
 import { notAcceptable } from '../../../kube/status-errors.ts';
 
 /**
- * What a client wants to see, from its Accept header: whole objects, metadata only, or a table for
- * people. The first acceptable clause wins, as `kubectl` and client libraries list alternatives.
+ * The form that a client asks for in its Accept header: whole objects, metadata only, or a table.
+ * The first acceptable clause wins, because `kubectl` and client libraries list alternatives.
  */
 export type Representation =
   | { readonly form: 'Object'; readonly encoding: Encoding }
@@ -10,7 +10,7 @@ export type Representation =
       readonly form: 'Metadata';
       readonly encoding: Encoding;
       readonly version: MetaVersion;
-      /** The name under which it was asked for: of one object, or of a list. */
+      /** The kind that was asked for: a single object or a list. */
       readonly as: 'PartialObjectMetadata' | 'PartialObjectMetadataList';
     }
   | {
@@ -30,10 +30,10 @@ export interface MediaType {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** What answers can be written in. */
+/** The media types of answers. */
 export const OFFERED_TYPES: readonly string[] = ['application/json', 'application/yaml'];
 
-/** More clauses than this are not read: no client sends a dozen. */
+/** The number of clauses that are read; clients send fewer than a dozen. */
 const MAX_ACCEPT_CLAUSES = 32;
 
 export function negotiate(
@@ -57,7 +57,7 @@ export function negotiate(
   throw notAcceptable(OFFERED_TYPES);
 }
 
-/** The media types of an Accept header, best first; everything if there is none. */
+/** The media types of an Accept header, best first; every type if there is no header. */
 export function acceptedTypes(accept: string | undefined): readonly MediaType[] {
   if (accept === undefined || accept.trim() === '') return [{ type: '*/*', parameters: new Map() }];
   return accept
@@ -69,7 +69,7 @@ export function acceptedTypes(accept: string | undefined): readonly MediaType[] 
     .map(({ media }) => media);
 }
 
-/** `type/subtype; name=value; ...`, lower case but for the values. */
+/** Parses `type/subtype; name=value; ...`, in lower case except for the values. */
 export function parseMediaType(text: string): MediaType {
   const [type = '', ...rest] = text.split(';');
   const parameters = new Map<string, string>();

@@ -1,3 +1,4 @@
+/** Encodes objects, lists and watch events for answers. */
 import { stringify } from 'yaml';
 import type { ListMeta } from '../../../kube/meta.ts';
 import { apiVersionOf } from '../../../kube/resource.ts';
@@ -9,9 +10,9 @@ import { partialMetadata } from './partial-metadata.ts';
 import { tableOf } from './table.ts';
 
 /**
- * Objects as bytes, in the representation that the client asked for. Whole objects and metadata are
- * encoded once for each state and shared by every answer and every watcher; tables hold ages, so
- * they are made anew, but for those of a change, which all its watchers see at the same moment.
+ * An object in the representation that the client asked for. Whole objects and metadata are encoded
+ * once per state, for all answers and watchers. Tables hold ages, so they are made anew; only those
+ * of a watch event are shared, because all watchers see it at one moment.
  */
 export function encodeOne(
   of: ServedResource,
@@ -53,7 +54,7 @@ export function encodeList(
     as.form === 'Object'
       ? { kind: of.listKind, apiVersion: apiVersionOf(of) }
       : { kind: 'PartialObjectMetadataList', apiVersion: `meta.k8s.io/${as.version}` };
-  // Custom resources have no type in Go that would leave it out.
+  // The Go types of built-in kinds leave an empty `continue` out; custom resources have none.
   const paged = of.custom ? { continue: '', ...metadata } : metadata;
   const open = JSON.stringify({ ...head, metadata: paged }).slice(0, -1);
   const chunks: Uint8Array[] = [Buffer.from(`${open},"items":[`)];
@@ -67,7 +68,7 @@ export function encodeList(
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
-/** One line of a watch. With `change` the line is kept with it for the other watchers. */
+/** One line of a watch. If `change` is given, the line is kept in it for the other watchers. */
 export function encodeEvent(
   of: ServedResource,
   as: Representation,
@@ -92,7 +93,7 @@ export function eventLine(type: string, object: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(`{"type":"${type}","object":`), object, END_OF_LINE]);
 }
 
-/** The object of a bookmark: nothing but kind and version. */
+/** The object of a bookmark: kind and version only. */
 export function encodeBookmark(
   of: ServedResource,
   as: Representation,
@@ -156,7 +157,9 @@ function encodedState(
   });
 }
 
-/** The list says which kind its items are of, so those of built-in kinds do not; others do. */
+/**
+ * In a list the list's kind implies that of its items: built-in kinds leave it out, others do not.
+ */
 function encodedItem(
   of: ServedResource,
   as: Exclude<Representation, { readonly form: 'Table' }>,
@@ -183,7 +186,7 @@ function tableEvent(
   return Buffer.from(JSON.stringify(table));
 }
 
-/** Distinguishes all encodings of one state. Metadata looks the same in every version. */
+/** Names each encoding of one state. Metadata is the same in every version. */
 function nameOf(of: ServedResource, as: Representation): string {
   switch (as.form) {
     case 'Object':

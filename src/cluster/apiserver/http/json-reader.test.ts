@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JsonSyntaxError, readJson } from './json-reader.ts';
 
-/** Characters that mean something somewhere in JSON, and some that never do. */
+/** Characters with a meaning in JSON, and some without. */
 const PIECES = '{}[]:,"\\ue-+.0123tfnul /\n\u0001';
 
 describe('the JSON reader', () => {

@@ -1,18 +1,19 @@
+/** A JSON parser that reports what JSON.parse hides. */
 import { MAX_JSON_DEPTH } from '../../../kube/json/json-depth.ts';
 import { setMember } from '../../../kube/json/json-value.ts';
 
 /**
- * Reads JSON as an API server has to: a member that is given twice is named (JSON.parse would keep
- * the last without a word), nesting is bounded, and errors read as Go's decoder words them, which is
- * what users of Kubernetes know. For a member given twice the last value counts.
+ * The result of reading JSON as an API server does. Duplicate members are named, where JSON.parse
+ * would silently keep the last; the last value counts here too. Nesting is bounded, and errors have
+ * the words of Go's decoder, which users of Kubernetes know.
  */
 export interface JsonText {
   readonly value: unknown;
-  /** Paths of members that are given more than once, such as `metadata.labels.app`. */
+  /** Paths of duplicate members, such as `metadata.labels.app`. */
   readonly duplicates: readonly string[];
 }
 
-/** The text is no JSON, or nested too deeply; the message says where. */
+/** The text is not JSON, or nested too deeply; the message says where. */
 export class JsonSyntaxError extends Error {
   override readonly name = 'JsonSyntaxError';
 }
@@ -22,10 +23,10 @@ export function readJson(text: string): JsonText {
   return { value: reader.readAll(), duplicates: reader.duplicates };
 }
 
-/** A hostile text may repeat thousands; naming some is enough to refuse it. */
+/** A hostile text may repeat thousands of members; naming some is enough to refuse it. */
 const MAX_DUPLICATES = 32;
 
-/** What may stand in a string as it is: no quote, no backslash, no control character. */
+/** Characters that need no escape in a string: no quote, no backslash, no control character. */
 const PLAIN_CHARACTERS = /[ !#-[\]-\uffff]*/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const UNICODE_ESCAPE = /u[0-9a-fA-F]{4}/y;
@@ -177,7 +178,7 @@ class JsonReader {
     return true;
   }
 
-  /** What a sticky expression matches here; it may be nothing. */
+  /** Skips what a sticky expression matches here, and returns it; it may be empty. */
   #skip(expression: RegExp): string {
     const start = this.#at;
     expression.lastIndex = start;

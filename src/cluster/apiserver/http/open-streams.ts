@@ -1,4 +1,4 @@
-/** The answers that have no end of their own, so that a server that closes can end them. */
+/** Keeps track of answers that do not end by themselves, so that a closing server can end them. */
 export class OpenStreams {
   readonly #ends = new Set<() => void>();
   #isClosed = false;

@@ -1,3 +1,4 @@
+/** Turns the JSON that a client sent into a valid object of a resource. */
 import { assert } from '../../../kube/assert.ts';
 import {
   formatFieldErrors,
@@ -18,7 +19,7 @@ import { type ApiObject, textAt, withMembers } from '../resources/api-object.ts'
 import type { ReceivedKind } from '../resources/served-resource.ts';
 import { wrongKind } from './request-body.ts';
 
-/** What becomes of fields that the schema does not know and members that are given twice. */
+/** What happens to unknown fields and duplicate members. */
 export type FieldValidation = 'Ignore' | 'Strict' | 'Warn';
 
 export function fieldValidation(query: URLSearchParams, options: string): FieldValidation {
@@ -38,8 +39,8 @@ export function fieldValidation(query: URLSearchParams, options: string): FieldV
 }
 
 /**
- * Turns what a client sent into an object of the resource: the kind is checked, unknown fields are
- * dropped and named, types are checked, defaults filled in, nulls and empty metadata taken out.
+ * Checks the kind, drops and names unknown fields, checks types, fills in defaults, and removes
+ * nulls and empty metadata.
  */
 export function receive(
   of: ReceivedKind,
@@ -71,13 +72,13 @@ export function receive(
 
 export interface ReceiveReactions {
   readonly warn: (warning: string) => void;
-  /** What is thrown for a body that cannot be read as an object of the kind. */
+  /** The error for a body that is not a readable object of the kind. */
   readonly refusal?: (why: string) => ApiStatusError;
 }
 
 /**
- * Of built-in kinds, what is unknown is told in the order of the text, and not told again if it comes
- * twice; of custom resources it is sorted.
+ * For built-in kinds unknown fields are reported in the order of the text, each once; for custom
+ * resources they are sorted.
  */
 function complaintsOf(
   of: ReceivedKind,
@@ -91,7 +92,7 @@ function complaintsOf(
   ];
 }
 
-/** The object with the kind that it has by itself, or by its path. */
+/** Sets kind and version, from the object itself or from its path. */
 function identify(of: ReceivedKind, object: JsonObject): JsonObject {
   const { kind = '', apiVersion = '' } = object;
   const expected = apiVersionOf(of);
@@ -108,7 +109,7 @@ function identify(of: ReceivedKind, object: JsonObject): JsonObject {
   return { apiVersion: expected, kind: of.kind, ...object };
 }
 
-/** Objects of custom resources have to say what they are. */
+/** Custom resources must name their kind and version. */
 function identifyCustom(
   of: ReceivedKind,
   object: JsonObject,
@@ -131,7 +132,7 @@ function identifyCustom(
   }
 }
 
-/** Of an object that cannot be told what it is. */
+/** How much of an object without a kind is shown. */
 const MAX_SHOWN_CHARACTERS = 200;
 
 function isMetadata(field: string): boolean {
@@ -139,8 +140,8 @@ function isMetadata(field: string): boolean {
 }
 
 /**
- * As Go writes metadata: without members that are empty, and without what this server keeps none of. No
- * managers at all is something else than nothing about managers.
+ * Metadata as Go writes it: without empty members, and without those that this server does not
+ * keep. An empty list of managers differs from none: it asks to drop them.
  */
 function tidyMetadata(metadata: JsonObject): ObjectMeta {
   const tidy: Record<string, unknown> = {};

@@ -1,3 +1,4 @@
+/** Reads the bodies of requests: JSON, YAML and protocol buffers. */
 import { parseDocument } from 'yaml';
 import { decodeObject, openEnvelope } from '../../../api-machinery/protobuf/decode.ts';
 import { messageFields } from '../../../api-machinery/protobuf/message-field.ts';
@@ -15,8 +16,8 @@ import { OFFERED_TYPES, parseMediaType } from './content-negotiation.ts';
 import { JsonSyntaxError, type JsonText, readJson } from './json-reader.ts';
 
 /**
- * The body of a request as a value: JSON, or YAML or a protocol buffer where the client says so. The
- * last needs to know what it holds, and is offered for built-in kinds only.
+ * The body of a request as a value: JSON, unless its content type says YAML or protocol buffer. A
+ * protocol buffer needs the schema of its kind, so only built-in kinds take it.
  */
 export function readBody(
   body: Uint8Array,
@@ -42,17 +43,17 @@ export function readBody(
 
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 
-/** An object of another kind is not read: its name is enough to refuse it. */
+/** Does not read an object of another kind: its name is enough to refuse it. */
 function readMessage(schema: JsonSchema, body: Uint8Array): JsonObject {
   const { apiVersion, kind, object } = openEnvelope(body);
   const isExpected = kind === '' || schema.title?.endsWith(`.${kind}`) === true;
   return { apiVersion, kind, ...(isExpected ? decodeObject(schema, object) : {}) };
 }
 
-/** What an API server reads at most; a transport that bounds requests itself may be stricter. */
+/** The most that an API server reads. A transport may have a stricter limit. */
 export const MAX_BODY_BYTES = 3 * 1024 * 1024;
 
-/** The body of a request that has to hold an object of one kind, and what was odd about it. */
+/** The body of a request that must hold an object of one kind, and its oddities for warnings. */
 export function readObjectBody(
   body: Uint8Array | undefined,
   contentType: string | undefined,
@@ -83,7 +84,9 @@ export function goTypeOf(value: unknown): string {
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
-/** What YAML makes of a text is JSON only after a round trip: aliases may make it share and loop. */
+/**
+ * Converts YAML to JSON by a round trip, because aliases may make the value share parts or loop.
+ */
 function readYaml(text: string): JsonText {
   try {
     const document = parseDocument(text);
@@ -97,10 +100,10 @@ function readYaml(text: string): JsonText {
   }
 }
 
-/** Aliases may refer to aliases; this many cannot make a large object out of a small text. */
+/** Aliases may refer to aliases; with so few a small text cannot expand to a large object. */
 export const MAX_YAML_ALIASES = 100;
 
-/** Shown of a body that makes no sense. */
+/** How much of an unreadable body is shown. */
 const SUMMARY_BYTES = 30;
 
 function unrecognized(kind: string, why: string, body: Uint8Array): ApiStatusError {
@@ -115,7 +118,7 @@ function summary(body: Uint8Array): string {
   return `${head[0] === 0x7b ? head.toString() : head.toString('hex')}${more}`;
 }
 
-/** `PUT` and `POST` bodies name their kind or leave it to the path; this is a wrong one. */
+/** A `PUT` or `POST` body either names the path's kind or names none; this one names another. */
 export function wrongKind(
   expected: { readonly kind: string },
   kind: string,

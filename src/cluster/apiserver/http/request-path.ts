@@ -1,12 +1,12 @@
 /**
- * What a URL path addresses. Kubernetes' paths are regular, so this is a parser and not a router:
+ * Parses the path of a request. Kubernetes' paths are regular, so no router is needed:
  * `/api/v1/...` for the core group, `/apis/GROUP/VERSION/...` for the others, an optional
  * `namespaces/NAME`, then resource, name and subresource.
  */
 export interface ResourcePath {
   readonly group: string;
   readonly version: string;
-  /** Set if the path went through `namespaces/NAME`. */
+  /** Set if the path contains `namespaces/NAME`. */
   readonly namespace: string | undefined;
   readonly plural: string;
   readonly name: string | undefined;
@@ -15,10 +15,10 @@ export interface ResourcePath {
   readonly watch: boolean;
 }
 
-/** Below a namespace these are parts of the Namespace itself, not resources in it. */
+/** Below a namespace these name subresources of the Namespace, not resources in it. */
 const NAMESPACE_SUBRESOURCES: readonly string[] = ['status', 'finalize'];
 
-/** Segments of a decoded path without empty ones; undefined if an escape is malformed. */
+/** The decoded segments of a path, without empty ones; undefined if an escape is malformed. */
 export function pathSegments(pathname: string): readonly string[] | undefined {
   try {
     return pathname
@@ -30,7 +30,7 @@ export function pathSegments(pathname: string): readonly string[] | undefined {
   }
 }
 
-/** The resource that segments address, or undefined if they cannot address any. */
+/** The resource that the segments address; undefined if they address none. */
 export function parseResourcePath(segments: readonly string[]): ResourcePath | undefined {
   const core = segments[0] === 'api';
   if (!core && segments[0] !== 'apis') return undefined;

@@ -1,7 +1,7 @@
+/** A parsed request with its authenticated caller, and common answers. */
 import type { HttpRequest, HttpResponse } from '../../../runtime/ports/transport.ts';
 import type { User } from '../identity/authentication.ts';
 
-/** A request as the server's parts see it: taken apart, and with its caller known. */
 export interface ApiRequest {
   readonly method: HttpRequest['method'];
   readonly path: string;
@@ -12,7 +12,7 @@ export interface ApiRequest {
   readonly body: Uint8Array | undefined;
   readonly signal: AbortSignal;
   readonly user: User;
-  /** Collects what is told to the client in `Warning` headers. */
+  /** Texts for the `Warning` headers of the answer. */
   readonly warnings: string[];
 }
 
@@ -31,7 +31,7 @@ export function bytesResponse(
   return { status, headers: { 'content-type': contentType, ...noCache, ...length }, body };
 }
 
-/** The answer to a request that leaves nothing to show. */
+/** The answer to a successful request without an object to show. */
 export function successStatus(code: number): HttpResponse {
   const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code };
   return jsonResponse(code, status);
@@ -41,7 +41,7 @@ export function textResponse(status: number, text: string): HttpResponse {
   return bytesResponse(status, 'text/plain; charset=utf-8', Buffer.from(text));
 }
 
-/** What a server answers that has never heard of a path. */
+/** The answer for an unknown path. */
 export function pathNotFound(): HttpResponse {
   return textResponse(404, '404 page not found\n');
 }

@@ -1,3 +1,4 @@
+/** Tables, the form in which kubectl asks for objects to print. */
 import type { JsonObject } from '../../../kube/json/json-value.ts';
 import type { StoredObject } from '../resources/api-object.ts';
 import type { TableColumn, TableLayout } from '../resources/table-layout.ts';
@@ -7,7 +8,7 @@ import { partialMetadata } from './partial-metadata.ts';
 export interface TableOptions {
   readonly version: MetaVersion;
   readonly includeObject: IncludeObject;
-  /** Left out of all but the first event of a watch. */
+  /** The columns are left out of all watch events but the first. */
   readonly withColumns: boolean;
 }
 

@@ -1,14 +1,16 @@
+/** `Warning` headers, in which the server tells clients of problems that it accepts. */
 import type { HttpResponse } from '../../../runtime/ports/transport.ts';
 
-/** Of all warnings of one answer together: heads of answers are limited, here and in clients. */
+/** The limit for all warnings of an answer: clients limit the size of headers, and so do we. */
 const MAX_WARNING_CHARACTERS = 4_096;
-/** Of each, where all together are too long: so one long warning does not silence the others. */
+/**
+ * The limit per warning if they exceed the total, so that a long one does not displace the others.
+ */
 const MAX_SHORTENED_CHARACTERS = 256;
 
 /**
- * Adds what the client is to be told: RFC 9110 has withdrawn the header, and Kubernetes speaks it, as
- * `299 - "text"`. What a client sent may be quoted in it, so it is written in ASCII. Each warning is
- * told once.
+ * Adds the warnings as `299 - "text"`, the form of Kubernetes (RFC 9110 has withdrawn the header).
+ * A text may quote what a client sent, so it is written in ASCII. Duplicates are left out.
  */
 export function withWarnings(response: HttpResponse, warnings: readonly string[]): HttpResponse {
   const texts = [...new Set(warnings)].filter((text) => text !== '');

@@ -1,3 +1,4 @@
+/** Parses the query options of writes. */
 import {
   forbiddenField,
   invalid,
@@ -11,7 +12,7 @@ import type { DeleteOptions } from '../../../kube/meta.ts';
 import { isPrintable } from '../../../kube/quote.ts';
 import type { FieldError } from '../../../kube/status.ts';
 
-/** `dryRun=All`: everything happens but the write. */
+/** `dryRun=All`: everything happens except the write. */
 export function isDryRun(query: URLSearchParams, kind: string): boolean {
   const values = query.getAll('dryRun').filter((value) => value !== '');
   if (values.some((value) => value !== 'All')) {
@@ -22,7 +23,7 @@ export function isDryRun(query: URLSearchParams, kind: string): boolean {
 
 const MAX_MANAGER_BYTES = 128;
 
-/** Refuses a manager that cannot be kept, and one that is missing where fields are applied. */
+/** Refuses an invalid field manager, and a missing one in an apply. */
 export function checkManager(query: URLSearchParams, kind: string, isApply: boolean): void {
   const manager = query.get('fieldManager') ?? '';
   const errors: FieldError[] = [];
@@ -47,13 +48,13 @@ export function checkManager(query: URLSearchParams, kind: string, isApply: bool
   if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', kind }, '', errors);
 }
 
-/** `force=true`: what is in conflict is taken from those who own it. */
+/** `force=true`: takes conflicting fields from their owners. */
 export function isForced(query: URLSearchParams): boolean {
   const value = query.get('force');
   return value !== null && value !== '0' && value.toLowerCase() !== 'false';
 }
 
-/** Who writes: as the client says, or as it calls itself, up to the first slash. */
+/** The field manager: the one given, or the client's User-Agent up to the first slash. */
 export function managerName(query: URLSearchParams, userAgent: string | undefined): string {
   const given = query.get('fieldManager') ?? '';
   if (given !== '') return given;
@@ -66,7 +67,7 @@ export function managerName(query: URLSearchParams, userAgent: string | undefine
   return name;
 }
 
-/** The options of a write as an object of `meta.k8s.io/v1`, which webhooks see. */
+/** The options of a write as an object of `meta.k8s.io/v1`, for webhooks. */
 export function optionsObject(
   kind: 'CreateOptions' | 'UpdateOptions',
   query: URLSearchParams,

@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../../../runtime/ports/transport.ts';
 
-/** Who sent a request: `authentication.k8s.io UserInfo`. */
+/** The user who sent a request: `authentication.k8s.io UserInfo`. */
 export interface User {
   readonly username: string;
   readonly uid?: string;
@@ -9,13 +9,13 @@ export interface User {
 }
 
 /**
- * Tells who sent a request, or undefined if it does not know this kind of credentials. It throws
- * 401 for credentials that it knows and that are wrong.
+ * Finds out who sent a request. Returns undefined for a kind of credentials that it does not know,
+ * and throws 401 for credentials that it knows and that are wrong.
  */
 export type Authenticator = (request: HttpRequest) => Promise<User | undefined> | User | undefined;
 const AUTHENTICATED_GROUP = 'system:authenticated';
 
-/** Believes what TLS proved: the common name is the user, the organizations are the groups. */
+/** Trusts what TLS proved: the common name is the user, the organizations are the groups. */
 export const byClientCertificate: Authenticator = (request) => {
   const certificate = request.peer?.certificate;
   if (certificate === undefined) return undefined;
@@ -25,7 +25,7 @@ export const byClientCertificate: Authenticator = (request) => {
   });
 };
 
-/** Knows fixed bearer tokens. */
+/** Accepts fixed bearer tokens. */
 export function byStaticToken(users: Readonly<Record<string, User>>): Authenticator {
   const known = new Map(Object.entries(users));
   return (request) => {

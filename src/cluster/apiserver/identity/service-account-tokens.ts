@@ -1,3 +1,4 @@
+/** Issues and verifies tokens of service accounts. */
 import { isJsonObject, type JsonObject } from '../../../kube/json/json-value.ts';
 import { unauthorized } from '../../../kube/status-errors.ts';
 import type { Clock } from '../../../runtime/ports/clock.ts';
@@ -6,7 +7,7 @@ import type { ResourceTable } from '../resources/resource-table.ts';
 import { collectionKey } from '../resources/served-resource.ts';
 import { type Authenticator, authenticated, bearerToken, type User } from './authentication.ts';
 
-/** The key of the server, ES256. `adapters/token-signer.ts` has it. */
+/** The server's ES256 key, see `adapters/token-signer.ts`. */
 export interface TokenSigner {
   readonly keyId: string;
   readonly publicKey: {
@@ -19,10 +20,10 @@ export interface TokenSigner {
   verify(data: Uint8Array, signature: Uint8Array): boolean;
 }
 
-/** Who issues the tokens, and whom they are for if nobody else is named. */
+/** The issuer of the tokens, and their audience if none is requested. */
 export const TOKEN_ISSUER = 'https://kubernetes.default.svc';
 
-/** An object that a token is worth nothing without. */
+/** The object that a token is bound to; without it the token is invalid. */
 export interface BoundObject {
   readonly kind: string;
   readonly name: string;
@@ -39,7 +40,7 @@ export interface TokenGrant {
   readonly id: string;
 }
 
-/** Makes a JSON Web Token of the form that the API server gives to Pods. */
+/** Makes a JSON Web Token in the form that the API server gives to Pods. */
 export function issueToken(signer: TokenSigner, grant: TokenGrant, nowMs: number): string {
   const { namespace, serviceAccount, boundTo } = grant;
   const now = Math.floor(nowMs / 1000);
@@ -61,13 +62,16 @@ export function issueToken(signer: TokenSigner, grant: TokenGrant, nowMs: number
 
 export interface TokenVerifier {
   /**
-   * The user of a token of ours that is for one of `audiences`; undefined for what is no token of
-   * this server. Throws 401 for one that is not valid (any more), saying why.
+   * The user of one of our tokens that is for one of `audiences`; undefined for a text that is not
+   * a token of this server. Throws 401 with a reason for an invalid or expired one.
    */
   verify(token: string, audiences: readonly string[]): User | undefined;
 }
 
-/** The account, and the Pod that a token is bound to, must still be there with the same UID. */
+/**
+ * Also checks that the account, and the Pod that a token is bound to, still exist with the same
+ * UIDs.
+ */
 export function createTokenVerifier(
   signer: TokenSigner,
   resources: ResourceTable,
@@ -87,7 +91,7 @@ export function createTokenVerifier(
   };
 }
 
-/** Believes bearer tokens of service accounts that are for the API server. */
+/** Accepts service account tokens whose audience is the API server. */
 export function byServiceAccountToken(verifier: TokenVerifier): Authenticator {
   return (request) => {
     const token = bearerToken(request);
@@ -95,7 +99,7 @@ export function byServiceAccountToken(verifier: TokenVerifier): Authenticator {
   };
 }
 
-/** Longer ones are nobody's tokens. */
+/** Our tokens are never longer. */
 const MAX_TOKEN_LENGTH = 16_384;
 
 function signedClaims(signer: TokenSigner, token: string): JsonObject | undefined {

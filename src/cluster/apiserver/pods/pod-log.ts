@@ -1,3 +1,4 @@
+/** Serves the logs of Pods from the agents of their nodes. */
 import { forbiddenField, invalid, invalidValue } from '../../../kube/field-error.ts';
 import type { Pod } from '../../../kube/objects/pod.ts';
 import type { FieldError } from '../../../kube/status.ts';
@@ -14,7 +15,7 @@ import { typed } from '../resources/api-object.ts';
 import { booleanOption, integerOption } from '../verbs/list-options.ts';
 import { containerOf, kubeletOf, refusalOf } from './pod-node.ts';
 
-/** `GET pods/NAME/log`: what the node agent answers, as it answers it. */
+/** `GET pods/NAME/log`: relays the node agent's answer. */
 export async function podLog(call: ResourceCall): Promise<HttpResponse> {
   const { server, request } = call;
   const pod = typed<Pod>(presentEntry(call).object);
@@ -33,7 +34,7 @@ export async function podLog(call: ResourceCall): Promise<HttpResponse> {
   }
 }
 
-/** Passes an answer on for as long as the client reads and the server runs. */
+/** Relays an answer for as long as the client reads and the server runs. */
 async function relay(
   kubelet: Transport,
   path: string,

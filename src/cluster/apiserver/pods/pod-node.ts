@@ -1,4 +1,4 @@
-/** From a Pod to the server of its node, and from what that says to an answer of this one. */
+/** Reaches the agent of a Pod's node, and turns its refusals into refusals of the API server. */
 import { isJsonObject } from '../../../kube/json/json-value.ts';
 import type { Node } from '../../../kube/objects/node.ts';
 import type { Pod } from '../../../kube/objects/pod.ts';
@@ -8,7 +8,7 @@ import type { HttpResponse, Transport } from '../../../runtime/ports/transport.t
 import type { ServerState } from '../calls/server-state.ts';
 import { typed } from '../resources/api-object.ts';
 
-/** The way to the server of the node that has this name. */
+/** A transport to the agent of the node with this name. */
 export function kubeletOf(server: ServerState, nodeName: string): Transport {
   const nodes = server.resources.core('nodes');
   const entry = nodes.collection.get(nodeName);
@@ -42,10 +42,10 @@ export function containerOf(pod: Pod, wanted: string): string {
   throw badRequest(`a container name must be specified for pod ${podName}, ${all}`);
 }
 
-/** Read of what a node agent says when it refuses. */
+/** How much of a node agent's refusal is read. */
 const MAX_REFUSAL_BYTES = 4_096;
 
-/** What a node's server says when it refuses, as a refusal of this one. */
+/** Turns a refusal of the node's agent into one of this server. */
 export async function refusalOf(response: HttpResponse): Promise<ApiStatusError> {
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -1,6 +1,7 @@
 /**
- * `pods/exec`, `pods/attach` and `pods/portforward`: the request goes on to the server of the Pod's
- * node, and if that leaves HTTP, so does this one. What then flows is between client and node.
+ * `pods/exec`, `pods/attach` and `pods/portforward`: the request goes on to the agent of the Pod's
+ * node. If that upgrades the connection, so does this server, and passes bytes between client and
+ * node.
  */
 import type { Pod } from '../../../kube/objects/pod.ts';
 import { badRequest, internalError } from '../../../kube/status-errors.ts';
@@ -30,7 +31,7 @@ export function forwardPorts(call: ResourceCall): Promise<HttpResponse> {
   return connect(call, (_pod, { namespace, name }) => `/portForward/${namespace}/${name}`);
 }
 
-/** The API's names and a kubelet's for the same. */
+/** Names of the API's parameters and the kubelet's names for them. */
 const STREAMS: readonly (readonly [string, string])[] = [
   ['stdin', 'input'],
   ['stdout', 'output'],
@@ -70,7 +71,7 @@ async function connect(
   }
 }
 
-/** What makes the request one to leave HTTP; who asks is known here, and nobody else's business. */
+/** The headers that upgrade the connection; credentials are known here and not passed on. */
 function upgradeHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   const wanted = Object.entries(headers).filter(
     ([name]) =>

@@ -1,9 +1,10 @@
+/** Objects as the API server handles them, and helpers to read and change plain JSON. */
 import { isJsonObject, type JsonObject } from '../../../kube/json/json-value.ts';
 import type { KubeObject, Stored } from '../../../kube/meta.ts';
 
 /**
- * An object as the API server handles it: metadata typed, everything else plain JSON that only the
- * kind's schema and strategy know about. Objects are never changed after they were stored.
+ * An object with typed metadata; only the kind's schema and strategy know the rest, which is plain
+ * JSON. Objects are never changed after they were stored.
  */
 export interface ApiObject extends KubeObject {
   readonly [field: string]: unknown;
@@ -45,7 +46,7 @@ export function numberAt(object: unknown, ...path: readonly string[]): number {
   return typeof value === 'number' ? value : 0;
 }
 
-/** The object as its own type, once the schema of its kind has been enforced. */
+/** The object as the type of its kind, once its schema has been enforced. */
 export function typed<T extends KubeObject>(object: ApiObject): T {
   return object as unknown as T;
 }

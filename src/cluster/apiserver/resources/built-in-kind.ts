@@ -1,3 +1,4 @@
+/** How a built-in kind is declared. */
 import type { Resource } from '../../../kube/resource.ts';
 import type { JsonSchema } from '../../../kube/schema/json-schema.ts';
 import type { Collection } from './collection.ts';
@@ -11,7 +12,7 @@ import {
 import { PLAIN_STRATEGY, type Strategy } from './strategy.ts';
 import { PLAIN_TABLE, type TableLayout } from './table-layout.ts';
 
-/** What has to be said of a built-in kind; what is left out is as for most. */
+/** The properties of a built-in kind; those left out have the usual values. */
 export interface BuiltInKind {
   readonly resource: Resource;
   readonly schema: JsonSchema;
@@ -19,12 +20,12 @@ export interface BuiltInKind {
   readonly categories?: readonly string[];
   readonly hasStatus?: boolean;
   readonly verbs?: readonly Verb[];
-  /** Beside `status`. */
+  /** Subresources besides `status`. */
   readonly subresources?: readonly Subresource[];
   readonly strategy?: Partial<Strategy>;
   readonly table?: TableLayout;
   readonly fieldLabels?: ServedResource['fieldLabels'];
-  /** Where the objects of this kind are stored as another one. */
+  /** Set if objects of this kind are stored as another kind. */
   readonly storedAs?: { readonly resource: Resource; readonly view: View };
 }
 

@@ -1,3 +1,4 @@
+/** The store of one resource's objects, in front of the storage. */
 import { assert } from '../../../kube/assert.ts';
 import { isJsonObject } from '../../../kube/json/json-value.ts';
 import { SortedKeys } from '../../../runtime/memory/sorted-keys.ts';
@@ -8,8 +9,8 @@ import { type Entry, encodeForStorage, storedEntry, tombstone } from './entry.ts
 
 /**
  * All objects of one resource: an ordered copy in memory that answers every read, in front of the
- * storage that holds the truth, with a bounded history of changes. The history serves watches that
- * resume and lists that continue at an older revision. Writes to one key go one after the other.
+ * durable storage. A bounded history of changes serves watches that resume, and lists that continue
+ * at an older revision. Writes to one key go one after the other.
  */
 export class Collection {
   readonly #prefix: string;
@@ -18,7 +19,7 @@ export class Collection {
   readonly #entries = new Map<string, Entry>();
   readonly #keys = new SortedKeys();
   readonly #history: Change[] = [];
-  /** Changes after this revision are all in the history. */
+  /** The history holds all changes after this revision. */
   #historyStart: number;
   readonly #subscribers = new Set<Subscriber>();
   readonly #writers = new Map<string, Promise<unknown>>();
@@ -71,7 +72,7 @@ export class Collection {
     return found;
   }
 
-  /** The same as it was at an older revision; undefined when the history no longer reaches back. */
+  /** The entries at an older revision; undefined if the history does not reach back to it. */
   entriesAt(revision: number, prefix: string, start = prefix): readonly Entry[] | undefined {
     const undone = this.changesSince(revision);
     if (undone === undefined) return undefined;
@@ -94,21 +95,21 @@ export class Collection {
     return this.#history.slice(at);
   }
 
-  /** Calls `onChange` for every later change, in revision order; the result ends that. */
+  /** Calls `onChange` for every later change, in revision order; call the result to stop. */
   subscribe(onChange: (change: Change) => void, onEnd: () => void = () => undefined): () => void {
     const subscriber = { onChange, onEnd };
     this.#subscribers.add(subscriber);
     return () => this.#subscribers.delete(subscriber);
   }
 
-  /** Tells subscribers that the resource is gone. */
+  /** Tells subscribers that the resource no longer exists. */
   end(): void {
     for (const { onEnd } of this.#subscribers) onEnd();
   }
 
   /**
-   * Runs `decide` on the current state of a key, when no other write to it is under way, and carries
-   * out what it returns. What `decide` throws rejects the write and changes nothing.
+   * Runs `decide` on the current state of a key while no other write to it is under way, and
+   * carries out the result. If `decide` throws, the write is rejected and nothing changes.
    */
   async write<T>(
     key: string,
@@ -200,7 +201,7 @@ export class Change {
     this.entry = of.entry;
   }
 
-  /** The state before, under this revision: for those who see the object leave. */
+  /** The previous state under this revision, for watchers from whose selection the object drops. */
   get departed(): Entry | undefined {
     if (this.previous === undefined) return undefined;
     this.#departed ??= tombstone(this.previous, this.revision);
@@ -208,19 +209,19 @@ export class Change {
   }
 }
 
-/** What a decision wants: a new state, a deletion or nothing, and what the caller is told. */
+/** The outcome of a decision: a new state, a deletion or nothing, and the result for the caller. */
 export interface Write<T> {
   readonly change: ApiObject | 'Delete' | undefined;
-  /** Gets the new state (for a deletion: the last one), or undefined if nothing was to be written. */
+  /** Receives the new state (for a deletion: the last one), or undefined if nothing was written. */
   readonly result: (entry: Entry | undefined) => T;
 }
 
 /**
- * Changes kept for each resource. A client that is further behind than this starts anew; at the
- * object sizes of training workloads it is some tens of megabytes at worst.
+ * How many changes each resource keeps. A client that is further behind starts anew. With the
+ * objects of training workloads it takes some tens of megabytes at worst.
  */
 const HISTORY_LIMIT = 4_096;
-/** Dropped together, so that a long history is not moved for each change. */
+/** How many changes are dropped together, so that a long history is not moved for each change. */
 const HISTORY_SLACK = 512;
 
 function decode(path: string, bytes: Uint8Array): ApiObject {

@@ -1,7 +1,8 @@
 /**
  * Puts the effects of concurrent writes in the order of their revisions. Storage may answer writes
- * in any order; readers and watchers must see revision N before N + 1, in all collections at once.
- * It relies on every revision being taken through `commit`: the server is the storage's only writer.
+ * in any order, but readers and watchers must see revision N before N + 1, in all collections at
+ * once. Every revision must go through `commit`, so the server must be the only writer of its
+ * storage.
  */
 export class CommitSequence {
   #applied: number;
@@ -16,7 +17,7 @@ export class CommitSequence {
     return this.#applied;
   }
 
-  /** Calls `apply` as soon as all earlier revisions are applied: at once, mostly. */
+  /** Calls `apply` as soon as all earlier revisions are applied, which is mostly at once. */
   commit(revision: number, apply: () => void): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.set(revision, () => {

@@ -1,23 +1,24 @@
 import type { ApiObject, StoredObject } from './api-object.ts';
 
 /**
- * One state of one object: as an object, and as the bytes that are stored, sent and watched. Both
- * are made once and shared by every reader, so neither is ever changed.
+ * One state of one object: as an object, and as the bytes that are stored, sent and watched. All
+ * readers share both, so neither is ever changed.
  */
 export interface Entry {
   /** `namespace/name`, or `name` for a cluster-scoped object. */
   readonly key: string;
   readonly object: StoredObject;
   readonly revision: number;
-  /** Other encodings of the same state by name, each made when first asked for. */
+  /** Other encodings of this state by name, each made on first use. */
   readonly encodings: Map<string, Uint8Array>;
-  /** The revision that storage knows this state by; a tombstone has none. */
+  /** The revision of this state in the storage; a tombstone has none. */
   readonly storedRevision: number | undefined;
 }
 
 /**
- * The object as storage keeps it: without resourceVersion, which is the revision of its key. Kind and
- * version come first, so that the version can be put back without encoding the object again.
+ * Encodes an object for storage: without resourceVersion, which is the revision of its key. Kind
+ * and version come first, so that the resourceVersion can be inserted without encoding the object
+ * again.
  */
 export function encodeForStorage(object: ApiObject): Uint8Array {
   const { apiVersion, kind, metadata, ...fields } = object;
@@ -25,7 +26,7 @@ export function encodeForStorage(object: ApiObject): Uint8Array {
   return Buffer.from(JSON.stringify({ apiVersion, kind, metadata: unversioned, ...fields }));
 }
 
-/** `stored` is what `encodeForStorage` made of the object. */
+/** `stored` is the result of `encodeForStorage`. */
 export function storedEntry(
   key: string,
   object: ApiObject,
@@ -46,7 +47,7 @@ export function storedEntry(
   };
 }
 
-/** The last state of an object that left a collection, under the revision of its leaving. */
+/** The last state of an object that left a collection, under the revision of its deletion. */
 export function tombstone(last: Entry, revision: number): Entry {
   return {
     key: last.key,
@@ -57,7 +58,7 @@ export function tombstone(last: Entry, revision: number): Entry {
   };
 }
 
-/** A state that was not written: the answer to a dry run, or an object that is gone by now. */
+/** A state that was not written: the result of a dry run, or an object that is gone by now. */
 export function unstoredEntry(key: string, object: ApiObject): Entry {
   return {
     key,
@@ -68,7 +69,7 @@ export function unstoredEntry(key: string, object: ApiObject): Entry {
   };
 }
 
-/** What JSON encodes to, made once for each name. */
+/** The JSON encoding of a value, made once per name. */
 export function encodedOnce(entry: Entry, name: string, value: () => unknown): Uint8Array {
   const known = entry.encodings.get(name);
   if (known !== undefined) return known;

@@ -2,8 +2,8 @@ import { assert } from '../../../kube/assert.ts';
 import type { ServedResource } from './served-resource.ts';
 
 /**
- * All resources that the server offers now, by group, version and plural name. Custom resources come
- * and go with their definitions; built-in ones are there from the start.
+ * All resources that the server offers at the moment, by group, version and plural name. Custom
+ * resources come and go with their definitions; built-in ones are always there.
  */
 export class ResourceTable {
   readonly #resources = new Map<string, ServedResource>();
@@ -25,7 +25,7 @@ export class ResourceTable {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Puts the served versions of one resource in place of those there are. */
+  /** Replaces the served versions of one resource. */
   replace(group: string, plural: string, versions: readonly ServedResource[]): void {
     for (const [key, of] of this.#resources) {
       if (of.group === group && of.plural === plural) this.#resources.delete(key);
@@ -37,7 +37,7 @@ export class ResourceTable {
     return this.#resources.values();
   }
 
-  /** Calls `listener` whenever the table has changed: documents made from it are out of date. */
+  /** Calls `listener` after each change, because documents made from the table are out of date. */
   onChange(listener: () => void): void {
     this.#listeners.add(listener);
   }

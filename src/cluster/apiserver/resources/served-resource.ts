@@ -1,3 +1,4 @@
+/** A resource in one version, as the server offers it. */
 import type { RuleTree } from '../../../api-machinery/definitions/rule-evaluation.ts';
 import type { Resource } from '../../../kube/resource.ts';
 import type { JsonSchema } from '../../../kube/schema/json-schema.ts';
@@ -7,9 +8,9 @@ import type { Strategy } from './strategy.ts';
 import type { TableLayout } from './table-layout.ts';
 
 /**
- * A resource in one version, as the server offers it: built-in kinds and custom resources alike are
- * data of this shape, and the verbs work from nothing else. Several served resources may share one
- * collection: the versions of a custom resource, and the two groups that show Events.
+ * Built-in kinds and custom resources alike are data of this shape, and the verbs work from nothing
+ * else. Several served resources may share a collection: the versions of a custom resource, and the
+ * two groups that show Events.
  */
 export interface ServedResource extends Resource {
   readonly singular: string;
@@ -18,16 +19,16 @@ export interface ServedResource extends Resource {
   readonly categories: readonly string[];
   readonly verbs: readonly Verb[];
   readonly subresources: readonly Subresource[];
-  /** Of the whole object; metadata is left to the server's own schema. */
+  /** The schema of the whole object, except for metadata, which has the server's own schema. */
   readonly schema: JsonSchema;
-  /** What a custom resource's schema says in expressions, if anything. */
+  /** The validation rules of a custom resource, if any. */
   readonly rules?: RuleTree;
   readonly strategy: Strategy;
   readonly table: TableLayout;
-  /** Field labels beyond `metadata.name` and `metadata.namespace` that lists may select by. */
+  /** Field labels by which lists can select, besides `metadata.name` and `metadata.namespace`. */
   readonly fieldLabels: Readonly<Record<string, (shown: ApiObject) => string>>;
   readonly collection: Collection;
-  /** How a stored object looks here; objects are stored under one group and version only. */
+  /** How a stored object looks in this version; objects are stored in one version only. */
   readonly view: View;
   /** True for custom resources, whose rules differ in places. */
   readonly custom: boolean;
@@ -56,7 +57,7 @@ export type DiscoveredResource = Pick<
 
 export interface Subresource {
   readonly name: string;
-  /** The kind that is exchanged, where it is not the resource's own. */
+  /** The kind in bodies, if it is not the resource's own. */
   readonly kind?: { readonly group: string; readonly version: string; readonly kind: string };
   readonly verbs: readonly Verb[];
 }
@@ -85,7 +86,7 @@ export const ALL_VERBS: readonly Verb[] = [
 
 export interface View {
   show(stored: StoredObject): StoredObject;
-  /** The inverse, for objects that come in. */
+  /** The inverse of `show`, for objects that come in. */
   store(shown: ApiObject): ApiObject;
 }
 

@@ -1,28 +1,29 @@
+/** The behaviour that differs between kinds. */
 import type { NameRule } from '../../../api-machinery/validation/object-meta.ts';
 import { dns1123SubdomainErrors } from '../../../kube/names.ts';
 import type { FieldError } from '../../../kube/status.ts';
 import type { ApiObject, StoredObject } from './api-object.ts';
 
 /**
- * What is particular to a kind: how an object is completed before it is stored, what is wrong with
- * it, and how it is deleted. Everything else about an object is the same for all kinds. Metadata is
- * the server's business; strategies return objects with the metadata that they were given.
+ * How objects of a kind are completed, validated and deleted; everything else is common to all
+ * kinds. The server handles metadata: strategies return objects with the metadata that they
+ * received.
  */
 export interface Strategy {
-  /** Changes outside metadata and status count in `metadata.generation`. */
+  /** Whether `metadata.generation` counts changes outside of metadata and status. */
   readonly countsGeneration: boolean;
-  /** Subresources through which the desire is changed, too. */
+  /** Subresources whose changes count in the generation too. */
   readonly countedSubresources?: readonly string[];
   /** A PUT without `metadata.resourceVersion` is refused. */
   readonly requiresRevision: boolean;
   /** A PUT to a name that does not exist creates it. */
   readonly createsOnUpdate: boolean;
-  /** A deletion answers with the object, not with a Status. */
+  /** A deletion answers with the object instead of a Status. */
   readonly returnsDeleted: boolean;
   readonly nameRule: NameRule;
-  /** Why there can be no new objects just now. */
+  /** Why no new objects can be created at the moment. */
   readonly forbidsCreate: string | undefined;
-  /** Fills in what the schema cannot say; webhooks see it. Done twice, it changes nothing more. */
+  /** Fills in what the schema cannot, before webhooks see the object. Idempotent. */
   defaults(object: ApiObject): ApiObject;
   prepareForCreate(object: ApiObject, context: StrategyContext): ApiObject;
   /** `subresource` is undefined for the object itself. */
@@ -38,7 +39,7 @@ export interface Strategy {
     old: StoredObject,
     subresource: string | undefined,
   ): readonly FieldError[];
-  /** Things to tell the client that are no errors, of a new object or of a change of `old`. */
+  /** Warnings for a new object, or for a change of `old`, that is valid. */
   warnings(object: ApiObject, old: ApiObject | undefined): readonly string[];
   readonly deletion: DeletionStrategy;
 }
@@ -47,7 +48,7 @@ export interface StrategyContext {
   readonly nowMs: number;
   /** A new object's UID. */
   readonly uid: string;
-  /** Unguessable enough for a name: `length` characters of the alphabet of generated names. */
+  /** A random text for a generated name: `length` characters that cannot be guessed. */
   randomName(length: number): string;
   /** Other objects, for the few kinds that depend on them. */
   exists(plural: string, namespace: string | undefined, name: string): boolean;
@@ -55,11 +56,11 @@ export interface StrategyContext {
 
 export interface DeletionStrategy {
   /**
-   * The grace period of an object that somebody else has to end, in seconds; undefined for objects
-   * that simply go.
+   * The grace period in seconds of an object that a node or controller has to end; undefined for
+   * objects that go at once.
    */
   graceSeconds?(object: StoredObject, requested: number | undefined): number;
-  /** For kinds that are emptied before they go: what is recorded when deletion begins. */
+  /** For kinds that are emptied before they go: the changes when deletion begins. */
   begin?(object: ApiObject, nowMs: number): ApiObject;
   /** True if the object waits for more than its finalizers. */
   isHeld?(object: ApiObject): boolean;
@@ -67,7 +68,7 @@ export interface DeletionStrategy {
   forbidden?(object: StoredObject): string | undefined;
 }
 
-/** A kind that has nothing particular. */
+/** The strategy of a kind without peculiarities. */
 export const PLAIN_STRATEGY: Strategy = {
   countsGeneration: false,
   requiresRevision: false,

@@ -1,4 +1,6 @@
-/** `PATCH` with `application/apply-patch+yaml`: reads a configuration, and applies it to an object. */
+/**
+ * `PATCH` with `application/apply-patch+yaml`: reads a configuration, and applies it to an object.
+ */
 import { isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import {
   configurationErrors,
@@ -22,14 +24,14 @@ import {
 import { checkNamespace } from './create.ts';
 import { applied, type ManagedWrite } from './managed-fields.ts';
 
-/** What was sent to be applied. */
+/** A configuration from a request. */
 export interface Configuration {
   readonly object: JsonObject;
-  /** Members that are given twice: `line 5: key "a" already set in map`. The last of them counts. */
+  /** Duplicate members: `line 5: key "a" already set in map`. The last one counts. */
   readonly duplicates: readonly string[];
 }
 
-/** Throws 400 for what is no YAML, or not an object. */
+/** Throws 400 for a text that is not YAML, or not an object. */
 export function readConfiguration(body: Uint8Array | undefined): Configuration {
   const bytes = body ?? new Uint8Array();
   if (bytes.byteLength > MAX_BODY_BYTES) throw requestEntityTooLarge(`limit is ${MAX_BODY_BYTES}`);
@@ -43,7 +45,10 @@ export function readConfiguration(body: Uint8Array | undefined): Configuration {
   return { object: value ?? {}, duplicates };
 }
 
-/** JSON is YAML, and read much faster; undefined for what is none, or needs to be told of by its lines. */
+/**
+ * Reads JSON, which is YAML but reads much faster; undefined for other texts and for errors that
+ * need a line number.
+ */
 function asJson(text: string): JsonText | undefined {
   if (!text.startsWith('{')) return undefined;
   try {
@@ -55,7 +60,7 @@ function asJson(text: string): JsonText | undefined {
   }
 }
 
-/** A round trip through JSON leaves no aliases, by which a value may share parts and loop. */
+/** Makes a round trip through JSON, because aliases may make the value share parts or loop. */
 function readYaml(text: string): JsonText {
   try {
     const lineCounter = new LineCounter();
@@ -106,7 +111,7 @@ export interface ApplyCall extends ManagedWrite {
   readonly warn: (warning: string) => void;
 }
 
-/** The object that a configuration makes of the present one. May throw to refuse. */
+/** Merges the configuration into the present object. May throw to refuse. */
 export function applyTo(
   call: ApplyCall,
   { object: configuration, duplicates }: Configuration,
@@ -143,12 +148,12 @@ function checkKind({ of }: ApplyCall, configuration: JsonObject): void {
   throw badRequest(`invalid object type: ${shown}`);
 }
 
-/** Of the core group, too, Go shows what stands before the slash: nothing. */
+/** Go shows the part before the slash, which is empty for the core group. */
 function shownVersion(apiVersion: string): string {
   return apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
 }
 
-/** An object that is to be created has no version yet, and may not be thought of as another. */
+/** A new object has no version yet, and its name must match the path. */
 function asNew({ of, name }: ApplyCall, object: ApiObject): ApiObject {
   const { uid } = object.metadata;
   if (uid !== undefined) {

@@ -1,3 +1,4 @@
+/** Creates objects: `POST`, and the server's own creations. */
 import { invalid, required } from '../../../kube/field-error.ts';
 import { failure, failureWithoutReason } from '../../../kube/status.ts';
 import { alreadyExists, badRequest, generateNameConflict } from '../../../kube/status-errors.ts';
@@ -22,7 +23,7 @@ export interface CreateRequest {
   readonly namespace: string | undefined;
   readonly object: ApiObject;
   readonly isDryRun: boolean;
-  /** Undefined: the server itself. */
+  /** Undefined: the server itself creates the object. */
   readonly requester: Requester | undefined;
 }
 
@@ -51,7 +52,7 @@ export async function create(server: ServerState, given: CreateRequest): Promise
   throw generateNameConflict(of, generateName);
 }
 
-/** The namespace that an object goes into: that of the path, which its own must agree with. */
+/** The namespace of the path; the object's own must agree with it. */
 export function checkNamespace(
   of: ServedResource,
   namespace: string | undefined,
@@ -66,7 +67,7 @@ export function checkNamespace(
   );
 }
 
-/** The chance that eight random names of five characters all exist is none. */
+/** The chance that eight random names of five characters all exist is negligible. */
 const GENERATED_NAME_ATTEMPTS = 8;
 const RANDOM_NAME_LENGTH = 5;
 const MAX_NAME_LENGTH = 63;
@@ -122,7 +123,7 @@ async function createNamed(
   const object = of.view.store(shown);
   return of.collection.write(key, (current) => {
     if (current !== undefined) throw alreadyExists(of, name);
-    // Webhooks take their time: what allowed the creation may be gone by now.
+    // Webhooks take time: the namespace or resource may be gone by now.
     checkCreatable(server.resources.get(of.group, of.version, of.plural) ?? of);
     namespaceLifecycle(server.resources, request);
     if (request.isDryRun) {

@@ -1,3 +1,4 @@
+/** Deletes objects, at once or after finalizers and grace periods. */
 import { invalid, notSupported } from '../../../kube/field-error.ts';
 import { isJsonObject, type JsonObject } from '../../../kube/json/json-value.ts';
 import type { DeleteOptions, ObjectMeta } from '../../../kube/meta.ts';
@@ -15,15 +16,15 @@ import { admissionNamespace, type Requester } from '../webhooks/attributes.ts';
 import { writeOptimistically } from './optimistic-write.ts';
 import { isDeletionComplete } from './update.ts';
 
-/** What became of the object: it is gone, or marked and waiting for somebody. */
+/** The result of a deletion: the object is gone, or marked and waits. */
 export interface Deletion {
   readonly entry: Entry;
   readonly isGone: boolean;
 }
 
 /**
- * Deletes an object, or marks it as deleted where finalizers or a grace period hold it. Who asks
- * again may shorten the grace period, never lengthen it.
+ * Deletes an object, or marks it as deleted if finalizers or a grace period hold it. Another
+ * request may shorten the grace period, never lengthen it.
  */
 export async function remove(
   server: ServerState,
@@ -45,7 +46,7 @@ export async function remove(
     : of.collection.write(key, decided);
 }
 
-/** Who asked for a deletion, and under which name: none if it was for a whole collection. */
+/** The requester of a deletion, and the name in the request: none if it was for a collection. */
 export interface DeletionRequest {
   readonly requester: Requester;
   readonly name: string;
@@ -65,7 +66,7 @@ async function decide(
   const refusal = of.strategy.deletion.forbidden?.(old);
   if (refusal !== undefined) throw forbidden(of, name, refusal);
   const mark = (): ApiObject | undefined => markedForDeletion(of, old, options, server.clock.now());
-  // Who asks again for an object that ends already, and no sooner, changes nothing.
+  // Another request that would not end the object sooner changes nothing.
   const isPending = of.strategy.deletion.graceSeconds !== undefined && mark() === undefined;
   if (asked !== undefined && !isPending) {
     await admitDeletion(server, {
@@ -91,7 +92,7 @@ async function decide(
   return { change: isDryRun ? undefined : isGone ? 'Delete' : marked, result };
 }
 
-/** Options of a deletion: the body, or else the query. Throws for values that mean nothing. */
+/** The options of a deletion, from the body or else the query. Throws for invalid values. */
 export function deleteOptions(body: unknown, query: URLSearchParams): DeleteOptions {
   const given = isJsonObject(body) ? body : {};
   const { kind = '' } = given;
@@ -143,7 +144,7 @@ function integerMember(body: JsonObject, query: URLSearchParams, name: string): 
   if (typeof number !== 'number' || !Number.isSafeInteger(number)) {
     throw badRequest(`${name}: Invalid value: ${JSON.stringify(value)}: must be an integer`);
   }
-  // As the API says: a negative period means to end at once, a second at the least.
+  // According to the API, a negative period means one second.
   return number < 0 ? 1 : number;
 }
 
@@ -164,7 +165,7 @@ function checkPreconditions(of: ServedResource, old: StoredObject, options: Dele
 const ORPHAN = 'orphan';
 const FOREGROUND = 'foregroundDeletion';
 
-/** The object as deletion leaves it for now; undefined if this request changes nothing about it. */
+/** The object with the marks of deletion; undefined if this request changes nothing. */
 function markedForDeletion(
   of: ServedResource,
   old: StoredObject,
@@ -188,7 +189,7 @@ function markedForDeletion(
   return isFirst && begin !== undefined ? begin({ ...object, metadata }, nowMs) : object;
 }
 
-/** When an object has to be gone; undefined if that is settled and not to be brought forward. */
+/** When an object has to be gone; undefined if that is decided and cannot come sooner. */
 function deletionTiming(
   of: ServedResource,
   old: StoredObject,
@@ -200,7 +201,7 @@ function deletionTiming(
   if (deletionTimestamp === undefined) {
     const grace = of.strategy.deletion.graceSeconds?.(old, requested) ?? 0;
     const at = timeText(nowMs + grace * 1000);
-    // What is emptied first, a namespace or a definition, waits for that and not for time.
+    // A namespace or a definition is emptied first, so it waits for that and not for time.
     return of.strategy.deletion.begin === undefined
       ? { deletionTimestamp: at, deletionGracePeriodSeconds: grace }
       : { deletionTimestamp: at };
@@ -215,7 +216,7 @@ function deletionTiming(
   };
 }
 
-/** The finalizers that the garbage collector acts on follow the newest policy that was given. */
+/** The garbage collector's finalizers follow the newest policy that was given. */
 function withPolicy(
   finalizers: readonly string[],
   policy: DeleteOptions['propagationPolicy'],

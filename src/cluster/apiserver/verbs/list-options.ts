@@ -1,3 +1,4 @@
+/** Parses the query options of lists and watches. */
 import {
   forbiddenField,
   formatFieldError,
@@ -15,7 +16,7 @@ import {
 import { badRequest } from '../../../kube/status-errors.ts';
 import type { WatchStart } from './watch.ts';
 
-/** From where in time a list is answered. */
+/** The state from which a list is answered. */
 export type ListSnapshot =
   | { readonly at: 'Latest' }
   | { readonly at: 'Exactly'; readonly revision: number };
@@ -88,7 +89,7 @@ export function integerOption(query: URLSearchParams, name: string): number | un
   return Math.max(0, Number(text));
 }
 
-/** As the API reads booleans of a query: everything but `false` and `0` is true. */
+/** Reads booleans as the API does: everything but `false` and `0` is true. */
 export function booleanOption(query: URLSearchParams, name: string): boolean | undefined {
   const text = query.get(name);
   return text === null ? undefined : text.toLowerCase() !== 'false' && text !== '0';
@@ -96,12 +97,12 @@ export function booleanOption(query: URLSearchParams, name: string): boolean | u
 
 const MATCH = 'resourceVersionMatch';
 
-/** Undefined if none is asked for; 0 is "any". */
+/** Undefined if no version is asked for; 0 means any. */
 function revisionOf(query: URLSearchParams): number | undefined {
   return parseRevision(query, (why) => badRequest(`invalid resource version: ${why}`));
 }
 
-/** A watch tells of the same mistake in another way, and so does every client's error handling. */
+/** Watches report this error in another form than lists, and clients rely on that. */
 function watchRevisionOf(query: URLSearchParams): number | undefined {
   return parseRevision(query, failureWithoutReason);
 }
@@ -121,7 +122,7 @@ function invalidListOptions(errors: readonly FieldError[]): ApiStatusError {
   return invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors);
 }
 
-/** The client has seen a revision that this server has not, so it cannot be served from here. */
+/** The client has seen a revision that this server has not reached. */
 function tooLarge(revision: number, current: number): ApiStatusError {
   return failure(
     'Timeout',

@@ -1,3 +1,4 @@
+/** Lists objects in pages. */
 import { isJsonObject } from '../../../kube/json/json-value.ts';
 import type { ListMeta } from '../../../kube/meta.ts';
 import { badRequest, expired } from '../../../kube/status-errors.ts';
@@ -13,8 +14,8 @@ export interface ListPage {
 }
 
 /**
- * Answers a list from memory. All pages of a list show the same revision: the token says which, and
- * the collection's history leads back to it. When the history is too short the answer is 410.
+ * Answers a list from memory. All pages of a list show one revision: the token names it, and the
+ * collection's history leads back to it. If the history is too short the answer is 410.
  */
 export function listPage(
   of: ServedResource,
@@ -43,7 +44,7 @@ export function listPage(
     metadata: {
       resourceVersion,
       continue: formatToken({ revision, start: next.key }),
-      // A filtered list does not count: the server that we stand in for does not know either.
+      // A filtered list has no count, as in Kubernetes, where it is not known either.
       ...(selection.isFiltered ? {} : { remainingItemCount: matching.length - limit }),
     },
   };

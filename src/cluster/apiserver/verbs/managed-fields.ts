@@ -1,7 +1,7 @@
 /**
- * Who owns which fields of an object, kept up to date by every write: `src/kube/apply/` says how. Nobody
- * asks until an object is first applied, so until then nothing is kept and writes cost nothing more. What
- * is there at that moment belongs to `before-first-apply`.
+ * Keeps the owners of an object's fields up to date with every write, by the rules of
+ * `src/api-machinery/apply/`. Nothing is kept until an object is first applied, so other objects
+ * cost nothing more. The fields that exist at that moment belong to `before-first-apply`.
  */
 
 import {
@@ -42,16 +42,18 @@ import {
 import type { ServedResource } from '../resources/served-resource.ts';
 import { hasStatus } from './object-metadata.ts';
 
-/** One write, as far as it matters to who owns what. */
+/** The parts of a write that decide who owns what. */
 export interface ManagedWrite {
   readonly of: ServedResource;
   readonly subresource: string | undefined;
-  /** Of the client. */
+  /** The client's field manager. */
   readonly manager: string;
   readonly nowMs: number;
 }
 
-/** The object of a write that is no apply, with its managers: a new one, without `old`, has none. */
+/**
+ * The object of a write other than apply, with its managers. A new object, without `old`, has none.
+ */
 export function withManagers(
   given: ApiObject,
   old: StoredObject | undefined,
@@ -73,7 +75,7 @@ export function withManagers(
   return withEntries(given, writeManagers(after));
 }
 
-/** The object that an apply makes of another, or of nothing. Throws 409 for conflicts. */
+/** The object that results from an apply to another, or to none. Throws 409 for conflicts. */
 export function applied(
   write: ManagedWrite,
   configuration: JsonObject,
@@ -110,7 +112,7 @@ export function applied(
   };
 }
 
-/** The object with the times of `old` if nothing else has changed of its managers. */
+/** The object with the times of `old` if nothing else of its managers has changed. */
 export function withoutNewTimes(object: ApiObject, old: StoredObject): ApiObject {
   const { managedFields } = old.metadata;
   if (managedFields === undefined) return object;
@@ -118,7 +120,7 @@ export function withoutNewTimes(object: ApiObject, old: StoredObject): ApiObject
   return isSame ? withEntries(object, managedFields) : object;
 }
 
-/** `object` with the managers of `managed`, which a write may not lose in what it must not change. */
+/** `object` with the managers of `managed`, for writes that must not change them. */
 export function withManagersOf(object: ApiObject, managed: ApiObject): ApiObject {
   const { managedFields } = managed.metadata;
   return object.metadata.managedFields === managedFields
@@ -142,7 +144,7 @@ function unmanaged(object: ApiObject): ApiObject {
   return object.metadata.managedFields === undefined ? object : withEntries(object, undefined);
 }
 
-/** Clients may set managers, or have none kept by an empty list or entry; most know nothing of them. */
+/** Clients may set managers, or drop all with an empty list or entry; most leave them alone. */
 function managersBefore(
   { subresource }: ManagedWrite,
   wanted: readonly ManagedFieldsEntry[] | undefined,
@@ -175,7 +177,7 @@ function managersBeforeApply(write: ManagedWrite, old: StoredObject | undefined)
   });
 }
 
-/** What kubectl applied itself is not in its way, if that is all. */
+/** kubectl's earlier client-side applies cause no conflict, if they are the only cause. */
 function conflictsLeft(
   { of, manager }: ManagedWrite,
   live: JsonObject,
@@ -196,7 +198,7 @@ function managedKind({ of, subresource }: ManagedWrite): ManagedKind {
   return { schema: of.schema, ignored: ignoredFields(of, subresource) };
 }
 
-/** What a write through a resource or subresource leaves as it is, whatever it says. */
+/** Fields that a write through a resource or subresource cannot change. */
 function ignoredFields(of: ServedResource, subresource: string | undefined): FieldSet {
   const top = (...names: readonly string[]): FieldSet =>
     fieldSet(...names.map((name) => [fieldElement(name)]));
@@ -221,7 +223,7 @@ const POD_STATUS_IGNORES = fieldSet(
   [fieldElement('metadata'), fieldElement('ownerReferences')],
 );
 
-/** A subresource such as `ephemeralcontainers` is about one field of the spec, which has its name. */
+/** A subresource such as `ephemeralcontainers` changes the spec's field of the same name. */
 function otherSpecFields(of: ServedResource, subresource: string): readonly (readonly string[])[] {
   const names = Object.keys(of.schema.properties?.['spec']?.properties ?? {});
   return names
@@ -229,7 +231,7 @@ function otherSpecFields(of: ServedResource, subresource: string): readonly (rea
     .map((name) => [fieldElement('spec'), fieldElement(name)]);
 }
 
-/** A new object before anything is said of it: parts that a kind always has are there, and nobody's. */
+/** A new object before any field is set: the parts that a kind always has exist, without owners. */
 function emptyObject(of: ServedResource): JsonObject {
   const base = { apiVersion: apiVersionOf(of), kind: of.kind, metadata: {} };
   return of.custom ? base : { ...base, ...ALWAYS_THERE[of.kind] };

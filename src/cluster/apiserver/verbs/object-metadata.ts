@@ -1,10 +1,14 @@
+/** The fields of metadata that the server owns. */
 import { deepEqual } from '../../../kube/json/deep-equal.ts';
 import type { ObjectMeta } from '../../../kube/meta.ts';
 import { timeText } from '../../../kube/time.ts';
 import { type ApiObject, type StoredObject, withMembers } from '../resources/api-object.ts';
 import type { ServedResource } from '../resources/served-resource.ts';
 
-/** The metadata of a new object: what the server owns is set, what a client may not set is gone. */
+/**
+ * The metadata of a new object, with the server's fields set and those that clients may not set
+ * removed.
+ */
 export function newMetadata(
   of: ServedResource,
   given: ObjectMeta,
@@ -50,7 +54,7 @@ export function updatedMetadata(given: ObjectMeta, old: StoredObject['metadata']
   );
 }
 
-/** `object` with its generation counted up if something changed that counts. */
+/** `object`, with its generation increased if something changed that counts. */
 export function withGeneration(
   of: ServedResource,
   object: ApiObject,
@@ -65,13 +69,13 @@ export function hasStatus(of: ServedResource): boolean {
   return of.subresources.some(({ name }) => name === 'status');
 }
 
-/** Everything but metadata and, where it is a subresource, status is what somebody desires. */
+/** Compares the desired state: everything but metadata and, if it is a subresource, status. */
 function sameDesire(of: ServedResource, object: ApiObject, old: StoredObject): boolean {
   const aside = { metadata: undefined, ...(hasStatus(of) ? { status: undefined } : {}) };
   return deepEqual(withMembers(object, aside), withMembers(old, aside));
 }
 
-/** Whether two states of an object differ in anything but the version they are stored under. */
+/** Whether two states of an object differ in nothing but their resourceVersion. */
 export function isUnchanged(object: ApiObject, old: StoredObject): boolean {
   return deepEqual(
     { ...object, metadata: withMembers(object.metadata, { resourceVersion: undefined }) },

@@ -1,12 +1,13 @@
+/** Writes whose decision takes time. */
 import type { Collection, Write } from '../resources/collection.ts';
 import type { Entry } from '../resources/entry.ts';
 
-/** As often as API servers apply a patch anew before they tell the client to. */
+/** How often API servers retry a patch before they leave that to the client. */
 const MAX_ATTEMPTS = 5;
 
 /**
- * Like `Collection.write`, but other writes to the key go on while `decide` is at work. If one came
- * first, the decision is worth nothing and is taken anew on the new state, some times.
+ * Like `Collection.write`, but does not hold other writes to the key back while `decide` runs. If
+ * one came first, it decides anew on the new state, up to `MAX_ATTEMPTS` times.
  */
 export async function writeOptimistically<T>(
   collection: Collection,

@@ -1,3 +1,4 @@
+/** Patches other than apply: JSON patch, merge patch and strategic merge patch. */
 import { isJsonObject, type JsonObject } from '../../../kube/json/json-value.ts';
 import { applyJsonPatch, parseJsonPatch } from '../../../kube/patch/json-patch.ts';
 import { applyMergePatch } from '../../../kube/patch/merge-patch.ts';
@@ -13,20 +14,23 @@ import { JsonSyntaxError, type JsonText } from '../http/json-reader.ts';
 import { goTypeOf, readBody } from '../http/request-body.ts';
 import type { ServedResource } from '../resources/served-resource.ts';
 
-/** The form of patch that `apply-patch.ts` reads. */
+/** The content type that `apply-patch.ts` reads. */
 const APPLY_TYPE = 'application/apply-patch+yaml';
 
 export function isApply(contentType: string | undefined): boolean {
   return parseMediaType(contentType ?? '').type === APPLY_TYPE;
 }
 
-/** A patch that was read: applied to an object it gives the wanted one. */
+/** A parsed patch: turns an object into the wanted one. */
 export interface Patch {
   apply(object: JsonObject): JsonObject;
   readonly duplicates: readonly string[];
 }
 
-/** Throws 415 for a form of patch that the resource does not take, and 400 for one that is none. It is no apply. */
+/**
+ * Throws 415 for a type of patch that the resource does not take, and 400 for an invalid patch.
+ * Does not take apply patches.
+ */
 export function readPatch(
   of: ServedResource,
   body: Uint8Array | undefined,
@@ -46,7 +50,7 @@ export function readPatch(
       return { duplicates, apply: (object) => asObject(applyMergePatch(object, value)) };
     }
     case 'application/strategic-merge-patch+json': {
-      // Custom resources have no such metadata in their schemas, so the API refuses the form.
+      // Schemas of custom resources lack merge keys, so the API refuses strategic merge patches.
       if (of.custom) throw unsupportedMediaType(CUSTOM_PATCH_TYPES);
       const { value, duplicates } = patchText(body);
       if (!isJsonObject(value)) throw undecodable(value, 'map[string]interface {}');

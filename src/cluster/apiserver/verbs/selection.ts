@@ -1,3 +1,4 @@
+/** Selects objects for a list, a watch or the deletion of a collection. */
 import { quote } from '../../../kube/quote.ts';
 import {
   type FieldRequirements,
@@ -15,16 +16,16 @@ import type { StoredObject } from '../resources/api-object.ts';
 import type { Entry } from '../resources/entry.ts';
 import { collectionKey, type ServedResource } from '../resources/served-resource.ts';
 
-/** Which objects of a collection a list, a watch or a collective deletion is about. */
+/** The objects of a collection that a request is about. */
 export interface Selection {
-  /** Keys begin with this. */
+  /** Keys of selected objects begin with this. */
   readonly prefix: string;
-  /** Judges an entry whose key has the prefix. */
+  /** Whether an entry whose key has the prefix is selected. */
   matches(entry: Entry): boolean;
   readonly isFiltered: boolean;
 }
 
-/** Throws 400 for selectors that cannot be read and for fields that the resource does not offer. */
+/** Throws 400 for invalid selectors and for fields that the resource does not offer. */
 export function selectionOf(
   of: ServedResource,
   namespace: string | undefined,
@@ -44,7 +45,7 @@ export function selectionOf(
   };
 }
 
-/** Kinds that add no labels have none of their own to tell this either. */
+/** The error names no field labels if the kind adds none. */
 function unknownFieldLabel(of: ServedResource, field: string): string {
   if (of.group === 'batch') return `field label ${quote(field)} not supported for ${of.kind}`;
   if (of.custom || Object.keys(of.fieldLabels).length > 0) {
@@ -76,7 +77,10 @@ function fieldOf(of: ServedResource, object: StoredObject, field: string): strin
   return identity === undefined ? of.fieldLabels[field]?.(of.view.show(object)) : identity(object);
 }
 
-/** With the name given, the collection need not be searched; the selectors still judge. */
+/**
+ * The key, if a field selector names the object: then the collection need not be searched. The
+ * selectors still apply.
+ */
 function exactKey(
   of: ServedResource,
   namespace: string | undefined,

@@ -1,3 +1,4 @@
+/** Changes existing objects: `PUT`, `PATCH` and apply. */
 import { invalid, invalidValue } from '../../../kube/field-error.ts';
 import { isReason } from '../../../kube/status.ts';
 import { badRequest, conflict, notFound } from '../../../kube/status-errors.ts';
@@ -24,28 +25,31 @@ export interface UpdateRequest {
   readonly namespace: string | undefined;
   readonly name: string;
   readonly subresource: string | undefined;
-  /** `Replace`: the object is the client's whole will. `Patch`: it is the present one, changed. `Apply`: the same, or a new one. */
+  /**
+   * `Replace`: the client sent the whole object. `Patch`: the present object, changed. `Apply`: as
+   * `Patch`, but it may create the object.
+   */
   readonly mode: 'Apply' | 'Replace' | 'Patch';
-  /** The wanted object, from the present one as the client sees it. May throw to refuse. */
+  /** Makes the wanted object from the present one as the client sees it. May throw to refuse. */
   readonly transform: (present: StoredObject | undefined) => ApiObject;
   readonly isDryRun: boolean;
-  /** Undefined: the server itself. */
+  /** Undefined: the server itself changes the object. */
   readonly requester: Requester | undefined;
 }
 
-/** The object as it is now, and whether the request brought it into being. */
+/** The object after the update, and whether the request created it. */
 export interface Updated {
   readonly entry: Entry;
   readonly isNew: boolean;
 }
 
 /**
- * Changes an object under optimistic concurrency: no other write to it can come between reading and
- * writing. A change that changes nothing is not written and nobody hears of it. Taking the last
- * finalizer from an object that is being deleted deletes it.
+ * Changes an object under optimistic concurrency: no other write can come between reading and
+ * writing. An update without a change is not written, and watches do not show it. Removing the last
+ * finalizer from an object in deletion deletes it.
  *
- * Other writes wait meanwhile, unless webhooks have to be asked, who take their time and may write
- * themselves: then the change is decided anew if another write came first.
+ * Other writes to the object wait meanwhile, unless webhooks have to be asked: those take time and
+ * may write themselves. Then the change is decided anew if another write came first.
  */
 export async function update(server: ServerState, request: UpdateRequest): Promise<Updated> {
   const { of, namespace, name, subresource } = request;
@@ -57,7 +61,7 @@ export async function update(server: ServerState, request: UpdateRequest): Promi
     try {
       return { entry: await create(server, { ...request, object, requester }), isNew: true };
     } catch (error) {
-      // Somebody else created it meanwhile: then it is to be changed.
+      // Another client created it meanwhile, so it is changed instead.
       if (!isReason(error, 'AlreadyExists')) throw error;
     }
   }
@@ -73,7 +77,7 @@ export async function update(server: ServerState, request: UpdateRequest): Promi
     : of.collection.write(key, decided);
 }
 
-/** Webhooks are told of a creation, also where a PUT is one. */
+/** Tells webhooks of a creation even if the request is a PUT. */
 function asCreator(requester: Requester): Requester {
   return { ...requester, options: { ...requester.options, kind: 'CreateOptions' } };
 }
@@ -189,7 +193,7 @@ function checkPreconditions(request: UpdateRequest, wanted: ApiObject, old: Stor
   if (resourceVersion !== old.metadata.resourceVersion) throw conflict(of, name);
 }
 
-/** The wanted object where the request may change things, and the old one where it may not. */
+/** Takes from the wanted object what the request may change, and from the old one the rest. */
 function merged(
   server: ServerState,
   request: UpdateRequest,
@@ -210,7 +214,7 @@ function merged(
   return prepare(withMembers({ ...old, metadata: kept }, { status: wanted['status'] }));
 }
 
-/** True if nothing holds an object any longer whose deletion was asked for. */
+/** True if nothing holds an object whose deletion was requested any longer. */
 export function isDeletionComplete(of: ServedResource, object: ApiObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata;
   return (

@@ -1,3 +1,4 @@
+/** Validates objects before they are stored. */
 import { violations } from '../../../api-machinery/definitions/rule-evaluation.ts';
 import {
   objectMetaErrors,
@@ -10,7 +11,7 @@ import type { FieldError } from '../../../kube/status.ts';
 import type { ApiObject, StoredObject } from '../resources/api-object.ts';
 import type { ServedResource } from '../resources/served-resource.ts';
 
-/** Everything that is wrong with a new object, in the form in which the client sees it. */
+/** All problems of a new object, in the version that the client uses. */
 export function validateNew(of: ServedResource, object: ApiObject): readonly FieldError[] {
   const bySchema = validateBySchema(of, object);
   const byKind = isWhole(bySchema) ? of.strategy.validate(object) : [];
@@ -18,7 +19,7 @@ export function validateNew(of: ServedResource, object: ApiObject): readonly Fie
   return withViolations(of, object, undefined, eachOnce([...general, ...byKind], bySchema));
 }
 
-/** The same for a change of an object. */
+/** All problems of a changed object, in the version that the client uses. */
 export function validateChanged(
   of: ServedResource,
   object: ApiObject,
@@ -31,7 +32,7 @@ export function validateChanged(
   return withViolations(of, object, old, eachOnce([...general, ...byKind], bySchema));
 }
 
-/** Rules in expressions come last, and only for an object whose shape they can rely on. */
+/** Validation rules in CEL run last, and only if the object's shape is valid. */
 function withViolations(
   { rules }: ServedResource,
   object: ApiObject,
@@ -59,7 +60,7 @@ const RULES_NOT_CHECKED: FieldError = {
     'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
 };
 
-/** The rules of a kind rely on the types and the required fields that its schema demands. */
+/** The rules of a kind rely on the types and required fields of its schema. */
 function isWhole(bySchema: readonly FieldError[]): boolean {
   return !bySchema.some(
     ({ type }) => type === 'FieldValueRequired' || type === 'FieldValueTypeInvalid',
@@ -67,8 +68,8 @@ function isWhole(bySchema: readonly FieldError[]): boolean {
 }
 
 /**
- * The rules of a kind repeat some of those for all objects, and of its schema: each problem is told
- * once, and of a field that the kind has judged itself the schema says nothing more.
+ * Removes duplicates. A kind's rules repeat some rules of metadata and schema, and the schema's
+ * problems of a field yield to those of the kind.
  */
 function eachOnce(
   errors: readonly FieldError[],

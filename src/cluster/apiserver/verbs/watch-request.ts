@@ -1,3 +1,4 @@
+/** Answers watch requests. */
 import { jitter } from '../../../runtime/ports/random.ts';
 import type { HttpResponse } from '../../../runtime/ports/transport.ts';
 import { type ResourceCall, representationOf } from '../calls/resource-call.ts';
@@ -11,7 +12,7 @@ export function isWatch({ path, request }: ResourceCall): boolean {
   return path.watch || booleanOption(request.query, 'watch') === true;
 }
 
-/** A watch without `timeoutSeconds` ends after this long, and up to twice as long. */
+/** The least default of `timeoutSeconds`; a random share of up to as much is added. */
 const DEFAULT_WATCH_TIMEOUT_MS = 30 * 60_000;
 
 export function watchResponse(call: ResourceCall): HttpResponse {

@@ -66,7 +66,7 @@ describe('a watch', () => {
     watch.close();
   });
 
-  it('of one name sees nothing of names that begin like it', async () => {
+  it('of one name does not show names with the same beginning', async () => {
     const server = await TestServer.start();
     const watch = server.watch(`${MAPS}?watch=1&fieldSelector=metadata.name%3Da`);
     await server.post(MAPS, map('a-b'));
@@ -113,7 +113,7 @@ describe('a watch', () => {
     await long.ended;
   });
 
-  it('from a version that the history has lost is told so in the stream', async () => {
+  it('from a version that the history has lost reports it in the stream', async () => {
     const server = await TestServer.start();
     const { body } = await server.post(MAPS, map('a'));
     const { resourceVersion } = body['metadata'] as Readonly<Record<string, string>>;
@@ -127,7 +127,7 @@ describe('a watch', () => {
     await watch.ended;
   });
 
-  it('that does not read is cut off, and disturbs nobody', async () => {
+  it('that does not read is cut off, without effect on others', async () => {
     const server = await TestServer.start();
     const abort = new AbortController();
     const response = await server.transport.send({
@@ -148,7 +148,7 @@ describe('a watch', () => {
     expect(count).toBeLessThan(WATCH_QUEUE_LIMIT);
   });
 
-  it('of tables names the columns once', async () => {
+  it('names the columns of a table once', async () => {
     const server = await TestServer.start();
     await server.post(MAPS, map('a', { x: '1' }));
     await server.post(MAPS, map('b'));
@@ -166,7 +166,7 @@ describe('a watch', () => {
     watch.close();
   });
 
-  it('of metadata shows no more than that', async () => {
+  it('for metadata shows only that', async () => {
     const server = await TestServer.start();
     await server.post(MAPS, map('a', { x: '1' }));
     const watch = server.watch(`${MAPS}?watch=1`, METADATA);
@@ -189,7 +189,7 @@ describe('a watch', () => {
 });
 
 describe('a list', () => {
-  it('in pages shows one moment, whatever is written meanwhile', async () => {
+  it('in pages shows one moment, even with writes in between', async () => {
     const server = await TestServer.start();
     for (const name of ['a', 'b', 'c', 'd', 'e']) await server.post(MAPS, map(name));
     const first = await server.get(`${MAPS}?limit=2`);
@@ -239,7 +239,7 @@ const STEP: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant('reconnect' as const) }),
 );
 
-describe('whoever lists and then watches', () => {
+describe('a client that lists and then watches', () => {
   it('knows exactly what is there, with any selector and over any reconnects', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -276,7 +276,7 @@ describe('whoever lists and then watches', () => {
   });
 });
 
-/** An item of a list as a watch shows it: the list alone says which kind it is of. */
+/** An item of a list as a watch shows it: in a list, only the list names the kind. */
 function listed(item: JsonObject): JsonObject {
   return { apiVersion: 'v1', kind: 'ConfigMap', ...item };
 }

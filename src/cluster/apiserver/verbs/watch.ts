@@ -1,3 +1,4 @@
+/** Watches: the stream of changes to selected objects. */
 import { expired } from '../../../kube/status-errors.ts';
 import type { Clock, Timer } from '../../../runtime/ports/clock.ts';
 import type { Representation } from '../http/content-negotiation.ts';
@@ -14,7 +15,7 @@ export interface WatchRequest {
   readonly selection: Selection;
   readonly start: WatchStart;
   readonly wantsBookmarks: boolean;
-  /** After the last synthetic event a bookmark says that the state is complete. */
+  /** Whether a bookmark after the initial events marks their end. */
   readonly announcesInitialEnd: boolean;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -22,15 +23,17 @@ export interface WatchRequest {
   readonly clock: Clock;
 }
 
-/** `State`: the present objects as ADDED events first. `After`: only what came after a revision. */
+/**
+ * `State`: begins with the present objects as ADDED events. `After`: only changes after a revision.
+ */
 export type WatchStart =
   | { readonly from: 'State' }
   | { readonly from: 'After'; readonly revision: number };
 
 /**
- * A watch as lines of JSON. What is there at the start is read from memory as fast as the client
- * takes it; what happens meanwhile waits in a bounded queue. A client that lets the queue overflow
- * is cut off: it resumes from its last revision, and nobody else waits for it.
+ * A watch as lines of JSON. Initial entries are read from memory as fast as the client takes them,
+ * while changes wait in a bounded queue. A client whose queue overflows is cut off and resumes from
+ * its last revision, so that it holds up no other client.
  */
 export function watch(request: WatchRequest): AsyncIterable<Uint8Array> {
   const { collection } = request.of;
@@ -44,12 +47,12 @@ export function watch(request: WatchRequest): AsyncIterable<Uint8Array> {
     : new Watch(request, [], missed).lines();
 }
 
-/** Changes that one watcher may be behind before it is cut off. */
+/** How many changes a watcher may be behind before it is cut off. */
 export const WATCH_QUEUE_LIMIT = 8_192;
-/** A watcher that wants bookmarks hears its collection's revision this often. */
+/** How often a watcher that wants bookmarks gets one. */
 export const BOOKMARK_INTERVAL_MS = 60_000;
 
-/** A start that the history does not reach is told in the stream, as kube-apiserver's cache does. */
+/** If the history does not reach the start, the stream says so, as kube-apiserver's cache does. */
 async function* expiredWatch(why: string): AsyncGenerator<Uint8Array> {
   yield eventLine('ERROR', Buffer.from(JSON.stringify(expired(why).status)));
 }
@@ -60,7 +63,9 @@ class Watch {
   /** The revision that the initial entries show. */
   readonly #initialRevision: number;
   #queue: Change[];
-  /** Set when the watch ends: what the client will have seen once the queue is drained. */
+  /**
+   * Set when the watch ends: the client will have seen this revision after the queue is drained.
+   */
   #finalRevision: number | undefined;
   #isBookmarkDue = false;
   #hasColumns = false;
@@ -125,7 +130,7 @@ class Watch {
     }
   }
 
-  /** How this watcher sees a change: objects enter and leave its selection. */
+  /** The change as this watcher sees it: objects enter and leave its selection. */
   #seenAs(change: Change): Uint8Array | undefined {
     const { selection } = this.#request;
     const { entry, previous } = change;
@@ -172,7 +177,7 @@ class Watch {
     });
   }
 
-  /** Lets the client have what waits, and no more. */
+  /** Lets the client read what waits in the queue, and then ends. */
   #end(): void {
     if (this.#finalRevision !== undefined) return;
     this.#finalRevision = this.#request.of.collection.revision;

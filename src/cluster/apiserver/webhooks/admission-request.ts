@@ -1,18 +1,19 @@
+/** The request that a webhook receives, with the objects in the version that it asked for. */
 import type { AdmissionRequest } from '../../../kube/objects/admission-webhooks.ts';
 import type { ApiObject, StoredObject } from '../resources/api-object.ts';
 import type { ServedResource } from '../resources/served-resource.ts';
 import type { AdmissionAttributes } from './attributes.ts';
 
 /**
- * `AdmissionRequest` as it is sent: Go writes objects that are not there as null, and everything
- * else that is empty not at all.
+ * `AdmissionRequest` as it is sent. As in Go, absent objects are null, and all other empty members
+ * are left out.
  */
 export interface SentRequest extends Omit<AdmissionRequest, 'object' | 'oldObject'> {
   readonly object: ApiObject | null;
   readonly oldObject: ApiObject | null;
 }
 
-/** The request as a webhook sees it that is asked about the resource `as`. */
+/** The request as a webhook sees it when it is asked about the resource `as`. */
 export function admissionRequest(
   attributes: AdmissionAttributes,
   as: ServedResource,
@@ -54,7 +55,7 @@ export function forWebhook(
   return kind !== undefined || as === of ? object : converted(of, as, object);
 }
 
-/** The object of the request from what a webhook made of it in the version of `as`. */
+/** The object of the request, from a webhook's patched object in the version of `as`. */
 export function fromWebhook(
   { of, kind }: AdmissionAttributes,
   as: ServedResource,
@@ -64,7 +65,7 @@ export function fromWebhook(
 }
 
 function converted(from: ServedResource, to: ServedResource, object: ApiObject): ApiObject {
-  // A view reads no member that only stored objects have.
+  // A view does not read members that only stored objects have.
   return to.view.show(from.view.store(object) as StoredObject);
 }
 

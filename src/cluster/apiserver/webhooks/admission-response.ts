@@ -1,3 +1,4 @@
+/** Checks what an admission webhook answered, with the API server's texts. */
 import { isJsonObject, type JsonObject } from '../../../kube/json/json-value.ts';
 import { type JsonPatchOperation, parseJsonPatch } from '../../../kube/patch/json-patch.ts';
 import { quote } from '../../../kube/quote.ts';
@@ -5,32 +6,32 @@ import { ApiStatusError, type Status } from '../../../kube/status.ts';
 import { readJson } from '../http/json-reader.ts';
 import { goTypeOf } from '../http/request-body.ts';
 
-/** What a webhook decided, once its answer was found to be one. */
+/** A webhook's decision, from a valid answer. */
 export interface Verdict {
-  /** Undefined for a request that may go on. */
+  /** Undefined if the request may go on. */
   readonly refusal: Partial<Status> | undefined;
-  /** Undefined if nothing is to be changed. */
+  /** Undefined if the object stays as it is. */
   readonly patch: Patch | undefined;
   readonly warnings: readonly string[];
 }
 
 export interface Patch {
-  /** JSON text, not yet read. */
+  /** JSON text, not parsed yet. */
   readonly patch: string;
   readonly patchType: string;
 }
 
-/** Thrown for a patch that is none, or of a kind that nobody knows: the call has failed. */
+/** Thrown for an unreadable patch or an unknown patch type: the call has failed. */
 export class UndecodablePatchError extends Error {
   override readonly name = 'UndecodablePatchError';
 }
 
-/** Thrown for an answer that is none: it cannot even be read. */
+/** Thrown for an answer that is not an AdmissionReview at all. */
 export class MistypedAnswerError extends Error {
   override readonly name = 'MistypedAnswerError';
 }
 
-/** Thrown for an answer that means nothing: the call has failed. */
+/** Thrown for a review that makes no sense: the call has failed. */
 export class InvalidAnswerError extends Error {
   override readonly name = 'InvalidAnswerError';
 }
@@ -71,10 +72,10 @@ const RESPONSE = 'AdmissionResponse.response.';
 const REVIEW = 'admission.k8s.io/v1, Kind=AdmissionReview';
 
 const BAD_REQUEST = 400;
-/** What HTTP can say at most. */
+/** The highest status code of HTTP. */
 const LAST_CODE = 599;
 
-/** The refusal as the client gets it: the webhook's own, with the name of who says so. */
+/** The refusal as the client gets it: the webhook's own, with the webhook's name. */
 export function refusalBy(webhook: string, given: Partial<Status>): ApiStatusError {
   const { message = '', reason = '', code = 0 } = given;
   const denied = `admission webhook ${quote(webhook)} denied the request`;
@@ -159,7 +160,7 @@ function isListOfTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
-/** Members that this server or its clients compute with have their types; the rest passes through. */
+/** Checks the types of the members that this server or its clients use; the rest passes through. */
 function isStatus(value: unknown): value is Partial<Status> {
   if (!isJsonObject(value)) return false;
   const { message = '', reason = '', code = 0, details = {} } = value;

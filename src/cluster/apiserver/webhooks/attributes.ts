@@ -1,21 +1,21 @@
+/** What admission and its webhooks know of a write. */
 import type { JsonObject } from '../../../kube/json/json-value.ts';
 import type { User } from '../identity/authentication.ts';
 import type { ApiObject } from '../resources/api-object.ts';
 import type { ReceivedKind, ServedResource } from '../resources/served-resource.ts';
 
-/** Somebody wants to change something: what admission and its webhooks are told of it. */
 export interface AdmissionAttributes {
   readonly operation: Operation;
   readonly of: ServedResource;
   readonly subresource: string | undefined;
-  /** What is exchanged, where it is not the resource's own kind, such as the Binding of a Pod. */
+  /** The kind in the body if it is not the resource's own, such as the Binding of a Pod. */
   readonly kind?: ReceivedKind;
-  /** Empty as long as the server has not generated it, and in the deletion of a whole collection. */
+  /** Empty while the server has not generated it, and when a whole collection is deleted. */
   readonly name: string;
   readonly namespace: string | undefined;
-  /** None in a deletion. */
+  /** Undefined in a deletion. */
   readonly object: ApiObject | undefined;
-  /** None in a creation. */
+  /** Undefined in a creation. */
   readonly oldObject: ApiObject | undefined;
   readonly isDryRun: boolean;
   readonly requester: Requester;
@@ -23,7 +23,7 @@ export interface AdmissionAttributes {
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
 
-/** Who sent the request, and how. What the server does of its own accord asks no webhook. */
+/** Who sent the request, and how. The server's own writes ask no webhook. */
 export interface Requester {
   readonly user: User;
   /** `CreateOptions` and so on, as an object of `meta.k8s.io/v1`. */
@@ -33,7 +33,7 @@ export interface Requester {
   readonly signal: AbortSignal;
 }
 
-/** A Namespace counts as in itself. */
+/** A Namespace counts as being in itself. */
 export function admissionNamespace(
   of: ServedResource,
   namespace: string | undefined,
@@ -47,7 +47,7 @@ export function isNamespace(of: ServedResource): boolean {
   return of.group === '' && of.plural === 'namespaces';
 }
 
-/** Webhooks see the namespace that the path names, also where the client left it out. */
+/** Webhooks see the namespace of the path, even if the client left it out of the object. */
 export function inNamespace(
   of: ServedResource,
   namespace: string | undefined,

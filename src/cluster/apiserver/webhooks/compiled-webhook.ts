@@ -1,3 +1,4 @@
+/** Admission webhooks, compiled from their configurations. */
 import {
   type CompiledMatchCondition,
   compileMatchCondition,
@@ -12,9 +13,9 @@ import { typed } from '../resources/api-object.ts';
 import type { Collection } from '../resources/collection.ts';
 import type { Entry } from '../resources/entry.ts';
 
-/** A webhook of a configuration, with all that can be worked out before there is a request. */
+/** A webhook of a configuration, with everything that does not depend on a request. */
 export interface CompiledWebhook {
-  /** Tells it from all others, also from one of the same name in another configuration. */
+  /** Unique among all webhooks, even those of one name in several configurations. */
   readonly id: string;
   readonly webhook: Webhook & Pick<MutatingWebhook, 'reinvocationPolicy'>;
   readonly namespaceSelector: LabelRequirements;
@@ -27,7 +28,9 @@ export interface MatchCondition {
   readonly compiled: CompiledMatchCondition;
 }
 
-/** The webhooks of all configurations of one kind, compiled once for each state of each of them. */
+/**
+ * The webhooks of all configurations of one kind. Each configuration is compiled once per version.
+ */
 export class WebhookRegistry {
   readonly #configurations: Collection;
   readonly #compiled = new WeakMap<Entry, readonly CompiledWebhook[]>();
@@ -40,7 +43,7 @@ export class WebhookRegistry {
     });
   }
 
-  /** Configurations in the order of their names, webhooks in that of their configuration. */
+  /** Configurations in order of name, webhooks in the order of their configuration. */
   all(): readonly CompiledWebhook[] {
     this.#all ??= this.#configurations.entries('').flatMap((entry) => this.#webhooksOf(entry));
     return this.#all;

@@ -15,7 +15,7 @@ import {
 
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-/** Two versions of one resource, whose objects are kept as v1. */
+/** Two versions of one resource, stored as v1. */
 const WIDGETS = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -128,7 +128,7 @@ describe('rules', () => {
     }
   });
 
-  it('that name another version match, unless they are to be exact', async () => {
+  it('that name another version match, unless they must match exactly', async () => {
     const hooks = new TestWebhooks();
     hooks.on('m', () => patching({ op: 'replace', path: '/spec/size', value: 5 }));
     const rules = [rule(['widgets'], { apiGroups: ['example.com'], apiVersions: ['v1'] })];
@@ -202,7 +202,7 @@ describe('a subresource', () => {
     expect(objectAt(body, 'spec')['nodeName']).toBe('other');
   });
 
-  it('of a custom resource keeps to its part of the object, whatever a webhook does', async () => {
+  it('of a custom resource changes only its part of the object, even through webhooks', async () => {
     const hooks = new TestWebhooks();
     hooks.on('m', () =>
       patching(
@@ -221,7 +221,7 @@ describe('a subresource', () => {
 });
 
 describe('selectors', () => {
-  it('of objects look at both states', async () => {
+  it('for objects look at both states', async () => {
     const hooks = new TestWebhooks();
     hooks.on('v', () => ({}));
     const objectSelector = { matchLabels: { watched: 'yes' } };
@@ -254,7 +254,7 @@ describe('selectors', () => {
     expect(hooks.takeNames()).toEqual(['labels', 'm']);
   });
 
-  it('of namespaces look at the namespace of the object, and at a Namespace itself', async () => {
+  it('for namespaces look at the namespace of the object, and at a Namespace itself', async () => {
     const hooks = new TestWebhooks();
     hooks.on('v', () => ({}));
     const namespaceSelector = {
@@ -271,7 +271,7 @@ describe('selectors', () => {
     expect(hooks.take().request).toMatchObject({ name: 'ours', namespace: 'ours' });
     await server.post('/api/v1/namespaces/ours/configmaps', configMap('x'));
     expect(hooks.take().request).toMatchObject({ name: 'x', namespace: 'ours' });
-    // What is in no namespace cannot be exempted by one.
+    // A namespace cannot exempt what is in no namespace.
     await server.post('/api/v1/nodes', named('n', {}));
     expect(hooks.take().request).toMatchObject({ name: 'n' });
     await server.delete('/api/v1/namespaces/ours');
@@ -309,7 +309,7 @@ describe('match conditions', () => {
     [['has(object.metadata.labels) && "a" in object.metadata.labels'], false],
     [['!request.dryRun'], true],
     [['request.options.fieldManager == "me"'], true],
-    // One that is false decides, whatever went wrong with others.
+    // A false condition decides, whatever errors the others have.
     [['object.data.missing == "x"', 'false'], false],
   ])('%j', async (expressions, isAsked) => {
     const hooks = new TestWebhooks();

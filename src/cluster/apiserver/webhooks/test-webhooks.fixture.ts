@@ -1,3 +1,4 @@
+/** Scripted admission webhooks for tests, in memory. */
 import type { JsonObject } from '../../../kube/json/json-value.ts';
 import { handlerTransport } from '../../../runtime/memory/memory-transport.ts';
 import type { HttpRequest, HttpResponse, Transport } from '../../../runtime/ports/transport.ts';
@@ -12,13 +13,13 @@ export interface AskedWebhook {
   readonly request: SentRequest;
 }
 
-/** Decides: members of the response; `allowed` is true unless it says otherwise. */
+/** Returns members of the response; `allowed` is true by default. */
 export type Answer = (
   request: SentRequest,
   signal: AbortSignal,
 ) => JsonObject | Promise<JsonObject>;
 
-/** Webhooks in memory, each below the path of its name, and what they were asked. */
+/** Webhooks in memory, each at the path of its name, with the requests that they received. */
 export class TestWebhooks {
   readonly asked: AskedWebhook[] = [];
   readonly #answers = new Map<string, (request: HttpRequest) => Promise<HttpResponse>>();
@@ -32,7 +33,7 @@ export class TestWebhooks {
       return answer(request);
     });
 
-  /** Answers as the webhook `name`. */
+  /** Sets the answer of the webhook `name`. */
   on(name: string, answer: Answer): void {
     this.#answers.set(name, async ({ body, signal }) => {
       const request = requestIn({ body });
@@ -45,7 +46,7 @@ export class TestWebhooks {
     });
   }
 
-  /** Answers with whatever. */
+  /** Sets a raw answer, valid or not. */
   raw(
     name: string,
     answer: (uid: string) => { readonly status?: number; readonly body: unknown },
@@ -56,7 +57,7 @@ export class TestWebhooks {
     });
   }
 
-  /** The names of those who were asked since the last call. */
+  /** The names of the webhooks that were asked since the last call. */
   takeNames(): readonly string[] {
     return this.asked.splice(0).map(({ name }) => name);
   }
@@ -91,7 +92,7 @@ export const VALIDATING = `${REGISTRATION}/validatingwebhookconfigurations`;
 
 export const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 
-/** A webhook that is asked about every write of a ConfigMap. */
+/** A webhook configuration that covers every write of a ConfigMap. */
 export function hook(name: string, members: object = {}): object {
   return {
     name: `${name}.example.com`,

@@ -1,7 +1,8 @@
+/** Texts for failed connections to webhooks. */
 import type { TransportError } from '../../../runtime/ports/transport.ts';
 import type { WebhookEndpoint } from './webhook-endpoint.ts';
 
-/** Why nobody answered, in the words of the original API server where it has some. */
+/** Why no answer came, in the words of the API server where it has some. */
 export function transportFailureText(
   { code = '', message }: TransportError,
   { server }: WebhookEndpoint,

@@ -1,3 +1,4 @@
+/** Sends one admission request to one webhook, and reports failures in the API server's words. */
 import { isJsonObject, type JsonObject } from '../../../kube/json/json-value.ts';
 import { quote } from '../../../kube/quote.ts';
 import { timedOut } from '../../../kube/status-errors.ts';
@@ -30,7 +31,7 @@ import {
   type WebhookEndpoint,
 } from './webhook-endpoint.ts';
 
-/** A webhook could not be asked, or its answer means nothing: its failure policy decides. */
+/** The webhook could not be asked, or its answer makes no sense: its failure policy decides. */
 export class WebhookCallError extends Error {
   override readonly name = 'WebhookCallError';
 
@@ -42,13 +43,13 @@ export class WebhookCallError extends Error {
 export interface WebhookClientOptions {
   readonly clock: Clock;
   readonly resources: ResourceTable;
-  /** Without it no webhook can be reached. */
+  /** Without a transport every webhook is unreachable. */
   readonly transport: ((endpoint: WebhookEndpoint) => Transport) | undefined;
 }
 
 const DEFAULT_TIMEOUT_SECONDS = 10;
 
-/** Asks webhooks, one request each, within the time that their configuration gives them. */
+/** Asks webhooks, one request each, within the time that their configuration allows. */
 export class WebhookClient {
   readonly #options: WebhookClientOptions;
 
@@ -57,8 +58,8 @@ export class WebhookClient {
   }
 
   /**
-   * Throws `WebhookCallError` for a call that failed, and 504 `Timeout` if the client, whose `signal`
-   * it is, has gone.
+   * Throws `WebhookCallError` if the call fails, and 504 `Timeout` if the client, which owns
+   * `signal`, has gone.
    */
   async ask(
     { webhook }: CompiledWebhook,
@@ -110,8 +111,8 @@ export class WebhookClient {
 }
 
 /**
- * A kept connection may be closed at the other end just as a request goes out. That says nothing about
- * the webhook, which has no side effects, so a new connection gets a chance.
+ * Sends the request again if a kept connection was closed at the other end meanwhile. That is safe,
+ * because webhooks have no side effects.
  */
 async function sendTwice(transport: Transport, request: HttpRequest): Promise<HttpResponse> {
   try {
@@ -134,7 +135,7 @@ const HEADERS = {
   'user-agent': 'kube-apiserver-admission',
 };
 
-/** A patch may hold a whole object, and base64 and JSON make more of it. */
+/** A patch may hold a whole object, and base64 and JSON enlarge it. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 function objectIn(code: number, body: string): JsonObject {
@@ -157,7 +158,7 @@ function objectIn(code: number, body: string): JsonObject {
   throw new MistypedAnswerError(unreadable + why);
 }
 
-/** What a webhook says that answers with an error and not with a review. */
+/** The refusal text for an HTTP error in place of a review. */
 function refusalText(code: number, body: string): string {
   try {
     const { value } = readJson(body);
@@ -174,10 +175,10 @@ function isSuccess(code: number): boolean {
   return code >= 200 && code < 300;
 }
 
-/** How much of a text that is no Status is shown. */
+/** How much of a text that is not a Status is shown. */
 const MAX_QUOTED_CHARACTERS = 500;
 
-/** What clients of Kubernetes make of a code alone. */
+/** The text that clients of Kubernetes make of a status code alone. */
 function codeText(code: number, body: string): string {
   const text = body.trim().slice(0, MAX_QUOTED_CHARACTERS);
   switch (code) {
@@ -201,7 +202,7 @@ function codeText(code: number, body: string): string {
   }
 }
 
-/** Why a call failed; undefined for an error that is no failure of the call but one of ours. */
+/** Why a call failed; undefined for an error of our own. */
 function failureText(
   error: unknown,
   url: string,
@@ -216,6 +217,6 @@ function failureText(
   if (error instanceof UnreachableError) return `${post}: ${error.message}`;
   if (error instanceof DeadlineError) return `${post}: context deadline exceeded`;
   if (error instanceof TransportError) return `${post}: ${transportFailureText(error, endpoint)}`;
-  // What is thrown, here and by the transport, for certificates that cannot be read.
+  // Thrown here and by the transport for unreadable certificates.
   return error instanceof TypeError ? `could not get REST client: ${error.message}` : undefined;
 }

@@ -1,7 +1,7 @@
 /**
- * Where a webhook is. A URL says it; a Service is found as API servers without a service network find
- * it: by its EndpointSlices. Nothing writes these on the embedded cluster by itself, so there a
- * Service answers only to whoever publishes its address.
+ * Finds the address of a webhook: its URL, or a Service's EndpointSlices, as API servers without a
+ * service network do. The embedded cluster writes no EndpointSlices itself, so a Service works only
+ * if its owner publishes its address.
  */
 import type { WebhookClientConfig } from '../../../kube/objects/admission-webhooks.ts';
 import { quote } from '../../../kube/quote.ts';
@@ -9,11 +9,11 @@ import { listAt, numberAt, objectAt, textAt, valueAt } from '../resources/api-ob
 import type { ResourceTable } from '../resources/resource-table.ts';
 import { collectionKey } from '../resources/served-resource.ts';
 
-/** All that has to be known to connect to a webhook. */
+/** What is needed to connect to a webhook. */
 export interface WebhookEndpoint {
   /** `https://host:port` */
   readonly server: string;
-  /** The name that the certificate must carry, where it is not the host of `server`. */
+  /** The name in the certificate, if it is not the host of `server`. */
   readonly serverName: string | undefined;
   /** PEM; undefined: the system's authorities. */
   readonly certificateAuthority: string | undefined;
@@ -21,12 +21,12 @@ export interface WebhookEndpoint {
 
 export interface WebhookAddress {
   readonly endpoint: WebhookEndpoint;
-  /** As people know the webhook, path included. */
+  /** The URL for messages, path included. */
   readonly url: string;
   readonly path: string;
 }
 
-/** A webhook cannot be reached; the message is what the client is told. */
+/** A webhook cannot be reached; the message goes to the client. */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
 }
@@ -49,7 +49,7 @@ export function addressOf(config: WebhookClientConfig): WebhookAddress {
   return { endpoint, url: server + absolute, path: absolute };
 }
 
-/** The endpoint itself, for a Service one that is ready. Throws `UnreachableError`. */
+/** The endpoint itself, or for a Service one that is ready. Throws `UnreachableError`. */
 export function resolved(
   config: WebhookClientConfig,
   { endpoint }: WebhookAddress,
@@ -83,7 +83,7 @@ export function resolved(
 
 const HTTPS_PORT = 443;
 
-/** What is not said to be unready is ready. */
+/** An endpoint is ready unless it says otherwise. */
 function isReady(endpoint: unknown): boolean {
   return valueAt(objectAt(endpoint, 'conditions'), 'ready') !== false;
 }

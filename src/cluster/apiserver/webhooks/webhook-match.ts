@@ -1,7 +1,7 @@
 /**
- * Which webhooks are asked about a request: rules first, in the version that the client used or,
- * where the webhook takes equivalent ones, in any other; then selectors; then match conditions, which
- * see the request as the webhook would.
+ * Which webhooks are asked about a request. Rules come first, in the version that the client used
+ * or, if the webhook accepts equivalent ones, in any other. Then come selectors, then match
+ * conditions, which see the request as the webhook would.
  */
 import type { WebhookRule } from '../../../kube/objects/admission-webhooks.ts';
 import { type LabelRequirements, matchesLabels } from '../../../kube/selectors/label-selector.ts';
@@ -13,13 +13,13 @@ import { admissionRequest } from './admission-request.ts';
 import { type AdmissionAttributes, isNamespace } from './attributes.ts';
 import type { CompiledWebhook } from './compiled-webhook.ts';
 
-/** What a rule speaks of. */
+/** The part of a request that rules match. */
 export type Target = Pick<AdmissionAttributes, 'of' | 'operation' | 'subresource'>;
 
 /** The served resources that show the same objects, such as other versions. */
 export type Equivalents = (of: ServedResource) => readonly ServedResource[];
 
-/** The resource in whose version the webhook is asked; undefined if its rules say nothing. */
+/** The resource in whose version the webhook is asked; undefined if no rule matches. */
 export function ruledResource(
   { webhook }: CompiledWebhook,
   target: Target,
@@ -54,8 +54,8 @@ function includes(values: readonly string[], value: string): boolean {
 }
 
 /**
- * Whether selectors and conditions agree too. Throws 404 for a namespace that is not there, and 403
- * for a condition that fails where the webhook's failures are refusals.
+ * Whether selectors and conditions match too. Throws 404 for a missing namespace, and 403 for a
+ * failing condition if the failure policy refuses.
  */
 export function isSelected(
   hook: CompiledWebhook,
@@ -70,7 +70,7 @@ export function isSelected(
   );
 }
 
-/** Either state of the object will do, so that nobody escapes by taking a label away. */
+/** Either state of the object may match, so that removing a label does not avoid the webhook. */
 function matchesObject(
   selector: LabelRequirements,
   { object, oldObject }: AdmissionAttributes,
@@ -80,7 +80,7 @@ function matchesObject(
   return selector.length === 0 || matches(object) || matches(oldObject);
 }
 
-/** What is in no namespace is never exempted by one. */
+/** A namespace selector never exempts what is in no namespace. */
 function matchesNamespace(
   selector: LabelRequirements,
   attributes: AdmissionAttributes,
@@ -96,7 +96,7 @@ function matchesNamespace(
   return matchesLabels(selector, entry.object.metadata.labels);
 }
 
-/** One condition that is false decides; failures count only where there is none. */
+/** One false condition decides; failures count only if there is none. */
 function matchesConditions(
   { conditions, webhook }: CompiledWebhook,
   as: ServedResource,

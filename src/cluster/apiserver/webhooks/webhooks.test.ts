@@ -14,7 +14,7 @@ import {
 const ADD_DATA = { op: 'add', path: '/data', value: { by: 'hook' } };
 
 describe('a request for admission', () => {
-  it('of a creation says who wants what', async () => {
+  it('describes the creation and its requester', async () => {
     const hooks = new TestWebhooks();
     hooks.on('v', () => ({}));
     const server = await serverWith(hooks, [VALIDATING, 'c', [hook('v', { timeoutSeconds: 3 })]]);
@@ -99,7 +99,7 @@ describe('a request for admission', () => {
       request.name,
       request.oldObject?.metadata.name,
     ]);
-    // The finalizer of the foreground deletion keeps the first one.
+    // The finalizer of the foreground deletion keeps the first object.
     expect(deleted).toEqual([
       [undefined, 'a'],
       [undefined, 'b'],
@@ -258,7 +258,7 @@ describe('mutating webhooks', () => {
     expect(containers[1]).not.toHaveProperty('bogus');
   });
 
-  it('that make an object invalid cost the request a 422, before anybody validates', async () => {
+  it('that make an object invalid cause a 422, before validating webhooks run', async () => {
     const hooks = new TestWebhooks();
     hooks.on('m', () => patching({ op: 'add', path: '/metadata/labels', value: { 'a b': 'c' } }));
     hooks.on('v', () => ({}));
@@ -408,7 +408,7 @@ describe('validating webhooks', () => {
 });
 
 describe('warnings', () => {
-  it('of the server and of all webhooks are told together, also with a refusal', async () => {
+  it('of the server and of all webhooks come together, also with a refusal', async () => {
     const hooks = new TestWebhooks();
     hooks.on('m', () => ({ warnings: ['first', 'twice'] }));
     hooks.on('v', () => ({ warnings: ['twice', 'with "quotes"'], allowed: false }));
@@ -449,7 +449,7 @@ describe('writes that meet', () => {
     hooks.on('v', async ({ object }) => {
       if (isFirst && valueAt(object, 'data', 'b') === '1') {
         isFirst = false;
-        // A webhook that writes to the very object: nobody waits for anybody.
+        // A webhook that writes to the object under review: neither write waits for the other.
         await server.patch(at, 'merge', { data: { a: '1' } });
       }
       return {};

@@ -1,3 +1,4 @@
+/** The configured admission webhooks, and the outcome of asking one of them. */
 import { assert } from '../../../kube/assert.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
@@ -22,15 +23,14 @@ import { type CompiledWebhook, WebhookRegistry } from './compiled-webhook.ts';
 import { WebhookCallError, WebhookClient, type WebhookClientOptions } from './webhook-client.ts';
 import { isSelected, ruledResource, type Target } from './webhook-match.ts';
 
-/** What a webhook answered that let the request go on, or could not be asked and does not matter. */
+/** The webhook let the request go on, or could not be asked and its failures are ignored. */
 export interface Consent {
-  /** What is to be changed about the object. */
+  /** The operations to apply to the object. */
   readonly operations: readonly JsonPatchOperation[];
-  /** The resource in whose version it was asked. */
+  /** The resource in whose version the webhook was asked. */
   readonly as: ServedResource;
 }
 
-/** The configured webhooks of an API server, and the way to ask one of them. */
 export class Webhooks {
   readonly #resources: ResourceTable;
   readonly #random: Random;
@@ -51,7 +51,7 @@ export class Webhooks {
     });
   }
 
-  /** Those whose rules name the target, in the order in which they are asked. */
+  /** The webhooks with a rule for the target, in the order in which they are asked. */
   ruling(phase: Phase, target: Target): readonly CompiledWebhook[] {
     const all = this.#registry(phase).all();
     if (all.length === 0 || isExempt(target.of)) return NONE;
@@ -59,8 +59,8 @@ export class Webhooks {
   }
 
   /**
-   * Asks one webhook if the request is for it; undefined if it is not. Throws its refusal, and 500 for
-   * a call that failed and must not.
+   * Asks one webhook if it matches the request; undefined if it does not. Throws its refusal, or
+   * 500 for a failed call under the failure policy `Fail`.
    */
   async ask(
     hook: CompiledWebhook,
@@ -130,7 +130,10 @@ export type Phase = 'Mutating' | 'Validating';
 
 const NONE: readonly CompiledWebhook[] = [];
 
-/** Nobody may lock the door behind which the configurations lie. */
+/**
+ * Webhooks are not asked about webhook configurations: otherwise a broken one could never be
+ * removed.
+ */
 function isExempt(of: ServedResource): boolean {
   return (
     of.group === MUTATING_WEBHOOK_CONFIGURATIONS.group &&
