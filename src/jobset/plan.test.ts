@@ -20,7 +20,7 @@ import type { Plan } from './plan.ts';
 
 const COMPLETE: JobStatus = { ...DONE, succeeded: 2 };
 
-describe('a JobSet that runs (spec 4.2, 4.3)', () => {
+describe('a JobSet that runs', () => {
   test('gets its first status, its Service and its Jobs at once', () => {
     const fresh = storedJobSet({ replicatedJobs: [replicatedJob('w', 2)] });
     const made = planForTwo(fresh, {
@@ -44,7 +44,7 @@ describe('a JobSet that runs (spec 4.2, 4.3)', () => {
   });
 
   test.each([
-    ['somebody else manages it (spec 4.17)', jobSetOfTwo({ managedBy: 'acme.io/manager' })],
+    ['somebody else manages it', jobSetOfTwo({ managedBy: 'acme.io/manager' })],
     ['it is being deleted', jobSetOfTwo({}, BEGUN, { deletionTimestamp: '2026-01-01T00:00:00Z' })],
   ])('is not touched if %s', (_why, jobSet) => {
     expect(planForTwo(jobSet, { jobs: [] })).toMatchObject({ status: undefined, actions: [] });
@@ -72,7 +72,7 @@ describe('a JobSet that runs (spec 4.2, 4.3)', () => {
   });
 });
 
-describe('success (spec 4.10)', () => {
+describe('success', () => {
   test('completes the JobSet, and ends what still runs in the next pass', () => {
     const jobSet = jobSetOfTwo({ successPolicy: { operator: 'Any' } });
     const done = storedJob('train-w-0', 'w', { pods: 2, status: COMPLETE });
@@ -103,7 +103,7 @@ describe('success (spec 4.10)', () => {
   });
 });
 
-describe('failure of a Job (spec 4.11)', () => {
+describe('failure of a Job', () => {
   const failed = storedJob('train-w-0', 'w', { pods: 2, status: FAILED });
   const policy = { failurePolicy: { maxRestarts: 1 } };
 

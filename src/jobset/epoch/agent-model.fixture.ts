@@ -5,9 +5,9 @@ import { HubChannelModel, type HubModel } from './hub-model.fixture.ts';
 import { type PodFacts, podFacts } from './pod-facts.ts';
 
 /**
- * One slot of the protocol's model: its Pod, the Pod's agent by the design's rules, and its worker.
- * `PodWorld` is everything around it. A slot outlives its Pods, so that it can tell that no worker
- * starts in it twice in one epoch.
+ * One slot of the protocol's model: its Pod, the Pod's agent by the rules of
+ * `docs/design/protocol.md#the-members-barrier`, and its worker. `PodWorld` is everything around
+ * it. A slot outlives its Pods, so that it can tell that no worker starts in it twice in one epoch.
  */
 export interface PodWorld {
   readonly isSidecar: boolean;

@@ -16,7 +16,7 @@ function upstreams([previous, current]: Pair): JobSetStatus {
   };
 }
 
-/** What an agent of upstream would announce, as an epoch (spec 5.5). */
+/** What an agent of upstream would announce, as an epoch. */
 function announcedByUpstreamsAgent({
   currentInPlaceRestartAttempt: current,
 }: JobSetStatus): number {
@@ -33,7 +33,7 @@ const counters = (syncedEpoch?: number): ReplicatedJobStatus => ({
   ...(syncedEpoch === undefined ? {} : { syncedEpoch }),
 });
 
-describe('the attempts that upstream reads (spec 5.4; design, section 4)', () => {
+describe('the attempts that upstream reads', () => {
   it.each<[string, readonly [number, number], Pair]>([
     ['a fresh JobSet has none', [0, 0], [undefined, undefined]],
     ['the first epoch is attempt 0', [0, 1], [undefined, 0]],

@@ -5,11 +5,12 @@ import type { ReplicatedJobStatus } from '../jobset.ts';
 import type { Stage } from './in-place-restart.ts';
 
 /**
- * Pods that fail before the barrier, over and over (design, H8): a Job that replaces Pods for ever
- * never fails of it. When an epoch begins, the status notes how many Pods of each Job have failed so
- * far; more than a few beyond that before the release are looked into, and end the epoch if they
- * failed on the way to it. Pods that fail with the last epoch may be counted late, so that the
- * counters alone prove nothing.
+ * Pods that fail before the barrier, over and over
+ * (`docs/design/member-hazards.md#containers-crash-before-the-barrier`): a Job that replaces Pods
+ * for ever never fails of it. When an epoch begins, the status notes how many Pods of each Job have
+ * failed so far; more than a few beyond that before the release are looked into, and end the epoch
+ * if they failed on the way to it. Pods that fail with the last epoch may be counted late, so that
+ * the counters alone prove nothing.
  */
 export const MAX_FAILED_STARTS = 3;
 

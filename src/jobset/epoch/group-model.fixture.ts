@@ -16,9 +16,10 @@ import type { PodFacts } from './pod-facts.ts';
 import { ProtocolGhosts } from './protocol-ghosts.fixture.ts';
 
 /**
- * The protocol under any interleaving: agents that follow the design's rules, a Job controller, a user
- * who suspends and scales, and two controllers. Checks S1 (one epoch runs at a time), the startup
- * order, and that everything runs again when faults stop; `ProtocolGhosts` checks what is written.
+ * The protocol under any interleaving: agents that follow
+ * `docs/design/protocol.md#the-members-barrier`, a Job controller, a user who suspends and scales,
+ * and two controllers. Checks that one epoch runs at a time, the startup order, and that everything
+ * runs again when faults stop; `ProtocolGhosts` checks what is written.
  */
 export interface Shape extends JobSetShape {
   readonly faults?: readonly ('Suspend' | 'Scale')[];
@@ -158,12 +159,16 @@ export class GroupModel implements PodWorld, ControllerWorld {
     const { own, stage, index } = starting;
     for (const { worker } of this.#slots) {
       const isOlder = worker !== 0 && worker !== own;
-      expect(isOlder, 'S1: a worker starts while one of another epoch runs').toBe(false);
+      expect(isOlder, 'one epoch at a time: a worker starts while one of another epoch runs').toBe(
+        false,
+      );
     }
-    expect(own, 'S7: a slot starts twice in one epoch').toBeGreaterThan(starting.lastStart);
+    expect(own, 'no failure is lost: a slot starts twice in one epoch').toBeGreaterThan(
+      starting.lastStart,
+    );
     // A supervised Pod is ready all the time, so that its Job cannot tell when its worker is.
     if (this.#shape.isInOrder === true && stage > 0 && this.isSidecar) {
-      expect(this.#ranIn[stage - 1], 'H5: the stage before it has run in this epoch').toBe(own);
+      expect(this.#ranIn[stage - 1], 'the stage before it has run in this epoch').toBe(own);
     }
     const others = this.#slots.filter((slot) => slot.stage === stage && slot.index !== index);
     const size = this.jobControl.sizeOf(stage);

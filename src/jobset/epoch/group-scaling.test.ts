@@ -9,7 +9,7 @@ import { REPLICATED_JOB_REPLICAS } from '../names.ts';
 import { type Plan, plan } from '../plan.ts';
 import type { Snapshot } from '../snapshot.ts';
 
-/** Design, H6 and H14: a group that is scaled while it runs, and while it restarts. */
+/** A group that is scaled while it runs, and while it restarts. */
 const COUNTERS = { ready: 0, succeeded: 0, failed: 0, active: 0, suspended: 0 };
 
 /** Job `index` of `w`, made when there were `replicas`. */

@@ -5,11 +5,11 @@ import type { Members } from './members.ts';
 import type { PodFacts } from './pod-facts.ts';
 
 /**
- * When the epoch of a group ends and when the next one begins (design, section 5, "Controller"). The
- * current epoch is always C = deprecatedEpoch + 1. These functions decide from the status under
- * whose resourceVersion the answer will be written, and from counts of Pods that may be old: every
- * rule holds for a view of any age, because a Pod that is seen to announce C has stopped what it
- * ran before and can never again run anything older.
+ * When the epoch of a group ends and when the next one begins
+ * (`docs/design/protocol.md#the-groups-epoch`). The current epoch C is always deprecatedEpoch + 1.
+ * These functions decide from the status under whose resourceVersion the answer will be written, and
+ * from counts of Pods that may be old: every rule holds for a view of any age, because a Pod that is
+ * seen to announce C has stopped what it ran before and can never again run anything older.
  */
 export interface Group {
   /** C. */

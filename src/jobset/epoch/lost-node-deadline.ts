@@ -1,8 +1,10 @@
 /**
- * The opt-in deadline of nodes that are lost (design, H4): a Pod that was to have ended so long ago is
- * deleted by force, because its agent has stopped its worker by then. An agent may let its worker run
- * for a lease only, counted from the last proof that its Pod is there and not being deleted; what
- * proves that was true before the deletion, so the lease ends before the deadline does.
+ * The opt-in deadline of nodes that are lost
+ * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`): a Pod that was to have
+ * ended so long ago is deleted by force, because its agent has stopped its worker by then. An agent
+ * may let its worker run for a lease only, counted from the last proof that its Pod is there and
+ * not being deleted; what proves that was true before the deletion, so the lease ends before the
+ * deadline does.
  */
 import { parseDuration } from '../../kube/duration.ts';
 import { invalidValue } from '../../kube/field-error.ts';

@@ -1,8 +1,9 @@
 /**
- * The value of the Pod annotation `lockstep/notice`: what an agent tells about the end of its worker
- * before anyone can see it in the Pod's status (design, sections 6 and 8). A sidecar that is told to
- * stop knows its epoch alone and writes it as a plain number; a supervisor has seen its worker end
- * and writes JSON.
+ * The value of the Pod annotation `lockstep/notice`: what an agent tells about the end of its
+ * worker before anyone can see it in the Pod's status
+ * (`docs/design/member-hazards.md#a-stop-looks-like-a-failure`). A sidecar that is told to stop
+ * knows its epoch alone and writes it as a plain number; a supervisor has seen its worker end and
+ * writes JSON.
  */
 export interface Notice {
   /** The epoch in which the worker ran. */

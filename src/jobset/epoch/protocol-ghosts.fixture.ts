@@ -2,9 +2,9 @@ import { expect } from 'vitest';
 import type { JobSetStatus, RestartRecord } from '../jobset.ts';
 
 /**
- * What the protocol's model knows of everybody, and nobody in it may know: which epochs a failure may
- * end, and which one must. They judge each status that is written: S3, S5 and S6 (an epoch ends only
- * for a failure in it, or for something that the user did, once), and S7 (no failure is lost).
+ * What the protocol's model knows of everybody, and nobody in it may know: which epochs a failure
+ * may end, and which one must. They judge each status that is written: epochs never go back, one
+ * ends only for a failure in it or for something that the user did, once, and no failure is lost.
  */
 export class ProtocolGhosts {
   readonly #mayEnd = new Set<number>();
@@ -25,25 +25,25 @@ export class ProtocolGhosts {
   ): void {
     const ended = status.deprecatedEpoch ?? 0;
     const before = old.deprecatedEpoch ?? 0;
-    expect(ended, 'S3: deprecatedEpoch never decreases').toBeGreaterThanOrEqual(before);
+    expect(ended, 'deprecatedEpoch never decreases').toBeGreaterThanOrEqual(before);
     for (const { name, syncedEpoch = 0 } of status.replicatedJobsStatus ?? []) {
       const was = old.replicatedJobsStatus?.find((each) => each.name === name)?.syncedEpoch ?? 0;
-      expect(syncedEpoch, 'S3: S(r) never decreases').toBeGreaterThanOrEqual(was);
-      expect(syncedEpoch, 'S3: S(r) <= D + 1').toBeLessThanOrEqual(ended + 1);
+      expect(syncedEpoch, 'S(r) never decreases').toBeGreaterThanOrEqual(was);
+      expect(syncedEpoch, 'S(r) <= D + 1').toBeLessThanOrEqual(ended + 1);
     }
     const charge = chargesOf(status) - chargesOf(old);
     if (ended > before) {
       expect(ended).toBe(before + 1);
       this.#checkEnd(status.restartHistory?.[0], charge, isDue);
-    } else expect(charge, 'S5: only ends are charged').toBe(0);
+    } else expect(charge, 'only ends are charged').toBe(0);
   }
 
   /** Of a status after which nothing more happens. */
   expectNothingLost(status: JobSetStatus): void {
     const epoch = (status.deprecatedEpoch ?? 0) + 1;
     const lost = [...this.#mustEnd].filter((failed) => failed >= epoch);
-    expect(lost, 'S7: lost failures').toEqual([]);
-    expect(chargesOf(status), 'S5: each end is charged once').toBe(this.#chargedEnds);
+    expect(lost, 'no failure is lost').toEqual([]);
+    expect(chargesOf(status), 'each end is charged once').toBe(this.#chargedEnds);
   }
 
   #checkEnd(
@@ -55,11 +55,11 @@ export class ProtocolGhosts {
     this.#chargedEnds += charge;
     if (record?.cause === 'Resumed' || record?.cause === 'Scaled') {
       expect(charge).toBe(0);
-      expect(isDue(record.cause), 'S4: an epoch ended for nothing').toBe(true);
+      expect(isDue(record.cause), 'an epoch ended for nothing').toBe(true);
     } else {
       const hasFailed = this.#mayEnd.has(record?.epoch ?? 0);
-      expect(hasFailed, `S5/S6: epoch ${record?.epoch} ended without a failure`).toBe(true);
-      expect(record?.witness, 'S6').toBeDefined();
+      expect(hasFailed, `epoch ${record?.epoch} ended without a failure`).toBe(true);
+      expect(record?.witness, 'every restart has a witness').toBeDefined();
     }
   }
 }

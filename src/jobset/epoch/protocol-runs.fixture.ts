@@ -38,7 +38,7 @@ function settle(model: GroupModel, seed: number): void {
   for (let i = 0; i <= MAX_QUIET_STEPS; i++) {
     const steps = model.steps();
     if (steps.length === 0) return;
-    expect(i, 'L1: it comes to rest when faults stop').toBeLessThan(MAX_QUIET_STEPS);
+    expect(i, 'it comes to rest when faults stop').toBeLessThan(MAX_QUIET_STEPS);
     state = (state * 48_271 + 11) % 2_147_483_647;
     steps[state % steps.length]?.();
   }

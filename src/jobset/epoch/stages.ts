@@ -9,9 +9,10 @@ import type { Stage } from './in-place-restart.ts';
 import type { JobMembers, Members } from './members.ts';
 
 /**
- * A JobSet's ReplicatedJobs as stages of its group, with what has succeeded in them (design H3).
- * A Job whose work is partly done cannot rejoin a group that starts over: its finished indexes have
- * no Pods any more. Unless its whole ReplicatedJob is complete it is made anew, at no charge.
+ * A JobSet's ReplicatedJobs as stages of its group, with what has succeeded in them
+ * (`docs/design/end-hazards.md#a-member-fails-after-others-have-succeeded`). A Job whose work is
+ * partly done cannot rejoin a group that starts over: its finished indexes have no Pods any more.
+ * Unless its whole ReplicatedJob is complete it is made anew, at no charge.
  */
 export interface GroupStages {
   readonly stages: readonly Stage[];

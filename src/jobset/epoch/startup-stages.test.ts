@@ -7,7 +7,7 @@ import type { JobSetSpec, JobSetStatus } from '../jobset.ts';
 import { type Plan, plan } from '../plan.ts';
 import type { Snapshot } from '../snapshot.ts';
 
-/** Design, H5: a group whose ReplicatedJobs start, and restart in place, stage by stage. */
+/** A group whose ReplicatedJobs start, and restart in place, stage by stage. */
 const ZERO = { ready: 0, succeeded: 0, failed: 0, active: 0, suspended: 0 };
 const READY: JobStatus = { ready: 2, active: 2 };
 

@@ -6,10 +6,10 @@ import type { WorkerEnd } from './notice.ts';
 import type { PodFacts } from './pod-facts.ts';
 
 /**
- * What is known of the failure that ended an epoch, from one look at the first failing Pod (design,
- * section 5). A Pod that restarted in place does not show how its containers ended: the kubelet
- * replaces their exit codes. A supervising agent's notice then still tells, or an earlier version of
- * the Pod; otherwise it is unknown.
+ * What is known of the failure that ended an epoch, from one look at the first failing Pod
+ * (`docs/design/end-hazards.md#a-restart-hides-its-cause`). A Pod that restarted in place does not
+ * show how its containers ended: the kubelet replaces their exit codes. A supervising agent's
+ * notice then still tells, or an earlier version of the Pod; otherwise it is unknown.
  */
 export interface Witness {
   readonly record: RestartWitness;

@@ -15,7 +15,7 @@ import { type Plan, plan } from '../plan.ts';
 import { judgeWorker } from './failure-policy.ts';
 import { findsPattern } from './message-pattern.ts';
 
-/** Spec 4.11. Two ReplicatedJobs of two Jobs each; `a` and `b` are names of both. */
+/** Two ReplicatedJobs of two Jobs each; `a` and `b` are names of both. */
 const REPLICATED_JOBS = [replicatedJob('a', 1, 2), replicatedJob('b', 1, 2)];
 
 function failedJob(

@@ -2,7 +2,7 @@ import { forbiddenField, invalidValue } from '../../kube/field-error.ts';
 import type { FieldError } from '../../kube/status.ts';
 import type { DefaultedReplicatedJob, DefaultedSpec } from '../defaults.ts';
 
-/** Spec 1.7: the deprecated order and its successor exclude each other. */
+/** The deprecated order and its successor exclude each other. */
 export function startupOrderErrors({
   startupPolicy,
   replicatedJobs,

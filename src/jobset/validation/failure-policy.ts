@@ -1,5 +1,5 @@
 /**
- * Spec 1.6: names, targets, reasons and patterns of failure-policy rules. Upstream finds out at run
+ * Names, targets, reasons and patterns of failure-policy rules. Upstream finds out at run
  * time that a pattern is no regular expression, and then never matches it; here it is refused.
  */
 import { forbiddenField, invalidValue } from '../../kube/field-error.ts';

@@ -6,7 +6,7 @@ import type { DefaultedSpec } from '../defaults.ts';
 const FIELD = 'spec.managedBy';
 const LIMIT_BYTES = 63;
 
-/** Spec 1.2: a path below a domain. The built-in controller's name is one. */
+/** A path below a domain. The built-in controller's name is one. */
 export function managedByErrors({ managedBy }: Pick<DefaultedSpec, 'managedBy'>): FieldError[] {
   if (managedBy === undefined) return [];
   const errors = domainPrefixedPathErrors(managedBy, FIELD);

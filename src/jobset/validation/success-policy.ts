@@ -2,7 +2,7 @@ import { invalidValue } from '../../kube/field-error.ts';
 import type { FieldError } from '../../kube/status.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 
-/** Spec 1.5: the policy speaks of ReplicatedJobs that are there. */
+/** The policy speaks of ReplicatedJobs that are there. */
 export function successPolicyErrors(
   { successPolicy }: Pick<DefaultedSpec, 'successPolicy'>,
   names: ReadonlySet<string>,

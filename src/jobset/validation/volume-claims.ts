@@ -1,5 +1,5 @@
 /**
- * Spec 1.10: every template of a shared claim has a name of its own that becomes the name of a claim
+ * Every template of a shared claim has a name of its own that becomes the name of a claim
  * and of a volume, is mounted by somebody, and fits the claim of that name that may be there already.
  */
 

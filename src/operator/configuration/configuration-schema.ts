@@ -1,4 +1,4 @@
-/** The schema of `config.jobset.x-k8s.io/v1alpha1 Configuration` (spec 9.1), and what we add to it. */
+/** The schema of `config.jobset.x-k8s.io/v1alpha1 Configuration`, and what we add to it. */
 
 import { AGENT_DELIVERIES, type AgentDelivery } from '../../jobset/injection/agent-delivery.ts';
 import type { ContainerResources } from '../../jobset/injection/agent-resources.ts';

@@ -18,9 +18,10 @@ import { PodInquiry, type PodInquiryOptions } from './pod-inquiry.ts';
 import { DEFAULT_MAX_STREAMS } from './stream-memory.ts';
 
 /**
- * The hub (design, section 8): the streams of all agents, by JobSet. It says only what is stored, and
- * answers a hello only from a state that was read consistently after the hello had arrived; one read
- * serves all who wait. What agents say goes on as it comes: it is soft state, repeated in each hello.
+ * The hub (`docs/design/hub.md#what-the-hub-promises`): the streams of all agents, by JobSet. It
+ * says only what is stored, and answers a hello only from a state that was read consistently after
+ * the hello had arrived; one read serves all who wait. What agents say goes on as it comes: it is
+ * soft state, repeated in each hello.
  */
 export interface HubOptions {
   readonly clock: Clock;

@@ -5,9 +5,10 @@ import type { Logger } from '../../runtime/ports/logger.ts';
 import type { AgentStream } from './agent-stream.ts';
 
 /**
- * Answers agents that have to know whether their Pods are still there (design, H4). A cache may be
- * old, so Pods are read from storage after the question has come; one list answers all members of a
- * JobSet that wait for it. Who gets no answer asks again.
+ * Answers agents that have to know whether their Pods are still there
+ * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`). A cache may be old, so
+ * Pods are read from storage after the question has come; one list answers all members of a JobSet
+ * that wait for it. Who gets no answer asks again.
  */
 export interface PodInquiryOptions {
   readonly clock: Clock;

@@ -17,7 +17,7 @@ async function linesOf(metrics: Metrics): Promise<readonly string[]> {
 const OF = { namespace: 'ml', name: 'train' };
 const LABELS = 'jobset_name="train",namespace="ml"';
 
-test('metrics (spec 4.22) count outcomes by JobSet, restarts by cause, and the phases of restarts', async () => {
+test('metrics count outcomes by JobSet, restarts by cause, and the phases of restarts', async () => {
   const metrics = createMetrics();
   const { observe, forcedDeletion } = operatorMetrics(metrics);
   forcedDeletion('LostNodeDeadline');

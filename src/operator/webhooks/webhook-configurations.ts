@@ -1,7 +1,7 @@
 /**
- * The two configurations that make API servers call the operator (spec 9.5), with every default
- * spelled out so that what is stored can be compared. Which Pods depend on the operator is decided
- * here: `docs/decisions/0006-pods-that-depend-on-the-operator.md` says why.
+ * The two configurations that make API servers call the operator, with every default spelled out so
+ * that what is stored can be compared. Which Pods depend on the operator is decided here:
+ * `docs/decisions/0006-pods-that-depend-on-the-operator.md` says why.
  */
 import { EXCLUSIVE_TOPOLOGY, JOBSET_NAME, NODE_SELECTOR_STRATEGY } from '../../jobset/names.ts';
 import { deepEqual } from '../../kube/json/deep-equal.ts';

@@ -131,7 +131,7 @@ describe('a Pod of init container i, sidecars s1 and s2, containers a and b', ()
   });
 });
 
-describe('a container that ended beside one that runs (section 2.2)', () => {
+describe('a container that ended beside one that runs', () => {
   const rules = (action: ContainerRestartRule['action'], value: number) =>
     [{ action, exitCodes: { operator: 'In', values: [value] } }] as const;
 
@@ -163,7 +163,7 @@ describe('a container that ended beside one that runs (section 2.2)', () => {
   });
 });
 
-describe('a Pod of which all containers were removed (section 3.3)', () => {
+describe('a Pod of which all containers were removed', () => {
   it('begins with its init containers', () => {
     expect(plan('- - - - -')).toBe('start i');
   });
@@ -175,7 +175,7 @@ describe('a Pod of which all containers were removed (section 3.3)', () => {
 });
 
 describe('an init container whose own policy is Never', () => {
-  it('ends its Pod when it fails, although that would retry (section 2.2)', () => {
+  it('ends its Pod when it fails, although that would retry', () => {
     const spec: PodSpec = {
       restartPolicy: 'Always',
       initContainers: [{ name: 'i', restartPolicy: 'Never' }],

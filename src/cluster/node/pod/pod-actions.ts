@@ -1,8 +1,8 @@
 /**
  * What to start and stop next in one Pod, from its spec and the records of its containers. Init
  * containers run one after the other, sidecars hold back what follows until they have started once,
- * and an exit that a `RestartAllContainers` rule matches takes the whole Pod down and up again
- * (spec of container restarts, sections 2.2, 3 and 4.1). It is asked again after every change.
+ * and an exit that a `RestartAllContainers` rule matches takes the whole Pod down and up again. It
+ * is asked again after every change.
  */
 import type { Container, PodSpec } from '../../../kube/objects/pod.ts';
 import { earliestStartMs } from '../backoff.ts';
