@@ -4,13 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import type {
-  FleetOrder,
-  FleetReport,
-  FleetStart,
-  Milestone,
-  RequestCounts,
-} from './agent-process.ts';
+import type { FleetOrder, FleetReport, Milestone, RequestCounts } from './agent-process.ts';
 
 const PROCESS = fileURLToPath(new URL('agent-process.ts', import.meta.url));
 /** Of one agent 60 to 100 KiB, and one process takes about a third of a core in a restart. */
@@ -72,7 +66,10 @@ export class AgentFleet {
     });
   }
 
-  static async start(order: FleetStart, signal: AbortSignal): Promise<AgentFleet> {
+  static async start(
+    order: Extract<FleetOrder, { readonly type: 'start' }>,
+    signal: AbortSignal,
+  ): Promise<AgentFleet> {
     const size = AGENTS_PER_PROCESS;
     const directory = await mkdtemp(join(tmpdir(), 'lockstep-bench-'));
     await bundle(directory);

@@ -19,9 +19,6 @@ import { staticToken } from '../runtime/credentials/credential-source.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
 import { processSessionStore, type TlsSessionStore } from '../runtime/ports/tls-session.ts';
 
-/** The order with which the benchmark makes a process a part of the fleet. */
-export type FleetStart = Extract<FleetOrder, { readonly type: 'start' }>;
-
 /** From the benchmark. */
 export type FleetOrder =
   | {
@@ -75,6 +72,8 @@ export interface RequestCounts {
   readonly tooMany: number;
 }
 
+type Start = Extract<FleetOrder, { readonly type: 'start' }>;
+
 const REQUEST_TIMEOUT_MS = 60_000;
 /** A write; the watch has one of its own. */
 const CONNECTIONS_PER_AGENT = 1;
@@ -97,7 +96,7 @@ process.on('message', (order: FleetOrder) => {
 // Whoever asked is gone.
 process.on('disconnect', () => process.exit(0));
 
-function start(order: FleetStart): void {
+function start(order: Start): void {
   const count = order.agents.length;
   const channelOf = channelsOf(order);
   const tallies = {
@@ -133,7 +132,7 @@ class Member implements Body {
   #ended: Parameters<Body['lift']>[1] = () => undefined;
 
   constructor(
-    { mode, jobSetUid }: FleetStart,
+    { mode, jobSetUid }: Start,
     channel: (announced: number, sessions: TlsSessionStore) => Channel,
     tallies: Readonly<Record<Milestone, Tally>>,
     isFirst: boolean,
@@ -234,7 +233,7 @@ class Tally {
 
 /** How the agents of this process get their channels, of which each is new, connections included. */
 function channelsOf(
-  order: FleetStart,
+  order: Start,
 ): (agent: SimulatedAgent, announced: number, sessions: TlsSessionStore) => Channel {
   const runtime = { clock: nodeClock, random: systemRandom, logger: SILENT };
   const { server, authority, jobSetUid, jobSetName, namespace, replicatedJobName } = order;

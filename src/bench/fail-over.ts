@@ -11,7 +11,7 @@ import { type BenchCluster, startBenchCluster } from './bench-cluster.ts';
 import type { HubBenchOptions } from './hub.ts';
 import type { OperatorProcess } from './operator-process.ts';
 import { Forwarder } from './service-forwarder.ts';
-import { SimulatedGroup } from './simulated-group.ts';
+import { SimulatedGroup, STAGE } from './simulated-group.ts';
 import { median, percentile, type Row, spread } from './table.ts';
 
 const SIZES = [64, 5000];
@@ -75,8 +75,13 @@ class Measurement {
     await this.#nextLeader(undefined);
     await this.#startReplica();
     const group = await SimulatedGroup.create(client, namespace, this.#size, this.#signal);
-    const order = await group.fleetOrder('Hub', 'Supervisor');
-    const fleet = await AgentFleet.start(order, this.#signal);
+    const agents = await group.agents('Hub');
+    const { name: jobSetName, uid: jobSetUid } = group.jobSet.metadata;
+    const of = { namespace, jobSetName, jobSetUid, replicatedJobName: STAGE, agents };
+    const fleet = await AgentFleet.start(
+      { type: 'start', channel: 'Hub', mode: 'Supervisor', ...group.hub, ...of },
+      this.#signal,
+    );
     this.#fleet = fleet;
     await fleet.all('started', 1);
     let epoch = 1;

@@ -19,7 +19,7 @@ import { type BenchCluster, startBenchCluster } from './bench-cluster.ts';
 import { Floor } from './floor.ts';
 import type { OperatorProcess } from './operator-process.ts';
 import { processCost } from './process-cost.ts';
-import { type AgentMode, SimulatedGroup } from './simulated-group.ts';
+import { type AgentMode, SimulatedGroup, STAGE } from './simulated-group.ts';
 import { median, type Row } from './table.ts';
 
 /** Most over the API server: there a larger group takes minutes for each restart. */
@@ -126,13 +126,27 @@ class Measurement {
   }
 
   async #phase(group: SimulatedGroup, phase: Phase): Promise<void> {
-    const { client, access } = this.#cluster;
+    const { client, namespace, access } = this.#cluster;
+    const agents = await group.agents(phase.channel);
+    const operator = await this.#cluster.startOperator(phase.channel === 'Hub' ? 'Auto' : 'API');
+    const { name, uid } = group.jobSet.metadata;
+    const first = (await this.#jobSet(group)).status?.syncedEpoch ?? 0;
     const authority = access.tls.certificateAuthority ?? '';
     const target = phase.channel === 'Hub' ? group.hub : { server: access.server, authority };
-    const order = await group.fleetOrder(phase.channel, phase.mode, target);
-    const operator = await this.#cluster.startOperator(phase.channel === 'Hub' ? 'Auto' : 'API');
-    const first = (await this.#jobSet(group)).status?.syncedEpoch ?? 0;
-    const fleet = await AgentFleet.start(order, this.#signal);
+    const fleet = await AgentFleet.start(
+      {
+        type: 'start',
+        channel: phase.channel,
+        mode: phase.mode,
+        ...target,
+        namespace,
+        jobSetName: name,
+        jobSetUid: uid,
+        replicatedJobName: STAGE,
+        agents,
+      },
+      this.#signal,
+    );
     const beganMs = performance.timeOrigin + performance.now();
     const label = `${this.#size}, ${phase.name}`;
     try {

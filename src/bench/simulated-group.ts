@@ -17,7 +17,7 @@ import { SERVICE_ACCOUNTS, type TokenRequest } from '../kube/objects/core.ts';
 import { PODS, type Pod } from '../kube/objects/pod.ts';
 import type { Client } from '../runtime/client/client.ts';
 import { forEachConcurrently } from '../runtime/concurrency.ts';
-import type { FleetStart, SimulatedAgent } from './agent-process.ts';
+import type { SimulatedAgent } from './agent-process.ts';
 
 export const STAGE = 'w';
 export type AgentMode = 'Sidecar' | 'Supervisor';
@@ -25,12 +25,6 @@ export type AgentMode = 'Sidecar' | 'Supervisor';
 const PARALLEL_REQUESTS = 20;
 const POLL_MS = 200;
 const PODS_TIMEOUT_MS = 300_000;
-
-/** Where agents connect to, and the PEM bundle that they trust. */
-interface ClusterAddress {
-  readonly server: string;
-  readonly authority: string;
-}
 
 export class SimulatedGroup {
   readonly jobSet: Stored<JobSet>;
@@ -66,24 +60,12 @@ export class SimulatedGroup {
   }
 
   /** Address and authority of the hub, as injected agents are told. */
-  get hub(): ClusterAddress {
+  get hub(): { readonly server: string; readonly authority: string } {
     return { server: this.#variable(ENV_HUB_URL), authority: this.#variable(ENV_HUB_CA) };
   }
 
-  /** What a fleet needs to be the agents of this group; `target` is the server that they talk to. */
-  async fleetOrder(
-    channel: 'Hub' | 'API',
-    mode: FleetStart['mode'],
-    target: ClusterAddress = this.hub,
-  ): Promise<FleetStart> {
-    const { namespace = '', name: jobSetName, uid: jobSetUid } = this.jobSet.metadata;
-    const agents = await this.#agents(channel);
-    const of = { namespace, jobSetName, jobSetUid, replicatedJobName: STAGE, agents };
-    return { type: 'start', channel, mode, ...target, ...of };
-  }
-
   /** One for each Pod, with a token for the hub or for the API server. */
-  async #agents(channel: 'Hub' | 'API'): Promise<readonly SimulatedAgent[]> {
+  async agents(channel: 'Hub' | 'API'): Promise<readonly SimulatedAgent[]> {
     const agents: SimulatedAgent[] = [];
     const { namespace = '', name: jobSetName } = this.jobSet.metadata;
     const account = { namespace, name: agentAccountName(jobSetName) };

@@ -1,7 +1,7 @@
 /**
- * This machine as nodes of a Kubernetes that runs already, for as long as this process does: its API
- * server, controllers and scheduler do everything but run the Pods. The Nodes are registered with the
- * credentials of a kubeconfig and deleted at the end.
+ * Lets this machine join a running Kubernetes as nodes, for as long as this process lives. The
+ * cluster's API server, controllers and scheduler do everything except run the Pods. The Nodes are
+ * registered with the credentials of a kubeconfig and deleted at the end.
  */
 import { LEASES, type Lease } from '../kube/objects/lease.ts';
 import { NODES, type Node } from '../kube/objects/node.ts';
@@ -30,17 +30,19 @@ export interface JoinedNodesOptions
   readonly access: ClusterAccess;
 }
 
-/** A Node of that name belongs to somebody else, who may be alive. */
+/** Another process, which may be alive, owns a Node of this name. */
 export class NodeNameTaken extends Error {
   override readonly name = 'NodeNameTaken';
 }
 
 const CERTIFICATE_DAYS = 365;
 const HTTPS_PORT = 443;
-/** For the deletion of one Node: an API server that hangs must not keep the command from ending. */
+/**
+ * Limits the deletion of a Node: an API server that hangs must not keep the command from ending.
+ */
 const REMOVAL_TIMEOUT_MS = 2_000;
 
-/** Resolves once all Nodes are registered. Throws `NodeNameTaken` before it has changed anything. */
+/** Resolves once all Nodes are registered. Throws `NodeNameTaken` before it changes anything. */
 export async function joinNodes(options: JoinedNodesOptions): Promise<LocalNodes> {
   const { access, clock, random, logger, nodes } = options;
   const connections: ClientConnection[] = [];
@@ -71,7 +73,7 @@ export async function joinNodes(options: JoinedNodesOptions): Promise<LocalNodes
     throw error;
   }
   try {
-    // What an earlier process left behind when it was killed.
+    // Removes what an earlier process left behind when it was killed.
     await remove();
     const started = await startLocalNodes({
       ...options,
@@ -93,7 +95,7 @@ export async function joinNodes(options: JoinedNodesOptions): Promise<LocalNodes
   }
 }
 
-/** By an authority of this process: the cluster's own key is nobody's but its own. */
+/** Issued by an authority of this process, because the cluster's own key is not available. */
 function servingCertificates(clock: Clock): LocalNodesOptions['servingCertificate'] {
   const authority = createCertificateAuthority({ commonName: 'lockstep-nodes', clock });
   return (node, address) =>

@@ -1,7 +1,7 @@
 /**
- * This machine as nodes of a cluster, embedded or real: each node serves its kubelet's port at an
- * address of its own and runs Pods as processes. What the nodes have in common is the machine: one
- * directory of hosts files, and one of claims' volumes.
+ * This machine as nodes of a cluster, embedded or real. Each node serves its kubelet's port at its
+ * own address and runs Pods as processes. The nodes share one directory of hosts files and one of
+ * claims' volumes.
  */
 import type { StringMap } from '../kube/meta.ts';
 import { failure } from '../kube/status.ts';
@@ -29,11 +29,11 @@ import type { ProcessKeeper } from './ports/process-keeper.ts';
 
 export interface NodeDescription {
   readonly name: string;
-  /** Beside those that every node has. */
+  /** Added to the labels that every node has. */
   readonly labels: StringMap;
-  /** How it slows crash loops down, where not as a kubelet does by default. */
+  /** How crash loops are slowed down; by default as a kubelet does. */
   readonly backoff?: BackoffSettings | undefined;
-  /** Whether its containers have namespaces of their own. */
+  /** Whether the node's containers have namespaces of their own. */
   readonly podNamespaces?: PodNamespacesMode | undefined;
 }
 
@@ -44,33 +44,36 @@ export interface LocalNodesOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly processes: ProcessRunner;
-  /** The same, if processes outlive this one. */
+  /** Set if processes outlive this one. */
   readonly keeper?: ProcessKeeper | undefined;
   readonly files: NodeFiles;
   /** Absolute; Pods, logs and volumes live below it. */
   readonly stateDirectory: string;
-  /** PATH of the containers. */
+  /** The PATH of containers. */
   readonly path: string;
   /** Where Pods reach the API server. */
   readonly apiServer: { readonly host: string; readonly port: number };
-  /** A client with a connection of its own, for what has this name. */
+  /** A client with its own connection, as the user of this name. */
   readonly connect: (user: string) => Client;
   /** A certificate for the kubelet's port of a node at an address. */
   readonly servingCertificate: (node: string, address: string) => KeyPair | Promise<KeyPair>;
-  /** PEM of the authority that signs the API server's client certificates; without it no logs. */
+  /**
+   * PEM of the authority that signs the API server's client certificates; without it there are no
+   * logs.
+   */
   readonly clientAuthority: string | undefined;
   /** Where the hosts files are, if other processes run nodes of this machine too. */
   readonly hostsDirectory?: string | undefined;
-  /** The address of the only node in an earlier life, to be taken again if it is free. */
+  /** The only node's address in an earlier run, taken again if it is free. */
   readonly hostIP?: string | undefined;
-  /** How often a node says that it lives; ten seconds by default. */
+  /** How often a node renews its Lease; ten seconds by default. */
   readonly leaseRenewalMs?: number | undefined;
   /** Called once a node is registered, with its address. */
   readonly onNetwork?: (hostIP: string) => void;
 }
 
 export interface LocalNodes {
-  /** Ends the processes of all Pods; what the API knows of the nodes stays. */
+  /** Ends the processes of all Pods. What the API holds about the nodes stays. */
   stop(): Promise<void>;
 }
 
@@ -79,7 +82,10 @@ export function volumesDirectoryIn(stateDirectory: string): string {
   return `${stateDirectory}/volumes`;
 }
 
-/** Resolves once all Nodes are registered. They start and stop side by side: most of it is waiting. */
+/**
+ * Resolves once all Nodes are registered. They start and stop side by side, because most of it is
+ * waiting.
+ */
 export async function startLocalNodes(options: LocalNodesOptions): Promise<LocalNodes> {
   const { clock, random, logger, files, stateDirectory } = options;
   const hosts = new HostsFiles({
@@ -112,7 +118,7 @@ export async function startLocalNodes(options: LocalNodesOptions): Promise<Local
   return { stop };
 }
 
-/** Where each node is a process of its own, only the API knows of the others' Pods. */
+/** If each node is a process of its own, the others' Pods are known only from the API. */
 function neighboursOf(options: LocalNodesOptions, hosts: HostsFiles): NeighbourPods | undefined {
   const [node] = options.nodes;
   if (options.hostsDirectory === undefined || node === undefined) return undefined;
@@ -120,7 +126,7 @@ function neighboursOf(options: LocalNodesOptions, hosts: HostsFiles): NeighbourP
   return new NeighbourPods({ ...options, client, node: node.name, hosts });
 }
 
-/** Returns how to stop it. */
+/** Returns a function that stops it. */
 async function startNode(
   options: LocalNodesOptions,
   { name, labels, backoff, podNamespaces }: NodeDescription,
@@ -183,7 +189,7 @@ async function startNode(
 
 const NOT_READY = refusal('ServiceUnavailable', 'the node is starting');
 
-/** Logs are shown to holders of a client certificate only: Pods reach this port too. */
+/** Shows logs only to holders of a client certificate, because Pods can reach this port too. */
 function forApiServer(handler: HttpHandler): HttpHandler {
   return (request) =>
     request.peer?.certificate === undefined

@@ -1,3 +1,4 @@
+/** The embedded cluster in memory, for tests of its controllers. */
 import type { KubeObject, Stored, StringMap } from '../kube/meta.ts';
 import { JOBS, type Job, type JobSpec } from '../kube/objects/job.ts';
 import { LEASES } from '../kube/objects/lease.ts';
@@ -22,22 +23,22 @@ import { type Controllers, startControllers } from './controllers.ts';
 import { MemoryStorage } from './memory/memory-storage.ts';
 import { LEASE_NAMESPACE } from './node/node-registration.ts';
 
-/** The embedded API server in memory under a virtual clock, its controllers, and a scripted node. */
+/** The API server under a virtual clock, its controllers, and a scripted node. */
 export class MemoryCluster {
   readonly clock = new VirtualClock();
   readonly client: Client;
-  /** Of all controllers that were started. */
+  /** The metrics of all controllers that were started. */
   readonly metrics = createMetrics();
   /** `METHOD path` of every request of the controllers, without watches. */
   readonly requests: string[] = [];
-  /** Carries out a controller's request: tests make it fail, or lose its answer. */
+  /** Carries out a controller's request; a test can make it fail, or lose its answer. */
   intercept: (request: HttpRequest, send: () => Promise<HttpResponse>) => Promise<HttpResponse> = (
     _request,
     send,
   ) => send();
   /** UIDs of the claims whose volumes were removed. */
   readonly removedVolumes: string[] = [];
-  /** A throw is a volume that cannot be removed. */
+  /** Removes a volume; a test can make it throw. */
   removeVolume: () => Promise<void> = () => Promise.resolve();
   readonly #random = new SeededRandom(7);
   readonly #server: ApiServer;
@@ -114,7 +115,7 @@ export class MemoryCluster {
         ...status,
       },
     });
-    // Renewed far ahead: a node falls silent when a test says so.
+    // Renewed far ahead, because only a test decides when a node falls silent.
     const lease = {
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
@@ -127,13 +128,13 @@ export class MemoryCluster {
     this.#node ??= new ScriptedNode(this.client, this.clock, this.#random);
   }
 
-  /** The node gives its last sign of life now: it does nothing for its Pods any more. */
+  /** The node renews its Lease for the last time, and does nothing for its Pods any more. */
   async silence(name: string): Promise<void> {
     this.#node?.silent.add(name);
     await this.#renew(name, microTimeText(this.clock.now()));
   }
 
-  /** A node that was silent is back. */
+  /** A silent node is back. */
   async recover(name: string): Promise<void> {
     this.#node?.silent.delete(name);
     await this.#renew(name, '2999-01-01T00:00:00.000000Z');
@@ -200,7 +201,7 @@ export class MemoryCluster {
     return this.clock.runUntil(condition, LIMIT_MS);
   }
 
-  /** Until `count` Pods run. */
+  /** Waits until `count` Pods run. */
   async running(count: number): Promise<readonly Stored<Pod>[]> {
     let running: readonly Stored<Pod>[] = [];
     await this.until(async () => {
@@ -236,7 +237,7 @@ export class MemoryCluster {
   }
 }
 
-/** Virtual time in which everything that is awaited has to happen. */
+/** Limits each wait, in virtual time. */
 const LIMIT_MS = 120_000;
 
 function isRunning(pod: Pod): boolean {
@@ -244,8 +245,8 @@ function isRunning(pod: Pod): boolean {
 }
 
 /**
- * Does for all nodes what a kubelet does: bound Pods run and are ready at once, deleted ones end as
- * Failed after a second and go.
+ * Does for all nodes what a kubelet does. Bound Pods run and are ready at once; deleted ones end as
+ * Failed after a second, and go.
  */
 class ScriptedNode {
   /** Nodes that do nothing. */

@@ -21,7 +21,7 @@ import { AgentFleet } from '../agent-fleet.ts';
 import { type BenchCluster, remove, startBenchCluster } from '../bench-cluster.ts';
 import type { OperatorProcess } from '../operator-process.ts';
 import { forgetPeak, processCost } from '../process-cost.ts';
-import { SimulatedGroup, tokenOf } from '../simulated-group.ts';
+import { SimulatedGroup, STAGE, tokenOf } from '../simulated-group.ts';
 import { median, type Row, spread } from '../table.ts';
 import type { Attack } from './attack-process.ts';
 import { Attacker } from './attacker.ts';
@@ -99,8 +99,22 @@ class Siege {
     const webhooks = await this.#webhooks();
     const operator = await this.#cluster.startOperator('Auto', webhooks.flags);
     const group = await SimulatedGroup.create(client, namespace, SIZE, this.#signal);
-    const order = await group.fleetOrder('Hub', 'Supervisor');
-    const fleet = await AgentFleet.start(order, this.#signal);
+    const agents = await group.agents('Hub');
+    const { name, uid } = group.jobSet.metadata;
+    const fleet = await AgentFleet.start(
+      {
+        type: 'start',
+        channel: 'Hub',
+        mode: 'Supervisor',
+        ...group.hub,
+        namespace,
+        jobSetName: name,
+        jobSetUid: uid,
+        replicatedJobName: STAGE,
+        agents,
+      },
+      this.#signal,
+    );
     try {
       await fleet.all('started', 1);
       this.#epoch = 1;

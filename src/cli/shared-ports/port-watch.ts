@@ -5,7 +5,7 @@
  * `PortConflict` of their JobSets, and a line.
  */
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
-import { labelledOwner, type Owner, ownerKey } from '../../jobset/membership.ts';
+import { labelledOwner, ownerKey } from '../../jobset/membership.ts';
 import { changeCondition, isFinished } from '../../jobset/status/conditions.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
@@ -59,8 +59,8 @@ class PortWatch {
   readonly #options: PortWatchOptions;
   /** What has been told, by port and Pods. */
   #told: ReadonlySet<string> = new Set();
-  /** JobSets whose condition is True, by `ownerKey`. */
-  readonly #marked = new Map<string, Owner>();
+  /** By `ownerKey`, JobSets whose condition is True. */
+  readonly #marked = new Set<string>();
 
   constructor(options: PortWatchOptions) {
     this.#options = options;
@@ -93,8 +93,7 @@ class PortWatch {
       return;
     }
     const pods = shared.length === 0 ? new Map() : await this.#pods(signal);
-    const owners = new Map(this.#marked);
-    const messages = new Map<string, Set<string>>();
+    const messages = new Map<string, string[]>();
     const seen = new Set<string>();
     for (const { port, podUids } of shared) {
       const known = podUids.flatMap((uid) => pods.get(uid) ?? []);
@@ -104,8 +103,7 @@ class PortWatch {
         const owner = labelledOwner(pod);
         if (owner === undefined) continue;
         const key = ownerKey(owner);
-        owners.set(key, owner);
-        messages.set(key, (messages.get(key) ?? new Set()).add(message));
+        messages.set(key, [...(messages.get(key) ?? []), message]);
       }
       seen.add(message);
       if (this.#told.has(message)) continue;
@@ -122,8 +120,8 @@ class PortWatch {
       }
     }
     this.#told = seen;
-    for (const [key, owner] of owners) {
-      await this.#mark(owner, [...(messages.get(key) ?? [])], signal);
+    for (const key of new Set([...this.#marked, ...messages.keys()])) {
+      await this.#mark(key, [...new Set(messages.get(key))], signal);
     }
   }
 
@@ -138,9 +136,9 @@ class PortWatch {
   }
 
   /** Without messages the conflict is over. */
-  async #mark(owner: Owner, messages: readonly string[], signal: AbortSignal): Promise<void> {
+  async #mark(key: string, messages: readonly string[], signal: AbortSignal): Promise<void> {
     const { client, clock } = this.#options;
-    const { namespace, name, uid } = owner;
+    const [namespace = '', name = '', uid = ''] = key.split('/');
     const change =
       messages.length === 0
         ? ({
@@ -166,8 +164,8 @@ class PortWatch {
         if (!isReason(error, 'Conflict')) throw error;
       }
     }
-    if (messages.length === 0) this.#marked.delete(ownerKey(owner));
-    else this.#marked.set(ownerKey(owner), owner);
+    if (messages.length === 0) this.#marked.delete(key);
+    else this.#marked.add(key);
   }
 }
 

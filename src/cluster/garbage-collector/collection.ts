@@ -1,3 +1,4 @@
+/** Decides what the garbage collector does about one object. */
 import type { DeleteOptions, OwnerReference } from '../../kube/meta.ts';
 import {
   blocksOwner,
@@ -9,16 +10,16 @@ import {
 } from './owner-graph.ts';
 
 /**
- * What the garbage collector does about one object: an object whose owners are all gone goes too,
- * one that keeps an owner only loses its references to the absent ones. An object that is being
- * deleted in the foreground waits for the dependents that block it, an orphaning one frees them.
+ * An object whose owners are all gone is deleted. One that keeps an owner only loses its references
+ * to absent ones. An object in foreground deletion waits for the dependents that block it; an
+ * orphaning one releases its dependents.
  */
 export type Collection =
   | { readonly action: 'keep' }
   | {
       readonly action: 'delete';
       readonly policy: NonNullable<DeleteOptions['propagationPolicy']>;
-      /** Its own dependents wait for it in turn: a circle, which opens if it blocks no owner. */
+      /** Its dependents wait for it in turn. Such a circle opens if the object blocks no owner. */
       readonly isCircular: boolean;
     }
   | { readonly action: 'disown'; readonly owners: readonly OwnerReference[] }
@@ -27,8 +28,8 @@ export type Collection =
   | { readonly action: 'finalize'; readonly finalizer: string };
 
 /**
- * `absent`: verified to be gone. `waiting`: it is being deleted in the foreground. `unknown`: its
- * kind is not served or its reference makes no sense, so nothing may be concluded from it.
+ * `absent`: verified to be gone. `waiting`: in foreground deletion. `unknown`: its kind is not
+ * served or the reference makes no sense, so nothing may be concluded from it.
  */
 export type OwnerState = 'present' | 'waiting' | 'absent' | 'unknown';
 
@@ -59,7 +60,7 @@ export function planCollection(
   return { action: 'delete', policy, isCircular };
 }
 
-/** What the object's own finalizers ask for, should somebody have set them in advance. */
+/** The policy that the object's own finalizers ask for, which may be set before the deletion. */
 function policyOf({ metadata }: GraphObject): NonNullable<DeleteOptions['propagationPolicy']> {
   if (metadata.finalizers?.includes(ORPHAN_FINALIZER) === true) return 'Orphan';
   if (metadata.finalizers?.includes(FOREGROUND_FINALIZER) === true) return 'Foreground';

@@ -73,7 +73,7 @@ test('an object lives as long as one owner does, and loses its reference to the 
   expect(await ownersNow()).toMatchObject([{ name: 'two' }]);
 });
 
-test('a dependent of an owner that never was is deleted, an owner of the same name does not count', async () => {
+test('deletes a dependent of an owner that never existed, even if another has its name', async () => {
   const owner = await create(CONFIG_MAPS, 'owner');
   await create(CONFIG_MAPS, 'child', [{ ...ownedBy(owner, CONFIG_MAPS), uid: 'an-older-one' }]);
   await cluster.until(() => isGone(CONFIG_MAPS, 'child'));

@@ -1,3 +1,7 @@
+/**
+ * The garbage collector: deletes objects whose owners are gone, in the order that the deleter asked
+ * for.
+ */
 import { deepEqual } from '../../kube/json/deep-equal.ts';
 import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
 import type { CustomResourceDefinition } from '../../kube/objects/custom-resource-definition.ts';
@@ -28,9 +32,9 @@ import { OwnerStates } from './owner-states.ts';
 import { ResourceMonitors } from './resource-monitors.ts';
 
 /**
- * Deletes what nobody owns any more, in the order that the deleter asked for. It learns all objects
- * through metadata-only informers of every resource that discovery names, and acts only while all
- * of them are complete: an unknown dependent must not let its owner go early.
+ * It learns all objects through metadata-only informers of every resource in the discovery
+ * documents. It acts only while all of them are complete, because an unknown dependent would let
+ * its owner go early.
  */
 export interface GarbageCollectorOptions {
   readonly client: Client;
@@ -44,9 +48,9 @@ export interface GarbageCollectorOptions {
 }
 
 const WORKERS = 20;
-/** Discovery is asked this often even if no definition changed: upstream's period. */
+/** How often discovery is read even if no definition changed: upstream's period. */
 const DISCOVERY_PERIOD_MS = 30_000;
-/** Until all informers are complete, look again after this. */
+/** How soon to look again while informers are incomplete. */
 const SYNC_RECHECK_MS = 100;
 const DISCOVERY_KEY = 'discovery';
 
@@ -114,7 +118,8 @@ class GarbageCollector {
     const plan = planCollection(object, dependents, (owner) => states.get(owner.uid) ?? 'unknown');
     switch (plan.action) {
       case 'keep':
-        // An owner whose kind is not served now may be judged once its definition is back.
+        // If an owner's kind is not served now, its dependents are judged once the definition is
+        // back.
         return [...states.values()].includes('unknown')
           ? { requeueAfterMs: DISCOVERY_PERIOD_MS }
           : undefined;
@@ -143,7 +148,7 @@ class GarbageCollector {
     await this.#monitors.stop();
   }
 
-  /** In kube-controller-manager's words: such an owner is none. */
+  /** In kube-controller-manager's words: an owner in another namespace does not count. */
   #reportOutOfReach({ resource, metadata }: GraphObject): void {
     const { namespace = '', ownerReferences = [] } = metadata;
     for (const { apiVersion, kind, name, uid } of ownerReferences) {
@@ -179,7 +184,7 @@ class GarbageCollector {
   #saw(object: Stored<PartialObjectMetadata>): void {
     const { uid, ownerReferences = [], deletionTimestamp } = object.metadata;
     if (ownerReferences.length > 0 || deletionTimestamp !== undefined) this.enqueue(uid);
-    // Its dependents have to go first, all of them and not only those that block it.
+    // All its dependents have to go first, not only those that block it.
     if (isDeletingInForeground(object)) this.#enqueueAll(this.#graph.dependentsOf(object));
   }
 
@@ -191,7 +196,7 @@ class GarbageCollector {
     this.#enqueueWaitingOwners(object);
   }
 
-  /** An owner that waits may be done now. */
+  /** A waiting owner may be finished now. */
   #enqueueWaitingOwners({ metadata }: PartialObjectMetadata): void {
     for (const { uid } of metadata.ownerReferences ?? []) {
       const owner = this.#graph.get(uid);
@@ -205,7 +210,7 @@ class GarbageCollector {
   }
 }
 
-/** All that a decision depends on; most updates of objects change none of it. */
+/** Everything that a decision depends on; most updates change none of it. */
 function collectionFacts({ metadata }: PartialObjectMetadata): unknown {
   const { ownerReferences, finalizers, deletionTimestamp } = metadata;
   return [ownerReferences, finalizers, deletionTimestamp];

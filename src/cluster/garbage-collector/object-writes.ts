@@ -1,3 +1,4 @@
+/** The garbage collector's writes. */
 import type { DeleteOptions, OwnerReference } from '../../kube/meta.ts';
 import { isReason } from '../../kube/status.ts';
 import type { Client, ObjectKey } from '../../runtime/client/client.ts';
@@ -5,9 +6,8 @@ import { forEachConcurrently } from '../../runtime/concurrency.ts';
 import type { GraphObject } from './owner-graph.ts';
 
 /**
- * The garbage collector's writes. Each holds the object's UID and the resourceVersion on which it
- * was decided, so that a stale cache gets a conflict and a second look instead of its way; an object
- * that is gone satisfies all of them.
+ * Each write carries the object's UID and the resourceVersion on which it was decided, so a stale
+ * cache causes a conflict and a second look. An object that is gone satisfies every write.
  */
 export class ObjectWrites {
   readonly #client: Client;
@@ -28,7 +28,7 @@ export class ObjectWrites {
     );
   }
 
-  /** Takes the references to `owners` off the object. */
+  /** Removes the references to `owners` from the object. */
   async disown(
     object: GraphObject,
     owners: ReadonlySet<string>,
@@ -39,7 +39,7 @@ export class ObjectWrites {
     await this.#patchOwners(object, kept, signal);
   }
 
-  /** Takes the reference to one owner off all its dependents. */
+  /** Removes the reference to one owner from all its dependents. */
   async disownAll(
     dependents: readonly GraphObject[],
     owner: string,
@@ -50,7 +50,7 @@ export class ObjectWrites {
     );
   }
 
-  /** Lets the object block none of its owners; false if it blocks none already. */
+  /** Makes the object block none of its owners; false if it blocks none already. */
   async unblockOwners(object: GraphObject, signal: AbortSignal): Promise<boolean> {
     const { ownerReferences = [] } = object.metadata;
     if (!ownerReferences.some((owner) => owner.blockOwnerDeletion === true)) return false;
@@ -89,7 +89,7 @@ export class ObjectWrites {
   }
 }
 
-/** Dependents that are freed at a time. */
+/** How many dependents are changed at a time. */
 const MAX_PATCHES_IN_FLIGHT = 20;
 
 function keyOf({ name, namespace }: GraphObject['metadata']): ObjectKey {

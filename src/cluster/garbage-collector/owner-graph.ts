@@ -1,10 +1,11 @@
+/** The graph of owners and dependents in the garbage collector. */
 import type { OwnerReference, PartialObjectMetadata, Stored } from '../../kube/meta.ts';
 import type { Resource } from '../../kube/resource.ts';
 
-/** Who owns whom, by UID, kept up to date object by object. */
+/** The graph goes by UID and is updated object by object. */
 export class OwnerGraph {
   readonly #objects = new Map<string, GraphObject>();
-  /** Owner's UID, whether or not the owner is known, to the UIDs of its dependents. */
+  /** From the owner's UID, known or not, to the UIDs of its dependents. */
   readonly #dependents = new Map<string, Set<string>>();
 
   get(uid: string): GraphObject | undefined {
@@ -26,7 +27,7 @@ export class OwnerGraph {
     this.#objects.delete(uid);
   }
 
-  /** Those that may refer to it: one in another namespace neither waits nor blocks. */
+  /** Dependents within reach: one in another namespace neither waits nor blocks. */
   dependentsOf(owner: Pick<GraphObject, 'metadata'>): readonly GraphObject[] {
     const dependents: GraphObject[] = [];
     for (const dependent of this.#dependents.get(owner.metadata.uid) ?? []) {

@@ -1,3 +1,4 @@
+/** Finds out whether owners exist, for the garbage collector. */
 import type { OwnerReference } from '../../kube/meta.ts';
 import { isReason } from '../../kube/status.ts';
 import type { Client, ObjectKey } from '../../runtime/client/client.ts';
@@ -11,14 +12,14 @@ import {
 import type { ResourceMonitors } from './resource-monitors.ts';
 
 /**
- * Finds out about owners. An owner that no informer shows is asked for from the API server, because
- * an informer may be behind; that one is gone is remembered, because UIDs never come back.
+ * An owner that no informer shows is requested from the API server, because an informer may be
+ * behind. The answer that it is gone is remembered, because UIDs never come back.
  */
 export class OwnerStates {
   readonly #client: Client;
   readonly #graph: OwnerGraph;
   readonly #monitors: ResourceMonitors;
-  /** By `absenceKey`, in order of discovery: the oldest is forgotten first. */
+  /** Keyed by `absenceKey`, in order of discovery; the oldest is forgotten first. */
   readonly #absent = new Set<string>();
 
   constructor(client: Client, graph: OwnerGraph, monitors: ResourceMonitors) {
@@ -37,7 +38,9 @@ export class OwnerStates {
     return states;
   }
 
-  /** It is absent where it was; what others say of its UID elsewhere proves nothing about it here. */
+  /**
+   * The object is absent in its namespace. References to its UID in other namespaces prove nothing.
+   */
   sawDeleted({ uid, namespace }: GraphObject['metadata']): void {
     this.#remember(absenceKey(namespace, uid));
   }
@@ -80,10 +83,10 @@ export class OwnerStates {
   }
 }
 
-/** Absent owners in memory; one more request each is all that forgetting costs. */
+/** How many absent owners are kept. Forgetting one costs a request. */
 const MAX_REMEMBERED = 10_000;
 
-/** Of a place: the same UID may be that of a living object elsewhere. */
+/** Includes the place, because the same UID may exist elsewhere. */
 function absenceKey(namespace: string | undefined, uid: string): string {
   return `${namespace ?? ''}/${uid}`;
 }

@@ -1,3 +1,4 @@
+/** The garbage collector's informers. */
 import type { PartialObjectMetadata } from '../../kube/meta.ts';
 import type { Resource } from '../../kube/resource.ts';
 import type { Informer, ResourceEventHandler } from '../../runtime/informer/informer.ts';
@@ -19,7 +20,7 @@ export class ResourceMonitors {
     this.#handler = handler;
   }
 
-  /** Follows `resources` from now on, and reports the objects of vanished ones as deleted. */
+  /** Follows `resources` from now on, and reports the objects of removed resources as deleted. */
   async follow(resources: readonly DiscoveredResource[]): Promise<void> {
     this.#kinds = new Map(resources.map((of) => [kindKey(of.group, of.kind), of]));
     const wanted = new Map(resources.filter(isCollectable).map((of) => [resourceKey(of), of]));
@@ -44,7 +45,7 @@ export class ResourceMonitors {
     return this.#kinds.get(kindKey(slash < 0 ? '' : apiVersion.slice(0, slash), kind));
   }
 
-  /** Whether every collection is completely known. False before the first `follow`. */
+  /** Whether every informer has a complete list. False before the first `follow`. */
   haveSynced(): boolean {
     if (this.#monitors.size === 0) return false;
     for (const { informer } of this.#monitors.values()) if (!informer.hasSynced()) return false;
@@ -61,7 +62,7 @@ interface Monitor {
   readonly informer: Informer<PartialObjectMetadata>;
 }
 
-/** Events are many, short-lived, and own nothing. */
+/** Events are skipped: they are many, short-lived, and own nothing. */
 function isCollectable({ plural, verbs }: DiscoveredResource): boolean {
   return plural !== 'events' && ['list', 'watch', 'delete'].every((verb) => verbs.includes(verb));
 }

@@ -1,11 +1,12 @@
+/** The back-off with which a Job replaces failed Pods. */
 import type { Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
 import { allFailures } from './index-failures.ts';
 import { finishTimeMs } from './job-pods.ts';
 
 /**
- * How long a Job waits before it replaces a failed Pod: not at all without a failure since the last
- * success, otherwise 10 s doubling up to 10 min, counted from the last failure's end.
+ * Without a failure since the last success a Job does not wait. Otherwise it waits 10 s, doubling
+ * with each failure up to 10 min, counted from the end of the last failure.
  */
 export interface FailureStreak {
   /** Failures since the last success. */
@@ -17,14 +18,16 @@ export const NO_FAILURES: FailureStreak = { failures: 0, lastFailureMs: 0 };
 const POD_BACKOFF_BASE_MS = 10_000;
 const POD_BACKOFF_MAX_MS = 600_000;
 
-/** The streak after `ended`, Pods that are not part of it yet, in the order in which they ended. */
+/**
+ * The streak after the Pods in `ended`, which are not part of it yet, in the order of their ends.
+ */
 export function continueStreak(
   streak: FailureStreak,
   ended: readonly Stored<Pod>[],
 ): FailureStreak {
   const inOrder = ended
     .map((pod) => ({ endMs: finishTimeMs(pod), isSuccess: pod.status?.phase === 'Succeeded' }))
-    // Times are whole seconds: a success ends the streak of what failed in the same one.
+    // Times are whole seconds: a success ends the streak even for failures in the same second.
     .sort((a, b) => a.endMs - b.endMs || Number(a.isSuccess) - Number(b.isSuccess));
   let { failures, lastFailureMs } = streak;
   for (const { endMs, isSuccess } of inOrder) {
@@ -34,13 +37,13 @@ export function continueStreak(
   return { failures, lastFailureMs };
 }
 
-/** The streak of one index under `backoffLimitPerIndex`, as its last failed Pod knows it. */
+/** The streak of one index under `backoffLimitPerIndex`, as its last failed Pod records it. */
 export function streakOfIndex(lastFailed: Stored<Pod> | undefined): FailureStreak {
   if (lastFailed === undefined) return NO_FAILURES;
   return { failures: allFailures(lastFailed), lastFailureMs: finishTimeMs(lastFailed) };
 }
 
-/** How long to wait from `nowMs` on; 0 if nothing has to be waited for. */
+/** How long to wait from `nowMs` on; 0 if the wait is over. */
 export function remainingBackoffMs(
   { failures, lastFailureMs }: FailureStreak,
   nowMs: number,

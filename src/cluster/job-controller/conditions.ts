@@ -21,7 +21,7 @@ export function isFinished(job: Job): boolean {
   return trueCondition(job, 'Complete') !== undefined || trueCondition(job, 'Failed') !== undefined;
 }
 
-/** The verdict in the Job's status: once written it is never changed. */
+/** The verdict in the Job's status; once written it never changes. */
 export function writtenVerdict(job: Job): Verdict | undefined {
   for (const type of ['SuccessCriteriaMet', 'FailureTarget'] as const) {
     const found = trueCondition(job, type);
@@ -32,7 +32,9 @@ export function writtenVerdict(job: Job): Verdict | undefined {
   return undefined;
 }
 
-/** `conditions` with this one; unchanged if it is there with the same status, reason and message. */
+/**
+ * `conditions` with this one; unchanged if it is there with the same status, reason and message.
+ */
 export function withCondition(
   conditions: readonly JobCondition[],
   wanted: Required<Pick<JobCondition, 'type' | 'status' | 'reason' | 'message'>>,

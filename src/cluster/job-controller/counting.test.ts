@@ -13,8 +13,8 @@ interface ServerPod {
 }
 
 /**
- * An API server, a cache that lags behind it, and a controller that may crash after any write. Only
- * the Job itself is never stale: the controller waits for its own writes.
+ * An API server, a cache that lags behind it, and a controller that may crash after any write. The
+ * Job itself is never stale, because the controller waits for its own writes.
  */
 class World {
   readonly pods: ServerPod[];
@@ -52,7 +52,7 @@ class World {
     this.sync();
   }
 
-  /** One reconcile that ends after `writes` writes; the status is the first. */
+  /** One reconcile that stops after `writes` writes; the status is the first write. */
   step(writes: number): boolean {
     const completionMode = this.#isIndexed ? 'Indexed' : 'NonIndexed';
     const completions = this.pods.length;
@@ -86,7 +86,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 
 const outcome = fc.constantFrom('Running' as const, 'Succeeded' as const, 'Failed' as const);
 
-test('each Pod is counted exactly once, whatever crashes and however stale the cache is', () => {
+test('counts each Pod exactly once, under any crash and any stale cache', () => {
   fc.assert(
     fc.property(
       fc.array(outcome, { minLength: 6, maxLength: 6 }),
@@ -101,7 +101,7 @@ test('each Pod is counted exactly once, whatever crashes and however stale the c
         for (const next of actions) {
           const pod = 'pod' in next ? world.pods[next.pod] : undefined;
           if (next.do === 'end' && pod !== undefined) end(pod);
-          // An object cannot go before its finalizer has.
+          // An object cannot go while it has its finalizer.
           else if (next.do === 'remove' && pod?.isTracked === false) pod.isGone = true;
           else if (next.do === 'step') world.step(next.writes);
           else if (next.do === 'sync') world.sync();

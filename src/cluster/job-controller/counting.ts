@@ -1,3 +1,6 @@
+/**
+ * Counts each ended Pod of a Job exactly once, even if the controller crashes between two writes.
+ */
 import { formatIndexSet, indexesOf } from '../../kube/index-set.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job, JobStatus } from '../../kube/objects/job.ts';
@@ -8,26 +11,25 @@ import { hasEnded, hasFailed, indexOf, isIndexed } from './job-pods.ts';
 import { judgeFailedPod } from './pod-failure-policy.ts';
 
 /**
- * Counts each ended Pod exactly once, whatever crashes between two writes. A Pod's UID is first
- * written to `uncountedTerminatedPods`, then the Pod loses its finalizer, and only when it is
- * without does one status write both drop the UID and raise the counter. Success of an index needs
- * no UID: the set of indexes counts once by itself.
+ * First a Pod's UID is written to `uncountedTerminatedPods`; then the Pod loses its finalizer; then
+ * one status write drops the UID and raises the counter. Success of an index needs no UID, because
+ * a set of indexes cannot count one twice.
  */
 export interface Counting {
-  /** What the next status write says. */
+  /** The counters for the next status write. */
   readonly status: CountedStatus;
-  /** Everything that has ended, written or not: what decisions are based on. */
+  /** Everything that has ended, written or not: decisions are based on it. */
   readonly succeeded: number;
   readonly failed: number;
   /** Indexes that have succeeded, written or not. */
   readonly completedIndexes: ReadonlySet<number>;
-  /** Which indexes failed too often, and which failed Pods wait for their successors. */
+  /** Indexes that failed too often, and failed Pods that wait for their successors. */
   readonly indexFailures: IndexFailures;
-  /** Pods that lose their finalizer once that status is written. */
+  /** Pods that lose their finalizer once the status is written. */
   readonly settled: readonly Stored<Pod>[];
-  /** Pods whose end is news: they were neither listed nor counted before. */
+  /** Pods that ended since the last status: neither listed nor counted before. */
   readonly ended: readonly Stored<Pod>[];
-  /** More Pods have ended than one write may list: the rest comes with the next. */
+  /** More Pods have ended than one write may list; the next one lists the rest. */
   readonly isPartial: boolean;
 }
 
@@ -36,13 +38,13 @@ type CountedStatus = Required<
 > &
   Pick<JobStatus, 'failedIndexes'>;
 
-/** UIDs in one status, so that an object stays small: upstream's number. */
+/** The most UIDs in one status, so that the object stays small: upstream's number. */
 export const MAX_UNCOUNTED_PODS = 500;
 
 /**
- * `tracked` are the Job's Pods that wear its finalizer and did not lose it by our own hand. A Job
- * whose end is decided lets go of all of them: if it fails, those that have not ended count as
- * failed; if it succeeds, they do not count.
+ * `tracked` are the Job's Pods that still have its finalizer and were not released by us. A Job
+ * whose end is decided releases all of them. If it fails, Pods that have not ended count as failed;
+ * if it succeeds, they do not count.
  */
 export function countEndedPods(
   job: Job,
@@ -110,12 +112,12 @@ export function countEndedPods(
 
 interface Tally {
   isPartial: boolean;
-  /** Pods that the next write newly settles or keeps listed. */
+  /** How many Pods the next write newly settles or keeps listed. */
   pending: number;
   readonly succeeded: Set<string>;
   readonly failed: Set<string>;
   readonly completed: Set<number>;
-  /** Ended, but beyond what the next write may hold. */
+  /** Pods that ended, but exceed what the next write may hold. */
   readonly unwritten: { succeeded: number; failed: number; readonly completed: Set<number> };
   readonly settled: Stored<Pod>[];
   readonly ended: Stored<Pod>[];
@@ -124,8 +126,8 @@ interface Tally {
 type Outcome = 'succeeded' | 'failed';
 
 /**
- * `ignored` by the Pod failure policy: the Pod is replaced and changes no counter. `released`: it has
- * not ended, and nobody will ask how it does.
+ * `ignored` by the Pod failure policy: the Pod is replaced and changes no counter. `released`: it
+ * has not ended, and its result does not matter any more.
  */
 function outcomeOf(
   job: Job,
@@ -142,7 +144,7 @@ function outcomeOf(
 
 function tallyPod(tally: Tally, job: Job, pod: Stored<Pod>, outcome: Outcome): void {
   const { uid } = pod.metadata;
-  // Listed by an earlier write, also as failed a Pod that succeeded after its deletion had counted.
+  // An earlier write listed it, perhaps as failed, because it was deleted before it succeeded.
   if (tally.succeeded.has(uid) || tally.failed.has(uid)) {
     tally.settled.push(pod);
     return;
@@ -179,7 +181,7 @@ function completedIndexes(job: Job): number[] {
   return completed;
 }
 
-/** Which of the UIDs, of which there are few, are of one of the Pods. */
+/** Which of the UIDs, a small set, belong to one of the Pods. */
 function uidsAmong(pods: readonly Stored<Pod>[], uids: ReadonlySet<string>): ReadonlySet<string> {
   if (uids.size === 0) return uids;
   return new Set(pods.map(({ metadata }) => metadata.uid).filter((uid) => uids.has(uid)));

@@ -1,3 +1,4 @@
+/** Counts the failures of each index, for `backoffLimitPerIndex`. */
 import { indexesOf } from '../../kube/index-set.ts';
 import type { Stored, StringMap } from '../../kube/meta.ts';
 import {
@@ -11,14 +12,14 @@ import { hasEnded, hasFailed, indexOf, isActive, waitsForTerminating } from './j
 import { judgeFailedPod } from './pod-failure-policy.ts';
 
 /**
- * `backoffLimitPerIndex`: how often each index has failed is written on its Pods, each of which
- * says how many failed before it. So the last failed Pod of an index keeps its finalizer until its
- * successor, which takes the count over, is there.
+ * How often an index has failed is written on its Pods: each one says how many failed before it. So
+ * the last failed Pod of an index keeps its finalizer until its successor, which takes the count
+ * over, exists.
  */
 export interface IndexFailures {
-  /** Indexes that are given up, in status or to be. */
+  /** Indexes that are given up, in status or with the next write. */
   readonly failed: ReadonlySet<number>;
-  /** By index: the failed Pod whose successor is still to be created. */
+  /** By index: the failed Pod whose successor has yet to be created. */
   readonly unreplaced: ReadonlyMap<number, Stored<Pod>>;
 }
 
@@ -32,7 +33,7 @@ export function indexFailures(
   const limit = job.spec.backoffLimitPerIndex;
   if (limit === undefined) return NONE;
   const failed = givenUp(job);
-  // From then on Pods end because the Job does, which is no failure of their indexes.
+  // From then on Pods end because the Job does, which is not a failure of their indexes.
   if (writtenVerdict(job) !== undefined) return { ...NONE, failed };
   const failures: { readonly index: number; readonly pod: Stored<Pod> }[] = [];
   const held = new Set<number>();
@@ -55,7 +56,7 @@ export function indexFailures(
   return { failed, unreplaced };
 }
 
-/** Annotations of the Pod that takes the index over from `replaced`, or begins it. */
+/** Annotations of the Pod that takes the index over from `replaced`, or starts it. */
 export function failureCountAnnotations(job: Job, replaced: Stored<Pod> | undefined): StringMap {
   if (job.spec.backoffLimitPerIndex === undefined) return {};
   if (replaced === undefined) return { [INDEX_FAILURE_COUNT]: '0' };
@@ -68,7 +69,7 @@ export function failureCountAnnotations(job: Job, replaced: Stored<Pod> | undefi
   };
 }
 
-/** How often the index has failed with this Pod's failure, ignored or not. */
+/** How often the index has failed, including this Pod's failure, ignored or not. */
 export function allFailures(pod: Pod): number {
   return (
     failureCount(pod, INDEX_FAILURE_COUNT) + failureCount(pod, INDEX_IGNORED_FAILURE_COUNT) + 1
@@ -84,7 +85,9 @@ function givenUp(job: Job): Set<number> {
   return failed;
 }
 
-/** Our own annotation; one that somebody has broken counts as none. */
+/**
+ * The count in our own annotation; an invalid one, which a user may have written, counts as none.
+ */
 function failureCount({ metadata }: Pod, key: string): number {
   const text = metadata.annotations?.[key] ?? '';
   return /^\d{1,10}$/.test(text) ? Number(text) : 0;

@@ -191,7 +191,7 @@ test('Pods of a Job that is gone lose the finalizer of the Job controller', asyn
   });
 });
 
-/** It runs a cluster for each write, which takes its time on a busy machine. */
+/** The test runs one cluster per write, which takes its time on a busy machine. */
 const MANY_CLUSTERS_TIMEOUT_MS = 60_000;
 
 test('a crash at any write of a Job changes nothing in its outcome', {
@@ -218,7 +218,7 @@ test('a crash at any write of a Job changes nothing in its outcome', {
   await start();
 });
 
-/** One failure, three successes; the controllers end without a word after write `crashAt`. */
+/** Plays one failure and three successes; the controller crashes after write `crashAt`. */
 async function runWithCrash(crashAt: number): Promise<number> {
   let writes = 0;
   let isDown = false;

@@ -1,3 +1,4 @@
+/** The Job controller: which change of a Job or a Pod makes it look at which Job, and when. */
 import { controllerOf, type Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
 import { type Controller, startController } from '../../runtime/controller/controller.ts';
@@ -13,12 +14,11 @@ import {
 } from './job-reconciler.ts';
 import { wouldAdopt } from './pod-claims.ts';
 
-/**
- * The Job controller: which change of a Job or a Pod makes it look at which Job, and when. What it
- * then does is in `job-reconciler.ts`.
- */
+/** What it then does is in `job-reconciler.ts`. */
 
-/** Indexes that the Pod informer needs: Pods by the Job that controls them, and those of nobody. */
+/**
+ * The Pod informer's indexes: Pods by the Job that controls them, and Pods without a controller.
+ */
 export const JOB_POD_INDEXES = {
   [JOB_INDEX]: (pod: Stored<Pod>): readonly string[] => {
     const key = jobKeyOf(pod);
@@ -30,8 +30,8 @@ export const JOB_POD_INDEXES = {
 
 const WORKERS = 5;
 /**
- * Changes of Pods that only move `ready` and `active` wait for each other this long; the end of a
- * Pod is acted on at once. Upstream waits a second for everything.
+ * How long changes that only move `ready` and `active` are collected; the end of a Pod is acted on
+ * at once. Upstream waits a second for everything.
  */
 const POD_UPDATE_BATCH_MS = 100;
 

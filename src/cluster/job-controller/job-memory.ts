@@ -1,3 +1,4 @@
+/** What the Job controller remembers of one Job. */
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
@@ -6,27 +7,27 @@ import { OwnWrites } from '../../runtime/informer/own-writes.ts';
 import type { FailureStreak } from './backoff.ts';
 import { isTracked } from './job-pods.ts';
 
-/** After a creation failed, the next is tried after these delays: upstream's. */
+/** Delays after failed creations: upstream's. */
 const CREATION_BACKOFF_BASE_MS = 1000;
 const CREATION_BACKOFF_MAX_MS = 60_000;
 
 /**
- * A pass over a Job costs as much as it has Pods. So the more they are, the longer what happens to
- * them waits for more of it, which keeps all passes together at a share of the time, and their cost
- * in proportion to the number of Pods. Small Jobs never wait.
+ * A pass over a Job costs as much as it has Pods. So changes of a large Job are collected for
+ * longer, in proportion to its size. This keeps all passes together at a fixed share of the time.
+ * Small Jobs never wait.
  */
 const REST_PER_POD_MS = 0.02;
 const REST_MIN_MS = 1;
-/** What upstream waits after every change of a Pod. */
+/** Upstream waits this long after every change of a Pod. */
 const REST_MAX_MS = 1000;
 
 /**
- * What the controller has done to one Job and does not see in its caches yet. It keeps a stale cache
- * from causing a second creation or a second count; losing it with the process loses nothing,
- * because the next process lists everything anew.
+ * What the controller did to one Job and does not see in its caches yet. This keeps a stale cache
+ * from causing a second creation or a second count. A new process lists everything anew, so nothing
+ * is lost with the memory.
  */
 export class JobMemory {
-  /** UIDs of Pods that lost their finalizer by our hand. */
+  /** UIDs of Pods whose finalizer we removed. */
   readonly untracked = new PodSet();
   /** UIDs of Pods that we deleted. */
   readonly deleted = new PodSet();
@@ -37,7 +38,7 @@ export class JobMemory {
   /** A creation failed in a way that leaves open whether the Pod exists. */
   isCreationOpen = false;
   #failedCreations = 0;
-  /** Wall time before which no Pod is created, because creations failed. */
+  /** Wall time before which no Pod is created, after failed creations. */
   creationHeldUntilMs = 0;
   /** On the monotonic clock: no pass begins before. */
   #restUntilMs = Number.NEGATIVE_INFINITY;
@@ -47,7 +48,7 @@ export class JobMemory {
     this.#writes = { pods: new OwnWrites(pods), job: new OwnWrites(jobs) };
   }
 
-  /** A pass over so many Pods has ended. */
+  /** A pass over this many Pods has ended. */
   rest(pods: number, nowMs: number): void {
     const restMs = Math.min(REST_MAX_MS, pods * REST_PER_POD_MS);
     if (restMs >= REST_MIN_MS) this.#restUntilMs = nowMs + restMs;
@@ -73,7 +74,7 @@ export class JobMemory {
     this.#writes.pods.note(pod);
   }
 
-  /** The cache shows the Pod; true if it was the last one that was waited for. */
+  /** The cache shows the Pod; true if it was the last expected one. */
   appeared(pod: Stored<Pod>): boolean {
     return this.#writes.pods.forget(pod.metadata.uid);
   }
@@ -94,7 +95,7 @@ export class JobMemory {
   }
 }
 
-/** Pods by UID that are to be found in the cache. */
+/** Pods that the cache should still have, by UID. */
 class PodSet {
   readonly #keys = new Map<string, string>();
 
@@ -106,7 +107,7 @@ class PodSet {
     this.#keys.set(pod.metadata.uid, keyOf(pod));
   }
 
-  /** Forgets Pods that the store does not have, or not so. */
+  /** Forgets Pods that the store lacks, and those for which `isSo` is false. */
   retain(store: Store<Pod>, isSo: (pod: Stored<Pod>) => boolean): void {
     for (const [uid, key] of this.#keys) {
       const pod = store.get(key);

@@ -3,7 +3,7 @@ import { createMetrics } from '../../runtime/metrics.ts';
 import { jobOf, podOf } from './job.fixture.ts';
 import { createJobMetrics, creationReason, type JobMetrics } from './job-metrics.ts';
 
-/** The samples of the page of metrics after `use`, without the prefix of all. */
+/** The samples after `use`, without their common prefix. */
 async function samplesAfter(use: (metrics: JobMetrics) => void): Promise<readonly string[]> {
   const registry = createMetrics();
   use(createJobMetrics(registry));
@@ -20,7 +20,7 @@ async function samplesAfter(use: (metrics: JobMetrics) => void): Promise<readonl
 
 const NONINDEXED = { completionMode: 'NonIndexed' } as const;
 
-test('each status that is written counts what is new in it', async () => {
+test('counts what is new in each status', async () => {
   const complete = {
     succeeded: 3,
     failed: 1,

@@ -1,3 +1,4 @@
+/** The metrics of the Job controller. */
 import { type IndexSet, parseIndexSet } from '../../kube/index-set.ts';
 import { externalManager, type Job, type JobStatus } from '../../kube/objects/job.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
@@ -7,14 +8,14 @@ import { hasEnded, isIndexed, isTracked } from './job-pods.ts';
 import type { PodFailureAction } from './pod-failure-policy.ts';
 
 /**
- * What the Job controller counts, under the names and labels of kube-controller-manager, so that
- * dashboards and alerts for Jobs work here too.
+ * They have the names and labels of kube-controller-manager's, so that dashboards and alerts for
+ * Jobs work here too.
  */
 export interface JobMetrics {
   synced(job: Job, sync: JobSync): void;
-  /** Of a Job that newly came to be. */
+  /** A Job was created. */
   added(job: Job): void;
-  /** A status was written over `before`, that of `job`. */
+  /** A status was written over `before`, the status of `job`. */
   told(job: Job, status: JobStatus): void;
   created(reason: CreationReason, succeeded: number, failed: number): void;
   /** Failed Pods that a rule of the Pod failure policy matched. */
@@ -38,7 +39,7 @@ export function createJobMetrics(metrics: Metrics | undefined): JobMetrics {
   return metrics === undefined ? IGNORING : new CountedJobs(metrics);
 }
 
-/** Why Pods are created, in view of how the Job's Pods have fared so far. */
+/** The reason for which Pods are created, from the Job's failures so far. */
 export function creationReason({ spec }: Job, failed: number, terminating: number): CreationReason {
   if (spec.podReplacementPolicy === 'Failed' && failed > 0) return 'recreate_failed';
   return failed > 0 || terminating > 0 ? 'recreate_terminating_or_failed' : 'new';
@@ -79,7 +80,7 @@ class CountedJobs implements JobMetrics {
       ? indexCount(status.completedIndexes) - indexCount(before.completedIndexes)
       : (status.succeeded ?? 0) - (before.succeeded ?? 0);
     const failed = (status.failed ?? 0) - (before.failed ?? 0);
-    // An elastic Job that shrinks forgets indexes: a counter cannot.
+    // An elastic Job that shrinks forgets indexes, but a counter cannot go down.
     const succeeded = Math.max(0, grown);
     if (succeeded > 0) this.#of.podsFinished.add({ completion_mode, result: SUCCEEDED }, succeeded);
     if (failed > 0) this.#of.podsFinished.add({ completion_mode, result: FAILED }, failed);

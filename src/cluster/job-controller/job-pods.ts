@@ -1,3 +1,4 @@
+/** What the Job controller reads from its Pods. */
 import { controllerOf, type Stored } from '../../kube/meta.ts';
 import {
   COMPLETION_INDEX,
@@ -7,22 +8,19 @@ import {
 } from '../../kube/objects/job.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
 
-/**
- * What the Job controller sees in its Pods. A Pod is *tracked* while it wears the finalizer: only
- * then can its end still change a counter.
- */
+/** A Pod is *tracked* while it has the finalizer: only then can its end still change a counter. */
 export function isTracked(pod: Pod): boolean {
   return pod.metadata.finalizers?.includes(JOB_TRACKING_FINALIZER) === true;
 }
 
-/** `namespace/name` of the Job that controls the Pod, whether or not that Job exists. */
+/** `namespace/name` of the Job that controls the Pod, even if that Job does not exist. */
 export function jobKeyOf(pod: Pod): string | undefined {
   const owner = controllerOf(pod.metadata);
   if (owner?.kind !== JOBS.kind || !owner.apiVersion.startsWith(`${JOBS.group}/`)) return undefined;
   return `${pod.metadata.namespace ?? ''}/${owner.name}`;
 }
 
-/** Whether the object of this UID controls the Pod; none does if there is no such object. */
+/** Whether the object of this UID controls the Pod; false if `uid` is undefined. */
 export function isControlledBy(pod: Pod, uid: string | undefined): boolean {
   return uid !== undefined && controllerOf(pod.metadata)?.uid === uid;
 }
@@ -45,8 +43,8 @@ export function isReady(pod: Pod): boolean {
 }
 
 /**
- * Whether the Pod counts as failed. Under `podReplacementPolicy: Failed` a Pod that is being deleted
- * counts only once it has ended; one that no node ever had will never end, so it counts at once.
+ * Whether the Pod counts as failed. Under `podReplacementPolicy: Failed` a Pod that is being
+ * deleted counts only once it has ended. One without a node will never end, so it counts at once.
  */
 export function hasFailed(job: Job, pod: Pod): boolean {
   if (pod.status?.phase === 'Failed') return true;
@@ -63,7 +61,7 @@ export function isIndexed(job: Job): boolean {
   return job.spec.completionMode === 'Indexed';
 }
 
-/** The Pod's completion index, or undefined where it has none, or none of the job's. */
+/** The Pod's completion index; undefined if it has none within the Job's range. */
 export function indexOf(job: Job, pod: Pod): number | undefined {
   const text = pod.metadata.annotations?.[COMPLETION_INDEX] ?? '';
   if (!/^(0|[1-9]\d{0,9})$/.test(text)) return undefined;
@@ -72,8 +70,8 @@ export function indexOf(job: Job, pod: Pod): number | undefined {
 }
 
 /**
- * When the Pod came to its end, in milliseconds: the last container's finish, sidecars included, which
- * end last; otherwise when it stopped being ready, was told to go, or was created (7.2).
+ * When the Pod ended, in milliseconds: when its last container finished, sidecars included, because
+ * they end last; otherwise when it stopped being ready, was deleted, or was created.
  */
 export function finishTimeMs(pod: Stored<Pod>): number {
   const { status, metadata, spec } = pod;

@@ -1,3 +1,6 @@
+/**
+ * The Job controller's shell: reads the caches, lets `planJob` decide, and carries the plan out.
+ */
 import { controllerOf, type Stored } from '../../kube/meta.ts';
 import { externalManager, JOBS, type Job, type JobStatus } from '../../kube/objects/job.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
@@ -27,10 +30,7 @@ import {
 } from './pod-writes.ts';
 import { isSameStatus } from './status.ts';
 
-/**
- * The Job controller's shell: it shows `planJob` a Job and its Pods as soon as the caches show its own
- * writes, and carries the plan out. Every step may be the last one before a crash.
- */
+/** It waits until the caches show its own writes. It may crash after every step. */
 export interface JobReconcilerOptions {
   readonly client: Client;
   readonly clock: Clock;
@@ -43,11 +43,14 @@ export interface JobReconcilerOptions {
   readonly metrics?: Metrics | undefined;
 }
 
-/** Indexes of the Pod informer: by `namespace/name` of the Job, and by namespace those of nobody. */
+/**
+ * Indexes of the Pod informer: by `namespace/name` of the Job, and by namespace for Pods without a
+ * controller.
+ */
 export const JOB_INDEX = 'controller/job';
 export const ORPHAN_INDEX = 'controller/none';
 
-/** Before the keys of Pods that no Job controls any more; no name of a namespace holds a colon. */
+/** Prefixes the keys of Pods that no Job controls; a namespace's name never contains a colon. */
 export const POD_PREFIX = 'pod:';
 
 /** If an own write does not show up by then, look again: a watch may be starting over. */
@@ -86,14 +89,14 @@ export class JobReconciler {
     return this.#reconcileJob(key, memory, signal);
   }
 
-  /** The cache shows the Pod; true if its Job waited for nothing else. */
+  /** The cache shows the Pod; true if it was the last that its Job waited for. */
   podAppeared(pod: Stored<Pod>): boolean {
     const owner = controllerOf(pod.metadata);
     const memory = owner && this.#memories.get(owner.uid);
     return memory?.appeared(pod) === true;
   }
 
-  /** Reads both caches and what was written to the API in one go, then acts on it. */
+  /** Reads both caches and the memory of own writes together, then acts. */
   async #reconcileJob(
     key: string,
     memory: JobMemory,
@@ -114,7 +117,7 @@ export class JobReconciler {
     const known = { untracked, deleted, streak, creationHeldUntilMs, nowMs: clock.now() };
     const plan = planJob({ job, pods: claims.own, ...known });
     await this.#measured(job, plan, () => this.#carryOut(job, plan, memory, signal));
-    // More may be to create at once.
+    // More Pods may be due at once.
     if (plan.created.length === 0) memory.rest(claims.own.length, clock.monotonic());
     const heldMs = memory.creationHeldUntilMs - clock.now();
     return { requeueAfterMs: earliest([plan.requeueAfterMs, heldMs > 0 ? heldMs : undefined]) };
@@ -173,8 +176,8 @@ export class JobReconciler {
   }
 
   /**
-   * Creates what it can and returns how much that was. After a failure no more is created for a while,
-   * longer each time; the status is written all the same.
+   * Creates what it can and returns how many. After a failure it creates no more for a while,
+   * longer each time, but still writes the status.
    */
   async #create(
     job: Stored<Job>,
@@ -212,7 +215,7 @@ export class JobReconciler {
     return created;
   }
 
-  /** False if the Job is gone, and its Pods are orphans from now on. */
+  /** False if the Job is gone, so that its Pods are orphans from now on. */
   async #writeStatus(
     job: Stored<Job>,
     status: JobStatus,
@@ -237,7 +240,7 @@ export class JobReconciler {
     memory.untracked.add(pod);
   }
 
-  /** The next look at the Job waits until the cache shows these Pods as its own. */
+  /** The Job is next looked at when the cache shows these Pods as its own. */
   async #adopt(
     job: Stored<Job>,
     pods: readonly Stored<Pod>[],
@@ -252,7 +255,9 @@ export class JobReconciler {
     });
   }
 
-  /** Finds out which Pods exist that the cache does not show, after a creation without an answer. */
+  /**
+   * After a creation without an answer, finds out which Pods exist that the cache does not show.
+   */
   async #settleCreations(job: Stored<Job>, memory: JobMemory, signal: AbortSignal): Promise<void> {
     const namespace = job.metadata.namespace ?? '';
     const { items } = await this.#options.client.list(PODS, { namespace, signal });
@@ -262,7 +267,7 @@ export class JobReconciler {
     memory.isCreationOpen = false;
   }
 
-  /** Those that the Job controls, and not one of its name before it. */
+  /** The Pods that this Job controls, not an earlier one of its name. */
   #podsOf(key: string, { metadata }: Stored<Job>): readonly Stored<Pod>[] {
     const all = [...this.#options.pods.store.byIndex(JOB_INDEX, key)];
     return all.filter((pod) => isControlledBy(pod, metadata.uid));

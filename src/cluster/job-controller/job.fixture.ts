@@ -1,3 +1,4 @@
+/** Jobs and Pods for the tests of this folder. */
 import type { Stored } from '../../kube/meta.ts';
 import {
   COMPLETION_INDEX,
@@ -9,7 +10,6 @@ import {
 import type { Pod, PodPhase } from '../../kube/objects/pod.ts';
 import { type JobPlan, type JobSnapshot, planJob } from './plan.ts';
 
-/** Jobs and Pods for the tests of this folder. */
 export const NOW_MS = Date.parse('2026-01-01T00:10:00Z');
 
 export function jobOf(
@@ -51,7 +51,7 @@ export interface PodTraits {
   readonly finishedAt?: string;
   readonly restarts?: number;
   readonly exitCode?: number;
-  /** Failures of its index before it, under `backoffLimitPerIndex`. */
+  /** Earlier failures of its index, under `backoffLimitPerIndex`. */
   readonly failuresBefore?: number;
   /** A condition that is True. */
   readonly condition?: string;

@@ -1,3 +1,4 @@
+/** Releases Pods that have the Job controller's finalizer although no Job counts them any more. */
 import { controllerOf, type Stored } from '../../kube/meta.ts';
 import { JOBS, type Job } from '../../kube/objects/job.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
@@ -9,12 +10,11 @@ import { wouldAdopt } from './pod-claims.ts';
 import { forEachPod, untrackPod } from './pod-writes.ts';
 
 /**
- * Pods that wear the Job controller's finalizer although no Job counts them any more: the Job is
- * gone, or was told to leave them. Without the finalizer they can be deleted, by the garbage
- * collector or by whoever wants to.
+ * Their Job is gone, or gave them up. Without the finalizer, the garbage collector or a user can
+ * delete them.
  */
 
-/** Releases those of a Job's Pods that are not the Pods of the Job with this UID. */
+/** Releases Pods that refer to a Job of this name with another UID. */
 export async function releaseStrangers(
   client: Client,
   pods: Iterable<Stored<Pod>>,
@@ -34,7 +34,7 @@ export async function releaseStrangers(
   await forEachPod(orphans, (pod) => untrackPod(client, pod, signal));
 }
 
-/** Releases a Pod, by key, if no Job controls it nor is about to adopt it. */
+/** Releases a Pod, by key, unless a Job controls it or is about to adopt it. */
 export async function releasePod(
   client: Client,
   caches: { readonly pods: Informer<Pod>; readonly jobs: Informer<Job> },
@@ -47,7 +47,9 @@ export async function releasePod(
   await untrackPod(client, pod, signal);
 }
 
-/** Whether the Job, as the API has it now, is still there to adopt Pods: the cache may lag behind. */
+/**
+ * Reads the Job from the API to confirm that it can still adopt Pods, because the cache may lag.
+ */
 export async function confirmAdopter(
   client: Client,
   { metadata }: Stored<Job>,

@@ -48,7 +48,7 @@ test('surplus Pods are discarded uncounted: unscheduled, Pending, not ready, you
   expect([plan.stopped, plan.status.active]).toEqual([[], 1]);
 });
 
-test('of two Pods with one index the more expendable goes, and one without an index goes', () => {
+test('deletes the more expendable of two Pods with one index, and one without an index', () => {
   const plan = planOf(jobOf(), [
     { uid: 'young', index: 0, createdAt: '2026-01-01T00:05:00Z' },
     { uid: 'old', index: 0, createdAt: '2026-01-01T00:01:00Z' },
@@ -88,7 +88,7 @@ test('an unscheduled Pod that is deleted fails at once: no node will ever report
   expect(uids(plan.settled)).toEqual(['a']);
 });
 
-test('a failed Pod is replaced after 10 s, the next after 20 s, and at once after a success', () => {
+test('replaces a failed Pod after 10 s, the next after 20 s, and at once after a success', () => {
   const job = jobOf({ parallelism: 1 });
   const finishedAt = '2026-01-01T00:09:58Z';
   const failed = { uid: 'a', index: 0, phase: 'Failed', finishedAt } as const;
@@ -108,7 +108,7 @@ test('a failed Pod is replaced after 10 s, the next after 20 s, and at once afte
   expect(planOf(job, [failed, success], { streak: NO_FAILURES }).created).toEqual([0]);
 });
 
-test('the back-off of a Job that a new process takes over is made up from its Pods', () => {
+test('rebuilds the back-off of a Job from its Pods in a new process', () => {
   const finishedAt = '2026-01-01T00:09:58Z';
   const pod = { uid: 'a', index: 0, phase: 'Failed', finishedAt, isUntracked: true } as const;
   expect(planOf(jobOf({ parallelism: 1 }), [pod]).requeueAfterMs).toBe(8000);
@@ -145,7 +145,7 @@ test('more failures than backoffLimit: first FailureTarget, Pods stopped, Failed
   ]);
   expect(counted.status).toMatchObject({ failed: 2, terminating: 1, uncountedTerminatedPods: {} });
 
-  // That no Pod is left is said before the Job ends.
+  // The status first says that no Pod is left, then the Job ends.
   const ended = [{ uid: 'a', index: 0, phase: 'Failed', ...untracked }] as const;
   const empty = planOf(jobOf({ backoffLimit: 0 }, counted.status), ended);
   expect([trueTypes(empty), empty.status.terminating]).toEqual([['FailureTarget'], 0]);
@@ -364,7 +364,7 @@ test('own writes that the cache lacks are taken into account', () => {
   expect([deleted.discarded, deleted.status.terminating]).toEqual([[], 1]);
 });
 
-test('of equal Pods the lately ready, the often restarted and the young go first', () => {
+test('deletes the recently ready, the often restarted and the young Pods first', () => {
   const job = jobOf({ completionMode: 'NonIndexed', parallelism: 0, completions: 9 });
   const at = (minute: number): string => `2026-01-01T00:0${minute}:00Z`;
   const plan = planOf(job, [
@@ -412,7 +412,7 @@ test('while the Job is being deleted nothing is created or discarded', () => {
     { uid: 'b', index: 1 },
   ]);
   expect([plan.created, plan.discarded, plan.stopped]).toEqual([[], [], []]);
-  // Nobody will ask for their count.
+  // A finished Job needs no counts.
   expect([uids(plan.settled), plan.status.uncountedTerminatedPods]).toEqual([['a', 'b'], {}]);
   expect(plan.status).toMatchObject({ active: 1, terminating: 1 });
 });

@@ -1,3 +1,4 @@
+/** Decides everything that is to be done about one Job. Pure. */
 import type { Stored } from '../../kube/meta.ts';
 import type { Job, JobCondition, JobStatus } from '../../kube/objects/job.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
@@ -19,26 +20,23 @@ import { statusOf } from './status.ts';
 import { meetsSuccessPolicy } from './success-policy.ts';
 import { judge, remainingDeadlineMs } from './verdict.ts';
 
-/**
- * One look at a Job and its Pods, and everything that is to be done about it. Pure: the shell in
- * `job-reconciler.ts` carries it out in the order in which the fields stand here.
- */
+/** The fields are in the order in which the shell in `job-reconciler.ts` carries them out. */
 export interface JobPlan {
-  /** Pods to delete that must not count as failed: they lose their finalizer first. */
+  /** Pods to delete without counting them as failed: they lose their finalizer first. */
   readonly discarded: readonly Stored<Pod>[];
   /** Pods to create: the completion index of each, undefined in NonIndexed Jobs. */
   readonly created: readonly (number | undefined)[];
-  /** By index: failed Pods from which those to create take the count of failures over. */
+  /** By index: the failed Pod from which the created one takes the count of failures. */
   readonly replaced: ReadonlyMap<number, Stored<Pod>>;
   /** The status, if all creations succeed. */
   readonly status: JobStatus;
   readonly events: readonly JobEvent[];
   /**
-   * Pods of a Job whose end is decided: deleted once the status says so, because a Pod that is being
-   * deleted is a failed one to whoever does not know.
+   * Pods of a Job whose end is decided. They are deleted after the status says so, because without
+   * the verdict a Pod in deletion counts as a failed one.
    */
   readonly stopped: readonly Stored<Pod>[];
-  /** Pods that lose their finalizer after all that. */
+  /** Pods that lose their finalizer after everything else. */
   readonly settled: readonly Stored<Pod>[];
   /** Actions of the Pod failure policy for Pods that this status counts or passes over. */
   readonly judged: readonly PodFailureAction[];
@@ -57,13 +55,13 @@ export interface JobSnapshot {
   readonly job: Stored<Job>;
   /** Pods that the Job controls, as the cache has them. */
   readonly pods: readonly Stored<Pod>[];
-  /** UIDs of Pods that lost their finalizer by our hand, although the cache still shows it. */
+  /** UIDs of Pods whose finalizer we removed, although the cache still shows it. */
   readonly untracked: Pick<ReadonlySet<string>, 'has'>;
   /** UIDs of Pods that we deleted, although the cache does not show it yet. */
   readonly deleted: Pick<ReadonlySet<string>, 'has'>;
-  /** Undefined if it is not known: then it is made up from the Pods that are there. */
+  /** Undefined if it is not known: then it is rebuilt from the Pods that are there. */
   readonly streak: FailureStreak | undefined;
-  /** Wall time before which no Pod is to be created, because creations failed. */
+  /** Wall time before which no Pod is to be created, after failed creations. */
   readonly creationHeldUntilMs: number;
   readonly nowMs: number;
 }
@@ -115,8 +113,8 @@ interface Decision {
 }
 
 /**
- * A Job ends with a write of its own, after one that says that no Pod is left: whoever waits for Pods
- * to be gone sees that in every case.
+ * A Job ends with a write of its own, after one that says that no Pod is left. A client that waits
+ * for the Pods to go then always sees that state.
  */
 function statusAfter(
   { job, nowMs }: JobSnapshot,
@@ -143,7 +141,7 @@ function statusAfter(
   return statusOf({ ...parts, verdict });
 }
 
-/** Whether `next` tells more than that Pods which were listed as uncounted are counted now. */
+/** Whether `next` says more than that listed Pods are counted now. */
 function tellsNews(before: JobStatus, next: JobStatus): boolean {
   const told = ({ active = 0, ready, terminating, ...status }: JobStatus): string =>
     JSON.stringify([
@@ -154,7 +152,7 @@ function tellsNews(before: JobStatus, next: JobStatus): boolean {
   return told(before) !== told(next);
 }
 
-/** All that a finished Job needs is that its Pods can go. */
+/** A finished Job only has to release its Pods. */
 function planFinished(job: Job, settled: readonly Stored<Pod>[], of: JobSnapshot): JobPlan {
   const streak = of.streak ?? NO_FAILURES;
   const none = { discarded: [], stopped: [], created: [], events: [], judged: [] };
@@ -170,7 +168,7 @@ function livePods({ pods, deleted }: JobSnapshot): LivePods {
   };
 }
 
-/** The Job with the start time that this pass gives it, or takes while it is suspended (7.4). */
+/** The Job with the start time that this pass sets, or removes while it is suspended. */
 function startOf(job: Stored<Job>, nowMs: number): Stored<Job> {
   const { startTime, ...status } = job.status ?? {};
   if (job.spec.suspend === true) return { ...job, status };
@@ -179,7 +177,7 @@ function startOf(job: Stored<Job>, nowMs: number): Stored<Job> {
 
 function streakOf(snapshot: JobSnapshot, counting: Counting): FailureStreak {
   if (snapshot.streak !== undefined) return continueStreak(snapshot.streak, counting.ended);
-  // Of Pods that are being deleted, those that do not count are not told from those that did.
+  // Counted and uncounted Pods in deletion look alike, so all of them are left out.
   const remembered = snapshot.pods.filter(
     (pod) => hasEnded(pod) && pod.metadata.deletionTimestamp === undefined,
   );
@@ -187,7 +185,7 @@ function streakOf(snapshot: JobSnapshot, counting: Counting): FailureStreak {
   return continueStreak(NO_FAILURES, [...ended]);
 }
 
-/** The verdict of a Job that has all its successes. */
+/** The verdict of a Job with all its successes. */
 function completion(job: Job, counting: Counting, active: number): Verdict | undefined {
   const { completions } = job.spec;
   const isReached =

@@ -1,3 +1,4 @@
+/** Which Pods one pass over an unfinished Job creates and deletes. */
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
@@ -6,12 +7,11 @@ import type { Counting } from './counting.ts';
 import { isIndexed, waitsForTerminating } from './job-pods.ts';
 import { type LivePods, missingIndexes, surplusPods, wantedActive } from './pod-count.ts';
 
-/** What one pass over a Job that goes on does to its Pods. */
 export interface PodChange {
   readonly discarded: readonly Stored<Pod>[];
   readonly stopped: readonly Stored<Pod>[];
   readonly created: readonly (number | undefined)[];
-  /** Active Pods afterwards. */
+  /** Active Pods after the pass. */
   readonly active: number;
   readonly backoffMs?: number | undefined;
 }
@@ -24,10 +24,10 @@ interface CreationFailures {
   readonly nowMs: number;
 }
 
-/** Creations or deletions of one pass: upstream's number. */
+/** Creations or deletions in one pass: upstream's number. */
 const MAX_POD_CHANGES = 500;
 
-/** Either deletions or creations, never both in one pass, as upstream. */
+/** Plans either deletions or creations, never both in one pass, as upstream does. */
 export function planPods(
   job: Job,
   counting: Counting,
@@ -58,7 +58,7 @@ export function planPods(
   return { ...NO_CHANGE, created, active: active + created.length };
 }
 
-/** Each index waits for itself: those that are due, and when the next one will be. */
+/** The indexes that are due, and when the next one will be; each has a back-off of its own. */
 function dueIndexes(
   missing: readonly number[],
   counting: Counting,

@@ -1,3 +1,4 @@
+/** Which Pods belong to a Job. */
 import type { Stored } from '../../kube/meta.ts';
 import { externalManager, type Job } from '../../kube/objects/job.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
@@ -5,9 +6,9 @@ import { labelRequirementsOf, matchesLabels } from '../../kube/selectors/label-s
 import { isFinished } from './conditions.ts';
 
 /**
- * Which Pods are a Job's: those that it controls and selects. It adopts Pods that it selects and
- * nobody controls, and disowns those that it controls and selects no more, because somebody changed
- * their labels.
+ * A Job's Pods are those that it controls and selects. It adopts selected Pods without a
+ * controller, and releases Pods that it controls but no longer selects, because their labels were
+ * changed.
  */
 export interface PodClaims {
   readonly own: readonly Stored<Pod>[];
@@ -15,13 +16,13 @@ export interface PodClaims {
   readonly disowned: readonly Stored<Pod>[];
 }
 
-/** `orphans` are the Pods of the Job's namespace that nobody controls. */
+/** `orphans` are the Pods in the Job's namespace without a controller. */
 export function claimPods(
   job: Job,
   controlled: readonly Stored<Pod>[],
   orphans: Iterable<Stored<Pod>>,
 ): PodClaims {
-  // All that a finished Job has left to do is to let go of what it has.
+  // A finished Job only releases the Pods that it has.
   if (isFinished(job)) return { own: controlled, adopted: [], disowned: [] };
   const isSelected = selectorOf(job);
   const own: Stored<Pod>[] = [];
@@ -35,7 +36,7 @@ export function claimPods(
   return { own, adopted, disowned };
 }
 
-/** Whether the Job would adopt this Pod, which nobody controls. */
+/** Whether the Job would adopt this Pod, which has no controller. */
 export function wouldAdopt(job: Job, pod: Pod): boolean {
   const isOpen =
     externalManager(job) === undefined &&

@@ -1,13 +1,10 @@
+/** How many Pods a Job should have: which ones are too many, and which indexes lack one. */
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
 import type { Counting } from './counting.ts';
 import { indexOf, isIndexed, isReady, waitsForTerminating } from './job-pods.ts';
 
-/**
- * How many Pods a Job should have, which ones it has too many, and for which completion indexes it
- * lacks one.
- */
 export interface LivePods {
   readonly active: readonly Stored<Pod>[];
   readonly terminating: readonly Stored<Pod>[];
@@ -16,13 +13,13 @@ export interface LivePods {
 export function wantedActive(job: Job, counting: Counting, active: number): number {
   const parallelism = job.spec.parallelism ?? 1;
   const { completions } = job.spec;
-  // A work queue: any success says that it is empty, and the workers that are left may finish.
+  // In a work queue any success means that it is empty, and the remaining workers may finish.
   if (completions === undefined) return counting.succeeded > 0 ? active : parallelism;
   const left = completions - counting.succeeded - counting.indexFailures.failed.size;
   return Math.max(0, Math.min(parallelism, left));
 }
 
-/** Pods to delete: those of no index or of a taken one, then the most expendable of the rest. */
+/** Pods to delete: those without an index or with a taken one, then the most expendable others. */
 export function surplusPods(job: Job, live: LivePods, wanted: number): readonly Stored<Pod>[] {
   const hasMisplaced = isIndexed(job) && !haveOwnIndexes(job, live.active);
   if (!hasMisplaced && live.active.length <= wanted) return [];
@@ -36,7 +33,7 @@ export function surplusPods(job: Job, live: LivePods, wanted: number): readonly 
   return [...chosen];
 }
 
-/** The lowest indexes that are open and that no Pod holds, at most `limit`. */
+/** The lowest open indexes without a Pod, at most `limit`. */
 export function missingIndexes(
   job: Job,
   counting: Counting,
@@ -54,7 +51,7 @@ export function missingIndexes(
   return missing;
 }
 
-/** Whether each has an index, and none the same as another. */
+/** Whether each Pod has an index of its own. */
 function haveOwnIndexes(job: Job, pods: readonly Stored<Pod>[]): boolean {
   const taken = new Set<number>();
   for (const pod of pods) {
@@ -76,8 +73,8 @@ function misplacedPods(job: Job, expendableFirst: readonly Stored<Pod>[]): Store
 }
 
 /**
- * Unscheduled before scheduled, Pending before Running, not ready before ready, lately ready before
- * long ready, often restarted before seldom, young before old.
+ * The most expendable first: unscheduled, Pending, not ready, recently ready, often restarted,
+ * young.
  */
 function compareExpendable(a: Stored<Pod>, b: Stored<Pod>): number {
   return (
@@ -100,7 +97,7 @@ function readySince(pod: Pod): string {
   return ready?.status === 'True' ? (ready.lastTransitionTime ?? '') : '';
 }
 
-/** Of the container that was restarted most often. */
+/** The restarts of the container that was restarted most often. */
 function maxRestarts({ status }: Pod): number {
   return Math.max(0, ...(status?.containerStatuses ?? []).map((each) => each.restartCount));
 }

@@ -1,15 +1,13 @@
+/** Applies a Job's `podFailurePolicy` to failed Pods. */
 import type { Job, PodFailurePolicyRule } from '../../kube/objects/job.ts';
 import type { ContainerStatus, Pod } from '../../kube/objects/pod.ts';
 
-/**
- * What a Job's `podFailurePolicy` says about a Pod that has failed: the first rule that matches
- * decides, and without one the failure counts.
- */
+/** The first rule that matches decides; if none does, the failure counts. */
 export type PodFailureAction = PodFailurePolicyRule['action'];
 
 export interface PodFailureJudgement {
   readonly action: PodFailureAction;
-  /** Why, for the condition of a Job that fails by it; empty if no rule matched. */
+  /** The reason in the condition of a Job that fails by this rule; empty if no rule matched. */
   readonly message: string;
 }
 
@@ -28,7 +26,7 @@ export function judgeFailedPod(job: Job, pod: Pod): PodFailureJudgement {
   return COUNTED;
 }
 
-/** The action of each Pod among `ended` that a rule matches. */
+/** The action of each Pod in `ended` that a rule matches. */
 export function judgedActions(job: Job, ended: readonly Pod[]): readonly PodFailureAction[] {
   if (job.spec.podFailurePolicy === undefined) return [];
   return ended

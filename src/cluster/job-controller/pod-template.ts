@@ -1,3 +1,4 @@
+/** Makes a Job's Pods from its template. */
 import type { OwnerReference, Stored, StringMap } from '../../kube/meta.ts';
 import {
   COMPLETION_INDEX,
@@ -10,9 +11,9 @@ import { apiVersionOf } from '../../kube/resource.ts';
 import { failureCountAnnotations } from './index-failures.ts';
 
 /**
- * The Pod that a Job creates, for one completion index or without. Labels that select it are in the
- * template: the API server put them there when the Job was created. `replaced` is the failed Pod of
- * the same index, if any.
+ * The Pod that a Job creates, for a completion index or without one. The template already has the
+ * labels that select the Pod: the API server added them when the Job was created. `replaced` is the
+ * failed Pod of this index, if any.
  */
 export function podFromTemplate(
   job: Stored<Job>,
@@ -38,7 +39,7 @@ export function podFromTemplate(
   return withIndex(pod, `${index}`, name, failureCountAnnotations(job, replaced));
 }
 
-/** What makes a Pod the Job's own. */
+/** The owner reference by which the Job controls the Pod. */
 export function referenceToJob({ metadata }: Stored<Job>): OwnerReference {
   return {
     apiVersion: apiVersionOf(JOBS),
@@ -50,7 +51,7 @@ export function referenceToJob({ metadata }: Stored<Job>): OwnerReference {
   };
 }
 
-/** `generateName` bases are cut by the API server to this length; the index must survive. */
+/** The API server cuts `generateName` bases to this length; the index must survive that. */
 const MAX_GENERATED_BASE_LENGTH = 58;
 
 function generatedPrefix(jobName: string, index: number | undefined): string {

@@ -1,3 +1,4 @@
+/** The Job controller's writes to Pods. */
 import type { ObjectMeta, Stored } from '../../kube/meta.ts';
 import { JOB_TRACKING_FINALIZER, type Job } from '../../kube/objects/job.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
@@ -7,12 +8,15 @@ import { forEachConcurrently } from '../../runtime/concurrency.ts';
 import type { JobPlan } from './plan.ts';
 import { podFromTemplate, referenceToJob } from './pod-template.ts';
 
-/** The Job controller's writes to Pods. A Pod that is gone already satisfies every one of them. */
+/** A Pod that is already gone satisfies every write. */
 
 /** Requests of one Job in flight. */
 const MAX_WRITES_IN_FLIGHT = 50;
 
-/** Takes our finalizer off, from this very Pod and only if it stands where the cache has it. */
+/**
+ * Removes our finalizer from this Pod, identified by UID, if it is at the position that the cache
+ * shows.
+ */
 export async function untrackPod(client: Client, pod: Stored<Pod>, signal: AbortSignal) {
   const { name, namespace, uid, finalizers } = pod.metadata;
   const position = finalizers?.indexOf(JOB_TRACKING_FINALIZER) ?? -1;
@@ -28,13 +32,16 @@ export async function untrackPod(client: Client, pod: Stored<Pod>, signal: Abort
     await client.patch(PODS, at, { type: 'json', operations }, { signal });
   } catch (error) {
     if (isReason(error, 'NotFound')) return;
-    // A test of the patch failed: the cache is behind.
+    // A test in the patch failed: the cache is behind.
     const isStale = isReason(error, 'Invalid');
     throw isStale ? failure('Conflict', `Pod ${name} has changed`) : error;
   }
 }
 
-/** The Pod as the Job's own; undefined if it is gone. A Pod that has changed since is a conflict. */
+/**
+ * Makes the Pod the Job's own; undefined if it is gone. A Pod that has changed meanwhile is a
+ * conflict.
+ */
 export async function adoptPod(
   client: Client,
   pod: Stored<Pod>,
@@ -48,7 +55,7 @@ export async function adoptPod(
   });
 }
 
-/** Takes the Pod out of the Job's hands, to be counted by nobody. */
+/** Releases the Pod, uncounted. */
 export async function disownPod(
   client: Client,
   pod: Stored<Pod>,
@@ -90,7 +97,7 @@ export async function deletePod(client: Client, pod: Stored<Pod>, signal: AbortS
 
 /**
  * Creates one Pod for each index, in batches of 1, 2, 4, ... so that a creation that cannot succeed
- * is tried once and not for all. Rejects with the first failure of a batch, after the batch.
+ * is tried only once. Rejects with the first failure of a batch, after the batch.
  */
 export async function createPods(
   client: Client,

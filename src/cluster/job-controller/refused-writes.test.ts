@@ -15,7 +15,9 @@ function refusal(reason: string, code: number, details: object = {}): HttpRespon
   return { status: code, headers: { 'content-type': 'application/json' }, body };
 }
 
-/** Answers creations of Pods as long as `isRefused` says; their times, in seconds, come back. */
+/**
+ * Answers creations of Pods with `answer` while `isRefused` holds; returns their times in seconds.
+ */
 function refuseCreations(answer: HttpResponse, isRefused: () => boolean): readonly number[] {
   const times: number[] = [];
   cluster.intercept = async (request, send) => {
@@ -33,7 +35,7 @@ async function warnings(): Promise<readonly string[]> {
     .map(({ reason, note, series }) => `${reason}: ${note} x ${series?.count ?? 1}`);
 }
 
-test('a creation that fails is tried again after 1, 2, 4, ... s, one Pod at a time, and says why', async () => {
+test('retries a failed creation after 1, 2, 4, ... s, one Pod at a time, and reports why', async () => {
   cluster = new MemoryCluster();
   await cluster.start();
   let isRefused = true;
@@ -65,7 +67,7 @@ test('a change of the Job does not hurry a creation that is to wait', async () =
   expect(times).toHaveLength(tried);
 });
 
-test('that a namespace is going is no reason to complain', async () => {
+test('reports nothing when the namespace is being deleted', async () => {
   cluster = new MemoryCluster();
   await cluster.start();
   const causes = [{ reason: 'NamespaceTerminating', message: '', field: 'metadata.namespace' }];

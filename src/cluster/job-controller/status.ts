@@ -1,11 +1,9 @@
+/** Builds a Job's status as the real controller writes it. */
 import type { Job, JobCondition, JobStatus } from '../../kube/objects/job.ts';
 import { type Verdict, withCondition } from './conditions.ts';
 import type { Counting } from './counting.ts';
 
-/**
- * The status of a Job as the real controller writes it: counters that are zero are left out, except
- * `ready` and `terminating`.
- */
+/** Counters that are zero are left out, except `ready` and `terminating`. */
 export interface StatusParts {
   readonly job: Job;
   readonly counting: Counting;
@@ -45,7 +43,7 @@ function finish(parts: StatusParts, verdict: Verdict): readonly JobCondition[] {
   return withCondition(parts.conditions, { type, status: 'True', reason, message }, parts.now);
 }
 
-/** Compares what matters: absent and empty lists, and most absent and zero counters, are the same. */
+/** Compares what matters: absent and empty lists, and most absent and zero counters, are equal. */
 export function isSameStatus(a: JobStatus, b: JobStatus): boolean {
   return canonical(a) === canonical(b);
 }

@@ -1,8 +1,9 @@
+/** Decides by a Job's `successPolicy`. */
 import { countMembers, parseIndexSet, sizeOfSet } from '../../kube/index-set.ts';
 import type { Job, SuccessPolicy } from '../../kube/objects/job.ts';
 import type { Verdict } from './conditions.ts';
 
-/** Whether enough indexes, or the right ones, have succeeded for the Job to be complete (7.6). */
+/** Whether enough indexes, or the right ones, have succeeded for the Job to be complete. */
 export function meetsSuccessPolicy(
   { spec }: Job,
   completed: ReadonlySet<number>,
@@ -21,7 +22,7 @@ function isMet(
   if (succeededIndexes === undefined) {
     return succeededCount !== undefined && completed.size >= succeededCount;
   }
-  // The set may be far larger than what has succeeded.
+  // The policy's set may be far larger than the set of succeeded indexes.
   const wanted = parseIndexSet(succeededIndexes) ?? [];
   return countMembers(wanted, completed) >= (succeededCount ?? sizeOfSet(wanted));
 }

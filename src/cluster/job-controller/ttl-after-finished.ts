@@ -1,3 +1,4 @@
+/** Deletes finished Jobs after `ttlSecondsAfterFinished`, with everything that they own. */
 import type { Stored } from '../../kube/meta.ts';
 import { JOBS, type Job } from '../../kube/objects/job.ts';
 import { isReason } from '../../kube/status.ts';
@@ -10,10 +11,7 @@ import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import { trueCondition } from './conditions.ts';
 
-/**
- * Deletes Jobs `ttlSecondsAfterFinished` seconds after their end, with everything that they own.
- * The value may still change: the Job is read again first.
- */
+/** The value may still change, so the Job is read again before it is deleted. */
 export interface TtlAfterFinishedOptions {
   readonly client: Client;
   readonly clock: Clock;
@@ -71,7 +69,7 @@ function expiryMs(job: Job): number | undefined {
   return endMs + ttlSecondsAfterFinished * 1000;
 }
 
-/** When the time of the Job that is gone now was over; undefined if there was nothing to delete. */
+/** Returns when the deleted Job's time was over; undefined if there was nothing to delete. */
 async function deleteIfExpired(
   client: Client,
   { metadata }: Stored<Job>,
@@ -87,7 +85,7 @@ async function deleteIfExpired(
     await client.delete(JOBS, { namespace, name }, options);
     return expiryMs(fresh);
   } catch (error) {
-    // Gone already; or changed since, which brings it here again.
+    // The Job is gone already, or it changed, and the change brings it here again.
     if (!isReason(error, 'NotFound', 'Conflict')) throw error;
     return undefined;
   }

@@ -1,3 +1,4 @@
+/** Decides whether and why a Job fails. */
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
@@ -7,8 +8,8 @@ import { hasEnded, hasFailed } from './job-pods.ts';
 import { judgeFailedPod } from './pod-failure-policy.ts';
 
 /**
- * Why a Job fails, in this order: its Pod failure policy, too many failed Pods, too many restarts
- * of containers under `restartPolicy: OnFailure`, its deadline, or its failed indexes.
+ * Reasons in this order: the Pod failure policy, too many failed Pods, too many restarts of
+ * containers under `restartPolicy: OnFailure`, the deadline, failed indexes.
  */
 export interface Evidence {
   readonly job: Job;
@@ -69,7 +70,7 @@ export function remainingDeadlineMs(job: Job, nowMs: number): number | undefined
 /** The API server's default. */
 const DEFAULT_BACKOFF_LIMIT = 6;
 
-/** Containers of Pods that are being deleted count, too, as long as these have not ended. */
+/** Restarts in Pods that are being deleted count too, until these Pods have ended. */
 function isBeyondRestarts(job: Job, pods: readonly Pod[], limit: number): boolean {
   if (job.spec.template.spec.restartPolicy !== 'OnFailure') return false;
   let restarts = 0;

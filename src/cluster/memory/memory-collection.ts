@@ -1,17 +1,17 @@
+/** An API server for one collection, for tests of clients. */
 import type { KubeObject, Stored } from '../../kube/meta.ts';
 import { type ApiStatusError, failure } from '../../kube/status.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../runtime/ports/transport.ts';
 
 /**
- * An API server for one collection, for tests of clients: lists in pages, watches with history and
- * bookmarks, and does wrong whatever a test asks it to. Everything that has to behave like a whole
- * API server is tested against the embedded one instead.
+ * It lists in pages, watches with history and bookmarks, and fails in the ways that a test asks
+ * for. Tests that need the behaviour of a whole API server use the embedded one.
  */
 export class MemoryCollection {
   readonly objects = new Map<string, Stored<KubeObject>>();
   /** Queries of all requests, in order. */
   readonly requests: URLSearchParams[] = [];
-  /** Asked first about every request; an answer, or an error thrown, is all that the client gets. */
+  /** Called first for every request. If it answers or throws, that is all the client gets. */
   fault: (
     query: URLSearchParams,
     request: HttpRequest,
@@ -46,23 +46,23 @@ export class MemoryCollection {
     this.#record('DELETED', this.#versioned(name, old.metadata.uid, old.metadata.labels ?? {}));
   }
 
-  /** Something happens on the server that watches of this collection do not show. */
+  /** Something changes on the server that watches of this collection do not show. */
   changeElsewhere(): void {
     this.#version++;
   }
 
-  /** Tells all watches the present version. */
+  /** Sends the current version to all watches. */
   bookmark(): void {
     for (const watch of this.#watches) watch.push(this.#bookmarkLine());
   }
 
-  /** Forgets what happened until now: whoever resumes from before gets 410. */
+  /** Forgets the history: a client that resumes from before gets 410. */
   compact(): void {
     this.#oldest = this.#version;
     this.#history = [];
   }
 
-  /** Sends old events once more, as a server may that lost its place. */
+  /** Sends old events once more, as a server that lost its place may. */
   replay(count: number): void {
     for (const { line } of this.#history.slice(-count)) {
       for (const watch of this.#watches) watch.push(line);
@@ -74,7 +74,7 @@ export class MemoryCollection {
     for (const watch of this.#watches) watch.push(bytes);
   }
 
-  /** Ends all watches, properly or as a connection that breaks. */
+  /** Ends all watches, properly or, with an error, like a broken connection. */
   endWatches(error?: Error): void {
     for (const watch of this.#watches) watch.end(error);
     this.#watches.clear();
@@ -90,7 +90,7 @@ export class MemoryCollection {
 
   #list(query: URLSearchParams): HttpResponse {
     const limit = Number(query.get('limit') ?? 0);
-    // The token holds the version of the first page and where the next one begins.
+    // The token holds the version of the first page and the start of the next one.
     const [version = this.resourceVersion, start = '0'] = query.get('continue')?.split(':') ?? [];
     if (Number(version) < this.#oldest) return refused(failure('Expired', 'the token is too old'));
     const all = [...this.objects.values()];
@@ -159,7 +159,7 @@ function refused(error: ApiStatusError): HttpResponse {
   return json(error.status, error.code);
 }
 
-/** The body of one watch: what is pushed comes out, all that waits in one chunk. */
+/** The body of one watch: lines that wait come out in one chunk. */
 class LineQueue implements AsyncIterable<Uint8Array> {
   #lines: string[] = [];
   #hasEnded = false;

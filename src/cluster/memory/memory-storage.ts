@@ -1,10 +1,8 @@
+/** Storage in memory, which ends with the process. */
 import { SortedKeys } from '../../runtime/memory/sorted-keys.ts';
 import type { Storage, StoredPair, StoredValue } from '../ports/storage.ts';
 
-/**
- * Storage that forgets at the end of the process. Values are kept by reference: whoever wrote or
- * read one must not change its bytes.
- */
+/** Values are kept by reference, so their bytes must not be changed after a read or write. */
 export class MemoryStorage implements Storage {
   readonly #pairs = new Map<string, StoredPair>();
   readonly #keys = new SortedKeys();

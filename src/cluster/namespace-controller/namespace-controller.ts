@@ -1,3 +1,4 @@
+/** Empties namespaces that are being deleted. */
 import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
 import { NAMESPACES, type Namespace } from '../../kube/objects/core.ts';
 import type { Resource } from '../../kube/resource.ts';
@@ -13,9 +14,9 @@ import type { Random } from '../../runtime/ports/random.ts';
 import { type DiscoveredResource, discoverResources } from '../discovery.ts';
 
 /**
- * Empties a namespace that is being deleted, of everything that discovery names, and takes the
- * finalizer `kubernetes` off once nothing is left. Objects with finalizers of their own are waited
- * for: their controllers have to let them go.
+ * Deletes everything of every resource in the discovery documents, and removes the finalizer
+ * `kubernetes` once nothing is left. It waits for objects with finalizers, which their own
+ * controllers have to remove.
  */
 export interface NamespaceControllerOptions {
   readonly client: Client;
@@ -29,9 +30,9 @@ export interface NamespaceControllerOptions {
 const WORKERS = 2;
 const DELETIONS_IN_FLIGHT = 20;
 const LIST_PAGE_SIZE = 500;
-/** While objects are on their way out, look again after this. */
+/** How soon to look again while objects are being deleted. */
 const RECHECK_MS = 500;
-/** `spec.finalizers` of every namespace. */
+/** In `spec.finalizers` of every namespace. */
 const FINALIZER = 'kubernetes';
 
 export function startNamespaceController(options: NamespaceControllerOptions): {
@@ -78,7 +79,7 @@ function isContent({ namespaced, verbs }: DiscoveredResource): boolean {
   return namespaced && verbs.includes('list') && verbs.includes('delete');
 }
 
-/** Deletes every object that is not on its way yet, and returns how many there were in all. */
+/** Deletes every object that is not in deletion yet, and returns the number of all. */
 async function deleteAll(
   client: Client,
   resource: Resource,

@@ -15,7 +15,7 @@ describe('a zone', () => {
   it.each<[number, number, ReturnType<typeof zoneState>, number]>([
     [3, 0, 'Normal', 0.1],
     [1, 1, 'Normal', 0.1],
-    // Two lost nodes say nothing, whatever their share.
+    // Two lost nodes mean nothing, even if they are a large share.
     [1, 2, 'Normal', 0.1],
     [3, 3, 'Normal', 0.1],
     [2, 3, 'PartialDisruption', 0],

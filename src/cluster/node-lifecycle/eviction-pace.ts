@@ -1,7 +1,7 @@
 /**
- * How fast nodes that are lost get the taint that drives their Pods away, as in Kubernetes' node
- * lifecycle controller: one node of a zone in ten seconds, slower or not at all where much of a zone is
- * lost at once, since then it is rather the network.
+ * How fast lost nodes get the taint that evicts their Pods, as in Kubernetes' node lifecycle
+ * controller: one node of a zone in ten seconds. If much of a zone is lost at once, the network is
+ * the likely cause, so it is slower or stops.
  */
 import type { Node } from '../../kube/objects/node.ts';
 import { readinessOf } from './node-health.ts';
@@ -13,18 +13,18 @@ export type ZoneState =
   /** All nodes are lost. */
   | 'FullDisruption';
 
-/** Nodes in a second, of a zone: `--node-eviction-rate` of kube-controller-manager. */
+/** Nodes per second in a zone: `--node-eviction-rate` of kube-controller-manager. */
 const NODES_PER_SECOND = 0.1;
-/** In a large zone most of whose nodes are lost: `--secondary-node-eviction-rate`. */
+/** The rate in a large zone with most nodes lost: `--secondary-node-eviction-rate`. */
 const SECONDARY_NODES_PER_SECOND = 0.01;
 /** `--unhealthy-zone-threshold` */
 const UNHEALTHY_SHARE = 0.55;
-/** Fewer lost nodes than this say nothing about a zone. */
+/** Fewer lost nodes mean nothing for a zone. */
 const MIN_UNHEALTHY_NODES = 3;
-/** A zone of no more nodes than this is small: `--large-cluster-size-threshold`. */
+/** The size up to which a zone is small: `--large-cluster-size-threshold`. */
 const LARGE_ZONE_NODES = 50;
 
-/** The zone that a node says it is in; nodes that say nothing are in one together. */
+/** The zone of a node; nodes without a label form one zone. */
 export function zoneOf({ metadata: { labels } }: Node): string {
   const region = labels?.['topology.kubernetes.io/region'] ?? '';
   const zone = labels?.['topology.kubernetes.io/zone'] ?? '';
@@ -39,7 +39,7 @@ export function zoneState(nodes: readonly Node[]): ZoneState {
   return isPartial ? 'PartialDisruption' : 'Normal';
 }
 
-/** Nodes of the zone that may be tainted in a second; 0: none. */
+/** How many nodes of the zone may be tainted per second; 0: none. */
 export function evictionRate(nodes: readonly Node[]): number {
   switch (zoneState(nodes)) {
     case 'Normal':
@@ -54,7 +54,7 @@ export class EvictionPace {
   /** When the last node of each zone was tainted. */
   readonly #lastMs = new Map<string, number>();
 
-  /** 0 if it is the turn of another node of the zone, which is taken then; otherwise the time to wait. */
+  /** Takes the turn of the zone's next node and returns 0, or returns the time to wait. */
   take(zone: string, nodesPerSecond: number, nowMs: number): number {
     const lastMs = this.#lastMs.get(zone) ?? Number.NEGATIVE_INFINITY;
     const waitMs = nodesPerSecond === 0 ? Infinity : lastMs + 1000 / nodesPerSecond - nowMs;

@@ -129,7 +129,7 @@ describe('taints', () => {
     expect(texts(wantedTaints(node, eviction, NOW_MS))).toEqual(expected);
   });
 
-  it('that drive away say since when', () => {
+  it('record the time if they evict Pods', () => {
     const taints = wantedTaints(nodeOf({ Ready: 'Unknown' }), 'Evict', NOW_MS);
     expect(taints?.map(({ timeAdded }) => timeAdded)).toEqual([undefined, NOW]);
   });

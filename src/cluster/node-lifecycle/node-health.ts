@@ -1,7 +1,7 @@
 /**
- * What the control plane makes of a node's signs of life, as Kubernetes' node lifecycle controller
- * does: a node that is silent for longer than the grace period is in unknown condition, and taints
- * keep Pods from it or drive them away. Everything follows from the Node, its Lease and the time.
+ * Judges the health of nodes as Kubernetes' node lifecycle controller does. A node that is silent
+ * for longer than the grace period is in unknown condition, and taints keep Pods off it or evict
+ * them. Everything follows from the Node, its Lease and the time.
  */
 import type { Lease } from '../../kube/objects/lease.ts';
 import { type Node, type Taint, UNREACHABLE_TAINT } from '../../kube/objects/node.ts';
@@ -9,17 +9,17 @@ import { timeText } from '../../kube/time.ts';
 
 export type NodeCondition = NonNullable<NonNullable<Node['status']>['conditions']>[number];
 
-/** Whose word for the node's health is: `Unknown` where its own is too old. */
+/** The node's own `Ready` condition, or `Unknown` if its last report is too old. */
 export type Readiness = 'True' | 'False' | 'Unknown';
 
 export const NOT_READY_TAINT = 'node.kubernetes.io/not-ready';
 
 const NEVER_POSTED = 'Kubelet never posted node status.';
 const STOPPED_POSTING = 'Kubelet stopped posting node status.';
-/** What a kubelet reports, and is unknown without its reports. */
+/** The conditions that a kubelet reports; without its reports they are unknown. */
 const REPORTED_CONDITIONS = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];
 
-/** The last sign of life; wall time. */
+/** The last sign of life, in wall time. */
 export function lastHeartbeatMs(node: Node, lease: Lease | undefined): number {
   const times = [
     lease?.spec?.renewTime,
@@ -34,7 +34,7 @@ export function readinessOf(node: Node): Readiness {
   return status === 'True' || status === 'False' ? status : 'Unknown';
 }
 
-/** The conditions of a node that has fallen silent; undefined if they say so already. */
+/** The conditions of a silent node; undefined if they are already so. */
 export function silentConditions(node: Node, nowMs: number): readonly NodeCondition[] | undefined {
   const now = timeText(nowMs);
   const before = node.status?.conditions ?? [];
@@ -58,7 +58,7 @@ export function silentConditions(node: Node, nowMs: number): readonly NodeCondit
   return [...before.filter(({ type }) => !REPORTED_CONDITIONS.includes(type)), ...changed];
 }
 
-/** Conditions and fields that keep Pods away, by the taint that says so. */
+/** Conditions and fields that keep Pods away, with their taints. */
 const NO_SCHEDULE: readonly (readonly [string, (node: Node) => boolean])[] = [
   [NOT_READY_TAINT, (node) => readinessOf(node) === 'False'],
   [UNREACHABLE_TAINT, (node) => readinessOf(node) === 'Unknown'],
@@ -75,12 +75,13 @@ const NO_EXECUTE: readonly (readonly [string, Readiness])[] = [
 ];
 
 /**
- * What is done about the Pods of nodes that are lost. `Spare`: no node is ready, so that it is rather
- * this side that is cut off, and nothing is driven away. `Keep`: as it is, no further node has its turn.
+ * What to do about the Pods of lost nodes. `Spare`: no node is ready, so the control plane is
+ * probably cut off itself, and no Pod is evicted. `Keep`: no further node is tainted, but existing
+ * taints stay.
  */
 export type Eviction = 'Evict' | 'Keep' | 'Spare';
 
-/** Whether the node is lost, and its Pods are not driven away yet. */
+/** Whether the node is lost, and its Pods are not being evicted yet. */
 export function awaitsEviction(node: Node): boolean {
   return readinessOf(node) !== 'True' && !isEvicting(node);
 }
@@ -91,7 +92,7 @@ function isEvicting({ spec }: Node): boolean {
   );
 }
 
-/** The node's taints as they should be; undefined if they are. Taints of others stay as they are. */
+/** The taints that the node should have; undefined if it has them. Other taints stay. */
 export function wantedTaints(
   node: Node,
   eviction: Eviction,

@@ -77,7 +77,7 @@ test('a node that falls silent is unknown after the grace period, tainted, and b
   expect((await pod('p'))?.metadata.deletionTimestamp).toBeUndefined();
 });
 
-test('its Pods are deleted when they tolerate it no longer, and stay until it confirms their end', async () => {
+test('deletes its Pods when their toleration ends, and keeps them until it confirms their end', async () => {
   const tolerations = [
     {
       key: 'node.kubernetes.io/unreachable',
@@ -151,7 +151,7 @@ test('nodes of a zone that are lost together lose their Pods one in ten seconds'
 test('where most nodes of a small zone are lost, their Pods stay until there are fewer', async () => {
   for (const name of ['n3', 'n4']) await cluster.addNode(name);
   await runPod('p');
-  // Before the first has its turn, the others are lost as well.
+  // The other nodes are lost before it is the turn of the first.
   for (const name of ['n1', 'n3', 'n4']) await cluster.silence(name);
   await cluster.clock.advance(60 * SECOND);
   const lost = await Promise.all(['n1', 'n3', 'n4'].map(taints));

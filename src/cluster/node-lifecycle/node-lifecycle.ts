@@ -1,6 +1,6 @@
 /**
- * Watches over nodes by their Leases and over Pods whose nodes are in trouble: what Kubernetes does
- * in its controllers of node life cycle, taint eviction and Pod garbage.
+ * Watches nodes by their Leases, and Pods on nodes in trouble: the work of Kubernetes' controllers
+ * for node lifecycle, taint eviction and Pod garbage collection.
  */
 
 import type { Stored } from '../../kube/meta.ts';
@@ -42,7 +42,7 @@ export interface NodeLifecycleOptions {
   readonly nodes: Informer<Node>;
   /** With `NODE_POD_INDEXES`. */
   readonly pods: Informer<Pod>;
-  /** Of `kube-node-lease`. */
+  /** Leases in `kube-node-lease`. */
   readonly leases: Informer<Lease>;
   /** How long a node may be silent; `NODE_MONITOR_GRACE_MS` by default. */
   readonly nodeMonitorGraceMs?: number | undefined;
@@ -50,7 +50,7 @@ export interface NodeLifecycleOptions {
 
 /** Four renewals of a Lease. */
 export const NODE_MONITOR_GRACE_MS = 40_000;
-/** A Node that is gone may come back under its name: its Pods are given up after this time. */
+/** How long the Pods of a deleted Node are kept, because it may come back under its name. */
 const GONE_QUARANTINE_MS = 40_000;
 const NODE_WORKERS = 2;
 const POD_WORKERS = 4;
@@ -68,7 +68,7 @@ class NodeLifecycle {
   readonly #graceMs: number;
   readonly #nodeLoop: Controller;
   readonly #podLoop: Controller;
-  /** By node and taint key, for taints that do not say since when they are there. */
+  /** By node and taint key, for taints that do not record their own time. */
   readonly #firstSeenMs = new Map<string, number>();
   readonly #pace = new EvictionPace();
 
@@ -100,7 +100,7 @@ class NodeLifecycle {
       added: (node) => this.#nodeChanged(node),
       updated: (node, old) => {
         this.#nodeChanged(node);
-        // Whether any node is ready counts for all of them.
+        // Whether any node is ready matters for all of them.
         if (readinessOf(node) !== readinessOf(old)) this.#enqueueAllNodes();
       },
       deleted: (node) => {
@@ -159,7 +159,7 @@ class NodeLifecycle {
     try {
       if (silentMs > this.#graceMs) {
         const conditions = silentConditions(node, nowMs);
-        // What else follows comes with the event of this write.
+        // The event of this write triggers the rest.
         if (conditions !== undefined) return await this.#markSilent(node, conditions, signal);
       }
       const { eviction, waitMs } = this.#eviction(node);
@@ -168,14 +168,14 @@ class NodeLifecycle {
       if (readinessOf(node) !== 'True') await this.#markPodsNotReady(node, signal);
       if (waitMs > 0) return Number.isFinite(waitMs) ? { requeueAfterMs: waitMs } : undefined;
     } catch (error) {
-      // Somebody else was quicker: the next event of the node tells.
+      // Another writer was quicker, and its event brings the node here again.
       if (!isReason(error, 'NotFound', 'Conflict')) throw error;
     }
     const leftMs = this.#graceMs - silentMs;
     return leftMs < 0 ? undefined : { requeueAfterMs: leftMs + 1 };
   }
 
-  /** What is done about the Pods of the node now, and when it is to be asked again. */
+  /** What to do about the Pods of the node now, and when to ask again. */
   #eviction(node: Stored<Node>): { readonly eviction: Eviction; readonly waitMs: number } {
     const nodes = [...this.#options.nodes.store.values()];
     if (nodes.every((each) => readinessOf(each) !== 'True'))
@@ -204,7 +204,7 @@ class NodeLifecycle {
     });
   }
 
-  /** Nobody else can tell whoever sends requests to them. */
+  /** Marks Pods of a silent node as not ready, so that clients stop sending requests to them. */
   async #markPodsNotReady(node: Stored<Node>, signal: AbortSignal): Promise<void> {
     const { client, clock, events } = this.#options;
     const since = Date.parse(readySince(node) ?? '') || clock.now();

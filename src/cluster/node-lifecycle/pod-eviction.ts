@@ -1,6 +1,6 @@
 /**
- * What becomes of a Pod whose node is in trouble: when a `NoExecute` taint drives it away, and when
- * it is given up because its node cannot report its end any more.
+ * What happens to Pods on a node in trouble: when a `NoExecute` taint evicts them, and when they
+ * are removed because the node cannot report their end any more.
  */
 import type { Node, Taint } from '../../kube/objects/node.ts';
 import type { Pod, PodCondition } from '../../kube/objects/pod.ts';
@@ -8,7 +8,7 @@ import { tolerates } from '../../kube/objects/toleration.ts';
 import { timeText } from '../../kube/time.ts';
 import { readinessOf } from './node-health.ts';
 
-/** Put on a node by an administrator who knows that it is off: nothing of its Pods runs. */
+/** An administrator sets this taint on a node that is off for certain: none of its Pods runs. */
 export const OUT_OF_SERVICE_TAINT = 'node.kubernetes.io/out-of-service';
 
 /**
@@ -24,7 +24,7 @@ export function evictionMs(
   let earliestMs = Number.POSITIVE_INFINITY;
   for (const taint of taints) {
     if (taint.effect !== 'NoExecute') continue;
-    // Of several that fit the first one counts, as in Kubernetes; without any nothing is tolerated.
+    // If several fit, the first one counts, as in Kubernetes; without any, nothing is tolerated.
     const fitting = spec.tolerations?.find((toleration) => tolerates(toleration, taint));
     const seconds = fitting === undefined ? 0 : fitting.tolerationSeconds;
     if (seconds === undefined) continue;
@@ -36,7 +36,9 @@ export function evictionMs(
 
 export type GarbageReason = 'NodeIsGone' | 'NodeIsOutOfService';
 
-/** Why the Pod is to be deleted although its node has not confirmed its end; undefined if it is not. */
+/**
+ * Why the Pod is to be removed although its node has not confirmed its end; undefined if it is not.
+ */
 export function garbageReason(pod: Pod, node: Node | undefined): GarbageReason | undefined {
   if (pod.spec.nodeName === undefined) return undefined;
   if (node === undefined) return 'NodeIsGone';
@@ -47,7 +49,7 @@ export function garbageReason(pod: Pod, node: Node | undefined): GarbageReason |
   return undefined;
 }
 
-/** For what watches Pods: that it was none of the Pod's own doing. */
+/** The condition that says that the Pod did not cause its end itself. */
 export function disruption(reason: string, message: string, nowMs: number): PodCondition {
   return {
     type: 'DisruptionTarget',
@@ -62,7 +64,7 @@ export function hasEnded({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
 
-/** The conditions with one of its type replaced or added. */
+/** The conditions, with the one of this type replaced or added. */
 export function withCondition(pod: Pod, condition: PodCondition): readonly PodCondition[] {
   const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== condition.type);
   return [...others, condition];

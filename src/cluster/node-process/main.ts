@@ -1,6 +1,6 @@
 /**
- * The process of one node: its agent, with the processes of its Pods kept by whoever has started
- * this one. It ends when that one does, since there is nothing to speak to then.
+ * The process of one node's agent. Its parent keeps the processes of its Pods. It ends with its
+ * parent, because it cannot work alone.
  */
 import { setMaxListeners } from 'node:events';
 import { createHttpTransport } from '../../runtime/adapters/http-transport.ts';

@@ -1,6 +1,9 @@
 import type { MessagePort } from './process-messages.ts';
 
-/** Two ends in memory; messages are copied, as between processes, and arrive in a later turn. */
+/**
+ * Two connected message ports in memory. Messages are copied, as between processes, and arrive in a
+ * later turn.
+ */
 export function messagePair<A, B>(): readonly [MessagePort<A, B>, MessagePort<B, A>] {
   const handlers: { a?: (message: B) => void; b?: (message: A) => void } = {};
   return [

@@ -1,4 +1,4 @@
-/** What becomes of a node whose agent dies, hangs or loses power, with agents in memory. */
+/** What happens to a node whose agent dies, hangs or loses power, with agents in memory. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { MemoryProcessRunner } from '../../runtime/memory/memory-process-runner.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';

@@ -1,7 +1,7 @@
 /**
- * One node as a process of its own, and what happens to it: its agent is started again when it dies,
- * and its Pods' processes, which belong to the process that this runs in, go on meanwhile. It can be
- * made to fail as nodes do: by losing power, and by an agent that hangs.
+ * One node as a process of its own. Its agent is started again when it dies; the processes of its
+ * Pods belong to this process and go on meanwhile. It can be made to fail as nodes do: by a loss of
+ * power, or by an agent that hangs.
  */
 
 import type { KeyPair } from '../../runtime/adapters/tls/certificates.ts';
@@ -19,7 +19,7 @@ export interface NodeChild {
   send(message: ToNode): void;
   onMessage(handler: (message: FromNode) => void): void;
   signal(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void;
-  /** Resolves with how it ended. Never rejects. */
+  /** Resolves with how the process ended. Never rejects. */
   readonly exited: Promise<string>;
 }
 
@@ -32,15 +32,15 @@ export interface NodeProcessOptions {
   readonly servingCertificate: (address: string) => KeyPair;
 }
 
-/** `running`; `frozen`: the agent does nothing, its Pods go on; `off`: nothing of it is there. */
+/** `frozen`: the agent does nothing, but its Pods go on. `off`: all its processes are gone. */
 export type NodePower = 'running' | 'frozen' | 'off';
 
-/** From the death of an agent to the start of the next, doubled as long as they die young. */
+/** The delay before a dead agent is started again, doubled while agents die young. */
 const FIRST_RESTART_MS = 200;
 const LAST_RESTART_MS = 10_000;
-/** For an agent to register its node when it is started by somebody who waits. */
+/** How long a caller waits for an agent to register its node. */
 const START_TIMEOUT_MS = 20_000;
-/** For an agent to end its Pods; what is left then is killed. */
+/** How long an agent may take to end its Pods before the rest is killed. */
 const STOP_GRACE_MS = 5_000;
 
 export class NodeProcess {
@@ -61,12 +61,12 @@ export class NodeProcess {
     this.#host = new ProcessHost(options.processes);
   }
 
-  /** Of the agent, if there is one. */
+  /** The process ID of the agent, if there is one. */
   get pid(): number | undefined {
     return this.#child?.pid;
   }
 
-  /** Starts the node, or lets a frozen one go on. Resolves when its agent is registered. */
+  /** Starts the node, or continues a frozen one. Resolves when its agent is registered. */
   async start(): Promise<void> {
     if (this.#power === 'running') return;
     const wasFrozen = this.#power === 'frozen';
@@ -92,7 +92,7 @@ export class NodeProcess {
     }
   }
 
-  /** The agent hangs; its Pods go on. Throws where nothing of the node is there to hang. */
+  /** Freezes the agent; its Pods go on. Throws if the node is off. */
   freeze(): void {
     if (this.#power === 'off') throw new Error(`node ${this.name} is off: start it first`);
     if (this.#power === 'frozen') return;
@@ -100,7 +100,7 @@ export class NodeProcess {
     this.#child?.signal('SIGSTOP');
   }
 
-  /** As a power failure: the agent and all processes of its Pods are gone at once. */
+  /** Acts like a power failure: the agent and all processes of its Pods are gone at once. */
   async kill(): Promise<void> {
     this.#power = 'off';
     this.#restart?.cancel();
@@ -110,7 +110,7 @@ export class NodeProcess {
     await this.#host.killAll();
   }
 
-  /** Ends the Pods as a node that is shut down does, then the process. */
+  /** Ends the Pods as a node does that is shut down, then the process. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#restart?.cancel();

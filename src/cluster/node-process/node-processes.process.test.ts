@@ -1,4 +1,6 @@
-/** Nodes as real processes, whose agents are killed while their Pods live: needs the built `dist/`. */
+/**
+ * Nodes as real processes whose agents are killed while their Pods live. Needs the built `dist/`.
+ */
 import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -120,7 +122,7 @@ describe('a node that is a process', () => {
     expect(statusOf(ended)?.lastState?.terminated?.exitCode).toBe(5);
   });
 
-  it('that loses power shows that its containers are lost, and starts them as their policy says', async () => {
+  it('that loses power reports its containers as lost, and restarts them by their policy', async () => {
     const script = 'sleep 1000';
     await run({
       restartPolicy: 'Always',

@@ -1,4 +1,7 @@
-/** All nodes of an embedded cluster as processes, and what an operator of the machine does to them. */
+/**
+ * All nodes of an embedded cluster as processes, and the actions that `lockstep node` offers on
+ * them.
+ */
 
 import type { KeyPair } from '../../runtime/adapters/tls/certificates.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
@@ -17,7 +20,7 @@ export interface NodeProcessesOptions {
   /** Runs the processes of the Pods of all nodes. */
   readonly processes: ProcessRunner;
   readonly stateDirectory: string;
-  /** PATH of the containers. */
+  /** The PATH of containers. */
   readonly path: string;
   readonly server: string;
   readonly authority: string;
@@ -56,7 +59,7 @@ export class NodeProcesses {
     );
   }
 
-  /** Resolves once all are registered; they start side by side. */
+  /** Resolves once all nodes are registered; they start side by side. */
   async start(): Promise<void> {
     await Promise.all(this.#nodes.map((node) => node.start()));
   }
@@ -65,7 +68,7 @@ export class NodeProcesses {
     await Promise.all(this.#nodes.map((node) => node.stop()));
   }
 
-  /** Process identifiers of the agents that run, by name of the node. */
+  /** Process IDs of the running agents, by name of the node. */
   pids(): Readonly<Record<string, number>> {
     return Object.fromEntries(
       this.#nodes.flatMap(({ name, pid }) => (pid === undefined ? [] : [[name, pid]])),
@@ -73,8 +76,8 @@ export class NodeProcesses {
   }
 
   /**
-   * `kill`: power is lost; `stop`: the agent hangs, and the Pods go on; `start`: the node is as it
-   * was. Rejects, with the names that there are, for a node that is not there.
+   * `kill`: a loss of power. `stop`: the agent hangs, and the Pods go on. `start`: back to normal.
+   * Rejects for an unknown node; the error lists the known ones.
    */
   async act(name: string, action: NodeAction): Promise<void> {
     const node = this.#nodes.find((each) => each.name === name);
@@ -96,7 +99,7 @@ export class NodeProcesses {
   }
 }
 
-/** Often enough that three renewals may fail. */
+/** Often enough that three renewals in a row may fail. */
 function leaseRenewalMs(graceMs = NODE_MONITOR_GRACE_MS): number {
   return Math.min(LEASE_RENEWAL_MS, graceMs / 4);
 }

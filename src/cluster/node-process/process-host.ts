@@ -1,7 +1,7 @@
 /**
- * The keeper's side: owns the processes of one node while its agent comes and goes. Output that the
- * agent has not put on file is kept and delivered again; where too much of it waits, the process is
- * held back like one that writes into a full pipe.
+ * The keeper's side of the protocol: owns the processes of one node while its agents come and go.
+ * Output that the agent has not written to a file is kept and delivered again. If too much waits,
+ * the process is held back, as if its pipe were full.
  */
 import {
   type ProcessExit,
@@ -15,7 +15,7 @@ import type { AgentMessage, KeeperMessage, MessagePort } from './process-message
 type StartMessage = Extract<AgentMessage, { type: 'start' }>;
 type OutputMessage = Extract<KeeperMessage, { type: 'output' }>;
 
-/** Output of one process that waits for the agent; a pipe holds 64 KiB beside it. */
+/** How much output of a process may wait for the agent, besides the 64 KiB in its pipe. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 export class ProcessHost {
@@ -27,7 +27,7 @@ export class ProcessHost {
     this.#runner = runner;
   }
 
-  /** From now on this agent is served; an earlier one must have been disconnected. */
+  /** Serves this agent from now on; an earlier one must have been disconnected. */
   connect(agent: MessagePort<KeeperMessage, AgentMessage>): void {
     this.#agent = agent;
     agent.onMessage((message) => {
@@ -35,7 +35,7 @@ export class ProcessHost {
     });
   }
 
-  /** The agent has gone: what it started for a moment goes too, what is kept stays. */
+  /** The agent has gone: its short-lived processes are killed, kept ones go on. */
   disconnect(): void {
     this.#agent = undefined;
     for (const [id, hosted] of this.#processes) {
@@ -46,7 +46,7 @@ export class ProcessHost {
     }
   }
 
-  /** Ends everything at once, as a power failure does. Resolves when nothing of it is left. */
+  /** Kills everything at once, like a power failure. Resolves when nothing is left. */
   async killAll(): Promise<void> {
     const all = [...this.#processes.values()];
     this.#processes.clear();
@@ -160,11 +160,11 @@ export class ProcessHost {
 
 class HostedProcess {
   readonly start: StartMessage;
-  /** Resolves once it runs, or could not be started. */
+  /** Resolves once the process runs, or could not be started. */
   readonly settled: Promise<void>;
   process: RunningProcess | undefined;
   exit: ProcessExit | undefined;
-  /** Whether an agent listens to it. */
+  /** Whether an agent listens to this process. */
   isFollowed = true;
   readonly #send: (output: OutputMessage) => void;
   readonly #waiting: OutputMessage[] = [];
@@ -209,13 +209,13 @@ class HostedProcess {
     if (this.#waitingBytes <= MAX_WAITING_BYTES) this.#releaseOutput();
   }
 
-  /** Sends what no agent has put on file, and from now on what comes. */
+  /** Sends the output that no agent has written to a file, and then new output. */
   follow(): void {
     this.isFollowed = true;
     for (const output of this.#waiting) this.#send(output);
   }
 
-  /** Nobody wants its output any more. */
+  /** Stops keeping output, because no agent will read it. */
   drop(): void {
     this.#isDropped = true;
     this.#waiting.length = 0;

@@ -1,5 +1,5 @@
 /**
- * What a node agent and the keeper of its processes say to each other, as plain objects in order. The
+ * The messages between a node agent and the keeper of its processes, as plain objects in order. The
  * keeper lives in another process and goes on when the agent is killed.
  */
 import type { ProcessExit, ProcessSignal } from '../../runtime/ports/process-runner.ts';
@@ -11,7 +11,7 @@ export interface MessagePort<Sent, Received> {
   onMessage(handler: (message: Received) => void): void;
 }
 
-/** `id`: of a process, chosen by the agent: its key, or any other name. */
+/** `id` identifies a process: its key, or any other name that the agent chooses. */
 export type AgentMessage =
   | {
       readonly type: 'start';
@@ -25,7 +25,7 @@ export type AgentMessage =
   | { readonly type: 'keys'; readonly request: number }
   | { readonly type: 'adopt'; readonly id: string }
   | { readonly type: 'forget'; readonly id: string }
-  /** The output up to and with this chunk is on file. */
+  /** The agent has written the output up to this chunk to a file. */
   | { readonly type: 'taken'; readonly id: string; readonly chunk: number }
   | { readonly type: 'signal'; readonly id: string; readonly signal: ProcessSignal }
   | {

@@ -1,4 +1,4 @@
-/** An agent and the keeper of its processes, with their messages in memory. */
+/** An agent and the keeper of its processes, connected in memory. */
 import { describe, expect, it } from 'vitest';
 import { COMMANDS, PROGRAMS } from '../../runtime/memory/fake-programs.fixture.ts';
 import {
@@ -42,7 +42,7 @@ describe('processes whose agent was killed', () => {
     expect(output).toBe('stdout one ;stderr two;stdout three;');
   });
 
-  it('that ended meanwhile have ended, for every agent, until they are forgotten', async () => {
+  it('that ended meanwhile are reported as ended to every agent, until they are forgotten', async () => {
     const { runner, host } = setUp();
     await start(connected(host), 'a/worker/0');
     host.disconnect();
@@ -68,7 +68,7 @@ describe('processes whose agent was killed', () => {
     expect(await connected(host).keys()).toEqual([]);
   });
 
-  it('are held back when nobody takes what they write, and let go when somebody does', async () => {
+  it('are held back while their output is not read, and go on when it is', async () => {
     const { runner, host, holds } = setUp();
     const taken: number[] = [];
     await start(connected(host), 'a/worker/0');

@@ -1,4 +1,4 @@
-/** The agent's side: a `ProcessKeeper` whose processes live with whoever is at the other end. */
+/** The agent's side of the protocol: a `ProcessKeeper` whose processes live in another process. */
 
 import {
   type ProcessCommand,
@@ -96,7 +96,7 @@ export class RemoteKeeper implements ProcessKeeper {
 }
 
 class FollowedProcess {
-  /** What the keeper said to the start or the adoption. */
+  /** The keeper's answer to the start or the adoption. */
   readonly opened: Promise<KeeperMessage>;
   readonly exited: Promise<ProcessExit>;
   readonly #id: string;
@@ -131,7 +131,7 @@ class FollowedProcess {
       exited: this.exited,
       signalGroup: (signal) => this.#port.send({ type: 'signal', id: this.#id, signal }),
       ...(takesInput ? { input: this.#input() } : {}),
-      // Output that is held is not reported as taken, so the keeper holds the process back.
+      // Held output is not reported as taken, so the keeper holds the process back.
       holdOutput: (until) => {
         const before = this.#holds;
         this.#holds = until.then(

@@ -1,8 +1,9 @@
+/** The tests that every implementation of the storage port must pass. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Storage } from './storage.ts';
 
-/** What every end of the port of storage does. `make` gives an empty one. */
+/** `make` returns an empty storage. */
 export function storageConformance(name: string, make: () => Promise<Storage>): void {
   describe(`${name} as a Storage`, () => {
     it('is empty at revision 0', async () => {
@@ -13,7 +14,7 @@ export function storageConformance(name: string, make: () => Promise<Storage>): 
       await storage.close();
     });
 
-    it('creates only what is absent and replaces only what was read', async () => {
+    it('creates only absent keys, and replaces only values that were read', async () => {
       const storage = await make();
       const first = await storage.put('/a', bytes('1'), 0);
       expect(first).toBe(1);

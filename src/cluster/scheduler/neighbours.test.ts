@@ -37,7 +37,7 @@ function podOf({ labels = {}, namespace = 'default', affinity }: PodOptions): Po
   };
 }
 
-/** Puts `placed` on their nodes; returns where `pod` goes, or why nowhere. */
+/** Puts `placed` on their nodes; returns the node for `pod`, or why there is none. */
 function place(pod: PodOptions, placed: readonly (readonly [string, PodOptions])[]): string {
   const neighbourhood = new Neighbourhood({
     nodeLabels: (name) => NODES.find(({ metadata }) => metadata.name === name)?.metadata.labels,
@@ -154,7 +154,7 @@ describe('required anti-affinity', () => {
     );
   });
 
-  test('of a Pod that is placed keeps others away too', () => {
+  test('of a placed Pod keeps others away too', () => {
     const guard = { affinity: awayFrom({ ...toWeb, namespaceSelector: {} }) };
     expect(place({ labels: web }, [['a2', guard]])).toBe('b1');
     expect(place(blue, [['a2', guard]])).toBe('b1');

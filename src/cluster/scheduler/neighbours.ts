@@ -1,3 +1,4 @@
+/** Affinity and anti-affinity between Pods, for the scheduler. */
 import type { StringMap } from '../../kube/meta.ts';
 import type { Node } from '../../kube/objects/node.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
@@ -10,20 +11,19 @@ import {
 } from './pod-terms.ts';
 
 /**
- * Which Pods are where, as their neighbours see them: affinity and anti-affinity between Pods. A Pod
- * is looked at against all that are placed only if it has terms of its own; of the placed ones, those
- * with anti-affinity keep others away too.
+ * Knows where Pods are placed. A Pod is compared with all placed Pods only if it has terms of its
+ * own; otherwise only with those whose anti-affinity keeps others away.
  */
 export interface NeighbourhoodOptions {
   readonly nodeLabels: (node: string) => StringMap | undefined;
   readonly namespaceLabels: NamespaceLabels;
 }
 
-/** What one Pod finds on the nodes. */
+/** What the scheduler needs to know of each node for one Pod. */
 export interface Survey {
-  /** What stands against the node, in kube-scheduler's words, or undefined. */
+  /** Why the Pod cannot go there, in kube-scheduler's words, or undefined. */
   problemOf(node: Node): string | undefined;
-  /** Weights of the Pod's preferences that neighbours on the node's topologies fulfil. */
+  /** The weights of the Pod's preferences that neighbours in the node's topology fulfil. */
   preference(node: Node): number;
 }
 
@@ -34,14 +34,14 @@ const EXISTING_ANTI_AFFINITY_PROBLEM = "node(s) didn't satisfy existing pods ant
 export class Neighbourhood {
   readonly #options: NeighbourhoodOptions;
   readonly #placed = new Map<string, PlacedPod>();
-  /** Those that keep others away. */
+  /** Placed Pods whose anti-affinity keeps others away. */
   readonly #repelling = new Map<string, PlacedPod>();
 
   constructor(options: NeighbourhoodOptions) {
     this.#options = options;
   }
 
-  /** Puts the Pod on `node`, and takes it from any other. */
+  /** Puts the Pod on `node`, and removes it from any other. */
   place(podUid: string, pod: Pod, node: string): void {
     const placed = { ...asNeighbour(pod), node, antiAffinity: podTermsOf(pod).antiAffinity };
     this.#placed.set(podUid, placed);
@@ -87,7 +87,7 @@ export class Neighbourhood {
     };
   }
 
-  /** For each term the places of the Pods that match all of them, as the API says. */
+  /** For each term, the places of Pods that match all terms, as the API demands. */
   #attracting(terms: readonly PodTerm[]): readonly ReadonlySet<string>[] {
     const places = terms.map(() => new Set<string>());
     if (terms.length === 0) return places;

@@ -1,8 +1,9 @@
+/** Matches nodes against a Pod's `nodeSelector` and `nodeAffinity`. */
 import type { NodeSelectorRequirement, NodeSelectorTerm } from '../../kube/objects/affinity.ts';
 import type { Node } from '../../kube/objects/node.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
 
-/** Which nodes a Pod asks for by their labels and names: `nodeSelector` and `nodeAffinity`. */
+/** Whether the node fulfils what the Pod requires. */
 export function matchesNode({ spec }: Pod, node: Node): boolean {
   const labels = node.metadata.labels ?? {};
   const selected = Object.entries(spec.nodeSelector ?? {});

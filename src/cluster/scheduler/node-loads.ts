@@ -9,8 +9,8 @@ export interface NodeLoad {
 const NO_LOAD: NodeLoad = { pods: 0, requests: new Map() };
 
 /**
- * Which Pods are on which node, kept up to date Pod by Pod, so that a decision never adds up all
- * Pods. A Pod is placed here as soon as it is decided, before its binding shows in the cache.
+ * Which Pods are on which node, updated Pod by Pod, so that no decision has to add up all Pods. A
+ * Pod is placed here as soon as it is decided, before its binding shows in the cache.
  */
 export class NodeLoads {
   readonly #loads = new Map<string, NodeLoad>();
@@ -24,7 +24,7 @@ export class NodeLoads {
     return this.#placements.has(podUid);
   }
 
-  /** Puts the Pod on `node`, and takes it from any other. */
+  /** Puts the Pod on `node`, and removes it from any other. */
   place(podUid: string, node: string, requests: ResourceAmounts): void {
     this.remove(podUid);
     this.#placements.set(podUid, { node, requests });
@@ -32,7 +32,7 @@ export class NodeLoads {
     this.#loads.set(node, { pods: load.pods + 1, requests: plus(load.requests, requests) });
   }
 
-  /** True if it was placed, so that there is room now. */
+  /** True if the Pod was placed, so that there is room now. */
   remove(podUid: string): boolean {
     const placement = this.#placements.get(podUid);
     if (placement === undefined) return false;

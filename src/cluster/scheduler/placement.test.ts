@@ -128,7 +128,7 @@ test.each([
   expect(outcome === 'fits').toBe(fits);
 });
 
-test('a taint that only asks for preference keeps nobody off', () => {
+test('a taint with PreferNoSchedule keeps no Pod off', () => {
   const taints = [{ key: 'k', effect: 'PreferNoSchedule' }];
   expect(place(podOf(), [nodeOf('a', { spec: { taints } })])).toEqual({
     outcome: 'fits',
@@ -136,7 +136,7 @@ test('a taint that only asks for preference keeps nobody off', () => {
   });
 });
 
-test('a node whose taint would rather have nobody comes last, unless it is tolerated', () => {
+test('a node with a PreferNoSchedule taint comes last, unless it is tolerated', () => {
   const taints = [{ key: 'k', effect: 'PreferNoSchedule' }];
   const nodes = [nodeOf('a', { spec: { taints } }), nodeOf('b')];
   expect(place(podOf(), nodes)).toEqual({ outcome: 'fits', node: 'b' });
@@ -233,7 +233,7 @@ test('a Pod asks for what it needs at its worst moment', () => {
   expect(requests.get('memory')).toBe(1024n ** 3n * 1_000_000_000n);
 });
 
-test('the loads are the sum of the placements, whatever came and went', () => {
+test('the loads are the sum of the placements, after any sequence of changes', () => {
   const step = fc.record({
     pod: fc.nat(4),
     node: fc.constantFrom('a', 'b', undefined),

@@ -1,3 +1,4 @@
+/** Chooses a node for a Pod. */
 import type { Stored } from '../../kube/meta.ts';
 import type { Node } from '../../kube/objects/node.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
@@ -9,9 +10,9 @@ import { amountsOf, type ResourceAmounts } from './resource-amounts.ts';
 import { isCordonedFor, untoleratedTaint, unwelcomeTaints } from './taints.ts';
 
 /**
- * Where a Pod goes: of the nodes that it fits on to the one that fulfils most of its preferences, and
- * among equals to the one with the fewest Pods. If it fits on none, the message counts the nodes by
- * reason, as kube-scheduler's does.
+ * Of the nodes on which the Pod fits, the choice is the one that fulfils most of its preferences,
+ * and among equals the one with the fewest Pods. If it fits on none, the message counts the nodes
+ * by reason, as kube-scheduler's does.
  */
 export type Placing =
   | { readonly outcome: 'fits'; readonly node: string }
@@ -49,7 +50,7 @@ export function placePod(pod: Pod, requests: ResourceAmounts, ground: Ground): P
   };
 }
 
-/** What kube-scheduler says of a Pod that no node takes, for a reason. */
+/** kube-scheduler's text for a Pod that fits on no node. */
 export function unavailable(nodes: number, why: string): string {
   return `0/${nodes} nodes are available: ${why}.`;
 }
@@ -62,7 +63,7 @@ interface Candidate {
   readonly pods: number;
 }
 
-/** How much each kind of preference counts, as in kube-scheduler's default profile. */
+/** The weight of each kind of preference, as in kube-scheduler's default profile. */
 const TAINTS_WEIGHT = 3;
 const NODE_AFFINITY_WEIGHT = 2;
 const POD_AFFINITY_WEIGHT = 2;
@@ -97,14 +98,16 @@ function isBetter(one: Scored, other: Scored): boolean {
   return a.pods === b.pods ? a.name < b.name : a.pods < b.pods;
 }
 
-/** Scores from 0 for the least to `weight` for the most, so that kinds of them can be added. */
+/**
+ * Maps scores from 0 for the least to `weight` for the most, so that several kinds can be added.
+ */
 function normalized(scores: readonly number[], weight: number): readonly number[] {
   const least = Math.min(...scores);
   const span = Math.max(...scores) - least;
   return scores.map((score) => (span === 0 ? 0 : (weight * (score - least)) / span));
 }
 
-/** The first kind of problem that there is, in kube-scheduler's order. */
+/** The first problem that applies, in kube-scheduler's order. */
 function problemsOf(
   pod: Pod,
   requests: ResourceAmounts,
@@ -124,7 +127,7 @@ function problemsOf(
   return problem === undefined ? [] : [problem];
 }
 
-/** Another kubelet would take the rule for one that it does not know, and let the container be. */
+/** A node without the feature would not know the rule, and leave the container alone. */
 function undeclaredFeature({ spec }: Pod, { status }: Node): string | undefined {
   if (!mayRestartAll(spec) || status?.declaredFeatures?.includes(RESTART_ALL_FEATURE)) {
     return undefined;

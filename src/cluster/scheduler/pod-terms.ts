@@ -1,3 +1,4 @@
+/** Parses a Pod's affinity terms, so that they can be matched against many Pods. */
 import type { LabelSelector, StringMap } from '../../kube/meta.ts';
 import type { PodAffinity, PodAffinityTerm } from '../../kube/objects/affinity.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
@@ -8,7 +9,6 @@ import {
 } from '../../kube/selectors/label-selector.ts';
 import { isReason } from '../../kube/status.ts';
 
-/** A Pod's wishes about its neighbours, ready to be matched against many of them. */
 export interface PodTerms {
   readonly affinity: readonly PodTerm[];
   readonly antiAffinity: readonly PodTerm[];
@@ -23,7 +23,7 @@ export interface PodTerm {
   readonly namespaceSelector: LabelRequirements;
 }
 
-/** Labels of a namespace; undefined for one that is not known. */
+/** Labels of a namespace; undefined for an unknown one. */
 export type NamespaceLabels = (namespace: string) => StringMap | undefined;
 
 export function podTermsOf(pod: Pod): PodTerms {
@@ -73,7 +73,7 @@ function compiled(term: PodAffinityTerm, { metadata }: Pod): PodTerm {
   };
 }
 
-/** `matchLabelKeys` and `mismatchLabelKeys` say the same with the Pod's own values. */
+/** Adds `matchLabelKeys` and `mismatchLabelKeys` to the selector, with the Pod's own values. */
 function withLabelKeys(term: PodAffinityTerm, labels: StringMap): LabelSelector | undefined {
   const { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] } = term;
   const own = (keys: readonly string[], operator: 'In' | 'NotIn') =>
@@ -87,7 +87,7 @@ function withLabelKeys(term: PodAffinityTerm, labels: StringMap): LabelSelector 
   return { ...labelSelector, matchExpressions: [...matchExpressions, ...added] };
 }
 
-/** A selector that is none matches nothing: it must not keep other Pods from being placed. */
+/** An invalid selector matches nothing, so that it cannot keep other Pods from being placed. */
 function requirementsOf(selector: LabelSelector | undefined): LabelRequirements {
   try {
     return labelRequirementsOf(selector);

@@ -1,3 +1,4 @@
+/** Adds up the resources that Pods request. */
 import type { StringMap } from '../../kube/meta.ts';
 import type { Container, Pod } from '../../kube/objects/pod.ts';
 import { parseQuantity } from '../../kube/quantity.ts';
@@ -6,8 +7,8 @@ import { parseQuantity } from '../../kube/quantity.ts';
 export type ResourceAmounts = ReadonlyMap<string, bigint>;
 
 /**
- * What a Pod needs of its node: the sum of its containers and sidecars, or more if an init container
- * needs more together with the sidecars that run before it.
+ * What a Pod needs of its node: the sum of its containers and sidecars. An init container that
+ * needs more, together with the sidecars before it, raises it.
  */
 export function requestsOf(pod: Pod): ResourceAmounts {
   let sidecars: ResourceAmounts = new Map();
@@ -20,7 +21,7 @@ export function requestsOf(pod: Pod): ResourceAmounts {
   return larger(peak, running);
 }
 
-/** Quantities as amounts; one that cannot be read counts as nothing, the API server lets none in. */
+/** Quantities as amounts. Unreadable ones count as nothing; the API server refuses them. */
 export function amountsOf(quantities: StringMap | undefined): ResourceAmounts {
   const entries = Object.entries(quantities ?? {});
   return new Map(entries.map(([name, text]) => [name, parseQuantity(text)?.nano ?? 0n]));

@@ -127,7 +127,7 @@ test('a Pod waits for its claim, and says which', async () => {
   await cluster.running(1);
 });
 
-/** Hundreds of Pods are a second of work, on a busy machine several. */
+/** Hundreds of Pods take a second, or several on a busy machine. */
 const BUSY = { timeout: 30_000 };
 
 test(
@@ -153,7 +153,7 @@ test(
       racksOf.set(group, (racksOf.get(group) ?? new Set()).add(rack));
     }
     expect([...racksOf.values()].map(({ size }) => size)).toEqual([1, 1, 1, 1]);
-    // A binding and an Event for each.
+    // One binding and one Event per Pod.
     expect(cluster.requests.length - before).toBeLessThan(450);
   },
 );

@@ -1,3 +1,4 @@
+/** The scheduler: binds Pods to nodes. */
 import { deepEqual } from '../../kube/json/deep-equal.ts';
 import type { KubeObject, Stored } from '../../kube/meta.ts';
 import type { Namespace, PersistentVolumeClaim } from '../../kube/objects/core.ts';
@@ -20,10 +21,10 @@ import { type Placing, placePod, unavailable } from './placement.ts';
 import { requestsOf } from './resource-amounts.ts';
 
 /**
- * Binds Pods to nodes. A decision and its reservation happen in one synchronous step, so bindings
- * may be in flight side by side without two Pods taking the same room. Pods that fit nowhere are
- * tried again when a node or a claim changes, a Pod leaves a node, or the neighbour arrives that they
- * need. There is no preemption, and topologySpreadConstraints are not looked at.
+ * A decision and its reservation are one synchronous step, so bindings may be in flight side by
+ * side without two Pods taking the same room. A Pod that fits nowhere is tried again when a node or
+ * a claim changes, a Pod leaves a node, or a needed neighbour arrives. There is no preemption, and
+ * topologySpreadConstraints are ignored.
  */
 export interface SchedulerOptions {
   readonly client: Client;
@@ -39,7 +40,7 @@ export interface SchedulerOptions {
 }
 
 const BINDINGS_IN_FLIGHT = 16;
-/** `spec.schedulerName` of Pods that are ours; absent means the same. */
+/** The `spec.schedulerName` of our Pods; an absent one counts as this. */
 const OUR_NAME = 'default-scheduler';
 
 export function startScheduler(options: SchedulerOptions): { stop(): Promise<void> } {
@@ -54,7 +55,7 @@ export function startScheduler(options: SchedulerOptions): { stop(): Promise<voi
   return { stop: () => controller.stop() };
 }
 
-/** What a Pod may ask of where it is placed, in vain. */
+/** Fields about placement that this scheduler ignores. */
 const IGNORED_FIELDS = ['topologySpreadConstraints', 'schedulingGroup'] as const;
 
 /** `v1 Binding`, the body of `POST pods/NAME/binding`. */
@@ -94,7 +95,7 @@ class Scheduler {
     pods.subscribe({
       added: see,
       updated: (pod, old) => {
-        // The name was given to another Pod while the watch was interrupted.
+        // Another Pod took the name while the watch was interrupted.
         if (pod.metadata.uid !== old.metadata.uid) leave(old);
         if (!isOwnWrite(pod, old) && !isSettled(pod, old)) see(pod);
       },
@@ -131,7 +132,7 @@ class Scheduler {
       await this.#bind(pod, placing.node, signal);
     } catch (error) {
       this.#leave(pod);
-      // The Pod is gone, or another scheduler was quicker: its next event tells.
+      // The Pod is gone, or another scheduler was quicker: its next event brings it here again.
       if (isReason(error, 'NotFound', 'Conflict')) return;
       throw error;
     }
@@ -266,7 +267,7 @@ function isOwnWrite(pod: Pod, old: Pod): boolean {
   return isWaiting(pod) && isWaiting(old) && deepEqual(pod.spec, old.spec);
 }
 
-/** Whether a Pod is where it was, and to its neighbours what it was: most events are of its status. */
+/** Whether nothing changed about a Pod that matters for placement, as in most events. */
 function isSettled(pod: Stored<Pod>, old: Stored<Pod>): boolean {
   return (
     pod.spec.nodeName !== undefined &&
@@ -277,7 +278,7 @@ function isSettled(pod: Stored<Pod>, old: Stored<Pod>): boolean {
   );
 }
 
-/** What decides whether Pods fit; heartbeats change none of it. */
+/** The properties of a node that decide whether Pods fit; heartbeats change none of them. */
 function schedulingFacts({ metadata, spec, status }: Node): unknown {
   const ready = status?.conditions?.find((condition) => condition.type === 'Ready')?.status;
   return [metadata.labels, spec, status?.allocatable, status?.capacity, ready];

@@ -1,3 +1,4 @@
+/** Matches a Pod's tolerations against a node's taints. */
 import type { Node, Taint } from '../../kube/objects/node.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
 import { tolerates } from '../../kube/objects/toleration.ts';
@@ -10,14 +11,14 @@ export function untoleratedTaint(pod: Pod, node: Node): Taint | undefined {
   );
 }
 
-/** How many taints would rather have the Pod elsewhere. */
+/** The number of untolerated taints that only prefer to keep the Pod off. */
 export function unwelcomeTaints(pod: Pod, { spec }: Node): number {
   const taints = spec?.taints ?? [];
   return taints.filter((taint) => taint.effect === 'PreferNoSchedule' && !isTolerated(pod, taint))
     .length;
 }
 
-/** Whether the node is cordoned, and the Pod does not insist. */
+/** Whether the node is cordoned and the Pod does not tolerate that. */
 export function isCordonedFor(pod: Pod, { spec }: Node): boolean {
   return spec?.unschedulable === true && !isTolerated(pod, CORDON);
 }

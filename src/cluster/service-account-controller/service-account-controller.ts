@@ -1,3 +1,4 @@
+/** Gives every namespace what its Pods need to reach the API. */
 import type { KubeObject, Stored } from '../../kube/meta.ts';
 import {
   CONFIG_MAPS,
@@ -17,8 +18,8 @@ import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 
 /**
- * Keeps in every namespace what its Pods need to reach the API: the ServiceAccount `default` and the
- * ConfigMap `kube-root-ca.crt` with the certificate that the API server's own can be checked with.
+ * Keeps the ServiceAccount `default`, and the ConfigMap `kube-root-ca.crt` with the authority of
+ * the API server's certificate, in every namespace.
  */
 export interface ServiceAccountControllerOptions {
   readonly client: Client;
@@ -26,9 +27,9 @@ export interface ServiceAccountControllerOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly namespaces: Informer<Namespace>;
-  /** Of the name `default` only. */
+  /** Only those named `default`. */
   readonly serviceAccounts: Informer<ServiceAccount>;
-  /** Of the name `kube-root-ca.crt` only. */
+  /** Only those named `kube-root-ca.crt`. */
   readonly rootCertificates: Informer<ConfigMap>;
   /** PEM. */
   readonly rootCertificate: string;
@@ -91,7 +92,7 @@ async function createIfAbsent<T extends KubeObject>(
   try {
     await client.create(of, object, { signal });
   } catch (error) {
-    // Forbidden and NotFound: the namespace has begun to go meanwhile, or is gone.
+    // Forbidden or NotFound: the namespace is being deleted, or is gone.
     if (!isReason(error, 'AlreadyExists', 'Forbidden', 'NotFound')) throw error;
   }
 }

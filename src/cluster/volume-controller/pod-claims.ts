@@ -1,3 +1,4 @@
+/** The PersistentVolumeClaims of a Pod. */
 import type { PersistentVolumeClaim } from '../../kube/objects/core.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
 import { quote } from '../../kube/quote.ts';
@@ -9,7 +10,7 @@ export function claimNamesOf({ spec }: Pod): readonly string[] {
   );
 }
 
-/** Why no Pod may be started with this claim, in kube-scheduler's words; undefined if one may. */
+/** Why no Pod can start with this claim, in kube-scheduler's words; undefined if one can. */
 export function claimProblem(
   name: string,
   claim: PersistentVolumeClaim | undefined,

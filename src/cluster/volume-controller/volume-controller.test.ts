@@ -60,7 +60,7 @@ test('a claim that names its volume keeps the name', async () => {
   expect((await claim()).spec?.['volumeName']).toBe('mine');
 });
 
-test('a claim that nobody uses goes with its volume', async () => {
+test('a claim without Pods goes with its volume', async () => {
   await createClaim();
   await cluster.until(isBound);
   const { uid } = (await claim()).metadata;
@@ -69,7 +69,7 @@ test('a claim that nobody uses goes with its volume', async () => {
   expect(cluster.removedVolumes).toEqual([uid]);
 });
 
-test('a claim that is deleted stays until its last Pod has ended, and takes no new one', async () => {
+test('a deleted claim stays until its last Pod has ended, and takes no new one', async () => {
   await createClaim();
   await createPod('a');
   await createPod('b');
@@ -87,7 +87,7 @@ test('a claim that is deleted stays until its last Pod has ended, and takes no n
   await cluster.until(isGone);
   expect(cluster.removedVolumes.length).toBe(1);
 
-  // Another claim of that name is another volume.
+  // A new claim of that name has a new volume.
   await createClaim();
   await cluster.running(1);
 });

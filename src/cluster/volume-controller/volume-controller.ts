@@ -1,3 +1,4 @@
+/** Gives every PersistentVolumeClaim a volume, and removes it with the claim. */
 import { isJsonObject } from '../../kube/json/json-value.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { PersistentVolumeClaim } from '../../kube/objects/core.ts';
@@ -14,9 +15,9 @@ import type { Random } from '../../runtime/ports/random.ts';
 import { claimNamesOf } from './pod-claims.ts';
 
 /**
- * Gives every PersistentVolumeClaim a volume, whatever class, size or access it asks for: there is
- * one kind of storage, and no object for it. A claim that is deleted stays until the last Pod that is
- * placed with it has ended; then its volume goes, and the claim after it.
+ * A claim's class, size and access modes do not matter: there is one kind of storage, without an
+ * object. A deleted claim stays until the last Pod that is placed with it has ended; then its
+ * volume goes, and the claim after it.
  */
 export interface VolumeControllerOptions {
   readonly client: Client;
@@ -27,7 +28,7 @@ export interface VolumeControllerOptions {
   readonly claims: Informer<PersistentVolumeClaim>;
   /** With `POD_CLAIM_INDEXES`. */
   readonly pods: Informer<Pod>;
-  /** Removes what Pods have left in the volume. It may have been removed before. */
+  /** Removes the files of the volume. It may have been removed before. */
   readonly removeVolume: (claim: Stored<PersistentVolumeClaim>) => Promise<void>;
 }
 
@@ -35,7 +36,7 @@ export const POD_CLAIM_INDEXES: Indexes<Pod> = {
   claim: (pod) => claimNamesOf(pod).map((name) => `${pod.metadata.namespace ?? ''}/${name}`),
 };
 
-/** Kubernetes' name: tools that wait for a claim's end know it. */
+/** Kubernetes' name, which tools that wait for a claim's end know. */
 const FINALIZER = 'kubernetes.io/pvc-protection';
 const WORKERS = 4;
 
@@ -72,7 +73,7 @@ async function reconcile(
     if (claim.metadata.deletionTimestamp === undefined) await bind(options.client, claim, signal);
     else await release(options, claim, signal);
   } catch (error) {
-    // Somebody else was quicker: the next event of the claim tells.
+    // Another writer was quicker: the next event of the claim brings it here again.
     if (!isReason(error, 'NotFound', 'Conflict')) throw error;
   }
 }
@@ -114,7 +115,7 @@ async function release(
   await client.patch(PERSISTENT_VOLUME_CLAIMS, at, { type: 'merge', patch }, { signal });
 }
 
-/** On a node, and not at its end: it may have the volume's files open. */
+/** Whether the Pod is on a node and has not ended: it may have the volume's files open. */
 function isPlaced({ spec, status }: Pod): boolean {
   const hasEnded = status?.phase === 'Succeeded' || status?.phase === 'Failed';
   return spec.nodeName !== undefined && !hasEnded;

@@ -1,8 +1,9 @@
+/** Starts the process of a node. */
 import { fork } from 'node:child_process';
 import type { FromNode } from '../node-messages.ts';
 import type { NodeChild } from '../node-process.ts';
 
-/** Runs `script` as a node, in a group of its own; what it prints goes to the descriptor `log`. */
+/** Runs `script` as a node in its own process group; its output goes to the descriptor `log`. */
 export function forkNode(script: string, log: number): NodeChild {
   const child = fork(script, [], {
     detached: true,
@@ -16,7 +17,7 @@ export function forkNode(script: string, log: number): NodeChild {
   return {
     pid: child.pid ?? 0,
     exited,
-    // It may be gone, or going: whoever waits for it hears of that.
+    // The child may be gone, or about to go; `exited` reports that.
     send: (message) => void (child.connected && child.send(message, () => undefined)),
     onMessage: (handler) => child.on('message', (message) => handler(message as FromNode)),
     signal: (signal) => void child.kill(signal),
