@@ -15,6 +15,7 @@ import type { Snapshot } from '../jobset/snapshot.ts';
 import type { Stored } from '../kube/meta.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../kube/objects/custom-resource-definition.ts';
 import { JOBS, type Job } from '../kube/objects/job.ts';
+import { sha1 } from '../operator/adapters/sha1.ts';
 import { startOperator } from '../operator/operator.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
@@ -117,6 +118,7 @@ function snapshotOf(jobSet: Stored<JobSet>, jobs: readonly Stored<Job>[]): Snaps
     },
     agent: { image: 'agent' },
     gates: DEFAULT_FEATURE_GATES,
+    sha1,
     limits: DEFINITION_LIMITS,
     nowMs: Date.parse(CREATED),
   };

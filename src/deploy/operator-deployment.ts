@@ -3,10 +3,10 @@
  * the Configuration file, two replicas of which one leads, and Services for those who call them.
  */
 
-import { sha1Hex } from '../jobset/child-jobs/sha1.ts';
 import { ENV_POD_IP } from '../jobset/names.ts';
 import type { KubeObject } from '../kube/meta.ts';
 import { CONFIG_MAPS, NAMESPACES, SERVICES } from '../kube/objects/core.ts';
+import { sha1 } from '../operator/adapters/sha1.ts';
 import {
   HUB_SERVICE_NAME,
   OPERATOR_NODE_OPTIONS,
@@ -74,7 +74,7 @@ export function operatorDeployment(settings: InstallationSettings): readonly Ins
       spec: {
         replicas: REPLICAS,
         selector: { matchLabels: SELECTOR },
-        template: podTemplate(settings, sha1Hex(configuration)),
+        template: podTemplate(settings, sha1(configuration)),
       },
     }),
   ];

@@ -110,7 +110,7 @@ function resizes({ snapshot, spec, children }: Planning): readonly Action[] {
 }
 
 function builderOf({ snapshot, spec, draft }: Planning): BuildJob {
-  const { jobSet, agent, answers, gates } = snapshot;
+  const { jobSet, agent, answers, gates, sha1 } = snapshot;
   const { annotations } = jobSet.metadata;
   const { restarts, jobRestarts } = askedOf(spec.replicatedJobs, draft.status, gates);
   const attempt = gates.ExecutionAttemptsTracking ? draft.status.executionAttempts : undefined;
@@ -121,6 +121,7 @@ function builderOf({ snapshot, spec, draft }: Planning): BuildJob {
     restarts,
     jobRestarts,
     executionAttempt: attempt,
+    sha1,
     inject: agentInjector(jobSet.metadata.name, spec, annotations, {
       ...agent,
       ...(answers.minimums === undefined ? {} : { minimums: answers.minimums }),

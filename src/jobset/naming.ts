@@ -1,4 +1,3 @@
-import { sha1Hex } from './child-jobs/sha1.ts';
 import type { DefaultedSpec } from './defaults.ts';
 import type { Coordinator } from './jobset.ts';
 
@@ -31,9 +30,15 @@ export function sharedClaimName(template: string, jobSet: string): string {
   return `${template}-${jobSet}`;
 }
 
+/**
+ * SHA-1 of a text's UTF-8 bytes, in lower-case hex. The API defines a label by it. It protects
+ * nothing: it makes short keys.
+ */
+export type Sha1 = (text: string) => string;
+
 /** Label value that identifies a Job in its cluster; the same over all its restarts. */
-export function jobKey(namespace: string, job: string): string {
-  return sha1Hex(`${namespace}/${job}`);
+export function jobKey(namespace: string, job: string, sha1: Sha1): string {
+  return sha1(`${namespace}/${job}`);
 }
 
 /** The stable address of the coordinator's Pod. */

@@ -8,13 +8,14 @@ import { type AgentProgram, agentInjector } from './injection/agent-mode.ts';
 import { agentRights } from './injection/agent-rights.ts';
 import type { JobSet } from './jobset.ts';
 import { JOBSET_UID } from './names.ts';
+import type { Sha1 } from './naming.ts';
 import { volumeClaims } from './volume-claims.ts';
 
 /**
  * The Service, the volume claims, the rights of the agents and the Jobs that a JobSet becomes.
  * What only a cluster can know, the UID of the JobSet, is left out of them.
  */
-export function renderJobSet(jobSet: JobSet, agent: AgentProgram): Rendering {
+export function renderJobSet(jobSet: JobSet, agent: AgentProgram, sha1: Sha1): Rendering {
   const spec = withDefaults(jobSet.spec);
   const { name = '', namespace = 'default', annotations } = jobSet.metadata;
   const identity = { name, namespace, uid: '' };
@@ -30,6 +31,7 @@ export function renderJobSet(jobSet: JobSet, agent: AgentProgram): Rendering {
     jobRestarts: new Map(),
     executionAttempt: spec.suspend ? undefined : 0,
     inject,
+    sha1,
   });
   const objects = [
     service,

@@ -8,6 +8,7 @@ import type { FeatureGates } from './feature-gates.ts';
 import type { AgentProgram } from './injection/agent-mode.ts';
 import type { ContainerMinimums } from './injection/agent-resources.ts';
 import type { JobSet } from './jobset.ts';
+import type { Sha1 } from './naming.ts';
 import type { SizeLimits } from './size-limits.ts';
 import type { CountersPutOff } from './status/counters.ts';
 
@@ -31,6 +32,7 @@ export interface Snapshot {
   readonly knowledge: Knowledge;
   readonly agent: AgentProgram;
   readonly gates: FeatureGates;
+  readonly sha1: Sha1;
   /** What the hub sees of its agents; absent: this operator has no hub. */
   readonly hubReach?: HubReach | undefined;
   readonly limits: SizeLimits;

@@ -51,6 +51,7 @@ function job(
     jobRestarts: undefined,
     executionAttempt: undefined,
     inject: (template) => template,
+    sha1: (text) => createHash('sha1').update(text).digest('hex'),
     ...more,
   });
   return build(replicatedJob, index);

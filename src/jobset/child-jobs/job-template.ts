@@ -4,7 +4,7 @@ import type { PodSpec, PodTemplateSpec } from '../../kube/objects/pod.ts';
 import type { DefaultedReplicatedJob, DefaultedSpec } from '../defaults.ts';
 import { JOBSETS } from '../jobset.ts';
 import * as names from '../names.ts';
-import { coordinatorEndpoint, jobKey, jobName, subdomainOf } from '../naming.ts';
+import { coordinatorEndpoint, jobKey, jobName, type Sha1, subdomainOf } from '../naming.ts';
 import { placementRequest, withNodeSelectorStrategy } from '../placement-annotations.ts';
 import { translateRestartRules } from '../restart-rules/restart-rules.ts';
 import { withClaimVolumes } from '../volume-claims.ts';
@@ -25,6 +25,7 @@ export interface JobBlueprint {
   /** Undefined before the first run, and without its gate. */
   readonly executionAttempt: number | undefined;
   readonly inject: InjectAgent;
+  readonly sha1: Sha1;
 }
 
 export interface JobSetIdentity {
@@ -245,7 +246,7 @@ function reservedKeys(
 }
 
 function ownKeys(
-  { jobSet, jobRestarts }: JobBlueprint,
+  { jobSet, jobRestarts, sha1 }: JobBlueprint,
   { replicatedJob, position }: Pattern,
   { name, jobIndex }: { readonly name: string; readonly jobIndex: number },
 ): StringMap {
@@ -253,7 +254,7 @@ function ownKeys(
   return {
     [names.JOB_INDEX]: String(jobIndex),
     [names.JOB_GLOBAL_INDEX]: String(position.globalOffset + jobIndex),
-    [names.JOB_KEY]: jobKey(jobSet.namespace, name),
+    [names.JOB_KEY]: jobKey(jobSet.namespace, name, sha1),
     ...(jobRestarts === undefined ? {} : { [names.JOB_RESTART_ATTEMPT]: String(attempt) }),
     [names.JOB_GROUP_INDEX]: String(position.groupOffset + jobIndex),
   };

@@ -21,6 +21,7 @@ import { type Informer, keyOf } from '../../runtime/informer/informer.ts';
 import { OwnWrites } from '../../runtime/informer/own-writes.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
+import { sha1 } from '../adapters/sha1.ts';
 import type { OperatorMetrics } from '../process/operator-metrics.ts';
 import { JOBS_BY_OWNER } from '../tracking/caches.ts';
 import { ChildJobMemory } from '../tracking/child-job-memory.ts';
@@ -223,6 +224,7 @@ export class JobSetReconciler {
       surroundings: this.#surroundings(jobSet, memory),
       agent: noRestartAll === undefined ? agent : { ...agent, noRestartAll },
       gates,
+      sha1,
       hubReach: streamsOf && memory.hubReach(streamsOf(identity.uid), readyPods(jobs), clock.now()),
       limits,
       nowMs: clock.now(),
