@@ -3,6 +3,7 @@
  * kubeconfig. There, the operator is a service account of a namespace of our own, so that the API
  * server queues its requests as those of an installed one, and all that was made is removed again.
  */
+
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,6 +15,7 @@ import { plainNodes } from '../cli/up-options.ts';
 import { Watchdog } from '../cli/watchdog/watchdog.ts';
 import { OPERATOR_NAME } from '../deploy/permissions.ts';
 import { JOBSETS } from '../jobset/jobset.ts';
+import { defined } from '../kube/json/defined.ts';
 import type { KubeObject } from '../kube/meta.ts';
 import { NAMESPACES, SERVICE_ACCOUNTS, type TokenRequest } from '../kube/objects/core.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../kube/objects/custom-resource-definition.ts';
@@ -225,7 +227,7 @@ export async function remove(
   name: string,
   namespace?: string,
 ): Promise<void> {
-  const at = { name, ...(namespace === undefined ? {} : { namespace }) };
+  const at = { name, ...defined({ namespace }) };
   try {
     await client.delete(of, at);
   } catch (error) {

@@ -5,7 +5,9 @@
  * are the agents, one TLS connection each. Their Pods are never scheduled, so nothing but the protocol
  * is measured.
  */
+
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
+import { defined } from '../kube/json/defined.ts';
 import type { Stored } from '../kube/meta.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
@@ -261,7 +263,7 @@ class Measurement {
       unit: 'ms',
       median: median(values),
       ...(values.length > 1 ? range : {}),
-      ...(notes === undefined ? {} : { notes }),
+      ...defined({ notes }),
     });
   }
 

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import http from 'node:http';
 import { fileURLToPath } from 'node:url';
 import type { Watchdog } from '../cli/watchdog/watchdog.ts';
+import { defined } from '../kube/json/defined.ts';
 import { OPERATOR_NODE_OPTIONS } from '../operator/object-names.ts';
 import { freePorts } from '../runtime/adapters/free-ports.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
@@ -52,7 +53,7 @@ export class OperatorProcess {
     const child = spawn(process.execPath, [OPERATOR_NODE_OPTIONS, OPERATOR, ...flags, ...pages], {
       detached: true,
       stdio: ['ignore', log, log],
-      env: { ...process.env, ...(hostName === undefined ? {} : { HOSTNAME: hostName }) },
+      env: { ...process.env, ...defined({ HOSTNAME: hostName }) },
     });
     const operator = new OperatorProcess(child, health, metrics);
     watchdog.watch(operator.pid, operator.#exited);
@@ -139,7 +140,7 @@ function page(
   agent?: http.Agent,
 ): Promise<{ readonly status: number; readonly text: string }> {
   return new Promise((resolve, reject) => {
-    const options = { host: LOOPBACK, port, path, ...(agent === undefined ? {} : { agent }) };
+    const options = { host: LOOPBACK, port, path, ...defined({ agent }) };
     http
       .get(options, (response) => {
         let text = '';

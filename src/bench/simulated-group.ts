@@ -2,6 +2,7 @@
  * A JobSet whose Pods exist in the API only: nobody schedules them, their status is written by hand,
  * and agents that are simulated speak for them.
  */
+
 import { agentAccountName } from '../jobset/injection/agent-account.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import {
@@ -12,6 +13,7 @@ import {
   RESTART_BACKOFF,
   RESTART_MODE,
 } from '../jobset/names.ts';
+import { defined } from '../kube/json/defined.ts';
 import type { Stored } from '../kube/meta.ts';
 import { SERVICE_ACCOUNTS, type TokenRequest } from '../kube/objects/core.ts';
 import { PODS, type Pod } from '../kube/objects/pod.ts';
@@ -98,7 +100,7 @@ export async function tokenOf(
     kind: 'TokenRequest',
     metadata: {},
     spec: {
-      ...(audiences === undefined ? {} : { audiences }),
+      ...defined({ audiences }),
       boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name, uid },
     },
   };

@@ -3,12 +3,14 @@
  * one file when it starts and when it is told to stop, so that the order of starts and ends over the
  * whole group can be seen, and a start is known at once.
  */
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createJobSetInformers } from '../cli/jobset-informers.ts';
 import { HOST_ROOT } from '../cluster/node/namespaces/root-plan.ts';
 import { JOBSETS, type JobSet, type RestartStrategy } from '../jobset/jobset.ts';
 import { EPOCH, RESTART_BACKOFF, RESTART_MODE } from '../jobset/names.ts';
+import { defined } from '../kube/json/defined.ts';
 import type { Stored, StringMap } from '../kube/meta.ts';
 import { COMPLETION_INDEX } from '../kube/objects/job.ts';
 import type { Pod, Toleration } from '../kube/objects/pod.ts';
@@ -222,7 +224,7 @@ export class WorkerGroup {
                   spec: {
                     restartPolicy: 'Never',
                     terminationGracePeriodSeconds: 2,
-                    ...(tolerations === undefined ? {} : { tolerations }),
+                    ...defined({ tolerations }),
                     containers: [
                       {
                         name: 'worker',

@@ -1,3 +1,4 @@
+import { defined } from './json/defined.ts';
 /**
  * `meta/v1 Status` and the one table of API failures. Every refusal of our servers is built here and
  * every refusal that a client meets is an `ApiStatusError`, so that codes, reasons and texts agree.
@@ -85,7 +86,7 @@ export function failure(
     status: 'Failure',
     message,
     reason,
-    ...(details === undefined ? {} : { details }),
+    ...defined({ details }),
     code: CODE_OF_REASON[reason],
   });
 }

@@ -2,6 +2,7 @@
  * Builders of structural schemas. They only spell plain `JsonSchema` values shortly, so that the
  * schema of a kind reads like its type. A description, where given, is the last argument.
  */
+import { defined } from '../json/defined.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 type Properties = Readonly<Record<string, JsonSchema>>;
@@ -24,7 +25,7 @@ export function object<P extends Properties>(
     type: 'object',
     ...describe(description),
     properties,
-    ...(required === undefined ? {} : { required }),
+    ...defined({ required }),
   };
 }
 
