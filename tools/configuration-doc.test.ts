@@ -11,8 +11,11 @@ function leaves(schema: JsonSchema, path = ''): readonly string[] {
   return fields.flatMap(([name, field]) => leaves(field, path === '' ? name : `${path}.${name}`));
 }
 
-test('docs/configuration.md tells of every key, and of no other', () => {
-  const page = readFileSync(join(import.meta.dirname, '../docs/configuration.md'), 'utf8');
+test('docs/reference/configuration.md tells of every key, and of no other', () => {
+  const page = readFileSync(
+    join(import.meta.dirname, '../docs/reference/configuration.md'),
+    'utf8',
+  );
   const rows = page.split('\n').filter((line) => line.startsWith('| `'));
   const told = rows.flatMap((row) => row.split('|')[1]?.match(/`([^`]+)`/g) ?? []);
   const keys = leaves(CONFIGURATION_SCHEMA).filter((key) => !/^(apiVersion|kind)$/.test(key));

@@ -1,6 +1,6 @@
 /**
- * Writes `docs/reference/jobset.md`, the reference of the JobSet API, from its schema: `npx tsx
- * tools/jobset-reference.ts`. A test fails if the file is out of date.
+ * Writes `docs/reference/jobset.md`, the reference of the JobSet API, from its schema:
+ * `npx tsx tools/jobset-reference.ts`. A test fails while the file is not what this would write.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,10 +18,10 @@ export function jobSetReference(): string {
   const columns = versions.flatMap(({ additionalPrinterColumns = [] }) => additionalPrinterColumns);
   return [
     '# The JobSet API',
-    'Made from the schema by `npx tsx tools/jobset-reference.ts`; change the schema, not this file. `kubectl explain jobset --recursive` shows the same.',
+    '`npx tsx tools/jobset-reference.ts` writes this page from the schema. `kubectl explain jobset --recursive` shows the same.',
     `Group \`${group}\`, version \`${version}\`, kind \`${names.kind}\`, resource \`${names.plural}\` (\`${names.singular}\`), ${scope}, subresource \`status\`.`,
     `\`kubectl get jobsets\` shows: ${columns.map(({ name }) => `\`${name}\``).join(', ')}.`,
-    `Feature gates, all on unless turned off: ${Object.keys(DEFAULT_FEATURE_GATES)
+    `Feature gates, all on by default: ${Object.keys(DEFAULT_FEATURE_GATES)
       .map((gate) => `\`${gate}\``)
       .join(', ')}.`,
     rulesSection('Rules about a whole JobSet', JOBSET_SCHEMA),
@@ -29,11 +29,12 @@ export function jobSetReference(): string {
     ...objectSections('status', status),
   ]
     .filter((part) => part !== '')
+    .map(wrapped)
     .join('\n\n')
     .concat('\n');
 }
 
-/** Fields whose types Kubernetes documents itself. */
+/** Where the schema goes on with what Kubernetes describes itself. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'spec.replicatedJobs[].template.metadata': 'Metadata, as far as a template can say it.',
   'spec.replicatedJobs[].template.spec': 'All of it is in the reference of `batch/v1 Job`.',
@@ -65,6 +66,28 @@ function objectSections(path: string, schema: JsonSchema): readonly string[] {
     rulesSection('Rules', schema),
     ...below,
   ];
+}
+
+const MAX_COLUMNS = 120;
+
+/** Lines of prose and of lists at most `MAX_COLUMNS` long; rows of a table stay whole. */
+function wrapped(part: string): string {
+  return part
+    .split('\n')
+    .map((line) => (line.startsWith('|') ? line : wrappedLine(line)))
+    .join('\n');
+}
+
+function wrappedLine(line: string): string {
+  const indent = line.startsWith('- ') ? '  ' : '';
+  const [first = '', ...words] = line.split(' ');
+  const lines = [first];
+  for (const word of words) {
+    const longer = `${lines.at(-1)} ${word}`;
+    if (longer.length <= MAX_COLUMNS) lines[lines.length - 1] = longer;
+    else lines.push(indent + word);
+  }
+  return lines.join('\n');
 }
 
 function row(name: string, field: JsonSchema, required: readonly string[]): string {
@@ -108,19 +131,24 @@ function limits(field: JsonSchema): string {
     .join('; ');
 }
 
-/** The messages of the definition's rules; that of an immutable field is in its row. */
+/** What the definition's rules say when they are broken; that of an immutable field is in its row. */
 function rulesSection(title: string, schema: JsonSchema): string {
   const rules = (schema['x-kubernetes-validations'] ?? []).filter(
     ({ rule }) => rule !== 'self == oldSelf',
   );
   const told = rules.map(({ message, messageExpression, fieldPath }) => {
     const where = fieldPath === undefined ? '' : `\`${fieldPath.slice(1)}\`: `;
-    return `- ${where}${message ?? readable(messageExpression ?? '')}`;
+    return `- ${where}${plain(message ?? readable(messageExpression ?? ''))}`;
   });
   return told.length === 0 ? '' : [`${title}:`, '', ...told].join('\n');
 }
 
-/** An expression that makes a text, with `…` for the parts that it fills in. */
+/** A regular expression is not a link. */
+function plain(text: string): string {
+  return text.replaceAll(/[[\]*]/g, '\\$&');
+}
+
+/** An expression that makes a text, with `…` for what it fills in. */
 function readable(expression: string): string {
   const texts = expression.match(/'(?:[^'\\]|\\.)*'/g) ?? [];
   return texts

@@ -1,7 +1,6 @@
 /**
- * Measures the embedded API server alone, in memory, without sockets: creates, a list and a watch
- * of 5,000 Pods, and the fan-out of each change to 500 watchers. Medians of rounds on fresh
- * servers.
+ * The embedded API server alone, in memory, without sockets: creates, a list and a watch of 5,000
+ * Pods, and the fan-out of each change to 500 watchers. Medians of rounds on fresh servers.
  */
 import { createApiServer } from '../cluster/apiserver/api-server.ts';
 import { MemoryStorage } from '../cluster/memory/memory-storage.ts';

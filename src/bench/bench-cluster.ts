@@ -1,9 +1,8 @@
 /**
  * A Kubernetes for benchmarks of the operator's process: embedded in this one, or that of a
- * kubeconfig. There the operator is a service account in a namespace of our own, so that the API
- * server queues its requests like an installed operator's. Everything is removed again at the end.
+ * kubeconfig. There, the operator is a service account of a namespace of our own, so that the API
+ * server queues its requests as those of an installed one, and all that was made is removed again.
  */
-
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +14,6 @@ import { plainNodes } from '../cli/up-options.ts';
 import { Watchdog } from '../cli/watchdog/watchdog.ts';
 import { OPERATOR_NAME } from '../deploy/permissions.ts';
 import { JOBSETS } from '../jobset/jobset.ts';
-import { defined } from '../kube/json/defined.ts';
 import type { KubeObject } from '../kube/meta.ts';
 import { NAMESPACES, SERVICE_ACCOUNTS, type TokenRequest } from '../kube/objects/core.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../kube/objects/custom-resource-definition.ts';
@@ -35,36 +33,33 @@ import { waitFor } from '../runtime/informer/wait-for.ts';
 import { OperatorProcess } from './operator-process.ts';
 
 export interface BenchCluster {
-  /** A client with an administrator's rights. */
+  /** Of an administrator. */
   readonly client: Client;
   /** Where agents find the API server. */
   readonly access: Pick<ClusterAccess, 'server' | 'tls'>;
   /** For the group under test. */
   readonly namespace: string;
-  /** The namespace of the operator's service account, if it has one. */
+  /** Where the operator's service account is, if it has one. */
   readonly operatorNamespace: string | undefined;
-  /**
-   * Starts the operator, one at a time. The port of its hub is always the same. `webhooks`: its
-   * flags for webhooks; without them it serves none.
-   */
+  /** One at a time. The port of its hub is always the same. Flags for webhooks: without, it has none. */
   startOperator(channel: 'Auto' | 'API', webhooks?: readonly string[]): Promise<OperatorProcess>;
-  /** Starts one of several replicas; its holder name in the lease begins with `hostName`. */
+  /** One of several replicas; its name begins its signature of the lease. */
   startReplica(hostName: string, hub?: readonly string[]): Promise<OperatorProcess>;
-  /** The replica that holds the lease now. */
+  /** Which signs the lease now. */
   leader(): Promise<string>;
-  /** Ends a running operator, and removes all that is ours. */
+  /** Ends an operator that runs, and removes all that is ours. */
   stop(): Promise<void>;
 }
 
 const WATCHDOG = fileURLToPath(new URL('../../dist/watchdog.js', import.meta.url));
 const LOOPBACK = '127.0.0.1';
-/** Long enough for thousands of Pods, each deleted by one request and released by another. */
+/** Thousands of Pods, each deleted by one request and released by another. */
 const REMOVAL_TIMEOUT_MS = 300_000;
-/** An API server that allows less says so in its answer. */
+/** An API server that keeps no token that long says so in its answer. */
 const TOKEN_SECONDS = 6 * 3600;
 const LOG_TAIL_BYTES = 4_000;
 
-/** Rejects with `ConnectionProblem` or `ClusterAccessError` if the kubeconfig does not work. */
+/** Rejects with `ConnectionProblem` or `ClusterAccessError` where a kubeconfig leads nowhere. */
 export async function startBenchCluster(
   kubeconfig: string | undefined,
   signal: AbortSignal,
@@ -128,7 +123,7 @@ export async function startBenchCluster(
 
 interface Ground
   extends Pick<BenchCluster, 'client' | 'access' | 'namespace' | 'operatorNamespace'> {
-  /** The operator's flags. */
+  /** Of the operator. */
   readonly flags: readonly string[];
 }
 
@@ -198,7 +193,7 @@ async function joined(
   };
 }
 
-/** Checks whether JobSets are defined, and returns how to restore that state. */
+/** Whether JobSets are defined, and how to leave them so or so. */
 export async function expectDefinition(
   client: Client,
 ): Promise<{ readonly isThere: boolean; readonly restore: () => Promise<void> }> {
@@ -230,7 +225,7 @@ export async function remove(
   name: string,
   namespace?: string,
 ): Promise<void> {
-  const at = { name, ...defined({ namespace }) };
+  const at = { name, ...(namespace === undefined ? {} : { namespace }) };
   try {
     await client.delete(of, at);
   } catch (error) {
@@ -254,7 +249,7 @@ async function tokenOf(
   return answer.status?.token ?? '';
 }
 
-/** Writes JSON, which is YAML. */
+/** JSON is YAML. */
 function writeOperatorKubeconfig(
   path: string,
   { server, tls }: ClusterAccess,

@@ -1,13 +1,11 @@
 /**
- * Measures restarts of groups of simulated agents, side by side in one run: over the hub, with
- * agents that keep their connection and with agents that reconnect; over the API server; and over
- * the API server without any controller (`floor.ts`). The operator is a process of its own, and so
- * are the agents, one TLS connection each. Their Pods are never scheduled, so only the protocol is
- * measured.
+ * Restarts of groups of simulated agents, side by side in one run: over the hub, with agents that keep
+ * their connection and with agents that come anew, over the API server, and over the API server with
+ * nobody in the way but the API server itself (`floor.ts`). The operator is a process of its own, and so
+ * are the agents, one TLS connection each. Their Pods are never scheduled, so nothing but the protocol
+ * is measured.
  */
-
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
-import { defined } from '../kube/json/defined.ts';
 import type { Stored } from '../kube/meta.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
@@ -24,13 +22,13 @@ import { processCost } from './process-cost.ts';
 import { type AgentMode, SimulatedGroup, STAGE } from './simulated-group.ts';
 import { median, type Row } from './table.ts';
 
-/** Fewer over the API server, where a larger group takes minutes for each restart. */
+/** Most over the API server: there a larger group takes minutes for each restart. */
 const SIZES = {
   embedded: { agents: [100, 1000, 5000], maxApi: 1000 },
   joined: { agents: [500, 1000, 2000], maxApi: 2000 },
 } as const;
 const ROUNDS = 5;
-/** No further round begins after this time. */
+/** No further round begins after this. */
 const ROUNDS_BUDGET_MS = 40_000;
 const IDLE_MS = 30_000;
 const MIB = 1024 * 1024;
@@ -38,9 +36,9 @@ const MIB = 1024 * 1024;
 export interface HubBenchOptions {
   /** Sizes of groups. */
   readonly agents?: readonly number[] | undefined;
-  /** The kubeconfig of a running cluster. */
+  /** Of a cluster that runs already. */
   readonly kubeconfig?: string | undefined;
-  /** Limits the run to these of `PHASES`. */
+  /** Only these of `PHASES`. */
   readonly phases?: readonly string[] | undefined;
   readonly signal: AbortSignal;
 }
@@ -50,12 +48,12 @@ interface Phase {
   readonly name: string;
   readonly channel: 'Hub' | 'API';
   readonly mode: AgentMode;
-  /** Whether agents have a priority level of their own; only on a real API server. */
+  /** Whether agents have a priority level of their own; that is of a real API server only. */
   readonly hasPriority: boolean;
 }
 
 const HUB = { channel: 'Hub', hasPriority: false } as const;
-/** These go on without the operator once they have been measured. */
+/** Each goes on without the operator when it has been measured. */
 const API = { channel: 'API', mode: 'Supervisor' } as const;
 
 const PHASES: readonly Phase[] = [
@@ -111,7 +109,7 @@ class Measurement {
     // It makes the Jobs, and then has done its part: its peak must not count for a phase.
     const maker = await this.#cluster.startOperator('Auto');
     const group = await SimulatedGroup.create(client, namespace, this.#size, this.#signal);
-    // API servers encode running Pods differently; the embedded one stores whatever it is given.
+    // Pods that run are what API servers have to encode. Ours stores whatever it is given.
     if (operatorNamespace !== undefined) await group.run(this.#signal);
     await maker.stop();
     for (const phase of phases) {
@@ -201,14 +199,14 @@ class Measurement {
     return epoch + rounds;
   }
 
-  /** The share of a core while agents only send heartbeats. */
+  /** Of one core, with nothing but heartbeats of the agents. */
   async #idleCpu({ pid }: OperatorProcess): Promise<number> {
     const before = processCost(pid).cpuMs;
     await sleep(nodeClock, IDLE_MS, this.#signal);
     return (100 * (processCost(pid).cpuMs - before)) / IDLE_MS;
   }
 
-  /** Restarts the group up to a number of times; `besides` takes an operator's place. */
+  /** Restarts the group, up to so many times; `besides` does what an operator would. */
   async #rounds(
     fleet: AgentFleet,
     firstEpoch: number,
@@ -263,7 +261,7 @@ class Measurement {
       unit: 'ms',
       median: median(values),
       ...(values.length > 1 ? range : {}),
-      ...defined({ notes }),
+      ...(notes === undefined ? {} : { notes }),
     });
   }
 
@@ -271,7 +269,7 @@ class Measurement {
     return this.#cluster.client.get(JOBSETS, metadata);
   }
 
-  /** Counts writes of the JobSet by any writer. */
+  /** Of the JobSet, whoever makes them. */
   async #countWrites({
     jobSet: { metadata },
   }: SimulatedGroup): Promise<{ readonly stop: () => Promise<number> }> {

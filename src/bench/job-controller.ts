@@ -1,7 +1,7 @@
 /**
- * Measures the Job controller on the embedded API server, in memory, without sockets: all Pods of
- * one Job are created, then all succeed and are counted. The rates of a small and a large Job, side
- * by side, show whether its work grows faster than the number of Pods.
+ * The Job controller on the embedded API server, in memory, without sockets: all Pods of one Job are
+ * created, then all succeed and are counted. The rates of a small and of a large Job side by side show
+ * whether its work grows with the number of Pods, or faster.
  */
 import { createApiServer } from '../cluster/apiserver/api-server.ts';
 import { JOB_POD_INDEXES, startJobController } from '../cluster/job-controller/job-controller.ts';
@@ -23,7 +23,7 @@ import { type Row, spread } from './table.ts';
 
 const ROUNDS = 3;
 const POD_COUNTS = [500, 5000];
-/** What the kubelets of a busy cluster would have in flight. */
+/** As many as kubelets of a busy cluster would have under way. */
 const WRITES_IN_FLIGHT = 50;
 const NAMESPACE = 'default';
 

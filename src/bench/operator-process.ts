@@ -1,9 +1,7 @@
-/** The operator's process, as benchmarks run it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import http from 'node:http';
 import { fileURLToPath } from 'node:url';
 import type { Watchdog } from '../cli/watchdog/watchdog.ts';
-import { defined } from '../kube/json/defined.ts';
 import { OPERATOR_NODE_OPTIONS } from '../operator/object-names.ts';
 import { freePorts } from '../runtime/adapters/free-ports.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
@@ -12,18 +10,18 @@ const OPERATOR = fileURLToPath(new URL('../../dist/operator.js', import.meta.url
 const LOOPBACK = '127.0.0.1';
 const READY_TIMEOUT_MS = 60_000;
 const READY_POLL_MS = 50;
-/** The time from SIGTERM to SIGKILL; the operator promises to end within 2 s. */
+/** From SIGTERM to SIGKILL; it needs at most 2 s by its own word. */
 const STOP_GRACE_MS = 2_500;
-/** How often the operator is probed. */
+/** How often the operator is asked whether it still answers. */
 const PROBE_INTERVAL_MS = 5;
 
 export interface OperatorProcessOptions {
   readonly flags: readonly string[];
-  /** A file descriptor. */
+  /** File descriptor. */
   readonly log: number;
   readonly watchdog: Watchdog;
   readonly signal: AbortSignal;
-  /** The holder name in its leases; by default the name of this machine. */
+  /** As which it signs leases; by default the name of this machine. */
   readonly hostName?: string | undefined;
 }
 
@@ -43,7 +41,7 @@ export class OperatorProcess {
     this.#exited = new Promise((resolve) => child.once('exit', () => resolve()));
   }
 
-  /** Resolves when its caches are filled: it then acts, unless another replica leads. */
+  /** Resolves when its caches are filled, so that it acts unless another leads. */
   static async start(options: OperatorProcessOptions): Promise<OperatorProcess> {
     const { flags, log, watchdog, signal, hostName } = options;
     const [health = 0, metrics = 0] = await freePorts(2, systemRandom);
@@ -54,7 +52,7 @@ export class OperatorProcess {
     const child = spawn(process.execPath, [OPERATOR_NODE_OPTIONS, OPERATOR, ...flags, ...pages], {
       detached: true,
       stdio: ['ignore', log, log],
-      env: { ...process.env, ...defined({ HOSTNAME: hostName }) },
+      env: { ...process.env, ...(hostName === undefined ? {} : { HOSTNAME: hostName }) },
     });
     const operator = new OperatorProcess(child, health, metrics);
     watchdog.watch(operator.pid, operator.#exited);
@@ -67,7 +65,7 @@ export class OperatorProcess {
     }
   }
 
-  /** Its metrics by name with labels, as on its page; a family's name gives the sum. */
+  /** What it counts, by name with labels as on its page of metrics; a family's name sums it up. */
   async counts(): Promise<(name: string) => number> {
     const { text } = await page(this.#metricsPort, '/metrics');
     const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
@@ -81,7 +79,7 @@ export class OperatorProcess {
     return new SilenceProbe(this.#healthPort);
   }
 
-  /** `SIGKILL` acts like a loss of power, `SIGSTOP` like a machine that falls silent. */
+  /** As a machine that loses power, or with `SIGSTOP` as one that falls silent. */
   signal(signal: 'SIGKILL' | 'SIGSTOP'): void {
     this.#child.kill(signal);
   }
@@ -108,7 +106,7 @@ export class OperatorProcess {
   }
 }
 
-/** Probes an endpoint that answers from memory, and records the longest wait. */
+/** Asks an endpoint that answers from memory all the time, and notes the longest wait. */
 export class SilenceProbe {
   #longestMs = 0;
   #isStopped = false;
@@ -141,7 +139,7 @@ function page(
   agent?: http.Agent,
 ): Promise<{ readonly status: number; readonly text: string }> {
   return new Promise((resolve, reject) => {
-    const options = { host: LOOPBACK, port, path, ...defined({ agent }) };
+    const options = { host: LOOPBACK, port, path, ...(agent === undefined ? {} : { agent }) };
     http
       .get(options, (response) => {
         let text = '';

@@ -1,12 +1,9 @@
-/** Reads the cost of a process from the system. */
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const CLOCK_TICKS_PER_SECOND = 100;
 const KIB = 1024;
 
-/**
- * CPU time so far and peak resident size of a process; zeros if the system does not report them.
- */
+/** CPU time so far and peak resident size of a process; zeros where the system does not tell. */
 export function processCost(pid: number): { readonly cpuMs: number; readonly peakBytes: number } {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -22,11 +19,11 @@ export function processCost(pid: number): { readonly cpuMs: number; readonly pea
   }
 }
 
-/** Resets the peak, if the system allows it. */
+/** From now on the peak is that of what follows. Where the system does not let us, it stays. */
 export function forgetPeak(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
   } catch {
-    // The peak of the whole run is an upper bound for each part.
+    // The peak of the run is an upper bound for that of each part.
   }
 }

@@ -1,9 +1,6 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/**
- * Forwards new connections to one port of this machine, as a Service does to its endpoint; existing
- * connections stay.
- */
+/** Leads new connections to one port of this machine, as a Service does to its endpoint; old ones stay. */
 export class Forwarder {
   readonly port: number;
   readonly #server: Server;

@@ -1,11 +1,10 @@
-/** The usual refusals of an API server. */
 import { quote } from './quote.ts';
 import { groupResourceOf, type Resource } from './resource.ts';
 import { type ApiStatusError, failure, type StatusDetails } from './status.ts';
 
 /**
- * Texts are those of `k8s.io/apimachinery/pkg/api/errors`, which users, scripts and clients know.
- * 422 `Invalid` is in `field-error.ts`.
+ * The usual refusals of an API server with the texts of `k8s.io/apimachinery/pkg/api/errors`, which
+ * users, scripts and clients know. 422 `Invalid` is in `field-error.ts`.
  */
 type Of = Pick<Resource, 'group' | 'plural'>;
 
@@ -17,7 +16,7 @@ export function alreadyExists(of: Of, name: string): ApiStatusError {
   return failure('AlreadyExists', `${named(of, name)} already exists`, detailsOf(of, name));
 }
 
-/** `generateName` led to existing names too often. */
+/** `generateName` met an existing name too often. */
 export function generateNameConflict(of: Of, name: string): ApiStatusError {
   const why = 'the server was not able to generate a unique name for the object';
   return failure('AlreadyExists', `${named(of, name)} already exists, ${why}`, {
@@ -26,7 +25,7 @@ export function generateNameConflict(of: Of, name: string): ApiStatusError {
   });
 }
 
-/** The object is not at the `resourceVersion` (or `uid`) of the write. */
+/** The object is not at the `resourceVersion` (or `uid`) that a write named. */
 export function conflict(of: Of, name: string, why: string = MODIFIED): ApiStatusError {
   const message = `Operation cannot be fulfilled on ${named(of, name)}: ${why}`;
   return failure('Conflict', message, detailsOf(of, name));
@@ -51,19 +50,19 @@ export function badRequest(why: string, cause?: unknown): ApiStatusError {
   return refusal;
 }
 
-/** The collection or object exists but lacks this verb. `action` is a word such as `patch`. */
+/** The collection or object exists but has no such verb. `action` as in `patch`. */
 export function methodNotSupported(of: Of, action: string): ApiStatusError {
   const message = `${action} is not supported on resources of kind ${quote(groupResourceOf(of))}`;
   return failure('MethodNotAllowed', message, detailsOf(of));
 }
 
-/** The HTTP method has no meaning at this path. */
+/** The HTTP method means nothing at this path. */
 export function methodNotAllowed(): ApiStatusError {
   const message = 'the server does not allow this method on the requested resource';
   return failure('MethodNotAllowed', message, {});
 }
 
-/** The answer for an unknown group, version or resource. */
+/** No such path: the answer for an unknown group, version or resource. */
 export function unknownResource(): ApiStatusError {
   return failure('NotFound', 'the server could not find the requested resource', {});
 }
@@ -73,7 +72,7 @@ export function unsupportedMediaType(accepted: readonly string[]): ApiStatusErro
   return failure('UnsupportedMediaType', message);
 }
 
-/** The path takes no body of any media type. */
+/** The same of a path that takes no such thing in any form. */
 export function unsupportedAnyhow(): ApiStatusError {
   return failure('UnsupportedMediaType', '415: Unsupported Media Type', {});
 }
@@ -83,7 +82,7 @@ export function notAcceptable(offered: readonly string[]): ApiStatusError {
   return failure('NotAcceptable', message, {});
 }
 
-/** The history that a watch or a continuation needs is gone: the client has to list again. */
+/** The history that a watch or a continuation needs is gone: list anew. */
 export function expired(
   why = 'The resourceVersion for the provided watch is too old.',
 ): ApiStatusError {
@@ -102,13 +101,13 @@ export function serviceUnavailable(why: string): ApiStatusError {
   return failure('ServiceUnavailable', why);
 }
 
-/** The server gave up waiting, and the outcome is unknown. */
+/** The server gave up waiting, and nothing is known about the outcome. */
 export function timedOut(why: string, retryAfterSeconds = 0): ApiStatusError {
   const details = retryAfterSeconds === 0 ? {} : { retryAfterSeconds };
   return failure('Timeout', `Timeout: ${why}`, details);
 }
 
-/** An internal error, reported to the client without details. */
+/** An error of ours, told to the client as such and no more. */
 export function internalError(why: string, cause?: unknown): ApiStatusError {
   const details = { causes: [{ message: why }] };
   const refusal = failure('InternalError', `Internal error occurred: ${why}`, details);
@@ -120,7 +119,7 @@ function named(of: Of, name: string): string {
   return `${groupResourceOf(of)} ${quote(name)}`;
 }
 
-/** In the details of a `Status`, the resource stands under `kind`. */
+/** In details of a `Status` the resource stands under `kind`. */
 function detailsOf(of: Of, name = ''): StatusDetails {
   return {
     ...(name === '' ? {} : { name }),

@@ -1,4 +1,3 @@
-/** Starts attacks on the operator. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -8,7 +7,7 @@ import type { Attack, AttackReport } from './attack-process.ts';
 
 const PROGRAM = 'attack.mjs';
 
-/** Each attack is a process; `directory` holds their program. */
+/** Starts attacks as processes; `directory` keeps their program. */
 export class Attacker {
   readonly #program: string;
   readonly #running = new Set<ChildProcess>();
@@ -31,7 +30,7 @@ export class Attacker {
     return new Attacker(outfile);
   }
 
-  /** Returns a function that ends it. */
+  /** Returns how to end it. */
   start(attack: Attack): () => Promise<AttackReport> {
     const child = fork(this.#program);
     this.#running.add(child);

@@ -18,7 +18,7 @@ export function reviewOf(jobSet: object): string {
   });
 }
 
-/** As many ReplicatedJobs as asked for, each as short as possible. */
+/** As many ReplicatedJobs as asked for, each as short as it can be. */
 export function manyReplicatedJobs(count: number): object {
   const replicatedJobs = Array.from({ length: count }, (_, i) => ({
     name: `a${i}`,
@@ -27,7 +27,7 @@ export function manyReplicatedJobs(count: number): object {
   return { ...HEAD, spec: { replicatedJobs } };
 }
 
-/** `turn` makes the patterns of one review differ from those of others, so that none is cached. */
+/** `turn` makes the patterns of one review differ from those of another, so that none is known. */
 export function heavyPatterns(rules: number, turn: number): object {
   return {
     ...HEAD,
@@ -45,7 +45,7 @@ export function heavyPatterns(rules: number, turn: number): object {
   };
 }
 
-/** A JobSet with `replicas` Jobs, with agents. */
+/** Of `replicas` Jobs, with agents. */
 export function oversized(namespace: string, name: string, replicas: number): JobSet {
   return {
     ...HEAD,

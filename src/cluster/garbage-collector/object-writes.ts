@@ -1,5 +1,4 @@
 /** The garbage collector's writes. */
-import { defined } from '../../kube/json/defined.ts';
 import type { DeleteOptions, OwnerReference } from '../../kube/meta.ts';
 import { isReason } from '../../kube/status.ts';
 import type { Client, ObjectKey } from '../../runtime/client/client.ts';
@@ -94,7 +93,7 @@ export class ObjectWrites {
 const MAX_PATCHES_IN_FLIGHT = 20;
 
 function keyOf({ name, namespace }: GraphObject['metadata']): ObjectKey {
-  return { name, ...defined({ namespace }) };
+  return { name, ...(namespace === undefined ? {} : { namespace }) };
 }
 
 async function ignoreGone(write: Promise<unknown>): Promise<void> {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { defined } from '../../kube/json/defined.ts';
 import type { Node, Taint } from '../../kube/objects/node.ts';
 import type { Pod, Toleration } from '../../kube/objects/pod.ts';
 import { evictionMs, garbageReason } from './pod-eviction.ts';
@@ -27,7 +26,7 @@ const tolerate = (key: string, tolerationSeconds?: number): Toleration => ({
   key,
   operator: 'Exists',
   effect: 'NoExecute',
-  ...defined({ tolerationSeconds }),
+  ...(tolerationSeconds === undefined ? {} : { tolerationSeconds }),
 });
 
 describe('a Pod is driven away', () => {

@@ -1,7 +1,7 @@
 /**
  * The node agent: registers the machine as a Node and runs the Pods that are bound to it as local
  * processes, as a kubelet runs them as containers. It speaks nothing but the API, so any API server
- * will do. `docs/embedded-cluster.md` tells what a Pod finds here.
+ * will do. `docs/reference/embedded-cluster.md` tells what a Pod finds here.
  */
 import type { Stored, StringMap } from '../../kube/meta.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';

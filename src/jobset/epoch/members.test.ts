@@ -35,7 +35,6 @@ describe('the facts of a Pod', () => {
       malformedEpoch: undefined,
       notice: { epoch: 3 },
       isTerminating: false,
-      isDiscarded: false,
     });
   });
 

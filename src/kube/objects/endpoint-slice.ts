@@ -1,8 +1,7 @@
-/** The type of EndpointSlices. */
 import type { KubeObject } from '../meta.ts';
 import { type Resource, resource } from '../resource.ts';
 
-/** Addresses behind a Service. If the Service has no selector, its owner writes them. */
+/** Addresses behind a Service. Of a Service without a selector, somebody else writes them. */
 export interface EndpointSlice extends KubeObject {
   readonly addressType: 'IPv4' | 'IPv6';
   readonly endpoints: readonly {
@@ -24,5 +23,5 @@ export const ENDPOINT_SLICES: Resource<EndpointSlice> = resource(
 
 /** Label: the Service to which the slice belongs. */
 export const SERVICE_NAME = 'kubernetes.io/service-name';
-/** Label: the slice's writer, so that no other controller takes it for its own. */
+/** Label: who writes it, so that nobody else takes it for his own. */
 export const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by';

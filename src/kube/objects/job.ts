@@ -10,10 +10,10 @@ export interface Job extends KubeObject {
 
 export const JOBS: Resource<Job> = resource('batch/v1', 'jobs', 'Job');
 
-/** The `spec.managedBy` of Kubernetes' own Job controller; absent means this too. */
+/** `spec.managedBy` of Jobs of Kubernetes' own Job controller; absent means the same. */
 const JOB_CONTROLLER = 'kubernetes.io/job-controller';
 
-/** The controller in charge of the Job, if it is not Kubernetes' Job controller. */
+/** Who else is in charge of the Job, if it is not the Job controller. */
 export function externalManager({ spec }: Job): string | undefined {
   return spec.managedBy === JOB_CONTROLLER ? undefined : spec.managedBy;
 }

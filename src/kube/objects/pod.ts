@@ -1,4 +1,3 @@
-/** The type of Pods. */
 import type {
   Condition,
   IntOrString,
@@ -11,8 +10,8 @@ import { type Resource, resource } from '../resource.ts';
 import type { Affinity } from './affinity.ts';
 
 /**
- * `core/v1 Pod`, with types for the fields that Lockstep reads or writes. Objects may hold more
- * fields, so never rebuild one from its known fields.
+ * `core/v1 Pod`, with the fields that Lockstep reads or writes typed. Objects may hold more: types
+ * here never serve to rebuild an object from its known fields.
  */
 export interface Pod extends KubeObject {
   readonly spec: PodSpec;
@@ -38,12 +37,12 @@ export interface PodSpec {
   readonly nodeSelector?: StringMap;
   readonly affinity?: Affinity;
   readonly tolerations?: readonly Toleration[];
-  /** Conditions that must be True, besides those of its containers, for the Pod to be ready. */
+  /** Conditions that must be True besides those of its containers for the Pod to be ready. */
   readonly readinessGates?: readonly { readonly conditionType: string }[];
   readonly schedulingGates?: readonly { readonly name: string }[];
   readonly schedulerName?: string;
   readonly serviceAccountName?: string;
-  /** The old name of `serviceAccountName`. */
+  /** The old name of the same. */
   readonly serviceAccount?: string;
   readonly automountServiceAccountToken?: boolean;
   readonly hostname?: string;
@@ -62,12 +61,12 @@ export interface PodSpec {
   readonly securityContext?: SecurityContext;
   readonly topologySpreadConstraints?: readonly {
     readonly topologyKey: string;
-    /** Absent: matches no Pod. */
+    /** Absent: no Pod. */
     readonly labelSelector?: LabelSelector;
   }[];
 }
 
-/** A claim of the Pod; containers refer to it by name. */
+/** What is claimed for the Pod; containers refer to it by its name. */
 export interface PodResourceClaim {
   readonly name: string;
   readonly resourceClaimName?: string;
@@ -105,10 +104,7 @@ export interface Container {
   };
   readonly terminationMessagePath?: string;
   readonly terminationMessagePolicy?: 'File' | 'FallbackToLogsOnError';
-  /**
-   * Whether its standard input can be attached to; with `stdinOnce` the first client to leave ends
-   * it.
-   */
+  /** Whether its standard input can be attached to; the first to leave ends it with `stdinOnce`. */
   readonly stdin?: boolean;
   readonly stdinOnce?: boolean;
   readonly tty?: boolean;
@@ -131,12 +127,12 @@ export interface SecurityContext {
   readonly seLinuxOptions?: StringMap;
 }
 
-/** Added to a running Pod for inspection. */
+/** Added to a Pod that runs, to look into it. */
 export interface EphemeralContainer extends Container {
   readonly targetContainerName?: string;
 }
 
-/** KEP-5307, with both dialects' names of the whole-Pod action, and `Terminate`. */
+/** KEP-5307, with both dialects' names of the whole-Pod action and `Terminate`, which is ours. */
 export interface ContainerRestartRule {
   readonly action: 'Restart' | 'RestartAllContainers' | 'RestartPod' | 'Terminate';
   readonly exitCodes?: {
@@ -166,9 +162,9 @@ export interface EnvVar {
 }
 
 export interface ResourceFieldSelector {
-  /** In a volume; a variable may refer to another container, too. */
+  /** In a volume; a variable may speak of another container, too. */
   readonly containerName?: string;
-  /** For example `limits.cpu`. */
+  /** `limits.cpu`, for example. */
   readonly resource: string;
   readonly divisor?: string;
 }

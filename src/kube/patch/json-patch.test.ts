@@ -141,15 +141,13 @@ describe('applyJsonPatch', () => {
         try {
           ours = applyJsonPatch(doc, ops);
         } catch (error) {
-          // Every refusal has a reason; the reference implementation also accepts what the RFC does
-          // not.
+          // What is refused is refused with a reason; what the other takes beyond the RFC is its own.
           if (!(error instanceof ApiStatusError)) throw error;
           return;
         } finally {
           expect(JSON.stringify(doc)).toBe(before);
         }
-        // Skips our one addition, and a bug of the reference: it cannot patch a root that is a
-        // scalar.
+        // Our one addition, and one slip of the other: it cannot work on a root that is no container.
         if (ops.some((op) => op.op === 'test' && op.value === null)) return;
         if (ops.some((op) => op.path === '') || typeof doc !== 'object') return;
         const theirs = oracle.applyPatch(clone(doc), clone(ops) as oracle.Operation[], true);

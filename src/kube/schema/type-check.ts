@@ -1,6 +1,6 @@
 /**
- * Checks the type and format of one value, with the texts of the API server. As there, the reported
- * value is the name of the type that was found.
+ * The type and format of one value, with the wording of the API server. The "wrong" value that it
+ * reports is the name of the type that it found, as the API server does.
  */
 import { jsonTypeOf } from '../json/json-value.ts';
 import type { FieldError } from '../status.ts';
@@ -45,7 +45,7 @@ function typesOf(schema: JsonSchema): readonly string[] {
   return schema.type === undefined ? [] : [schema.type];
 }
 
-/** The format that the API server's decoder gives to a number. */
+/** The format that the API server's decoder gives to numbers that it reads. */
 function goFormat(found: 'integer' | 'number'): string {
   return found === 'integer' ? 'int64' : 'float64';
 }

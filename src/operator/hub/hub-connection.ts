@@ -226,9 +226,12 @@ async function look(
 }
 
 /** What labels say counts for nothing: a Pod whose Job is not known has to wait. */
-function membershipOf(claim: PodClaim, { jobSets, jobWithUid, livingPods }: Caches): Membership {
-  const pod = livingPods.store.get(`${claim.namespace}/${claim.podName}`);
-  if (pod?.metadata.uid !== claim.podUid) return { kind: 'Unknown' };
+function membershipOf(
+  { namespace, podName, podUid }: PodClaim,
+  { jobSets, jobWithUid, livingPods }: Caches,
+): Membership {
+  const pod = livingPods.store.get(`${namespace}/${podName}`);
+  if (pod?.metadata.uid !== podUid) return { kind: 'Unknown' };
   const found = judge(pod, jobWithUid);
   if (found.kind === 'Claimant') return { kind: 'Unknown' };
   if (found.kind === 'Stranger') return found;
@@ -237,11 +240,10 @@ function membershipOf(claim: PodClaim, { jobSets, jobWithUid, livingPods }: Cach
   if (jobSets.store.get(jobSet)?.metadata.uid !== owner.uid) return { kind: 'Unknown' };
   return {
     kind: 'Member',
-    // Texts of the cache, not of the claim: thousands of streams hold them.
     member: {
-      namespace: owner.namespace,
-      podName: pod.metadata.name,
-      podUid: pod.metadata.uid,
+      namespace,
+      podName,
+      podUid,
       jobSet,
       jobSetUid: owner.uid,
       stage: job.metadata.labels?.[REPLICATED_JOB_NAME] ?? '',

@@ -1,6 +1,6 @@
 /**
  * How many agents a hub serves, and the memory that an operator needs for them. Measured with 19,000 agents
- * (docs/performance.md): 996 MiB at most, and 70 of these are Node and the program.
+ * (docs/reference/performance.md): 996 MiB at most, and 70 of these are Node and the program.
  */
 
 export const DEFAULT_MAX_STREAMS = 32_768;

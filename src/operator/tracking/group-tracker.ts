@@ -3,8 +3,7 @@ import { MemberCounts, type Members } from '../../jobset/epoch/members.ts';
 import type { Notice } from '../../jobset/epoch/notice.ts';
 import { type AgentStarts, type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
 import {
-  isSame,
-  jobOf,
+  type Membership,
   membershipOf,
   type Owner,
   ownerKey,
@@ -47,33 +46,24 @@ export interface SpokenFacts {
   readonly notice?: Notice;
 }
 
-/**
- * A Pod that lives. The informer's cache holds what it is and what its annotations say, its group
- * counts the newest that is known of it, and nothing of either is kept again here.
- */
-interface LivePod {
-  /** As the cache holds it. */
-  pod: Stored<PartialObjectMetadata>;
-  readonly group: Group;
+interface TrackedPod extends Group {
+  readonly pod: Stored<PartialObjectMetadata>;
+  readonly jobUid: string;
   /** False if its Job is not known: then it is in the way of a release, and nothing else. */
-  isMember: boolean;
+  readonly isMember: boolean;
+  /** As its annotations say. */
+  readonly written: PodFacts;
   /** As its agent said, while this process runs: soft state, of which agents repeat what matters. */
   spoken: SpokenFacts | undefined;
-}
-
-/** What is counted for one JobSet, and what its next decision waits for. */
-interface Group {
-  readonly jobSet: Owner;
-  readonly counts: MemberCounts;
-  watch: GroupWatch | undefined;
 }
 
 export class GroupTracker {
   readonly #options: GroupTrackerOptions;
   /** By `ownerKey` of the JobSet. */
-  readonly #groups = new Map<string, Group>();
-  /** By UID. */
-  readonly #live = new Map<string, LivePod>();
+  readonly #groups = new Map<string, MemberCounts>();
+  readonly #watches = new Map<string, GroupWatch>();
+  /** By UID of the Pod. */
+  readonly #tracked = new Map<string, TrackedPod>();
   /** Pods of Jobs that are not known, by UID of the Job and of the Pod. */
   readonly #claimants = new Map<string, Map<string, Claimant>>();
 
@@ -82,30 +72,24 @@ export class GroupTracker {
   }
 
   members(jobSet: Owner): Members {
-    return this.#groups.get(ownerKey(jobSet))?.counts ?? NO_MEMBERS;
+    return this.#groups.get(ownerKey(jobSet)) ?? NO_MEMBERS;
   }
 
   /** Sets what `onInterest` is called for. Call it in the turn in which the counts were read. */
   watch(jobSet: Owner, watchpoint: Watchpoint | undefined): void {
-    if (watchpoint === undefined) {
-      const group = this.#groups.get(ownerKey(jobSet));
-      if (group === undefined) return;
-      group.watch = undefined;
-      this.#dropIfEmpty(group);
-    } else {
-      const group = this.#groupOf(jobSet);
-      group.watch = new GroupWatch(watchpoint, group.counts);
-    }
+    const key = ownerKey(jobSet);
+    if (watchpoint === undefined) this.#watches.delete(key);
+    else this.#watches.set(key, new GroupWatch(watchpoint, this.members(jobSet)));
   }
 
   /** Counts a list of living Pods by itself, beside what the watches show. */
   census(jobSet: Owner, living: readonly Stored<PartialObjectMetadata>[]): Members {
     const counts = new MemberCounts();
+    const key = ownerKey(jobSet);
     for (const pod of living) {
       const facts = podFacts(pod);
-      if (facts === undefined || !isSame(this.#judge(pod)?.jobSet, jobSet)) continue;
-      const spoken = this.#live.get(facts.uid)?.spoken;
-      counts.observe(newest(facts, spoken), this.#options.nowMs());
+      if (facts === undefined || this.#groupOf(pod)?.group !== key) continue;
+      counts.observe(this.#newest(facts), this.#options.nowMs());
     }
     return counts;
   }
@@ -114,27 +98,22 @@ export class GroupTracker {
   podLives(pod: Stored<PartialObjectMetadata>): void {
     const { uid } = pod.metadata;
     const facts = podFacts(pod);
-    const judged = facts === undefined ? undefined : this.#judge(pod);
-    const known = this.#live.get(uid);
+    const group = facts === undefined ? undefined : this.#groupOf(pod);
+    const known = this.#tracked.get(uid);
     // Labels and owner references may change: what it was counted for before it is not any more.
     const hasMoved =
-      known !== undefined &&
-      (!isSame(judged?.jobSet, known.group.jobSet) || jobUidOf(known.pod) !== facts?.jobUid);
+      known !== undefined && (known.group !== group?.group || known.jobUid !== facts?.jobUid);
     if (hasMoved) this.podEnded(uid);
-    if (facts === undefined || judged === undefined) {
+    if (facts === undefined || group === undefined) {
       const problem = 'wears the label of a JobSet but is none of its Pods';
       this.#report(pod, `Pod ${pod.metadata.name} ${problem}`);
       return;
     }
     this.#reportMalformed(pod, facts);
-    const { jobSet, isMember } = judged;
-    this.#claim(pod, facts.jobUid, isMember ? undefined : 'Lives');
-    const live =
-      known === undefined || hasMoved
-        ? { pod, group: this.#groupOf(jobSet), isMember, spoken: known?.spoken }
-        : Object.assign(known, { pod, isMember });
-    this.#live.set(uid, live);
-    this.#observe(live, facts);
+    this.#claim(pod, facts.jobUid, group.isMember ? undefined : 'Lives');
+    const tracked = { ...group, pod, jobUid: facts.jobUid, written: facts, spoken: known?.spoken };
+    this.#tracked.set(uid, tracked);
+    this.#observe(tracked);
   }
 
   /**
@@ -143,53 +122,53 @@ export class GroupTracker {
    * said a newer epoch before, so that this one changes nothing.
    */
   podSpoke(podUid: string, said: SpokenFacts): boolean {
-    const live = this.#live.get(podUid);
-    if (live === undefined) return true;
-    const isOld = said.epoch !== undefined && said.epoch < (live.spoken?.epoch ?? 0);
+    const tracked = this.#tracked.get(podUid);
+    if (tracked === undefined) return true;
+    const { spoken } = tracked;
+    const isOld = said.epoch !== undefined && said.epoch < (spoken?.epoch ?? 0);
     if (isOld) return false;
-    live.spoken = { ...live.spoken, ...said };
-    const written = podFacts(live.pod);
-    if (written !== undefined) this.#observe(live, written);
+    tracked.spoken = { ...spoken, ...said };
+    this.#observe(tracked);
     return true;
   }
 
   /** Whether the Pod's agent has said anything over the hub, while this process runs. */
   hasSpoken(podUid: string): boolean {
-    return this.#live.get(podUid)?.spoken !== undefined;
+    return this.#tracked.get(podUid)?.spoken !== undefined;
   }
 
   /** The living members of the JobSet with that `ownerKey`, with the newest that is known of each. */
   *podsOf(group: string): Iterable<PodFacts> {
-    for (const pod of this.#groups.get(group)?.counts.pods() ?? []) {
-      if (this.#live.get(pod.uid)?.isMember === true) yield pod;
+    for (const pod of this.#groups.get(group)?.pods() ?? []) {
+      if (this.#tracked.get(pod.uid)?.isMember === true) yield pod;
     }
   }
 
   /** A Pod that the watch of living Pods does not show any more, for whatever reason. */
   podEnded(podUid: string): void {
-    const live = this.#live.get(podUid);
-    if (live === undefined) return;
-    this.#live.delete(podUid);
-    const { pod, group } = live;
-    const jobUid = jobUidOf(pod);
-    this.#claim(pod, jobUid, undefined);
-    this.#watching(group, jobUid, () => group.counts.forget(podUid), undefined);
-    this.#dropIfEmpty(group);
+    const tracked = this.#tracked.get(podUid);
+    if (tracked === undefined) return;
+    this.#tracked.delete(podUid);
+    this.#claim(tracked.pod, tracked.jobUid, undefined);
+    const counts = this.#groups.get(tracked.group);
+    if (counts === undefined) return;
+    this.#watching(tracked, counts, tracked.jobUid, () => counts.forget(podUid), undefined);
+    if (counts.isEmpty()) this.#groups.delete(tracked.group);
   }
 
   /** Success counts as soon as the Pod's Job is known, and not before. */
   podSucceeded(pod: Stored<PartialObjectMetadata>): void {
     const facts = podFacts(pod);
-    const judged = facts === undefined ? undefined : this.#judge(pod);
-    if (facts === undefined || judged === undefined) return;
-    const { jobSet, isMember } = judged;
-    this.#claim(pod, facts.jobUid, isMember ? undefined : 'Succeeded');
-    if (isMember) this.#groupOf(jobSet).counts.observeSucceeded(facts);
+    const group = facts === undefined ? undefined : this.#groupOf(pod);
+    if (facts === undefined || group === undefined) return;
+    this.#claim(pod, facts.jobUid, group.isMember ? undefined : 'Succeeded');
+    if (group.isMember) this.#countsOf(group.group).observeSucceeded(facts);
   }
 
   /** A Pod that had succeeded was deleted: what it achieved counts as long as its Job is there. */
   succeededPodGone(pod: Stored<PartialObjectMetadata>): void {
-    this.#claim(pod, jobUidOf(pod), undefined);
+    const jobUid = podFacts(pod)?.jobUid;
+    if (jobUid !== undefined) this.#claim(pod, jobUid, undefined);
   }
 
   /**
@@ -206,27 +185,27 @@ export class GroupTracker {
     }
     const owner = ownerOf(job);
     if (owner === undefined || !isTrue(job.status?.conditions, 'Suspended')) return;
-    const group = this.#groups.get(ownerKey(owner));
-    if (group === undefined) return;
-    group.counts.forgetJob(uid);
-    this.#dropIfEmpty(group);
+    const group = ownerKey(owner);
+    const counts = this.#groups.get(group);
+    counts?.forgetJob(uid);
+    if (counts?.isEmpty() === true) this.#groups.delete(group);
   }
 
   /** A Job is gone, or another JobSet's than it was; `job` is what it was. */
   jobGone(job: Stored<Job>): void {
     const owner = ownerOf(job);
-    const group = owner === undefined ? undefined : this.#groups.get(ownerKey(owner));
-    if (group === undefined) return;
-    const { counts } = group;
+    const group = owner === undefined ? undefined : ownerKey(owner);
+    const counts = group === undefined ? undefined : this.#groups.get(group);
+    if (group === undefined || counts === undefined) return;
     const { uid } = job.metadata;
     counts.forgetJob(uid);
     // Those that still live have to be judged again.
     const living = counts.ofJob(uid) === undefined ? [] : counts.podsOfJob(uid);
     for (const pod of living) {
-      const live = this.#live.get(pod.uid);
-      if (live !== undefined) this.podLives(live.pod);
+      const tracked = this.#tracked.get(pod.uid);
+      if (tracked !== undefined) this.podLives(tracked.pod);
     }
-    this.#dropIfEmpty(group);
+    if (counts.isEmpty()) this.#groups.delete(group);
   }
 
   /** Keeps Pods of unknown Jobs until they end or their Job is seen. */
@@ -246,19 +225,36 @@ export class GroupTracker {
     if (pods?.size === 0) this.#claimants.delete(jobUid);
   }
 
-  #observe({ group, spoken }: LivePod, written: PodFacts): void {
-    const facts = newest(written, spoken);
-    const change = (): boolean => group.counts.observe(facts, this.#options.nowMs());
-    this.#watching(group, facts.jobUid, change, facts);
+  #observe(tracked: TrackedPod): void {
+    const counts = this.#countsOf(tracked.group);
+    const facts = this.#newest(tracked.written);
+    const change = (): boolean => counts.observe(facts, this.#options.nowMs());
+    this.#watching(tracked, counts, tracked.jobUid, change, facts);
+  }
+
+  /** What a Pod's annotations say, and what its agent said if that is no older. */
+  #newest(written: PodFacts): PodFacts {
+    const spoken = this.#tracked.get(written.uid)?.spoken;
+    if (spoken === undefined) return written;
+    const { starts, notice } = spoken;
+    const epoch = Math.max(spoken.epoch ?? 0, written.epoch ?? 0);
+    return {
+      ...written,
+      epoch: epoch === 0 ? undefined : epoch,
+      ...(starts !== undefined && starts.epoch === epoch ? { starts } : {}),
+      ...(notice !== undefined && notice.epoch >= (written.notice?.epoch ?? 0) ? { notice } : {}),
+    };
   }
 
   /** Changes the counts of one Job and tells if that makes its JobSet worth a look. */
   #watching(
-    { jobSet, counts, watch }: Group,
+    { group, key }: Group,
+    counts: MemberCounts,
     jobUid: string,
     change: () => boolean,
     pod: PodFacts | undefined,
   ): void {
+    const watch = this.#watches.get(group);
     const before = watch?.countsOf(jobUid, counts);
     const hadEnding = counts.hasEnding;
     if (!change() || watch === undefined || before === undefined) return;
@@ -269,28 +265,27 @@ export class GroupTracker {
     // The first is to be looked at when it is overdue, with whatever others there are by then.
     const isFirstOrLast = hadEnding !== counts.hasEnding;
     if (watch.isNews(pod) || isJustFull || watch.isComplete() || isFirstOrLast) {
-      this.#options.onInterest(`${jobSet.namespace}/${jobSet.name}`);
+      this.#options.onInterest(key);
     }
   }
 
-  #judge(pod: Stored<PartialObjectMetadata>): Judgement | undefined {
-    const found = membershipOf(pod, this.#options.jobWithUid);
+  #groupOf(
+    pod: Stored<PartialObjectMetadata>,
+  ): (Group & { readonly isMember: boolean }) | undefined {
+    const found: Membership = membershipOf(pod, this.#options.jobWithUid);
     if (found.kind === 'Stranger') return undefined;
-    return { jobSet: found.jobSet, isMember: found.kind === 'Member' };
+    const { namespace, name } = found.jobSet;
+    const group = ownerKey(found.jobSet);
+    return { group, key: `${namespace}/${name}`, isMember: found.kind === 'Member' };
   }
 
-  #groupOf(jobSet: Owner): Group {
-    const key = ownerKey(jobSet);
-    let group = this.#groups.get(key);
-    if (group === undefined) {
-      group = { jobSet, counts: new MemberCounts(), watch: undefined };
-      this.#groups.set(key, group);
+  #countsOf(group: string): MemberCounts {
+    let counts = this.#groups.get(group);
+    if (counts === undefined) {
+      counts = new MemberCounts();
+      this.#groups.set(group, counts);
     }
-    return group;
-  }
-
-  #dropIfEmpty({ jobSet, counts, watch }: Group): void {
-    if (watch === undefined && counts.isEmpty()) this.#groups.delete(ownerKey(jobSet));
+    return counts;
   }
 
   #reportMalformed(pod: Stored<PartialObjectMetadata>, facts: PodFacts): void {
@@ -317,32 +312,15 @@ const NO_MEMBERS: Members = new MemberCounts();
 /** Of an annotation, which may have 256 KiB: what is reported is remembered. */
 const MAX_SHOWN_BYTES = 100;
 
-/** To which JobSet a Pod belongs, and whether its Job is known. */
-interface Judgement {
-  readonly jobSet: Owner;
-  readonly isMember: boolean;
+interface Group {
+  /** `ownerKey` of the JobSet. */
+  readonly group: string;
+  /** Its `namespace/name`. */
+  readonly key: string;
 }
 
 /** A Pod whose Job is not known. */
 interface Claimant {
   readonly pod: Stored<PartialObjectMetadata>;
   readonly state: 'Lives' | 'Succeeded';
-}
-
-/** What a Pod's annotations say, and what its agent said if that is no older. */
-function newest(written: PodFacts, spoken: SpokenFacts | undefined): PodFacts {
-  if (spoken === undefined) return written;
-  const { starts, notice } = spoken;
-  const epoch = Math.max(spoken.epoch ?? 0, written.epoch ?? 0);
-  const isNewNotice = notice !== undefined && notice.epoch >= (written.notice?.epoch ?? 0);
-  return {
-    ...written,
-    epoch: epoch === 0 ? undefined : epoch,
-    starts: starts?.epoch === epoch ? starts : written.starts,
-    notice: isNewNotice ? notice : written.notice,
-  };
-}
-
-function jobUidOf(pod: Stored<PartialObjectMetadata>): string {
-  return jobOf(pod)?.uid ?? '';
 }

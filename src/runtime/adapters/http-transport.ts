@@ -2,11 +2,9 @@
  * The client's end of the network: a Transport on node:http and node:https, and nothing else, because
  * it is part of the agent's bundle too.
  */
-
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
-import { defined } from '../../kube/json/defined.ts';
 import type { ClientTls } from '../credentials/cluster-access.ts';
 import {
   type ByteChannel,
@@ -257,6 +255,6 @@ function translated(error: unknown, signal: AbortSignal, host: string): unknown 
   const { code, message } = error as NodeJS.ErrnoException;
   return new TransportError(`${host}: ${message || code}`, {
     cause: error,
-    ...defined({ code }),
+    ...(code === undefined ? {} : { code }),
   });
 }

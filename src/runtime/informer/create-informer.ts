@@ -2,7 +2,6 @@
  * Makes informers: each reflects a collection into a store and tells its subscribers what has changed.
  * Several namespaces, where a client may not read all, are several collections joined into one.
  */
-import { defined } from '../../kube/json/defined.ts';
 import type { KubeList, KubeObject, PartialObjectMetadata, Stored } from '../../kube/meta.ts';
 import { groupResourceOf, type Resource } from '../../kube/resource.ts';
 import type { Client } from '../client/client.ts';
@@ -83,7 +82,9 @@ function sourceOf<T extends KubeObject>(
 ): ReflectorSource<T> {
   const { client, resource, labelSelector, fieldSelector, metadataOnly } = options;
   const collection = {
-    ...defined({ namespace, labelSelector, fieldSelector }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(labelSelector === undefined ? {} : { labelSelector }),
+    ...(fieldSelector === undefined ? {} : { fieldSelector }),
   };
   if (metadataOnly !== true) {
     return {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { formatFieldError } from '../../../kube/field-error.ts';
-import { defined } from '../../../kube/json/defined.ts';
 import type { JsonObject } from '../../../kube/json/json-value.ts';
 import {
   CONTROLLER_UID_LABEL,
@@ -33,7 +32,7 @@ function jobOf(spec: JsonObject, podSpec: JsonObject = {}, status?: JobStatus): 
       },
       ...spec,
     },
-    ...defined({ status }),
+    ...(status === undefined ? {} : { status }),
   };
   return defaultJob(given) as Job;
 }

@@ -1,4 +1,3 @@
-import { defined } from '../../../kube/json/defined.ts';
 import type { ApiObject, StoredObject } from './api-object.ts';
 
 /**
@@ -83,7 +82,7 @@ function withRevision(object: ApiObject, revision: number): StoredObject {
   const { name, namespace, uid, creationTimestamp, resourceVersion: _, ...rest } = object.metadata;
   const metadata = {
     name: name ?? '',
-    ...defined({ namespace }),
+    ...(namespace === undefined ? {} : { namespace }),
     uid: uid ?? '',
     resourceVersion: String(revision),
     creationTimestamp: creationTimestamp ?? '',

@@ -6,7 +6,6 @@ import {
   TOKEN_REVIEW,
 } from '../../../api-machinery/kind-schemas/review-schema.ts';
 import { invalid, invalidValue } from '../../../kube/field-error.ts';
-import { defined } from '../../../kube/json/defined.ts';
 import { isJsonObject, type JsonObject } from '../../../kube/json/json-value.ts';
 import type { JsonSchema } from '../../../kube/schema/json-schema.ts';
 import { ApiStatusError, type FieldError } from '../../../kube/status.ts';
@@ -133,8 +132,8 @@ function reviewToken(question: ApiObject, { server }: ReviewContext): JsonObject
 function userInfo({ username, uid, groups, extra }: User): JsonObject {
   return {
     username,
-    ...defined({ uid }),
+    ...(uid === undefined ? {} : { uid }),
     groups,
-    ...defined({ extra }),
+    ...(extra === undefined ? {} : { extra }),
   };
 }

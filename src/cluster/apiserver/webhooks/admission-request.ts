@@ -1,5 +1,4 @@
 /** The request that a webhook receives, with the objects in the version that it asked for. */
-import { defined } from '../../../kube/json/defined.ts';
 import type { AdmissionRequest } from '../../../kube/objects/admission-webhooks.ts';
 import type { ApiObject, StoredObject } from '../resources/api-object.ts';
 import type { ServedResource } from '../resources/served-resource.ts';
@@ -27,18 +26,18 @@ export function admissionRequest(
     uid,
     kind: kindOf(attributes, as),
     resource: { group: as.group, version: as.version, resource: as.plural },
-    ...defined({ subResource: subresource }),
+    ...(subresource === undefined ? {} : { subResource: subresource }),
     requestKind: kindOf(attributes, of),
     requestResource: { group: of.group, version: of.version, resource: of.plural },
-    ...defined({ requestSubResource: subresource }),
+    ...(subresource === undefined ? {} : { requestSubResource: subresource }),
     ...(name === '' ? {} : { name }),
     ...(namespace === '' ? {} : { namespace }),
     operation,
     userInfo: {
       username,
-      ...defined({ uid: userId }),
+      ...(userId === undefined ? {} : { uid: userId }),
       groups,
-      ...defined({ extra }),
+      ...(extra === undefined ? {} : { extra }),
     },
     object: object === undefined ? null : forWebhook(attributes, as, object),
     oldObject: oldObject === undefined ? null : forWebhook(attributes, as, oldObject),

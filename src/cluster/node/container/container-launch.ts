@@ -174,7 +174,7 @@ async function environmentOf(
   return new Map([...variables, ['LOCKSTEP_ROOT', `${directory}/root`], [MARKER_VARIABLE, marker]]);
 }
 
-/** What every container gets; `docs/embedded-cluster.md` explains each. */
+/** What every container gets; `docs/reference/embedded-cluster.md` explains each. */
 function givenEnvironment(
   context: NodeContext,
   { facts, ports }: Sandbox,

@@ -172,7 +172,7 @@ describe('the first rule that matches an exit code', () => {
 
 const POLICIES = ['Always', 'OnFailure', 'Never'] as const;
 
-describe('what wins, by the rows of docs/restart-rules.md', () => {
+describe('what wins, by the rows of docs/reference/restart-rules.md', () => {
   const each = POLICIES.flatMap((pod) =>
     POLICIES.flatMap((own) => [0, 1, 42].map((code) => ({ pod, own, code }))),
   );
