@@ -1,7 +1,6 @@
 /**
- * Builds a Kubernetes control plane from its published Go modules: the three processes as one
- * binary, and etcd as another. That takes minutes once; the result is kept by version in the user's
- * cache.
+ * A Kubernetes control plane built from its published Go modules: the three processes as one binary,
+ * and etcd as another. That takes minutes once; the result is kept by version in the user's cache.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -28,10 +27,10 @@ const run = promisify(execFile);
 export const KUBERNETES_VERSIONS = ['1.36.3', '1.35.4', '1.34.4'] as const;
 type KubernetesVersion = (typeof KUBERNETES_VERSIONS)[number];
 
-/** By name, for the API server and the scheduler. */
+/** By name, of API server and scheduler. */
 export type FeatureGates = Readonly<Record<string, boolean>>;
 
-/** Features that restarts in place need, where they are off by default. */
+/** What restarts in place stand on, where it has to be asked for. */
 export const FEATURE_GATES: Readonly<Record<KubernetesVersion, FeatureGates>> = {
   '1.36.3': {},
   '1.35.4': { NodeDeclaredFeatures: true, RestartAllContainersOnContainerExits: true },
@@ -49,13 +48,13 @@ export function isGoInstalled(): boolean {
   return spawnSync('go', ['version']).status === 0;
 }
 
-/** Whether nothing is left to build, so that neither Go nor the network is needed. */
+/** Whether there is nothing left to build, so that neither Go nor the network is needed. */
 export function isBuilt(version: string): boolean {
   const kube = existsSync(join(cacheOf('kube', `v${version}`), 'kube'));
   return kube && existsSync(join(cacheOf('etcd', `v${ETCD_VERSION}`), 'etcd'));
 }
 
-/** Builds what the cache lacks; `report` is called before each long build. */
+/** Builds what is not in the cache yet; `report` hears of each build that takes a while. */
 export async function buildControlPlane(
   version: string,
   report: (message: string) => void,
@@ -72,7 +71,7 @@ export async function buildControlPlane(
   };
 }
 
-/** The directory that holds the program `name`, which is built if it is missing. */
+/** The directory that holds the program `name`, built unless it was before. */
 async function built(
   name: string,
   version: string,
@@ -89,7 +88,7 @@ async function built(
     copyFileSync(sourceOf(name), join(directory, 'main.go'));
     writeFileSync(join(directory, 'go.mod'), await goModule(version));
     await go(directory, 'build', '-ldflags', linkerFlags(version), '-o', name, '.');
-    // The rename makes it complete or absent; another build may have been quicker.
+    // Whole or not at all; another build may have been quicker.
     if (!existsSync(target)) renameSync(directory, target);
     return target;
   } finally {
@@ -101,16 +100,14 @@ function sourceOf(name: string): string {
   return fileURLToPath(new URL(`${name}/main.go`, import.meta.url));
 }
 
-/** The path of the program, built or not; each source has its own path. */
+/** Where the program is, or will be once it is built; another source is another program. */
 function cacheOf(name: string, version: string): string {
   const source = readFileSync(sourceOf(name));
   const hash = createHash('sha256').update(source).digest('hex').slice(0, 8);
   return join(cacheDirectory(), `${name}-${version}-${hash}`);
 }
 
-/**
- * Leaves out symbols, and sets the variables that hold Kubernetes' version, as its release does.
- */
+/** Without symbols; Kubernetes tells its version by variables that its release sets so. */
 function linkerFlags(version: string): string {
   const [major = '', minor = ''] = version.slice(1).split('.');
   const variables = { gitVersion: version, gitMajor: major, gitMinor: minor };
@@ -121,8 +118,8 @@ function linkerFlags(version: string): string {
 }
 
 /**
- * A module file whose staging modules are the published ones. Kubernetes' own module file replaces
- * them by directories; each is also published, as v0.X.Y for Kubernetes v1.X.Y.
+ * Kubernetes' own module file replaces its staging modules by directories; each of them is also
+ * published, as v0.X.Y for Kubernetes v1.X.Y.
  */
 async function kubernetesModule(version: string): Promise<string> {
   const text = readFileSync(await moduleFile('k8s.io/kubernetes', version), 'utf8');

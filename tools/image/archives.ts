@@ -1,4 +1,3 @@
-/** Writes the images as archive files. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -12,11 +11,11 @@ export interface WrittenArchive {
   /** `REPOSITORY:TAG` */
   readonly reference: string;
   readonly path: string;
-  /** The sources of its layers. */
+  /** What its layers were made from. */
   readonly layers: ImageSource['layers'];
   readonly digest: string;
   readonly archiveBytes: number;
-  /** The size of the files that a container sees. */
+  /** Of the files that a container of it sees. */
   readonly contentBytes: number;
 }
 
@@ -48,9 +47,9 @@ function sizeOf(entries: readonly TarEntry[]): number {
   );
 }
 
-/** The highest level takes three times as long for 1 % less. */
+/** The highest costs thrice the time of this one for 1 % less. */
 export const COMPRESSION_LEVEL = 6;
-/** Every node holds one and, as a copy, every supervised worker's Pod. */
+/** Every node and, as a copy, every supervised worker's Pod holds one. */
 const MAX_CONTENT_BYTES = 130_000_000;
 
 function expectWithinLimit(name: ImageName, bytes: number): void {
