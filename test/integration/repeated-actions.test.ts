@@ -58,19 +58,9 @@ test('the actions of a plan change nothing when they are carried out again', asy
   });
   const actions = [SERVICE, CLAIM, ...(await jobActions(jobSet))];
   const carriedOut = async (): Promise<readonly Stored<KubeObject>[]> => {
-    const context = {
-      client,
-      clock,
-      jobSet,
-      signal: new AbortController().signal,
-      wrote: () => undefined,
-      deleted: () => undefined,
-      claimed: () => undefined,
-      granted: () => undefined,
-      revoked: () => undefined,
-      forced: () => undefined,
-    };
-    expect(await carryOut(context, actions)).toEqual([]);
+    const { signal } = new AbortController();
+    const context = { client, clock, jobSet, signal };
+    expect(await carryOut(context, actions, () => undefined)).toEqual([]);
     await clock.advance(CALM_MS);
     const lists = [
       client.list(JOBS, { namespace: NAMESPACE }),

@@ -7,7 +7,7 @@ import { PODS } from '../../kube/objects/pod.ts';
 import { failure } from '../../kube/status.ts';
 import { MemoryClient } from '../../runtime/memory/memory-client.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
-import { type CarryOut, carryOut } from './carry-out.ts';
+import { type ActionOutcome, carryOut, type FailedAction } from './carry-out.ts';
 
 const JOBSET = storedJobSet({});
 const JOB = storedJob('train-w-0', 'w');
@@ -26,28 +26,21 @@ const CLAIM: Action = {
 };
 
 let client: MemoryClient;
-let claimed: string[];
-let forced: string[];
+let outcomes: ActionOutcome[];
 
 beforeEach(() => {
   client = new MemoryClient();
-  claimed = [];
-  forced = [];
+  outcomes = [];
 });
 
-function context(): CarryOut {
-  return {
-    client,
-    clock: new VirtualClock(),
-    jobSet: JOBSET,
-    signal: new AbortController().signal,
-    wrote: () => undefined,
-    deleted: () => undefined,
-    claimed: (name) => claimed.push(name),
-    granted: () => undefined,
-    revoked: () => undefined,
-    forced: (reason) => forced.push(reason),
-  };
+function carried(...actions: readonly Action[]): Promise<readonly FailedAction[]> {
+  const { signal } = new AbortController();
+  const context = { client, clock: new VirtualClock(), jobSet: JOBSET, signal };
+  return carryOut(context, actions, (outcome) => outcomes.push(outcome));
+}
+
+function kinds(): readonly string[] {
+  return outcomes.map(({ kind }) => kind);
 }
 
 type FailureReason = 'Forbidden' | 'AlreadyExists' | 'Invalid' | 'NotFound';
@@ -60,13 +53,16 @@ function fail(on: string, reason: FailureReason, text = 'no'): void {
 
 describe('Jobs are started last', () => {
   test('after the Service and the claims that their Pods need', async () => {
-    expect(await carryOut(context(), [CREATE, CLAIM, SERVICE])).toEqual([]);
+    expect(await carried(CREATE, CLAIM, SERVICE)).toEqual([]);
     expect(client.calls.map((call) => call.split('/').at(-1))).toEqual([
       'data-train',
       'train',
       'train-w-1',
     ]);
-    expect(claimed).toEqual(['data-train']);
+    expect(outcomes).toEqual([
+      { kind: 'ClaimExists', name: 'data-train' },
+      { kind: 'JobWritten', job: expect.objectContaining({ kind: 'Job' }) },
+    ]);
   });
 
   test.each([
@@ -74,37 +70,37 @@ describe('Jobs are started last', () => {
     ['persistentvolumeclaims', 'PVCCreationFailed'],
   ])('and not at all without their %s, which is told', async (on, reason) => {
     fail(on, 'Forbidden', '100% full');
-    const failed = await carryOut(context(), [CREATE, CLAIM, SERVICE]);
+    const failed = await carried(CREATE, CLAIM, SERVICE);
     expect(failed).toEqual([
-      { reason, error: expect.objectContaining({ message: expect.stringContaining('100% full') }) },
+      {
+        kind: 'Failed',
+        reason,
+        error: expect.objectContaining({ message: expect.stringContaining('100% full') }),
+      },
     ]);
     expect(client.calls.some((call) => call.includes('/jobs'))).toBe(false);
   });
 
   test('but one that exists is as good as made', async () => {
     fail('persistentvolumeclaims', 'AlreadyExists');
-    expect(await carryOut(context(), [CREATE, CLAIM])).toEqual([]);
-    expect(claimed).toEqual(['data-train']);
+    expect(await carried(CREATE, CLAIM)).toEqual([]);
+    expect(outcomes[0]).toEqual({ kind: 'ClaimExists', name: 'data-train' });
     expect(client.calls.at(-1)).toContain('/jobs');
   });
 });
 
 test('what fails does not keep back the others, and is thrown in the end', async () => {
   fail('DELETE', 'Forbidden');
-  const work = carryOut(context(), [{ kind: 'DeleteJob', job: JOB }, CREATE]);
+  const work = carried({ kind: 'DeleteJob', job: JOB }, CREATE);
   await expect(work).rejects.toThrow('no');
   expect(client.calls.at(-1)).toContain('POST');
 });
 
 test('rights that may not be taken away are told of, and not tried again', async () => {
-  let isSettled = false;
-  const revoked = (): void => {
-    isSettled = true;
-  };
   fail('rolebindings', 'Forbidden', 'rolebindings is forbidden');
-  const [failed] = await carryOut({ ...context(), revoked }, [{ kind: 'RevokeAgentRights' }]);
+  const [failed] = await carried({ kind: 'RevokeAgentRights' });
   expect(failed?.reason).toBe('AgentRightsFailed');
-  expect(isSettled).toBe(true);
+  expect(kinds()).toContain('RightsRevoked');
 });
 
 test('a Pod that is deleted by force is counted, one that is gone is not', async () => {
@@ -115,11 +111,11 @@ test('a Pod that is deleted by force is counted, one that is gone is not', async
   client.patch = () => Promise.reject(failure('NotFound', 'gone'));
   const facts = podOf(JOB, 0, 1, { uid: metadata.uid, isTerminating: true });
   const action: Action = { kind: 'DeleteLostPod', pod: { ...facts, node: 'n4' } };
-  await carryOut(context(), [action]);
-  expect(forced).toEqual(['LostNodeDeadline']);
+  await carried(action);
+  expect(outcomes).toEqual([{ kind: 'PodForced', reason: 'LostNodeDeadline' }]);
   fail('DELETE', 'NotFound');
-  await carryOut(context(), [action]);
-  expect(forced).toHaveLength(1);
+  await carried(action);
+  expect(outcomes).toHaveLength(1);
 });
 
 describe('a resume', () => {
@@ -142,7 +138,7 @@ describe('a resume', () => {
       patches.push(body.patch);
       return patch(of, at, body);
     };
-    await carryOut(context(), [resume({ clearsStartTime: true })]);
+    await carried(resume({ clearsStartTime: true }));
     expect(patches).toEqual([
       { status: { startTime: null }, metadata: { uid: JOB.metadata.uid } },
       { spec: { suspend: false }, metadata: { annotations: { a: 'b' }, uid: JOB.metadata.uid } },
@@ -151,8 +147,8 @@ describe('a resume', () => {
 
   test('whose resources are refused is told, and the Job stays suspended (KEP-1150)', async () => {
     fail('PATCH', 'Invalid', 'resources are immutable');
-    const [failed] = await carryOut(context(), [resume({ changesResources: true })]);
+    const [failed] = await carried(resume({ changesResources: true }));
     expect(failed?.reason).toBe('FailedResourcePropagation');
-    await expect(carryOut(context(), [resume({})])).rejects.toThrow('resources are immutable');
+    await expect(carried(resume({}))).rejects.toThrow('resources are immutable');
   });
 });

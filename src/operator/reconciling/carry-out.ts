@@ -32,21 +32,28 @@ export interface CarryOut {
   readonly clock: Clock;
   readonly jobSet: Stored<JobSet>;
   readonly signal: AbortSignal;
-  /** A Job as the API server returned it. */
-  readonly wrote: (job: Stored<Job>) => void;
-  readonly deleted: (job: Stored<Job>) => void;
-  /** The claim of that name exists now, whoever made it. */
-  readonly claimed: (name: string) => void;
-  /** The agents have their rights now. */
-  readonly granted: () => void;
-  /** Rights that no agent needs are gone, or we may not take them away. */
-  readonly revoked: () => void;
-  /** A Pod was deleted by force; not called for one that was gone. */
-  readonly forced: (reason: ForcedDeletionReason) => void;
 }
+
+/** What an action has brought about, for those who remember it or tell of it. */
+export type ActionOutcome =
+  /** As the API server returned it. */
+  | { readonly kind: 'JobWritten'; readonly job: Stored<Job> }
+  /** It is being deleted, or gone. */
+  | { readonly kind: 'JobDeleted'; readonly job: Stored<Job> }
+  | { readonly kind: 'JobSetDeleted' }
+  /** The claim of that name exists now, whoever made it. */
+  | { readonly kind: 'ClaimExists'; readonly name: string }
+  /** The agents have their rights now. */
+  | { readonly kind: 'RightsGranted' }
+  /** Rights that no agent needs are gone, or we may not take them away. */
+  | { readonly kind: 'RightsRevoked' }
+  /** A Pod was deleted by force; not one that was gone. */
+  | { readonly kind: 'PodForced'; readonly reason: ForcedDeletionReason }
+  | FailedAction;
 
 /** An action that failed in a way that the user of the JobSet has to know, for the Event. */
 export interface FailedAction {
+  readonly kind: 'Failed';
   readonly reason:
     | 'JobCreationFailed'
     | 'HeadlessServiceCreationFailed'
@@ -59,18 +66,24 @@ export interface FailedAction {
 /** Requests of one JobSet that are under way at a time, as upstream has it. */
 export const MAX_PARALLEL_REQUESTS = 50;
 
-/** Resolves with failures to tell of; rejects if anything else failed, when all was tried. */
+/**
+ * Resolves with failures to tell of; rejects if anything else failed, when all was tried. `learn` gets each
+ * outcome as soon as it is known: the cache may show what follows from it while other requests last.
+ */
 export async function carryOut(
   context: CarryOut,
   actions: readonly Action[],
+  learn: (outcome: ActionOutcome) => void,
 ): Promise<readonly FailedAction[]> {
   const errors: unknown[] = [];
   const failed: FailedAction[] = [];
   const tryAll = (some: readonly Action[]): Promise<void> =>
     forEachConcurrently(some, MAX_PARALLEL_REQUESTS, async (action) => {
       try {
-        const failure = await perform(context, action);
-        if (failure !== undefined) failed.push(failure);
+        for await (const outcome of perform(context, action)) {
+          learn(outcome);
+          if (outcome.kind === 'Failed') failed.push(outcome);
+        }
       } catch (error) {
         errors.push(error);
       }
@@ -85,7 +98,10 @@ function isStart({ kind }: Action): boolean {
   return kind === 'CreateJob' || kind === 'ResumeJob';
 }
 
-async function perform(context: CarryOut, action: Action): Promise<FailedAction | undefined> {
+/** The outcomes of one action, of which some may come before it fails. */
+type Outcomes = AsyncGenerator<ActionOutcome, void, undefined>;
+
+function perform(context: CarryOut, action: Action): Outcomes {
   switch (action.kind) {
     case 'CreateService':
       return createService(context, action);
@@ -98,106 +114,90 @@ async function perform(context: CarryOut, action: Action): Promise<FailedAction 
     case 'CreateJob':
       return createJob(context, action.job);
     case 'DeleteJob':
-      await deleteJob(context, action.job);
-      return undefined;
+      return deleteJob(context, action.job);
     case 'RelabelJob':
-      await patchJob(context, action.job, { metadata: { labels: action.labels } });
-      return undefined;
+      return patchJob(context, action.job, { metadata: { labels: action.labels } });
     case 'ResizeJob':
-      await patchJob(context, action.job, { spec: action.size });
-      return undefined;
+      return patchJob(context, action.job, { spec: action.size });
     case 'SuspendJob':
-      await patchJob(context, action.job, { spec: { suspend: true } });
-      return undefined;
+      return patchJob(context, action.job, { spec: { suspend: true } });
     case 'ResumeJob':
       return resumeJob(context, action);
     case 'DeleteLostPod':
-      await deleteLostPod(context, action.pod);
-      return undefined;
+      return deleteLostPod(context, action.pod);
     case 'DeleteJobSet':
-      await deleteJobSet(context);
-      return undefined;
+      return deleteJobSet(context);
   }
 }
 
-async function createService(
+async function* createService(
   { client, signal }: CarryOut,
   { service }: Extract<Action, { kind: 'CreateService' }>,
-): Promise<FailedAction | undefined> {
+): Outcomes {
   try {
     await client.create(SERVICES, service, { signal });
-    return undefined;
   } catch (error) {
-    if (isReason(error, 'AlreadyExists')) return undefined;
-    return { reason: 'HeadlessServiceCreationFailed', error };
+    if (isReason(error, 'AlreadyExists')) return;
+    yield { kind: 'Failed', reason: 'HeadlessServiceCreationFailed', error };
   }
 }
 
-async function createClaim(
-  { client, signal, claimed }: CarryOut,
-  claim: PersistentVolumeClaim,
-): Promise<FailedAction | undefined> {
+async function* createClaim({ client, signal }: CarryOut, claim: PersistentVolumeClaim): Outcomes {
   try {
     await client.create(PERSISTENT_VOLUME_CLAIMS, claim, { signal });
   } catch (error) {
-    if (!isReason(error, 'AlreadyExists')) return { reason: 'PVCCreationFailed', error };
+    if (!isReason(error, 'AlreadyExists')) {
+      yield { kind: 'Failed', reason: 'PVCCreationFailed', error };
+      return;
+    }
   }
-  claimed(claim.metadata.name ?? '');
-  return undefined;
+  yield { kind: 'ClaimExists', name: claim.metadata.name ?? '' };
 }
 
-async function grantRights(
-  context: CarryOut,
-  rights: AgentRights,
-): Promise<FailedAction | undefined> {
+async function* grantRights(context: CarryOut, rights: AgentRights): Outcomes {
   try {
     await grantAgentRights(context, rights);
+    yield { kind: 'RightsGranted' };
   } catch (error) {
-    return { reason: 'AgentRightsFailed', error };
+    yield { kind: 'Failed', reason: 'AgentRightsFailed', error };
   }
-  context.granted();
-  return undefined;
 }
 
 /** An operator that may not is told so once, and nothing waits for that. */
-async function revokeRights(context: CarryOut): Promise<FailedAction | undefined> {
+async function* revokeRights(context: CarryOut): Outcomes {
   try {
     await revokeAgentRights(context);
   } catch (error) {
     if (!isReason(error, 'Forbidden')) throw error;
-    context.revoked();
-    return { reason: 'AgentRightsFailed', error };
+    yield { kind: 'Failed', reason: 'AgentRightsFailed', error };
   }
-  context.revoked();
-  return undefined;
+  yield { kind: 'RightsRevoked' };
 }
 
-async function createJob(context: CarryOut, job: Job): Promise<FailedAction | undefined> {
+async function* createJob(context: CarryOut, job: Job): Outcomes {
   const { client, signal } = context;
   try {
-    context.wrote(await client.create(JOBS, job, { signal }));
-    return undefined;
+    yield { kind: 'JobWritten', job: await client.create(JOBS, job, { signal }) };
   } catch (error) {
-    if (isReason(error, 'AlreadyExists') && (await isOurs(context, job))) return undefined;
-    return { reason: 'JobCreationFailed', error };
+    const found = isReason(error, 'AlreadyExists') ? await jobNamedAs(context, job) : 'Refused';
+    if (found === 'Gone') return;
+    if (found === 'Refused' || !isChildOf(found, context.jobSet)) {
+      yield { kind: 'Failed', reason: 'JobCreationFailed', error };
+    } else yield { kind: 'JobWritten', job: found };
   }
 }
 
 /** The Job that holds the name may be one that we made and cannot see yet. */
-async function isOurs(context: CarryOut, job: Job): Promise<boolean> {
+async function jobNamedAs({ client, signal }: CarryOut, job: Job): Promise<Stored<Job> | 'Gone'> {
   try {
-    const found = await context.client.get(JOBS, keyOf(job), { signal: context.signal });
-    if (!isChildOf(found, context.jobSet)) return false;
-    context.wrote(found);
-    return true;
+    return await client.get(JOBS, keyOf(job), { signal });
   } catch (error) {
-    if (isReason(error, 'NotFound')) return true;
+    if (isReason(error, 'NotFound')) return 'Gone';
     throw error;
   }
 }
 
-async function deleteJob(context: CarryOut, job: Stored<Job>): Promise<void> {
-  const { client, signal } = context;
+async function* deleteJob({ client, signal }: CarryOut, job: Stored<Job>): Outcomes {
   try {
     await client.delete(JOBS, keyOf(job), {
       propagationPolicy: 'Foreground',
@@ -208,7 +208,7 @@ async function deleteJob(context: CarryOut, job: Stored<Job>): Promise<void> {
     // Gone already, or the name belongs to a successor: both are what was wanted.
     if (!isReason(error, 'NotFound', 'Conflict')) throw error;
   }
-  context.deleted(job);
+  yield { kind: 'JobDeleted', job };
 }
 
 /**
@@ -217,10 +217,10 @@ async function deleteJob(context: CarryOut, job: Stored<Job>): Promise<void> {
  * ignore it. In this order, because a Pod that has failed is not looked at again. A node that comes
  * back finds the Pod gone, and ends what is left of it.
  */
-async function deleteLostPod(
-  { client, clock, signal, forced }: CarryOut,
+async function* deleteLostPod(
+  { client, clock, signal }: CarryOut,
   { namespace, name, uid, node }: OverduePod,
-): Promise<void> {
+): Outcomes {
   const at = { namespace, name };
   const condition = {
     type: 'DisruptionTarget',
@@ -233,7 +233,7 @@ async function deleteLostPod(
   const patch = { metadata: { uid }, status };
   try {
     await client.delete(PODS, at, { gracePeriodSeconds: 0, preconditions: { uid }, signal });
-    forced(LOST_NODE_DEADLINE_REASON);
+    yield { kind: 'PodForced', reason: LOST_NODE_DEADLINE_REASON };
     await client.patch(PODS, at, { type: 'strategic', patch }, { subresource: 'status', signal });
   } catch (error) {
     // Gone already, or its replacement has the name: both are what was wanted.
@@ -241,7 +241,7 @@ async function deleteLostPod(
   }
 }
 
-async function deleteJobSet({ client, jobSet, signal }: CarryOut): Promise<void> {
+async function* deleteJobSet({ client, jobSet, signal }: CarryOut): Outcomes {
   try {
     await client.delete(JOBSETS, keyOf(jobSet), {
       propagationPolicy: 'Foreground',
@@ -251,38 +251,37 @@ async function deleteJobSet({ client, jobSet, signal }: CarryOut): Promise<void>
   } catch (error) {
     if (!isReason(error, 'NotFound', 'Conflict')) throw error;
   }
+  yield { kind: 'JobSetDeleted' };
 }
 
-async function resumeJob(
+async function* resumeJob(
   context: CarryOut,
   { job, resume }: Extract<Action, { kind: 'ResumeJob' }>,
-): Promise<FailedAction | undefined> {
-  if (resume.clearsStartTime)
-    await patchJob(context, job, { status: { startTime: null } }, 'status');
+): Outcomes {
+  if (resume.clearsStartTime) {
+    yield* patchJob(context, job, { status: { startTime: null } }, 'status');
+  }
   try {
-    await patchJob(context, job, resume.patch);
-    return undefined;
+    yield* patchJob(context, job, resume.patch);
   } catch (error) {
     // The Job stays suspended: it must not run with other resources than were asked for.
-    if (resume.changesResources && isReason(error, 'Invalid')) {
-      return { reason: 'FailedResourcePropagation', error };
-    }
-    throw error;
+    if (!resume.changesResources || !isReason(error, 'Invalid')) throw error;
+    yield { kind: 'Failed', reason: 'FailedResourcePropagation', error };
   }
 }
 
 /** A merge patch. The UID in it makes the API server refuse it for a successor of the same name. */
-async function patchJob(
-  context: CarryOut,
+async function* patchJob(
+  { client, signal }: CarryOut,
   job: Stored<Job>,
   { metadata, ...others }: { readonly metadata?: ObjectMeta; readonly [field: string]: unknown },
   subresource?: 'status',
-): Promise<void> {
-  const { client, signal } = context;
+): Outcomes {
   const patch = { ...others, metadata: { ...metadata, uid: job.metadata.uid } };
   const options = subresource === undefined ? { signal } : { signal, subresource };
   try {
-    context.wrote(await client.patch(JOBS, keyOf(job), { type: 'merge', patch }, options));
+    const written = await client.patch(JOBS, keyOf(job), { type: 'merge', patch }, options);
+    yield { kind: 'JobWritten', job: written };
   } catch (error) {
     if (!isReason(error, 'NotFound', 'Conflict')) throw error;
   }

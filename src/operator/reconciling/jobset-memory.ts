@@ -2,6 +2,7 @@ import type { PodFacts } from '../../jobset/epoch/pod-facts.ts';
 import type { HubReach, Knowledge } from '../../jobset/snapshot.ts';
 import type { CountersPutOff } from '../../jobset/status/counters.ts';
 import type { ChildJobMemory } from '../tracking/child-job-memory.ts';
+import type { ActionOutcome } from './carry-out.ts';
 
 /**
  * What the controller remembers of one JobSet between two plans. None of it is needed for a right
@@ -40,6 +41,31 @@ export class JobSetMemory {
       isKnownStray: (pod) => this.#reported.has(announcementKey(pod)),
       countersPutOff: this.countersPutOff,
     };
+  }
+
+  /** What an action has brought about: the caches show it later, or never. */
+  learn(outcome: ActionOutcome): void {
+    switch (outcome.kind) {
+      case 'JobWritten':
+        this.jobs.wrote(outcome.job);
+        break;
+      case 'JobDeleted':
+        this.jobs.deleted(outcome.job);
+        break;
+      case 'ClaimExists':
+        this.claims.add(outcome.name);
+        break;
+      case 'RightsGranted':
+        this.hasAgentRights = true;
+        break;
+      case 'RightsRevoked':
+        this.hasRevokedAgentRights = true;
+        break;
+      case 'JobSetDeleted':
+      case 'PodForced':
+      case 'Failed':
+        break;
+    }
   }
 
   /** `readyPods` are those of now. */

@@ -280,25 +280,11 @@ export class JobSetReconciler {
       memory.creationFailures = 0;
       return;
     }
-    const failed = await carryOut(
-      {
-        client: this.#options.client,
-        clock: this.#options.clock,
-        jobSet,
-        signal,
-        wrote: (job) => memory.jobs.wrote(job),
-        deleted: (job) => memory.jobs.deleted(job),
-        claimed: (claim) => memory.claims.add(claim),
-        granted: () => {
-          memory.hasAgentRights = true;
-        },
-        revoked: () => {
-          memory.hasRevokedAgentRights = true;
-        },
-        forced: (reason) => this.#options.metrics.forcedDeletion(reason),
-      },
-      made.actions,
-    );
+    const { client, clock, metrics } = this.#options;
+    const failed = await carryOut({ client, clock, jobSet, signal }, made.actions, (outcome) => {
+      memory.learn(outcome);
+      if (outcome.kind === 'PodForced') metrics.forcedDeletion(outcome.reason);
+    });
     this.#reports.failures(jobSet, memory, failed);
     const [first] = failed;
     if (first !== undefined) throw first.error;
