@@ -6,7 +6,7 @@ import { failure } from '../../kube/status.ts';
 import type { ListOptions } from '../../runtime/client/client.ts';
 import { MemoryClient } from '../../runtime/memory/memory-client.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
-import { NODE_FEATURES_TTL_MS } from '../tracking/node-features.ts';
+import { NODE_ANSWER_LIFETIME_MS } from '../tracking/node-answers.ts';
 import { createImageVolumes } from './image-volumes.ts';
 
 type Pages = readonly (readonly string[])[];
@@ -69,7 +69,7 @@ test('only the nodes that its Pods may use count, and each set is asked once in 
   expect(await volumes.suit(specOf({ pool: 'new' }, { pool: 'old' }), signal)).toBe(false);
   expect(client.calls).toEqual(['LIST pool=new 0', 'LIST pool=old 0']);
   client.pages = { 'pool=new': [['v1.35.0']] };
-  await clock.advance(NODE_FEATURES_TTL_MS);
+  await clock.advance(NODE_ANSWER_LIFETIME_MS);
   expect(await volumes.suit(specOf({ pool: 'new' }), signal)).toBe(false);
 });
 

@@ -1,10 +1,8 @@
 import type { JobSetSpec } from '../../jobset/jobset.ts';
-import { NODES, type Node } from '../../kube/objects/node.ts';
-import { ApiStatusError } from '../../kube/status.ts';
+import type { Node } from '../../kube/objects/node.ts';
 import type { Client } from '../../runtime/client/client.ts';
-import { ExpiringMap } from '../../runtime/expiring-map.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
-import { NODE_FEATURES_TTL_MS, nodeSelectors } from '../tracking/node-features.ts';
+import { NodeAnswers, nodeSelectors } from '../tracking/node-answers.ts';
 
 /** Whether agents may be started from volumes of their image on all nodes that a JobSet may use. */
 export interface ImageVolumes {
@@ -20,52 +18,23 @@ const LEAST_CONTAINERD = [2, 1] as const;
 const NODES_PER_PAGE = 500;
 /** The nodes of a larger cluster are not read for this: the agent is copied there. */
 const MAX_PAGES = 20;
-/** Sets of labels by which Pods choose their nodes; a cluster has few. */
-const MAX_ANSWERS = 1_000;
-
 /** Nodes are asked for by the Pods' `nodeSelector`; other rules of theirs leave fewer of these. */
 export function createImageVolumes(client: Client, clock: Clock): ImageVolumes {
-  const answers = new ExpiringMap<boolean>(clock, MAX_ANSWERS);
-  const ofNodes = async (labels: string, signal: AbortSignal): Promise<boolean> => {
-    const known = answers.get(labels);
-    if (known !== undefined) return known;
-    const suit = await allNodesSuit(client, labels, signal);
-    answers.set(labels, suit, NODE_FEATURES_TTL_MS);
-    return suit;
-  };
+  const nodes = new NodeAnswers<boolean>(client, clock, {
+    nodesPerPage: NODES_PER_PAGE,
+    maxPages: MAX_PAGES,
+    fromPage: (page) => (page.every(suits) ? undefined : false),
+    otherwise: (_labels, count, isAll) => isAll && count > 0,
+    refused: () => false,
+  });
   return {
     suit: async (spec, signal) => {
       for (const labels of nodeSelectors(spec)) {
-        if (!(await ofNodes(labels, signal))) return false;
+        if (!(await nodes.on(labels, signal))) return false;
       }
       return true;
     },
   };
-}
-
-async function allNodesSuit(
-  client: Client,
-  labelSelector: string,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const selected = labelSelector === '' ? {} : { labelSelector };
-  let next: { readonly continue?: string } = {};
-  let count = 0;
-  for (let page = 0; page < MAX_PAGES; page++) {
-    try {
-      const options = { ...selected, ...next, limit: NODES_PER_PAGE, signal };
-      const { items, metadata } = await client.list(NODES, options);
-      if (!items.every(suits)) return false;
-      count += items.length;
-      if (!metadata.continue) return count > 0;
-      next = { continue: metadata.continue };
-    } catch (error) {
-      const isRefusal = error instanceof ApiStatusError && error.code < 500 && error.code !== 429;
-      if (isRefusal) return false;
-      throw error;
-    }
-  }
-  return false;
 }
 
 function suits({ status }: Node): boolean {

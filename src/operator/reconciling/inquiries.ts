@@ -30,9 +30,9 @@ import { ApiStatusError, isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { allPages } from '../../runtime/client/pages.ts';
 import { forEachConcurrently } from '../../runtime/concurrency.ts';
+import { isNodeLost } from '../tracking/node-answers.ts';
 import { containerMinimums } from './container-minimums.ts';
 import type { ImageVolumes } from './image-volumes.ts';
-import { isNodeLost } from './lost-nodes.ts';
 
 /**
  * Finds out what a plan asks for. Watches carry metadata only, so the one Pod that failed first is

@@ -26,7 +26,8 @@ import type { OperatorMetrics } from '../process/operator-metrics.ts';
 import { JOBS_BY_OWNER } from '../tracking/caches.ts';
 import { ChildJobMemory } from '../tracking/child-job-memory.ts';
 import type { GroupTracker, StrayPod } from '../tracking/group-tracker.ts';
-import { NODE_FEATURES_TTL_MS, type NodeFeatures } from '../tracking/node-features.ts';
+import { NODE_ANSWER_LIFETIME_MS } from '../tracking/node-answers.ts';
+import type { NodeFeatures } from '../tracking/node-features.ts';
 import { carryOut } from './carry-out.ts';
 import { whatGoesAway } from './going-away.ts';
 import { createImageVolumes, type ImageVolumes } from './image-volumes.ts';
@@ -116,7 +117,7 @@ export class JobSetReconciler {
     this.#reports.plan(snapshot.jobSet, memory, made);
     await this.#act(snapshot.jobSet, memory, made, signal);
     // No watch tells when nodes have learned it.
-    const askAgainMs = noRestartAll === undefined ? undefined : NODE_FEATURES_TTL_MS;
+    const askAgainMs = noRestartAll === undefined ? undefined : NODE_ANSWER_LIFETIME_MS;
     const delays = [made.requeueAfterMs, decided.lookAgainMs, askAgainMs].filter(
       (ms) => ms !== undefined,
     );

@@ -10,7 +10,8 @@ import type { ListOptions } from '../../runtime/client/client.ts';
 import { MemoryClient } from '../../runtime/memory/memory-client.ts';
 import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
-import { createNodeFeatures, NODE_FEATURES_TTL_MS, type NodeFeatures } from './node-features.ts';
+import { NODE_ANSWER_LIFETIME_MS } from './node-answers.ts';
+import { createNodeFeatures, type NodeFeatures } from './node-features.ts';
 
 const FEATURE = 'RestartAllContainersOnContainerExits';
 
@@ -67,7 +68,7 @@ describe('an API server', () => {
     expect(await ask({})).toBeUndefined();
     expect(client.calls).toHaveLength(2);
     expect(client.objects.size).toBe(0);
-    await clock.advance(NODE_FEATURES_TTL_MS);
+    await clock.advance(NODE_ANSWER_LIFETIME_MS);
     await ask({});
     expect(client.calls).toHaveLength(4);
   });

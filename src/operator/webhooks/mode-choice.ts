@@ -1,7 +1,7 @@
 import type { JobSet } from '../../jobset/jobset.ts';
 import { RESTART_MODE } from '../../jobset/names.ts';
 import { deepEqual } from '../../kube/json/deep-equal.ts';
-import { nodeSelectors } from '../tracking/node-features.ts';
+import { nodeSelectors } from '../tracking/node-answers.ts';
 
 export interface NodeQuestion {
   /**

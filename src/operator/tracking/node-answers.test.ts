@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { NODES } from '../../kube/objects/node.ts';
 import { failure } from '../../kube/status.ts';
 import { MemoryClient } from '../../runtime/memory/memory-client.ts';
-import { isNodeLost } from './lost-nodes.ts';
+import { isNodeLost } from './node-answers.ts';
 
 const { signal } = new AbortController();
 
