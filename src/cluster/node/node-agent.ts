@@ -15,7 +15,8 @@ import type { HostsEntry } from './network/hosts-file.ts';
 import type { NodeContext, NodePorts } from './node-context.ts';
 import { type Machine, type NodeRegistration, registerNode } from './node-registration.ts';
 import { containerLogsHandler } from './pod/container-logs.ts';
-import { checkpointDirectory, type PodState, readCheckpoints } from './pod/pod-checkpoint.ts';
+import { checkpointDirectory, readCheckpoints } from './pod/pod-checkpoint.ts';
+import type { PodState } from './pod/pod-life.ts';
 import { PodWorker } from './pod/pod-worker.ts';
 import { endStrangers } from './pod/stranger-processes.ts';
 import { type NodeNetwork, PodAddresses } from './pod-addresses.ts';
@@ -211,10 +212,10 @@ class Agent implements NodeAgent {
 
   #entries(namespace: string): readonly HostsEntry[] {
     const entries: HostsEntry[] = [];
-    for (const { pod, sandbox, hasFinished } of this.#workers.values()) {
-      if (hasFinished || sandbox.podIP === undefined) continue;
+    for (const { pod, podIP, sandbox, hasFinished } of this.#workers.values()) {
+      if (hasFinished || podIP === undefined) continue;
       if (pod.metadata.namespace !== namespace) continue;
-      entries.push({ pod, address: sandbox.podIP, ports: sandbox.ports });
+      entries.push({ pod, address: podIP, ports: sandbox.ports });
     }
     return entries;
   }

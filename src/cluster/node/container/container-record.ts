@@ -40,8 +40,10 @@ export interface Waiting {
 
 export interface Starting {
   readonly state: 'starting';
-  /** What was before, which is shown until the process runs. */
+  /** What was before. */
   readonly before: SettledRecord;
+  /** What is shown until the process runs; by default what was before. */
+  readonly shown?: SettledRecord | undefined;
 }
 
 export interface Running {
@@ -115,8 +117,8 @@ export function isAlive(record: ContainerRecord): boolean {
   return record.life.state === 'running' || record.life.state === 'starting';
 }
 
-/** As it was before the start that is under way, if one is. */
+/** As it is shown: not as one that starts, but as it was before. */
 export function settled(record: ContainerRecord): SettledRecord {
   const { life } = record;
-  return life.state === 'starting' ? life.before : { ...record, life };
+  return life.state === 'starting' ? (life.shown ?? life.before) : { ...record, life };
 }

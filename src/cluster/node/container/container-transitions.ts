@@ -17,6 +17,7 @@ import {
   RESTARTING_ALL_REASON,
   type StopReason,
   settled,
+  type Waiting,
 } from './container-record.ts';
 
 const CRASH_LOOP_REASON = 'CrashLoopBackOff';
@@ -45,13 +46,13 @@ export function starting(
 export function shownAs(record: ContainerRecord, before: ContainerRecord): ContainerRecord {
   const { life } = record;
   if (life.state !== 'starting') return record;
-  return { ...record, life: { ...life, before: settled(before) } };
+  return { ...record, life: { ...life, shown: settled(before) } };
 }
 
 /** The start could not even be tried: the container waits and is tried again at `retryMs`. */
 export function blocked(
   before: ContainerRecord,
-  why: { readonly reason: string; readonly message: string },
+  why: Pick<Waiting, 'reason' | 'message'>,
   retryMs: number,
 ): ContainerRecord {
   const { life } = before;
@@ -79,6 +80,17 @@ export function backingOff(
 ): ContainerRecord {
   const backoff = nextBackoff(record.backoff, exited.finishedMs, nowMs, limits);
   return { ...blocked(record, { reason: CRASH_LOOP_REASON, message }, untilMs), backoff };
+}
+
+/** It ended and starts again as soon as its Pod is prepared; its end is not shown. */
+export function restartingLater(
+  record: ContainerRecord,
+  { finishedMs }: Exited,
+  nowMs: number,
+  limits: BackoffLimits,
+): ContainerRecord {
+  const backoff = nextBackoff(record.backoff, finishedMs, nowMs, limits);
+  return { ...blocked(record, { reason: undefined, message: undefined }, nowMs), backoff };
 }
 
 /** It has another image now, and the crash loop of the one before is none of its own. */

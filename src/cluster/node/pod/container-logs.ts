@@ -52,10 +52,10 @@ function logSource(
   isPrevious: boolean,
   files: NodeFiles,
 ): LogSource | string {
-  const { pod, sandbox, containers } = worker;
+  const { pod, sandbox, containers, records } = worker;
   const podName = pod.metadata.name ?? '';
   const container = allContainersOf(pod.spec).find((one) => one.container.name === name);
-  const record = containers.records.get(name);
+  const record = records.find((one) => one.name === name);
   if (container === undefined || record === undefined) {
     return `container ${name} is not valid for pod ${podName}`;
   }

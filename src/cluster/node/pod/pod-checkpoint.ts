@@ -5,17 +5,8 @@
  */
 import { isJsonObject } from '../../../kube/json/json-value.ts';
 import type { Logger } from '../../../runtime/ports/logger.ts';
-import type { ContainerRecord } from '../container/container-record.ts';
 import type { NodeFiles } from '../ports/node-files.ts';
-import type { PodEnding } from '../status/pod-status.ts';
-import type { PodMode } from './pod-actions.ts';
-
-export interface PodState {
-  readonly records: readonly ContainerRecord[];
-  readonly mode: PodMode;
-  readonly ending: PodEnding | undefined;
-  readonly podIP: string | undefined;
-}
+import type { PodState } from './pod-life.ts';
 
 /** Another layout is another version: a file of an unknown one is not read. */
 const VERSION = 1;

@@ -20,28 +20,28 @@ export interface PreparationOptions {
 const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 10_000;
 
-/** True when all is there, false when `signal` aborted before. Never rejects. */
+/** The Pod's address when all is there; undefined when `signal` aborted before. Never rejects. */
 export async function preparePod(
   context: NodeContext,
   pod: Pod,
   sandbox: PodSandbox,
   { signal, onProblem }: PreparationOptions,
-): Promise<boolean> {
+): Promise<string | undefined> {
   await killLeftOver(context, pod);
   let retryMs = FIRST_RETRY_MS;
   while (!signal.aborted) {
     try {
-      await sandbox.prepare();
-      return !signal.aborted;
+      const podIP = await sandbox.prepare();
+      return signal.aborted ? undefined : podIP;
     } catch (error) {
-      if (signal.aborted) return false;
+      if (signal.aborted) return undefined;
       const reason = error instanceof VolumeError ? 'FailedMount' : 'FailedCreatePodSandBox';
       onProblem(reason, error instanceof Error ? error.message : String(error));
     }
     await sleep(context.clock, retryMs, signal).catch(() => undefined);
     retryMs = Math.min(2 * retryMs, LAST_RETRY_MS);
   }
-  return false;
+  return undefined;
 }
 
 /** Processes of a former life of this node cannot be followed any more. */

@@ -21,7 +21,6 @@ export class PodSandbox {
   /** Where its containers see each other's processes and no others. */
   readonly #processes: SharedProcesses | undefined;
   readonly #ports = new Map<number, number>();
-  #podIP: string | undefined;
   #isGone = false;
 
   constructor(context: NodeContext, pod: Pod) {
@@ -38,25 +37,20 @@ export class PodSandbox {
     }
   }
 
-  get podIP(): string | undefined {
-    return this.#podIP;
-  }
-
   get ports(): ReadonlyMap<number, number> {
     return this.#ports;
   }
 
-  /** Takes up the address that the Pod had in an earlier life of the node. */
-  resume(podIP: string | undefined): void {
-    if (podIP !== undefined) this.#context.addresses.reserve(this.#uid, podIP);
-    this.#podIP = podIP;
+  /** The Pod had this address in an earlier life of the node. */
+  reserve(podIP: string): void {
+    this.#context.addresses.reserve(this.#uid, podIP);
   }
 
-  /** Makes what is missing. Rejects with what stands against it, to be tried again. */
-  async prepare(): Promise<void> {
+  /** Makes what is missing, and gives the address. Rejects with what stands against it, to be tried again. */
+  async prepare(): Promise<string> {
     const { addresses, network } = this.#context;
-    this.#podIP = addresses.allocate(this.#uid);
-    if (this.#podIP === undefined) throw new Error('all addresses of the node are in use');
+    const podIP = addresses.allocate(this.#uid);
+    if (podIP === undefined) throw new Error('all addresses of the node are in use');
     // A name that cannot be given keeps the Pod from starting.
     hostnameOf(this.#pod);
     this.#claimProbedPorts();
@@ -66,27 +60,28 @@ export class PodSandbox {
       }
     }
     await this.#context.files.makeDirectory(this.#directory);
-    await this.#volumes.prepare(this.#facts(this.#podIP, this.#pod));
+    await this.#volumes.prepare(this.#facts(podIP, this.#pod));
+    return podIP;
   }
 
   /** For the containers, with the Pod's metadata as it is now. */
-  forContainers(pod: Pod): Sandbox {
+  forContainers(pod: Pod, podIP: string): Sandbox {
     const processes = this.#processes;
     return {
       holder: processes && (() => processes.holder()),
       directory: this.#directory,
       logDirectory: this.logDirectory,
-      facts: this.#facts(this.#podIP ?? '', pod),
+      facts: this.#facts(podIP, pod),
       volumes: this.#volumes.mounted,
       ports: this.#ports,
     };
   }
 
   /** The Pod gets another address; its volumes and ports stay. */
-  renewAddress(): void {
+  renewAddress(): string | undefined {
     const { addresses } = this.#context;
     addresses.release(this.#uid);
-    this.#podIP = addresses.allocate(this.#uid);
+    return addresses.allocate(this.#uid);
   }
 
   /** Ends what is under way here: a preparation, the renewal of tokens. */

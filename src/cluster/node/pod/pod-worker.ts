@@ -1,43 +1,52 @@
 /**
- * One Pod from the moment at which the node sees it until no trace of it is left: it is prepared, or
- * taken up from an earlier life of the node, runs (`pod-steps.ts`), and is cleaned up after its end.
+ * One Pod from the moment at which the node sees it until no trace of it is left. What happens to it
+ * is told to its life (`pod-step.ts`), and what follows from that is carried out here.
  */
 import type { Pod } from '../../../kube/objects/pod.ts';
 import type { Timer } from '../../../runtime/ports/clock.ts';
-import { ContainerSet, MIN_GRACE_MS } from '../container/container-set.ts';
+import { ContainerProcesses } from '../container/container-processes.ts';
+import type { ContainerRecord } from '../container/container-record.ts';
 import { missingNamespacesNote } from '../namespaces/missing-namespaces.ts';
 import type { NodeContext } from '../node-context.ts';
-import { PodReport } from '../status/pod-report.ts';
+import { StatusWriter } from '../status/status-writer.ts';
 import { ignoredFieldsNote } from './ignored-fields.ts';
-import { PodCheckpoint, type PodState } from './pod-checkpoint.ts';
+import { PodCheckpoint } from './pod-checkpoint.ts';
 import { confirmDeletion } from './pod-deletion.ts';
 import { PodEvents } from './pod-events.ts';
+import {
+  type Instant,
+  newLife,
+  type PodEffect,
+  type PodLife,
+  type PodNews,
+  type PodState,
+} from './pod-life.ts';
 import { preparePod } from './pod-preparation.ts';
 import { PodSandbox } from './pod-sandbox.ts';
-import { graceMsOf, PodSteps } from './pod-steps.ts';
+import { step } from './pod-step.ts';
 
 export class PodWorker {
   readonly uid: string;
   readonly sandbox: PodSandbox;
-  readonly containers: ContainerSet;
+  readonly containers: ContainerProcesses;
   readonly #context: NodeContext;
   readonly #events: PodEvents;
-  readonly #report: PodReport;
-  readonly #steps: PodSteps;
+  readonly #writer: StatusWriter;
+  readonly #checkpoint: PodCheckpoint | undefined;
   readonly #onChange: () => Promise<void>;
   /** Aborted when the Pod is to run no longer. */
   readonly #ended = new AbortController();
   /** Aborted when the node stops, or the object is gone. */
   readonly #closed = new AbortController();
-  readonly #resumed: PodState | undefined;
-  readonly #checkpoint: PodCheckpoint | undefined;
-  #pod: Pod;
+  #life: PodLife;
+  /** What happened while effects of something before were carried out. */
+  readonly #news: PodNews[] = [];
+  #isFollowing = false;
+  #wake: Timer | undefined;
   #lifetime: Timer | undefined;
-  #preparing: Promise<void> = Promise.resolve();
-  #resuming: Promise<void> | undefined;
+  #preparing: Promise<unknown> = Promise.resolve();
+  #takingOver: Promise<void> | undefined;
   #confirming: Promise<void> = Promise.resolve();
-  #isFinishing = false;
-  #hasFinished = false;
   #resolveFinished: () => void = () => undefined;
   /** Resolves when everything is down and cleaned up. */
   readonly #finished = new Promise<void>((resolve) => {
@@ -56,209 +65,233 @@ export class PodWorker {
   ) {
     const { name = '', namespace = '', uid = '' } = pod.metadata;
     const logger = context.logger.with({ pod: `${namespace}/${name}` });
+    const { files, rootDirectory, keeper, client, clock, network, backoff } = context;
     this.uid = uid;
     this.#context = { ...context, logger };
-    this.#pod = pod;
     this.#onChange = onChange;
+    this.#life = newLife(pod, { hostIP: network.hostIP, backoff }, this.#now(), resumed);
     this.#events = new PodEvents(context.events, pod);
-    this.#report = new PodReport(this.#context, pod, () => void onChange());
-    const sandbox = new PodSandbox(this.#context, pod);
-    this.sandbox = sandbox;
-    this.#resumed = resumed;
-    if (resumed !== undefined) sandbox.resume(resumed.podIP);
-    const { files, rootDirectory, keeper } = context;
+    this.#writer = new StatusWriter(pod, client, clock, logger);
+    this.sandbox = new PodSandbox(this.#context, pod);
+    if (resumed?.podIP !== undefined) this.sandbox.reserve(resumed.podIP);
     this.#checkpoint =
       keeper === undefined
         ? undefined
-        : new PodCheckpoint(files, logger, rootDirectory, uid, () => this.#state());
-    this.containers = new ContainerSet({
+        : new PodCheckpoint(files, logger, rootDirectory, uid, () => stateOf(this.#life));
+    this.containers = new ContainerProcesses({
       context: this.#context,
-      pod,
-      events: this.#events,
-      sandbox: () => sandbox.forContainers(this.#pod),
-      records: resumed?.records,
+      podUid: uid,
+      sandbox: () => this.sandbox.forContainers(this.#life.pod, this.podIP ?? ''),
       saved: async () => this.#checkpoint?.saved(),
-      onChange: () => this.#steps.step(),
-      onStep: () => this.#steps.publish('step'),
-    });
-    this.#steps = new PodSteps({
-      context: this.#context,
-      pod: () => this.#pod,
-      containers: this.containers,
-      sandbox,
-      events: this.#events,
-      report: this.#report,
-      onRecord: () => this.#checkpoint?.changed(),
-      onChange,
-      onEnd: () => this.#ended.abort(new Error('the Pod ends')),
-      onDown: () => this.#finish(),
+      tell: (news) => this.#tell(news),
+      onFailure: (container, reason, note) => {
+        const about = this.records.find((record) => record.name === container);
+        this.#events.record(about, 'Warning', reason, note);
+      },
     });
   }
 
   /** The Pod with the newest status, written or not. */
   get pod(): Pod {
-    const { status } = this.#report;
-    return status === undefined ? this.#pod : { ...this.#pod, status };
+    const { pod, status } = this.#life;
+    return status === undefined ? pod : { ...pod, status };
+  }
+
+  get podIP(): string | undefined {
+    return this.#life.podIP;
+  }
+
+  get records(): readonly ContainerRecord[] {
+    return this.#life.records;
   }
 
   /** Nothing of it runs and nothing will. */
   get hasFinished(): boolean {
-    return this.#hasFinished;
+    return this.#life.stage.name === 'CleanedUp';
   }
 
   /** Begins, or takes up what an earlier life of this node left. */
   begin(): void {
-    const phase = this.#pod.status?.phase;
-    if (phase === 'Succeeded' || phase === 'Failed') {
-      this.#finish();
-      return;
-    }
-    if (this.#resumed === undefined) this.#live();
-    else void this.#resume(this.#resumed);
-  }
-
-  #live(): void {
-    if (this.#steps.isOver) return;
-    if (this.#pod.status?.startTime === undefined) this.#sayWhatIsIgnored();
-    this.#limitLifetime();
-    this.#preparing = this.#prepare();
-    if (this.#pod.metadata.deletionTimestamp !== undefined) this.#delete();
-    else this.#steps.publish('latest');
-  }
-
-  async #resume(state: PodState): Promise<void> {
-    this.#steps.hold();
-    this.#resuming = this.containers.resume();
-    await this.#resuming;
-    this.#steps.takeUp(state);
-    this.#live();
-  }
-
-  #state(): PodState {
-    const records = [...this.containers.records.values()];
-    const { mode, ending } = this.#steps;
-    return { records, mode, ending, podIP: this.sandbox.podIP };
+    this.#tell({ type: 'begun' });
   }
 
   /** The object has changed. */
   update(pod: Pod): void {
-    const before = this.#pod.metadata;
-    const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
-    this.#pod = pod;
-    this.#report.contradict(pod.status);
-    const isNews =
-      pod.metadata.generation !== before.generation || pod.spec.readinessGates !== undefined;
-    if (isNews && this.#steps.isPrepared && !this.#steps.isOver) {
-      const isRunning = this.#steps.mode === 'running';
-      if (isRunning) this.containers.redefine(pod.spec);
-      this.#steps.publish('latest');
-      if (isRunning) this.#steps.step();
-    }
-    if (deletionTimestamp === undefined) return;
-    const isNew = before.deletionTimestamp === undefined;
-    if (!isNew && before.deletionGracePeriodSeconds === deletionGracePeriodSeconds) return;
-    if (!this.#hasFinished) this.#delete();
-    else if (isNew) this.#confirming = this.#confirming.then(() => this.#confirmDeletion());
+    this.#tell({ type: 'updated', pod });
   }
 
   /** The object is gone: what runs is stopped and nobody is told. Resolves when no trace is left. */
   async podGone(): Promise<void> {
-    this.#report.stop();
+    this.#writer.stop();
     this.#closed.abort(new Error('the Pod is gone'));
-    this.#steps.end({ type: 'deleted' }, MIN_GRACE_MS);
+    this.#tell({ type: 'gone' });
     await this.#finished;
     await this.#context.files.remove(this.sandbox.logDirectory);
   }
 
   /** Ends every process and writes nothing more. Resolves when no trace is left but the logs. */
   async stop(): Promise<void> {
-    this.#report.stop();
+    this.#writer.stop();
     this.#closed.abort(new Error('the node stops'));
-    this.#steps.close();
-    await this.#resuming;
+    this.#tell({ type: 'nodeStops' });
+    await this.#takingOver;
     await this.containers.shutDown();
-    this.#finish();
+    this.#tell({ type: 'allShutDown' });
     await this.#finished;
     await this.#checkpoint?.remove();
   }
 
+  /** One thing after the other: what effects bring about at once comes after them. */
+  #tell(news: PodNews): void {
+    this.#news.push(news);
+    if (this.#isFollowing) return;
+    this.#isFollowing = true;
+    try {
+      for (let next = this.#news.shift(); next !== undefined; next = this.#news.shift()) {
+        this.#follow(next);
+      }
+    } finally {
+      this.#isFollowing = false;
+    }
+  }
+
+  #follow(news: PodNews): void {
+    const before = this.#life;
+    const { life, effects } = step(before, { ...news, at: this.#now() });
+    this.#life = life;
+    if (news.type === 'begun' || !isSameState(before, life)) this.#checkpoint?.changed();
+    for (const effect of effects) this.#carryOut(effect);
+  }
+
+  #carryOut(effect: PodEffect): void {
+    switch (effect.type) {
+      case 'writeStatus':
+        this.#writer.write(effect.status, effect.importance);
+        break;
+      case 'tellOthers':
+        void this.#onChange();
+        break;
+      case 'event':
+        this.#events.record(effect.about, effect.severity, effect.reason, effect.note);
+        break;
+      case 'logRestartOfAll':
+        this.#context.logger.info('all containers restart', { sources: effect.sources });
+        break;
+      case 'takeOver':
+        this.#takingOver = this.containers.takeOver(effect.runs);
+        void this.#takingOver.then(() => this.#tell({ type: 'allTakenOver' }));
+        break;
+      case 'prepare':
+        this.#sayWhatIsIgnored();
+        this.#limitLifetime();
+        this.#preparing = this.#prepare();
+        break;
+      case 'abandonPreparation':
+        this.#ended.abort(new Error('the Pod ends'));
+        break;
+      case 'introduce':
+        void this.#onChange().then(() => this.#tell({ type: 'introduced' }));
+        break;
+      case 'renewAddress':
+        this.#tell({ type: 'addressRenewed', podIP: this.sandbox.renewAddress() });
+        break;
+      case 'start':
+        this.containers.start(effect);
+        break;
+      case 'stop':
+        this.containers.stop(effect.name, effect.graceMs, effect.runsPreStop);
+        break;
+      case 'killAfter':
+        this.containers.killAfter(effect.delayMs);
+        break;
+      case 'wake':
+        this.#wakeAfter(effect.delayMs);
+        break;
+      case 'cleanUp':
+        this.#confirming = this.#cleanUp();
+        break;
+      case 'confirmDeletion':
+        this.#confirming = this.#confirming.then(() => this.#confirmDeletion());
+        break;
+    }
+  }
+
+  #wakeAfter(delayMs: number | undefined): void {
+    this.#wake?.cancel();
+    this.#wake =
+      delayMs === undefined
+        ? undefined
+        : this.#context.clock.setTimer(delayMs, () => this.#tell({ type: 'woken' }));
+  }
+
   async #prepare(): Promise<void> {
-    const isReady = await preparePod(this.#context, this.#pod, this.sandbox, {
+    const podIP = await preparePod(this.#context, this.#life.pod, this.sandbox, {
       signal: this.#ended.signal,
-      onProblem: (reason, problem) => {
-        this.#events.pod('Warning', reason, problem);
-        this.#steps.notPrepared(problem);
-      },
+      onProblem: (reason, problem) => this.#tell({ type: 'notPrepared', reason, problem }),
     });
-    if (!isReady) return;
-    await this.#onChange();
-    this.#steps.prepared();
+    if (podIP !== undefined) this.#tell({ type: 'prepared', podIP });
   }
 
   #sayWhatIsIgnored(): void {
+    const { spec, status } = this.#life.pod;
+    if (status?.startTime !== undefined) return;
     const { namespaces } = this.#context;
-    const { spec } = this.#pod;
     const note = ignoredFieldsNote(spec, namespaces?.type === 'available');
-    if (note !== undefined) this.#events.pod('Warning', 'FieldsIgnored', note);
+    if (note !== undefined) this.#events.record(undefined, 'Warning', 'FieldsIgnored', note);
     if (namespaces?.type !== 'unavailable') return;
     const difference = missingNamespacesNote(spec, namespaces.reason);
-    if (difference !== undefined) this.#events.pod('Normal', 'NoNamespaces', difference);
+    if (difference === undefined) return;
+    this.#events.record(undefined, 'Normal', 'NoNamespaces', difference);
   }
 
   #limitLifetime(): void {
-    const { activeDeadlineSeconds } = this.#pod.spec;
+    const { pod, seenMs } = this.#life;
+    const { activeDeadlineSeconds } = pod.spec;
     if (activeDeadlineSeconds === undefined) return;
     const { clock } = this.#context;
-    const startMs = Date.parse(this.#pod.status?.startTime ?? '') || this.#report.startedMs;
+    const startMs = Date.parse(pod.status?.startTime ?? '') || seenMs;
     const delayMs = Math.max(0, startMs + activeDeadlineSeconds * 1000 - clock.now());
-    this.#lifetime = clock.setTimer(delayMs, () => {
-      const message = 'Pod was active on the node longer than the specified deadline';
-      this.#events.pod('Normal', 'DeadlineExceeded', message);
-      this.#steps.end(
-        { type: 'failed', reason: 'DeadlineExceeded', message },
-        graceMsOf(this.#pod),
-      );
-    });
+    this.#lifetime = clock.setTimer(delayMs, () => this.#tell({ type: 'deadlineExceeded' }));
   }
 
-  #delete(): void {
-    const seconds = this.#pod.metadata.deletionGracePeriodSeconds;
-    this.#steps.end(
-      { type: 'deleted' },
-      seconds === undefined ? graceMsOf(this.#pod) : seconds * 1000,
-    );
-  }
-
-  /** Everything is down. The status was handed over; the Pod keeps its logs until it is deleted. */
-  #finish(): void {
-    if (this.#isFinishing) return;
-    this.#isFinishing = true;
-    this.#steps.close();
+  /** The status was handed over; the Pod keeps its logs until it is deleted. */
+  async #cleanUp(): Promise<void> {
     this.#lifetime?.cancel();
     this.#ended.abort(new Error('the Pod has ended'));
     this.sandbox.close();
-    this.#confirming = this.#cleanUp().then(async () => {
-      // Until the API has the last status, the file is all that has it.
-      await this.#report.flushed();
-      await this.#checkpoint?.remove();
-      if (this.#pod.metadata.deletionTimestamp !== undefined) await this.#confirmDeletion();
-    });
-  }
-
-  async #cleanUp(): Promise<void> {
     await this.#preparing;
     try {
       await this.sandbox.remove();
     } catch (error) {
       this.#context.logger.error('the directory of a Pod could not be removed', { err: error });
     }
-    this.#hasFinished = true;
+    this.#tell({ type: 'cleanedUp' });
     this.#resolveFinished();
-    void this.#onChange();
+    // Until the API has the last status, the file is all that has it.
+    await this.#writer.flushed();
+    await this.#checkpoint?.remove();
   }
 
   async #confirmDeletion(): Promise<void> {
-    await this.#report.flushed();
-    await confirmDeletion(this.#context, this.#pod, this.#closed.signal);
+    await this.#writer.flushed();
+    await confirmDeletion(this.#context, this.#life.pod, this.#closed.signal);
   }
+
+  #now(): Instant {
+    const { clock } = this.#context;
+    return { nowMs: clock.now(), monotonicMs: clock.monotonic() };
+  }
+}
+
+function stateOf({ records, mode, ending, podIP }: PodLife): PodState {
+  return { records, mode, ending, podIP };
+}
+
+function isSameState(one: PodLife, other: PodLife): boolean {
+  return (
+    one.records === other.records &&
+    one.mode === other.mode &&
+    one.ending === other.ending &&
+    one.podIP === other.podIP
+  );
 }

@@ -8,7 +8,8 @@ import type { ProcessKeeper } from '../../ports/process-keeper.ts';
 import { MARKER_VARIABLE, markerOf } from '../container/container-launch.ts';
 import { isAlive } from '../container/container-record.ts';
 import type { NodeContext } from '../node-context.ts';
-import { checkpointDirectory, type PodState } from './pod-checkpoint.ts';
+import { checkpointDirectory } from './pod-checkpoint.ts';
+import type { PodState } from './pod-life.ts';
 import { holderMarker } from './shared-processes.ts';
 
 /** Ends them, and removes what Pods that are gone have left on file. Resolves when none is left. */

@@ -63,7 +63,8 @@ export function streamingHandler({ context, find }: StreamingOptions): HttpHandl
 }
 
 function portSession(context: NodeContext, worker: PodWorker, request: HttpRequest): Session {
-  const { podIP, ports } = worker.sandbox;
+  const { podIP, sandbox } = worker;
+  const { ports } = sandbox;
   const { streaming, clock } = context;
   if (podIP === undefined || worker.hasFinished) {
     return { status: 404, refusal: 'the pod does not run' };
