@@ -1,13 +1,13 @@
 /**
- * After each suite on a real Kubernetes: what it has left there, because a test of it failed, does not
- * fail the next one too.
+ * After each suite on a real Kubernetes, removes what a failed test may have left there, so that
+ * the next suite does not fail too.
  */
 import { afterAll } from 'vitest';
 import { LEASES } from '../src/kube/objects/lease.ts';
 import { removeWorkloads } from './fixtures/workloads.ts';
 import { startApi } from './integration/api-server.fixture.ts';
 
-/** Where nodes keep theirs, by which they hold their names. */
+/** The namespace of nodes' Leases, by which they hold their names. */
 const NODE_LEASES = 'kube-node-lease';
 
 afterAll(async () => {

@@ -1,18 +1,18 @@
 /**
- * The Kubernetes under test: the embedded one, or the one of the kubeconfig in
- * `LOCKSTEP_TEST_KUBECONFIG`, which `npm run test:kubernetes` sets. Here is the one list of where a
- * real one is treated otherwise; whatever is not on it passes on both.
+ * The Kubernetes under test: the embedded one, or that of the kubeconfig in
+ * `LOCKSTEP_TEST_KUBECONFIG`, which `npm run test:kubernetes` sets. This file has the one list of
+ * exceptions for a real one; everything else passes on both.
  */
 import { delimiter, join } from 'node:path';
 import type { Mode } from '../src/bench/worker-group.ts';
 import type { Client } from '../src/runtime/client/client.ts';
 
 /**
- * Where the control planes that were started for the tests keep their state, if any were: each worker
- * of the test runner has one of its own, which its tests may hurt.
+ * Directories of the control planes that were started for the tests, if any: each worker of the
+ * test runner has its own, which its tests may damage.
  */
 const CONTROL_PLANES = process.env['LOCKSTEP_TEST_CONTROL_PLANES']?.split(delimiter) ?? [];
-/** Whom the runner numbers from 1. */
+/** The runner numbers its workers from 1. */
 const WORKER = Number(process.env['VITEST_POOL_ID'] ?? 1) - 1;
 
 export const CONTROL_PLANE: string | undefined = CONTROL_PLANES[WORKER % CONTROL_PLANES.length];
@@ -23,32 +23,35 @@ export const KUBERNETES: string | undefined =
     ? process.env['LOCKSTEP_TEST_KUBECONFIG']
     : join(CONTROL_PLANE, 'kubeconfig');
 
-/** One that is not loopback, in a network that the tests have to themselves. */
+/** An address that is not loopback, in a network that the tests have to themselves. */
 export const ADDRESS: string | undefined = process.env['LOCKSTEP_TEST_ADDRESS'];
 
-/** Of those that were started for the tests. */
+/** The version of the control planes that were started for the tests. */
 const VERSION: string | undefined = process.env['LOCKSTEP_TEST_KUBERNETES_VERSION'];
 
-/** How many suites can run at a time, each with a Kubernetes of its own. */
+/** How many suites can run at a time, each with its own Kubernetes. */
 export const KUBERNETES_COUNT: number = Math.max(1, CONTROL_PLANES.length);
 
-/** What single tests have to do otherwise there. */
+/** Exceptions for single tests. */
 export const EXCEPTIONS = {
-  /** It has a control plane and nothing that provides volumes. */
+  /** It has only a control plane, which provides no volumes. */
   storageIsProvidedByHand: KUBERNETES !== undefined,
-  /** Its Nodes would keep their names for the life of a lease, and the next suite be refused. */
+  /**
+   * Nodes of a killed command would keep their names until their leases expire, and block the next
+   * suite.
+   */
   commandIsNotKilled: KUBERNETES !== undefined,
   /** `lockstep up` joins it with nodes in its own process, which cannot fail one by one. */
   nodesAreNotProcesses: KUBERNETES !== undefined,
-  /** Before 1.35 no node restarts all containers of a Pod, so that agents can only supervise. */
+  /** Before 1.35 no node restarts all containers of a Pod, so agents can only supervise. */
   podsAreNotRestarted: VERSION?.startsWith('1.34.') === true,
-  /** Its API server refuses the actions of restart rules that are ours. */
+  /** Its API server refuses Lockstep's own actions in restart rules. */
   apiKnowsNoTerminate: KUBERNETES !== undefined,
 };
 
 const VIRTUAL_TIME = 'Moves a virtual clock, by which the API server and the nodes live too.';
 
-/** Suites below `test/` that are of the embedded cluster only, and why. */
+/** Suites below `test/` for the embedded cluster only, and why. */
 export const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   'e2e/documented-commands.test.ts': 'Pages are about `lockstep up` as they show it.',
   'integration/agent-crashes.test.ts': VIRTUAL_TIME,
@@ -72,17 +75,17 @@ export const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   'integration/webhooks.test.ts': VIRTUAL_TIME,
 };
 
-/** What recordings were made of; others differ by what was added since. */
+/** The version that was recorded; others differ by what was added since. */
 const RECORDED_VERSION = 'v1.36.3';
 
-/** Why a Kubernetes of this client cannot be held against recordings, if it cannot. */
+/** Why a cluster cannot be compared with recordings; undefined if it can. */
 export async function unlikeRecorded(client: Client): Promise<string | undefined> {
   const { gitVersion } = (await client.getPath('/version')) as { readonly gitVersion: string };
   if (gitVersion === RECORDED_VERSION) return undefined;
   return `it is ${gitVersion}, and the recordings are of ${RECORDED_VERSION}`;
 }
 
-/** Which agents can run there, those of any image first. */
+/** The agent modes that can run there; those that work with any image come first. */
 export const AGENT_MODES: readonly [Mode, ...Mode[]] = EXCEPTIONS.podsAreNotRestarted
   ? ['Supervisor']
   : ['Sidecar', 'Supervisor'];

@@ -8,7 +8,7 @@ await Promise.all(
   [AGENT_BUNDLE, OPERATOR_BUNDLES, LOCAL_BUNDLES, EXAMPLE_BUNDLE].map((bundle) => build(bundle)),
 );
 
-// What containers of the embedded cluster find on their PATH.
+// The programs on the PATH of the embedded cluster's containers.
 const PROGRAMS = {
   'lockstep-agent': '../agent.js',
   'lockstep-operator': '../operator.js',

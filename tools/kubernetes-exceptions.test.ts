@@ -1,4 +1,4 @@
-/** The list of exceptions for real clusters names nothing that is not there. */
+/** Checks that the list of exceptions for real clusters names only suites and tests that exist. */
 import { existsSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { EMBEDDED_ONLY } from '../test/kubernetes.ts';

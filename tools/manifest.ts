@@ -1,6 +1,6 @@
 /**
- * Writes what `deploy/` holds, from the code that `lockstep install` runs too: `npm run manifest`. A
- * test fails while a file is not what this would write.
+ * Writes the files in `deploy/`, from the code that `lockstep install` runs too: `npm run
+ * manifest`. A test fails if a file is out of date.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ export const DEPLOY_DIRECTORY = join(import.meta.dirname, '../deploy');
 
 const HEADER = '# Made by `npm run manifest`; change src/deploy, not this file.\n';
 
-/** Files of `deploy/` by name. */
+/** The files of `deploy/` by name. */
 export function deployFiles(): ReadonlyMap<string, string> {
   const settings = defaultSettings(packageJson.version);
   return new Map([

@@ -1,6 +1,6 @@
 /**
  * A checkpoint file: the step in 8 bytes, then parameters and momentum as 32-bit floats. It is
- * written beside the old one and renamed over it, so that a crash leaves either the old or the new.
+ * written beside the old one and renamed over it, so a crash leaves either the old or the new.
  */
 import { open, readFile, rename } from 'node:fs/promises';
 import { PARAMETER_COUNT } from './perceptron.ts';
@@ -9,7 +9,7 @@ const HEADER_BYTES = 8;
 const BYTES_PER_FLOAT = 4;
 
 export interface Checkpoint {
-  /** Steps that were completed when it was taken. */
+  /** How many steps were completed when it was written. */
   readonly step: number;
   readonly parameters: Float32Array;
   readonly momentum: Float32Array;

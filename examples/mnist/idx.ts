@@ -1,6 +1,7 @@
 /**
- * The MNIST files as Yann LeCun published them: `idx3-ubyte` images and `idx1-ubyte` labels, big-endian
- * headers, one byte per pixel. Only the wanted range of a file is read, so a worker holds its shard.
+ * Reads the MNIST files as Yann LeCun published them: `idx3-ubyte` images and `idx1-ubyte` labels,
+ * big-endian headers, one byte per pixel. Only the wanted range of a file is read, so a worker
+ * holds just its shard.
  */
 import { open } from 'node:fs/promises';
 

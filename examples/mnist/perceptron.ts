@@ -1,7 +1,7 @@
 /**
- * A perceptron with one hidden layer (784 - 64 - 10, ReLU, softmax) and its gradient. All parameters
- * lie in one `Float32Array`, so that an all-reduce and a checkpoint see one vector. Most pixels of a
- * digit are zero, and the first layer skips them: that is four fifths of the work.
+ * A perceptron with one hidden layer (784 - 64 - 10, ReLU, softmax) and its gradient. All
+ * parameters lie in one `Float32Array`, so an all-reduce and a checkpoint handle one vector. Most
+ * pixels of a digit are zero, and the first layer skips them, which saves four fifths of the work.
  */
 import { IMAGE_PIXELS, type Samples } from './idx.ts';
 

@@ -73,7 +73,7 @@ describe('a ring', () => {
     const stuck = rest.map((ring) => ring.allReduce(new Float32Array(6)));
 
     lost?.close();
-    // A stuck collective is only freed all around once each member gives up in turn.
+    // A stuck collective is free again only when each member has given up in turn.
     const outcomes = await Promise.race(stuck.map((work) => work.catch((error: unknown) => error)));
 
     expect(outcomes).toBeInstanceOf(NeighbourLost);

@@ -1,7 +1,7 @@
 /**
  * A ring of workers over TCP: each listens for its predecessor and connects to its successor. The
- * all-reduce sends every element 2 (n - 1) / n times per worker, however many workers there are:
- * first each chunk travels once around and is summed, then the sums travel around once more.
+ * all-reduce sends every element 2 (n - 1) / n times per worker, for any number of workers. First
+ * each chunk travels once around and is summed, then the sums travel around once.
  */
 import { createServer, type Server, type Socket, connect as tcpConnect } from 'node:net';
 
@@ -15,13 +15,15 @@ export interface RingOptions {
   /** The address to listen on, and the port that every worker listens on. */
   readonly address: string;
   readonly port: number;
-  /** The successor's port where it is not the same. */
+  /** The successor's port, if it differs. */
   readonly successorPort?: number;
-  /** Finds the successor's address; called again for each attempt, since it may appear late. */
+  /**
+   * Finds the successor's address; called for each attempt, because the successor may appear late.
+   */
   readonly successor: () => Promise<string | undefined>;
 }
 
-/** The connection to a neighbour ended: some worker of the ring has gone. */
+/** The connection to a neighbour ended, so some worker of the ring has gone. */
 export class NeighbourLost extends Error {
   override readonly name = 'NeighbourLost';
 }
@@ -176,7 +178,7 @@ function tryConnect(host: string, port: number): Promise<Socket | undefined> {
   return new Promise((resolve) => {
     const socket = tcpConnect({ host, port, noDelay: true });
     socket.once('connect', () => {
-      // A neighbour that dies later shows as a failed write or as the end of what we receive.
+      // A neighbour that dies later shows as a failed write, or as the end of the received data.
       socket.on('error', () => undefined);
       resolve(socket);
     });

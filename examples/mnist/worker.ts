@@ -1,12 +1,12 @@
 /**
- * One worker of a data-parallel training run: it joins the ring, takes rank 0's last checkpoint, and
- * runs synchronous SGD. It knows nothing of Lockstep: when a neighbour is lost it waits, as a stuck
- * collective would, until whoever runs it restarts the group.
+ * One worker of a data-parallel training run: it joins the ring, takes rank 0's last checkpoint,
+ * and runs synchronous SGD. It knows nothing of Lockstep. If it loses a neighbour it waits, as a
+ * stuck collective would, until the group is restarted.
  *
- * Environment: `RANK` and `WORLD_SIZE`; `RING_ADDRESS` and `RING_PORT` to listen on; `RING_HOST_FORMAT`,
- * the host name of a rank with `%d` in its place; `CHECKPOINT_DIRECTORY`; optionally `TRAINING_STEPS` and
- * `CHECKPOINT_STEPS`. On Lockstep's embedded cluster names come from the file `LOCKSTEP_HOSTS` and
- * mounted directories lie below `LOCKSTEP_ROOT`.
+ * Environment: `RANK` and `WORLD_SIZE`; `RING_ADDRESS` and `RING_PORT` to listen on;
+ * `RING_HOST_FORMAT`, the host name of a rank with `%d` in its place; `CHECKPOINT_DIRECTORY`;
+ * optionally `TRAINING_STEPS` and `CHECKPOINT_STEPS`. On Lockstep's embedded cluster, names come
+ * from the file `LOCKSTEP_HOSTS` and mounted directories lie below `LOCKSTEP_ROOT`.
  */
 import { lookup } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
@@ -89,7 +89,7 @@ async function train(ring: Ring, checkpoints: string): Promise<void> {
   const batch = Math.max(1, Math.floor(GLOBAL_BATCH / ring.size));
   const stepsPerPass = Math.floor(samples.count / batch);
 
-  // Rank 0's checkpoint is everybody's, so that all agree even if they see different directories.
+  // All use rank 0's checkpoint, so that they agree even if they see different directories.
   const saved = ring.rank === 0 ? await readCheckpoint(checkpoints) : undefined;
   const parameters = saved?.parameters ?? initialParameters(SEED);
   const momentum = saved?.momentum ?? new Float32Array(PARAMETER_COUNT);
@@ -100,7 +100,7 @@ async function train(ring: Ring, checkpoints: string): Promise<void> {
   const firstStep = start[0] ?? 0;
   log(`rank ${ring.rank} of ${ring.size} starts at step ${firstStep}`);
 
-  // The last element carries the loss, so that one all-reduce serves both.
+  // The last element carries the loss, so one all-reduce serves both.
   const shared = new Float32Array(PARAMETER_COUNT + 1);
   let order: Uint32Array = new Uint32Array(0);
   let orderPass = -1;

@@ -1,4 +1,4 @@
-/** Evictions, bindings, tokens and reviews: what is asked by creating something that nobody stores. */
+/** Evictions, bindings, tokens and reviews: requests that create objects which are never stored. */
 import { NAMESPACE, PODS, type ScriptedRequest } from './scripted-request.ts';
 
 const AUTHORIZATION = '/apis/authorization.k8s.io/v1';

@@ -1,10 +1,14 @@
+/**
+ * Plays the script of requests against an API server, and reduces the answers to what can be
+ * compared.
+ */
 import { parse } from 'yaml';
 import { isJsonObject, type JsonObject } from '../../src/kube/json/json-value.ts';
 import type { Transport } from '../../src/runtime/ports/transport.ts';
 import { DEFINITIONS, SCRIPT } from './script.ts';
 import { CUSTOM_GROUPS, type ScriptedRequest } from './scripted-request.ts';
 
-/** What one server answered to one request, without what differs from run to run. */
+/** One server's answer to one request, without what differs from run to run. */
 export interface RecordedAnswer {
   readonly name: string;
   readonly status: number;
@@ -12,7 +16,7 @@ export interface RecordedAnswer {
   readonly body: unknown;
 }
 
-/** Calls with credentials of an administrator. */
+/** Sends requests with an administrator's credentials. */
 export type Send = (request: ScriptedRequest) => Promise<Answer>;
 
 interface Answer {
@@ -42,7 +46,7 @@ export function sendVia(transport: Transport): Send {
   };
 }
 
-/** All of a body, or of a watch its first lines. */
+/** The whole body, or the first lines of a watch. */
 async function textOf(
   body: Uint8Array | AsyncIterable<Uint8Array>,
   lines: number,
@@ -80,7 +84,10 @@ export async function playScript(send: Send): Promise<readonly RecordedAnswer[]>
   return answers;
 }
 
-/** Takes away what the script leaves: controllers, nodes and operators that come later would act on it. */
+/**
+ * Removes the script's objects, because controllers, nodes and operators that come later would act
+ * on them.
+ */
 export async function removeTraces(send: Send): Promise<void> {
   for (const path of TRACES) await send({ name: '', method: 'DELETE', path });
   for (const path of TRACES) await until(send, path, 404, MAX_REMOVAL_POLLS);
@@ -92,7 +99,7 @@ const TRACES = [
   `${DEFINITIONS}/widgets.conformance.example.com`,
 ];
 
-/** Where the last list ended, and at which version. */
+/** The continue token of the last list, and its version. */
 interface ListPlace {
   readonly continue: string;
   readonly revision: string;
@@ -107,7 +114,7 @@ function placeAfter(last: ListPlace, text: string): ListPlace {
 
 const REQUEST_TIMEOUT_MS = 10_000;
 const MAX_POLLS = 200;
-/** A namespace goes when its Pods and claims have gone, which takes their controllers some seconds. */
+/** A namespace goes after its Pods and claims, which takes their controllers some seconds. */
 const MAX_REMOVAL_POLLS = 1200;
 const POLL_MS = 50;
 
@@ -115,7 +122,7 @@ async function prepare(send: Send): Promise<void> {
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'conformance' } };
   await send({ name: '', method: 'POST', path: '/api/v1/namespaces', body: namespace });
   const accounts = '/api/v1/namespaces/conformance/serviceaccounts';
-  // Where a controller makes it, this is refused.
+  // Refused if a controller has already made it.
   const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } };
   await send({ name: '', method: 'POST', path: accounts, body: account });
   await until(send, `${accounts}/default`, 200);
@@ -178,10 +185,13 @@ const ALWAYS_DIFFERENT = new Set([
 const UID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 const AGE = /^\d+s$/;
 const REVISION = /(?<=current: )\d+$/;
-/** Of columns that a definition of a custom resource adds, in texts that Kubernetes makes up itself. */
+/** Descriptions that Kubernetes itself makes for the columns of a custom resource. */
 const MADE_DESCRIPTION = /^Custom resource definition column/;
 
-/** For `JSON.parse`. Descriptions of the columns of built-in kinds are prose, and ours are our own. */
+/**
+ * A reviver for `JSON.parse`. Descriptions of built-in kinds' columns are prose, and we have our
+ * own.
+ */
 function withoutChance(key: string, value: unknown): unknown {
   if (ALWAYS_DIFFERENT.has(key)) return typeof value === 'string' ? value && '*' : undefined;
   if (key === 'columnDefinitions' && Array.isArray(value)) return value.map(withoutProse);
@@ -189,7 +199,9 @@ function withoutChance(key: string, value: unknown): unknown {
   return AGE.test(value) ? '<age>' : value.replaceAll(UID, '<uid>').replace(REVISION, '*');
 }
 
-/** Times of managers are chance, and so is the order of those that changed the object at one second. */
+/**
+ * Times of managers are chance, and so is the order of those that changed the object in one second.
+ */
 function managers(entries: unknown): unknown {
   if (!Array.isArray(entries)) return entries;
   return entries
@@ -209,9 +221,9 @@ function withoutProse(column: unknown): unknown {
 }
 
 /**
- * The problems of an object, each once: where two of its checks find the same one, Kubernetes names it
- * twice in the causes. Those of a custom resource, and managers in conflict, are sorted: Kubernetes finds
- * them in the order of Go's maps, which is chance.
+ * The problems of an object, each once, because Kubernetes names a problem twice if two of its
+ * checks find it. Those of a custom resource, and managers in conflict, are sorted, because
+ * Kubernetes finds them in the random order of Go's maps.
  */
 function withoutOrder(status: JsonObject): JsonObject {
   const { message, details } = status;

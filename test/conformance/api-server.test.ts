@@ -1,7 +1,7 @@
 /**
- * The embedded API server answers as a real one does, field by field: `recorded/api-server.json` holds
- * what kube-apiserver 1.36.3 says to the script of `api-requests.ts` (`record.ts` records it). With
- * `LOCKSTEP_TEST_KUBECONFIG` that server is held against the recording, too.
+ * Compares the embedded API server with a real one, field by field. `recorded/api-server.json`
+ * holds the answers of kube-apiserver 1.36.3 to the script of `api-requests.ts` (`record.ts`
+ * records it). With `LOCKSTEP_TEST_KUBECONFIG`, that server is compared with the recording too.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ const OUR_READER = 'Kubernetes repeats what Go’s decoder says of its own types
 const OUR_ACTIONS = 'We know two actions more.';
 const GO_COMPARISON = 'Kubernetes shows a comparison of Go structures.';
 
-/** Answers of which only the prose may differ, and why. */
+/** Answers in which only the prose may differ, and why. */
 const OTHER_TEXTS: Readonly<Record<string, string>> = {
   'a list as body': OUR_READER,
   'another kind': OUR_READER,
@@ -54,7 +54,7 @@ const OTHER_TEXTS: Readonly<Record<string, string>> = {
   'an apply that is no YAML': 'We say what our reader of YAML says.',
 };
 
-/** Where the two may differ, and why. */
+/** Answers that may differ, and why. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   'a Pod: an amount that is none': 'Kubernetes does not say which amount it is.',
   'a Pod: a stop signal without a system':

@@ -9,7 +9,7 @@ const widget = (spec: object, name = 'applied'): object =>
   of('conformance.example.com/v1', 'Widget', name, { spec });
 const WIDGET = `${WIDGETS}/applied`;
 
-/** Of a custom resource. */
+/** Applies of a custom resource. */
 export const WIDGET_APPLY_REQUESTS: readonly ScriptedRequest[] = [
   applied('a Widget is applied', WIDGET, widget({ size: 1, parts: [{ name: 'a', count: 1 }] })),
   applied('a part of a Widget', WIDGET, widget({ parts: [{ name: 'b' }] }), { by: 'bob' }),
@@ -50,7 +50,7 @@ const replicated = (name: string, more: object = {}): object => ({
   ...more,
 });
 
-/** Of JobSets. */
+/** Applies of JobSets. */
 export const JOBSET_APPLY_REQUESTS: readonly ScriptedRequest[] = [
   applied('a JobSet is applied', `${JOBSETS}/applied`, {
     ...jobSet({ replicatedJobs: [replicated('a'), replicated('b')], suspend: true }),

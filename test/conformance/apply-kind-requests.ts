@@ -1,4 +1,4 @@
-/** Server-side apply of built-in kinds, whose lists are told apart by many keys. */
+/** Server-side apply of built-in kinds whose lists have several keys. */
 import { applied, changed, of, RESET } from './apply-request.ts';
 import {
   JSON_PATCH,
@@ -193,7 +193,10 @@ const JOB_REQUESTS: readonly ScriptedRequest[] = [
   applied('a Job that was not applied', `${JOBS}/applied`, job({ parallelism: 3 }), { by: 'bob' }),
 ];
 
-/** An object is applied, managed by nobody any more, and applied by another: what was there is told. */
+/**
+ * An object is applied, loses all its managers, and is applied by another: the old fields get an
+ * owner.
+ */
 function taken(path: string, object: object, part: object): readonly ScriptedRequest[] {
   const { kind, metadata } = object as { kind: string; metadata: { name: string } };
   const at = `${path}/${metadata.name}`;
@@ -204,7 +207,7 @@ function taken(path: string, object: object, part: object): readonly ScriptedReq
   ];
 }
 
-/** As the controller of volumes adds it. */
+/** The finalizer that the controller of volumes adds. */
 const PROTECTED = { finalizers: ['kubernetes.io/pvc-protection'] };
 const CLAIM = {
   accessModes: ['ReadWriteOnce'],

@@ -1,11 +1,13 @@
-/** How the scripts of server-side apply say who applies what, and who changes it in another way. */
+/**
+ * Shared parts of the scripts of server-side apply: who applies what, and who changes it otherwise.
+ */
 import type { ScriptedRequest } from './scripted-request.ts';
 
 export const APPLY = { 'content-type': 'application/apply-patch+yaml' };
-/** A controller, by what it calls itself. */
+/** A controller, identified by its User-Agent. */
 export const AGENT = { 'user-agent': 'controller/v1.0 (linux)' };
 
-/** From then on nobody manages the object, until it is applied again. */
+/** After it the object has no managers until it is applied again. */
 export const RESET = [{ op: 'replace', path: '/metadata/managedFields', value: [{}] }];
 
 export function applied(
@@ -30,7 +32,7 @@ interface AppliedHow {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A request in another way, by a manager who is told from the agent. */
+/** A request other than apply, by another manager. */
 export function changed(
   name: string,
   path: string,
@@ -47,7 +49,7 @@ export function changed(
   };
 }
 
-/** An object. */
+/** An object of the given kind. */
 export function of(
   apiVersion: string,
   kind: string,

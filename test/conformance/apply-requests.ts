@@ -1,6 +1,6 @@
 /**
- * Server-side apply. Objects are made by it, so that it is told of all their fields who owns them; what
- * others change is theirs from then on. Nobody but the script changes these objects.
+ * Server-side apply. The objects are created by it, so all their fields have owners; fields that
+ * others change become theirs. Only the script changes these objects.
  */
 import { AGENT, APPLY, applied, changed, of, RESET } from './apply-request.ts';
 import { JSON_PATCH, MERGE, NAMESPACE, PODS, type ScriptedRequest } from './scripted-request.ts';
@@ -187,7 +187,7 @@ const ANNOTATION = 'kubectl.kubernetes.io/last-applied-configuration';
 const remembered = (data: object): object =>
   map('kubectl', data, { annotations: { [ANNOTATION]: JSON.stringify(map('kubectl', data)) } });
 
-/** As kubectl changes over from its own way to apply to that of the server. */
+/** kubectl changes over from its client-side apply to that of the server. */
 const KUBECTL_REQUESTS: readonly ScriptedRequest[] = [
   {
     name: 'a ConfigMap as kubectl applies it itself',

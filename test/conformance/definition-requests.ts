@@ -1,4 +1,4 @@
-/** Definitions of custom resources: some that are refused, and the Widgets. */
+/** Definitions of custom resources: some that are refused, and that of the Widgets. */
 import type { ScriptedRequest } from './scripted-request.ts';
 
 export const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
@@ -88,7 +88,7 @@ function withSchema(name: string, openAPIV3Schema: object): object {
   };
 }
 
-/** Before the Widgets are served. */
+/** Requests that come before the Widgets are served. */
 export const DEFINITION_REQUESTS: readonly ScriptedRequest[] = [
   {
     name: 'a definition with mistakes',

@@ -1,7 +1,7 @@
 /**
- * Our Job controller does what the real one does: `recorded/job-controller.json` holds what became of
- * the Jobs of `job-scenarios.ts` under kube-controller-manager 1.36.3 (`record-jobs.ts` records it). With
- * `LOCKSTEP_TEST_KUBECONFIG` that controller is held against the recording, too.
+ * Compares our Job controller with the real one. `recorded/job-controller.json` holds the results
+ * of the Jobs of `job-scenarios.ts` under kube-controller-manager 1.36.3 (`record-jobs.ts` records
+ * it). With `LOCKSTEP_TEST_KUBECONFIG`, that controller is compared with the recording too.
  */
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
@@ -17,12 +17,12 @@ import { playJobs } from './job-stages.ts';
 
 const file = new URL('recorded/job-controller.json', import.meta.url);
 const recorded = JSON.parse(readFileSync(file, 'utf8')) as readonly PlayedJob[];
-/** Where a status in between is another one, and why. */
+/** Statuses in between that differ, and why. */
 const TWO_LOOKS = 'Two Pods that end within a second are seen at one look there.';
 const OTHER_STATUSES: Readonly<Record<string, string>> = {
   'two Pods fail at once, which are two failures': TWO_LOOKS,
 };
-/** Virtual time in which all scenarios are over. */
+/** All scenarios end within this virtual time. */
 const LIMIT_MS = 3_600_000;
 
 describe('our Job controller does as the real one:', async () => {
@@ -60,7 +60,7 @@ describe('our Job controller does as the real one:', async () => {
 });
 
 const REAL_TIMEOUT_MS = 600_000;
-/** Of so many scenarios. */
+/** How many scenarios may be late. */
 const MAX_LATE = 8;
 
 it.skipIf(KUBERNETES === undefined)(
@@ -73,7 +73,8 @@ it.skipIf(KUBERNETES === undefined)(
       const played = await playJobs(client, nodeClock);
       const isAsRecorded = ({ name }: { readonly name: string }): boolean =>
         isDeepStrictEqual(settled(played, name), settled(recorded, name));
-      // A controller that others kept waiting may have missed a moment; it has another chance.
+      // A controller that was held up by the machine may have missed a moment; it gets another
+      // chance.
       const late = JOB_SCENARIOS.filter((scenario) => !isAsRecorded(scenario));
       expect(late.length).toBeLessThanOrEqual(MAX_LATE);
       for (const again of await playJobs(client, nodeClock, late)) {
@@ -86,13 +87,13 @@ it.skipIf(KUBERNETES === undefined)(
   REAL_TIMEOUT_MS,
 );
 
-/** What stays the same from one life of the Job to the next; as JSON, which knows no undefined. */
+/** What is the same in each run of the Job; as JSON, which has no undefined. */
 function settled(jobs: readonly PlayedJob[], wanted: string): unknown {
   const job = jobs.find(({ name }) => name === wanted);
   return JSON.parse(JSON.stringify([job?.steps, job?.events]));
 }
 
-/** What `actual` lacks of `expected`, between whose members it may have more. */
+/** The statuses of `expected` that `actual` lacks; it may have more in between. */
 function missingFrom(actual: readonly JobNote[], expected: readonly JobNote[]): readonly JobNote[] {
   const rest = actual.map((note) => JSON.stringify(note));
   return expected.filter((note) => {

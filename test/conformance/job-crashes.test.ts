@@ -1,6 +1,7 @@
 /**
- * A Job controller that crashes at any of its writes, and again after it has come back, leads every Job to
- * where it would have come without: the same counters, conditions and Pods after each step of the scenarios.
+ * Checks that a Job controller that crashes at any of its writes, and again after it has come back,
+ * leads every Job to the same end: the same counters, conditions and Pods after each step of the
+ * scenarios.
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -12,15 +13,15 @@ import { JOB_SCENARIOS } from './job-scenarios.ts';
 import { startNode } from './job-stages.ts';
 
 interface Crash {
-  /** At the so many-th write since the controllers started; 0 is the first. */
+  /** The number of the write at which it crashes, from the controllers' start; 0 is the first. */
   readonly write: number;
-  /** Whether the write was carried out, although nobody learns of it. */
+  /** Whether the write was carried out, although the controller does not know. */
   readonly isCarriedOut: boolean;
 }
 
 /**
- * A Pod that a user deleted is gone with its failure, so that a new process replaces it without the
- * back-off: sooner, which is no harm.
+ * A Pod that a user deleted is gone, with its failure, so a new process replaces it without the
+ * back-off. That is sooner, and does no harm.
  */
 const FORGETS_BACKOFF = /\bdeleted Pod\b|\bPod that is being deleted\b/;
 const SCENARIOS = JOB_SCENARIOS.filter(({ name }) => !FORGETS_BACKOFF.test(name));
@@ -69,7 +70,10 @@ async function play(scenario: JobScenario, crashes: readonly Crash[]): Promise<P
   return played;
 }
 
-/** Lets the controllers crash, one crash after the other; `recover` starts them again if they are down. */
+/**
+ * Makes the controllers crash, one crash after the other; `recover` starts them again if they are
+ * down.
+ */
 function disturb(cluster: MemoryCluster, crashes: readonly Crash[]): { recover(): Promise<void> } {
   const left = [...crashes];
   let writes = 0;
@@ -95,7 +99,7 @@ function disturb(cluster: MemoryCluster, crashes: readonly Crash[]): { recover()
   };
 }
 
-/** Writes to Jobs and Pods, of which those of the Job controller are most. */
+/** Writes to Jobs and Pods, most of them the Job controller's. */
 const OF_JOBS = /\/(jobs|pods)(\/|$)/;
 
 function gone(): TransportError {

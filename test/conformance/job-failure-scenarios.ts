@@ -2,7 +2,7 @@
 import type { JobScenario } from './job-play.ts';
 import { INDEXED, onExit, PER_INDEX, THREE, template } from './job-shapes.ts';
 
-/** A user deletes a Pod of two, which takes its time. */
+/** A user deletes one of two Pods, which takes a while to end. */
 export const DELETED_AND_LET_GO: JobScenario['steps'] = [
   ['both run', (play) => play.run({ any: 2 })],
   ['a user deletes 0', (play) => play.delete({ index: 0 })],

@@ -1,4 +1,4 @@
-/** How Jobs run, pause, grow, shrink, take Pods in, and end well. */
+/** How Jobs run, pause, grow, shrink, adopt Pods, and succeed. */
 import type { JobScenario } from './job-play.ts';
 import { INDEXED, THREE, template } from './job-shapes.ts';
 

@@ -1,11 +1,14 @@
-/** Where limits, counts and rules meet: failures at once, limits that change, what is remembered. */
+/**
+ * Combinations of limits, counts and rules: simultaneous failures, limits that change, state that
+ * must be kept.
+ */
 import { DELETED_AND_LET_GO } from './job-failure-scenarios.ts';
 import type { JobScenario } from './job-play.ts';
 import { INDEXED, onExit, PER_INDEX, THREE, template } from './job-shapes.ts';
 
 const ONE = { ...INDEXED, completions: 1, parallelism: 1 } as const;
 
-/** A Pod that is deleted and the one in its place. */
+/** A deleted Pod and its replacement both succeed. */
 const BOTH_SUCCEED: JobScenario['steps'] = [
   ['it runs', (play) => play.run({ any: 1 })],
   ['a user deletes it', (play) => play.delete({ any: 1 })],

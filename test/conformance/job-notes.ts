@@ -1,4 +1,4 @@
-/** What is noted of a Job and of its Pods: all that a controller decides, and nothing that is chance. */
+/** Reduces a Job and its Pods to what a controller decides, without anything that is chance. */
 
 import { controllerOf, type Stored } from '../../src/kube/meta.ts';
 import { JOB_TRACKING_FINALIZER, type Job, type JobStatus } from '../../src/kube/objects/job.ts';
@@ -9,7 +9,7 @@ export type JobNote =
   | (Omit<JobStatus, 'conditions' | 'uncountedTerminatedPods'> & {
       /** `Type=Status Reason: message`. */
       readonly conditions?: readonly string[];
-      /** How many. */
+      /** The number of UIDs. */
       readonly uncountedTerminatedPods?: { readonly succeeded?: number; readonly failed?: number };
     })
   | null;
@@ -28,10 +28,10 @@ export interface PodNote {
 const UID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
 export class JobNotes {
-  /** Moments in order of their appearance. */
+  /** Times, in order of their appearance. */
   readonly #moments: string[] = [];
 
-  /** With its members in the order of their names. */
+  /** The Job with its members sorted by name. */
   job(job: Stored<Job> | undefined): JobNote {
     if (job === undefined) return null;
     const { conditions, uncountedTerminatedPods, startTime, completionTime, ...counters } =

@@ -1,6 +1,6 @@
 /**
- * Plays the life of one Job against a cluster, in the parts of its users and of the kubelet, and notes
- * what the Job controller makes of it, without names, UIDs and times, which are chance.
+ * Plays the life of one Job against a cluster, in the parts of its users and of the kubelet, and
+ * records what the Job controller does, without names, UIDs and times, which are chance.
  */
 
 import type { ObjectMeta, Stored, StringMap } from '../../src/kube/meta.ts';
@@ -12,7 +12,7 @@ import { timeText } from '../../src/kube/time.ts';
 import type { Client } from '../../src/runtime/client/client.ts';
 import { type JobNote, JobNotes, type PodNote } from './job-notes.ts';
 
-/** Where a play takes place: one namespace, and its time. */
+/** Where a play takes place: a namespace and its clock. */
 export interface Stage {
   readonly client: Client;
   readonly namespace: string;
@@ -29,7 +29,7 @@ export interface JobScenario {
 
 type Step = readonly [name: string, act: (play: JobPlay) => Promise<void>];
 
-/** What came of a scenario. */
+/** The result of a scenario. */
 export interface PlayedJob {
   readonly name: string;
   /** After each step, once nothing has moved for a while. */
@@ -38,13 +38,13 @@ export interface PlayedJob {
     readonly job: JobNote;
     readonly pods: readonly PodNote[];
   }[];
-  /** Every status that a watch of the Job showed, one after the other. */
+  /** Every status that a watch of the Job showed, in order. */
   readonly statuses: readonly JobNote[];
   /** `Type Reason: note` of each Event of the Job, sorted. */
   readonly events: readonly string[];
 }
 
-/** The node that all Pods are born on: no scheduler has a part in this. */
+/** The node that all Pods name from the start, so that no scheduler takes part. */
 export const NODE_NAME = 'n1';
 const JOB_NAME = 'job';
 /** Kubernetes' controller looks at a Job at most once a second. */
@@ -64,7 +64,7 @@ export async function playJob(scenario: JobScenario, stage: Stage): Promise<Play
   return { name: scenario.name, steps, statuses: statuses.stop(), events: await play.events() };
 }
 
-/** Of the Pods that have not ended: that of an index, so many in order of name, those being deleted. */
+/** Selects Pods that have not ended: by index, the first ones by name, or those in deletion. */
 type Which = { readonly index: number } | { readonly any: number } | 'deleted';
 
 export class JobPlay {
@@ -90,7 +90,7 @@ export class JobPlay {
     });
   }
 
-  /** Pods begin to run, and are ready if nothing else is said. */
+  /** Pods begin to run, and are ready by default. */
   async run(which: Which, { ready = true, restarts = 0 } = {}): Promise<void> {
     for (const pod of await this.#live(which)) {
       await this.#tell(pod, {
@@ -116,7 +116,7 @@ export class JobPlay {
     }
   }
 
-  /** Pods fail before any of their containers has begun. */
+  /** Pods fail before any of their containers has started. */
   async evict(which: Which): Promise<void> {
     for (const pod of await this.#live(which)) {
       await this.#tell(pod, { phase: 'Failed', reason: 'Evicted', message: 'The node is full.' });
@@ -129,7 +129,7 @@ export class JobPlay {
     for (const { metadata } of await this.#live(which)) await client.delete(PODS, keyOf(metadata));
   }
 
-  /** The kubelet is done with Pods that are being deleted. */
+  /** The kubelet has finished with Pods in deletion. */
   async release(): Promise<void> {
     const { client } = this.#stage;
     for (const { metadata } of await this.#pods()) {
@@ -157,7 +157,7 @@ export class JobPlay {
     }
   }
 
-  /** A user takes the controller's finalizer off. */
+  /** A user removes the controller's finalizer. */
   async untrack(which: Which): Promise<void> {
     const { client } = this.#stage;
     for (const { metadata } of await this.#live(which)) {
@@ -166,7 +166,7 @@ export class JobPlay {
     }
   }
 
-  /** A Pod that nobody controls. */
+  /** Creates a Pod without a controller. */
   async bare(labels: StringMap, more: Pick<ObjectMeta, 'annotations' | 'finalizers'> = {}) {
     const { client, namespace } = this.#stage;
     await client.create(PODS, {
@@ -181,7 +181,7 @@ export class JobPlay {
     return this.#stage.pass(seconds * 1000);
   }
 
-  /** What there is once nothing moves any more. */
+  /** The state once nothing moves any more. */
   async settled(): Promise<{ readonly job: JobNote; readonly pods: readonly PodNote[] }> {
     let last = '';
     let quietMs = 0;

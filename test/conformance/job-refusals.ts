@@ -1,6 +1,6 @@
 /**
- * Everything that may be wrong with a Job, alone: in a new one, in a change of one, and in what is told
- * of one. Their controller does not exist.
+ * Everything that may be wrong with a Job, one thing at a time: in a new Job, in an update, and in
+ * a status. Their controller does not exist.
  */
 import { MERGE, type ScriptedRequest } from './scripted-request.ts';
 
@@ -26,7 +26,7 @@ function job(spec: object, { metadata, podSpec, podMetadata }: Parts = {}): obje
   };
 }
 
-/** Whether it is refused or not, it does not come to be. */
+/** A dry run: the Job is never created, refused or not. */
 function tried(name: string, spec: object, parts?: Parts): ScriptedRequest {
   return { name, method: 'POST', path: `${JOBS}?dryRun=All`, body: job(spec, parts) };
 }

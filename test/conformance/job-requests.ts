@@ -1,4 +1,4 @@
-/** Jobs. Their controller does not exist, so that nobody but the script changes them. */
+/** Jobs. Their controller does not exist, so only the script changes them. */
 import { MERGE, type ScriptedRequest, TABLE } from './scripted-request.ts';
 
 const JOBS = '/apis/batch/v1/namespaces/conformance/jobs';

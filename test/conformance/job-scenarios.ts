@@ -1,6 +1,6 @@
 /**
- * Lives of Jobs, one for each thing that a Job controller decides. `record-jobs.ts` plays them with
- * the real controller, `job-controller.test.ts` with ours.
+ * Lives of Jobs, one for each decision of a Job controller. `record-jobs.ts` plays them with the
+ * real controller, `job-controller.test.ts` with ours.
  */
 import { FAILURE_SCENARIOS } from './job-failure-scenarios.ts';
 import { LIFE_SCENARIOS } from './job-life-scenarios.ts';

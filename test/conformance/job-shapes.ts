@@ -1,4 +1,4 @@
-/** What scenarios of Jobs share: shapes of Jobs, templates, rules. */
+/** Shapes of Jobs, templates and rules that scenarios share. */
 import type { PodFailurePolicyRule } from '../../src/kube/objects/job.ts';
 import { NODE_NAME } from './job-play.ts';
 

@@ -1,4 +1,4 @@
-/** Plays all scenarios on one cluster, some at a time: each waits most of its time. */
+/** Plays all scenarios on one cluster, a number of them at a time, because each mostly waits. */
 import { NAMESPACES, SERVICE_ACCOUNTS } from '../../src/kube/objects/core.ts';
 import { LEASES } from '../../src/kube/objects/lease.ts';
 import { NODES } from '../../src/kube/objects/node.ts';
@@ -9,13 +9,13 @@ import { type Clock, microTimestamp, sleep, timestamp } from '../../src/runtime/
 import { type JobScenario, NODE_NAME, type PlayedJob, playJob } from './job-play.ts';
 import { JOB_SCENARIOS } from './job-scenarios.ts';
 
-/** More would wait for each other's turn at the real controller's own limit of requests. */
+/** More would wait for each other under the real controller's own limit of requests. */
 const SCENARIOS_AT_A_TIME = 12;
 const HEARTBEAT_MS = 5000;
 const ACCOUNT_POLL_MS = 100;
 const ACCOUNT_POLLS = 300;
 
-/** Whoever drives `clock` has to do so until this resolves. */
+/** The caller has to drive `clock` until this resolves. */
 export async function playJobs(
   client: Client,
   clock: Clock,
@@ -34,7 +34,7 @@ export async function playJobs(
   return played;
 }
 
-/** The node of all Pods, alive by its Lease until it is stopped. */
+/** The node of all Pods, whose Lease is renewed until it is stopped. */
 export async function startNode(client: Client, clock: Clock): Promise<{ stop(): Promise<void> }> {
   const over = new AbortController();
   await addNode(client, clock);
@@ -48,7 +48,7 @@ export async function startNode(client: Client, clock: Clock): Promise<{ stop():
   };
 }
 
-/** The name of a new one. */
+/** Creates a namespace and returns its name. */
 async function addNamespace(client: Client, clock: Clock): Promise<string> {
   const wanted = { apiVersion: 'v1', kind: 'Namespace', metadata: { generateName: 'play-' } };
   const { name } = (await client.create(NAMESPACES, wanted)).metadata;
@@ -61,7 +61,10 @@ async function addNamespace(client: Client, clock: Clock): Promise<string> {
   throw new Error(`${name} has no service account`);
 }
 
-/** Pods of a node that does not exist would be collected. Nobody else's Pods are to come here. */
+/**
+ * Creates the node, because Pods of a missing node would be collected. A taint keeps other Pods off
+ * it.
+ */
 async function addNode(client: Client, clock: Clock): Promise<void> {
   const ready = {
     type: 'Ready',
@@ -76,7 +79,7 @@ async function addNode(client: Client, clock: Clock): Promise<void> {
   await client.create(NODES, node).catch(ignoreExpected);
 }
 
-/** Pods of a node whose Lease is not renewed would not be ready. */
+/** Renews the Lease, because Pods of a silent node would not be ready. */
 async function beat(client: Client, clock: Clock, over: AbortSignal): Promise<void> {
   const metadata = { name: NODE_NAME, namespace: 'kube-node-lease' };
   const spec = (): object => ({

@@ -1,6 +1,6 @@
 /**
- * JobSets under nothing but their definition: what it fills in, and what it refuses by its schema and by
- * each of its rules in CEL. No webhook and no operator has a hand in this.
+ * JobSets with only their definition: what it fills in, and what its schema and each of its CEL
+ * rules refuse. Neither webhooks nor an operator take part.
  */
 import { MERGE, type ScriptedRequest, TABLE } from './scripted-request.ts';
 
@@ -30,7 +30,7 @@ function refused(name: string, spec: object, jobSetName = 'refused'): ScriptedRe
   return { name, method: 'POST', path: JOBSETS, body: jobSet(jobSetName, spec) };
 }
 
-/** A spec of one ReplicatedJob, and more. */
+/** A spec with one ReplicatedJob, plus other fields. */
 function withWorkers(more: object, job: object = {}): object {
   return { replicatedJobs: [workers(job)], ...more };
 }

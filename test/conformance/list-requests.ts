@@ -1,4 +1,4 @@
-/** Lists in pages and at points in time, and watches, of Secrets of one label. */
+/** Lists in pages and at points in time, and watches, of Secrets with one label. */
 import {
   METADATA,
   METADATA_LIST,

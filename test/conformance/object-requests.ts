@@ -1,4 +1,6 @@
-/** ConfigMaps, for what is the same for all kinds: paths, media types, verbs, options. */
+/**
+ * ConfigMaps, for everything that is the same for all kinds: paths, media types, verbs, options.
+ */
 import { METADATA, NAMESPACE, type ScriptedRequest, TABLE } from './scripted-request.ts';
 
 const CONFIG_MAPS = `${NAMESPACE}/configmaps`;

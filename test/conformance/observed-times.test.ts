@@ -1,7 +1,7 @@
 /**
- * How long a real kubelet (1.36.3, containerd) took to restart Pods and groups, as a range: ours is
- * never slower where starting a container takes as long as there, and waits as long where a rule
- * says how long to wait.
+ * Compares restart times with those of a real kubelet (1.36.3, containerd), recorded as a range.
+ * Ours is never slower if starting a container takes as long, and waits as long if a rule says how
+ * long to wait.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { BackoffSettings } from '../../src/cluster/node/backoff.ts';
@@ -12,7 +12,7 @@ import { nodeThatPlays, readRecording } from './recorded-pod.ts';
 const RESTART_ALL: readonly ContainerRestartRule[] = [
   { action: 'RestartAllContainers', exitCodes: { operator: 'NotIn', values: [0] } },
 ];
-/** What SIGTERM does not end is killed after this time while all containers restart. */
+/** While all containers restart, a container that ignores SIGTERM is killed after this time. */
 const KILLED_AFTER_MS = 2_000;
 const LIMIT_MS = 200_000;
 
@@ -45,7 +45,7 @@ function withSidecar(more: Partial<Container> = {}): Partial<PodSpec> {
   return { initContainers: [side], containers: [worker()] };
 }
 
-/** All containers run, and this is their restart number `restarts`. */
+/** Whether all containers run, with this restart count. */
 function isRunning(pod: Pod | undefined, restarts: number): boolean {
   const { initContainerStatuses = [], containerStatuses = [] } = pod?.status ?? {};
   return (
@@ -115,10 +115,10 @@ interface GroupTimes {
   readonly groups: Readonly<Record<string, { readonly allStartedMs: readonly number[] }>>;
 }
 
-/** The recorded groups by what ran where: the agent as a sidecar, or as the only container. */
+/** The recorded groups by agent mode: as a sidecar, or as the only container. */
 const groups = Object.entries(readRecording<GroupTimes>('timings-jobset-upstream').groups);
 
-/** What the restarts of a container wait for at least, in groups whose agent is the container. */
+/** The least wait before the restart of a container in groups whose agent is the container. */
 const WAITS_MS: Readonly<Record<string, readonly number[]>> = {
   'main-container-n4': [0, 10_000, 20_000, 40_000],
   'main-container-n4-maxContainerRestartPeriod1s': [0, 1_000, 1_000, 1_000],
@@ -150,7 +150,7 @@ function isGroupRunning(size: number, restarts: number): boolean {
   );
 }
 
-/** Ends a container of one Pod with the exit code of an agent that wants a restart. */
+/** Ends a container of one Pod with the exit code that asks for a restart. */
 function exit(index: number, container: string): void {
   const uid = lastOf(index)?.metadata.uid ?? '';
   const prefix = `${uid}/${container}/`;
@@ -168,7 +168,7 @@ describe('timings-jobset-upstream: a group restarts as quickly as under kubelets
       for (const [round, mostMs] of allStartedMs.entries()) {
         const begin = node.clock.monotonic();
         exit(0, 'worker');
-        // The others' agents end once the first has come back and told the controller.
+        // The other agents end once the first has come back and announced itself.
         await node.clock.runUntil(() => isRunning(lastOf(0), round + 1), LIMIT_MS);
         for (let index = 1; index < size; index++) exit(index, 'side');
         await node.clock.runUntil(() => isGroupRunning(size, round + 1), LIMIT_MS);
@@ -195,7 +195,7 @@ describe('timings-jobset-upstream: a group restarts as quickly as under kubelets
         await node.clock.runUntil(() => isGroupRunning(4, round + 1), LIMIT_MS);
         const elapsedMs = node.clock.monotonic() - begin;
         expect(elapsedMs).toBeLessThanOrEqual(mostMs);
-        // The back-off comes twice in series: of the first Pod, then of the others.
+        // The back-off comes twice in a row: for the first Pod, then for the others.
         expect(elapsedMs).toBeGreaterThanOrEqual(2 * (WAITS_MS[kind]?.[round] ?? 0));
       }
     },

@@ -1,7 +1,7 @@
 /**
- * Our node agent against recordings of a real kubelet (1.36.3, containerd): the same Pod goes through
- * the same statuses in the same order. A kubelet coalesces, so ours may show more between them, and
- * may be quicker, never slower.
+ * Compares our node agent with recordings of a real kubelet (1.36.3, containerd): the same Pod goes
+ * through the same statuses in the same order. A kubelet merges statuses, so ours may show more in
+ * between. It may be quicker, but never slower.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Controllers, startControllers } from '../../src/cluster/controllers.ts';
@@ -22,13 +22,13 @@ import {
   shownStatuses,
 } from './recorded-pod.ts';
 
-/** What the recording's own clock may have been late by. */
+/** How late the recording's own clock may have been. */
 const SLACK_MS = 1_000;
 
 /** How long the group ran before the recorded round began. */
 const GROUP_RUN_MS = 10_000;
 
-/** Within this a Job is finished once its Pod is. */
+/** The time in which a Job finishes after its Pod. */
 const JOB_END_MS = 10_000;
 
 let node: TestNode;
@@ -95,14 +95,14 @@ describe('a Job and its Pod go through what a cluster showed of', () => {
     await clock.advance(durationMs(statuses) + JOB_END_MS);
     expect([...node.api.histories.keys()]).toHaveLength(1);
     const [history = []] = node.api.histories.values();
-    // There the Pod ran for one second more, until the Job controller had its next look.
+    // In the recording the Pod ran for a second more, until the Job controller looked again.
     const seen = name === ENDED_BY_JOB ? statuses.slice(0, -1) : statuses;
     expect(firstMissing(seen, shownStatuses(history))).toBeUndefined();
     expect(withoutReady(shown)).toEqual(withoutReady(jobStatuses));
   });
 });
 
-/** The statuses of all Jobs as they come, in the list that is returned. */
+/** The statuses of all Jobs as they arrive, in the returned list. */
 function watchJobs(from: TestNode, signal: AbortSignal): readonly string[] {
   const shown: string[] = [];
   const follow = async (): Promise<void> => {
@@ -116,7 +116,7 @@ function watchJobs(from: TestNode, signal: AbortSignal): readonly string[] {
   return shown;
 }
 
-/** Whether a Job controller notices that a Pod was not ready for a moment is chance. */
+/** Whether a Job controller notices that a Pod was briefly not ready is chance. */
 function withoutReady(statuses: readonly string[]): readonly string[] {
   const texts = statuses.map((text) => text.replace(/ready \d+, /, ''));
   return texts.filter((text, index) => text !== texts[index - 1]);
@@ -139,13 +139,13 @@ it('the Pods of a group that upstream restarts go through what a kubelet showed'
   }
 });
 
-/** When the kubelet was killed, in milliseconds after the Pod was created, and started again. */
+/** When the kubelet was killed, and started again, in milliseconds after the Pod was created. */
 const OUTAGES: Readonly<Record<string, readonly [killedMs: number, revivedMs: number]>> = {
   'kubelet-down-before-exit': [7_000, 12_000],
   'kubelet-killed-during-teardown': [3_500, 8_500],
 };
 
-describe('a Pod whose node agent is killed goes through what a kubelet showed of', () => {
+describe('shows the statuses of a kubelet for a Pod whose node agent is killed', () => {
   it.each(Object.entries(OUTAGES))('%s', async (name, [killedMs, revivedMs]) => {
     const { spec, runs, statuses, events } = readRecording<RecordedPod>(name);
     node = nodeThatPlays(runs, { canBeKilled: true });

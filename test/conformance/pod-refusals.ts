@@ -1,6 +1,6 @@
 /**
- * Everything that may be wrong with a Pod, alone: restart policies and rules, probes and hooks, and the
- * rest of what a node honours. None of them comes to be.
+ * Everything that may be wrong with a Pod, one thing at a time: restart policies and rules, probes
+ * and hooks, and everything else that a node honours. None of the Pods is created.
  */
 import { PODS, type ScriptedRequest } from './scripted-request.ts';
 
@@ -23,7 +23,7 @@ function tried(name: string, spec: object, metadata: object = {}): ScriptedReque
   };
 }
 
-/** Of its only container. */
+/** A Pod with these fields in its only container. */
 function inContainer(name: string, fields: object, spec: object = {}): ScriptedRequest {
   return tried(name, { containers: [{ name: 'main', image: 'none', ...fields }], ...spec });
 }

@@ -1,4 +1,4 @@
-/** Pods. Their scheduler does not exist, so that nobody but the script changes them. */
+/** Pods. Their scheduler does not exist, so only the script changes them. */
 import { MERGE, PODS, type ScriptedRequest, STRATEGIC } from './scripted-request.ts';
 
 function pod(name: string, spec: object, metadata: object = {}): object {
@@ -15,7 +15,7 @@ function pod(name: string, spec: object, metadata: object = {}): object {
   };
 }
 
-/** Each of them is patched into the Pod, and refused or kept. */
+/** Patches each change into the Pod; it is refused or kept. */
 function changes(
   name: string,
   specs: readonly (readonly [change: string, spec: object])[],
@@ -38,7 +38,10 @@ function statusOf(name: string, exitCode?: number): object {
   return { name, state, lastState: {}, ready: false, restartCount: 0, image: '', imageID: '' };
 }
 
-/** A Pod under Never whose containers end, and come back although they may not, or since they may. */
+/**
+ * Statuses of a Pod under Never whose containers end and run again, which a rule may or may not
+ * allow.
+ */
 function told(name: string, spec: object): readonly ScriptedRequest[] {
   const init = [statusOf('init', 0)];
   const tell = (what: string, containers: readonly object[], inits = init): ScriptedRequest => ({

@@ -1,6 +1,6 @@
 /**
- * A Pod's status as a few lines that can be compared between clusters: everything that its node
- * says, without what is of that cluster alone. Times are left out, a container's identity becomes
+ * Writes a Pod's status as a few lines that can be compared between clusters: everything that its
+ * node reports, without details of one cluster. Times are left out, a container's identity becomes
  * the number of its run (`#2`), an address the order of its first appearance, and the Pod's full
  * name in messages becomes `POD`.
  */
@@ -18,7 +18,7 @@ export interface StatusText {
   readonly containers: readonly string[];
 }
 
-/** Remembers which run and which address it has met, so it serves one Pod, in order. */
+/** Remembers the runs and addresses that it has seen, so it serves one Pod, in order. */
 export class PodStatusReader {
   readonly #runs = new Map<string, string[]>();
   readonly #addresses: string[] = [];
@@ -87,7 +87,7 @@ function stateText(state: ContainerState | undefined): string {
 function terminatedText(terminated: ContainerStateTerminated): string {
   const { exitCode, reason, message, finishedAt, containerID } = terminated;
   const text = message === undefined ? '' : ` (${message})`;
-  // What a kubelet makes up has neither times nor an identity.
+  // A state that a kubelet makes up has neither times nor an identity.
   const isKnown = typeof finishedAt === 'string' && containerID !== undefined;
   return `exit ${exitCode} ${reason}${text}${isKnown ? '' : ' without times'}`;
 }

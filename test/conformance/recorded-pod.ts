@@ -1,7 +1,7 @@
 /**
- * What a real kubelet (1.36.3) did with one Pod, and the same Pod on our node agent, everything in
- * memory under a virtual clock: each run of a container lasts as long as it did there, and ends as it
- * ended there. `recorded/kubelet/` holds the recordings, one file for each scenario.
+ * What a real kubelet (1.36.3) did with one Pod, and the same Pod on our node agent, in memory
+ * under a virtual clock. Each run of a container lasts as long, and ends in the same way, as in the
+ * recording. `recorded/kubelet/` holds the recordings, one file per scenario.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -28,7 +28,7 @@ export type RecordedStatus = StatusText & { readonly atMs: number };
 
 /** About what the recorded container runtime took to prepare a Pod, and to start a container. */
 const START_MS = 100;
-/** These codes are answers to signals: such a run lasts until it is told to stop. */
+/** Exit codes that answer signals: a run with one of them lasts until it is told to stop. */
 const SIGTERM_CODE = 143;
 const SIGKILL_CODE = 137;
 
@@ -42,7 +42,7 @@ export function readRecording<T>(name: string): T {
   return JSON.parse(readFileSync(new URL(`${name}.json`, DIRECTORY), 'utf8'));
 }
 
-/** A node whose containers end as those of the recording did. */
+/** A node whose containers end as in the recording. */
 export function nodeThatPlays(runs: Runs, options: TestNodeOptions = {}): TestNode {
   const started = new Map<string, number>();
   let lastStartMs = 0;
@@ -54,7 +54,7 @@ export function nodeThatPlays(runs: Runs, options: TestNodeOptions = {}): TestNo
       lastStartMs = node.clock.monotonic();
       play(self, runs[name]?.[run], node.clock);
     },
-    // The probes of the recorded Pods look for a file that the second run of the container makes.
+    // The probes of the recorded Pods look for a file that the container's second run makes.
     test: (self) => self.exit((started.get(containerOf(self)) ?? 0) > 1 ? 0 : 1),
   };
   const node = new TestNode(programs, { startMs: START_MS, ...options });
@@ -86,7 +86,7 @@ function containerOf({ command }: FakeProcess): string {
   return command.env['LOCKSTEP_CONTAINER']?.split('/')[1] ?? '';
 }
 
-/** The statuses that the API showed; repeats count once, as do those of a Pod that is deleted. */
+/** The statuses that the API showed, without repeats; those of a Pod in deletion count as one. */
 export function shownStatuses(history: readonly Pod[]): readonly StatusText[] {
   const reader = new PodStatusReader();
   const shown: StatusText[] = [];
@@ -97,7 +97,7 @@ export function shownStatuses(history: readonly Pod[]): readonly StatusText[] {
   return shown;
 }
 
-/** The Events of the node about the Pod, each kind once. */
+/** The node's Events about the Pod, each kind once. */
 export async function shownEvents(node: TestNode): Promise<readonly string[]> {
   const { items } = await node.api.client.list(EVENTS);
   const texts = items
@@ -110,8 +110,8 @@ export async function shownEvents(node: TestNode): Promise<readonly string[]> {
 }
 
 /**
- * The first recorded status that does not come after those before it, if there is one: all must come
- * in order, and others may come between them.
+ * The first recorded status that does not appear in order; undefined if all do. Other statuses may
+ * appear in between.
  */
 export function firstMissing(
   recorded: readonly StatusText[],

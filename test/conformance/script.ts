@@ -1,6 +1,6 @@
 /**
- * A script of requests that every Kubernetes API server must answer in the same way: what clients of
- * Lockstep do, and what they do wrong. Controllers keep their hands off these objects: Pods name a
+ * A script of requests that every Kubernetes API server must answer in the same way: what clients
+ * of Lockstep do, and their mistakes. Controllers do not act on these objects: Pods name a
  * scheduler that does not exist, Jobs another controller.
  */
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
@@ -23,7 +23,7 @@ import { SMALL_KIND_REQUESTS } from './small-kind-requests.ts';
 import { WARNING_REQUESTS } from './warning-requests.ts';
 import { WIDGET_REQUESTS, WIDGETS } from './widget-requests.ts';
 
-/** What has to be served, by which definition, before some requests make sense. */
+/** The definition that must be served before some requests make sense. */
 export interface ScriptPart {
   readonly definition?: object;
   readonly served?: string;

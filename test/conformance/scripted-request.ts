@@ -1,4 +1,6 @@
-/** One request of the script, and what many of them share: paths, media types, the simplest objects. */
+/**
+ * A request of the script, and what many of them share: paths, media types, the simplest objects.
+ */
 export interface ScriptedRequest {
   readonly name: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -8,9 +10,9 @@ export interface ScriptedRequest {
   /** Sent as they are instead of `body` as JSON. */
   readonly text?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of a watch: its answer is over after so many events. */
+  /** For a watch: the answer ends after this many events. */
   readonly events?: number;
-  /** Who manages which fields is part of the answer. */
+  /** Whether the managers of fields are part of the comparison. */
   readonly showsManagers?: boolean;
 }
 

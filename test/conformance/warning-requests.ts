@@ -1,6 +1,6 @@
 /**
- * Pods and Jobs that are allowed and that their author hardly meant: what the API server warns of. None
- * of them comes to be.
+ * Pods and Jobs that are valid but probably wrong: what the API server warns of. None of them is
+ * created.
  */
 import { MERGE, PODS, type ScriptedRequest } from './scripted-request.ts';
 
@@ -42,7 +42,7 @@ function job(name: string, spec: object, metadata: object = {}): object {
   };
 }
 
-/** Of its only container. */
+/** A Pod with these fields in its only container. */
 function container(fields: object): object {
   return { containers: [{ name: 'main', image: 'none', ...fields }] };
 }
@@ -77,8 +77,8 @@ const OLD_LABELS = [
 ];
 
 const EXISTS = OLD_LABELS.map((key) => ({ key, operator: 'Exists' }));
-const NOBODY = { topologyKey: 'kubernetes.io/hostname' };
-const WEIGHED_NOBODY = { weight: 1, podAffinityTerm: NOBODY };
+const EMPTY_TERM = { topologyKey: 'kubernetes.io/hostname' };
+const WEIGHED_EMPTY_TERM = { weight: 1, podAffinityTerm: EMPTY_TERM };
 
 const LISTS: readonly ScriptedRequest[] = [
   warned('a Pod of an odd name', {}, { name: 'a.b' }),
@@ -149,12 +149,12 @@ const PLACES: readonly ScriptedRequest[] = [
   warned('neighbours that are nobody', {
     affinity: {
       podAffinity: {
-        requiredDuringSchedulingIgnoredDuringExecution: [NOBODY],
-        preferredDuringSchedulingIgnoredDuringExecution: [WEIGHED_NOBODY],
+        requiredDuringSchedulingIgnoredDuringExecution: [EMPTY_TERM],
+        preferredDuringSchedulingIgnoredDuringExecution: [WEIGHED_EMPTY_TERM],
       },
       podAntiAffinity: {
-        requiredDuringSchedulingIgnoredDuringExecution: [NOBODY],
-        preferredDuringSchedulingIgnoredDuringExecution: [WEIGHED_NOBODY],
+        requiredDuringSchedulingIgnoredDuringExecution: [EMPTY_TERM],
+        preferredDuringSchedulingIgnoredDuringExecution: [WEIGHED_EMPTY_TERM],
       },
     },
   }),

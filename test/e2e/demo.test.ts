@@ -1,4 +1,4 @@
-/** The main job as a user runs it: its result, its manners, and what it leaves behind. */
+/** The main job as a user runs it: its result, its output, and what it leaves behind. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -25,7 +25,7 @@ function lockstep(...args: readonly string[]): ChildProcess {
   return child;
 }
 
-/** One that a test did not wait for would keep its Nodes, and the next one from starting. */
+/** Ends all commands: one that a test did not wait for would keep its Nodes, and block the next. */
 async function endAll(): Promise<void> {
   for (const child of running) {
     const ended = new Promise((resolve) => child.once('close', resolve));
@@ -46,7 +46,7 @@ function endOf(child: ChildProcess): Promise<Ended> {
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr })));
 }
 
-/** Processes that know of a state directory: its Pods, and the operator. */
+/** Processes that belong to a state directory: its Pods, and the operator. */
 function processesOf(stateDirectory: string): readonly string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -73,7 +73,7 @@ async function expectNothingLeft(stateDirectory: string): Promise<void> {
   }).toEqual({ processes: [], directory: false });
 }
 
-/** An embedded cluster has gone with the command. */
+/** What is left in the cluster; an embedded one is gone with the command. */
 async function leftInCluster(): Promise<readonly string[]> {
   if (KUBERNETES === undefined) return [];
   const { client, stop } = await startApi();
@@ -109,7 +109,8 @@ describe('lockstep demo', () => {
       podsRecreated: 0,
     });
     expect(inPlace?.witness).toMatchObject({ pod: expect.stringContaining('-0-2-') });
-    // Where all containers restart, a node may have hidden their ends before anybody looked.
+    // If all containers restart, their ends may be gone from the status before the operator reads
+    // it.
     if (mode === 'supervisor') expect(inPlace?.witness).toMatchObject({ container: 'worker' });
     expect(inPlace?.stepsLost).toBeGreaterThanOrEqual(30);
     expect(recreate).toMatchObject({ strategy: 'Recreate', mode: null, podsRecreated: 3 });

@@ -1,6 +1,6 @@
 /**
- * Every manifest in `examples/policies` runs to its end on the embedded cluster, with real processes,
- * and shows what its first comment says.
+ * Runs every manifest in `examples/policies` to its end on the embedded cluster, with real
+ * processes, and checks what its first comment says.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -97,7 +97,10 @@ function time(text: string | undefined): number {
   return Date.parse(text ?? '');
 }
 
-/** For one claim; that our nodes keep its files at a place of their own is nobody's business. */
+/**
+ * A volume for one claim. Our nodes keep the files at a place of their own, which does not matter
+ * here.
+ */
 async function provideStorage(): Promise<void> {
   await cluster.client.create(PERSISTENT_VOLUMES, {
     apiVersion: 'v1',
@@ -217,7 +220,8 @@ const RUNS: Readonly<Record<string, () => Promise<void>>> = {
     const name = 'in-place-restart';
     const status = await run(name);
     expect(status).toMatchObject({ terminalState: 'Completed', restarts: 0, inPlaceRestarts: 1 });
-    // Where all containers restart, a node may have hidden how they ended before anybody looked.
+    // If all containers restart, their ends may be gone from the status before the operator reads
+    // it.
     expect(status.restartHistory).toMatchObject([{ epoch: 1, counted: true, witness: {} }]);
     const pods = await podsOf(name);
     const indexes = pods.map(({ metadata }) => Number(metadata.annotations?.[COMPLETION_INDEX]));
@@ -266,7 +270,10 @@ const RUNS: Readonly<Record<string, () => Promise<void>>> = {
   },
 };
 
-/** Examples that need the nodes for themselves: Pods of other JobSets keep a rack from being exclusive. */
+/**
+ * Examples that need the nodes for themselves: Pods of other JobSets keep a rack from being
+ * exclusive.
+ */
 const ALONE = new Set(['exclusive-placement']);
 const [alone, together] = [true, false].map((isAlone) =>
   Object.entries(RUNS).filter(([name]) => ALONE.has(name) === isAlone),

@@ -72,7 +72,7 @@ describe('exclusive placement', () => {
     return pods.filter(({ status }) => status?.phase === 'Running').length;
   }
 
-  /** Of the Pods that have a node. */
+  /** The racks of Pods that have a node. */
   async function racksByJob(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
     const { items: nodes } = await cluster.client.list(NODES);
     const rackOf = new Map(nodes.map(({ metadata }) => [metadata.name, metadata.labels?.[RACK]]));

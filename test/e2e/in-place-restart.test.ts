@@ -1,7 +1,7 @@
 /**
- * The in-place property with real processes (`docs/design/protocol.md#one-restart`): whatever
- * fails, the same Pods go on with one new process per worker, in one new epoch, and nobody starts
- * before all old workers ended.
+ * The in-place property with real processes (`docs/design/protocol.md#one-restart`): after any
+ * failure the same Pods go on with one new process per worker, in one new epoch, and no worker
+ * starts before all old workers ended.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Mode, rankOf, WorkerGroup } from '../../src/bench/worker-group.ts';
@@ -42,8 +42,10 @@ function identities(of: WorkerGroup): readonly string[] {
     .map((pod) => `${pod.metadata.name} ${pod.metadata.uid} ${pod.status?.podIP}`);
 }
 
-/** Between the starts of one epoch and those of the next, every worker that was not killed ended. */
-function expectNobodyEarly(of: WorkerGroup, killed: readonly number[]): void {
+/**
+ * Between the starts of one epoch and those of the next, every worker that was not killed ended.
+ */
+function expectNoEarlyStart(of: WorkerGroup, killed: readonly number[]): void {
   const marks = of.marks();
   const secondStart = marks.findIndex((mark, i) => mark.what === 'start' && i >= SIZE);
   const ended = marks.slice(0, secondStart).filter((mark) => mark.what === 'end');
@@ -70,8 +72,8 @@ describe.each<Mode>(AGENT_MODES)('a group in %s mode restarts in place', (mode) 
 
     expect(identities(of)).toEqual(before);
     expectOneRestart(of);
-    expectNobodyEarly(of, [1]);
-    // They spoke over the hub: nobody had to fall back to the API server.
+    expectNoEarlyStart(of, [1]);
+    // All agents used the hub: none had to fall back to the API server.
     expect(of.livePods().filter(({ metadata }) => metadata.annotations?.[EPOCH])).toEqual([]);
     const witness = of.status.restartHistory?.[0]?.witness;
     const pod = of.livePods()[1]?.metadata.name;
@@ -87,7 +89,7 @@ describe.each<Mode>(AGENT_MODES)('a group in %s mode restarts in place', (mode) 
 
     expect(identities(of)).toEqual(before);
     expectOneRestart(of);
-    expectNobodyEarly(of, [0, 2]);
+    expectNoEarlyStart(of, [0, 2]);
   });
 
   it('again, when a worker dies at the instant of its release', async () => {
@@ -108,7 +110,8 @@ describe.each<Mode>(AGENT_MODES)('a group in %s mode restarts in place', (mode) 
   });
 });
 
-// A Job replaces a lost Pod after 10 s, twice that the second time: one mode each is enough waiting.
+// A Job replaces a lost Pod after 10 s, and after 20 s the second time, so one run per mode is
+// enough.
 describe('a group that loses a Pod restarts in place', () => {
   it('with one new Pod, when a Pod is deleted by hand', async () => {
     const of = await startGroup(AGENT_MODES[0], 'deleted');

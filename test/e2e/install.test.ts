@@ -1,8 +1,8 @@
 /**
- * `lockstep install` on a real Kubernetes, with this machine as its node: the operator runs in the
- * Pods of the manifest, as the account and with the rights of the manifest, and a group restarts in
- * place with the account that is made for its agents. Without webhooks: the Service network, through
- * which an API server calls them, does not lead to this machine's Pods.
+ * `lockstep install` on a real Kubernetes, with this machine as its node. The operator runs in the
+ * Pods of the manifest, with the manifest's account and rights, and a group restarts in place with
+ * the account that is made for its agents. Webhooks are off: the Service network, through which an
+ * API server calls them, does not reach this machine's Pods.
  */
 import { execFile } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';

@@ -62,7 +62,7 @@ it('shows every member with its epoch, node and channel', async () => {
   expect(stdout.match(/ Running +1 +Hub +-\n/g)).toHaveLength(SIZE);
 });
 
-it('asks the hub through a member, for a user who has no way to the hub itself', async () => {
+it('asks the hub through a member, for a user without a route to the hub', async () => {
   const connection = await connectTo({ kubeconfig: cluster.kubeconfig }, signal);
   const hub = new HubMembers(
     { ...connection, client: withoutTokens(connection.client) },
@@ -82,7 +82,7 @@ it('asks the hub through a member, for a user who has no way to the hub itself',
   }
 });
 
-/** As a client of somebody who may not make tokens, so that the hub does not let them in. */
+/** A client for a user who may not make tokens, so that the hub refuses them. */
 function withoutTokens(client: Client): Client {
   return {
     ...client,

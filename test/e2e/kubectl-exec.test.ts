@@ -1,6 +1,6 @@
 /**
- * What a stock kubectl streams: commands in a container, its own streams and its ports. Skipped, with
- * the reason printed, where there is no kubectl.
+ * What a stock kubectl streams: commands in a container, standard streams and ports. Skipped, with
+ * the reason printed, if kubectl is not installed.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -37,7 +37,7 @@ spec:
       command: [node, -e, "SERVER"]
 `;
 
-/** Answers with what was posted; where Pods share an address, the port is another. */
+/** Answers with what was posted; if Pods share an address, the port differs. */
 const SERVER =
   "require('http').createServer((asked, answer) => asked.pipe(answer))" +
   '.listen(process.env.LOCKSTEP_PORT_8080 ?? 8080, process.env.LOCKSTEP_POD_IP)';
@@ -102,7 +102,7 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
 
   it.skipIf(!hasTerminal)('gives a terminal of the size of its own', async () => {
     const inner = `${KUBECTL} --kubeconfig ${cluster.kubeconfig} exec -it a -c worker --`;
-    // A terminal is sized when it is there already.
+    // The terminal may get its size after it exists.
     const sized = 'until stty size | grep -q 97; do sleep 0.1; done';
     const outer = `stty rows 31 cols 97; ${inner} sh -c '${sized}; tty; stty size; exit 5'`;
     const terminal = spawnSync('script', ['-qec', outer, '/dev/null'], {
@@ -155,7 +155,7 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
     forward.kill();
   });
 
-  it('is told that nobody listens on a port', async () => {
+  it('reports that a port is closed', async () => {
     const args = ['--kubeconfig', cluster.kubeconfig, 'port-forward', 'pod/a', ':81'];
     const forward = spawn(KUBECTL, args);
     const port = /127\.0\.0\.1:(\d+)/.exec(await outputUntil(forward, '-> 81'))?.[1];

@@ -3,7 +3,7 @@ import { execFile, spawnSync } from 'node:child_process';
 
 export const KUBECTL = process.env['KUBECTL'] ?? 'kubectl';
 
-/** Says so, once for each suite, where there is none. */
+/** Prints the reason, once per suite, if kubectl is not installed. */
 export function hasKubectl(): boolean {
   if (spawnSync(KUBECTL, ['version', '--client']).status === 0) return true;
   process.stderr.write(`skipped: "${KUBECTL}" is not to be found, so kubectl is not tried\n`);

@@ -1,6 +1,6 @@
 /**
- * A stock kubectl against `lockstep up`: every command that the README promises but those that
- * stream (`kubectl-exec.test.ts`). Skipped, with the reason printed, where there is none.
+ * A stock kubectl against `lockstep up`: every command that the README promises except those that
+ * stream (`kubectl-exec.test.ts`). Skipped, with the reason printed, if kubectl is not installed.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,8 +11,8 @@ import { hasKubectl, KUBECTL, kubectlOutput } from './kubectl.fixture.ts';
 import { type ClusterUnderTest, outputUntil, startCluster } from './local-cluster.fixture.ts';
 
 /**
- * Names the defaults of a replicated Job: the merge patch of `kubectl apply` replaces lists as a whole,
- * so that it is never empty for a list to whose items the server has added something.
+ * Names the defaults of a replicated Job. The merge patch of `kubectl apply` replaces lists as a
+ * whole, so it is never empty for a list with items that the server has completed.
  */
 const JOBSET = `
 apiVersion: jobset.x-k8s.io/v1alpha2
@@ -202,7 +202,7 @@ describe.skipIf(!hasKubectl())('kubectl', () => {
     expect(await kubectl('get', 'jobs,pods', '-o', 'name')).toBe('');
   });
 
-  it('is told what is not there, in the words of a real server', async () => {
+  it('reports missing objects in the words of a real server', async () => {
     await expect(kubectl('get', 'jobset', 'pair')).rejects.toThrow(
       'Error from server (NotFound): jobsets.jobset.x-k8s.io "pair" not found',
     );

@@ -1,6 +1,6 @@
 /**
  * A cluster for an end-to-end test: `lockstep up` as a user starts it, and a client of it. With
- * `LOCKSTEP_TEST_KUBECONFIG` it joins the cluster of that file, so that each suite runs on a real
+ * `LOCKSTEP_TEST_KUBECONFIG` it joins the cluster of that file, so each suite runs on a real
  * Kubernetes too; `npm run test:kubernetes` does so.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -18,7 +18,7 @@ import { KUBERNETES } from '../kubernetes.ts';
 
 export const LOCKSTEP = fileURLToPath(new URL('../../bin/lockstep.js', import.meta.url));
 
-/** For `lockstep up` and `lockstep demo`. */
+/** Flags of `lockstep up` and `lockstep demo` that choose the cluster. */
 export const WHERE: readonly string[] =
   KUBERNETES === undefined ? [] : ['--kubeconfig', KUBERNETES];
 
@@ -53,7 +53,7 @@ export async function startCluster(...flags: readonly string[]): Promise<Cluster
     shared: directory,
     logs: () => readFileSync(join(state, 'cluster.log'), 'utf8'),
     stop: async () => {
-      // What an embedded cluster takes with it would meet the next suite on a real one.
+      // A real cluster outlives the command, so leftovers would disturb the next suite.
       try {
         if (KUBERNETES !== undefined) await removeWorkloads(connection.client);
       } finally {
@@ -67,7 +67,7 @@ export async function startCluster(...flags: readonly string[]): Promise<Cluster
   };
 }
 
-/** What the process printed up to and with `text`; rejects if it ends or stays silent. */
+/** What the process printed up to and including `text`; rejects if it ends or stays silent. */
 export function outputUntil(child: ChildProcess, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let output = '';

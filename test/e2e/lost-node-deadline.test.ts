@@ -1,8 +1,8 @@
 /**
- * A group that has a deadline for nodes that are lost
- * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`). One node loses its power;
- * of another only the agent hangs, so that the worker there runs on until its own agent, which
- * learns nothing good of its Pod any more, stops it.
+ * A group with a deadline for lost nodes
+ * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`). One node loses power. On
+ * another only the agent hangs, so its worker runs on until the worker's own agent, whose Pod is no
+ * longer confirmed, stops it.
  */
 import { execFile } from 'node:child_process';
 import { dirname } from 'node:path';
@@ -14,11 +14,11 @@ import { EVENTS } from '../../src/kube/objects/event.ts';
 import { EXCEPTIONS } from '../kubernetes.ts';
 import { type ClusterUnderTest, LOCKSTEP, startCluster } from './local-cluster.fixture.ts';
 
-/** Short, so that a lost node is known soon; long, so that a busy machine loses none. */
+/** Short enough to notice a lost node soon, long enough for a busy machine to lose none. */
 const GRACE = '12s';
-/** The shortest that is allowed with the two seconds of grace that the workers have. */
+/** The shortest that is allowed with the workers' two seconds of grace. */
 const DEADLINE = '64s';
-/** Silence, deadline and restart, one after the other, on a machine that has other things to do. */
+/** Silence, deadline and restart, one after the other, on a busy machine. */
 const TEST_TIMEOUT_MS = 240_000;
 
 describe.skipIf(EXCEPTIONS.nodesAreNotProcesses)('a group with a deadline for lost nodes', () => {

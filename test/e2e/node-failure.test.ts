@@ -1,7 +1,7 @@
 /**
  * Nodes that fail under a group that restarts in place
- * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`): a node that loses power is
- * replaced once it is known to be off, and one whose agent only hangs costs nothing.
+ * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`). A node that loses power is
+ * replaced once it is known to be off, and a node whose agent only hangs costs nothing.
  */
 import { execFile } from 'node:child_process';
 import { dirname } from 'node:path';
@@ -14,7 +14,7 @@ import { type ClusterUnderTest, LOCKSTEP, startCluster } from './local-cluster.f
 
 const SIZE = 4;
 const LIMIT_MS = 60_000;
-/** Short, so that a lost node is known soon; long, so that a busy machine loses none. */
+/** Short enough to notice a lost node soon, long enough for a busy machine to lose none. */
 const GRACE = '12s';
 const UNREACHABLE = 'node.kubernetes.io/unreachable';
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';

@@ -1,6 +1,6 @@
 /**
- * A real Kubernetes whose feature gates say that nodes do not restart all containers of a Pod: the
- * operator finds that out, and what it makes then passes the validation of that API server.
+ * A real Kubernetes whose feature gates say that nodes do not restart all containers of a Pod. The
+ * operator notices that, and makes Jobs that pass the validation of that API server.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -90,7 +90,7 @@ describe.skipIf(CONTROL_PLANE === undefined)('without the restart of all contain
       .toContainEqual(expect.stringContaining(`agents supervise their workers: ${WHY}`));
   });
 
-  test('a worker whose command nobody knows cannot be restarted in place, and a condition says why', async () => {
+  test('a worker without a command in its Pod cannot restart in place, and a condition says why', async () => {
     await create('unknown', { name: 'worker', image: 'none' });
     const at = { namespace: 'default', name: 'unknown' };
     const isRejected = (one: { readonly status?: object } | undefined): boolean =>

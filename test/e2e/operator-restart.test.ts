@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster.stop());
 
-/** Process identifiers of all operators that were started, in order. */
+/** Process IDs of all operators that were started, in order. */
 function operators(): readonly number[] {
   const lines = cluster
     .logs()
@@ -36,7 +36,7 @@ it('workers run on without it, and those that fail restart once it is back', asy
   expect(group.livePods().map(({ metadata }) => metadata.uid)).toEqual(pods);
   expect(group.starts()).toHaveLength(2 * SIZE);
   expect(group.status).toMatchObject({ inPlaceRestarts: 1, inPlaceRestartsCountTowardsMax: 1 });
-  // It is where they have looked for it: none had to ask the API server.
+  // The next operator is at the same address: no agent had to ask the API server.
   expect(group.livePods().filter(({ metadata }) => metadata.annotations?.[EPOCH])).toEqual([]);
   await group.remove();
 

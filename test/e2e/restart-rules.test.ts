@@ -1,4 +1,7 @@
-/** Every manifest in `examples/restart-rules` does with real processes what its first comment says. */
+/**
+ * Runs every manifest in `examples/restart-rules` with real processes, and checks what its first
+ * comment says.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -20,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster.stop());
 
-/** Runs the Pod to its end; gives it as it was right after its creation, and at the end. */
+/** Runs the Pod to its end; returns it as it was right after its creation, and at the end. */
 async function run(name: string): Promise<readonly [created: Stored<Pod>, ended: Stored<Pod>]> {
   const pod: Pod = parse(readFileSync(new URL(`${name}.yaml`, DIRECTORY), 'utf8'));
   const metadata = { ...pod.metadata, namespace: NAMESPACE };

@@ -1,9 +1,10 @@
 /**
- * The Services of an installation on a real Kubernetes: its API server calls the webhooks by theirs,
- * and agents find the hub of the replica that leads by the other. The operator is a process that is
- * given what a container of the manifest's Deployment is given, on an address that is not loopback,
- * because Kubernetes takes none of those behind a Service. The API server asks for the endpoints itself
- * (`--enable-aggregator-routing`); for agents, the test is the cluster's name service and network.
+ * The Services of an installation on a real Kubernetes: its API server calls the webhooks by one,
+ * and agents find the hub of the leading replica by the other. The operator is a process with
+ * everything that a container of the manifest's Deployment gets. It uses an address that is not
+ * loopback, because Kubernetes accepts no loopback address behind a Service. The API server reads
+ * the endpoints itself (`--enable-aggregator-routing`); for agents, the test is the cluster's name
+ * service and network.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -67,7 +68,7 @@ const SETTINGS: InstallationSettings = defaultSettings('0.0.0');
 const ACCOUNT = { namespace: DEFAULT_NAMESPACE, name: OPERATOR_NAME };
 const HUB_HOST = `${HUB_SERVICE_NAME}.${DEFAULT_NAMESPACE}.svc`;
 
-/** Of the ports of the manifest only the hub's is told to those who call, so it stays as it is. */
+/** Only the hub's port is published to clients, so the others can be chosen freely. */
 const FREE_PORTS = [9443, 8443, 8081];
 
 /** Agents look the hub up in a hosts file of their own. */
@@ -75,7 +76,9 @@ const canMount =
   spawnSync('unshare', ['--map-root-user', '--mount', 'mount', '--bind', '/dev/null', '/etc/hosts'])
     .status === 0;
 
-/** Others send what is for a Service to its own address, which leads nowhere on this machine. */
+/**
+ * Other API servers send requests to the Service's address, which leads nowhere on this machine.
+ */
 function asksForEndpoints(controlPlane: string): boolean {
   const pid = readFileSync(join(controlPlane, 'kube-apiserver.pid'), 'utf8');
   return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('--enable-aggregator-routing=true');
@@ -129,7 +132,7 @@ describe.skipIf(missing.length > 0)(suite, () => {
   afterAll(async () => {
     operator.kill('SIGTERM');
     await once(operator, 'exit');
-    // Webhooks first, whom nobody answers any more.
+    // Webhooks first, because they have no server any more.
     for (const { of, object } of manifest(SETTINGS).toReversed()) {
       const { namespace = '', name = '' } = object.metadata;
       await client.delete(of, { namespace, name }).catch(() => undefined);
@@ -145,7 +148,7 @@ describe.skipIf(missing.length > 0)(suite, () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  /** What the nodes start as agents: the agent, in the cluster's name service. */
+  /** The program that nodes start as agents: the agent, within the cluster's name service. */
   function agentPrograms(): string {
     const path = join(directory, 'bin');
     mkdirSync(path);
@@ -159,7 +162,7 @@ describe.skipIf(missing.length > 0)(suite, () => {
     return path;
   }
 
-  /** All but the Deployment, whose place this process takes; agents have the hub and nothing else. */
+  /** All objects except the Deployment, which this process replaces; agents have only the hub. */
   async function applyManifest(): Promise<void> {
     for (const { of, object } of manifest(SETTINGS)) {
       if (of === DEPLOYMENTS) continue;
@@ -174,7 +177,7 @@ describe.skipIf(missing.length > 0)(suite, () => {
     await client.patch(CONFIG_MAPS, ACCOUNT, { type: 'merge', patch: { data: changed } });
   }
 
-  /** What the cluster does itself where Pods wear the labels of the Service. */
+  /** Does what the cluster does for Pods with the labels of the Service. */
   async function leadWebhookService(): Promise<void> {
     const { spec } = await client.get(SERVICES, { ...ACCOUNT, name: WEBHOOK_SERVICE_NAME });
     await client.create(ENDPOINT_SLICES, {
@@ -245,7 +248,7 @@ describe.skipIf(missing.length > 0)(suite, () => {
     return (lease?.spec?.holderIdentity ?? '') !== '';
   }
 
-  /** As a cluster's name service and network together: the name leads to the endpoint. */
+  /** Stands for the cluster's name service and network: the name leads to the endpoint. */
   async function leadHubName(): Promise<void> {
     const at = { namespace: DEFAULT_NAMESPACE, name: HUB_SERVICE_NAME };
     const slice = await waitFor(client, ENDPOINT_SLICES, at, (one) => one !== undefined, TIMING);
@@ -277,7 +280,7 @@ describe.skipIf(missing.length > 0)(suite, () => {
     };
   }
 
-  test('the API server calls the webhooks by theirs: what is wrong is refused, with all causes', async () => {
+  test('the API server calls the webhooks by theirs: invalid objects are refused, with all causes', async () => {
     const rule = { name: 'r', action: 'FailJobSet' } as const;
     const refused = client.create(
       JOBSETS,
@@ -300,7 +303,7 @@ describe.skipIf(missing.length > 0)(suite, () => {
     );
   });
 
-  test('and what is right is stored with its defaults', async () => {
+  test('and valid objects are stored with their defaults', async () => {
     const { metadata, spec } = await client.create(JOBSETS, jobSetWith({ suspend: true }));
     expect(spec).toMatchObject({
       network: { enableDNSHostnames: true, publishNotReadyAddresses: true },
@@ -328,12 +331,12 @@ describe.skipIf(missing.length > 0)(suite, () => {
     const binding = { apiVersion: apiVersionOf(CLUSTER_ROLE_BINDINGS), kind: 'ClusterRoleBinding' };
     const metadata = { name: 'reader-of-metrics' };
     await client.create(CLUSTER_ROLE_BINDINGS, { ...binding, metadata, roleRef, subjects });
-    // What was said of the first token is believed for a while.
+    // The answer about the first token is cached for a while.
     await expect.poll(async () => metrics(await tokenOf(client, reader))).toBe(200);
     await client.delete(CLUSTER_ROLE_BINDINGS, metadata);
   });
 
-  /** The code of the answer; the certificate is of nobody. */
+  /** The status code of the answer; the certificate is self-signed. */
   function metrics(token?: string): Promise<number | undefined> {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     const port = ports.get(8443);
@@ -366,7 +369,7 @@ describe.skipIf(missing.length > 0)(suite, () => {
       operator.kill('SIGTERM');
       await once(operator, 'exit');
       const at = { namespace: DEFAULT_NAMESPACE, name: HUB_SERVICE_NAME };
-      // As it would lead to a Pod that is gone.
+      // As if it led to a Pod that is gone.
       await client.delete(ENDPOINT_SLICES, at);
       operator = await startOperator();
       await leadHubName();

@@ -1,6 +1,6 @@
 /**
- * A preemption as Kueue does it: the JobSet is suspended while its workers run, and resumed later. How
- * workers end when they are told to, with 0 or not, makes no difference.
+ * A preemption as Kueue does it: the JobSet is suspended while its workers run, and resumed later.
+ * The exit code of a stopped worker, 0 or not, makes no difference.
  */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { WorkerGroup, type WorkerGroupOptions } from '../../src/bench/worker-group.ts';
@@ -44,7 +44,7 @@ async function jobUids(): Promise<readonly string[]> {
   return items.map(({ metadata }) => metadata.uid);
 }
 
-/** All are told to stop, and their Pods are gone. */
+/** Waits until all workers were told to stop, and their Pods are gone. */
 async function suspended(of: WorkerGroup): Promise<void> {
   await suspend(of, true);
   await of.until('all have stopped', () => of.marks().length === 2 * SIZE);

@@ -1,4 +1,7 @@
-/** How `lockstep up` ends without a signal: asked by its state directory, or with the shell of npx. */
+/**
+ * How `lockstep up` ends without a signal: by `lockstep down` on its state directory, or with the
+ * shell of npx.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -69,7 +69,7 @@ async function crash(slot: string, times: number): Promise<void> {
   }
 }
 
-test('an agent that crashes at the barrier takes part again, and nobody is charged', async () => {
+test('an agent that crashes at the barrier takes part again, and no restart is charged', async () => {
   await crash('w/1', 2);
   await untilStarts('w/1', '1:3');
   admit();

@@ -1,7 +1,7 @@
 /**
- * The admission policy for agents and the rights that the operator gives them, judged by a real API
- * server: requests with tokens that are bound to a Pod, as those of agents are. The embedded one has
- * neither policies nor authorization.
+ * Tests the admission policy for agents, and the rights that the operator gives them, on a real API
+ * server: requests carry tokens that are bound to a Pod, as those of agents do. The embedded server
+ * has neither policies nor authorization.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -106,7 +106,7 @@ describe.skipIf(KUBERNETES === undefined)('agents on a real Kubernetes', () => {
     return manifest(defaultSettings('test')).filter(({ of }) => kinds.includes(of));
   }
 
-  /** What the operator makes for a JobSet, without the JobSet. */
+  /** Creates what the operator makes for a JobSet, without the JobSet. */
   async function grant(): Promise<void> {
     const template = (serviceAccountName: object) => ({
       spec: { template: { spec: { containers: [{ name: 'w' }], ...serviceAccountName } } },
@@ -141,7 +141,7 @@ describe.skipIf(KUBERNETES === undefined)('agents on a real Kubernetes', () => {
     return { ...object, metadata };
   }
 
-  /** Never runs: no node fits. */
+  /** Never runs, because no node fits. */
   function createPod(name: string, serviceAccountName: string): Promise<Stored<Pod>> {
     return admin.create(PODS, {
       apiVersion: 'v1',
@@ -179,7 +179,7 @@ describe.skipIf(KUBERNETES === undefined)('agents on a real Kubernetes', () => {
     await admin.patch(PODS, { namespace: NAMESPACE, name }, { type: 'merge', patch });
   }
 
-  /** API servers learn of a policy by a watch. */
+  /** Waits until the API server, which learns of a policy by a watch, applies it. */
   async function policyInForce(): Promise<void> {
     const deadlineMs = nodeClock.now() + POLICY_TIMEOUT_MS;
     for (;;) {
@@ -238,7 +238,7 @@ describe.skipIf(KUBERNETES === undefined)('agents on a real Kubernetes', () => {
     await expect(annotate(agent, { [STARTS]: '10:3' })).rejects.toThrow(DENIED);
   });
 
-  test('are free to mend what is no number', async () => {
+  test('may replace a value that is not a number', async () => {
     await annotate(admin, { [NOTICE]: 'nonsense' });
     await annotate(agent, { [NOTICE]: '12' });
   });

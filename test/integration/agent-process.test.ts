@@ -39,21 +39,21 @@ import {
 const POLL_MS = 10;
 const LIMIT_MS = 60_000;
 const AT = { namespace: 'default', name: 'train' };
-/** A scheduler and a controller that do not exist: the Pod is the test's alone. */
-const NOBODY = 'example.com/nobody';
+/** A scheduler and a controller that do not exist, so that only the test handles the Pod. */
+const ABSENT = 'example.com/absent';
 const JOB_REFERENCE = { apiVersion: 'batch/v1', kind: 'Job', name: 'train-w-0' };
 const JOB = {
   apiVersion: 'batch/v1',
   kind: 'Job',
   metadata: { namespace: AT.namespace, name: JOB_REFERENCE.name },
   spec: {
-    managedBy: NOBODY,
+    managedBy: ABSENT,
     template: {
       spec: { restartPolicy: 'Never', containers: [{ name: 'worker', image: 'none' }] },
     },
   },
 } as const;
-/** Who agents are. */
+/** The service account of agents. */
 const ACCOUNT = { namespace: AT.namespace, name: 'agent-process' };
 let folder: string;
 let bundle: string;
@@ -125,7 +125,7 @@ class Scene {
       kind: 'Pod',
       metadata: { ...AT, annotations: { any: 'thing' }, ownerReferences: [owner] },
       spec: {
-        schedulerName: NOBODY,
+        schedulerName: ABSENT,
         serviceAccountName: ACCOUNT.name,
         containers: [container],
       },
@@ -225,7 +225,9 @@ class Scene {
   }
 }
 
-/** Whether it still runs: what has ended may wait for somebody to ask how. */
+/**
+ * Whether the process still runs; one that has ended may wait for its parent to read its exit code.
+ */
 async function isRunning(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   return stat !== '' && !/\) Z /.test(stat);
@@ -251,7 +253,7 @@ class RunningAgent {
   }
 }
 
-/** What the startup probe gets, 0 when nobody answers. */
+/** The status code of the startup probe's request, 0 if the port is closed. */
 function probe(port: number, path = '/barrier-is-lifted'): Promise<number> {
   return new Promise((resolve) => {
     http
@@ -294,7 +296,7 @@ describe('the agent as a sidecar process', () => {
     expect(await second.exited).toBe(143);
     expect(await scene.annotation(NOTICE)).toBe('2');
 
-    // Its worker has run in 2, and it does not know how that ended.
+    // Its worker has run in 2, and the agent does not know how that ended.
     scene.run([], environment);
     await scene.untilAnnounced('3');
   });
@@ -333,8 +335,8 @@ describe('the agent as a supervisor process', () => {
     expect(begun.map((line) => (JSON.parse(line) as { epoch: number }).epoch)).toEqual([1, 2, 3]);
   });
 
-  it('gives its worker the time that the user sets, and announces when all of it is gone', async () => {
-    // It saves a checkpoint; a child in a session of its own takes no notice at all.
+  it('gives its worker the time that the user sets, and announces when all processes are gone', async () => {
+    // The worker saves a checkpoint; a child in a session of its own ignores the signal.
     const script = `setsid /bin/sh -c 'trap "" TERM; echo $$ > deaf; while :; do sleep 0.01; done' &
       trap 'sleep 0.3; echo > saved; exit 0' TERM
       until [ -s deaf ]; do sleep 0.01; done
@@ -348,7 +350,7 @@ describe('the agent as a supervisor process', () => {
     await scene.untilAnnounced('2');
     expect(await scene.file('saved')).toBe('\n');
     expect(await isRunning(deaf)).toBe(false);
-    // Another member failed, so it has nothing to report of its own.
+    // Another member failed, so this agent has no cause to report.
     expect(await scene.annotation(NOTICE)).toBeUndefined();
     expect(agent.process.exitCode).toBeNull();
   });

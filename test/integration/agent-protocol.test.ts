@@ -45,7 +45,7 @@ const JOB = {
   controller: true,
 } as const;
 
-/** One Pod with its agent; `boot` is what a (re)start of its containers does. */
+/** One Pod with its agent; `boot` acts as a start or restart of its containers. */
 class Member {
   readonly name: string;
   readonly processes = new MemoryProcessRunner({ train: () => undefined });
@@ -62,7 +62,7 @@ class Member {
     return this.processes.running[0];
   }
 
-  /** The epoch of the worker that runs, or 0. */
+  /** The epoch of the running worker, or 0. */
   get epoch(): number {
     return Number(this.worker?.command.env['LOCKSTEP_EPOCH'] ?? 0);
   }
@@ -305,7 +305,7 @@ describe('supervisors over the API', () => {
 });
 
 describe('sidecars over the API', () => {
-  /** Asks as a kubelet does: the answer may take most of a second. */
+  /** Probes as a kubelet does: the answer may take most of a second. */
   const isLifted = async (member: Member): Promise<boolean> => {
     const { signal } = new AbortController();
     const path = '/barrier-is-lifted';
@@ -336,7 +336,7 @@ describe('sidecars over the API', () => {
     await untilLifted(member);
   });
 
-  it('announce the next epoch after a restart that nobody asked for, with notice', async () => {
+  it('announce the next epoch after an unrequested restart, with notice', async () => {
     const member = await group.addMember('a', 'Sidecar');
     await group.untilAnnounced('1');
     await group.setStatus(0, 1);

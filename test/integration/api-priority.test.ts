@@ -1,6 +1,6 @@
 /**
- * Where a real API server lets the requests of the operator and of agents wait. The embedded one lets
- * all in.
+ * Checks which queues a real API server uses for requests of the operator and of agents. The
+ * embedded server has none.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { prioritiseAgents } from '../../src/bench/agent-priority.ts';
@@ -35,7 +35,7 @@ describe.skipIf(KUBERNETES === undefined)('an API server', () => {
     const { clientCertificate: _certificate, clientKey: _key, ...tls } = access.tls;
     const runtime = { clock: nodeClock, random: systemRandom, userAgent: 'lockstep-test' };
     const { client, close } = connectClient(access, runtime);
-    // Speaks for nobody but whose token a request shows.
+    // The connection has no credentials; each request brings a token.
     connection = connectClient({ ...access, tls }, runtime);
     removed.push(
       () => Promise.resolve(close()),
@@ -68,7 +68,7 @@ describe.skipIf(KUBERNETES === undefined)('an API server', () => {
     for (const remove of removed.reverse()) await remove();
   });
 
-  /** A server learns of a schema by a watch, and says with each answer which it took. */
+  /** A server learns of a schema by a watch, and names the schema of each request in its answer. */
   test.each([
     ['the lease', OPERATOR_NAME, 'GET', `${LEASES_PATH}/${NAMESPACE}/leases/a`, '-lease'],
     ['renewing it', OPERATOR_NAME, 'PUT', `${LEASES_PATH}/${NAMESPACE}/leases/a`, '-lease'],

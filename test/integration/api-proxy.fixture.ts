@@ -1,12 +1,12 @@
 /**
- * Stands between one client and an API server, where a test makes the weather. It speaks plain HTTP to
- * the client and adds its credentials.
+ * A proxy between one client and an API server, in which a test can cause faults. It speaks plain
+ * HTTP to the client and adds the client's credentials.
  */
 import type { ApiStatusError } from '../../src/kube/status.ts';
 import { type HttpServer, startHttpServer } from '../../src/runtime/adapters/http-server.ts';
 import type { HttpRequest, HttpResponse, Transport } from '../../src/runtime/ports/transport.ts';
 
-/** Answers in the place of the API server, or lets it answer by `forward`. */
+/** Answers in place of the API server, or lets it answer by `forward`. */
 export type Weather = (
   request: HttpRequest,
   forward: () => Promise<HttpResponse>,
@@ -14,7 +14,7 @@ export type Weather = (
 
 export const FAIR: Weather = (_request, forward) => forward();
 
-/** As an API server refuses a request. */
+/** Refuses a request as an API server does. */
 export function refusal({ code, status }: ApiStatusError): HttpResponse {
   const seconds = status.details?.retryAfterSeconds;
   return {
@@ -29,7 +29,7 @@ export function refusal({ code, status }: ApiStatusError): HttpResponse {
 
 export class ApiProxy {
   weather: Weather = FAIR;
-  /** Status codes of the answers, in order; of an event that says so, the code of its Status. */
+  /** Status codes of the answers, in order; for an error event, the code of its Status. */
   readonly codes: number[] = [];
   readonly #upstream: Transport;
   readonly #token: string;
@@ -56,12 +56,12 @@ export class ApiProxy {
     return this.codes.filter((each) => each === code).length;
   }
 
-  /** Breaks every connection on which something is under way, watches too. */
+  /** Breaks every busy connection, watches included. */
   cut(): void {
     for (const { end } of this.#exchanges) end.abort(new Error('the connection was cut'));
   }
 
-  /** From now on nothing comes through the watches that are open, which stay so. */
+  /** From now on nothing comes through open watches, although they stay open. */
   silence(): void {
     for (const exchange of this.#exchanges) exchange.isSilent = true;
   }
@@ -126,7 +126,7 @@ interface Exchange {
 
 const ERROR_EVENT = /"type":"ERROR".*"code":(\d+)/;
 
-/** About the connection or the encoding, which are those of each side. */
+/** Headers about the connection or the encoding, which differ on each side. */
 const OF_ONE_CONNECTION: ReadonlySet<string> = new Set([
   'authorization',
   'connection',

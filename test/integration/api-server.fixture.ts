@@ -1,6 +1,6 @@
 /**
- * The API server under test, and nobody else's: the embedded one, alone and over TLS, or the real one
- * of the kubeconfig that the tests were given.
+ * The API server under test: the embedded one, alone and over TLS, or the real one of the
+ * kubeconfig that the tests were given. No other test uses it at the same time.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ import { unlessGone } from '../fixtures/workloads.ts';
 import { KUBERNETES } from '../kubernetes.ts';
 
 export interface ApiUnderTest {
-  /** Of an administrator, as is the kubeconfig. */
+  /** An administrator's client, as is the kubeconfig. */
   readonly client: Client;
   readonly kubeconfig: string;
   readonly access: ClusterAccess;
@@ -129,7 +129,7 @@ function isServed(definition: CustomResourceDefinition | undefined): boolean {
   return conditions.some(({ type, status }) => type === 'Established' && status === 'True');
 }
 
-/** For what an earlier suite has left on a server that outlives it. */
+/** Ignores that an earlier suite already made it on a server that outlives both. */
 export async function unlessThere(creation: Promise<unknown>): Promise<void> {
   try {
     await creation;
@@ -138,7 +138,7 @@ export async function unlessThere(creation: Promise<unknown>): Promise<void> {
   }
 }
 
-/** Of a service account, as long as the object lives to which it is bound. */
+/** A token of a service account, valid for as long as the object to which it is bound exists. */
 export async function tokenOf(
   client: Client,
   account: ObjectKey,
@@ -172,7 +172,7 @@ export async function removeAccount(client: Client, account: Required<ObjectKey>
   await client.delete(SERVICE_ACCOUNTS, account);
 }
 
-/** The embedded API server asks nobody for rights. */
+/** Grants all rights; the embedded API server does not check rights. */
 export async function permit(client: Client, account: Required<ObjectKey>): Promise<void> {
   if (KUBERNETES === undefined) return;
   const binding = client.create(CLUSTER_ROLE_BINDINGS, {

@@ -8,7 +8,7 @@ import { THREE_WORKERS, WORKERS } from './three-workers.fixture.ts';
 import { supervised, TrainingGroup } from './training-group.fixture.ts';
 
 let group: TrainingGroup;
-/** What the status said when each Job was made. */
+/** The mode in the status when each Job was made. */
 let recorded: (string | undefined)[];
 
 const TRAIN = { namespace: 'default', name: 'train' };
@@ -65,11 +65,11 @@ test('without webhooks, the status records the mode before the first Job is made
   expect(modeOf(await group.cluster.client.get(JOBS, FIRST_JOB))).toBe('Supervisor');
 });
 
-test('a group that an earlier version has started stays as it is when a Job is made anew', async () => {
+test('a group that an earlier version has started stays as it is when a Job is recreated', async () => {
   await group.create(THREE_WORKERS, { [RESTART_MODE]: 'Sidecar' });
   await group.allIn(1, WORKERS);
   await group.stopOperator();
-  // As that version has stored it: it knew no other default.
+  // The earlier version had another default, and stored it.
   const { client } = group.cluster;
   await group.patch({ metadata: { annotations: { [RESTART_MODE]: null } } });
   const status = { restartMode: null };

@@ -105,16 +105,16 @@ test('an operator notices a watch on which nothing comes any more', async () => 
 
 const EXPIRED = failure('Expired', 'too old resource version');
 const BUSY = failure('TooManyRequests', 'too many requests', { retryAfterSeconds: 1 });
-/** Of an operator. */
+/** The watches of an operator. */
 const WATCHES = 6;
 
 const ATTEMPT_MS = 500;
-/** While one request may be on its way. */
+/** How many requests to send while one may still be on its way. */
 const ASKS_PER_TRY = 50;
-/** Until it is sure that they are for the request that does not end. */
+/** After so many refusals the endless request is certain to be in its place. */
 const REFUSALS_IN_A_ROW = 30;
 
-/** Lets etcd forget, and the API server, which remembers by itself, too. Others see it restart. */
+/** Drops the history of etcd, and restarts the API server, which has a history of its own. */
 async function forgetHistory(controlPlane: string, group: WorkerGroup): Promise<void> {
   const { metadata } = await cluster.client.list(JOBSETS);
   const etcd = readFileSync(join(controlPlane, 'etcd.url'), 'utf8');
@@ -125,7 +125,7 @@ async function forgetHistory(controlPlane: string, group: WorkerGroup): Promise<
   expect(compacted.status).toBe(200);
   process.kill(Number(readFileSync(join(controlPlane, 'kube-apiserver.pid'), 'utf8')), 'SIGKILL');
   await until('the API server is back', () =>
-    // A client is patient by itself; this one is not.
+    // The usual client retries patiently; this one does not.
     cluster.client.list(JOBSETS, { signal: AbortSignal.timeout(ATTEMPT_MS) }).then(
       () => true,
       () => false,
@@ -152,7 +152,7 @@ const FLOW_SCHEMAS: Resource<Specified> = resource(
 );
 const NAME = { name: 'bad-weather' };
 
-/** Turns all requests of operators away until the result is called; watches that are open stay. */
+/** Refuses all requests of operators until the result is called; open watches stay. */
 async function throttle(): Promise<() => Promise<void>> {
   if (KUBERNETES === undefined) {
     proxy.weather = () => Promise.resolve(refusal(BUSY));
@@ -203,9 +203,9 @@ async function throttle(): Promise<() => Promise<void>> {
   let refused = 0;
   await until('others are turned away', async () => {
     refused = (await codeOfRequest()) === BUSY.code ? refused + 1 : 0;
-    // Once may be for a request of an operator, which is over in a moment.
+    // A single refusal may be due to a request of an operator, which is over in a moment.
     if (refused === REFUSALS_IN_A_ROW) return true;
-    // It came in before the server knew of the level, and holds nobody up.
+    // The request came in before the server knew of the level, and holds up no other.
     if (refused === 0 && ++asked % ASKS_PER_TRY === 0) only.renew();
     return false;
   });
@@ -216,7 +216,9 @@ async function throttle(): Promise<() => Promise<void>> {
   };
 }
 
-/** Requests of an operator whose body does not come, until one is neither answered nor refused. */
+/**
+ * Sends requests of an operator without their bodies, until one is neither answered nor refused.
+ */
 async function endlessRequest(): Promise<{ renew(): void; end(): void }> {
   const { server, tls } = cluster.access;
   const token = await cluster.token();
@@ -236,7 +238,7 @@ async function endlessRequest(): Promise<{ renew(): void; end(): void }> {
     message = sent;
     sent.on('error', () => undefined);
     sent.on('response', (response) => response.resume());
-    // Answered, refused or broken: it is the next one's turn.
+    // The request was answered, refused or broken: try the next one.
     sent.on('close', () => {
       if (message === sent) send();
     });
@@ -258,7 +260,7 @@ async function codeOfRequest(): Promise<number> {
   return response.status;
 }
 
-/** What takes minutes takes seconds; dates are as they are. */
+/** A clock on which minutes take seconds; dates are unchanged. */
 function hurried(times: number): Clock {
   return {
     now: () => nodeClock.now(),

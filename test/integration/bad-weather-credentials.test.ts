@@ -63,7 +63,7 @@ test('all rights are withdrawn, and given back', async () => {
   const group = await cluster.group('forbidden');
   if (KUBERNETES === undefined) proxy.weather = () => Promise.resolve(refusal(FORBIDDEN));
   else await forbid(cluster.client, OPERATOR);
-  // Watches that are open stay so on a server that takes rights away.
+  // A server that takes rights away leaves open watches open.
   proxy.cut();
   await lose(group);
   await until('it was refused', () => proxy.count(FORBIDDEN.code) >= 3);
@@ -76,9 +76,9 @@ test('all rights are withdrawn, and given back', async () => {
   await operator.kill();
 });
 
-const FORBIDDEN = failure('Forbidden', 'nobody may do that');
+const FORBIDDEN = failure('Forbidden', 'these rights were taken away');
 
-/** A token of the operators that is good for as long as a Secret lives. */
+/** A token of the operators that is valid for as long as a Secret exists. */
 async function revocableToken(): Promise<{ readonly token: string; revoke(): Promise<void> }> {
   const at = { namespace: OPERATOR.namespace, name: 'bad-weather' };
   const { metadata } = await cluster.client.create(SECRETS, {
@@ -98,7 +98,7 @@ async function revocableToken(): Promise<{ readonly token: string; revoke(): Pro
   };
 }
 
-/** API servers remember tokens that were good for some seconds. */
+/** Waits until the API server, which caches tokens for some seconds, refuses the token. */
 async function isRefused(token: string): Promise<boolean> {
   const { server, tls, namespace } = cluster.access;
   const { certificateAuthority } = tls;

@@ -1,4 +1,6 @@
-/** Operators that die or are deposed in the middle of a restart: workers run on, nothing is lost. */
+/**
+ * Operators that die or are deposed in the middle of a restart: workers run on, nothing is lost.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WorkerGroup } from '../../src/bench/worker-group.ts';
 import { LEASES, type Lease } from '../../src/kube/objects/lease.ts';
@@ -47,13 +49,13 @@ test('an operator that dies before or after a write of a restart loses nothing, 
         const answer = write.dies === 'after' ? await forward() : undefined;
         await operator.kill();
         resolve();
-        if (answer === undefined) throw new Error('nobody waits for an answer');
+        if (answer === undefined) throw new Error('no request waits for an answer');
         return answer;
       };
     });
     group.kill(1);
     await hasDied;
-    // The others go on where nobody has told them to stop.
+    // The others run on, because they have not been told to stop.
     const isUntold = write.syncedEpoch === 0 && write.dies === 'before';
     if (isUntold) expectRunning(group, 0, 2);
     proxy.weather = FAIR;
@@ -85,7 +87,7 @@ test('another replica takes over at each write of a restart, and those before do
       replica.see(request);
       const epochs = epochsIn(request, group);
       if (epochs !== undefined && epochs !== epochsOf(group.status)) {
-        // Whoever writes it first; the others wait for the new leader, too.
+        // The first replica to write it is deposed; the others wait for the new leader, too.
         const deposition = depositions.get(epochs) ?? deposeLeader(replicas);
         depositions.set(epochs, deposition);
         deposition.catch(fail);
@@ -144,7 +146,7 @@ const LEASE = { namespace: OPERATOR.namespace, name: 'bad-weather' };
 
 class Replica {
   isDeposed = false;
-  /** As it signs the lease. */
+  /** The holder name in the lease. */
   identity = '';
   readonly proxy: ApiProxy;
   readonly operator: OperatorProcess;
@@ -170,7 +172,10 @@ function isOfLease({ path }: HttpRequest): boolean {
   return path.includes(`/namespaces/${LEASE.namespace}/leases`);
 }
 
-/** Resolves when another leads. The one that led cannot renew, but does everything else. */
+/**
+ * Deposes the leader, which cannot renew its lease but can do everything else. Resolves when
+ * another replica leads.
+ */
 async function deposeLeader(replicas: readonly Replica[]): Promise<void> {
   const before = await leader();
   for (const replica of replicas) replica.isDeposed ||= replica.identity === before;

@@ -1,4 +1,6 @@
-/** Webhooks whose certificate rotates while they are called, and that are not there for a while. */
+/**
+ * Webhooks whose certificate rotates while they are called, and webhooks that are away for a while.
+ */
 import { connect } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
@@ -28,7 +30,7 @@ import {
 
 const cluster = new ClusterInBadWeather();
 const SECRET = { namespace: OPERATOR.namespace, name: 'bad-weather-webhooks' };
-/** Of somebody else: the replica with the webhooks never leads. */
+/** A lease of another holder: the replica with the webhooks never leads. */
 const LEASE = { namespace: OPERATOR.namespace, name: 'bad-weather-held' };
 
 let controller: OperatorProcess;
@@ -67,7 +69,7 @@ test('the serving certificate rotates, and every call is answered meanwhile', as
   });
 
   const short = await replaceServingCertificate();
-  // It would not last, so the operator replaces it in its turn.
+  // It is about to expire, so the operator replaces it in turn.
   await until('another one is in the Secret', async () => {
     const { serving } = await certificates();
     return serving.certificate !== short;
@@ -84,7 +86,7 @@ test('the serving certificate rotates, and every call is answered meanwhile', as
   await cluster.remove(group);
 });
 
-test('nobody answers: new JobSets are refused, those that run are restarted', async () => {
+test('while the webhooks are away, new JobSets are refused, and running ones restart', async () => {
   const group = await cluster.group('unanswered');
   await webhooks.kill();
   expect(await refusal()).toMatchObject({
@@ -109,7 +111,7 @@ function startWebhooks(): OperatorProcess {
   return cluster.startOperator(proxy, ...serve, ...secret, ...lease);
 }
 
-/** How a JobSet is refused in which only a webhook finds fault; undefined if none was asked. */
+/** How the webhooks refuse an invalid JobSet; undefined if they were not asked. */
 async function refusal(): Promise<ApiStatusError | undefined> {
   const jobSet: JobSet = {
     apiVersion: 'jobset.x-k8s.io/v1alpha2',
@@ -138,7 +140,7 @@ async function certificates(): Promise<WebhookCertificates> {
   return held;
 }
 
-/** As an administrator would, but for ten days only. Returns the PEM. */
+/** Replaces the certificate as an administrator would, but for ten days only. Returns the PEM. */
 async function replaceServingCertificate(): Promise<string> {
   const secret = await cluster.client.get(SECRETS, SECRET);
   const held = await certificates();
@@ -153,7 +155,7 @@ async function replaceServingCertificate(): Promise<string> {
   return serving.certificate;
 }
 
-/** What the webhooks show to who connects now, as PEM. */
+/** The certificate that the webhooks show to a new connection, as PEM. */
 async function shownCertificate(): Promise<string> {
   const { webhooks: configured = [] } = await cluster.client.get(
     VALIDATING_WEBHOOK_CONFIGURATIONS,

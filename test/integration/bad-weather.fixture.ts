@@ -1,6 +1,6 @@
 /**
- * A cluster, embedded or real, whose operators are processes that a test can kill, and that see the
- * API server through a proxy of their own. Pods are real processes, with real agents.
+ * A cluster, embedded or real, whose operators are processes that a test can kill. They reach the
+ * API server through proxies of their own. Pods are real processes, with real agents.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
@@ -28,15 +28,15 @@ import { ApiProxy } from './api-proxy.fixture.ts';
 import { createAccount, installJobSets, removeAccount, tokenOf } from './api-server.fixture.ts';
 
 export const RUNTIME = { clock: nodeClock, random: systemRandom } as const;
-/** For whatever is awaited. */
+/** Limits each wait. */
 export const PATIENCE_MS = 90_000;
-/** Who the operators are. */
+/** The operators' service account. */
 export const OPERATOR = { namespace: 'kube-system', name: 'lockstep-operator' } as const;
 
 const DIST = fileURLToPath(new URL('../../dist/', import.meta.url));
 const NODE = { name: 'weather-0', labels: {} };
 const POLL_MS = 10;
-/** Of the cluster's log, when a test has failed. */
+/** Lines of the cluster's log that are shown after a failed test. */
 const SHOWN_LOG_LINES = 40;
 const SHOWN_LINE_LENGTH = 400;
 
@@ -50,7 +50,7 @@ export class ClusterInBadWeather {
   #access: ClusterAccess | undefined;
   #kubeconfigs = 0;
 
-  /** Where tests are declared: each that fails says what the cluster has said. */
+  /** Declared beside tests: a failed test prints the cluster's log. */
   constructor() {
     afterEach(({ task }) => {
       if (task.result?.state === 'fail') throw new Error(`the cluster said:\n${this.#lastWords()}`);
@@ -89,12 +89,12 @@ export class ClusterInBadWeather {
     return this.#access;
   }
 
-  /** For the operators, as long as the object lives to which the token is bound. */
+  /** A token for the operators, valid for as long as the object to which it is bound exists. */
   token(boundTo?: Parameters<typeof tokenOf>[2]): Promise<string> {
     return tokenOf(this.client, OPERATOR, boundTo);
   }
 
-  /** A way of its own to the API server, with the rights of an operator. */
+  /** A proxy of its own to the API server, with the rights of an operator. */
   async proxy(): Promise<ApiProxy> {
     const { server, tls } = this.access;
     const { certificateAuthority } = tls;
@@ -107,7 +107,7 @@ export class ClusterInBadWeather {
     return proxy;
   }
 
-  /** `to` is an `ApiProxy`, or what a kubeconfig says of a cluster and of a user. */
+  /** `to` is an `ApiProxy`, or the cluster and user of a kubeconfig. */
   startOperator(to: ApiProxy | KubeconfigParts, ...flags: readonly string[]): OperatorProcess {
     const parts = to instanceof ApiProxy ? { cluster: { server: to.url }, user: {} } : to;
     const path = join(this.state.path, `operator-${this.#kubeconfigs++}.kubeconfig`);
@@ -128,7 +128,7 @@ export class ClusterInBadWeather {
     return operator;
   }
 
-  /** A group of workers, each of which runs in its first epoch. */
+  /** A group of workers that all run in the first epoch. */
   async group(name: string, mode: Mode = 'Supervisor', size = 3): Promise<WorkerGroup> {
     const { client, state } = this;
     const group = await WorkerGroup.start({ client, directory: state.path, name, mode, size });
@@ -137,7 +137,7 @@ export class ClusterInBadWeather {
     return group;
   }
 
-  /** Waits for nothing: what belongs to it goes by and by. */
+  /** Removes a group, without waiting for what belongs to it. */
   async remove(group: WorkerGroup): Promise<void> {
     this.#groups.delete(group);
     const at = { namespace: 'default', name: group.name };
@@ -156,7 +156,7 @@ export class ClusterInBadWeather {
 
   async stop(): Promise<void> {
     for (const group of this.#groups) await this.remove(group);
-    // As long as there are nodes: elsewhere Pods stay without them.
+    // Only with nodes; without nodes Pods would stay.
     if (KUBERNETES !== undefined) await removeWorkloads(this.client);
     for (const stop of this.#stops.splice(0).reverse()) await stop();
     this.#watchdog.release();
@@ -183,14 +183,14 @@ export class OperatorProcess {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
-  /** As a node that loses power. */
+  /** Acts as a node that loses power. */
   async kill(): Promise<void> {
     this.#child.kill('SIGKILL');
     if (!this.hasExited) await this.exited;
   }
 }
 
-/** Waits for what no watch tells of. A condition that cannot be told now is asked for again. */
+/** Polls for what no watch reports. A condition that cannot be evaluated is evaluated again. */
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,
@@ -225,7 +225,7 @@ export async function expectOneRestart(group: WorkerGroup): Promise<void> {
   expect(group.starts()).toHaveLength(2 * group.size);
 }
 
-/** The workers of these ranks run, as they did. */
+/** The workers of these ranks still run. */
 export function expectRunning(group: WorkerGroup, ...ranks: readonly number[]): void {
   expect(ranks.filter((rank) => isAlive(group.pid(rank)))).toEqual(ranks);
 }

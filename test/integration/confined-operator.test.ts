@@ -1,6 +1,6 @@
 /**
- * An operator that is confined to some namespaces, with the rights that such an installation gives it:
- * it acts there as it does everywhere, asks for nothing else, and touches nothing elsewhere.
+ * An operator that is confined to some namespaces, with the rights that such an installation gives
+ * it. It acts there as usual, requests nothing else, and touches nothing elsewhere.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CLUSTER_RULES } from '../../src/deploy/permissions.ts';

@@ -1,4 +1,4 @@
-/** Whom an API server takes a client for whose kubeconfig has a credential plugin. */
+/** As which user an API server accepts a client whose kubeconfig has a credential plugin. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -90,8 +90,8 @@ test('with a token it is the account of the token', async () => {
   expect(runs()).toBe(1);
 });
 
-test('with a token that the server does not take it is nobody, and the plugin is asked twice', async () => {
-  const client = await connected({ token: 'of-nobody' });
+test('with an invalid token it is refused, and the plugin is called twice', async () => {
+  const client = await connected({ token: 'of-no-account' });
   await expect(whoAmI(client)).rejects.toMatchObject({ code: 401 });
   await expect(whoAmI(client)).rejects.toMatchObject({ code: 401 });
   expect(runs()).toBe(2);

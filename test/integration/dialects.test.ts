@@ -16,7 +16,7 @@ const SUPERVISOR = {
   'lockstep/restart-mode': 'Supervisor',
   'lockstep/restart-backoff': 'Disabled',
 };
-/** Long enough for everything that somebody may yet want to do. */
+/** Long enough for every delayed action. */
 const CALM_MS = 10_000;
 
 let group: TrainingGroup;
@@ -194,7 +194,7 @@ test("a group of ours goes on under upstream's controller, and again under ours"
   await group.allIn(2, WORKERS);
   await startUpstreams();
   await group.cluster.clock.advance(CALM_MS);
-  expect(group.starts, 'nobody restarts for a new controller').toHaveLength(2 * WORKERS);
+  expect(group.starts, 'no worker restarts for a new controller').toHaveLength(2 * WORKERS);
   group.exit('w/2', 7);
   await group.allIn(3, WORKERS);
   await stopUpstreams();

@@ -111,7 +111,7 @@ async function createJobSet(jobs: number, pods: number, name = 'train'): Promise
   await cluster.client.create(JOBSETS, jobSet);
 }
 
-/** The racks in which the living Pods of each Job are. */
+/** The racks of each Job's living Pods. */
 async function racksByJob(pods: readonly Stored<Pod>[]): Promise<ReadonlyMap<string, Set<string>>> {
   const { items: nodes } = await cluster.client.list(NODES);
   const rackOf = new Map(nodes.map(({ metadata }) => [metadata.name, metadata.labels?.[RACK]]));
@@ -137,7 +137,7 @@ test('each Job ends alone in a rack, its followers with the leader', async () =>
   const followers = pods.filter(({ metadata }) => metadata.labels?.[COMPLETION_INDEX] !== '0');
   for (const { spec } of followers) expect(Object.keys(spec.nodeSelector ?? {})).toEqual([RACK]);
 
-  // A fifth Job finds no rack of its own, and says so.
+  // A fifth Job finds no free rack, and reports it.
   await createJobSet(1, 2, 'late');
   const late = async () =>
     (await cluster.pods()).filter(({ metadata }) => metadata.labels?.[JOBSET_NAME] === 'late');
@@ -154,7 +154,7 @@ test('each Job ends alone in a rack, its followers with the leader', async () =>
   const notes = items.filter(({ reason }) => reason === 'FailedCreate').map(({ note }) => note);
   expect(notes.some((note) => note?.includes('follower pod node selector not set'))).toBe(true);
 
-  // It gets the first rack that is left.
+  // It gets the first rack that is free.
   await cluster.client.delete(JOBSETS, { namespace: 'default', name: 'train' });
   await cluster.until(async () => {
     const pods = await late();
@@ -163,8 +163,8 @@ test('each Job ends alone in a rack, its followers with the leader', async () =>
   await expectOneRackEach(await late(), 1);
 });
 
-test('a follower in the wrong rack: all followers of its Job are made anew, nobody else', async () => {
-  // The webhooks were told of a leader that is not there any more: the follower goes to its old rack.
+test('a follower in the wrong rack: only the followers of its Job are recreated', async () => {
+  // The webhooks saw a leader that is gone by now: the follower goes to its old rack.
   let misplaced: string | undefined;
   tamper = (pod) => {
     const { [RACK]: rack } = pod.spec.nodeSelector ?? {};

@@ -1,3 +1,4 @@
+/** Objects that a tenant may create to look like parts of another user's JobSet. */
 import { JOBSETS } from '../../src/jobset/jobset.ts';
 import { AGENT_STARTS, EPOCH, NOTICE } from '../../src/jobset/names.ts';
 import type { KubeObject, OwnerReference, Stored, StringMap } from '../../src/kube/meta.ts';
@@ -13,20 +14,19 @@ import type { Resource } from '../../src/kube/resource.ts';
 import type { Client } from '../../src/runtime/client/client.ts';
 
 /**
- * Everything that a tenant may write to look like a part of somebody else's JobSet: each kind of
- * object that the operator watches, with the UIDs and names of the victim. Finalizers keep the garbage
- * collector away, as an attacker would.
+ * Each kind of object that the operator watches, with the UIDs and names of the victim. Finalizers
+ * keep the garbage collector away, as an attacker would.
  */
 export interface Victim {
   readonly jobSet: Stored<KubeObject>;
   readonly job: Stored<KubeObject>;
-  /** C. */
+  /** The current epoch, C. */
   readonly epoch: number;
 }
 
 export interface Forgery {
   readonly what: string;
-  /** What the Event about it has to say, if one is due. */
+  /** The text of the Event about it, if one is due. */
   readonly told?: { readonly kind: string; readonly name: string };
   forge(client: Client, victim: Victim): Promise<unknown>;
 }
@@ -76,14 +76,17 @@ function toJob({ job }: Victim): OwnerReference {
   return { apiVersion: 'batch/v1', kind: 'Job', name, uid, controller: true };
 }
 
-/** All that the operator knows its own objects by; Kubernetes itself adopts what a Job selects. */
+/**
+ * The labels by which the operator knows its own objects; Kubernetes itself adopts what a Job
+ * selects.
+ */
 function labelsOf({ job }: Victim): StringMap {
   const labels = Object.entries(job.metadata.labels ?? {});
   return Object.fromEntries(labels.filter(([key]) => key.startsWith('jobset.sigs.k8s.io/')));
 }
 
 const OTHER_UID = '00000000-0000-4000-8000-000000000000';
-const NOBODY: Reference = () => [];
+const NO_OWNER: Reference = () => [];
 const JOBSET: Reference = (victim) => [toJobSet(victim)];
 const JOB: Reference = (victim) => [toJob(victim)];
 
@@ -147,7 +150,7 @@ function forgedPod(
           annotations: { [COMPLETION_INDEX]: '0', ...annotations(victim) },
           ownerReferences: owners(victim),
         },
-        // It never gets a node, so that it lives as long as the attacker wants.
+        // It never gets a node, so it lives as long as the attacker wants.
         spec: {
           containers: [{ name: 'main', image: 'none' }],
           schedulingGates: [{ name: 'example.com/gate' }],
@@ -217,10 +220,10 @@ export const FROM_ANOTHER_NAMESPACE: readonly Forgery[] = [
   forgedPod(H, 'a Pod that has arrived', 'arrived', arrived),
   forgedPod(H, 'a Pod whose agent crashes', 'crashing', crashing),
   forgedPod(H, 'a Pod that has succeeded', 'succeeded', gated, JOB, 'Succeeded'),
-  forgedPod(H, 'a Pod of a Job that nobody knows', 'unknown', gated, (victim) => [
+  forgedPod(H, 'a Pod of an unknown Job', 'unknown', gated, (victim) => [
     { ...toJob(victim), uid: OTHER_UID },
   ]),
-  forgedPod(H, 'a Pod that only wears labels', 'labelled', failing, NOBODY),
+  forgedPod(H, 'a Pod that only wears labels', 'labelled', failing, NO_OWNER),
   forgedObject(SERVICES, H, () => 'train', { spec: { clusterIP: 'None' } }, 'train'),
   forgedObject(PERSISTENT_VOLUME_CLAIMS, H, () => 'data-train', { spec: CLAIM_SPEC }, 'data-train'),
   forgedObject(SERVICE_ACCOUNTS, H, () => 'train-lockstep-agent', {}),
@@ -230,10 +233,10 @@ export const FROM_ANOTHER_NAMESPACE: readonly Forgery[] = [
 
 const D = 'default';
 
-/** In the victim's own namespace, with something about the reference that does not hold. */
+/** In the victim's own namespace, with an owner reference that is wrong in some detail. */
 export const FROM_THE_SAME_NAMESPACE: readonly Forgery[] = [
   ...(['complete', 'failed', 'suspended'] as const).flatMap((state) => [
-    forgedJob(D, `a ${state} Job that only wears labels`, `labelled-${state}`, state, NOBODY),
+    forgedJob(D, `a ${state} Job that only wears labels`, `labelled-${state}`, state, NO_OWNER),
     forgedJob(
       D,
       `a ${state} Job whose owner is no controller`,
@@ -259,8 +262,8 @@ export const FROM_THE_SAME_NAMESPACE: readonly Forgery[] = [
       { ...toJobSet(victim), apiVersion: 'example.com/v1' },
     ]),
   ]),
-  forgedPod(D, 'a failing Pod that only wears labels', 'labelled-failing', failing, NOBODY),
-  forgedPod(D, 'a gated Pod that only wears labels', 'labelled-gated', gated, NOBODY),
+  forgedPod(D, 'a failing Pod that only wears labels', 'labelled-failing', failing, NO_OWNER),
+  forgedPod(D, 'a gated Pod that only wears labels', 'labelled-gated', gated, NO_OWNER),
   forgedPod(D, 'a failing Pod whose Job is no controller', 'owned-failing', failing, (victim) => [
     { ...toJob(victim), controller: false },
   ]),
@@ -287,7 +290,7 @@ export const FROM_THE_SAME_NAMESPACE: readonly Forgery[] = [
   ),
   forgedPod(
     D,
-    'a succeeded Pod of a Job that nobody knows',
+    'a succeeded Pod of an unknown Job',
     'unknown-succeeded',
     gated,
     (victim) => [{ ...toJob(victim), uid: OTHER_UID }],
@@ -295,15 +298,15 @@ export const FROM_THE_SAME_NAMESPACE: readonly Forgery[] = [
   ),
 ];
 
-/** In the victim's own namespace: it may be what is left of a Job that is gone. */
+/** In the victim's own namespace: it could be left over from a deleted Job. */
 export function podOfUnknownJob(name: string, announces: 'Nothing' | 'Failure' | 'Arrival') {
   const said = { Nothing: gated, Failure: failing, Arrival: arrived }[announces];
-  return forgedPod(D, 'a Pod of a Job that nobody knows', name, said, (victim) => [
+  return forgedPod(D, 'a Pod of an unknown Job', name, said, (victim) => [
     { ...toJob(victim), uid: OTHER_UID },
   ]);
 }
 
-/** The attacker lets go of it. */
+/** The attacker removes its finalizer. */
 export async function takeAway(client: Client, name: string, namespace = 'default'): Promise<void> {
   const at = { namespace, name };
   await client.delete(PODS, at, { gracePeriodSeconds: 0 });

@@ -1,4 +1,4 @@
-/** Objects that look like parts of a group, and are none: nothing of the group changes for them. */
+/** Objects that look like parts of a group but are not: nothing changes for the group. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { NAMESPACES, PERSISTENT_VOLUME_CLAIMS, SERVICES } from '../../src/kube/objects/core.ts';
 import { EVENTS } from '../../src/kube/objects/event.ts';
@@ -50,7 +50,7 @@ afterEach(() => group.stop());
 interface Phase {
   readonly phase: string;
   reach(): Promise<void>;
-  /** What happens next has to happen as ever. */
+  /** What happens next must happen as usual. */
   goOn(): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ async function run(): Promise<void> {
   await group.allIn(1, WORKERS);
 }
 
-/** Without its Pod the slot gets another, whose agent comes up. */
+/** Deletes the slot's Pod; its replacement's agent comes up. */
 async function letCome(slot: string): Promise<void> {
   const name = group.podNameIn(slot);
   held.delete(slot);
@@ -138,7 +138,7 @@ async function victim(): Promise<Victim> {
   return { jobSet, job, epoch: (jobSet.status?.deprecatedEpoch ?? 0) + 1 };
 }
 
-/** All that the group consists of, but not what was forged beside it. */
+/** All objects of the group, without the forged ones. */
 async function groupObjects(forged: ReadonlySet<string>): Promise<readonly unknown[]> {
   const { spec, status } = await group.jobSet();
   const listed: unknown[] = [spec, status];
@@ -159,7 +159,7 @@ async function attack(forgeries: readonly Forgery[]): Promise<void> {
   for (const { what, forge } of forgeries) {
     await forge(client, target);
     await clock.advance(CALM_MS);
-    // Whatever the object itself wakes, the group is looked at.
+    // Makes the operator look at the group, even if the forged object itself does not.
     await group.patch({ metadata: { annotations: { 'example.com/look': what } } });
     await clock.advance(CALM_MS);
     expect(await groupObjects(beside), what).toEqual(before);
@@ -195,13 +195,13 @@ describe.each(PHASES)('while a group $phase', ({ reach, goOn }) => {
   });
 });
 
-describe('a live Pod in its namespace with its labels, of a Job that nobody knows', () => {
+describe('a live Pod in its namespace with its labels, of an unknown Job', () => {
   const waiting = async () => {
     const { conditions = [] } = (await group.jobSet()).status ?? {};
     return conditions.find(({ type }) => type === 'WaitingForUnknownPod');
   };
 
-  test('delays a release, is named, and is in nobody’s way once it is gone', async () => {
+  test('delays a release, is named, and blocks nothing once it is gone', async () => {
     await run();
     await podOfUnknownJob('unknown', 'Nothing').forge(group.cluster.client, await victim());
     group.exit('w/1', 7);
@@ -217,7 +217,7 @@ describe('a live Pod in its namespace with its labels, of a Job that nobody know
     expect((await group.jobSet()).status).toMatchObject({ inPlaceRestarts: 1 });
   });
 
-  test('ends no epoch, whatever it announces, and fills no slot', async () => {
+  test('ends no epoch by any announcement, and fills no slot', async () => {
     held.add('w/2');
     await group.create(THREE_WORKERS, SUPERVISOR);
     await group.until(({ deprecatedEpoch }) => deprecatedEpoch === 0);

@@ -1,6 +1,6 @@
 /**
- * The hub with real processes: operators that are killed, agents without any rights at the API server,
- * and strangers at its port. Agents speak to it over TLS, with tokens of the cluster.
+ * The hub with real processes: operators that are killed, agents without any rights at the API
+ * server, and strangers at its port. Agents use TLS, with tokens of the cluster.
  */
 import net from 'node:net';
 import tls from 'node:tls';
@@ -48,7 +48,7 @@ const cluster = new ClusterInBadWeather();
 const HUB_SECRET = { namespace: OPERATOR.namespace, name: 'hub-process-cert' };
 const AUTHORITIES = { namespace: 'default', name: HUB_AUTHORITIES_NAME };
 let proxy: ApiProxy;
-/** Those of every operator here, so that agents find the next where the last one was. */
+/** Ports of every operator here, so that agents find the next one where the last one was. */
 let [hubPort, metricsPort] = [0, 0];
 beforeAll(async () => {
   await cluster.start();
@@ -57,7 +57,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster.stop());
 
-/** By default agents have no other way than its hub. */
+/** By default agents can use only its hub. */
 function startOperator(channel: 'Hub' | 'Auto' = 'Hub'): OperatorProcess {
   const hub = ['--hub-bind-address', `127.0.0.1:${hubPort}`, '--agent-channel', channel];
   const metrics = ['--metrics-bind-address', `127.0.0.1:${metricsPort}`];
@@ -73,7 +73,7 @@ async function metric(series: string): Promise<number> {
 }
 
 const RESTARTS = 20;
-/** On a machine that has nothing else to do, a few seconds. */
+/** A few seconds on an idle machine. */
 const LONG_MS = 180_000;
 
 test('an operator that is killed in a loop during twenty restarts loses none and adds none', {
@@ -132,7 +132,7 @@ describe('agents whose service account has no rights at all', () => {
     await group.running(2);
     const after = group.livePods();
     expect(after.map(({ metadata }) => metadata.uid)).toEqual(before);
-    // Nothing was written there.
+    // No announcement was written there.
     expect(after.filter(({ metadata }) => metadata.annotations?.[EPOCH] !== undefined)).toEqual([]);
     expect(group.status).toMatchObject({ inPlaceRestarts: 1, inPlaceRestartsCountTowardsMax: 1 });
     await cluster.remove(group);
@@ -168,7 +168,7 @@ describe('an operator that is installed anew, with other authorities', () => {
   );
 });
 
-/** What was made for the agents of the group, and what their account may do of what an agent needs. */
+/** The objects for the agents of the group, and what their account may do that an agent needs. */
 async function agentRights(group: WorkerGroup): Promise<readonly string[]> {
   const namespace = 'default';
   const { items: roles } = await cluster.client.list(ROLES, { namespace });
@@ -182,7 +182,7 @@ async function agentRights(group: WorkerGroup): Promise<readonly string[]> {
   return [...names.filter((name) => name.startsWith(group.name)), ...reviews.flat()];
 }
 
-/** What it may, if it may. The embedded API server asks nobody for rights, so all may do all there. */
+/** The allowed requests. The embedded API server does not check rights, so it allows all. */
 async function review(
   account: string,
   attributes: { readonly verb: string; readonly group: string; readonly resource: string },
@@ -204,7 +204,7 @@ describe('strangers at the port of the hub', () => {
   beforeAll(async () => {
     operator = startOperator();
     group = await cluster.group('unmoved');
-    // Those of other tests have gone.
+    // Members of other tests are gone.
     await until('its members are there alone', hasAllStreams);
   });
   afterAll(async () => {
@@ -231,7 +231,7 @@ describe('strangers at the port of the hub', () => {
       const socket = net.connect(hubPort, '127.0.0.1');
       return socket.on('error', () => undefined);
     });
-    // Those who come last are cut off by their number, or all by the time that they take.
+    // The last ones are cut off by their number, or all by the time that they take.
     await until('the first are cut off', async () => (await dropped()) >= STRANGERS - MAX_PENDING);
     await expectUnmoved();
     for (const socket of sockets) socket.destroy();
@@ -302,7 +302,7 @@ describe('strangers at the port of the hub', () => {
     const victim = group.livePods()[0];
     const token = await memberToken();
     const closed = 'lockstep_hub_streams_closed_total{reason="TooManyMessages"}';
-    // The agent whose place it takes may be back before that is seen: then once more.
+    // The agent that it displaced may be back before the check: then try again.
     await until('it was cut off', async () => {
       await flood(token);
       return (await metric(closed)) > 0;
@@ -342,7 +342,7 @@ describe('strangers at the port of the hub', () => {
     return connector.connect(deaf, AbortSignal.timeout(PATIENCE_MS));
   }
 
-  /** A million messages at once; resolves when the hub has had enough of them. */
+  /** Sends a million messages at once; resolves when the hub ends the stream. */
   async function flood(token: string): Promise<void> {
     let close: () => void = () => undefined;
     const closed = new Promise<void>((resolve) => {
@@ -357,17 +357,17 @@ describe('strangers at the port of the hub', () => {
 });
 
 const STRANGERS = 10_000;
-/** Of the hub: connections on their way to a stream. */
+/** The hub's limit for connections without a stream yet. */
 const MAX_PENDING = 8192;
 
-/** Who never came to a handshake. */
+/** Connections that never finished a handshake. */
 async function dropped(): Promise<number> {
   const of = (reason: string): Promise<number> =>
     metric(`lockstep_hub_connections_dropped_total{reason="${reason}"}`);
   return (await of('Crowded')) + (await of('NoHandshake'));
 }
 
-/** Bound to the Pod, as the node makes them for its agent. */
+/** A token that is bound to the Pod, as the node makes them for its agent. */
 async function tokenFor({ metadata, spec }: Stored<Pod>, audience: string): Promise<string> {
   const { name, uid, namespace = '' } = metadata;
   const account = { namespace, name: spec.serviceAccountName ?? 'default' };

@@ -1,7 +1,7 @@
 /**
- * Groups whose agents speak over the hub, with the operator and the agents as they are, under a
- * virtual clock (`docs/design/hub.md`): status first, and no crash, partition or second leader does
- * more than delay.
+ * Groups whose agents use the hub, with the real operator and the real agents, under a virtual
+ * clock. Status is always written first, and crashes, partitions and second leaders only cause
+ * delay (`docs/design/hub.md`).
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 /**
- * Every status of the JobSet that was ever stored, and what holds for all of them
+ * Every status of the JobSet that was ever stored, and the properties that hold for all of them
  * (`docs/design/properties.md`).
  */
 class StatusHistory {
@@ -59,7 +59,7 @@ class StatusHistory {
   expectLawful({ status = {} }: JobSet): void {
     let before = { deprecated: 0, released: 0 };
     for (const epochs of this.#epochs) {
-      // Nothing ever goes back, and nobody is released ahead of the current epoch.
+      // No epoch ever goes back, and no member is released ahead of the current epoch.
       expect(epochs.deprecated).toBeGreaterThanOrEqual(before.deprecated);
       expect(epochs.released).toBeGreaterThanOrEqual(before.released);
       expect(epochs.released).toBeLessThanOrEqual(epochs.deprecated + 1);
@@ -90,7 +90,7 @@ async function startEmpty(channel: 'Auto' | 'Hub'): Promise<void> {
   history = new StatusHistory(group.cluster);
 }
 
-/** Nobody starts while somebody of another epoch runs. */
+/** No worker starts while one of another epoch runs. */
 function expectLockstep({ epoch }: { readonly epoch: number }): void {
   for (const running of group.running().values()) expect(running).toBe(epoch);
 }
@@ -228,7 +228,7 @@ describe('two leaders at a time', () => {
     const deposed = hub.acceptor;
     const second = group.secondOperator();
     await second.start();
-    // One agent stays with the operator that was deposed; the others are told to go.
+    // One agent stays with the deposed operator; the others are told to go.
     hub.detours.set('w/0', deposed);
     hub.acceptor = second.acceptStream;
     hub.network('w/1').breakAll();
@@ -236,7 +236,7 @@ describe('two leaders at a time', () => {
     await group.cluster.until(() => Promise.resolve(hub.openStreams === SIZE));
     group.exit('w/2', 1);
     await group.until((status) => status.deprecatedEpoch === 1);
-    // Both leaders write; the agent of the deposed one is heard by nobody else.
+    // Both leaders write; only the deposed one hears the agent that stayed with it.
     await group.cluster.clock.advance(2000);
     expect((await group.jobSet()).status).toMatchObject({ deprecatedEpoch: 1, syncedEpoch: 1 });
     hub.detours.clear();
@@ -257,7 +257,7 @@ describe('a partition between an agent and the hub', () => {
     await group.allIn(2, SIZE);
     expect((await annotated()).filter((epoch) => epoch !== undefined)).toEqual(['2']);
     hub.network('w/1').isCut = false;
-    // A connection that was being made is given up and made anew.
+    // A connection attempt is given up and made again.
     await group.cluster.clock.advance(90_000);
     group.exit('w/0', 1);
     await group.allIn(3, SIZE);
@@ -279,7 +279,7 @@ describe('a partition between an agent and the hub', () => {
     await expectRestarts(1);
   });
 
-  it('that was there before the group: it starts over the API server, in seconds', async () => {
+  it('that was already down: the group starts over the API server, in seconds', async () => {
     await startEmpty('Auto');
     hub.acceptor = undefined;
     await group.create(SPEC, SUPERVISOR);
@@ -291,7 +291,7 @@ describe('a partition between an agent and the hub', () => {
     expect(await annotated()).toEqual(['1', '1', '1']);
   });
 
-  it('that cuts off everybody: all fall back, and restart over the API server', async () => {
+  it('that cuts off all agents: they fall back, and restart over the API server', async () => {
     await start('Auto');
     hub.acceptor = undefined;
     hub.breakAll();
@@ -332,7 +332,7 @@ describe('a group that the hub hears nothing of', () => {
 });
 
 describe('bad input over a stream', () => {
-  it('of a member: an epoch that is far ahead counts as missing, and blocks nobody else', async () => {
+  it('of a member: an epoch that is far ahead counts as missing, and blocks no other group', async () => {
     await start();
     const rogue = await connectAs('w/1');
     rogue('{"type":"hello"}\n{"type":"announce","epoch":2147483647,"starts":1}\n');
@@ -369,7 +369,7 @@ describe('bad input over a stream', () => {
   });
 });
 
-/** Speaks in the name of the Pod in a slot. */
+/** Connects with the token of the Pod in a slot. */
 async function connectAs(slot: string): Promise<(text: string) => void> {
   const uid = (await group.podUids()).get(group.podNameIn(slot));
   const network = hub.networkOf('rogue', group.cluster.clock);

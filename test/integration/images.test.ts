@@ -1,6 +1,7 @@
 /**
- * The files of a release, and its images as a node would unpack them: their programs start where there is nothing else, and the
- * agent, installed beside a worker, supervises it in a root without a C library, a shell or a loader.
+ * The files of a release, and its images as a node would unpack them. Their programs start in an
+ * otherwise empty root. The agent, installed beside a worker, supervises it in a root without a C
+ * library, a shell or a loader.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -40,15 +41,15 @@ import {
 
 const POLL_MS = 20;
 const LIMIT_MS = 60_000;
-/** Unpacking and compressing 90 MB twice, on a machine that does other things too. */
+/** Time to unpack and compress 90 MB twice, on a busy machine. */
 const PREPARATION_MS = 240_000;
 const MAX_CONTENT_BYTES = 130_000_000;
 const FAST = 1;
 
-/** Where user namespaces are available, everybody may change the root. */
+/** With user namespaces, every user may change the root. */
 const canChangeRoot = spawnSync('unshare', inRoot('/', ['/bin/true'])).status === 0;
 
-/** Arguments of `unshare`, which becomes the program. */
+/** Arguments of `unshare`, which then executes the program. */
 function inRoot(root: string, argv: readonly string[]): readonly string[] {
   return ['--map-root-user', `--root=${root}`, ...argv];
 }
@@ -76,7 +77,7 @@ function rootOf(name: ImageName): string {
   return join(folder, name);
 }
 
-/** As a container runtime: the blobs of the archive, then each layer over the one before. */
+/** Acts as a container runtime: unpacks each layer over the one before. */
 function unpack(name: ImageName): void {
   const blobs = join(folder, `${name}.blobs`);
   for (const directory of [blobs, rootOf(name)]) mkdirSync(directory);
@@ -106,7 +107,7 @@ function readJson<T>(path: string): T {
   return JSON.parse(readFileSync(path, 'utf8')) as T;
 }
 
-/** Runs a program with nothing but what is below `root`, and nothing in its environment. */
+/** Runs a program with only the files below `root`, and an empty environment. */
 function runIn(root: string, argv: readonly string[]) {
   return spawnSync('unshare', inRoot(root, argv), { env: {}, encoding: 'utf8' });
 }
@@ -184,8 +185,8 @@ describe('an image', () => {
 
 const AT = { namespace: 'default', name: 'installed' };
 const ACCOUNT = { namespace: AT.namespace, name: 'installed-agent' };
-/** A scheduler that does not exist: the Pod is the test's alone. */
-const NOBODY = 'example.com/nobody';
+/** A scheduler that does not exist, so that only the test handles the Pod. */
+const ABSENT = 'example.com/absent';
 
 async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
   const deadline = nodeClock.monotonic() + LIMIT_MS;
@@ -204,7 +205,7 @@ describe.runIf(canChangeRoot)('an agent that is copied beside its worker', () =>
     for (const directory of ['dev', 'out', 'var/run/lockstep']) {
       mkdirSync(join(root, directory), { recursive: true });
     }
-    // Of all that a container runtime mounts, processes need this one.
+    // Processes need this file of those that a container runtime mounts.
     writeFileSync(join(root, 'dev/null'), '');
     api = await startApi();
     await installJobSets(api.client);
@@ -222,7 +223,7 @@ describe.runIf(canChangeRoot)('an agent that is copied beside its worker', () =>
     await api.stop();
   });
 
-  /** A JobSet and a Pod of it that nobody else takes care of; the environment of its agent. */
+  /** A JobSet and its Pod, which no controller handles; returns the environment of its agent. */
   async function createGroup(): Promise<Record<string, string>> {
     const containers = [{ name: 'worker', image: 'none' }];
     const template = { spec: { template: { spec: { containers } } } };
@@ -231,7 +232,7 @@ describe.runIf(canChangeRoot)('an agent that is copied beside its worker', () =>
       kind: 'JobSet',
       metadata: AT,
       spec: {
-        managedBy: NOBODY,
+        managedBy: ABSENT,
         replicatedJobs: [{ name: 'w', replicas: 1, template }],
         failurePolicy: { restartStrategy: 'InPlaceRestart' },
       },
@@ -241,7 +242,7 @@ describe.runIf(canChangeRoot)('an agent that is copied beside its worker', () =>
       ...job,
       metadata: AT,
       spec: {
-        managedBy: NOBODY,
+        managedBy: ABSENT,
         template: { spec: { restartPolicy: 'Never', containers } },
       },
     });
@@ -250,7 +251,7 @@ describe.runIf(canChangeRoot)('an agent that is copied beside its worker', () =>
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: { ...AT, ownerReferences: [owner] },
-      spec: { schedulerName: NOBODY, serviceAccountName: ACCOUNT.name, containers },
+      spec: { schedulerName: ABSENT, serviceAccountName: ACCOUNT.name, containers },
     });
     const { hostname, port } = new URL(api.access.server);
     return {
@@ -280,7 +281,7 @@ describe.runIf(canChangeRoot)('an agent that is copied beside its worker', () =>
     });
   }
 
-  /** What the worker of that epoch has found in its environment. */
+  /** The environment that the worker of that epoch found. */
   async function environmentIn(epoch: number): Promise<Record<string, string>> {
     const path = join(root, 'out', String(epoch));
     await until(() => existsSync(path));
@@ -290,13 +291,13 @@ describe.runIf(canChangeRoot)('an agent that is copied beside its worker', () =>
   it(
     'runs through its own loader, and restarts a worker that is told nothing of that',
     async () => {
-      // What a worker's image may bring is up to the image: here it is Node and a script.
+      // A worker's image can contain anything: here it is Node and a script.
       const script = `const { writeFileSync, renameSync } = require('node:fs');
       writeFileSync('/out/next', JSON.stringify(process.env));
       renameSync('/out/next', '/out/' + process.env.LOCKSTEP_EPOCH);
       setInterval(() => {}, 1000);`;
       const node = [...nodeIn(AGENT_DIRECTORY), '-e', script];
-      // Whoever obeys them leaves his name.
+      // A process that obeys these variables leaves its name.
       const loaded = `require('node:fs').appendFileSync('/out/loaded', process.argv.join(' ') + '\\n')`;
       writeFileSync(join(root, 'loaded.cjs'), loaded);
       const own = [
@@ -310,7 +311,7 @@ describe.runIf(canChangeRoot)('an agent that is copied beside its worker', () =>
       const [install] = template.spec.initContainers ?? [];
       const [worker] = template.spec.containers;
 
-      // The volume of the two, where the init container sees it.
+      // The volume that both containers mount, as the init container sees it.
       mkdirSync(join(rootOf('agent'), AGENT_DIRECTORY), { recursive: true });
       const [program = '', ...args] = install?.command ?? [];
       for (const _ of ['the first start', 'all containers restarted']) {

@@ -1,3 +1,4 @@
+/** A client whose process can die at any of its writes. */
 import type { KubeObject, Stored } from '../../src/kube/meta.ts';
 import type { Resource } from '../../src/kube/resource.ts';
 import type {
@@ -18,8 +19,8 @@ export interface SeenWrite {
 }
 
 /**
- * A client whose process can die at any of its writes: just before the write, or just after it, so
- * that the API server has it and the client does not know. From then on every call fails.
+ * It dies just before a write, or just after it, so that the API server has the write and the
+ * client does not know. From then on every call fails.
  */
 export class InterruptedClient implements Client {
   readonly writes: SeenWrite[] = [];
@@ -27,11 +28,11 @@ export class InterruptedClient implements Client {
   diesAt: number | undefined;
   diesBefore = false;
   onDeath: () => void = () => undefined;
-  /** Before each write: what it throws is the answer. */
+  /** Called before each write; what it throws is the answer. */
   beforeWrite: (write: SeenWrite) => void | Promise<void> = () => undefined;
-  /** After each write that went well, before its process knows. */
+  /** Called after each successful write, before the client knows. */
   afterWrite: (write: SeenWrite) => void = () => undefined;
-  /** Before each read of one object: a slow server waits here. */
+  /** Called before each read of one object; a slow server waits here. */
   beforeGet: () => Promise<void> = () => Promise.resolve();
   readonly #client: Client;
   #isDead = false;
@@ -40,7 +41,7 @@ export class InterruptedClient implements Client {
     this.#client = client;
   }
 
-  /** Writes of one kind, such as `update jobsets/status`. */
+  /** The number of writes of one kind, such as `update jobsets/status`. */
   count(what: string): number {
     return this.writes.filter((write) => write.what === what).length;
   }

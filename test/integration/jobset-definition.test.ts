@@ -1,7 +1,6 @@
 /**
- * The definition of JobSet on a server that has nothing else of Lockstep: accepted as it is, and
- * enough to take every example and to refuse what could not be right. How it answers word for word is
- * played in `test/conformance`.
+ * The definition of JobSet on a server without the rest of Lockstep: it is accepted, takes every
+ * example, and refuses invalid objects. Exact answers are compared in `test/conformance`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -129,7 +128,7 @@ describe('refuses without a webhook', () => {
       'coordinator replicatedJob v does not exist',
     ],
   ])('%s', async (_what, spec, why) => {
-    // Before 1.36 the kind of value stands in between.
+    // Before 1.36 the type of the value stands in between.
     const message = expect.stringMatching(new RegExp(`^Invalid value: ("object": )?${why}$`));
     const cause = expect.objectContaining({ message });
     await expect(client.create(JOBSETS, jobSet(spec))).rejects.toMatchObject({

@@ -1,7 +1,7 @@
 /**
- * The rights of the manifest are all that is needed, and no more: the operator and its agents run
- * through everything that they do with these rights alone, and each right has to be used. Those that
- * the operator only holds to give them away are used by agents.
+ * The rights of the manifest are sufficient, and none is superfluous. The operator and its agents
+ * run through everything that they do with these rights alone, and each right has to be used.
+ * Rights that the operator only holds in order to grant them are used by agents.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { manifest } from '../../src/deploy/manifest.ts';
@@ -71,7 +71,7 @@ const IN_PLACE: JobSetSpec = {
   replicatedJobs: [replicatedJob('w', 2)],
 };
 
-/** Of a server that does not know how to stream a state: agents list it then. */
+/** A client of a server that cannot stream a state, so that agents list it. */
 function withoutStreams(client: Client): Client {
   return new Proxy(client, {
     get: (target, key: keyof Client) => {
@@ -85,7 +85,7 @@ function withoutStreams(client: Client): Client {
   });
 }
 
-/** Of a server that did what it was asked, and answers the repeated request. */
+/** A client of a server that answers a repeated request after it carried out the first. */
 function withRepeatedCreation(client: Client): Client {
   return new Proxy(client, {
     get: (target, key: keyof Client) => {
@@ -100,7 +100,7 @@ function withRepeatedCreation(client: Client): Client {
   });
 }
 
-/** Of a server that knows every token: the one in memory signs none. */
+/** A client of a server that knows every token, because the one in memory signs none. */
 function withKnownTokens(client: Client): Client {
   return new Proxy(client, {
     get: (target, key: keyof Client) => {
@@ -125,7 +125,7 @@ function mounting(job: ReturnType<typeof replicatedJob>): ReturnType<typeof repl
   return { ...job, template: { spec: { ...spec, template } } };
 }
 
-/** With something that a sidecar agent may have a share of. */
+/** With resources of which a sidecar agent may take a share. */
 function requesting(job: ReturnType<typeof replicatedJob>): ReturnType<typeof replicatedJob> {
   const { spec } = job.template;
   const pod = spec.template.spec;
@@ -135,7 +135,7 @@ function requesting(job: ReturnType<typeof replicatedJob>): ReturnType<typeof re
   return { ...job, template: { spec: { ...spec, template } } };
 }
 
-/** Whose Jobs fail with their first Pod. */
+/** Its Jobs fail with their first Pod. */
 function fragile(job: ReturnType<typeof replicatedJob>): ReturnType<typeof replicatedJob> {
   const { spec } = job.template;
   const pod = { ...spec.template.spec, restartPolicy: 'Never' as const };
@@ -195,7 +195,7 @@ describe('a group', () => {
     );
     await group.patch({ spec: { suspend: true } });
     await group.cluster.running(0);
-    // A Job controller that is late leaves the start time of a Job that it has suspended.
+    // A Job controller that is late leaves the start time of a suspended Job.
     await group.cluster.stopControllers();
     const suspended = { namespace: 'default', name: 'train-w-0' };
     await group.cluster.client.patch(
@@ -300,7 +300,7 @@ describe('a group', () => {
     await gone('train');
   });
 
-  test('recreates its Jobs, and says again and again what is in its way', async () => {
+  test('recreates its Jobs, and reports repeatedly what is in its way', async () => {
     const { client } = group.cluster;
     const inTheWay = { namespace: 'default', name: 'other-lockstep-agent' };
     const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: inTheWay };
@@ -403,7 +403,7 @@ describe('the process of an operator', () => {
     await cluster.client.create(of, { apiVersion: 'v1', kind: of.kind, metadata });
   }
 
-  /** Somebody spoils a Secret, and the operator writes it anew. */
+  /** The Secret is damaged, and the operator writes it anew. */
   async function renewed(name: string): Promise<void> {
     const at = { namespace: OPERATOR_NAMESPACE, name };
     const patch = { data: { 'tls.crt': '' } };
@@ -499,7 +499,7 @@ describe('the process of an operator', () => {
     await cluster.reached(asked.catch(() => undefined));
   });
 
-  test('serves its hub, and finds out whose tokens agents show', async () => {
+  test('serves its hub, and reviews the tokens of agents', async () => {
     const runtime = runtimeOf(cluster);
     const starting = startHubListener({
       ...runtime,
@@ -522,7 +522,7 @@ describe('the process of an operator', () => {
       Buffer.from(JSON.stringify(part)).toString('base64url');
     const token = `${encode({ alg: 'ES256', kid: 'k' })}.${encode({ iss: 'i', aud: ['lockstep-hub'] })}.c2ln`;
     await cluster.reached(tokens.podOf(token).catch(() => undefined));
-    // The embedded cluster has no EndpointSlices, which it would have no use for.
+    // The embedded cluster has no EndpointSlices, because it has no use for them.
     const client = operator.applyTo(new MemoryClient());
     for (const address of ['10.0.0.1', '10.0.0.2', 'fd00::1']) {
       const service = { namespace: OPERATOR_NAMESPACE, service: HUB_SERVICE_NAME };
@@ -539,7 +539,7 @@ describe('the rights', () => {
     expect([...agents.refused]).toEqual([]);
   });
 
-  test('of the operator are all used, but for those that it holds to give them away or own', () => {
+  test('of the operator are all used, except those that it holds in order to grant or own', () => {
     const needed = [...OPERATOR_RULES, ...NAMESPACE_RULES].filter(
       ({ heldTo }) => heldTo === undefined,
     );
@@ -555,7 +555,7 @@ describe('the rights', () => {
     expect(notHeld).toEqual([]);
   });
 
-  test('that it never uses itself are told apart', () => {
+  test('that it never uses itself are marked', () => {
     const held = OPERATOR_RULES.filter(({ heldTo }) => heldTo !== undefined);
     expect(held.flatMap((rule) => requestsOf(rule).map((it) => `${rule.heldTo}: ${it}`))).toEqual([
       'OwnChildren: update jobset.x-k8s.io/jobsets/finalizers',

@@ -1,8 +1,8 @@
 /**
- * A node is lost whose Pods tolerate for ever that it cannot be reached
+ * A lost node whose Pods tolerate for ever that it is unreachable
  * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`): Kubernetes would never
- * delete them, and nothing would follow. With a deadline it does, and the deadline goes on from
- * there.
+ * delete them, and nothing would follow. With a deadline they are deleted, and the deadline starts
+ * with the taint.
  */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { JobSetSpec } from '../../src/jobset/jobset.ts';
@@ -37,7 +37,9 @@ function specOf(): JobSetSpec {
   };
 }
 
-/** Starts the group and loses the node of one of its Pods; returns the Pod and when it was tainted. */
+/**
+ * Starts the group and loses the node of one of its Pods; returns the Pod and when it was tainted.
+ */
 async function lose(deadline: string | undefined) {
   const { cluster } = group;
   await group.create(specOf(), deadline === undefined ? {} : { [LOST_NODE_DEADLINE]: deadline });
@@ -100,7 +102,7 @@ it('stays where there is no deadline', async () => {
   expect((await podAt(at))?.metadata.deletionTimestamp).toBeUndefined();
 });
 
-it('names the lost node for a member that fails there, and counts the failure as any other', async () => {
+it('names the lost node for a member that fails there, and counts the failure as usual', async () => {
   const { at, node } = await lose(undefined);
   const pod = await podAt(at);
   const index = pod?.metadata.annotations?.['batch.kubernetes.io/job-completion-index'] ?? '';

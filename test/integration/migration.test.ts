@@ -1,6 +1,7 @@
 /**
- * JobSets change hands between upstream's controller and ours, in both directions: Jobs, Pods and
- * Services stay, counts go on, and where both may act, they do not fight (docs/migrating-from-upstream.md).
+ * JobSets change hands between upstream's controller and ours, in both directions. Jobs, Pods and
+ * Services stay, counts go on, and if both may act they do not fight
+ * (docs/migrating-from-upstream.md).
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobSetSpec } from '../../src/jobset/jobset.ts';
@@ -13,12 +14,12 @@ import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import { TrainingGroup } from './training-group.fixture.ts';
 import { UpstreamsJobs } from './upstream-jobs.fixture.ts';
 
-/** Long enough for everything that somebody may yet want to do. */
+/** Long enough for every delayed action. */
 const CALM_MS = 10_000;
 /** A handover that needs more passes goes round in circles. */
 const MAX_PASSES = 20;
 
-/** A driver and two workers, each Job of one Pod that fails it. */
+/** A driver and two workers; each Job has one Pod and fails with it. */
 const SPEC: JobSetSpec = {
   replicatedJobs: [failingAtOnce('driver', 1), failingAtOnce('worker', 2)],
   failurePolicy: { maxRestarts: 2 },
@@ -56,7 +57,7 @@ async function upstreamActs(controller: UpstreamsJobs = upstream): Promise<void>
   throw new Error(`upstream's controller does not come to rest: ${writes.join(', ')}`);
 }
 
-/** Somebody else was faster: a pass fails, and the next one sees it. */
+/** Another writer was faster: a pass fails, and the next one sees the change. */
 function refusal(error: unknown): readonly string[] {
   if (!isReason(error, 'AlreadyExists', 'Conflict')) throw error;
   return ['refused'];
@@ -98,7 +99,7 @@ async function finishPodOf(job: string, exitCode: number): Promise<void> {
   await calm();
 }
 
-/** Of all Jobs, the attempts that their labels tell. */
+/** The attempts in the labels of all Jobs. */
 async function attempts(): Promise<readonly (string | undefined)[]> {
   return (await jobs()).map(({ metadata }) => metadata.labels?.[RESTART_ATTEMPT]);
 }
@@ -107,7 +108,7 @@ async function attempts(): Promise<readonly (string | undefined)[]> {
 interface Controller {
   readonly name: string;
   takeOver(): Promise<void>;
-  /** Until it has nothing to do. */
+  /** Acts until it has nothing to do. */
   act(): Promise<void>;
   leave(): Promise<void>;
 }
@@ -230,7 +231,7 @@ it('a restart that upstream’s controller has only begun is finished by ours', 
   await group.create(SPEC);
   await upstreamActs();
   await finishPodOf('train-worker-1', 1);
-  // It writes that all Jobs are of the past, and is gone before it deletes one.
+  // It writes that all Jobs belong to the past, and is gone before it deletes one.
   expect(await upstream.pass()).toEqual(['status']);
   await group.startOperator();
   await calm();

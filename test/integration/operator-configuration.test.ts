@@ -1,7 +1,7 @@
 /**
- * The operator with a Configuration file as upstream's users have it, certificates of cert-manager
- * included: it serves with what lies in the directory, takes the next pair while it runs, answers
- * probes at the names of the file, and leaves the lease free when it ends.
+ * The operator with a Configuration file as upstream's users have it, with certificates of
+ * cert-manager. It serves with the certificate in the directory, takes the next one while it runs,
+ * answers probes at the names in the file, and releases the lease when it ends.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -41,7 +41,9 @@ afterAll(async () => {
 
 const authority = createCertificateAuthority({ commonName: 'cert-manager', clock: nodeClock });
 
-/** Each file whole; between the two they do not belong together, as where a Secret is mounted. */
+/**
+ * Replaces each file as a whole; in between they do not belong together, as with a mounted Secret.
+ */
 function bring(commonName: string): void {
   const pair = issueCertificate(authority, {
     commonName,
@@ -58,7 +60,7 @@ function bring(commonName: string): void {
   }
 }
 
-/** Whose certificate a new connection is shown. */
+/** The subject of the certificate that a new connection is shown. */
 function shown(port: number | undefined): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ host: LOOPBACK, port, ca: authority.certificate });
@@ -118,7 +120,7 @@ featureGates: { TLSOptions: true }
     operator.kill('SIGTERM');
   }
   expect(await exited).toEqual([0, null]);
-  expect(await holder(), 'whoever comes next need not wait').toBe('');
+  expect(await holder(), 'the next holder need not wait').toBe('');
 });
 
 async function holder(): Promise<string> {

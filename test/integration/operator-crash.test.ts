@@ -15,12 +15,12 @@ interface Outcome {
   readonly result: unknown;
 }
 
-/** How an operator ends: with its process, or its term alone, in a process that keeps its caches. */
+/** How an operator ends: with its process, or only its term, in a process that keeps its caches. */
 type End = 'dies' | 'steps down';
 
 /**
- * From the creation of a JobSet through a restart, with an operator that ends at its write number
- * `diesAt` (before it or right after it) and begins again.
+ * From the creation of a JobSet through a restart, with an operator that ends before or right after
+ * its write number `diesAt`, and begins again.
  */
 async function live(end: End, diesAt: number | undefined, diesBefore: boolean): Promise<Outcome> {
   const group = await startedGroup();

@@ -27,7 +27,7 @@ beforeAll(async () => {
   ({ client, kubeconfig } = api);
 });
 afterAll(async () => {
-  // A server that outlives this suite would go on to ask webhooks that are gone.
+  // A server that outlives this suite would go on to call webhooks that are gone.
   await client.delete(MUTATING_WEBHOOK_CONFIGURATIONS, { name: MUTATING_CONFIGURATION_NAME });
   await client.delete(VALIDATING_WEBHOOK_CONFIGURATIONS, { name: VALIDATING_CONFIGURATION_NAME });
   for (const name of ['train', 'refused']) {
@@ -44,7 +44,7 @@ function startOperator(...flags: readonly string[]): ChildProcess {
   return spawn(process.execPath, argv, { stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
-/** Resolves with the first line of the log that holds `text`, which tells where it serves. */
+/** Resolves with the first line of the log that contains `text`, which names an address. */
 async function logged(child: ChildProcess, text: string): Promise<Record<string, string>> {
   if (child.stderr === null) throw new Error('no log');
   for await (const line of createInterface({ input: child.stderr })) {
@@ -91,7 +91,7 @@ test('installs the CRD, serves health, makes Jobs, and ends cleanly within 2 s o
 test('answers admission webhooks over TLS while it waits to lead, and ends in time', async () => {
   const webhooks = ['--webhook-bind-address', '127.0.0.1:0', '--install-webhooks'];
   const health = ['--health-probe-bind-address', '127.0.0.1:0'];
-  // Another leads all the time, but webhooks serve on every replica.
+  // Another replica leads all the time, but webhooks serve on every replica.
   const election = ['--leader-elect', '--leader-election-namespace', 'default'];
   await client.create(LEASES, {
     apiVersion: 'coordination.k8s.io/v1',

@@ -31,7 +31,7 @@ function statusWrites(): number {
   return group.operatorClient.count('update jobsets/status');
 }
 
-/** Nobody started twice in an epoch, and nobody in an epoch while others were in an older one. */
+/** No worker starts twice in an epoch, or while others are in an older one. */
 function expectLockstep(): void {
   const seen = new Set(group.starts.map(({ slot, epoch }) => `${slot}@${epoch}`));
   expect(seen.size).toBe(group.starts.length);
@@ -150,7 +150,7 @@ describe('a group that restarts in place', () => {
     expect(status?.inPlaceRestartsCountTowardsMax).toBe(3);
   });
 
-  test('makes a Job anew whose work was partly done when another worker failed', async () => {
+  test('recreates a Job whose work was partly done when another worker failed', async () => {
     const spec = {
       ...THREE_WORKERS,
       replicatedJobs: [replicatedJob('w', 1, 2), replicatedJob('v')],
@@ -269,7 +269,7 @@ describe('an early notice', () => {
     });
   });
 
-  test('of every member of a group that ends costs a few looks, also on a slow server', async () => {
+  test('of every member of a group at its end costs few passes, even on a slow server', async () => {
     const members = 12;
     const logger = new MemoryLogger();
     const { clock } = group.cluster;

@@ -185,7 +185,7 @@ describe('Pods that fail before the barrier, over and over', () => {
   async function crash(times: number): Promise<void> {
     const { cluster } = group;
     const crashed = new Set<string>();
-    // The Job controller makes the next one later and later.
+    // The Job controller waits longer and longer before it makes the next one.
     for (let waits = 0; waits < 100 && crashed.size < times; waits++) {
       for (const pod of await cluster.pods()) {
         const { name, uid } = pod.metadata;
@@ -274,7 +274,7 @@ describe('changes of a JobSet that runs', () => {
     expect((await group.jobSet()).status).toMatchObject({ inPlaceRestartsCountTowardsMax: 1 });
   });
 
-  test('with the annotation barriers open, and without it again nobody restarts', async () => {
+  test('with the annotation barriers open, and removing it causes no restart', async () => {
     await run(spec, 2);
     const annotations = { 'jobset.sigs.k8s.io/disable-in-place-restart': '' };
     await group.patch({ metadata: { annotations } });

@@ -1,4 +1,4 @@
-/** Groups that somebody takes out of the restart in place, and Pods that lose their group. */
+/** Groups that a user takes out of the restart in place, and Pods that lose their group. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DISABLE_IN_PLACE_RESTART } from '../../src/jobset/names.ts';
 import { JOBS } from '../../src/kube/objects/job.ts';

@@ -1,3 +1,4 @@
+/** JobSets that are too large, as older definitions allowed them. */
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
 import { JOBSET_SCHEMA } from '../../src/jobset/schema/schema.ts';
@@ -29,8 +30,8 @@ export function jobSetOfJobs(
 }
 
 /**
- * Stores JobSets of any size, as it was possible before the definition bounded them, and installs the
- * definition that does. `settle` is called between two looks at what the server accepts by now.
+ * Stores JobSets of any size, as was possible before the definition bounded them, and then installs
+ * the definition that does. `settle` is called between two checks of what the server accepts.
  */
 export async function storeOversized(
   client: Client,

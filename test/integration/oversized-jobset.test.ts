@@ -1,6 +1,6 @@
 /**
  * JobSets that were stored before there was a bound, and ask for more Jobs than any operator could
- * make: they are rejected, and their owners can still do with them what does no harm.
+ * make: they are rejected, and their owners can still make harmless changes.
  */
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -9,7 +9,7 @@ import { replicatedJob } from '../fixtures/jobset-objects.ts';
 import type { InterruptedClient } from './interrupted-client.fixture.ts';
 import { TrainingGroup } from './training-group.fixture.ts';
 
-/** The policies of reconciliation on the embedded cluster in memory: what a user sees. */
+/** The policies of reconciliation on the embedded cluster in memory, as a user sees them. */
 let group: TrainingGroup;
 
 beforeEach(async () => {
@@ -30,7 +30,7 @@ async function jobNames(): Promise<readonly string[]> {
   return [...(await jobs()).keys()].sort();
 }
 
-/** Until exactly these Jobs exist. */
+/** Waits until exactly these Jobs exist. */
 async function onlyJobs(...names: readonly string[]): Promise<void> {
   await group.cluster.until(async () => (await jobNames()).join() === names.join());
 }

@@ -1,4 +1,4 @@
-/** A plan is carried out again whenever it is not known how far it came: that must change nothing. */
+/** A plan is carried out again if it is not known how far it came: that must change nothing. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { MemoryCluster } from '../../src/cluster/memory-cluster.fixture.ts';
 import type { Action } from '../../src/jobset/convergence.ts';
@@ -13,9 +13,9 @@ import { carryOut } from '../../src/operator/reconciling/carry-out.ts';
 import { replicatedJob } from '../fixtures/jobset-objects.ts';
 
 const NAMESPACE = 'default';
-/** Nobody else changes these Jobs. */
-const MANAGED_BY = 'example.com/nobody';
-/** For the garbage collector. */
+/** A controller that does not exist, so that nothing else changes these Jobs. */
+const MANAGED_BY = 'example.com/absent';
+/** Time for the garbage collector. */
 const CALM_MS = 10_000;
 
 const SERVICE: Action = {

@@ -1,6 +1,7 @@
 /**
- * Restart rules in the words of a real API server: whatever a template may say here is translated into
- * what its validation takes, and what cannot be said there is refused by us beforehand.
+ * Restart rules in the words of a real API server: every rule that a template may have here is
+ * translated into what its validation accepts; rules that cannot be expressed there are refused
+ * beforehand.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -21,7 +22,7 @@ import { EXCEPTIONS, KUBERNETES } from '../kubernetes.ts';
 import { type ApiUnderTest, startApi } from './api-server.fixture.ts';
 
 const RUNS = 150;
-/** As many as one container may have. */
+/** The limit for one container. */
 const MAX_RULES = 20;
 
 const RULE: fc.Arbitrary<ContainerRestartRule> = fc.record({
@@ -55,7 +56,7 @@ describe.skipIf(KUBERNETES === undefined || EXCEPTIONS.podsAreNotRestarted)(
     });
     afterAll(() => api.stop());
 
-    /** What is wrong with a Job of the template; nothing is stored. */
+    /** What is wrong with a Job of the template; a dry run. */
     async function refusal(template: PodTemplateSpec): Promise<string | undefined> {
       const at = { namespace: 'default', name: 'judged' };
       const job = {

@@ -1,3 +1,4 @@
+/** A client with the rights of some RBAC rules and no others. */
 import type { PolicyRule } from '../../src/kube/objects/rbac.ts';
 import { groupResourceOf, type Resource } from '../../src/kube/resource.ts';
 import { forbidden } from '../../src/kube/status-errors.ts';
@@ -13,8 +14,8 @@ export interface Granted {
 const PUBLIC_PATHS = ['/.well-known/openid-configuration', '/openid/v1/jwks', '/version'];
 
 /**
- * A client with the rights of some rules and no others, which it applies as the RBAC authorizer of
- * Kubernetes does. It remembers which of them were used.
+ * Applies the rules as the RBAC authorizer of Kubernetes does, and remembers which of them were
+ * used.
  */
 export class Restriction {
   /** `VERB GROUP/RESOURCE[ NAME]`, as `requestsOf` spells them. */
@@ -103,13 +104,13 @@ interface At {
   readonly subresource?: string | undefined;
 }
 
-/** RBAC takes a list or watch of one name for a request about that name. */
+/** For RBAC, a list or watch of one name is a request about that name. */
 function selected(options: { readonly namespace?: string; readonly fieldSelector?: string }): At {
   const name = /^metadata\.name=([^,]+)$/.exec(options.fieldSelector ?? '')?.[1];
   return { namespace: options.namespace, name };
 }
 
-/** Every request that a rule allows, as far as it can be told apart. */
+/** Every request that a rule allows, as far as they can be told apart. */
 export function requestsOf(rule: PolicyRule): readonly string[] {
   return rule.verbs.flatMap((verb) =>
     rule.apiGroups.flatMap((group) =>

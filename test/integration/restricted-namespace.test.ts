@@ -1,6 +1,7 @@
 /**
- * Templates that are fit for a namespace of Pod security level `restricted`, with a quota that wants
- * every container to say what it needs, stay so when they get an agent, and whatever we add is what a real API server takes. The embedded one judges no security.
+ * Templates that fit a namespace of Pod security level `restricted`, with a quota that requires
+ * resources of every container, still fit with an agent in them, according to a real API server.
+ * The embedded one does not check security.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AgentOptions, injectAgent } from '../../src/jobset/injection/agent-injection.ts';
@@ -16,8 +17,8 @@ import { AGENT_MODES, EXCEPTIONS, KUBERNETES } from '../kubernetes.ts';
 import { type ApiUnderTest, startApi } from './api-server.fixture.ts';
 
 const NAMESPACE = 'restricted-workers';
-/** A scheduler that does not exist: nothing is run. */
-const NOBODY = 'example.com/nobody';
+/** A scheduler that does not exist: nothing runs. */
+const ABSENT = 'example.com/absent';
 
 interface ResourceQuota extends KubeObject {
   readonly spec?: { readonly hard: Readonly<Record<string, string | number>> };
@@ -37,7 +38,7 @@ const RESTRICTED: SecurityContext = {
 
 const TEMPLATE: PodTemplateSpec = {
   spec: {
-    schedulerName: NOBODY,
+    schedulerName: ABSENT,
     restartPolicy: 'Never',
     containers: [
       {
@@ -76,7 +77,7 @@ describe.skipIf(KUBERNETES === undefined)('in a restricted namespace of a real K
         },
       },
     });
-    // Until somebody has counted, nobody is turned away.
+    // The quota refuses nothing before it has been counted.
     const isCounted = (quota: ResourceQuota | undefined): boolean =>
       quota?.status?.hard !== undefined;
     await waitFor(api.client, QUOTAS, QUOTA, isCounted, TIMING);
@@ -86,7 +87,7 @@ describe.skipIf(KUBERNETES === undefined)('in a restricted namespace of a real K
     await api.stop();
   });
 
-  it('Pods whose containers do not say what they need are not', async () => {
+  it('Pods whose containers have no resources are refused', async () => {
     const [worker] = TEMPLATE.spec.containers;
     const { resources: _resources, ...container } = worker ?? { name: '' };
     const pod = {

@@ -1,3 +1,4 @@
+/** A JobSet on the embedded cluster in memory, with real agents, for tests of restarts. */
 import { type Agent, type Body, startAgent } from '../../src/agent/agent.ts';
 import { createApiChannel } from '../../src/agent/api-channel.ts';
 import type { Channel } from '../../src/agent/channel.ts';
@@ -62,21 +63,21 @@ export type StartMember = (
 ) => Member;
 
 /**
- * A JobSet on the embedded cluster in memory, under a virtual clock: the real operator, the real
- * agents behind every Pod unless the test brings others, and workers that do what the test says.
+ * It runs under a virtual clock: the real operator, real agents behind every Pod unless the test
+ * brings others, and workers that do what the test says.
  */
 export class TrainingGroup {
   readonly cluster = new MemoryCluster();
   readonly starts: WorkerStart[] = [];
-  /** The client of the operator that runs now. */
+  /** The client of the running operator. */
   operatorClient = new InterruptedClient(this.cluster.client);
   readonly #random = new SeededRandom(11);
   readonly #workers = new Map<string, Member>();
   readonly #startMember: StartMember;
-  /** What the operator and the agents may do; by default all. */
+  /** The rights of the operator and the agents; by default all. */
   asOperator: (client: Client) => Client = (client) => client;
   asAgent: (client: Client) => Client = (client) => client;
-  /** The namespaces to which operators are confined that are started from now on; by default none. */
+  /** The namespaces to which the operators that start next are confined; by default none. */
   namespaces: readonly string[] | undefined;
   /** Called when a worker starts. */
   onStart: (start: WorkerStart) => void = () => undefined;
@@ -106,7 +107,7 @@ export class TrainingGroup {
     });
   }
 
-  /** Starts an operator, instead of the one that ran. It dies as `prepare` says. */
+  /** Starts an operator in place of the running one. It dies as `prepare` says. */
   async startOperator(
     prepare: (client: InterruptedClient) => void = () => undefined,
     logger: Logger = SILENT,
@@ -128,8 +129,8 @@ export class TrainingGroup {
   }
 
   /**
-   * Acts in a term, instead of the operator that ran, on caches that outlive it. When its client dies, the
-   * lease is lost.
+   * Begins a term in place of the running operator, on caches that outlive it. When its client
+   * dies, the lease is lost.
    */
   async beginTerm(prepare: (client: InterruptedClient) => void = () => undefined): Promise<void> {
     await this.stopOperator();
@@ -153,7 +154,9 @@ export class TrainingGroup {
     if (this.#hub !== undefined) this.#hub.acceptor = this.#operator.hub?.accept;
   }
 
-  /** Another operator beside the one that runs, as after a leader that does not know it is deposed. */
+  /**
+   * Another operator beside the running one, as after a leader that does not know it is deposed.
+   */
   secondOperator(): {
     start(): Promise<void>;
     stop(): Promise<void>;
@@ -215,7 +218,7 @@ export class TrainingGroup {
     return running;
   }
 
-  /** Until `count` workers run, all in `epoch`. */
+  /** Waits until `count` workers run, all in `epoch`. */
   async allIn(epoch: number, count: number): Promise<void> {
     await this.cluster.until(async () => {
       const epochs = [...this.running().values()];
@@ -249,7 +252,7 @@ export class TrainingGroup {
     return this.#workerIn(slot).podName;
   }
 
-  /** UIDs of the Pods that run, by name of the Pod. */
+  /** UIDs of the running Pods, by name of the Pod. */
   async podUids(): Promise<ReadonlyMap<string, string>> {
     const pods = await this.cluster.pods();
     return new Map(pods.map(({ metadata }) => [metadata.name, metadata.uid]));
@@ -271,7 +274,7 @@ export class TrainingGroup {
 
   #workerIn(slot: string): Member {
     for (const worker of this.#workers.values()) if (worker.slot === slot) return worker;
-    throw new Error(`nobody is in slot ${slot}`);
+    throw new Error(`no member is in slot ${slot}`);
   }
 
   #see(pod: Stored<Pod>): void {
@@ -311,7 +314,7 @@ export type AgentRuntime = Pick<
   'client' | 'clock' | 'random' | 'logger'
 >;
 
-/** Our agent as a supervisor in that dialect; in upstream's it knows no more than its own Pod. */
+/** Our agent as a supervisor in that dialect; in upstream's it knows only its own Pod. */
 export function supervised(dialect: Dialect): StartMember {
   return (pod, slot, runtime, started) =>
     new Worker(pod, slot, dialect, started, (announced) =>
@@ -319,7 +322,7 @@ export function supervised(dialect: Dialect): StartMember {
     );
 }
 
-/** The same over the hub and, unless there is `Hub` alone, the API server behind it. */
+/** A supervisor over the hub with the API server as fallback, or with `Hub` alone. */
 export function supervisedOverHub(hub: HubNetwork, channel: 'Auto' | 'Hub'): StartMember {
   return (pod, slot, runtime, started) => {
     const connector = hub.networkOf(slot, runtime.clock).connector(() => pod.metadata.uid);
@@ -341,14 +344,14 @@ export function supervisedOverHub(hub: HubNetwork, channel: 'Auto' | 'Hub'): Sta
   };
 }
 
-/** What lies between agents and hubs: a network for each slot, so that one can be cut off. */
+/** The network between agents and hubs: one for each slot, so that one can be cut off. */
 export class HubNetwork {
-  /** The leader's; undefined: nobody listens. */
+  /** The leader's; undefined: the port is closed. */
   acceptor: StreamAcceptor | undefined;
-  /** Slots whose agents reach another one. */
+  /** Slots whose agents reach another hub. */
   readonly detours = new Map<string, StreamAcceptor | undefined>();
   readonly pods = new Map<string, Stored<Pod>>();
-  /** What agents of new Pods are told. */
+  /** The channel that agents of new Pods are configured with. */
   channel: 'Auto' | 'Hub' = 'Auto';
   readonly #networks = new Map<string, MemoryStreams>();
 
@@ -376,7 +379,7 @@ export class HubNetwork {
 
   network(slot: string): MemoryStreams {
     const network = this.#networks.get(slot);
-    if (network === undefined) throw new Error(`nobody is in slot ${slot}`);
+    if (network === undefined) throw new Error(`no member is in slot ${slot}`);
     return network;
   }
 
@@ -393,7 +396,7 @@ export class HubNetwork {
     const acceptor = this.detours.has(slot) ? this.detours.get(slot) : this.acceptor;
     return (
       acceptor?.(request) ??
-      Promise.resolve({ kind: 'Refuse', status: 503, reason: 'nobody leads' })
+      Promise.resolve({ kind: 'Refuse', status: 503, reason: 'there is no leader' })
     );
   }
 }
@@ -424,14 +427,14 @@ interface AgentRun {
   readonly channel: Channel;
 }
 
-/** A Pod's supervising agent with a worker that runs until it is told otherwise. */
+/** A Pod's supervising agent, with a worker that runs until it is told otherwise. */
 class Worker implements Member {
   readonly slot: string;
   readonly podName: string;
   /** The epoch in which the worker runs. */
   epoch: number | undefined;
   readonly #boot: (marker: Marker) => AgentRun;
-  /** As it is in the Pod's volume. */
+  /** The marker in the Pod's volume. */
   #marker: Marker = NO_MARKER;
   #running: AgentRun;
   #ended: ((exit: WorkerExit, restartsGroup: boolean) => void) | undefined;

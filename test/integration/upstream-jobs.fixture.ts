@@ -1,5 +1,5 @@
 /**
- * Upstream's controller as far as it makes, counts and recreates Jobs for one JobSet in namespace
+ * Upstream's controller as far as it makes, counts and recreates Jobs, for one JobSet in namespace
  * `default` without rules, orders and claims. It acts when it is told to, one pass at a time.
  */
 import { createHash } from 'node:crypto';
@@ -43,7 +43,7 @@ interface Options {
   readonly client: Client;
   readonly clock: Clock;
   readonly jobSetName: string;
-  /** As whom it acts: the value of `managedBy` that means it. */
+  /** The value of `managedBy` that makes it act. */
   readonly manager?: string;
 }
 
@@ -89,7 +89,7 @@ export class UpstreamsJobs {
     };
   }
 
-  /** What a failure or a success makes of the status; undefined: nothing has come to an end. */
+  /** The status after a failure or a success; undefined: neither has happened. */
   #decided(
     { spec }: Stored<JobSet>,
     status: JobSetStatus,
@@ -153,7 +153,7 @@ export class UpstreamsJobs {
     return wanted.map(({ metadata }) => `create ${metadata.name}`);
   }
 
-  /** A Go program knows no field but its own: all others are gone when it has written. */
+  /** A Go program drops all fields that it does not know when it writes. */
   async #write(jobSet: Stored<JobSet>, next: JobSetStatus): Promise<readonly string[]> {
     const status = upstreamsView(next);
     if (JSON.stringify(status) === JSON.stringify(upstreamsView(jobSet.status ?? {}))) return [];

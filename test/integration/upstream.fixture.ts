@@ -1,6 +1,6 @@
 /**
  * Upstream's agent and upstream's controller as far as they take part in the restart of a group
- * (KEP-467): what they do, odd or not, is what ours have to get along with.
+ * (KEP-467). Ours have to get along with everything that they do.
  */
 import { JOBSETS, type JobSet, type JobSetStatus } from '../../src/jobset/jobset.ts';
 import {
@@ -25,10 +25,10 @@ import type { AgentRuntime, Member, StartMember } from './training-group.fixture
 
 /** From the exit of a container to its next start. */
 const CONTAINER_RESTART_MS = 300;
-/** After a pass that failed. */
+/** After a failed pass. */
 const RETRY_MS = 200;
 
-/** Upstream's agent in main-container mode: whenever it exits, its container is started again. */
+/** Upstream's agent in main-container mode: its container is started again after each exit. */
 export const upstreamsAgent: StartMember = (pod, slot, runtime, started) =>
   new UpstreamsAgent(pod, slot, runtime, started);
 
@@ -163,8 +163,8 @@ class AgentProcess {
 }
 
 /**
- * What is left of a status when upstream's controller writes it: it replaces the whole by what a Go
- * program knows, so that no field of ours survives.
+ * The status after upstream's controller has written it. A Go program drops all fields that it does
+ * not know, so none of ours survives.
  */
 export function upstreamsView(status: JobSetStatus): JobSetStatus {
   const { conditions, restarts, restartsCountTowardsMax, terminalState } = status;
@@ -191,7 +191,7 @@ interface ControllerOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
-  /** Its one JobSet, of ReplicatedJobs with one Job each. */
+  /** Its one JobSet, with ReplicatedJobs of one Job each. */
   readonly jobSetName: string;
 }
 

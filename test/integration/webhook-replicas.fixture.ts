@@ -1,3 +1,4 @@
+/** The webhooks of several replicas of the operator, with an API server in memory. */
 import { TestServer } from '../../src/cluster/apiserver/test-server.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../../src/jobset/feature-gates.ts';
 import { JOBSET_CRD } from '../../src/jobset/schema/crd.ts';
@@ -23,8 +24,8 @@ const START_LIMIT_MS = 60_000;
 const HOST = 'hooks.lockstep-system.svc';
 
 /**
- * An API server in memory and the webhooks of some replicas of the operator, which it calls in turn,
- * and only if the certificate that a replica shows is of an authority that the API server trusts.
+ * The API server calls the replicas in turn, and trusts a replica only if the replica's certificate
+ * is of an authority in the configuration.
  */
 export class WebhookReplicas {
   readonly server: TestServer;
@@ -44,7 +45,7 @@ export class WebhookReplicas {
     const server = await TestServer.start({
       webhookTransport: ({ certificateAuthority }) => ({
         send: (request) => {
-          if (world === undefined) throw new Error('nobody is called yet');
+          if (world === undefined) throw new Error('no replica can be called yet');
           return world.#toSomeReplica(certificateAuthority ?? '').send(request);
         },
       }),
@@ -54,7 +55,9 @@ export class WebhookReplicas {
     return world;
   }
 
-  /** Starts replicas of the operator at the same time, and waits until they are to be called. */
+  /**
+   * Starts replicas of the operator at the same time, and waits until the API server can call them.
+   */
   async add(count = 1, gates: FeatureGates = DEFAULT_FEATURE_GATES): Promise<void> {
     const started = Array.from({ length: count }, () => new Replica(this, gates));
     this.replicas.push(...started);

@@ -43,7 +43,7 @@ function jobSet(spec: JobSetSpec, metadata: Partial<JobSet['metadata']> = {}): J
 
 const GOOD: JobSetSpec = { replicatedJobs: [replicatedJob('w')] };
 
-/** Whether a JobSet goes through admission now. */
+/** Whether a JobSet passes admission now. */
 async function isAdmitted(): Promise<true> {
   await world.client.create(JOBSETS, jobSet(GOOD));
   return true;
@@ -134,7 +134,7 @@ describe('JobSets', () => {
     expect((await world.client.update(JOBSETS, suspended)).spec.suspend).toBe(true);
   });
 
-  test('are warned about what is allowed and hardly meant', async () => {
+  test('are warned about fields that are valid but probably wrong', async () => {
     world = await WebhookReplicas.start();
     await world.add();
     const { headers, status } = await world.server.post(
@@ -371,7 +371,7 @@ describe('certificates', () => {
   });
 });
 
-/** Certificates that serve for long enough, of an authority that has to be replaced now. */
+/** Certificates that are valid for long enough, of an authority that has to be replaced now. */
 function agedCertificates(nowMs: number): WebhookCertificates {
   const planned = (daysAgo: number, held?: WebhookCertificates): WebhookCertificates => {
     const clock = new VirtualClock(nowMs - daysAgo * DAY_MS);

@@ -1,6 +1,7 @@
 /**
- * A Kubernetes control plane built from its published Go modules: the three processes as one binary,
- * and etcd as another. That takes minutes once; the result is kept by version in the user's cache.
+ * Builds a Kubernetes control plane from its published Go modules: the three processes as one
+ * binary, and etcd as another. That takes minutes once; the result is kept by version in the user's
+ * cache.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -27,10 +28,10 @@ const run = promisify(execFile);
 export const KUBERNETES_VERSIONS = ['1.36.3', '1.35.4', '1.34.4'] as const;
 type KubernetesVersion = (typeof KUBERNETES_VERSIONS)[number];
 
-/** By name, of API server and scheduler. */
+/** By name, for the API server and the scheduler. */
 export type FeatureGates = Readonly<Record<string, boolean>>;
 
-/** What restarts in place stand on, where it has to be asked for. */
+/** Features that restarts in place need, where they are off by default. */
 export const FEATURE_GATES: Readonly<Record<KubernetesVersion, FeatureGates>> = {
   '1.36.3': {},
   '1.35.4': { NodeDeclaredFeatures: true, RestartAllContainersOnContainerExits: true },
@@ -48,13 +49,13 @@ export function isGoInstalled(): boolean {
   return spawnSync('go', ['version']).status === 0;
 }
 
-/** Whether there is nothing left to build, so that neither Go nor the network is needed. */
+/** Whether nothing is left to build, so that neither Go nor the network is needed. */
 export function isBuilt(version: string): boolean {
   const kube = existsSync(join(cacheOf('kube', `v${version}`), 'kube'));
   return kube && existsSync(join(cacheOf('etcd', `v${ETCD_VERSION}`), 'etcd'));
 }
 
-/** Builds what is not in the cache yet; `report` hears of each build that takes a while. */
+/** Builds what the cache lacks; `report` is called before each long build. */
 export async function buildControlPlane(
   version: string,
   report: (message: string) => void,
@@ -71,7 +72,7 @@ export async function buildControlPlane(
   };
 }
 
-/** The directory that holds the program `name`, built unless it was before. */
+/** The directory that holds the program `name`, which is built if it is missing. */
 async function built(
   name: string,
   version: string,
@@ -88,7 +89,7 @@ async function built(
     copyFileSync(sourceOf(name), join(directory, 'main.go'));
     writeFileSync(join(directory, 'go.mod'), await goModule(version));
     await go(directory, 'build', '-ldflags', linkerFlags(version), '-o', name, '.');
-    // Whole or not at all; another build may have been quicker.
+    // The rename makes it complete or absent; another build may have been quicker.
     if (!existsSync(target)) renameSync(directory, target);
     return target;
   } finally {
@@ -100,14 +101,16 @@ function sourceOf(name: string): string {
   return fileURLToPath(new URL(`${name}/main.go`, import.meta.url));
 }
 
-/** Where the program is, or will be once it is built; another source is another program. */
+/** The path of the program, built or not; each source has its own path. */
 function cacheOf(name: string, version: string): string {
   const source = readFileSync(sourceOf(name));
   const hash = createHash('sha256').update(source).digest('hex').slice(0, 8);
   return join(cacheDirectory(), `${name}-${version}-${hash}`);
 }
 
-/** Without symbols; Kubernetes tells its version by variables that its release sets so. */
+/**
+ * Leaves out symbols, and sets the variables that hold Kubernetes' version, as its release does.
+ */
 function linkerFlags(version: string): string {
   const [major = '', minor = ''] = version.slice(1).split('.');
   const variables = { gitVersion: version, gitMajor: major, gitMinor: minor };
@@ -118,8 +121,8 @@ function linkerFlags(version: string): string {
 }
 
 /**
- * Kubernetes' own module file replaces its staging modules by directories; each of them is also
- * published, as v0.X.Y for Kubernetes v1.X.Y.
+ * A module file whose staging modules are the published ones. Kubernetes' own module file replaces
+ * them by directories; each is also published, as v0.X.Y for Kubernetes v1.X.Y.
  */
 async function kubernetesModule(version: string): Promise<string> {
   const text = readFileSync(await moduleFile('k8s.io/kubernetes', version), 'utf8');

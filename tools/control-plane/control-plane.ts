@@ -30,13 +30,13 @@ const READY_POLL_MS = 200;
 const STOP_GRACE_MS = 5_000;
 const RESTART_INTERVAL_MS = 500;
 const CERTIFICATE_DAYS = 2;
-/** One that every Service of the tests fits into, and whose first address is the API server's. */
+/** Has room for all Services of the tests; its first address is the API server's. */
 const SERVICE_NETWORK = '10.0.0.0/16';
 const API_SERVICE_ADDRESS = '10.0.0.1';
 
 /**
- * State, logs and credentials are kept in `directory`, which must be absolute. For those who make bad
- * weather: `kube-apiserver.pid` and `etcd.url` in it.
+ * Keeps state, logs and credentials in `directory`, which must be absolute. Tests that disturb the
+ * cluster find `kube-apiserver.pid` and `etcd.url` there.
  */
 export async function startControlPlane(
   binaries: Binaries,
@@ -71,7 +71,7 @@ export async function startControlPlane(
       'tls-cert-file': file('apiserver.crt'),
       'tls-private-key-file': file('apiserver.key'),
       'client-ca-file': file('ca.crt'),
-      // Nodes sign their serving certificates themselves, as where kubeadm installed a cluster.
+      // Nodes sign their serving certificates themselves, as in clusters that kubeadm installed.
       'kubelet-client-certificate': file('kubelet-client.crt'),
       'kubelet-client-key': file('kubelet-client.key'),
       'kubelet-preferred-address-types': 'InternalIP',
@@ -81,7 +81,7 @@ export async function startControlPlane(
       'service-cluster-ip-range': SERVICE_NETWORK,
       'authorization-mode': 'Node,RBAC',
       'allow-privileged': 'true',
-      // Nothing here leads from the address of a Service to its endpoints.
+      // The address of a Service does not lead to its endpoints here.
       'enable-aggregator-routing': 'true',
       ...features,
     });
@@ -93,7 +93,7 @@ export async function startControlPlane(
       'use-service-account-credentials': 'true',
       'leader-elect': 'false',
       'secure-port': '0',
-      // By default it makes 20 Pods of a Job a second, so that a large group takes minutes to come.
+      // By default it makes 20 Pods of a Job per second, so that a large group takes minutes.
       'kube-api-qps': '500',
       'kube-api-burst': '1000',
     });
@@ -158,7 +158,7 @@ async function untilReady(kubeconfig: string): Promise<void> {
   try {
     for (;;) {
       try {
-        // Answered only when roles and priorities are there too.
+        // Answers only when roles and priority levels exist too.
         await client.getPath('/apis/rbac.authorization.k8s.io/v1/clusterroles/cluster-admin');
         await client.getPath('/api/v1/namespaces/kube-system');
         return;
@@ -174,8 +174,9 @@ async function untilReady(kubeconfig: string): Promise<void> {
 }
 
 /**
- * Child processes with a log file each; the last started is stopped first. Who dies is started again,
- * as kubelets do with the Pods of a control plane; `NAME.pid` in the directory says who it is now.
+ * Child processes with a log file each; the last started is stopped first. A process that dies is
+ * started again, as kubelets do with the Pods of a control plane. `NAME.pid` in the directory is
+ * the current one's.
  */
 class Processes {
   readonly #directory: string;
@@ -215,7 +216,10 @@ class Processes {
     process.off('exit', this.#killAll);
   }
 
-  /** `ended` comes no sooner than `RESTART_INTERVAL_MS`, so that nobody is started in a loop. */
+  /**
+   * `ended` comes no sooner than `RESTART_INTERVAL_MS`, so that no process is started in a tight
+   * loop.
+   */
   #spawn(name: string, program: string, args: readonly string[]) {
     const log = openSync(join(this.#directory, `${name}.log`), 'a', 0o600);
     const child = spawn(program, args, { stdio: ['ignore', log, log] });

@@ -3,11 +3,11 @@
  *
  *   tsx tools/control-plane/main.ts [--version 1.36.3] [--copies 1] [--own-network] [--keep] -- COMMAND...
  *
- * The command finds the directory of each in `LOCKSTEP_TEST_CONTROL_PLANES`, joined as those of
- * `PATH`, and the kubeconfig of an administrator of the first in `LOCKSTEP_TEST_KUBECONFIG` and
- * `KUBECONFIG`; the others' lie in their directories. Where nothing is built and Go is not installed,
- * nothing is run, which is said. With `--own-network` all of them have a network of their own, where that
- * can be had, and `LOCKSTEP_TEST_ADDRESS` is an address in it. Exit code: the command's; 2 wrong usage.
+ * The command finds the directory of each in `LOCKSTEP_TEST_CONTROL_PLANES`, joined like `PATH`.
+ * `LOCKSTEP_TEST_KUBECONFIG` and `KUBECONFIG` name an administrator's kubeconfig of the first; the
+ * others' lie in their directories. If nothing is built and Go is not installed, it runs nothing
+ * and says so. With `--own-network` they share a network of their own, if the machine allows it,
+ * and `LOCKSTEP_TEST_ADDRESS` is an address in it. Exit code: the command's; 2 for wrong usage.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -60,7 +60,7 @@ async function main(): Promise<number> {
     return 0;
   }
   const binaries = await buildControlPlane(version, report);
-  // What had to be built needed the network of the machine.
+  // Builds needed the network of the machine, so they come first.
   if (values['own-network'] && process.env['LOCKSTEP_TEST_ADDRESS'] === undefined) {
     const again = inOwnNetwork([process.execPath, ...process.execArgv, ...process.argv.slice(1)]);
     if (again !== undefined) {
@@ -100,7 +100,7 @@ function exitCodeOf(
     stdio: 'inherit',
     env: { ...process.env, ...environment },
   });
-  // The terminal sends it to the child too, whose end is ours.
+  // The terminal sends the signal to the child too, and we end when the child does.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => child.kill('SIGTERM'));
   return new Promise((resolve, reject) => {

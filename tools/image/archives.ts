@@ -1,3 +1,4 @@
+/** Writes the images as archive files. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -11,11 +12,11 @@ export interface WrittenArchive {
   /** `REPOSITORY:TAG` */
   readonly reference: string;
   readonly path: string;
-  /** What its layers were made from. */
+  /** The sources of its layers. */
   readonly layers: ImageSource['layers'];
   readonly digest: string;
   readonly archiveBytes: number;
-  /** Of the files that a container of it sees. */
+  /** The size of the files that a container sees. */
   readonly contentBytes: number;
 }
 
@@ -47,9 +48,9 @@ function sizeOf(entries: readonly TarEntry[]): number {
   );
 }
 
-/** The highest costs thrice the time of this one for 1 % less. */
+/** The highest level takes three times as long for 1 % less. */
 export const COMPRESSION_LEVEL = 6;
-/** Every node and, as a copy, every supervised worker's Pod holds one. */
+/** Every node holds one and, as a copy, every supervised worker's Pod. */
 const MAX_CONTENT_BYTES = 130_000_000;
 
 function expectWithinLimit(name: ImageName, bytes: number): void {

@@ -1,4 +1,4 @@
-/** Why images cannot be made here, in words for whoever wants them. */
+/** Why images cannot be made on this machine, in words for the user. */
 export class ImageError extends Error {
   override readonly name = 'ImageError';
 }

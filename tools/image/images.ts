@@ -1,4 +1,4 @@
-/** The images of Lockstep: what each holds on top of Node, and how it starts. */
+/** The images of Lockstep: what each holds besides Node, and how it starts. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -40,7 +40,7 @@ export async function imageSources(): Promise<readonly ImageSource[]> {
   ];
 }
 
-/** `level`: of compression, 1 (fast) to 9 (small). A layer that images share is compressed once. */
+/** `level`: compression from 1 (fast) to 9 (small). A shared layer is compressed once. */
 export function imagesOf(sources: readonly ImageSource[], level: number): readonly Image[] {
   const compressed = new Map<readonly TarEntry[], Layer>();
   for (const entries of sources.flatMap(({ layers }) => layers)) {
@@ -64,7 +64,7 @@ export function startOf(name: ImageName): Pick<Image, 'entrypoint' | 'env' | 'us
   };
 }
 
-/** As containers are told to start them. */
+/** The programs by the names under which containers start them. */
 const PROGRAMS: Readonly<Record<ImageName, string>> = {
   operator: 'lockstep-operator',
   agent: AGENT_COMMAND,
@@ -90,7 +90,7 @@ async function programLayer(
   return [...parentsOf(files), ...files];
 }
 
-/** One file with all its dependencies: an image has no `node_modules`. */
+/** One file with all its dependencies, because an image has no `node_modules`. */
 async function bundle(entryPoint: string): Promise<string> {
   const { outputFiles } = await build({
     absWorkingDir: ROOT,
@@ -109,7 +109,7 @@ async function bundle(entryPoint: string): Promise<string> {
   return output.text;
 }
 
-/** Dependencies that are CommonJS ask for Node's modules by `require`, which ESM does not have. */
+/** CommonJS dependencies load Node's modules by `require`, which ES modules lack. */
 const REQUIRE =
   "import { createRequire as lockstepRequire } from 'node:module'; const require = lockstepRequire(import.meta.url);";
 

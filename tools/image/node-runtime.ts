@@ -1,8 +1,8 @@
 /**
- * The files that Node needs in an image that holds nothing else: its binary, the loader and the shared
- * libraries, all of them below `/lockstep`, from where they also run in somebody else's image through
- * their own loader; and links at the places where the kernel and the loader look for them, so that
- * Node can be started as any program here.
+ * The files that Node needs in an otherwise empty image: its binary, the loader and the shared
+ * libraries, all below `/lockstep`. From there they also run in a user's image, through their own
+ * loader. Links at the places where the kernel and the loader look let Node start like any program
+ * in our own images.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { AGENT_LOADER, AGENT_NODE, AGENT_TREE } from '../../src/jobset/injection
 import { sharedLibraries } from './shared-libraries.ts';
 import type { TarEntry } from './tar.ts';
 
-/** The user of an image, whom nothing belongs to. */
+/** The user of an image, which owns no files. */
 export const USER_ID = 65_532;
 
 const PROGRAM_MODE = 0o755;
@@ -34,7 +34,7 @@ export function nodeRuntime(node: string): readonly TarEntry[] {
   return [...parentsOf(files), ...files, { kind: 'Directory', path: 'tmp', mode: STICKY_MODE }];
 }
 
-/** A directory for each that the entries lie in. */
+/** The directories in which the entries lie. */
 export function parentsOf(entries: readonly TarEntry[]): readonly TarEntry[] {
   const paths = new Set<string>();
   for (const { path } of entries) {
@@ -43,7 +43,7 @@ export function parentsOf(entries: readonly TarEntry[]): readonly TarEntry[] {
   return [...paths].map((path) => ({ kind: 'Directory', path, mode: PROGRAM_MODE }));
 }
 
-/** Users by name, for whoever asks, and names of hosts from `/etc/hosts` before DNS. */
+/** The names of users, and the rule that `/etc/hosts` comes before DNS. */
 const SYSTEM_FILES: Readonly<Record<string, string>> = {
   'etc/passwd': `root:x:0:0:root:/:/none\nlockstep:x:${USER_ID}:${USER_ID}:lockstep:/:/none\n`,
   'etc/group': `root:x:0:\nlockstep:x:${USER_ID}:\n`,
@@ -59,7 +59,7 @@ function link(path: string, target: string): TarEntry {
   return { kind: 'Link', path: path.replace(/^\/+/, ''), target: `/${target}` };
 }
 
-/** The binary without its symbols where `strip` is there, otherwise as it is. */
+/** The binary without its symbols if `strip` is installed, otherwise as it is. */
 function withoutSymbols(program: string): Buffer {
   const directory = mkdtempSync(join(tmpdir(), 'lockstep-strip-'));
   const stripped = join(directory, 'program');

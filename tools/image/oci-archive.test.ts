@@ -65,7 +65,7 @@ it('is an OCI layout and an archive of Docker over the same blobs', () => {
     platform: { os: 'linux', architecture: 'arm64' },
     annotations: { 'org.opencontainers.image.ref.name': '1.2.3' },
   });
-  // A node looks for an image by its whole name.
+  // A node looks for an image by its full name.
   expect(listed.annotations['io.containerd.image.name']).toMatch(
     /^[a-z.]+\/lockstep\/agent:1\.2\.3$/,
   );

@@ -1,7 +1,7 @@
 /**
- * An image as one archive that is both an OCI image layout (`index.json`) and what `docker save` writes
- * (`manifest.json`), over the same blobs, so that containerd and Docker both import it. The same layers
- * give the same digest.
+ * Writes an image as one archive that is both an OCI image layout (`index.json`) and the output of
+ * `docker save` (`manifest.json`) over shared blobs, so containerd and Docker can both import it.
+ * Equal layers give equal digests.
  */
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
@@ -22,7 +22,7 @@ export interface Image {
 
 export interface Layer {
   readonly blob: Blob;
-  /** Of what it holds before it was compressed: `sha256:...`. */
+  /** The digest of its uncompressed content: `sha256:...`. */
   readonly diffId: string;
 }
 
@@ -34,7 +34,7 @@ interface Blob {
 
 export type Architecture = 'amd64' | 'arm64';
 
-/** The one of this process. Throws on one for which we make no images. */
+/** The architecture of this process. Throws if we make no images for it. */
 export function machineArchitecture(arch: string = process.arch): Architecture {
   if (arch === 'x64') return 'amd64';
   if (arch === 'arm64') return 'arm64';
@@ -50,7 +50,7 @@ export const MEDIA_TYPES = {
 
 export interface ImageArchive {
   readonly content: Buffer;
-  /** Of the manifest: `sha256:...`, by which the image is known. */
+  /** The digest of the manifest, `sha256:...`, which identifies the image. */
   readonly digest: string;
 }
 
@@ -98,8 +98,8 @@ export function imageArchive(image: Image): ImageArchive {
 }
 
 /**
- * What names without a registry mean: nodes look for images by their full names, and an import does not
- * complete them.
+ * The implied registry of short names: nodes look for images by their full names, and an import
+ * does not complete them.
  */
 const IMPLIED_REGISTRY = 'docker.io';
 
@@ -132,7 +132,7 @@ function configOf(image: Image): object {
   };
 }
 
-/** A time that says nothing, so that the digest depends on the content alone. */
+/** A constant time, so that the digest depends on the content alone. */
 const EPOCH = '1970-01-01T00:00:00Z';
 
 function annotationsOf({ name, version }: Image): Readonly<Record<string, string>> {

@@ -1,8 +1,9 @@
+/** Writes the files of an image to disk. */
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { TarEntry } from './tar.ts';
 
-/** Writes the files of an image below `directory`, upper layers over lower ones. */
+/** Writes them below `directory`, upper layers over lower ones. */
 export function writeRoot(directory: string, layers: readonly (readonly TarEntry[])[]): void {
   for (const entry of layers.flat()) {
     const path = join(directory, entry.path);

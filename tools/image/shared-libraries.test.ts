@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseLdd } from './shared-libraries.ts';
 
 describe('what ldd prints', () => {
-  it('of glibc names the libraries, and the loader on a line of its own', () => {
+  it('reads the output of glibc: libraries, and the loader on a line of its own', () => {
     const text = `
 \tlinux-vdso.so.1 (0x00007ffd5a5f2000)
 \tlibdl.so.2 => /lib/x86_64-linux-gnu/libdl.so.2 (0x00007f6eed34f000)
@@ -15,7 +15,7 @@ describe('what ldd prints', () => {
     });
   });
 
-  it('of musl names the loader first, which is the C library too', () => {
+  it('reads the output of musl: the loader comes first, and is the C library too', () => {
     const text = `
 \t/lib/ld-musl-aarch64.so.1 (0xffff9a0b0000)
 \tlibstdc++.so.6 => /usr/lib/libstdc++.so.6 (0xffff99d00000)

@@ -1,6 +1,6 @@
 /**
- * What the dynamic loader of this machine would load for a program, so that an image can bring it along.
- * `ldd` is the loader itself in a mode in which it tells.
+ * Finds what the dynamic loader of this machine would load for a program, so that an image can
+ * contain it. `ldd` is the loader itself in a mode that lists these files.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -8,9 +8,9 @@ import { dirname, join } from 'node:path';
 import { ImageError } from './image-error.ts';
 
 export interface SharedLibraries {
-  /** The interpreter that the program's headers name, an absolute path. */
+  /** The interpreter in the program's headers, an absolute path. */
   readonly loader: string;
-  /** Absolute paths at which the loader finds them, without the loader itself. */
+  /** Absolute paths of the libraries, without the loader itself. */
   readonly libraries: readonly string[];
 }
 
@@ -32,10 +32,10 @@ function lddOf(program: string): string {
   }
 }
 
-/** glibc opens these only when a name is looked up, so that no header tells of them. */
+/** glibc opens these only when it looks a name up, so no header lists them. */
 const OPENED_BY_NAME = ['libnss_dns.so.2', 'libnss_files.so.2', 'libresolv.so.2'];
 
-/** `text` is what `ldd` printed. Throws where a library is missing or nothing is loaded at all. */
+/** `text` is the output of `ldd`. Throws if a library is missing or nothing is loaded at all. */
 export function parseLdd(text: string): SharedLibraries {
   const lines = text.split('\n').map((line) => line.trim().replace(/ \(0x[0-9a-f]+\)$/, ''));
   const missing = lines.find((line) => line.endsWith('=> not found'));
@@ -44,7 +44,7 @@ export function parseLdd(text: string): SharedLibraries {
     const [, name, path] = /^(\S+) => (\/\S+)$/.exec(line) ?? [];
     return name === undefined || path === undefined ? [] : [{ name, path }];
   });
-  // The loader stands alone on its line, or is itself what an absolute name resolves to.
+  // The loader stands alone on its line, or an absolute name resolves to it.
   const loader =
     lines.find((line) => /^\/\S+$/.test(line)) ??
     resolved.find(({ name }) => name.startsWith('/'))?.name;

@@ -35,7 +35,7 @@ describe('an archive', () => {
     );
   });
 
-  it('is the same whatever the order of its entries, parents first', () => {
+  it('is the same for any order of its entries, parents first', () => {
     fc.assert(
       fc.property(entries, (given) => {
         expect(tarOf(given.toReversed()).equals(tarOf(given))).toBe(true);

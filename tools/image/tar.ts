@@ -1,6 +1,7 @@
 /**
- * Tar archives (POSIX ustar) that depend on their entries alone: the order is by path, times are zero
- * and everything belongs to root, so the same entries give the same bytes on every machine.
+ * Writes tar archives (POSIX ustar) that depend on their entries alone. Entries are sorted by path,
+ * times are zero and everything belongs to root, so equal entries give equal bytes on every
+ * machine.
  */
 
 export type TarEntry =
@@ -13,7 +14,7 @@ export type TarEntry =
   | { readonly kind: 'Directory'; readonly path: string; readonly mode: number }
   | { readonly kind: 'Link'; readonly path: string; readonly target: string };
 
-/** Paths are relative, without a slash at either end. Throws on one that ustar cannot hold. */
+/** Paths are relative, without a slash at either end. Throws for a path that ustar cannot hold. */
 export function tarOf(entries: readonly TarEntry[]): Buffer {
   const sorted = entries.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   return Buffer.concat([

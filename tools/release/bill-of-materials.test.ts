@@ -23,7 +23,7 @@ describe('a bill of materials', () => {
     systemFiles: [{ name: 'libc.so.6', sha256: 'ff' }],
   });
 
-  it('lists what is shipped, with licences and digests, and nothing of development', () => {
+  it('lists shipped packages, with licences and digests, and no development ones', () => {
     expect(bill.components).toEqual([
       {
         type: 'library',

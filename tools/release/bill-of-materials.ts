@@ -1,10 +1,13 @@
 /**
- * What a release is made of, as CycloneDX 1.6: the packages of `package-lock.json` that are not for
- * development alone, and what images hold besides, which is Node and the machine's libraries. It
- * depends on these alone: no time, no random serial number.
+ * The bill of materials of a release, as CycloneDX 1.6: the packages of `package-lock.json` that
+ * are not for development alone, and what the images hold besides, which is Node and the machine's
+ * libraries. It has no time and no random serial number, so equal inputs give equal files.
  */
 
-/** As far as we read `package-lock.json`, version 3. Keys of `packages` are paths; the root's is empty. */
+/**
+ * The part of `package-lock.json`, version 3, that we read. Keys of `packages` are paths; the
+ * root's is empty.
+ */
 export interface Lockfile {
   readonly name: string;
   readonly version: string;
@@ -21,7 +24,7 @@ interface LockedPackage {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-/** A file of the images that no package brings. */
+/** A file of the images that comes from no package. */
 export interface SystemFile {
   readonly name: string;
   readonly sha256: string;
@@ -29,7 +32,7 @@ export interface SystemFile {
 
 export interface Materials {
   readonly lockfile: Lockfile;
-  /** Without a `v` in front. */
+  /** Without the leading `v`. */
   readonly nodeVersion: string;
   readonly systemFiles: readonly SystemFile[];
 }
@@ -114,7 +117,7 @@ function dependenciesOf(
   return [...new Set(refs.filter((ref) => ref !== undefined))].toSorted();
 }
 
-/** As Node looks for it: in the package's own `node_modules`, then in those around it. */
+/** Resolves as Node does: in the package's own `node_modules`, then in those around it. */
 function resolved(packages: Packages, path: string, name: string): string | undefined {
   for (
     let from = path;

@@ -1,6 +1,6 @@
 /**
- * Makes a release of the version in `package.json`: `npm run release -- --dry-run [--output DIRECTORY]`
- * writes its files, for this machine's architecture. Publishing needs a place, and none is configured.
+ * Makes a release of the version in `package.json`: `npm run release -- --dry-run [--output
+ * DIRECTORY]` writes its files, for this machine's architecture. Publishing is not configured.
  */
 import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
@@ -45,7 +45,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** Or what is wrong with them. */
+/** The flags, or what is wrong with them. */
 function flags(): { readonly isDryRun: boolean; readonly output: string } | string {
   try {
     const { values } = parseArgs({

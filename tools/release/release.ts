@@ -1,6 +1,6 @@
 /**
- * All files of one version in one directory: the npm package, the archives of the images, what
- * `kubectl apply` takes, the bill of materials, and their checksums.
+ * Writes all files of one version into one directory: the npm package, the archives of the images,
+ * the manifests for `kubectl apply`, the bill of materials, and their checksums.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -19,8 +19,8 @@ export const CHECKSUMS_FILE = 'SHA256SUMS';
 const ROOT = join(import.meta.dirname, '../..');
 
 /**
- * Writes the files of the version in `package.json`, from the `dist/` that is there, into a directory
- * that is new or empty. `level`: how much archives are compressed, 1 to 9. Returns the files' names.
+ * Writes the files of the version in `package.json`, from the existing `dist/`, into a new or empty
+ * directory. `level`: compression of archives, 1 to 9. Returns the files' names.
  */
 export async function writeRelease(directory: string, level: number): Promise<readonly string[]> {
   const { version } = packageJson;
@@ -43,12 +43,12 @@ export async function writeRelease(directory: string, level: number): Promise<re
   return readdirSync(directory).toSorted();
 }
 
-/** What has to be put right before there can be a release. */
+/** What has to be fixed before there can be a release. */
 export class ReleaseError extends Error {
   override readonly name = 'ReleaseError';
 }
 
-/** Throws unless the changelog has a section for the version, with the date on which it was made. */
+/** Throws unless the changelog has a dated section for the version. */
 export function expectChangelog(changelog: string, version: string): void {
   const dated = (line: string): boolean =>
     line.startsWith(`## ${version} - `) && /- \d{4}-\d{2}-\d{2}$/.test(line);
@@ -56,7 +56,7 @@ export function expectChangelog(changelog: string, version: string): void {
   throw new ReleaseError(`CHANGELOG.md has no section "## ${version} - YYYY-MM-DD"`);
 }
 
-/** As `sha256sum --check` reads them. */
+/** In the format of `sha256sum --check`. */
 function checksums(directory: string): string {
   return readdirSync(directory)
     .toSorted()
@@ -64,7 +64,7 @@ function checksums(directory: string): string {
     .join('');
 }
 
-/** The libraries and the loader that images have from the machine on which they are made. */
+/** The libraries and the loader that come from the machine on which the images are made. */
 function systemFilesOf(entries: readonly TarEntry[]): readonly SystemFile[] {
   const found = new Map<string, string>();
   for (const entry of entries) {
