@@ -30,7 +30,10 @@ export interface GroupTrackerOptions {
   readonly nowMs: () => number;
 }
 
-/** A Pod that wears a JobSet's label, or announces an epoch, and may not (design H9). */
+/**
+ * A Pod that wears a JobSet's label, or announces an epoch, and may not
+ * (`docs/design/end-hazards.md#an-object-claims-an-owner-it-does-not-have`).
+ */
 export interface StrayPod {
   /** `namespace/name` of the JobSet that it names. */
   readonly jobSet: string;
