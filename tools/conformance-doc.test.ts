@@ -14,7 +14,7 @@ const named = page.split('](').flatMap((part) => {
   return [{ path, titles }];
 });
 
-/** A recording has its file's name as title; other titles stand in the text of the file. */
+/** The title of a recording is its file name; other titles stand in the text of the file. */
 function has(path: string, title: string): boolean {
   const file = join(DIRECTORY, path);
   if (statSync(file).isDirectory()) return existsSync(join(file, `${title}.json`));

@@ -1,6 +1,6 @@
 /**
- * Writes `docs/reference/jobset.md`, the reference of the JobSet API, from its schema:
- * `npx tsx tools/jobset-reference.ts`. A test fails while the file is not what this would write.
+ * Writes `docs/reference/jobset.md`, the reference of the JobSet API, from its schema: `npx tsx
+ * tools/jobset-reference.ts`. A test fails if the file is out of date.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ export function jobSetReference(): string {
     .concat('\n');
 }
 
-/** Where the schema goes on with what Kubernetes describes itself. */
+/** Fields whose types Kubernetes documents itself. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'spec.replicatedJobs[].template.metadata': 'Metadata, as far as a template can say it.',
   'spec.replicatedJobs[].template.spec': 'All of it is in the reference of `batch/v1 Job`.',
@@ -131,7 +131,7 @@ function limits(field: JsonSchema): string {
     .join('; ');
 }
 
-/** What the definition's rules say when they are broken; that of an immutable field is in its row. */
+/** The messages of the definition's rules; that of an immutable field is in its row. */
 function rulesSection(title: string, schema: JsonSchema): string {
   const rules = (schema['x-kubernetes-validations'] ?? []).filter(
     ({ rule }) => rule !== 'self == oldSelf',
@@ -148,7 +148,7 @@ function plain(text: string): string {
   return text.replaceAll(/[[\]*]/g, '\\$&');
 }
 
-/** An expression that makes a text, with `…` for what it fills in. */
+/** An expression that makes a text, with `…` for the parts that it fills in. */
 function readable(expression: string): string {
   const texts = expression.match(/'(?:[^'\\]|\\.)*'/g) ?? [];
   return texts

@@ -1,6 +1,7 @@
 /**
- * What it takes to admit a JobSet of many ReplicatedJobs: each webhook from the bytes of a review to
- * those of its answer, and the API server's own part, mostly the definition's schema and rules.
+ * Measures the admission of a JobSet with many ReplicatedJobs: each webhook, from the bytes of a
+ * review to those of its answer, and the API server's own part, mostly the definition's schema and
+ * rules.
  */
 import { createApiServer } from '../cluster/apiserver/api-server.ts';
 import { MemoryStorage } from '../cluster/memory/memory-storage.ts';

@@ -1,3 +1,4 @@
+/** Many simulated agents, spread over processes. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,18 +8,18 @@ import { build } from 'esbuild';
 import type { FleetOrder, FleetReport, Milestone, RequestCounts } from './agent-process.ts';
 
 const PROCESS = fileURLToPath(new URL('agent-process.ts', import.meta.url));
-/** Of one agent 60 to 100 KiB, and one process takes about a third of a core in a restart. */
+/** An agent takes 60 to 100 KiB, and a full process about a third of a core in a restart. */
 const AGENTS_PER_PROCESS = 1250;
 const TIMEOUT_MS = 300_000;
 /**
- * An agent in a process of its own has nothing to collect during a restart. With 1,250 in one, a small
- * space for young objects takes a tenth of the CPU.
+ * An agent in a process of its own has nothing to collect during a restart. For 1,250 in one
+ * process, a small space for young objects would take a tenth of the CPU.
  */
 const NODE_OPTIONS = ['--min-semi-space-size=16', '--max-semi-space-size=32'];
 
 const PROGRAM = 'agents.mjs';
 
-/** As agents are bundled: translated while they run they would take a sixth more CPU. */
+/** Bundles the program, as agents are: translating it at run time would take a sixth more CPU. */
 async function bundle(directory: string): Promise<void> {
   await build({
     entryPoints: [PROCESS],
@@ -31,13 +32,12 @@ async function bundle(directory: string): Promise<void> {
   });
 }
 
-/** When the first and the last of a fleet came so far. */
+/** When the first and the last agent of a fleet reached a milestone. */
 export interface Span {
   readonly firstMs: number;
   readonly lastMs: number;
 }
 
-/** Simulated agents, spread over processes. */
 export class AgentFleet {
   readonly #children: readonly ChildProcess[];
   readonly #directory: string;
@@ -45,7 +45,7 @@ export class AgentFleet {
   readonly #reports: FleetReport[] = [];
   readonly #waiting = new Set<() => void>();
   #isStopping = false;
-  /** Why nothing more is to be expected. */
+  /** Set if no more reports are to be expected. */
   #failure: Error | undefined;
 
   private constructor(count: number, directory: string, signal: AbortSignal) {
@@ -85,7 +85,7 @@ export class AgentFleet {
     return this.#children.map(({ pid = 0 }) => pid);
   }
 
-  /** The worker of one agent dies; resolves with when that was. */
+  /** Ends the worker of one agent; resolves with the time of that. */
   async fail(): Promise<number> {
     const before = this.#reports.length;
     const order: FleetOrder = { type: 'fail' };
@@ -96,14 +96,14 @@ export class AgentFleet {
     return failed.atMs;
   }
 
-  /** Resolves when the agent that fails has announced that epoch. */
+  /** Resolves when the failing agent has announced that epoch. */
   async told(epoch: number): Promise<void> {
     await this.#until(`the news of epoch ${epoch}`, () =>
       this.#reports.find((report) => report.type === 'told' && report.epoch === epoch),
     );
   }
 
-  /** Resolves when all agents have come so far. */
+  /** Resolves when all agents have reached the milestone. */
   async all(type: Milestone, epoch: number): Promise<Span> {
     const found = await this.#until(`all have ${type} epoch ${epoch}`, () => {
       const reports = this.#reports.flatMap((report) =>
@@ -117,7 +117,7 @@ export class AgentFleet {
     };
   }
 
-  /** Of all processes together, since they began. */
+  /** The requests of all processes since their start. */
   async requests(): Promise<RequestCounts> {
     const before = this.#reports.length;
     const order: FleetOrder = { type: 'count' };

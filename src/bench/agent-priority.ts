@@ -1,3 +1,4 @@
+/** The priority levels of an installation, for benchmarks on a real API server. */
 import { apiPriority } from '../deploy/api-priority.ts';
 import { FLOW_SCHEMAS } from '../deploy/kinds.ts';
 import { defaultSettings } from '../deploy/settings.ts';
@@ -11,8 +12,8 @@ import { remove } from './bench-cluster.ts';
 const ACCEPTED_TIMEOUT_MS = 30_000;
 
 /**
- * Gives agents and operator the priority levels of an installation, as long as the benchmark lasts.
- * Resolves with how to end that, once the API server has taken them in.
+ * Gives agents and operator their levels for the duration of the benchmark. Resolves, once the API
+ * server uses them, with a function that removes them.
  */
 export async function prioritiseAgents(
   client: Client,
@@ -42,7 +43,7 @@ export async function prioritiseAgents(
   }
 }
 
-/** Its priority level was found. */
+/** Whether the API server found its priority level. */
 function isAccepted(schema: Stored<FlowSchema>): boolean {
   const conditions = schema.status?.conditions ?? [];
   return conditions.some(({ type, status }) => type === 'Dangling' && status === 'False');

@@ -1,6 +1,6 @@
 /**
- * A process of many simulated agents: the real barrier over the real channel, each with connections of
- * its own, and a worker that starts and stops at once. It is a child of the benchmark.
+ * A process of many simulated agents, a child of the benchmark. Each is the real barrier over the
+ * real channel, with its own connections and a worker that starts and stops at once.
  */
 import { type Agent, type Body, startAgent } from '../agent/agent.ts';
 import { createApiChannel } from '../agent/api-channel.ts';
@@ -19,14 +19,14 @@ import { staticToken } from '../runtime/credentials/credential-source.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
 import { processSessionStore, type TlsSessionStore } from '../runtime/ports/tls-session.ts';
 
-/** From the benchmark. */
+/** Messages from the benchmark. */
 export type FleetOrder =
   | {
       readonly type: 'start';
       readonly channel: 'Hub' | 'API';
       /**
-       * In sidecar mode each restart is another agent, with new connections, that finds the marker of
-       * the one before. Containers take no time to start here.
+       * In sidecar mode each restart is a new agent, with new connections, that finds its
+       * predecessor's marker. Containers take no time to start here.
        */
       readonly mode: Body['mode'];
       readonly server: string;
@@ -47,14 +47,14 @@ export interface SimulatedAgent {
   readonly token: string;
 }
 
-/** To the benchmark; times are in ms since 1970, with fractions. */
+/** Messages to the benchmark; times are in ms since 1970, with fractions. */
 export type FleetReport =
   | { readonly type: 'failed'; readonly atMs: number }
   /** The API server has stored the epoch that the failed agent announced. */
   | { readonly type: 'told'; readonly epoch: number }
   /**
-   * All agents of this process have started, or stopped, their workers of that epoch, or the channel has
-   * taken their announcements of it.
+   * All agents of this process have reached a milestone of that epoch: they started or stopped
+   * their workers, or the channel has taken their announcements.
    */
   | {
       readonly type: Milestone;
@@ -66,7 +66,7 @@ export type FleetReport =
 
 export type Milestone = 'started' | 'stopped' | 'announced';
 
-/** Requests to the API server since the process began, and how many of them were answered with 429. */
+/** Requests to the API server since the process began, and how many got 429. */
 export interface RequestCounts {
   readonly requests: number;
   readonly tooMany: number;
@@ -75,7 +75,7 @@ export interface RequestCounts {
 type Start = Extract<FleetOrder, { readonly type: 'start' }>;
 
 const REQUEST_TIMEOUT_MS = 60_000;
-/** A write; the watch has one of its own. */
+/** For writes; the watch has its own. */
 const CONNECTIONS_PER_AGENT = 1;
 const TOO_MANY_REQUESTS = 429;
 
@@ -93,7 +93,7 @@ process.on('message', (order: FleetOrder) => {
       return report({ type: 'counted', ...counts });
   }
 });
-// Whoever asked is gone.
+// The benchmark is gone.
 process.on('disconnect', () => process.exit(0));
 
 function start(order: Start): void {
@@ -124,7 +124,7 @@ class Member implements Body {
   readonly #tallies: Readonly<Record<Milestone, Tally>>;
   readonly #isFirst: boolean;
   readonly #markers: MarkerStore = processMarkerStore();
-  /** Files of the Pod, as the marker is. */
+  /** Outlives the agents, as do the Pod's files and the marker. */
   readonly #sessions = processSessionStore();
   #agent: Agent | undefined;
   #epoch = 0;
@@ -175,7 +175,7 @@ class Member implements Body {
     this.#end(workerExit({ exitCode: undefined, signal: 'SIGTERM' }), false);
   }
 
-  /** In sidecar mode the node restarts all containers of the Pod, the agent's too. */
+  /** In sidecar mode the node restarts all containers of the Pod, including the agent's. */
   fail(): void {
     if (this.mode === 'Sidecar') this.#agent?.stop('SIGTERM');
     else this.#end(workerExit({ exitCode: undefined, signal: 'SIGKILL' }), true);
@@ -211,7 +211,7 @@ class Member implements Body {
   }
 }
 
-/** Counts agents by epoch, and reports when all have come. */
+/** Counts agents by epoch, and reports when all have arrived. */
 class Tally {
   readonly #type: Milestone;
   readonly #size: number;
@@ -231,7 +231,7 @@ class Tally {
   }
 }
 
-/** How the agents of this process get their channels, of which each is new, connections included. */
+/** Makes a new channel, with new connections, for each agent of this process. */
 function channelsOf(
   order: Start,
 ): (agent: SimulatedAgent, announced: number, sessions: TlsSessionStore) => Channel {
@@ -287,6 +287,6 @@ function nowMs(): number {
 }
 
 function report(message: FleetReport): void {
-  // Whoever asked may be gone, which `disconnect` tells.
+  // The benchmark may be gone, which `disconnect` reports.
   process.send?.(message, undefined, undefined, () => undefined);
 }

@@ -1,6 +1,7 @@
 /**
- * The embedded API server alone, in memory, without sockets: creates, a list and a watch of 5,000
- * Pods, and the fan-out of each change to 500 watchers. Medians of rounds on fresh servers.
+ * Measures the embedded API server alone, in memory, without sockets: creates, a list and a watch
+ * of 5,000 Pods, and the fan-out of each change to 500 watchers. Medians of rounds on fresh
+ * servers.
  */
 import { createApiServer } from '../cluster/apiserver/api-server.ts';
 import { MemoryStorage } from '../cluster/memory/memory-storage.ts';

@@ -1,8 +1,9 @@
 /**
  * A Kubernetes for benchmarks of the operator's process: embedded in this one, or that of a
- * kubeconfig. There, the operator is a service account of a namespace of our own, so that the API
- * server queues its requests as those of an installed one, and all that was made is removed again.
+ * kubeconfig. There the operator is a service account in a namespace of our own, so that the API
+ * server queues its requests like an installed operator's. Everything is removed again at the end.
  */
+
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,6 +15,7 @@ import { plainNodes } from '../cli/up-options.ts';
 import { Watchdog } from '../cli/watchdog/watchdog.ts';
 import { OPERATOR_NAME } from '../deploy/permissions.ts';
 import { JOBSETS } from '../jobset/jobset.ts';
+import { defined } from '../kube/json/defined.ts';
 import type { KubeObject } from '../kube/meta.ts';
 import { NAMESPACES, SERVICE_ACCOUNTS, type TokenRequest } from '../kube/objects/core.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../kube/objects/custom-resource-definition.ts';
@@ -33,33 +35,36 @@ import { waitFor } from '../runtime/informer/wait-for.ts';
 import { OperatorProcess } from './operator-process.ts';
 
 export interface BenchCluster {
-  /** Of an administrator. */
+  /** A client with an administrator's rights. */
   readonly client: Client;
   /** Where agents find the API server. */
   readonly access: Pick<ClusterAccess, 'server' | 'tls'>;
   /** For the group under test. */
   readonly namespace: string;
-  /** Where the operator's service account is, if it has one. */
+  /** The namespace of the operator's service account, if it has one. */
   readonly operatorNamespace: string | undefined;
-  /** One at a time. The port of its hub is always the same. Flags for webhooks: without, it has none. */
+  /**
+   * Starts the operator, one at a time. The port of its hub is always the same. `webhooks`: its
+   * flags for webhooks; without them it serves none.
+   */
   startOperator(channel: 'Auto' | 'API', webhooks?: readonly string[]): Promise<OperatorProcess>;
-  /** One of several replicas; its name begins its signature of the lease. */
+  /** Starts one of several replicas; its holder name in the lease begins with `hostName`. */
   startReplica(hostName: string, hub?: readonly string[]): Promise<OperatorProcess>;
-  /** Which signs the lease now. */
+  /** The replica that holds the lease now. */
   leader(): Promise<string>;
-  /** Ends an operator that runs, and removes all that is ours. */
+  /** Ends a running operator, and removes all that is ours. */
   stop(): Promise<void>;
 }
 
 const WATCHDOG = fileURLToPath(new URL('../../dist/watchdog.js', import.meta.url));
 const LOOPBACK = '127.0.0.1';
-/** Thousands of Pods, each deleted by one request and released by another. */
+/** Long enough for thousands of Pods, each deleted by one request and released by another. */
 const REMOVAL_TIMEOUT_MS = 300_000;
-/** An API server that keeps no token that long says so in its answer. */
+/** An API server that allows less says so in its answer. */
 const TOKEN_SECONDS = 6 * 3600;
 const LOG_TAIL_BYTES = 4_000;
 
-/** Rejects with `ConnectionProblem` or `ClusterAccessError` where a kubeconfig leads nowhere. */
+/** Rejects with `ConnectionProblem` or `ClusterAccessError` if the kubeconfig does not work. */
 export async function startBenchCluster(
   kubeconfig: string | undefined,
   signal: AbortSignal,
@@ -123,7 +128,7 @@ export async function startBenchCluster(
 
 interface Ground
   extends Pick<BenchCluster, 'client' | 'access' | 'namespace' | 'operatorNamespace'> {
-  /** Of the operator. */
+  /** The operator's flags. */
   readonly flags: readonly string[];
 }
 
@@ -193,7 +198,7 @@ async function joined(
   };
 }
 
-/** Whether JobSets are defined, and how to leave them so or so. */
+/** Checks whether JobSets are defined, and returns how to restore that state. */
 export async function expectDefinition(
   client: Client,
 ): Promise<{ readonly isThere: boolean; readonly restore: () => Promise<void> }> {
@@ -225,7 +230,7 @@ export async function remove(
   name: string,
   namespace?: string,
 ): Promise<void> {
-  const at = { name, ...(namespace === undefined ? {} : { namespace }) };
+  const at = { name, ...defined({ namespace }) };
   try {
     await client.delete(of, at);
   } catch (error) {
@@ -249,7 +254,7 @@ async function tokenOf(
   return answer.status?.token ?? '';
 }
 
-/** JSON is YAML. */
+/** Writes JSON, which is YAML. */
 function writeOperatorKubeconfig(
   path: string,
   { server, tls }: ClusterAccess,

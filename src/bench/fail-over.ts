@@ -1,8 +1,9 @@
 /**
- * The leader ends at a random moment of a restart, and another replica finishes it. Both are processes
- * of their own, and so are the agents, whose Pods are never scheduled. `killed`: the leader's connections
- * break, as when a process or its Pod ends. `silent`: they stay and nothing comes any more, as when its
- * machine is lost; agents reach hubs through a forwarder, as through a Service.
+ * Measures how another replica finishes a restart after the leader ends at a random moment of it.
+ * Replicas and agents are processes of their own; the Pods of the agents are never scheduled.
+ * `killed`: the leader's connections break, as when a process or its Pod ends. `silent`: they stay
+ * open without traffic, as when its machine is lost. Agents reach hubs through a forwarder, as
+ * through a Service.
  */
 import { freePorts } from '../runtime/adapters/free-ports.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
@@ -15,9 +16,12 @@ import { SimulatedGroup, STAGE } from './simulated-group.ts';
 import { median, percentile, type Row, spread } from './table.ts';
 
 const SIZES = [64, 5000];
-/** Silence is noticed after a fixed time, so that its moment matters little. */
+/** Silence is noticed after a fixed time, so the moment at which it begins matters little. */
 const ROUNDS = { killed: 20, silent: 5 } as const;
-/** They say how long a restart takes, so that each moment of it may be the leader's last. */
+/**
+ * Rounds without a failure, which show how long a restart takes: the leader ends at a random moment
+ * of it.
+ */
 const QUIET_ROUNDS = 3;
 const POLL_MS = 20;
 const TIMEOUT_MS = 120_000;
@@ -46,7 +50,7 @@ export async function benchFailOver(
 
 interface Replica {
   readonly operator: OperatorProcess;
-  /** Of its hub, where each has one of its own. */
+  /** The port of its hub, if each has its own. */
   readonly port: number;
 }
 
@@ -55,7 +59,7 @@ class Measurement {
   readonly #size: number;
   readonly #phase: Phase;
   readonly #signal: AbortSignal;
-  /** By the name with which they sign. */
+  /** Keyed by the holder name in the lease. */
   readonly #replicas = new Map<string, Replica>();
   #forwarder: Forwarder | undefined;
   #fleet: AgentFleet | undefined;
@@ -98,7 +102,7 @@ class Measurement {
         downMs.push(await this.#failOver(fleet, epoch, median(quietMs)));
       }
     } finally {
-      // Somebody who has no more time is told of those that were measured.
+      // When the time is up, the rounds so far are reported.
       if (downMs.length > 0) {
         report({
           benchmark: `${label}, leader ${this.#phase}: until all run again`,
@@ -116,7 +120,7 @@ class Measurement {
     await this.#forwarder?.close();
   }
 
-  /** From the end of the leader to the start of the last worker. */
+  /** The time from the end of the leader to the start of the last worker. */
   async #failOver(fleet: AgentFleet, epoch: number, quietMs: number): Promise<number> {
     const name = await this.#cluster.leader();
     const leader = this.#replicas.get(name);

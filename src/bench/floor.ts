@@ -1,14 +1,14 @@
 /**
- * What no controller can be faster than: the same agents over the same connections, and in the
- * operator's place the benchmark, which is told by the agents themselves. It writes the end of the
- * epoch when the announcement of the failed agent is stored, and the release when the last one is.
+ * The lower bound for every controller. The agents and connections are the real benchmark's, but
+ * the benchmark itself takes the operator's place, and agents report to it directly. It ends the
+ * epoch when the failed agent's announcement is stored, and releases the next when the last one is.
  */
 import { JOBSETS, type JobSet, type JobSetStatus } from '../jobset/jobset.ts';
 import type { Stored } from '../kube/meta.ts';
 import type { Client } from '../runtime/client/client.ts';
 import type { AgentFleet } from './agent-fleet.ts';
 
-/** Writes two statuses for each epoch that follows `epoch`. `jobSet` must be the newest. */
+/** Writes two statuses for each epoch after `epoch`. `jobSet` must be the newest. */
 export class Floor {
   readonly #client: Client;
   readonly #fleet: AgentFleet;

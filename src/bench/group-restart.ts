@@ -1,7 +1,7 @@
 /**
- * How long a group is down after one worker dies: from the SIGKILL of the worker to the start of the
- * last new worker process, on an embedded cluster with real processes. The strategies take turns on
- * the same machine in the same run. The operator's own cost is read from /proc (Linux).
+ * Measures how long a group is down after one worker dies: from the SIGKILL of the worker to the
+ * start of the last new worker process, on an embedded cluster with real processes. The strategies
+ * take turns on one machine in one run. The operator's own cost is read from /proc (Linux).
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -33,9 +33,9 @@ export const VARIANT_NAMES: readonly string[] = VARIANTS.map(({ label }) => labe
 export interface GroupBenchOptions {
   /** Sizes of groups. */
   readonly agents?: readonly number[] | undefined;
-  /** Of a cluster that runs already, to be joined with a node. */
+  /** The kubeconfig of a running cluster, which a node of this machine joins. */
   readonly kubeconfig?: string | undefined;
-  /** Only these of `VARIANTS`. */
+  /** Limits the run to these of `VARIANTS`. */
   readonly phases?: readonly string[] | undefined;
   readonly signal: AbortSignal;
 }
@@ -93,7 +93,7 @@ interface Measured {
   readonly peakMib: number;
 }
 
-/** Each variant gets a cluster of its own, so that none pays for what another left behind. */
+/** Each variant gets its own cluster, so that none pays for the leftovers of another. */
 async function measureVariant(
   size: number,
   variant: (typeof VARIANTS)[number],

@@ -1,11 +1,13 @@
 /**
- * Restarts of groups of simulated agents, side by side in one run: over the hub, with agents that keep
- * their connection and with agents that come anew, over the API server, and over the API server with
- * nobody in the way but the API server itself (`floor.ts`). The operator is a process of its own, and so
- * are the agents, one TLS connection each. Their Pods are never scheduled, so nothing but the protocol
- * is measured.
+ * Measures restarts of groups of simulated agents, side by side in one run: over the hub, with
+ * agents that keep their connection and with agents that reconnect; over the API server; and over
+ * the API server without any controller (`floor.ts`). The operator is a process of its own, and so
+ * are the agents, one TLS connection each. Their Pods are never scheduled, so only the protocol is
+ * measured.
  */
+
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
+import { defined } from '../kube/json/defined.ts';
 import type { Stored } from '../kube/meta.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
@@ -22,13 +24,13 @@ import { processCost } from './process-cost.ts';
 import { type AgentMode, SimulatedGroup, STAGE } from './simulated-group.ts';
 import { median, type Row } from './table.ts';
 
-/** Most over the API server: there a larger group takes minutes for each restart. */
+/** Fewer over the API server, where a larger group takes minutes for each restart. */
 const SIZES = {
   embedded: { agents: [100, 1000, 5000], maxApi: 1000 },
   joined: { agents: [500, 1000, 2000], maxApi: 2000 },
 } as const;
 const ROUNDS = 5;
-/** No further round begins after this. */
+/** No further round begins after this time. */
 const ROUNDS_BUDGET_MS = 40_000;
 const IDLE_MS = 30_000;
 const MIB = 1024 * 1024;
@@ -36,9 +38,9 @@ const MIB = 1024 * 1024;
 export interface HubBenchOptions {
   /** Sizes of groups. */
   readonly agents?: readonly number[] | undefined;
-  /** Of a cluster that runs already. */
+  /** The kubeconfig of a running cluster. */
   readonly kubeconfig?: string | undefined;
-  /** Only these of `PHASES`. */
+  /** Limits the run to these of `PHASES`. */
   readonly phases?: readonly string[] | undefined;
   readonly signal: AbortSignal;
 }
@@ -48,12 +50,12 @@ interface Phase {
   readonly name: string;
   readonly channel: 'Hub' | 'API';
   readonly mode: AgentMode;
-  /** Whether agents have a priority level of their own; that is of a real API server only. */
+  /** Whether agents have a priority level of their own; only on a real API server. */
   readonly hasPriority: boolean;
 }
 
 const HUB = { channel: 'Hub', hasPriority: false } as const;
-/** Each goes on without the operator when it has been measured. */
+/** These go on without the operator once they have been measured. */
 const API = { channel: 'API', mode: 'Supervisor' } as const;
 
 const PHASES: readonly Phase[] = [
@@ -109,7 +111,7 @@ class Measurement {
     // It makes the Jobs, and then has done its part: its peak must not count for a phase.
     const maker = await this.#cluster.startOperator('Auto');
     const group = await SimulatedGroup.create(client, namespace, this.#size, this.#signal);
-    // Pods that run are what API servers have to encode. Ours stores whatever it is given.
+    // API servers encode running Pods differently; the embedded one stores whatever it is given.
     if (operatorNamespace !== undefined) await group.run(this.#signal);
     await maker.stop();
     for (const phase of phases) {
@@ -199,14 +201,14 @@ class Measurement {
     return epoch + rounds;
   }
 
-  /** Of one core, with nothing but heartbeats of the agents. */
+  /** The share of a core while agents only send heartbeats. */
   async #idleCpu({ pid }: OperatorProcess): Promise<number> {
     const before = processCost(pid).cpuMs;
     await sleep(nodeClock, IDLE_MS, this.#signal);
     return (100 * (processCost(pid).cpuMs - before)) / IDLE_MS;
   }
 
-  /** Restarts the group, up to so many times; `besides` does what an operator would. */
+  /** Restarts the group up to a number of times; `besides` takes an operator's place. */
   async #rounds(
     fleet: AgentFleet,
     firstEpoch: number,
@@ -261,7 +263,7 @@ class Measurement {
       unit: 'ms',
       median: median(values),
       ...(values.length > 1 ? range : {}),
-      ...(notes === undefined ? {} : { notes }),
+      ...defined({ notes }),
     });
   }
 
@@ -269,7 +271,7 @@ class Measurement {
     return this.#cluster.client.get(JOBSETS, metadata);
   }
 
-  /** Of the JobSet, whoever makes them. */
+  /** Counts writes of the JobSet by any writer. */
   async #countWrites({
     jobSet: { metadata },
   }: SimulatedGroup): Promise<{ readonly stop: () => Promise<number> }> {

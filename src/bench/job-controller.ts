@@ -1,7 +1,7 @@
 /**
- * The Job controller on the embedded API server, in memory, without sockets: all Pods of one Job are
- * created, then all succeed and are counted. The rates of a small and of a large Job side by side show
- * whether its work grows with the number of Pods, or faster.
+ * Measures the Job controller on the embedded API server, in memory, without sockets: all Pods of
+ * one Job are created, then all succeed and are counted. The rates of a small and a large Job, side
+ * by side, show whether its work grows faster than the number of Pods.
  */
 import { createApiServer } from '../cluster/apiserver/api-server.ts';
 import { JOB_POD_INDEXES, startJobController } from '../cluster/job-controller/job-controller.ts';
@@ -23,7 +23,7 @@ import { type Row, spread } from './table.ts';
 
 const ROUNDS = 3;
 const POD_COUNTS = [500, 5000];
-/** As many as kubelets of a busy cluster would have under way. */
+/** What the kubelets of a busy cluster would have in flight. */
 const WRITES_IN_FLIGHT = 50;
 const NAMESPACE = 'default';
 

@@ -1,9 +1,9 @@
+/** A minimal JobSet of any size. */
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 
 export const NAMESPACE = 'default';
 export const NAME = 'bench';
 
-/** Says no more than it must. */
 export function jobSetOf(replicatedJobs: number, replicas: number): JobSet {
   const template = { spec: { containers: [{ name: 'worker', image: 'none' }] } };
   return {

@@ -1,8 +1,9 @@
 /**
- * `npm run bench`: a table; `npm run bench -- --json`: one object per row; `npm run bench -- WORD`:
- * only the benchmarks whose name contains it (`--suite WORD` says the same); `--agents N`, which may be
- * repeated: the sizes of groups; `--kubeconfig FILE`: on a cluster that runs already; `--phase NAME`: only
- * that part of the suites `hub`, `fail-over` and `group-restart`. Figures are shown, never asserted: the machine decides.
+ * Runs the benchmarks. `npm run bench` prints a table, `npm run bench -- --json` one object per
+ * row. `npm run bench -- WORD` (or `--suite WORD`) runs only the benchmarks whose name contains it.
+ * `--agents N`, which may be repeated, sets the sizes of groups; `--kubeconfig FILE` uses a running
+ * cluster; `--phase NAME` limits the suites `hub`, `fail-over` and `group-restart` to that part.
+ * Figures are shown, never asserted, because they depend on the machine.
  */
 import { setMaxListeners } from 'node:events';
 import { parseArgs } from 'node:util';

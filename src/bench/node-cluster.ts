@@ -1,8 +1,8 @@
 /**
  * A cluster of one node for benchmarks of the node agent, as `lockstep up` starts it: the node is a
- * process, and the processes of its Pods are the command's. Pods are bound to the node from the start,
- * so that no scheduler takes part. Each container writes a line to one file when it starts, so that a
- * start is known at once.
+ * process, and the processes of its Pods are the command's. Pods are bound to the node from the
+ * start, without a scheduler. Each container writes a line to one file when it starts, so a start
+ * is known at once.
  */
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -30,9 +30,9 @@ const LOCKSTEP = fileURLToPath(new URL('../../bin/lockstep.js', import.meta.url)
 /** The name that `lockstep up` gives to the only node. */
 const NODE = 'node-0';
 const NAMESPACE = 'default';
-/** For 500 Pods on a busy machine. */
+/** Long enough for 500 Pods on a busy machine. */
 const TIMEOUT_MS = 120_000;
-/** How exact a start is known. */
+/** The precision of start times. */
 const LOOK_MS = 2;
 const WRITES_IN_FLIGHT = 50;
 
@@ -57,7 +57,7 @@ export async function withNodeCluster<T>(
   const flags = ['--state-dir', join(directory, 'state'), '--pod-namespaces', podNamespaces];
   const command = spawn(process.execPath, [LOCKSTEP, 'up', ...flags], {
     cwd: directory,
-    // The agent is asked for a snapshot of its heap.
+    // Lets a signal ask the agent for a snapshot of its heap.
     env: { ...process.env, NODE_OPTIONS: `--heapsnapshot-signal=${SNAPSHOT_SIGNAL}` },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -91,7 +91,7 @@ export async function withNodeCluster<T>(
 
 const SNAPSHOT_SIGNAL = 'SIGUSR2';
 
-/** The node's process among those that the command has started (Linux). */
+/** The node's process among the children of the command (Linux). */
 function agentOf(commandPid = 0): number {
   const children = readFileSync(`/proc/${commandPid}/task/${commandPid}/children`, 'utf8');
   const pids = children.split(' ').filter((pid) => pid !== '');
@@ -103,13 +103,13 @@ function agentOf(commandPid = 0): number {
 }
 
 export class NodeCluster {
-  /** Of the node agent. */
+  /** The process ID of the node agent. */
   readonly agentPid: number;
   /** Everything that the cluster writes is below it. */
   readonly directory: string;
   readonly #client: Client;
   readonly #pods: Informer<Pod>;
-  /** How often there was a `clear`. */
+  /** How often `clear` was called. */
   #generation = 0;
 
   constructor(client: Client, pods: Informer<Pod>, directory: string, agentPid: number) {
@@ -137,17 +137,17 @@ export class NodeCluster {
     });
   }
 
-  /** A container that marks its start and does nothing until it is told to stop. */
+  /** A container that marks its start and then idles until it is stopped. */
   idle(name: string, more: Partial<Container> = {}): Container {
-    // Kubernetes makes one dollar of two. In a pid namespace a process has another number than the
-    // machine has for it, which only the machine's table of processes tells.
+    // Kubernetes turns `$$` into `$`. In a pid namespace a process has another number than on the
+    // machine; only the machine's process table has the latter.
     const script =
       `{ read -r pid rest <${HOST_ROOT}/proc/self/stat; } 2>/dev/null || pid=$$$$; ` +
       `echo "$HOSTNAME ${name} $pid" >>${this.#marks}; exec sleep 3600`;
     return { name, image: 'sh', command: ['sh', '-c', script], ...more };
   }
 
-  /** All starts since the last `clear`, in their order. */
+  /** All starts since the last `clear`, in order. */
   starts(): readonly Start[] {
     if (statSync(this.#marks, { throwIfNoEntry: false }) === undefined) return [];
     const lines = readFileSync(this.#marks, 'utf8').split('\n');
@@ -169,7 +169,7 @@ export class NodeCluster {
     });
   }
 
-  /** As the API shows them. */
+  /** Waits until the API shows this many Pods as running. */
   untilRunning(count: number): Promise<void> {
     return this.until(`${count} Pods run`, () => {
       const all = [...this.#pods.store.values()];
@@ -187,7 +187,7 @@ export class NodeCluster {
     this.#generation++;
   }
 
-  /** What is reachable on the agent's heap. */
+  /** The size of reachable objects on the agent's heap. */
   async liveHeapBytes(): Promise<number> {
     process.kill(this.agentPid, SNAPSHOT_SIGNAL);
     let bytes: number | undefined;
@@ -202,7 +202,7 @@ export class NodeCluster {
     return bytes ?? Number.NaN;
   }
 
-  /** What the Pods since the last `clear` write to. */
+  /** The file of the Pods since the last `clear`. */
   get #marks(): string {
     return join(this.directory, `${this.#generation}.marks`);
   }
@@ -213,7 +213,7 @@ function isRunning({ status }: Pod): boolean {
   return status?.phase === 'Running' && containers.every(({ state }) => state?.running);
 }
 
-/** Undefined while the file is not written to its end. */
+/** Undefined while the file is incomplete. */
 function sizeOfSnapshot(text: string): number | undefined {
   if (!text.trimEnd().endsWith('}')) return undefined;
   const { snapshot, nodes } = JSON.parse(text) as {

@@ -1,7 +1,7 @@
 /**
- * What Pods that do nothing cost: the node agent's share of a core while they run, and memory for each
- * beside its own process, in the agent and in the processes that make a container's namespaces.
- * Read from /proc (Linux).
+ * Measures what idle Pods cost: the node agent's share of a core while they run, and the memory for
+ * each besides its own process, in the agent and in the processes that make a container's
+ * namespaces. Read from /proc (Linux).
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import { processCost } from './process-cost.ts';
 import type { Row } from './table.ts';
 
 const PODS = 200;
-/** What the start or the end of the Pods has begun comes to its end. */
+/** Time for work that the start or the end of Pods has begun. */
 const REST_MS = 5_000;
 const WATCHED_MS = 20_000;
 const KIB = 1024;
@@ -18,7 +18,7 @@ const KIB = 1024;
 export async function benchNodeIdle(report: (row: Row) => void): Promise<void> {
   for (const mode of NAMESPACE_MODES) {
     await withNodeCluster(mode, async (cluster) => {
-      // What a node needs once, it has after its first Pods.
+      // The first Pods load what a node needs only once.
       await cluster.create('first', PODS, [cluster.idle('worker')]);
       await cluster.untilRunning(PODS);
       const agentMib = residentMib(cluster.agentPid);
@@ -55,7 +55,7 @@ function residentMib(pid: number): number {
   return Math.round(kibOf(readFileSync(`/proc/${pid}/status`, 'utf8'), 'VmRSS') / KIB);
 }
 
-/** Private pages of all processes of containers but the containers' own. */
+/** Private pages of all processes of containers, except the containers' own. */
 function namespacesKib(cluster: NodeCluster): number {
   const own = new Set(cluster.starts().map(({ pid }) => String(pid)));
   let sum = 0;
@@ -67,7 +67,7 @@ function namespacesKib(cluster: NodeCluster): number {
       const memory = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
       sum += kibOf(memory, 'Private_Clean') + kibOf(memory, 'Private_Dirty');
     } catch {
-      // It has ended, or is not ours.
+      // The process has ended, or is not ours.
     }
   }
   return sum;

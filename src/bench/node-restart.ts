@@ -1,7 +1,8 @@
 /**
- * How long a Pod is down after one of its containers dies: from the SIGKILL of the worker to the
- * start of the last process of all its containers, under a rule that restarts all. Where several
- * Pods restart at once, until the last of all has started. Containers with and without namespaces.
+ * Measures how long a Pod is down after one of its containers dies: from the SIGKILL of the worker
+ * to the start of the last process of all its containers, under a rule that restarts all. If
+ * several Pods restart at once, until the last of them has started. Containers with and without
+ * namespaces.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { NAMESPACE_MODES, type NodeCluster, withNodeCluster } from './node-cluster.ts';
@@ -9,7 +10,10 @@ import { type Row, spread } from './table.ts';
 
 const POD_COUNTS = [1, 16, 64] as const;
 const ROUNDS = 7;
-/** Restarts of one Pod begin half a second apart; what is left of the last one may end meanwhile. */
+/**
+ * Restarts of one Pod begin at least half a second apart, and processes of the last one may still
+ * be ending.
+ */
 const REST_MS = 700;
 const CONTAINERS_PER_POD = 2;
 

@@ -1,6 +1,6 @@
 /**
- * How long many Pods of one node take to start: from the first creation until the API shows all as
- * Running. Containers with and without namespaces.
+ * Measures how long many Pods of one node take to start: from the first creation until the API
+ * shows all as Running. Containers with and without namespaces.
  */
 import { NAMESPACE_MODES, withNodeCluster } from './node-cluster.ts';
 import { processCost } from './process-cost.ts';

@@ -1,7 +1,9 @@
+/** The operator's process, as benchmarks run it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import http from 'node:http';
 import { fileURLToPath } from 'node:url';
 import type { Watchdog } from '../cli/watchdog/watchdog.ts';
+import { defined } from '../kube/json/defined.ts';
 import { OPERATOR_NODE_OPTIONS } from '../operator/object-names.ts';
 import { freePorts } from '../runtime/adapters/free-ports.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
@@ -10,18 +12,18 @@ const OPERATOR = fileURLToPath(new URL('../../dist/operator.js', import.meta.url
 const LOOPBACK = '127.0.0.1';
 const READY_TIMEOUT_MS = 60_000;
 const READY_POLL_MS = 50;
-/** From SIGTERM to SIGKILL; it needs at most 2 s by its own word. */
+/** The time from SIGTERM to SIGKILL; the operator promises to end within 2 s. */
 const STOP_GRACE_MS = 2_500;
-/** How often the operator is asked whether it still answers. */
+/** How often the operator is probed. */
 const PROBE_INTERVAL_MS = 5;
 
 export interface OperatorProcessOptions {
   readonly flags: readonly string[];
-  /** File descriptor. */
+  /** A file descriptor. */
   readonly log: number;
   readonly watchdog: Watchdog;
   readonly signal: AbortSignal;
-  /** As which it signs leases; by default the name of this machine. */
+  /** The holder name in its leases; by default the name of this machine. */
   readonly hostName?: string | undefined;
 }
 
@@ -41,7 +43,7 @@ export class OperatorProcess {
     this.#exited = new Promise((resolve) => child.once('exit', () => resolve()));
   }
 
-  /** Resolves when its caches are filled, so that it acts unless another leads. */
+  /** Resolves when its caches are filled: it then acts, unless another replica leads. */
   static async start(options: OperatorProcessOptions): Promise<OperatorProcess> {
     const { flags, log, watchdog, signal, hostName } = options;
     const [health = 0, metrics = 0] = await freePorts(2, systemRandom);
@@ -52,7 +54,7 @@ export class OperatorProcess {
     const child = spawn(process.execPath, [OPERATOR_NODE_OPTIONS, OPERATOR, ...flags, ...pages], {
       detached: true,
       stdio: ['ignore', log, log],
-      env: { ...process.env, ...(hostName === undefined ? {} : { HOSTNAME: hostName }) },
+      env: { ...process.env, ...defined({ HOSTNAME: hostName }) },
     });
     const operator = new OperatorProcess(child, health, metrics);
     watchdog.watch(operator.pid, operator.#exited);
@@ -65,7 +67,7 @@ export class OperatorProcess {
     }
   }
 
-  /** What it counts, by name with labels as on its page of metrics; a family's name sums it up. */
+  /** Its metrics by name with labels, as on its page; a family's name gives the sum. */
   async counts(): Promise<(name: string) => number> {
     const { text } = await page(this.#metricsPort, '/metrics');
     const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
@@ -79,7 +81,7 @@ export class OperatorProcess {
     return new SilenceProbe(this.#healthPort);
   }
 
-  /** As a machine that loses power, or with `SIGSTOP` as one that falls silent. */
+  /** `SIGKILL` acts like a loss of power, `SIGSTOP` like a machine that falls silent. */
   signal(signal: 'SIGKILL' | 'SIGSTOP'): void {
     this.#child.kill(signal);
   }
@@ -106,7 +108,7 @@ export class OperatorProcess {
   }
 }
 
-/** Asks an endpoint that answers from memory all the time, and notes the longest wait. */
+/** Probes an endpoint that answers from memory, and records the longest wait. */
 export class SilenceProbe {
   #longestMs = 0;
   #isStopped = false;
@@ -139,7 +141,7 @@ function page(
   agent?: http.Agent,
 ): Promise<{ readonly status: number; readonly text: string }> {
   return new Promise((resolve, reject) => {
-    const options = { host: LOOPBACK, port, path, ...(agent === undefined ? {} : { agent }) };
+    const options = { host: LOOPBACK, port, path, ...defined({ agent }) };
     http
       .get(options, (response) => {
         let text = '';

@@ -1,6 +1,7 @@
 /**
- * The JobSet controller without a cluster: plans of large JobSets, and passes of the operator over one
- * against the API server in memory. Plans are medians of rounds in one process that is warm.
+ * Measures the JobSet controller without a cluster: plans of large JobSets, and passes of the
+ * operator over one against the API server in memory. Plans are medians of rounds in one warm
+ * process.
  */
 import { setTimeout } from 'node:timers/promises';
 import { createApiServer } from '../cluster/apiserver/api-server.ts';
@@ -30,7 +31,7 @@ import { type Row, spread } from './table.ts';
 const CREATED = '2026-01-01T00:00:00Z';
 const ROUNDS = 15;
 const WARM_UP_ROUNDS = 5;
-/** ReplicatedJobs and Jobs of each. */
+/** ReplicatedJobs, and Jobs of each. */
 const SHAPES = [
   [1, 5000],
   [100, 50],
@@ -92,7 +93,10 @@ function jobsMadeFor(jobSet: Stored<JobSet>): readonly Stored<Job>[] {
   return jobs;
 }
 
-/** As an API server returns them, which matters to V8: objects that JSON was read into are alike. */
+/**
+ * Objects as an API server returns them. This matters to V8, which gives objects parsed from JSON
+ * one shape.
+ */
 function asServed(jobs: readonly Stored<Job>[]): readonly Stored<Job>[] {
   return JSON.parse(JSON.stringify(jobs)) as typeof jobs;
 }
@@ -124,7 +128,7 @@ function snapshotOf(jobSet: Stored<JobSet>, jobs: readonly Stored<Job>[]): Snaps
   };
 }
 
-/** Mean time of passes over a JobSet whose Jobs are all there, from the operator's own metric. */
+/** Mean time of passes over a JobSet with all its Jobs, from the operator's own metric. */
 async function benchPasses(): Promise<Row> {
   const ports = { clock: nodeClock, random: systemRandom, logger: SILENT };
   const server = createApiServer({ ...ports, storage: new MemoryStorage() });

@@ -1,9 +1,12 @@
+/** Reads the cost of a process from the system. */
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const CLOCK_TICKS_PER_SECOND = 100;
 const KIB = 1024;
 
-/** CPU time so far and peak resident size of a process; zeros where the system does not tell. */
+/**
+ * CPU time so far and peak resident size of a process; zeros if the system does not report them.
+ */
 export function processCost(pid: number): { readonly cpuMs: number; readonly peakBytes: number } {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -19,11 +22,11 @@ export function processCost(pid: number): { readonly cpuMs: number; readonly pea
   }
 }
 
-/** From now on the peak is that of what follows. Where the system does not let us, it stays. */
+/** Resets the peak, if the system allows it. */
 export function forgetPeak(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
   } catch {
-    // The peak of the run is an upper bound for that of each part.
+    // The peak of the whole run is an upper bound for each part.
   }
 }

@@ -1,6 +1,9 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Leads new connections to one port of this machine, as a Service does to its endpoint; old ones stay. */
+/**
+ * Forwards new connections to one port of this machine, as a Service does to its endpoint; existing
+ * connections stay.
+ */
 export class Forwarder {
   readonly port: number;
   readonly #server: Server;

@@ -1,7 +1,8 @@
 /**
- * A JobSet whose Pods exist in the API only: nobody schedules them, their status is written by hand,
- * and agents that are simulated speak for them.
+ * A JobSet whose Pods exist in the API only: they are never scheduled, their status is written by
+ * hand, and simulated agents act for them.
  */
+
 import { agentAccountName } from '../jobset/injection/agent-account.ts';
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import {
@@ -12,6 +13,7 @@ import {
   RESTART_BACKOFF,
   RESTART_MODE,
 } from '../jobset/names.ts';
+import { defined } from '../kube/json/defined.ts';
 import type { Stored } from '../kube/meta.ts';
 import { SERVICE_ACCOUNTS, type TokenRequest } from '../kube/objects/core.ts';
 import { PODS, type Pod } from '../kube/objects/pod.ts';
@@ -49,7 +51,7 @@ export class SimulatedGroup {
     return new SimulatedGroup(client, jobSet, pods);
   }
 
-  /** Says of all Pods that they run. */
+  /** Writes into all Pods that they run. */
   async run(signal: AbortSignal): Promise<void> {
     const { namespace = '' } = this.jobSet.metadata;
     await forEachConcurrently(this.pods, PARALLEL_REQUESTS, async ({ metadata: { name } }) => {
@@ -59,12 +61,12 @@ export class SimulatedGroup {
     });
   }
 
-  /** Address and authority of the hub, as injected agents are told. */
+  /** The address and authority of the hub, as in injected agents. */
   get hub(): { readonly server: string; readonly authority: string } {
     return { server: this.#variable(ENV_HUB_URL), authority: this.#variable(ENV_HUB_CA) };
   }
 
-  /** One for each Pod, with a token for the hub or for the API server. */
+  /** One agent per Pod, with a token for the hub or for the API server. */
   async agents(channel: 'Hub' | 'API'): Promise<readonly SimulatedAgent[]> {
     const agents: SimulatedAgent[] = [];
     const { namespace = '', name: jobSetName } = this.jobSet.metadata;
@@ -86,7 +88,7 @@ export class SimulatedGroup {
   }
 }
 
-/** Of an account, bound to a Pod. */
+/** A token of an account, bound to a Pod. */
 export async function tokenOf(
   client: Client,
   account: { readonly namespace: string; readonly name: string },
@@ -98,7 +100,7 @@ export async function tokenOf(
     kind: 'TokenRequest',
     metadata: {},
     spec: {
-      ...(audiences === undefined ? {} : { audiences }),
+      ...defined({ audiences }),
       boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name, uid },
     },
   };

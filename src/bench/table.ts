@@ -23,7 +23,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2;
 }
 
-/** What a row says of measured values. */
+/** The text of a row for measured values. */
 export function spread(values: readonly number[]): Required<Pick<Row, 'median' | 'min' | 'max'>> {
   return { median: median(values), min: Math.min(...values), max: Math.max(...values) };
 }
@@ -34,7 +34,7 @@ export function percentile(values: readonly number[], percent: number): number {
   return sorted[Math.ceil((percent / 100) * sorted.length) - 1] ?? Number.NaN;
 }
 
-/** A line of the table for people; rows are printed as they come. */
+/** A line of the table; rows are printed as they come. */
 export function renderRow(row: Row): string {
   const range =
     row.min === undefined || row.max === undefined

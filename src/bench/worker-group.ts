@@ -1,14 +1,16 @@
 /**
- * A JobSet of shell workers, for benchmarks and end-to-end tests of restarts. Each worker appends to
- * one file when it starts and when it is told to stop, so that the order of starts and ends over the
- * whole group can be seen, and a start is known at once.
+ * A JobSet of shell workers, for benchmarks and end-to-end tests of restarts. Each worker appends a
+ * line to one file when it starts and when it is told to stop. The file shows the order of starts
+ * and ends over the whole group, and each start at once.
  */
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createJobSetInformers } from '../cli/jobset-informers.ts';
 import { HOST_ROOT } from '../cluster/node/namespaces/root-plan.ts';
 import { JOBSETS, type JobSet, type RestartStrategy } from '../jobset/jobset.ts';
 import { EPOCH, RESTART_BACKOFF, RESTART_MODE } from '../jobset/names.ts';
+import { defined } from '../kube/json/defined.ts';
 import type { Stored, StringMap } from '../kube/meta.ts';
 import { COMPLETION_INDEX } from '../kube/objects/job.ts';
 import type { Pod, Toleration } from '../kube/objects/pod.ts';
@@ -27,18 +29,18 @@ export type Mode = 'Sidecar' | 'Supervisor';
 
 export interface WorkerGroupOptions {
   readonly client: Client;
-  /** A directory that outlives the Pods; the file of marks is written there. */
+  /** A directory that outlives the Pods and holds the file of marks. */
   readonly directory: string;
   readonly name: string;
   readonly size: number;
   readonly mode: Mode;
-  /** `InPlaceRestart` unless said otherwise. */
+  /** `InPlaceRestart` by default. */
   readonly strategy?: RestartStrategy;
-  /** Of the Pods, beside those that every Pod gets. */
+  /** Tolerations of the Pods, besides those that every Pod gets. */
   readonly tolerations?: readonly Toleration[];
-  /** What the shell of a worker does in the end when it is told to stop; by default `exit 143`. */
+  /** What a worker's shell does last when it is told to stop; by default `exit 143`. */
   readonly onStop?: string;
-  /** Of the JobSet, beside its own. */
+  /** Annotations of the JobSet, besides its own. */
   readonly annotations?: StringMap;
 }
 
@@ -113,7 +115,7 @@ export class WorkerGroup {
     return this.marks().filter((mark) => mark.what === 'start');
   }
 
-  /** Resolves in the first state for which `condition` holds. Every change of the API is looked at. */
+  /** Resolves in the first state for which `condition` holds. Looks at every change of the API. */
   until(what: string, condition: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const finish = (settle: () => void): void => {
@@ -125,7 +127,7 @@ export class WorkerGroup {
       const check = (): void => {
         if (condition()) finish(resolve);
       };
-      // The file of marks tells nobody that it has grown.
+      // The file of marks sends no event when it grows.
       const poll = setInterval(check, 10);
       const timer = setTimeout(() => {
         finish(() => reject(new Error(`not within ${TIMEOUT_MS} ms: ${what}\n${this.#state()}`)));
@@ -174,7 +176,7 @@ export class WorkerGroup {
     await Promise.all([this.pods.stop(), this.jobSets.stop()]);
   }
 
-  /** For whoever has waited in vain. */
+  /** The state, for the message after a time-out. */
   #state(): string {
     const pods = [...this.pods.store.values()].map(({ metadata, status }) => ({
       name: metadata.name,
@@ -193,8 +195,8 @@ export class WorkerGroup {
     const { mode, strategy = 'InPlaceRestart', tolerations, annotations } = this.#options;
     const { onStop = 'exit 143' } = this.#options;
     const marks = this.#marksPath;
-    // Kubernetes makes one dollar of two. In a pid namespace a process has another number than the
-    // machine has for it, which only the machine's table of processes tells.
+    // Kubernetes turns `$$` into `$`. In a pid namespace a process has another number than on the
+    // machine; only the machine's process table has the latter.
     const script =
       `{ read -r pid rest <${HOST_ROOT}/proc/self/stat; } 2>/dev/null || pid=$$$$; ` +
       `trap 'echo "end $RANK $pid" >> ${marks}; kill $!; ${onStop}' TERM; ` +
@@ -222,7 +224,7 @@ export class WorkerGroup {
                   spec: {
                     restartPolicy: 'Never',
                     terminationGracePeriodSeconds: 2,
-                    ...(tolerations === undefined ? {} : { tolerations }),
+                    ...defined({ tolerations }),
                     containers: [
                       {
                         name: 'worker',

@@ -1,8 +1,10 @@
 /** The flags of `lockstep up`, checked together so that each wrong value is named at once. */
+
 import type { NodeDescription } from '../cluster/local-nodes.ts';
 import { type BackoffSettings, isRestartPeriod } from '../cluster/node/backoff.ts';
 import { POD_NAMESPACES_MODES } from '../cluster/node/ports/pod-namespaces.ts';
 import { parseDuration } from '../kube/duration.ts';
+import { defined } from '../kube/json/defined.ts';
 import { labelValueErrors, qualifiedNameErrors } from '../kube/names.ts';
 
 export interface UpOptions {
@@ -92,7 +94,7 @@ export function parseUpFlags(
     name,
     labels: Object.fromEntries(topologies.map((topology) => labelOf(topology, i, count))),
     ...(typeof backoff === 'object' ? { backoff } : {}),
-    ...(podNamespaces === undefined ? {} : { podNamespaces }),
+    ...defined({ podNamespaces }),
   }));
   const { stateDir: stateDirectory, kubeconfig } = flags;
   return { options: { stateDirectory, nodes, kubeconfig, agentChannel, nodeMonitorGraceMs } };

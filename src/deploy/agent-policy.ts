@@ -1,9 +1,9 @@
 /**
- * Holds agents to what they are for. Their Role lets them patch any Pod of their namespace, because
- * nobody knows the names of Pods beforehand; this policy leaves them the four annotations of the
- * protocol on the Pod whose token they show, numbers that never decrease. The accounts that are made
- * for agents are judged in all that they do to Pods. A user's own account may have other work to do:
- * it is judged only where it touches one of the annotations.
+ * The admission policy for agents. Their Role lets them patch any Pod of their namespace, because
+ * the names of Pods are not known beforehand. This policy allows only the four annotations of the
+ * protocol, on the Pod that the token belongs to, with numbers that never decrease. Accounts that
+ * were made for agents are restricted in everything that they do to Pods. A user's own account may
+ * do other work, so it is restricted only in writes to these annotations.
  */
 import {
   AGENT_ACCOUNT_SUFFIX,
@@ -44,7 +44,7 @@ const KEYS = `[${Object.keys(FORMS).map(quoted).join(', ')}]`;
 
 /** The epoch, or attempt, is the first number of each value. */
 const NUMBER = "find('[0-9]+')";
-/** A value that somebody else left there and that is no number at all keeps no agent from its work. */
+/** A value without a number, written by another party, does not stop an agent. */
 const HAS_NUMBER = "matches('^[^0-9]*[0-9]{1,18}([^0-9]|$)')";
 
 const STARTS = quoted(AGENT_STARTS);

@@ -1,9 +1,10 @@
 /**
- * Who waits for whom in the API server. In a restart thousands of agents come at the same time; under the
- * stock settings all that share an account have 300 places in the queues, the rest is turned away with
- * 429, comes back in phase and is turned away again. Here one account may fill 8,000 places, so that
- * they wait in the server instead. The operator, which ends their waiting, has places that no other
- * client uses, its lease those of leader elections, and what agents and users make it ask has neither.
+ * Priority levels in the API server. A restart brings thousands of requests from agents at once.
+ * Under stock settings all clients of one account share 300 places in the queues; the rest gets
+ * 429, comes back in phase, and gets 429 again. Here one account may fill 8,000 places, so agents
+ * wait inside the server instead. The operator, for which they wait, has places that no other
+ * client uses, and its lease has those of leader elections. Requests that agents or users cause it
+ * to make use neither.
  */
 import { JOBSETS } from '../jobset/jobset.ts';
 import { LEASES } from '../kube/objects/lease.ts';
@@ -13,19 +14,22 @@ import { type InstallationSettings, type Installed, installed } from './settings
 
 const AGENTS = 'lockstep-agents';
 
-/** Of the shares of all levels together, about 245 in stock settings: an eighth of the server. */
+/** Relative to the shares of all levels, about 245 in stock settings: an eighth of the server. */
 const AGENTS_SHARES = 40;
-/** What they do not use, others may. */
+/** The part that other levels may use while agents do not. */
 const AGENTS_LENDABLE_PERCENT = 75;
-/** Some 40 requests at a time in stock settings: never lent, they are there at once. */
+/**
+ * Some 40 concurrent requests in stock settings. They are never lent, so they are available at
+ * once.
+ */
 const OPERATOR_SHARES = 20;
 const OPERATOR_LENDABLE_PERCENT = 0;
 const QUEUES = 64;
-/** Queues over which one account is spread; more would leave no choice to keep accounts apart. */
+/** The queues over which one account is spread. More would leave too few to keep accounts apart. */
 const HAND_SIZE = 8;
 const QUEUE_LENGTH = 1_000;
 
-/** Before `service-accounts` (9000) and after what keeps the cluster itself alive. */
+/** Before `service-accounts` (9000), and after the levels that keep the cluster itself alive. */
 const LEASE_PRECEDENCE = 940;
 const REVIEWS_PRECEDENCE = 945;
 const OPERATOR_PRECEDENCE = 950;

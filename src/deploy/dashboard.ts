@@ -3,7 +3,7 @@ const PANEL_WIDTH = 12;
 const PANEL_HEIGHT = 8;
 const PANELS_PER_ROW = 2;
 const SCHEMA_VERSION = 39;
-/** Chosen above the dashboard. */
+/** The user chooses it at the top of the dashboard. */
 const DATASOURCE = { type: 'prometheus', uid: '$datasource' } as const;
 
 interface Panel {

@@ -1,7 +1,7 @@
+/** Kinds of Kubernetes that only an installation uses. */
 import type { KubeObject } from '../kube/meta.ts';
 import { type Resource, resource } from '../kube/resource.ts';
 
-/** Kinds that an installation consists of and nothing else here deals with. */
 export const DEPLOYMENTS: Resource<Deployment> = resource('apps/v1', 'deployments', 'Deployment');
 
 export const NETWORK_POLICIES: Resource = resource(
@@ -10,7 +10,7 @@ export const NETWORK_POLICIES: Resource = resource(
   'NetworkPolicy',
 );
 
-/** Of a Deployment only what tells how it was installed and whether it is ready. */
+/** The fields of a Deployment that show how it was installed and whether it is ready. */
 export interface Deployment extends KubeObject {
   readonly spec?: {
     readonly template?: {
@@ -52,7 +52,7 @@ export interface ValidatingAdmissionPolicy extends KubeObject {
   };
   readonly status?: {
     readonly observedGeneration?: number;
-    /** What the API server finds wrong with the types in its expressions. */
+    /** Type errors that the API server found in its expressions. */
     readonly typeChecking?: { readonly expressionWarnings?: readonly object[] };
   };
 }

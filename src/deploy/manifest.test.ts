@@ -97,7 +97,7 @@ describe('the manifest', () => {
 describe('an operator that is confined to some namespaces', () => {
   const confined = { ...SETTINGS, watchNamespaces: ['team-a', 'team-b'] };
 
-  test('has its rights there, and elsewhere only to what is in no namespace', () => {
+  test('has its rights there, and cluster-wide only for cluster-scoped resources', () => {
     const bound = objects('RoleBinding', confined).map(({ metadata }) => metadata);
     expect(bound).toMatchObject([
       { namespace: 'elsewhere', name: 'lockstep-operator' },
@@ -167,7 +167,7 @@ describe('the rights of the operator', () => {
 });
 
 describe('the policy for agents', () => {
-  test('judges nobody by an expression that another refers to under another name', () => {
+  test('has no variable whose expression uses an undeclared name', () => {
     const declared = AGENT_POLICY_SPEC.variables.map(({ name }) => name);
     const used = JSON.stringify(AGENT_POLICY_SPEC).match(/variables\.(\w+)/g) ?? [];
     expect(new Set(used)).toEqual(new Set(declared.map((name) => `variables.${name}`)));

@@ -1,3 +1,4 @@
+/** The whole installation as objects, and as a YAML file. */
 import { stringify } from 'yaml';
 import { JOBSET_CRD } from '../jobset/schema/crd.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../kube/objects/custom-resource-definition.ts';
@@ -10,8 +11,8 @@ import { type InstallationSettings, type Installed, installed } from './settings
 import { webhookRegistration } from './webhook-registration.ts';
 
 /**
- * All objects of an installation, in the order in which they are to be made: what others refer to
- * comes first, and the webhooks last, when somebody can answer them.
+ * All objects in the order in which they have to be created: objects come before those that refer
+ * to them, and the webhooks last, when something can answer them.
  */
 export function manifest(settings: InstallationSettings): readonly Installed[] {
   const { metadata, spec } = JOBSET_CRD;

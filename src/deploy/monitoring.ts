@@ -1,4 +1,4 @@
-/** For clusters with the operator of Prometheus: what to scrape, and what to be woken up for. */
+/** For clusters with the Prometheus operator: what to scrape, and the alerts. */
 import { PROMETHEUS_RULES, SERVICE_MONITORS } from './kinds.ts';
 import { METRICS_LABELS } from './operator-deployment.ts';
 import { OPERATOR_NAME } from './permissions.ts';
@@ -21,7 +21,7 @@ export function monitoring({ namespace }: InstallationSettings): readonly Instal
             interval: '15s',
             scheme: 'https',
             bearerTokenFile: '/var/run/secrets/kubernetes.io/serviceaccount/token',
-            // The certificate is of nobody, unless metrics.certDir brings one.
+            // The certificate is self-signed, unless metrics.certDir provides another.
             tlsConfig: { insecureSkipVerify: true },
           },
         ],
@@ -37,7 +37,7 @@ export function monitoring({ namespace }: InstallationSettings): readonly Instal
 
 export interface Alert {
   readonly name: string;
-  /** `NAMESPACE` stands for the one that the operator is in. */
+  /** `NAMESPACE` stands for the operator's namespace. */
   readonly expression: string;
   readonly forMinutes: number;
   readonly severity: 'critical' | 'warning';

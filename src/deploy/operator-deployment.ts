@@ -1,6 +1,7 @@
 /**
- * The operator's Pods and what they need beside rights: a namespace that admits nothing privileged,
- * the Configuration file, two replicas of which one leads, and Services for those who call them.
+ * The operator's Pods and what they need besides rights: a namespace that admits nothing
+ * privileged, the Configuration file, two replicas of which one leads, and Services for their
+ * clients.
  */
 
 import { ENV_POD_IP } from '../jobset/names.ts';
@@ -19,7 +20,7 @@ import { type InstallationSettings, type Installed, installed } from './settings
 export const METRICS_SERVICE_NAME = 'lockstep-metrics';
 export const METRICS_LABELS = { 'app.kubernetes.io/component': 'metrics' } as const;
 
-/** Of namespaces whose Pods may read the metrics where there is a network policy. */
+/** The label of namespaces whose Pods may read the metrics if there is a network policy. */
 const METRICS_READERS_LABELS = { metrics: 'enabled' } as const;
 
 const WEBHOOK_PORT = 9443;
@@ -29,9 +30,9 @@ const HEALTH_PORT = 8081;
 const REPLICAS = 2;
 /** The operator ends within two seconds of SIGTERM. */
 const TERMINATION_GRACE_SECONDS = 10;
-/** The operator's argument where nobody asks it. */
+/** The operator's argument if the API servers do not ask it. */
 export const WEBHOOKS_OFF = '--webhooks=off';
-/** Followed by the namespaces to which it is confined, separated by commas. */
+/** Followed by the namespaces to which the operator is confined, separated by commas. */
 export const NAMESPACES_ARGUMENT = '--namespace=';
 const CONFIGURATION_DIRECTORY = '/etc/lockstep';
 const CONFIGURATION_FILE = 'configuration.yaml';
@@ -58,7 +59,7 @@ export function operatorDeployment(settings: InstallationSettings): readonly Ins
     ...(settings.webhooks
       ? [service(at(WEBHOOK_SERVICE_NAME), { name: 'webhooks', port: 443, targetPort: 'webhooks' })]
       : []),
-    // Without a selector: the replica that leads writes where it leads to.
+    // It has no selector: the leading replica writes its own address as the endpoint.
     installed(SERVICES, at(HUB_SERVICE_NAME), {
       spec: { ports: [{ name: 'hub', port: HUB_PORT, protocol: 'TCP' }] },
     }),
@@ -81,9 +82,9 @@ export function operatorDeployment(settings: InstallationSettings): readonly Ins
 }
 
 /**
- * Webhooks and hub stay open to all: API servers and agents of Pods on the host's network come from
- * addresses that no selector names. Metrics are for namespaces that wear the label which the
- * ecosystem of kubebuilder uses for that. What the kubelet probes is never held up by a policy.
+ * Webhooks and the hub stay open to everyone, because API servers, and agents of Pods on the host's
+ * network, come from addresses that no selector covers. Metrics are for namespaces with the label
+ * that kubebuilder projects use for this. A policy never blocks the kubelet's probes.
  */
 function networkPolicy(namespace: string): Installed {
   const toAll = [WEBHOOK_PORT, HUB_PORT].map((port) => ({ protocol: 'TCP', port }));
@@ -106,7 +107,7 @@ function networkPolicy(namespace: string): Installed {
   );
 }
 
-/** As text with comments, because a person will read and change it. */
+/** A text with comments, because people read and change it. */
 function configurationFile({ agentImage, maxStreams }: InstallationSettings): string {
   return `apiVersion: config.jobset.x-k8s.io/v1alpha1
 kind: Configuration
@@ -149,7 +150,7 @@ function podTemplate(settings: InstallationSettings, configurationHash: string):
     metadata: {
       labels: { ...SELECTOR, 'app.kubernetes.io/part-of': 'lockstep' },
       annotations: {
-        // A changed ConfigMap starts the operator anew.
+        // A changed ConfigMap restarts the operator.
         'lockstep/configuration': configurationHash,
         'kubectl.kubernetes.io/default-container': 'operator',
       },
@@ -202,7 +203,7 @@ function operatorContainer({
       { name: 'metrics', containerPort: METRICS_PORT },
       { name: 'health', containerPort: HEALTH_PORT },
     ],
-    // Before it is ready it fills its caches, which takes a while on a large cluster.
+    // It is ready once its caches are filled, which takes a while in a large cluster.
     startupProbe: { ...probe('/healthz'), periodSeconds: 2, failureThreshold: 30 },
     livenessProbe: { ...probe('/healthz'), periodSeconds: 20, failureThreshold: 3 },
     readinessProbe: { ...probe('/readyz'), periodSeconds: 5, failureThreshold: 2 },

@@ -1,7 +1,7 @@
 /**
- * What the operator may do, as little as it needs: every rule says what for, and a test records all
- * requests of a full run and holds them against these. Rights that it never uses itself say why it
- * holds them; Kubernetes lets nobody give away what he does not have.
+ * The operator's rights, as few as it needs. Every rule gives its reason, and a test compares all
+ * requests of a full run with the rules. Some rights the operator never uses itself: Kubernetes
+ * allows it to grant only rights that it holds.
  */
 import { JOBSETS } from '../jobset/jobset.ts';
 import { HUB_AUTHORITIES_NAME } from '../jobset/names.ts';
@@ -28,26 +28,28 @@ import { type InstallationSettings, type Installed, installed } from './settings
 
 export interface ReasonedRule extends PolicyRule {
   readonly why: string;
-  /** Absent: requests of its own need it. */
+  /** Absent: the operator's own requests need it. */
   readonly heldTo?: 'GrantToAgents' | 'OwnChildren';
-  /** About what no namespace holds; absent: needed where JobSets are, and nowhere else. */
+  /** `Cluster`: for cluster-scoped resources. Absent: needed only in namespaces with JobSets. */
   readonly scope?: 'Cluster';
 }
 
 export const OPERATOR_NAME = 'lockstep-operator';
-/** Role and RoleBinding in each namespace of an operator that is confined to some. */
+/** Names the Role and RoleBinding in each namespace of a confined operator. */
 export const CONFINED_NAME = 'lockstep-operator-jobsets';
-/** Of whoever scrapes the operator; bound to nobody here. */
+/** For the scraper of the operator's metrics; not bound here. */
 export const METRICS_READER_NAME = 'lockstep-metrics-reader';
 
-/** In all namespaces, or those of scope `Cluster` alone: then the others hold where it is confined to. */
+/**
+ * In all namespaces. If the operator is confined, only those of scope `Cluster` are cluster-wide.
+ */
 export const CLUSTER_RULES: readonly ReasonedRule[] = [
   rule(JOBSETS.group, ['jobsets'], ['get', 'list', 'watch', 'delete'], {
     why: 'follows them; deletes those whose time to live is over',
   }),
   rule(JOBSETS.group, ['jobsets/status'], ['update'], { why: 'decides, and says what it decided' }),
   rule(JOBSETS.group, ['jobsets/finalizers'], ['update'], {
-    why: 'clusters with OwnerReferencesPermissionEnforcement want it of whoever makes owned objects',
+    why: 'clusters with OwnerReferencesPermissionEnforcement require it to make owned objects',
     heldTo: 'OwnChildren',
   }),
   rule('batch', ['jobs'], ['get', 'list', 'watch', 'create', 'patch', 'delete'], {
@@ -100,7 +102,7 @@ export const CLUSTER_RULES: readonly ReasonedRule[] = [
   }),
 ];
 
-/** Only the two configurations that are installed with it. */
+/** Only for the two configurations that are installed with it. */
 export const WEBHOOK_RULES: readonly ReasonedRule[] = [
   {
     ...rule(
@@ -122,7 +124,7 @@ export const WEBHOOK_RULES: readonly ReasonedRule[] = [
   },
 ];
 
-/** In its own namespace. A name cannot be demanded of what does not exist yet. */
+/** In its own namespace. Creations cannot be restricted to a name. */
 export const NAMESPACE_RULES: readonly ReasonedRule[] = [
   {
     ...rule('', ['secrets'], ['get', 'list', 'watch', 'update'], {
@@ -195,7 +197,7 @@ export function permissions(settings: InstallationSettings): readonly Installed[
 const READ = ['get', 'list', 'watch'];
 const DELETE = ['delete', 'deletecollection'];
 
-/** Added to the roles of that kind which the cluster has already. */
+/** Aggregated into the cluster's own roles of that name. */
 function personRole(
   name: string,
   aggregateTo: readonly string[],

@@ -1,22 +1,22 @@
+/** The settings in which installations differ, and what all installed objects share. */
 import type { KubeObject } from '../kube/meta.ts';
 import { apiVersionOf, type Resource } from '../kube/resource.ts';
 import { DEFAULT_MAX_STREAMS, operatorMemoryMiB } from '../operator/hub/stream-memory.ts';
 
-/** What differs between installations. */
 export interface InstallationSettings {
   readonly namespace: string;
   readonly version: string;
   readonly operatorImage: string;
   readonly agentImage: string;
-  /** Agents that the hub serves at a time. */
+  /** How many agents the hub serves at a time. */
   readonly maxStreams: number;
-  /** Limit of the operator's memory, a quantity. */
+  /** The memory limit of the operator, as a quantity. */
   readonly operatorMemory: string;
   /** Whether API servers ask the operator about JobSets and their Pods. */
   readonly webhooks: boolean;
-  /** Whether to add what the operator of Prometheus reads. */
+  /** Whether to add the objects for the Prometheus operator. */
   readonly monitoring: boolean;
-  /** Whether to add who may reach the operator's Pods. */
+  /** Whether to add a network policy for the operator's Pods. */
   readonly networkPolicy: boolean;
   /** The namespaces in which the operator acts and has rights; empty: all. */
   readonly watchNamespaces: readonly string[];
@@ -39,7 +39,7 @@ export function defaultSettings(version: string): InstallationSettings {
   };
 }
 
-/** The limit with which an operator with so many streams does not run out of memory. */
+/** A memory limit that suffices for this many streams. */
 export function memoryFor(maxStreams: number): string {
   return `${operatorMemoryMiB(maxStreams)}Mi`;
 }
@@ -50,13 +50,13 @@ export interface Installed {
   readonly object: KubeObject;
 }
 
-/** Everything that is installed wears it, so that it can be found and removed. */
+/** On everything that is installed, so that it can be found and removed. */
 export const INSTALLED_LABELS = {
   'app.kubernetes.io/name': 'lockstep',
   'app.kubernetes.io/part-of': 'lockstep',
 } as const;
 
-/** An object with our labels; `body` is all that follows its metadata. */
+/** An object with our labels; `body` is everything but its metadata. */
 export function installed(
   of: Resource,
   metadata: KubeObject['metadata'],

@@ -1,3 +1,4 @@
+/** The webhook configurations of an installation. */
 import type { Webhook } from '../kube/objects/admission-webhooks.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
@@ -11,8 +12,8 @@ import {
 import { type InstallationSettings, type Installed, installed } from './settings.ts';
 
 /**
- * The two configurations, without whom to trust: the operator makes its certificates, and writes that
- * field when it serves. Whoever applies this again leaves it as it is.
+ * They have no authority to trust: the operator makes its certificates and writes that field when
+ * it serves. Applying this again leaves the field as it is.
  */
 export function webhookRegistration({
   namespace,

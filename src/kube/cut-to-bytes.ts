@@ -1,4 +1,7 @@
-/** `text`, or as much of it as fits in `limit` bytes of UTF-8 with an ellipsis, no character split. */
+/**
+ * Cuts `text` to at most `limit` bytes of UTF-8, with an ellipsis at the cut and no character
+ * split.
+ */
 export function cutToBytes(text: string, limit: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= limit) return bytes.toString();

@@ -1,8 +1,9 @@
+/** Validates values such as `managedBy`. */
 import { invalidValue, required } from './field-error.ts';
 import { dns1123SubdomainErrors } from './names.ts';
 import type { FieldError } from './status.ts';
 
-/** Problems of a path below a domain, `example.com/controller`: the form of `managedBy`. */
+/** Problems of a path below a domain, such as `example.com/controller`. */
 export function domainPrefixedPathErrors(value: string, field: string): FieldError[] {
   if (value === '') return [required(field)];
   const slash = value.indexOf('/');

@@ -1,6 +1,6 @@
 /** Durations as Go writes them (`1m20s`), and the ages that kubectl shows (`3d4h`). */
 
-/** Milliseconds, or undefined for a text that is no Go duration. */
+/** Milliseconds, or undefined for a text that is not a Go duration. */
 export function parseDuration(text: string): number | undefined {
   const [, sign = '', amount = ''] = /^([+-]?)(.*)$/s.exec(text) ?? [];
   if (amount === '0') return 0;
@@ -14,7 +14,7 @@ export function parseDuration(text: string): number | undefined {
   return sign === '-' ? -ms : ms;
 }
 
-/** Such as `1h0m5.5s`, `150ms`, `0s`. */
+/** Formats a duration such as `1h0m5.5s`, `150ms`, `0s`. */
 export function formatDuration(ms: number): string {
   const sign = ms < 0 ? '-' : '';
   const magnitude = Math.abs(ms);
@@ -29,7 +29,7 @@ export function formatDuration(ms: number): string {
 }
 
 /**
- * An age in two units at most, the finer one only while it matters: `119s`, `2m5s`, `10m`, `3h5m`,
+ * An age in at most two units, the finer one only while it matters: `119s`, `2m5s`, `10m`, `3h5m`,
  * `10h`, `2d1h`, `9d`, `2y3d`, `9y` (`k8s.io/apimachinery/pkg/util/duration`).
  */
 export function humanDuration(ms: number): string {
@@ -68,7 +68,7 @@ function twoUnits(coarse: number, unit: string, fine: number, fineUnit: string):
   return fine === 0 ? `${coarse}${unit}` : `${coarse}${unit}${fine}${fineUnit}`;
 }
 
-/** To the nanosecond, without zeros at the end. */
+/** Rounds to nanoseconds and drops trailing zeros. */
 function trimmed(value: number): string {
   return String(Number(value.toFixed(9)));
 }

@@ -1,7 +1,6 @@
 /**
- * The candidate that takes the fewest insertions, deletions and replacements of characters to become
- * `text` (Levenshtein's distance), the first of several. Takes time in proportion to the lengths of
- * both: texts are names.
+ * The candidate that is nearest to `text` by Levenshtein's distance, the first of several. The time
+ * is proportional to the product of both lengths, which is fine for names.
  */
 export function nearest(text: string, candidates: readonly string[]): string | undefined {
   let best: { readonly name: string; readonly distance: number } | undefined;

@@ -1,7 +1,7 @@
+/** Problems of fields, with the texts of `k8s.io/apimachinery/pkg/util/validation/field`. */
 import { quote } from './quote.ts';
 import { type ApiStatusError, type FieldError, type FieldErrorType, failure } from './status.ts';
 
-/** `k8s.io/apimachinery/pkg/util/validation/field`: problems of fields and how they are told. */
 export function required(field: string, detail = ''): FieldError {
   return { type: 'FieldValueRequired', field, badValue: '', detail };
 }
@@ -24,7 +24,7 @@ export function notSupported(
   return { type: 'FieldValueNotSupported', field, badValue, detail };
 }
 
-/** The problem of a field that was given a value other than those `supported`, if it has one. */
+/** The problem of a value that is not one of those `supported`, if there is one. */
 export function unknownValueErrors(
   field: string,
   value: string | undefined,
@@ -42,7 +42,7 @@ export function duplicate(field: string, badValue: unknown): FieldError {
   return { type: 'FieldValueDuplicate', field, badValue, detail: '' };
 }
 
-/** The object that a field refers to is not there. */
+/** The object that a field refers to does not exist. */
 export function valueNotFound(field: string, badValue: unknown): FieldError {
   return { type: 'FieldValueNotFound', field, badValue, detail: '' };
 }
@@ -57,19 +57,19 @@ export function tooMany(field: string, actual: number, max: number): FieldError 
   return { type: 'FieldValueTooMany', field, badValue: actual, detail };
 }
 
-/** One line: `spec.x: Invalid value: "v": detail`. */
+/** The error as one line: `spec.x: Invalid value: "v": detail`. */
 export function formatFieldError(error: FieldError): string {
   return `${error.field}: ${fieldErrorBody(error)}`;
 }
 
-/** The line without the field: the `message` of a cause. */
+/** The line without the field, for the `message` of a cause. */
 export function fieldErrorBody(error: FieldError): string {
   const { title, showsValue } = KINDS[error.type];
   const value = showsValue && error.badValue !== undefined ? `: ${shown(error.badValue)}` : '';
   return `${title}${value}${error.detail === '' ? '' : `: ${error.detail}`}`;
 }
 
-/** Several problems as one text: each once, in brackets if there is more than one. */
+/** Joins several problems: each once, in brackets if there are more than one. */
 export function formatFieldErrors(errors: readonly FieldError[]): string {
   const lines = [...new Set(errors.map(formatFieldError))];
   return lines.length === 1 ? (lines[0] ?? '') : `[${lines.join(', ')}]`;
@@ -108,7 +108,9 @@ const KINDS: Readonly<Record<FieldErrorType, { title: string; showsValue: boolea
   InternalError: { title: 'Internal error', showsValue: false },
 };
 
-/** Strings as Go quotes them, everything else as Go's JSON encoder, which escapes HTML, writes it. */
+/**
+ * Strings as Go quotes them; everything else as Go's JSON encoder, which escapes HTML, writes it.
+ */
 function shown(value: unknown): string {
   if (typeof value === 'string') return quote(value);
   const json = JSON.stringify(value) ?? 'null';

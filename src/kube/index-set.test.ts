@@ -33,7 +33,7 @@ test('a huge range is a small set', () => {
   expect(countMembers(set, [7, 0, 2 ** 31])).toBe(2);
 });
 
-test('what is formatted parses to the same members', () => {
+test('parses formatted sets to the same members', () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.nat(60)), (indexes) => {
       const set = parseIndexSet(formatIndexSet(indexes)) ?? [];
@@ -57,7 +57,7 @@ test('members are counted as they are looked up', () => {
   );
 });
 
-test('the members of a text come in order, none of what is no set, and never without end', () => {
+test('returns the members in order, none for an invalid text, and never without end', () => {
   expect(indexesOf('1,3-5')).toEqual([1, 3, 4, 5]);
   expect(indexesOf('5-3')).toEqual([]);
   expect(indexesOf('0-2147483647')).toHaveLength(1_000_000);

@@ -1,14 +1,14 @@
 /**
  * Sets of completion indexes in the text form of Job status: ascending, separated by commas, three
- * or more neighbours joined as `first-last`, such as `0,2-5,7,8`. Kept as ranges, so that
- * `0-2147483647` costs nothing.
+ * or more neighbours joined as `first-last`, such as `0,2-5,7,8`. Sets are kept as ranges, so
+ * `0-2147483647` needs no more memory than `0`.
  */
 export type IndexSet = readonly IndexRange[];
 
 /** First and last index, both included. */
 export type IndexRange = readonly [first: number, last: number];
 
-/** The set, or undefined if `text` is not one: bad syntax, descending, overlapping or too large. */
+/** The set; undefined if `text` is malformed, descending, overlapping or out of range. */
 export function parseIndexSet(text: string): IndexSet | undefined {
   if (text === '') return [];
   const ranges: IndexRange[] = [];
@@ -25,7 +25,7 @@ export function parseIndexSet(text: string): IndexSet | undefined {
   return ranges;
 }
 
-/** The canonical text of `indexes`, given in any order, with or without repeats. */
+/** The canonical text of `indexes`, in any order, with or without repeats. */
 export function formatIndexSet(indexes: Iterable<number>): string {
   return rangesOf(indexes)
     .map(([first, last]) => {
@@ -65,17 +65,17 @@ export function indexesBelow(set: IndexSet, limit: number): number[] {
   return indexes;
 }
 
-/** The members of a set in text form, ascending; none of a text that is no set. */
+/** The members of a set in text form, ascending; none if the text is invalid. */
 export function indexesOf(text: string): readonly number[] {
   return indexesBelow(parseIndexSet(text) ?? [], MAX_COMPLETIONS);
 }
 
 const RANGE = /^(\d{1,10})(?:-(\d{1,10}))?$/;
 
-/** Completions are an int32. */
+/** `completions` is an int32. */
 const MAX_INDEX = 2 ** 31 - 1;
 
-/** Ten times what the API allows for an Indexed Job; a text with more must not fill the memory. */
+/** Ten times what the API allows for an Indexed Job; a longer text must not fill the memory. */
 const MAX_COMPLETIONS = 1_000_000;
 
 function rangesOf(indexes: Iterable<number>): IndexSet {

@@ -1,6 +1,6 @@
 /**
- * Object metadata, `meta/v1`: what every Kubernetes object carries. Times are strings, exactly as
- * the API sends them; conversion is the business of whoever computes with one.
+ * Object metadata (`meta/v1`), which every Kubernetes object has. Times are strings, exactly as the
+ * API sends them; code that computes with one converts it.
  */
 export interface TypeMeta {
   readonly apiVersion: string;
@@ -106,7 +106,7 @@ export interface DeleteOptions {
   readonly dryRun?: readonly string[];
 }
 
-/** The owner reference that makes its holder a controlled child, or undefined. */
+/** The owner reference with `controller: true`, or undefined. */
 export function controllerOf(metadata: ObjectMeta): OwnerReference | undefined {
   return metadata.ownerReferences?.find((owner) => owner.controller === true);
 }

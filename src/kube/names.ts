@@ -1,11 +1,11 @@
 /**
- * What may be a name, a label, a key: each function returns what is wrong with a value, in the words
+ * Validates names, labels and keys. Each function returns what is wrong with a value, in the words
  * of the API server (`k8s.io/apimachinery/pkg/util/validation`), and nothing for a valid one.
- * Lengths are in bytes; the patterns admit ASCII only, so that anything else is refused by them.
+ * Lengths are in bytes; the patterns admit only ASCII.
  */
 export type Complaints = readonly string[];
 
-/** Names of Services' and Pods' DNS labels, namespaces, containers. */
+/** Names of namespaces, containers, and Services' and Pods' DNS labels. */
 export function dns1123LabelErrors(value: string): Complaints {
   const tooLong = lengthErrors(value, LABEL_LIMIT, 'characters');
   if (DNS_1123_LABEL.matches(value)) return tooLong;
@@ -21,12 +21,12 @@ export function dns1123SubdomainErrors(value: string): Complaints {
   ];
 }
 
-/** Domains in which names are looked up: as names of objects, and with underscores. */
+/** DNS search domains: like names of objects, but with underscores. */
 export function searchDomainErrors(value: string): Complaints {
   return [...lengthErrors(value, SUBDOMAIN_LIMIT, 'characters'), ...SEARCH_DOMAIN.errors(value)];
 }
 
-/** Names of Services, and of what becomes one, such as a ReplicatedJob. */
+/** Names of Services, and of objects that become one, such as a ReplicatedJob. */
 export function dns1035LabelErrors(value: string): Complaints {
   return [...lengthErrors(value, LABEL_LIMIT, 'characters'), ...DNS_1035_LABEL.errors(value)];
 }
@@ -59,7 +59,7 @@ export function labelValueErrors(value: string): Complaints {
   return [...lengthErrors(value, LABEL_LIMIT, 'bytes'), ...LABEL_VALUE.errors(value)];
 }
 
-/** Names of environment variables: any printable ASCII but `=`. */
+/** Names of environment variables: printable ASCII except `=`. */
 export function environmentNameErrors(value: string): Complaints {
   if (value === '') return ['environment variable name must be non-empty'];
   if (/^[ -<>-~]+$/.test(value)) return [];
@@ -94,18 +94,20 @@ export function portNumberErrors(value: number): Complaints {
   return isValid ? [] : ['must be between 1 and 65535, inclusive'];
 }
 
-/** What may stand in a URL path: names of Roles and ClusterRoles. */
+/** Names that stand in a URL path, such as those of Roles and ClusterRoles. */
 export function pathSegmentErrors(value: string): Complaints {
   if (value === '.' || value === '..') return [`may not be '${value}'`];
   return ['/', '%'].filter((part) => value.includes(part)).map((p) => `may not contain '${p}'`);
 }
 
-/** A DNS label, and so anything that becomes part of a host name. */
+/** A DNS label, and so the limit for each part of a host name. */
 const LABEL_LIMIT = 63;
 const SUBDOMAIN_LIMIT = 253;
 const PORT_NAME_LIMIT = 15;
 
-/** A pattern in RE2 and JavaScript alike, and how the API names it to a user. */
+/**
+ * A pattern that means the same in RE2 and JavaScript, and the text by which the API describes it.
+ */
 class NameFormat {
   readonly complaint: string;
   readonly #pattern: RegExp;
@@ -118,7 +120,7 @@ class NameFormat {
   }
 
   matches(value: string): boolean {
-    // `$` of JavaScript without the `m` flag is the end of the text, as in RE2.
+    // Without the `m` flag, JavaScript's `$` is the end of the text, as in RE2.
     return this.#pattern.test(value);
   }
 
@@ -167,7 +169,7 @@ const CONFIG_MAP_KEY = new NameFormat(
   ['key.name', 'KEY_NAME', 'key-name'],
 );
 
-/** The server counts bytes but says `characters` of DNS names. */
+/** The server counts bytes, but calls them `characters` for DNS names. */
 function lengthErrors(value: string, limit: number, unit: 'characters' | 'bytes'): Complaints {
   const isLonger = value.length > limit || Buffer.byteLength(value) > limit;
   return isLonger ? [`must be no more than ${limit} ${unit}`] : [];

@@ -1,11 +1,11 @@
+/** A cache of compiled RE2 patterns. */
 import { RE2JS } from 're2js';
 
 export type CompiledPattern = { readonly pattern: RE2JS } | { readonly defect: string };
 
 /**
- * Compiled patterns of RE2, bounded by what they weigh: their instructions, and their text. Matching makes
- * a pattern larger, by some KiB for each instruction at most, so that a thousand instructions hold some
- * MiB.
+ * Patterns are bounded by their weight: instructions and text. Matching makes a pattern grow by at
+ * most some KiB per instruction, so a thousand instructions hold some MiB.
  */
 export class PatternCache {
   /** Oldest first. */

@@ -54,7 +54,7 @@ describe('a cache of patterns', () => {
     expect(cache.weight).toBeLessThanOrEqual(100);
   });
 
-  it('compiles what is too heavy to be kept, and keeps the rest', () => {
+  it('compiles patterns that are too heavy to keep, and keeps the others', () => {
     const cache = new PatternCache(100);
     const light = cache.compiled('abc');
     expect(cache.compiled('x{200}')).toHaveProperty('pattern');

@@ -1,7 +1,8 @@
 /**
- * How much an RE2 pattern costs, told from its text: at least the number of instructions of its program,
- * each of which takes some microseconds to compile and some KiB once texts are matched. Nothing is
- * compiled, since that is what is to be avoided. Of a text that is no pattern it says anything.
+ * Estimates the cost of an RE2 pattern from its text: at least the number of instructions of its
+ * program. Each takes some microseconds to compile, and some KiB once texts are matched. Nothing is
+ * compiled, because the estimate decides whether that is safe. For an invalid pattern the result
+ * has no meaning.
  */
 export function patternWeight(pattern: string): number {
   const outer: number[] = [];
@@ -41,7 +42,7 @@ export function patternWeight(pattern: string): number {
         const [token = '', least = '0', most = ''] = REPETITION.exec(rest()) ?? [];
         if (token === '') add(PLAIN);
         else {
-          // Each of the copies may be left out, which takes an instruction more.
+          // Each copy may be skipped, which takes one more instruction.
           const weight = (last + PLAIN) * Math.max(Number(least), Number(most), 1);
           sum += weight - last;
           last = weight;
@@ -56,19 +57,19 @@ export function patternWeight(pattern: string): number {
   return outer.reduce((total, part) => total + part, sum);
 }
 
-/** Also of what a letter means whose case does not matter, and of a repetition. */
+/** Also covers letters without case and repetitions. */
 const PLAIN = 1;
-/** It has hundreds of ranges, which take as long as so many instructions. */
+/** A Unicode class has hundreds of ranges, which take as long as this many instructions. */
 const UNICODE_CLASS = 40;
 const GROUP = 3;
 const START_AND_END = 4;
 
 const ESCAPE = /^\\(?:[pP](?:\{[^}]*\}|.)|x\{[^}]*\}|[\s\S])/;
 const REPETITION = /^\{([0-9]+)(?:,([0-9]*))?\}/;
-/** The name of a class of Unicode, or two numbers. */
+/** The name of a Unicode class, or two numbers. */
 const LONGEST_TOKEN = 64;
 
-/** The position of the bracket that closes the class that begins at `start`. */
+/** The position of the bracket that closes the class beginning at `start`. */
 function endOfClass(pattern: string, start: number): number {
   const first = pattern[start + 1] === '^' ? start + 2 : start + 1;
   for (let at = first; at < pattern.length; at++) {

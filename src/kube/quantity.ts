@@ -1,16 +1,16 @@
 /**
  * Quantities of resources, `100m`, `1.5Gi`, `2e3`: exact decimals down to 10^-9
- * (`k8s.io/apimachinery/pkg/api/resource`). Smaller fractions are rounded away from zero and
- * magnitudes stop at 2^63 - 1, as on the server.
+ * (`k8s.io/apimachinery/pkg/api/resource`). As on the server, smaller fractions are rounded away
+ * from zero, and values stop at 2^63 - 1.
  */
 export interface Quantity {
   /** In units of 10^-9. */
   readonly nano: bigint;
-  /** How it was written, and so how it is shown. */
+  /** The notation in which it was written, and is shown. */
   readonly format: 'BinarySI' | 'DecimalSI' | 'DecimalExponent';
 }
 
-/** Undefined for a text that is no quantity: say `QUANTITY_ERROR`. */
+/** Undefined for an invalid text; the message for it is `QUANTITY_ERROR`. */
 export function parseQuantity(text: string): Quantity | undefined {
   const parts = FORM.exec(text);
   if (parts === null) return undefined;
@@ -24,11 +24,14 @@ export function parseQuantity(text: string): Quantity | undefined {
   return { nano: sign === '-' ? -magnitude : magnitude, format: scale.format };
 }
 
-/** What the API says of a text that `parseQuantity` refuses. */
+/** The API's message for a text that `parseQuantity` refuses. */
 export const QUANTITY_ERROR =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
-/** The canonical text: no fraction, the largest unit that allows it, an exponent that is a multiple of 3. */
+/**
+ * The canonical text: no fraction, the largest unit that allows it, an exponent that is a multiple
+ * of 3.
+ */
 export function formatQuantity(quantity: Quantity): string {
   const { nano, format } = quantity;
   const magnitude = nano < 0n ? -nano : nano;
@@ -46,7 +49,7 @@ export function compareQuantities(a: Quantity, b: Quantity): number {
   return a.nano < b.nano ? -1 : 1;
 }
 
-/** The sum, shown as the first of the two that is not zero. */
+/** The sum, in the format of the first of the two that is not zero. */
 export function addQuantities(a: Quantity, b: Quantity): Quantity {
   return { nano: a.nano + b.nano, format: a.nano === 0n ? b.format : a.format };
 }
@@ -55,7 +58,7 @@ export function subtractQuantities(a: Quantity, b: Quantity): Quantity {
   return addQuantities(a, { nano: -b.nano, format: b.format });
 }
 
-/** The least whole number that is not below it: 1 for `100m`. */
+/** Rounds up to a whole number: 1 for `100m`. */
 export function wholeUnits(quantity: Quantity): bigint {
   return ceilDivide(quantity.nano, UNIT);
 }
@@ -90,7 +93,7 @@ function scaleOf(
     : undefined;
 }
 
-/** `value * 10^exponent`, rounded up. Exponents beyond all use are not computed. */
+/** `value * 10^exponent`, rounded up. Extreme exponents are not computed. */
 function scaled(value: bigint, exponent: number): bigint {
   if (value === 0n) return 0n;
   if (exponent >= 0) return exponent > MAX_EXPONENT ? LARGEST : value * 10n ** BigInt(exponent);

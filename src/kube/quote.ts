@@ -1,4 +1,4 @@
-/** Go's `%q`: how the API shows a string from outside in a message, whatever is in it. */
+/** Go's `%q`: how the API shows a string from outside in a message. */
 export function quote(text: string): string {
   if (PLAIN.test(text)) return `"${text}"`;
   let quoted = '';
@@ -6,7 +6,7 @@ export function quote(text: string): string {
   return `"${quoted}"`;
 }
 
-/** The same for a whole line that is shown as it is but for what no line has: control characters. */
+/** A line as it is, except that control characters are escaped. */
 export function printable(text: string): string {
   if (!/[^ -~]/.test(text)) return text;
   return Array.from(text, (one) => (PRINTABLE.test(one) ? one : escaped(one))).join('');
@@ -27,10 +27,10 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   '\v': '\\v',
 };
 
-/** Letters, marks, numbers, punctuation and symbols; of the separators only the ASCII space. */
+/** Letters, marks, numbers, punctuation and symbols; the only separator is the ASCII space. */
 const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
 
-/** Whether a character is shown as it is, whatever else is around it. */
+/** Whether a character is shown as it is. */
 export function isPrintable(character: string): boolean {
   return PRINTABLE.test(character);
 }
@@ -39,7 +39,7 @@ function escaped(character: string): string {
   const short = SHORT_ESCAPES[character];
   if (short !== undefined) return short;
   const code = character.codePointAt(0) ?? 0;
-  // A lone surrogate is no character in Go, which shows the replacement character in its place.
+  // A lone surrogate is not a character in Go, which shows the replacement character instead.
   if (code >= 0xd800 && code <= 0xdfff) return '\ufffd';
   if (isPrintable(character)) return character;
   if (code < 0x80) return `\\x${code.toString(16).padStart(2, '0')}`;

@@ -1,6 +1,7 @@
 /**
- * `testdata/recorded-answers.json` holds what the Go library of Kubernetes (k8s.io/apimachinery
- * v0.36.3) answers to a table of inputs. Our functions must give the same answers, texts included.
+ * Compares our functions with the Go library of Kubernetes (k8s.io/apimachinery v0.36.3).
+ * `testdata/recorded-answers.json` holds the library's answers to a table of inputs; ours must be
+ * the same, texts included.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -41,7 +42,7 @@ const recorded = JSON.parse(
   readFileSync(new URL('testdata/recorded-answers.json', import.meta.url), 'utf8'),
 ) as Readonly<Record<string, readonly Recorded[]>>;
 
-/** The same for all that complain about a name; the library says null where nothing is wrong. */
+/** Compares functions that return complaints about a name; the library says null for none. */
 function complaints(check: (value: string) => readonly string[]): (input: Recorded) => unknown {
   return ({ a }) => {
     const errors = check(a);
@@ -74,7 +75,7 @@ const OURS: Readonly<Record<string, (input: Recorded) => unknown>> = {
       string: formatQuantity(one),
       cmp: compareQuantities(one, two),
       sum: formatQuantity(addQuantities(one, two)),
-      // The library rounds negative values now up, now down.
+      // The library rounds negative values sometimes up, sometimes down.
       value: one.nano < 0n ? expect.any(String) : String(wholeUnits(one)),
     };
   },

@@ -1,8 +1,8 @@
 import type { KubeObject } from './meta.ts';
 
 /**
- * A resource of the API: where its objects live and what they are called. The type parameter is the
- * object that it holds; it exists for the compiler only.
+ * A resource of the API: the path and the kind of its objects. The type parameter is the type of
+ * the objects, for the compiler only.
  */
 export interface Resource<T extends KubeObject = KubeObject> {
   /** Empty for the core group. */

@@ -1,10 +1,11 @@
+/** The usual refusals of an API server. */
 import { quote } from './quote.ts';
 import { groupResourceOf, type Resource } from './resource.ts';
 import { type ApiStatusError, failure, type StatusDetails } from './status.ts';
 
 /**
- * The usual refusals of an API server with the texts of `k8s.io/apimachinery/pkg/api/errors`, which
- * users, scripts and clients know. 422 `Invalid` is in `field-error.ts`.
+ * Texts are those of `k8s.io/apimachinery/pkg/api/errors`, which users, scripts and clients know.
+ * 422 `Invalid` is in `field-error.ts`.
  */
 type Of = Pick<Resource, 'group' | 'plural'>;
 
@@ -16,7 +17,7 @@ export function alreadyExists(of: Of, name: string): ApiStatusError {
   return failure('AlreadyExists', `${named(of, name)} already exists`, detailsOf(of, name));
 }
 
-/** `generateName` met an existing name too often. */
+/** `generateName` led to existing names too often. */
 export function generateNameConflict(of: Of, name: string): ApiStatusError {
   const why = 'the server was not able to generate a unique name for the object';
   return failure('AlreadyExists', `${named(of, name)} already exists, ${why}`, {
@@ -25,7 +26,7 @@ export function generateNameConflict(of: Of, name: string): ApiStatusError {
   });
 }
 
-/** The object is not at the `resourceVersion` (or `uid`) that a write named. */
+/** The object is not at the `resourceVersion` (or `uid`) of the write. */
 export function conflict(of: Of, name: string, why: string = MODIFIED): ApiStatusError {
   const message = `Operation cannot be fulfilled on ${named(of, name)}: ${why}`;
   return failure('Conflict', message, detailsOf(of, name));
@@ -50,19 +51,19 @@ export function badRequest(why: string, cause?: unknown): ApiStatusError {
   return refusal;
 }
 
-/** The collection or object exists but has no such verb. `action` as in `patch`. */
+/** The collection or object exists but lacks this verb. `action` is a word such as `patch`. */
 export function methodNotSupported(of: Of, action: string): ApiStatusError {
   const message = `${action} is not supported on resources of kind ${quote(groupResourceOf(of))}`;
   return failure('MethodNotAllowed', message, detailsOf(of));
 }
 
-/** The HTTP method means nothing at this path. */
+/** The HTTP method has no meaning at this path. */
 export function methodNotAllowed(): ApiStatusError {
   const message = 'the server does not allow this method on the requested resource';
   return failure('MethodNotAllowed', message, {});
 }
 
-/** No such path: the answer for an unknown group, version or resource. */
+/** The answer for an unknown group, version or resource. */
 export function unknownResource(): ApiStatusError {
   return failure('NotFound', 'the server could not find the requested resource', {});
 }
@@ -72,7 +73,7 @@ export function unsupportedMediaType(accepted: readonly string[]): ApiStatusErro
   return failure('UnsupportedMediaType', message);
 }
 
-/** The same of a path that takes no such thing in any form. */
+/** The path takes no body of any media type. */
 export function unsupportedAnyhow(): ApiStatusError {
   return failure('UnsupportedMediaType', '415: Unsupported Media Type', {});
 }
@@ -82,7 +83,7 @@ export function notAcceptable(offered: readonly string[]): ApiStatusError {
   return failure('NotAcceptable', message, {});
 }
 
-/** The history that a watch or a continuation needs is gone: list anew. */
+/** The history that a watch or a continuation needs is gone: the client has to list again. */
 export function expired(
   why = 'The resourceVersion for the provided watch is too old.',
 ): ApiStatusError {
@@ -101,13 +102,13 @@ export function serviceUnavailable(why: string): ApiStatusError {
   return failure('ServiceUnavailable', why);
 }
 
-/** The server gave up waiting, and nothing is known about the outcome. */
+/** The server gave up waiting, and the outcome is unknown. */
 export function timedOut(why: string, retryAfterSeconds = 0): ApiStatusError {
   const details = retryAfterSeconds === 0 ? {} : { retryAfterSeconds };
   return failure('Timeout', `Timeout: ${why}`, details);
 }
 
-/** An error of ours, told to the client as such and no more. */
+/** An internal error, reported to the client without details. */
 export function internalError(why: string, cause?: unknown): ApiStatusError {
   const details = { causes: [{ message: why }] };
   const refusal = failure('InternalError', `Internal error occurred: ${why}`, details);
@@ -119,7 +120,7 @@ function named(of: Of, name: string): string {
   return `${groupResourceOf(of)} ${quote(name)}`;
 }
 
-/** In details of a `Status` the resource stands under `kind`. */
+/** In the details of a `Status`, the resource stands under `kind`. */
 function detailsOf(of: Of, name = ''): StatusDetails {
   return {
     ...(name === '' ? {} : { name }),

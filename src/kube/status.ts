@@ -1,6 +1,7 @@
+import { defined } from './json/defined.ts';
 /**
- * `meta/v1 Status` and the one table of API failures. Every refusal of our servers is built here and
- * every refusal that a client meets is an `ApiStatusError`, so that codes, reasons and texts agree.
+ * `meta/v1 Status` and the one table of API failures. Every refusal of our servers is built here,
+ * and every refusal that a client meets is an `ApiStatusError`, so codes, reasons and texts agree.
  */
 export interface Status {
   readonly kind: 'Status';
@@ -52,7 +53,7 @@ const CODE_OF_REASON = {
 
 export type StatusReason = keyof typeof CODE_OF_REASON;
 
-/** A refusal by an API server. `status` is the whole answer, or what could be made of it. */
+/** A refusal by an API server. `status` is the whole answer, or what could be read of it. */
 export class ApiStatusError extends Error {
   override readonly name = 'ApiStatusError';
   readonly status: Status;
@@ -66,7 +67,7 @@ export class ApiStatusError extends Error {
     return this.status.code;
   }
 
-  /** The reason given, or the usual one of the code. */
+  /** The reason in the status, or else the usual one for its code. */
   get reason(): StatusReason | undefined {
     return this.status.reason;
   }
@@ -85,12 +86,12 @@ export function failure(
     status: 'Failure',
     message,
     reason,
-    ...(details === undefined ? {} : { details }),
+    ...defined({ details }),
     code: CODE_OF_REASON[reason],
   });
 }
 
-/** What Kubernetes makes of an error that names no reason: a code, and the text alone. */
+/** The failure that Kubernetes makes of an error without a reason: a code and the text. */
 export function failureWithoutReason(
   message: string,
   code: number = CODE_OF_REASON.InternalError,
@@ -139,7 +140,10 @@ export type FieldErrorType =
   | 'FieldValueTypeInvalid'
   | 'InternalError';
 
-/** Whether a creation was refused because the namespace is being deleted, or is gone: nothing helps. */
+/**
+ * Whether a creation was refused because the namespace is being deleted or gone, so a retry is
+ * useless.
+ */
 export function isNamespaceGoing(error: unknown): boolean {
   if (!(error instanceof ApiStatusError)) return false;
   const { kind, causes = [] } = error.status.details ?? {};

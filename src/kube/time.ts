@@ -1,4 +1,4 @@
-/** Times as the API writes them, from milliseconds since 1970. Parse with `Date.parse`. */
+/** Formats times as the API does, from milliseconds since 1970. Parse them with `Date.parse`. */
 
 /** `metav1.Time`: RFC 3339, whole seconds, UTC. */
 export function timeText(ms: number): string {

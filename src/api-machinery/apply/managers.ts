@@ -3,6 +3,7 @@
  * `metadata.managedFields`. A manager is identified by its name, its operation (apply or update),
  * the subresource and, for updates, the API version that it uses.
  */
+import { defined } from '../../kube/json/defined.ts';
 import { isJsonObject } from '../../kube/json/json-value.ts';
 import type { ManagedFieldsEntry } from '../../kube/meta.ts';
 import { type FieldSet, fromFieldsV1, isEmptySet, toFieldsV1, union } from './field-set.ts';
@@ -65,7 +66,7 @@ export function writeManagers(managers: Managers): readonly ManagedFieldsEntry[]
     manager: manager.name,
     operation: manager.operation,
     apiVersion: manager.apiVersion,
-    ...(time === undefined ? {} : { time }),
+    ...defined({ time }),
     fieldsType: 'FieldsV1',
     fieldsV1: toFieldsV1(fields),
     ...(manager.subresource === '' ? {} : { subresource: manager.subresource }),

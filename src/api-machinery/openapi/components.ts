@@ -3,6 +3,7 @@
  * under that name, and referred to wherever else it occurs; so documents stay small, schemas may
  * refer to themselves, and `kubectl explain` shows the names of types.
  */
+import { defined } from '../../kube/json/defined.ts';
 import type { JsonObject } from '../../kube/json/json-value.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
 import { list, object, string } from '../../kube/schema/builders.ts';
@@ -71,8 +72,7 @@ function published(schema: JsonSchema, components: Map<string, JsonObject>): Jso
   if (description === undefined && value === undefined) return reference(title);
   return {
     allOf: [reference(title)],
-    ...(description === undefined ? {} : { description }),
-    ...(value === undefined ? {} : { default: value }),
+    ...defined({ description, default: value }),
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * One attack on the operator, in a process of its own: a child of the benchmark, which ends it. It goes
- * to loopback only, and has an end of its own.
+ * One attack on the operator, in a process of its own, which the benchmark starts and ends. It
+ * connects only to loopback, and ends by itself after some time.
  */
 import { readFileSync } from 'node:fs';
 import tls from 'node:tls';
@@ -14,27 +14,27 @@ export type Attack =
       readonly token: string;
       readonly perSecond: number;
     }
-  /** Connections that send a request's head and all but the end of its body, and hold still. */
+  /** Connections that send a request's head and most of its body, and then stop. */
   | {
       readonly type: 'bodies';
       readonly port: number;
       readonly count: number;
       readonly bytes: number;
     }
-  /** Whole reviews, read from files, so many at a time, over and over. */
+  /** Whole reviews from files, a number of them at a time, over and over. */
   | {
       readonly type: 'reviews';
       readonly port: number;
       readonly files: readonly string[];
       readonly atATime: number;
     }
-  /** Connections that shake hands and ask for nothing. */
+  /** Connections that complete the handshake and send nothing. */
   | { readonly type: 'idle'; readonly port: number; readonly count: number };
 
 export interface AttackReport {
-  /** Requests, or connections where there are none, that were begun. */
+  /** How many requests, or connections if there are no requests, were begun. */
   readonly begun: number;
-  /** TLS's handshakes that came to their end. */
+  /** How many TLS handshakes were completed. */
   readonly connections: number;
   /** Answers by status. */
   readonly answers: Readonly<Record<string, number>>;
@@ -43,9 +43,9 @@ export interface AttackReport {
 const LOOPBACK = '127.0.0.1';
 const MAX_DURATION_MS = 180_000;
 const TICK_MS = 10;
-/** Those that are begun at the same time only wait for each other. */
+/** Connections that begin at the same time would only wait for each other. */
 const CONNECTION_INTERVAL_MS = 1;
-/** Between two connections in one place, if the first was ended. */
+/** The time between two connections in one place, if the first was ended. */
 const RECONNECT_MS = 500;
 
 let begun = 0;
@@ -90,7 +90,7 @@ function connect(port: number): tls.TLSSocket {
   socket.on('secureConnect', () => {
     connections++;
   });
-  // An attacker whose connection is cut off comes again.
+  // An attacker that is cut off comes again.
   socket.on('error', () => undefined);
   socket.on('data', (chunk: Buffer) => {
     for (const [, status = ''] of chunk.toString('latin1').matchAll(/HTTP\/1\.1 (\d{3})/g)) {

@@ -1,3 +1,4 @@
+/** Starts attacks on the operator. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import type { Attack, AttackReport } from './attack-process.ts';
 
 const PROGRAM = 'attack.mjs';
 
-/** Starts attacks as processes; `directory` keeps their program. */
+/** Each attack is a process; `directory` holds their program. */
 export class Attacker {
   readonly #program: string;
   readonly #running = new Set<ChildProcess>();
@@ -30,7 +31,7 @@ export class Attacker {
     return new Attacker(outfile);
   }
 
-  /** Returns how to end it. */
+  /** Returns a function that ends it. */
   start(attack: Attack): () => Promise<AttackReport> {
     const child = fork(this.#program);
     this.#running.add(child);

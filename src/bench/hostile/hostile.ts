@@ -1,7 +1,7 @@
 /**
- * Restarts of a healthy group of simulated agents in peace, and while somebody attacks the operator: side
- * by side in one run. The operator is a process of its own, and so is the attack; its webhooks are served
- * with a certificate of ours, and asked by nobody but the attacker.
+ * Measures restarts of a healthy group of simulated agents, with and without an attack on the
+ * operator, side by side in one run. The operator and the attack are processes of their own. The
+ * operator's webhooks are served with a certificate of ours, and only the attacker calls them.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -29,23 +29,23 @@ import { heavyPatterns, manyReplicatedJobs, oversized, reviewOf } from './review
 
 const SIZE = 64;
 const ROUNDS = 10;
-/** Between two restarts, so that an attack has time to hurt. */
+/** The time between two restarts, so that an attack has time to hurt. */
 const PAUSE_MS = 500;
 const SETTLE_MS = 3000;
 const MIB = 1024 * 1024;
 const LOOPBACK = '127.0.0.1';
 
 const OVERSIZED_COUNT = 3;
-/** What the definition lets pass. */
+/** The most that the definition allows. */
 const OVERSIZED_REPLICAS = 100_000;
 const BODIES = 200;
-/** Beyond what the operator takes, and as much as it takes. */
+/** One body is beyond the operator's limit, one at it. */
 const BODY_MIB = [6, 4];
 const REVIEWS_AT_A_TIME = 5;
 const REPLICATED_JOBS = 75_000;
 const PATTERN_REVIEWS = 20;
 const RULES_PER_REVIEW = 20;
-/** As many as two cores shake hands with in the time of a part; well within its open files. */
+/** As many handshakes as two cores complete in one part; well within the limit of open files. */
 const IDLE_CONNECTIONS = 2000;
 
 export interface HostileBenchOptions {
@@ -68,7 +68,7 @@ export async function benchHostile(
   }
 }
 
-/** What a row says of an attack, and how to end it. */
+/** Ends the attack, and describes it for the row. */
 type EndAttack = () => Promise<string>;
 
 class Siege {
@@ -178,7 +178,7 @@ class Siege {
     const ratio = median(times) / this.#peaceMs;
     this.#report({ benchmark: `${label}: to peace`, unit: 'times', median: ratio });
     this.#report({ benchmark: `${label}: operator's peak`, unit: 'MiB', median: peakBytes / MIB });
-    // What an attack left behind must not count for the next.
+    // Leftovers of one attack must not count for the next.
     await sleep(nodeClock, SETTLE_MS, this.#signal);
   }
 
@@ -203,7 +203,7 @@ class Siege {
     };
   }
 
-  /** Of a Pod that has nothing to do with a JobSet: the operator's caches never show it. */
+  /** The token of a Pod without a JobSet, which the operator's caches never show. */
   async #strangerToken(): Promise<string> {
     const { client, namespace } = this.#cluster;
     const { metadata } = await client.create(PODS, {

@@ -18,7 +18,7 @@ export function reviewOf(jobSet: object): string {
   });
 }
 
-/** As many ReplicatedJobs as asked for, each as short as it can be. */
+/** As many ReplicatedJobs as asked for, each as short as possible. */
 export function manyReplicatedJobs(count: number): object {
   const replicatedJobs = Array.from({ length: count }, (_, i) => ({
     name: `a${i}`,
@@ -27,7 +27,7 @@ export function manyReplicatedJobs(count: number): object {
   return { ...HEAD, spec: { replicatedJobs } };
 }
 
-/** `turn` makes the patterns of one review differ from those of another, so that none is known. */
+/** `turn` makes the patterns of one review differ from those of others, so that none is cached. */
 export function heavyPatterns(rules: number, turn: number): object {
   return {
     ...HEAD,
@@ -45,7 +45,7 @@ export function heavyPatterns(rules: number, turn: number): object {
   };
 }
 
-/** Of `replicas` Jobs, with agents. */
+/** A JobSet with `replicas` Jobs, with agents. */
 export function oversized(namespace: string, name: string, replicas: number): JobSet {
   return {
     ...HEAD,

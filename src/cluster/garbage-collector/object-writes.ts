@@ -1,4 +1,5 @@
 /** The garbage collector's writes. */
+import { defined } from '../../kube/json/defined.ts';
 import type { DeleteOptions, OwnerReference } from '../../kube/meta.ts';
 import { isReason } from '../../kube/status.ts';
 import type { Client, ObjectKey } from '../../runtime/client/client.ts';
@@ -93,7 +94,7 @@ export class ObjectWrites {
 const MAX_PATCHES_IN_FLIGHT = 20;
 
 function keyOf({ name, namespace }: GraphObject['metadata']): ObjectKey {
-  return { name, ...(namespace === undefined ? {} : { namespace }) };
+  return { name, ...defined({ namespace }) };
 }
 
 async function ignoreGone(write: Promise<unknown>): Promise<void> {

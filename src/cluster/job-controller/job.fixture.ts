@@ -1,4 +1,5 @@
 /** Jobs and Pods for the tests of this folder. */
+import { defined } from '../../kube/json/defined.ts';
 import type { Stored } from '../../kube/meta.ts';
 import {
   COMPLETION_INDEX,
@@ -34,7 +35,7 @@ export function jobOf(
       template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main' }] } },
       ...spec,
     },
-    ...(status === undefined ? {} : { status }),
+    ...defined({ status }),
   };
 }
 
@@ -71,21 +72,21 @@ export function podOf(traits: PodTraits): Stored<Pod> {
       uid,
       resourceVersion: '1',
       creationTimestamp: traits.createdAt ?? '2026-01-01T00:00:00Z',
-      ...(deletedAt === undefined ? {} : { deletionTimestamp: deletedAt }),
+      ...defined({ deletionTimestamp: deletedAt }),
       annotations: {
         ...(index === undefined ? {} : { [COMPLETION_INDEX]: `${index}` }),
         ...(failuresBefore === undefined ? {} : { [INDEX_FAILURE_COUNT]: `${failuresBefore}` }),
       },
       finalizers: traits.isUntracked === true ? [] : [JOB_TRACKING_FINALIZER],
     },
-    spec: { containers: [{ name: 'main' }], ...(node === undefined ? {} : { nodeName: node }) },
+    spec: { containers: [{ name: 'main' }], ...defined({ nodeName: node }) },
     status: {
       phase,
       conditions: [
         {
           type: 'Ready',
           status: isReady ? 'True' : 'False',
-          ...(traits.readySince === undefined ? {} : { lastTransitionTime: traits.readySince }),
+          ...defined({ lastTransitionTime: traits.readySince }),
         },
         ...(condition === undefined ? [] : [{ type: condition, status: 'True' as const }]),
       ],

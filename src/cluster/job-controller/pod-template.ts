@@ -1,4 +1,5 @@
 /** Makes a Job's Pods from its template. */
+import { defined } from '../../kube/json/defined.ts';
 import type { OwnerReference, Stored, StringMap } from '../../kube/meta.ts';
 import {
   COMPLETION_INDEX,
@@ -27,9 +28,7 @@ export function podFromTemplate(
     kind: PODS.kind,
     metadata: {
       generateName: generatedPrefix(name, index),
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(metadata.labels === undefined ? {} : { labels: metadata.labels }),
-      ...(metadata.annotations === undefined ? {} : { annotations: metadata.annotations }),
+      ...defined({ namespace, labels: metadata.labels, annotations: metadata.annotations }),
       finalizers: [...new Set([...(metadata.finalizers ?? []), JOB_TRACKING_FINALIZER])],
       ownerReferences: [referenceToJob(job)],
     },

@@ -1,4 +1,5 @@
 /** The Job controller's writes to Pods. */
+import { defined } from '../../kube/json/defined.ts';
 import type { ObjectMeta, Stored } from '../../kube/meta.ts';
 import { JOB_TRACKING_FINALIZER, type Job } from '../../kube/objects/job.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
@@ -27,7 +28,7 @@ export async function untrackPod(client: Client, pod: Stored<Pod>, signal: Abort
     { op: 'test', path, value: JOB_TRACKING_FINALIZER },
     { op: 'remove', path },
   ] as const;
-  const at = { name, ...(namespace === undefined ? {} : { namespace }) };
+  const at = { name, ...defined({ namespace }) };
   try {
     await client.patch(PODS, at, { type: 'json', operations }, { signal });
   } catch (error) {
@@ -87,7 +88,7 @@ async function rewrite(
 
 export async function deletePod(client: Client, pod: Stored<Pod>, signal: AbortSignal) {
   const { name, namespace, uid } = pod.metadata;
-  const at = { name, ...(namespace === undefined ? {} : { namespace }) };
+  const at = { name, ...defined({ namespace }) };
   try {
     await client.delete(PODS, at, { preconditions: { uid }, signal });
   } catch (error) {

@@ -1,4 +1,5 @@
 /** Builds a Job's status as the real controller writes it. */
+import { defined } from '../../kube/json/defined.ts';
 import type { Job, JobCondition, JobStatus } from '../../kube/objects/job.ts';
 import { type Verdict, withCondition } from './conditions.ts';
 import type { Counting } from './counting.ts';
@@ -24,7 +25,7 @@ export function statusOf(parts: StatusParts): JobStatus {
   const conditions = verdict === undefined ? parts.conditions : finish(parts, verdict);
   return {
     ...(conditions.length > 0 ? { conditions } : {}),
-    ...(job.status?.startTime === undefined ? {} : { startTime: job.status.startTime }),
+    ...defined({ startTime: job.status?.startTime }),
     ...(verdict?.type === 'SuccessCriteriaMet' ? { completionTime: now } : {}),
     ...(parts.active > 0 ? { active: parts.active } : {}),
     ready: Math.min(parts.ready, parts.active),
@@ -32,7 +33,7 @@ export function statusOf(parts: StatusParts): JobStatus {
     ...(succeeded > 0 ? { succeeded } : {}),
     ...(failed > 0 ? { failed } : {}),
     ...(completedIndexes === '' ? {} : { completedIndexes }),
-    ...(failedIndexes === undefined ? {} : { failedIndexes }),
+    ...defined({ failedIndexes }),
     uncountedTerminatedPods,
   };
 }

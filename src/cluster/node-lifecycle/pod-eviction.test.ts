@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { defined } from '../../kube/json/defined.ts';
 import type { Node, Taint } from '../../kube/objects/node.ts';
 import type { Pod, Toleration } from '../../kube/objects/pod.ts';
 import { evictionMs, garbageReason } from './pod-eviction.ts';
@@ -26,7 +27,7 @@ const tolerate = (key: string, tolerationSeconds?: number): Toleration => ({
   key,
   operator: 'Exists',
   effect: 'NoExecute',
-  ...(tolerationSeconds === undefined ? {} : { tolerationSeconds }),
+  ...defined({ tolerationSeconds }),
 });
 
 describe('a Pod is driven away', () => {

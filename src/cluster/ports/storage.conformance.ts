@@ -1,6 +1,8 @@
 /** The tests that every implementation of the storage port must pass. */
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { defined } from '../../kube/json/defined.ts';
 import type { Storage } from './storage.ts';
 
 /** `make` returns an empty storage. */
@@ -58,8 +60,7 @@ export function storageConformance(name: string, make: () => Promise<Storage>): 
       }
       const keys = async (after?: string, limit?: number): Promise<string[]> => {
         const options = {
-          ...(after === undefined ? {} : { after }),
-          ...(limit === undefined ? {} : { limit }),
+          ...defined({ after, limit }),
         };
         return (await storage.list('/pods/', options)).map((pair) => pair.key);
       };

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { defined } from '../../kube/json/defined.ts';
 import type { Stored, StringMap } from '../../kube/meta.ts';
 import type { Affinity, PodAffinityTerm } from '../../kube/objects/affinity.ts';
 import type { Node } from '../../kube/objects/node.ts';
@@ -33,7 +34,7 @@ function podOf({ labels = {}, namespace = 'default', affinity }: PodOptions): Po
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { namespace, labels },
-    spec: { containers: [], ...(affinity === undefined ? {} : { affinity }) },
+    spec: { containers: [], ...defined({ affinity }) },
   };
 }
 

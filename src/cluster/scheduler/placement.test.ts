@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { defined } from '../../kube/json/defined.ts';
 import type { Stored, StringMap } from '../../kube/meta.ts';
 import type { NodeSelectorTerm } from '../../kube/objects/affinity.ts';
 import type { Node } from '../../kube/objects/node.ts';
@@ -18,7 +19,7 @@ function nodeOf(
     apiVersion: 'v1',
     kind: 'Node',
     metadata: { name, uid: name, resourceVersion: '1', creationTimestamp: '', labels },
-    ...(spec === undefined ? {} : { spec }),
+    ...defined({ spec }),
     status: {
       allocatable: { cpu: '4', memory: '8Gi', pods: '110' },
       conditions: [{ type: 'Ready', status: 'True' }],

@@ -35,6 +35,7 @@ describe('the facts of a Pod', () => {
       malformedEpoch: undefined,
       notice: { epoch: 3 },
       isTerminating: false,
+      isDiscarded: false,
     });
   });
 

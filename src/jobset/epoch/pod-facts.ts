@@ -28,20 +28,20 @@ export interface PodFacts {
   /** What an annotation holds that is no epoch. */
   readonly malformedEpoch: string | undefined;
   /** The same of upstream's annotation. */
-  readonly malformedAttempt?: string;
+  readonly malformedAttempt?: string | undefined;
   readonly notice: Notice | undefined;
   /** How often the agent has started for which epoch; absent if it does not say so. */
-  readonly starts?: AgentStarts;
+  readonly starts?: AgentStarts | undefined;
   readonly isTerminating: boolean;
   /**
    * It is being deleted, and the Job controller has let go of it, for a suspend, a smaller size or a
    * Job that has ended: however it ends, that counts for nothing.
    */
-  readonly isDiscarded?: boolean;
+  readonly isDiscarded?: boolean | undefined;
   /** When it is to have ended, grace period included; present if it is being deleted. */
-  readonly endMs?: number;
+  readonly endMs?: number | undefined;
   /** How long after that it may be deleted by force, as its agent was told; absent: never. */
-  readonly lostNodeDeadlineMs?: number;
+  readonly lostNodeDeadlineMs?: number | undefined;
 }
 
 /** Undefined if the Pod has no Job as its controller, so that it cannot be a member of anything. */
@@ -54,13 +54,10 @@ export function podFacts(pod: PartialObjectMetadata): PodFacts | undefined {
   const epoch = text === undefined ? undefined : parseEpoch(text);
   const attemptText = annotations?.[IN_PLACE_RESTART_ATTEMPT];
   const attempted = attemptText === undefined ? undefined : parseAttempt(attemptText);
-  const isMalformed = attemptText !== undefined && attempted === undefined;
   const notice = annotations?.[NOTICE];
-  const starts = parseAgentStarts(annotations?.[AGENT_STARTS] ?? '');
   const isTerminating = metadata.deletionTimestamp !== undefined;
   const isTracked = metadata.finalizers?.includes(JOB_TRACKING_FINALIZER) === true;
   const endMs = Date.parse(metadata.deletionTimestamp ?? '');
-  const lostNodeDeadlineMs = parseLostNodeDeadline(annotations?.[LOST_NODE_DEADLINE] ?? '');
   return {
     namespace: metadata.namespace ?? '',
     name: metadata.name ?? '',
@@ -70,13 +67,13 @@ export function podFacts(pod: PartialObjectMetadata): PodFacts | undefined {
     slot: annotations?.[COMPLETION_INDEX],
     epoch: higher(epoch, attempted),
     malformedEpoch: epoch === undefined ? text : undefined,
-    ...(isMalformed ? { malformedAttempt: attemptText } : {}),
+    malformedAttempt: attempted === undefined ? attemptText : undefined,
     notice: notice === undefined ? undefined : parseNotice(notice),
-    ...(starts === undefined ? {} : { starts }),
+    starts: parseAgentStarts(annotations?.[AGENT_STARTS] ?? ''),
     isTerminating,
-    ...(isTerminating && !isTracked ? { isDiscarded: true } : {}),
-    ...(Number.isNaN(endMs) ? {} : { endMs }),
-    ...(lostNodeDeadlineMs === undefined ? {} : { lostNodeDeadlineMs }),
+    isDiscarded: isTerminating && !isTracked,
+    endMs: Number.isNaN(endMs) ? undefined : endMs,
+    lostNodeDeadlineMs: parseLostNodeDeadline(annotations?.[LOST_NODE_DEADLINE] ?? ''),
   };
 }
 

@@ -65,7 +65,7 @@ describe('isDeeperThan', () => {
   });
 });
 
-/** Two values are equal if this is, but for -0, which JSON writes as 0. */
+/** Two values are equal if their canonical texts are, except for -0, which JSON writes as 0. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)
@@ -74,7 +74,7 @@ function canonical(value: unknown): string {
   );
 }
 
-/** Changes every list and object within. */
+/** Changes every list and object inside the value. */
 function scribble(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   for (const member of Object.values(value)) scribble(member);

@@ -1,4 +1,4 @@
-/** Whether two JSON values are the same; the order of an object's members does not matter. */
+/** Whether two JSON values are equal; the order of an object's members does not matter. */
 export function deepEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

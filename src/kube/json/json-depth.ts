@@ -1,10 +1,10 @@
 /**
- * Functions over JSON values call themselves for every level, so a value from outside must not be
- * deeper than the stack. Objects of the API are some twenty levels deep, schemas of CRDs a hundred.
+ * Bounds the depth of JSON values from outside, because recursive functions over deeper ones would
+ * overflow the stack. Objects of the API are some twenty levels deep, schemas of CRDs a hundred.
  */
 export const MAX_JSON_DEPTH = 1_000;
 
-/** Whether `value` has more than `limit` levels of lists and objects. Uses no stack of its own. */
+/** Whether `value` has more than `limit` levels of lists and objects. Does not recurse. */
 export function isDeeperThan(value: unknown, limit: number): boolean {
   let level: object[] = [];
   collect(value, level);

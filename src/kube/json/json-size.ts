@@ -1,4 +1,4 @@
-/** Whether a JSON text has more than `limit` values, found out without making them. */
+/** Whether a JSON text has more than `limit` values. Does not build the values. */
 export function hasMoreValuesThan(text: Uint8Array, limit: number): boolean {
   let values = 1;
   let isInString = false;

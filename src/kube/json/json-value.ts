@@ -1,16 +1,16 @@
 /**
- * JSON values as they come from outside. Names of members are data here, so that `__proto__` and
- * `constructor` are members like any other: they are read with `ownMember` and written with
- * `setMember`, which never reach a prototype.
+ * JSON values from outside. Names of members are data, so `__proto__` and `constructor` are members
+ * like any other. Read them with `ownMember` and write them with `setMember`, which never reach a
+ * prototype.
  */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export type JsonType = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object';
 
-/** Beyond int64, Go's decoder reads a number as a float. */
+/** Go's decoder reads numbers beyond int64 as floats. */
 const INTEGER_LIMIT = 2 ** 63;
 
-/** What JSON Schema calls the type of `value`; a number without a fraction is an `integer`. */
+/** The JSON Schema type of `value`; a number without a fraction is an `integer`. */
 export function jsonTypeOf(value: unknown): JsonType {
   if (typeof value === 'string') return 'string';
   if (typeof value === 'number') {
@@ -30,7 +30,7 @@ export function ownMember<T>(object: Readonly<Record<string, T>>, key: string): 
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** Sets a member of `object` itself, also if it is called `__proto__`. */
+/** Sets a member of `object` itself, even if its name is `__proto__`. */
 export function setMember(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key === '__proto__') {
     Object.defineProperty(object, key, {

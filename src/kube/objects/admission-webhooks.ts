@@ -1,8 +1,9 @@
+/** Types of admission webhooks and their configurations. */
 import type { KubeObject, LabelSelector } from '../meta.ts';
 import { type Resource, resource } from '../resource.ts';
 import type { Status } from '../status.ts';
 
-/** `admission.k8s.io/v1 AdmissionReview`: what an API server asks a webhook, and its answer. */
+/** `admission.k8s.io/v1 AdmissionReview`: an API server's question to a webhook, and its answer. */
 export interface AdmissionReview {
   readonly apiVersion: 'admission.k8s.io/v1';
   readonly kind: 'AdmissionReview';
@@ -11,7 +12,7 @@ export interface AdmissionReview {
 }
 
 export interface AdmissionRequest {
-  /** Ties the answer to the question. */
+  /** The answer repeats it. */
   readonly uid: string;
   readonly kind: GroupVersionKind;
   readonly resource: GroupVersionResource;
@@ -19,7 +20,7 @@ export interface AdmissionRequest {
   readonly requestKind?: GroupVersionKind;
   readonly requestResource?: GroupVersionResource;
   readonly requestSubResource?: string;
-  /** Empty for an object that gets its name from `generateName`. */
+  /** Empty for an object with `generateName`. */
   readonly name?: string;
   readonly namespace?: string;
   readonly operation: AdmissionOperation;
@@ -37,7 +38,7 @@ export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 export interface AdmissionResponse {
   readonly uid: string;
   readonly allowed: boolean;
-  /** Why not; its code and message reach the user. */
+  /** The reason for a refusal; its code and message reach the user. */
   readonly status?: Partial<Status>;
   /** JSONPatch in base64. */
   readonly patch?: string;

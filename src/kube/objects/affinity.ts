@@ -1,6 +1,6 @@
 import type { LabelSelector } from '../meta.ts';
 
-/** `core/v1 Affinity`: which nodes, and which neighbours, a Pod must or would like to have. */
+/** `core/v1 Affinity`: the nodes and neighbours that a Pod requires or prefers. */
 export interface Affinity {
   readonly nodeAffinity?: {
     readonly requiredDuringSchedulingIgnoredDuringExecution?: NodeSelector;
@@ -15,7 +15,7 @@ export interface NodeSelector {
   readonly nodeSelectorTerms: readonly NodeSelectorTerm[];
 }
 
-/** All requirements must hold; a term without any matches no node. */
+/** All requirements must hold; a term without requirements matches no node. */
 export interface NodeSelectorTerm {
   readonly matchExpressions?: readonly NodeSelectorRequirement[];
   readonly matchFields?: readonly NodeSelectorRequirement[];
@@ -40,15 +40,15 @@ export interface PodAffinity {
 }
 
 export interface PodAffinityTerm {
-  /** Absent: no Pod. */
+  /** Absent: matches no Pod. */
   readonly labelSelector?: LabelSelector;
-  /** Together with `namespaceSelector`; neither: the namespace of the Pod that has the term. */
+  /** Added to `namespaceSelector`; if both are absent, the namespace of the Pod with the term. */
   readonly namespaces?: readonly string[];
   /** Empty: all namespaces. */
   readonly namespaceSelector?: LabelSelector;
-  /** Nodes with the same value of this label are one place. */
+  /** Nodes with an equal value of this label count as one place. */
   readonly topologyKey: string;
-  /** Keys of labels of which the other Pod must have, or not have, this Pod's values. */
+  /** Keys of labels whose values the other Pod must share, or must not share, with this one. */
   readonly matchLabelKeys?: readonly string[];
   readonly mismatchLabelKeys?: readonly string[];
 }

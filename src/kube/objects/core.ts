@@ -1,7 +1,7 @@
+/** The smaller kinds of the core group that Lockstep uses. */
 import type { KubeObject, StringMap } from '../meta.ts';
 import { type Resource, resource } from '../resource.ts';
 
-/** The smaller kinds of the core group that Lockstep uses. */
 export interface Namespace extends KubeObject {
   readonly spec?: { readonly finalizers?: readonly string[] };
   readonly status?: { readonly phase?: 'Active' | 'Terminating' };
@@ -44,7 +44,7 @@ export const SECRETS: Resource<Secret> = resource('v1', 'secrets', 'Secret');
 
 export interface ServiceAccount extends KubeObject {
   readonly automountServiceAccountToken?: boolean;
-  /** Secrets of its namespace, for Pods that name none themselves. */
+  /** Secrets in its namespace, for Pods that name none. */
   readonly imagePullSecrets?: readonly { readonly name: string }[];
 }
 export const SERVICE_ACCOUNTS: Resource<ServiceAccount> = resource(
@@ -53,7 +53,7 @@ export const SERVICE_ACCOUNTS: Resource<ServiceAccount> = resource(
   'ServiceAccount',
 );
 
-/** What a namespace demands of each container, Pod or volume claim in it. */
+/** What a namespace requires of each container, Pod or volume claim in it. */
 export interface LimitRange extends KubeObject {
   readonly spec?: {
     readonly limits?: readonly { readonly type: string; readonly min?: StringMap }[];
@@ -76,7 +76,7 @@ export interface TokenRequest extends KubeObject {
   readonly status?: { readonly token: string; readonly expirationTimestamp: string };
 }
 
-/** Of its spec only what equality of two claims needs; the rest is the API server's business. */
+/** The spec holds only what is needed to compare two claims. */
 export interface PersistentVolumeClaim extends KubeObject {
   readonly spec?: Readonly<Record<string, unknown>>;
   readonly status?: { readonly phase?: 'Pending' | 'Bound' | 'Lost' };

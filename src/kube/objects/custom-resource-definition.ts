@@ -41,7 +41,7 @@ export interface CustomResourceVersion {
   readonly schema?: { readonly openAPIV3Schema?: JsonSchema };
   readonly subresources?: { readonly status?: object; readonly scale?: object };
   readonly additionalPrinterColumns?: readonly PrinterColumn[];
-  /** Fields that lists and watches can select by. */
+  /** Fields by which lists and watches can select. */
   readonly selectableFields?: readonly { readonly jsonPath: string }[];
 }
 

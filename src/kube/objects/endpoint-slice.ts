@@ -1,7 +1,8 @@
+/** The type of EndpointSlices. */
 import type { KubeObject } from '../meta.ts';
 import { type Resource, resource } from '../resource.ts';
 
-/** Addresses behind a Service. Of a Service without a selector, somebody else writes them. */
+/** Addresses behind a Service. If the Service has no selector, its owner writes them. */
 export interface EndpointSlice extends KubeObject {
   readonly addressType: 'IPv4' | 'IPv6';
   readonly endpoints: readonly {
@@ -23,5 +24,5 @@ export const ENDPOINT_SLICES: Resource<EndpointSlice> = resource(
 
 /** Label: the Service to which the slice belongs. */
 export const SERVICE_NAME = 'kubernetes.io/service-name';
-/** Label: who writes it, so that nobody else takes it for his own. */
+/** Label: the slice's writer, so that no other controller takes it for its own. */
 export const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by';

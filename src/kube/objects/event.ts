@@ -1,7 +1,7 @@
 import type { KubeObject } from '../meta.ts';
 import { type Resource, resource } from '../resource.ts';
 
-/** `events.k8s.io/v1 Event`. The API server shows the same objects as core/v1 Events too. */
+/** `events.k8s.io/v1 Event`. The API server also shows these objects as core/v1 Events. */
 export interface Event extends KubeObject {
   /** `metav1.MicroTime`. */
   readonly eventTime: string | null;

@@ -10,10 +10,10 @@ export interface Job extends KubeObject {
 
 export const JOBS: Resource<Job> = resource('batch/v1', 'jobs', 'Job');
 
-/** `spec.managedBy` of Jobs of Kubernetes' own Job controller; absent means the same. */
+/** The `spec.managedBy` of Kubernetes' own Job controller; absent means this too. */
 const JOB_CONTROLLER = 'kubernetes.io/job-controller';
 
-/** Who else is in charge of the Job, if it is not the Job controller. */
+/** The controller in charge of the Job, if it is not Kubernetes' Job controller. */
 export function externalManager({ spec }: Job): string | undefined {
   return spec.managedBy === JOB_CONTROLLER ? undefined : spec.managedBy;
 }

@@ -17,24 +17,24 @@ export interface Node extends KubeObject {
     readonly nodeInfo?: Readonly<Record<string, string>>;
     /** Names of the `kubelet` features that this node offers (KEP-5328). */
     readonly declaredFeatures?: readonly string[];
-    /** Where the API server reaches the node agent, for logs. */
+    /** The port where the API server reaches the node agent, for logs and streams. */
     readonly daemonEndpoints?: { readonly kubeletEndpoint?: { readonly Port: number } };
   };
 }
 export const NODES: Resource<Node> = resource('v1', 'nodes', 'Node', 'Cluster');
 
-/** Whether its agent has said so, and been heard of since. */
+/** Whether the node's agent reported it as ready, and has not been silent since. */
 export function isReady({ status }: Node): boolean {
   return status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
 }
 
-/** Its node has not been heard of for too long. */
+/** Set on a node that has been silent for too long. */
 export const UNREACHABLE_TAINT = 'node.kubernetes.io/unreachable';
 
 export interface Taint {
   readonly key: string;
   readonly value?: string;
   readonly effect: string;
-  /** When it was put there; of effect `NoExecute` only. */
+  /** When the taint was added; for effect `NoExecute` only. */
   readonly timeAdded?: string;
 }

@@ -1,3 +1,4 @@
+/** The type of Pods. */
 import type {
   Condition,
   IntOrString,
@@ -10,8 +11,8 @@ import { type Resource, resource } from '../resource.ts';
 import type { Affinity } from './affinity.ts';
 
 /**
- * `core/v1 Pod`, with the fields that Lockstep reads or writes typed. Objects may hold more: types
- * here never serve to rebuild an object from its known fields.
+ * `core/v1 Pod`, with types for the fields that Lockstep reads or writes. Objects may hold more
+ * fields, so never rebuild one from its known fields.
  */
 export interface Pod extends KubeObject {
   readonly spec: PodSpec;
@@ -37,12 +38,12 @@ export interface PodSpec {
   readonly nodeSelector?: StringMap;
   readonly affinity?: Affinity;
   readonly tolerations?: readonly Toleration[];
-  /** Conditions that must be True besides those of its containers for the Pod to be ready. */
+  /** Conditions that must be True, besides those of its containers, for the Pod to be ready. */
   readonly readinessGates?: readonly { readonly conditionType: string }[];
   readonly schedulingGates?: readonly { readonly name: string }[];
   readonly schedulerName?: string;
   readonly serviceAccountName?: string;
-  /** The old name of the same. */
+  /** The old name of `serviceAccountName`. */
   readonly serviceAccount?: string;
   readonly automountServiceAccountToken?: boolean;
   readonly hostname?: string;
@@ -61,12 +62,12 @@ export interface PodSpec {
   readonly securityContext?: SecurityContext;
   readonly topologySpreadConstraints?: readonly {
     readonly topologyKey: string;
-    /** Absent: no Pod. */
+    /** Absent: matches no Pod. */
     readonly labelSelector?: LabelSelector;
   }[];
 }
 
-/** What is claimed for the Pod; containers refer to it by its name. */
+/** A claim of the Pod; containers refer to it by name. */
 export interface PodResourceClaim {
   readonly name: string;
   readonly resourceClaimName?: string;
@@ -104,7 +105,10 @@ export interface Container {
   };
   readonly terminationMessagePath?: string;
   readonly terminationMessagePolicy?: 'File' | 'FallbackToLogsOnError';
-  /** Whether its standard input can be attached to; the first to leave ends it with `stdinOnce`. */
+  /**
+   * Whether its standard input can be attached to; with `stdinOnce` the first client to leave ends
+   * it.
+   */
   readonly stdin?: boolean;
   readonly stdinOnce?: boolean;
   readonly tty?: boolean;
@@ -127,12 +131,12 @@ export interface SecurityContext {
   readonly seLinuxOptions?: StringMap;
 }
 
-/** Added to a Pod that runs, to look into it. */
+/** Added to a running Pod for inspection. */
 export interface EphemeralContainer extends Container {
   readonly targetContainerName?: string;
 }
 
-/** KEP-5307, with both dialects' names of the whole-Pod action and `Terminate`, which is ours. */
+/** KEP-5307, with both dialects' names of the whole-Pod action, and `Terminate`. */
 export interface ContainerRestartRule {
   readonly action: 'Restart' | 'RestartAllContainers' | 'RestartPod' | 'Terminate';
   readonly exitCodes?: {
@@ -162,9 +166,9 @@ export interface EnvVar {
 }
 
 export interface ResourceFieldSelector {
-  /** In a volume; a variable may speak of another container, too. */
+  /** In a volume; a variable may refer to another container, too. */
   readonly containerName?: string;
-  /** `limits.cpu`, for example. */
+  /** For example `limits.cpu`. */
   readonly resource: string;
   readonly divisor?: string;
 }

@@ -3,7 +3,7 @@ import { type Resource, resource } from '../resource.ts';
 
 export const RBAC_GROUP = 'rbac.authorization.k8s.io';
 
-/** `rbac.authorization.k8s.io/v1`: who may do what. */
+/** `rbac.authorization.k8s.io/v1`: rights and their holders. */
 export interface PolicyRule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
@@ -54,7 +54,7 @@ export interface RoleRef {
   readonly name: string;
 }
 
-/** Users and groups are of the API group, service accounts of none. */
+/** Users and groups have the API group, service accounts have none. */
 export type Subject =
   | {
       readonly apiGroup: 'rbac.authorization.k8s.io';

@@ -1,6 +1,6 @@
 import type { ContainerRestartRule, PodSpec } from './pod.ts';
 
-/** `RestartPod` and `Terminate` are ours, besides those of Kubernetes. */
+/** The actions of restart rules. `RestartPod` and `Terminate` are Lockstep's own. */
 export const RESTART_ACTIONS: readonly ContainerRestartRule['action'][] = [
   'Restart',
   'RestartAllContainers',
@@ -8,14 +8,14 @@ export const RESTART_ACTIONS: readonly ContainerRestartRule['action'][] = [
   'Terminate',
 ];
 
-/** What a node declares that can restart all containers of a Pod in place. */
+/** The feature that a node declares if it can restart all containers of a Pod in place. */
 export const RESTART_ALL_FEATURE = 'RestartAllContainersOnContainerExits';
 
 export const EXIT_CODE_OPERATORS: readonly string[] = ['In', 'NotIn'];
 
 /**
- * The action of the first rule that matches `exitCode` (KEP-5307), as a kubelet picks it: a rule
- * without exit codes or with an operator of a later API is skipped.
+ * The action of the first rule that matches `exitCode` (KEP-5307), as a kubelet picks it. A rule
+ * without exit codes, or with an operator of a later API, is skipped.
  */
 export function matchingAction(
   rules: readonly ContainerRestartRule[],
@@ -28,14 +28,14 @@ export function matchingAction(
   })?.action;
 }
 
-/** True for the action that restarts all containers of a Pod, under either of its names. */
+/** Whether the action restarts all containers of a Pod, under either of its names. */
 export function restartsPod(action: ContainerRestartRule['action'] | undefined): boolean {
   return action === 'RestartPod' || action === 'RestartAllContainers';
 }
 
 /**
  * Whether any exit could restart all containers of the Pod. Only such Pods have the condition
- * `AllContainersRestarting`, and they run only on nodes that declare to be able to.
+ * `AllContainersRestarting`, and they run only on nodes that declare the feature.
  */
 export function mayRestartAll(spec: PodSpec): boolean {
   return [...(spec.initContainers ?? []), ...spec.containers].some((container) =>

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../meta.ts';
 import { type Resource, resource } from '../resource.ts';
 
-/** Asks the API server whether somebody may do something, with objects or with a path that is none. */
+/** Asks the API server whether a user may act on an object or on a path outside the API. */
 export interface SubjectAccessReview extends KubeObject {
   readonly spec: {
     readonly user?: string;

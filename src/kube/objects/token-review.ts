@@ -1,7 +1,7 @@
 import type { KubeObject } from '../meta.ts';
 import { type Resource, resource } from '../resource.ts';
 
-/** Asks the API server whose token this is. */
+/** Asks the API server which user a token belongs to. */
 export interface TokenReview extends KubeObject {
   readonly spec: { readonly token: string; readonly audiences?: readonly string[] };
   readonly status?: {

@@ -1,7 +1,10 @@
 import type { Taint } from './node.ts';
 import type { Toleration } from './pod.ts';
 
-/** `core/v1 Toleration`: an absent key with `Exists` tolerates everything, an absent effect any. */
+/**
+ * `core/v1 Toleration`. Without a key, `Exists` tolerates everything; without an effect, any
+ * effect.
+ */
 export function tolerates({ key, operator, value, effect }: Toleration, taint: Taint): boolean {
   if (effect !== undefined && effect !== '' && effect !== taint.effect) return false;
   const isAnyKey = key === undefined || key === '';

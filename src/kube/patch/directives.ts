@@ -1,6 +1,6 @@
 import { isJsonObject, setMember } from '../json/json-value.ts';
 
-/** The members of a strategic merge patch that say how, not what. */
+/** The directives of a strategic merge patch, which say how to merge. */
 export const DIRECTIVE = '$patch';
 export const RETAIN_KEYS = '$retainKeys';
 /** Followed by `/` and the name of a field. */
@@ -8,9 +8,9 @@ export const ELEMENT_ORDER = '$setElementOrder';
 export const DELETE_FROM_LIST = '$deleteFromPrimitiveList';
 
 /**
- * A part of a patch that meets nothing to be merged with: its nulls delete nothing and are left out,
- * and so is every object that only carries an order about what is not there. Undefined if nothing
- * is left.
+ * Prepares a part of a patch that has no counterpart to merge with. Its nulls delete nothing and
+ * are left out, and so is every object with nothing but an order in it. Undefined if nothing is
+ * left.
  */
 export function cleaned(value: unknown): unknown {
   if (Array.isArray(value)) {

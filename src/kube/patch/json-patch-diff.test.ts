@@ -43,7 +43,7 @@ function replace(path: string, value: unknown): JsonPatchOperation {
   return { op: 'replace', path, value };
 }
 
-/** Small names and values, so that two documents have much in common. */
+/** Few names and values, so that two documents have much in common. */
 const documents = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4 },

@@ -1,12 +1,13 @@
+/** Computes the JSON Patch between two documents. */
 import { deepEqual } from '../json/deep-equal.ts';
 import { isJsonObject, type JsonObject, ownMember } from '../json/json-value.ts';
 import type { JsonPatchOperation } from './json-patch.ts';
 import { JsonPointer } from './json-pointer.ts';
 
 /**
- * The JSON Patch that makes `to` of `from`. It touches only what differs: members one by one, and in
- * a list the stretch between the equal items at both ends. Equal documents give no operations. A
- * member whose value is `undefined` counts as absent, as it does for `JSON.stringify`.
+ * The patch that turns `from` into `to`. It touches only what differs: members one by one, and in a
+ * list the stretch between the equal items at both ends. Equal documents give no operations. A
+ * member with the value `undefined` counts as absent, as in `JSON.stringify`.
  */
 export function jsonPatchDiff(from: unknown, to: unknown): readonly JsonPatchOperation[] {
   const operations: JsonPatchOperation[] = [];
@@ -57,7 +58,7 @@ function compareLists(
     while (end < rest && deepEqual(from.at(-1 - end), to.at(-1 - end))) end++;
   }
   for (let at = start; at < shorter - end; at++) compare(`${path}/${at}`, from[at], to[at], found);
-  // From the last on, so that the indexes of those before stay what they are.
+  // Removes from the end, so that earlier indexes stay valid.
   for (let at = from.length - end - 1; at >= shorter - end; at--) {
     found.push({ op: 'remove', path: `${path}/${at}` });
   }

@@ -1,3 +1,4 @@
+/** JSON Patch (RFC 6902), complete and strict. */
 import { clone } from '../json/clone.ts';
 import { deepEqual } from '../json/deep-equal.ts';
 import { isDeeperThan, MAX_JSON_DEPTH } from '../json/json-depth.ts';
@@ -8,18 +9,20 @@ import { badRequest, requestEntityTooLarge } from '../status-errors.ts';
 import { JsonPointer } from './json-pointer.ts';
 
 /**
- * JSON Patch, RFC 6902, all of it and strictly, with one addition that the API server has and that
- * optimistic writers need: `test` with the value `null` holds for a member that is not there.
+ * There is one addition, which the API server has and optimistic writers need: `test` with the
+ * value `null` holds for an absent member.
  */
 export type JsonPatchOperation =
   | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: unknown }
   | { readonly op: 'remove'; readonly path: string }
   | { readonly op: 'move' | 'copy'; readonly from: string; readonly path: string };
 
-/** As many as the API server takes. */
+/** The API server's limit. */
 const MAX_JSON_PATCH_OPERATIONS = 10_000;
 
-/** Throws 400 `BadRequest` naming the operation and the field, or 413 for too many operations. */
+/**
+ * Throws 400 `BadRequest` that names the operation and the field, or 413 for too many operations.
+ */
 export function parseJsonPatch(body: unknown): readonly JsonPatchOperation[] {
   if (!Array.isArray(body)) throw badRequest('a JSON patch must be a list of operations');
   if (body.length > MAX_JSON_PATCH_OPERATIONS) {
@@ -31,8 +34,8 @@ export function parseJsonPatch(body: unknown): readonly JsonPatchOperation[] {
 }
 
 /**
- * The patched document; `document` stays as it is. Throws 422 `Invalid` where an operation does not
- * apply or a test fails, and then nothing was applied.
+ * The patched document; `document` stays as it is. Throws 422 `Invalid` if an operation does not
+ * apply or a test fails; then nothing was applied.
  */
 export function applyJsonPatch(
   document: unknown,
@@ -84,12 +87,12 @@ function pointerIn(
   throw badRequest(`json patch ${field}: Invalid value: ${quote(text)}: ${wrong}`);
 }
 
-/** What `copy` may add in all, in nodes and characters; without it, copies double a document. */
+/** How much `copy` may add in total, in nodes and characters: each copy can double a document. */
 const MAX_COPIED_SIZE = 3 * 1024 * 1024;
 
 type Container = unknown[] | Record<string, unknown>;
 
-/** A copy of the document that operations change in place. */
+/** A copy of the document, which operations change in place. */
 class PatchedDocument {
   root: unknown;
   #copiedSize = 0;
@@ -193,7 +196,7 @@ class PatchedDocument {
     throw missing(op, path);
   }
 
-  /** What holds the target. Every step to it must exist. */
+  /** The container of the target. Every step to it must exist. */
   #parentOf(op: string, path: JsonPointer): Container {
     let at: unknown = this.root;
     for (const step of path.parents) {

@@ -1,12 +1,12 @@
 /** A JSON Pointer, RFC 6901: `/metadata/annotations/example.com~1key`. */
 export class JsonPointer {
   readonly text: string;
-  /** The steps to what holds the target. */
+  /** The steps to the target's container. */
   readonly parents: readonly string[];
-  /** The name or index of the target there; meaningless for the root. */
+  /** The name or index of the target in it; meaningless for the root. */
   readonly last: string;
 
-  /** `text` must be a pointer: see `error`. */
+  /** `text` must be valid; check it with `error`. */
   constructor(text: string) {
     this.text = text;
     const steps = text.split('/').slice(1).map(unescaped);
@@ -18,7 +18,7 @@ export class JsonPointer {
     return this.text === '';
   }
 
-  /** How many steps below the root. */
+  /** The number of steps below the root. */
   get depth(): number {
     return this.isRoot ? 0 : this.parents.length + 1;
   }
@@ -28,13 +28,13 @@ export class JsonPointer {
     return other.text.startsWith(`${this.text}/`);
   }
 
-  /** What is wrong with a text that is no pointer. */
+  /** What is wrong with an invalid text. */
   static error(text: string): string | undefined {
     if (text !== '' && !text.startsWith('/')) return 'must be empty or begin with "/"';
     return /~(?![01])/.test(text) ? '"~" must be followed by "0" or "1"' : undefined;
   }
 
-  /** A name as a step of a pointer. */
+  /** Escapes a name as a step of a pointer. */
   static escaped(name: string): string {
     return name.replaceAll('~', '~0').replaceAll('/', '~1');
   }

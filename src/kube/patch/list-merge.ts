@@ -1,11 +1,12 @@
+/** Merges lists for strategic merge patch. */
 import { isJsonObject, type JsonObject, ownMember } from '../json/json-value.ts';
 import { failure } from '../status.ts';
 import { badRequest } from '../status-errors.ts';
 import { cleaned, DIRECTIVE } from './directives.ts';
 
-/** How the elements of a list are told apart and merged. */
+/** How the elements of a list are identified and merged. */
 export interface ListStrategy {
-  /** For messages. */
+  /** The field's name, for messages. */
   readonly field: string;
   /** The member that identifies an element; absent for a list of scalars, which identify themselves. */
   readonly mergeKey: string | undefined;
@@ -15,9 +16,9 @@ export interface ListStrategy {
 type List = readonly unknown[];
 
 /**
- * A list merged with a patch of it. Elements of the patch stand in the order of the patch, those
- * that only the server knows in theirs; between the two, the server's order decides where it can,
- * and otherwise the patch comes first.
+ * Merges a patch into a list. Elements of the patch stand in the order of the patch, those that
+ * only the server has in their own. Between the two, the server's order decides if it can;
+ * otherwise the patch comes first.
  */
 export function mergeLists(original: List, patch: List, strategy: ListStrategy): List {
   requireOneKind(original, patch);
@@ -42,7 +43,7 @@ export function deleteFromList(list: List, toDelete: List): List {
   return list.filter((element) => !deleted.has(element));
 }
 
-/** A merged list in the order that the client gave for the elements that it knows. */
+/** Puts a merged list into the order that the client gave for the elements that it knows. */
 export function orderList(
   merged: List,
   original: List,
@@ -56,7 +57,7 @@ export function orderList(
 
 interface Changes {
   readonly elements: readonly JsonObject[];
-  /** Keys of elements that go. */
+  /** Keys of deleted elements. */
   readonly deleted: ReadonlySet<unknown>;
   readonly isReplacement: boolean;
 }
@@ -108,9 +109,9 @@ function mergeElements(
 }
 
 /**
- * Puts the elements that are in `wanted` into its order, all others into the order of `original`, and
- * joins the two: one that only the server knows goes before one of `wanted` only if it stood before
- * it in `original`.
+ * Puts elements of `wanted` into its order and all others into the order of `original`, and joins
+ * the two. An element that only the server has goes before one of `wanted` only if it did in
+ * `original`.
  */
 function arranged(list: List, wanted: List, original: List, strategy: ListStrategy): List {
   const [wantedAt, originalAt] = [ranksOf(wanted, strategy), ranksOf(original, strategy)];
@@ -134,7 +135,7 @@ function arranged(list: List, wanted: List, original: List, strategy: ListStrate
 
 type Ranks = ReadonlyMap<unknown, number>;
 
-/** The first place of each key. */
+/** The first position of each key. */
 function ranksOf(list: List, strategy: ListStrategy): Ranks {
   const ranks = new Map<unknown, number>();
   list.forEach((element, at) => {
@@ -144,7 +145,7 @@ function ranksOf(list: List, strategy: ListStrategy): Ranks {
   return ranks;
 }
 
-/** The elements that the patch names must come in the order that it gives for all. */
+/** Requires the elements of the patch to follow the order that it gives for all. */
 function requireFollows(patch: List, order: List, strategy: ListStrategy): void {
   if (order.length === 0) return;
   const keys = order.map((element) => keyOf(element, strategy));

@@ -229,7 +229,7 @@ describe('applyStrategicMergePatch', () => {
   });
 });
 
-/** The parts of a patch that a result must show as they are. */
+/** The parts of a patch that must appear unchanged in the result. */
 function unmerged(patch: JsonObject): JsonObject {
   const parts = ['labels', 'tolerations'];
   return Object.fromEntries(Object.entries(patch).filter(([key]) => parts.includes(key)));

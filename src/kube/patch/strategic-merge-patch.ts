@@ -1,3 +1,4 @@
+/** Strategic merge patch, as the API server applies it to built-in kinds. */
 import { isDeeperThan, MAX_JSON_DEPTH } from '../json/json-depth.ts';
 import { isJsonObject, type JsonObject, ownMember, setMember } from '../json/json-value.ts';
 import type { JsonSchema } from '../schema/json-schema.ts';
@@ -6,11 +7,10 @@ import { cleaned, DELETE_FROM_LIST, DIRECTIVE, ELEMENT_ORDER, RETAIN_KEYS } from
 import { deleteFromList, type ListStrategy, mergeLists, orderList } from './list-merge.ts';
 
 /**
- * Strategic merge patch, as the API server applies it to built-in kinds: a merge patch in which the
- * schema says which lists are merged, and by which key (`x-kubernetes-patch-strategy`,
- * `x-kubernetes-patch-merge-key`), and directives say the rest. `original` stays as it is; the result
- * may share parts with both. Throws 400 `BadRequest` for a patch that makes no sense, 422 `Invalid`
- * for one that does not fit the object.
+ * It is a merge patch in which the schema says which lists are merged, and by which key
+ * (`x-kubernetes-patch-strategy`, `x-kubernetes-patch-merge-key`); directives in the patch say the
+ * rest. `original` stays as it is; the result may share parts with both. Throws 400 `BadRequest`
+ * for an invalid patch, 422 `Invalid` for one that does not fit the object.
  */
 export function applyStrategicMergePatch(
   original: JsonObject,
@@ -80,7 +80,7 @@ function mergeMember(
   }
 }
 
-/** Merges a list whose patch comes with the order of all elements that the client knows. */
+/** Merges a list whose patch names the order of all elements that the client knows. */
 function mergeInOrder(
   result: Record<string, unknown>,
   key: string,
@@ -103,7 +103,7 @@ function mergeInOrder(
   setMember(result, key, orderList(merged, current ?? [], patch ?? [], order, strategy));
 }
 
-/** What the original keeps if the patch lists all members that may stay. */
+/** Keeps only the listed members of the original, if the patch has such a list. */
 function retained(original: JsonObject, patch: JsonObject): JsonObject {
   const list = ownMember(patch, RETAIN_KEYS);
   if (list === undefined) return original;
@@ -135,7 +135,7 @@ function isDirective(key: string): boolean {
   );
 }
 
-/** The field that a directive such as `$setElementOrder/containers` is about. */
+/** The field of a directive such as `$setElementOrder/containers`. */
 function fieldOf(key: string, prefix: string, name: string): string | undefined {
   if (!key.startsWith(prefix)) return undefined;
   if (key[prefix.length] !== '/') throw badFormat(name);
@@ -154,7 +154,7 @@ function strategiesOf(schema: JsonSchema | undefined): ReadonlySet<string> {
   return new Set((schema?.['x-kubernetes-patch-strategy'] ?? '').split(','));
 }
 
-/** How a list is merged; undefined for one that is replaced as a whole. */
+/** How a list is merged; undefined if it is replaced as a whole. */
 function listStrategyOf(field: string, schema: JsonSchema | undefined): ListStrategy | undefined {
   if (schema === undefined || !strategiesOf(schema).has('merge')) return undefined;
   const mergeKey = schema['x-kubernetes-patch-merge-key'];

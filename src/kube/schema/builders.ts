@@ -1,7 +1,8 @@
 /**
- * Builders of structural schemas. They only spell plain `JsonSchema` values shortly, so that the
- * schema of a kind reads like its type. A description, where given, is the last argument.
+ * Builders of structural schemas. They are shorthand for plain `JsonSchema` values, so that the
+ * schema of a kind reads like its type. An optional description is the last argument.
  */
+import { defined } from '../json/defined.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 type Properties = Readonly<Record<string, JsonSchema>>;
@@ -24,13 +25,13 @@ export function object<P extends Properties>(
     type: 'object',
     ...describe(description),
     properties,
-    ...(required === undefined ? {} : { required }),
+    ...defined({ required }),
   };
 }
 
 /**
- * A builder of objects that carry a name of the group `prefix` in their title. OpenAPI documents
- * refer to such a schema by its name instead of repeating it; variants (`described`) keep it.
+ * Makes a builder of objects whose title is a name in the group `prefix`. OpenAPI documents refer
+ * to such a schema by its name instead of repeating it. Variants (`described`) keep the name.
  */
 export function definitions(prefix: string) {
   return <P extends Properties>(
@@ -40,7 +41,7 @@ export function definitions(prefix: string) {
   ): ObjectSchema<P> => ({ title: `${prefix}.${name}`, ...object(properties, options) });
 }
 
-/** An object that names something as a whole: it is replaced, never merged. */
+/** An object that is replaced as a whole, never merged. */
 export function atomic(schema: JsonSchema): JsonSchema {
   return { ...schema, 'x-kubernetes-map-type': 'atomic' };
 }
@@ -54,7 +55,7 @@ export function string(description?: string): JsonSchema {
   return { type: 'string', ...describe(description) };
 }
 
-/** One of some texts. */
+/** A text out of a fixed set. */
 export function oneOf(allowed: readonly string[], description?: string): JsonSchema {
   return { type: 'string', ...describe(description), enum: allowed };
 }
@@ -94,7 +95,7 @@ export function intOrString(description?: string): JsonSchema {
   };
 }
 
-/** A list that says nothing about how it is merged. */
+/** A list that does not say how it is merged. */
 export function list(items: JsonSchema, description?: string): JsonSchema {
   return { type: 'array', ...describe(description), items };
 }
@@ -109,7 +110,7 @@ export function set(items: JsonSchema, description?: string): JsonSchema {
   return { ...list(items, description), 'x-kubernetes-list-type': 'set' };
 }
 
-/** A list of objects that are told apart by the values of `keys`. */
+/** A list of objects, identified by the values of `keys`. */
 export function listMap(
   keys: readonly string[],
   items: JsonSchema,
@@ -122,7 +123,7 @@ export function listMap(
   };
 }
 
-/** A list map that a strategic merge patch merges by its first key, as most lists of Pods. */
+/** A list map that a strategic merge patch merges by its first key, like most lists of Pods. */
 export function mergeMap(
   keys: readonly [string, ...string[]],
   items: JsonSchema,
@@ -150,7 +151,7 @@ export function preserveUnknown(description?: string): JsonSchema {
   return { type: 'object', ...describe(description), 'x-kubernetes-preserve-unknown-fields': true };
 }
 
-/** Any JSON value whatever. */
+/** Any JSON value. */
 export function anything(description?: string): JsonSchema {
   return { ...describe(description), 'x-kubernetes-preserve-unknown-fields': true };
 }

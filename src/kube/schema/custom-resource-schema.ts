@@ -1,7 +1,7 @@
 /**
- * A built-in schema as a CustomResourceDefinition may hold it, and as the generators of the Go
- * world write it: no titles, no patch metadata, object metadata reduced to what a template can say,
- * quantities as int-or-string, and keys of list maps always present.
+ * Turns a built-in schema into the form that a CustomResourceDefinition may hold and that Go's
+ * generators write: no titles, no patch metadata, object metadata reduced to the fields of a
+ * template, quantities as int-or-string, and keys of list maps always present.
  */
 
 import { isJsonObject } from '../json/json-value.ts';
@@ -32,7 +32,7 @@ export function customResourceSchema(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** Quantities of a custom resource are whole numbers or text; a fraction has to be text. */
+/** In custom resources a quantity is a whole number or a text; a fraction must be a text. */
 const CUSTOM_RESOURCE_QUANTITY: JsonSchema = {
   'x-kubernetes-int-or-string': true,
   anyOf: [{ type: 'integer' }, { type: 'string' }],
@@ -40,7 +40,7 @@ const CUSTOM_RESOURCE_QUANTITY: JsonSchema = {
     '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$',
 };
 
-/** Metadata of a template: what its author may set, and nothing that only a server can. */
+/** Metadata of a template: fields that its author may set, without those that only a server can. */
 const TEMPLATE_METADATA = object({
   name: string(),
   namespace: string(),
@@ -54,8 +54,8 @@ function reworded({ description }: JsonSchema, replacement: JsonSchema): JsonSch
 }
 
 /**
- * A server of built-in kinds takes an empty object for one that is missing, and then misses what
- * should be in it. An empty default would not be valid here, so the object itself is required.
+ * A server of built-in kinds reads a missing object as an empty one, and then reports its missing
+ * members. An empty default would be invalid here, so the object itself is required.
  */
 function objectMembers(
   properties: Readonly<Record<string, JsonSchema>>,
@@ -78,7 +78,10 @@ function isEmptyObject(value: unknown): boolean {
   return isJsonObject(value) && Object.keys(value).length === 0;
 }
 
-/** A key of a list map is required or has a default, else a real server refuses the schema. */
+/**
+ * Keys of a list map must be required or have a default; otherwise a real server refuses the
+ * schema.
+ */
 function withKeys(items: JsonSchema, keys: readonly string[]): JsonSchema {
   const { properties, required = [] } = items;
   const open = keys.filter(

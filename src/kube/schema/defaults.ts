@@ -1,7 +1,7 @@
 /**
- * Defaulting as the API server does it: a null where the schema is not nullable counts as absent,
- * then absent fields with a default are filled in, at every depth. Input is never changed; where
- * nothing is filled in the very same value comes back.
+ * Defaulting as the API server does it. A null where the schema is not nullable counts as absent;
+ * then absent fields with a default are filled in, at every depth. Input is never changed; if
+ * nothing is filled in, the same value comes back.
  */
 import { isJsonObject, type JsonObject, ownMember, setMember } from '../json/json-value.ts';
 import type { JsonSchema } from './json-schema.ts';
@@ -12,7 +12,9 @@ export function applyDefaults(schema: JsonSchema, value: unknown): unknown {
   return Array.isArray(value) ? defaultItems(schema, value) : value;
 }
 
-/** Nulls in lists stay, unless the items have a default: dropping one would move the others. */
+/**
+ * Nulls in lists stay unless the items have a default, because dropping one would move the others.
+ */
 function defaultItems(schema: JsonSchema, value: readonly unknown[]): readonly unknown[] {
   const { items } = schema;
   if (items === undefined) return value;
@@ -57,7 +59,7 @@ function isUnwantedNull(schema: JsonSchema, value: unknown): boolean {
   return value === null && schema.nullable !== true;
 }
 
-/** A copy of its own, so that no two objects share a default that someone may edit later. */
+/** Copies the default, so that no two objects share one that may be edited later. */
 function freshDefault(schema: JsonSchema): unknown {
   const { default: value } = schema;
   return typeof value === 'object' && value !== null
@@ -65,7 +67,7 @@ function freshDefault(schema: JsonSchema): unknown {
     : (value ?? undefined);
 }
 
-/** Most schemas default little: their defaulted properties are looked up once. */
+/** Caches the defaulted properties of a schema, because most have few. */
 const KEYS_WITH_DEFAULT = new WeakMap<object, readonly string[]>();
 
 function defaultedKeys(properties: Readonly<Record<string, JsonSchema>>): readonly string[] {

@@ -36,7 +36,7 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 }));
 
-/** Schemas of the structural kind; `withDefaults` adds defaults that are valid by themselves. */
+/** Structural schemas; `withDefaults` adds defaults that are valid by themselves. */
 function schemas(withDefaults: boolean): fc.Arbitrary<JsonSchema> {
   const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
   const texts = fc.record({
@@ -84,7 +84,7 @@ function schemas(withDefaults: boolean): fc.Arbitrary<JsonSchema> {
   return schema;
 }
 
-/** Without what was left out; required is only what is declared, as in any sensible schema. */
+/** Drops undefined members, and requires only declared fields, as real schemas do. */
 function tidy(drawn: Readonly<Record<string, unknown>>): JsonSchema {
   const { properties, required } = drawn;
   const members = { ...drawn };
@@ -117,7 +117,7 @@ test('filling in twice fills in once, and never changes what it was given', () =
   );
 });
 
-test('what is valid stays valid when its unknown fields are gone', () => {
+test('keeps a valid value valid when its unknown fields are pruned', () => {
   fc.assert(
     fc.property(schemas(false), value, (schema, given) => {
       fc.pre(validate(schema, given).length === 0);
@@ -142,7 +142,7 @@ test('an independent validator agrees on which values are valid', () => {
   const ajv = new Ajv({ strict: false, validateFormats: false });
   fc.assert(
     fc.property(schemas(false), value, (schema, given) => {
-      // The other validator knows no prototype-safe reading of members.
+      // The reference validator does not guard against prototypes.
       fc.pre(!JSON.stringify([schema, given]).includes('__proto__'));
       fc.pre(!mentionsConstructor(schema) && !mentionsConstructor(given));
       const isValid = validate(schema, given).length === 0;

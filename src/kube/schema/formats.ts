@@ -1,6 +1,6 @@
 /**
- * The string formats that the API server checks. Any other format is a note to the reader and
- * always holds. Names are compared without dashes, as the API server does (`date-time`).
+ * The string formats that the API server checks. Any other format is documentation and always
+ * holds. Names are compared without dashes (`date-time`), as in the API server.
  */
 export function isOfFormat(format: string, value: string): boolean {
   const check = FORMATS.get(format.replaceAll('-', ''));
@@ -11,13 +11,13 @@ const BYTE_PATTERN = /^[A-Za-z0-9+/]*={0,2}$/;
 const DATE_PATTERN = /^\d{4}-\d{2}-\d{2}$/;
 const DATE_TIME_PATTERN =
   /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
-/** Go's `time.ParseDuration`, and a number with a unit in words as the API server allows. */
+/** Go's `time.ParseDuration`, and a number with a unit in words, as the API server allows. */
 const GO_DURATION_PATTERN = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
 const WORDY_DURATION_PATTERN =
   /^-?\d+(?:\.\d+)?\s*(?:ns|nano|nanos|nanosecond|nanoseconds|us|µs|micro|micros|microsecond|microseconds|ms|milli|millis|millisecond|milliseconds|s|sec|secs|second|seconds|m|min|mins|minute|minutes|h|hr|hrs|hour|hours|d|day|days|w|wk|wks|week|weeks)$/i;
 const MAC_PATTERN = /^(?:[0-9A-Fa-f]{2}[:-]){5}(?:[0-9A-Fa-f]{2})(?:(?:[:-][0-9A-Fa-f]{2}){2})?$/;
 const HOST_LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
-/** One label, or several of which the last has letters only. */
+/** One label, or several if the last has only letters. */
 const HOSTNAME_PATTERN = new RegExp(
   `^(?=.{1,255}$)(?:${HOST_LABEL}|(?:${HOST_LABEL}\\.)+[A-Za-z]{2,63})$`,
 );

@@ -1,10 +1,10 @@
 /**
  * A structural schema: the subset of OpenAPI v3 that a CustomResourceDefinition may hold, with
- * Kubernetes' extensions. Built-in kinds of the embedded API server use it too, so that pruning,
+ * Kubernetes' extensions. Built-in kinds of the embedded API server use it too, so pruning,
  * defaulting, validation and the published OpenAPI have one source for all kinds.
  */
 export interface JsonSchema {
-  /** Of a built-in schema: its name in OpenAPI documents, `io.k8s.api.core.v1.PodSpec`. */
+  /** The name of a built-in schema in OpenAPI documents, such as `io.k8s.api.core.v1.PodSpec`. */
   readonly title?: string;
   readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
   readonly format?: string;
@@ -41,7 +41,7 @@ export interface JsonSchema {
   readonly 'x-kubernetes-list-map-keys'?: readonly string[];
   readonly 'x-kubernetes-map-type'?: 'atomic' | 'granular';
   readonly 'x-kubernetes-validations'?: readonly ValidationRule[];
-  /** Strategic merge patch, built-in kinds only. */
+  /** For strategic merge patch; built-in kinds only. */
   readonly 'x-kubernetes-patch-strategy'?: string;
   readonly 'x-kubernetes-patch-merge-key'?: string;
 }

@@ -5,7 +5,7 @@ import { type CompiledPattern, compilePattern } from '../pattern-cache.ts';
 import type { FieldError } from '../status.ts';
 import type { JsonSchema } from './json-schema.ts';
 
-/** The problems of `value` with the bounds of `schema`, not of anything below it. */
+/** Problems of `value` itself with the bounds of `schema`. */
 export function checkLimits(schema: JsonSchema, value: unknown, path: string): FieldError[] {
   if (typeof value === 'string') return checkString(schema, value, path);
   if (typeof value === 'number') return checkNumber(schema, value, path);
@@ -13,7 +13,7 @@ export function checkLimits(schema: JsonSchema, value: unknown, path: string): F
   return isJsonObject(value) ? checkMembers(schema, Object.keys(value).length, path) : [];
 }
 
-/** Only the first problem of a string is told. */
+/** Reports only the first problem of a string. */
 function checkString(schema: JsonSchema, value: string, path: string): FieldError[] {
   const { minLength, maxLength, pattern } = schema;
   if (maxLength !== undefined && exceedsCharacters(value, maxLength)) {
@@ -41,7 +41,7 @@ function checkString(schema: JsonSchema, value: string, path: string): FieldErro
   }
 }
 
-/** Characters are code points, not UTF-16 units. */
+/** Counts characters in code points, not in UTF-16 units. */
 function exceedsCharacters(value: string, limit: number): boolean {
   if (value.length <= limit) return false;
   let count = 0;

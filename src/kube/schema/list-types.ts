@@ -1,6 +1,6 @@
 /**
- * Uniqueness in lists: items of a `set`, and keys of a `map`, are unique. The API server checks it
- * for custom resources; built-in kinds leave it to the validation of each kind.
+ * Checks that items of a `set` and keys of a `map` are unique. The API server does so for custom
+ * resources; the validation of each built-in kind does it for that kind.
  */
 import { isJsonObject, ownMember, setMember } from '../json/json-value.ts';
 import type { FieldError } from '../status.ts';

@@ -1,8 +1,8 @@
 /**
- * Pruning: fields that the schema does not know are dropped and named, so that the server can
- * refuse them (`fieldValidation=Strict`) or warn. Input is never changed; where nothing is
- * dropped the very same value comes back. Objects whose schema has
- * `x-kubernetes-preserve-unknown-fields` keep what is unknown, but known fields below are pruned.
+ * Pruning: drops fields that the schema does not know and names them, so that the server can refuse
+ * them (`fieldValidation=Strict`) or warn. Input is never changed; if nothing is dropped, the same
+ * value comes back. Objects whose schema has `x-kubernetes-preserve-unknown-fields` keep unknown
+ * fields, but known fields below are pruned.
  */
 import { isJsonObject, type JsonObject, ownMember, setMember } from '../json/json-value.ts';
 import type { JsonSchema } from './json-schema.ts';

@@ -1,6 +1,6 @@
 /**
- * The type and format of one value, with the wording of the API server. The "wrong" value that it
- * reports is the name of the type that it found, as the API server does.
+ * Checks the type and format of one value, with the texts of the API server. As there, the reported
+ * value is the name of the type that was found.
  */
 import { jsonTypeOf } from '../json/json-value.ts';
 import type { FieldError } from '../status.ts';
@@ -45,7 +45,7 @@ function typesOf(schema: JsonSchema): readonly string[] {
   return schema.type === undefined ? [] : [schema.type];
 }
 
-/** The format that the API server's decoder gives to numbers that it reads. */
+/** The format that the API server's decoder gives to a number. */
 function goFormat(found: 'integer' | 'number'): string {
   return found === 'integer' ? 'int64' : 'float64';
 }

@@ -1,9 +1,9 @@
 /**
- * Validation of a value against a structural schema, with the paths and texts of the API server
- * (`apiextensions` over `kube-openapi`). It is interpretive: nothing is compiled but patterns.
- * Unknown fields are the business of `prune`, uniqueness in lists that of `validateListTypes`
- * (the API server checks it for custom resources only), CEL rules are not evaluated.
- * Recursion follows the schema, so a value can be as deep as it likes.
+ * Validates a value against a structural schema, with the paths and texts of the API server
+ * (`apiextensions` over `kube-openapi`). It interprets the schema and compiles only patterns.
+ * `prune` handles unknown fields, and `validateListTypes` the uniqueness in lists, for custom
+ * resources only; CEL rules are not evaluated. Recursion follows the schema, so a value can be
+ * arbitrarily deep.
  */
 import { isJsonObject, type JsonObject, jsonTypeOf, ownMember } from '../json/json-value.ts';
 import type { FieldError } from '../status.ts';
@@ -18,7 +18,7 @@ export function validate(schema: JsonSchema, value: unknown): FieldError[] {
   return errors;
 }
 
-/** A problem that the API server cannot tie to a field has this in place of one. */
+/** Stands in place of a field if the API server cannot tie the problem to one. */
 const NO_FIELD = '<nil>';
 
 function validateValue(
@@ -112,7 +112,10 @@ function isSame(left: unknown, right: unknown): boolean {
   );
 }
 
-/** `anyOf`, `oneOf`, `allOf` and `not`. Of alternatives that all fail, the nearest one explains. */
+/**
+ * Checks `anyOf`, `oneOf`, `allOf` and `not`. If all alternatives fail, the nearest one explains
+ * why.
+ */
 function checkAlternatives(
   schema: JsonSchema,
   value: unknown,
@@ -162,7 +165,7 @@ function validateEach(
   });
 }
 
-/** The first of those with the fewest errors that name a field. */
+/** The first alternative with the fewest errors that name a field. */
 function nearest(outcomes: readonly FieldError[][]): readonly FieldError[] {
   const weight = (errors: readonly FieldError[]): number =>
     errors.filter(({ field }) => field !== NO_FIELD).length;

@@ -31,7 +31,7 @@ describe('parseFieldSelector', () => {
     expect(() => parseFieldSelector(text)).toThrow(message);
   });
 
-  it('reads what it writes, whatever the values', () => {
+  it('reads back selectors with any values', () => {
     const term = fc.record({
       field: fc.constantFrom('metadata.name', 'status.phase'),
       isEqual: fc.boolean(),

@@ -1,9 +1,9 @@
 import { badRequest } from '../status-errors.ts';
 
 /**
- * Field selectors: `metadata.name=x,status.phase!=Running`, with `\` before a comma, an equals sign
- * or a backslash of a value (`k8s.io/apimachinery/pkg/fields`). Which fields a resource can be
- * selected by is for its server to say.
+ * Field selectors: `metadata.name=x,status.phase!=Running`. A `\` escapes a comma, an equals sign
+ * or a backslash in a value (`k8s.io/apimachinery/pkg/fields`). The server of a resource decides
+ * which fields can be used.
  */
 export type FieldRequirements = readonly FieldRequirement[];
 
@@ -13,7 +13,7 @@ export interface FieldRequirement {
   readonly value: string;
 }
 
-/** Throws 400 `BadRequest` for a text that is no selector. The empty text selects everything. */
+/** Throws 400 `BadRequest` for an invalid text. The empty text selects everything. */
 export function parseFieldSelector(text: string): FieldRequirements {
   return splitTerms(text)
     .toSorted()
@@ -21,7 +21,7 @@ export function parseFieldSelector(text: string): FieldRequirements {
     .filter(({ field, value }) => field !== '' || value !== '');
 }
 
-/** `fieldOf` gives a field's value; a field that an object lacks has the empty one. */
+/** `fieldOf` returns the value of a field, or the empty text for an absent one. */
 export function matchesFields(
   selector: FieldRequirements,
   fieldOf: (field: string) => string | undefined,
@@ -37,7 +37,7 @@ export function formatFieldSelector(selector: FieldRequirements): string {
     .join(',');
 }
 
-/** The value that a selector demands of `field`, if it demands one. */
+/** The value that the selector requires for `field`, if any. */
 export function requiredValue(selector: FieldRequirements, field: string): string | undefined {
   return selector.find((term) => term.field === field && term.isEqual)?.value;
 }
@@ -54,7 +54,7 @@ function requirementIn(term: string, selector: string): FieldRequirement {
   };
 }
 
-/** Splits at commas that no backslash precedes. */
+/** Splits at commas without a backslash before them. */
 function splitTerms(text: string): readonly string[] {
   return text.match(/(?:[^\\,]|\\[\s\S]|\\$)+/g) ?? [];
 }

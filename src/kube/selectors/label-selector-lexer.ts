@@ -10,7 +10,10 @@ type SelectorSymbol = (typeof SYMBOLS)[number];
 /** Longest first, so that `==` is not read as two. */
 const SYMBOLS = ['==', '!=', '=', '!', '(', ')', ',', '>', '<'] as const;
 
-/** Splits a selector into tokens, the last of which is `end`. Never fails: names may hold anything. */
+/**
+ * Splits a selector into tokens, the last of which is `end`. Never fails, because any text is a
+ * name.
+ */
 export function lexSelector(text: string): readonly SelectorToken[] {
   const tokens: SelectorToken[] = [];
   let at = 0;

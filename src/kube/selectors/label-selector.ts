@@ -1,3 +1,4 @@
+/** Parses, formats and matches label selectors. */
 import { formatFieldErrors, invalidValue } from '../field-error.ts';
 import type { LabelSelector, StringMap } from '../meta.ts';
 import { labelValueErrors, qualifiedNameErrors } from '../names.ts';
@@ -7,8 +8,8 @@ import { badRequest } from '../status-errors.ts';
 import { lexSelector, type SelectorToken } from './label-selector-lexer.ts';
 
 /**
- * Label selectors, in text (`app=web,tier in (a, b),!canary`) and as objects, with the grammar and
- * the error texts of `k8s.io/apimachinery/pkg/labels`. A parsed selector is plain data.
+ * A selector, from text (`app=web,tier in (a, b),!canary`) or from an object, with the grammar and
+ * the error texts of `k8s.io/apimachinery/pkg/labels`. Plain data.
  */
 export type LabelRequirements = readonly LabelRequirement[];
 
@@ -22,14 +23,14 @@ export interface LabelRequirement {
 
 export type LabelOperator = '=' | '==' | '!=' | 'in' | 'notin' | 'exists' | '!' | '>' | '<';
 
-/** Throws 400 `BadRequest` for a text that is no selector. The empty text selects everything. */
+/** Throws 400 `BadRequest` for an invalid text. The empty text selects everything. */
 export function parseLabelSelector(text: string): LabelRequirements {
   return new SelectorParser(lexSelector(text)).parse().toSorted(byKey);
 }
 
 /**
  * A selector object. As in the API, an absent one selects nothing and an empty one everything.
- * Throws 400 `BadRequest` for an object that is none.
+ * Throws 400 `BadRequest` for an invalid object.
  */
 export function labelRequirementsOf(selector: LabelSelector | undefined): LabelRequirements {
   if (selector === undefined) return NOTHING;
@@ -92,7 +93,7 @@ function formatRequirement({ key, operator, values }: LabelRequirement): string 
   return `${key}${operator}${values[0] ?? ''}`;
 }
 
-/** A requirement that was checked; its values are sorted and each is there once. */
+/** A valid requirement with sorted values, each once. */
 function requirement(
   key: string,
   operator: LabelOperator,
@@ -203,7 +204,7 @@ class SelectorParser {
       const name = this.#next();
       if (!isName(name)) throw unexpected(name, 'identifier');
       const wrong = qualifiedNameErrors(name.text);
-      // The server has no field to name here, and says so.
+      // The server names no field here.
       if (wrong.length > 0) {
         throw badRequest(formatFieldErrors([invalidValue('<nil>', name.text, wrong.join('; '))]));
       }
@@ -225,7 +226,7 @@ class SelectorParser {
     throw badRequest(`found '${text}', expected: in, notin, =, ==, !=, gt, lt`);
   }
 
-  /** One value; none before a comma or the end, which is the empty one. */
+  /** One value; a comma or the end means the empty value. */
   #value(): string {
     const next = this.#peek();
     if (next.kind === ',' || next.kind === 'end') return '';
@@ -234,7 +235,7 @@ class SelectorParser {
     return next.text;
   }
 
-  /** `(a, b)`; an empty place between commas and parentheses is the empty value. */
+  /** `(a, b)`; nothing between commas or parentheses means the empty value. */
   #values(): readonly string[] {
     const open = this.#next();
     if (open.kind !== '(') throw badRequest(`found '${open.text}' expected: '('`);
@@ -269,7 +270,7 @@ class SelectorParser {
 
 const END: SelectorToken = { kind: 'end', text: '' };
 
-/** Where a name is due, the words of operators are names too. */
+/** Words of operators are names too, where a name is expected. */
 function isName(token: SelectorToken): boolean {
   return token.kind === 'name' || token.kind === 'in' || token.kind === 'notin';
 }

@@ -226,12 +226,9 @@ async function look(
 }
 
 /** What labels say counts for nothing: a Pod whose Job is not known has to wait. */
-function membershipOf(
-  { namespace, podName, podUid }: PodClaim,
-  { jobSets, jobWithUid, livingPods }: Caches,
-): Membership {
-  const pod = livingPods.store.get(`${namespace}/${podName}`);
-  if (pod?.metadata.uid !== podUid) return { kind: 'Unknown' };
+function membershipOf(claim: PodClaim, { jobSets, jobWithUid, livingPods }: Caches): Membership {
+  const pod = livingPods.store.get(`${claim.namespace}/${claim.podName}`);
+  if (pod?.metadata.uid !== claim.podUid) return { kind: 'Unknown' };
   const found = judge(pod, jobWithUid);
   if (found.kind === 'Claimant') return { kind: 'Unknown' };
   if (found.kind === 'Stranger') return found;
@@ -240,10 +237,11 @@ function membershipOf(
   if (jobSets.store.get(jobSet)?.metadata.uid !== owner.uid) return { kind: 'Unknown' };
   return {
     kind: 'Member',
+    // Texts of the cache, not of the claim: thousands of streams hold them.
     member: {
-      namespace,
-      podName,
-      podUid,
+      namespace: owner.namespace,
+      podName: pod.metadata.name,
+      podUid: pod.metadata.uid,
       jobSet,
       jobSetUid: owner.uid,
       stage: job.metadata.labels?.[REPLICATED_JOB_NAME] ?? '',

@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
 import { podFacts } from '../../jobset/epoch/pod-facts.ts';
+import { placementRole } from '../../jobset/exclusive-placement.ts';
 import { membershipOf } from '../../jobset/membership.ts';
 import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
-import { withBoundedMetadata } from './bounded-metadata.ts';
+import { boundedMetadata } from './bounded-metadata.ts';
+
+const withBoundedMetadata = boundedMetadata();
 
 const LARGE = 'x'.repeat(250_000);
 const JOB = {
@@ -30,26 +33,48 @@ function pod(
   };
 }
 
+const MEMBER = {
+  labels: {
+    'jobset.sigs.k8s.io/jobset-name': 'train',
+    'jobset.sigs.k8s.io/jobset-uid': 'set',
+    'jobset.sigs.k8s.io/job-key': 'key',
+  },
+  ownerReferences: [JOB],
+};
+
 test('of a member all is kept by which it is judged', () => {
   const honest = pod({
+    ...MEMBER,
     labels: {
-      'jobset.sigs.k8s.io/jobset-name': 'train',
-      'jobset.sigs.k8s.io/jobset-uid': 'set',
+      ...MEMBER.labels,
       'jobset.sigs.k8s.io/restart-attempt': '0',
       'batch.kubernetes.io/job-name': 'train-w-0',
     },
     annotations: {
+      'jobset.sigs.k8s.io/jobset-name': 'train',
+      'alpha.jobset.sigs.k8s.io/exclusive-topology': 'rack',
       'jobset.sigs.k8s.io/epoch': '3',
       'lockstep/agent-starts': '3:1',
+      'lockstep/lost-node-deadline': '5m',
       'lockstep/notice': '{"epoch":2,"exitCode":7}',
       'batch.kubernetes.io/job-completion-index': '1',
     },
     finalizers: ['batch.kubernetes.io/job-tracking'],
-    ownerReferences: [JOB],
   });
   const kept = withBoundedMetadata(honest);
   expect(podFacts(kept)).toEqual(podFacts(honest));
   expect(membershipOf(kept, () => undefined)).toEqual(membershipOf(honest, () => undefined));
+  expect(placementRole(kept)).toEqual({ kind: 'Follower', topologyKey: 'rack' });
+  expect(kept.metadata.labels?.['jobset.sigs.k8s.io/job-key']).toBe('key');
+});
+
+test('members share what they have in common', () => {
+  const [one, other] = ['a', 'b'].map((uid) =>
+    withBoundedMetadata(pod(structuredClone({ ...MEMBER, uid }))),
+  );
+  expect([one?.metadata.uid, other?.metadata.uid]).toEqual(['a', 'b']);
+  expect(one?.metadata.labels).toBe(other?.metadata.labels);
+  expect(one?.metadata.ownerReferences).toBe(other?.metadata.ownerReferences);
 });
 
 test('of what a user can make as large as they like little is kept', () => {

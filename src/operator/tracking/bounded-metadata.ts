@@ -1,61 +1,107 @@
-import { EXCLUSIVE_TOPOLOGY, JOBSET_NAME, OWN_PREFIX } from '../../jobset/names.ts';
+/**
+ * What is kept of a Pod or a volume claim that wears the label of a JobSet: the names and values that
+ * somebody here looks up, and nothing else. Any user may make such objects, with annotations, finalizers
+ * and owners of a megabyte, as many as the quota of a namespace allows. The members of a group have most
+ * of what is kept in common, so that they share it.
+ */
+import {
+  AGENT_STARTS,
+  EPOCH,
+  EXCLUSIVE_TOPOLOGY,
+  IN_PLACE_RESTART_ATTEMPT,
+  JOB_KEY,
+  JOBSET_NAME,
+  JOBSET_UID,
+  LOST_NODE_DEADLINE,
+  NODE_SELECTOR_STRATEGY,
+  NOTICE,
+} from '../../jobset/names.ts';
 import type { PartialObjectMetadata, Stored, StringMap } from '../../kube/meta.ts';
+import { COMPLETION_INDEX, JOB_TRACKING_FINALIZER } from '../../kube/objects/job.ts';
 
-/** Those under which somebody here looks something up. */
-const KNOWN_PREFIXES: readonly string[] = [
-  prefixOf(JOBSET_NAME),
-  prefixOf(EXCLUSIVE_TOPOLOGY),
-  OWN_PREFIX,
-  'batch.kubernetes.io/',
+const LABELS = [JOBSET_NAME, JOBSET_UID, JOB_KEY];
+const ANNOTATIONS = [
+  JOBSET_NAME,
+  EXCLUSIVE_TOPOLOGY,
+  NODE_SELECTOR_STRATEGY,
+  COMPLETION_INDEX,
+  EPOCH,
+  IN_PLACE_RESTART_ATTEMPT,
+  AGENT_STARTS,
+  NOTICE,
+  LOST_NODE_DEADLINE,
 ];
-const MAX_KEYS = 64;
 /** Longer ones mean nothing to anybody here, and the beginning is enough to say so. */
 const MAX_VALUE_CHARACTERS = 1_024;
 /** Of names and UIDs that the API server made. */
 const MAX_NAME_CHARACTERS = 253;
+/** Values of one cache that its objects share; beyond it all are forgotten, which costs memory alone. */
+const MAX_SHARED = 4_096;
 
-/**
- * What is kept of an object that wears the label of a JobSet. Any user may make one, with annotations,
- * finalizers and owners of a megabyte, and as many as the quota of a namespace allows.
- */
-export function withBoundedMetadata({
-  apiVersion,
-  kind,
-  metadata,
-}: Stored<PartialObjectMetadata>): Stored<PartialObjectMetadata> {
-  const { managedFields: _, labels, annotations, finalizers, ownerReferences, ...rest } = metadata;
-  return {
-    apiVersion,
-    kind,
-    metadata: {
-      ...rest,
-      ...(labels === undefined ? {} : { labels: knownOf(labels) }),
-      ...(annotations === undefined ? {} : { annotations: knownOf(annotations) }),
-      ...(finalizers === undefined ? {} : { finalizers: finalizers.filter(isKnown) }),
-      ...(ownerReferences === undefined
-        ? {}
-        : {
-            ownerReferences: ownerReferences.filter(
-              ({ controller, apiVersion: of, kind: ofKind, name, uid }) =>
-                controller === true &&
-                [of, ofKind, name, uid].every((text) => text.length <= MAX_NAME_CHARACTERS),
-            ),
-          }),
-    },
+/** The transformation of one cache. */
+export function boundedMetadata(): (
+  object: Stored<PartialObjectMetadata>,
+) => Stored<PartialObjectMetadata> {
+  const known = new Map<string, unknown>();
+  const shared = <T>(value: T): T => {
+    const text = JSON.stringify(value);
+    // The text says all that the value is.
+    const same = known.get(text) as T | undefined;
+    if (same !== undefined) return same;
+    if (known.size >= MAX_SHARED) known.clear();
+    known.set(text, value);
+    return value;
+  };
+  return ({ apiVersion, kind, metadata }) => {
+    const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp } =
+      metadata;
+    const { labels, annotations, finalizers, ownerReferences } = metadata;
+    const isTracked = finalizers?.includes(JOB_TRACKING_FINALIZER) === true;
+    return {
+      apiVersion: shared(apiVersion),
+      kind: shared(kind),
+      metadata: {
+        name,
+        uid,
+        resourceVersion,
+        creationTimestamp: shared(creationTimestamp),
+        ...(namespace === undefined ? {} : { namespace: shared(namespace) }),
+        ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+        ...(labels === undefined ? {} : { labels: shared(valuesOf(LABELS, labels)) }),
+        ...(annotations === undefined ? {} : { annotations: valuesOf(ANNOTATIONS, annotations) }),
+        ...(isTracked ? { finalizers: TRACKED } : {}),
+        ...(ownerReferences === undefined
+          ? {}
+          : { ownerReferences: shared(ownerReferences.filter(isController)) }),
+      },
+    };
   };
 }
 
-function knownOf(map: StringMap): StringMap {
-  const known = Object.entries(map).filter(([key]) => isKnown(key));
-  return Object.fromEntries(
-    known.slice(0, MAX_KEYS).map(([key, value]) => [key, value.slice(0, MAX_VALUE_CHARACTERS)]),
-  );
+const TRACKED = [JOB_TRACKING_FINALIZER];
+
+function isController({
+  controller,
+  apiVersion,
+  kind,
+  name,
+  uid,
+}: NonNullable<PartialObjectMetadata['metadata']['ownerReferences']>[number]): boolean {
+  const texts = [apiVersion, kind, name, uid];
+  return controller === true && texts.every((text) => text.length <= MAX_NAME_CHARACTERS);
 }
 
-function isKnown(key: string): boolean {
-  return KNOWN_PREFIXES.some((prefix) => key.startsWith(prefix));
+function valuesOf(names: readonly string[], map: StringMap): StringMap {
+  const values: Record<string, string> = {};
+  for (const name of names) {
+    const value = map[name];
+    if (value !== undefined) values[name] = beginningOf(value);
+  }
+  return values;
 }
 
-function prefixOf(key: string): string {
-  return key.slice(0, key.indexOf('/') + 1);
+/** A copy: a slice would keep all of the text that it is of. */
+function beginningOf(text: string): string {
+  if (text.length <= MAX_VALUE_CHARACTERS) return text;
+  return Buffer.from(text.slice(0, MAX_VALUE_CHARACTERS)).toString();
 }

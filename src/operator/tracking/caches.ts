@@ -17,7 +17,7 @@ import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import { GROUPS_BY_NAMESPACE, groupNamespaces } from '../hub/hub-authorities.ts';
 import { LIVING, SUCCEEDED } from '../reconciling/inquiries.ts';
-import { withBoundedMetadata } from './bounded-metadata.ts';
+import { boundedMetadata } from './bounded-metadata.ts';
 import { PodVersions } from './pod-versions.ts';
 
 /**
@@ -96,7 +96,7 @@ function startInformers(shared: CacheOptions): Informers {
     resource: PODS,
     labelSelector: JOBSET_NAME,
     metadataOnly: true,
-    transform: withBoundedMetadata,
+    transform: boundedMetadata(),
   } as const;
   return {
     jobSets: createInformer<JobSet>({
@@ -126,7 +126,7 @@ function startInformers(shared: CacheOptions): Informers {
       resource: PERSISTENT_VOLUME_CLAIMS,
       labelSelector: JOBSET_NAME,
       metadataOnly: true,
-      transform: withBoundedMetadata,
+      transform: boundedMetadata(),
     }),
     livingPods: createInformer({
       ...pods,

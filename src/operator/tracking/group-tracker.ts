@@ -3,7 +3,8 @@ import { MemberCounts, type Members } from '../../jobset/epoch/members.ts';
 import type { Notice } from '../../jobset/epoch/notice.ts';
 import { type AgentStarts, type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
 import {
-  type Membership,
+  isSame,
+  jobOf,
   membershipOf,
   type Owner,
   ownerKey,
@@ -49,24 +50,33 @@ export interface SpokenFacts {
   readonly notice?: Notice;
 }
 
-interface TrackedPod extends Group {
-  readonly pod: Stored<PartialObjectMetadata>;
-  readonly jobUid: string;
+/**
+ * A Pod that lives. The informer's cache holds what it is and what its annotations say, its group
+ * counts the newest that is known of it, and nothing of either is kept again here.
+ */
+interface LivePod {
+  /** As the cache holds it. */
+  pod: Stored<PartialObjectMetadata>;
+  readonly group: Group;
   /** False if its Job is not known: then it is in the way of a release, and nothing else. */
-  readonly isMember: boolean;
-  /** As its annotations say. */
-  readonly written: PodFacts;
+  isMember: boolean;
   /** As its agent said, while this process runs: soft state, of which agents repeat what matters. */
   spoken: SpokenFacts | undefined;
+}
+
+/** What is counted for one JobSet, and what its next decision waits for. */
+interface Group {
+  readonly jobSet: Owner;
+  readonly counts: MemberCounts;
+  watch: GroupWatch | undefined;
 }
 
 export class GroupTracker {
   readonly #options: GroupTrackerOptions;
   /** By `ownerKey` of the JobSet. */
-  readonly #groups = new Map<string, MemberCounts>();
-  readonly #watches = new Map<string, GroupWatch>();
-  /** By UID of the Pod. */
-  readonly #tracked = new Map<string, TrackedPod>();
+  readonly #groups = new Map<string, Group>();
+  /** By UID. */
+  readonly #live = new Map<string, LivePod>();
   /** Pods of Jobs that are not known, by UID of the Job and of the Pod. */
   readonly #claimants = new Map<string, Map<string, Claimant>>();
 
@@ -75,24 +85,30 @@ export class GroupTracker {
   }
 
   members(jobSet: Owner): Members {
-    return this.#groups.get(ownerKey(jobSet)) ?? NO_MEMBERS;
+    return this.#groups.get(ownerKey(jobSet))?.counts ?? NO_MEMBERS;
   }
 
   /** Sets what `onInterest` is called for. Call it in the turn in which the counts were read. */
   watch(jobSet: Owner, watchpoint: Watchpoint | undefined): void {
-    const key = ownerKey(jobSet);
-    if (watchpoint === undefined) this.#watches.delete(key);
-    else this.#watches.set(key, new GroupWatch(watchpoint, this.members(jobSet)));
+    if (watchpoint === undefined) {
+      const group = this.#groups.get(ownerKey(jobSet));
+      if (group === undefined) return;
+      group.watch = undefined;
+      this.#dropIfEmpty(group);
+    } else {
+      const group = this.#groupOf(jobSet);
+      group.watch = new GroupWatch(watchpoint, group.counts);
+    }
   }
 
   /** Counts a list of living Pods by itself, beside what the watches show. */
   census(jobSet: Owner, living: readonly Stored<PartialObjectMetadata>[]): Members {
     const counts = new MemberCounts();
-    const key = ownerKey(jobSet);
     for (const pod of living) {
       const facts = podFacts(pod);
-      if (facts === undefined || this.#groupOf(pod)?.group !== key) continue;
-      counts.observe(this.#newest(facts), this.#options.nowMs());
+      if (facts === undefined || !isSame(this.#judge(pod)?.jobSet, jobSet)) continue;
+      const spoken = this.#live.get(facts.uid)?.spoken;
+      counts.observe(newest(facts, spoken), this.#options.nowMs());
     }
     return counts;
   }
@@ -101,22 +117,27 @@ export class GroupTracker {
   podLives(pod: Stored<PartialObjectMetadata>): void {
     const { uid } = pod.metadata;
     const facts = podFacts(pod);
-    const group = facts === undefined ? undefined : this.#groupOf(pod);
-    const known = this.#tracked.get(uid);
+    const judged = facts === undefined ? undefined : this.#judge(pod);
+    const known = this.#live.get(uid);
     // Labels and owner references may change: what it was counted for before it is not any more.
     const hasMoved =
-      known !== undefined && (known.group !== group?.group || known.jobUid !== facts?.jobUid);
+      known !== undefined &&
+      (!isSame(judged?.jobSet, known.group.jobSet) || jobUidOf(known.pod) !== facts?.jobUid);
     if (hasMoved) this.podEnded(uid);
-    if (facts === undefined || group === undefined) {
+    if (facts === undefined || judged === undefined) {
       const problem = 'wears the label of a JobSet but is none of its Pods';
       this.#report(pod, `Pod ${pod.metadata.name} ${problem}`);
       return;
     }
     this.#reportMalformed(pod, facts);
-    this.#claim(pod, facts.jobUid, group.isMember ? undefined : 'Lives');
-    const tracked = { ...group, pod, jobUid: facts.jobUid, written: facts, spoken: known?.spoken };
-    this.#tracked.set(uid, tracked);
-    this.#observe(tracked);
+    const { jobSet, isMember } = judged;
+    this.#claim(pod, facts.jobUid, isMember ? undefined : 'Lives');
+    const live =
+      known === undefined || hasMoved
+        ? { pod, group: this.#groupOf(jobSet), isMember, spoken: known?.spoken }
+        : Object.assign(known, { pod, isMember });
+    this.#live.set(uid, live);
+    this.#observe(live, facts);
   }
 
   /**
@@ -125,53 +146,53 @@ export class GroupTracker {
    * said a newer epoch before, so that this one changes nothing.
    */
   podSpoke(podUid: string, said: SpokenFacts): boolean {
-    const tracked = this.#tracked.get(podUid);
-    if (tracked === undefined) return true;
-    const { spoken } = tracked;
-    const isOld = said.epoch !== undefined && said.epoch < (spoken?.epoch ?? 0);
+    const live = this.#live.get(podUid);
+    if (live === undefined) return true;
+    const isOld = said.epoch !== undefined && said.epoch < (live.spoken?.epoch ?? 0);
     if (isOld) return false;
-    tracked.spoken = { ...spoken, ...said };
-    this.#observe(tracked);
+    live.spoken = { ...live.spoken, ...said };
+    const written = podFacts(live.pod);
+    if (written !== undefined) this.#observe(live, written);
     return true;
   }
 
   /** Whether the Pod's agent has said anything over the hub, while this process runs. */
   hasSpoken(podUid: string): boolean {
-    return this.#tracked.get(podUid)?.spoken !== undefined;
+    return this.#live.get(podUid)?.spoken !== undefined;
   }
 
   /** The living members of the JobSet with that `ownerKey`, with the newest that is known of each. */
   *podsOf(group: string): Iterable<PodFacts> {
-    for (const pod of this.#groups.get(group)?.pods() ?? []) {
-      if (this.#tracked.get(pod.uid)?.isMember === true) yield pod;
+    for (const pod of this.#groups.get(group)?.counts.pods() ?? []) {
+      if (this.#live.get(pod.uid)?.isMember === true) yield pod;
     }
   }
 
   /** A Pod that the watch of living Pods does not show any more, for whatever reason. */
   podEnded(podUid: string): void {
-    const tracked = this.#tracked.get(podUid);
-    if (tracked === undefined) return;
-    this.#tracked.delete(podUid);
-    this.#claim(tracked.pod, tracked.jobUid, undefined);
-    const counts = this.#groups.get(tracked.group);
-    if (counts === undefined) return;
-    this.#watching(tracked, counts, tracked.jobUid, () => counts.forget(podUid), undefined);
-    if (counts.isEmpty()) this.#groups.delete(tracked.group);
+    const live = this.#live.get(podUid);
+    if (live === undefined) return;
+    this.#live.delete(podUid);
+    const { pod, group } = live;
+    const jobUid = jobUidOf(pod);
+    this.#claim(pod, jobUid, undefined);
+    this.#watching(group, jobUid, () => group.counts.forget(podUid), undefined);
+    this.#dropIfEmpty(group);
   }
 
   /** Success counts as soon as the Pod's Job is known, and not before. */
   podSucceeded(pod: Stored<PartialObjectMetadata>): void {
     const facts = podFacts(pod);
-    const group = facts === undefined ? undefined : this.#groupOf(pod);
-    if (facts === undefined || group === undefined) return;
-    this.#claim(pod, facts.jobUid, group.isMember ? undefined : 'Succeeded');
-    if (group.isMember) this.#countsOf(group.group).observeSucceeded(facts);
+    const judged = facts === undefined ? undefined : this.#judge(pod);
+    if (facts === undefined || judged === undefined) return;
+    const { jobSet, isMember } = judged;
+    this.#claim(pod, facts.jobUid, isMember ? undefined : 'Succeeded');
+    if (isMember) this.#groupOf(jobSet).counts.observeSucceeded(facts);
   }
 
   /** A Pod that had succeeded was deleted: what it achieved counts as long as its Job is there. */
   succeededPodGone(pod: Stored<PartialObjectMetadata>): void {
-    const jobUid = podFacts(pod)?.jobUid;
-    if (jobUid !== undefined) this.#claim(pod, jobUid, undefined);
+    this.#claim(pod, jobUidOf(pod), undefined);
   }
 
   /**
@@ -188,27 +209,27 @@ export class GroupTracker {
     }
     const owner = ownerOf(job);
     if (owner === undefined || !isTrue(job.status?.conditions, 'Suspended')) return;
-    const group = ownerKey(owner);
-    const counts = this.#groups.get(group);
-    counts?.forgetJob(uid);
-    if (counts?.isEmpty() === true) this.#groups.delete(group);
+    const group = this.#groups.get(ownerKey(owner));
+    if (group === undefined) return;
+    group.counts.forgetJob(uid);
+    this.#dropIfEmpty(group);
   }
 
   /** A Job is gone, or another JobSet's than it was; `job` is what it was. */
   jobGone(job: Stored<Job>): void {
     const owner = ownerOf(job);
-    const group = owner === undefined ? undefined : ownerKey(owner);
-    const counts = group === undefined ? undefined : this.#groups.get(group);
-    if (group === undefined || counts === undefined) return;
+    const group = owner === undefined ? undefined : this.#groups.get(ownerKey(owner));
+    if (group === undefined) return;
+    const { counts } = group;
     const { uid } = job.metadata;
     counts.forgetJob(uid);
     // Those that still live have to be judged again.
     const living = counts.ofJob(uid) === undefined ? [] : counts.podsOfJob(uid);
     for (const pod of living) {
-      const tracked = this.#tracked.get(pod.uid);
-      if (tracked !== undefined) this.podLives(tracked.pod);
+      const live = this.#live.get(pod.uid);
+      if (live !== undefined) this.podLives(live.pod);
     }
-    if (counts.isEmpty()) this.#groups.delete(group);
+    this.#dropIfEmpty(group);
   }
 
   /** Keeps Pods of unknown Jobs until they end or their Job is seen. */
@@ -228,36 +249,19 @@ export class GroupTracker {
     if (pods?.size === 0) this.#claimants.delete(jobUid);
   }
 
-  #observe(tracked: TrackedPod): void {
-    const counts = this.#countsOf(tracked.group);
-    const facts = this.#newest(tracked.written);
-    const change = (): boolean => counts.observe(facts, this.#options.nowMs());
-    this.#watching(tracked, counts, tracked.jobUid, change, facts);
-  }
-
-  /** What a Pod's annotations say, and what its agent said if that is no older. */
-  #newest(written: PodFacts): PodFacts {
-    const spoken = this.#tracked.get(written.uid)?.spoken;
-    if (spoken === undefined) return written;
-    const { starts, notice } = spoken;
-    const epoch = Math.max(spoken.epoch ?? 0, written.epoch ?? 0);
-    return {
-      ...written,
-      epoch: epoch === 0 ? undefined : epoch,
-      ...(starts !== undefined && starts.epoch === epoch ? { starts } : {}),
-      ...(notice !== undefined && notice.epoch >= (written.notice?.epoch ?? 0) ? { notice } : {}),
-    };
+  #observe({ group, spoken }: LivePod, written: PodFacts): void {
+    const facts = newest(written, spoken);
+    const change = (): boolean => group.counts.observe(facts, this.#options.nowMs());
+    this.#watching(group, facts.jobUid, change, facts);
   }
 
   /** Changes the counts of one Job and tells if that makes its JobSet worth a look. */
   #watching(
-    { group, key }: Group,
-    counts: MemberCounts,
+    { jobSet, counts, watch }: Group,
     jobUid: string,
     change: () => boolean,
     pod: PodFacts | undefined,
   ): void {
-    const watch = this.#watches.get(group);
     const before = watch?.countsOf(jobUid, counts);
     const hadEnding = counts.hasEnding;
     if (!change() || watch === undefined || before === undefined) return;
@@ -268,27 +272,28 @@ export class GroupTracker {
     // The first is to be looked at when it is overdue, with whatever others there are by then.
     const isFirstOrLast = hadEnding !== counts.hasEnding;
     if (watch.isNews(pod) || isJustFull || watch.isComplete() || isFirstOrLast) {
-      this.#options.onInterest(key);
+      this.#options.onInterest(`${jobSet.namespace}/${jobSet.name}`);
     }
   }
 
-  #groupOf(
-    pod: Stored<PartialObjectMetadata>,
-  ): (Group & { readonly isMember: boolean }) | undefined {
-    const found: Membership = membershipOf(pod, this.#options.jobWithUid);
+  #judge(pod: Stored<PartialObjectMetadata>): Judgement | undefined {
+    const found = membershipOf(pod, this.#options.jobWithUid);
     if (found.kind === 'Stranger') return undefined;
-    const { namespace, name } = found.jobSet;
-    const group = ownerKey(found.jobSet);
-    return { group, key: `${namespace}/${name}`, isMember: found.kind === 'Member' };
+    return { jobSet: found.jobSet, isMember: found.kind === 'Member' };
   }
 
-  #countsOf(group: string): MemberCounts {
-    let counts = this.#groups.get(group);
-    if (counts === undefined) {
-      counts = new MemberCounts();
-      this.#groups.set(group, counts);
+  #groupOf(jobSet: Owner): Group {
+    const key = ownerKey(jobSet);
+    let group = this.#groups.get(key);
+    if (group === undefined) {
+      group = { jobSet, counts: new MemberCounts(), watch: undefined };
+      this.#groups.set(key, group);
     }
-    return counts;
+    return group;
+  }
+
+  #dropIfEmpty({ jobSet, counts, watch }: Group): void {
+    if (watch === undefined && counts.isEmpty()) this.#groups.delete(ownerKey(jobSet));
   }
 
   #reportMalformed(pod: Stored<PartialObjectMetadata>, facts: PodFacts): void {
@@ -315,15 +320,32 @@ const NO_MEMBERS: Members = new MemberCounts();
 /** Of an annotation, which may have 256 KiB: what is reported is remembered. */
 const MAX_SHOWN_BYTES = 100;
 
-interface Group {
-  /** `ownerKey` of the JobSet. */
-  readonly group: string;
-  /** Its `namespace/name`. */
-  readonly key: string;
+/** To which JobSet a Pod belongs, and whether its Job is known. */
+interface Judgement {
+  readonly jobSet: Owner;
+  readonly isMember: boolean;
 }
 
 /** A Pod whose Job is not known. */
 interface Claimant {
   readonly pod: Stored<PartialObjectMetadata>;
   readonly state: 'Lives' | 'Succeeded';
+}
+
+/** What a Pod's annotations say, and what its agent said if that is no older. */
+function newest(written: PodFacts, spoken: SpokenFacts | undefined): PodFacts {
+  if (spoken === undefined) return written;
+  const { starts, notice } = spoken;
+  const epoch = Math.max(spoken.epoch ?? 0, written.epoch ?? 0);
+  const isNewNotice = notice !== undefined && notice.epoch >= (written.notice?.epoch ?? 0);
+  return {
+    ...written,
+    epoch: epoch === 0 ? undefined : epoch,
+    starts: starts?.epoch === epoch ? starts : written.starts,
+    notice: isNewNotice ? notice : written.notice,
+  };
+}
+
+function jobUidOf(pod: Stored<PartialObjectMetadata>): string {
+  return jobOf(pod)?.uid ?? '';
 }

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { defined } from '../../kube/json/defined.ts';
 import { PODS } from '../../kube/objects/pod.ts';
 import { VirtualClock } from '../memory/virtual-clock.ts';
 import { connectClient } from './http-client-connection.ts';
@@ -174,10 +175,7 @@ describe('connectClient', () => {
     const all = [access.credentials, { token: 'inline' }, undefined];
     for (const credentials of all) {
       const { credentials: _, ...rest } = access;
-      const connection = connectClient(
-        { ...rest, ...(credentials === undefined ? {} : { credentials }) },
-        options,
-      );
+      const connection = connectClient({ ...rest, ...defined({ credentials }) }, options);
       await connection.client.list(PODS);
       connection.close();
     }

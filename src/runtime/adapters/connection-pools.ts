@@ -4,9 +4,11 @@
  * many there are, no short request waits behind them. TLS says who the client is once for a
  * connection, so that a client certificate that was renewed needs pools of its own.
  */
+
 import http from 'node:http';
 import https from 'node:https';
 import { createSecureContext } from 'node:tls';
+import { defined } from '../../kube/json/defined.ts';
 import type { ClientTls } from '../credentials/cluster-access.ts';
 import type { ClientCertificate } from '../ports/transport.ts';
 
@@ -103,7 +105,7 @@ function secured(tls: ClientTls): https.AgentOptions {
         cert: tls.clientCertificate,
         key: tls.clientKey,
       }),
-      ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
+      ...defined({ servername: tls.serverName }),
       rejectUnauthorized: tls.insecureSkipVerify !== true,
     };
   } catch (error) {

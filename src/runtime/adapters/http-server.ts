@@ -3,9 +3,11 @@
  * metrics. What arrives is bounded in size, number and time before the handler sees it, and every
  * exchange has an end: the request's signal aborts when the peer goes or the server closes.
  */
+
 import http from 'node:http';
 import https from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { defined } from '../../kube/json/defined.ts';
 import { type Logger, SILENT } from '../ports/logger.ts';
 import type { HttpHandler } from '../ports/transport.ts';
 import { HttpConnections } from './http-connections.ts';
@@ -175,6 +177,6 @@ function secureContext(tls: ServerTlsOptions) {
     key,
     minVersion,
     ...ca,
-    ...(ciphers === undefined ? {} : { ciphers }),
+    ...defined({ ciphers }),
   };
 }

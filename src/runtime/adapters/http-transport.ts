@@ -2,9 +2,11 @@
  * The client's end of the network: a Transport on node:http and node:https, and nothing else, because
  * it is part of the agent's bundle too.
  */
+
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
+import { defined } from '../../kube/json/defined.ts';
 import type { ClientTls } from '../credentials/cluster-access.ts';
 import {
   type ByteChannel,
@@ -255,6 +257,6 @@ function translated(error: unknown, signal: AbortSignal, host: string): unknown 
   const { code, message } = error as NodeJS.ErrnoException;
   return new TransportError(`${host}: ${message || code}`, {
     cause: error,
-    ...(code === undefined ? {} : { code }),
+    ...defined({ code }),
   });
 }

@@ -4,6 +4,7 @@ import net from 'node:net';
 import { Duplex } from 'node:stream';
 import tls from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { defined } from '../../kube/json/defined.ts';
 import { staticToken } from '../credentials/credential-source.ts';
 import {
   type ByteStream,
@@ -201,7 +202,7 @@ async function startProxy(): Promise<https.Server> {
   started.on('upgrade', (request, socket, head) => {
     const { method, url: path, headers } = request;
     const onward = https.request(`${server.url}${path}`, {
-      ...(method === undefined ? {} : { method }),
+      ...defined({ method }),
       headers,
       ca: authority.certificate,
       agent: false,

@@ -4,6 +4,7 @@
  * with them that it did nothing; a broken connection only for GET. Retry-After is honoured but capped
  * and spread: clients that were turned away together must not all return at once.
  */
+import { defined } from '../../kube/json/defined.ts';
 import { ApiStatusError } from '../../kube/status.ts';
 import { Backoff } from '../backoff.ts';
 import type { CredentialSource, Credentials } from '../credentials/credential-source.ts';
@@ -177,7 +178,7 @@ export class ApiRequests {
         ...(call.body === undefined ? {} : { 'content-type': call.contentType ?? JSON_TYPE }),
       },
       ...(call.body === undefined ? {} : { body: Buffer.from(JSON.stringify(call.body)) }),
-      ...(clientCertificate === undefined ? {} : { clientCertificate }),
+      ...defined({ clientCertificate }),
       signal,
     });
   }

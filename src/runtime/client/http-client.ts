@@ -3,6 +3,7 @@
  * with one addition: API servers leave `apiVersion` and `kind` out of the items of a list, which are
  * put back, so that an object looks the same whether a list, a watch or a get delivered it.
  */
+import { defined } from '../../kube/json/defined.ts';
 import type { KubeList, KubeObject, PartialObjectMetadata, Stored } from '../../kube/meta.ts';
 import { apiVersionOf, type Resource, resourcePath } from '../../kube/resource.ts';
 import { TransportError } from '../ports/transport.ts';
@@ -83,7 +84,7 @@ class HttpClient implements Client {
     const path = `${resourcePath(of, options)}?${queryOf({ ...options, watch: true })}`;
     const accept =
       options.metadataOnly === true ? metadataAccept('PartialObjectMetadata') : undefined;
-    const call = { method: 'GET', path, ...(accept === undefined ? {} : { accept }) } as const;
+    const call = { method: 'GET', path, ...defined({ accept }) } as const;
     const lines = new LineSplitter(MAX_EVENT_BYTES);
     for await (const chunk of this.#requests.stream({ ...call, signal: options.signal })) {
       for (const line of lines.push(chunk)) {

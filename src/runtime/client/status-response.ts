@@ -2,6 +2,7 @@
  * Reads refusals: the `Status` that an API server answers, or, from proxies and older servers, what
  * can be made of a bare HTTP code and some text.
  */
+import { defined } from '../../kube/json/defined.ts';
 import { ApiStatusError, type Status, type StatusReason } from '../../kube/status.ts';
 
 /** How much of a text that is no Status goes into a message. */
@@ -58,7 +59,7 @@ function completed(
     status: 'Failure',
     message: status.message || messageOf(code),
     code: status.code || code,
-    ...(reason === undefined ? {} : { reason }),
+    ...defined({ reason }),
     ...(wait === undefined ? {} : { details: { ...status.details, retryAfterSeconds: wait } }),
   };
 }

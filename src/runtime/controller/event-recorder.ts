@@ -1,4 +1,5 @@
 import { cutToBytes } from '../../kube/cut-to-bytes.ts';
+import { defined } from '../../kube/json/defined.ts';
 import type { KubeObject } from '../../kube/meta.ts';
 import { EVENTS, type Event, type ObjectReference } from '../../kube/objects/event.ts';
 import { apiVersionOf, type Resource } from '../../kube/resource.ts';
@@ -83,11 +84,7 @@ export function referenceTo(of: Resource, object: KubeObject, fieldPath?: string
   return {
     apiVersion: apiVersionOf(of),
     kind: of.kind,
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(name === undefined ? {} : { name }),
-    ...(uid === undefined ? {} : { uid }),
-    ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    ...(fieldPath === undefined ? {} : { fieldPath }),
+    ...defined({ namespace, name, uid, resourceVersion, fieldPath }),
   };
 }
 

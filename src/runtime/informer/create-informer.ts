@@ -2,6 +2,7 @@
  * Makes informers: each reflects a collection into a store and tells its subscribers what has changed.
  * Several namespaces, where a client may not read all, are several collections joined into one.
  */
+import { defined } from '../../kube/json/defined.ts';
 import type { KubeList, KubeObject, PartialObjectMetadata, Stored } from '../../kube/meta.ts';
 import { groupResourceOf, type Resource } from '../../kube/resource.ts';
 import type { Client } from '../client/client.ts';
@@ -82,9 +83,7 @@ function sourceOf<T extends KubeObject>(
 ): ReflectorSource<T> {
   const { client, resource, labelSelector, fieldSelector, metadataOnly } = options;
   const collection = {
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(labelSelector === undefined ? {} : { labelSelector }),
-    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    ...defined({ namespace, labelSelector, fieldSelector }),
   };
   if (metadataOnly !== true) {
     return {

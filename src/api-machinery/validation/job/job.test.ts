@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { formatFieldError } from '../../../kube/field-error.ts';
+import { defined } from '../../../kube/json/defined.ts';
 import type { JsonObject } from '../../../kube/json/json-value.ts';
 import {
   CONTROLLER_UID_LABEL,
@@ -32,7 +33,7 @@ function jobOf(spec: JsonObject, podSpec: JsonObject = {}, status?: JobStatus): 
       },
       ...spec,
     },
-    ...(status === undefined ? {} : { status }),
+    ...defined({ status }),
   };
   return defaultJob(given) as Job;
 }

@@ -1,9 +1,11 @@
 /** Tables of custom resources for kubectl. */
+
 import {
   findAll,
   type JsonPath,
   parseJsonPath,
 } from '../../../api-machinery/definitions/json-path.ts';
+import { defined } from '../../../kube/json/defined.ts';
 import type { PrinterColumn } from '../../../kube/objects/custom-resource-definition.ts';
 import type { StoredObject } from '../resources/api-object.ts';
 import { ageText, type Cell, PLAIN_TABLE, type TableLayout } from '../resources/table-layout.ts';
@@ -21,10 +23,10 @@ export function printerTable(columns: readonly PrinterColumn[]): TableLayout {
       ...columns.map(({ name, type, format, description, jsonPath, priority }) => ({
         name,
         type,
-        ...(format === undefined ? {} : { format }),
+        ...defined({ format }),
         description:
           description ?? `Custom resource definition column (in JSONPath format): ${jsonPath}`,
-        ...(priority === undefined ? {} : { priority }),
+        ...defined({ priority }),
       })),
     ],
     cells: (object, nowMs) => [

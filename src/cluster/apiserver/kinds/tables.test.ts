@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { defined } from '../../../kube/json/defined.ts';
 import type { ContainerStatus, PodStatus } from '../../../kube/objects/pod.ts';
 import type { StoredObject } from '../resources/api-object.ts';
 import type { TableLayout } from '../resources/table-layout.ts';
@@ -173,7 +174,7 @@ describe('the table of Pods', () => {
   it.each(PODS)('shows $of', ({ shows, status, init, metadata }) => {
     const spec = {
       containers: [{ name: 'a' }, { name: 'b' }],
-      ...(init === undefined ? {} : { initContainers: init }),
+      ...defined({ initContainers: init }),
     };
     const cells = row(POD_TABLE, stored({ spec, status }, metadata));
     expect([cells['Ready'], cells['Status'], cells['Restarts']]).toEqual(shows);

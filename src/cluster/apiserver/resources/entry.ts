@@ -1,3 +1,4 @@
+import { defined } from '../../../kube/json/defined.ts';
 import type { ApiObject, StoredObject } from './api-object.ts';
 
 /**
@@ -82,7 +83,7 @@ function withRevision(object: ApiObject, revision: number): StoredObject {
   const { name, namespace, uid, creationTimestamp, resourceVersion: _, ...rest } = object.metadata;
   const metadata = {
     name: name ?? '',
-    ...(namespace === undefined ? {} : { namespace }),
+    ...defined({ namespace }),
     uid: uid ?? '',
     resourceVersion: String(revision),
     creationTimestamp: creationTimestamp ?? '',

@@ -6,6 +6,7 @@ import {
   TOKEN_REVIEW,
 } from '../../../api-machinery/kind-schemas/review-schema.ts';
 import { invalid, invalidValue } from '../../../kube/field-error.ts';
+import { defined } from '../../../kube/json/defined.ts';
 import { isJsonObject, type JsonObject } from '../../../kube/json/json-value.ts';
 import type { JsonSchema } from '../../../kube/schema/json-schema.ts';
 import { ApiStatusError, type FieldError } from '../../../kube/status.ts';
@@ -132,8 +133,8 @@ function reviewToken(question: ApiObject, { server }: ReviewContext): JsonObject
 function userInfo({ username, uid, groups, extra }: User): JsonObject {
   return {
     username,
-    ...(uid === undefined ? {} : { uid }),
+    ...defined({ uid }),
     groups,
-    ...(extra === undefined ? {} : { extra }),
+    ...defined({ extra }),
   };
 }

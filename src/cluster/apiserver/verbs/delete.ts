@@ -1,5 +1,7 @@
 /** Deletes objects, at once or after finalizers and grace periods. */
+
 import { invalid, notSupported } from '../../../kube/field-error.ts';
+import { defined } from '../../../kube/json/defined.ts';
 import { isJsonObject, type JsonObject } from '../../../kube/json/json-value.ts';
 import type { DeleteOptions, ObjectMeta } from '../../../kube/meta.ts';
 import { quote } from '../../../kube/quote.ts';
@@ -109,7 +111,7 @@ export function deleteOptions(body: unknown, query: URLSearchParams): DeleteOpti
   const dryRun = new URLSearchParams(query);
   for (const value of fromBody) dryRun.append('dryRun', value);
   return {
-    ...(grace === undefined ? {} : { gracePeriodSeconds: grace }),
+    ...defined({ gracePeriodSeconds: grace }),
     ...(policy === undefined ? orphanPolicy(orphan) : { propagationPolicy: policy }),
     preconditions: {
       ...(typeof uid === 'string' ? { uid } : {}),

@@ -1,5 +1,7 @@
 /** The fields of metadata that the server owns. */
+
 import { deepEqual } from '../../../kube/json/deep-equal.ts';
+import { defined } from '../../../kube/json/defined.ts';
 import type { ObjectMeta } from '../../../kube/meta.ts';
 import { timeText } from '../../../kube/time.ts';
 import { type ApiObject, type StoredObject, withMembers } from '../resources/api-object.ts';
@@ -22,16 +24,12 @@ export function newMetadata(
   const { labels, annotations, ownerReferences, finalizers, generateName, managedFields } = given;
   return {
     name: server.name,
-    ...(generateName === undefined ? {} : { generateName }),
+    ...defined({ generateName }),
     ...(of.namespaced && server.namespace !== undefined ? { namespace: server.namespace } : {}),
     uid: server.uid,
     ...(of.strategy.countsGeneration ? { generation: 1 } : {}),
     creationTimestamp: timeText(server.nowMs),
-    ...(labels === undefined ? {} : { labels }),
-    ...(annotations === undefined ? {} : { annotations }),
-    ...(ownerReferences === undefined ? {} : { ownerReferences }),
-    ...(finalizers === undefined ? {} : { finalizers }),
-    ...(managedFields === undefined ? {} : { managedFields }),
+    ...defined({ labels, annotations, ownerReferences, finalizers, managedFields }),
   };
 }
 

@@ -1,4 +1,5 @@
 /** The request that a webhook receives, with the objects in the version that it asked for. */
+import { defined } from '../../../kube/json/defined.ts';
 import type { AdmissionRequest } from '../../../kube/objects/admission-webhooks.ts';
 import type { ApiObject, StoredObject } from '../resources/api-object.ts';
 import type { ServedResource } from '../resources/served-resource.ts';
@@ -26,18 +27,18 @@ export function admissionRequest(
     uid,
     kind: kindOf(attributes, as),
     resource: { group: as.group, version: as.version, resource: as.plural },
-    ...(subresource === undefined ? {} : { subResource: subresource }),
+    ...defined({ subResource: subresource }),
     requestKind: kindOf(attributes, of),
     requestResource: { group: of.group, version: of.version, resource: of.plural },
-    ...(subresource === undefined ? {} : { requestSubResource: subresource }),
+    ...defined({ requestSubResource: subresource }),
     ...(name === '' ? {} : { name }),
     ...(namespace === '' ? {} : { namespace }),
     operation,
     userInfo: {
       username,
-      ...(userId === undefined ? {} : { uid: userId }),
+      ...defined({ uid: userId }),
       groups,
-      ...(extra === undefined ? {} : { extra }),
+      ...defined({ extra }),
     },
     object: object === undefined ? null : forWebhook(attributes, as, object),
     oldObject: oldObject === undefined ? null : forWebhook(attributes, as, oldObject),
