@@ -4,17 +4,12 @@ import type { AgentDelivery } from '../jobset/injection/agent-delivery.ts';
 import type { HubAccess } from '../jobset/injection/agent-hub.ts';
 import type { AgentProgram } from '../jobset/injection/agent-mode.ts';
 import type { ContainerResources } from '../jobset/injection/agent-resources.ts';
-import { ownerKey, ownerOf } from '../jobset/membership.ts';
-import { JOBSET_NAME } from '../jobset/names.ts';
 import { DEFAULT_SIZE_LIMITS, type SizeLimits } from '../jobset/size-limits.ts';
-import type { KubeObject, Stored } from '../kube/meta.ts';
 import { PERSISTENT_VOLUME_CLAIMS, SERVICES } from '../kube/objects/core.ts';
-import { JOBS, type Job } from '../kube/objects/job.ts';
+import { JOBS } from '../kube/objects/job.ts';
 import { PODS } from '../kube/objects/pod.ts';
 import type { Client } from '../runtime/client/client.ts';
-import { type Controller, startController } from '../runtime/controller/controller.ts';
-import { createEventRecorder, type EventRecorder } from '../runtime/controller/event-recorder.ts';
-import { keyOf } from '../runtime/informer/informer.ts';
+import { createEventRecorder } from '../runtime/controller/event-recorder.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Clock } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
@@ -22,8 +17,7 @@ import type { Random } from '../runtime/ports/random.ts';
 import { publishHubAuthorities } from './hub/hub-authorities.ts';
 import { connectHub, type HubConnection, type HubSettings } from './hub/hub-connection.ts';
 import { startPlacementController } from './pod-placement/placement-controller.ts';
-import { operatorMetrics } from './process/operator-metrics.ts';
-import { JobSetReconciler } from './reconciling/jobset-reconciler.ts';
+import { startJobSetController } from './reconciling/jobset-controller.ts';
 import {
   type Informers,
   informersUntil,
@@ -34,7 +28,6 @@ import {
 import { ForeignClaims, type ForeignClaimsOptions } from './tracking/foreign-claims.ts';
 import { GroupTracker } from './tracking/group-tracker.ts';
 import type { NodeFeatures } from './tracking/node-features.ts';
-import type { PodVersions } from './tracking/pod-versions.ts';
 
 /** The JobSet controller: informers in, `plan` in the middle, requests out. */
 export interface OperatorOptions {
@@ -112,7 +105,25 @@ export function actOn(caches: OperatorCaches, options: OperatorOptions): Operato
   const informers = informersUntil(caches.informers, stopped.signal);
   const { client, eventClient = client } = options;
   const events = createEventRecorder({ ...options, client: eventClient, controller: 'jobset' });
-  const { controller, hub } = connect(options, informers, caches.versions, events);
+  const jobWithUid = (uid: string) => withUid(informers.jobs, uid);
+  const jobSetWithUid = (uid: string) => withUid(informers.jobSets, uid);
+  followClaims(informers, { ...options, events, owners: { jobSetWithUid, jobWithUid } });
+  const tracker = new GroupTracker({ jobWithUid, nowMs: () => options.clock.now() });
+  const hub =
+    options.hub && connectHub(options, options.hub, { ...informers, jobWithUid }, tracker);
+  const { config } = options;
+  const controller = startJobSetController({
+    ...options,
+    events,
+    agentProgram: () => agentProgram(config, options.hub?.access()),
+    agentDefaults: config.agentDefaults,
+    gates: config.gates ?? DEFAULT_FEATURE_GATES,
+    limits: config.limits ?? DEFAULT_SIZE_LIMITS,
+    informers,
+    tracker,
+    versions: caches.versions,
+    hub: hub?.hub,
+  });
   const placement = startPlacementController({ ...options, events, pods: informers.livingPods });
   const authorities =
     options.hub &&
@@ -134,85 +145,6 @@ export function actOn(caches: OperatorCaches, options: OperatorOptions): Operato
   };
 }
 
-/** JobSets that are worked on at a time. */
-const WORKERS = 4;
-/** Jobs whose Pods come and go only move counters: such changes wait for each other this long. */
-const JOB_COUNTERS_BATCH_MS = 50;
-
-/** A restart takes all streams of a group and brings them back: what counts is what lasts. */
-const HUB_REACH_BATCH_MS = 1000;
-
-function connect(
-  options: OperatorOptions,
-  informers: Informers,
-  versions: PodVersions,
-  events: EventRecorder,
-): {
-  readonly controller: Controller;
-  readonly hub: HubConnection | undefined;
-} {
-  const { jobs, jobSets, services, claims } = informers;
-  const jobWithUid = (uid: string) => withUid(jobs, uid);
-  const tracker = new GroupTracker({
-    jobWithUid,
-    onInterest: (key) => controller.enqueue(key),
-    onStray: (stray) => reconciler.reportStray(stray),
-    nowMs: () => options.clock.now(),
-  });
-  const jobSetWithUid = (uid: string) => withUid(jobSets, uid);
-  followClaims(informers, { ...options, events, owners: { jobSetWithUid, jobWithUid } });
-  const hub =
-    options.hub &&
-    connectHub(options, options.hub, { ...informers, jobWithUid }, tracker, (key) =>
-      controller.enqueueAfter(key, HUB_REACH_BATCH_MS),
-    );
-  const reconciler = new JobSetReconciler({
-    ...options,
-    events,
-    metrics: operatorMetrics(options.metrics),
-    // Its hub's authorities may change.
-    get agent() {
-      return agentProgram(options.config, options.hub?.access());
-    },
-    agentDefaults: options.config.agentDefaults,
-    gates: options.config.gates ?? DEFAULT_FEATURE_GATES,
-    limits: options.config.limits ?? DEFAULT_SIZE_LIMITS,
-    jobSets,
-    jobs,
-    services,
-    claims,
-    tracker,
-    streamsOf: hub && ((uid) => hub.hub.streamsOf(uid)),
-    versionsOf: (podUid, sinceMs) => versions.of(podUid, sinceMs),
-    wroteStatus: (jobSet) => hub?.hub.jobSetSeen(jobSet),
-  });
-  const controller = startController({
-    ...options,
-    name: 'jobset',
-    workers: WORKERS,
-    reconcile: (key, signal) => reconciler.reconcile(key, signal),
-  });
-  subscribeToPods(informers, tracker);
-  subscribeToJobs(informers, tracker, reconciler, controller);
-  services.subscribe({ deleted: (service) => enqueueOwner(controller, service) });
-  claims.subscribe({
-    deleted: ({ metadata }) => {
-      const key = `${metadata.namespace ?? ''}/${metadata.labels?.[JOBSET_NAME] ?? ''}`;
-      reconciler.claimGone(key, metadata.name ?? '');
-      controller.enqueue(key);
-    },
-  });
-  jobSets.subscribe({
-    added: (jobSet) => controller.enqueue(keyOf(jobSet)),
-    updated: (jobSet, old) => {
-      if (jobSet.metadata.uid !== old.metadata.uid) reconciler.forgetJobSet(old);
-      controller.enqueue(keyOf(jobSet));
-    },
-    deleted: (jobSet) => reconciler.forgetJobSet(jobSet),
-  });
-  return { controller, hub };
-}
-
 function followClaims(informers: Informers, options: ForeignClaimsOptions): void {
   const claims = new ForeignClaims(options);
   claims.follow(JOBS, informers.jobs);
@@ -220,72 +152,6 @@ function followClaims(informers: Informers, options: ForeignClaimsOptions): void
   claims.follow(PERSISTENT_VOLUME_CLAIMS, informers.claims);
   claims.follow(PODS, informers.livingPods);
   claims.follow(PODS, informers.succeededPods);
-}
-
-function subscribeToPods({ livingPods, succeededPods }: Informers, tracker: GroupTracker): void {
-  livingPods.subscribe({
-    added: (pod) => tracker.podLives(pod),
-    updated: (pod, old) => {
-      // The name was given to another Pod while the watch was interrupted.
-      if (pod.metadata.uid !== old.metadata.uid) tracker.podEnded(old.metadata.uid);
-      tracker.podLives(pod);
-    },
-    deleted: ({ metadata }) => tracker.podEnded(metadata.uid),
-  });
-  succeededPods.subscribe({
-    added: (pod) => tracker.podSucceeded(pod),
-    updated: (pod) => tracker.podSucceeded(pod),
-    deleted: (pod) => tracker.succeededPodGone(pod),
-  });
-}
-
-function subscribeToJobs(
-  { jobs }: Informers,
-  tracker: GroupTracker,
-  reconciler: JobSetReconciler,
-  controller: Controller,
-): void {
-  const gone = (job: Stored<Job>): void => {
-    reconciler.jobGone(job);
-    tracker.jobGone(job);
-    enqueueOwner(controller, job);
-  };
-  jobs.subscribe({
-    added: (job) => {
-      tracker.jobSeen(job);
-      enqueueOwner(controller, job);
-    },
-    updated: (job, old) => {
-      if (job.metadata.uid !== old.metadata.uid || ownerText(job) !== ownerText(old)) gone(old);
-      tracker.jobSeen(job);
-      enqueueOwner(controller, job, movesCountersOnly(job, old) ? JOB_COUNTERS_BATCH_MS : 0);
-    },
-    deleted: gone,
-  });
-}
-
-function enqueueOwner(controller: Controller, child: KubeObject, delayMs = 0): void {
-  const owner = ownerOf(child);
-  if (owner !== undefined) controller.enqueueAfter(`${owner.namespace}/${owner.name}`, delayMs);
-}
-
-function ownerText(child: KubeObject): string {
-  const owner = ownerOf(child);
-  return owner === undefined ? '' : ownerKey(owner);
-}
-
-function movesCountersOnly(job: Stored<Job>, old: Stored<Job>): boolean {
-  return (
-    job.metadata.deletionTimestamp === old.metadata.deletionTimestamp &&
-    job.spec.suspend === old.spec.suspend &&
-    job.status?.succeeded === old.status?.succeeded &&
-    trueConditions(job) === trueConditions(old)
-  );
-}
-
-function trueConditions({ status }: Job): string {
-  const conditions = status?.conditions ?? [];
-  return conditions.map((condition) => `${condition.type}=${condition.status}`).join();
 }
 
 function agentProgram(config: OperatorConfig, hub: HubAccess | undefined): AgentProgram {

@@ -21,7 +21,7 @@ import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
 import { LIVING, podsOf } from '../reconciling/inquiries.ts';
 import type { GroupTracker } from '../tracking/group-tracker.ts';
 import type { HubMember } from './agent-stream.ts';
-import { Hub, type HubOptions } from './hub.ts';
+import { Hub } from './hub.ts';
 import { MemberPages } from './member-pages.ts';
 import type { PodClaim, TokenVerdict } from './pod-token.ts';
 import { type Membership, streamAdmission } from './stream-admission.ts';
@@ -71,7 +71,6 @@ export function connectHub(
   settings: Pick<HubSettings, 'podOf' | 'client' | 'maxStreams'>,
   caches: Caches,
   tracker: GroupTracker,
-  reachChanged: HubOptions['reachChanged'],
 ): HubConnection {
   const { clock } = options;
   const { podOf, client = options.client } = settings;
@@ -80,7 +79,6 @@ export function connectHub(
     ...options,
     maxStreams: settings.maxStreams,
     logger,
-    reachChanged,
     readJobSet: (key, signal) => readJobSet(client, key, signal),
     listPods: (namespace, uid, signal) => unendingPods(client, { namespace, uid }, signal),
     announced: (podUid, announcement) => tracker.podSpoke(podUid, spokenFacts(announcement)),

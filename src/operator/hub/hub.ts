@@ -36,8 +36,6 @@ export interface HubOptions {
   /** False if the Pod has announced a newer epoch before. */
   readonly announced: (podUid: string, announcement: HubAnnouncement) => boolean;
   readonly noticed: (podUid: string, epoch: number) => void;
-  /** A JobSet, by key, has its first stream, or has lost its last. */
-  readonly reachChanged?: ((jobSet: string) => void) | undefined;
 }
 
 /** Of all streams: one JobSet must leave room for others. */
@@ -67,6 +65,8 @@ export class Hub {
   readonly #pods: PodInquiry;
   readonly #reads: KeyedBudget;
   #sweep: Timer;
+  /** Called with the key of a JobSet that has its first stream, or has lost its last. */
+  reachChanged: (jobSet: string) => void = () => undefined;
 
   constructor(options: HubOptions) {
     this.#options = options;
@@ -113,7 +113,7 @@ export class Hub {
     this.#streams.set(member.podUid, opened);
     const group = this.#groupOf(member);
     group.add(opened);
-    if (group.size === 1) this.#options.reachChanged?.(group.key);
+    if (group.size === 1) this.reachChanged(group.key);
     this.metrics.streams(this.#streams.size);
     if (member.isEnding) opened.send('ending', ENDING);
     return opened;
@@ -242,7 +242,7 @@ export class Hub {
     }
     const group = this.#groups.get(jobSetUid);
     group?.remove(stream);
-    if (group?.size === 0 && !this.#end.signal.aborted) this.#options.reachChanged?.(group.key);
+    if (group?.size === 0 && !this.#end.signal.aborted) this.reachChanged(group.key);
     if (group?.size === 0 && !group.isReading) this.#groups.delete(jobSetUid);
     if (this.#streams.get(podUid) === stream) this.#streams.delete(podUid);
     this.metrics.streams(this.#streams.size);

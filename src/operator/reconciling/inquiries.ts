@@ -31,25 +31,26 @@ import type { Client } from '../../runtime/client/client.ts';
 import { allPages } from '../../runtime/client/pages.ts';
 import { forEachConcurrently } from '../../runtime/concurrency.ts';
 import { isNodeLost } from '../tracking/node-answers.ts';
+import type { PodVersions } from '../tracking/pod-versions.ts';
 import { containerMinimums } from './container-minimums.ts';
 import type { ImageVolumes } from './image-volumes.ts';
 
 /**
  * Finds out what a plan asks for. Watches carry metadata only, so the one Pod that failed first is
  * read when an epoch ends; that is one request for a restart of any size, and a few more where the Pod
- * hides how it failed and `versionsOf` knows of earlier versions of it.
+ * hides how it failed and `PodVersions` knows of earlier versions of it.
  */
 export async function inquire(
   question: Question,
   jobSet: Stored<JobSet>,
-  { client, versionsOf, imageVolumes }: Sources,
+  { client, versions, imageVolumes }: Sources,
   signal: AbortSignal,
 ): Promise<Inquiry> {
   const sinceMs = startOfEpoch(jobSet);
   switch (question.kind) {
     case 'Witness':
     case 'Notice': {
-      const witness = await findWitness(question.pod, sinceMs, client, versionsOf, signal);
+      const witness = await findWitness(question.pod, sinceMs, client, versions, signal);
       return { answers: { witness } };
     }
     case 'FailedJob':
@@ -84,12 +85,9 @@ export async function inquire(
 /** Of whom answers come. */
 export interface Sources {
   readonly client: Client;
-  readonly versionsOf: VersionsOf;
+  readonly versions: PodVersions;
   readonly imageVolumes: ImageVolumes;
 }
-
-/** Versions that a Pod had since then, the oldest first. */
-export type VersionsOf = (podUid: string, sinceMs: number) => readonly string[];
 
 export interface Inquiry {
   readonly answers: Answers;
@@ -163,7 +161,7 @@ async function findWitness(
   facts: PodFacts,
   sinceMs: number | undefined,
   client: Client,
-  versionsOf: VersionsOf,
+  versions: PodVersions,
   signal: AbortSignal,
 ): Promise<Witness> {
   const pod = await readPod(facts, client, signal);
@@ -172,7 +170,7 @@ async function findWitness(
   const isHiding = pod !== undefined && facts.notice?.end === undefined;
   const earlier =
     isHiding && sinceMs !== undefined && hidesFailure(pod, sinceMs)
-      ? await readVersions(pod, versionsOf(pod.metadata.uid, sinceMs), client, signal)
+      ? await readVersions(pod, versions.of(pod.metadata.uid, sinceMs), client, signal)
       : [];
   const witness = witnessOf(facts, pod, predecessor, sinceMs, earlier);
   const isLost =

@@ -10,28 +10,29 @@ import { type Plan, plan } from '../../jobset/plan.ts';
 import type { SizeLimits } from '../../jobset/size-limits.ts';
 import type { Answers, Snapshot, Surroundings } from '../../jobset/snapshot.ts';
 import { isFinished } from '../../jobset/status/conditions.ts';
-import type { KubeObject, Stored } from '../../kube/meta.ts';
-import type { Service } from '../../kube/objects/core.ts';
+import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import { isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import type { ReconcileResult } from '../../runtime/controller/controller.ts';
 import type { EventRecorder } from '../../runtime/controller/event-recorder.ts';
-import { type Informer, keyOf } from '../../runtime/informer/informer.ts';
+import { keyOf } from '../../runtime/informer/informer.ts';
 import { OwnWrites } from '../../runtime/informer/own-writes.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import { sha1 } from '../adapters/sha1.ts';
+import type { Hub } from '../hub/hub.ts';
 import type { OperatorMetrics } from '../process/operator-metrics.ts';
-import { JOBS_BY_OWNER } from '../tracking/caches.ts';
+import { type Informers, JOBS_BY_OWNER } from '../tracking/caches.ts';
 import { ChildJobMemory } from '../tracking/child-job-memory.ts';
 import type { GroupTracker, StrayPod } from '../tracking/group-tracker.ts';
 import { NODE_ANSWER_LIFETIME_MS } from '../tracking/node-answers.ts';
 import type { NodeFeatures } from '../tracking/node-features.ts';
+import type { PodVersions } from '../tracking/pod-versions.ts';
 import { carryOut } from './carry-out.ts';
 import { whatGoesAway } from './going-away.ts';
 import { createImageVolumes, type ImageVolumes } from './image-volumes.ts';
-import { inquire, type VersionsOf } from './inquiries.ts';
+import { inquire } from './inquiries.ts';
 import { JobSetMemory, MAX_NOTICES_PER_EPOCH } from './jobset-memory.ts';
 import { Reports } from './reports.ts';
 
@@ -46,24 +47,17 @@ export interface ReconcilerOptions {
   readonly logger: Logger;
   readonly events: EventRecorder;
   readonly metrics: OperatorMetrics;
-  readonly agent: AgentProgram;
+  /** It may change over time, with the authorities of the hub. */
+  readonly agentProgram: () => AgentProgram;
   readonly agentDefaults?: AgentDefaults | undefined;
   /** What the nodes for a JobSet lack; without, they have all that we can make use of. */
   readonly nodeFeatures?: NodeFeatures | undefined;
   readonly gates: FeatureGates;
   readonly limits: SizeLimits;
-  readonly jobSets: Informer<JobSet>;
-  /** With the index `JOBS_BY_OWNER`. */
-  readonly jobs: Informer<Job>;
-  readonly services: Informer<Service>;
-  /** Those with the JobSet's label. */
-  readonly claims: Informer<KubeObject>;
+  readonly informers: Informers;
   readonly tracker: GroupTracker;
-  readonly versionsOf: VersionsOf;
-  /** How many agents of that JobSet speak over the hub; absent: there is no hub. */
-  readonly streamsOf?: ((jobSetUid: string) => number) | undefined;
-  /** A status was written, as the API server returned it: status first, then whoever is to know. */
-  readonly wroteStatus: (jobSet: Stored<JobSet>) => void;
+  readonly versions: PodVersions;
+  readonly hub?: Hub | undefined;
 }
 
 /** A plan asks at most one question of each kind, and looks at a few Pods with notices. */
@@ -81,11 +75,11 @@ export class JobSetReconciler {
     this.#options = options;
     this.#reports = new Reports(options);
     this.#imageVolumes = createImageVolumes(options.client, options.clock);
-    this.#ownJobSets = new OwnWrites(options.jobSets.store);
+    this.#ownJobSets = new OwnWrites(options.informers.jobSets.store);
   }
 
   async reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult | undefined> {
-    const cached = this.#options.jobSets.store.get(key);
+    const cached = this.#options.informers.jobSets.store.get(key);
     if (cached === undefined) return undefined;
     const jobSet = this.#ownJobSets.newest(cached);
     const memory = this.#memoryOf(jobSet);
@@ -98,7 +92,8 @@ export class JobSetReconciler {
       return undefined;
     } finally {
       // It may have been deleted meanwhile: what this pass has remembered is not to stay.
-      const isGone = this.#options.jobSets.store.get(key)?.metadata.uid !== jobSet.metadata.uid;
+      const isGone =
+        this.#options.informers.jobSets.store.get(key)?.metadata.uid !== jobSet.metadata.uid;
       if (isGone) this.forgetJobSet(jobSet);
     }
   }
@@ -145,20 +140,20 @@ export class JobSetReconciler {
   jobGone(job: Stored<Job>): void {
     const owner = ownerOf(job);
     if (owner === undefined) return;
-    const jobSet = this.#options.jobSets.store.get(`${owner.namespace}/${owner.name}`);
+    const jobSet = this.#options.informers.jobSets.store.get(`${owner.namespace}/${owner.name}`);
     if (jobSet === undefined || !isChildOf(job, jobSet)) return;
     this.#memoryOf(jobSet).jobs.gone(job);
   }
 
   /** The cache has lost a volume claim of the JobSet with that key. */
   claimGone(key: string, claim: string): void {
-    const jobSet = this.#options.jobSets.store.get(key);
+    const jobSet = this.#options.informers.jobSets.store.get(key);
     if (jobSet !== undefined) this.#memoryOf(jobSet).claims.delete(claim);
   }
 
   /** Reports a Pod that wears a label which it may not, once. */
   reportStray(stray: StrayPod): void {
-    const jobSet = this.#options.jobSets.store.get(stray.jobSet);
+    const jobSet = this.#options.informers.jobSets.store.get(stray.jobSet);
     if (jobSet !== undefined) this.#reports.stray(jobSet, this.#memoryOf(jobSet), stray);
   }
 
@@ -184,8 +179,8 @@ export class JobSetReconciler {
         memory.sawStrays(strays);
         return { snapshot, made, lookAgainMs };
       }
-      const { client, versionsOf } = this.#options;
-      const sources = { client, versionsOf, imageVolumes: this.#imageVolumes };
+      const { client, versions } = this.#options;
+      const sources = { client, versions, imageVolumes: this.#imageVolumes };
       const inquiry = await inquire(question, jobSet, sources, signal);
       if (inquiry.fresh !== undefined) {
         this.#ownJobSets.note(inquiry.fresh);
@@ -211,9 +206,10 @@ export class JobSetReconciler {
     memory: JobSetMemory,
     { noRestartAll, ...found }: Pick<Snapshot, 'answers' | 'knowledge'> & NoRestartAll,
   ): Snapshot {
-    const { clock, tracker, agent, agentDefaults, gates, limits, streamsOf } = this.#options;
+    const { clock, informers, tracker, agentDefaults, gates, limits, hub } = this.#options;
+    const agent = this.#options.agentProgram();
     const identity = identityOf(jobSet);
-    const cached = this.#options.jobs.store.byIndex(JOBS_BY_OWNER, ownerKey(identity));
+    const cached = informers.jobs.store.byIndex(JOBS_BY_OWNER, ownerKey(identity));
     const jobs = memory.jobs.view(cached);
     const hasJobs = jobs.length > 0;
     return {
@@ -226,14 +222,14 @@ export class JobSetReconciler {
       agent: noRestartAll === undefined ? agent : { ...agent, noRestartAll },
       gates,
       sha1,
-      hubReach: streamsOf && memory.hubReach(streamsOf(identity.uid), readyPods(jobs), clock.now()),
+      hubReach: hub && memory.hubReach(hub.streamsOf(identity.uid), readyPods(jobs), clock.now()),
       limits,
       nowMs: clock.now(),
     };
   }
 
   #surroundings(jobSet: Stored<JobSet>, memory: JobSetMemory): Surroundings {
-    const { jobs, services, claims } = this.#options;
+    const { jobs, services, claims } = this.#options.informers;
     const { name, namespace = '' } = jobSet.metadata;
     const subdomain = subdomainOf(name, withDefaults(jobSet.spec));
     return {
@@ -253,7 +249,7 @@ export class JobSetReconciler {
       const next = { ...jobSet, status: made.status };
       const written = await client.update(JOBSETS, next, { subresource: 'status', signal });
       this.#ownJobSets.note(written);
-      this.#options.wroteStatus(written);
+      this.#options.hub?.jobSetSeen(written);
     } catch (error) {
       if (isReason(error, 'Conflict')) await this.#readAgain(jobSet, signal);
       throw error;
@@ -295,7 +291,9 @@ export class JobSetReconciler {
     const { metadata } = jobSet;
     let memory = this.#memories.get(metadata.uid);
     if (memory === undefined) {
-      memory = new JobSetMemory(new ChildJobMemory(this.#options.jobs.store, identityOf(jobSet)));
+      memory = new JobSetMemory(
+        new ChildJobMemory(this.#options.informers.jobs.store, identityOf(jobSet)),
+      );
       this.#memories.set(metadata.uid, memory);
     }
     return memory;

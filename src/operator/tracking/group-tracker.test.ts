@@ -66,9 +66,11 @@ beforeEach(() => {
   strays = [];
   tracker = new GroupTracker({
     jobWithUid: (uid) => jobs.get(uid),
-    onInterest: (key) => interest.push(key),
-    onStray: (stray) => strays.push(stray),
     nowMs: () => 0,
+  });
+  tracker.subscribe({
+    interest: (key) => interest.push(key),
+    stray: (stray) => strays.push(stray),
   });
   tracker.watch(TRAIN, watchpoint());
 });

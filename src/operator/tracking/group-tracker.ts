@@ -25,10 +25,14 @@ import { GroupWatch } from './group-watch.ts';
 export interface GroupTrackerOptions {
   /** In whatever namespace it is. */
   readonly jobWithUid: (uid: string) => Stored<Job> | undefined;
-  /** `namespace/name` of a JobSet that may have something to decide. */
-  readonly onInterest: (key: string) => void;
-  readonly onStray: (stray: StrayPod) => void;
   readonly nowMs: () => number;
+}
+
+/** Who hears what the Pods of JobSets do. */
+export interface GroupHandler {
+  /** `namespace/name` of a JobSet that may have something to decide. */
+  interest(key: string): void;
+  stray(stray: StrayPod): void;
 }
 
 /**
@@ -80,15 +84,22 @@ export class GroupTracker {
   /** Pods of Jobs that are not known, by UID of the Job and of the Pod. */
   readonly #claimants = new Map<string, Map<string, Claimant>>();
 
+  #handler: GroupHandler | undefined;
+
   constructor(options: GroupTrackerOptions) {
     this.#options = options;
+  }
+
+  /** Before the first Pod is shown. */
+  subscribe(handler: GroupHandler): void {
+    this.#handler = handler;
   }
 
   members(jobSet: Owner): Members {
     return this.#groups.get(ownerKey(jobSet))?.counts ?? NO_MEMBERS;
   }
 
-  /** Sets what `onInterest` is called for. Call it in the turn in which the counts were read. */
+  /** Sets what is of interest. Call it in the turn in which the counts were read. */
   watch(jobSet: Owner, watchpoint: Watchpoint | undefined): void {
     if (watchpoint === undefined) {
       const group = this.#groups.get(ownerKey(jobSet));
@@ -272,7 +283,7 @@ export class GroupTracker {
     // The first is to be looked at when it is overdue, with whatever others there are by then.
     const isFirstOrLast = hadEnding !== counts.hasEnding;
     if (watch.isNews(pod) || isJustFull || watch.isComplete() || isFirstOrLast) {
-      this.#options.onInterest(`${jobSet.namespace}/${jobSet.name}`);
+      this.#handler?.interest(`${jobSet.namespace}/${jobSet.name}`);
     }
   }
 
@@ -311,7 +322,7 @@ export class GroupTracker {
     const name = metadata.labels?.[JOBSET_NAME];
     if (name === undefined) return;
     const jobSet = `${metadata.namespace ?? ''}/${name}`;
-    this.#options.onStray({ jobSet, podUid: metadata.uid, problem });
+    this.#handler?.stray({ jobSet, podUid: metadata.uid, problem });
   }
 }
 
