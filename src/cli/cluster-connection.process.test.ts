@@ -110,7 +110,7 @@ describe('a kubeconfig', () => {
       /^https:\/\/127.0.0.1:1: cannot be reached: is the cluster up, and is this the right server\?/,
     );
     expect(await problemOf(kubeconfig('https://no-such-host.invalid'))).toMatch(
-      /name (is not known|cannot be looked up)/,
+      /name (is unknown|cannot be looked up)/,
     );
   });
 
@@ -122,13 +122,13 @@ describe('a kubeconfig', () => {
       {},
     );
     for (const other of [page, await serve(answer(404, {}), {})]) {
-      expect(await problemOf(kubeconfig(other))).toMatch(/not as a Kubernetes API server does/);
+      expect(await problemOf(kubeconfig(other))).toMatch(/not like a Kubernetes API server/);
     }
   });
 
   test('of another authority, another name, an expired server', async () => {
     const other = createCertificateAuthority({ commonName: 'other', clock: nodeClock });
-    expect(await problemOf(kubeconfig(url, {}, other))).toContain('of no authority');
+    expect(await problemOf(kubeconfig(url, {}, other))).toContain('not signed by an authority');
     const named = await serve(answer(200, {}), { names: ['elsewhere'] });
     expect(await problemOf(kubeconfig(named))).toContain('tls-server-name');
     const expired = await serve(answer(200, {}), { clock: past });
@@ -187,7 +187,7 @@ describe('a kubeconfig', () => {
       expect(await problemOf(file)).toBe('none');
       const other = kubeconfig(strict, user(`echo '${credential({ token: 'other' })}'`));
       expect(await problemOf(other)).toMatch(
-        /does not accept what the credential plugin "sh" \(.*users\[0\]\.user\.exec\) answers: log in again/,
+        /does not accept what the credential plugin "sh" \(.*users\[0\]\.user\.exec\) returns: log in again/,
       );
     });
 

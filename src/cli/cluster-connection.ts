@@ -117,9 +117,9 @@ function connectionProblem(error: unknown, { server, credentials }: ClusterAcces
     if (error.code === 401) {
       if (credentials !== undefined && 'plugin' in credentials) {
         const { place, command } = credentials.plugin;
-        return `${server} does not accept what the credential plugin ${JSON.stringify(command)} (${place}) answers: log in again with the command of your provider, or it is an account of another cluster`;
+        return `${server} does not accept what the credential plugin ${JSON.stringify(command)} (${place}) returns: log in again with your provider's command, or use an account of this cluster`;
       }
-      return `${server} does not accept the credentials of the kubeconfig: they may have expired, or be of another cluster`;
+      return `${server} does not accept the credentials of the kubeconfig: they may have expired, or belong to another cluster`;
     }
     if (error.code === 404) return `${server} ${NO_API_SERVER} (${error.message})`;
     return `${server} answers ${error.code}: ${error.message}`;
@@ -140,7 +140,7 @@ function oneLine(message: string): string {
 }
 
 /** A proxy, or a login page in front of one. */
-const NO_API_SERVER = 'answers, but not as a Kubernetes API server does: is this the right server?';
+const NO_API_SERVER = 'answers, but not like a Kubernetes API server: is this the right server?';
 
 function isJsonObjectText(text: string): boolean {
   try {
@@ -152,8 +152,8 @@ function isJsonObjectText(text: string): boolean {
 
 const REACHABLE = 'cannot be reached: is the cluster up, and is this the right server?';
 const UNTRUSTED =
-  'its certificate is of no authority that the kubeconfig trusts: certificate-authority is of another cluster, or missing';
-const NO_TLS = 'it does not speak TLS as a Kubernetes API server does: is this the right server?';
+  'its certificate is not signed by an authority that the kubeconfig trusts: certificate-authority belongs to another cluster, or is missing';
+const NO_TLS = 'it does not speak TLS like a Kubernetes API server: is this the right server?';
 
 /** By the code of Node and OpenSSL. */
 const ADVICE: Readonly<Record<string, string>> = {
@@ -162,8 +162,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   EHOSTUNREACH: REACHABLE,
   ENETUNREACH: REACHABLE,
   ETIMEDOUT: REACHABLE,
-  ENOTFOUND: 'its name is not known: is this the right server?',
-  EAI_AGAIN: 'its name cannot be looked up now: does the name service of this machine work?',
+  ENOTFOUND: 'its name is unknown: is this the right server?',
+  EAI_AGAIN: 'its name cannot be looked up now: does DNS work on this machine?',
   CERT_HAS_EXPIRED:
     "its certificate has expired: the administrator of the cluster has to renew it, or this machine's clock is wrong",
   CERT_NOT_YET_VALID: "its certificate is not valid yet: is this machine's clock right?",

@@ -109,7 +109,7 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
         if (options.onEndAsked === undefined) throw new Error('this cluster ends by itself');
         options.onEndAsked();
       } else if (ownNodes === undefined) {
-        throw new Error('the nodes of this cluster are no processes of their own');
+        throw new Error('the nodes of this cluster are not separate processes');
       } else await ownNodes.act(command.node, command.action);
     };
     stops.push(await serveControl(state.path, carryOut));

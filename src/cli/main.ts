@@ -20,7 +20,7 @@ const EXIT_USAGE = 2;
 const MAX_LISTENERS_PER_SIGNAL = 10_000;
 
 const KUBECONFIG_HELP =
-  'join the cluster of this file, as an administrator, instead of starting one';
+  'join the cluster of this kubeconfig as an administrator instead of starting one';
 
 const program = new Command('lockstep')
   .description('JobSet for Kubernetes: when one worker fails, the whole group restarts in place')
@@ -30,20 +30,20 @@ const program = new Command('lockstep')
 
 program
   .command('demo')
-  .description('train MNIST on an embedded cluster, kill a worker, and show the restart')
+  .description('train MNIST on an embedded cluster, kill a worker and show the restart')
   .option('--workers <n>', 'worker Pods, 1 to 64', '4')
   .option('--kill <rank>', 'rank of the worker to kill, or none', '1')
   .option('--at-step <step>', 'step of the first kill, 1 to 699', '330')
   .option('--failures <k>', 'how many times to kill it, 1 to 10', '1')
   .option(
     '--mode <mode>',
-    'who restarts a worker process: supervisor (the agent, its parent) or sidecar (the node)',
+    'what restarts a worker: supervisor (the agent, its parent process) or sidecar (the node)',
     'supervisor',
   )
   .option('--strategy <strategy>', 'InPlaceRestart, Recreate or BlockingRecreate', 'InPlaceRestart')
   .option('--kubeconfig <file>', KUBECONFIG_HELP)
-  .option('--json', 'print one JSON object and nothing else on standard output')
-  .option('--keep', 'keep the state directory, and say where it is')
+  .option('--json', 'print only one JSON object on standard output')
+  .option('--keep', 'keep the state directory and print its path')
   .action(async (flags: DemoFlags) => {
     const parsed = parseDemoFlags(flags);
     if ('errors' in parsed) throw new UsageError(parsed.errors.join('\n'));
@@ -53,39 +53,39 @@ program
 
 program
   .command('up')
-  .description('run an embedded Kubernetes with JobSet in the foreground, for kubectl')
+  .description('run an embedded Kubernetes with JobSet in the foreground; use it with kubectl')
   .option(
     '--state-dir <directory>',
-    'where credentials, Pods and logs live',
+    'directory of credentials, Pods and logs',
     DEFAULT_STATE_DIRECTORY,
   )
-  .option('--nodes <n>', `nodes of the cluster, 1 to ${NODES_MAX}`, '1')
+  .option('--nodes <n>', `number of nodes, 1 to ${NODES_MAX}`, '1')
   .option(
     '--topology <label=count>',
-    'give the nodes a label with so many values, spread evenly: rack=4; may be repeated',
+    'spread COUNT values of a label evenly over the nodes, such as rack=4; repeatable',
     (text: string, before: readonly string[] | undefined) => [...(before ?? []), text],
   )
   .option(
     '--agent-channel <channel>',
-    'how agents speak to the operator: Hub (streams), API (the API server), or Auto (the one, else the other)',
+    'how agents reach the operator: Hub (streams), API (the API server), or Auto (Hub, then API)',
     DEFAULT_AGENT_CHANNEL,
   )
   .option(
     '--node-monitor-grace-period <duration>',
-    'how long a node may be silent until it counts as lost',
+    'how long a node may be silent before it counts as lost',
     '40s',
   )
   .option(
     '--max-container-restart-period <duration>',
-    'the longest wait of a container that crashes again and again; 5m by default',
+    'longest wait before a crashing container restarts; 5m by default',
   )
   .option(
     '--reduced-crash-loop-decay',
-    'let those waits begin with 1s instead of 10s, and end with 1m instead of 5m',
+    'begin these waits with 1s instead of 10s, and end with 1m instead of 5m',
   )
   .option(
     '--pod-namespaces <mode>',
-    `give containers volumes at their paths and processes of their own: Auto (wherever this machine can) or Off; ${DEFAULT_POD_NAMESPACES} by default`,
+    `Linux namespaces for containers: Auto (where this machine can) or Off; ${DEFAULT_POD_NAMESPACES} by default`,
   )
   .option('--kubeconfig <file>', KUBECONFIG_HELP)
   .action(async (flags: UpFlags) => {
@@ -100,7 +100,7 @@ program
   .description('end a running "lockstep up" and all its Pods')
   .option(
     '--state-dir <directory>',
-    'the one that "lockstep up" was given',
+    'state directory of that "lockstep up"',
     DEFAULT_STATE_DIRECTORY,
   )
   .action(async ({ stateDir }: { readonly stateDir: string }) => {
@@ -113,12 +113,12 @@ program
   .description('make a node of a running "lockstep up" fail, or bring it back')
   .argument(
     '<action>',
-    'kill (power is lost), stop (the agent hangs, its Pods go on) or start (it comes back)',
+    'kill (power is lost), stop (the node agent hangs, its Pods run on) or start (the node comes back)',
   )
-  .argument('<name>', 'of the node, such as node-0')
+  .argument('<name>', 'name of the node, such as node-0')
   .option(
     '--state-dir <directory>',
-    'the one that "lockstep up" was given',
+    'state directory of that "lockstep up"',
     DEFAULT_STATE_DIRECTORY,
   )
   .action(async (action: string, node: string, flags: { readonly stateDir: string }) => {
@@ -131,9 +131,9 @@ program
 program
   .command('render')
   .description(
-    'print the Service, the volume claims, the rights of the agents and the Jobs that the JobSets of a file become',
+    'print the objects that the JobSets of a file become: Jobs, Service, volume claims, rights of agents',
   )
-  .argument('<file>', 'a YAML or JSON file, or - for standard input')
+  .argument('<file>', 'YAML or JSON file, or - for standard input')
   .option('-o, --output <format>', 'yaml or json', 'yaml')
   .action(async (file: string, flags: { output: string }) => {
     if (flags.output !== 'yaml' && flags.output !== 'json') {
@@ -147,35 +147,36 @@ const NAMESPACE_HELP = 'namespace of the operator';
 
 type StatusFlags = InstallFlags & { readonly watch?: boolean };
 
-installationCommand('install', 'install the operator in a cluster, and wait until it is ready')
+installationCommand('install', 'install the operator in a cluster and wait until it is ready')
   .option('--operator-image <image>', 'image of the operator')
   .option('--agent-image <image>', 'image of injected agents')
-  .option('--max-streams <n>', 'agents that the hub of the operator serves at a time')
-  .option('--operator-memory <quantity>', "limit of the operator's memory; by default it follows")
-  .option('--webhooks <whether>', 'on or off: whether API servers ask the operator', 'on')
-  .option('--network-policy', 'add a NetworkPolicy: who may reach the operator')
+  .option('--max-streams <n>', 'number of agents that the hub serves at a time')
   .option(
-    '--watch-namespace <names...>',
-    'confine the operator, and its rights, to these namespaces',
+    '--operator-memory <quantity>',
+    'memory limit of the operator; follows --max-streams by default',
   )
-  .option('--monitoring', 'add a ServiceMonitor and alert rules for the operator of Prometheus')
+  .option(
+    '--webhooks <whether>',
+    'on or off: whether API servers ask the operator about JobSets',
+    'on',
+  )
+  .option('--network-policy', 'add a NetworkPolicy that limits who may reach the operator')
+  .option('--watch-namespace <names...>', 'confine the operator and its rights to these namespaces')
+  .option('--monitoring', 'add a ServiceMonitor and alert rules for the Prometheus operator')
   .option('--replace-crd', 'replace the CustomResourceDefinition of another JobSet controller')
-  .option('--timeout <seconds>', 'how long to wait until all is ready', '120')
-  .option('--dry-run', 'ask the API server whether it would take everything, and change nothing')
-  .option('-o, --output <format>', 'yaml: print the manifest, and ask no cluster')
+  .option('--timeout <seconds>', 'how long to wait until everything is ready', '120')
+  .option('--dry-run', 'ask the API server whether it accepts everything, and change nothing')
+  .option('-o, --output <format>', 'yaml: print the manifest without asking a cluster')
   .action(async (flags: InstallFlags) => {
     const { installCommand } = await import('./install/command.ts');
     process.exitCode = await installCommand('install', installOptions(flags), false);
   });
 
-installationCommand(
-  'status',
-  'say how the installation in a cluster is, and what it lacks; or how a JobSet and its members are',
-)
-  .argument('[jobset]', 'name of a JobSet; then --namespace is its own')
-  .option('--webhooks <whether>', 'on or off: what is to be there; by default as it was installed')
-  .option('-w, --watch', 'of a JobSet: go on showing what changes, until Ctrl-C')
-  .option('-o, --output <format>', 'of a JobSet: json')
+installationCommand('status', 'show the state of an installation, or of a JobSet and its members')
+  .argument('[jobset]', 'name of a JobSet; --namespace is then the namespace of the JobSet')
+  .option('--webhooks <whether>', 'on or off: what to expect; by default what was installed')
+  .option('-w, --watch', 'for a JobSet: keep showing changes until Ctrl-C')
+  .option('-o, --output <format>', 'for a JobSet: json')
   .action(async (jobSet: string | undefined, flags: StatusFlags, command: Command) => {
     if (jobSet !== undefined) {
       const { jobSetStatus, parseJobSetStatus } = await import('./jobset-status/command.ts');
@@ -195,8 +196,8 @@ installationCommand(
   });
 
 installationCommand('uninstall', 'remove the operator from a cluster; JobSets and their Pods stay')
-  .option('--delete-jobsets', 'remove the JobSet API too, and all JobSets with it')
-  .option('--dry-run', 'only say what would be removed')
+  .option('--delete-jobsets', 'also remove the JobSet API, and all JobSets with it')
+  .option('--dry-run', 'only print what would be removed')
   .action(async (flags: InstallFlags & { readonly deleteJobsets?: boolean }) => {
     const { installCommand } = await import('./install/command.ts');
     const options = installOptions({ ...flags, monitoring: true, networkPolicy: true });
@@ -207,8 +208,8 @@ function installationCommand(name: string, description: string): Command {
   return program
     .command(name)
     .description(description)
-    .option('--kubeconfig <file>', 'kubeconfig; by default the one that kubectl would use')
-    .option('--context <name>', 'context of the kubeconfig instead of its current one')
+    .option('--kubeconfig <file>', "kubeconfig file; kubectl's by default")
+    .option('--context <name>', 'context to use instead of the current one')
     .option('-n, --namespace <name>', NAMESPACE_HELP, DEFAULT_NAMESPACE);
 }
 

@@ -75,9 +75,9 @@ describe('lockstep render', () => {
   test.each([
     ['no YAML', 'a: 1\nb: {', /^f, document 1: .* at line 2$/],
     ['a key twice', 'a: 1\na: 2', /^f, document 1: Map keys must be unique at line 2$/],
-    ['nothing', '', /^f: there is no JobSet in it$/],
-    ['empty documents', '# nothing\n---\n---\n', /^f: there is no JobSet in it$/],
-    ['other objects only', 'apiVersion: v1\nkind: Pod\n', /^f: there is no JobSet in it$/],
+    ['nothing', '', /^f contains no JobSet$/],
+    ['empty documents', '# nothing\n---\n---\n', /^f contains no JobSet$/],
+    ['other objects only', 'apiVersion: v1\nkind: Pod\n', /^f contains no JobSet$/],
     ['another version', 'apiVersion: x/v1\nkind: JobSet', /^f, document 1: apiVersion is "x\/v1"/],
     ['an object without kind', '{}', /apiVersion is missing and kind is missing, expected JobSet/],
     ['more levels than any object has', `a: ${'['.repeat(5000)}${']'.repeat(5000)}`, /levels of/],
@@ -111,8 +111,8 @@ describe('lockstep render', () => {
     const { problems, warnings, output } = renderManifests(text, 'f', 'yaml');
     expect(problems).toEqual([]);
     expect(warnings).toEqual([
-      'f, document 1: ConfigMap of v1 is no JobSet, and left out',
-      'f, document 3, items[0]: Pod of v1 is no JobSet, and left out',
+      'f, document 1: ConfigMap of v1 is not a JobSet and is skipped',
+      'f, document 3, items[0]: Pod of v1 is not a JobSet and is skipped',
     ]);
     expect(textOf(output)).toMatch(/name: train\n.*name: b\n/s);
   });

@@ -91,7 +91,7 @@ export function renderManifests(
   let count = 0;
   for (const { at, value, errors } of manifestsIn(text, source)) {
     if (!isJobSet(value) && errors.length === 0 && isObjectOfApi(value)) {
-      warnings.push(`${at}: ${value.kind} of ${value.apiVersion} is no JobSet, and left out`);
+      warnings.push(`${at}: ${value.kind} of ${value.apiVersion} is not a JobSet and is skipped`);
       continue;
     }
     count++;
@@ -100,7 +100,7 @@ export function renderManifests(
     warnings.push(...rendered.warnings.map((what) => `${at}: ${what}`));
     if (rendered.rendering !== undefined) renderings.push(rendered.rendering);
   }
-  if (count === 0) problems.push(`${source}: there is no JobSet in it`);
+  if (count === 0) problems.push(`${source} contains no JobSet`);
   if (problems.length > 0) return { problems, warnings, output: [] };
   const objects = objectsOf(renderings);
   return { problems, warnings, output: format === 'json' ? asList(objects) : asYaml(objects) };

@@ -23,7 +23,7 @@ export async function up(options: UpOptions): Promise<number> {
       nodeMonitorGraceMs,
       onOperatorEnd: (how, restartMs) => {
         process.stderr.write(
-          `lockstep: ${how}; it is started again in ${restartMs / 1000} s, and workers run on (${state.path}/cluster.log)\n`,
+          `lockstep: ${how}; it starts again in ${restartMs / 1000} s, and workers run on (${state.path}/cluster.log)\n`,
         );
       },
       onPortConflict: (line) => process.stderr.write(`lockstep: ${line}\n`),

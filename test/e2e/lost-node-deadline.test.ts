@@ -70,7 +70,7 @@ describe.skipIf(EXCEPTIONS.nodesAreNotProcesses)('a group with a deadline for lo
     await group.until('a condition names both', () =>
       ['node-1', 'node-2'].every((node) => {
         const { name } = onNode.get(node)?.metadata ?? {};
-        return waiting().includes(`Pod ${name} on node ${node} was to have ended at`);
+        return waiting().includes(`Pod ${name} on node ${node} should have ended at`);
       }),
     );
     expect(waiting()).toContain('is deleted by force at');

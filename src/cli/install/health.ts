@@ -160,7 +160,7 @@ function podProblem({ metadata, status }: Stored<Pod>): readonly string[] {
       const ended = exit === undefined ? '' : `, it ended with exit code ${exit}: see its log`;
       return [`${reason}: ${message}${ended}`];
     }
-    return ready === true ? [] : ['it runs and is not ready: see /readyz and its log'];
+    return ready === true ? [] : ['it runs but is not ready: see /readyz and its log'];
   });
 }
 
@@ -172,7 +172,7 @@ async function leader({ client, settings, nowMs, signal }: HealthOptions): Promi
   if (holderIdentity === '') return { part, problem: 'no replica leads yet' };
   const endsMs = Date.parse(renewTime) + leaseDurationSeconds * 1000;
   if (endsMs > nowMs) return { part, problem: undefined };
-  return { part, problem: `${holderIdentity} led until ${renewTime}, and nobody does now` };
+  return { part, problem: `${holderIdentity} led until ${renewTime}, and no replica leads now` };
 }
 
 function webhooks(objects: Found): Finding {
@@ -183,5 +183,5 @@ function webhooks(objects: Found): Finding {
   );
   const isTrusted = configured.every(({ clientConfig }) => (clientConfig.caBundle ?? '') !== '');
   if (isTrusted && configured.length > 0) return { part, problem: undefined };
-  return { part, problem: `${OPERATOR_NAME} has not said yet whom API servers are to trust` };
+  return { part, problem: `${OPERATOR_NAME} has not published its authority for API servers yet` };
 }

@@ -45,7 +45,7 @@ describe('lockstep status', () => {
       'objects: missing: Deployment lockstep-system/lockstep-operator: run "lockstep install" again',
     );
     expect(world.printed[2]).toBe('operator: there is no Deployment');
-    expect(world.printed[3]).toMatch(/^leader: a led until .*, and nobody does now$/);
+    expect(world.printed[3]).toMatch(/^leader: a led until .*, and no replica leads now$/);
   });
 
   test('tells what the Pods of the operator wait for, once', async () => {
@@ -146,11 +146,13 @@ describe('lockstep install', () => {
     await world.becomeReady();
     await world.clock.advance(2_000);
     expect(await running).toBe(0);
-    expect(world.printed[0]).toBe('Namespace lockstep-system is there already, and stays as it is');
+    expect(world.printed[0]).toBe('Namespace lockstep-system exists already and stays unchanged');
     expect((await world.client.get(NAMESPACES, metadata)).metadata.labels).toEqual({ team: 'ml' });
     world.printed.splice(0);
     await uninstall(world.context(), { ...optionsOf(), deleteJobSets: false });
-    expect(world.printed).toContain('Namespace lockstep-system stays: it is not of Lockstep');
+    expect(world.printed).toContain(
+      'Namespace lockstep-system stays: it does not belong to Lockstep',
+    );
     expect(await world.client.get(NAMESPACES, metadata)).toMatchObject({ kind: 'Namespace' });
     const lease = world.client.get(LEASES, { namespace: metadata.name, name: LEADER_ELECTION_ID });
     await expect(lease, 'what the operator made goes too').rejects.toThrow('not found');
@@ -166,7 +168,7 @@ describe('lockstep install', () => {
       await world.bringUp();
       expect(await command(world.context('1.36.3+lockstep'), optionsOf())).toBe(1);
       expect(world.printed).toEqual([]);
-      expect(world.warned).toEqual([expect.stringMatching(/embedded one of "lockstep up"/)]);
+      expect(world.warned).toEqual([expect.stringMatching(/embedded cluster of "lockstep up"/)]);
     },
   );
 
@@ -178,7 +180,7 @@ describe('lockstep install', () => {
     expect(await uninstall(world.context(), { ...elsewhere, deleteJobSets: true })).toBe(1);
     expect(new Set(world.warned)).toEqual(
       new Set([
-        'Lockstep is installed in namespace lockstep-system, not in other: say --namespace lockstep-system, or uninstall it there first',
+        'Lockstep is installed in namespace lockstep-system, not in other: use --namespace lockstep-system, or uninstall it there first',
       ]),
     );
     expect(world.printed).toEqual([]);

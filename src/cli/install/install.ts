@@ -27,7 +27,7 @@ export const EXIT_FAILURE = 1;
 /** Of the API server's version. */
 const EMBEDDED_VERSION_SUFFIX = '+lockstep';
 const EMBEDDED =
-  'this cluster is the embedded one of "lockstep up", whose operator runs beside it: there is nothing to install, and "lockstep status JOBSET" shows a JobSet; for another cluster say --kubeconfig or --context';
+  'this is the embedded cluster of "lockstep up", which runs its own operator, so there is nothing to install; "lockstep status JOBSET" shows a JobSet; for another cluster use --kubeconfig or --context';
 export const POLL_MS = 1_000;
 
 /** The manifest as text, for which no cluster is asked. */
@@ -40,7 +40,7 @@ export async function install(context: CommandContext, options: InstallOptions):
   if (await isRefused(context, options)) return EXIT_FAILURE;
   const all = manifest(options.settings);
   const others = await namespaceOfOthers(context, all);
-  for (const one of others) print(`${titleOf(one.object)} is there already, and stays as it is`);
+  for (const one of others) print(`${titleOf(one.object)} exists already and stays unchanged`);
   const objects = all.filter((one) => !others.includes(one));
   const found = await preflight({ ...context, objects, replaceCrd: options.replaceCrd });
   for (const line of found.warnings) warn(`warning: ${line}`);

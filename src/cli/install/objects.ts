@@ -42,7 +42,7 @@ export async function otherPlace(
     const [subject] = binding.subjects;
     const there = subject !== undefined && 'namespace' in subject ? subject.namespace : namespace;
     if (there === namespace || !isOurs(binding)) return undefined;
-    return `Lockstep is installed in namespace ${there}, not in ${namespace}: say --namespace ${there}, or uninstall it there first`;
+    return `Lockstep is installed in namespace ${there}, not in ${namespace}: use --namespace ${there}, or uninstall it there first`;
   } catch (error) {
     if (isReason(error, 'NotFound', 'Forbidden')) return undefined;
     throw error;

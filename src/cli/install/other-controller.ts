@@ -47,7 +47,7 @@ export async function otherController(asking: Asking): Promise<readonly string[]
   if (commands.length === 0) return [];
   const what =
     running.length > 0
-      ? `the controller of kubernetes-sigs/jobset runs in this cluster (${running.map(titleOf).join(', ')}), and two would act on the same JobSets`
+      ? `the controller of kubernetes-sigs/jobset runs in this cluster (${running.map(titleOf).join(', ')}), and two controllers would act on the same JobSets`
       : 'webhooks of the controller of kubernetes-sigs/jobset, which does not run, would refuse every JobSet';
   return [`${what}: run ${commands.join(', ')}; JobSets and their Pods stay`];
 }

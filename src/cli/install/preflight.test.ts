@@ -39,7 +39,7 @@ describe('before an installation', () => {
 
   test('a server that is too old is refused', async () => {
     expect((await look('1.29.14')).problems).toEqual([
-      'the API server is of Kubernetes 1.29.14, and 1.30 or later is needed',
+      'the API server runs Kubernetes 1.29.14; Lockstep needs 1.30 or later',
     ]);
     expect((await look('1.34.4')).warnings).toEqual([
       expect.stringContaining('lockstep/restart-mode: Supervisor'),
@@ -75,7 +75,7 @@ describe('before an installation', () => {
     await world.client.create(DEPLOYMENTS, { ...deployment, status: { replicas: 2 } });
     await world.client.create(MUTATING_WEBHOOK_CONFIGURATIONS, webhooks);
     expect((await look()).problems).toEqual([
-      'the controller of kubernetes-sigs/jobset runs in this cluster (Deployment ml/mine-jobset-controller), and two would act on the same JobSets: run "kubectl -n ml scale deployment mine-jobset-controller --replicas=0", "kubectl delete mutatingwebhookconfiguration mine-jobset-mutating"; JobSets and their Pods stay',
+      'the controller of kubernetes-sigs/jobset runs in this cluster (Deployment ml/mine-jobset-controller), and two controllers would act on the same JobSets: run "kubectl -n ml scale deployment mine-jobset-controller --replicas=0", "kubectl delete mutatingwebhookconfiguration mine-jobset-mutating"; JobSets and their Pods stay',
     ]);
     await world.client.delete(DEPLOYMENTS, deployment.metadata);
     expect((await look()).problems).toEqual([
@@ -114,7 +114,7 @@ describe('before an installation', () => {
     const flags = { watchNamespace: ['team-a', 'team-b'] };
     const objects = manifest(optionsOf(flags).settings);
     expect((await look('1.36.3', flags, objects)).problems).toEqual([
-      'namespace team-a does not exist: make it first',
+      'namespace team-a does not exist: create it first',
     ]);
   });
 
@@ -126,11 +126,11 @@ describe('before an installation', () => {
   test.each([
     [
       failure('Forbidden', 'x is forbidden: User "eve" cannot patch resource "x"'),
-      /^lockstep: eve may not make Namespace .*, Deployment .*cluster-admin\)$/,
+      /^lockstep: eve may not create Namespace .*, Deployment .*cluster-admin\)$/,
     ],
     [
       unsupportedMediaType(['application/json-patch+json']),
-      /no server-side apply, which Kubernetes has had since 1.22/,
+      /no server-side apply \(Kubernetes 1.22 or later\)/,
     ],
   ])('what is refused is told in one message, and nothing is made: %s', async (error, expected) => {
     const made: string[] = [];

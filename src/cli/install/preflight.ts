@@ -47,7 +47,7 @@ export async function preflight(options: PreflightOptions): Promise<Preflight> {
   const { serverVersion } = options;
   const minor = Number(/^1\.(\d+)/.exec(serverVersion)?.[1] ?? Number.NaN);
   if (minor < OLDEST_MINOR) {
-    const problem = `the API server is of Kubernetes ${serverVersion}, and 1.${OLDEST_MINOR} or later is needed`;
+    const problem = `the API server runs Kubernetes ${serverVersion}; Lockstep needs 1.${OLDEST_MINOR} or later`;
     return { problems: [problem], warnings: [] };
   }
   const others = [
@@ -59,7 +59,7 @@ export async function preflight(options: PreflightOptions): Promise<Preflight> {
   const warnings =
     minor < IN_PLACE_MINOR
       ? [
-          `nodes of Kubernetes ${serverVersion} cannot restart all containers of a Pod in place: agents supervise their workers there, as with annotation lockstep/restart-mode: Supervisor, so their containers need a command`,
+          `nodes of Kubernetes ${serverVersion} cannot restart all containers of a Pod in place, so agents supervise their workers as with annotation lockstep/restart-mode: Supervisor: give these containers a command`,
         ]
       : [];
   return { problems, warnings };
@@ -94,7 +94,7 @@ async function otherDefinition(options: PreflightOptions): Promise<readonly stri
   if (options.replaceCrd) return [];
   const versions = crd.spec.versions.map((version) => version.name).join(', ');
   return [
-    `CustomResourceDefinition ${name} (${versions}) is of another controller: with --replace-crd it is replaced by ours, which has all of its fields; JobSets stay`,
+    `CustomResourceDefinition ${name} (${versions}) belongs to another controller: --replace-crd replaces it with ours, which has all of its fields; JobSets stay`,
   ];
 }
 
@@ -123,7 +123,7 @@ async function refusals({ client, objects, signal }: PreflightOptions): Promise<
       if (error.code === 404 && error.status.details?.kind === 'namespaces') {
         const { namespace = '' } = object.metadata;
         if (!made.has(namespace))
-          problems.add(`namespace ${namespace} does not exist: make it first`);
+          problems.add(`namespace ${namespace} does not exist: create it first`);
         continue;
       }
       if (isTerminating(error)) problems.add(terminating(object));
@@ -147,18 +147,18 @@ function terminating({ metadata }: KubeObject): string {
 }
 
 function withoutRights(who: string, objects: readonly string[]): string {
-  return `${who} may not make ${objects.join(', ')}: whoever installs needs the rights of a cluster administrator (ClusterRole cluster-admin)`;
+  return `${who} may not create ${objects.join(', ')}: to install you need the rights of a cluster administrator (ClusterRole cluster-admin)`;
 }
 
 function refusal(of: Resource, object: KubeObject, error: ApiStatusError): string {
   const what = titleOf(object);
   if (error.code === 415) {
-    return 'this API server has no server-side apply, which Kubernetes has had since 1.22';
+    return 'this API server has no server-side apply (Kubernetes 1.22 or later)';
   }
   if (error.code === 404) {
     const advice =
       of.group === SERVICE_MONITORS.group
-        ? ': install the operator of Prometheus first, or leave --monitoring out'
+        ? ': install the Prometheus operator first, or omit --monitoring'
         : '';
     return `${what}: this API server does not know ${groupResourceOf(of)}${advice}`;
   }

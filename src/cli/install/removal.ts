@@ -21,7 +21,7 @@ export async function remove(
   const found = await readInstalled(context, installed);
   if (found === undefined) return 'Absent';
   if (!isOwn(installed, found)) {
-    print(`${titleOf(object)} stays: it is not of Lockstep`);
+    print(`${titleOf(object)} stays: it does not belong to Lockstep`);
     return 'NotOurs';
   }
   if (!options.dryRun) {

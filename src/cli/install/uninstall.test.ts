@@ -89,7 +89,7 @@ describe('lockstep uninstall', () => {
     await world.client.create(CUSTOM_RESOURCE_DEFINITIONS, crd);
     expect(await uninstall(world.context(), { ...optionsOf(), deleteJobSets: true })).toBe(0);
     expect(world.printed).toEqual([
-      'CustomResourceDefinition jobsets.jobset.x-k8s.io stays: it is not of Lockstep',
+      'CustomResourceDefinition jobsets.jobset.x-k8s.io stays: it does not belong to Lockstep',
       'Lockstep is not installed',
     ]);
   });

@@ -181,7 +181,7 @@ async function find(
 
 const MAX_NAMES = 10;
 const UNKNOWN_API =
-  'this cluster does not know JobSets: "lockstep install" brings them; that of "lockstep up" has lost their definition, and has it again when it is started anew';
+  'this cluster does not know JobSets: run "lockstep install"; if it is the cluster of "lockstep up", its definition was deleted: start it again';
 
 /** Why there is no such JobSet, with those that there are: most wrong names are slips. */
 async function whatIsThere(

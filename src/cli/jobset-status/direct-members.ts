@@ -76,7 +76,7 @@ interface Contact {
 /** Throws if it is no list of members. */
 export function reportsIn(text: string): readonly MemberReport[] {
   const reports = parseMemberReports(text);
-  if (reports === undefined) throw new Error('the answer is no list of members');
+  if (reports === undefined) throw new Error('the answer is not a list of members');
   return reports;
 }
 

@@ -127,7 +127,9 @@ it.each([
 ])('takes nothing from a Pod that answers with %s', async (_what, body) => {
   const { asked } = await ask([() => forwarding(`HTTP/1.1 200 OK\r\n\r\n${body}`)]);
   expect(asked).toMatchObject({
-    problem: expect.stringContaining('through Pod train-w-0-0: the answer is no list of members; '),
+    problem: expect.stringContaining(
+      'through Pod train-w-0-0: the answer is not a list of members; ',
+    ),
   });
 });
 

@@ -297,7 +297,7 @@ describe('looking on', () => {
       isGone = result;
     });
     await clock.runUntil(() => isGone !== undefined, 60_000);
-    expect(seen).toEqual([1, 'this is not up to date: the API server is down', 2]);
+    expect(seen).toEqual([1, 'not up to date: the API server is down', 2]);
     expect(isGone).toBe(true);
   });
 
@@ -326,7 +326,7 @@ describe('looking on', () => {
     await clock.runUntil(() => enough.signal.aborted, 60_000);
     expect(seen).toEqual([
       undefined,
-      `this is not up to date: the cluster has not answered for 8 s${why}`,
+      `not up to date: the cluster has not answered for 8 s${why}`,
       undefined,
     ]);
   });

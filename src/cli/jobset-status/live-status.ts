@@ -31,7 +31,7 @@ export async function followStatus(options: LiveStatusOptions): Promise<boolean>
     } catch (error) {
       if (signal.aborted) break;
       if (last === undefined) throw error;
-      show({ ...last, problem: `this is not up to date: ${reasonOf(error)}` });
+      show({ ...last, problem: `not up to date: ${reasonOf(error)}` });
     }
     await sleep(clock, LOOK_INTERVAL_MS, signal).catch(() => undefined);
   }

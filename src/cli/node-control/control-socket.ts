@@ -59,7 +59,7 @@ export async function sendControl(stateDirectory: string, command: ControlComman
   const path = controlPath(stateDirectory);
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) {
     throw new ControlError(
-      `${stateDirectory} is too long a path for a socket in it: choose a shorter --state-dir`,
+      `${stateDirectory} is too long for the path of a socket: choose a shorter --state-dir`,
     );
   }
   const socket = createConnection(path);
@@ -68,7 +68,7 @@ export async function sendControl(stateDirectory: string, command: ControlComman
   const line = await lineOf(socket).catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
     throw new ControlError(
-      `no "lockstep up" runs in ${stateDirectory} (${why}): start one, or name its --state-dir`,
+      `no "lockstep up" runs in ${stateDirectory} (${why}): start one, or give its --state-dir`,
       { cause: error },
     );
   });

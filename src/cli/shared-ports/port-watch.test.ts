@@ -68,9 +68,7 @@ test('both Pods, both JobSets and the user are told once, and when it is over', 
   shared = [{ port: 8476, podUids }];
   await cluster.clock.advance(SOON_MS);
   expect(lines).toEqual([
-    expect.stringMatching(
-      /^port 8476 is listened on by .*default\/one-w-0-0 and default\/two-w-0-0/,
-    ),
+    expect.stringMatching(/^port 8476 is used by .*default\/one-w-0-0 and default\/two-w-0-0/),
   ]);
   const { items } = await cluster.client.list(EVENTS, { namespace: 'default' });
   const told = items.filter(({ reason }) => reason === 'PortConflict');

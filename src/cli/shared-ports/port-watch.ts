@@ -98,7 +98,7 @@ class PortWatch {
     for (const { port, podUids } of shared) {
       const known = podUids.flatMap((uid) => pods.get(uid) ?? []);
       if (known.length < 2) continue;
-      const message = `port ${port} is listened on by the Pods ${known.map(nameOf).join(' and ')}, which share this machine's network: each gets connections that are meant for the other`;
+      const message = `port ${port} is used by the Pods ${known.map(nameOf).join(' and ')}, which share this machine's network: each gets connections meant for the other`;
       for (const pod of known) {
         const owner = labelledOwner(pod);
         if (owner === undefined) continue;
