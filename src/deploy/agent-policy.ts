@@ -83,7 +83,7 @@ export const AGENT_POLICY_SPEC: ValidatingAdmissionPolicy['spec'] = {
       expression: judged(
         "request.userInfo.?extra[?'authentication.kubernetes.io/pod-name'].orValue([]) == [object.metadata.name] && request.userInfo.?extra[?'authentication.kubernetes.io/pod-uid'].orValue([]) == [object.metadata.uid]",
       ),
-      message: 'an agent may annotate no Pod but the one whose token it shows',
+      message: 'an agent may annotate only the Pod of its own token',
       reason: 'Forbidden',
     },
     {

@@ -117,7 +117,7 @@ leaderElection:
   leaderElect: true
 metrics:
   bindAddress: ":${METRICS_PORT}"
-  secure: true         # over HTTPS, for whom ClusterRole ${METRICS_READER_NAME} is bound to
+  secure: true         # over HTTPS, to accounts with ClusterRole ${METRICS_READER_NAME}
 health:
   healthProbeBindAddress: ":${HEALTH_PORT}"
 internalCertManagement:
@@ -127,10 +127,10 @@ clientConnection:
   qps: 500
   burst: 500
 limits:
-  maxStreams: ${maxStreams}    # agents that the hub serves; the memory limit of the Deployment goes with it
+  maxStreams: ${maxStreams}    # agents that the hub serves; change the memory limit of the Deployment with it
 agent:
   image: ${agentImage}
-  mode: Sidecar        # of JobSets that do not say; or Supervisor
+  mode: Sidecar        # of JobSets without an annotation; or Auto, Supervisor
   injection: Enabled   # or Disabled: templates bring agents of their own
   channel: Auto        # the hub, or else the API server; or Hub, or API
 `;

@@ -47,7 +47,7 @@ export const CLUSTER_RULES: readonly ReasonedRule[] = [
   rule(JOBSETS.group, ['jobsets'], ['get', 'list', 'watch', 'delete'], {
     why: 'follows them; deletes those whose time to live is over',
   }),
-  rule(JOBSETS.group, ['jobsets/status'], ['update'], { why: 'decides, and says what it decided' }),
+  rule(JOBSETS.group, ['jobsets/status'], ['update'], { why: 'reports what it decided' }),
   rule(JOBSETS.group, ['jobsets/finalizers'], ['update'], {
     why: 'clusters with OwnerReferencesPermissionEnforcement require it to make owned objects',
     heldTo: 'OwnChildren',
@@ -109,7 +109,7 @@ export const WEBHOOK_RULES: readonly ReasonedRule[] = [
       'admissionregistration.k8s.io',
       ['mutatingwebhookconfigurations'],
       ['get', 'list', 'watch', 'update'],
-      { why: 'says whom API servers are to trust' },
+      { why: 'tells API servers which authority to trust' },
     ),
     resourceNames: [MUTATING_CONFIGURATION_NAME],
   },
@@ -118,7 +118,7 @@ export const WEBHOOK_RULES: readonly ReasonedRule[] = [
       'admissionregistration.k8s.io',
       ['validatingwebhookconfigurations'],
       ['get', 'list', 'watch', 'update'],
-      { why: 'says whom API servers are to trust' },
+      { why: 'tells API servers which authority to trust' },
     ),
     resourceNames: [VALIDATING_CONFIGURATION_NAME],
   },

@@ -239,8 +239,8 @@ describe('a child with a broken label', () => {
     const made = planOf(begun(spec), { jobs: [lost, stray] });
     expect(actionsOf(made)).toEqual(['DeleteJob train-w-0', 'CreateJob train-w-1']);
     expect(made.events.map(({ note }) => note.split('; ').at(-1))).toEqual([
-      'it is made anew',
-      'it is left alone, none of the JobSet has that name',
+      'it is recreated',
+      'it stays as it is, because no Job of the JobSet has that name',
     ]);
   });
 });

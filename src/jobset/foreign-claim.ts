@@ -24,7 +24,7 @@ export function foreignClaim(object: KubeObject, known: KnownOwners): string | u
     const { kind, name, uid } = reference;
     const is = identityOf(owner);
     if (is.namespace !== namespace || is.name !== name) {
-      return `its owner reference to ${kind} ${name} (${uid}) leads to none in namespace ${namespace}; ${IGNORED}`;
+      return `its owner reference to ${kind} ${name} (${uid}) matches none in namespace ${namespace}; ${IGNORED}`;
     }
   }
   const uid = labels?.[JOBSET_UID];
@@ -34,7 +34,7 @@ export function foreignClaim(object: KubeObject, known: KnownOwners): string | u
 }
 
 const IGNORED =
-  'an owner is in the namespace of what it owns, by name and UID, so nothing is done for this object';
+  'an owner must be in the same namespace and match by name and UID, so Lockstep ignores this object';
 
 function referredTo(
   reference: OwnerReference,

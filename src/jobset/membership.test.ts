@@ -58,7 +58,7 @@ describe('a Pod', () => {
 
   test('of a Job that is no JobSet’s is a stranger', () => {
     const found = membershipOf(pod({}), () => storedJob('train-w-0', 'w'));
-    expect(found).toEqual({ kind: 'Stranger', problem: 'the Job of the Pod is no JobSet’s' });
+    expect(found).toEqual({ kind: 'Stranger', problem: 'the Job of the Pod belongs to no JobSet' });
   });
 });
 
@@ -96,9 +96,9 @@ describe('a child of a JobSet', () => {
     expect(foreignClaim(child({ uid: 'gone' }, 'hostile'), known)).toBeUndefined();
     const note = foreignClaim(child({}, 'hostile'), known);
     expect(note).toBe(
-      'its owner reference to JobSet train (jobset-uid) leads to none in namespace hostile; an owner is in the namespace of what it owns, by name and UID, so nothing is done for this object',
+      'its owner reference to JobSet train (jobset-uid) matches none in namespace hostile; an owner must be in the same namespace and match by name and UID, so Lockstep ignores this object',
     );
-    expect(foreignClaim(child({ name: 'other' }), known)).toContain('leads to none in namespace');
+    expect(foreignClaim(child({ name: 'other' }), known)).toContain('matches none in namespace');
     const labelled = pod({}, { namespace: 'hostile', ownerReferences: [] });
     expect(foreignClaim(labelled, known)).toContain('which is no JobSet of namespace hostile');
   });

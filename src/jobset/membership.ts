@@ -66,7 +66,7 @@ export function membershipOf(
   jobWithUid: (uid: string) => Stored<Job> | undefined,
 ): Membership {
   const named = jobOf(pod);
-  if (named === undefined) return stranger('the Pod is no Job’s');
+  if (named === undefined) return stranger('the Pod belongs to no Job');
   const job = jobWithUid(named.uid);
   if (job === undefined) {
     const jobSet = labelledOwner(pod);
@@ -79,7 +79,7 @@ export function membershipOf(
   }
   const jobSet = ownerOf(job);
   return jobSet === undefined
-    ? stranger('the Job of the Pod is no JobSet’s')
+    ? stranger('the Job of the Pod belongs to no JobSet')
     : { kind: 'Member', job, jobSet };
 }
 

@@ -65,7 +65,7 @@ describe('a JobSet that runs', () => {
     expect(planForTwo(jobSetOfTwo({}), { jobs: [deleting] }).actions).toEqual([]);
     const odd = { ...TWO_WORKERS, metadata: { ...TWO_WORKERS.metadata, labels: {} } };
     const made = planForTwo(jobSetOfTwo({}), { jobs: [odd] });
-    expect(made.actions, 'it is made anew').toEqual([{ kind: 'DeleteJob', job: odd }]);
+    expect(made.actions, 'it is recreated').toEqual([{ kind: 'DeleteJob', job: odd }]);
     expect(made.events).toEqual([
       expect.objectContaining({ reason: 'UnreadableJob', isOnce: true }),
     ]);

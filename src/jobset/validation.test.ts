@@ -358,13 +358,13 @@ describe('warnings', () => {
     [
       'lockstep/restart-modus',
       [
-        'metadata.annotations[lockstep/restart-modus] has no effect: the key is unknown; the nearest that is known is lockstep/restart-mode',
+        'metadata.annotations[lockstep/restart-modus] has no effect: the key is unknown; did you mean lockstep/restart-mode?',
       ],
     ],
     [
       'lockstep/agent-container',
       [
-        'metadata.annotations[lockstep/agent-container] has no effect: it belongs into a Pod template',
+        'metadata.annotations[lockstep/agent-container] has no effect: it belongs in a Pod template',
       ],
     ],
     ['example.com/restart-mode', []],
@@ -379,7 +379,7 @@ describe('warnings', () => {
     const template = { metadata: { annotations }, spec: { containers: [{ name: 'c' }] } };
     const [first, ...others] = jobSetWarnings(storedJobSet(worker({ template })));
     expect(first).toBe(
-      'spec.replicatedJobs[0].template.spec.template.metadata.annotations[lockstep/restart-mode] has no effect: it belongs into the metadata of the JobSet',
+      'spec.replicatedJobs[0].template.spec.template.metadata.annotations[lockstep/restart-mode] has no effect: it belongs in the metadata of the JobSet',
     );
     expect(others).toHaveLength(4);
   });

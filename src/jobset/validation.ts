@@ -215,7 +215,7 @@ function maxRestartsWarnings({ failurePolicy }: DefaultedSpec): readonly string[
   const { maxRestarts, restartStrategy } = failurePolicy;
   if (maxRestarts === 0 && restartStrategy === 'InPlaceRestart') {
     return [
-      'spec.failurePolicy.maxRestarts is 0, its default: with InPlaceRestart the first counted failure fails the JobSet; say how many restarts it may have',
+      'spec.failurePolicy.maxRestarts is 0, its default: with InPlaceRestart the first counted failure fails the JobSet; set the number of restarts that you allow',
     ];
   }
   if (maxRestarts >= 0) return [];

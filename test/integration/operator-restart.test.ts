@@ -209,7 +209,7 @@ describe('what does not belong to a group', () => {
     expect(statusWrites()).toBe(before);
     const events = (await group.events()).filter(({ reason }) => reason === 'InvalidMember');
     expect(events.map(({ note }) => note)).toEqual([
-      'Pod stray wears the label of a JobSet but is none of its Pods',
+      'Pod stray has the label of a JobSet but is not one of its Pods',
     ]);
     group.exit('w/0', 1);
     await group.allIn(2, WORKERS);

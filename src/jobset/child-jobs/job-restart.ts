@@ -34,7 +34,7 @@ export function applicable(
     ? `${job?.metadata.name ?? 'the Job'} cannot be restarted alone`
     : 'feature gate RestartJob is off';
   const wide = widened(action);
-  draft.event('Warning', 'RestartJobNotPossible', `${why}: ${wide} takes the place of ${action}`);
+  draft.event('Warning', 'RestartJobNotPossible', `${why}: ${wide} replaces ${action}`);
   return { verdict: { ...verdict, action: wide } };
 }
 

@@ -20,7 +20,7 @@ export function heldNames(holders: readonly Stored<Job>[], jobSet: string): Held
   return {
     conflicts: staying.map(({ metadata }) => {
       const owner = controllerOf(metadata);
-      const whose = owner === undefined ? 'nobody' : `${owner.kind} ${owner.name}`;
+      const whose = owner === undefined ? 'no owner' : `${owner.kind} ${owner.name}`;
       return `Job ${metadata.name} exists and is controlled by ${whose}`;
     }),
     leaving: holders.length - staying.length,

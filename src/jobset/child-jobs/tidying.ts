@@ -22,8 +22,8 @@ export function tidyUp(planning: Planning): readonly Action[] {
     const isOurs = isNamedForUs(planning, job);
     if (isOurs) replaced.push(job);
     const outcome = isOurs
-      ? 'it is made anew'
-      : 'it is left alone, none of the JobSet has that name';
+      ? 'it is recreated'
+      : 'it stays as it is, because no Job of the JobSet has that name';
     draft.eventOnce('Warning', 'UnreadableJob', `${problem}; ${outcome}`);
   }
   return [

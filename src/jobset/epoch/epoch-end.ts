@@ -96,7 +96,7 @@ function causeOf({ cause, witness }: EpochEnd): string {
     case 'WorkerFailed':
       return who === '' ? 'a member failed' : who;
     case 'StartFailed':
-      return `containers crash again and again before the barrier${who === '' ? '' : `, ${who}`}`;
+      return `containers keep crashing before the barrier${who === '' ? '' : `, ${who}`}`;
     case 'JobsRecreated':
       return who === '' ? 'the Jobs are recreated' : `the Jobs are recreated, ${who}`;
     case 'Resumed':

@@ -89,7 +89,7 @@ test.each<[Channel, string]>([
 test('Jobs of a version that mounted no authorities are to be made anew', () => {
   const hub = { url: 'https://hub:9445', authorities: 'PEM', channel: 'Hub' } as const;
   const message = messageOf(planFor(jobOf(hubEnvironment(hub)), SILENT));
-  expect(message).toContain('only the authorities of the day on which they were made');
+  expect(message).toContain('only the authorities that were valid when they were created');
   expect(message).toContain('kubectl delete jobs -l jobset.sigs.k8s.io/jobset-name=train');
 });
 

@@ -58,11 +58,11 @@ function remedy(job: Job, jobSet: string): string {
   const url = variable(job, ENV_HUB_URL) ?? '';
   const network = `Let their network reach ${url}`;
   const remake =
-    'delete the Jobs to have them made anew with what holds now: ' +
+    'delete the Jobs, and the operator recreates them with the current authorities: ' +
     `kubectl delete jobs -l ${JOBSET_NAME}=${jobSet}`;
   return followsAuthorities(job)
-    ? `${network}, and see that ConfigMap ${HUB_AUTHORITIES_NAME} is in the namespace; or ${remake}`
-    : `Their Jobs know only the authorities of the day on which they were made. ${network}; or ${remake}`;
+    ? `${network}, and check that ConfigMap ${HUB_AUTHORITIES_NAME} is in the namespace; or ${remake}`
+    : `Their Jobs know only the authorities that were valid when they were created. ${network}; or ${remake}`;
 }
 
 /** Jobs of earlier versions do not. */

@@ -100,14 +100,14 @@ describe('a Pod that is being deleted', () => {
     const made = planFor(pods);
     const condition = made.status?.conditions?.find(({ type }) => type === 'WaitingForLostNode');
     expect(condition?.message).toBe(
-      'Pod train-w-0-0 on node n4 was to have ended at 2026-01-01T00:55:00Z, is deleted by force at ' +
-        '2026-01-01T01:00:00Z; Pod train-w-0-1 on node n4 was to have ended at 2026-01-01T00:59:00Z, ' +
-        'and nobody says that it has: if the node is off, delete the Node, or the Pod with --force',
+      'Pod train-w-0-0 on node n4 should have ended at 2026-01-01T00:55:00Z, is deleted by force at ' +
+        '2026-01-01T01:00:00Z; Pod train-w-0-1 on node n4 should have ended at 2026-01-01T00:59:00Z, ' +
+        'and nothing confirms that it has: if the node is off, delete the Node, or delete the Pod with --force',
     );
     expect(made.events).toContainEqual({
       type: 'Warning',
       reason: 'LostPodDeleted',
-      note: 'Pod train-w-0-0 on node n4 was to have ended at 2026-01-01T00:55:00Z: it is deleted by force, its deadline has passed',
+      note: 'Pod train-w-0-0 on node n4 should have ended at 2026-01-01T00:55:00Z: it is deleted by force, its deadline has passed',
       isOnce: true,
     });
   });

@@ -101,11 +101,11 @@ function report(draft: Planning['draft'], overdue: readonly OverduePod[]): void 
 
 function describe({ name, node, endMs }: OverduePod): string {
   const where = node === undefined ? 'without a node' : `on node ${node}`;
-  return `Pod ${name} ${where} was to have ended at ${timeText(endMs ?? 0)}`;
+  return `Pod ${name} ${where} should have ended at ${timeText(endMs ?? 0)}`;
 }
 
 function fateOf(pod: OverduePod): string {
   const dueMs = lossMs(pod);
   if (dueMs !== undefined) return `is deleted by force at ${timeText(dueMs)}`;
-  return 'and nobody says that it has: if the node is off, delete the Node, or the Pod with --force';
+  return 'and nothing confirms that it has: if the node is off, delete the Node, or delete the Pod with --force';
 }

@@ -47,7 +47,7 @@ function messageOf(made: Plan): string | undefined {
 test('a group that waits for a Pod which Kubernetes makes later says so', () => {
   const message = messageOf(planFor({ failed: 1, active: 1 }, [0]));
   expect(message).toBe(
-    `${ENDED.message}; Job train-w-0 lacks a Pod: Kubernetes makes another about 10 s after a Pod of a Job has failed, and later after each further one`,
+    `${ENDED.message}; Job train-w-0 lacks a Pod: Kubernetes creates another about 10 s after a Pod of a Job failed, and waits longer after each further failure`,
   );
   expect(messageOf(planFor({ failed: 1, active: 1 }, [0], message)) ?? message).toBe(message);
 });

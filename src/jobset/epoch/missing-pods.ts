@@ -8,7 +8,7 @@ import type { Stage } from './in-place-restart.ts';
 import type { Members } from './members.ts';
 
 const WHY =
-  'Kubernetes makes another about 10 s after a Pod of a Job has failed, and later after each further one';
+  'Kubernetes creates another about 10 s after a Pod of a Job failed, and waits longer after each further failure';
 
 /** Once for each epoch that ends; the next change of the condition takes it away. */
 export function reportMissingPods({

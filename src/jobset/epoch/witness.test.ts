@@ -129,7 +129,7 @@ describe('the witness of a failure', () => {
 });
 
 test.each([
-  ['PodReplaced', 'Pod a-w-0-1 on node n1 took the place of one that is gone (PodReplaced)'],
+  ['PodReplaced', 'Pod a-w-0-1 on node n1 replaced a Pod that is gone (PodReplaced)'],
   ['PodDeleted', 'Pod a-w-0-1 on node n1 is gone (PodDeleted)'],
   ['Evicted', 'Pod a-w-0-1 on node n1 failed (Evicted)'],
 ])('a witness without a code is not said to have failed unless it has: %s', (reason, text) => {

@@ -91,8 +91,8 @@ export function describeWitness(witness: RestartWitness): string {
 /** Of some Pods it is not known that they failed, only that something is gone. */
 const WITHOUT_CODE: ReadonlyMap<string, string> = new Map([
   ['PodDeleted', 'is gone'],
-  ['PodReplaced', 'took the place of one that is gone'],
-  ['NodeLost', 'is on a node that is lost'],
+  ['PodReplaced', 'replaced a Pod that is gone'],
+  ['NodeLost', 'is on a lost node'],
 ]);
 
 /** Reason of a container whose end the kubelet has hidden behind the restart of its Pod. */

@@ -23,7 +23,7 @@ export function reportAgents(draft: StatusDraft, spec: DefaultedSpec, isGroup: b
     'epoch that is under way, its failure may go unnoticed, workers of two epochs may run at a time, ' +
     'an agent that crashes at the barrier costs another restart, and Pods left over by an earlier ' +
     `JobSet of this name may take part${hasOrder(spec) ? `; ${STAGES}` : ''}. ` +
-    'lockstep-agent in its place has none of these faults but the costly crash';
+    'lockstep-agent instead has none of these faults except the costly crash';
   draft.condition(
     { type: 'GuaranteesReduced', status: 'True', reason: 'UpstreamAgent', message },
     'Warning',

@@ -59,7 +59,7 @@ export function shareWarnings(share: AgentShare | undefined): readonly string[] 
   const amount = Object.entries({ ...limits, ...requests }).map((one) => one.join(' '));
   return [
     `container "${share.worker.name}" ${share.onTop}: each Pod asks for ${amount.join(', ')} more than ` +
-      'the template says, for its sidecar agent, and a queue that counts templates does not know; ' +
+      'the template says, for its sidecar agent, which a queue that counts templates does not see; ' +
       'in Supervisor mode the agent asks for nothing',
   ];
 }

@@ -57,7 +57,7 @@ describe('with a deadline for lost nodes, a template', () => {
 
   it('that is limited is warned about, and no other', () => {
     expect(injected([EVERYTHING], '5m').warnings).toEqual([
-      'with lockstep/lost-node-deadline, Pods of this template tolerate node.kubernetes.io/unreachable for 300s and not for ever: a Pod that is not deleted is never replaced',
+      'with lockstep/lost-node-deadline, Pods of this template tolerate node.kubernetes.io/unreachable for 300s instead of for ever, because a Pod that is not deleted is never replaced',
     ]);
     expect(injected([SPOT], '5m').warnings).toEqual([]);
   });

@@ -34,7 +34,7 @@ export function lostNodeTolerationWarning(
   if (seconds === undefined) return undefined;
   return (
     `with ${LOST_NODE_DEADLINE}, Pods of this template tolerate ${UNREACHABLE_TAINT} for ${seconds}s ` +
-    'and not for ever: a Pod that is not deleted is never replaced'
+    'instead of for ever, because a Pod that is not deleted is never replaced'
   );
 }
 

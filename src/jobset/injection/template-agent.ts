@@ -67,7 +67,7 @@ export function untoldAgentWarning(
   if (isTold) return undefined;
   return (
     `${LOST_NODE_DEADLINE} has no effect on Pods of this template: agent container "${name}" is its ` +
-    `own, and has to be told by variable ${ENV_LOST_NODE_DEADLINE} and the same annotation of the template`
+    `own; set variable ${ENV_LOST_NODE_DEADLINE} and the same annotation of the template`
   );
 }
 

@@ -199,7 +199,7 @@ test.each<[string, Partial<PodSpec>, string]>([
 ])('Terminate is refused where nothing else says the same: %s', (_, spec, expected) => {
   const template = { spec: { restartPolicy: 'Never', containers: [], ...spec } } as const;
   const told = terminateErrors(template, 'T').map(
-    ({ field, detail }) => `${field}: ${detail.replace(/^.*cannot say the same /, '')}`,
+    ({ field, detail }) => `${field}: ${detail.replace(/^.*cannot replace it /, '')}`,
   );
   expect(told).toHaveLength(1);
   expect(told[0]).toContain(`T.spec.${expected}`);

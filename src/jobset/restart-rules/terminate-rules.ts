@@ -61,7 +61,7 @@ export function terminateErrors(template: PodTemplateSpec, path: string): readon
           type: 'FieldValueInvalid',
           field: `${path}.spec.${list}[${index}].restartPolicyRules[${rule}].action`,
           badValue: 'Terminate',
-          detail: `the nodes of this cluster do not know Terminate, and other rules cannot say the same ${obstacle}`,
+          detail: `the nodes of this cluster do not know Terminate, and other rules cannot replace it ${obstacle}`,
         },
       ];
     };

@@ -48,10 +48,10 @@ const MAX_DEPENDENCIES = 5;
 
 const DEPENDS_ON = object(
   {
-    name: name('A ReplicatedJob that stands before this one.'),
+    name: name('A ReplicatedJob before this one.'),
     status: oneOf(
       ['Ready', 'Complete'],
-      'How far all its Jobs have to be. A Job that failed counts as Ready too.',
+      'The state that all its Jobs must reach. A failed Job counts as Ready too.',
     ),
   },
   { required: ['name', 'status'] },
@@ -67,13 +67,13 @@ const REPLICATED_JOB = object(
       'default',
       ruled(
         rules.GROUP_NAME_RULES,
-        name('Jobs of one group are numbered through, across ReplicatedJobs.'),
+        name('Jobs of one group are numbered consecutively, across ReplicatedJobs.'),
       ),
     ),
     template: JOB_TEMPLATE,
     replicas: defaulted(
       1,
-      limited({ minimum: 0 }, int32('How many Jobs are made from the template.')),
+      limited({ minimum: 0 }, int32('How many Jobs are created from the template.')),
     ),
     dependsOn: immutable(
       limited(
@@ -81,7 +81,7 @@ const REPLICATED_JOB = object(
         listMap(
           ['name'],
           DEPENDS_ON,
-          'What has to be ready or complete before these Jobs are created. Not on the first ' +
+          'What must be ready or complete before these Jobs are created. Not on the first ' +
             'ReplicatedJob, and not together with startupPolicyOrder InOrder.',
         ),
       ),
@@ -114,7 +114,7 @@ const FAILURE_POLICY_RULE = object(
     name: ruled(
       rules.RULE_NAME_RULES,
       name(
-        'Told as FailurePolicy_NAME in the reason of a restart. failurePolicyRuleINDEX by default.',
+        'Shown as FailurePolicy_NAME in the reason of a restart. failurePolicyRuleINDEX by default.',
       ),
     ),
     action: oneOf(
@@ -138,7 +138,7 @@ const FAILURE_POLICY_RULE = object(
     ),
     onJobFailureMessagePatterns: atomicList(
       string(),
-      'RE2 regular expressions, of which one has to be found in the message of the failure. ' +
+      'RE2 regular expressions. One of them must match in the message of the failure. ' +
         'All messages match by default.',
     ),
     targetReplicatedJobs: targets('The ReplicatedJobs whose Jobs match; all by default.'),
@@ -210,7 +210,7 @@ const VOLUME_CLAIM_POLICY = object({
           oneOf(['Delete', 'Retain'], 'Whether the claims go when the JobSet is deleted.'),
         ),
       },
-      { description: 'What becomes of the claims.' },
+      { description: 'What happens to the claims.' },
     ),
   ),
 });
@@ -236,7 +236,7 @@ const SPEC = object({
     described('In which order ReplicatedJobs start; see dependsOn too.', STARTUP_POLICY),
   ),
   suspend: boolean('A suspended JobSet has no running Pods.'),
-  coordinator: described('The Pod that all others are told the address of.', COORDINATOR),
+  coordinator: described('The Pod whose address all others get.', COORDINATOR),
   managedBy: limited(
     { maxLength: 63 },
     string('The controller that acts on the JobSet, if it is not this one.'),
@@ -244,7 +244,7 @@ const SPEC = object({
   activeDeadlineSeconds: limited(
     { minimum: 1 },
     int64(
-      'Seconds for which the JobSet may be active without a break, from status.startTime, before it fails.',
+      'Seconds that the JobSet may be active without interruption, from status.startTime, before it fails.',
     ),
   ),
   ttlSecondsAfterFinished: limited(
@@ -271,7 +271,7 @@ export const JOBSET_SCHEMA: JsonSchema = customResourceSchema(
         apiVersion: string('jobset.x-k8s.io/v1alpha2'),
         kind: string('JobSet'),
         metadata: { type: 'object', properties: { name: name() } },
-        spec: described('What is to run.', ruled(rules.SPEC_RULES, SPEC)),
+        spec: described('What to run.', ruled(rules.SPEC_RULES, SPEC)),
         status: described('What the controller has seen and decided.', STATUS),
       },
       { description: 'Runs groups of Jobs as one workload, and restarts them together.' },

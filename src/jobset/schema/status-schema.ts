@@ -28,7 +28,7 @@ const JOBSET_CONDITION: JsonSchema = {
     ...CONDITION.properties,
     type: limited({ maxLength: 316 }, string('What the condition is about.')),
     status: oneOf(['True', 'False', 'Unknown'], 'Whether it holds.'),
-    observedGeneration: atLeastZero(int64('The generation of the spec that it speaks of.')),
+    observedGeneration: atLeastZero(int64('The generation of the spec that it is about.')),
     lastTransitionTime: time('When its status changed last.'),
     reason: limited(
       { minLength: 1, maxLength: 1024, pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$' },
@@ -72,7 +72,7 @@ const RESTART_WITNESS = object(
     pod: string('The first Pod seen to fail.'),
     node: string('Where it ran.'),
     container: string('The container that ended.'),
-    exitCode: nullable(int32('Its exit code; null where that cannot be known.')),
+    exitCode: nullable(int32('Its exit code; null if it is unknown.')),
     signal: string('The signal that ended it.'),
     reason: string('Why it ended.'),
   },
@@ -118,10 +118,10 @@ export const STATUS: JsonSchema = object({
   replicatedJobsStatus: listMap(
     ['name'],
     REPLICATED_JOB_STATUS,
-    'How many Jobs of each ReplicatedJob are how far. It follows at once when active or suspended leaves or reaches 0, else after 0.5 s of calm, at the latest after 5 s.',
+    'Jobs of each ReplicatedJob by state. Updated at once when active or suspended leaves or reaches 0, otherwise after 0.5 s of calm, after 5 s at the latest.',
   ),
   deprecatedEpoch: atLeastZero(
-    int32('Workers of this epoch and of all before it are to stop and to restart in place.'),
+    int32('Workers of this epoch and of all before it must stop and restart in place.'),
   ),
   syncedEpoch: atLeastZero(int32('Workers of this epoch may run.')),
   syncedTime: time('When the current epoch was released.'),
@@ -137,11 +137,11 @@ export const STATUS: JsonSchema = object({
     int32('syncedEpoch for agents that count attempts from 0: one less, absent if negative.'),
   ),
   executionAttempts: atLeastZero(
-    int32('How often the JobSet was run again: absent before its first run, 0 in it.'),
+    int32('How often the JobSet ran again: absent before its first run, 0 during it.'),
   ),
   restartMode: oneOf(
     RESTART_MODES,
-    'How the agents of the group restart workers; annotation lockstep/restart-mode may say it.',
+    'How the agents of the group restart workers; annotation lockstep/restart-mode overrides it.',
   ),
   startTime: time(
     'When the JobSet became active: it started, was resumed, or all its Jobs were recreated. Absent while it is suspended.',

@@ -38,7 +38,7 @@ describe('the failure policy of a new JobSet', () => {
       [
         `${RULES}[0].targetReplicatedJobs[0]: Invalid value: "x": invalid replicatedJob name 'x' in failure policy does not appear in .spec.ReplicatedJobs`,
         `${RULES}[0].onJobFailureReasons[1]: Invalid value: "Bored": invalid job failure reason 'Bored' in failure policy is not a recognized job failure reason`,
-        `${RULES}[0].onJobFailureMessagePatterns[1]: Invalid value: "a(?=b)": must be a regular expression of RE2: error parsing regexp: invalid or unsupported Perl syntax: \`(?=\``,
+        `${RULES}[0].onJobFailureMessagePatterns[1]: Invalid value: "a(?=b)": must be a regular expression in RE2 syntax: error parsing regexp: invalid or unsupported Perl syntax: \`(?=\``,
       ],
     ],
     [

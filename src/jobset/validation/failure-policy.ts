@@ -88,12 +88,16 @@ function patternsErrors(rules: readonly DefaultedFailurePolicyRule[]): FieldErro
       weight += patternWeight(pattern);
       const defect =
         weight > MAX_PATTERNS_WEIGHT
-          ? `with the patterns before it, its program has more than ${MAX_PATTERNS_WEIGHT} instructions`
+          ? `together with the patterns before it, it compiles to more than ${MAX_PATTERNS_WEIGHT} instructions`
           : patternDefect(pattern);
       if (defect === undefined) return [];
       const field = `${RULES}[${index}].onJobFailureMessagePatterns[${at}]`;
       return [
-        invalidValue(field, shortened(pattern), `must be a regular expression of RE2: ${defect}`),
+        invalidValue(
+          field,
+          shortened(pattern),
+          `must be a regular expression in RE2 syntax: ${defect}`,
+        ),
       ];
     }),
   );

@@ -37,8 +37,8 @@ function unknownIn(
 }
 
 function advice(key: string): string {
-  if (JOBSET_ANNOTATIONS.includes(key)) return 'it belongs into the metadata of the JobSet';
-  if (POD_TEMPLATE_ANNOTATIONS.includes(key)) return 'it belongs into a Pod template';
+  if (JOBSET_ANNOTATIONS.includes(key)) return 'it belongs in the metadata of the JobSet';
+  if (POD_TEMPLATE_ANNOTATIONS.includes(key)) return 'it belongs in a Pod template';
   const known = nearest(key, [...JOBSET_ANNOTATIONS, ...POD_TEMPLATE_ANNOTATIONS]);
-  return `the key is unknown; the nearest that is known is ${known}`;
+  return `the key is unknown; did you mean ${known}?`;
 }

@@ -93,7 +93,9 @@ async function hubOf(
   });
   const isPublished = hubService !== undefined && address !== undefined;
   if (hubService !== undefined && !isPublished) {
-    runtime.logger.warn(`${ENV_POD_IP} is not set: nobody leads the Service of the hub here`);
+    runtime.logger.warn(
+      `${ENV_POD_IP} is not set: the Service of the hub does not lead to this replica`,
+    );
   }
   const tokens = new PodTokens({ ...runtime, client: lookupClient, importKey: signatureKey });
   void tokens.keepKeys(runtime.signal);

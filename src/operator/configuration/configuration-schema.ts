@@ -24,8 +24,8 @@ export const CONFIGURATION_SCHEMA = object(
     apiVersion: oneOf(['config.jobset.x-k8s.io/v1alpha1']),
     kind: oneOf(['Configuration']),
     webhook: object({
-      port: { ...int32('Where the webhooks are served.'), minimum: 1, maximum: PORT_MAX },
-      host: string('The address for it; empty: all.'),
+      port: { ...int32('Port of the webhooks.'), minimum: 1, maximum: PORT_MAX },
+      host: string('Address of the webhooks; empty: all.'),
       certDir: string(
         'Directory of tls.crt and tls.key, where certificates are not made internally.',
       ),
@@ -40,17 +40,19 @@ export const CONFIGURATION_SCHEMA = object(
       resourceNamespace: string("Its namespace; empty: the operator's."),
     }),
     metrics: object({
-      bindAddress: string('Where /metrics is served; 0: nowhere.'),
-      certDir: string('Directory of tls.crt and tls.key; empty: a certificate of nobody.'),
-      secure: boolean('Serve over HTTPS, to those whom the cluster lets read them.'),
+      bindAddress: string('Address of /metrics; 0: none.'),
+      certDir: string(
+        'Directory of tls.crt and tls.key; empty: a certificate that clients cannot verify.',
+      ),
+      secure: boolean('Serve over HTTPS, to accounts that may read them.'),
     }),
     health: object({
-      healthProbeBindAddress: string('Where the probes are answered; 0: nowhere.'),
+      healthProbeBindAddress: string('Address of the probes; 0: none.'),
       readinessEndpointName: string('The path of the readiness probe, without its slash.'),
       livenessEndpointName: string('The path of the liveness probe, without its slash.'),
     }),
     internalCertManagement: object({
-      enable: boolean('Make, rotate and publish the certificates of the webhooks.'),
+      enable: boolean('Create, rotate and publish the certificates of the webhooks.'),
       webhookServiceName: string('The Service through which API servers call.'),
       webhookSecretName: string('The Secret that holds the certificates.'),
     }),

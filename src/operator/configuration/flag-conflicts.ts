@@ -6,10 +6,10 @@ import type { OperatorFlags } from './operator-flags.ts';
 export function webhookConflict(flags: OperatorFlags): string | undefined {
   const { webhookBindAddress, webhookService, webhookUrl: url, installWebhooks } = flags;
   if (installWebhooks && flags.webhookCertDir !== undefined) {
-    return "option '--install-webhooks' needs certificates that are made internally: whoever makes those of webhook.certDir installs the webhooks";
+    return "option '--install-webhooks' needs internalCertManagement: with certificates from webhook.certDir, install the webhooks yourself";
   }
   if (webhookService !== undefined && url !== undefined) {
-    return "options '--webhook-service' and '--webhook-url' exclude each other";
+    return "options '--webhook-service' and '--webhook-url' cannot be used together";
   }
   if (webhookBindAddress === 'off') {
     const isUseless = installWebhooks || webhookService !== undefined || url !== undefined;
@@ -20,7 +20,7 @@ export function webhookConflict(flags: OperatorFlags): string | undefined {
   const isSomewhere = webhookService !== undefined || url !== undefined;
   const isEverywhere = ANY_ADDRESSES.has(webhookBindAddress.host);
   return isEverywhere && !isSomewhere
-    ? `option '--webhook-bind-address' is on all addresses (${webhookBindAddress.host}): '--webhook-service' or '--webhook-url' has to say where API servers reach it`
+    ? `option '--webhook-bind-address' is on all addresses (${webhookBindAddress.host}): add '--webhook-service' or '--webhook-url', so that API servers can reach it`
     : undefined;
 }
 
@@ -28,7 +28,7 @@ export function webhookConflict(flags: OperatorFlags): string | undefined {
 export function hubConflict(flags: OperatorFlags): string | undefined {
   const { hubBindAddress, hubService, hubUrl, agentChannel } = flags;
   if (hubService !== undefined && hubUrl !== undefined) {
-    return "options '--hub-service' and '--hub-url' exclude each other";
+    return "options '--hub-service' and '--hub-url' cannot be used together";
   }
   const isSomewhere = hubService !== undefined || hubUrl !== undefined;
   if (hubBindAddress === 'off') {
@@ -37,7 +37,7 @@ export function hubConflict(flags: OperatorFlags): string | undefined {
       : undefined;
   }
   return ANY_ADDRESSES.has(hubBindAddress.host) && !isSomewhere
-    ? `option '--hub-bind-address' is on all addresses (${hubBindAddress.host}): '--hub-service' or '--hub-url' has to say where agents reach it`
+    ? `option '--hub-bind-address' is on all addresses (${hubBindAddress.host}): add '--hub-service' or '--hub-url', so that agents can reach it`
     : undefined;
 }
 

@@ -111,7 +111,7 @@ describe('flags of the operator', () => {
         '--webhook-url',
         'https://x:9443',
       ],
-      ['exclude each other'],
+      ['cannot be used together'],
     ],
     [
       ['--metrics-bind-address', ':8080', '--health-probe-bind-address', ':8080'],
@@ -234,7 +234,7 @@ agent: { image: from-the-file }
     expect(flags.webhookUrl).toBe('https://10.0.0.1:9443');
     expect(flags.webhookService).toBeUndefined();
     const both = ['--webhook-url', 'https://10.0.0.1:9443', '--webhook-service', 'hooks'];
-    expect(() => flagsOf(...both)).toThrow('exclude each other');
+    expect(() => flagsOf(...both)).toThrow('cannot be used together');
   });
 
   test('does not keep webhooks that are turned off', () => {

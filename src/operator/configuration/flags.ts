@@ -114,24 +114,26 @@ function configurationAt(
 
 function operatorCommand(version: string): Command {
   return new Command('lockstep-operator')
-    .description('The JobSet controller: runs groups of Jobs as one, and restarts them in place.')
+    .description(
+      'The JobSet controller: runs groups of Jobs as one workload and restarts them in place.',
+    )
     .version(version)
     .exitOverride()
     .allowExcessArguments(false)
     .option(
       '--kubeconfig <file>',
-      'kubeconfig; by default the service account of this Pod',
+      'kubeconfig file; the service account of this Pod by default',
       nonEmpty,
     )
-    .option('--context <name>', 'context of the kubeconfig instead of its current one', nonEmpty)
+    .option('--context <name>', 'context to use instead of the current one', nonEmpty)
     .option(
       '--config <file>',
-      'a Configuration of config.jobset.x-k8s.io/v1alpha1; flags win',
+      'file with a Configuration of config.jobset.x-k8s.io/v1alpha1; flags override it',
       nonEmpty,
     )
     .option(
       '--namespace <names>',
-      'act in this namespace only, or in these, separated by commas',
+      'namespaces to act in, separated by commas; all by default',
       namespaceNames,
     )
     .option('--install-crd', 'create or update the JobSet CRD first', false)
@@ -149,7 +151,7 @@ function operatorCommand(version: string): Command {
     .addOption(
       new Option(
         '--agent-delivery <way>',
-        "how a supervising agent comes into the worker's container: Copy, an init container copies it there; ImageVolume, the agent's image is mounted (Kubernetes 1.36 or newer); WorkerImage, the worker's image has it; Auto mounts it where all nodes of a JobSet can, else copies",
+        "how a supervising agent gets into the worker's container: Copy (an init container copies it), ImageVolume (the agent's image is mounted; Kubernetes 1.36 or later), WorkerImage (the worker's image contains it), Auto (ImageVolume where all nodes of a JobSet can, otherwise Copy)",
       )
         .choices(AGENT_DELIVERIES)
         .default('Auto'),
@@ -157,19 +159,22 @@ function operatorCommand(version: string): Command {
     .addOption(
       new Option(
         '--agent-mode <mode>',
-        'restart mode of JobSets that do not say: Auto takes Supervisor where it suits all templates, else Sidecar',
+        'restart mode of JobSets without an annotation; Auto takes Supervisor where it suits all templates, otherwise Sidecar',
       )
         .choices(['Auto', ...RESTART_MODES])
         .default('Auto'),
     )
     .addOption(
-      new Option('--agent-injection <whether>', 'whether templates get an agent, likewise')
+      new Option(
+        '--agent-injection <whether>',
+        'whether templates of JobSets without an annotation get an agent',
+      )
         .choices(['Enabled', 'Disabled'])
         .default('Enabled'),
     )
     .option(
       '--native-restart-rules',
-      'the nodes know the action Terminate of restart rules, as those of `lockstep up` do',
+      'the nodes know the action Terminate of restart rules, like those of `lockstep up`',
       false,
     )
     .option(
@@ -180,28 +185,31 @@ function operatorCommand(version: string): Command {
     )
     .option(
       '--max-jobs <n>',
-      'Jobs that one JobSet may ask for: the sum of replicas',
+      'most Jobs of one JobSet: the sum of replicas',
       countUpTo(DEFINITION_LIMITS.maxJobs),
       DEFAULT_SIZE_LIMITS.maxJobs,
     )
     .option(
       '--max-pods <n>',
-      'Pods that one JobSet may ask for: the sum of replicas times parallelism',
+      'most Pods of one JobSet: the sum of replicas times parallelism',
       countUpTo(DEFINITION_LIMITS.maxPods),
       DEFAULT_SIZE_LIMITS.maxPods,
     )
     .option(
       '--max-streams <n>',
-      `agents that the hub serves at a time; each takes ${STREAM_KIB} KiB of memory`,
+      `number of agents that the hub serves at a time; each takes ${STREAM_KIB} KiB of memory`,
       countUpTo(HIGHEST_MAX_STREAMS),
       DEFAULT_MAX_STREAMS,
     )
     .addOption(
-      new Option('--webhooks <whether>', 'off serves and publishes none, whatever else is said')
+      new Option(
+        '--webhooks <whether>',
+        'off serves and publishes none, whatever other flags and the file say',
+      )
         .choices(['on', 'off'])
         .default('on'),
     )
-    .addOption(address('--webhook-bind-address', 'where admission webhooks are served over HTTPS'))
+    .addOption(address('--webhook-bind-address', 'address of the admission webhooks (HTTPS)'))
     .option('--install-webhooks', 'create or update the webhook configurations first', false)
     .option(
       '--webhook-service <name>',
@@ -210,7 +218,7 @@ function operatorCommand(version: string): Command {
     )
     .option(
       '--webhook-url <url>',
-      'https://HOST:PORT at which they reach them instead; by default the address of the server',
+      'https://HOST:PORT at which API servers reach the webhooks instead; by default the bind address',
       httpsUrl,
     )
     .option(
@@ -220,16 +228,16 @@ function operatorCommand(version: string): Command {
       WEBHOOK_SECRET_NAME,
     )
     .addOption(
-      address('--hub-bind-address', 'where agents are served over HTTPS, see --agent-channel'),
+      address('--hub-bind-address', 'address of the hub for agents (HTTPS), see --agent-channel'),
     )
     .option(
       '--hub-service <name>',
-      "Service of the operator's namespace, without a selector and with the port of the hub, through which agents reach it",
+      "Service of the operator's namespace through which agents reach the hub; it has the hub's port and no selector",
       serviceName,
     )
     .option(
       '--hub-url <url>',
-      'https://HOST:PORT at which they reach it instead; by default the address of the server',
+      'https://HOST:PORT at which agents reach the hub instead; by default the bind address',
       httpsUrl,
     )
     .option(
@@ -241,23 +249,31 @@ function operatorCommand(version: string): Command {
     .addOption(
       new Option(
         '--agent-channel <channel>',
-        'how agents of new Pods speak to the operator: over the hub and, while that cannot be reached, the API server; over the hub alone; over the API server alone',
+        'how agents of new Pods reach the operator: Hub, API (the API server), or Auto (the hub, and the API server while the hub is away)',
       )
         .choices(['Auto', 'Hub', 'API'])
         .default('Auto'),
     )
-    .addOption(address('--metrics-bind-address', 'where /metrics is served'))
+    .addOption(address('--metrics-bind-address', 'address of /metrics'))
     .option(
       '--metrics-secure',
-      'over HTTPS, to those whom the cluster lets read it, who show a token',
+      'serve metrics over HTTPS to accounts that may read them and show a token',
       false,
     )
-    .option('--no-metrics-secure', 'over plain HTTP to everybody, whatever the file says')
-    .addOption(address('--health-probe-bind-address', 'where /healthz and /readyz are served'))
-    .option('--kube-api-qps <n>', 'requests a second, negative: no limit', number, DEFAULT_QPS)
+    .option(
+      '--no-metrics-secure',
+      'serve metrics over plain HTTP to everyone, whatever the file says',
+    )
+    .addOption(address('--health-probe-bind-address', 'address of /healthz and /readyz'))
+    .option(
+      '--kube-api-qps <n>',
+      'requests per second to the API server; a negative number is no limit',
+      number,
+      DEFAULT_QPS,
+    )
     .option(
       '--kube-api-burst <n>',
-      'requests that may come at once',
+      'requests to the API server at once',
       countUpTo(MAX_COUNT),
       DEFAULT_BURST,
     )
@@ -266,7 +282,7 @@ function operatorCommand(version: string): Command {
     .option('--leader-election-namespace <name>', 'namespace of the lease', namespaceName)
     .option('--leader-election-id <name>', 'name of the lease', leaseName, LEADER_ELECTION_ID)
     .addOption(
-      new Option('--log-level <level>', 'least level that is logged')
+      new Option('--log-level <level>', 'lowest level to log')
         .choices(['debug', 'info', 'warn', 'error'])
         .default('info'),
     );

@@ -93,7 +93,8 @@ class Scene {
       membership: ({ namespace, podName, podUid }) => {
         if (namespace !== 'ns' || !this.living.has(podUid)) return { kind: 'Unknown' };
         if (podUid === 'bare') return { kind: 'Unknown' };
-        if (!MEMBERS.includes(podUid)) return { kind: 'Stranger', problem: 'the Pod is no Job’s' };
+        if (!MEMBERS.includes(podUid))
+          return { kind: 'Stranger', problem: 'the Pod belongs to no Job' };
         const jobSet = { jobSet: 'ns/train', jobSetUid: 'jobset-uid', stage: 'w' };
         return {
           kind: 'Member',
@@ -203,7 +204,7 @@ async function pass(seconds: number): Promise<void> {
 describe('a request for a stream is refused', () => {
   it.each<[string, (scene: Scene) => string | undefined, number, string, RegExp]>([
     ['without a token', () => undefined, 401, 'NoToken', /no bearer token/],
-    ['with nonsense for a token', () => 'a.b', 401, 'InvalidToken', /no JSON Web Token/],
+    ['with nonsense for a token', () => 'a.b', 401, 'InvalidToken', /not a JSON Web Token/],
     [
       'with a token of another audience',
       (s) => s.token('rogue', { audiences: [TOKEN_ISSUER] }),
@@ -237,14 +238,14 @@ describe('a request for a stream is refused', () => {
       (s) => s.token('stranger'),
       403,
       'NotAMember',
-      /no Job’s/,
+      /belongs to no Job\b/,
     ],
     [
       'with the token of a Pod that has nothing to do with JobSets',
       (s) => s.token('bare'),
       403,
       'NotAMember',
-      /no JobSet’s/,
+      /belongs to no JobSet/,
     ],
     [
       'with the token of a Pod of another namespace',

@@ -124,7 +124,7 @@ test('what an earlier installation left is brought up to date', async () => {
 });
 
 test.each<[string, Partial<ConfigMap>, object, string]>([
-  ["is somebody else's", { data: { 'ca.crt': 'mine' } }, {}, 'it is not of Lockstep'],
+  ["is somebody else's", { data: { 'ca.crt': 'mine' } }, {}, 'it does not belong to Lockstep'],
   [
     'cannot be changed any more',
     { data: { 'ca.crt': 'mine' }, immutable: true },

@@ -40,7 +40,7 @@ export interface HubAuthoritiesOptions {
 const REVIEW_INTERVAL_MS = 60_000;
 /** At most so many namespaces a second are written to, however many there are. */
 const WRITES_PER_SECOND = 20;
-/** JobSets of one namespace whose users are told of a problem. */
+/** JobSets of one namespace whose users are reported a problem. */
 const MAX_TOLD = 10;
 
 export function publishHubAuthorities(options: HubAuthoritiesOptions): { stop(): Promise<void> } {
@@ -105,7 +105,7 @@ class Publisher {
     const problem =
       found === undefined || isOurs(found)
         ? await this.#write(found, wanted, signal)
-        : `it is not of Lockstep, which leaves it as it is; delete it, or label it ${HUB_AUTHORITIES_SELECTOR} to have it replaced`;
+        : `it does not belong to Lockstep, so it stays unchanged; delete it, or label it ${HUB_AUTHORITIES_SELECTOR} to let Lockstep replace it`;
     if (problem === undefined) this.#told.delete(namespace);
     else this.#tell(namespace, groups, problem);
     return { requeueAfterMs: REVIEW_INTERVAL_MS };

@@ -56,7 +56,7 @@ export function checkToken(
     return invalid('its signature is wrong');
   }
   const { iss, aud, exp, nbf } = token.claims;
-  if (iss !== expected.issuer) return invalid('it is of another issuer');
+  if (iss !== expected.issuer) return invalid('it has another issuer');
   const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
   if (!audiences.includes(expected.audience)) return invalid('it is for another audience');
   if (typeof exp !== 'number' || exp * 1000 <= expected.nowMs) return invalid('it has expired');

@@ -80,9 +80,9 @@ describe('a token that the cluster signed', () => {
     ['a node', (c) => c.token({ boundTo: { kind: 'Node', name: 'n', uid: 'u' } }), /no Pod/],
     ['yesterday', (c) => c.token({ expiresAtMs: c.clock.now() }), /expired/],
     ['another cluster', (c) => c.token({}, createTokenSigner()), /key that this cluster/],
-    ['nobody', () => 'not a token', /no JSON Web Token/],
-    ['nothing', () => '', /no JSON Web Token/],
-    ['a novelist', () => `${'x'.repeat(20_000)}.y.z`, /no JSON Web Token/],
+    ['nobody', () => 'not a token', /not a JSON Web Token/],
+    ['nothing', () => '', /not a JSON Web Token/],
+    ['a novelist', () => `${'x'.repeat(20_000)}.y.z`, /not a JSON Web Token/],
   ])('is refused when it is for, of, or from %s', async (_what, tokenOf, problem) => {
     const cluster = new Publisher();
     expect(await cluster.tokens.podOf(tokenOf(cluster))).toEqual({

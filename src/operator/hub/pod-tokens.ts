@@ -78,7 +78,7 @@ export class PodTokens {
   /** Rejects when nobody can tell: the cluster does not answer. */
   async podOf(token: string): Promise<TokenVerdict> {
     const parsed = parseToken(token);
-    if (parsed === undefined) return invalid('it is no JSON Web Token');
+    if (parsed === undefined) return invalid('it is not a JSON Web Token');
     const ageMs = this.#options.clock.monotonic() - this.#askedMs;
     const isUnknown = this.#published?.keys.has(parsed.keyId) !== true;
     const lifetimeMs =

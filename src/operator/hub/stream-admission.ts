@@ -123,7 +123,7 @@ async function memberOf(
   try {
     const found = await unseen.look(claim);
     if (found === 'Gone') return { kind: 'Gone' };
-    if (found === 'Unrelated') return { kind: 'Stranger', problem: 'the Pod is no JobSet’s' };
+    if (found === 'Unrelated') return { kind: 'Stranger', problem: 'the Pod belongs to no JobSet' };
   } catch (error) {
     logger.debug('a Pod could not be read', { err: error });
     return first;

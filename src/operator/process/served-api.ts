@@ -56,7 +56,7 @@ function problemOf(error: unknown): string {
     case 403:
       return `the operator may not list ${what}: give its account the rights of deploy/lockstep.yaml, as "lockstep install" does, with the same --watch-namespace if there is one`;
     case 401:
-      return 'the API server does not accept the credentials of the operator: they have expired, or are of another cluster';
+      return 'the API server does not accept the credentials of the operator: they have expired, or belong to another cluster';
     default:
       return `the API server does not answer: ${error instanceof Error ? error.message : String(error)}`;
   }

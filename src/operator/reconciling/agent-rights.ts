@@ -105,7 +105,7 @@ async function ensure<T extends KubeObject>(
   const { namespace = '', name = '' } = wanted.metadata;
   const found = await client.get(of, { namespace, name }, { signal });
   if (!isChildOf(found, jobSet)) {
-    const why = `it exists and is not controlled by ${JOBSETS.kind} ${jobSet.metadata.name} (${jobSet.metadata.uid}), whose agents need it: delete it, or name the JobSet otherwise`;
+    const why = `it exists and is not controlled by ${JOBSETS.kind} ${jobSet.metadata.name} (${jobSet.metadata.uid}), whose agents need it: delete it, or rename the JobSet`;
     throw conflict(of, name, why);
   }
   const next = repaired(found);

@@ -226,7 +226,7 @@ async function* deleteLostPod(
     type: 'DisruptionTarget',
     status: 'True',
     reason: LOST_NODE_DEADLINE_REASON,
-    message: `Node ${node ?? ''} did not say in time that the Pod has ended`,
+    message: `Node ${node ?? ''} did not confirm in time that the Pod has ended`,
     lastTransitionTime: timeText(clock.now()),
   };
   const status = { phase: 'Failed', conditions: [condition] };

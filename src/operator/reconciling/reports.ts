@@ -75,7 +75,7 @@ export class Reports {
   /** The JobSet or its namespace is being deleted, which is no problem. */
   goesAway(jobSet: Stored<JobSet>, memory: JobSetMemory, what: 'Namespace' | 'JobSet'): void {
     if (what !== 'Namespace' || !memory.isNews('NamespaceTerminating')) return;
-    const message = 'nothing more is made for a JobSet whose namespace is being deleted';
+    const message = 'creates nothing more for a JobSet whose namespace is being deleted';
     this.#options.logger.info(message, { jobset: keyOf(jobSet) });
   }
 
@@ -84,7 +84,7 @@ export class Reports {
     const regarding = referenceTo(JOBSETS, jobSet);
     events.record({ regarding, type, reason, action: ACTION, note });
     if (type === 'Normal') return;
-    logger.warn('told of a problem', { jobset: keyOf(jobSet), reason, note });
+    logger.warn('reported a problem', { jobset: keyOf(jobSet), reason, note });
     metrics.warned(reason);
   }
 }

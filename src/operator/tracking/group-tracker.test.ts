@@ -197,7 +197,7 @@ describe('membership', () => {
       {
         jobSet: 'default/train',
         podUid: 'pod-0',
-        problem: 'Pod train-w-0-0 wears the label of a JobSet but is none of its Pods',
+        problem: 'Pod train-w-0-0 has the label of a JobSet but is not one of its Pods',
       },
     ]);
   });

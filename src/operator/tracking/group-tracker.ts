@@ -136,7 +136,7 @@ export class GroupTracker {
       (!isSame(judged?.jobSet, known.group.jobSet) || jobUidOf(known.pod) !== facts?.jobUid);
     if (hasMoved) this.podEnded(uid);
     if (facts === undefined || judged === undefined) {
-      const problem = 'wears the label of a JobSet but is none of its Pods';
+      const problem = 'has the label of a JobSet but is not one of its Pods';
       this.#report(pod, `Pod ${pod.metadata.name} ${problem}`);
       return;
     }

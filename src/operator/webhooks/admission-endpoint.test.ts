@@ -184,9 +184,9 @@ describe('an admission endpoint', () => {
 
   it.each<[string, unknown, string]>([
     ['nothing', Buffer.of(), 'the request has no body'],
-    ['no JSON', Buffer.from('{"a":'), 'it is no JSON'],
-    ['no text', Buffer.from([0x22, 0xff, 0x22]), 'it is no JSON'],
-    ['a list', [], 'it is no object'],
+    ['no JSON', Buffer.from('{"a":'), 'it is not JSON'],
+    ['no text', Buffer.from([0x22, 0xff, 0x22]), 'it is not JSON'],
+    ['a list', [], 'it is not an object'],
     [
       'something very deep',
       Buffer.from(`{"a":${'['.repeat(5_000)}${']'.repeat(5_000)}}`),

@@ -99,7 +99,7 @@ async function answer(
   return json(200, reviewOf(asked, decision));
 }
 
-const OWN_MISTAKE = 'the webhook failed, as the log of the operator tells';
+const OWN_MISTAKE = 'the webhook failed: see the log of the operator';
 
 function refusalFor(error: unknown, limitMs: number): ApiStatusError {
   if (error instanceof ApiStatusError) return error;

@@ -90,9 +90,9 @@ function parsed(body: Uint8Array | undefined): JsonObject {
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch (error) {
-    throw refusal(`it is no JSON: ${error instanceof Error ? error.message : error}`, error);
+    throw refusal(`it is not JSON: ${error instanceof Error ? error.message : error}`, error);
   }
-  if (!isJsonObject(value)) throw refusal('it is no object');
+  if (!isJsonObject(value)) throw refusal('it is not an object');
   if (isDeeperThan(value, MAX_JSON_DEPTH)) {
     throw refusal(`it is deeper than ${MAX_JSON_DEPTH} levels`);
   }

@@ -148,7 +148,7 @@ describe('certificates of webhooks', () => {
     [
       'an authority that is none',
       (held) => ({ ...held, authorities: [held.serving.certificate] }),
-      'the serving certificate is of no authority that is trusted',
+      'no trusted authority signed the serving certificate',
       1,
     ],
     [
@@ -157,7 +157,7 @@ describe('certificates of webhooks', () => {
         ...held,
         authorities: ['-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n'],
       }),
-      'the serving certificate is of no authority that is trusted',
+      'no trusted authority signed the serving certificate',
       1,
     ],
   ])('are repaired where the Secret holds %s', async (_what, spoil, why, authorities) => {

@@ -137,7 +137,7 @@ function authorityProblem(
   { authorities: [newest], authorityKey }: WebhookCertificates,
   needs: CertificateNeeds,
 ): string | undefined {
-  if (!isLive(newest, needs)) return 'the authority is not valid any more';
+  if (!isLive(newest, needs)) return 'the authority is no longer valid';
   if (!isKeyPair({ certificate: newest, key: authorityKey })) {
     return 'the key of the authority is not the one of its certificate';
   }
@@ -157,7 +157,7 @@ function servingProblem(
   if (facts.notAfterMs <= needs.clock.now()) return 'the serving certificate has expired';
   const trusted = authorities.filter((one) => isLive(one, needs));
   if (!trusted.some((authority) => isSignedBy(serving.certificate, authority))) {
-    return 'the serving certificate is of no authority that is trusted';
+    return 'no trusted authority signed the serving certificate';
   }
   const missing = needs.hosts.filter((host) => !isValidFor(serving.certificate, host));
   return missing.length === 0
