@@ -33,7 +33,7 @@ export interface ConnectionFlags {
 
 export interface Connected extends ClientConnection {
   readonly access: ClusterAccess;
-  /** Such as `1.36.3`. */
+  /** For example `1.36.3`. */
   readonly serverVersion: string;
 }
 

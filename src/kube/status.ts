@@ -122,7 +122,7 @@ export function isReason(
  */
 export interface FieldError {
   readonly type: FieldErrorType;
-  /** Such as `spec.replicatedJobs[0].name`. */
+  /** For example `spec.replicatedJobs[0].name`. */
   readonly field: string;
   readonly badValue?: unknown;
   readonly detail: string;

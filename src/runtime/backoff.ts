@@ -7,7 +7,9 @@ export interface BackoffLimits {
   readonly jitterFactor: number;
 }
 
-/** Delays that double with every failure in a row, spread so that many clients do not act in phase. */
+/**
+ * Delays that double with every failure in a row, spread so that many clients do not act in phase.
+ */
 export class Backoff {
   readonly #random: Random;
   readonly #limits: BackoffLimits;
@@ -26,7 +28,7 @@ export class Backoff {
     return jitter(this.#random, delay, jitterFactor);
   }
 
-  /** Things go well again: the next delay is the shortest one. */
+  /** Call it after a success: the next delay is the shortest one again. */
   reset(): void {
     this.#failures = 0;
   }

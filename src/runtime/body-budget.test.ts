@@ -3,7 +3,7 @@ import { BodyBudget } from './body-budget.ts';
 
 const LIMITS = { maxBytes: 100_000, maxLargeBytes: 80_000, smallBodyBytes: 10_000 };
 
-/** A budget with which bodies begin under names, and the names of those that had to give way. */
+/** A budget whose bodies have names, and the names of those that were refused. */
 function budgetOf() {
   const budget = new BodyBudget(LIMITS);
   const refused: string[] = [];

@@ -1,8 +1,8 @@
 /**
- * How many bytes of request bodies a process holds at a time, over all servers that share the budget.
- * Bytes count from their arrival to the answer. When they no longer fit, a body that is still arriving
- * gives way: the oldest one of the address that holds the most, so that a crowd of unfinished bodies
- * loses to one that comes whole. Large bodies cannot take the share of small ones.
+ * Bounds the bytes of request bodies in a process, over all servers that share the budget. Bytes
+ * count from their arrival to the answer. When they no longer fit, a body that is still arriving is
+ * refused: the oldest one of the address that holds the most. So a crowd of unfinished bodies loses
+ * to one that arrives whole, and large bodies cannot take the share of small ones.
  */
 export class BodyBudget {
   readonly #limits: BodyBudgetLimits;
@@ -15,7 +15,7 @@ export class BodyBudget {
     this.#limits = limits;
   }
 
-  /** `refuse` is called at most once, when the body has to give way; it holds nothing from then on. */
+  /** `refuse` is called at most once, when the body is refused; it holds nothing from then on. */
   begin(address: string, refuse: () => void): BodyShare {
     const body: Body = { address, refuse, bytes: 0 };
     this.#arriving.add(body);
@@ -26,7 +26,7 @@ export class BodyBudget {
     };
   }
 
-  /** All that is held now. */
+  /** All bytes that are held now. */
   get heldBytes(): number {
     return this.#heldBytes;
   }
@@ -46,7 +46,7 @@ export class BodyBudget {
     }
   }
 
-  /** False: none is left that could be. */
+  /** False if there is no body left to refuse. */
   #turnOneAway(mayGo: (body: Body) => boolean): boolean {
     const candidates = [...this.#arriving].filter(mayGo);
     const byAddress = new Map<string, number>();
@@ -75,12 +75,12 @@ export class BodyBudget {
 
 export interface BodyBudgetLimits {
   readonly maxBytes: number;
-  /** Of these, what bodies of more than `smallBodyBytes` may hold together. */
+  /** The part of it that bodies above `smallBodyBytes` may hold together. */
   readonly maxLargeBytes: number;
   readonly smallBodyBytes: number;
 }
 
-/** A body of up to this many bytes is small: nearly every review of a Pod, and most of JobSets. */
+/** Up to this size a body is small: nearly every review of a Pod, and most of JobSets. */
 export const SMALL_BODY_BYTES = 64 * 1024;
 
 const DEFAULT_BODY_BUDGET: BodyBudgetLimits = {
@@ -91,11 +91,11 @@ const DEFAULT_BODY_BUDGET: BodyBudgetLimits = {
 
 /** What one body holds of the budget. */
 export interface BodyShare {
-  /** More of it came: the body itself, or others, may have to give way. */
+  /** More of the body arrived, so this one or others may be refused. */
   take(byteLength: number): void;
-  /** It is complete, and gives way to none. */
+  /** The body is complete, and cannot be refused any more. */
   arrived(): void;
-  /** It is needed no longer. May be called again. */
+  /** The body is not needed any longer. May be called again. */
   release(): void;
 }
 
@@ -105,5 +105,5 @@ interface Body {
   bytes: number;
 }
 
-/** What a chunk costs however little is in it: a body that comes byte by byte is not cheap to hold. */
+/** The least cost of a chunk, because a body that arrives byte by byte is expensive to hold. */
 const MIN_CHUNK_BYTES = 512;

@@ -1,22 +1,22 @@
 /**
- * Two ends of a connection in memory, and the way from one connection to another. What is written
- * at one end is read at the other, in order, and a writer waits once `BUFFER_BYTES` are unread, so
- * that nothing that flows through here is ever held in full.
+ * Two ends of a connection in memory, and a pump between connections. What is written at one end is
+ * read at the other, in order. A writer waits once `BUFFER_BYTES` are unread, so nothing that flows
+ * through is held in full.
  */
 import { type ByteChannel, TransportError } from './ports/transport.ts';
 
-/** What may be on its way in one direction: as much as a socket takes at once. */
+/** What may be under way in one direction: as much as a socket takes at once. */
 const BUFFER_BYTES = 64 * 1024;
 
-/** What is written to the one comes out of the other. */
+/** What is written to one comes out of the other. */
 export function channelPair(): readonly [ByteChannel, ByteChannel] {
   const [there, back] = [new Pipe(), new Pipe()];
   return [endOf(back, there), endOf(there, back)];
 }
 
 /**
- * Carries everything from one channel to another, its end included. If either breaks off, so do both:
- * only a broken connection can tell the other side. Never rejects.
+ * Carries everything from one channel to another, including its end. If either breaks, both do,
+ * because only a broken connection can tell the other side. Never rejects.
  */
 export async function carryBytes(from: ByteChannel, to: ByteChannel): Promise<void> {
   try {
@@ -89,7 +89,7 @@ class Pipe {
         }
       }
     } finally {
-      // Nobody reads on: a writer must not wait for that.
+      // The reader has stopped: a writer must not wait for it.
       this.break();
     }
   }

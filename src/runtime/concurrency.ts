@@ -1,6 +1,6 @@
 /**
- * Does `work` for every item, at most `limit` at a time, and waits for all of them. Then it rejects
- * with what the first failure was, if there was one: the others are not kept back by it.
+ * Calls `work` for every item, at most `limit` at a time, and waits for all of them, including
+ * those after a failure. Rejects with the first failure, if there was one.
  */
 export async function forEachConcurrently<T>(
   items: Iterable<T>,

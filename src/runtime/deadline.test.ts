@@ -45,7 +45,7 @@ test('waiting for work ends with the work or with the time, and tells which', as
   expect(clock.pendingTimers).toBe(0);
 });
 
-test('who does not want to wait any more is told so at once, and else what the work gives', async () => {
+test('rejects at once when the signal aborts, and otherwise settles as the work does', async () => {
   const never = new Promise<string>(() => undefined);
   const enough = new AbortController();
   const asked = unlessAborted(never, enough.signal);

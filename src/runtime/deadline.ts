@@ -1,14 +1,14 @@
 import { type Clock, sleep } from './ports/clock.ts';
 
-/** Why a signal made by `withDeadline` aborted: `work` did not end within its limit. */
+/** The reason of a signal made by `withDeadline`: `work` did not end within its limit. */
 export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 }
 
 /**
- * Runs `work` under a signal that aborts after `limitMs`, or together with `parent`. It resolves or
- * rejects exactly as `work` does, so the caller knows that nothing of it goes on afterwards; work
- * that ignores its signal is therefore waited for.
+ * Runs `work` under a signal that aborts after `limitMs`, or together with `parent`. It settles
+ * exactly as `work` does, so nothing of the work goes on afterwards. It therefore also waits for
+ * work that ignores its signal.
  */
 export async function withDeadline<T>(
   clock: Clock,
@@ -31,7 +31,7 @@ export async function withDeadline<T>(
   }
 }
 
-/** Waits for `work` at most `limitMs` and tells whether it ended by then; it goes on if not. */
+/** Waits for `work` at most `limitMs`, and returns whether it ended by then. The work may go on. */
 export async function endsWithin(
   clock: Clock,
   limitMs: number,
@@ -50,7 +50,10 @@ export async function endsWithin(
   }
 }
 
-/** As `work`, but rejects with the reason of `signal` as soon as that aborts; the work goes on. */
+/**
+ * Settles as `work` does, but rejects with the reason of `signal` as soon as that aborts. The work
+ * may go on.
+ */
 export async function unlessAborted<T>(
   work: Promise<T>,
   signal: AbortSignal | undefined,

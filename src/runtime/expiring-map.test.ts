@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ExpiringMap } from './expiring-map.ts';
 import { VirtualClock } from './memory/virtual-clock.ts';
 
-describe('what is believed for a while', () => {
+describe('a map of entries that expire', () => {
   it('is known until its time is over', async () => {
     const clock = new VirtualClock();
     const map = new ExpiringMap<number>(clock, 10);
@@ -24,7 +24,7 @@ describe('what is believed for a while', () => {
     expect(map.get('a')).toBe(3);
   });
 
-  it('makes room for what is new, the first learned before the others', () => {
+  it('makes room for new entries by dropping the oldest', () => {
     const map = new ExpiringMap<number>(new VirtualClock(), 2);
     map.set('a', 1, 100);
     map.set('b', 2, 100);

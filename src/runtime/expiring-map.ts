@@ -1,10 +1,10 @@
 import type { Clock } from './ports/clock.ts';
 
-/** What is believed for a while. When there is too much, what was learned first is forgotten. */
+/** A map whose entries expire. When it is full, the oldest entry is dropped. */
 export class ExpiringMap<V> {
   readonly #clock: Clock;
   readonly #maxSize: number;
-  /** What was learned first is in front. */
+  /** Oldest first. */
   readonly #entries = new Map<string, { readonly value: V; readonly untilMs: number }>();
 
   constructor(clock: Clock, maxSize: number) {

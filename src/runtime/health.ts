@@ -1,16 +1,16 @@
 import type { HttpHandler, HttpResponse } from './ports/transport.ts';
 
 /**
- * `/healthz`, `/livez` and `/readyz` as Kubernetes components serve them: 200 `ok`, or 500 with one
- * line per check; `?verbose` shows the lines always, `?exclude=NAME` leaves a check out, and
+ * Serves `/healthz`, `/livez` and `/readyz` as Kubernetes components do: 200 `ok`, or 500 with one
+ * line per check. `?verbose` always shows the lines, `?exclude=NAME` leaves a check out, and
  * `/readyz/NAME` asks for one alone. `/healthz` is the old name of `/livez`.
  */
 export interface HealthChecks {
-  /** Fails only if a restart of the process would help. */
+  /** They fail only if a restart of the process would help. */
   readonly live?: readonly HealthCheck[];
-  /** Fails while the process cannot do its work. */
+  /** They fail while the process cannot do its work. */
   readonly ready?: readonly HealthCheck[];
-  /** Other last segments of the paths than `healthz` and `readyz`. */
+  /** Last segments of the paths in place of `healthz` and `readyz`. */
   readonly names?: { readonly live?: string | undefined; readonly ready?: string | undefined };
 }
 

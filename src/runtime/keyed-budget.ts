@@ -1,14 +1,15 @@
+/** A rate limit per key. */
 import type { Clock } from './ports/clock.ts';
 import { type Rate, TokenBucket } from './token-bucket.ts';
 
-/** Beyond that the oldest start anew: too lenient is better than memory without limit. */
+/** Beyond this number the oldest keys start anew: too lenient is better than unbounded memory. */
 const MAX_KEYS = 65_536;
 
-/** A rate for each of many keys, such as Pods. */
+/** One token bucket for each of many keys, such as Pods. */
 export class KeyedBudget {
   readonly #rate: Rate;
   readonly #clock: Clock;
-  /** In which an unused bucket fills up, so that it may be forgotten. */
+  /** The time in which an unused bucket fills up, so that it can be forgotten. */
   readonly #fillMs: number;
   #newer = new Map<string, TokenBucket>();
   #older = new Map<string, TokenBucket>();

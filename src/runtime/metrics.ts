@@ -1,10 +1,11 @@
+/** Metrics, and their page for Prometheus. */
 import prometheus from 'prom-client';
 import type { HttpHandler } from './ports/transport.ts';
 
 /**
- * A registry of metrics and its page for Prometheus. Asking twice for one name returns the same
- * metric, so that several controllers of a process share families such as `workqueue_depth` and
- * differ by label. Nothing is global: each process part that is to be scraped passes its registry.
+ * A registry. Asking twice for one name returns the same metric, so controllers of a process share
+ * families such as `workqueue_depth` and differ by label. Nothing is global: parts that are to be
+ * scraped receive the registry.
  */
 export interface Metrics {
   counter<L extends string = never>(of: MetricOptions<L>): Counter<L>;
@@ -15,7 +16,7 @@ export interface Metrics {
 }
 
 interface MetricOptions<L extends string> {
-  /** As Prometheus spells it: `jobset_completed_total`. */
+  /** The name for Prometheus: `jobset_completed_total`. */
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly L[];
@@ -30,7 +31,7 @@ export type Labels<L extends string> = Readonly<Record<L, string>>;
 
 interface Counter<L extends string> {
   add(labels: Labels<L>, value?: number): void;
-  /** Ends the series with these labels; none is no error. */
+  /** Removes the series with these labels, if there is one. */
   remove(labels: Labels<L>): void;
 }
 
@@ -80,7 +81,9 @@ function settings(of: MetricOptions<string>): { name: string; help: string; labe
   return { name: of.name, help: of.help, labelNames: [...(of.labels ?? [])] };
 }
 
-/** The metric of that name if the registry has it, otherwise a new one; two types clash loudly. */
+/**
+ * The metric of that name if the registry has it, otherwise a new one. Throws if the types differ.
+ */
 function reuse<M extends prometheus.Metric>(
   registry: prometheus.Registry,
   name: string,

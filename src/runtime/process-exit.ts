@@ -1,6 +1,9 @@
 import type { ProcessExit } from './ports/process-runner.ts';
 
-/** 0 to 255; for a death by signal 128 + its number, as shells and container runtimes have it. */
+/**
+ * The exit code, 0 to 255; for a death by signal 128 + its number, as in shells and container
+ * runtimes.
+ */
 export function exitCodeOf(exit: ProcessExit): number {
   return exit.signal === undefined ? exit.exitCode : exitCodeOfSignal(exit.signal);
 }
@@ -10,7 +13,7 @@ export function exitCodeOfSignal(signal: string): number {
   return number === undefined ? UNKNOWN_SIGNAL_EXIT_CODE : 128 + number;
 }
 
-/** Linux' numbers, wherever this runs, so that restart rules mean the same everywhere. */
+/** Linux's numbers, on any system, so that restart rules mean the same everywhere. */
 const SIGNAL_NUMBERS: Readonly<Record<string, number>> = {
   SIGHUP: 1,
   SIGINT: 2,

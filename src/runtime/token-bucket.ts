@@ -1,9 +1,9 @@
 import type { Clock } from './ports/clock.ts';
 
 export interface Rate {
-  /** On average. */
+  /** The average rate. */
   readonly perSecond: number;
-  /** What may come at once after a pause. */
+  /** How many may come at once after a pause. */
   readonly burst: number;
 }
 
@@ -21,7 +21,7 @@ export class TokenBucket {
     this.#seenMs = clock.monotonic();
   }
 
-  /** Takes one token in any case. Returns how long to wait until time has paid for it. */
+  /** Takes one token even if there is none. Returns how long to wait until it is paid for. */
   take(): number {
     this.#refill();
     this.#tokens--;
@@ -36,7 +36,7 @@ export class TokenBucket {
     return true;
   }
 
-  /** For what was taken and not used. */
+  /** Returns a token that was taken and not used. */
   giveBack(): void {
     this.#refill();
     this.#tokens = Math.min(this.#rate.burst, this.#tokens + 1);

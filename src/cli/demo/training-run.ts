@@ -238,7 +238,7 @@ class RunObserver {
     if (failed !== undefined) {
       this.settle(new TrainingFailed(`the JobSet failed: ${failed.reason}: ${failed.message}`));
     }
-    // Such as a mode for which the nodes of this cluster are too old.
+    // For example a mode for which the nodes of this cluster are too old.
     const rejected = condition('Rejected');
     if (rejected !== undefined) {
       this.settle(new TrainingFailed(`the JobSet is rejected: ${rejected.message}`));

@@ -60,7 +60,7 @@ export interface PodFailurePolicyRule {
 /** The Job succeeds as soon as one rule is fulfilled. */
 export interface SuccessPolicy {
   readonly rules: readonly {
-    /** Such as `0,2-5`. */
+    /** For example `0,2-5`. */
     readonly succeededIndexes?: string;
     readonly succeededCount?: number;
   }[];
@@ -76,7 +76,7 @@ export interface JobStatus {
   readonly terminating?: number;
   readonly succeeded?: number;
   readonly failed?: number;
-  /** Such as `0,2-5`. */
+  /** For example `0,2-5`. */
   readonly completedIndexes?: string;
   readonly failedIndexes?: string;
   readonly uncountedTerminatedPods?: {

@@ -134,7 +134,7 @@ describe('tokenFile', () => {
     expect(await source.current()).toEqual({ token: 'second' });
   });
 
-  it('reads it again at once when a server refuses the token, which it may have been slow to', async () => {
+  it('reads it again at once when a server refuses the token', async () => {
     const clock = new VirtualClock();
     const file = await write('token', 'first');
     const source = tokenFile(file, clock);

@@ -1,8 +1,8 @@
 /**
- * The connections of a client's transport. Short requests share a bounded pool of kept-alive ones;
- * long-running ones (watches, followed logs) each take a connection of their own, so that however
- * many there are, no short request waits behind them. TLS says who the client is once for a
- * connection, so that a client certificate that was renewed needs pools of its own.
+ * The connections of a client's transport. Short requests share a bounded pool of kept-alive
+ * connections. Long-running ones (watches, followed logs) each take a connection of their own, so
+ * short requests never wait behind them. TLS identifies the client once per connection, so a
+ * renewed client certificate needs pools of its own.
  */
 
 import http from 'node:http';
@@ -12,7 +12,7 @@ import { defined } from '../../kube/json/defined.ts';
 import type { ClientTls } from '../credentials/cluster-access.ts';
 import type { ClientCertificate } from '../ports/transport.ts';
 
-/** Where connections lead. */
+/** The server that connections lead to. */
 export interface Endpoint {
   readonly isSecure: boolean;
   readonly host: string;
@@ -33,10 +33,10 @@ export class ConnectionPools {
   readonly #maxConnections: number;
   readonly #own: Pools;
   #renewed: { readonly of: ClientCertificate; readonly pools: Pools } | undefined;
-  /** Of earlier certificates, as long as requests are under way in them. */
+  /** Pools of earlier certificates, kept while requests are under way in them. */
   #retired: readonly Pools[] = [];
 
-  /** `maxConnections` for short requests. Throws `TypeError` where TLS cannot use what it is given. */
+  /** `maxConnections` is for short requests. Throws `TypeError` if TLS cannot use its options. */
   constructor(endpoint: Endpoint, tls: ClientTls, maxConnections: number) {
     this.#endpoint = endpoint;
     this.#tls = tls;
@@ -44,7 +44,7 @@ export class ConnectionPools {
     this.#own = this.#open(tls);
   }
 
-  /** Those that speak for this certificate, and without one for that of the transport itself. */
+  /** The pools for this certificate; without one, those for the transport's own. */
   of(certificate: ClientCertificate | undefined): Pools {
     if (certificate === undefined) return this.#own;
     const renewed = this.#renewed;
@@ -58,7 +58,7 @@ export class ConnectionPools {
     return pools;
   }
 
-  /** Ends all connections, those in use too. */
+  /** Ends all connections, including busy ones. */
   destroy(): void {
     const renewed = this.#renewed === undefined ? [] : [this.#renewed.pools];
     for (const { short, longRunning } of [this.#own, ...renewed, ...this.#retired]) {
@@ -67,7 +67,7 @@ export class ConnectionPools {
     }
   }
 
-  /** What is under way ends as it would have, and its connection with it. */
+  /** Lets requests under way finish, and closes their connections then. */
   #retire(pools: Pools): void {
     pools.short.maxFreeSockets = 0;
     for (const sockets of Object.values(pools.short.freeSockets)) {
@@ -96,7 +96,9 @@ function isInUse({ short, longRunning }: Pools): boolean {
   );
 }
 
-/** One context for all connections: reading certificates takes longer than a handshake that resumes. */
+/**
+ * One TLS context for all connections: parsing certificates takes longer than a resumed handshake.
+ */
 function secured(tls: ClientTls): https.AgentOptions {
   try {
     return {

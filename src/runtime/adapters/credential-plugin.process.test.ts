@@ -16,18 +16,18 @@ import { createCertificateAuthority, issueCertificate } from './tls/certificates
 
 const V1 = 'client.authentication.k8s.io/v1';
 const HOUR_MS = 3_600_000;
-/** Idle connections, which are to be closed at once, would close by themselves after 30 s. */
+/** Idle connections must close before they would time out by themselves, after 30 s. */
 const BEFORE_IDLE_TIMEOUT_MS = 20_000;
 const LOOPBACK = '127.0.0.1';
 const directory = mkdtempSync(join(tmpdir(), 'lockstep-plugin-'));
 const authority = createCertificateAuthority({ commonName: 'cluster', clock: nodeClock });
 
-/** Whom the server takes, by token or name; everybody else gets 401. */
+/** The users whom the server accepts, by token or name; all others get 401. */
 let welcome: ReadonlySet<string>;
-/** Who asked, in order, refused or not. */
+/** The users of all requests, in order, refused or not. */
 let seen: string[];
 let openWatches: number;
-/** Whoever lists in namespace `slow` gets his answer then. */
+/** Answers the requests for namespace `slow`. */
 let release: () => void;
 let released: Promise<void>;
 let server: HttpServer;
@@ -77,10 +77,10 @@ afterEach(async () => {
 afterAll(() => rmSync(directory, { recursive: true }));
 
 function whoIs({ headers, peer }: { headers: HttpRequest['headers']; peer?: Peer | undefined }) {
-  return headers['authorization'] ?? peer?.certificate?.commonName ?? 'nobody';
+  return headers['authorization'] ?? peer?.certificate?.commonName ?? 'anonymous';
 }
 
-/** The beginning of a line, and nothing more. */
+/** Sends the beginning of a line, and nothing more. */
 async function* untilGone(signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
   openWatches++;
   yield Buffer.from(' ');
@@ -88,17 +88,17 @@ async function* untilGone(signal: AbortSignal): AsyncGenerator<Uint8Array, void>
   openWatches--;
 }
 
-/** Something that the other end of a connection will make true in its own time. */
+/** Waits for something that the other end of a connection will make true. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Connections of this process, each of which has both ends here. */
+/** The number of this process's sockets; it holds both ends of each connection. */
 function openSockets(): number {
   return process.getActiveResourcesInfo().filter((kind) => /^TCPSocketWrap$/.test(kind)).length;
 }
 
-/** Resolves with why it ended. */
+/** Resolves with the reason of the watch's end. */
 async function drained(watch: AsyncIterable<unknown>): Promise<unknown> {
   try {
     for await (const _ of watch);
@@ -108,7 +108,7 @@ async function drained(watch: AsyncIterable<unknown>): Promise<unknown> {
   }
 }
 
-/** What the plugin answers from now on. */
+/** Sets what the plugin answers from now on. */
 function answers(status: object): void {
   const answer = { apiVersion: V1, kind: 'ExecCredential', status };
   writeFileSync(join(directory, 'answer.json'), JSON.stringify(answer));
@@ -119,7 +119,7 @@ const runs = (): string[] =>
     .split('\n')
     .filter((line) => line !== '');
 
-/** A client by a kubeconfig whose plugin notes what it was told, and answers. */
+/** A client with a kubeconfig whose plugin logs its input, and answers. */
 async function connected(): Promise<Pick<ClientConnection, 'client' | 'close'>> {
   writeFileSync(join(directory, 'runs'), '');
   const script = '#!/bin/sh\necho "$KUBERNETES_EXEC_INFO" >> "$1/$RUNS"\ncat "$1/answer.json"\n';
@@ -226,11 +226,11 @@ describe('a credential plugin', () => {
       await client.list(PODS);
       expect(seen).toEqual(['one', 'two', 'two']);
       expect(runs()).toHaveLength(2);
-      // What was under way goes on as whom it began.
+      // Requests under way go on with the credentials with which they began.
       expect(openWatches).toBe(1);
       release();
       expect((await slow).items).toEqual([]);
-      // The idle connections of the first were closed when that of the second was opened, or came free.
+      // The first's idle connections were closed when the second's was opened, or came free.
       await until(() => openSockets() === sockets);
       close();
       expect(await watching).toMatchObject({ name: 'TransportError' });

@@ -1,16 +1,17 @@
+/** Kills all processes that a container has started. */
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Finds processes by a variable of their environment, as `/proc` shows it, and kills them. A process
- * can leave its group and its parent, but hands its environment on. Calls that come while a scan is
- * under way share the next one, so that many containers ending together cost two scans, not many.
+ * Finds processes by a variable in their environment, as `/proc` shows it, and kills them. A
+ * process can leave its group and its parent, but its children inherit the environment. Calls
+ * during a scan share the next one, so many containers that end together cost two scans.
  */
 export class EnvironmentKiller {
   #waiting: Hunt[] = [];
   #isScanning = false;
 
-  /** Resolves with how many there were, once none is left. */
+  /** Resolves with the number of killed processes, once none is left. */
   kill(name: string, value: string): Promise<number> {
     return new Promise((resolve) => {
       this.#waiting.push({ entry: Buffer.from(`${name}=${value}`), killed: new Set(), resolve });
@@ -45,16 +46,16 @@ interface Hunt {
   readonly resolve: (count: number) => void;
 }
 
-/** A killed process takes a moment to go, and may have forked before. */
+/** A killed process takes a moment to end, and may have forked before. */
 const FIRST_PAUSE_MS = 1;
 const LONGEST_PAUSE_MS = 50;
-/** About two seconds; a process that survives SIGKILL for longer hangs in the kernel. */
+/** About two seconds. A process that survives SIGKILL for longer hangs in the kernel. */
 const MAX_PASSES = 45;
 
-/** A scan lets others run after this many processes, about half a millisecond. */
+/** How many processes a scan reads before it yields, about half a millisecond. */
 const PROCESSES_PER_TURN = 64;
 
-/** Kills what each hunt looks for and returns those hunts that still found something. */
+/** Kills what each hunt looks for, and returns the hunts that still found something. */
 async function passOver(hunts: readonly Hunt[]): Promise<readonly Hunt[]> {
   const found = new Set<Hunt>();
   let read = 0;
@@ -79,22 +80,22 @@ function processIds(): readonly number[] {
       .map(Number)
       .filter((pid) => pid !== process.pid);
   } catch {
-    // Not Linux: nothing can be found.
+    // There is no `/proc` on this system, so nothing can be found.
     return [];
   }
 }
 
-/** Most environments fit; a larger one makes the buffer grow, and it stays so. */
+/** Large enough for most environments. A larger one makes the buffer grow for good. */
 const FIRST_BUFFER_BYTES = 64 * 1024;
-/** What Linux allows arguments and environment together to take by default, twice. */
+/** Twice what Linux allows by default for arguments and environment together. */
 const MAX_ENVIRONMENT_BYTES = 4 * 1024 * 1024;
 
-/** Shared by all reads: a new one for each process of the machine would be a lot of garbage. */
+/** Shared by all reads, because a buffer for each process of the machine would be much garbage. */
 let shared: Buffer = Buffer.alloc(0);
 
 /**
- * `NAME=value` entries, each ended by a zero byte, valid until the next call. Undefined for what is
- * gone or not ours.
+ * `NAME=value` entries, each ended by a zero byte, valid until the next call. Undefined for a
+ * process that is gone or not ours.
  */
 function environmentOf(pid: number): Buffer | undefined {
   let file: number;

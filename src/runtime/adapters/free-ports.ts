@@ -1,12 +1,12 @@
+/** Finds free TCP ports. */
 import { createServer } from 'node:net';
 import type { Random } from '../ports/random.ts';
 
 /**
- * Distinct TCP ports of `host` on which nothing listens now, for servers that are started later, or
- * again and again on the same port. All are below those that systems give to outgoing connections
- * (Linux from 32768, others from 49152), since nobody holds the port meanwhile: a connection could take
- * it from the server, or a client that looks for the server could be connected with itself.
- * Rejects if ports that are tried are taken, or cannot be listened on, again and again.
+ * Distinct TCP ports of `host` without a listener, for servers that start later, or repeatedly on
+ * one port. All are below the range for outgoing connections (Linux from 32768, others from 49152).
+ * Otherwise a connection could take the port from the server, or a client that looks for the server
+ * could connect to itself. Rejects if the tried ports are taken, or unusable, again and again.
  */
 export async function freePorts(
   count: number,
@@ -22,14 +22,14 @@ export async function freePorts(
   return [...found];
 }
 
-/** Of which there is just one. */
+/** As `freePorts`, for one port. */
 export async function freePort(random: Random, host?: string): Promise<number> {
   const [port = 0] = await freePorts(1, random, host);
   return port;
 }
 
 const FIRST_PORT = 20_000;
-/** As many as there are before those that Kubernetes gives to Services (30000 to 32767). */
+/** Ports below those that Kubernetes gives to Services (30000 to 32767). */
 const PORTS = 10_000;
 const MAX_TRIES = 100;
 

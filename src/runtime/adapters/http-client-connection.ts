@@ -1,3 +1,4 @@
+/** Makes a client with connections of its own to an API server. */
 import type { Client } from '../client/client.ts';
 import { createClient } from '../client/http-client.ts';
 import type { AccessCredentials, ClusterAccess } from '../credentials/cluster-access.ts';
@@ -11,7 +12,7 @@ import { tokenFile } from './token-file.ts';
 export interface ClientConnection {
   readonly client: Client;
   readonly transport: HttpTransport;
-  /** Who sends what is sent past the client. */
+  /** For requests that do not go through the client. */
   readonly credentials: CredentialSource | undefined;
   /** Ends all connections. Requests under way fail. */
   close(): void;
@@ -23,13 +24,15 @@ export interface ConnectionOptions {
   readonly random: Random;
   /** For short requests. */
   readonly maxConnections?: number | undefined;
-  /** Of one try. */
+  /** For one try. */
   readonly requestTimeoutMs?: number | undefined;
-  /** What the client's requests pass on their way to the connections, such as counters and limits. */
+  /** Wraps the transport, for example in counters and limits. */
   readonly through?: (transport: Transport) => Transport;
 }
 
-/** A client with connections of its own, as `access` says. Nothing is sent before the first call. */
+/**
+ * A client with connections of its own, as `access` describes. Sends nothing before the first call.
+ */
 export function connectClient(
   { server, tls, credentials: given }: ClusterAccess,
   { maxConnections, through = (transport) => transport, ...options }: ConnectionOptions,

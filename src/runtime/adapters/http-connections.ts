@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 
 /**
- * Who is connected to a server. When there are too many, one gives way that is not being answered: the
- * oldest of the address that has most of them. So a crowd that connects and says nothing, or never comes
- * to an end, keeps only its own kind out.
+ * The open connections of a server. If there are too many, one without a request under way is
+ * closed: the oldest of the address that has most of them. So clients that connect and send
+ * nothing, or never finish a request, displace only each other.
  */
 export class HttpConnections {
-  /** By the other end's address and port, oldest first. */
+  /** By address and port of the other end, oldest first. */
   readonly #open = new Map<string, Connection>();
   readonly #maxConnections: number;
 
@@ -24,7 +24,10 @@ export class HttpConnections {
     if (this.#open.size > this.#maxConnections) this.#cutOffOne(socket);
   }
 
-  /** A whole request has come over `socket`, which may be the one above TLS. Returns what ends that. */
+  /**
+   * A whole request has arrived over `socket`, which may be the one above TLS. Returns a function
+   * that marks its end.
+   */
   answering(socket: Socket): () => void {
     const connection = this.#open.get(keyOf(socket));
     if (connection === undefined) return () => undefined;
@@ -49,7 +52,7 @@ export class HttpConnections {
 interface Connection {
   readonly socket: Socket;
   readonly address: string;
-  /** Those that are being answered. */
+  /** The number of requests under way. */
   requests: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The server's side of HTTP exchanges: makes an HttpRequest of what arrives, within limits, and sees
- * to it that its signal aborts when the peer goes before the answer is complete.
+ * The server's side of HTTP exchanges: turns what arrives into an HttpRequest, within limits, and
+ * aborts its signal if the peer goes before the answer is complete.
  */
 import type http from 'node:http';
 import type { Socket } from 'node:net';
@@ -24,7 +24,7 @@ interface ExchangesOptions {
   readonly logger: Logger;
 }
 
-/** The requests that are being answered. */
+/** The exchanges that are under way. */
 export class Exchanges {
   readonly #handler: HttpHandler;
   readonly #bodies: BodyLimits;
@@ -55,7 +55,7 @@ export class Exchanges {
       if (!isComplete(outgoing)) controller.abort(new Error('the client closed the connection'));
       else if (this.#isEnding) incoming.socket.destroySoon();
     });
-    // A peer that resets the connection is no news beyond that `close`.
+    // A reset connection also emits `close`, which is handled.
     incoming.on('error', () => undefined);
     outgoing.on('error', () => undefined);
     try {
@@ -75,8 +75,8 @@ export class Exchanges {
   }
 
   /**
-   * A request to leave HTTP. The handler either agrees (101 with a channel), or answers as usual and
-   * the connection ends. `head`: what came after the request.
+   * A request to leave HTTP. The handler either agrees (101 with a channel), or answers as usual
+   * and the connection ends. `head`: bytes that came after the request.
    */
   async upgrade(incoming: http.IncomingMessage, socket: Socket, head: Uint8Array): Promise<void> {
     const controller = new AbortController();
@@ -96,7 +96,7 @@ export class Exchanges {
       }
       controller.signal.addEventListener('abort', () => response.channel?.destroy());
       socket.write(upgradeHead(response));
-      // No protocol that we speak closes by halves: the end of one direction is the end.
+      // No protocol here closes one direction only, so the end of one is the end of both.
       await Promise.race([
         carryBytes(channel, response.channel),
         carryBytes(response.channel, channel),
@@ -123,7 +123,10 @@ export class Exchanges {
     }
   }
 
-  /** The request with its whole body, why it is refused, or undefined when the peer has gone. */
+  /**
+   * The request with its whole body, the reason why it is refused, or undefined if the peer has
+   * gone.
+   */
   async #requestOf(
     incoming: http.IncomingMessage,
     outgoing: http.ServerResponse,
@@ -144,7 +147,7 @@ export class Exchanges {
     }
   }
 
-  /** The request without its body, or why it is refused. */
+  /** The request without its body, or the reason why it is refused. */
   #headOf(incoming: http.IncomingMessage, signal: AbortSignal): HttpRequest | ApiStatusError {
     const method = METHODS.find((known) => known === incoming.method);
     if (method === undefined) {
@@ -166,7 +169,9 @@ export class Exchanges {
     };
   }
 
-  /** Kept per connection: reading a certificate takes longer than answering many a request. */
+  /**
+   * Kept per connection, because reading a certificate takes longer than answering many requests.
+   */
   #peerOf(socket: Socket): Peer {
     const known = this.#peers.get(socket);
     if (known !== undefined) return known;
@@ -189,7 +194,7 @@ function pathOf(target: string): string | undefined {
 function certificateOf(socket: Socket): Pick<Peer, 'certificate'> {
   if (!(socket instanceof TLSSocket) || !socket.authorized) return {};
   const { subject } = socket.getPeerCertificate();
-  // Node gives a list where a name part occurs more than once, whatever the types say.
+  // Node returns a list if a name part occurs more than once, although its types deny it.
   const { CN, O } = (subject ?? {}) as Readonly<Record<string, string | string[] | undefined>>;
   const commonName = [CN ?? []].flat().at(-1);
   if (commonName === undefined) return {};

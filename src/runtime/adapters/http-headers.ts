@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Headers as the Transport port has them: the rare one that comes more than once, as one line. */
+/** Headers as the Transport port has them: a header that occurs more than once becomes one line. */
 export function plainHeaders(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
   const plain: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {

@@ -1,6 +1,6 @@
 /**
- * Writes an HttpResponse to a connection: whole bodies with their length in one piece, streams chunk
- * by chunk, each flushed at once and read no faster than the peer takes them.
+ * Writes an HttpResponse to a connection. Whole bodies are sent with their length in one piece;
+ * streams chunk by chunk, each flushed at once and read no faster than the peer takes them.
  */
 import type http from 'node:http';
 import type { HttpResponse } from '../ports/transport.ts';
@@ -12,12 +12,12 @@ interface SendOptions {
   readonly closeConnection: boolean;
 }
 
-/** How much of a refused request is read and dropped, so that the peer gets to read the answer. */
+/** How much of a refused request is read and dropped, so that the peer can read the answer. */
 const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
 
 const DISCARD_TIMEOUT_MS = 1_000;
 
-/** Resolves when all was handed over or the peer has gone; rejects when the body fails. */
+/** Resolves when everything was handed over or the peer has gone; rejects if the body fails. */
 export async function sendResponse(
   outgoing: http.ServerResponse,
   response: HttpResponse,
@@ -49,7 +49,7 @@ export async function sendResponse(
   outgoing.end();
 }
 
-/** True when the response was written to its end, rather than cut off by the peer. */
+/** True if the response was written to its end; false if the peer cut it off. */
 export function isComplete(outgoing: http.ServerResponse): boolean {
   return outgoing.writableFinished;
 }
@@ -59,8 +59,8 @@ function isBodyless(status: number): boolean {
 }
 
 /**
- * Not a loop of awaits: racing each chunk against the end of the connection would keep a reaction
- * per chunk alive for as long as a watch lasts.
+ * Uses callbacks instead of awaits: racing each chunk against the end of the connection would keep
+ * a reaction per chunk alive for the whole watch.
  */
 function pump(chunks: AsyncIterator<Uint8Array>, outgoing: http.ServerResponse): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -95,8 +95,8 @@ function pump(chunks: AsyncIterator<Uint8Array>, outgoing: http.ServerResponse):
 }
 
 /**
- * Reads what a peer still sends of a request that was refused (it is too large): closing at once
- * would reset the connection, and take the answer with it.
+ * Reads the rest of a refused request (it is too large): closing at once would reset the
+ * connection, and lose the answer.
  */
 function discardRest(incoming: http.IncomingMessage): Promise<void> {
   return new Promise((resolve) => {

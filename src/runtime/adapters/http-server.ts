@@ -1,7 +1,7 @@
 /**
- * The server's end of the network: serves an HttpHandler over HTTPS, or plain HTTP for health and
- * metrics. What arrives is bounded in size, number and time before the handler sees it, and every
- * exchange has an end: the request's signal aborts when the peer goes or the server closes.
+ * The server's end of the network: serves an HttpHandler over HTTPS, or over plain HTTP for health
+ * and metrics. Requests are bounded in size, number and time before the handler sees them. Every
+ * exchange has an end: its signal aborts when the peer goes or the server closes.
  */
 
 import http from 'node:http';
@@ -16,11 +16,11 @@ import type { BodyLimits } from './request-body.ts';
 
 export interface HttpServerOptions {
   readonly handler: HttpHandler;
-  /** Address to listen on; all addresses would have to be asked for: `0.0.0.0` or `::`. */
+  /** The address to listen on; use `0.0.0.0` or `::` for all addresses. */
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  /** Plain HTTP without. */
+  /** Absent: plain HTTP. */
   readonly tls?: ServerTlsOptions | undefined;
   readonly bodies?: Partial<BodyLimits> | undefined;
   readonly maxHeadBytes?: number | undefined;
@@ -34,37 +34,37 @@ export interface ServerTlsOptions {
   readonly certificate: string;
   readonly key: string;
   /**
-   * Authority of client certificates. Clients may come without one, or with one of somebody else's:
-   * then `peer.certificate` is absent, and the handler decides what that means.
+   * The authority of client certificates. A client may come without a certificate or with one of
+   * another authority. Then `peer.certificate` is absent, and the handler decides what that means.
    */
   readonly clientAuthority?: string | undefined;
   /** TLS 1.2 by default. */
   readonly minVersion?: 'TLSv1.2' | 'TLSv1.3' | undefined;
-  /** OpenSSL's names, separated by colons; by default those of Node. */
+  /** OpenSSL's names, separated by colons; by default Node's. */
   readonly ciphers?: string | undefined;
 }
 
 export interface HttpServer {
   readonly host: string;
   readonly port: number;
-  /** `https://127.0.0.1:6443`, without a slash at its end. */
+  /** `https://127.0.0.1:6443`, without a trailing slash. */
   readonly url: string;
   /**
-   * The certificate of connections from now on; those that are open stay as they are. Throws for
-   * texts that cannot be used, and then nothing changes. Of no effect without TLS.
+   * Sets the certificate for new connections; open ones stay as they are. Throws for an unusable
+   * pair, and then nothing changes. Has no effect without TLS.
    */
   useCertificate(pair: Pick<ServerTlsOptions, 'certificate' | 'key'>): void;
   /**
-   * Takes no more connections, aborts the signals of all requests and resolves when all connections
-   * are closed: by themselves, or by force after `CLOSE_GRACE_MS`.
+   * Accepts no more connections and aborts the signals of all requests. Resolves when all
+   * connections are closed: by themselves, or by force after `CLOSE_GRACE_MS`.
    */
   close(): Promise<void>;
 }
 
-/** Bytes as many as an API server accepts. */
+/** Bodies as large as an API server accepts. */
 const DEFAULT_BODY_LIMITS: BodyLimits = { maxBytes: 3 * 1024 * 1024, timeoutMs: 60_000 };
 
-/** One connection per watch: some watches of some thousand agents. */
+/** One connection per watch: enough for a few watches of some thousand agents. */
 const MAX_CONNECTIONS = 16_384;
 
 /** From the connection, or the end of the last request, to the end of the head. */
@@ -73,7 +73,7 @@ const HEADER_TIMEOUT_MS = 10_000;
 /** From the first byte to the end of the body. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
-/** First probe of TCP keep-alive: a watcher that vanished without a word is noticed. */
+/** First probe of TCP keep-alive, which notices a watcher that vanished silently. */
 const KEEP_ALIVE_PROBE_MS = 30_000;
 
 const TLS_HANDSHAKE_TIMEOUT_MS = 10_000;

@@ -83,7 +83,7 @@ async function peerSeen(transport: HttpTransport, path = '/'): Promise<Peer> {
   return JSON.parse(Buffer.concat(chunks).toString()) as Peer;
 }
 
-/** Something that the other end of a connection will make true in its own time. */
+/** Waits for something that the other end of a connection will make true. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -123,7 +123,7 @@ describe('TLS', () => {
     cleanups.push(() => {
       tls.TLSSocket.prototype.emit = original;
     });
-    // Watches take connections of their own: the first one makes the session that others resume.
+    // Each watch has its own connection: the first one makes the session that others resume.
     await peerSeen(transport, '/?watch=true');
     expect(await peerSeen(transport, '/?watch=true')).toEqual(first);
     expect(reused).toEqual([false, true]);

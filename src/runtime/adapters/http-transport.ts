@@ -1,6 +1,6 @@
 /**
- * The client's end of the network: a Transport on node:http and node:https, and nothing else, because
- * it is part of the agent's bundle too.
+ * The client's end of the network: a Transport on node:http and node:https, and nothing else,
+ * because it is part of the agent's bundle too.
  */
 
 import http from 'node:http';
@@ -20,12 +20,12 @@ import { plainHeaders } from './http-headers.ts';
 import { socketChannel } from './socket-channel.ts';
 
 export interface HttpTransportOptions {
-  /** `http://` or `https://` URL. A path in it is put before the path of every request. */
+  /** `http://` or `https://` URL. Its path is a prefix of every request's path. */
   readonly server: string;
   readonly tls?: ClientTls | undefined;
-  /** Until a connection, TLS included, stands. */
+  /** Until a connection, TLS included, is established. */
   readonly connectTimeoutMs?: number | undefined;
-  /** From the call until the head of the response; waiting for a free connection counts. */
+  /** From the call until the head of the response, including the wait for a free connection. */
   readonly headTimeoutMs?: number | undefined;
   /** Longest silence within the body of a response. No limit by default: a watch may be quiet. */
   readonly idleTimeoutMs?: number | undefined;
@@ -34,22 +34,25 @@ export interface HttpTransportOptions {
 }
 
 export interface HttpTransport extends Transport {
-  /** Ends all connections, those in use too. Later requests are refused. */
+  /** Ends all connections, including busy ones. Later requests are refused. */
   close(): void;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** An API server ends ordinary requests after 60 s by itself, and its answer should be seen. */
+/**
+ * Longer than the 60 s after which an API server ends ordinary requests, so that its answer is
+ * seen.
+ */
 const HEAD_TIMEOUT_MS = 70_000;
 
 /** Twice what client-go's default rate lets be in flight; enough for 50 writes beside all reads. */
 const MAX_CONNECTIONS = 64;
 
-/** Requests that wait for a connection; beyond that the caller has lost count. */
+/** How many requests may wait for a connection; with more, the caller has a fault. */
 const MAX_WAITING_REQUESTS = 10_000;
 
-/** First probe of TCP keep-alive: a peer that vanished without a word is noticed. */
+/** First probe of TCP keep-alive, which notices a peer that vanished silently. */
 const KEEP_ALIVE_PROBE_MS = 30_000;
 
 const MAX_HEAD_BYTES = 64 * 1024;
@@ -108,8 +111,8 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
 }
 
 /**
- * As an API server tells them by its `--long-running-request` expression: watches, followed logs and
- * connections that leave HTTP.
+ * Long-running requests, by the API server's `--long-running-request` expression: watches, followed
+ * logs, and connections that leave HTTP.
  */
 function isLongRunning({ path, headers }: HttpRequest): boolean {
   return /[?&](watch|follow)=(true|1)(&|$)/.test(path) || headers['upgrade'] !== undefined;
@@ -197,7 +200,7 @@ function headOf(
       if (request.signal.aborted) channel.destroy();
       resolve({ response, channel });
     });
-    // It stays for the life of the message: an error after the head reaches the body's reader.
+    // The listener stays, because an error after the head has to reach the body's reader.
     message.on('error', (error) => {
       settle();
       reject(translated(error, request.signal, host));
@@ -211,8 +214,8 @@ function isTls(socket: Socket): boolean {
 }
 
 /**
- * The body, read as fast as the caller takes it. Whoever stops reading closes the connection, and so
- * does whoever never begins, once the signal aborts.
+ * The body, read as fast as the caller takes it. A caller that stops reading closes the connection;
+ * if it never begins, an abort of the signal does.
  */
 function bodyOf(
   response: http.IncomingMessage,
@@ -242,7 +245,7 @@ function bodyOf(
       try {
         if (failure !== undefined) throw failure;
         for await (const chunk of response) yield chunk as Uint8Array;
-        // A destroyed response ends its iteration quietly; only a complete one was read to its end.
+        // A destroyed response ends its iteration silently, so check that it is complete.
         if (!response.complete) throw new Error('the connection was closed within the response');
       } catch (error) {
         throw translated(error, signal, host);

@@ -1,4 +1,4 @@
-/** What the server writes when a connection leaves HTTP, or is refused to. */
+/** What the server writes when a connection leaves HTTP, or when it refuses that. */
 import http from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpResponse } from '../ports/transport.ts';
@@ -10,7 +10,7 @@ export function upgradeHead({ headers }: HttpResponse): string {
   return ['HTTP/1.1 101 Switching Protocols', ...lines, '', ''].join('\r\n');
 }
 
-/** Any other answer than 101; the connection ends after it. */
+/** Sends an answer other than 101; the connection ends after it. */
 export async function refuseUpgrade(
   incoming: http.IncomingMessage,
   socket: Socket,

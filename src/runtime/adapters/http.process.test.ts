@@ -29,7 +29,7 @@ function connect(
   return transport;
 }
 
-/** A server that speaks bytes: for answers that no well-behaved server gives. */
+/** A server that sends raw bytes: answers that no correct server gives. */
 async function serveRaw(
   answer: (socket: net.Socket) => void,
 ): Promise<{ readonly url: string; readonly connections: () => number }> {
@@ -67,12 +67,12 @@ async function textOf(response: HttpResponse): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** Something that another process or the event loop will make true in its own time. */
+/** Waits for something that another process or the event loop will make true. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Yields `chunks`, then waits until the signal aborts, as a quiet watch does. */
+/** Yields `chunks`, then waits until the signal aborts, like a quiet watch. */
 function endless(signal: AbortSignal, chunks: readonly string[] = []): AsyncIterable<Uint8Array> {
   return {
     async *[Symbol.asyncIterator]() {
@@ -84,7 +84,7 @@ function endless(signal: AbortSignal, chunks: readonly string[] = []): AsyncIter
   };
 }
 
-/** A request whose body does not come to its end. */
+/** A request whose body never ends. */
 function unfinished(
   { host, port }: HttpServer,
   { sends }: { readonly sends: number },
@@ -235,7 +235,7 @@ describe('an exchange over a socket', () => {
       if (taken > 20_000_000) break;
     }
 
-    // The buffers of both ends, far from the 250 MB that were on offer.
+    // The buffers of both ends, far below the 250 MB that the server offers.
     expect(mostAhead).toBeLessThan(50_000_000);
   });
 
@@ -357,7 +357,7 @@ describe('a transport whose peer fails', () => {
     await expect(textOf(response)).rejects.toMatchObject({ code: 'ETIMEDOUT' });
   });
 
-  it('gives up on a TLS handshake that nobody answers', async () => {
+  it('gives up on a TLS handshake without an answer', async () => {
     const { url } = await serveRaw(() => undefined);
     const transport = connect(url.replace('http', 'https'), { connectTimeoutMs: 20 });
     await expect(transport.send(get('/'))).rejects.toMatchObject({ code: 'ETIMEDOUT' });
@@ -511,7 +511,7 @@ describe('a server whose peer misbehaves', () => {
   });
 
   it('answers HEAD without a body', async () => {
-    const server = await serve(async () => ok('nobody reads this'));
+    const server = await serve(async () => ok('this is never read'));
     const response = await connect(server.url).send({ ...get('/'), method: 'HEAD' });
     expect([response.status, await textOf(response)]).toEqual([200, '']);
   });

@@ -1,13 +1,14 @@
+/** Access to the API server from inside a Pod. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ClusterAccess, ClusterAccessError } from '../credentials/cluster-access.ts';
 
-/** Where a container finds its service account, below its root directory. */
+/** The directory of a container's service account, relative to its root directory. */
 const SERVICE_ACCOUNT_DIRECTORY = 'var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
- * Access as a container has it. `root` is the container's root directory: `/`, or what `LOCKSTEP_ROOT`
- * says where containers have no file system of their own. Rejects with `ClusterAccessError`.
+ * The access of a container. `root` is its root directory: `/`, or the value of `LOCKSTEP_ROOT` if
+ * containers have no file system of their own. Rejects with `ClusterAccessError`.
  */
 export async function inClusterAccess(
   env: Readonly<Record<string, string | undefined>>,
@@ -22,7 +23,7 @@ export async function inClusterAccess(
   const directory = join(root, SERVICE_ACCOUNT_DIRECTORY);
   const certificateAuthority = await read(join(directory, 'ca.crt'));
   const token = join(directory, 'token');
-  // Read now, so that a Pod without a service account's token says so at once and by name.
+  // Read now, so that a missing token is reported at once and by name.
   await read(token);
   const namespace = (await read(join(directory, 'namespace'))).trim();
   return {

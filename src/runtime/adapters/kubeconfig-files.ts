@@ -1,3 +1,4 @@
+/** Loads kubeconfig files from disk. */
 import { readFile } from 'node:fs/promises';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import {
@@ -20,19 +21,19 @@ import { createNodeProcessRunner } from './node-process-runner.ts';
 import { isKeyPair } from './tls/certificates.ts';
 
 export interface KubeconfigFilesOptions {
-  /** As given with `--kubeconfig`: this file alone, which must exist. */
+  /** The value of `--kubeconfig`: this file alone, which must exist. */
   readonly path?: string | undefined;
-  /** Instead of the current one. */
+  /** Instead of the current context. */
   readonly context?: string | undefined;
-  /** Of this process: it names files, and credential plugins have it too. */
+  /** The environment of this process, which names files and is passed to credential plugins. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly homeDirectory: string;
-  /** Hears of a credential plugin that is waited for. */
+  /** Called while a credential plugin takes long. */
   readonly onSlow?: (what: string) => void;
 }
 
 /**
- * Access by the files that kubectl would use: the one given, those of `KUBECONFIG`, or
+ * Loads the files that kubectl would use: the given one, those of `KUBECONFIG`, or
  * `~/.kube/config`. Rejects with `ClusterAccessError`.
  */
 export async function loadKubeconfig(options: KubeconfigFilesOptions): Promise<ClusterAccess> {
@@ -62,7 +63,7 @@ export async function loadKubeconfig(options: KubeconfigFilesOptions): Promise<C
   };
 }
 
-/** A plugin gets its source here, where it is known what this process can offer it. */
+/** Gives a plugin its credential source, with what this process can offer it. */
 function usable(
   credentials: ContextCredentials,
   cluster: ExecCluster,

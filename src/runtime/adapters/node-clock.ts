@@ -1,11 +1,11 @@
 import type { Clock, Timer } from '../ports/clock.ts';
 
-/** The machine's time. Armed timers keep the process alive; whoever stops must cancel them. */
+/** The machine's time. Armed timers keep the process alive; cancel them to let it end. */
 export const nodeClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   setTimer(delayMs, fire) {
-    // An immediate comes right after the events at hand; `setTimeout` makes a whole millisecond of 0.
+    // An immediate fires right after the pending events; `setTimeout` turns 0 into a millisecond.
     if (!(delayMs > 0)) {
       const immediate = setImmediate(fire);
       return { cancel: () => clearImmediate(immediate) };
@@ -19,12 +19,12 @@ interface Alarm {
   readonly fire: () => void;
 }
 
-/** `setTimeout` takes no longer delay: it fires at once instead. */
+/** `setTimeout` fires at once for a longer delay. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
-/** Node counts whole milliseconds of another clock, and may be so much early. */
+/** How early Node's timers may fire, because they count whole milliseconds of another clock. */
 const EARLY_MS = 1;
 
-/** Node keeps those of the same delay in the order of calls, so the first wait is as long as was asked for. */
+/** Node keeps timers of equal delay in the order of calls, so the first wait has the full delay. */
 function armed(delayMs: number, fire: () => void): Timer {
   const alarm: Alarm = { dueMs: performance.now() + delayMs, fire };
   const rung = (): void => {
@@ -46,7 +46,7 @@ function wait(rung: () => void, delayMs: number): NodeJS.Timeout {
   return setTimeout(rung, Math.min(Math.ceil(delayMs), LONGEST_TIMEOUT_MS));
 }
 
-/** Those that Node has rung too early, and others that must not overtake them, by their due times. */
+/** Timers that fired too early, and others that must not overtake them, by due times. */
 const early: Alarm[] = [];
 
 function fireInOrder(alarm: Alarm): void {
@@ -60,10 +60,10 @@ function fireInOrder(alarm: Alarm): void {
   setImmediate(fireEarly);
 }
 
-/** Once for each of them, and again until it is due, which takes less than a millisecond. */
+/** Runs once for each of them, and again until it is due, within a millisecond. */
 function fireEarly(): void {
   const [first] = early;
-  // It was cancelled.
+  // The timer was cancelled.
   if (first === undefined) return;
   if (performance.now() < first.dueMs) {
     setImmediate(fireEarly);

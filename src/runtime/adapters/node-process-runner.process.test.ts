@@ -10,7 +10,7 @@ const directory = mkdtempSync(join(tmpdir(), 'lockstep-process-'));
 const env = { PATH: process.env['PATH'] ?? '' };
 afterAll(() => rmSync(directory, { recursive: true }));
 
-// `exec sleep` so that the signal reaches the process that is waited for.
+// `exec sleep`, so that the signal reaches the process that the test waits for.
 processRunnerConformance('NodeProcessRunner', () => ({
   runner: createNodeProcessRunner(),
   env,
@@ -61,7 +61,7 @@ describe('NodeProcessRunner', () => {
       const process = await runner.start(command(script, { onOutput, env: marked }));
       expect(await process.exited).toEqual({ exitCode: 4, signal: undefined });
       expect(received).toBeGreaterThanOrEqual('first'.length);
-      // One that writes is ended by its broken pipe, if nobody is quicker.
+      // If it writes first, its broken pipe ends it instead.
       await runner.killByEnvironment('PIPE_HOLDER', descendant);
       expect(await runner.killByEnvironment('PIPE_HOLDER', descendant)).toBe(0);
     }
@@ -84,7 +84,7 @@ describe('NodeProcessRunner', () => {
     expect(received.trim()).toBe(directory);
   });
 
-  it('names what is to blame when a command cannot be started', async () => {
+  it('names the faulty part of a command that cannot be started', async () => {
     const script = join(directory, 'not-executable');
     writeFileSync(script, '#!/bin/sh\n');
     chmodSync(script, 0o644);

@@ -1,3 +1,4 @@
+/** Runs processes of the operating system. */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
 import type { Writable } from 'node:stream';
@@ -12,10 +13,7 @@ import {
 } from '../ports/process-runner.ts';
 import { EnvironmentKiller } from './environment-killer.ts';
 
-/**
- * Processes of this machine. Each is the leader of a new session, and so of a group of its own, but
- * for those that ask at our terminal.
- */
+/** Each process leads a session, and so a group, of its own, except those that use our terminal. */
 export function createNodeProcessRunner(): ProcessRunner {
   const killer = new EnvironmentKiller();
   return {
@@ -24,9 +22,9 @@ export function createNodeProcessRunner(): ProcessRunner {
   };
 }
 
-/** After the process ended, output that is still in the pipe may take this long without a pause. */
+/** How long the output of an ended process may pause before it counts as complete. */
 const OUTPUT_PAUSE_MS = 50;
-/** A descendant that goes on writing into the pipe is not listened to for longer than this. */
+/** How long the output of a descendant is read after the process ended. */
 const OUTPUT_LIMIT_MS = 1_000;
 
 async function start(command: ProcessCommand): Promise<RunningProcess> {
@@ -55,7 +53,7 @@ async function start(command: ProcessCommand): Promise<RunningProcess> {
 }
 
 function inputOf(stdin: Writable): ProcessInput {
-  // A process may end, or close its input, with something unread in it.
+  // A process may end, or close its input, with unread input.
   stdin.on('error', () => undefined);
   return {
     write: (chunk) =>
@@ -67,7 +65,7 @@ function inputOf(stdin: Writable): ProcessInput {
   };
 }
 
-/** Resolves once the program runs. The output must be read from then on, in the same turn. */
+/** Resolves once the program runs. The caller must read the output in the same turn. */
 function spawned(command: ProcessCommand): Promise<ChildProcess> {
   const [program, ...args] = command.argv;
   const isAsked = command.user === 'Asked';
@@ -95,7 +93,7 @@ function spawned(command: ProcessCommand): Promise<ChildProcess> {
   });
 }
 
-/** Says what could not be executed, in the words of the system, and which part is to blame. */
+/** Says in the system's words what could not be executed, and names the faulty part. */
 function startError(command: ProcessCommand, cause: unknown): ProcessStartError {
   const [program] = command.argv;
   const code =
@@ -109,7 +107,7 @@ function startError(command: ProcessCommand, cause: unknown): ProcessStartError 
   return executionError(program, code, cause);
 }
 
-/** `code` as `ENOENT`. */
+/** `code` is an error code such as `ENOENT`. */
 export function executionError(program: string, code: string, cause?: unknown): ProcessStartError {
   const why =
     code === 'ENOENT' && !program.includes('/')
@@ -129,11 +127,11 @@ function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** Resolves `exited` after the process ended and what it wrote was handed over. */
+/** Resolves `exited` after the process ended and its output was delivered. */
 class OutputWatch {
   readonly exited: Promise<ProcessExit>;
   readonly #child: ChildProcess;
-  /** How many reasons there are to deliver nothing now. */
+  /** How many callers currently hold the output. */
   #holds = 0;
   #isQuiet = true;
   #timer: NodeJS.Timeout | undefined;
@@ -175,8 +173,8 @@ class OutputWatch {
   }
 
   /**
-   * A descendant may keep the pipe open for ever, so silence counts as its end. Time alone is no
-   * silence: the pipe is polled once more, in case this process itself was held up.
+   * Treats silence as the end of the output, because a descendant may keep the pipe open for ever.
+   * The pipe is polled once more, because this process itself may have been held up.
    */
   #whenQuiet(deadline: number, done: () => void): void {
     this.#isQuiet = true;
@@ -195,7 +193,7 @@ function exitOf(code: number | null, signal: NodeJS.Signals | null): ProcessExit
     : { exitCode: undefined, signal };
 }
 
-/** `target` as `kill` has it: negative for a group. */
+/** `target` is an argument of `kill`: negative for a group. */
 function groupSignaller(target: number): (signal: ProcessSignal) => void {
   let isGone = false;
   return (signal) => {
@@ -204,8 +202,8 @@ function groupSignaller(target: number): (signal: ProcessSignal) => void {
       process.kill(target, signal);
     } catch (error) {
       if (!(error instanceof Error && 'code' in error)) throw error;
-      // Once the group is gone its number may be given to strangers: never signal it again. EPERM is
-      // what macOS says for a group of zombies.
+      // Once the group is gone, another process may get its number: never signal it again. macOS
+      // answers EPERM for a group of zombies.
       if (error.code === 'ESRCH') isGone = true;
       else if (error.code !== 'EPERM') throw error;
     }

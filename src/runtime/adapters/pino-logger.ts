@@ -1,3 +1,4 @@
+/** The logger of the operator and the command line. */
 import {
   type DestinationStream,
   type Logger as Pino,
@@ -12,12 +13,12 @@ import { TransportError } from '../ports/transport.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** Where lines go: a file descriptor, or anything that takes whole lines. */
+/** The destination of lines: a file descriptor, or a writer of whole lines. */
 export type LogDestination = number | DestinationStream;
 
 /**
- * One JSON object per line: `level`, `time` (RFC 3339), the fields, `msg`. Lines are written at once,
- * so that the last one before a crash is there.
+ * Writes one JSON object per line: `level`, `time` (RFC 3339), the fields, `msg`. Each line is
+ * written at once, so that the last one before a crash is not lost.
  */
 export function createPinoLogger(options: {
   readonly destination: LogDestination;
@@ -40,8 +41,8 @@ export function createPinoLogger(options: {
 }
 
 /**
- * What an API server answers and how a connection fails say all by themselves; where we were when we
- * heard of it, nothing. Of a time that is up, one wants to know what it went by with.
+ * Errors of the API server and of connections are shown without a stack, which says nothing about
+ * them. A time-out is shown with its cause.
  */
 function shownError(error: unknown): unknown {
   if (error instanceof ApiStatusError || error instanceof TransportError) {
@@ -56,7 +57,7 @@ function shownError(error: unknown): unknown {
 
 function openDescriptor(descriptor: number): DestinationStream {
   const stream = pino.destination({ dest: descriptor, sync: true });
-  // A log that nobody reads any more (a closed pipe, a full disk) must not end the process.
+  // A closed pipe or a full disk must not end the process.
   stream.on('error', () => undefined);
   return stream;
 }

@@ -1,14 +1,16 @@
-/** Receives the body of one request, within its size, its time, and what all bodies may hold together. */
+/**
+ * Receives the body of one request, within limits for its size, its time, and all bodies together.
+ */
 import type http from 'node:http';
 import { type ApiStatusError, failure, failureWithoutReason } from '../../kube/status.ts';
 import type { BodyBudget } from '../body-budget.ts';
 
 export interface BodyLimits {
-  /** 0: requests with a body are refused, however small it is. */
+  /** 0: requests with a body are refused, even a small one. */
   readonly maxBytes: number;
   /** From the end of the head to the end of the body. */
   readonly timeoutMs: number;
-  /** Absent: nothing is counted. */
+  /** Absent: bodies are not counted together. */
   readonly budget?: BodyBudget | undefined;
 }
 
@@ -16,11 +18,11 @@ export type ReceivedBody =
   | {
       readonly kind: 'Body';
       readonly bytes: Uint8Array;
-      /** To be called when the body is needed no longer. */
+      /** Call it when the body is not needed any longer. */
       readonly release: () => void;
     }
   | { readonly kind: 'Refused'; readonly error: ApiStatusError }
-  /** The peer left in the middle. */
+  /** The peer left before the end. */
   | { readonly kind: 'Gone' };
 
 export async function receiveBody(
@@ -67,12 +69,12 @@ export async function receiveBody(
   });
 }
 
-/** What one connection may bring before others, and all else in the process, have their turn. */
+/** How much one connection may send before it is paused for one turn. */
 const BYTES_PER_TURN = 32 * 1024;
 
 /**
- * To be told of each chunk: lets `incoming` rest until the next turn of the event loop when it has brought
- * much. Otherwise some hundred peers that send at once would keep the loop from everything else.
+ * Pauses `incoming` until the next turn of the event loop after it has sent much. Call it for each
+ * chunk. Otherwise some hundred peers that send at once would block everything else.
  */
 export function pacer(incoming: http.IncomingMessage): (chunk: Buffer) => void {
   let bytes = 0;
@@ -85,7 +87,7 @@ export function pacer(incoming: http.IncomingMessage): (chunk: Buffer) => void {
   };
 }
 
-/** Whether the head says that a body follows. */
+/** Whether the head announces a body. */
 export function hasBody(incoming: http.IncomingMessage): boolean {
   return lengthOf(incoming) > 0 || incoming.headers['transfer-encoding'] !== undefined;
 }
@@ -109,7 +111,7 @@ function tooSlow(timeoutMs: number): ApiStatusError {
   return failureWithoutReason(message, HTTP_REQUEST_TIMEOUT);
 }
 
-/** API servers try again after that time by themselves. */
+/** API servers retry after this time by themselves. */
 const RETRY_AFTER_SECONDS = 1;
 
 function noRoom(): ApiStatusError {

@@ -1,9 +1,10 @@
+/** Uses a socket as a ByteChannel. */
 import type { Duplex } from 'node:stream';
 import { type ByteChannel, TransportError } from '../ports/transport.ts';
 
-/** A socket as a ByteChannel; `head` is what was read of it already. */
+/** `head` holds the bytes that were already read from the socket. */
 export function socketChannel(socket: Duplex, head: Uint8Array = new Uint8Array()): ByteChannel {
-  // Whoever reads hears of a failure; without a listener it would end the process.
+  // The reader gets the error; without a listener it would end the process.
   let failure: Error | undefined;
   socket.on('error', (error) => {
     failure = error;

@@ -1,28 +1,31 @@
+/** The connections of a stream server, and which of them to drop when there are too many. */
 import type { Socket } from 'node:net';
 import type { ConnectionDrop } from '../ports/stream.ts';
 
-/** In a crowd, who has begun to speak is given so long to come to his request: 8,192 need some 8 s. */
+/**
+ * In a crowd, how long a client that has begun to speak may take to send its request. A crowd of
+ * 8,192 needs some 8 s.
+ */
 const CROWD_PATIENCE_MS = 20_000;
 
-/** Told of connections that end before they ask for anything. */
+/** Called for connections that end before they ask for anything. */
 type Dropped = ((why: ConnectionDrop, address: string) => void) | undefined;
 
 interface Pending {
   readonly key: string;
-  /** The raw one, below TLS. */
+  /** The raw socket, below TLS. */
   readonly socket: Socket;
   readonly cameMs: number;
-  /** Why it is dropped if it ends now; undefined once it has asked for something. */
+  /** The reason to report if it ends now; undefined once it has asked for something. */
   ifEnded: ConnectionDrop | undefined;
 }
 
-/** Who is connected to a stream server: on the way to a stream, or with one. */
 export class StreamConnections {
   /** By the other end's address. */
   readonly #pending = new Map<string, Pending>();
-  /** Of these, in the order in which they came, those of whom nothing was heard when last looked at. */
+  /** Pending connections without any data at the last check, oldest first. */
   readonly #silent = new Set<Pending>();
-  /** The others, the order roughly the same. */
+  /** The other pending connections, roughly in order. */
   readonly #speaking = new Set<Pending>();
   readonly #all = new Set<Socket>();
   readonly #streams = new Set<Socket>();
@@ -50,8 +53,8 @@ export class StreamConnections {
   }
 
   /**
-   * Not just the one that has been here longest: of more who mean well than can be served at once, that
-   * would be the one whom the most work was done for, and he would come again.
+   * Chooses which connection to drop. Not simply the oldest: if there are more honest clients than
+   * can be served at once, the oldest has already cost the most work, and would come again.
    */
   #cutOffOne(): void {
     const one = this.#slowest() ?? this.#oldestSilent();
@@ -67,7 +70,7 @@ export class StreamConnections {
     return isSlow ? oldest : undefined;
   }
 
-  /** It may be the one that came last. */
+  /** This may be the newest one. */
   #oldestSilent(): Pending | undefined {
     for (const pending of this.#silent) {
       if (pending.socket.bytesRead === 0) return pending;

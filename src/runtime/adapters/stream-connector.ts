@@ -24,19 +24,19 @@ export interface StreamServerAddress {
   readonly certificateAuthority: string | undefined;
 }
 
-/** Of the reason of a refusal. */
+/** The limit for the reason of a refusal. */
 const MAX_REASON_BYTES = 1024;
 const KEEP_ALIVE_PROBE_MS = 30_000;
 /**
- * A machine that runs takes a connection at once, however busy the server on it is. One that is gone never
- * answers, and a Service leads elsewhere only those that dial anew.
+ * A running machine accepts a connection at once, however busy its server is. A dead one never
+ * answers, and a Service redirects only new connections, so give up early and dial again.
  */
 const DIAL_TIMEOUT_MS = 2000;
 
-/** Who connects. */
+/** The client of a connector. */
 export interface StreamClient {
   readonly credentials: TokenSource;
-  /** By default sessions are kept as long as the connector is. */
+  /** By default sessions live as long as the connector. */
   readonly sessions?: TlsSessionStore | undefined;
 }
 
@@ -44,7 +44,10 @@ export function createStreamConnector(to: StreamServerAddress & StreamClient): S
   return streamConnectors(to)(to);
 }
 
-/** Connectors to one server for several clients. Reading its authority takes as long as a handshake. */
+/**
+ * Connectors of several clients to one server, because parsing its authority takes as long as a
+ * handshake.
+ */
 export function streamConnectors(
   to: StreamServerAddress,
 ): (client: StreamClient) => StreamConnector {
@@ -98,7 +101,7 @@ function connect(
     signal.addEventListener('abort', abort, { once: true });
     const settled = (): void => signal.removeEventListener('abort', abort);
     request.once('socket', (socket) => {
-      // A server may send several: each is good for one connection, which is all that we want.
+      // A server may send several sessions; each is valid for one connection, and one is enough.
       (socket as TLSSocket).once('session', (next) => sessions.write(next));
       const timer = setTimeout(() => {
         request.destroy(new Error(`no connection within ${DIAL_TIMEOUT_MS} ms`));
@@ -109,7 +112,7 @@ function connect(
     });
     request.once('upgrade', (_response: IncomingMessage, socket: Duplex, head: Buffer) => {
       settled();
-      // Whoever asked has given up at this very moment.
+      // The caller has given up at this very moment.
       if (signal.aborted) socket.destroy();
       else resolve(open(socket as Socket, head, listener));
     });
@@ -118,7 +121,7 @@ function connect(
     });
     request.on('error', (error: NodeJS.ErrnoException) => {
       settled();
-      // It may be why.
+      // The session may be the cause of the failure.
       if (session !== undefined) sessions.write(undefined);
       const { message, code } = error;
       reject(new TransportError(message, { ...(code && { code }), cause: error }));
@@ -136,7 +139,7 @@ function open(socket: Socket, head: Buffer, listener: StreamListener): ByteStrea
   socket.setKeepAlive(true, KEEP_ALIVE_PROBE_MS);
   socket.once('close', () => listener.closed(failure));
   socket.once('end', () => socket.end());
-  // Whoever asked for the stream has it before the first bytes come.
+  // Lets the caller have the stream before the first bytes arrive.
   queueMicrotask(() => {
     if (head.byteLength > 0) listener.received(head);
     socket.on('data', (chunk: Buffer) => listener.received(chunk));

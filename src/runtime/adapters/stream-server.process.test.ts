@@ -28,7 +28,7 @@ const pairFor = (address: string) =>
     days: 1,
   });
 
-/** Sends back what it gets. */
+/** Sends back what it receives. */
 const ECHO: StreamAcceptor = ({ token }) =>
   Promise.resolve(
     token === 'good'
@@ -48,7 +48,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-/** How often the page was asked for. */
+/** The number of requests for the page. */
 let pagesAsked = 0;
 
 function listen(acceptor: StreamAcceptor): Promise<StreamServer> {
@@ -195,7 +195,7 @@ describe('a stream through a proxy that ends TLS and speaks HTTP to both sides',
   });
 });
 
-/** As any reverse proxy does: the request goes on as it is, and after 101 the bytes. */
+/** Acts like any reverse proxy: passes the request on and, after 101, the bytes. */
 async function startProxy(): Promise<https.Server> {
   const { certificate: cert, key } = pairFor('127.0.0.1');
   const started = https.createServer({ cert, key });
@@ -255,7 +255,7 @@ describe('a client is told why it gets no stream', () => {
     expect(status).toEqual([426, PROTOCOL]);
   });
 
-  it('when nobody listens, or somebody who is not trusted does', async () => {
+  it('when the port is closed, or the server is not trusted', async () => {
     await expect(connect(new Client(), { url: 'https://127.0.0.1:1' })).rejects.toMatchObject({
       code: 'ECONNREFUSED',
     });
@@ -267,7 +267,7 @@ describe('a client is told why it gets no stream', () => {
 });
 
 describe('a page', () => {
-  /** All that the server says to these pieces, sent one after the other. */
+  /** Everything that the server answers to these pieces, sent one after the other. */
   async function answerTo(...pieces: readonly string[]): Promise<string> {
     const { host, port } = server;
     const socket = tls.connect({ host, port, ca: authority.certificate });
@@ -349,7 +349,7 @@ describe('those who never say who they are', () => {
     await client.until(() => client.text === 'here');
     stream.write(Buffer.from('still'));
     await held.until(() => held.text === 'still');
-    // All are, in the end: none of them has shaken hands.
+    // All of them end, because none completes a handshake.
     await untilClosed(idle);
     expect(held.closes).toBe(0);
   });
@@ -362,7 +362,7 @@ describe('those who never say who they are', () => {
     await untilClosed(begun);
   });
 
-  /** Resolves when the server has answered; what the client has to say to that never comes. */
+  /** Resolves when the server has answered; the client never continues its handshake. */
   function beginHandshake(socket: net.Socket): Promise<void> {
     const oneWay = new Duplex({
       read: () => undefined,
@@ -374,7 +374,7 @@ describe('those who never say who they are', () => {
 });
 
 describe('a session', () => {
-  /** A client that has had a stream, and what it keeps of that. */
+  /** A client that has had a stream, and its stored session. */
   async function visitor(url = server.url): Promise<TlsSessionStore> {
     const sessions = processSessionStore();
     const client = new Client();
@@ -386,7 +386,7 @@ describe('a session', () => {
     return sessions;
   }
 
-  /** Whether the server takes it in place of a handshake in full. */
+  /** Whether the server accepts the session in place of a full handshake. */
   async function isTaken(sessions: TlsSessionStore): Promise<boolean> {
     const { host, port } = server;
     const session = Buffer.from((await sessions.read()) ?? []);
@@ -414,7 +414,7 @@ describe('a session', () => {
     });
   });
 
-  it('of another server costs nothing but a handshake in full', async () => {
+  it('of another server only costs a full handshake', async () => {
     const other = await listen(ECHO);
     const sessions = await visitor(other.url);
     await other.close();

@@ -1,8 +1,8 @@
 /**
  * The server's end of `ports/stream.ts`: HTTPS with one path, where `GET` with `Upgrade` becomes a
- * stream once the acceptor has agreed, and everything else is refused. Whoever has not come so far
- * within seconds is cut off, and when too many are on their way, those go first who have said nothing:
- * whoever means well speaks at once, and what has begun with him is work that somebody has to do.
+ * stream once the acceptor has agreed; everything else is refused. A client that does not get that
+ * far within seconds is cut off. If too many are on their way, silent ones go first: honest clients
+ * speak at once, and their handshakes have already cost work.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import https from 'node:https';
@@ -24,7 +24,7 @@ import { StreamConnections } from './stream-connections.ts';
 export interface StreamServerOptions {
   readonly acceptor: StreamAcceptor;
   readonly path: string;
-  /** Other paths, by what answers them. */
+  /** Handlers of other paths. */
   readonly pages?: ReadonlyMap<string, (request: StreamRequest) => Promise<PageAnswer>>;
   /** The token of the `Upgrade` header. */
   readonly protocol: string;
@@ -34,11 +34,11 @@ export interface StreamServerOptions {
   /** PEM. */
   readonly tls: { readonly certificate: string; readonly key: string };
   readonly maxStreams: number;
-  /** Connections whose stream is not open yet. */
+  /** How many connections may be without a stream yet. */
   readonly maxPending?: number;
   readonly handshakeTimeoutMs?: number;
   readonly logger?: Logger | undefined;
-  /** Told of connections that end before they ask for anything. */
+  /** Called for connections that end before they ask for anything. */
   readonly dropped?: ((why: ConnectionDrop, address: string) => void) | undefined;
 }
 
@@ -47,35 +47,37 @@ export interface StreamServer {
   readonly port: number;
   /** `https://127.0.0.1:9445` */
   readonly url: string;
-  /** For connections from now on. Throws for texts that cannot be used; then nothing changes. */
+  /**
+   * Sets the certificate for new connections. Throws for an unusable pair; then nothing changes.
+   */
   useCertificate(pair: StreamServerOptions['tls']): void;
   /** Closes all streams and resolves when the port is free. */
   close(): Promise<void>;
 }
 
-/** When all streams are taken: so many are told so at a time. */
+/** When all streams are taken, how many clients at a time are told so. */
 const MAX_BEYOND_STREAMS = 1024;
-/** A group of 5,000 may well come at once. */
+/** A group of 5,000 may connect at once. */
 const MAX_PENDING = 8192;
 /**
- * From the connection to the end of TLS's handshake, and from there to the end of the request. Thousands
- * that come at once wait for each other, and one that is cut off for that comes again.
+ * From the connection to the end of TLS's handshake, and from there to the end of the request.
+ * Thousands that connect at once wait for each other, and one that is cut off for that comes again.
  */
 const HANDSHAKE_TIMEOUT_MS = 30_000;
 const HEADER_TIMEOUT_MS = 10_000;
 const TIMEOUT_CHECK_INTERVAL_MS = 1000;
-/** Of a request: a token has 1 to 2 KiB. */
+/** The limit for a request; a token has 1 to 2 KiB. */
 const MAX_HEAD_BYTES = 8 * 1024;
 /**
- * A client that comes back within that time shows its session in place of a handshake in full. Groups run
- * for hours before one fails. Who comes back still agrees on new keys, and shows its token.
+ * How long a returning client can resume its session in place of a full handshake. Groups run for
+ * hours before one fails. A returning client still agrees on new keys, and shows its token.
  */
 const SESSION_SECONDS = 24 * 3600;
-/** As many may wait in the kernel to be taken. */
+/** How many connections may wait in the kernel to be accepted. */
 const BACKLOG = 4096;
-/** A machine that vanished without a word is noticed by its silence long before. */
+/** Only a fallback: a machine that vanished is noticed by its silence long before. */
 const KEEP_ALIVE_PROBE_MS = 30_000;
-/** From the request to the end of its answer, which may be of 3 MB. */
+/** From the request to the end of its answer, which may be 3 MB. */
 const PAGE_TIMEOUT_MS = 10_000;
 /** Each may hold a page in memory until its reader has taken it. */
 const MAX_PAGES_UNDER_WAY = 64;
@@ -85,7 +87,7 @@ const TOO_MANY_PAGES: StreamRefusal = {
   reason: 'too many pages are being read',
   retryAfterSeconds: 1,
 };
-/** For the last words of streams. */
+/** For streams to send their last words. */
 const CLOSE_GRACE_MS = 500;
 
 /** Rejects with the system's error (`EADDRINUSE`, `EACCES`, ...) when it cannot listen. */
@@ -111,7 +113,8 @@ export async function startStreamServer(options: StreamServerOptions): Promise<S
   server.on('request', (request, response) => {
     if (!isFirst(request)) return;
     response.setHeader('connection', 'close');
-    // What has been read is parsed to its end first, and a parsed request makes Node read on.
+    // The bytes already read are parsed to their end first, and a parsed request makes Node read
+    // on.
     setImmediate(() => request.socket.pause());
     connections.asked(request.socket);
     void pages.answer(request, response).catch((error: unknown) => {
@@ -157,8 +160,8 @@ const NO_BODIES = 'requests with a body are not taken here';
 const asked = new WeakSet<Socket>();
 
 /**
- * A connection is for one request. What comes after it is read no more, so that the requests of a client
- * which sends thousands without waiting for an answer cost nothing.
+ * A connection is for one request. Later ones are not read, so a client that sends thousands
+ * without waiting costs nothing.
  */
 function isFirst({ socket }: IncomingMessage): boolean {
   if (asked.has(socket)) return false;
@@ -227,7 +230,7 @@ async function upgrade(
   socket: Socket,
   head: Buffer,
 ): Promise<void> {
-  // A stream that breaks is told as closed; without a listener it would end the process.
+  // A broken stream is reported by `closed`; without a listener the error would end the process.
   let failure: Error | undefined;
   socket.on('error', (error) => {
     failure = error;
@@ -243,7 +246,7 @@ async function upgrade(
   const listener = answer.open(streamOf(socket));
   socket.on('data', (chunk: Buffer) => listener.received(chunk));
   socket.once('close', () => listener.closed(failure));
-  // What one side has said to its end, the other has nothing to add to.
+  // When one side has ended, the other ends too.
   socket.once('end', () => socket.end());
   if (head.byteLength > 0) listener.received(head);
   socket.resume();
@@ -290,7 +293,7 @@ export function streamOf(socket: Socket): ByteStream {
       return socket.writableLength;
     },
     end: () => {
-      // Ending what has ended makes Node build an error that nobody gets.
+      // Ending an ended socket makes Node build an error that has no reader.
       if (!socket.destroyed && !socket.writableEnded) socket.end();
     },
     destroy: () => void socket.destroy(),

@@ -1,3 +1,4 @@
+/** Reads a bearer token from a file that is replaced from time to time. */
 import { readFile } from 'node:fs/promises';
 import { ClusterAccessError } from '../credentials/cluster-access.ts';
 import type { TokenSource } from '../credentials/credential-source.ts';
@@ -9,9 +10,8 @@ const REREAD_INTERVAL_MS = 60_000;
 type Bearer = Awaited<ReturnType<TokenSource['current']>>;
 
 /**
- * The token of a file that is replaced from time to time. It is read again once a minute at most,
- * unless a server refuses it, and while it cannot be read the last one serves: it may be valid for
- * long.
+ * The file is read at most once a minute, unless a server refuses the token. While it cannot be
+ * read the last token is used, which may be valid for long.
  */
 export function tokenFile(path: string, clock: Clock): TokenSource {
   let last: { readonly credentials: Bearer; readonly readAt: number } | undefined;

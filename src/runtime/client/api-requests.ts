@@ -1,8 +1,9 @@
 /**
- * Single requests to an API server: credentials, time-outs, JSON, refusals, and the few retries that
- * are safe. Only 429, and 503 with Retry-After, are repeated for every verb, because the server says
- * with them that it did nothing; a broken connection only for GET. Retry-After is honoured but capped
- * and spread: clients that were turned away together must not all return at once.
+ * Single requests to an API server: credentials, time-outs, JSON, refusals, and the few retries
+ * that are safe. Only 429, and 503 with Retry-After, are retried for every verb, because with them
+ * the server says that it did nothing. A broken connection is retried only for GET. Retry-After is
+ * honoured, but capped and spread, so that clients that were refused together do not return at
+ * once.
  */
 import { defined } from '../../kube/json/defined.ts';
 import { ApiStatusError } from '../../kube/status.ts';
@@ -26,7 +27,7 @@ export interface ApiRequestsOptions {
   readonly random: Random;
   /** Names the program in the server's audit log: `lockstep-operator/0.1.0`. */
   readonly userAgent: string;
-  /** Without, the connection's client certificate speaks for the client. */
+  /** Absent: the connection's client certificate identifies the client. */
   readonly credentials?: CredentialSource | undefined;
   readonly requestTimeoutMs?: number | undefined;
 }
@@ -42,15 +43,15 @@ export interface ApiCall {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** One try, its answer included; for streams, until the head. Servers give up after 60 s. */
+/** Limits one try with its answer; for streams, until the head. Servers give up after 60 s. */
 const REQUEST_TIMEOUT_MS = 65_000;
 
-/** As client-go: enough for a server that sheds load for a minute. */
+/** As in client-go: enough for a server that sheds load for a minute. */
 const MAX_RETRIES = 10;
 
 const RETRY_BACKOFF = { baseMs: 250, maxMs: 8_000, jitterFactor: 1 } as const;
 
-/** A busy server asks for up to 32 s, which its queue does not need that long. */
+/** A busy server asks for up to 32 s, although its queue needs less. */
 const MAX_RETRY_AFTER_MS = 8_000;
 
 /** Waits are stretched by a random share of up to this. */
@@ -84,8 +85,8 @@ export class ApiRequests {
   }
 
   /**
-   * The chunks of a 2xx answer that may last for hours. Only the head is waited for with a limit;
-   * whoever reads decides how long silence may last. A connection that breaks is not opened anew.
+   * The chunks of a 2xx answer that may last for hours. Only the wait for the head is limited; the
+   * reader decides how long silence may last. A broken connection is not opened again.
    */
   async *stream(call: ApiCall): AsyncGenerator<Uint8Array, void> {
     const opened = await this.#withRetries(call.signal, false, () =>
@@ -131,7 +132,7 @@ export class ApiRequests {
     try {
       return await withDeadline(this.#options.clock, this.#timeoutMs, call.signal, work);
     } catch (error) {
-      // The caller's own end may be a deadline too: theirs says what it is.
+      // The caller's signal may be a deadline too, and its error says which.
       if (!(error instanceof DeadlineError) || error === call.signal?.reason) throw error;
       const what = `${call.method} ${call.path}: no answer within ${this.#timeoutMs} ms`;
       throw new TransportError(what, { code: 'ETIMEDOUT', cause: error });
@@ -139,9 +140,9 @@ export class ApiRequests {
   }
 
   /**
-   * Whoever wants credentials may have to log in first, so that no time-out of the request counts
-   * until they are there. Those that are refused may have been replaced since, and nothing was done
-   * under them: the call is repeated once with others, if there are any.
+   * Credentials may need a login first, so time-outs of the request begin when they are there. If
+   * they are refused they may have been replaced since, and the server did nothing: the call is
+   * repeated once with other credentials, if there are any.
    */
   async #withCredentials<T>(
     call: ApiCall,
@@ -207,7 +208,7 @@ export class ApiRequests {
     }
   }
 
-  /** How long the server wants us to wait at least; undefined for errors that are not retried. */
+  /** The least time that the server wants us to wait; undefined for errors that are not retried. */
   #retryAfterMs(error: unknown, isRepeatable: boolean): number | undefined {
     if (error instanceof TransportError) return isRepeatable ? 0 : undefined;
     if (!(error instanceof ApiStatusError)) return undefined;
@@ -218,7 +219,7 @@ export class ApiRequests {
   }
 }
 
-/** Whose time is up is told what it went by with: the failure of the last try. */
+/** A time-out is reported with the failure of the last try as its cause. */
 function explained(error: unknown, failure: unknown): unknown {
   return error instanceof DeadlineError && failure !== undefined
     ? new DeadlineError(error.message, { cause: failure })

@@ -1,3 +1,4 @@
+/** The port of the Kubernetes API: one typed method per verb. */
 import type {
   DeleteOptions,
   KubeList,
@@ -11,9 +12,9 @@ import type { Resource } from '../../kube/resource.ts';
 export type { JsonPatchOperation };
 
 /**
- * The typed client of the Kubernetes API. Every call rejects with `ApiStatusError` (the server
- * refused), `TransportError` (nobody answered) or the signal's reason, and retries nothing by itself
- * but what `createClient` says. Objects are returned as the server sent them.
+ * Every call rejects with `ApiStatusError` (the server refused), `TransportError` (no answer) or
+ * the signal's reason. Only `createClient` describes retries. Objects are returned as the server
+ * sent them.
  */
 export interface Client {
   get<T extends KubeObject>(
@@ -29,8 +30,8 @@ export interface Client {
     options?: ListOptions,
   ): Promise<KubeList<Stored<PartialObjectMetadata>>>;
   /**
-   * Opens one watch request. It ends when the server closes it, fails with `ApiStatusError` for an
-   * ERROR event (410 `Expired` among them) and never resumes by itself: that is the reflector's work.
+   * Opens one watch request. It ends when the server closes it, and fails with `ApiStatusError` for
+   * an ERROR event (410 `Expired` among them). It never resumes by itself: the reflector does that.
    */
   watch<T extends KubeObject>(
     of: Resource<T>,
@@ -41,7 +42,7 @@ export interface Client {
     object: T,
     options?: CallOptions,
   ): Promise<Stored<T>>;
-  /** PUT; `metadata.resourceVersion` of `object`, where set, must be the stored one. */
+  /** PUT; if `object` has a `metadata.resourceVersion`, it must be the stored one. */
   update<T extends KubeObject>(
     of: Resource<T>,
     object: T,
@@ -65,15 +66,15 @@ export interface Client {
   ): Promise<T>;
   /** GET of any other path that answers with JSON, such as `/apis` (discovery) or `/version`. */
   getPath(path: string, options?: PathOptions): Promise<unknown>;
-  /** GET `pods/NAME/log`: the bytes as they come; with `follow` until the container has ended. */
+  /** GET `pods/NAME/log`: the bytes as they arrive; with `follow` until the container has ended. */
   logs(at: ObjectKey, options?: LogOptions): AsyncIterable<Uint8Array>;
 }
 
 export interface LogOptions extends CallOptions {
-  /** May be left out where the Pod has only one container. */
+  /** Optional if the Pod has only one container. */
   readonly container?: string;
   readonly follow?: boolean;
-  /** Of the container's last run instead of this one. */
+  /** The log of the container's last run instead of this one. */
   readonly previous?: boolean;
   readonly timestamps?: boolean;
   readonly tailLines?: number;
@@ -90,7 +91,7 @@ export interface CallOptions {
 }
 
 export interface PathOptions extends CallOptions {
-  /** The type of JSON to ask for, where a server has it under a name of its own. */
+  /** The JSON media type to ask for, if the server has a special one. */
   readonly accept?: string;
 }
 
@@ -131,13 +132,16 @@ export type PatchBody =
   | { readonly type: 'json'; readonly operations: readonly JsonPatchOperation[] }
   | { readonly type: 'merge'; readonly patch: unknown }
   | { readonly type: 'strategic'; readonly patch: unknown }
-  /** Server-side apply: the whole object as its manager wants it. It is created if it is not there. */
+  /**
+   * Server-side apply: the whole object as its manager wants it. Creates the object if it is
+   * missing.
+   */
   | ({ readonly type: 'apply'; readonly patch: unknown } & ApplyOptions);
 
 export interface ApplyOptions {
   readonly fieldManager: string;
-  /** Takes fields over that other managers have set, instead of `Conflict`. */
+  /** Takes fields over from other managers, instead of a `Conflict`. */
   readonly force?: boolean;
-  /** `All`: the server judges and answers, and stores nothing. */
+  /** `All`: the server checks and answers, and stores nothing. */
   readonly dryRun?: 'All';
 }

@@ -1,15 +1,15 @@
+/** Counts the requests and bytes of a transport. */
 import type { Metrics } from '../metrics.ts';
 import type { HttpRequest, HttpResponse, Transport } from '../ports/transport.ts';
 
-/** Told of what goes over a transport. */
 export interface TransportCounts {
-  /** A try and its outcome; undefined: there was no answer. Retries count again. */
+  /** A try and its outcome; undefined: there was no answer. Each retry counts. */
   answered(method: HttpRequest['method'], status: number | undefined): void;
-  /** Bytes of a body, as they come: of watches too. */
+  /** Bytes of a body as they arrive, including those of watches. */
   received(bytes: number): void;
 }
 
-/** The same transport, whose requests and bytes are counted. */
+/** The transport, with its requests and bytes counted. */
 export function countedTransport(transport: Transport, counts: TransportCounts): Transport {
   return {
     send: async (request) => {
@@ -29,7 +29,7 @@ export function countedTransport(transport: Transport, counts: TransportCounts):
   };
 }
 
-/** In client-go's family where it has one, so that dashboards for controllers know it. */
+/** Uses client-go's metric family if it has one, so that dashboards for controllers know it. */
 export function transportMetrics(metrics: Metrics): TransportCounts {
   const requests = metrics.counter({
     name: 'rest_client_requests_total',

@@ -1,23 +1,24 @@
+/** Finds out whether a server answers at all. */
 import { withDeadline } from '../deadline.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Transport } from '../ports/transport.ts';
 import { wholeBody } from './response-body.ts';
 
-/** A firewall that swallows packets would otherwise keep us for a minute. */
+/** Short, because a firewall that drops packets would otherwise hold us up for a minute. */
 export const FIRST_ANSWER_TIMEOUT_MS = 15_000;
 
-/** A version is some hundred bytes; somebody else's page may have no end. */
+/** A version has some hundred bytes, but another kind of server may send any amount. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
-/** Of `/version`, as it came. */
+/** The answer to `/version`, unparsed. */
 export interface FirstAnswer {
   readonly status: number;
   readonly text: string;
 }
 
 /**
- * Resolves once the server has answered, whatever it says. A client repeats what fails, for minutes; here the
- * first failure tells, as `TransportError` or `DeadlineError`.
+ * Resolves once the server has answered, with any status. A client would retry for minutes; here
+ * the first failure rejects, with `TransportError` or `DeadlineError`.
  */
 export async function firstAnswer(
   transport: Transport,

@@ -111,7 +111,7 @@ describe('credentials', () => {
     return { client, clock, requests };
   };
 
-  it('may take longer than a request: whoever logs in has time', async () => {
+  it('may take longer than a request, so that a user can log in', async () => {
     const hour = 3_600_000;
     const { client, clock, requests } = withSource({
       current: async (signal) => {
@@ -125,7 +125,7 @@ describe('credentials', () => {
     expect(requests.map(({ headers }) => headers['authorization'])).toEqual(['Bearer late']);
   });
 
-  it('that nobody waits for any more are given up with the request', async () => {
+  it('are given up with the last request that waits for them', async () => {
     const { client, requests } = withSource({
       current: (signal) => unlessAborted(new Promise(() => undefined), signal),
     });
@@ -422,7 +422,7 @@ describe('retries', () => {
 
     expect(Math.min(...returns)).toBeGreaterThanOrEqual(8_000);
     expect(Math.max(...returns)).toBeLessThanOrEqual(16_000);
-    // No tenth of the time sees more than a third of them.
+    // No tenth of the time has more than a third of them.
     const perTenth = Array.from({ length: 10 }, () => 0);
     for (const at of returns) {
       const tenth = Math.min(9, Math.floor((at - 8_000) / 800));
@@ -501,7 +501,7 @@ describe('retries', () => {
 });
 
 describe('time', () => {
-  it('gives up on a server that never answers, whatever the verb', async () => {
+  it('gives up on a server that never answers, for any verb', async () => {
     const { client, clock, requests } = setup(() => new Promise(() => undefined));
     const creating = client.create(PODS, POD).catch((error: unknown) => error);
     await clock.advance(65_000);

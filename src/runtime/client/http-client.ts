@@ -1,7 +1,7 @@
 /**
- * The Client over HTTP: which verb is which request. Objects are returned as the server sent them,
- * with one addition: API servers leave `apiVersion` and `kind` out of the items of a list, which are
- * put back, so that an object looks the same whether a list, a watch or a get delivered it.
+ * The Client over HTTP: maps verbs to requests. Objects are returned as the server sent them, with
+ * one addition. API servers leave `apiVersion` and `kind` out of the items of a list; they are put
+ * back, so that an object is the same from a list, a watch or a get.
  */
 import { defined } from '../../kube/json/defined.ts';
 import type { KubeList, KubeObject, PartialObjectMetadata, Stored } from '../../kube/meta.ts';
@@ -30,7 +30,9 @@ export function createClient(options: ClientOptions): Client {
 
 const METADATA = { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata' } as const;
 
-/** Metadata only, and whole objects from a server that cannot leave the rest out. */
+/**
+ * Asks for metadata only, and accepts whole objects from a server that cannot leave the rest out.
+ */
 function metadataAccept(kind: 'PartialObjectMetadata' | 'PartialObjectMetadataList'): string {
   return `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`;
 }
@@ -165,7 +167,7 @@ class HttpClient implements Client {
     return this.#requests.stream({ method: 'GET', path, accept: '*/*', signal });
   }
 
-  /** For answers that are an object by the API's contract, which is checked as far as it matters. */
+  /** For answers that must be an object; checks the members that matter. */
   async #object<T extends KubeObject>(call: ApiCall): Promise<T> {
     const object = await this.#requests.json(call);
     if (!hasMetadata(object)) throw unexpected(call, 'an object');
@@ -183,7 +185,7 @@ class HttpClient implements Client {
     const list = await this.#requests.json(call);
     if (!hasMetadata(list) || !('items' in list)) throw unexpected(call, 'a list');
     const { items } = list as KubeList<Stored<T>>;
-    // Go's encoder writes an empty list of some kinds as null.
+    // Go encodes an empty list of some kinds as null.
     return { ...(list as KubeList<Stored<T>>), items: (items ?? []).map(itemOf) };
   }
 }
@@ -202,7 +204,7 @@ function applyQuery(body: PatchBody): string {
   return `?${queryOf(options)}`;
 }
 
-/** Parameters by the API's own names; those that are no parameters are left out. */
+/** Parameters under the API's own names; other options are left out. */
 function queryOf(options: object): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(options)) {
@@ -232,7 +234,7 @@ function withMetadataOnly<T extends KubeObject>(
 
 function metadataOf<T extends KubeObject>(object: Stored<T>): Stored<T> {
   if (object.kind === METADATA.kind) return object;
-  // The caller asked for metadata only, so `T` is nothing more than that.
+  // The caller asked for metadata only, so that is all `T` has.
   return { ...METADATA, metadata: object.metadata } as Stored<T>;
 }
 

@@ -1,6 +1,6 @@
 import type { KubeList, KubeObject } from '../../kube/meta.ts';
 
-/** All objects of a collection of any size, read page by page: `read` sets the limit of one. */
+/** Reads all objects of a collection page by page; `read` sets the limit of a page. */
 export async function allPages<T extends KubeObject>(
   read: (next: { readonly continue?: string }) => Promise<KubeList<T>>,
 ): Promise<readonly T[]> {

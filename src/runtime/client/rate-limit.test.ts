@@ -4,7 +4,7 @@ import type { HttpRequest, Transport } from '../ports/transport.ts';
 import { TokenBucket } from '../token-bucket.ts';
 import { rateLimited } from './rate-limit.ts';
 
-/** When each of `count` requests, made at the same time, is sent. */
+/** When each of `count` simultaneous requests is sent. */
 async function sendTimes(
   count: number,
   perSecond: number,

@@ -1,18 +1,19 @@
+/** Limits the rate of a client's requests. */
 import { type Clock, sleep } from '../ports/clock.ts';
 import type { Transport } from '../ports/transport.ts';
 import type { TokenBucket } from '../token-bucket.ts';
 
 export interface RateLimit {
   readonly bucket: TokenBucket;
-  /** Pays for each request that is sent, too, and is not waited for. */
+  /** A second bucket that each sent request pays into debt, but never waits for. */
   readonly alsoPays?: TokenBucket | undefined;
   readonly clock: Clock;
 }
 
 /**
- * A transport that sends requests no faster than a token bucket allows, in the order in which they
- * came, as client-go limits its clients. A request that is given up while it waits costs nothing, so
- * that a flood of them does not hold up what comes after it.
+ * A transport that sends requests in order, no faster than a token bucket allows, as client-go
+ * does. A request that is given up while it waits costs nothing, so a flood of them does not hold
+ * up later ones.
  */
 export function rateLimited(
   transport: Transport,

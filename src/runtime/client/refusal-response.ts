@@ -1,7 +1,7 @@
 import type { ApiStatusError } from '../../kube/status.ts';
 import type { HttpResponse } from '../ports/transport.ts';
 
-/** A refusal as the answer of a server: its `Status`, and when to come again. */
+/** A refusal as a server's answer: its `Status`, and when to retry. */
 export function refusalResponse({ code, status }: ApiStatusError): HttpResponse {
   const { retryAfterSeconds } = status.details ?? {};
   const body = Buffer.from(JSON.stringify(status));

@@ -1,6 +1,6 @@
 import { type HttpResponse, TransportError } from '../ports/transport.ts';
 
-/** Longest body that is read as a whole: a list of 5,000 large Pods fits ten times. */
+/** The largest body that is read as a whole: ten times a list of 5,000 large Pods. */
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
 
 /** The whole body. Rejects as the stream does, or with `TransportError` beyond the limit. */
@@ -23,7 +23,7 @@ export async function wholeBody(
   return Buffer.concat(chunks);
 }
 
-/** The same bytes with Buffer's methods, not a copy. */
+/** Views the bytes as a Buffer, without a copy. */
 export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -1,11 +1,11 @@
 /**
- * Reads refusals: the `Status` that an API server answers, or, from proxies and older servers, what
- * can be made of a bare HTTP code and some text.
+ * Reads refusals: the `Status` that an API server answers or, from proxies and older servers, one
+ * made from an HTTP code and some text.
  */
 import { defined } from '../../kube/json/defined.ts';
 import { ApiStatusError, type Status, type StatusReason } from '../../kube/status.ts';
 
-/** How much of a text that is no Status goes into a message. */
+/** How much of a text that is not a Status goes into a message. */
 const MAX_QUOTED_CHARACTERS = 500;
 
 /** The error for a response whose code is not 2xx. */
@@ -23,7 +23,7 @@ export function refusalOf(
   );
 }
 
-/** The error for the object of a watch's ERROR event, whatever it is. */
+/** The error for the object of a watch's ERROR event, of any form. */
 export function refusalOfObject(object: unknown): ApiStatusError {
   const status = isStatus(object) ? object : { message: JSON.stringify(object) };
   return new ApiStatusError(completed(status, status.code ?? 500, undefined));
@@ -68,13 +68,13 @@ function messageOf(code: number): string {
   return `the server answered ${code} without saying why`;
 }
 
-/** Only the form in seconds, which is what API servers send. */
+/** Reads only the form in seconds, which API servers send. */
 function retryAfterOf(headers: Readonly<Record<string, string>>): number | undefined {
   const value = headers['retry-after'] ?? '';
   return /^[0-9]{1,9}$/.test(value) ? Number(value) : undefined;
 }
 
-/** As client-go takes a code that came without a reason. */
+/** The reason that client-go assumes for a code without one. */
 function usualReason(code: number): StatusReason | undefined {
   return USUAL_REASON[code];
 }

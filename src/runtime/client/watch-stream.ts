@@ -27,7 +27,7 @@ export class LineSplitter {
     this.#maxLineBytes = maxLineBytes;
   }
 
-  /** The lines that `chunk` completes, without their line feeds and without empty ones. */
+  /** The lines that `chunk` completes, without line feeds and without empty lines. */
   *push(chunk: Uint8Array): Generator<string, void> {
     const bytes = asBuffer(chunk);
     let start = 0;
@@ -65,7 +65,9 @@ export class LineSplitter {
   }
 }
 
-/** The event of one line. Throws `ApiStatusError` for ERROR, `TransportError` for what is no event. */
+/**
+ * The event of one line. Throws `ApiStatusError` for ERROR, `TransportError` for an invalid event.
+ */
 export function watchEventOf<T extends KubeObject>(line: string): WatchEvent<Stored<T>> {
   const { type, object } = parsed(line);
   switch (type) {

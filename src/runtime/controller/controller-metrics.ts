@@ -1,9 +1,10 @@
+/** Metrics of controllers and their queues. */
 import type { Metrics } from '../metrics.ts';
 import type { WorkQueueObserver } from './work-queue.ts';
 
 /**
- * Metrics of controllers and their queues under the names that client-go and controller-runtime
- * gave them, so that existing dashboards and alerts work.
+ * They have the names of client-go and controller-runtime, so that existing dashboards and alerts
+ * work.
  */
 export interface ControllerObserver {
   readonly queue: WorkQueueObserver;
@@ -16,7 +17,7 @@ type ReconcileOutcome = 'success' | 'requeue_after' | 'requeue' | 'error';
 
 // Seconds, 10 ns to 10 s in decades: client-go's buckets for both queue histograms.
 const QUEUE_BUCKETS = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10];
-// Seconds, denser where reconciles live: a coarser choice than controller-runtime's 37 buckets.
+// Seconds, denser in the usual range of reconciles; fewer than controller-runtime's 37 buckets.
 const RECONCILE_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 const IGNORING: ControllerObserver = {

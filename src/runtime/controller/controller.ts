@@ -1,3 +1,4 @@
+/** The loop of every controller. */
 import { isReason } from '../../kube/status.ts';
 import { endsWithin, withDeadline } from '../deadline.ts';
 import type { Metrics } from '../metrics.ts';
@@ -8,12 +9,12 @@ import { controllerObserver } from './controller-metrics.ts';
 import { createWorkQueue, type WorkQueue } from './work-queue.ts';
 
 /**
- * The loop of every controller: keys come in, `reconcile` brings the world of one key to its desired
- * state, errors return the key with back-off. One key is never reconciled twice at the same time.
- * Start it when the informers that it reads have synced.
+ * Keys come in, `reconcile` brings the objects of one key to their desired state, and errors return
+ * the key with back-off. One key is never reconciled twice at the same time. Start it when the
+ * informers that it reads have synced.
  */
 export interface ControllerOptions {
-  /** In logs and metrics, such as `jobset`. */
+  /** The name in logs and metrics, such as `jobset`. */
   readonly name: string;
   readonly reconcile: Reconcile;
   readonly clock: Clock;
@@ -24,7 +25,7 @@ export interface ControllerOptions {
   readonly metrics?: Metrics | undefined;
   /** After how long the signal of one reconcile aborts. */
   readonly timeoutMs?: number;
-  /** Aborts running reconciles at once, and no more keys are taken. Call `stop` all the same. */
+  /** Aborts running reconciles at once, and takes no more keys. Call `stop` all the same. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -43,15 +44,15 @@ export interface Controller {
   enqueue(key: string): void;
   enqueueAfter(key: string, delayMs: number): void;
   /**
-   * Takes no more keys, lets running reconciles end (aborting them after a short while), and
-   * resolves. What was still queued is not lost: a controller starts from the state of the API.
+   * Takes no more keys, and lets running reconciles end, aborting them after a short while. Queued
+   * keys are not lost, because a controller starts from the state of the API.
    */
   stop(): Promise<void>;
 }
 
-/** No reconcile has that much to do: it is above any server-side time-out, so it means a hang. */
+/** Above any server-side time-out, so a longer reconcile must hang. */
 const RECONCILE_TIMEOUT_MS = 60_000;
-/** How long `stop` lets reconciles end by themselves. A process has 2 s in all for a clean end. */
+/** How long `stop` lets reconciles end by themselves. The process has 2 s for a clean end. */
 const STOP_GRACE_MS = 1000;
 /** How long `stop` waits after it has aborted them. */
 const STOP_ABORT_MS = 500;

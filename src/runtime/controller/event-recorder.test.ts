@@ -71,7 +71,7 @@ test('repeats within six minutes make one series, later ones a new event', async
   await clock.advance(20_000);
   expect(events()).toHaveLength(1);
   expect(events()[0]?.series?.count).toBe(30);
-  // The first, its first repeat, then one write each ten seconds at most.
+  // The first Event, its first repeat, then at most one write per ten seconds.
   expect(client.calls.length).toBeLessThanOrEqual(6);
   record({ note: 'another text' });
   await clock.advance(7 * 60_000);

@@ -1,3 +1,4 @@
+/** Writes `events.k8s.io/v1` Events in the background. */
 import { cutToBytes } from '../../kube/cut-to-bytes.ts';
 import { defined } from '../../kube/json/defined.ts';
 import type { KubeObject } from '../../kube/meta.ts';
@@ -12,9 +13,9 @@ import type { Random } from '../ports/random.ts';
 import { createWorkQueue, type WorkQueue } from './work-queue.ts';
 
 /**
- * Writes `events.k8s.io/v1` Events in the background. A repeat within six minutes adds to the series
- * of the first Event instead of making another. The caller is never delayed and never fails: an
- * Event that cannot be written after a few tries is dropped and said in the log.
+ * A repeat within six minutes adds to the series of the first Event instead of making another. The
+ * caller is never delayed and never fails: an Event that cannot be written after a few tries is
+ * dropped and logged.
  */
 export interface EventRecorder {
   record(event: RecordedEvent): void;
@@ -25,11 +26,11 @@ export interface EventRecorder {
 export interface RecordedEvent {
   readonly regarding: ObjectReference;
   readonly type: 'Normal' | 'Warning';
-  /** Why, in CamelCase: `SuccessfulCreate`. */
+  /** The reason in CamelCase: `SuccessfulCreate`. */
   readonly reason: string;
-  /** What the controller was doing, in CamelCase: `Reconciling`. */
+  /** The controller's action in CamelCase: `Reconciling`. */
   readonly action: string;
-  /** Plain text, never a format; cut to what the API takes. */
+  /** Plain text, never a format; cut to the API's limit. */
   readonly note: string;
 }
 
@@ -38,22 +39,22 @@ export interface EventRecorderOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** Such as `jobset`; becomes `reportingController` and the default `reportingInstance`. */
+  /** For example `jobset`; becomes `reportingController` and the default `reportingInstance`. */
   readonly controller: string;
   readonly instance?: string;
-  /** Drops what is pending and writes no more, from then on. */
+  /** When it aborts, pending Events are dropped and no more are written. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** After this silence the next occurrence begins an Event of its own, as in client-go. */
+/** After this silence the next occurrence starts an Event of its own, as in client-go. */
 const SERIES_WINDOW_MS = 6 * 60_000;
-/** A fast loop writes its series at most this often; the count loses nothing. */
+/** How often a fast loop writes its series; the count loses nothing. */
 const SERIES_WRITE_INTERVAL_MS = 10_000;
 /** The API's limit for `note`. */
 export const MAX_NOTE_BYTES = 1024;
-/** Distinct Events that wait for the API server: beyond it the newest is dropped. */
+/** How many distinct Events may wait for the API server; beyond it the newest is dropped. */
 const MAX_PENDING_EVENTS = 1000;
-/** Distinct Events that are remembered for folding; the longest silent is forgotten first. */
+/** How many distinct Events can be folded; the one that was silent longest is forgotten first. */
 const MAX_SERIES = 4096;
 const MAX_ATTEMPTS = 5;
 const RETRY_DELAY_MS = 250;
@@ -61,7 +62,7 @@ const WRITE_TIMEOUT_MS = 10_000;
 const STOP_FLUSH_MS = 1000;
 const WRITERS = 2;
 
-/** One distinct Event with what the API server knows of it. */
+/** One distinct Event, and its state in the API. */
 interface Entry {
   readonly event: RecordedEvent;
   readonly name: string;
@@ -78,7 +79,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   return new QueuedRecorder(options);
 }
 
-/** A reference to `object`; lists leave kind and version out of their items, so `of` gives them. */
+/** A reference to `object`. Items of lists lack kind and version, so `of` supplies them. */
 export function referenceTo(of: Resource, object: KubeObject, fieldPath?: string): ObjectReference {
   const { namespace, name, uid, resourceVersion } = object.metadata;
   return {
@@ -110,7 +111,7 @@ class QueuedRecorder implements EventRecorder {
   }
 
   record(told: RecordedEvent): void {
-    // Thousands are remembered.
+    // Cut now, because thousands are kept.
     const event = { ...told, note: cutToBytes(told.note, MAX_NOTE_BYTES) };
     const nowMs = this.#options.clock.monotonic();
     const key = seriesKey(event);
@@ -219,7 +220,7 @@ class QueuedRecorder implements EventRecorder {
     try {
       await this.#options.client.create(EVENTS, body, { signal });
     } catch (error) {
-      // The name is ours alone: an earlier try was carried out although its answer was lost.
+      // The name is unique to us, so an earlier try was carried out although its answer was lost.
       if (!isReason(error, 'AlreadyExists')) throw error;
     }
   }
@@ -230,7 +231,7 @@ class QueuedRecorder implements EventRecorder {
     try {
       await this.#options.client.patch(EVENTS, at, { type: 'merge', patch }, { signal });
     } catch (error) {
-      // The Event's time to live has passed, or somebody deleted it: the series begins anew.
+      // The Event has expired or was deleted: the series begins anew.
       if (!isReason(error, 'NotFound')) throw error;
       await this.#create(entry, signal);
     }
@@ -257,7 +258,7 @@ function eventName(object: string, suffix: string): string {
   return `${stem}.${suffix}`;
 }
 
-/** Whether another try can help: the server was not reached, overloaded or broken. */
+/** Whether another try can help: the server was unreachable, overloaded or broken. */
 function isPassing(error: unknown): boolean {
   if (!(error instanceof ApiStatusError)) return true;
   return error.code === 409 || error.code === 429 || error.code >= 500;

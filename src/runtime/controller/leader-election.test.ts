@@ -30,11 +30,11 @@ afterEach(async () => {
 
 /** A replica that wants to lead for as long as it runs. */
 class Candidate {
-  /** `PUT`, `GET`, ... of every request for the lease but its watch. */
+  /** `PUT`, `GET`, ... of every request for the lease except its watch. */
   readonly requests: string[] = [];
-  /** When it became leader and when it lost that. */
+  /** When it became leader and when it lost the lease. */
   readonly told: string[] = [];
-  /** What lies between it and the API server. */
+  /** Faults between it and the API server. */
   weather: (request: HttpRequest) => Promise<void> = () => Promise.resolve();
   readonly #stopping = new AbortController();
   readonly #election: LeaderElection;
@@ -95,7 +95,7 @@ class Candidate {
   }
 }
 
-/** As a machine that loses power: nothing it sends arrives any more. */
+/** Acts like a machine that loses power: nothing that it sends arrives any more. */
 function kill(candidate: Candidate): void {
   candidate.weather = noAnswer;
 }
@@ -143,7 +143,7 @@ describe('a leader', () => {
     expect((await lease()).spec).toMatchObject({ holderIdentity: 'second', leaseTransitions: 1 });
   });
 
-  test('that cannot renew gives up before another may take over, and leads again later', async () => {
+  test('that cannot renew steps down before another may take over, and leads again later', async () => {
     const first = await leader();
     await cluster.clock.advance(60_000);
     const cutMs = cluster.clock.monotonic();
@@ -153,11 +153,11 @@ describe('a leader', () => {
     await cluster.clock.advance(5 * 60_000);
     first.weather = () => Promise.resolve();
     await cluster.clock.runUntil(() => first.leads, 2 * retryPeriodMs * 1.2);
-    // The same holder: no transition, as in client-go.
+    // The holder is the same, so there is no transition, as in client-go.
     expect((await lease()).spec).toMatchObject({ holderIdentity: 'leader', leaseTransitions: 0 });
   });
 
-  test('that finds another name in the lease gives up at once', async () => {
+  test('that finds another name in the lease steps down at once', async () => {
     const first = await leader();
     await cluster.clock.advance(10_000);
     const found = await cluster.client.get(LEASES, AT);
@@ -210,7 +210,7 @@ describe('a candidate', () => {
     expect(cluster.clock.now() - renewed).toBeLessThanOrEqual(leaseDurationMs + 10);
   });
 
-  test('judges the lease by what it sees, not by the times written in it, and for as long as its holder says', async () => {
+  test('judges the lease by its own observation, not by its timestamps, for the duration in it', async () => {
     await cluster.client.create(LEASES, {
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
@@ -237,7 +237,7 @@ describe('a candidate', () => {
     expect(second.requests).toEqual([]);
   });
 
-  test('that may not watch leases leads all the same, in twice the time', async () => {
+  test('that may not watch leases still takes over, in twice the time', async () => {
     const first = await leader();
     const second = new Candidate('second');
     second.weather = ({ path }) =>

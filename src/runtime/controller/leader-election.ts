@@ -1,3 +1,4 @@
+/** Leader election over a `Lease`, with client-go's rules. */
 import type { Stored } from '../../kube/meta.ts';
 import { LEASES, type Lease } from '../../kube/objects/lease.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
@@ -12,17 +13,16 @@ import type { Logger } from '../ports/logger.ts';
 import { jitter, type Random } from '../ports/random.ts';
 
 /**
- * Leader election over a `Lease`, with client-go's rules, so that both implementations can contend
- * for one lease. Another's lease is judged by how long *we* have seen it unchanged, never by its
- * timestamps: clocks of two machines need not agree. A candidate watches the lease, so that it acts
- * at the moment at which the lease expires or is given back.
+ * Candidates of both implementations can contend for one lease. A candidate judges another's lease
+ * by how long *it* has seen it unchanged, never by its timestamps, because clocks of machines may
+ * differ. It watches the lease, so it acts as soon as the lease expires or is released.
  *
- * A leader that cannot renew in time gives up before anybody else may take over, and can lead again
- * later. That makes two leaders unlikely, not impossible: decisions are protected by the
- * resourceVersion of every write, which is why leases may be short.
+ * A leader that cannot renew in time steps down before another may take over, and can lead again
+ * later. Two leaders at once are therefore unlikely, but not impossible. Decisions are protected by
+ * the resourceVersion of every write, so leases may be short.
  */
 export interface LeaderElectionOptions {
-  /** What it sends must not wait for other requests of the process. */
+  /** Its requests must not wait for other requests of the process. */
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
@@ -36,8 +36,8 @@ export interface LeaderElectionOptions {
 
 export interface LeaderElection {
   /**
-   * Resolves when we lead; rejects with the reason of the signal. Call it again when a leadership has
-   * ended and nothing of it is left.
+   * Resolves when we lead; rejects with the reason of the signal. Call it again after a leadership
+   * has ended and everything of it has stopped.
    */
   lead(signal: AbortSignal): Promise<Leadership>;
   /** Ends the watch of the lease. Resign first. */
@@ -48,22 +48,22 @@ export interface Leadership {
   /** Aborts when the lease is lost. */
   readonly lost: AbortSignal;
   /**
-   * Gives the lease back, unless it is lost, so that a successor need not wait for it to expire. Stop
-   * everything that writes before.
+   * Releases the lease, unless it is lost, so that a successor need not wait until it expires.
+   * First stop everything that writes.
    */
   resign(): Promise<void>;
 }
 
 export interface LeaseTimes {
-  /** How long others wait for a silent leader; a Lease has it in whole seconds. */
+  /** How long others wait for a silent leader; a Lease stores whole seconds. */
   readonly leaseDurationMs: number;
-  /** How long a leader tries to renew before it gives up; less than the lease lasts. */
+  /** How long a leader tries to renew before it steps down; less than the lease duration. */
   readonly renewDeadlineMs: number;
   /** From one renewal to the next; less than the deadline. */
   readonly retryPeriodMs: number;
 }
 
-/** A group whose leader dies waits for the lease to expire. */
+/** Short, because a group whose leader dies waits for the lease to expire. */
 export const DEFAULT_LEASE_TIMES: LeaseTimes = {
   leaseDurationMs: 4_000,
   renewDeadlineMs: 3_500,
@@ -74,7 +74,7 @@ export const DEFAULT_LEASE_TIMES: LeaseTimes = {
 const RETRY_JITTER = 1.2;
 /** A request that hangs leaves time for another, over another connection, before the deadline. */
 const ATTEMPTS_PER_DEADLINE = 2;
-/** Renewals that failed at once are tried again this many times in a period. */
+/** How many times per period a renewal that failed at once is tried again. */
 const RETRIES_PER_PERIOD = 4;
 const RELEASE_TIMEOUT_MS = 1000;
 
@@ -87,7 +87,7 @@ class Candidate implements LeaderElection {
   readonly #logger: Logger;
   readonly #times: LeaseTimes;
   readonly #leases: Informer<Lease>;
-  /** The lease as last seen, and when (monotonic) its content was first seen so. */
+  /** The lease as last seen, and when (monotonic) its content was first seen. */
   #seen: { readonly lease: Stored<Lease>; readonly sinceMs: number } | undefined;
   /** Ends the wait for a change of the lease. */
   #changed: () => void = () => undefined;
@@ -145,7 +145,7 @@ class Candidate implements LeaderElection {
     await this.#leases.stop();
   }
 
-  /** Until the lease of another may have expired; a while if it was something else that failed. */
+  /** Waits until another's lease may have expired; for some time if something else failed. */
   async #untilWorthATry(signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#options;
     if (this.#expiryMs() <= clock.monotonic()) {
@@ -158,7 +158,7 @@ class Candidate implements LeaderElection {
     }
   }
 
-  /** Resolves with why the lease is lost. */
+  /** Resolves with the reason for the loss of the lease. */
   async #renew(acquiredMs: number, signal: AbortSignal): Promise<string> {
     const { clock } = this.#options;
     const { renewDeadlineMs, retryPeriodMs } = this.#times;
@@ -194,7 +194,9 @@ class Candidate implements LeaderElection {
     }
   }
 
-  /** One write under the version that was seen last. Where that is not the newest, it is read. */
+  /**
+   * Writes once, under the version that was seen last. If that is not the newest, reads the lease.
+   */
   async #acquireOrRenew(signal: AbortSignal): Promise<boolean> {
     const { client, clock, namespace, name } = this.#options;
     const known = this.#seen?.lease ?? (await this.#read(signal));
@@ -269,7 +271,7 @@ class Candidate implements LeaderElection {
     return Math.ceil(this.#times.leaseDurationMs / 1000);
   }
 
-  /** The watch may be behind what was read or written. */
+  /** Ignores older states: the watch may be behind what was read or written. */
   #see(lease: Stored<Lease>): void {
     const known = this.#seen?.lease.metadata.resourceVersion;
     if (known !== undefined && !mayBeNewer(lease.metadata.resourceVersion, known)) return;
@@ -291,7 +293,7 @@ class Candidate implements LeaderElection {
     signal.throwIfAborted();
   }
 
-  /** When (monotonic) the lease may be taken as far as we know. */
+  /** When (monotonic) the lease may be taken, as far as we know. */
   #expiryMs(): number {
     if (this.#seen === undefined || !this.#isHeldByAnother()) return Number.NEGATIVE_INFINITY;
     const { lease, sinceMs } = this.#seen;

@@ -32,7 +32,7 @@ test('a key added while it is worked on comes back exactly once, after it is don
   expect(queue.depth).toBe(0);
 });
 
-test('of several delays the earliest counts', async () => {
+test('uses the earliest of several delays', async () => {
   const { clock, queue } = queueUnderTest();
   queue.addAfter('a', 500);
   queue.addAfter('a', 100);

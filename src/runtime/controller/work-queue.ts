@@ -1,10 +1,11 @@
+/** The queue between informers and a controller. */
 import type { Clock, Timer } from '../ports/clock.ts';
 import { jitter, type Random } from '../ports/random.ts';
 
 /**
- * The queue between informers and a controller, with the guarantees of client-go's: a key waits at
- * most once however often it is added, is never handed to two workers at a time, and a key that is
- * added while it is being worked on is handed out once more afterwards. Nothing is lost.
+ * It has the guarantees of client-go's queue. A key waits at most once, no matter how often it is
+ * added. It is never handed to two workers at a time. A key that is added while a worker has it is
+ * handed out once more afterwards. Nothing is lost.
  */
 export interface WorkQueue {
   /** False if the queue is full or shut down, so that the key was not taken. */
@@ -17,13 +18,13 @@ export interface WorkQueue {
   forget(key: string): void;
   /** How many times the key was added rate-limited since it was last forgotten. */
   retries(key: string): number;
-  /** Waits for a key. Undefined means: shut down, and nothing left to do. */
+  /** Waits for a key. Undefined: the queue is shut down and empty. */
   take(): Promise<string | undefined>;
-  /** The worker's end of `take`. */
+  /** Call it after `take`, when the work is done. */
   done(key: string): void;
-  /** Keys that wait for a worker now, without delayed ones. */
+  /** The number of keys that wait for a worker now, without delayed ones. */
   readonly depth: number;
-  /** Takes nothing more, drops what is delayed, and lets workers drain what is ready. */
+  /** Takes no more keys, drops delayed ones, and lets workers drain the rest. */
   shutDown(): void;
 }
 
@@ -37,7 +38,7 @@ export interface WorkQueueOptions {
   readonly observer?: WorkQueueObserver;
 }
 
-/** What the queue tells its metrics. Durations are in milliseconds. */
+/** Called for the metrics of the queue. Durations are in milliseconds. */
 export interface WorkQueueObserver {
   depth(keys: number): void;
   added(): void;
@@ -48,9 +49,9 @@ export interface WorkQueueObserver {
 
 /** First back-off after an error: long enough to let a conflicting write's event arrive. */
 const RETRY_BASE_DELAY_MS = 5;
-/** The longest back-off. client-go goes to 1,000 s; nobody should wait that long after an outage. */
+/** The longest back-off. client-go's 1,000 s would be too long after an outage. */
 const RETRY_MAX_DELAY_MS = 60_000;
-/** Far above any number of objects that one process holds: reaching it means that a key leaks. */
+/** Far above the number of objects in a process: only a leak of keys reaches it. */
 const MAX_QUEUED_KEYS = 1_000_000;
 /** Back-offs are stretched by up to this share, so that many keys do not return in phase. */
 const RETRY_JITTER = 0.1;
@@ -68,9 +69,9 @@ class DelayingQueue implements WorkQueue {
   readonly #observer: WorkQueueObserver | undefined;
   /** Ready keys in order of arrival, with the monotonic time of their arrival. */
   readonly #ready = new Map<string, number>();
-  /** Keys in the hands of a worker, with the monotonic time at which it took them. */
+  /** Keys that workers have, with the monotonic time at which they took them. */
   readonly #working = new Map<string, number>();
-  /** Keys added again while a worker has them. */
+  /** Keys that were added again while a worker has them. */
   readonly #again = new Set<string>();
   readonly #delayed = new Map<string, { readonly dueMs: number; readonly timer: Timer }>();
   readonly #retries = new Map<string, number>();

@@ -1,21 +1,21 @@
-/** How a client reaches an API server and who it is there, and what is thrown where that is misconfigured. */
+/** How a client reaches an API server, and as whom; and the error for wrong configuration. */
 import type { CredentialSource } from './credential-source.ts';
 import type { CredentialPlugin } from './exec-credential.ts';
 
-/** What a kubeconfig or a Pod's files say. */
+/** The access that a kubeconfig or a Pod's files describe. */
 export interface ClusterAccess {
-  /** URL, with a path where the API is served below one. */
+  /** A URL, with a path if the API is served below one. */
   readonly server: string;
   readonly tls: ClientTls;
-  /** Who we are, where that is not told by the certificate of `tls` alone. */
+  /** Our identity, if it is not in the certificate of `tls` alone. */
   readonly credentials?: AccessCredentials;
-  /** Where objects are looked for when nobody names a namespace. */
+  /** The default namespace. */
   readonly namespace: string;
 }
 
 /**
- * A token, the file that always holds the one that is valid, or the plugin that makes credentials,
- * with the one source that all connections share: whoever logs in does so once.
+ * A token, the file with the current token, or the plugin that makes credentials. All connections
+ * share a plugin's one source, so that a user logs in only once.
  */
 export type AccessCredentials =
   | { readonly token: string }
@@ -28,12 +28,12 @@ export interface ClientTls {
   readonly certificateAuthority?: string | undefined;
   readonly clientCertificate?: string | undefined;
   readonly clientKey?: string | undefined;
-  /** The name that the server's certificate must carry, where it is not the URL's host. */
+  /** The name that the server's certificate must carry, if it is not the URL's host. */
   readonly serverName?: string | undefined;
   readonly insecureSkipVerify?: boolean | undefined;
 }
 
-/** What is wrong with the configuration: where, the value unless it is secret, and what is expected. */
+/** A configuration error: its place, the value unless it is secret, and what is expected. */
 export class ClusterAccessError extends Error {
   override readonly name = 'ClusterAccessError';
 }

@@ -1,6 +1,6 @@
 /**
- * `users[].user.exec` of a kubeconfig: the program that makes a user's credentials, as EKS, GKE, AKS
- * and OIDC logins have it ("client-go credential plugins" of the Kubernetes documentation). Its
+ * `users[].user.exec` of a kubeconfig: the program that makes a user's credentials, as EKS, GKE,
+ * AKS and OIDC logins use it ("client-go credential plugins" in the Kubernetes documentation). Its
  * protocol is in `exec-credential.ts`; `plugin-credentials.ts` runs it.
  */
 import {
@@ -12,7 +12,7 @@ import {
 } from './exec-credential.ts';
 import type { KubeconfigMap } from './kubeconfig-map.ts';
 
-/** Of the field `exec`. Throws `ClusterAccessError`. */
+/** Parses the field `exec`. Throws `ClusterAccessError`. */
 export function credentialPlugin(exec: KubeconfigMap): CredentialPlugin {
   const apiVersion = exec.oneOf('apiVersion', EXEC_API_VERSIONS, NEWER);
   if (apiVersion === undefined) {
@@ -35,7 +35,7 @@ export function credentialPlugin(exec: KubeconfigMap): CredentialPlugin {
 /** Kubernetes 1.24 removed `v1alpha1`, which old kubeconfigs still have. */
 const NEWER = "your provider's command writes a newer kubeconfig";
 
-/** As with shells: what holds a slash is a path, here one from the directory of the file. */
+/** As in shells, a name with a slash is a path, here relative to the directory of the file. */
 function commandOf(exec: KubeconfigMap): string {
   const command = exec.required('command');
   return command.includes('/') ? (exec.path('command') ?? command) : command;

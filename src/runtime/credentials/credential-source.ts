@@ -1,20 +1,25 @@
 import type { ClientCertificate } from '../ports/transport.ts';
 
-/** Who a client is to a server: whoever has the bearer token, the client certificate, or both. */
+/**
+ * The identity of a client to a server: the holder of a bearer token, a client certificate, or
+ * both.
+ */
 export interface Credentials {
   readonly token?: string | undefined;
   readonly clientCertificate?: ClientCertificate | undefined;
 }
 
-/** Where a client gets its credentials from, request by request, because they are renewed. */
+/**
+ * A client's source of credentials. It is asked for each request, because credentials are renewed.
+ */
 export interface CredentialSource<T extends Credentials = Credentials> {
-  /** Those to use now. Rejects where none are to be had, and with the reason of `signal`. */
+  /** The credentials to use now. Rejects if there are none, and with the reason of `signal`. */
   current(signal?: AbortSignal): Promise<T>;
-  /** A server does not take these (any more): whoever can, looks for others before the next. */
+  /** A server refused these credentials: a source that can gets others for the next request. */
   refused?(credentials: T): void;
 }
 
-/** For servers that want a token and nothing else. */
+/** For servers that accept only a token. */
 export type TokenSource = CredentialSource<{ readonly token: string }>;
 
 export function staticToken(token: string): TokenSource {

@@ -18,7 +18,7 @@ describe('what a plugin is told', () => {
     });
   });
 
-  it('is the cluster, with its authority in base64 and what is there for plugins', () => {
+  it('is the cluster, with its authority in base64 and its settings for plugins', () => {
     const cluster = {
       server: 'https://host:6443/path',
       serverName: 'kubernetes',
@@ -135,7 +135,7 @@ describe('the answer of a plugin', () => {
     expect(JSON.stringify(refused)).not.toContain('secret');
   });
 
-  it('of any form is taken or refused, and shows nothing of what may be a secret', () => {
+  it('of any form is accepted or refused, and shows no possible secret', () => {
     const field = fc.constantFrom('token', 'clientCertificateData', 'clientKeyData', 'other');
     const value = fc.oneof(
       fc.string().map((text) => `secret${text}`),

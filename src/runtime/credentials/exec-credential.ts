@@ -1,7 +1,7 @@
 /**
  * The protocol between a client and its credential plugin, `ExecCredential` of
- * client.authentication.k8s.io: what the plugin is told in the variable `KUBERNETES_EXEC_INFO`, and
- * what it answers on standard output. An answer holds secrets, so nothing of it shows in a problem.
+ * client.authentication.k8s.io: the input in the variable `KUBERNETES_EXEC_INFO`, and the answer on
+ * standard output. An answer holds secrets, so errors show nothing of it.
  */
 import { parse } from 'yaml';
 import type { Credentials } from './credential-source.ts';
@@ -13,9 +13,9 @@ export interface CredentialPlugin {
   readonly apiVersion: ExecApiVersion;
   /** A path, or a name to be looked up in PATH. */
   readonly command: string;
-  /** They may hold secrets: never shown. */
+  /** They may hold secrets, so they are never shown. */
   readonly args: readonly string[];
-  /** Over the environment of this process. */
+  /** Added to the environment of this process. */
   readonly env: Readonly<Record<string, string>>;
   /** For a user who does not have the command. */
   readonly installHint: string | undefined;
@@ -31,7 +31,7 @@ export const EXEC_API_VERSIONS = [
 export type ExecApiVersion = (typeof EXEC_API_VERSIONS)[number];
 
 export const INTERACTIVE_MODES = ['Never', 'IfAvailable', 'Always'] as const;
-/** Whether the program reads standard input: it must not, it may if that is a terminal, it must. */
+/** Whether the program reads standard input: never, only if that is a terminal, or always. */
 export type InteractiveMode = (typeof INTERACTIVE_MODES)[number];
 
 /** The name of the variable. */
@@ -44,11 +44,13 @@ export interface ExecCluster {
   readonly insecureSkipVerify?: boolean | undefined;
   /** PEM. */
   readonly certificateAuthority?: string | undefined;
-  /** What the kubeconfig has for the plugin beside the cluster. */
+  /** The kubeconfig's settings for the plugin. */
   readonly config: unknown;
 }
 
-/** The value of the variable. `cluster` is for plugins whose kubeconfig says `provideClusterInfo`. */
+/**
+ * The value of the variable. `cluster` is for plugins whose kubeconfig sets `provideClusterInfo`.
+ */
 export function execInfo(
   apiVersion: ExecApiVersion,
   interactive: boolean,
@@ -58,7 +60,9 @@ export function execInfo(
   return JSON.stringify({ apiVersion, kind: 'ExecCredential', spec });
 }
 
-/** Fields that are not set are left out. There is no `proxy-url`: such clusters are refused. */
+/**
+ * Leaves out fields that are not set. There is no `proxy-url`, because such clusters are refused.
+ */
 function clusterInfo(cluster: ExecCluster): object {
   const { certificateAuthority: authority } = cluster;
   return {
@@ -73,11 +77,11 @@ function clusterInfo(cluster: ExecCluster): object {
 
 export interface ExecAnswer {
   readonly credentials: Credentials;
-  /** Wall time; undefined for as long as the server takes them. */
+  /** Wall time; undefined: valid for as long as the server accepts them. */
   readonly expiresAtMs: number | undefined;
 }
 
-/** What the plugin has answered, or what is wrong with that. */
+/** Parses the plugin's answer, or returns what is wrong with it. */
 export function execAnswer(
   output: string,
   apiVersion: ExecApiVersion,
@@ -136,7 +140,7 @@ function credentialsOf(status: {
   return { credentials: { token, clientCertificate }, expiresAtMs };
 }
 
-/** Whatever can stand in a header: a character more, and Node would refuse to send it. */
+/** The characters that can stand in a header: Node would refuse to send others. */
 const TOKEN = /^[\x21-\x7e]+$/;
 
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
@@ -146,7 +150,10 @@ function rfc3339(time: string): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** As client-go, this takes YAML too. What the parser would say shows a part of the text. */
+/**
+ * Accepts YAML too, as client-go does. The parser's messages are dropped, because they quote the
+ * text.
+ */
 function parsed(output: string): unknown {
   try {
     return parse(output, { logLevel: 'error' });
@@ -160,7 +167,7 @@ function fieldsOf(value: unknown): ReadonlyMap<string, unknown> | undefined {
   return isMap ? new Map(Object.entries(value)) : undefined;
 }
 
-/** As in Kubernetes' own answers, an empty text stands for none. */
+/** An empty text counts as absent, as in Kubernetes. */
 function text(fields: ReadonlyMap<string, unknown>, field: string): string | undefined {
   const value = fields.get(field);
   return typeof value === 'string' && value !== '' ? value : undefined;
@@ -168,7 +175,7 @@ function text(fields: ReadonlyMap<string, unknown>, field: string): string | und
 
 const MAX_SHOWN_CHARACTERS = 60;
 
-/** Of fields that hold no secret. */
+/** For fields that hold no secret. */
 function shown(value: unknown): string {
   if (typeof value !== 'string') return value === undefined ? 'missing' : 'of another type';
   return JSON.stringify(value.slice(0, MAX_SHOWN_CHARACTERS));

@@ -5,12 +5,12 @@ export type PemSource = { readonly pem: string } | { readonly file: string };
 
 interface Place {
   readonly file: string;
-  /** Of the map within the file: `clusters[0].cluster`; empty for the whole. */
+  /** The path of the map in the file: `clusters[0].cluster`; empty for the whole. */
   readonly path: string;
   readonly resolvePath: (path: string) => string;
 }
 
-/** One map of a kubeconfig file: reads typed fields, and knows where it stands when one is wrong. */
+/** One map of a kubeconfig file: reads typed fields, and names its place in errors. */
 export class KubeconfigMap {
   readonly #fields: ReadonlyMap<string, unknown>;
   readonly #place: Place;
@@ -23,10 +23,11 @@ export class KubeconfigMap {
     this.#fields = new Map(Object.entries(value));
   }
 
-  /** An absent, null or empty field is undefined, as kubectl has it. */
+  /** An absent, null or empty field is undefined, as in kubectl. */
   string(field: string): string | undefined {
     const value = this.#fields.get(field) ?? '';
-    // An unquoted number or date is a likely slip; its text in the file may have been another one.
+    // An unquoted number or date is a likely slip, and its text in the file may have been
+    // different.
     if (typeof value !== 'string') throw this.error(field, value, 'must be a string');
     return value === '' ? undefined : value;
   }
@@ -37,7 +38,7 @@ export class KubeconfigMap {
     return value;
   }
 
-  /** One of these values, if the field is set. `hint` follows what is expected. */
+  /** One of these values, if the field is set. `hint` is appended to the error. */
   oneOf<T extends string>(field: string, allowed: readonly T[], hint?: string): T | undefined {
     const value = this.string(field);
     const found = allowed.find((known) => known === value);
@@ -52,7 +53,7 @@ export class KubeconfigMap {
     throw this.error(field, value, 'must be true or false');
   }
 
-  /** The path that a field holds, absolute. */
+  /** The path in a field, made absolute. */
   path(field: string): string | undefined {
     const value = this.string(field);
     return value === undefined ? undefined : this.#place.resolvePath(value);
@@ -93,7 +94,7 @@ export class KubeconfigMap {
     return (this.#fields.get(field) ?? '') !== '';
   }
 
-  /** Whatever is there, for somebody else to understand. */
+  /** The field's value, uninterpreted. */
   json(field: string): unknown {
     const value = this.#fields.get(field);
     try {
@@ -121,7 +122,7 @@ export class KubeconfigMap {
     return entry;
   }
 
-  /** Throws if a field is set that means something which we could only ignore. */
+  /** Throws if a field is set that we would have to ignore. */
   refuse(field: string, why: string): void {
     if (this.has(field)) throw this.error(field, undefined, why);
   }
@@ -148,8 +149,8 @@ export class KubeconfigMap {
 const SECRET = Symbol('secret');
 
 /**
- * What is of users, or stands where they should be, is secret but for these fields. A file that is no
- * map at all may be a token's.
+ * Values of users, and values in their place, are secret except for these fields. A file that is
+ * not a map at all may hold a token.
  */
 function mayHoldSecret(path: string): boolean {
   return path === '' || (path.startsWith('users') && !HARMLESS.test(path));

@@ -14,7 +14,7 @@ function access(text: string, context?: string) {
   return accessOf(parse(text), 'config', context);
 }
 
-/** A whole kubeconfig with these fields of its cluster, its user and its context. */
+/** A whole kubeconfig with these fields in its cluster, its user and its context. */
 function config(cluster: string, user = 'token: abc', context = ''): string {
   return [
     'apiVersion: v1',
@@ -174,7 +174,7 @@ describe('a credential plugin', () => {
   ])('of {%s} is refused', (exec, message) => {
     const refused = `config: users[0].user.exec${message}`;
     expect(() => plugin(exec)).toThrow(new ClusterAccessError(refused));
-    // Also where it would not be run.
+    // Even if it would not be run.
     expect(() => plugin(exec, ', token: abc')).toThrow(new ClusterAccessError(refused));
   });
 

@@ -1,8 +1,8 @@
 /**
  * Kubeconfig files, `v1 Config`, as kubectl reads them: several files merge into one, in which the
- * first to define a name wins. This file is about content; files are read by
- * `adapters/kubeconfig-files.ts`. Errors name the file, the field, the value (never a secret) and
- * what was expected, and only what the chosen context needs must be usable.
+ * first to define a name wins. This file is about content; `adapters/kubeconfig-files.ts` reads
+ * files. Errors name the file, the field, the value (never a secret) and what was expected. Only
+ * what the chosen context needs must be valid.
  */
 import { parseDocument } from 'yaml';
 import { ClusterAccessError } from './cluster-access.ts';
@@ -17,7 +17,7 @@ export interface Kubeconfig {
   readonly users: ReadonlyMap<string, KubeconfigMap>;
 }
 
-/** What a context means, before its files are read. */
+/** The meaning of a context, before its files are read. */
 export interface ContextAccess {
   readonly server: string;
   readonly serverName: string | undefined;
@@ -26,7 +26,10 @@ export interface ContextAccess {
   readonly clientCertificate: PemSource | undefined;
   readonly clientKey: PemSource | undefined;
   readonly credentials: ContextCredentials | undefined;
-  /** What the cluster tells credential plugins: its extension `client.authentication.k8s.io/exec`. */
+  /**
+   * The cluster's settings for credential plugins: its extension
+   * `client.authentication.k8s.io/exec`.
+   */
   readonly pluginConfig: unknown;
   readonly namespace: string;
 }
@@ -56,11 +59,11 @@ function yamlOf(text: string, file: string): unknown {
   try {
     const [error] = document.errors;
     if (error !== undefined) throw error;
-    // An alias without its anchor, or one that grows without bounds, shows only here.
+    // An alias without its anchor, or one that expands without bounds, fails only here.
     return document.toJS();
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    // What follows shows the place, which may hold a key.
+    // The rest of the message quotes the place, which may hold a key.
     const [why = ''] = message.split('\n');
     throw new ClusterAccessError(`${file}: must be YAML: ${why.replace(/:$/, '')}`, {
       cause: error,
@@ -92,7 +95,9 @@ export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   };
 }
 
-/** What the named context means, or the current one. `file` names the configuration in errors. */
+/**
+ * The access of the named context, or the current one. `file` names the configuration in errors.
+ */
 export function accessOf(
   config: Kubeconfig,
   file: string,
@@ -170,13 +175,13 @@ function credentialsOf(
   user: KubeconfigMap | undefined,
   hasCertificate: boolean,
 ): ContextCredentials | undefined {
-  // A plugin is looked at in any case, as kubectl does: what is wrong with it should not come later.
+  // Always checked, as in kubectl, so that its errors do not come later.
   const plugin = user?.has('exec') === true ? credentialPlugin(user.map('exec')) : undefined;
   const tokenFile = user?.path('tokenFile');
-  // As client-go has it, the file wins, because its token is the fresher one.
+  // The file wins, as in client-go, because its token is newer.
   if (tokenFile !== undefined) return { tokenFile };
   const token = user?.string('token');
   if (token !== undefined) return { token };
-  // And what the file itself says of the user makes the plugin superfluous: it is not run.
+  // If the file itself identifies the user, the plugin is superfluous and not run.
   return plugin === undefined || hasCertificate ? undefined : { plugin };
 }

@@ -71,7 +71,7 @@ function answer(self: FakeProcess, status: object): void {
   self.exit(0);
 }
 
-/** Answers with token-1, token-2, ..., each of which lives for so long. */
+/** Answers with token-1, token-2, ..., each valid for this time. */
 function tokens(clock: () => VirtualClock, lifeMs?: number): FakeProgram {
   let count = 0;
   return (self) => {
@@ -81,7 +81,7 @@ function tokens(clock: () => VirtualClock, lifeMs?: number): FakeProgram {
   };
 }
 
-/** A plugin whose tokens live for so long, or until they are refused. */
+/** A plugin whose tokens are valid for this time, or until they are refused. */
 function living(lifeMs?: number): Setup {
   const made: Setup = setup(tokens(() => made.clock, lifeMs));
   return made;
@@ -95,7 +95,7 @@ async function problemOf(asked: Promise<unknown>): Promise<string> {
     () => new Error('none'),
     (reason: unknown) => reason,
   );
-  // All that a log could show of it, causes too.
+  // Everything that a log could show of it, including causes.
   expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('secret');
   return error instanceof Error ? error.message : String(error);
 }
@@ -153,7 +153,7 @@ describe('a plugin', () => {
     },
   );
 
-  it('that always asks is not run without a terminal', async () => {
+  it('that always needs a terminal is not run without one', async () => {
     const { source, runner } = setup(never, { interactiveMode: 'Always' });
     expect(await problemOf(source.current())).toMatch(
       /^config: users\[0\]\.user\.exec\.interactiveMode: "Always": the plugin asks at a terminal, and standard input is none: run the command in a terminal, or use/,
@@ -232,7 +232,7 @@ describe('credentials of a plugin', () => {
     expect(await source.current()).toEqual({ token: 'token-3' });
   });
 
-  it('that are still good outlast a plugin that fails', async () => {
+  it('that are still valid are used while a plugin fails', async () => {
     let isBroken = false;
     const made: Setup = setup((self) => {
       if (isBroken) self.exit(1);
@@ -320,7 +320,7 @@ describe('a plugin that does not do its work', () => {
     },
   );
 
-  it('because it hangs keeps nobody who does not want to wait, and ends with the last', async () => {
+  it('because it hangs releases callers that give up, and ends with the last of them', async () => {
     const { source, clock, runner } = setup(never);
     const [one, other] = [new AbortController(), new AbortController()];
     const asked = [problemOf(source.current(one.signal)), problemOf(source.current(other.signal))];
@@ -333,7 +333,7 @@ describe('a plugin that does not do its work', () => {
     await clock.settle();
     expect(runner.running).toEqual([]);
     expect(clock.pendingTimers).toBe(0);
-    // That it was given up is no failure: the next one has a run of its own.
+    // An aborted run is not a failure: the next caller gets a run of its own.
     void problemOf(source.current(AbortSignal.timeout(HOUR_MS)));
     await clock.settle();
     expect(runner.running).toHaveLength(1);
@@ -362,7 +362,7 @@ describe('a plugin that does not do its work', () => {
     );
   });
 
-  it('soon is said to whoever waits, but not in the midst of its own questions', async () => {
+  it('soon is reported, but not in the middle of its own questions', async () => {
     const waiting = setup(never);
     void problemOf(waiting.source.current());
     await waiting.clock.advance(SLOW_AFTER_MS);

@@ -1,7 +1,7 @@
 /**
- * Credentials that a plugin makes, as client-go has them: kept in memory until they expire or a server
- * refuses them. All who want them at the same time share one run of the plugin (`plugin-run.ts`),
- * which ends with the last of them.
+ * Credentials from a plugin, as in client-go: kept in memory until they expire or a server refuses
+ * them. Simultaneous callers share one run of the plugin (`plugin-run.ts`), which ends when the
+ * last of them gives up.
  */
 
 import { unlessAborted } from '../deadline.ts';
@@ -9,18 +9,18 @@ import type { CredentialSource, Credentials } from './credential-source.ts';
 import type { ExecAnswer } from './exec-credential.ts';
 import { type PluginRunOptions, runPlugin } from './plugin-run.ts';
 
-/** They are asked for again so long before they expire: they have to last for a request. */
+/** How long before their expiry credentials are renewed: they have to last for a request. */
 export const EXPIRY_MARGIN_MS = 10_000;
 /**
- * So long they are used in any case. Those that have expired already may be good by the clock of the
- * server, and a plugin must not run for each request.
+ * How long credentials are used at least. Expired ones may be valid by the server's clock, and a
+ * plugin must not run for each request.
  */
 export const MIN_USE_MS = 5_000;
-/** After a failure, requests fail with it so long before the plugin runs again. */
+/** How long requests fail with a plugin's failure before the plugin runs again. */
 export const FAILURE_PAUSE_MS = 5_000;
 /**
- * A server that refuses what came in the place of what it had refused will do so again: so long the
- * plugin is not run for that, and nobody asked to log in.
+ * How long a plugin is not run again after a server refused its newest credentials too: it would
+ * refuse the next ones as well, and users would have to log in again.
  */
 export const REFUSAL_PAUSE_MS = 10_000;
 
@@ -47,7 +47,7 @@ class PluginCredentials implements CredentialSource {
   #run: Run | undefined;
   #failure: { readonly error: unknown; readonly untilMs: number } | undefined;
   #isRefused = false;
-  /** Before, no refusal counts. */
+  /** Before this time, refusals do not count. */
   #believesServerFromMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: PluginRunOptions) {
@@ -61,7 +61,7 @@ class PluginCredentials implements CredentialSource {
     try {
       return (await this.#renewed(signal)).credentials;
     } catch (error) {
-      // Its last seconds are there for this.
+      // The margin before the expiry is for this.
       const isValid = known !== undefined && clock.now() < known.expiresAtMs;
       if (isValid && this.#known === known) return known.credentials;
       throw error;
@@ -120,6 +120,6 @@ class PluginCredentials implements CredentialSource {
 
   #end(run: Run): void {
     if (this.#run === run) this.#run = undefined;
-    run.stop.abort(new Error('nobody waits for credentials any more'));
+    run.stop.abort(new Error('the credentials are not needed any more'));
   }
 }

@@ -1,7 +1,7 @@
 /**
- * One run of a credential plugin. It has limits of time and output, is told about us in its
- * environment, and writes its errors to ours. No secret and no argument of it is in an error of this
- * file, nor in the cause of one: those of the system have the whole command.
+ * One run of a credential plugin, with limits of time and output. The plugin learns of us from its
+ * environment, and writes its errors to ours. Errors of this file and their causes hold no secret
+ * and no argument; those of the system contain the whole command.
  */
 
 import { unlessAborted } from '../deadline.ts';
@@ -25,25 +25,25 @@ import {
 
 export interface PluginRunOptions {
   readonly plugin: CredentialPlugin;
-  /** Shown to plugins that want to know. */
+  /** Shown to plugins that ask for it. */
   readonly cluster: ExecCluster;
   readonly processes: Pick<ProcessRunner, 'start'>;
   readonly clock: Clock;
-  /** Of this process, as is the working directory. */
+  /** The environment of this process, as is the working directory. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly workingDirectory: string;
-  /** Whether standard input is a terminal, so that somebody may be there to log in. */
+  /** Whether standard input is a terminal, so that a user may be there to log in. */
   readonly hasTerminal: boolean;
   readonly isKeyPair: (pair: ClientCertificate) => boolean;
-  /** Hears what is waited for when that takes long. */
+  /** Called with what is waited for when it takes long. */
   readonly onSlow?: ((what: string) => void) | undefined;
 }
 
-/** A program asks a cloud; nobody is there to help it. */
+/** For a program without a user, which asks a cloud. */
 export const RUN_TIMEOUT_MS = 60_000;
-/** Somebody logs in with a browser, a second factor, or a device that lies in another room. */
+/** For a user who logs in with a browser, a second factor, or a device in another room. */
 export const LOGIN_TIMEOUT_MS = 300_000;
-/** Until whoever waits is told what for. */
+/** After this time the user learns what the command waits for. */
 export const SLOW_AFTER_MS = 10_000;
 /** A key and a chain of certificates have some ten thousand. */
 export const MAX_OUTPUT_BYTES = 1024 * 1024;
@@ -72,11 +72,11 @@ export async function runPlugin(
   return answer;
 }
 
-/** What to do where a plugin needs a terminal and has none. */
+/** Advice for a plugin that needs a terminal and has none. */
 const WITHOUT_TERMINAL =
   'run the command in a terminal, or use a kubeconfig with a token ("kubectl create token ACCOUNT")';
 
-/** Standard output of a run that succeeded. */
+/** Standard output of a successful run. */
 async function outputOf(options: PluginRunOptions, signal: AbortSignal): Promise<string> {
   const { plugin, clock, hasTerminal } = options;
   const limit = new AbortController();
@@ -93,7 +93,7 @@ async function outputOf(options: PluginRunOptions, signal: AbortSignal): Promise
       limit.abort(failed(plugin, `did not end within ${limitMs / 1000} s`)),
     ),
     clock.setTimer(SLOW_AFTER_MS, () => {
-      // Nothing comes between its questions and their answers.
+      // Never interrupt the questions of an interactive plugin.
       if (isInteractive(options)) return;
       options.onSlow?.(`waiting for ${nameOf(plugin)}, for at most ${limitMs / 1000} s`);
     }),
@@ -139,7 +139,7 @@ function isInteractive({ plugin, hasTerminal }: PluginRunOptions): boolean {
   return hasTerminal && plugin.interactiveMode !== 'Never';
 }
 
-/** Node's own words for a wrong argument show it. */
+/** Node's own words for a wrong argument would show it. */
 function whyNotStarted({ code, message }: ProcessStartError): string {
   return code.startsWith('ERR_') ? 'args and env must not hold the character NUL' : message;
 }

@@ -363,7 +363,7 @@ describe('after a fault', () => {
     expect(lists(at.server).length).toBe(1);
   });
 
-  it('of a version that is gone, within the stream, it lists anew and reports what vanished', async () => {
+  it('lists anew after an expired version in the stream, and reports vanished objects', async () => {
     const at = setup((server) => {
       server.set('stays');
       server.set('goes');
@@ -424,7 +424,7 @@ describe('after a fault', () => {
   it('gives up on a watch that outlives its time, and resumes it', async () => {
     const at = setup((server) => server.set('a'));
     await at.clock.settle();
-    // A connection that died without a word: the server sends on, and nothing arrives.
+    // The connection died silently: the server sends on, and nothing arrives.
     at.server.endWatches();
     let silent = true;
     at.server.fault = (query) =>
@@ -443,11 +443,11 @@ describe('after a fault', () => {
     await at.clock.advance(60_000);
     expect(at.seen).toEqual(['added a', 'added b']);
     expect(lists(at.server).length).toBe(1);
-    // One failure only, of the watch that ended at once; a watch that grew old is none.
+    // Only the watch that ended at once counts as a failure; one that grew old does not.
     expect(at.logger.records.map((record) => record.message)).toEqual(['watching failed']);
   });
 
-  it('waits longer and longer for a server that is down, and not long for its next fault', async () => {
+  it('backs off for a server that is down, and starts short again for its next fault', async () => {
     const at = setup();
     await at.clock.settle();
     at.server.endWatches();
@@ -491,7 +491,7 @@ describe('after a fault', () => {
     expectInStep(at);
   });
 
-  it('of a server that never answers, it asks again', async () => {
+  it('asks a server that never answers again', async () => {
     const at = setup((server) => {
       server.set('a');
       let left = 2;

@@ -1,6 +1,6 @@
 /**
- * Makes informers: each reflects a collection into a store and tells its subscribers what has changed.
- * Several namespaces, where a client may not read all, are several collections joined into one.
+ * Makes informers: each reflects a collection into a store and reports changes to its subscribers.
+ * For a client that may not read all namespaces, it joins the collections of several.
  */
 import { defined } from '../../kube/json/defined.ts';
 import type { KubeList, KubeObject, PartialObjectMetadata, Stored } from '../../kube/meta.ts';
@@ -19,19 +19,22 @@ export interface InformerOptions<T extends KubeObject> {
   readonly resource: Resource<T>;
   /** All namespaces when absent. */
   readonly namespace?: string | undefined;
-  /** Several instead, for a client that may not read all: at least one, each with a watch of its own. */
+  /**
+   * Several namespaces instead, for a client that may not read all: at least one, each with its own
+   * watch.
+   */
   readonly namespaces?: readonly string[] | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
   /** Whether to load the collection in pages (the default) or as the beginning of the watch. */
   readonly load?: 'pages' | 'stream' | undefined;
   readonly indexes?: Indexes<T> | undefined;
-  /** What is kept of an object. `withoutManagedFields` by default. */
+  /** The part of an object to keep. `withoutManagedFields` by default. */
   readonly transform?: ((object: Stored<T>) => Stored<T>) | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** Told of every failed request, for whoever waits and wants to say why. */
+  /** Called for every failed request, so that a waiting caller can report why. */
   readonly onFailure?: ((error: unknown) => void) | undefined;
 }
 
@@ -39,7 +42,7 @@ export interface InformerOptions<T extends KubeObject> {
 export function createInformer<T extends KubeObject>(
   options: InformerOptions<T> & { readonly metadataOnly?: false | undefined },
 ): Informer<T>;
-/** The same, of `PartialObjectMetadata` whatever the resource: the server sends nothing else. */
+/** An informer of `PartialObjectMetadata` for any resource: the server sends nothing else. */
 export function createInformer(
   options: InformerOptions<PartialObjectMetadata> & { readonly metadataOnly: true },
 ): Informer<PartialObjectMetadata>;
@@ -55,7 +58,9 @@ export function createInformer<T extends KubeObject>(
   return parts.size === 1 && only !== undefined ? only : joinedInformer(parts);
 }
 
-/** The informer for somebody who leaves before it stops: his subscriptions end with the signal. */
+/**
+ * A view of the informer whose subscriptions end with the signal, for a part that ends before it.
+ */
 export function subscribedUntil<T extends KubeObject>(
   informer: Informer<T>,
   until: AbortSignal,
@@ -70,7 +75,7 @@ export function subscribedUntil<T extends KubeObject>(
   };
 }
 
-/** Most of many an object, and of use only to the server. */
+/** Drops `managedFields`, which are most of many objects and only the server needs. */
 export function withoutManagedFields<T extends KubeObject>(object: Stored<T>): Stored<T> {
   if (!('managedFields' in object.metadata)) return object;
   const { managedFields: _, ...metadata } = object.metadata;
@@ -92,7 +97,7 @@ function sourceOf<T extends KubeObject>(
     };
   }
   return {
-    // With `metadataOnly`, `T` is `PartialObjectMetadata`: the overloads above see to it.
+    // With `metadataOnly`, `T` is `PartialObjectMetadata`: the overloads ensure that.
     list: (page) =>
       client.listMetadata(resource, { ...collection, ...page }) as Promise<KubeList<Stored<T>>>,
     watch: (from) => client.watch(resource, { ...collection, ...from, metadataOnly: true }),
@@ -184,7 +189,7 @@ class ReflectedInformer<T extends KubeObject> implements Informer<T> {
     }
   }
 
-  /** A handler that throws has a fault, which must not keep others from what happened. */
+  /** A handler that throws has a fault, which must not keep the change from other handlers. */
   #call(handler: ResourceEventHandler<T>, change: StoreChange<T>): void {
     try {
       switch (change.type) {

@@ -1,13 +1,12 @@
 /**
- * What readers see of an informer: a store of objects, and who is told of their changes.
- * `create-informer.ts` makes one.
+ * A local copy of a collection that follows the server, as its readers see it: a store and its
+ * changes. `create-informer.ts` makes one.
  */
 import type { KubeObject, Stored } from '../../kube/meta.ts';
 
 /**
- * A local copy of a collection that follows the server. The store is replaced atomically after a
- * relist, so a reader never sees a half-loaded collection, and objects that vanished meanwhile are
- * reported as deleted.
+ * The store is replaced atomically after a relist, so a reader never sees a half-loaded collection.
+ * Objects that vanished meanwhile are reported as deleted.
  */
 export interface Informer<T extends KubeObject> {
   readonly store: Store<T>;
@@ -22,8 +21,8 @@ export interface Informer<T extends KubeObject> {
    */
   subscribe(handler: ResourceEventHandler<T>, until?: AbortSignal): void;
   /**
-   * Goes on over a new connection at once. One that died without a word shows no changes for minutes,
-   * and after failures the next try may be as far away.
+   * Continues over a new connection at once. A connection that died silently shows no changes for
+   * minutes, and after failures the next try may be as far away.
    */
   reconnect(): void;
   /** Ends the requests. The store keeps its last state. */
@@ -36,9 +35,11 @@ export interface Store<T extends KubeObject> {
   get(key: string): Stored<T> | undefined;
   values(): Iterable<Stored<T>>;
   readonly size: number;
-  /** Objects to which the named index function gave `value`, in no order. O(1) plus the result. */
+  /** Objects to which the named index function gave `value`, unordered. O(1) plus the result. */
   byIndex(index: string, value: string): Iterable<Stored<T>>;
-  /** Version of the collection: every change up to it is in the store. Empty before the first sync. */
+  /**
+   * Version of the collection: the store has every change up to it. Empty before the first sync.
+   */
   readonly resourceVersion: string;
 }
 

@@ -2,7 +2,9 @@ import type { KubeObject, Stored } from '../../kube/meta.ts';
 import { isOlder } from '../../kube/resource-version.ts';
 import type { Informer, ResourceEventHandler, Store } from './informer.ts';
 
-/** Several namespaces of one resource as one collection, for a client that may not read them all. */
+/**
+ * Several namespaces of one resource as one collection, for a client that may not read them all.
+ */
 export function joinedInformer<T extends KubeObject>(
   parts: ReadonlyMap<string, Informer<T>>,
 ): Informer<T> {
@@ -49,7 +51,7 @@ class JoinedStore<T extends KubeObject> implements Store<T> {
     for (const { store } of this.#parts.values()) yield* store.byIndex(index, value);
   }
 
-  /** The oldest of all: every change up to it is in the store, whatever its namespace. */
+  /** The oldest version of all, so that the store has every change up to it in every namespace. */
   get resourceVersion(): string {
     const versions = this.#stores().map(({ resourceVersion }) => resourceVersion);
     if (versions.includes('')) return '';

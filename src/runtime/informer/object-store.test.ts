@@ -17,7 +17,7 @@ function event(type: ObjectEvent<KubeObject>['type'], of: Stored<KubeObject>) {
   return { type, object: of };
 }
 
-/** An object is found under all its labels' values. */
+/** Finds an object under the values of all its labels. */
 const INDEXES = { label: (of: KubeObject) => Object.values(of.metadata.labels ?? {}) };
 
 function indexed(store: ObjectStore<KubeObject>, value: string): readonly string[] {

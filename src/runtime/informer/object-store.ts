@@ -1,7 +1,7 @@
 /**
- * The objects of an informer, with their indexes. It takes what a reflector reads and tells what
- * really changed by it: events that it has seen already, in whatever order they come again, change
- * nothing, and an object that was deleted and made anew under its name is two objects.
+ * The objects of an informer, with their indexes. It takes what a reflector reads and reports what
+ * really changed. Repeated events, in any order, change nothing. An object that was deleted and
+ * created again under its name counts as two objects.
  */
 import type { KubeObject, Stored } from '../../kube/meta.ts';
 import { mayBeNewer } from '../../kube/resource-version.ts';
@@ -46,7 +46,7 @@ export class ObjectStore<T extends KubeObject> implements Store<T> {
     return this.#resourceVersion;
   }
 
-  /** Everything that exists at `resourceVersion`: what is not among `objects` was deleted. */
+  /** Sets everything that exists at `resourceVersion`: objects that are missing were deleted. */
   replace(objects: readonly Stored<T>[], resourceVersion: string): readonly StoreChange<T>[] {
     const before = this.#objects;
     const after = new Map(objects.map((object) => [keyOf(object), object]));
@@ -66,7 +66,7 @@ export class ObjectStore<T extends KubeObject> implements Store<T> {
     return changes;
   }
 
-  /** One event of a watch that began at this store's version. */
+  /** Takes one event of a watch that began at this store's version. */
   apply({ type, object }: ObjectEvent<T>): readonly StoreChange<T>[] {
     if (!this.advance(object.metadata.resourceVersion)) return [];
     const key = keyOf(object);
@@ -75,7 +75,7 @@ export class ObjectStore<T extends KubeObject> implements Store<T> {
       if (old === undefined) return [];
       this.#objects.delete(key);
       this.#index.remove(key, old);
-      // The last state is more than the old one: it shows with what the object went.
+      // The last state may be newer than ours: it shows the object at its deletion.
       const isSame = old.metadata.uid === object.metadata.uid;
       return [{ type: 'deleted', object: isSame ? object : old }];
     }
@@ -89,7 +89,7 @@ export class ObjectStore<T extends KubeObject> implements Store<T> {
     ];
   }
 
-  /** The store is as of `resourceVersion` now. False if that is no news. */
+  /** Moves the store to `resourceVersion`. False if it already was there. */
   advance(resourceVersion: string): boolean {
     if (!mayBeNewer(resourceVersion, this.#resourceVersion)) return false;
     this.#resourceVersion = resourceVersion;
@@ -108,7 +108,7 @@ function changesTo<T extends KubeObject>(
   return [{ type: 'updated', object, old }];
 }
 
-/** Per index function and value the objects that have it; upkeep costs what one object's values cost. */
+/** The objects by index function and value; an update costs only the values of its object. */
 class ObjectIndex<T extends KubeObject> {
   readonly #indexes: Indexes<T>;
   readonly #buckets = new Map<string, Map<string, Map<string, Stored<T>>>>();

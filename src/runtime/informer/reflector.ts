@@ -19,15 +19,15 @@ import { jitter, type Random } from '../ports/random.ts';
 import { keyOf } from './informer.ts';
 import type { ObjectEvent } from './object-store.ts';
 
-/** Where the collection comes from: a client, a resource and its selectors. */
+/** The source of the collection: a client, a resource and its selectors. */
 export interface ReflectorSource<T extends KubeObject> {
   list(options: ListOptions): Promise<KubeList<Stored<T>>>;
   watch(options: WatchOptions): AsyncIterable<WatchEvent<Stored<T>>>;
 }
 
-/** Where it goes. Calls come one at a time, in order. */
+/** The receiver of the collection. Calls come one at a time, in order. */
 export interface ReflectorSink<T extends KubeObject> {
-  /** The version up to which everything was taken in. */
+  /** The version up to which everything was received. */
   readonly resourceVersion: string;
   replace(objects: readonly Stored<T>[], resourceVersion: string): void;
   apply(event: ObjectEvent<T>): void;
@@ -37,17 +37,17 @@ export interface ReflectorSink<T extends KubeObject> {
 export interface ReflectorOptions<T extends KubeObject> {
   readonly source: ReflectorSource<T>;
   readonly sink: ReflectorSink<T>;
-  /** What is kept of an object; the rest is dropped page by page. */
+  /** The part of an object to keep; the rest is dropped page by page. */
   readonly transform: (object: Stored<T>) => Stored<T>;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
   /**
    * How the collection is loaded: in pages, or as the beginning of the watch (`sendInitialEvents`),
-   * which is lighter for large servers that can do it; where one cannot, pages are taken instead.
+   * which is lighter for large servers that support it. If one does not, pages are used instead.
    */
   readonly load: 'pages' | 'stream';
-  /** Told of every failure, for whoever waits and wants to say why. */
+  /** Called for every failure, so that a waiting caller can report why. */
   readonly onFailure?: ((error: unknown) => void) | undefined;
 }
 
@@ -56,41 +56,41 @@ type ReflectorState<T extends KubeObject> =
   | { readonly phase: 'listing'; readonly isPaged: boolean }
   /** Loading as the beginning of a watch. */
   | { readonly phase: 'streaming' }
-  /** Following, over the watch that is open or one that resumes from the sink's version. */
+  /** Following, over the open watch or one that resumes from the sink's version. */
   | { readonly phase: 'watching'; readonly opened?: OpenWatch<T> };
 
 interface OpenWatch<T extends KubeObject> {
   readonly events: AsyncIterator<WatchEvent<Stored<T>>>;
   readonly openedAt: number;
-  /** Ends it, with what a pending `next` rejects with. Harmless when it has ended. */
+  /** Ends it; a pending `next` rejects with `reason`. Harmless when it has ended. */
   close(reason?: Error): void;
 }
 
-/** Bounds both memory and how long parsing holds up the event loop (some 20 ms with large Pods). */
+/** Bounds memory, and how long parsing holds up the event loop (some 20 ms with large Pods). */
 export const LIST_PAGE_SIZE = 500;
 
 /** Two million objects: a server that never ends a list has a fault. */
 const MAX_LIST_PAGES = 4_000;
 
-/** After this the server ends a watch, so that clients spread over servers anew. */
+/** After this time the server ends a watch, so that clients spread over servers anew. */
 const WATCH_TIMEOUT_SECONDS = 290;
 const WATCH_TIMEOUT_JITTER = 0.1;
 
-/** What is not over by then, the server has forgotten, or the connection is dead. */
+/** After this time the server has forgotten the watch, or the connection is dead. */
 const WATCH_OVERTIME_MS = 5_000;
 
-/** A server that knows `sendInitialEvents` says that it has sent them all. */
+/** A server that knows `sendInitialEvents` marks their end within this time. */
 const INITIAL_EVENTS_TIMEOUT_MS = 60_000;
 
-/** A watch that ends sooner is a failure, however politely it ended. */
+/** A watch that ends sooner counts as a failure, even if it ended properly. */
 const SHORTEST_WATCH_MS = 1_000;
 
-/** After a watch of this length, the next failure is a first one. */
+/** After a watch of this length, the next failure counts as a first one. */
 const HEALTHY_WATCH_MS = 10_000;
 
 const RECONNECT_BACKOFF = { baseMs: 200, maxMs: 30_000, jitterFactor: 1 } as const;
 
-/** Events after which other work gets a turn: a few milliseconds. */
+/** How many events are handled before other work gets a turn: a few milliseconds. */
 const EVENTS_PER_TURN = 250;
 
 export class Reflector<T extends KubeObject> {
@@ -106,7 +106,7 @@ export class Reflector<T extends KubeObject> {
     this.#load = options.load;
   }
 
-  /** Goes on over a new watch at once, also where the last try has failed. */
+  /** Continues over a new watch at once, even if the last try has failed. */
   reconnect(): void {
     this.#backoff.reset();
     this.#hurry();
@@ -149,11 +149,11 @@ export class Reflector<T extends KubeObject> {
     }
   }
 
-  /** Where to go on after a failure. */
+  /** The state to continue from after a failure. */
   #after(state: ReflectorState<T>, error: unknown): ReflectorState<T> {
     switch (state.phase) {
       case 'listing':
-        // The version of the first page was gone before the last one was read: take all at once.
+        // The version of the first page expired before the last page was read: read all at once.
         return isVersionGone(error) ? { phase: 'listing', isPaged: false } : state;
       case 'streaming':
         if (isRefusal(error) || error instanceof DeadlineError) this.#load = 'pages';
@@ -163,7 +163,7 @@ export class Reflector<T extends KubeObject> {
     }
   }
 
-  /** Without a resourceVersion, lists are as of now, not as of some cache. */
+  /** Lists without a resourceVersion are current, not from a cache. */
   async #list(isPaged: boolean, signal: AbortSignal): Promise<void> {
     const { source, sink, transform } = this.#options;
     const objects: Stored<T>[] = [];
@@ -216,7 +216,7 @@ export class Reflector<T extends KubeObject> {
     }
   }
 
-  /** Takes events until the watch ends. Rejects when it failed, or ended too soon. */
+  /** Takes events until the watch ends. Rejects if it failed, or ended too soon. */
   async #follow(opened: OpenWatch<T>, signal: AbortSignal): Promise<void> {
     const { sink, clock, transform } = this.#options;
     const age = (): number => clock.monotonic() - opened.openedAt;
@@ -279,12 +279,12 @@ export class Reflector<T extends KubeObject> {
   }
 }
 
-/** The request itself was wrong for this server, so that repeating it is of no use. */
+/** The request itself was wrong for this server, so that repeating it is useless. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof ApiStatusError)) return false;
   const { code } = error;
   return code >= 400 && code < 500 && !MAY_PASS.has(code);
 }
 
-/** Refusals that an administrator or the time may end: 401, 403, 408, 429; and 410, see above. */
+/** Refusals that an administrator or time may end: 401, 403, 408, 429. For 410 see `#after`. */
 const MAY_PASS: ReadonlySet<number> = new Set([401, 403, 408, 410, 429]);

@@ -1,6 +1,6 @@
 /**
- * Waits for a state of one object, without polling: an informer of that object alone, which survives
- * what informers survive. For tests and command lines; controllers react to events instead.
+ * Waits for a state of one object, without polling, over an informer of that object alone, which
+ * survives failures. For tests and command lines; controllers react to events instead.
  */
 import type { KubeObject, Stored } from '../../kube/meta.ts';
 import { groupResourceOf, type Resource } from '../../kube/resource.ts';
@@ -19,9 +19,9 @@ export interface WaitOptions {
 }
 
 /**
- * Resolves with the object, or undefined where there is none, in the first state for which
- * `condition` holds. Rejects with `DeadlineError`, which tells the last state and, as its cause, the
- * last failure of a request, with the signal's reason, or with what `condition` throws.
+ * Resolves with the object, or undefined if there is none, in the first state for which `condition`
+ * holds. Rejects with `DeadlineError`, which has the last state and, as its cause, the last failure
+ * of a request; with the signal's reason; or with what `condition` throws.
  */
 export async function waitFor<T extends KubeObject>(
   client: Client,

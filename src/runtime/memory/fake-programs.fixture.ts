@@ -1,6 +1,6 @@
 import type { FakeProgram } from './memory-process-runner.ts';
 
-/** What the conformance suite of process runners starts. */
+/** The programs that the conformance suite of process runners starts. */
 export const PROGRAMS: Readonly<Record<string, FakeProgram>> = {
   exits3: (self) => self.exit(3),
   writes: (self) => {

@@ -1,6 +1,6 @@
 /**
- * The value, frozen with all that it holds: an informer's `transform` in tests, where whoever changes
- * an object that it shares with others then fails.
+ * Freezes a value with all that it holds. As an informer's `transform` in tests, it makes every
+ * write to a shared object fail.
  */
 export function frozen<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {

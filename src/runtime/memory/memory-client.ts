@@ -1,20 +1,21 @@
+/** A `Client` over a map, for unit tests. */
 import type { KubeList, KubeObject, Stored } from '../../kube/meta.ts';
 import { type Resource, resourcePath } from '../../kube/resource.ts';
 import { failure } from '../../kube/status.ts';
 import type { Client, ListOptions, ObjectKey } from '../client/client.ts';
 
 /**
- * A `Client` over a map, for unit tests of mechanisms that need single objects only: create, get,
- * update with optimistic concurrency, top-level merge patch and apply, delete. Everything that has to behave
- * like an API server is tested against the embedded one instead.
+ * It suits mechanisms that need only single objects: create, get, update with optimistic
+ * concurrency, top-level merge patch and apply, delete. Tests that need a real API server's
+ * behaviour use the embedded one.
  */
 export class MemoryClient implements Client {
   readonly objects = new Map<string, Stored<KubeObject>>();
   /** `VERB path` of every call, in order. */
   readonly calls: string[] = [];
-  /** Called before each call is carried out; a throw or a pending promise is a fault of the server. */
+  /** Called before each call is carried out; a test can make it throw, or never resolve. */
   before: (verb: string, path: string) => Promise<void> | void = () => undefined;
-  /** Called after it was carried out: a throw is an answer that got lost. */
+  /** Called after each call was carried out; a throw is a lost answer. */
   after: (verb: string, path: string) => Promise<void> | void = () => undefined;
   #version = 0;
 

@@ -3,7 +3,7 @@ import type { LogFields, Logger } from '../ports/logger.ts';
 export interface LogRecord {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly message: string;
-  /** Those of `with` and those of the call, the latter winning. */
+  /** The fields of `with` and those of the call; the latter win. */
   readonly fields: LogFields;
 }
 

@@ -1,3 +1,4 @@
+/** Simulated processes, for tests. */
 import {
   type ProcessCommand,
   type ProcessExit,
@@ -9,14 +10,14 @@ import {
 } from '../ports/process-runner.ts';
 
 /**
- * What a program does when it is started: it keeps the `FakeProcess` and ends it, now or later. One
- * that does nothing runs until it is signalled.
+ * What a program does when it is started: it keeps the `FakeProcess` and ends it, now or later. A
+ * program that does nothing runs until it is signalled.
  */
 export type FakeProgram = (self: FakeProcess) => void;
 
 /**
- * Processes that exist on paper: programs are functions, looked up by the name of the command
- * (`argv[0]`); an unknown name is a command that does not exist. Nothing takes time by itself.
+ * Programs are functions, found by the name of the command (`argv[0]`); an unknown name is a
+ * command that does not exist. Nothing takes time by itself.
  */
 export class MemoryProcessRunner implements ProcessRunner {
   /** Every process that was started, in order. */
@@ -28,7 +29,7 @@ export class MemoryProcessRunner implements ProcessRunner {
     this.#programs = new Map(Object.entries(programs));
   }
 
-  /** Those that have not ended. */
+  /** The processes that have not ended. */
   get running(): readonly FakeProcess[] {
     return this.started.filter((started) => started.isRunning);
   }
@@ -43,7 +44,7 @@ export class MemoryProcessRunner implements ProcessRunner {
       throw new ProcessStartError(`exec ${JSON.stringify(name)}: ${why}`, 'ENOENT');
     }
     const leader = this.#add(command, []);
-    // A program starts running only after its parent has heard of the process.
+    // A program starts running only after its parent has received the process.
     queueMicrotask(() => queueMicrotask(() => program(leader)));
     return {
       pid: leader.pid,
@@ -71,11 +72,11 @@ export class MemoryProcessRunner implements ProcessRunner {
   }
 }
 
-/** One process, from the inside. */
+/** One process, as its program sees it. */
 export class FakeProcess {
   readonly pid: number;
   readonly command: ProcessCommand;
-  /** The processes of its group, this one among them, running or not. */
+  /** The processes of its group, including this one, running or not. */
   readonly group: readonly FakeProcess[];
   readonly exited: Promise<ProcessExit>;
   /** Every signal that reached it while it ran. */
@@ -124,7 +125,9 @@ export class FakeProcess {
     if (this.#isRunning) this.command.onOutput?.(stream, new TextEncoder().encode(text));
   }
 
-  /** From now on signals (but SIGKILL) are handed to `handler` and end the process only if it does. */
+  /**
+   * From now on signals (except SIGKILL) go to `handler`, and only the handler can end the process.
+   */
   onSignal(handler: (signal: ProcessSignal) => void): void {
     this.#onSignal = handler;
   }
@@ -138,12 +141,12 @@ export class FakeProcess {
     this.#end({ exitCode, signal: undefined });
   }
 
-  /** Ends it as that signal does. */
+  /** Ends the process as that signal does. */
   die(signal: ProcessSignal): void {
     this.#end({ exitCode: undefined, signal });
   }
 
-  /** What `kill` does to it. */
+  /** Does what `kill` does to it. */
   receive(signal: ProcessSignal): void {
     if (!this.#isRunning) return;
     this.signals.push(signal);

@@ -1,3 +1,4 @@
+/** Streams without sockets, for tests. */
 import type { Clock } from '../ports/clock.ts';
 import {
   type ByteStream,
@@ -9,11 +10,11 @@ import {
 import { TransportError } from '../ports/transport.ts';
 
 /**
- * Streams without sockets. Bytes take `LATENCY_MS`, arrive in order, and in pieces of a few bytes if
- * so wanted. A network can be cut: then nothing arrives and nobody is told, as when a cable is pulled.
+ * Bytes take `LATENCY_MS`, arrive in order, and in pieces of a few bytes if wanted. A network can
+ * be cut: then nothing arrives and neither end is told, as when a cable is pulled.
  */
 export class MemoryStreams {
-  /** Whom connections reach; undefined: nobody listens. */
+  /** The server that connections reach; undefined: the port is closed. */
   acceptor: StreamAcceptor | undefined;
   /** Bytes that arrive at a time. */
   pieceBytes = Number.POSITIVE_INFINITY;
@@ -26,17 +27,17 @@ export class MemoryStreams {
     this.#clock = clock;
   }
 
-  /** Streams that are open at the server's end. */
+  /** The number of open streams at the server's end. */
   get openStreams(): number {
     return this.#open.size;
   }
 
-  /** Every stream breaks, at both ends. */
+  /** Breaks every stream, at both ends. */
   breakAll(): void {
     for (const stream of this.#open) stream.destroy();
   }
 
-  /** Whoever holds this end reads no more. */
+  /** Stops reading at this end. */
   holdBack(end: ByteStream | undefined): void {
     if (end instanceof MemoryStream) end.isHeldBack = true;
   }
@@ -78,7 +79,7 @@ class MemoryStream implements ByteStream {
   readonly #clock: Clock;
   #peer: MemoryStream | undefined;
   #listener: StreamListener | undefined;
-  /** What comes is not read. */
+  /** Whether incoming bytes are left unread. */
   isHeldBack = false;
   #isClosed = false;
   #unread = 0;

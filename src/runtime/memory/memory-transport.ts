@@ -1,3 +1,4 @@
+/** A transport without a socket: requests go straight to a handler. */
 import {
   type HttpHandler,
   type HttpRequest,
@@ -8,9 +9,8 @@ import {
 } from '../ports/transport.ts';
 
 /**
- * A connection without a socket: requests go straight to the handler. What a network adds is kept:
- * a client that aborts, or stops reading a body, aborts the handler's signal, and a handler or a
- * body that throws is a connection that broke.
+ * The effects of a network are kept. A client that aborts, or stops reading a body, aborts the
+ * handler's signal. A handler or a body that throws is a broken connection.
  */
 export function handlerTransport(
   handler: HttpHandler,
@@ -62,12 +62,17 @@ function streamed(body: AsyncIterable<Uint8Array>, exchange: Exchange): AsyncIte
   return { [Symbol.asyncIterator]: () => iterator };
 }
 
-/** Tells a body that nobody reads on, without waiting: one that waits itself would not answer. */
+/**
+ * Ends a body whose reader has left, without waiting: a body that waits itself would not answer.
+ */
 function stop(chunks: AsyncIterator<Uint8Array>): void {
   chunks.return?.().catch(() => undefined);
 }
 
-/** One request and its answer, until the last byte: who gave it up, and who must hear of it. */
+/**
+ * One request and its answer, until the last byte: which side gave it up, and who has to learn of
+ * it.
+ */
 class Exchange {
   readonly #client: AbortSignal;
   readonly #server = new AbortController();
@@ -89,7 +94,7 @@ class Exchange {
     client.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  /** What the handler sees. */
+  /** The signal that the handler sees. */
   get signal(): AbortSignal {
     return this.#server.signal;
   }
@@ -108,7 +113,7 @@ class Exchange {
     this.#client.removeEventListener('abort', this.#onAbort);
   }
 
-  /** The client reads no further. */
+  /** The client stops reading. */
   abandon(): void {
     this.#hasEnded = true;
     this.#client.removeEventListener('abort', this.#onAbort);

@@ -1,9 +1,9 @@
 import type { Random } from '../ports/random.ts';
 
 /**
- * Repeatable chance: the same seed gives the same numbers on every machine. The generator is sfc32
- * (128 bits of state, passes PractRand), which is quick with 32-bit integers and good enough for
- * everything but secrets.
+ * Repeatable randomness: a seed gives the same numbers on every machine. The generator is sfc32
+ * (128 bits of state, passes PractRand), which is fast with 32-bit integers and good enough for
+ * everything except secrets.
  */
 export class SeededRandom implements Random {
   #a: number;
@@ -51,5 +51,5 @@ export class SeededRandom implements Random {
   }
 }
 
-/** As many as the generator's author recommends for a seed of this size. */
+/** The number that the generator's author recommends for a seed of this size. */
 const MIXING_ROUNDS = 15;

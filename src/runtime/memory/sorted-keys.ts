@@ -1,9 +1,9 @@
 /**
- * A set of strings in order (of their UTF-16 code units), kept as a list of sorted chunks: adding,
- * removing and finding a place cost a bisection and a short move, at any size that fits in memory.
+ * A sorted set of strings (by UTF-16 code units), kept as a list of sorted chunks. Adding, removing
+ * and finding a place cost a bisection and a short move, at any size that fits in memory.
  */
 export class SortedKeys {
-  /** Never empty but for the first one; each sorted, and all in order. */
+  /** Never empty except for the first one; each sorted, and all in order. */
   readonly #chunks: string[][] = [[]];
 
   /** Adds a key that is not in the set. */
@@ -23,7 +23,9 @@ export class SortedKeys {
     if (chunk.length === 0 && this.#chunks.length > 1) this.#chunks.splice(at, 1);
   }
 
-  /** The keys from the first that is not below `start`, in order. The set must not change meanwhile. */
+  /**
+   * The keys from the first that is not below `start`, in order. The set must not change meanwhile.
+   */
   *from(start: string): Generator<string, void> {
     let at = this.#chunkFor(start);
     let within = lowerBound(this.#chunks[at] ?? [], start);
@@ -46,7 +48,7 @@ export class SortedKeys {
   }
 }
 
-/** A move of this many references costs less than a microsecond. */
+/** Moving this many references takes less than a microsecond. */
 const MAX_CHUNK_KEYS = 1_024;
 
 /** Index of the first element that is not below `key`. */

@@ -1,7 +1,7 @@
 /**
- * Pending timers by due time, first armed first fired among equals: a binary heap. Cancelled timers
- * stay in it until they surface or outnumber the live ones, so that arming and cancelling a time-out
- * per request stays cheap.
+ * Pending timers by due time, in a binary heap; equal ones fire in the order in which they were
+ * armed. Cancelled timers stay in it until they surface or outnumber the live ones, so arming and
+ * cancelling a time-out per request stays cheap.
  */
 export interface PendingTimer {
   readonly due: number;
@@ -27,7 +27,7 @@ export class TimerQueue {
     timer.cancelled = true;
     this.#cancelled++;
     if (this.#cancelled * 2 > this.#heap.length && this.#heap.length > COMPACTION_MINIMUM) {
-      // An array in order is a heap too.
+      // A sorted array is a heap too.
       this.#heap = this.#heap.filter((entry) => !entry.cancelled).sort(byDueTime);
       this.#cancelled = 0;
     }
@@ -42,7 +42,7 @@ export class TimerQueue {
     return this.#heap[0];
   }
 
-  /** Takes the timer out that fires next. From then on, cancelling it has no effect. */
+  /** Removes the timer that fires next. From then on, cancelling it has no effect. */
   take(): PendingTimer | undefined {
     const first = this.peek();
     if (first !== undefined) {

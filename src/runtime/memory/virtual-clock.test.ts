@@ -67,7 +67,7 @@ describe('VirtualClock', () => {
     expect(seen).toBe(1_000);
   });
 
-  it('reports an error of a timer to whoever advances', async () => {
+  it('reports an error of a timer to the caller of advance', async () => {
     const clock = new VirtualClock();
     clock.setTimer(1, () => {
       throw new Error('from the timer');
@@ -75,7 +75,7 @@ describe('VirtualClock', () => {
     await expect(clock.advance(5)).rejects.toThrow('from the timer');
   });
 
-  it('fires each of many timers once, in order, whatever was cancelled in between', async () => {
+  it('fires each of many timers once, in order, with any cancellations in between', async () => {
     const clock = new VirtualClock();
     const fired: number[] = [];
     const delays = Array.from({ length: 2_000 }, (_, at) => (at * 7_919) % 1_009);

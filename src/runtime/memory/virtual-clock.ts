@@ -1,11 +1,12 @@
+/** A clock for tests and simulations. */
 import type { Clock, Timer } from '../ports/clock.ts';
 import { type PendingTimer, TimerQueue } from './timer-queue.ts';
 
 /**
- * Time that passes only when a test or the simulator says so. Timers fire in the order in which they
- * are due, and all promise reactions run between two firings, so that asynchronous code reacts
- * before any later timer, as it would if machines were infinitely quick. Work that leaves the
- * thread (files, sockets) is not waited for: use the in-memory ends of the other ports.
+ * Time passes only when a test says so. Timers fire in the order in which they are due, and all
+ * promise reactions run between two firings, so asynchronous code reacts before any later timer.
+ * Work that leaves the thread (files, sockets) is not waited for: use the in-memory ends of the
+ * other ports.
  */
 export class VirtualClock implements Clock {
   readonly #origin: number;
@@ -15,12 +16,12 @@ export class VirtualClock implements Clock {
   #firingsNow = 0;
   #isDriven = false;
 
-  /** `start` is the wall time at which the clock stands at first. */
+  /** `start` is the wall time at which the clock begins. */
   constructor(start: number = DEFAULT_START) {
     this.#origin = start;
   }
 
-  /** In whole milliseconds, as a machine's clock tells it. */
+  /** In whole milliseconds, like a machine's clock. */
   now(): number {
     return Math.floor(this.#origin + this.#elapsed);
   }
@@ -40,12 +41,12 @@ export class VirtualClock implements Clock {
     return { cancel: () => this.#timers.cancel(timer) };
   }
 
-  /** How many timers are armed. After everything was stopped there should be none. */
+  /** The number of armed timers. After everything was stopped there should be none. */
   get pendingTimers(): number {
     return this.#timers.size;
   }
 
-  /** Lets `ms` pass, firing what becomes due, and settles. Errors thrown by timers surface here. */
+  /** Lets `ms` pass, fires what becomes due, and settles. Throws errors of timers. */
   advance(ms: number): Promise<void> {
     return this.#drive(async () => {
       const end = this.#elapsed + ms;
@@ -54,14 +55,14 @@ export class VirtualClock implements Clock {
     });
   }
 
-  /** Lets everything happen that needs no time, timers of delay 0 included. */
+  /** Lets everything happen that needs no time, including timers of delay 0. */
   settle(): Promise<void> {
     return this.advance(0);
   }
 
   /**
-   * Goes from timer to timer until the condition holds. Rejects when it does not within `limitMs`,
-   * or when no timer is left that could change anything.
+   * Goes from timer to timer until the condition holds. Rejects if it does not within `limitMs`, or
+   * when no timer is left.
    */
   runUntil(condition: () => boolean | Promise<boolean>, limitMs: number): Promise<void> {
     return this.#drive(async () => {
@@ -78,7 +79,7 @@ export class VirtualClock implements Clock {
     });
   }
 
-  /** Fires the first timer that is due by `end`, if there is one, and lets all react to it. */
+  /** Fires the first timer that is due by `end`, if any, and lets all reactions run. */
   async #fireNext(end: number): Promise<boolean> {
     await eventLoopTurn();
     const next = this.#timers.peek();
@@ -109,16 +110,16 @@ export class VirtualClock implements Clock {
   }
 }
 
-/** 2026-01-01T00:00:00Z: any fixed instant does, a round one reads well in failures. */
+/** 2026-01-01T00:00:00Z: any instant would do, and a round one reads well in failures. */
 const DEFAULT_START = 1_767_225_600_000;
 
 /** Far above what a large simulation does in one instant; only a loop gets there. */
 const MAX_FIRINGS_PER_INSTANT = 1_000_000;
 
 /**
- * By the time the promise resolves, every promise reaction that was ready, and every reaction to
- * those, has run, however long the chain. A message to oneself is the one way to wait for that
- * without a timer. It is no wait for files, sockets or timers.
+ * When the promise resolves, all ready promise reactions, and all that follow from them, have run.
+ * A message to oneself is the one way to wait for that without a timer. It does not wait for files,
+ * sockets or timers.
  */
 export function eventLoopTurn(): Promise<void> {
   return new Promise((resolve) => {
@@ -132,7 +133,7 @@ const waiting: (() => void)[] = [];
 const channel = new MessageChannel();
 channel.port1.on('message', () => {
   waiting.shift()?.();
-  // The channel keeps the process alive only while somebody waits.
+  // The channel keeps the process alive only while a caller waits.
   if (waiting.length === 0) channel.port1.unref();
 });
 channel.port1.unref();

@@ -1,14 +1,14 @@
+/** The tests that every implementation of the port of time must pass. */
 import { describe, expect, it } from 'vitest';
 import { type Clock, microTimestamp, sleep, timestamp } from './clock.ts';
 
 /** A clock under test, and the way in which time passes for it. */
 export interface ClockUnderTest {
   readonly clock: Clock;
-  /** Resolves when at least `ms` have passed on the clock and what became due has fired. */
+  /** Resolves when at least `ms` have passed on the clock and due timers have fired. */
   pass(ms: number): Promise<void>;
 }
 
-/** What every end of the port of time does. */
 export function clockConformance(name: string, make: () => ClockUnderTest): void {
   describe(`${name} as a Clock`, () => {
     it('fires a timer once, after at least its delay, and never within the call', async () => {

@@ -1,8 +1,8 @@
 import { microTimeText, timeText } from '../../kube/time.ts';
 
 /**
- * The port of time. Production passes `adapters/node-clock.ts`, tests and the simulator pass
- * `memory/virtual-clock.ts`; nothing else in `src/` may read or wait for time.
+ * The port of time. Production uses `adapters/node-clock.ts`; tests and the simulator use
+ * `memory/virtual-clock.ts`. Nothing else in `src/` may read the time or wait for it.
  */
 export interface Clock {
   /** Wall time in milliseconds since 1970-01-01T00:00:00Z. It may jump; never measure with it. */
@@ -15,7 +15,7 @@ export interface Clock {
 
 /** A pending call of `Clock.setTimer`. */
 export interface Timer {
-  /** Forgets the call. Harmless when it has fired or was cancelled before. */
+  /** Cancels the call. Harmless if it has fired or was cancelled before. */
   cancel(): void;
 }
 

@@ -1,3 +1,4 @@
+/** The tests that every implementation of the port of processes must pass. */
 import { describe, expect, it } from 'vitest';
 import {
   type ProcessCommand,
@@ -6,7 +7,7 @@ import {
   type RunningProcess,
 } from './process-runner.ts';
 
-/** A runner under test, and commands that do what their names say, however it runs them. */
+/** A runner under test, and commands that do what their names say. */
 export interface ProcessRunnerUnderTest {
   readonly runner: ProcessRunner;
   readonly env: Readonly<Record<string, string>>;
@@ -28,7 +29,6 @@ export interface ProcessRunnerUnderTest {
 
 type Argv = readonly [string, ...string[]];
 
-/** What every end of the port of processes does. */
 export function processRunnerConformance(name: string, make: () => ProcessRunnerUnderTest): void {
   describe(`${name} as a ProcessRunner`, () => {
     it('reports the exit code', async () => {

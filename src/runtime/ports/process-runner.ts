@@ -1,14 +1,13 @@
 /**
- * The port of operating-system processes, as the node agent and a supervising agent need them: each
+ * The port of operating-system processes, for the node agent and for supervising agents: each
  * process leads a process group of its own, and signals go to the group.
  */
 export interface ProcessRunner {
   /** Rejects with `ProcessStartError` if the command does not exist or cannot be executed. */
   start(command: ProcessCommand): Promise<RunningProcess>;
   /**
-   * Kills (SIGKILL) every process whose environment holds `name=value`, wherever its group, and
-   * resolves with how many there were. Where the system does not show environments (not Linux) it
-   * finds none.
+   * Kills (SIGKILL) every process whose environment holds `name=value`, in any group, and resolves
+   * with their number. Finds none if the system does not show environments (not Linux).
    */
   killByEnvironment(name: string, value: string): Promise<number>;
 }
@@ -18,17 +17,19 @@ export interface ProcessCommand {
   readonly argv: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** Receives output in arrival order; without it the process writes to the parent's own streams. */
+  /**
+   * Receives output in arrival order. If absent, the process writes to the parent's own streams.
+   */
   readonly onOutput?: ((stream: 'stdout' | 'stderr', chunk: Uint8Array) => void) | undefined;
-  /** Whether the process reads what `RunningProcess.input` is given; by default it reads nothing. */
+  /** Whether the process reads `RunningProcess.input`; by default it has no input. */
   readonly takesInput?: boolean | undefined;
   /**
-   * A program beside whoever runs us: `Told` what it writes to standard error, which goes to ours and
-   * not to `onOutput`, or `Asked` at the terminal too. Then it reads our standard input and is of our
-   * own group, so that Ctrl-C is for it too; signals reach it alone. On this machine only.
+   * A program for our own user. `Told`: its standard error goes to ours instead of `onOutput`.
+   * `Asked`: it also uses the terminal: it reads our standard input and is in our group, so that
+   * Ctrl-C reaches it. Other signals reach it alone. On this machine only.
    */
   readonly user?: 'Told' | 'Asked' | undefined;
-  /** Where the runner is a `ProcessKeeper`, the process outlives whoever started it under this key. */
+  /** With a `ProcessKeeper`, the process outlives its starter under this key. */
   readonly key?: string | undefined;
 }
 
@@ -44,7 +45,7 @@ export interface RunningProcess {
   holdOutput(until: Promise<unknown>): void;
 }
 
-/** Standard input of a process. Of no effect once the process has closed it. */
+/** Standard input of a process. Has no effect once the process has closed it. */
 export interface ProcessInput {
   /** Resolves once more may be written. Never rejects. */
   write(chunk: Uint8Array): Promise<void>;

@@ -3,7 +3,7 @@ import { type Random, randomName } from './random.ts';
 
 const SAMPLES = 20_000;
 
-/** What every end of the port of chance does. */
+/** The tests that every implementation of the port of randomness must pass. */
 export function randomConformance(name: string, make: () => Random): void {
   describe(`${name} as a Random`, () => {
     it('gives numbers in [0, 1) that spread evenly', () => {
@@ -15,7 +15,7 @@ export function randomConformance(name: string, make: () => Random): void {
         const tenth = Math.floor(value * 10);
         tenths[tenth] = (tenths[tenth] ?? 0) + 1;
       }
-      // Ten standard deviations: a fair generator fails this never in the life of the project.
+      // Ten standard deviations: a fair generator never fails this.
       const deviation = Math.sqrt(SAMPLES * 0.1 * 0.9);
       for (const count of tenths)
         expect(Math.abs(count - SAMPLES / 10)).toBeLessThan(10 * deviation);

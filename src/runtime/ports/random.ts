@@ -1,4 +1,7 @@
-/** The port of chance: seeded in tests and in the simulator, the system's generator in production. */
+/**
+ * The port of randomness: seeded in tests and in the simulator, the system's generator in
+ * production.
+ */
 export interface Random {
   /** A number in [0, 1). */
   next(): number;
@@ -6,7 +9,8 @@ export interface Random {
   uuid(): string;
 }
 
-// The apiserver's alphabet for generated names: no vowels and no 0, 1, 3, so no words and no look-alikes.
+// The API server's alphabet for generated names: no vowels and no 0, 1, 3, so no words and no
+// look-alikes.
 const NAME_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
 /** `length` characters of the alphabet that the Kubernetes API server uses for `generateName`. */
@@ -18,7 +22,9 @@ export function randomName(random: Random, length: number): string {
   return name;
 }
 
-/** `value` stretched by a random share of up to `factor`, so that many clients do not act in phase. */
+/**
+ * `value` stretched by a random share of up to `factor`, so that many clients do not act in phase.
+ */
 export function jitter(random: Random, value: number, factor: number): number {
   return value * (1 + random.next() * factor);
 }

@@ -1,9 +1,9 @@
-/** A public key with which signatures are checked. Real end: `adapters/json-web-keys.ts`. */
+/** A public key that verifies signatures. Implementation: `adapters/tls/json-web-keys.ts`. */
 export interface SignatureKey {
-  /** As a token names it, such as `RS256`: no other algorithm is to be believed with this key. */
+  /** As a token names it, such as `RS256`. The key is valid for no other algorithm. */
   readonly algorithm: string;
   verify(data: Uint8Array, signature: Uint8Array): boolean;
 }
 
-/** Makes a key of a member of a JSON Web Key Set; undefined if it cannot be used. */
+/** Makes a key from a member of a JSON Web Key Set; undefined if it cannot be used. */
 export type ImportKey = (key: Readonly<Record<string, unknown>>) => SignatureKey | undefined;

@@ -1,3 +1,4 @@
+/** Serves with a certificate from files that are replaced while the process runs. */
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -5,13 +6,13 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Logger } from '../../ports/logger.ts';
 import { isKeyPair, type KeyPair } from './certificates.ts';
 
-/** Kubernetes writes a mounted Secret anew within a minute or two of its change. */
+/** Kubernetes updates a mounted Secret within a minute or two of its change. */
 const REVIEW_INTERVAL_MS = 10_000;
 
 /**
- * Follows `tls.crt` and `tls.key` of a directory, such as a mounted Secret that a certificate manager
- * renews. `onChange` hears of each pair that belongs together; what cannot be used is logged, and
- * looked at again.
+ * Follows `tls.crt` and `tls.key` in a directory, such as a mounted Secret that a certificate
+ * manager renews. Calls `onChange` for each matching pair. Unusable files are logged and read again
+ * later.
  */
 export function followCertificateFiles(options: {
   readonly directory: string;
@@ -53,7 +54,7 @@ async function readPair(directory: string): Promise<KeyPair> {
     readFile(join(directory, 'tls.crt'), 'utf8'),
     readFile(join(directory, 'tls.key'), 'utf8'),
   ]);
-  // A rotation that is under way shows the new file of one and the old file of the other.
+  // During a rotation one file may be new and the other still old.
   if (!isKeyPair({ certificate, key })) throw new Error('tls.key is not the key of tls.crt');
   return { certificate, key };
 }

@@ -24,7 +24,7 @@ const server = issueCertificate(authority, {
   days: 1,
 });
 
-/** Connects over TLS and returns whom the server saw, or rejects as the client does. */
+/** Connects over TLS and returns the client that the server saw, or rejects as the client does. */
 async function handshake(
   client: KeyPair | undefined,
   servername: string,

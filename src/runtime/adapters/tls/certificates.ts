@@ -1,3 +1,4 @@
+/** Makes and reads X.509 certificates and their keys. */
 import {
   createHash,
   createPrivateKey,
@@ -25,7 +26,7 @@ import {
   utf8String,
 } from './der.ts';
 
-/** A certificate and the private key that belongs to it, both in PEM. */
+/** A certificate and its private key, both in PEM. */
 export interface KeyPair {
   readonly certificate: string;
   readonly key: string;
@@ -36,11 +37,11 @@ export interface CertificateAuthority extends KeyPair {
   readonly clock: Clock;
 }
 
-/** What a certificate says of its holder. */
+/** The contents of a certificate. */
 export interface CertificateRequest {
-  /** Kubernetes takes it as the user's name. */
+  /** Kubernetes uses it as the user's name. */
   readonly commonName: string;
-  /** Kubernetes takes them as the user's groups. */
+  /** Kubernetes uses them as the user's groups. */
   readonly organizations?: readonly string[];
   readonly dnsNames?: readonly string[];
   readonly ipAddresses?: readonly string[];
@@ -49,7 +50,7 @@ export interface CertificateRequest {
   readonly days: number;
 }
 
-/** A new authority with a certificate signed by itself, elliptic curve P-256. */
+/** A new authority with a self-signed certificate, elliptic curve P-256. */
 export function createCertificateAuthority(options: {
   readonly commonName: string;
   readonly clock: Clock;
@@ -72,7 +73,7 @@ export function createCertificateAuthority(options: {
   return { certificate, key: pemOf(privateKey), clock };
 }
 
-/** Loads an authority that `createCertificateAuthority` made. Throws for a text that is none. */
+/** Loads an authority that `createCertificateAuthority` made. Throws for an invalid text. */
 export function loadCertificateAuthority(pair: KeyPair, clock: Clock): CertificateAuthority {
   const certificate = new X509Certificate(pair.certificate);
   if (!certificate.ca) throw new Error(`${certificate.subject} is no certificate authority`);
@@ -109,7 +110,7 @@ export function issueCertificate(
   return { certificate, key: pemOf(privateKey) };
 }
 
-/** What a certificate says, for whoever has to decide whether it still serves. */
+/** The facts that decide whether a certificate can still be used. */
 export interface CertificateFacts {
   readonly notAfterMs: number;
   readonly isAuthority: boolean;
@@ -117,7 +118,7 @@ export interface CertificateFacts {
   readonly ipAddresses: readonly string[];
 }
 
-/** Undefined for a text that is no certificate. */
+/** Undefined for an invalid text. */
 export function certificateFacts(certificate: string): CertificateFacts | undefined {
   const parsed = parsedCertificate(certificate);
   if (parsed === undefined) return undefined;
@@ -132,7 +133,7 @@ export function certificateFacts(certificate: string): CertificateFacts | undefi
   };
 }
 
-/** Whether both are certificates and the private key of the second has signed the first. */
+/** Whether both are certificates and the second's private key has signed the first. */
 export function isSignedBy(certificate: string, authority: string): boolean {
   const [holder, issuer] = [parsedCertificate(certificate), parsedCertificate(authority)];
   if (holder === undefined || issuer === undefined) return false;
@@ -144,12 +145,12 @@ export function isKeyPair({ certificate, key }: KeyPair): boolean {
   try {
     return parsedCertificate(certificate)?.checkPrivateKey(createPrivateKey(key)) ?? false;
   } catch {
-    // A text that is no key belongs to no certificate.
+    // An invalid key belongs to no certificate.
     return false;
   }
 }
 
-/** Whether a client that wants to speak to this host name or address takes the certificate. */
+/** Whether clients accept the certificate for this host name or address. */
 export function isValidFor(certificate: string, host: string): boolean {
   const parsed = parsedCertificate(certificate);
   if (parsed === undefined) return false;
@@ -161,14 +162,14 @@ function parsedCertificate(pem: string): X509Certificate | undefined {
   try {
     return new X509Certificate(pem);
   } catch {
-    // There is no other way of asking whether a text is a certificate.
+    // Node offers no other way to check whether a text is a certificate.
     return undefined;
   }
 }
 
 const AUTHORITY_DAYS = 3_650;
 const DAY_MS = 86_400_000;
-/** Machines' clocks differ: a certificate is valid a little before it is made. */
+/** Clocks of machines differ, so certificates are valid from a little before their creation. */
 const BACKDATING_MS = 5 * 60_000;
 
 const OID = {
@@ -224,7 +225,7 @@ function signedCertificate(contents: Contents): string {
   return new X509Certificate(der).toString();
 }
 
-/** 127 random bits: unique without a register, positive, and never short of its length. */
+/** 127 random bits: unique without a register, positive, and always of full length. */
 function serialNumber(): Buffer {
   const bytes = randomBytes(16);
   bytes[0] = ((bytes[0] ?? 0) & 0x3f) | 0x40;
@@ -245,7 +246,7 @@ function distinguishedName(commonName: string, organizations: readonly string[])
   );
 }
 
-/** The name of the authority, byte for byte: the chain hangs on it. */
+/** The name of the authority, byte for byte, because chains are matched by it. */
 function subjectOf({ certificate }: KeyPair): Buffer {
   const [toBeSigned] = childrenOf(new X509Certificate(certificate).raw);
   // Version, serial number, algorithm, issuer, validity, subject.
@@ -279,7 +280,7 @@ function subjectAlternativeNames(request: CertificateRequest): readonly Buffer[]
 function addressBytes(address: string): Buffer {
   if (isIPv4(address)) return Buffer.from(address.split('.').map(Number));
   if (!isIPv6(address)) throw new Error(`${JSON.stringify(address)} is no IP address`);
-  // A URL writes an IPv6 address in one way: lower case, no embedded IPv4, at most one gap.
+  // A URL normalizes an IPv6 address: lower case, no embedded IPv4, at most one gap.
   const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
   const words = (part: string): string[] => (part === '' ? [] : part.split(':'));
   const [front, back] = [words(head), words(tail ?? '')];

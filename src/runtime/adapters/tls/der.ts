@@ -15,14 +15,14 @@ export function boolean(value: boolean): Buffer {
   return element(TAG.boolean, Buffer.from([value ? 0xff : 0]));
 }
 
-/** A number that is not negative, from its bytes, the highest first. */
+/** A non-negative number, from its bytes, the highest first. */
 export function integer(bytes: Uint8Array): Buffer {
   // A leading one bit would be a minus sign.
   const isNegative = ((bytes[0] ?? 0) & 0x80) !== 0;
   return element(TAG.integer, Buffer.from(isNegative ? [0] : []), bytes);
 }
 
-/** Whole bytes, less the last `unusedBits` bits. */
+/** Whole bytes, without the last `unusedBits` bits. */
 export function bitString(bytes: Uint8Array, unusedBits = 0): Buffer {
   return element(TAG.bitString, Buffer.from([unusedBits]), bytes);
 }
@@ -31,7 +31,7 @@ export function octetString(bytes: Uint8Array): Buffer {
   return element(TAG.octetString, bytes);
 }
 
-/** Such as `2.5.4.3`. */
+/** For example `2.5.4.3`. */
 export function objectIdentifier(dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
   return element(
@@ -44,7 +44,10 @@ export function utf8String(text: string): Buffer {
   return element(TAG.utf8String, Buffer.from(text));
 }
 
-/** A time to the second: two digits of the year until 2049, four from then on, as RFC 5280 wants. */
+/**
+ * A time to the second, with a two-digit year until 2049 and a four-digit one after that, as RFC
+ * 5280 requires.
+ */
 export function time(ms: number): Buffer {
   const text = `${new Date(ms).toISOString().replace(/\.\d+|[-:T]/g, '')}`;
   return text < '2050'
@@ -62,7 +65,7 @@ export function implicit(number: number, content: Uint8Array): Buffer {
   return element(CONTEXT | number, content);
 }
 
-/** The elements within a constructed element. Throws `RangeError` for what is no DER. */
+/** The elements within a constructed element. Throws `RangeError` for invalid DER. */
 export function childrenOf(der: Uint8Array): readonly Buffer[] {
   const whole = Buffer.from(der);
   const { start, end } = contentOf(whole, 0);
@@ -111,7 +114,7 @@ function contentOf(der: Buffer, at: number): { readonly start: number; readonly 
   return { start, end: start + length };
 }
 
-/** Seven bits a byte, all but the last marked. */
+/** Seven bits per byte, with a mark on all but the last. */
 function base128(value: number): readonly number[] {
   const bytes = [value & 0x7f];
   for (let rest = value >>> 7; rest > 0; rest >>>= 7) bytes.unshift((rest & 0x7f) | 0x80);

@@ -1,9 +1,10 @@
+/** Verifies signatures with JSON Web Keys. */
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import type { SignatureKey } from '../../ports/signature-key.ts';
 
 /**
- * A key of a JSON Web Key Set (RFC 7517) that signs tokens of service accounts: API servers use RSA or
- * elliptic curves. Undefined for a key of another kind, or none at all.
+ * A key of a JSON Web Key Set (RFC 7517) that signs tokens of service accounts: API servers use RSA
+ * or elliptic curves. Undefined for a key of another kind, or an invalid one.
  */
 export function signatureKey(key: Readonly<Record<string, unknown>>): SignatureKey | undefined {
   const algorithm = ALGORITHMS.get(algorithmOf(key));
@@ -12,7 +13,7 @@ export function signatureKey(key: Readonly<Record<string, unknown>>): SignatureK
   try {
     publicKey = createPublicKey({ key, format: 'jwk' });
   } catch {
-    // It may be of a kind that this machine does not know.
+    // It may be of a kind that this machine does not support.
     return undefined;
   }
   const good = new Set<string>();
@@ -35,8 +36,8 @@ export function signatureKey(key: Readonly<Record<string, unknown>>): SignatureK
 }
 
 /**
- * Signatures that were good stay so: an agent that comes again has the same token. A hash takes 5 us,
- * a signature over an elliptic curve 200; 100 bytes each.
+ * How many valid signatures are remembered, because an agent that returns has the same token. A
+ * hash takes 5 us, a signature over an elliptic curve 200; each entry takes 100 bytes.
  */
 const MAX_REMEMBERED = 32_768;
 
