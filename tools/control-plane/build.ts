@@ -3,7 +3,6 @@
  * binary, and etcd as another. That takes minutes once; the result is kept by version in the user's
  * cache.
  */
-import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   copyFileSync,
@@ -16,13 +15,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { cacheDirectory } from '../cache-directory.ts';
-
-const run = promisify(execFile);
+import { downloadGoModule, go, stagingVersion } from '../go-module.ts';
 
 /** Kubernetes versions that Lockstep is tested with, the default first. */
 export const KUBERNETES_VERSIONS = ['1.36.3', '1.35.4', '1.34.4'] as const;
@@ -39,15 +35,9 @@ export const FEATURE_GATES: Readonly<Record<KubernetesVersion, FeatureGates>> = 
 };
 const ETCD_VERSION = '3.6.8';
 const COMPONENTS = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
-const BUILD_TIMEOUT_MS = 1_800_000;
-const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
 /** Paths of programs. */
 export type Binaries = Readonly<Record<(typeof COMPONENTS)[number] | 'etcd', string>>;
-
-export function isGoInstalled(): boolean {
-  return spawnSync('go', ['version']).status === 0;
-}
 
 /** Whether nothing is left to build, so that neither Go nor the network is needed. */
 export function isBuilt(version: string): boolean {
@@ -125,10 +115,10 @@ function linkerFlags(version: string): string {
  * them by directories; each is also published, as v0.X.Y for Kubernetes v1.X.Y.
  */
 async function kubernetesModule(version: string): Promise<string> {
-  const text = readFileSync(await moduleFile('k8s.io/kubernetes', version), 'utf8');
+  const text = await moduleFile('k8s.io/kubernetes', version);
   const language = /^go .*$/m.exec(text)?.[0] ?? '';
   const staged = [...text.matchAll(/(\S+) => \.\/staging\/\S+/g)].map(([, name]) => name);
-  const published = version.replace(/^v1\./, 'v0.');
+  const published = stagingVersion(version.slice(1));
   return [
     'module control-plane',
     language,
@@ -140,25 +130,12 @@ async function kubernetesModule(version: string): Promise<string> {
 
 async function etcdModule(version: string): Promise<string> {
   const name = 'go.etcd.io/etcd/server/v3';
-  const text = readFileSync(await moduleFile(name, version), 'utf8');
+  const text = await moduleFile(name, version);
   const language = /^go .*$/m.exec(text)?.[0] ?? '';
   return ['module control-plane', language, `require ${name} ${version}`, ''].join('\n');
 }
 
 async function moduleFile(name: string, version: string): Promise<string> {
-  const { GoMod } = JSON.parse(
-    await go(homedir(), 'mod', 'download', '-json', `${name}@${version}`),
-  ) as { readonly GoMod: string };
-  return GoMod;
-}
-
-async function go(directory: string, ...args: readonly string[]): Promise<string> {
-  const { stdout } = await run('go', args, {
-    cwd: directory,
-    // Checksums come from the public database, so none have to be kept here.
-    env: { ...process.env, GOFLAGS: '-mod=mod', GOWORK: 'off' },
-    timeout: BUILD_TIMEOUT_MS,
-    maxBuffer: MAX_OUTPUT_BYTES,
-  });
-  return stdout;
+  const { GoMod } = await downloadGoModule(name, version);
+  return readFileSync(GoMod, 'utf8');
 }

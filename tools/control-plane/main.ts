@@ -14,13 +14,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import {
-  buildControlPlane,
-  FEATURE_GATES,
-  isBuilt,
-  isGoInstalled,
-  KUBERNETES_VERSIONS,
-} from './build.ts';
+import { isGoInstalled } from '../go-module.ts';
+import { buildControlPlane, FEATURE_GATES, isBuilt, KUBERNETES_VERSIONS } from './build.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
 import { inOwnNetwork, SERVICE_ADDRESS } from './own-network.ts';
 
