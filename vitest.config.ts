@@ -41,7 +41,7 @@ export default defineConfig({
         test: {
           name: 'process',
           include: [
-            '{src,examples}/**/*.process.test.ts',
+            '{src,examples,tools}/**/*.process.test.ts',
             'test/{conformance,integration}/**/*.test.ts',
           ],
           pool: 'forks',

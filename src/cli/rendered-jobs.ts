@@ -2,6 +2,7 @@
  * Whether an API server takes the Jobs that a JobSet becomes. It judges them only when the operator
  * makes them, not with the JobSet: a template may mount a volume that it does not have.
  */
+import { kindSchema } from '../api-machinery/kind-schemas/kind-definitions.ts';
 import { JOB_KIND } from '../cluster/apiserver/kinds/jobs.ts';
 import { PLAIN_STRATEGY } from '../cluster/apiserver/resources/strategy.ts';
 import { formatFieldError } from '../kube/field-error.ts';
@@ -26,7 +27,7 @@ export function jobRefusals(jobs: Iterable<Job>): readonly string[] {
 
 function refusalsOf(job: Job): readonly string[] {
   const strategy = { ...PLAIN_STRATEGY, ...JOB_KIND.strategy };
-  const complete = applyDefaults(JOB_KIND.schema, job);
+  const complete = applyDefaults(kindSchema(JOB_KIND.resource), job);
   const { apiVersion, kind } = job;
   const metadata = { ...job.metadata, uid: CONTEXT.uid };
   const given = { ...(isJsonObject(complete) ? complete : {}), apiVersion, kind, metadata };

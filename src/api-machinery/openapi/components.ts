@@ -8,6 +8,7 @@ import type { JsonObject } from '../../kube/json/json-value.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
 import { list, object, string } from '../../kube/schema/builders.ts';
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
+import { KIND_DEFINITIONS } from '../kind-schemas/kind-definitions.ts';
 import type { PublishedResource } from './published-resource.ts';
 
 /** Names and published forms of all schemas that objects and lists of `resources` consist of. */
@@ -41,20 +42,11 @@ export function reference(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-const LIST_META: JsonSchema = {
-  title: 'io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta',
-  ...object({
-    continue: string('Passed back by the client, it leads to the next page.'),
-    remainingItemCount: { type: 'integer', format: 'int64' },
-    resourceVersion: string('The state of the server that the list shows.'),
-  }),
-};
-
 function listSchema(of: PublishedResource): JsonSchema {
   const properties = {
     apiVersion: string(apiVersionOf(of)),
     kind: string(of.listKind),
-    metadata: LIST_META,
+    metadata: KIND_DEFINITIONS.get('io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta'),
     items: list({ ...of.schema, title: componentName(of) }),
   };
   return object(properties, { required: ['items'], description: `A list of ${of.kind} objects.` });

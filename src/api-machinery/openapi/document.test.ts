@@ -3,10 +3,8 @@ import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/objects/custom-resource-definition.ts';
 import { JOBS } from '../../kube/objects/job.ts';
 import { PODS } from '../../kube/objects/pod.ts';
-import { JOB } from '../../kube/pod-schema/job-schema.ts';
-import { POD } from '../../kube/pod-schema/pod-schema.ts';
 import { object, string } from '../../kube/schema/builders.ts';
-import { CUSTOM_RESOURCE_DEFINITION } from '../definitions/custom-resource-definition-schema.ts';
+import { kindSchema } from '../kind-schemas/kind-definitions.ts';
 import { documentKey, openApiDocument, openApiIndex } from './document.ts';
 import type { PublishedResource } from './published-resource.ts';
 
@@ -16,7 +14,7 @@ const STATUS = { name: 'status', verbs: ['get', 'patch', 'update'] };
 const POD_RESOURCE: PublishedResource = {
   ...PODS,
   listKind: 'PodList',
-  schema: POD,
+  schema: kindSchema(PODS),
   verbs: VERBS,
   subresources: [
     STATUS,
@@ -31,7 +29,7 @@ const POD_RESOURCE: PublishedResource = {
 const JOB_RESOURCE: PublishedResource = {
   ...JOBS,
   listKind: 'JobList',
-  schema: JOB,
+  schema: kindSchema(JOBS),
   verbs: VERBS,
   subresources: [STATUS],
   custom: false,
@@ -166,7 +164,7 @@ test('a schema that contains itself is published, and ends', () => {
       {
         ...CUSTOM_RESOURCE_DEFINITIONS,
         listKind: 'CustomResourceDefinitionList',
-        schema: CUSTOM_RESOURCE_DEFINITION,
+        schema: kindSchema(CUSTOM_RESOURCE_DEFINITIONS),
         verbs: VERBS,
         subresources: [],
         custom: false,

@@ -2,35 +2,18 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JOB } from '../../kube/pod-schema/job-schema.ts';
-import { POD } from '../../kube/pod-schema/pod-schema.ts';
-import { PERSISTENT_VOLUME_CLAIM } from '../../kube/pod-schema/volume-claim-schema.ts';
+import type { KubeObject } from '../../kube/meta.ts';
+import { resource } from '../../kube/resource.ts';
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
-import { SECRET } from '../kind-schemas/core-schema.ts';
-import { LEASE } from '../kind-schemas/lease-schema.ts';
-import { NODE } from '../kind-schemas/node-schema.ts';
-import { ROLE_BINDING } from '../kind-schemas/rbac-schema.ts';
-import { ENDPOINT_SLICE, SERVICE } from '../kind-schemas/service-schema.ts';
+import { kindSchema } from '../kind-schemas/kind-definitions.ts';
 import { decodeObject, openEnvelope } from './decode.ts';
 import { WireError } from './wire.ts';
-
-const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
-  Pod: POD,
-  Job: JOB,
-  Node: NODE,
-  Secret: SECRET,
-  Service: SERVICE,
-  Lease: LEASE,
-  PersistentVolumeClaim: PERSISTENT_VOLUME_CLAIM,
-  EndpointSlice: ENDPOINT_SLICE,
-  RoleBinding: ROLE_BINDING,
-};
 
 interface Recorded {
   readonly kind: string;
   /** In base64. */
   readonly message: string;
-  readonly object: object;
+  readonly object: KubeObject;
 }
 
 /** Random objects, written by Kubernetes' own encoders of protocol buffers and of JSON. */
@@ -43,13 +26,13 @@ describe('a protocol buffer', () => {
     const envelope = openEnvelope(Buffer.from(message, 'base64'));
     expect(envelope.kind).toBe(kind);
     const { apiVersion } = envelope;
-    const decoded = decodeObject(SCHEMAS[kind] ?? {}, envelope.object);
+    const decoded = decodeObject(schemaOf(object), envelope.object);
     expect(withoutEmpty({ apiVersion, kind, ...decoded })).toEqual(object);
   });
 
   it('that was damaged anywhere is refused or read as something else, and never more', () => {
-    const messages = RECORDED.map(({ kind, message }) => ({
-      schema: SCHEMAS[kind] ?? {},
+    const messages = RECORDED.map(({ object, message }) => ({
+      schema: schemaOf(object),
       bytes: Buffer.from(message, 'base64'),
     }));
     fc.assert(
@@ -77,6 +60,10 @@ describe('a protocol buffer', () => {
     );
   });
 });
+
+function schemaOf({ apiVersion, kind }: KubeObject): JsonSchema {
+  return kindSchema(resource(apiVersion, '', kind));
+}
 
 /** Empty objects and lists are sent, and mean nothing. */
 function withoutEmpty(value: unknown): unknown {

@@ -1,5 +1,10 @@
-import { CORE_FIELDS } from './core-fields.ts';
-import { GROUP_FIELDS } from './group-fields.ts';
+/**
+ * What the fields of messages are, from a notation that `tools/kubernetes-kinds` writes. A message
+ * begins its line: its name, then its fields in the order of their numbers, which count up from 1 unless
+ * `NUMBER>` says otherwise. `=` is a message whose fields are members of the outer object, `?` a value
+ * that is absent when it is zero. Types that the schema does not tell follow a colon: see `TYPES`.
+ */
+import { MESSAGES } from './messages.generated.ts';
 
 /** What a field of a message is called in JSON, and what is particular to it. */
 export interface MessageField {
@@ -51,8 +56,7 @@ const LINES = new Map<string, ReadonlyMap<string, string>>();
 function linesOf(of: string): ReadonlyMap<string, string> {
   const known = LINES.get(of);
   if (known !== undefined) return known;
-  const text = CORE_FIELDS[of] ?? GROUP_FIELDS[of] ?? '';
-  const lines = text.replaceAll('\n  ', ' ').split('\n');
+  const lines = (MESSAGES[of] ?? '').split('\n');
   const byName = new Map(lines.map((line) => splitOnce(line, ' ')));
   LINES.set(of, byName);
   return byName;

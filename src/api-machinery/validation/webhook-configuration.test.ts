@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { formatFieldError } from '../../kube/field-error.ts';
 import type { JsonObject } from '../../kube/json/json-value.ts';
+import { MUTATING_WEBHOOK_CONFIGURATIONS } from '../../kube/objects/admission-webhooks.ts';
 import { applyDefaults } from '../../kube/schema/defaults.ts';
-import { MUTATING_WEBHOOK_CONFIGURATION } from '../kind-schemas/webhook-configuration-schema.ts';
+import { kindSchema } from '../kind-schemas/kind-definitions.ts';
 import {
   defaultWebhookConfiguration,
   type WebhookConfiguration,
@@ -22,7 +23,7 @@ const VALID = {
 /** A configuration with defaults filled in, as the server validates it. */
 function configurationOf(...webhooks: readonly JsonObject[]): WebhookConfiguration {
   const given = { apiVersion: 'v1', kind: 'x', metadata: { name: 'c' }, webhooks };
-  const schema = MUTATING_WEBHOOK_CONFIGURATION;
+  const schema = kindSchema(MUTATING_WEBHOOK_CONFIGURATIONS);
   return applyDefaults(schema, defaultWebhookConfiguration(given)) as WebhookConfiguration;
 }
 

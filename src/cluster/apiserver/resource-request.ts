@@ -1,6 +1,6 @@
+import { kindSchema } from '../../api-machinery/kind-schemas/kind-definitions.ts';
 import { invalid, invalidValue } from '../../kube/field-error.ts';
 import type { JsonObject } from '../../kube/json/json-value.ts';
-import { DELETE_OPTIONS } from '../../kube/pod-schema/meta-schema.ts';
 import { type ApiStatusError, isReason } from '../../kube/status.ts';
 import { methodNotAllowed, notFound, unknownResource } from '../../kube/status-errors.ts';
 import type { HttpResponse } from '../../runtime/ports/transport.ts';
@@ -220,9 +220,11 @@ async function deleteMany(call: ResourceCall): Promise<HttpResponse> {
   return bytesResponse(200, contentTypeOf(as), body);
 }
 
+const DELETE_OPTIONS = { group: 'meta.k8s.io', version: 'v1', kind: 'DeleteOptions' };
+
 function deletionOptions({ request }: ResourceCall): ReturnType<typeof deleteOptions> {
   const { body } = request;
   if (body === undefined || body.byteLength === 0) return deleteOptions(undefined, request.query);
-  const { value } = readBody(body, request.headers['content-type'], DELETE_OPTIONS);
+  const { value } = readBody(body, request.headers['content-type'], kindSchema(DELETE_OPTIONS));
   return deleteOptions(value, request.query);
 }

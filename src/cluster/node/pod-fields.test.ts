@@ -6,13 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { defaultPod } from '../../api-machinery/validation/pod/pod-defaults.ts';
 import type { JsonObject } from '../../kube/json/json-value.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
-import { CONTAINER } from '../../kube/pod-schema/container-schema.ts';
-import { POD } from '../../kube/pod-schema/pod-schema.ts';
-import { VOLUME } from '../../kube/pod-schema/volume-schema.ts';
+import { POD_DEFINITIONS, POD_SPEC } from '../../kube/pod-schema/pod-definitions.ts';
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
 import { ignoredFields } from './pod/ignored-fields.ts';
-
-const POD_SPEC = POD.properties?.['spec'];
 
 /** What somebody does, by type of the API. */
 const HONOURED: Readonly<Record<string, string>> = {
@@ -63,32 +59,33 @@ function inContainer(
   return { schema, prefix: `containers[a].${prefix}`, spec };
 }
 
-const OF_CONTAINER = CONTAINER.properties;
-const OF_VOLUME = VOLUME.properties;
+function core(name: string): JsonSchema {
+  return POD_DEFINITIONS.get(`io.k8s.api.core.v1.${name}`);
+}
 
 const PLACES: readonly Place[] = [
   { schema: POD_SPEC, prefix: '', spec: (fields) => fields },
   {
-    schema: POD_SPEC?.properties?.['resources'],
+    schema: core('ResourceRequirements'),
     prefix: 'resources.',
     spec: (resources) => ({ resources }),
   },
-  inContainer(CONTAINER, '', (fields) => fields),
-  inContainer(OF_CONTAINER.resources, 'resources.', (resources) => ({ resources })),
-  inContainer(OF_CONTAINER.lifecycle, 'lifecycle.', (lifecycle) => ({ lifecycle })),
-  inContainer(OF_CONTAINER.ports.items, 'ports[80].', (port) => ({
+  inContainer(core('Container'), '', (fields) => fields),
+  inContainer(core('ResourceRequirements'), 'resources.', (resources) => ({ resources })),
+  inContainer(core('Lifecycle'), 'lifecycle.', (lifecycle) => ({ lifecycle })),
+  inContainer(core('ContainerPort'), 'ports[80].', (port) => ({
     ports: [{ containerPort: 80, ...port }],
   })),
-  inContainer(OF_CONTAINER.volumeMounts.items, 'volumeMounts[/v].', (mount) => ({
+  inContainer(core('VolumeMount'), 'volumeMounts[/v].', (mount) => ({
     volumeMounts: [{ name: 'v', mountPath: '/v', ...mount }],
   })),
   {
-    schema: OF_VOLUME.emptyDir,
+    schema: core('EmptyDirVolumeSource'),
     prefix: 'volumes[v].emptyDir.',
     spec: (emptyDir) => ({ volumes: [{ name: 'v', emptyDir }] }),
   },
   {
-    schema: OF_VOLUME.persistentVolumeClaim,
+    schema: core('PersistentVolumeClaimVolumeSource'),
     prefix: 'volumes[v].persistentVolumeClaim.',
     spec: (persistentVolumeClaim) => ({ volumes: [{ name: 'v', persistentVolumeClaim }] }),
   },

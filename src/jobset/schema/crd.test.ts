@@ -3,9 +3,10 @@ import {
   customResourceDefinitionErrors,
   defaultCustomResourceDefinition,
 } from '../../api-machinery/definitions/custom-resource-definition.ts';
-import { CUSTOM_RESOURCE_DEFINITION } from '../../api-machinery/definitions/custom-resource-definition-schema.ts';
+import { kindSchema } from '../../api-machinery/kind-schemas/kind-definitions.ts';
 import { formatFieldErrors } from '../../kube/field-error.ts';
 import type { PersistentVolumeClaim } from '../../kube/objects/core.ts';
+import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/objects/custom-resource-definition.ts';
 import { resourceSchema } from '../../kube/pod-schema/resource-schema.ts';
 import { applyDefaults } from '../../kube/schema/defaults.ts';
 import { validateListTypes } from '../../kube/schema/list-types.ts';
@@ -267,11 +268,12 @@ test.each<[name: string, spec: object, problem: string]>([
 });
 
 describe('the definition', () => {
+  const schema = kindSchema(CUSTOM_RESOURCE_DEFINITIONS);
   const definition = defaultCustomResourceDefinition({ ...JOBSET_CRD });
 
   test('is accepted by the rules for definitions', () => {
-    expect(prune(CUSTOM_RESOURCE_DEFINITION, definition).pruned).toEqual([]);
-    expect(validate(CUSTOM_RESOURCE_DEFINITION, definition)).toEqual([]);
+    expect(prune(schema, definition).pruned).toEqual([]);
+    expect(validate(schema, definition)).toEqual([]);
     expect(customResourceDefinitionErrors(definition)).toEqual([]);
   });
 

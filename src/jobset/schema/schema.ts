@@ -4,9 +4,11 @@
  * markers; what CEL says beyond them is in `schema-rules.ts`.
  */
 
-import { JOB_SPEC } from '../../kube/pod-schema/job-schema.ts';
-import { OBJECT_META } from '../../kube/pod-schema/meta-schema.ts';
-import { PERSISTENT_VOLUME_CLAIM } from '../../kube/pod-schema/volume-claim-schema.ts';
+import {
+  JOB_SPEC,
+  OBJECT_META,
+  PERSISTENT_VOLUME_CLAIM,
+} from '../../kube/pod-schema/pod-definitions.ts';
 import {
   atomicList,
   boolean,

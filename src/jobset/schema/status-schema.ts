@@ -3,7 +3,7 @@
  * counters and history of restarts in place that are ours (`docs/design/protocol.md`).
  */
 
-import { CONDITION } from '../../kube/pod-schema/meta-schema.ts';
+import { CONDITION } from '../../kube/pod-schema/pod-definitions.ts';
 import {
   atomicList,
   boolean,

@@ -6,7 +6,7 @@
  */
 import { string } from '../schema/builders.ts';
 import type { JsonSchema } from '../schema/json-schema.ts';
-import { OBJECT_META } from './meta-schema.ts';
+import { OBJECT_META } from './pod-definitions.ts';
 
 /** The schema by which whole custom resources are pruned, defaulted and validated. */
 export function resourceSchema(schema: JsonSchema): JsonSchema {

@@ -29,18 +29,6 @@ export function object<P extends Properties>(
   };
 }
 
-/**
- * Makes a builder of objects whose title is a name in the group `prefix`. OpenAPI documents refer
- * to such a schema by its name instead of repeating it. Variants (`described`) keep the name.
- */
-export function definitions(prefix: string) {
-  return <P extends Properties>(
-    name: string,
-    properties: P,
-    options: ObjectOptions<P> = {},
-  ): ObjectSchema<P> => ({ title: `${prefix}.${name}`, ...object(properties, options) });
-}
-
 /** An object that is replaced as a whole, never merged. */
 export function atomic(schema: JsonSchema): JsonSchema {
   return { ...schema, 'x-kubernetes-map-type': 'atomic' };
@@ -121,29 +109,6 @@ export function listMap(
     'x-kubernetes-list-type': 'map',
     'x-kubernetes-list-map-keys': keys,
   };
-}
-
-/** A list map that a strategic merge patch merges by its first key, like most lists of Pods. */
-export function mergeMap(
-  keys: readonly [string, ...string[]],
-  items: JsonSchema,
-  description?: string,
-): JsonSchema {
-  return mergedBy(keys[0], listMap(keys, items, description));
-}
-
-/** A list that a strategic merge patch merges by `key`. */
-export function mergedBy(key: string, schema: JsonSchema, strategy = 'merge'): JsonSchema {
-  return {
-    ...schema,
-    'x-kubernetes-patch-strategy': strategy,
-    'x-kubernetes-patch-merge-key': key,
-  };
-}
-
-/** A list of plain values to which a strategic merge patch adds. */
-export function merged(schema: JsonSchema): JsonSchema {
-  return { ...schema, 'x-kubernetes-patch-strategy': 'merge' };
 }
 
 /** An object whose unknown fields are kept. */

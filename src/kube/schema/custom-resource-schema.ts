@@ -5,14 +5,14 @@
  */
 
 import { isJsonObject } from '../json/json-value.ts';
-import { OBJECT_META, QUANTITY } from '../pod-schema/meta-schema.ts';
 import { map, object, set, string } from './builders.ts';
+import { OBJECT_META_TITLE, QUANTITY } from './definitions.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 /** `schema` in the form that `spec.versions[].schema.openAPIV3Schema` of a CRD takes. */
 export function customResourceSchema(schema: JsonSchema): JsonSchema {
   if (schema.title === QUANTITY.title) return reworded(schema, CUSTOM_RESOURCE_QUANTITY);
-  if (schema.title === OBJECT_META.title) return reworded(schema, TEMPLATE_METADATA);
+  if (schema.title === OBJECT_META_TITLE) return reworded(schema, TEMPLATE_METADATA);
   const {
     title: _title,
     'x-kubernetes-patch-strategy': _strategy,

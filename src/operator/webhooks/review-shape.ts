@@ -3,8 +3,7 @@
  * objects that keep to their schemas; other clients are told which field does not.
  */
 import { WHOLE_JOBSET_SCHEMA } from '../../jobset/admit.ts';
-import { OBJECT_META } from '../../kube/pod-schema/meta-schema.ts';
-import { POD } from '../../kube/pod-schema/pod-schema.ts';
+import { OBJECT_META, POD_SPEC } from '../../kube/pod-schema/pod-definitions.ts';
 import { object } from '../../kube/schema/builders.ts';
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
 import { validate } from '../../kube/schema/validate.ts';
@@ -20,8 +19,6 @@ export function podShapeErrors(pod: unknown): readonly FieldError[] {
   return validate(PLACED_POD, pod).filter(isAboutShape);
 }
 
-const { properties: POD_SPEC = {} } = POD.properties?.['spec'] ?? {};
-
 const PLACED_POD: JsonSchema = object(
   {
     metadata: OBJECT_META,
@@ -29,7 +26,7 @@ const PLACED_POD: JsonSchema = object(
       Object.fromEntries(
         ['affinity', 'nodeSelector', 'priority', 'tolerations'].map((name) => [
           name,
-          POD_SPEC[name] ?? {},
+          POD_SPEC.properties?.[name] ?? {},
         ]),
       ),
     ),

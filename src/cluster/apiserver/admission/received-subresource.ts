@@ -1,3 +1,4 @@
+import { kindSchema } from '../../../api-machinery/kind-schemas/kind-definitions.ts';
 import { type ResourceCall, receiveBody, requesterOf } from '../calls/resource-call.ts';
 import { isDryRun, optionsObject } from '../http/write-options.ts';
 import type { ApiObject } from '../resources/api-object.ts';
@@ -5,12 +6,13 @@ import type { ReceivedKind } from '../resources/served-resource.ts';
 import { type AdmissionAttributes, inNamespace } from '../webhooks/attributes.ts';
 import { mutate, validate } from './admission-chain.ts';
 
-/** The body of a POST to a subresource, as admission wants it. */
+/** The body of a POST to a subresource, an object of a built-in kind, as admission wants it. */
 export async function receiveSubresource(
   call: ResourceCall,
-  kind: ReceivedKind,
+  builtIn: Pick<ReceivedKind, 'group' | 'version' | 'kind'>,
 ): Promise<ApiObject> {
   const { server, of, path, request } = call;
+  const kind = { ...builtIn, schema: kindSchema(builtIn), custom: false };
   const received = inNamespace(of, path.namespace, receiveBody(call, kind, 'CreateOptions'));
   const attributes = (object: ApiObject): AdmissionAttributes => ({
     operation: 'CREATE',

@@ -4,7 +4,7 @@ import type {
   CustomResourceDefinition,
   CustomResourceVersion,
 } from '../../../kube/objects/custom-resource-definition.ts';
-import { OBJECT_META } from '../../../kube/pod-schema/meta-schema.ts';
+import { OBJECT_META } from '../../../kube/pod-schema/pod-definitions.ts';
 import { string } from '../../../kube/schema/builders.ts';
 import type { JsonSchema } from '../../../kube/schema/json-schema.ts';
 import { type ApiObject, withMembers } from '../resources/api-object.ts';

@@ -1,9 +1,4 @@
 import {
-  CONFIG_MAP,
-  SECRET,
-  SERVICE_ACCOUNT,
-} from '../../../api-machinery/kind-schemas/core-schema.ts';
-import {
   configMapErrors,
   configMapUpdateErrors,
   secretErrors,
@@ -17,7 +12,6 @@ import { ageOf } from '../resources/table-layout.ts';
 
 export const CONFIG_MAP_KIND: BuiltInKind = {
   resource: CONFIG_MAPS,
-  schema: CONFIG_MAP,
   strategy: {
     validate: (map) => configMapErrors(typed(map)),
     validateUpdate: (map, old) => configMapUpdateErrors(typed(map), typed(old)),
@@ -39,7 +33,6 @@ export const CONFIG_MAP_KIND: BuiltInKind = {
 
 export const SECRET_KIND: BuiltInKind = {
   resource: SECRETS,
-  schema: SECRET,
   fieldLabels: { type: (secret) => textAt(secret, 'type') },
   table: {
     columns: [
@@ -66,7 +59,6 @@ export const SECRET_KIND: BuiltInKind = {
 
 export const SERVICE_ACCOUNT_KIND: BuiltInKind = {
   resource: SERVICE_ACCOUNTS,
-  schema: SERVICE_ACCOUNT,
   shortNames: ['sa'],
   subresources: [
     {

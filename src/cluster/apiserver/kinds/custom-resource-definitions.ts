@@ -3,7 +3,6 @@ import {
   customResourceDefinitionUpdateErrors,
   defaultCustomResourceDefinition,
 } from '../../../api-machinery/definitions/custom-resource-definition.ts';
-import { CUSTOM_RESOURCE_DEFINITION } from '../../../api-machinery/definitions/custom-resource-definition-schema.ts';
 import type { Condition } from '../../../kube/meta.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
@@ -30,7 +29,6 @@ function terminating(now: string): Condition {
 /** `custom-resource-controller.ts` makes the definitions real. */
 export const CUSTOM_RESOURCE_DEFINITION_KIND: BuiltInKind = {
   resource: CUSTOM_RESOURCE_DEFINITIONS,
-  schema: CUSTOM_RESOURCE_DEFINITION,
   shortNames: ['crd', 'crds'],
   categories: ['api-extensions'],
   hasStatus: true,

@@ -1,4 +1,3 @@
-import { EVENT, EVENTS_EVENT } from '../../../api-machinery/kind-schemas/event-schema.ts';
 import { dns1123SubdomainErrors } from '../../../kube/names.ts';
 import { EVENTS } from '../../../kube/objects/event.ts';
 import { resource } from '../../../kube/resource.ts';
@@ -92,7 +91,6 @@ const STRATEGY: BuiltInKind['strategy'] = {
 
 export const CORE_EVENT_KIND: BuiltInKind = {
   resource: CORE_EVENTS,
-  schema: EVENT,
   shortNames: ['ev'],
   strategy: STRATEGY,
   table: CORE_EVENT_TABLE,
@@ -101,7 +99,6 @@ export const CORE_EVENT_KIND: BuiltInKind = {
 
 export const EVENT_KIND: BuiltInKind = {
   resource: EVENTS,
-  schema: EVENTS_EVENT,
   shortNames: ['ev'],
   strategy: {
     ...STRATEGY,

@@ -5,14 +5,12 @@ import { jobUpdateErrors } from '../../../api-machinery/validation/job/job-updat
 import { jobWarnings } from '../../../api-machinery/validation/job/job-warnings.ts';
 import { deepEqual } from '../../../kube/json/deep-equal.ts';
 import { CONTROLLER_UID_LABEL, JOB_NAME_LABEL, JOBS } from '../../../kube/objects/job.ts';
-import { JOB } from '../../../kube/pod-schema/job-schema.ts';
 import { type ApiObject, numberAt, objectAt, typed } from '../resources/api-object.ts';
 import type { BuiltInKind } from '../resources/built-in-kind.ts';
 import { JOB_TABLE } from './job-table.ts';
 
 export const JOB_KIND: BuiltInKind = {
   resource: JOBS,
-  schema: JOB,
   categories: ['all'],
   hasStatus: true,
   fieldLabels: {

@@ -1,4 +1,3 @@
-import { LEASE } from '../../../api-machinery/kind-schemas/lease-schema.ts';
 import { invalidValue } from '../../../kube/field-error.ts';
 import { LEASES } from '../../../kube/objects/lease.ts';
 import type { FieldError } from '../../../kube/status.ts';
@@ -8,7 +7,6 @@ import { ageOf } from '../resources/table-layout.ts';
 
 export const LEASE_KIND: BuiltInKind = {
   resource: LEASES,
-  schema: LEASE,
   strategy: {
     requiresRevision: true,
     createsOnUpdate: true,

@@ -1,4 +1,3 @@
-import { NAMESPACE } from '../../../api-machinery/kind-schemas/core-schema.ts';
 import { defaultNamespace } from '../../../api-machinery/validation/core-defaults.ts';
 import { dns1123LabelErrors } from '../../../kube/names.ts';
 import { NAMESPACES } from '../../../kube/objects/core.ts';
@@ -14,7 +13,6 @@ const PERMANENT: readonly string[] = ['default', 'kube-system', 'kube-public'];
 
 export const NAMESPACE_KIND: BuiltInKind = {
   resource: NAMESPACES,
-  schema: NAMESPACE,
   shortNames: ['ns'],
   verbs: ALL_VERBS.filter((verb) => verb !== 'deletecollection'),
   hasStatus: true,

@@ -1,4 +1,3 @@
-import { NODE } from '../../../api-machinery/kind-schemas/node-schema.ts';
 import { defaultNodeStatus } from '../../../api-machinery/validation/pod/resource-amounts.ts';
 import { isJsonObject } from '../../../kube/json/json-value.ts';
 import { NODES } from '../../../kube/objects/node.ts';
@@ -19,7 +18,6 @@ const UNKNOWN = '<unknown>';
 
 export const NODE_KIND: BuiltInKind = {
   resource: NODES,
-  schema: NODE,
   shortNames: ['no'],
   hasStatus: true,
   fieldLabels: {

@@ -1,5 +1,4 @@
 import { defaultPersistentVolumeClaim } from '../../../api-machinery/validation/core-defaults.ts';
-import { PERSISTENT_VOLUME_CLAIM } from '../../../kube/pod-schema/volume-claim-schema.ts';
 import { resource } from '../../../kube/resource.ts';
 import { listAt, textAt } from '../resources/api-object.ts';
 import type { BuiltInKind } from '../resources/built-in-kind.ts';
@@ -15,7 +14,6 @@ const SHORT_MODES: Readonly<Record<string, string>> = {
 
 export const PERSISTENT_VOLUME_CLAIM_KIND: BuiltInKind = {
   resource: resource('v1', 'persistentvolumeclaims', 'PersistentVolumeClaim'),
-  schema: PERSISTENT_VOLUME_CLAIM,
   shortNames: ['pvc'],
   hasStatus: true,
   table: {

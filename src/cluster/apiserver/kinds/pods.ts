@@ -7,7 +7,6 @@ import {
 } from '../../../api-machinery/validation/pod/pod-update.ts';
 import { podWarnings } from '../../../api-machinery/validation/pod/pod-warnings.ts';
 import { PODS } from '../../../kube/objects/pod.ts';
-import { POD } from '../../../kube/pod-schema/pod-schema.ts';
 import { withTolerations } from '../admission/pod-admission.ts';
 import {
   type ApiObject,
@@ -27,7 +26,6 @@ const ENDED: readonly string[] = ['Succeeded', 'Failed'];
 
 export const POD_KIND: BuiltInKind = {
   resource: PODS,
-  schema: POD,
   shortNames: ['po'],
   categories: ['all'],
   hasStatus: true,

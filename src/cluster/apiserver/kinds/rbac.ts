@@ -1,12 +1,5 @@
-import {
-  CLUSTER_ROLE,
-  CLUSTER_ROLE_BINDING,
-  ROLE,
-  ROLE_BINDING,
-} from '../../../api-machinery/kind-schemas/rbac-schema.ts';
 import { pathSegmentErrors } from '../../../kube/names.ts';
 import { resource } from '../../../kube/resource.ts';
-import type { JsonSchema } from '../../../kube/schema/json-schema.ts';
 import { listAt, type StoredObject, textAt } from '../resources/api-object.ts';
 import type { BuiltInKind } from '../resources/built-in-kind.ts';
 import { ageOf, type TableLayout } from '../resources/table-layout.ts';
@@ -42,28 +35,20 @@ const BINDING_TABLE: TableLayout = {
 };
 
 export const RBAC_KINDS: readonly BuiltInKind[] = [
-  rbacKind('roles', 'Role', 'Namespaced', ROLE, ROLE_TABLE),
-  rbacKind('rolebindings', 'RoleBinding', 'Namespaced', ROLE_BINDING, BINDING_TABLE),
-  rbacKind('clusterroles', 'ClusterRole', 'Cluster', CLUSTER_ROLE, ROLE_TABLE),
-  rbacKind(
-    'clusterrolebindings',
-    'ClusterRoleBinding',
-    'Cluster',
-    CLUSTER_ROLE_BINDING,
-    BINDING_TABLE,
-  ),
+  rbacKind('roles', 'Role', 'Namespaced', ROLE_TABLE),
+  rbacKind('rolebindings', 'RoleBinding', 'Namespaced', BINDING_TABLE),
+  rbacKind('clusterroles', 'ClusterRole', 'Cluster', ROLE_TABLE),
+  rbacKind('clusterrolebindings', 'ClusterRoleBinding', 'Cluster', BINDING_TABLE),
 ];
 
 function rbacKind(
   plural: string,
   kind: string,
   scope: 'Namespaced' | 'Cluster',
-  schema: JsonSchema,
   table: TableLayout,
 ): BuiltInKind {
   return {
     resource: resource(API_VERSION, plural, kind, scope),
-    schema,
     table,
     strategy: { createsOnUpdate: true, nameRule: pathSegmentErrors },
   };

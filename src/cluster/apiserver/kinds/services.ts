@@ -1,4 +1,3 @@
-import { ENDPOINT_SLICE, SERVICE } from '../../../api-machinery/kind-schemas/service-schema.ts';
 import { serviceErrors, serviceUpdateErrors } from '../../../api-machinery/validation/service.ts';
 import { defaultService } from '../../../api-machinery/validation/service-defaults.ts';
 import { dns1123LabelErrors } from '../../../kube/names.ts';
@@ -21,7 +20,6 @@ const NONE = '<none>';
 /** There is no service network: a Service has no virtual address, whether it asks for one or not. */
 export const SERVICE_KIND: BuiltInKind = {
   resource: SERVICES,
-  schema: SERVICE,
   shortNames: ['svc'],
   categories: ['all'],
   hasStatus: true,
@@ -62,7 +60,6 @@ export const SERVICE_KIND: BuiltInKind = {
 
 export const ENDPOINT_SLICE_KIND: BuiltInKind = {
   resource: resource('discovery.k8s.io/v1', 'endpointslices', 'EndpointSlice'),
-  schema: ENDPOINT_SLICE,
   strategy: { countsGeneration: true },
   table: {
     columns: [

@@ -1,8 +1,4 @@
 import {
-  MUTATING_WEBHOOK_CONFIGURATION,
-  VALIDATING_WEBHOOK_CONFIGURATION,
-} from '../../../api-machinery/kind-schemas/webhook-configuration-schema.ts';
-import {
   defaultWebhookConfiguration,
   webhookConfigurationErrors,
   webhookConfigurationUpdateErrors,
@@ -12,7 +8,6 @@ import {
   VALIDATING_WEBHOOK_CONFIGURATIONS,
 } from '../../../kube/objects/admission-webhooks.ts';
 import type { Resource } from '../../../kube/resource.ts';
-import type { JsonSchema } from '../../../kube/schema/json-schema.ts';
 import { listAt, typed } from '../resources/api-object.ts';
 import type { BuiltInKind } from '../resources/built-in-kind.ts';
 import { ageOf, type TableLayout } from '../resources/table-layout.ts';
@@ -36,14 +31,13 @@ const TABLE: TableLayout = {
 
 /** `../admission/` asks the webhooks that are configured here. */
 export const WEBHOOK_CONFIGURATION_KINDS: readonly BuiltInKind[] = [
-  configurationKind(MUTATING_WEBHOOK_CONFIGURATIONS, MUTATING_WEBHOOK_CONFIGURATION),
-  configurationKind(VALIDATING_WEBHOOK_CONFIGURATIONS, VALIDATING_WEBHOOK_CONFIGURATION),
+  configurationKind(MUTATING_WEBHOOK_CONFIGURATIONS),
+  configurationKind(VALIDATING_WEBHOOK_CONFIGURATIONS),
 ];
 
-function configurationKind(resource: Resource, schema: JsonSchema): BuiltInKind {
+function configurationKind(resource: Resource): BuiltInKind {
   return {
     resource,
-    schema,
     categories: ['api-extensions'],
     strategy: {
       countsGeneration: true,

@@ -1,4 +1,3 @@
-import { BINDING } from '../../../api-machinery/kind-schemas/core-schema.ts';
 import { assert } from '../../../kube/assert.ts';
 import { formatFieldErrors, notSupported, required } from '../../../kube/field-error.ts';
 import { type FieldError, failureWithoutReason } from '../../../kube/status.ts';
@@ -18,7 +17,7 @@ import {
 } from '../resources/api-object.ts';
 import { update } from '../verbs/update.ts';
 
-const BINDING_KIND = { group: '', version: 'v1', kind: 'Binding', schema: BINDING, custom: false };
+const BINDING_KIND = { group: '', version: 'v1', kind: 'Binding' };
 
 /** `POST pods/NAME/binding`: gives a Pod that has no node to one, as a scheduler does. */
 export async function bindPod(call: ResourceCall): Promise<HttpResponse> {

@@ -1,4 +1,3 @@
-import { EVICTION } from '../../../api-machinery/kind-schemas/core-schema.ts';
 import { badRequest } from '../../../kube/status-errors.ts';
 import type { HttpResponse } from '../../../runtime/ports/transport.ts';
 import { receiveSubresource } from '../admission/received-subresource.ts';
@@ -10,8 +9,6 @@ const EVICTION_KIND = {
   group: 'policy',
   version: 'v1',
   kind: 'Eviction',
-  schema: EVICTION,
-  custom: false,
 };
 
 /** `POST pods/NAME/eviction`: a deletion that budgets could refuse, of which there are none here. */

@@ -1,6 +1,6 @@
 /** How a built-in kind is declared. */
+import { kindSchema } from '../../../api-machinery/kind-schemas/kind-definitions.ts';
 import type { Resource } from '../../../kube/resource.ts';
-import type { JsonSchema } from '../../../kube/schema/json-schema.ts';
 import type { Collection } from './collection.ts';
 import {
   ALL_VERBS,
@@ -15,7 +15,6 @@ import { PLAIN_TABLE, type TableLayout } from './table-layout.ts';
 /** The properties of a built-in kind; those left out have the usual values. */
 export interface BuiltInKind {
   readonly resource: Resource;
-  readonly schema: JsonSchema;
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
   readonly hasStatus?: boolean;
@@ -41,7 +40,7 @@ export function servedBuiltIn(kind: BuiltInKind, collection: Collection): Served
     categories: kind.categories ?? [],
     verbs: kind.verbs ?? ALL_VERBS,
     subresources: kind.hasStatus === true ? [...subresources, STATUS] : subresources,
-    schema: kind.schema,
+    schema: kindSchema(resource),
     strategy: { ...PLAIN_STRATEGY, ...kind.strategy },
     table: kind.table ?? PLAIN_TABLE,
     fieldLabels: kind.fieldLabels ?? {},

@@ -1,14 +1,7 @@
-import {
-  SELF_SUBJECT_ACCESS_REVIEW,
-  SELF_SUBJECT_REVIEW,
-  SELF_SUBJECT_RULES_REVIEW,
-  SUBJECT_ACCESS_REVIEW,
-  TOKEN_REVIEW,
-} from '../../../api-machinery/kind-schemas/review-schema.ts';
+import { kindSchema } from '../../../api-machinery/kind-schemas/kind-definitions.ts';
 import { invalid, invalidValue } from '../../../kube/field-error.ts';
 import { defined } from '../../../kube/json/defined.ts';
 import { isJsonObject, type JsonObject } from '../../../kube/json/json-value.ts';
-import type { JsonSchema } from '../../../kube/schema/json-schema.ts';
 import { ApiStatusError, type FieldError } from '../../../kube/status.ts';
 import { badRequest, methodNotAllowed } from '../../../kube/status-errors.ts';
 import { timeText } from '../../../kube/time.ts';
@@ -38,13 +31,13 @@ export interface ReviewContext {
 }
 
 export const REVIEWS: readonly Review[] = [
-  review('authentication.k8s.io', 'SelfSubjectReview', SELF_SUBJECT_REVIEW, (_, { user }) => ({
+  review('authentication.k8s.io', 'SelfSubjectReview', (_, { user }) => ({
     userInfo: userInfo(user),
   })),
-  review('authentication.k8s.io', 'TokenReview', TOKEN_REVIEW, reviewToken),
-  review('authorization.k8s.io', 'SelfSubjectAccessReview', SELF_SUBJECT_ACCESS_REVIEW, mayDo),
-  review('authorization.k8s.io', 'SubjectAccessReview', SUBJECT_ACCESS_REVIEW, mayOtherDo),
-  review('authorization.k8s.io', 'SelfSubjectRulesReview', SELF_SUBJECT_RULES_REVIEW, () => ({
+  review('authentication.k8s.io', 'TokenReview', reviewToken),
+  review('authorization.k8s.io', 'SelfSubjectAccessReview', mayDo),
+  review('authorization.k8s.io', 'SubjectAccessReview', mayOtherDo),
+  review('authorization.k8s.io', 'SelfSubjectRulesReview', () => ({
     resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
     nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
     incomplete: false,
@@ -63,7 +56,7 @@ export function answerReview(server: ServerState, of: Review, request: ApiReques
   return jsonResponse(201, { ...question, metadata, status });
 }
 
-function review(group: string, kind: string, schema: JsonSchema, answer: Review['answer']): Review {
+function review(group: string, kind: string, answer: Review['answer']): Review {
   return {
     group,
     version: 'v1',
@@ -77,7 +70,7 @@ function review(group: string, kind: string, schema: JsonSchema, answer: Review[
     verbs: ['create'],
     subresources: [],
     custom: false,
-    schema,
+    schema: kindSchema({ group, version: 'v1', kind }),
     answer,
   };
 }

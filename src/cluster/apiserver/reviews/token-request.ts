@@ -1,4 +1,3 @@
-import { TOKEN_REQUEST } from '../../../api-machinery/kind-schemas/review-schema.ts';
 import { invalid, invalidValue } from '../../../kube/field-error.ts';
 import { badRequest, conflict, notFound, serviceUnavailable } from '../../../kube/status-errors.ts';
 import { timeText } from '../../../kube/time.ts';
@@ -15,8 +14,6 @@ const TOKEN_REQUEST_KIND = {
   group: 'authentication.k8s.io',
   version: 'v1',
   kind: 'TokenRequest',
-  schema: TOKEN_REQUEST,
-  custom: false,
 };
 
 const DEFAULT_EXPIRATION_SECONDS = 3_600;

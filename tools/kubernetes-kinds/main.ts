@@ -1,0 +1,43 @@
+/**
+ * Writes the tables of built-in kinds from what one version of Kubernetes publishes:
+ *
+ *   tsx tools/kubernetes-kinds/main.ts [--version 1.36.3] [--out DIRECTORY]
+ *
+ * `DIRECTORY` is the root of a source tree, by default this one. Where Go is not installed nothing is
+ * written, which is said. Exit code: 0, or 2 for wrong usage.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { KUBERNETES_VERSIONS } from '../control-plane/build.ts';
+import { isGoInstalled } from '../go-module.ts';
+import { generateKinds } from './generate.ts';
+
+const EXIT_USAGE = 2;
+
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      version: { type: 'string', default: KUBERNETES_VERSIONS[0] },
+      out: { type: 'string', default: join(import.meta.dirname, '../..') },
+    },
+  });
+  const { version, out } = values;
+  if (!/^1\.\d+\.\d+$/.test(version)) {
+    process.stderr.write(`--version: "${version}", expected 1.MINOR.PATCH\n`);
+    return EXIT_USAGE;
+  }
+  if (!isGoInstalled()) {
+    process.stderr.write('skipped: Go is not installed, which downloads the published documents\n');
+    return 0;
+  }
+  for (const [path, text] of await generateKinds(version)) {
+    const file = join(out, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+    process.stderr.write(`${file}\n`);
+  }
+  return 0;
+}
