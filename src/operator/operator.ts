@@ -1,3 +1,4 @@
+/** The JobSet controller: informers in, `plan` in the middle, requests out. */
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../jobset/feature-gates.ts';
 import type { AgentDefaults } from '../jobset/injection/agent-defaults.ts';
 import type { AgentDelivery } from '../jobset/injection/agent-delivery.ts';
@@ -29,7 +30,6 @@ import { ForeignClaims, type ForeignClaimsOptions } from './tracking/foreign-cla
 import { GroupTracker } from './tracking/group-tracker.ts';
 import type { NodeFeatures } from './tracking/node-features.ts';
 
-/** The JobSet controller: informers in, `plan` in the middle, requests out. */
 export interface OperatorOptions {
   readonly client: Client;
   /** For Events; by default `client`. */

@@ -1,3 +1,4 @@
+/** The pages that the operator serves over HTTP, one port for each: metrics and probes. */
 import {
   type HttpServer,
   type ServerTlsOptions,

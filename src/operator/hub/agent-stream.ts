@@ -1,3 +1,4 @@
+/** The hub's end of one agent's stream: limits, parsing, last words. */
 import {
   type AgentMessage,
   type ByeReason,

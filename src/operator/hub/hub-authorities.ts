@@ -1,3 +1,8 @@
+/**
+ * Publishes whom agents are to trust at the hub: a ConfigMap in each namespace that has a group, which
+ * Pods mount and nodes keep up to date. It outlives the operator, so that a running group follows to
+ * the authorities of the next installation. What somebody else has made under its name stays as it is.
+ */
 import type { HubAccess } from '../../jobset/injection/agent-hub.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { HUB_AUTHORITIES_KEY, HUB_AUTHORITIES_NAME } from '../../jobset/names.ts';
@@ -18,11 +23,6 @@ import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import { HUB_AUTHORITIES_LABELS, HUB_AUTHORITIES_SELECTOR } from '../object-names.ts';
 
-/**
- * Publishes whom agents are to trust at the hub: a ConfigMap in each namespace that has a group, which
- * Pods mount and nodes keep up to date. It outlives the operator, so that a running group follows to
- * the authorities of the next installation. What somebody else has made under its name stays as it is.
- */
 export interface HubAuthoritiesOptions {
   readonly client: Client;
   readonly clock: Clock;

@@ -1,3 +1,4 @@
+/** Ties the hub to the operator: its caches say who is a member, and its tracker hears what agents say. */
 import { type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import type { HubAnnouncement } from '../../jobset/hub/message.ts';
@@ -27,7 +28,6 @@ import type { PodClaim, TokenVerdict } from './pod-token.ts';
 import { type Membership, streamAdmission } from './stream-admission.ts';
 import type { PodLookup } from './unseen-pods.ts';
 
-/** Ties the hub to the operator: its caches say who is a member, and its tracker hears what agents say. */
 export interface HubConnectionOptions {
   readonly client: Client;
   readonly clock: Clock;

@@ -1,3 +1,7 @@
+/**
+ * Leads a Service without a selector to this leader: one EndpointSlice with its address. It stays when
+ * the leader ends, since the next one overwrites it, and a deposed one writes no more.
+ */
 import {
   ENDPOINT_SLICES,
   type EndpointSlice,
@@ -13,10 +17,6 @@ import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 
-/**
- * Leads a Service without a selector to this leader: one EndpointSlice with its address. It stays when
- * the leader ends, since the next one overwrites it, and a deposed one writes no more.
- */
 export interface HubEndpointOptions {
   readonly client: Client;
   readonly clock: Clock;

@@ -1,3 +1,7 @@
+/**
+ * The hub's certificates, which every replica keeps as those of the webhooks are kept, and its port,
+ * which is open while this replica leads.
+ */
 import type { HubAccess } from '../../jobset/injection/agent-hub.ts';
 import type { KeyPair } from '../../runtime/adapters/tls/certificates.ts';
 import type { Client } from '../../runtime/client/client.ts';
@@ -13,10 +17,6 @@ import type { WebhookCertificates } from '../webhooks/certificates.ts';
 import { DroppedConnections } from './dropped-connections.ts';
 import type { HubConnection } from './hub-connection.ts';
 
-/**
- * The hub's certificates, which every replica keeps as those of the webhooks are kept, and its port,
- * which is open while this replica leads.
- */
 export interface HubListenerOptions {
   readonly client: Client;
   readonly clock: Clock;

@@ -1,3 +1,9 @@
+/**
+ * The hub (`docs/design/hub.md#what-the-hub-promises`): the streams of all agents, by JobSet. It
+ * says only what is stored, and answers a hello only from a state that was read consistently after
+ * the hello had arrived; one read serves all who wait. What agents say goes on as it comes: it is
+ * soft state, repeated in each hello.
+ */
 import type { AgentMessage, ByeReason, HubAnnouncement } from '../../jobset/hub/message.ts';
 import { encodeHubMessage } from '../../jobset/hub/message.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
@@ -17,12 +23,6 @@ import { type HubMetrics, hubMetrics } from './hub-metrics.ts';
 import { PodInquiry, type PodInquiryOptions } from './pod-inquiry.ts';
 import { DEFAULT_MAX_STREAMS } from './stream-memory.ts';
 
-/**
- * The hub (`docs/design/hub.md#what-the-hub-promises`): the streams of all agents, by JobSet. It
- * says only what is stored, and answers a hello only from a state that was read consistently after
- * the hello had arrived; one read serves all who wait. What agents say goes on as it comes: it is
- * soft state, repeated in each hello.
- */
 export interface HubOptions {
   readonly clock: Clock;
   readonly random: Random;

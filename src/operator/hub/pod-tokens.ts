@@ -1,3 +1,8 @@
+/**
+ * Whose tokens these are. The signature is checked here, with the keys that the cluster publishes, so
+ * that thousands of agents cost it no request; where it does not publish them to us, each token is
+ * asked for once in a while by a TokenReview.
+ */
 import { HUB_AUDIENCE } from '../../jobset/names.ts';
 import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
 import { TOKEN_REVIEWS } from '../../kube/objects/token-review.ts';
@@ -11,11 +16,6 @@ import type { ImportKey, SignatureKey } from '../../runtime/ports/signature-key.
 import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
 import { checkToken, invalid, parseToken, type TokenVerdict } from './pod-token.ts';
 
-/**
- * Whose tokens these are. The signature is checked here, with the keys that the cluster publishes, so
- * that thousands of agents cost it no request; where it does not publish them to us, each token is
- * asked for once in a while by a TokenReview.
- */
 export interface PodTokensOptions {
   readonly client: Client;
   readonly clock: Clock;

@@ -1,3 +1,8 @@
+/**
+ * Who may have a stream: an agent whose token is good and bound to a Pod that lives and is, by owner
+ * chain, a member of a JobSet. Everybody else is refused with a reason, in the answer, in the metrics
+ * and, summed up, in the log.
+ */
 import { KeyedBudget } from '../../runtime/keyed-budget.ts';
 import { type Clock, sleep } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
@@ -9,11 +14,6 @@ import type { PodClaim, TokenVerdict } from './pod-token.ts';
 import { type Refusal, RefusalLog } from './refusal-log.ts';
 import { type ReadPod, UnseenPods } from './unseen-pods.ts';
 
-/**
- * Who may have a stream: an agent whose token is good and bound to a Pod that lives and is, by owner
- * chain, a member of a JobSet. Everybody else is refused with a reason, in the answer, in the metrics
- * and, summed up, in the log.
- */
 export interface StreamAdmissionOptions {
   readonly hub: Hub;
   readonly clock: Clock;

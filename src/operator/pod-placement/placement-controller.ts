@@ -1,3 +1,9 @@
+/**
+ * Repairs exclusive placement: where a follower is bound to another topology than the one its
+ * leader is in, all followers of that Job are deleted, to be made anew at the right place. A Job is
+ * looked at when its leader gets a node and when followers appear. Only metadata is watched; the
+ * Pods of that one Job are read when it is looked at.
+ */
 import {
   isAlive,
   nodeNameOf,
@@ -22,12 +28,6 @@ import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 
-/**
- * Repairs exclusive placement: where a follower is bound to another topology than the one its
- * leader is in, all followers of that Job are deleted, to be made anew at the right place. A Job is
- * looked at when its leader gets a node and when followers appear. Only metadata is watched; the
- * Pods of that one Job are read when it is looked at.
- */
 export interface PlacementControllerOptions {
   readonly client: Client;
   readonly clock: Clock;

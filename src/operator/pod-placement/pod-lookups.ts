@@ -1,3 +1,4 @@
+/** Answers what the Pod webhooks ask about leaders and nodes, mostly from a watch of the leaders. */
 import {
   type LeaderCandidate,
   type LeaderFinding,

@@ -1,3 +1,8 @@
+/**
+ * The two webhooks of Pods: the mutating one places what it can and lets the rest pass, the
+ * validating one refuses a follower that could not be placed. The Job controller tries a refused
+ * Pod again, so that followers come once their leader has a node.
+ */
 import {
   followerProblem,
   nodeNameOf,
@@ -17,11 +22,6 @@ import type { AdmissionAnswer, AdmissionHandler } from '../webhooks/admission-ha
 import { podShapeErrors } from '../webhooks/review-shape.ts';
 import type { PodLookups } from './pod-lookups.ts';
 
-/**
- * The two webhooks of Pods: the mutating one places what it can and lets the rest pass, the
- * validating one refuses a follower that could not be placed. The Job controller tries a refused
- * Pod again, so that followers come once their leader has a node.
- */
 export function podMutator(lookups: PodLookups): AdmissionHandler {
   return async (request) => {
     const original = createdPod(request);

@@ -1,3 +1,4 @@
+/** Creates or updates the JobSet definition and waits until the API server has established it. */
 import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,

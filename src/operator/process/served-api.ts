@@ -1,3 +1,4 @@
+/** Waits until the API server serves JobSets, and says why it has to wait. */
 import { JOBSETS } from '../../jobset/jobset.ts';
 import { apiVersionOf, groupResourceOf } from '../../kube/resource.ts';
 import { ApiStatusError } from '../../kube/status.ts';

@@ -1,3 +1,4 @@
+/** Grants the agents of a JobSet their rights and takes them away: a service account, a Role, a RoleBinding. */
 import { agentAccountName } from '../../jobset/injection/agent-account.ts';
 import type { AgentRights } from '../../jobset/injection/agent-rights.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';

@@ -1,3 +1,8 @@
+/**
+ * Carries out the actions of a plan. Each can be repeated without harm: creations are by name,
+ * deletions name the UID, and changes are the same every time. Jobs are started last, and not at all
+ * while the Service, a claim or the rights that their Pods need could not be made.
+ */
 import type { Action } from '../../jobset/convergence.ts';
 import type { OverduePod } from '../../jobset/epoch/lost-pods.ts';
 import type { AgentRights } from '../../jobset/injection/agent-rights.ts';
@@ -22,11 +27,6 @@ import {
 } from '../process/operator-metrics.ts';
 import { grantAgentRights, revokeAgentRights } from './agent-rights.ts';
 
-/**
- * Carries out the actions of a plan. Each can be repeated without harm: creations are by name,
- * deletions name the UID, and changes are the same every time. Jobs are started last, and not at all
- * while the Service, a claim or the rights that their Pods need could not be made.
- */
 export interface CarryOut {
   readonly client: Client;
   readonly clock: Clock;

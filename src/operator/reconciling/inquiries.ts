@@ -1,3 +1,8 @@
+/**
+ * Finds out what a plan asks for. Watches carry metadata only, so the one Pod that failed first is
+ * read when an epoch ends; that is one request for a restart of any size, and a few more where the Pod
+ * hides how it failed and `PodVersions` knows of earlier versions of it.
+ */
 import { currentEpoch } from '../../jobset/epoch/in-place-restart.ts';
 import { type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
 import {
@@ -35,11 +40,6 @@ import type { PodVersions } from '../tracking/pod-versions.ts';
 import { containerMinimums } from './container-minimums.ts';
 import type { ImageVolumes } from './image-volumes.ts';
 
-/**
- * Finds out what a plan asks for. Watches carry metadata only, so the one Pod that failed first is
- * read when an epoch ends; that is one request for a restart of any size, and a few more where the Pod
- * hides how it failed and `PodVersions` knows of earlier versions of it.
- */
 export async function inquire(
   question: Question,
   jobSet: Stored<JobSet>,

@@ -1,3 +1,8 @@
+/**
+ * Brings one JobSet a step further: takes a snapshot, lets `plan` decide, answers what it asks,
+ * writes the status under the resourceVersion that was decided on, and only then tells, counts and
+ * acts. It may be killed between any two requests; the next process goes on from what is written.
+ */
 import { withDefaults } from '../../jobset/defaults.ts';
 import type { PodFacts } from '../../jobset/epoch/pod-facts.ts';
 import type { FeatureGates } from '../../jobset/feature-gates.ts';
@@ -36,11 +41,6 @@ import { inquire } from './inquiries.ts';
 import { JobSetMemory, MAX_NOTICES_PER_EPOCH } from './jobset-memory.ts';
 import { Reports } from './reports.ts';
 
-/**
- * Brings one JobSet a step further: takes a snapshot, lets `plan` decide, answers what it asks,
- * writes the status under the resourceVersion that was decided on, and only then tells, counts and
- * acts. It may be killed between any two requests; the next process goes on from what is written.
- */
 export interface ReconcilerOptions {
   readonly client: Client;
   readonly clock: Clock;

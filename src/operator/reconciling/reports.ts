@@ -1,3 +1,4 @@
+/** Tells what happens to a JobSet, in Events, metrics and the log; what does not change is told once. */
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import type { Plan } from '../../jobset/plan.ts';
 import type { Stored } from '../../kube/meta.ts';

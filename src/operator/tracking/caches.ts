@@ -1,3 +1,7 @@
+/**
+ * What a replica knows of the cluster, whether it acts on it or not. Pods are watched as metadata only,
+ * in two streams: those that live and those that have succeeded.
+ */
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { ownerKey, ownerOf } from '../../jobset/membership.ts';
 import { JOBSET_NAME } from '../../jobset/names.ts';
@@ -20,10 +24,6 @@ import { LIVING, SUCCEEDED } from '../reconciling/inquiries.ts';
 import { boundedMetadata } from './bounded-metadata.ts';
 import { PodVersions } from './pod-versions.ts';
 
-/**
- * What a replica knows of the cluster, whether it acts on it or not. Pods are watched as metadata only,
- * in two streams: those that live and those that have succeeded.
- */
 export interface OperatorCaches {
   readonly informers: Informers;
   /** The versions of Pods that were seen lately, also by one who does not act yet. */

@@ -1,7 +1,11 @@
+/**
+ * Keeps the counts of every JobSet's Pods and tells when one is worth another look: not for every
+ * announcement of a group that gathers at its barrier, but for a failure, for the last one to
+ * arrive, and for whatever was in the way. One Pod event costs O(1).
+ */
 import type { Watchpoint } from '../../jobset/epoch/in-place-restart.ts';
 import { MemberCounts, type Members } from '../../jobset/epoch/members.ts';
-import type { Notice } from '../../jobset/epoch/notice.ts';
-import { type AgentStarts, type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
+import { type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
 import {
   isSame,
   jobOf,
@@ -16,12 +20,8 @@ import { cutToBytes } from '../../kube/cut-to-bytes.ts';
 import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import { GroupWatch } from './group-watch.ts';
+import { newestFacts, type SpokenFacts } from './spoken-facts.ts';
 
-/**
- * Keeps the counts of every JobSet's Pods and tells when one is worth another look: not for every
- * announcement of a group that gathers at its barrier, but for a failure, for the last one to
- * arrive, and for whatever was in the way. One Pod event costs O(1).
- */
 export interface GroupTrackerOptions {
   /** In whatever namespace it is. */
   readonly jobWithUid: (uid: string) => Stored<Job> | undefined;
@@ -45,13 +45,6 @@ export interface StrayPod {
   readonly podUid: string;
   /** What is wrong, with the name of the Pod. */
   readonly problem: string;
-}
-
-/** What the agent of a Pod has said over the hub: no more than annotations of the Pod would say. */
-export interface SpokenFacts {
-  readonly epoch?: number;
-  readonly starts?: AgentStarts;
-  readonly notice?: Notice;
 }
 
 /**
@@ -119,7 +112,7 @@ export class GroupTracker {
       const facts = podFacts(pod);
       if (facts === undefined || !isSame(this.#judge(pod)?.jobSet, jobSet)) continue;
       const spoken = this.#live.get(facts.uid)?.spoken;
-      counts.observe(newest(facts, spoken), this.#options.nowMs());
+      counts.observe(newestFacts(facts, spoken), this.#options.nowMs());
     }
     return counts;
   }
@@ -261,7 +254,7 @@ export class GroupTracker {
   }
 
   #observe({ group, spoken }: LivePod, written: PodFacts): void {
-    const facts = newest(written, spoken);
+    const facts = newestFacts(written, spoken);
     const change = (): boolean => group.counts.observe(facts, this.#options.nowMs());
     this.#watching(group, facts.jobUid, change, facts);
   }
@@ -341,20 +334,6 @@ interface Judgement {
 interface Claimant {
   readonly pod: Stored<PartialObjectMetadata>;
   readonly state: 'Lives' | 'Succeeded';
-}
-
-/** What a Pod's annotations say, and what its agent said if that is no older. */
-function newest(written: PodFacts, spoken: SpokenFacts | undefined): PodFacts {
-  if (spoken === undefined) return written;
-  const { starts, notice } = spoken;
-  const epoch = Math.max(spoken.epoch ?? 0, written.epoch ?? 0);
-  const isNewNotice = notice !== undefined && notice.epoch >= (written.notice?.epoch ?? 0);
-  return {
-    ...written,
-    epoch: epoch === 0 ? undefined : epoch,
-    starts: starts?.epoch === epoch ? starts : written.starts,
-    notice: isNewNotice ? notice : written.notice,
-  };
 }
 
 function jobUidOf(pod: Stored<PartialObjectMetadata>): string {

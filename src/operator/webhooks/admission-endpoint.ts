@@ -1,3 +1,8 @@
+/**
+ * The HTTP side of admission: one path for each webhook, POST with an AdmissionReview, answered with
+ * 200 and the decision whatever it is. Other codes mean that there was no question: 400 for a
+ * malformed review, 404, 405 and 415 for what is no review at all.
+ */
 import { parseDuration } from '../../kube/duration.ts';
 import { ApiStatusError } from '../../kube/status.ts';
 import {
@@ -15,11 +20,6 @@ import type { HttpHandler, HttpRequest, HttpResponse } from '../../runtime/ports
 import type { AdmissionAnswer, AdmissionHandler } from './admission-handler.ts';
 import { denialOf, readAdmissionReview, reviewOf } from './admission-review.ts';
 
-/**
- * The HTTP side of admission: one path for each webhook, POST with an AdmissionReview, answered with
- * 200 and the decision whatever it is. Other codes mean that there was no question: 400 for a
- * malformed review, 404, 405 and 415 for what is no review at all.
- */
 export interface AdmissionEndpointOptions {
   /** By path, such as `/mutate--v1-pod`. */
   readonly handlers: ReadonlyMap<string, AdmissionHandler>;

@@ -1,3 +1,7 @@
+/**
+ * Keeps the certificates of one server in their Secret and up to date. All replicas do so at the same
+ * time: each writes only what it has just read, so that one wins and the others use its certificates.
+ */
 import type { Stored } from '../../kube/meta.ts';
 import { SECRETS, type Secret } from '../../kube/objects/core.ts';
 import { isReason } from '../../kube/status.ts';
@@ -17,10 +21,6 @@ import type { Random } from '../../runtime/ports/random.ts';
 import { certificatesIn, secretOf } from './certificate-secret.ts';
 import { planCertificates, type WebhookCertificates } from './certificates.ts';
 
-/**
- * Keeps the certificates of one server in their Secret and up to date. All replicas do so at the same
- * time: each writes only what it has just read, so that one wins and the others use its certificates.
- */
 export interface CertificateKeeperOptions {
   /** In logs and metrics, such as `webhook-certificates`. */
   readonly name: string;

@@ -1,3 +1,7 @@
+/**
+ * Tells API servers of the webhooks and whom to trust, and repairs it when somebody deletes or
+ * overwrites it. Where it does not install the configurations itself, it only says whom to trust.
+ */
 import { deepEqual } from '../../kube/json/deep-equal.ts';
 import type { KubeObject, Stored } from '../../kube/meta.ts';
 import {
@@ -26,10 +30,6 @@ import {
   type WebhookSettings,
 } from './webhook-configurations.ts';
 
-/**
- * Tells API servers of the webhooks and whom to trust, and repairs it when somebody deletes or
- * overwrites it. Where it does not install the configurations itself, it only says whom to trust.
- */
 export interface ConfigurationPublisherOptions {
   readonly client: Client;
   readonly clock: Clock;

@@ -1,3 +1,4 @@
+/** What the webhooks of JobSets decide: defaults, and what is refused in a new or a changed one. */
 import { admitJobSet, WHOLE_JOBSET_SCHEMA } from '../../jobset/admit.ts';
 import {
   type DefaultedSpec,

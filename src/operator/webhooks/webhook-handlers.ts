@@ -1,3 +1,4 @@
+/** Which decision stands behind the path of each webhook. */
 import type { FeatureGates } from '../../jobset/feature-gates.ts';
 import type { AgentDefaults } from '../../jobset/injection/agent-defaults.ts';
 import type { ContainerResources } from '../../jobset/injection/agent-resources.ts';

@@ -1,3 +1,8 @@
+/**
+ * The admission webhooks of one replica: certificates first, then the server, then its publication,
+ * so that nobody is told of a webhook that does not answer. They need no leadership, and they do not
+ * end by themselves: what goes wrong is logged, tried again, and told by `problem`.
+ */
 import type { KeyPair } from '../../runtime/adapters/tls/certificates.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
@@ -16,11 +21,6 @@ import { type ReviewThreads, reviewJudges } from './review-judges.ts';
 import type { WebhookAddress } from './webhook-configurations.ts';
 import { type WebhookQuestions, type WebhookRules, webhookHandlers } from './webhook-handlers.ts';
 
-/**
- * The admission webhooks of one replica: certificates first, then the server, then its publication,
- * so that nobody is told of a webhook that does not answer. They need no leadership, and they do not
- * end by themselves: what goes wrong is logged, tried again, and told by `problem`.
- */
 export interface WebhooksOptions extends WebhookRules {
   readonly client: Client;
   readonly clock: Clock;

@@ -1,0 +1,24 @@
+/** What agents say over the hub, beside what the annotations of their Pods say: the newest of both counts. */
+import type { Notice } from '../../jobset/epoch/notice.ts';
+import type { AgentStarts, PodFacts } from '../../jobset/epoch/pod-facts.ts';
+
+/** What the agent of a Pod has said over the hub: no more than annotations of the Pod would say. */
+export interface SpokenFacts {
+  readonly epoch?: number;
+  readonly starts?: AgentStarts;
+  readonly notice?: Notice;
+}
+
+/** What a Pod's annotations say, and what its agent said if that is no older. */
+export function newestFacts(written: PodFacts, spoken: SpokenFacts | undefined): PodFacts {
+  if (spoken === undefined) return written;
+  const { starts, notice } = spoken;
+  const epoch = Math.max(spoken.epoch ?? 0, written.epoch ?? 0);
+  const isNewNotice = notice !== undefined && notice.epoch >= (written.notice?.epoch ?? 0);
+  return {
+    ...written,
+    epoch: epoch === 0 ? undefined : epoch,
+    starts: starts?.epoch === epoch ? starts : written.starts,
+    notice: isNewNotice ? notice : written.notice,
+  };
+}
