@@ -4,7 +4,7 @@ import { SeededRandom } from '../runtime/memory/seeded-random.ts';
 import { VirtualClock } from '../runtime/memory/virtual-clock.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
 import { type AgentOptions, startAgent } from './agent.ts';
-import type { Channel, ChannelListener, Snapshot } from './channel.ts';
+import type { Channel, ChannelListener, GroupSnapshot } from './channel.ts';
 import { FakeHub } from './fake-hub.fixture.ts';
 import { createHubChannel } from './hub-channel.ts';
 import { NO_MARKER, processMarkerStore } from './marker.ts';
@@ -42,7 +42,7 @@ class PromptChannel implements Channel {
   }
 }
 
-function snapshot(deprecated: number, released: number): Snapshot {
+function snapshot(deprecated: number, released: number): GroupSnapshot {
   const version = String(1 + deprecated + released);
   return { uid: 'uid-1', version, deprecated, released, isBypassed: false, isFresh: false };
 }

@@ -11,7 +11,7 @@ import type { Clock } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import type { Random } from '../runtime/ports/random.ts';
 import { Announcer } from './announcer.ts';
-import type { Channel, ChannelListener, Snapshot } from './channel.ts';
+import type { Channel, ChannelListener, GroupSnapshot } from './channel.ts';
 import { followJobSet } from './jobset-follower.ts';
 import type { Dialect } from './pod-annotations.ts';
 
@@ -45,7 +45,7 @@ export function createApiChannel(options: ApiChannelOptions): Channel {
   const { client, clock, random, logger, namespace } = options;
   const end = new AbortController();
   let listener: ChannelListener | undefined;
-  let known: { readonly snapshot: Snapshot; readonly size: number } | undefined;
+  let known: { readonly snapshot: GroupSnapshot; readonly size: number } | undefined;
 
   const spreadMs = (epoch: number): number => {
     // An announcement beyond the current epoch reports a failure, and only one agent makes it, so

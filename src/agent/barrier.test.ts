@@ -7,7 +7,7 @@ import {
   type Stage,
   step,
 } from './barrier.ts';
-import type { Snapshot } from './channel.ts';
+import type { GroupSnapshot } from './channel.ts';
 import { NO_MARKER } from './marker.ts';
 
 const EXIT = { end: { exitCode: 1 }, exitCode: 1 } as const;
@@ -25,13 +25,17 @@ function barrier(stage: Stage, rest: Partial<Barrier> = {}): Barrier {
   };
 }
 
-function status(deprecated: number, released: number, rest: Partial<Snapshot> = {}): Snapshot {
+function status(
+  deprecated: number,
+  released: number,
+  rest: Partial<GroupSnapshot> = {},
+): GroupSnapshot {
   const version = String(1 + deprecated + released);
   const flags = { isBypassed: false, isFresh: false };
   return { uid: 'uid-1', version, deprecated, released, ...flags, ...rest };
 }
 
-function seen(snapshot: Snapshot): BarrierEvent {
+function seen(snapshot: GroupSnapshot): BarrierEvent {
   return { type: 'snapshot', snapshot };
 }
 

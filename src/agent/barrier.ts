@@ -8,7 +8,7 @@
  * is announced only when the worker of the old one has ended; after `Left` nothing happens any more.
  */
 import { mayBeNewer } from '../kube/resource-version.ts';
-import type { Announcement, Snapshot } from './channel.ts';
+import type { Announcement, GroupSnapshot } from './channel.ts';
 import type { Marker } from './marker.ts';
 import type { WorkerExit } from './worker-exit.ts';
 
@@ -19,7 +19,7 @@ export interface Barrier {
   /** The marker as it is on disk, or will be after the write under way. */
   readonly marker: Marker;
   /** The newest version of the JobSet that was seen. */
-  readonly known: Snapshot | undefined;
+  readonly known: GroupSnapshot | undefined;
   /** The Pod is being deleted, so the barrier does not lift any more. */
   readonly isPodEnding: boolean;
   /**
@@ -60,7 +60,7 @@ export type Stage =
   | { readonly name: 'Left' };
 
 export type BarrierEvent =
-  | { readonly type: 'snapshot'; readonly snapshot: Snapshot }
+  | { readonly type: 'snapshot'; readonly snapshot: GroupSnapshot }
   | { readonly type: 'markerWritten' }
   | { readonly type: 'announced'; readonly epoch: number }
   | { readonly type: 'podEnding' }
@@ -129,7 +129,7 @@ export function step(state: Barrier, event: BarrierEvent): Step {
  * without a marker never joins a released epoch, because its predecessor may have run in it.
  */
 export function epochToAnnounce(
-  { released, deprecated }: Pick<Snapshot, 'released' | 'deprecated'>,
+  { released, deprecated }: Pick<GroupSnapshot, 'released' | 'deprecated'>,
   marker: Marker,
 ): number {
   const mayJoin =
@@ -141,7 +141,7 @@ export function epochToAnnounce(
  * Whether the snapshot is newer. Status epochs never go down, so a lower one is older, even with a
  * higher resourceVersion.
  */
-function isNews(state: Barrier, snapshot: Snapshot): boolean {
+function isNews(state: Barrier, snapshot: GroupSnapshot): boolean {
   if (state.jobSetUid !== undefined && state.jobSetUid !== snapshot.uid) return false;
   const { known } = state;
   if (known === undefined) return true;
@@ -184,7 +184,7 @@ function mayRun({ isPodEnding, isCutOff }: Barrier): boolean {
 }
 
 /** Goes to the barrier, or straight through it when the user bypasses it. */
-function approach(state: Barrier, known: Snapshot, cause?: Announcement['cause']): Step {
+function approach(state: Barrier, known: GroupSnapshot, cause?: Announcement['cause']): Step {
   if (known.isBypassed) {
     if (!mayRun(state)) return stay({ ...state, stage: { name: 'Unsynced' } });
     // The marker holds each epoch that this agent announced, so this is never below one of them.
@@ -252,7 +252,7 @@ function onMarkerWritten(state: Barrier): Step {
 function onRunning(
   state: Barrier,
   stage: Extract<Stage, { readonly name: 'Running' }>,
-  known: Snapshot,
+  known: GroupSnapshot,
 ): Step {
   if (known.deprecated >= stage.epoch) {
     return state.mode === 'Sidecar'

@@ -7,7 +7,7 @@ import type { GroupState } from '../jobset/epoch/group-state.ts';
 import type { WorkerEnd } from '../jobset/epoch/notice.ts';
 
 /** What an agent needs to know of its JobSet, from one version of it. */
-export interface Snapshot extends GroupState {
+export interface GroupSnapshot extends GroupState {
   /**
    * The read was consistent and began after all earlier snapshots, so this one is newer than they
    * are. Its version may still be lower: an API restored from a copy counts from there again.
@@ -26,7 +26,7 @@ export interface Announcement {
 /** What the channel tells the agent. Calls come one at a time and in order. */
 export interface ChannelListener {
   /** Snapshots start with one that is no older than the call of `open`. */
-  snapshot(snapshot: Snapshot): void;
+  snapshot(snapshot: GroupSnapshot): void;
   /** The announcement of this epoch is durable. Superseded announcements may never be confirmed. */
   announced(epoch: number): void;
   /** The agent's Pod is being deleted, is gone, or belongs to no Job any more. */

@@ -4,7 +4,7 @@ import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import type { HubAnnouncement } from '../../jobset/hub/message.ts';
 import type { HubAccess } from '../../jobset/injection/agent-hub.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
-import { membershipOf as judge, ownerKey } from '../../jobset/membership.ts';
+import { membershipOf, ownerKey } from '../../jobset/membership.ts';
 import { EPOCH, JOBSET_NAME, REPLICATED_JOB_NAME } from '../../jobset/names.ts';
 import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
@@ -25,7 +25,7 @@ import type { HubMember } from './agent-stream.ts';
 import { Hub } from './hub.ts';
 import { MemberPages } from './member-pages.ts';
 import type { PodClaim, TokenVerdict } from './pod-token.ts';
-import { type Membership, streamAdmission } from './stream-admission.ts';
+import { type MemberFinding, streamAdmission } from './stream-admission.ts';
 import type { PodLookup } from './unseen-pods.ts';
 
 export interface HubConnectionOptions {
@@ -105,7 +105,7 @@ export function connectHub(
     clock,
     logger,
     podOf,
-    membership: (claim) => membershipOf(claim, caches),
+    membership: (claim) => memberOf(claim, caches),
     look: (claim, signal) => look(client, claim, signal),
   });
   const pages = new MemberPages({
@@ -224,10 +224,10 @@ async function look(
 }
 
 /** What labels say counts for nothing: a Pod whose Job is not known has to wait. */
-function membershipOf(claim: PodClaim, { jobSets, jobWithUid, livingPods }: Caches): Membership {
+function memberOf(claim: PodClaim, { jobSets, jobWithUid, livingPods }: Caches): MemberFinding {
   const pod = livingPods.store.get(`${claim.namespace}/${claim.podName}`);
   if (pod?.metadata.uid !== claim.podUid) return { kind: 'Unknown' };
-  const found = judge(pod, jobWithUid);
+  const found = membershipOf(pod, jobWithUid);
   if (found.kind === 'Claimant') return { kind: 'Unknown' };
   if (found.kind === 'Stranger') return found;
   const { job, jobSet: owner } = found;

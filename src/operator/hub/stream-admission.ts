@@ -20,12 +20,12 @@ export interface StreamAdmissionOptions {
   readonly logger: Logger;
   readonly podOf: (token: string) => Promise<TokenVerdict>;
   /** As the operator's caches show it. */
-  readonly membership: (claim: PodClaim) => Membership;
+  readonly membership: (claim: PodClaim) => MemberFinding;
   /** A Pod that the caches do not show, from storage. */
   readonly look: ReadPod;
 }
 
-export type Membership =
+export type MemberFinding =
   | { readonly kind: 'Member'; readonly member: HubMember }
   /** The Pod, its Job or its JobSet is not in the caches: not yet, or not any more. */
   | { readonly kind: 'Unknown' }
@@ -117,7 +117,7 @@ interface Lookup extends Pick<StreamAdmissionOptions, 'membership' | 'clock' | '
 async function memberOf(
   { membership, unseen, clock, logger }: Lookup,
   claim: PodClaim,
-): Promise<Membership | { readonly kind: 'Gone' }> {
+): Promise<MemberFinding | { readonly kind: 'Gone' }> {
   const first = membership(claim);
   if (first.kind !== 'Unknown') return first;
   try {
