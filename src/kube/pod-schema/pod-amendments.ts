@@ -85,7 +85,7 @@ export const POD_AMENDMENTS: Amendments = {
       values: 'Exit codes, at most 255 of them.',
     },
     HTTPHeader: { value: zero('') },
-    // Which signals there are depends on the operating system of the node.
+    // Kubernetes has this field behind a gate that is off. Here it is kept, and has no effect.
     Lifecycle: { stopSignal: ANY },
     ModifyVolumeStatus: { status: ANY },
     PersistentVolumeClaim: { '': 'Storage that a user asks for.' },
