@@ -7,7 +7,7 @@ import type { Stored } from '../kube/meta.ts';
 import type { Job, JobStatus } from '../kube/objects/job.ts';
 import { applyMergePatch } from '../kube/patch/merge-patch.ts';
 import { validate } from '../kube/schema/validate.ts';
-import type { Action } from './convergence.ts';
+import type { Action } from './decision.ts';
 import type { JobSet, JobSetSpec, ReplicatedJob } from './jobset.ts';
 import { JOB_INDEX, RESTART_ATTEMPT } from './names.ts';
 import type { Plan } from './plan.ts';

@@ -13,23 +13,20 @@ import {
   jobIndexOf,
   replicatedJobOf,
 } from './job-labels.ts';
-import { goneSuccesses, type JobIndexes, recordedSuccesses } from './succeeded-jobs.ts';
+import { goneSuccesses, recordedSuccesses, type Successes } from './succeeded-jobs.ts';
 
 export { jobIndexOf, replicatedJobOf } from './job-labels.ts';
 
 /** A JobSet's Jobs by what they mean to it. Each Job is in exactly one of these lists. */
-export interface ChildJobs {
+export interface ChildJobs extends Successes {
   /** Of an earlier attempt: to be deleted, and in the way of their successors until they are gone. */
   readonly previous: readonly Stored<Job>[];
   readonly active: readonly Stored<Job>[];
-  readonly successful: readonly Stored<Job>[];
   readonly failed: readonly Stored<Job>[];
   /** Beyond the replicas that the spec asks for (any more): to be deleted. */
   readonly surplus: readonly Stored<Job>[];
   /** Whose labels say too little to belong to any of the above. They hold their names. */
   readonly unreadable: readonly BrokenLabels[];
-  /** Successes whose Jobs are gone, by ReplicatedJob. */
-  readonly gone: JobIndexes;
   /** Jobs of any list whose labels are wrong, and what they have to be. */
   readonly mislabelled: readonly BrokenLabels[];
 }

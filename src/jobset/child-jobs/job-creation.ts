@@ -1,58 +1,85 @@
-import type { Stored } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
-import type { Action } from '../convergence.ts';
-import type { DefaultedReplicatedJob } from '../defaults.ts';
-import { jobNamePrefix } from '../naming.ts';
-import type { Planning } from '../planning.ts';
-import { announceStart, type StartupOrder } from '../policies/startup-order.ts';
-import type { BuildJob } from './job-template.ts';
-import { type HeldNames, heldNames } from './name-conflict.ts';
-
 /**
  * Which Jobs are to be made: those of the ReplicatedJobs that may start, whose name no Job holds,
- * whatever state that is in, and which have not succeeded before (`succeeded-jobs.ts`). One pass makes
+ * whatever state that is in, and which have not succeeded before (`succeeded-jobs.ts`). One plan makes
  * a part of many Jobs, so that it needs little memory, other JobSets get their turn, and a change of
  * the JobSet is seen before all its Jobs are made.
  */
-export interface JobCreations {
-  readonly actions: readonly Action[];
-  readonly held: HeldNames;
-  /** Another pass has to make more. */
-  readonly isPartial: boolean;
-}
+import type { Stored } from '../../kube/meta.ts';
+import type { Job } from '../../kube/objects/job.ts';
+import type { Action, Decision } from '../decision.ts';
+import type { DefaultedReplicatedJob } from '../defaults.ts';
+import type { Facts } from '../facts.ts';
+import { agentInjector } from '../injection/agent-mode.ts';
+import { questionOfTemplates } from '../injection/template-question.ts';
+import { identityOf } from '../membership.ts';
+import { jobNamePrefix } from '../naming.ts';
+import { mayCreateJobs } from '../policies/restart-strategy.ts';
+import { eventsOfStart } from '../policies/startup-order.ts';
+import { reportStartup } from '../policies/startup-policy.ts';
+import { attemptOfRun } from '../status/execution-attempts.ts';
+import { askedOf } from './child-jobs.ts';
+import { type BuildJob, jobBuilder } from './job-template.ts';
+import { reportConflicts } from './name-conflict.ts';
 
 export const MAX_CREATIONS_PER_PASS = 2_000;
 
-export function jobCreations(
-  planning: Planning,
-  { startable }: StartupOrder,
-  build: BuildJob,
-): JobCreations {
-  const { snapshot, spec, draft } = planning;
-  const taken = new Set<string>();
-  for (const { metadata } of snapshot.jobs) taken.add(metadata.name);
-  const actions: Action[] = [];
-  const holders: Stored<Job>[] = [];
-  let isPartial = false;
-  for (const replicatedJob of spec.replicatedJobs) {
-    if (!startable.has(replicatedJob.name)) continue;
-    const room = MAX_CREATIONS_PER_PASS - actions.length;
-    const missing = missingJobs(planning, replicatedJob, taken, room);
-    for (const index of missing.indexes) {
-      actions.push({ kind: 'CreateJob', job: build(replicatedJob, index) });
-    }
-    holders.push(...missing.holders);
-    if (missing.isFromTheStart) announceStart(draft, spec, replicatedJob);
-    isPartial ||= missing.isPartial;
-  }
-  return { actions, held: heldNames(holders, snapshot.jobSet.metadata.name), isPartial };
+/** Makes Jobs, and tells what starts and what is in the way: objects of others under their names. */
+export function createJobs(facts: Facts): readonly Decision[] {
+  const { spec, children, startup } = facts;
+  const missing = mayCreateJobs(spec, children)
+    ? missingJobs(
+        facts,
+        spec.replicatedJobs.filter(({ name }) => startup.startable.has(name)),
+      )
+    : [];
+  const isMade = missing.some(({ indexes }) => indexes.length > 0);
+  const question = isMade ? questionOfTemplates(facts) : undefined;
+  if (question !== undefined) return [{ question }];
+  const build = builderOf(facts);
+  const actions = missing.flatMap(({ replicatedJob, indexes }) =>
+    indexes.map((index): Action => ({ kind: 'CreateJob', job: build(replicatedJob, index) })),
+  );
+  const fresh = missing.filter(({ isFromTheStart }) => isFromTheStart);
+  const events = fresh.flatMap(({ replicatedJob }) => eventsOfStart(spec, replicatedJob));
+  const isPartial = missing.some((each) => each.isPartial);
+  return [
+    { actions, events, requeueAfterMs: isPartial ? 0 : undefined },
+    ...reportStartup(facts),
+    ...reportConflicts(
+      facts,
+      missing.flatMap(({ holders }) => holders),
+    ),
+  ];
+}
+
+/** What the status says of this run has to be known before Jobs are built for it. */
+export function builderOf(facts: Facts): BuildJob {
+  const { jobSet, spec, status, agent, answers, gates, sha1 } = facts;
+  const { annotations } = jobSet.metadata;
+  const { restarts, jobRestarts } = askedOf(spec.replicatedJobs, status, gates);
+  return jobBuilder({
+    jobSet: identityOf(jobSet),
+    spec,
+    annotations,
+    restarts,
+    jobRestarts,
+    executionAttempt: attemptOfRun(facts),
+    sha1,
+    inject: agentInjector(jobSet.metadata.name, spec, annotations, {
+      ...agent,
+      ...(answers.minimums && { minimums: answers.minimums }),
+      ...(answers.hasImageVolumes === true && { delivery: 'ImageVolume' }),
+    }),
+  });
 }
 
 interface MissingJobs {
+  readonly replicatedJob: DefaultedReplicatedJob;
   /** The first of those whose names are free. */
   readonly indexes: readonly number[];
   /** Jobs of others that hold the names of more. */
   readonly holders: readonly Stored<Job>[];
+  /** Another plan has to make more. */
   readonly isPartial: boolean;
   /** Not one Job of the ReplicatedJob was made before. */
   readonly isFromTheStart: boolean;
@@ -60,25 +87,30 @@ interface MissingJobs {
 
 /** Looks at no more Jobs than are there or are to be made. */
 function missingJobs(
-  { snapshot, children }: Planning,
-  { name, replicas }: DefaultedReplicatedJob,
-  taken: ReadonlySet<string>,
-  room: number,
-): MissingJobs {
-  const done = children.gone.get(name);
-  const prefix = jobNamePrefix(snapshot.jobSet.metadata.name, name);
-  const indexes: number[] = [];
-  const holders: Stored<Job>[] = [];
-  let index = 0;
-  for (; index < replicas; index++) {
-    const job = prefix + index;
-    if (taken.has(job) || done?.has(index) === true) continue;
-    const holder = snapshot.surroundings.jobNamed(job);
-    if (holder !== undefined) holders.push(holder);
-    else if (indexes.length < room) indexes.push(index);
-    else break;
-  }
-  const missing = indexes.length + holders.length;
-  const isFromTheStart = missing > 0 && missing === index;
-  return { indexes, holders, isPartial: index < replicas, isFromTheStart };
+  { jobSet, jobs, children, surroundings }: Facts,
+  replicatedJobs: readonly DefaultedReplicatedJob[],
+): readonly MissingJobs[] {
+  const taken = new Set<string>();
+  for (const { metadata } of jobs) taken.add(metadata.name);
+  let room = MAX_CREATIONS_PER_PASS;
+  return replicatedJobs.map((replicatedJob) => {
+    const { name, replicas } = replicatedJob;
+    const done = children.gone.get(name);
+    const prefix = jobNamePrefix(jobSet.metadata.name, name);
+    const indexes: number[] = [];
+    const holders: Stored<Job>[] = [];
+    let index = 0;
+    for (; index < replicas; index++) {
+      const job = prefix + index;
+      if (taken.has(job) || done?.has(index) === true) continue;
+      const holder = surroundings.jobNamed(job);
+      if (holder !== undefined) holders.push(holder);
+      else if (indexes.length < room) indexes.push(index);
+      else break;
+    }
+    room -= indexes.length;
+    const missing = indexes.length + holders.length;
+    const isFromTheStart = missing > 0 && missing === index;
+    return { replicatedJob, indexes, holders, isPartial: index < replicas, isFromTheStart };
+  });
 }

@@ -1,14 +1,15 @@
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
+import type { PlannedEvent } from '../decision.ts';
+import type { Facts } from '../facts.ts';
 import type { ReplicatedJobStatus } from '../jobset.ts';
-import type { Planning } from '../planning.ts';
 import { restartsOneJob, type Verdict, widened } from '../policies/failure-policy.ts';
 import { MAX_RESTARTABLE_JOBS } from '../schema/status-schema.ts';
-import { jobIndexOf, replicatedJobOf } from './child-jobs.ts';
+import { jobIndexOf, replicatedJobOf } from './job-labels.ts';
 
 /**
- * The restart of one Job alone: the status counts it by job index, which puts the Job that is there
- * behind its attempt, so that it is deleted and made anew.
+ * The restart of one Job alone: the status counts it by job index, which puts the Job
+ * that is there behind its attempt, so that it is deleted and made anew.
  */
 export interface JobPlace {
   readonly replicatedJob: string;
@@ -22,20 +23,28 @@ export interface JobPlace {
  * same charge, and a Warning says why: a policy that was accepted once must not stop the JobSet now.
  */
 export function applicable(
-  { snapshot, spec, draft }: Planning,
+  { gates, spec }: Facts,
   verdict: Verdict,
   job: Stored<Job> | undefined,
-): { readonly verdict: Verdict; readonly place?: JobPlace } {
+): Applicable {
   const { action } = verdict;
-  if (!restartsOneJob(action)) return { verdict };
+  if (!restartsOneJob(action)) return { verdict, place: undefined, events: [] };
   const place = job === undefined ? undefined : placeOf(job, spec.replicatedJobs);
-  if (place !== undefined && snapshot.gates.RestartJob) return { verdict, place };
-  const why = snapshot.gates.RestartJob
+  if (place !== undefined && gates.RestartJob) return { verdict, place, events: [] };
+  const why = gates.RestartJob
     ? `${job?.metadata.name ?? 'the Job'} cannot be restarted alone`
     : 'feature gate RestartJob is off';
   const wide = widened(action);
-  draft.event('Warning', 'RestartJobNotPossible', `${why}: ${wide} replaces ${action}`);
-  return { verdict: { ...verdict, action: wide } };
+  const note = `${why}: ${wide} replaces ${action}`;
+  const event = { type: 'Warning', reason: 'RestartJobNotPossible', note } as const;
+  return { verdict: { ...verdict, action: wide }, place: undefined, events: [event] };
+}
+
+interface Applicable {
+  readonly verdict: Verdict;
+  /** The Job that is restarted alone. */
+  readonly place: JobPlace | undefined;
+  readonly events: readonly PlannedEvent[];
 }
 
 /** The counters with one more restart of the Job in that place. */

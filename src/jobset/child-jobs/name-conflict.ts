@@ -1,63 +1,56 @@
-import { controllerOf, type Stored } from '../../kube/meta.ts';
-import type { Job } from '../../kube/objects/job.ts';
-import { JOBSETS } from '../jobset.ts';
-import type { StatusDraft } from '../status/status-draft.ts';
-
 /**
  * Objects of others under names that the JobSet needs: a Job blocks the index whose name it has and
  * nothing else, a Service that does not lead to the JobSet's Pods leaves them without DNS names. Both
  * are said in an Event and a condition, and looked at again.
  */
-export interface HeldNames {
-  /** Each in words. */
-  readonly conflicts: readonly string[];
-  /** Names that will be free without anybody's doing. */
-  readonly leaving: number;
+import { controllerOf, type Stored } from '../../kube/meta.ts';
+import type { Job } from '../../kube/objects/job.ts';
+import type { Decision } from '../decision.ts';
+import type { Facts } from '../facts.ts';
+import { serviceProblem } from '../headless-service.ts';
+import { JOBSETS } from '../jobset.ts';
+import { cleared } from '../status/conditions.ts';
+import { wantedService } from '../surroundings.ts';
+
+/** `holders` are Jobs that the JobSet does not control and whose names it needs. */
+export function reportConflicts(
+  facts: Facts,
+  holders: readonly Stored<Job>[],
+): readonly Decision[] {
+  const type = 'NameConflict';
+  const { service: found } = facts.surroundings;
+  const wanted = wantedService(facts);
+  const service = wanted && found && serviceProblem(found, wanted);
+  const staying = holders.filter((holder) => !isLeaving(holder, facts.jobSet.metadata.name));
+  const isAnyLeaving = staying.length < holders.length;
+  const againMs = isAnyLeaving ? LEAVING_RECHECK_MS : RECHECK_MS;
+  if (service === undefined && staying.length === 0) {
+    const message = 'all names are free or held by the JobSet';
+    const conditions = [cleared(type, 'NoConflict', message)];
+    return [{ conditions, requeueAfterMs: isAnyLeaving ? againMs : undefined }];
+  }
+  const more = staying.length > MAX_NAMED ? [`and ${staying.length - MAX_NAMED} more Jobs`] : [];
+  const named = staying.slice(0, MAX_NAMED).map(describe);
+  const message = [...(service === undefined ? [] : [service]), ...named, ...more].join('; ');
+  const reason = staying.length > 0 ? 'ForeignJob' : 'ForeignService';
+  const conflict = { type, status: 'True', reason, message, event: 'Warning' } as const;
+  return [{ conditions: [conflict], requeueAfterMs: againMs }];
 }
 
-export function heldNames(holders: readonly Stored<Job>[], jobSet: string): HeldNames {
-  const staying = holders.filter((holder) => !isLeaving(holder, jobSet));
-  return {
-    conflicts: staying.map(({ metadata }) => {
-      const owner = controllerOf(metadata);
-      const whose = owner === undefined ? 'no owner' : `${owner.kind} ${owner.name}`;
-      return `Job ${metadata.name} exists and is controlled by ${whose}`;
-    }),
-    leaving: holders.length - staying.length,
-  };
+function describe({ metadata }: Stored<Job>): string {
+  const owner = controllerOf(metadata);
+  const whose = owner === undefined ? 'no owner' : `${owner.kind} ${owner.name}`;
+  return `Job ${metadata.name} exists and is controlled by ${whose}`;
 }
 
-/** It is being deleted, or of a JobSet of this name that is gone and awaits garbage collection. */
+/**
+ * Its name will be free without anybody's doing: it is being deleted, or of a JobSet of this name that
+ * is gone and awaits garbage collection.
+ */
 function isLeaving({ metadata }: Stored<Job>, jobSet: string): boolean {
   const owner = controllerOf(metadata);
   const isOfPredecessor = owner?.kind === JOBSETS.kind && owner.name === jobSet;
   return metadata.deletionTimestamp !== undefined || isOfPredecessor;
-}
-
-/** Returns after how long to look again. */
-export function reportConflicts(
-  draft: StatusDraft,
-  service: string | undefined,
-  { conflicts: jobs, leaving }: HeldNames,
-): number | undefined {
-  const againMs = leaving > 0 ? LEAVING_RECHECK_MS : RECHECK_MS;
-  if (service === undefined && jobs.length === 0) {
-    const message = 'all names are free or held by the JobSet';
-    draft.clear({ type: 'NameConflict', reason: 'NoConflict', message });
-    return leaving > 0 ? againMs : undefined;
-  }
-  const more = jobs.length > MAX_NAMED ? [`and ${jobs.length - MAX_NAMED} more Jobs`] : [];
-  const problems = [...(service === undefined ? [] : [service]), ...jobs.slice(0, MAX_NAMED)];
-  draft.condition(
-    {
-      type: 'NameConflict',
-      status: 'True',
-      reason: jobs.length > 0 ? 'ForeignJob' : 'ForeignService',
-      message: [...problems, ...more].join('; '),
-    },
-    'Warning',
-  );
-  return againMs;
 }
 
 /** A message names this many Jobs; a condition's message has room for no thousand. */

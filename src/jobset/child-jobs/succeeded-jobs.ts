@@ -2,7 +2,7 @@ import { formatIndexSet, indexesOf } from '../../kube/index-set.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import type { ReplicatedJobStatus } from '../jobset.ts';
-import { type ChildJobs, jobIndexOf, replicatedJobOf } from './child-jobs.ts';
+import { jobIndexOf, replicatedJobOf } from './job-labels.ts';
 
 /**
  * Successes outlive their Jobs: a Job that has succeeded and is deleted, by its own
@@ -13,6 +13,13 @@ import { type ChildJobs, jobIndexOf, replicatedJobOf } from './child-jobs.ts';
 
 /** Job indexes by name of the ReplicatedJob. */
 export type JobIndexes = ReadonlyMap<string, ReadonlySet<number>>;
+
+/** What has succeeded in the present attempt. */
+export interface Successes {
+  readonly successful: readonly Stored<Job>[];
+  /** Successes whose Jobs are gone, by ReplicatedJob. */
+  readonly gone: JobIndexes;
+}
 
 /**
  * Successes whose Jobs are gone: those that the status tells of, and `vanished`. An index that a Job
@@ -52,7 +59,7 @@ export function recordedSuccesses(
 /** The statuses with all that has succeeded; nothing is kept of what `startsOver`. */
 export function withSucceededIndexes(
   statuses: readonly ReplicatedJobStatus[],
-  children: ChildJobs,
+  children: Successes,
   startsOver: ReadonlySet<string> = new Set(),
 ): readonly ReplicatedJobStatus[] {
   const succeeded = new Map<string, Set<number>>();
@@ -70,7 +77,10 @@ export function withSucceededIndexes(
 }
 
 /** The Jobs without the successes of ReplicatedJobs that start over: those are run again. */
-export function withoutSuccessesOf(children: ChildJobs, names: ReadonlySet<string>): ChildJobs {
+export function withoutSuccessesOf<T extends Successes>(
+  children: T,
+  names: ReadonlySet<string>,
+): T {
   if (names.size === 0 || children.gone.size === 0) return children;
   return { ...children, gone: new Map([...children.gone].filter(([name]) => !names.has(name))) };
 }
@@ -106,7 +116,7 @@ export function succeededCounts(
 export function isRecordUrgent(
   stored: readonly ReplicatedJobStatus[] | undefined,
   counted: readonly ReplicatedJobStatus[],
-  children: ChildJobs,
+  children: Successes,
 ): boolean {
   const atRisk = new Set(children.gone.keys());
   for (const job of children.successful) {

@@ -1,80 +1,73 @@
-import type { Job } from '../../kube/objects/job.ts';
-import type { Action } from '../convergence.ts';
-import { withShareOf } from '../injection/kept-share.ts';
-import type { Planning } from '../planning.ts';
-import { announceStart, type StartupOrder } from '../policies/startup-order.ts';
-import { afterResume } from '../status/execution-attempts.ts';
-import { jobIndexOf, replicatedJobOf } from './child-jobs.ts';
-import { resumeOf } from './job-resume.ts';
-import type { BuildJob } from './job-template.ts';
-
 /**
- * Suspending and resuming a JobSet. Suspending keeps the Jobs. The condition says that it is
- * suspended from before the first Job is stopped until the resume has begun, so that each resume is
- * seen, and counted, exactly once.
+ * Suspending and resuming a JobSet. Suspending keeps the Jobs. The condition says that it is suspended
+ * from before the first Job is stopped until the resume has begun, so that each resume is seen, and
+ * counted, exactly once.
  */
+import type { Job } from '../../kube/objects/job.ts';
+import type { Action, Decision } from '../decision.ts';
+import type { Facts } from '../facts.ts';
+import { withShareOf } from '../injection/kept-share.ts';
+import { questionOfResources } from '../injection/template-question.ts';
+import { eventsOfStart } from '../policies/startup-order.ts';
+import { type ConditionChange, cleared, isTrue } from '../status/conditions.ts';
+import { countRun, RESUMING } from '../status/execution-attempts.ts';
+import { builderOf } from './job-creation.ts';
+import { jobIndexOf, replicatedJobOf } from './job-labels.ts';
+import { resumeOf } from './job-resume.ts';
+
 export function isSuspended(job: Job): boolean {
   return job.spec.suspend === true;
 }
 
-export function suspendJobs({ children, draft }: Planning): readonly Action[] {
+export function suspendJobs({ spec, children }: Facts): readonly Decision[] {
+  if (!spec.suspend) return [];
   const message = 'jobset is suspended';
-  draft.condition(
-    { type: 'Suspended', status: 'True', reason: 'SuspendedJobs', message },
-    'Normal',
-  );
-  draft.clear({ type: 'RestartingJobSet', reason: 'JobSetSuspended', message });
-  return children.active
+  const conditions: readonly ConditionChange[] = [
+    { type: 'Suspended', status: 'True', reason: 'SuspendedJobs', message, event: 'Normal' },
+    cleared('RestartingJobSet', 'JobSetSuspended', message),
+  ];
+  const actions = children.active
     .filter((job) => !isSuspended(job) && job.metadata.deletionTimestamp === undefined)
     .map((job): Action => ({ kind: 'SuspendJob', job }));
+  return [{ conditions, actions }];
 }
 
-/** Reason of the condition while an ordered resume waits for ReplicatedJobs to start. */
-const RESUMING = 'ResumingJobs';
-
 /** Says that the JobSet is not suspended any more, or that it is on its way there in order. */
-export function beginResume({ snapshot, draft }: Planning, { inProgress }: StartupOrder): void {
-  const status = snapshot.jobSet.status ?? {};
-  const suspended = status.conditions?.find(({ type }) => type === 'Suspended');
-  if (suspended?.status !== 'True') return;
-  if (suspended.reason !== RESUMING && snapshot.gates.ExecutionAttemptsTracking) {
-    const executionAttempts = afterResume(status);
-    if (executionAttempts !== undefined) draft.set({ executionAttempts });
-  }
-  if (inProgress === undefined) {
-    draft.clear({ type: 'Suspended', reason: 'ResumeJobs', message: 'jobset is resumed' });
-    return;
-  }
+export function beginResume(facts: Facts): readonly Decision[] {
+  const { spec, status, startup } = facts;
+  const type = 'Suspended';
+  if (spec.suspend || !isTrue(status.conditions, type)) return [];
   const message = 'jobset is being resumed in the order of its startup policy';
-  draft.condition({ type: 'Suspended', status: 'True', reason: RESUMING, message }, 'None');
+  const change: ConditionChange =
+    startup.inProgress === undefined
+      ? cleared(type, 'ResumeJobs', 'jobset is resumed')
+      : { type, status: 'True', reason: RESUMING, message };
+  return [...countRun(facts), { conditions: [change] }];
 }
 
 /** A Job that has to wait for the Job controller is resumed when that has stopped it. */
-export function resumeJobs(
-  { children, counters, snapshot, spec, draft }: Planning,
-  { startable }: StartupOrder,
-  build: BuildJob,
-): readonly Action[] {
-  if (counters.every((each) => each.suspended === 0)) return [];
-  const suspended = children.active.filter(
-    (job) => isSuspended(job) && job.metadata.deletionTimestamp === undefined,
-  );
+export function resumeJobs(facts: Facts): readonly Decision[] {
+  const { children, counters, gates, spec, startup } = facts;
+  if (spec.suspend || counters.every((each) => each.suspended === 0)) return [];
+  const build = builderOf(facts);
   const byName = new Map(spec.replicatedJobs.map((each) => [each.name, each]));
-  const hasMutableResources = snapshot.gates.MutablePodResourcesForSuspendedJobSets;
   const resumed = new Map<string, number>();
-  const actions = suspended.flatMap((job): readonly Action[] => {
+  const resumes = children.active.filter(isSuspended).flatMap((job) => {
     const replicatedJob = byName.get(replicatedJobOf(job) ?? '');
-    if (replicatedJob === undefined || !startable.has(replicatedJob.name)) return [];
+    const isLeaving = job.metadata.deletionTimestamp !== undefined;
+    if (isLeaving || replicatedJob === undefined || !startup.startable.has(replicatedJob.name)) {
+      return [];
+    }
     const asked = replicatedJob.template.spec.template.spec;
     const desired = withShareOf(job, build(replicatedJob, jobIndexOf(job)), asked);
-    const resume = resumeOf(job, desired, hasMutableResources);
+    const resume = resumeOf(job, desired, gates.MutablePodResourcesForSuspendedJobSets);
     if (resume.kind === 'Wait') return [];
     resumed.set(replicatedJob.name, (resumed.get(replicatedJob.name) ?? 0) + 1);
-    return [{ kind: 'ResumeJob', job, resume }];
+    return [{ kind: 'ResumeJob', job, resume } as const];
   });
-  for (const replicatedJob of spec.replicatedJobs) {
-    const isWhole = resumed.get(replicatedJob.name) === replicatedJob.replicas;
-    if (isWhole) announceStart(draft, spec, replicatedJob);
-  }
-  return actions;
+  const isChanged = resumes.some(({ resume }) => resume.changesResources);
+  const question = isChanged ? questionOfResources(facts) : undefined;
+  if (question !== undefined) return [{ question }];
+  const whole = spec.replicatedJobs.filter(({ name, replicas }) => resumed.get(name) === replicas);
+  return [{ events: whole.flatMap((each) => eventsOfStart(spec, each)), actions: resumes }];
 }

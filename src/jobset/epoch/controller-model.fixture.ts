@@ -3,7 +3,7 @@ import { regardlessOfOrder } from '../../../test/fixtures/planned.ts';
 import { snapshotOf } from '../../../test/fixtures/snapshots.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
-import type { Action } from '../convergence.ts';
+import type { Action } from '../decision.ts';
 import type { JobSet, JobSetStatus } from '../jobset.ts';
 import { type Plan, plan } from '../plan.ts';
 import type { Answers, Question } from '../snapshot.ts';

@@ -1,7 +1,9 @@
-import type { JobSetStatus, ReplicatedJobStatus } from '../jobset.ts';
+import type { Decision } from '../decision.ts';
+import type { Facts } from '../facts.ts';
+import type { JobSetStatus } from '../jobset.ts';
 
 /**
- * The two dialects in which a JobSet's status tells agents what to do (design, section 4). Upstream
+ * The two dialects in which a JobSet's status tells agents what to do (docs/design/upstream.md). Upstream
  * counts attempts, of which the first is 0: an attempt is an epoch - 1, and an agent of upstream
  * announces `current` + 1, or 0 where there is none. So `current` has to follow the end of an epoch as
  * well as its release, or nobody would announce the next one.
@@ -50,25 +52,24 @@ export function releasedEpoch(status: JobSetStatus | undefined, replicatedJob: s
 }
 
 /**
- * What a status that upstream's controller has written has to say so that ours can go on from it;
- * undefined if it needs nothing. Every epoch that is over was one restart. Those that recreated Jobs
- * are counted already; the others were in place, and upstream charged all of them. `counters` has a
- * member for each ReplicatedJob.
+ * A group that upstream's controller ran goes on where it stands, so that none of its workers has to
+ * restart. Every epoch that is over was one restart. Those that recreated Jobs are counted already;
+ * the others were in place, and upstream charged all of them.
  */
-export function takenOver(
-  status: JobSetStatus | undefined,
-  counters: readonly ReplicatedJobStatus[],
-): Partial<JobSetStatus> | undefined {
-  if (status === undefined || speaksOurs(status) || !speaksUpstreams(status)) return undefined;
+export function takeOver({ status, counters, group }: Facts): readonly Decision[] {
+  if (group === undefined || speaksOurs(status) || !speaksUpstreams(status)) return [];
   const { deprecated, synced } = epochsOf(status);
   const inPlace = Math.max(0, deprecated - (status.restarts ?? 0));
-  return {
+  const change = {
     deprecatedEpoch: deprecated,
     syncedEpoch: synced,
     replicatedJobsStatus: counters.map((each) => ({ ...each, syncedEpoch: synced })),
     inPlaceRestarts: inPlace,
     inPlaceRestartsCountTowardsMax: inPlace,
   };
+  const note = `continues after epoch ${deprecated}, as upstream's attempts say`;
+  const event = { type: 'Normal', reason: 'TakenOver', note } as const;
+  return [{ status: change, events: [event], isLast: true }];
 }
 
 /** A status for agents of both dialects; one without epochs stays as it is. */

@@ -1,12 +1,19 @@
 import { microTimeText } from '../../kube/time.ts';
-import { FIRST_GENERATION, type RestartCause, type RestartRecord } from '../jobset.ts';
-import { hasBackoff, type Planning } from '../planning.ts';
+import type { Decision } from '../decision.ts';
+import type { GroupFacts } from '../facts.ts';
+import {
+  FIRST_GENERATION,
+  type JobSet,
+  type JobSetStatus,
+  type RestartCause,
+  type RestartRecord,
+} from '../jobset.ts';
 import { reasonOf, type Verdict } from '../policies/failure-policy.ts';
 import { countedRestarts } from '../policies/restart-budget.ts';
 import { withFailedPods } from './failed-pods.ts';
-import { currentEpoch, type Group, isReleased } from './in-place-restart.ts';
+import { isReleased } from './in-place-restart.ts';
 import {
-  crashLoopDelayMs,
+  backoffMs,
   recordEnd,
   runningForMs,
   SHORT_EPOCH_MS,
@@ -15,7 +22,7 @@ import {
 import { describeWitness, type Witness } from './witness.ts';
 
 /**
- * The one write that ends an epoch (design, section 5): it deprecates the epoch and carries cause,
+ * The one write that ends an epoch (docs/design/protocol.md): it deprecates the epoch and carries cause,
  * witness and charge, so that each cause is charged once, whatever crashes afterwards.
  */
 export interface EpochEnd {
@@ -26,12 +33,16 @@ export interface EpochEnd {
   readonly witness: Witness | undefined;
 }
 
-/** Writes the end of C into the draft. Counters of restarts are the caller's, but for in-place ones. */
-export function endEpoch(planning: Planning, group: Group, end: EpochEnd): void {
-  const { draft, snapshot } = planning;
-  const { nowMs } = snapshot;
-  const { status } = draft;
-  const epoch = currentEpoch(status);
+/**
+ * Ends C. `status` is the one in which the caller has counted restarts that recreate Jobs; those in
+ * place are counted here.
+ */
+export function endEpoch(
+  { group, jobSet, spec, nowMs }: GroupFacts,
+  end: EpochEnd,
+  status: JobSetStatus,
+): Decision {
+  const { epoch, stages } = group;
   const finishedMs = end.witness?.finishedMs;
   const detectMs = finishedMs === undefined ? undefined : Math.max(0, nowMs - finishedMs);
   const ranMs = runningForMs(status, isReleased(group), nowMs);
@@ -46,32 +57,31 @@ export function endEpoch(planning: Planning, group: Group, end: EpochEnd): void 
     ...(detectMs === undefined ? {} : { phases: { detectMs } }),
   };
   const isInPlace = isFailureInPlace(end.cause);
-  const statuses = status.replicatedJobsStatus;
-  draft.set({
+  const { inPlaceRestarts = 0, inPlaceRestartsCountTowardsMax = 0 } = status;
+  const change = {
     deprecatedEpoch: epoch,
     restartHistory: recordEnd(status.restartHistory, record),
-    inPlaceRestarts: (status.inPlaceRestarts ?? 0) + (isInPlace ? 1 : 0),
+    inPlaceRestarts: inPlaceRestarts + (isInPlace ? 1 : 0),
     inPlaceRestartsCountTowardsMax:
-      (status.inPlaceRestartsCountTowardsMax ?? 0) + (isInPlace && end.counted ? 1 : 0),
-    ...(statuses === undefined
-      ? {}
-      : { replicatedJobsStatus: withFailedPods(statuses, group.stages) }),
-  });
-  draft.condition(
-    {
-      type: 'RestartingInPlace',
-      status: 'True',
-      reason: end.verdict?.rule === undefined ? end.cause : reasonOf(end.verdict),
-      message: messageOf(planning, epoch, end),
-    },
-    isInPlace ? 'Warning' : 'Normal',
-  );
-  draft.outcome({
-    kind: 'EpochEnded',
-    cause: end.cause,
-    counted: end.counted,
-    ...(detectMs === undefined ? {} : { detectMs }),
-  });
+      inPlaceRestartsCountTowardsMax + (isInPlace && end.counted ? 1 : 0),
+    ...(status.replicatedJobsStatus && {
+      replicatedJobsStatus: withFailedPods(status.replicatedJobsStatus, stages),
+    }),
+  };
+  const maxRestarts = spec.failurePolicy?.maxRestarts ?? 0;
+  const used = `${countedRestarts({ ...status, ...change })} of ${maxRestarts} restarts used`;
+  const restarting = {
+    type: 'RestartingInPlace',
+    status: 'True',
+    reason: end.verdict?.rule === undefined ? end.cause : reasonOf(end.verdict),
+    message: `epoch ${epoch} ended: ${causeInWords(end)}; ${used}${waitInWords(jobSet, change.restartHistory)}`,
+    event: isInPlace ? 'Warning' : 'Normal',
+  } as const;
+  return {
+    status: change,
+    conditions: [restarting],
+    outcomes: [{ kind: 'EpochEnded', cause: end.cause, counted: end.counted, detectMs }],
+  };
 }
 
 /** Whether workers failed and no Job is made anew for it. */
@@ -79,18 +89,14 @@ function isFailureInPlace(cause: RestartCause): boolean {
   return cause === 'WorkerFailed' || cause === 'StartFailed';
 }
 
-function messageOf(planning: Planning, epoch: number, end: EpochEnd): string {
-  const { status } = planning.draft;
-  const maxRestarts = planning.spec.failurePolicy?.maxRestarts ?? 0;
-  const used = `${countedRestarts(status)} of ${maxRestarts} restarts used`;
-  const because = `epoch ${epoch} ended: ${causeOf(end)}; ${used}`;
-  const delayMs = hasBackoff(planning) ? crashLoopDelayMs(status.restartHistory) : 0;
-  if (delayMs === 0) return because;
-  const short = shortEpochsInARow(status.restartHistory);
-  return `${because}; the next epoch waits ${delayMs / 1000} s, because ${short} epochs in a row ended within ${SHORT_EPOCH_MS / 1000} s`;
+function waitInWords(jobSet: JobSet, history: readonly RestartRecord[]): string {
+  const delayMs = backoffMs(jobSet, history);
+  if (delayMs === 0) return '';
+  const short = shortEpochsInARow(history);
+  return `; the next epoch waits ${delayMs / 1000} s, because ${short} epochs in a row ended within ${SHORT_EPOCH_MS / 1000} s`;
 }
 
-function causeOf({ cause, witness }: EpochEnd): string {
+function causeInWords({ cause, witness }: EpochEnd): string {
   const who = witness === undefined ? '' : describeWitness(witness.record);
   switch (cause) {
     case 'WorkerFailed':

@@ -1,8 +1,16 @@
+/**
+ * Ends and releases the epochs of a group that restarts in place (docs/design/protocol.md, "The group's
+ * epoch"): two status writes for one restart, however many members fail. Decisions about epochs stand
+ * alone in their plan, so that nothing else can delay or undo them.
+ */
 import { microTimeText } from '../../kube/time.ts';
 import { isSuspended } from '../child-jobs/suspend.ts';
-import { FIRST_GENERATION, generationOf, type JobSetStatus } from '../jobset.ts';
-import { groupOf, hasBackoff, type Planning } from '../planning.ts';
-import { planWorkerFailure, type WorkerFailure } from '../policies/worker-failure.ts';
+import { type Decision, inOrder, LAST, type PlannedEvent, type Step } from '../decision.ts';
+import { type Facts, type GroupFacts, isOfGroup } from '../facts.ts';
+import { FIRST_GENERATION, generationOf, type RestartCause } from '../jobset.ts';
+import { reportStartup } from '../policies/startup-policy.ts';
+import { isSuccessNear } from '../policies/success-policy.ts';
+import { dealWithWorkerFailure, type WorkerFailure } from '../policies/worker-failure.ts';
 import type { Question } from '../snapshot.ts';
 import { endEpoch } from './epoch-end.ts';
 import { MAX_FAILED_STARTS, suspectJob, withBaseline } from './failed-pods.ts';
@@ -10,145 +18,149 @@ import { haveOtherSize, isScaling } from './group-scaling.ts';
 import {
   aheadOfTheirTime,
   decideGroup,
-  type Group,
   type GroupDecision,
   isReleased,
   leastReleased,
   mayRun,
   slotCount,
 } from './in-place-restart.ts';
-import { crashLoopDelayMs, recordRelease } from './restart-history.ts';
+import { reportMissingPods } from './missing-pods.ts';
+import { backoffMs, recordRelease } from './restart-history.ts';
+import { startupOrderIn } from './startup-stages.ts';
 import { reportUnknownPods } from './unknown-pods.ts';
 
-/**
- * Ends and releases the epochs of a group that restarts in place (design, section 5): two status
- * writes for one restart, however many members fail. `Written` means that the draft holds one.
- */
-export type GroupStep =
-  | { readonly kind: 'Written'; readonly isRestart: boolean }
-  | { readonly kind: 'Ask'; readonly question: Question }
-  /** Everybody is at the barrier, but a crash loop holds the group back. */
-  | { readonly kind: 'Hold'; readonly delayMs: number }
-  | { readonly kind: 'Nothing' };
-
-export function planGroupRestart(planning: Planning): GroupStep {
-  const { snapshot, spec, stages } = planning;
-  if (stages === undefined || spec.suspend) return { kind: 'Nothing' };
-  const group = groupOf(planning, stages);
-  reportUnknownPods(planning, group);
-  if (isResuming(planning, group)) {
-    if (snapshot.answers.areJobsFresh !== true) return ask({ kind: 'FreshJobs' });
-    return endUncharged(planning, group, 'Resumed');
-  }
-  return strays(planning, group) ?? decide(planning, group) ?? failingStarts(planning, group);
+export function restartInPlace(facts: Facts): readonly Decision[] {
+  if (!isOfGroup(facts)) return [];
+  return facts.spec.suspend ? reportMissingPods(facts) : inOrder(RUNNING, facts);
 }
 
-function decide(planning: Planning, group: Group): GroupStep | undefined {
-  const { witness } = planning.snapshot.answers;
-  const decision = decideGroup(group);
-  const hasFailed = decision.kind === 'End' || decision.kind === 'ExamineNotice';
-  // A failure is charged, and judged by rules, although scaling would end the epoch as well.
-  if (!hasFailed && isScaling(planning, group)) return endForSize(planning, group);
-  switch (decision.kind) {
-    case 'End': {
-      if (planning.successIsNear) return { kind: 'Nothing' };
-      const { cause, firstFailed } = decision;
-      if (witness === undefined) return ask({ kind: 'Witness', pod: firstFailed });
-      return endFor(planning, group, { cause, jobUid: firstFailed.jobUid, witness });
-    }
-    case 'ExamineNotice': {
-      if (planning.successIsNear) return { kind: 'Nothing' };
-      if (witness === undefined) return ask({ kind: 'Notice', pod: decision.pod });
-      const { jobUid } = decision.pod;
-      return endFor(planning, group, { cause: 'WorkerFailed', jobUid, witness });
-    }
-    case 'Release':
-      return mayRelease(planning, group, decision);
-    case 'Wait':
-      return undefined;
-  }
-}
+const RUNNING: readonly Step<GroupFacts>[] = [
+  reportUnknownPods,
+  endForResume,
+  reportStrays,
+  endOrRelease,
+];
+/** While nothing ends the epoch, and nothing releases it. */
+const WAITING: readonly Step<GroupFacts>[] = [endForFailedStarts, reportMissingPods];
 
-function ask(question: Question): GroupStep {
-  return { kind: 'Ask', question };
-}
-
-/** Jobs are suspended although the JobSet is not, and their epoch was running (design H6). */
-function isResuming({ children }: Planning, group: Group): boolean {
-  if (!isReleased(group)) return false;
-  const suspended = new Set(children.active.filter(isSuspended).map((job) => job.metadata.uid));
-  return group.stages.some(
-    ({ released, jobs }) =>
-      released === group.epoch && jobs.some((job) => suspended.has(job.metadata.uid)),
+/** Jobs are suspended although the JobSet is not, and their epoch was running. */
+function endForResume(facts: GroupFacts): readonly Decision[] {
+  const { children, group, answers } = facts;
+  if (!isReleased(group)) return [];
+  const suspended = new Set(children.active.filter(isSuspended));
+  const isResuming = group.stages.some(
+    ({ released, jobs }) => released === group.epoch && jobs.some((job) => suspended.has(job)),
   );
-}
-
-/** Announcements above C + 1 mean that our status is old, or that they are wrong (design H9). */
-function strays({ snapshot, draft }: Planning, group: Group): GroupStep | undefined {
-  const pods = aheadOfTheirTime(group).filter((pod) => !snapshot.knowledge.isKnownStray(pod));
-  if (pods.length === 0) return undefined;
-  if (snapshot.answers.isJobSetFresh !== true) return ask({ kind: 'FreshJobSet', pods });
-  for (const pod of pods) {
-    const note = `Pod ${pod.name} announces epoch ${pod.epoch}, expected at most ${group.epoch + 1}; it counts as missing`;
-    draft.event('Warning', 'InvalidEpoch', note);
-  }
-  return undefined;
-}
-
-/** Pods that fail on their way to the barrier, again and again (design H8). */
-function failingStarts(planning: Planning, group: Group): GroupStep {
-  const { snapshot, draft } = planning;
-  const statuses = draft.status.replicatedJobsStatus;
-  const suspect = suspectJob(group.stages, group.epoch, statuses);
-  if (suspect === undefined || planning.successIsNear) return { kind: 'Nothing' };
-  const answer = snapshot.answers.failedPods;
-  if (answer?.jobUid !== suspect.metadata.uid) return ask({ kind: 'FailedPods', job: suspect });
-  const { inEpoch, witness, jobUid } = answer;
-  if (inEpoch > MAX_FAILED_STARTS && witness !== undefined) {
-    return endFor(planning, group, { cause: 'StartFailed', jobUid, witness });
-  }
-  // They had failed with the last epoch and were counted late: that is not to be asked again.
-  draft.set({ replicatedJobsStatus: withBaseline(statuses ?? [], suspect, inEpoch) });
-  return { kind: 'Nothing' };
-}
-
-function endFor(planning: Planning, group: Group, failure: WorkerFailure): GroupStep {
-  const question = planWorkerFailure(planning, group, failure);
-  if (question !== undefined) return ask(question);
-  return { kind: 'Written', isRestart: planning.draft.status.terminalState !== 'Failed' };
-}
-
-function endUncharged(planning: Planning, group: Group, cause: 'Resumed' | 'Scaled'): GroupStep {
-  endEpoch(planning, group, { cause, counted: false, witness: undefined });
-  return { kind: 'Written', isRestart: true };
-}
-
-/** Jobs that were resized in the meantime look as if they still had to be: only fresh ones tell. */
-function endForSize(planning: Planning, group: Group): GroupStep {
-  const { areJobsFresh } = planning.snapshot.answers;
-  return areJobsFresh === true
-    ? endUncharged(planning, group, 'Scaled')
+  if (!isResuming) return [];
+  return answers.areJobsFresh === true
+    ? endUncharged(facts, 'Resumed')
     : ask({ kind: 'FreshJobs' });
 }
 
-/** What a release in order, or with slots that show no Pod, has to be sure of (design, section 5). */
-function mayRelease(
-  planning: Planning,
-  group: Group,
+/**
+ * Announcements above C + 1 mean that our status is old, or that they are wrong
+ * (docs/design/end-hazards.md, "A Pod announces an epoch that cannot be").
+ */
+function reportStrays({ group, knowledge, answers }: GroupFacts): readonly Decision[] {
+  const pods = aheadOfTheirTime(group).filter((pod) => !knowledge.isKnownStray(pod));
+  if (pods.length === 0) return [];
+  if (answers.isJobSetFresh !== true) return ask({ kind: 'FreshJobSet', pods });
+  const events = pods.map(({ name, epoch }): PlannedEvent => {
+    const note = `Pod ${name} announces epoch ${epoch}, expected at most ${group.epoch + 1}; it counts as missing`;
+    return { type: 'Warning', reason: 'InvalidEpoch', note };
+  });
+  return [{ events }];
+}
+
+function endOrRelease(facts: GroupFacts): readonly Decision[] {
+  const { group, answers } = facts;
+  const { witness } = answers;
+  const decision = decideGroup(group);
+  const hasFailed = decision.kind === 'End' || decision.kind === 'ExamineNotice';
+  // A failure is charged, and judged by rules, although scaling would end the epoch as well.
+  if (!hasFailed && isScaling(facts)) return endForSize(facts);
+  if (hasFailed && isSuccessNear(facts)) return inOrder(WAITING, facts);
+  switch (decision.kind) {
+    case 'End': {
+      const { cause, firstFailed } = decision;
+      if (witness === undefined) return ask({ kind: 'Witness', pod: firstFailed });
+      return endForFailure(facts, { cause, jobUid: firstFailed.jobUid, witness });
+    }
+    case 'ExamineNotice': {
+      if (witness === undefined) return ask({ kind: 'Notice', pod: decision.pod });
+      const { jobUid } = decision.pod;
+      return endForFailure(facts, { cause: 'WorkerFailed', jobUid, witness });
+    }
+    case 'Release':
+      return releaseIfSure(facts, decision);
+    case 'Wait':
+      return inOrder(WAITING, facts);
+  }
+}
+
+/**
+ * Pods that fail on their way to the barrier, again and again (docs/design/member-hazards.md,
+ * "Containers crash before the barrier").
+ */
+function endForFailedStarts(facts: GroupFacts): readonly Decision[] {
+  const { group, status, answers } = facts;
+  const statuses = status.replicatedJobsStatus;
+  const suspect = suspectJob(group.stages, group.epoch, statuses);
+  if (suspect === undefined || isSuccessNear(facts)) return [];
+  const answer = answers.failedPods;
+  if (answer?.jobUid !== suspect.metadata.uid) return ask({ kind: 'FailedPods', job: suspect });
+  const { inEpoch, witness, jobUid } = answer;
+  if (inEpoch > MAX_FAILED_STARTS && witness !== undefined) {
+    return endForFailure(facts, { cause: 'StartFailed', jobUid, witness });
+  }
+  // They had failed with the last epoch and were counted late: that is not to be asked again.
+  return [{ status: { replicatedJobsStatus: withBaseline(statuses ?? [], suspect, inEpoch) } }];
+}
+
+function ask(question: Question): readonly Decision[] {
+  return [{ question }];
+}
+
+function endForFailure(facts: GroupFacts, failure: WorkerFailure): readonly Decision[] {
+  const decisions = dealWithWorkerFailure(facts, failure);
+  const isEnd = decisions.some(({ status }) => status?.deprecatedEpoch !== undefined);
+  return isEnd ? ended(facts, decisions) : [...decisions, LAST];
+}
+
+/** Jobs that were resized in the meantime look as if they still had to be: only fresh ones tell. */
+function endForSize(facts: GroupFacts): readonly Decision[] {
+  const isSure = facts.answers.areJobsFresh === true;
+  return isSure ? endUncharged(facts, 'Scaled') : ask({ kind: 'FreshJobs' });
+}
+
+function endUncharged(facts: GroupFacts, cause: RestartCause): readonly Decision[] {
+  const end = { cause, counted: false, witness: undefined };
+  return ended(facts, [endEpoch(facts, end, facts.status)]);
+}
+
+/** The startup order begins anew with the epoch, so it is said in the same write. */
+function ended(facts: GroupFacts, decisions: readonly Decision[]): readonly Decision[] {
+  const startup = startupOrderIn(facts.group.epoch + 1, facts);
+  return [...decisions, ...reportStartup({ ...facts, startup }), { ...LAST, keepsCounters: true }];
+}
+
+/** What a release in order, or with slots that show no Pod, has to be sure of. */
+function releaseIfSure(
+  facts: GroupFacts,
   decision: Extract<GroupDecision, { readonly kind: 'Release' }>,
-): GroupStep | undefined {
-  const { areJobsFresh, freshPods } = planning.snapshot.answers;
-  const isChanged = isSpecChanged(planning);
+): readonly Decision[] {
+  const { group, answers } = facts;
+  const isChanged = isSpecChanged(facts);
   const needsFreshJobs = decision.needsFreshJobs || isChanged;
-  if (needsFreshJobs && areJobsFresh !== true) return ask({ kind: 'FreshJobs' });
+  if (needsFreshJobs && answers.areJobsFresh !== true) return ask({ kind: 'FreshJobs' });
   const stages = group.stages.filter(({ name }) => decision.stages.includes(name));
   // A Job that still is larger than asked may make one Pod more at any time.
-  if (isChanged && haveOtherSize(planning, stages)) return undefined;
+  if (isChanged && haveOtherSize(facts, stages)) return inOrder(WAITING, facts);
   if (decision.needsFreshPods || isChanged) {
-    if (freshPods === undefined) return ask({ kind: 'FreshPods' });
-    if (!mayRun(group, stages, freshPods)) return undefined;
+    if (answers.freshPods === undefined) return ask({ kind: 'FreshPods' });
+    if (!mayRun(group, stages, answers.freshPods)) return inOrder(WAITING, facts);
   }
-  return release(planning, group, decision.stages);
+  return release(facts, decision.stages);
 }
 
 /**
@@ -156,19 +168,18 @@ function mayRelease(
  * first announce this one. They may be gone by now for no failure, by a suspend or a smaller size, so
  * that nobody may be released on their word.
  */
-function isSpecChanged({ snapshot: { jobSet } }: Planning): boolean {
-  const ended = jobSet.status?.restartHistory?.[0];
+function isSpecChanged({ jobSet, status }: GroupFacts): boolean {
+  const ended = status.restartHistory?.[0];
   const released = ended === undefined ? FIRST_GENERATION : ended.generation;
   return generationOf(jobSet) !== released;
 }
 
-function release(planning: Planning, group: Group, names: readonly string[]): GroupStep {
-  const { draft, snapshot } = planning;
-  const { status } = draft;
-  const delayMs = hasBackoff(planning) ? heldBackForMs(status, snapshot.nowMs) : 0;
-  if (delayMs > 0) return { kind: 'Hold', delayMs };
+function release(facts: GroupFacts, names: readonly string[]): readonly Decision[] {
+  const { group, jobSet, status, counters, members, nowMs } = facts;
+  // Everybody is at the barrier, but a crash loop holds the group back.
+  const delayMs = heldBackForMs(facts);
+  if (delayMs > 0) return [{ requeueAfterMs: delayMs }];
 
-  const { nowMs, members, jobSet } = snapshot;
   const isFirst = group.stages.every(({ released }) => released < group.epoch);
   const stages = group.stages.map((stage) =>
     names.includes(stage.name) ? { ...stage, released: group.epoch } : stage,
@@ -180,39 +191,35 @@ function release(planning: Planning, group: Group, names: readonly string[]): Gr
   const history = isRestart
     ? recordRelease(status.restartHistory, members.lastAnnouncementMs, nowMs)
     : status.restartHistory;
-  draft.set({
-    replicatedJobsStatus: planning.counters.map((counted) => {
+  const change = {
+    replicatedJobsStatus: counters.map((counted) => {
       const syncedEpoch = released.get(counted.name) ?? 0;
       return { ...(stored.get(counted.name) ?? counted), syncedEpoch };
     }),
     syncedEpoch: leastReleased(stages),
     syncedTime: microTimeText(nowMs),
-    ...(isFirst ? { releasedGeneration: generationOf(jobSet) } : {}),
-    ...(history === undefined ? {} : { restartHistory: history }),
-  });
-  draft.condition(
-    {
-      type: 'RestartingInPlace',
-      status: 'False',
-      reason: 'Released',
-      message: `epoch ${group.epoch} was released to ${memberCount} members`,
-    },
-    'None',
-  );
+    ...(isFirst && { releasedGeneration: generationOf(jobSet) }),
+    ...(history && { restartHistory: history }),
+  };
+  const message = `epoch ${group.epoch} was released to ${memberCount} members`;
   // A ReplicatedJob that joins an epoch which others began adds no phases to their restart.
   const isTimed = isRestart && history !== status.restartHistory;
   const { announceMs, releaseMs } = (isTimed ? history?.[0]?.phases : undefined) ?? {};
-  draft.outcome({
-    kind: 'EpochReleased',
-    ...(announceMs === undefined ? {} : { announceMs }),
-    ...(releaseMs === undefined ? {} : { releaseMs }),
-  });
-  return { kind: 'Written', isRestart };
+  return [
+    {
+      status: change,
+      conditions: [{ type: 'RestartingInPlace', status: 'False', reason: 'Released', message }],
+      outcomes: [{ kind: 'EpochReleased', announceMs, releaseMs }],
+      keepsCounters: isRestart,
+      isLast: true,
+    },
+    ...reportStartup(facts),
+  ];
 }
 
-function heldBackForMs(status: JobSetStatus, nowMs: number): number {
+function heldBackForMs({ jobSet, status, nowMs }: GroupFacts): number {
   const endedMs = Date.parse(status.restartHistory?.[0]?.time ?? '');
   if (Number.isNaN(endedMs)) return 0;
-  const delayMs = crashLoopDelayMs(status.restartHistory);
+  const delayMs = backoffMs(jobSet, status.restartHistory);
   return Math.min(delayMs, endedMs + delayMs - nowMs);
 }

@@ -4,6 +4,8 @@
  * while the status says that its epoch is released.
  */
 import type { Job } from '../../kube/objects/job.ts';
+import type { Decision } from '../decision.ts';
+import type { Facts } from '../facts.ts';
 import { templateAgent } from '../injection/template-agent.ts';
 import {
   ENV_AGENT_CHANNEL,
@@ -12,36 +14,36 @@ import {
   HUB_TOKEN_VOLUME_NAME,
   JOBSET_NAME,
 } from '../names.ts';
-import type { Planning } from '../planning.ts';
+import { cleared } from '../status/conditions.ts';
 
 /** An agent that finds no hub tries every 10 s, and a node shows it new authorities within two minutes. */
 export const HUB_SILENCE_MS = 180_000;
 
-type View = Pick<Planning, 'snapshot' | 'spec' | 'draft' | 'children' | 'stages'>;
-
-/** Returns after how long to look again, if time alone may change what is to be said. */
-export function reportHubReach(view: View): number | undefined {
-  const { snapshot, spec, draft, children, stages } = view;
-  const { hubReach } = snapshot;
-  const told = stages === undefined || spec.suspend ? undefined : children.active.find(isToldOfHub);
+export function reportHubReach({
+  jobSet,
+  hubReach,
+  spec,
+  children,
+  group,
+}: Facts): readonly Decision[] {
+  const type = 'HubUnreachable';
+  const told = group === undefined || spec.suspend ? undefined : children.active.find(isToldOfHub);
   if (hubReach === undefined || told === undefined || hubReach.streams > 0) {
     const [reason, message] =
       told === undefined || hubReach === undefined
         ? ['NoHub', 'no agent of the group is to speak to the hub']
         : ['HubReached', 'agents of the group speak to the hub'];
-    draft.clear({ type: 'HubUnreachable', reason, message });
-    return undefined;
+    return [{ conditions: [cleared(type, reason, message)] }];
   }
-  if (hubReach.silentMs < HUB_SILENCE_MS) return HUB_SILENCE_MS - hubReach.silentMs;
+  const { silentMs, readyPods } = hubReach;
+  if (silentMs < HUB_SILENCE_MS) return [{ requeueAfterMs: HUB_SILENCE_MS - silentMs }];
   // Where no Pod was ready, none may have come to run its agent yet.
-  if (hubReach.readyPods === 0) return undefined;
-  const { name } = snapshot.jobSet.metadata;
+  if (readyPods === 0) return [];
   const message =
     `no agent has reached the hub for ${HUB_SILENCE_MS / 60_000} minutes, though Pods were ready: ` +
-    `${consequence(told)}. ${remedy(told, name)}`;
+    `${consequence(told)}. ${remedy(told, jobSet.metadata.name)}`;
   const reason = 'NoAgentConnected';
-  draft.condition({ type: 'HubUnreachable', status: 'True', reason, message }, 'Warning');
-  return undefined;
+  return [{ conditions: [{ type, status: 'True', reason, message, event: 'Warning' }] }];
 }
 
 function isToldOfHub(job: Job): boolean {

@@ -1,15 +1,23 @@
 /**
  * Pods that were to have ended and of which nobody says that they have, as when their node is lost
- * (design, H4). While one may be running nothing newer is released, so a condition names it with its
- * node. One whose agent was told a deadline is deleted by force when that has passed, since its
- * worker has been stopped by then; the Job makes another.
+ * (docs/design/release-hazards.md, "A lost node keeps its Pod for ever"). While one may be running
+ * nothing newer is released, so a condition names it with its node. One whose agent was told a
+ * deadline is deleted by force when that has passed: its worker has been stopped by then, and the Job
+ * makes another.
  */
 import { timeText } from '../../kube/time.ts';
-import type { Action } from '../convergence.ts';
-import type { Planning } from '../planning.ts';
-import type { Question } from '../snapshot.ts';
+import type { Action, Decision, PlannedEvent } from '../decision.ts';
+import type { Facts } from '../facts.ts';
+import type { Next } from '../merge.ts';
+import {
+  type ConditionChange,
+  type ConditionType,
+  cleared,
+  isFinished,
+  isTrue,
+} from '../status/conditions.ts';
 import type { Members } from './members.ts';
-import type { PodFacts } from './pod-facts.ts';
+import type { OverduePod, PodFacts } from './pod-facts.ts';
 
 /**
  * From the end of its grace period until a Pod counts as overdue: what a node that works takes to end
@@ -21,36 +29,25 @@ export const MAX_LOST_PODS_AT_ONCE = 50;
 /** A condition names no more than a person reads. */
 const MAX_NAMED_PODS = 3;
 
-export interface LostPodsStep {
-  readonly actions: readonly Action[];
-  readonly question?: Question;
-  readonly requeueAfterMs?: number;
-}
-
-/** What is to be done about them, and said in the draft. */
-export function planLostPods({ snapshot, draft }: Planning): LostPodsStep {
-  const { members, nowMs, answers } = snapshot;
+export function dealWithLostPods({ group, members, nowMs, answers }: Facts): readonly Decision[] {
+  if (group === undefined) return [];
   const { overdue, nextMs } = overduePods(members, nowMs);
-  const wait = nextMs === undefined ? {} : { requeueAfterMs: nextMs - nowMs };
   if (overdue.length > 0 && answers.overduePods === undefined) {
-    return { actions: [], question: { kind: 'OverduePods', pods: overdue } };
+    return [{ question: { kind: 'OverduePods', pods: overdue } }];
   }
   const found = overdue.flatMap((pod): readonly OverduePod[] => {
     const seen = answers.overduePods?.get(pod.uid);
     return seen === undefined ? [] : [{ ...pod, node: seen.node }];
   });
-  report(draft, found);
   const lost = found.filter((pod) => (lossMs(pod) ?? Number.POSITIVE_INFINITY) <= nowMs);
-  for (const pod of lost) {
-    const note = `${describe(pod)}: it is deleted by force, its deadline has passed`;
-    draft.eventOnce('Warning', 'LostPodDeleted', note);
-  }
-  return { actions: lost.map((pod): Action => ({ kind: 'DeleteLostPod', pod })), ...wait };
-}
-
-/** A Pod that is overdue, with the node that it is bound to. */
-export interface OverduePod extends PodFacts {
-  readonly node: string | undefined;
+  return [
+    { conditions: [conditionOf(found)] },
+    {
+      events: lost.map(eventOfDeletion),
+      actions: lost.map((pod): Action => ({ kind: 'DeleteLostPod', pod })),
+      requeueAfterMs: nextMs === undefined ? undefined : nextMs - nowMs,
+    },
+  ];
 }
 
 interface Overdue {
@@ -60,7 +57,7 @@ interface Overdue {
   readonly nextMs: number | undefined;
 }
 
-export function overduePods(members: Members, nowMs: number): Overdue {
+function overduePods(members: Members, nowMs: number): Overdue {
   const overdue: PodFacts[] = [];
   let nextMs = Number.POSITIVE_INFINITY;
   for (const pod of members.ending()) {
@@ -84,19 +81,18 @@ export function lossMs({ endMs, lostNodeDeadlineMs }: PodFacts): number | undefi
   return endMs + lostNodeDeadlineMs;
 }
 
-function report(draft: Planning['draft'], overdue: readonly OverduePod[]): void {
-  if (overdue.length === 0) {
-    const message = 'no Pod is overdue';
-    draft.clear({ type: 'WaitingForLostNode', reason: 'PodsGone', message });
-    return;
-  }
+function conditionOf(overdue: readonly OverduePod[]): ConditionChange {
+  const type = 'WaitingForLostNode';
+  if (overdue.length === 0) return cleared(type, 'PodsGone', 'no Pod is overdue');
   const named = overdue.slice(0, MAX_NAMED_PODS).map((pod) => `${describe(pod)}, ${fateOf(pod)}`);
   const others = overdue.length - named.length;
   const message = [...named, ...(others === 0 ? [] : [`and ${others} more`])].join('; ');
-  draft.condition(
-    { type: 'WaitingForLostNode', status: 'True', reason: 'PodOverdue', message },
-    'Warning',
-  );
+  return { type, status: 'True', reason: 'PodOverdue', message, event: 'Warning' };
+}
+
+function eventOfDeletion(pod: OverduePod): PlannedEvent {
+  const note = `${describe(pod)}: it is deleted by force, its deadline has passed`;
+  return { type: 'Warning', reason: 'LostPodDeleted', note, isOnce: true };
 }
 
 function describe({ name, node, endMs }: OverduePod): string {
@@ -108,4 +104,13 @@ function fateOf(pod: OverduePod): string {
   const dueMs = lossMs(pod);
   if (dueMs !== undefined) return `is deleted by force at ${timeText(dueMs)}`;
   return 'and nothing confirms that it has: if the node is off, delete the Node, or delete the Pod with --force';
+}
+
+const PODS_IN_THE_WAY: readonly ConditionType[] = ['WaitingForUnknownPod', 'WaitingForLostNode'];
+/** Others may have taken the places of the Pods that those name, and no watchpoint calls for that. */
+const NAMED_PODS_REVIEW_MS = 15_000;
+
+export function reviewNamedPods(_: object, { status: { conditions } }: Next): Decision {
+  const isWaiting = PODS_IN_THE_WAY.some((type) => isTrue(conditions, type));
+  return isWaiting && !isFinished(conditions) ? { requeueAfterMs: NAMED_PODS_REVIEW_MS } : {};
 }

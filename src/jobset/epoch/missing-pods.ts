@@ -3,7 +3,8 @@
  * Job controller of Kubernetes lets some time pass before it makes another.
  */
 import { isSuspended } from '../child-jobs/suspend.ts';
-import type { Planning } from '../planning.ts';
+import type { Decision } from '../decision.ts';
+import type { GroupFacts } from '../facts.ts';
 import type { Stage } from './in-place-restart.ts';
 import type { Members } from './members.ts';
 
@@ -11,26 +12,14 @@ const WHY =
   'Kubernetes creates another about 10 s after a Pod of a Job failed, and waits longer after each further failure';
 
 /** Once for each epoch that ends; the next change of the condition takes it away. */
-export function reportMissingPods({
-  snapshot,
-  draft,
-  stages,
-}: Pick<Planning, 'snapshot' | 'draft' | 'stages'>): void {
-  const restarting = draft.status.conditions?.find(({ type }) => type === 'RestartingInPlace');
-  if (stages === undefined || restarting?.status !== 'True') return;
-  const { reason, message } = restarting;
-  if (message.endsWith(WHY)) return;
-  const job = jobThatLacksPod(stages.stages, snapshot.members);
-  if (job === undefined) return;
-  draft.condition(
-    {
-      type: 'RestartingInPlace',
-      status: 'True',
-      reason,
-      message: `${message}; Job ${job} lacks a Pod: ${WHY}`,
-    },
-    'None',
-  );
+export function reportMissingPods({ status, group, members }: GroupFacts): readonly Decision[] {
+  const type = 'RestartingInPlace';
+  const restarting = status.conditions?.find((each) => each.type === type);
+  if (restarting?.status !== 'True' || restarting.message.endsWith(WHY)) return [];
+  const job = jobThatLacksPod(group.stages, members);
+  if (job === undefined) return [];
+  const message = `${restarting.message}; Job ${job} lacks a Pod: ${WHY}`;
+  return [{ conditions: [{ type, status: 'True', reason: restarting.reason, message }] }];
 }
 
 /** One that has counted the failure and not made up for it. */

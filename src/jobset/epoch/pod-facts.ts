@@ -44,6 +44,11 @@ export interface PodFacts {
   readonly lostNodeDeadlineMs?: number | undefined;
 }
 
+/** A Pod that was to have ended, with the node that it is bound to. */
+export interface OverduePod extends PodFacts {
+  readonly node: string | undefined;
+}
+
 /** Undefined if the Pod has no Job as its controller, so that it cannot be a member of anything. */
 export function podFacts(pod: PartialObjectMetadata): PodFacts | undefined {
   const { metadata } = pod;

@@ -1,8 +1,15 @@
-import { type JobSetStatus, RESTART_HISTORY_LIMIT, type RestartRecord } from '../jobset.ts';
+import {
+  type JobSet,
+  type JobSetStatus,
+  RESTART_HISTORY_LIMIT,
+  type RestartRecord,
+} from '../jobset.ts';
+import { RESTART_BACKOFF } from '../names.ts';
 
 /**
  * `status.restartHistory`, newest first, and what follows from it: how long a group that ends again
- * and again right after its release is held at the barrier (design, section 5, "Crash loop").
+ * and again right after its release is held at the barrier (docs/design/release-hazards.md, "A group
+ * crashes in a loop").
  */
 export function recordEnd(
   history: readonly RestartRecord[] | undefined,
@@ -26,6 +33,14 @@ export function crashLoopDelayMs(history: readonly RestartRecord[] | undefined):
   const short = shortEpochsInARow(history);
   if (short <= FREE_RESTARTS) return 0;
   return Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (short - FREE_RESTARTS - 1));
+}
+
+/** 0 where the JobSet's annotation says that a crash loop is not to be held back. */
+export function backoffMs(
+  { metadata }: JobSet,
+  history: readonly RestartRecord[] | undefined,
+): number {
+  return metadata.annotations?.[RESTART_BACKOFF] === 'Disabled' ? 0 : crashLoopDelayMs(history);
 }
 
 export function shortEpochsInARow(history: readonly RestartRecord[] | undefined): number {

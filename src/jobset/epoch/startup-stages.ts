@@ -2,14 +2,30 @@ import type { Job } from '../../kube/objects/job.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import { templateAgent } from '../injection/template-agent.ts';
 import type { ReplicatedJobStatus } from '../jobset.ts';
-import { startableReplicatedJobs } from '../policies/startup-order.ts';
+import { type StartupOrder, startableReplicatedJobs } from '../policies/startup-order.ts';
 import type { Stage } from './in-place-restart.ts';
 
 /**
- * The startup order of a group that restarts in place (design, H5). It is the order in which Jobs
+ * The startup order of a group that restarts in place (docs/design/release-hazards.md, "A startup
+ * order meets the last epoch"). It is the order in which Jobs
  * start, with one difference: what a ReplicatedJob was before its present release says nothing about
  * it now.
  */
+
+/** Which ReplicatedJobs may be started in that epoch. */
+export function startupOrderIn(
+  epoch: number,
+  { spec, counters, group }: OrderedFacts,
+): StartupOrder {
+  const seen = group === undefined ? counters : stageCounters(counters, group.stages, epoch);
+  return startableReplicatedJobs(spec, seen, spec.suspend);
+}
+
+interface OrderedFacts {
+  readonly spec: DefaultedSpec;
+  readonly counters: readonly ReplicatedJobStatus[];
+  readonly group: { readonly stages: readonly Stage[] } | undefined;
+}
 
 /** Which stages may be released by the order that the spec asks for; undefined if by none. */
 export function startableStages(
@@ -33,7 +49,7 @@ export function startableStages(
  * Counters in which a ReplicatedJob that is not released in the current epoch has not started,
  * whatever its Jobs count.
  */
-export function stageCounters(
+function stageCounters(
   counters: readonly ReplicatedJobStatus[],
   stages: readonly Stage[],
   epoch: number,

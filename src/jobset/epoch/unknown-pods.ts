@@ -3,39 +3,43 @@
  * without them, or somebody wrote the labels by hand. They may be running an older epoch, so they delay
  * a release; they end, complete and fill nothing. A condition names them, because nothing else does.
  */
-import type { Planning } from '../planning.ts';
+import type { Decision } from '../decision.ts';
+import type { GroupFacts } from '../facts.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { type Group, gatheredStages } from './in-place-restart.ts';
+import { cleared } from '../status/conditions.ts';
+import { gatheredStages } from './in-place-restart.ts';
 
 /** A condition names no more Jobs than a person reads. */
 const MAX_NAMED_JOBS = 3;
 /** A reference to an owner that is none may hold any text instead. */
 const UID_LENGTH = 36;
 
-/** Says so in the draft if they are all that the next release waits for. */
-export function reportUnknownPods({ snapshot, draft }: Planning, group: Group): void {
-  const jobUids = gatheredStages(group).length === 0 ? [] : unknownJobs(snapshot);
-  if (jobUids.length === 0) {
+/** Says so if they are all that the next release waits for. */
+export function reportUnknownPods({ group, jobs, members }: GroupFacts): readonly Decision[] {
+  const type = 'WaitingForUnknownPod';
+  const unknown = gatheredStages(group).length === 0 ? [] : jobsOfUnknownPods({ jobs, members });
+  if (unknown.length === 0) {
     const message = 'no Pod of an unknown Job is in the way';
-    draft.clear({ type: 'WaitingForUnknownPod', reason: 'PodsGone', message });
-    return;
+    return [{ conditions: [cleared(type, 'PodsGone', message)] }];
   }
-  const named = jobUids.slice(0, MAX_NAMED_JOBS).flatMap((uid) => {
-    const [pod, ...others] = snapshot.members.podsOfJob(uid);
+  const named = unknown.slice(0, MAX_NAMED_JOBS).flatMap((uid) => {
+    const [pod, ...others] = members.podsOfJob(uid);
     if (pod === undefined) return [];
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
     return [`Pod ${pod.name}${more} of Job ${pod.jobName} (${uid.slice(0, UID_LENGTH)})`];
   });
-  const more = jobUids.length - named.length;
+  const more = unknown.length - named.length;
   const pods = [...named, ...(more === 0 ? [] : [`and of ${more} more Jobs`])].join(', ');
   const message = `epoch ${group.epoch} waits for ${pods}: the labels are those of this JobSet, but it has no such Job; delete the Pod if nothing needs it`;
-  draft.condition(
-    { type: 'WaitingForUnknownPod', status: 'True', reason: 'UnknownJob', message },
-    'Warning',
-  );
+  const change = { type, status: 'True', reason: 'UnknownJob', message, event: 'Warning' } as const;
+  return [{ conditions: [change] }];
 }
 
-function unknownJobs({ jobs, members }: Snapshot): readonly string[] {
+/** UIDs. */
+export function jobsOfUnknownPods({
+  jobs,
+  members,
+}: Pick<Snapshot, 'jobs' | 'members'>): readonly string[] {
   const known = new Set(jobs.map(({ metadata }) => metadata.uid));
   return [...members.jobsWithLivingPods()].filter((uid) => !known.has(uid));
 }

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
+import { literalFacts, literalGroupFacts } from '../../../test/fixtures/facts.ts';
 import type { Container } from '../../kube/objects/pod.ts';
 import { withDefaults } from '../defaults.ts';
 import type { JobSetSpec } from '../jobset.ts';
-import { StatusDraft } from '../status/status-draft.ts';
-import { reportAgents } from './agent-guarantees.ts';
+import { reportGuarantees } from './agent-guarantees.ts';
 
 const UPSTREAMS: Container = { name: 'in-place-restart-agent', restartPolicy: 'Always' };
 
@@ -17,9 +17,10 @@ function specOf(agent: Container | undefined, more: Partial<JobSetSpec> = {}): J
   };
 }
 
-function reported(spec: JobSetSpec, isGroup = true, before = new StatusDraft(undefined, 0)) {
-  reportAgents(before, withDefaults(spec), isGroup);
-  return before.status.conditions?.find(({ type }) => type === 'GuaranteesReduced');
+function reported(spec: JobSetSpec, isGroup = true) {
+  const facts = { spec: withDefaults(spec) };
+  const [decision] = reportGuarantees(isGroup ? literalGroupFacts(facts) : literalFacts(facts));
+  return decision?.conditions?.[0];
 }
 
 it("says what is not guaranteed with an agent in upstream's dialect", () => {
@@ -45,11 +46,9 @@ it.each<[string, Container | undefined]>([
     ],
   ),
 ])('has nothing to say of %s', (_, agent) => {
-  expect(reported(specOf(agent))).toBeUndefined();
+  expect(reported(specOf(agent))).toMatchObject({ status: 'False', onlyIfTrue: true });
 });
 
 it('takes it back while the group does not restart in place', () => {
-  const draft = new StatusDraft(undefined, 0);
-  reported(specOf(UPSTREAMS), true, draft);
-  expect(reported(specOf(UPSTREAMS), false, draft)?.status).toBe('False');
+  expect(reported(specOf(UPSTREAMS), false)).toMatchObject({ status: 'False', onlyIfTrue: true });
 });

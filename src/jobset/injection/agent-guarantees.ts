@@ -1,33 +1,34 @@
+/**
+ * Upstream's agent works with our controller, but not everything can be promised with it
+ * (docs/design/upstream.md, "Upstream's agent under our operator"). A condition says so for as long as
+ * the group restarts in place. Only the environment of the container can be seen, not whose program
+ * it runs.
+ */
+import type { Decision } from '../decision.ts';
 import type { DefaultedSpec } from '../defaults.ts';
-import type { StatusDraft } from '../status/status-draft.ts';
+import { hasStartupOrder } from '../epoch/startup-stages.ts';
+import type { Facts } from '../facts.ts';
+import { cleared } from '../status/conditions.ts';
 import { speaksUpstreamsDialect, templateAgent } from './template-agent.ts';
 
-/**
- * Upstream's agent works with our controller, but not everything can be promised with it: it reads
- * from a cache of any age, remembers nothing, follows a JobSet by its name, and knows no startup
- * order (`docs/design/upstream.md#upstreams-agent-under-our-operator`). A condition says so for as
- * long as the group restarts in place. Only the environment of the container can be seen, not whose
- * program it runs.
- */
-export function reportAgents(draft: StatusDraft, spec: DefaultedSpec, isGroup: boolean): void {
-  const found = isGroup ? upstreamsAgents(spec) : [];
+export function reportGuarantees({ spec, group }: Facts): readonly Decision[] {
+  const type = 'GuaranteesReduced';
+  const found = group === undefined ? [] : upstreamsAgents(spec);
   if (found.length === 0) {
-    const message = isGroup
-      ? "no template has an agent that speaks upstream's dialect"
-      : 'the group does not restart in place';
-    draft.clear({ type: 'GuaranteesReduced', reason: 'NoUpstreamAgent', message });
-    return;
+    const message =
+      group === undefined
+        ? 'the group does not restart in place'
+        : "no template has an agent that speaks upstream's dialect";
+    return [{ conditions: [cleared(type, 'NoUpstreamAgent', message)] }];
   }
   const message =
     `${found.join(', ')} in upstream's dialect: with upstream's agent, a restarted worker may join an ` +
     'epoch that is under way, its failure may go unnoticed, workers of two epochs may run at a time, ' +
     'an agent that crashes at the barrier costs another restart, and Pods left over by an earlier ' +
-    `JobSet of this name may take part${hasOrder(spec) ? `; ${STAGES}` : ''}. ` +
+    `JobSet of this name may take part${hasStartupOrder(spec) ? `; ${STAGES}` : ''}. ` +
     'lockstep-agent instead has none of these faults except the costly crash';
-  draft.condition(
-    { type: 'GuaranteesReduced', status: 'True', reason: 'UpstreamAgent', message },
-    'Warning',
-  );
+  const reason = 'UpstreamAgent';
+  return [{ conditions: [{ type, status: 'True', reason, message, event: 'Warning' }] }];
 }
 
 const STAGES =
@@ -40,11 +41,4 @@ function upstreamsAgents({ replicatedJobs }: DefaultedSpec): readonly string[] {
       ? [`agent container "${agent.name}" of replicatedJob ${name}`]
       : [];
   });
-}
-
-function hasOrder({ startupPolicy, replicatedJobs }: DefaultedSpec): boolean {
-  return (
-    startupPolicy.startupPolicyOrder === 'InOrder' ||
-    replicatedJobs.some(({ dependsOn = [] }) => dependsOn.length > 0)
-  );
 }

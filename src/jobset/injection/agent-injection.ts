@@ -10,6 +10,7 @@ import type {
   PodSpec,
   PodTemplateSpec,
 } from '../../kube/objects/pod.ts';
+import { restartsPod } from '../../kube/objects/restart-rule.ts';
 import type { FieldError } from '../../kube/status.ts';
 import type { RestartMode } from '../jobset.ts';
 import {
@@ -38,7 +39,6 @@ import { type HubAccess, hubEnvironment, hubMounts, hubVolumes } from './agent-h
 import { type ShareOptions, shareResources, shareWarnings } from './agent-resources.ts';
 import { agentSecurity } from './agent-security.ts';
 import { lostNodeTolerationWarning, withLostNodeToleration } from './lost-node-toleration.ts';
-import { withoutRestartAll } from './node-support.ts';
 import { templateAgent, templateAgentWarning, untoldAgentWarning } from './template-agent.ts';
 import { keptFromAgent } from './worker-environment.ts';
 
@@ -296,4 +296,17 @@ function mountsCredentials({ volumeMounts = [] }: Container): boolean {
 /** In front of the fields of errors. */
 function prefix({ path }: AgentOptions): string {
   return path === undefined ? '' : `${path}.`;
+}
+
+/**
+ * The container without rules that nodes cannot follow: the agent judges its worker by the rules as
+ * they were written, and what stays on the container only covers the end of the agent itself.
+ */
+function withoutRestartAll({ restartPolicyRules = [], ...rest }: Container): Container {
+  return {
+    ...rest,
+    restartPolicyRules: restartPolicyRules.map((rule) =>
+      restartsPod(rule.action) ? { ...rule, action: 'Restart' } : rule,
+    ),
+  };
 }

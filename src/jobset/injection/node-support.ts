@@ -13,19 +13,6 @@ import { RESTART_MODE } from '../names.ts';
 import { type AgentProgram, wantsAgents } from './agent-mode.ts';
 import { templateAgent } from './template-agent.ts';
 
-/**
- * Of a supervised container: the agent judges its worker by the rules as they were written, and what
- * stays on the container only covers the end of the agent itself.
- */
-export function withoutRestartAll({ restartPolicyRules = [], ...rest }: Container): Container {
-  return {
-    ...rest,
-    restartPolicyRules: restartPolicyRules.map((rule) =>
-      restartsPod(rule.action) ? { ...rule, action: 'Restart' } : rule,
-    ),
-  };
-}
-
 /** Why a group cannot restart in place on such nodes. */
 export function nodeSupportErrors(
   spec: DefaultedSpec,

@@ -1,20 +1,20 @@
-import type { Action } from '../convergence.ts';
-import type { Planning } from '../planning.ts';
+/** What has to be known before a Job gets its template. */
+import type { Facts } from '../facts.ts';
 import type { Question } from '../snapshot.ts';
 import { injectedMode, sharesWithSidecars } from './agent-mode.ts';
 
-/** What has to be known before a Job gets its template. */
-export function questionOfTemplates(
-  { spec, snapshot }: Planning,
-  actions: readonly Action[],
-): Question | undefined {
-  const { agent, answers, jobSet } = snapshot;
-  const { annotations } = jobSet.metadata;
-  const isMade = actions.some(({ kind }) => kind === 'CreateJob');
-  const isChanged = actions.some((one) => one.kind === 'ResumeJob' && one.resume.changesResources);
-  const isShared = (isMade || isChanged) && sharesWithSidecars(spec, annotations);
-  if (isShared && answers.minimums === undefined) return { kind: 'ContainerMinimums' };
-  const isOpen = isMade && agent.delivery === 'Auto' && answers.hasImageVolumes === undefined;
-  const isSupervised = injectedMode(spec, annotations) === 'Supervisor';
-  return isOpen && isSupervised ? { kind: 'ImageVolumes' } : undefined;
+/** Before Jobs are made. */
+export function questionOfTemplates(facts: Facts): Question | undefined {
+  const { jobSet, spec, agent, answers } = facts;
+  const isOpen = agent.delivery === 'Auto' && answers.hasImageVolumes === undefined;
+  const isSupervised = injectedMode(spec, jobSet.metadata.annotations) === 'Supervisor';
+  const ofVolumes: Question | undefined =
+    isOpen && isSupervised ? { kind: 'ImageVolumes' } : undefined;
+  return questionOfResources(facts) ?? ofVolumes;
+}
+
+/** Before Jobs are made, or get other resources. */
+export function questionOfResources({ jobSet, spec, answers }: Facts): Question | undefined {
+  const isShared = sharesWithSidecars(spec, jobSet.metadata.annotations);
+  return isShared && answers.minimums === undefined ? { kind: 'ContainerMinimums' } : undefined;
 }

@@ -1,10 +1,20 @@
+/**
+ * The failure policy applied to Jobs that failed: one action for each plan. Restarting Jobs of a group
+ * that restarts in place ends its epoch in the same write, also while the JobSet is suspended, so that
+ * the Jobs' successors are not charged for it again. A failure that was caused in an epoch which has
+ * ended already belongs to that restart: it is not charged (docs/design/end-hazards.md, "A failed Job
+ * is charged twice").
+ */
 import { applicable, countJobRestart, type JobPlace } from '../child-jobs/job-restart.ts';
+import { tidyUp } from '../child-jobs/tidying.ts';
+import { type Decision, LAST } from '../decision.ts';
 import { endEpoch } from '../epoch/epoch-end.ts';
-import { currentEpoch, isReleased } from '../epoch/in-place-restart.ts';
-import { groupOf, type Planning } from '../planning.ts';
-import type { FailedJobAnswer, Question } from '../snapshot.ts';
-import type { StatusDraft } from '../status/status-draft.ts';
-import { failJobSet } from '../status/terminal-state.ts';
+import { isReleased } from '../epoch/in-place-restart.ts';
+import { type Facts, isOfGroup } from '../facts.ts';
+import type { JobSetStatus } from '../jobset.ts';
+import { cleared } from '../status/conditions.ts';
+import { allJobsReady } from '../status/replicated-jobs-status.ts';
+import { failed } from '../status/terminal-state.ts';
 import {
   eventReasonOf,
   isCharged,
@@ -15,42 +25,44 @@ import {
 } from './failure-policy.ts';
 import { isBudgetSpent } from './restart-budget.ts';
 
-/**
- * The failure policy applied to Jobs that failed
- * (`docs/design/end-hazards.md#a-failed-job-is-charged-twice`): one action for each plan.
- * Restarting Jobs of a group that restarts in place ends its epoch in the same write, also while
- * the JobSet is suspended, so that the Jobs' successors are not charged for it again. A failure
- * that was caused in an epoch which has ended already belongs to that restart: it is not charged.
- */
-export function planJobFailure(planning: Planning): Question | undefined {
-  const { snapshot, spec, draft, children, stages } = planning;
+/** A restart of Jobs is over when all are ready. */
+export function reportJobsReady({ spec, counters }: Facts): readonly Decision[] {
+  if (spec.suspend || !allJobsReady(spec.replicatedJobs, counters)) return [];
+  return [{ conditions: [cleared('RestartingJobSet', 'JobsReady', 'all jobs are ready')] }];
+}
+
+export function dealWithFailedJobs(facts: Facts): readonly Decision[] {
+  const decisions = judgeFailedJobs(facts);
+  if (decisions.length === 0 || decisions[0]?.question !== undefined) return decisions;
+  return [...decisions, ...tidyUp(facts), LAST];
+}
+
+function judgeFailedJobs(facts: Facts): readonly Decision[] {
+  const { spec, status, children, group, answers } = facts;
   const { failurePolicy } = spec;
   const judged = judgeJobs(failurePolicy?.rules ?? [], children.failed);
-  if (judged === undefined) return undefined;
+  if (judged === undefined) return [];
   const because = ` (first failed job: ${judged.job.metadata.name})`;
   if (failurePolicy === undefined) {
-    const message = `jobset failed due to one or more job failures${because}`;
-    failJobSet(draft, 'FailedJobs', message);
-    return undefined;
+    return [failed('FailedJobs', `jobset failed due to one or more job failures${because}`)];
   }
   if (judged.action === 'FailJobSet') {
-    failJobSet(draft, eventReasonOf(judged), `${messageOf(judged)}${because}`);
-    return undefined;
+    return [failed(eventReasonOf(judged), `${messageOf(judged)}${because}`)];
   }
-  const answer = stages === undefined ? undefined : snapshot.answers.failedJob;
-  if (stages !== undefined && answer?.jobUid !== judged.job.metadata.uid) {
-    return { kind: 'FailedJob', job: judged.job };
+  const answer = group === undefined ? undefined : answers.failedJob;
+  if (group !== undefined && answer?.jobUid !== judged.job.metadata.uid) {
+    return [{ question: { kind: 'FailedJob', job: judged.job } }];
   }
-  const isCounted = isCharged(judged.action) && !belongsToRestart(planning, answer);
-  if (isCounted && isBudgetSpent(draft.status, failurePolicy.maxRestarts)) {
+  const isOfEndedEpoch = group !== undefined && (answer?.epoch ?? group.epoch) < group.epoch;
+  const isCounted = isCharged(judged.action) && !isOfEndedEpoch;
+  if (isCounted && isBudgetSpent(status, failurePolicy.maxRestarts)) {
     const message = `jobset failed due to reaching max number of restarts${because}`;
-    failJobSet(draft, 'ReachedMaxRestarts', message);
-    return undefined;
+    return [failed('ReachedMaxRestarts', message)];
   }
-  const { verdict, place } = applicable(planning, judged, judged.job);
-  restartJobs(planning, { verdict, place, isCounted, because });
-  endEpochOfJobs(planning, isCounted);
-  return undefined;
+  const { verdict, place, events } = applicable(facts, judged, judged.job);
+  const restart = restartJobs(facts, { verdict, place, isCounted, because });
+  const after = { ...status, ...restart.status };
+  return [{ events }, restart, ...endEpochOfJobs(facts, isCounted, after)];
 }
 
 export interface JobsRestart {
@@ -62,51 +74,38 @@ export interface JobsRestart {
   readonly because: string;
 }
 
-/** Writes the restart of all Jobs, or of one, into the draft, with what is said about it. */
-export function restartJobs(planning: Planning, restart: JobsRestart): void {
-  const { draft } = planning;
-  const { verdict, place, isCounted, because } = restart;
+/** The restart of all Jobs, or of one. */
+export function restartJobs(
+  { status, counters }: Facts,
+  { verdict, place, isCounted, because }: JobsRestart,
+): Decision & { readonly status: JobSetStatus } {
   const message = `${messageOf(verdict)}${because}`;
-  draft.event('Warning', eventReasonOf(verdict), message);
-  if (place === undefined) {
-    countRestartOfAll(draft, isCounted);
-    const reason = reasonOf(verdict);
-    draft.condition({ type: 'RestartingJobSet', status: 'True', reason, message }, 'Warning');
-  } else {
-    const statuses = draft.status.replicatedJobsStatus ?? [];
-    const isKnown = statuses.some(({ name }) => name === place.replicatedJob);
-    const replicatedJobsStatus = countJobRestart(
-      isKnown ? statuses : planning.counters,
-      place,
-      isCounted,
-    );
-    draft.set({ replicatedJobsStatus });
+  const told = {
+    events: [{ type: 'Warning', reason: eventReasonOf(verdict), note: message }],
+    outcomes: [{ kind: 'JobsRestarted', counted: isCounted }],
+  } as const;
+  if (place !== undefined) {
+    const { replicatedJobsStatus: stored = [] } = status;
+    const isKnown = stored.some(({ name }) => name === place.replicatedJob);
+    const replicatedJobsStatus = countJobRestart(isKnown ? stored : counters, place, isCounted);
+    return { ...told, status: { replicatedJobsStatus } };
   }
-  draft.outcome({ kind: 'JobsRestarted', counted: isCounted });
-}
-
-function countRestartOfAll(draft: StatusDraft, isCounted: boolean): void {
-  const { restarts = 0, restartsCountTowardsMax = 0 } = draft.status;
-  draft.set({
-    restarts: restarts + 1,
-    restartsCountTowardsMax: restartsCountTowardsMax + (isCounted ? 1 : 0),
-  });
+  const { restarts = 0, restartsCountTowardsMax = 0 } = status;
+  const reason = reasonOf(verdict);
+  const type = 'RestartingJobSet';
+  return {
+    ...told,
+    status: {
+      restarts: restarts + 1,
+      restartsCountTowardsMax: restartsCountTowardsMax + (isCounted ? 1 : 0),
+    },
+    conditions: [{ type, status: 'True', reason, message, event: 'Warning' }],
+  };
 }
 
 /** An epoch that has not begun absorbs a failure which belongs to the restart under way. */
-function endEpochOfJobs(planning: Planning, isCounted: boolean): void {
-  const { snapshot, stages } = planning;
-  if (stages === undefined) return;
-  const group = groupOf(planning, stages);
-  if (!isCounted && !isReleased(group)) return;
-  endEpoch(planning, group, {
-    cause: 'JobsRecreated',
-    counted: isCounted,
-    witness: snapshot.answers.failedJob?.witness,
-  });
-}
-
-function belongsToRestart({ draft }: Planning, answer: FailedJobAnswer | undefined): boolean {
-  const epoch = answer?.epoch;
-  return epoch !== undefined && epoch < currentEpoch(draft.status);
+function endEpochOfJobs(facts: Facts, counted: boolean, status: JobSetStatus): readonly Decision[] {
+  if (!isOfGroup(facts) || (!counted && !isReleased(facts.group))) return [];
+  const { witness } = facts.answers.failedJob ?? {};
+  return [endEpoch(facts, { cause: 'JobsRecreated', counted, witness }, status)];
 }

@@ -1,14 +1,12 @@
-import type { DefaultedReplicatedJob, DefaultedSpec } from '../defaults.ts';
-import type { ReplicatedJobStatus } from '../jobset.ts';
-import type { StatusDraft } from '../status/status-draft.ts';
-import { hasReached } from './depends-on.ts';
-import { firstNotStarted } from './startup-policy.ts';
-
 /**
- * Which ReplicatedJobs may run by the order that the spec asks for. One answer for everything that
- * starts Jobs: their creation, their resume, and the release of a stage of a group that restarts in
- * place.
+ * Which ReplicatedJobs may run by the order that the spec asks for, with `dependsOn` or the startup
+ * policy `InOrder`. One answer for everything that starts Jobs: their creation, their resume, and the
+ * release of a stage of a group that restarts in place.
  */
+import type { PlannedEvent } from '../decision.ts';
+import type { DefaultedReplicatedJob, DefaultedSpec } from '../defaults.ts';
+import type { DependsOn, ReplicatedJobStatus } from '../jobset.ts';
+
 export interface StartupOrder {
   /** Names of the ReplicatedJobs that may be created, resumed or released. */
   readonly startable: ReadonlySet<string>;
@@ -38,18 +36,18 @@ export function startableReplicatedJobs(
 }
 
 /** Tells that a ReplicatedJob starts which had to wait, or might have had to. */
-export function announceStart(
-  draft: StatusDraft,
+export function eventsOfStart(
   { startupPolicy, suspend }: Pick<DefaultedSpec, 'startupPolicy' | 'suspend'>,
   { name, dependsOn = [] }: DefaultedReplicatedJob,
-): void {
+): readonly PlannedEvent[] {
   const isOrdered = startupPolicy.startupPolicyOrder === 'InOrder' || dependsOn.length > 0;
-  if (suspend || !isOrdered) return;
-  draft.event('Normal', 'StartingReplicatedJob', `starting replicatedJob ${name}`);
+  if (suspend || !isOrdered) return [];
+  const note = `starting replicatedJob ${name}`;
+  return [{ type: 'Normal', reason: 'StartingReplicatedJob', note }];
 }
 
 /** How many Jobs a ReplicatedJob has, and how far they are. */
-export interface Progress {
+interface Progress {
   readonly replicas: number;
   /** Jobs that are ready or have ended; failed ones count too, as upstream counts them. */
   readonly started: number;
@@ -77,4 +75,31 @@ function progressIn(counter: ReplicatedJobStatus | undefined): Omit<Progress, 'r
   if (counter === undefined) return { started: 0, succeeded: 0 };
   const { ready, failed, succeeded, suspended } = counter;
   return { started: (suspended > 0 ? 0 : ready) + failed + succeeded, succeeded };
+}
+
+/** `InOrder`: each ReplicatedJob starts when all Jobs of the one before it are ready or have ended. */
+function firstNotStarted(
+  replicatedJobs: readonly DefaultedReplicatedJob[],
+  progress: ReadonlyMap<string, Progress>,
+): string | undefined {
+  return replicatedJobs.find(({ name }) => {
+    const of = progress.get(name);
+    return of !== undefined && of.started !== of.replicas;
+  })?.name;
+}
+
+/**
+ * Whether every ReplicatedJob that another depends on is as far as it has to be. `Ready` means that
+ * all its Jobs have started, failed ones included; `Complete` that all have succeeded. A dependency
+ * without Jobs is met at once, one that does not exist never.
+ */
+function hasReached(
+  dependsOn: readonly DependsOn[],
+  progress: ReadonlyMap<string, Progress>,
+): boolean {
+  return dependsOn.every(({ name, status }) => {
+    const of = progress.get(name);
+    if (of === undefined) return false;
+    return (status === 'Ready' ? of.started : of.succeeded) === of.replicas;
+  });
 }

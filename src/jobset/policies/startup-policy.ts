@@ -1,32 +1,11 @@
-import type { DefaultedSpec } from '../defaults.ts';
-import type { StatusDraft } from '../status/status-draft.ts';
-import type { Progress, StartupOrder } from './startup-order.ts';
+/** The two conditions of the startup policy `InOrder`. */
+import type { Decision } from '../decision.ts';
+import type { Facts } from '../facts.ts';
 
-/**
- * The startup policy `InOrder`: ReplicatedJobs start one after the other, in the order of the spec,
- * each when all Jobs of the one before it are ready or have ended.
- */
-export function firstNotStarted(
-  replicatedJobs: readonly { readonly name: string }[],
-  progress: ReadonlyMap<string, Progress>,
-): string | undefined {
-  return replicatedJobs.find(({ name }) => {
-    const of = progress.get(name);
-    return of !== undefined && of.started !== of.replicas;
-  })?.name;
-}
-
-/**
- * The two conditions of the policy. They follow each start and each restart of the JobSet, and say
- * nothing new while it is suspended.
- */
-export function reportStartup(
-  draft: StatusDraft,
-  { startupPolicy, suspend }: Pick<DefaultedSpec, 'startupPolicy' | 'suspend'>,
-  { inProgress }: StartupOrder,
-): void {
-  if (startupPolicy.startupPolicyOrder !== 'InOrder' || suspend) return;
-  draft.condition(inProgress === undefined ? COMPLETED : IN_PROGRESS, 'Normal');
+/** They follow each start and each restart of the JobSet, and say nothing new while it is suspended. */
+export function reportStartup({ spec, startup }: Facts): readonly Decision[] {
+  if (spec.startupPolicy.startupPolicyOrder !== 'InOrder' || spec.suspend) return [];
+  return [{ conditions: [startup.inProgress === undefined ? COMPLETED : IN_PROGRESS] }];
 }
 
 const IN_PROGRESS = {
@@ -34,6 +13,7 @@ const IN_PROGRESS = {
   status: 'True',
   reason: 'InOrderStartupPolicyInProgress',
   message: 'in order startup policy is in progress',
+  event: 'Normal',
 } as const;
 
 const COMPLETED = {
@@ -41,4 +21,5 @@ const COMPLETED = {
   status: 'True',
   reason: 'InOrderStartupPolicyCompleted',
   message: 'in order startup policy has completed',
+  event: 'Normal',
 } as const;

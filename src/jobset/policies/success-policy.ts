@@ -1,9 +1,29 @@
+/** When the Jobs that succeeded complete the JobSet. */
+import { succeededCounts } from '../child-jobs/succeeded-jobs.ts';
+import { tidyUp } from '../child-jobs/tidying.ts';
+import { type Decision, LAST } from '../decision.ts';
 import type { DefaultedSpec } from '../defaults.ts';
+import { willSucceed } from '../epoch/stages.ts';
+import type { Facts } from '../facts.ts';
+import { completed } from '../status/terminal-state.ts';
+
+export function complete(facts: Facts): readonly Decision[] {
+  const { spec, children } = facts;
+  const succeeded = succeededCounts(children.successful, children.gone);
+  const isIdle = spec.suspend && [...succeeded.values()].every((count) => count === 0);
+  if (isIdle || !meetsSuccessPolicy(spec, succeeded)) return [];
+  return [completed(), ...tidyUp(facts), LAST];
+}
+
+/** Whether the policy will be met when the Job controller has counted what succeeded. */
+export function isSuccessNear({ spec, children, members }: Facts): boolean {
+  const near = succeededCounts(willSucceed(children, members), children.gone);
+  return meetsSuccessPolicy(spec, near);
+}
 
 /**
- * Whether the Jobs that succeeded complete the JobSet. A JobSet that asks for no Job at all has
- * nothing left to do, so it is complete; upstream lets it run for ever. `succeeded` is their number
- * by ReplicatedJob.
+ * A JobSet that asks for no Job at all has nothing left to do, so it is complete; upstream lets it run
+ * for ever. `succeeded` is the number of Jobs by ReplicatedJob.
  */
 export function meetsSuccessPolicy(
   spec: Pick<DefaultedSpec, 'replicatedJobs' | 'successPolicy'>,

@@ -1,32 +1,27 @@
-import type { Condition } from '../../kube/meta.ts';
-
 /**
- * When a finished JobSet is deleted by itself. The value may change after the end, so it is looked
- * at in every pass and remembered nowhere.
+ * When a finished JobSet is deleted by itself. `ttlSecondsAfterFinished` may change after the end, so
+ * it is looked at in every plan and remembered nowhere.
  */
-export type Expiry =
-  | { readonly kind: 'Never' }
-  | { readonly kind: 'Expired' }
-  | { readonly kind: 'In'; readonly delayMs: number }
-  /** The end of the JobSet cannot be told from its conditions. */
-  | { readonly kind: 'Unknown' };
+import type { Decision } from '../decision.ts';
+import type { Facts } from '../facts.ts';
 
 /** Timers take no more; whoever wakes up too early looks again. */
 export const LONGEST_WAIT_MS = 24 * 60 * 60_000;
 
-export function expiryOf(
-  conditions: readonly Condition[] | undefined,
-  ttlSeconds: number | undefined,
-  nowMs: number,
-): Expiry {
-  if (ttlSeconds === undefined) return { kind: 'Never' };
-  const end = conditions?.find(
-    ({ type, status }) => (type === 'Completed' || type === 'Failed') && status === 'True',
+export function deleteExpired({ jobSet, spec, status, nowMs }: Facts): readonly Decision[] {
+  const { ttlSecondsAfterFinished: ttlSeconds } = spec;
+  if (ttlSeconds === undefined) return [];
+  const end = status.conditions?.find(
+    ({ type, status: is }) => (type === 'Completed' || type === 'Failed') && is === 'True',
   );
   const endedMs = Date.parse(end?.lastTransitionTime ?? '');
   // The zero time of Go, year 1, means that there is none.
-  if (Number.isNaN(endedMs) || endedMs <= 0) return { kind: 'Unknown' };
+  if (Number.isNaN(endedMs) || endedMs <= 0) {
+    const which = `${jobSet.metadata.namespace ?? ''}/${jobSet.metadata.name}`;
+    const note = `unable to find the time when the JobSet ${which} finished`;
+    return [{ events: [{ type: 'Warning', reason: 'UnknownFinishTime', note, isOnce: true }] }];
+  }
   const remainingMs = endedMs + ttlSeconds * 1000 - nowMs;
-  if (remainingMs <= 0) return { kind: 'Expired' };
-  return { kind: 'In', delayMs: Math.min(remainingMs, LONGEST_WAIT_MS) };
+  if (remainingMs <= 0) return [{ actions: [{ kind: 'DeleteJobSet' }] }];
+  return [{ requeueAfterMs: Math.min(remainingMs, LONGEST_WAIT_MS) }];
 }

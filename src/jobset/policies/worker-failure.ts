@@ -1,10 +1,15 @@
+/**
+ * The failure policy applied to a worker that failed while its group can restart in place. The reasons
+ * and Events are those of failed Jobs; `RestartingJobSet` is not touched, since no Jobs are recreated,
+ * unless the rule wants that of the worker's own Job.
+ */
 import { applicable } from '../child-jobs/job-restart.ts';
+import type { Decision } from '../decision.ts';
 import { endEpoch } from '../epoch/epoch-end.ts';
 import type { Group } from '../epoch/in-place-restart.ts';
 import { describeWitness, type Witness } from '../epoch/witness.ts';
-import type { Planning } from '../planning.ts';
-import type { Question } from '../snapshot.ts';
-import { failJobSet } from '../status/terminal-state.ts';
+import type { GroupFacts } from '../facts.ts';
+import { failed } from '../status/terminal-state.ts';
 import {
   eventReasonOf,
   isCharged,
@@ -16,12 +21,6 @@ import {
 import { restartJobs } from './job-failure.ts';
 import { isBudgetSpent } from './restart-budget.ts';
 
-/**
- * The failure policy applied to a worker that failed while its group can restart in place
- * (`docs/design/end-hazards.md#a-disruption-is-charged-like-a-crash`). The reasons and Events are
- * those of failed Jobs; `RestartingJobSet` is not touched, since no Jobs are recreated, unless the
- * rule wants that of the worker's own Job.
- */
 export interface WorkerFailure {
   readonly cause: 'WorkerFailed' | 'StartFailed';
   /** UID of the Job of the Pod that failed. */
@@ -29,56 +28,47 @@ export interface WorkerFailure {
   readonly witness: Witness;
 }
 
-/** Writes what follows into the draft, unless it has to ask something first. */
-export function planWorkerFailure(
-  planning: Planning,
-  group: Group,
+/** Ends the epoch or fails the JobSet, unless it has to ask something first. */
+export function dealWithWorkerFailure(
+  facts: GroupFacts,
   failure: WorkerFailure,
-): Question | undefined {
-  const { draft, spec, snapshot } = planning;
+): readonly Decision[] {
+  const { group, status, spec, answers } = facts;
   const who = describeWitness(failure.witness.record);
   const judged = judgeWorker(spec.failurePolicy?.rules ?? [], {
     replicatedJob: stageOf(group, failure.jobUid)?.name,
     message: who,
   });
   const maxRestarts = spec.failurePolicy?.maxRestarts ?? 0;
-  const isOver = isCharged(judged.action) && isBudgetSpent(draft.status, maxRestarts);
-  if (isOver || judged.action === 'FailJobSet') {
-    // To fail is final, and the watch of Pods that succeeded may be behind that of failures
-    // (`docs/design/end-hazards.md#a-member-fails-after-others-have-succeeded`).
-    if (snapshot.answers.isSuccessFresh !== true) return { kind: 'SucceededPods' };
-    if (isOver) {
-      const message = `jobset failed due to reaching max number of restarts (${who})`;
-      failJobSet(draft, 'ReachedMaxRestarts', message);
-    } else failJobSet(draft, eventReasonOf(judged), `${messageOf(judged)} (${who})`);
-    return undefined;
-  }
-  restart(planning, group, failure, judged);
-  return undefined;
+  const isOver = isCharged(judged.action) && isBudgetSpent(status, maxRestarts);
+  if (!isOver && judged.action !== 'FailJobSet') return restart(facts, failure, judged);
+  // To fail is final, and the watch of Pods that succeeded may be behind that of failures.
+  if (answers.isSuccessFresh !== true) return [{ question: { kind: 'SucceededPods' } }];
+  if (!isOver) return [failed(eventReasonOf(judged), `${messageOf(judged)} (${who})`)];
+  const message = `jobset failed due to reaching max number of restarts (${who})`;
+  return [failed('ReachedMaxRestarts', message)];
 }
 
 function restart(
-  planning: Planning,
-  group: Group,
+  facts: GroupFacts,
   { cause, jobUid, witness }: WorkerFailure,
   judged: Verdict,
-): void {
-  const { draft } = planning;
+): readonly Decision[] {
+  const { group, status } = facts;
   const job = stageOf(group, jobUid)?.jobs.find(({ metadata }) => metadata.uid === jobUid);
-  const { verdict, place } = applicable(planning, judged, job);
-  const isCounted = isCharged(verdict.action);
+  const { verdict, place, events } = applicable(facts, judged, job);
+  const counted = isCharged(verdict.action);
   const because = ` (${describeWitness(witness.record)})`;
-  const restartsJob = restartsOneJob(verdict.action);
-  if (restartsJob) restartJobs(planning, { verdict, place, isCounted, because });
-  else if (verdict.rule !== undefined) {
-    draft.event('Warning', eventReasonOf(verdict), `${messageOf(verdict)}${because}`);
+  if (restartsOneJob(verdict.action)) {
+    const ofJob = restartJobs(facts, { verdict, place, isCounted: counted, because });
+    const end = { cause: 'JobsRecreated', counted, verdict, witness } as const;
+    return [{ events }, ofJob, endEpoch(facts, end, { ...status, ...ofJob.status })];
   }
-  endEpoch(planning, group, {
-    cause: restartsJob ? 'JobsRecreated' : cause,
-    counted: isCounted,
-    verdict,
-    witness,
-  });
+  const reason = eventReasonOf(verdict);
+  const note = `${messageOf(verdict)}${because}`;
+  const told = verdict.rule === undefined ? [] : [{ type: 'Warning', reason, note } as const];
+  const end = endEpoch(facts, { cause, counted, verdict, witness }, status);
+  return [{ events: [...events, ...told] }, end];
 }
 
 function stageOf({ stages }: Group, jobUid: string): Group['stages'][number] | undefined {

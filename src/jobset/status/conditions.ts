@@ -32,6 +32,15 @@ export interface ConditionChange {
   readonly status: Exclude<ConditionStatus, 'Unknown'>;
   readonly reason: string;
   readonly message: string;
+  /** Type of the Event that goes with the change; absent: none does. */
+  readonly event?: 'Normal' | 'Warning';
+  /** Nothing changes unless the condition is True. */
+  readonly onlyIfTrue?: true;
+}
+
+/** Turns a condition off that is on. */
+export function cleared(type: ConditionType, reason: string, message: string): ConditionChange {
+  return { type, status: 'False', reason, message, event: 'Normal', onlyIfTrue: true };
 }
 
 /**
@@ -41,18 +50,20 @@ export interface ConditionChange {
 export const MAX_MESSAGE_BYTES = 8192;
 
 /**
- * The list with the change applied, or the same list if it says so already. A condition that is not
+ * The list with the change applied, or the same list if it says so already. This is how two changes
+ * of one condition are merged, too: the later meets what the earlier has left. A condition that is not
  * there is only added when it becomes True; `lastTransitionTime` moves only when the status does. Of
  * the two that tell of the startup policy, one that becomes True turns the other off in its place,
  * and that one keeps everything else that it said.
  */
 export function changeCondition(
   conditions: readonly Condition[],
-  wanted: ConditionChange,
+  { type, status, reason, message, onlyIfTrue }: ConditionChange,
   nowMs: number,
 ): readonly Condition[] {
-  const change = { ...wanted, message: cutToBytes(wanted.message, MAX_MESSAGE_BYTES) };
-  const old = conditions.find(({ type }) => type === change.type);
+  if (onlyIfTrue === true && !isTrue(conditions, type)) return conditions;
+  const change = { type, status, reason, message: cutToBytes(message, MAX_MESSAGE_BYTES) };
+  const old = conditions.find((each) => each.type === type);
   if (old === undefined) {
     if (change.status !== 'True') return conditions;
     const added: Condition = { ...change, lastTransitionTime: timeText(nowMs) };

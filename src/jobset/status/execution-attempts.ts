@@ -1,34 +1,31 @@
-import type { JobSetStatus } from '../jobset.ts';
-import { isTrue } from './conditions.ts';
-
 /**
- * How often a JobSet was run (KEP-1282): absent before its first run, 0 in it, one more with each
- * resume and each time that all Jobs are recreated. Restarts in place do not count. It is written
- * before any Job of that run is let go, and never derived from anything but itself.
+ * How often a JobSet was run (upstream's KEP-1282): absent before its first run, 0 in it, one more
+ * with each resume and each time that all Jobs are recreated. Restarts in place do not count. It is
+ * written before any Job of that run is let go, and never derived from anything but itself.
  */
+import type { Decision } from '../decision.ts';
+import type { Facts } from '../facts.ts';
 
-/** What the count has to be before Jobs may run; undefined if nothing has to be written. */
-export function firstExecutionAttempt(
-  status: JobSetStatus,
-  isSuspended: boolean,
-): number | undefined {
-  if (status.executionAttempts !== undefined) return undefined;
-  const restarts = status.restarts ?? 0;
+/** Reason of the condition `Suspended` while an ordered resume, already counted, is under way. */
+export const RESUMING = 'ResumingJobs';
+
+/** The count of the run for which Jobs are made and resumed now; undefined before the first. */
+export function attemptOfRun({ gates, spec, status }: Facts): number | undefined {
+  const { executionAttempts: counted, restarts = 0, conditions } = status;
+  if (!gates.ExecutionAttemptsTracking) return undefined;
   // A JobSet of a time before this count has run if it restarted.
-  return isSuspended && restarts === 0 ? undefined : restarts;
+  if (counted === undefined) return spec.suspend && restarts === 0 ? undefined : restarts;
+  const suspended = conditions?.find(({ type }) => type === 'Suspended');
+  const isResumed = !spec.suspend && suspended?.status === 'True' && suspended.reason !== RESUMING;
+  return isResumed ? counted + 1 : counted;
 }
 
-/** After a status in which all Jobs were told to be recreated. */
-export function afterRecreation(before: JobSetStatus, after: JobSetStatus): number | undefined {
-  const isRecreated = (after.restarts ?? 0) > (before.restarts ?? 0);
-  if (!isRecreated || after.executionAttempts === undefined) return undefined;
-  return after.executionAttempts + 1;
+export function countFirstRun(facts: Facts): readonly Decision[] {
+  return facts.status.executionAttempts === undefined ? countRun(facts) : [];
 }
 
-/** When a resume begins; `status` is the one that the suspended JobSet had. */
-export function afterResume(status: JobSetStatus): number | undefined {
-  if (status.executionAttempts === undefined || !isTrue(status.conditions, 'Suspended')) {
-    return undefined;
-  }
-  return status.executionAttempts + 1;
+export function countRun(facts: Facts): readonly Decision[] {
+  const executionAttempts = attemptOfRun(facts);
+  const isNews = executionAttempts !== facts.status.executionAttempts;
+  return isNews && executionAttempts !== undefined ? [{ status: { executionAttempts } }] : [];
 }

@@ -1,24 +1,28 @@
-import type { StatusDraft } from './status-draft.ts';
-
 /** The two ends of a JobSet. Both are final. */
-export function completeJobSet(draft: StatusDraft): void {
+import type { Decision } from '../decision.ts';
+import { cleared } from './conditions.ts';
+
+export function completed(): Decision {
   const message = 'jobset completed successfully';
   const reason = 'AllJobsCompleted';
-  draft.condition({ type: 'Completed', status: 'True', reason, message }, 'Normal');
-  for (const type of RESTARTING) {
-    draft.clear({ type, reason: 'JobSetCompleted', message: 'jobset completed' });
-  }
-  draft.set({ terminalState: 'Completed' });
-  draft.outcome({ kind: 'Completed' });
+  const done = { type: 'Completed', status: 'True', reason, message, event: 'Normal' } as const;
+  return {
+    status: { terminalState: 'Completed' },
+    conditions: [
+      done,
+      ...RESTARTING.map((type) => cleared(type, 'JobSetCompleted', 'jobset completed')),
+    ],
+    outcomes: [{ kind: 'Completed' }],
+  };
 }
 
-export function failJobSet(draft: StatusDraft, reason: string, message: string): void {
-  draft.condition({ type: 'Failed', status: 'True', reason, message }, 'Warning');
-  for (const type of RESTARTING) {
-    draft.clear({ type, reason: 'JobSetFailed', message: 'jobset failed' });
-  }
-  draft.set({ terminalState: 'Failed' });
-  draft.outcome({ kind: 'Failed' });
+export function failed(reason: string, message: string): Decision {
+  const over = { type: 'Failed', status: 'True', reason, message, event: 'Warning' } as const;
+  return {
+    status: { terminalState: 'Failed' },
+    conditions: [over, ...RESTARTING.map((type) => cleared(type, 'JobSetFailed', 'jobset failed'))],
+    outcomes: [{ kind: 'Failed' }],
+  };
 }
 
 const RESTARTING = ['RestartingJobSet', 'RestartingInPlace'] as const;

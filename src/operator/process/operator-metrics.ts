@@ -1,4 +1,4 @@
-import type { Outcome } from '../../jobset/status/status-draft.ts';
+import type { Outcome } from '../../jobset/decision.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 
 /**

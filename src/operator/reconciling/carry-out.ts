@@ -3,8 +3,8 @@
  * deletions name the UID, and changes are the same every time. Jobs are started last, and not at all
  * while the Service, a claim or the rights that their Pods need could not be made.
  */
-import type { Action } from '../../jobset/convergence.ts';
-import type { OverduePod } from '../../jobset/epoch/lost-pods.ts';
+import type { Action } from '../../jobset/decision.ts';
+import type { OverduePod } from '../../jobset/epoch/pod-facts.ts';
 import type { AgentRights } from '../../jobset/injection/agent-rights.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { isChildOf } from '../../jobset/membership.ts';

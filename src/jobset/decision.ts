@@ -1,0 +1,98 @@
+/**
+ * What a step of a plan comes to. Steps write nothing: each returns values, and `merge.ts` puts
+ * those of all steps together, in the order in which `plan.ts` lists the steps.
+ */
+import type { Stored, StringMap } from '../kube/meta.ts';
+import type { PersistentVolumeClaim, Service } from '../kube/objects/core.ts';
+import type { Job } from '../kube/objects/job.ts';
+import type { JobSize } from './child-jobs/elastic.ts';
+import type { JobResume } from './child-jobs/job-resume.ts';
+import type { OverduePod } from './epoch/pod-facts.ts';
+import type { AgentRights } from './injection/agent-rights.ts';
+import type { JobSetStatus, RestartCause } from './jobset.ts';
+import type { Question } from './snapshot.ts';
+import type { ConditionChange } from './status/conditions.ts';
+import type { CountersPutOff } from './status/counters.ts';
+
+export interface Decision {
+  readonly status?: StatusChange;
+  /** Applied one after the other, after `status`. */
+  readonly conditions?: readonly ConditionChange[];
+  /** Recorded before the Events of the conditions. */
+  readonly events?: readonly PlannedEvent[];
+  readonly outcomes?: readonly Outcome[];
+  readonly actions?: readonly Action[];
+  /** The plan cannot go on without the answer, and nothing else of it counts. */
+  readonly question?: Question;
+  /** When time alone calls for another plan; the earliest counts. */
+  readonly requeueAfterMs?: number | undefined;
+  /** Nothing is left for the steps that follow: the next plan takes them. */
+  readonly isLast?: true;
+  /** The write belongs to a group restart: counters stay, because they will soon be right again. */
+  readonly keepsCounters?: boolean;
+  readonly countersPutOff?: CountersPutOff;
+}
+
+/** Fields that differ from what is stored. One that is undefined is removed. */
+export type StatusChange = { readonly [K in keyof JobSetStatus]?: JobSetStatus[K] | undefined };
+
+/** It may read what it is given, and nothing else. No decision: the step has nothing to say. */
+export type Step<F> = (facts: F) => readonly Decision[];
+
+export const LAST: Decision = { isLast: true };
+
+/** Takes the steps one after the other, up to one that asks or is the last. */
+export function inOrder<F>(steps: readonly Step<F>[], facts: F): readonly Decision[] {
+  const decisions: Decision[] = [];
+  for (const step of steps) {
+    const made = step(facts);
+    decisions.push(...made);
+    if (made.some(({ question, isLast }) => question !== undefined || isLast === true)) break;
+  }
+  return decisions;
+}
+
+/** An Event about the JobSet, to be recorded after its status was written. */
+export interface PlannedEvent {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly note: string;
+  /** It is about something that lasts: it is recorded once, though each plan says it again. */
+  readonly isOnce?: true;
+}
+
+/** What metrics count. */
+export type Outcome =
+  | { readonly kind: 'Completed' }
+  | { readonly kind: 'Failed' }
+  | { readonly kind: 'JobsRestarted'; readonly counted: boolean }
+  | {
+      readonly kind: 'EpochEnded';
+      readonly cause: RestartCause;
+      readonly counted: boolean;
+      readonly detectMs?: number | undefined;
+    }
+  | {
+      readonly kind: 'EpochReleased';
+      readonly announceMs?: number | undefined;
+      readonly releaseMs?: number | undefined;
+    };
+
+/** One request to the API server. It can be repeated without harm. */
+export type Action =
+  | { readonly kind: 'CreateService'; readonly service: Service }
+  | { readonly kind: 'CreateClaim'; readonly claim: PersistentVolumeClaim }
+  /** Before the Jobs whose Pods act with them. */
+  | { readonly kind: 'GrantAgentRights'; readonly rights: AgentRights }
+  /** No agent is left that may use them. */
+  | { readonly kind: 'RevokeAgentRights' }
+  | { readonly kind: 'CreateJob'; readonly job: Job }
+  | { readonly kind: 'DeleteJob'; readonly job: Stored<Job> }
+  | { readonly kind: 'RelabelJob'; readonly job: Stored<Job>; readonly labels: StringMap }
+  | { readonly kind: 'ResizeJob'; readonly job: Stored<Job>; readonly size: JobSize }
+  | { readonly kind: 'SuspendJob'; readonly job: Stored<Job> }
+  | { readonly kind: 'ResumeJob'; readonly job: Stored<Job>; readonly resume: JobResume }
+  /** Its node is lost, and its deadline has passed: it counts as failed from now on. */
+  | { readonly kind: 'DeleteLostPod'; readonly pod: OverduePod }
+  /** The JobSet has outlived its time. */
+  | { readonly kind: 'DeleteJobSet' };

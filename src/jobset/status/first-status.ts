@@ -1,0 +1,51 @@
+/** How a JobSet begins: with a spec that is in order, and a status from which agents need not guess. */
+import { formatFieldErrors } from '../../kube/field-error.ts';
+import type { Decision, PlannedEvent } from '../decision.ts';
+import type { Facts } from '../facts.ts';
+import { restartRuleErrors, wantsAgents } from '../injection/agent-mode.ts';
+import { nodeSupportErrors } from '../injection/node-support.ts';
+import { jobSetWarnings, validateJobSet } from '../validation.ts';
+import { cleared } from './conditions.ts';
+
+/** A spec that cannot be right is not acted on: what runs goes on, nothing is made. */
+export function rejectInvalidSpec({ jobSet, spec, limits, agent }: Facts): readonly Decision[] {
+  const type = 'Rejected';
+  const errors = [
+    ...validateJobSet(jobSet, spec, limits),
+    ...restartRuleErrors(spec, agent),
+    ...nodeSupportErrors(spec, jobSet.metadata.annotations, agent),
+  ];
+  if (errors.length === 0) {
+    return [{ conditions: [cleared(type, 'ValidSpec', 'the spec is valid')] }];
+  }
+  const message = formatFieldErrors(errors);
+  const rejected = { type, status: 'True', reason: 'InvalidSpec', message } as const;
+  return [{ conditions: [{ ...rejected, event: 'Warning' }], isLast: true }];
+}
+
+export function writeFirstStatus({
+  jobSet,
+  spec,
+  status,
+  group,
+  agent,
+}: Facts): readonly Decision[] {
+  if (status.restarts !== undefined) return [];
+  const warnings = jobSetWarnings(jobSet, spec, agent);
+  const { noRestartAll: why } = agent;
+  const isSupervised = why !== undefined && wantsAgents(spec, jobSet.metadata.annotations);
+  const mode = { type: 'Normal', reason: 'SupervisorMode' } as const;
+  return [
+    {
+      status: {
+        restarts: 0,
+        restartsCountTowardsMax: 0,
+        ...(group && { deprecatedEpoch: 0, syncedEpoch: 0 }),
+      },
+      events: [
+        ...(isSupervised ? [{ ...mode, note: `agents supervise their workers: ${why}` }] : []),
+        ...warnings.map((note): PlannedEvent => ({ type: 'Warning', reason: 'SpecWarning', note })),
+      ],
+    },
+  ];
+}
