@@ -27,22 +27,41 @@ export async function generateKinds(version: string): Promise<ReadonlyMap<string
     'io.k8s.apiextensions-apiserver.': extensions.Dir,
   });
   const otherTitles = titles.filter((title) => !podTitles.includes(title));
-  // API servers take definitions as protocol buffers too; the embedded one takes JSON and YAML alone.
+  // The embedded API server takes CustomResourceDefinitions only as JSON or YAML.
   const messages = titles.filter((title) => !title.startsWith('io.k8s.apiextensions-apiserver.'));
-  const tables = [
-    [
-      'src/kube/pod-schema/pod-definitions.generated.ts',
-      'POD_DEFINITION_TEXTS',
-      definitionTexts(podTitles, published, go),
-    ],
-    [
-      'src/api-machinery/kind-schemas/kind-definitions.generated.ts',
-      'KIND_DEFINITION_TEXTS',
-      definitionTexts(otherTitles, published, go),
-    ],
-    ['src/api-machinery/protobuf/messages.generated.ts', 'MESSAGES', messageTexts(messages, go)],
-  ] as const;
-  return new Map(tables.map(([path, name, texts]) => [path, moduleText(version, name, texts)]));
+  const tables: readonly Table[] = [
+    {
+      path: 'src/kube/pod-schema/pod-definitions.generated.ts',
+      name: 'POD_DEFINITION_TEXTS',
+      contents: 'The schemas of Job and Pod templates, claims and metadata',
+      notation: 'src/kube/schema/definitions.ts',
+      texts: definitionTexts(podTitles, published, go),
+    },
+    {
+      path: 'src/api-machinery/kind-schemas/kind-definitions.generated.ts',
+      name: 'KIND_DEFINITION_TEXTS',
+      contents: 'The schemas of built-in kinds beside Job and Pod templates',
+      notation: 'src/kube/schema/definitions.ts',
+      texts: definitionTexts(otherTitles, published, go),
+    },
+    {
+      path: 'src/api-machinery/protobuf/messages.generated.ts',
+      name: 'MESSAGES',
+      contents: 'The fields of all messages by their numbers',
+      notation: 'src/api-machinery/protobuf/message-field.ts',
+      texts: messageTexts(messages, go),
+    },
+  ];
+  return new Map(tables.map((table) => [table.path, moduleText(version, table)]));
+}
+
+interface Table {
+  readonly path: string;
+  readonly name: string;
+  readonly contents: string;
+  /** The file that explains the notation. */
+  readonly notation: string;
+  readonly texts: Readonly<Record<string, string>>;
 }
 
 /** The packages that `titles` are of; `modules` are directories by the beginning of titles. */
@@ -58,14 +77,14 @@ function goApi(titles: readonly string[], modules: Readonly<Record<string, strin
   return new GoApi(packages);
 }
 
-function moduleText(
-  version: string,
-  name: string,
-  texts: Readonly<Record<string, string>>,
-): string {
+function moduleText(version: string, { name, contents, notation, texts }: Table): string {
   const entries = Object.entries(texts).map(([prefix, text]) => `  '${prefix}': \`\n${text}\`,\n`);
   return [
-    `/** Kubernetes ${version}, by tools/kubernetes-kinds: change what it reads, not this file. */\n`,
+    '/**\n',
+    ` * ${contents}, in Kubernetes ${version}. Written by\n`,
+    ' * `npm run kinds`: change what that reads, not this file.\n',
+    ` * \`${notation}\` explains the notation.\n`,
+    ' */\n',
     `export const ${name}: Readonly<Record<string, string>> = {\n`,
     ...entries,
     '};\n',

@@ -1,4 +1,8 @@
-/** Kubernetes 1.36.3, by tools/kubernetes-kinds: change what it reads, not this file. */
+/**
+ * The schemas of built-in kinds beside Job and Pod templates, in Kubernetes 1.36.3. Written by
+ * `npm run kinds`: change what that reads, not this file.
+ * `src/kube/schema/definitions.ts` explains the notation.
+ */
 export const KIND_DEFINITION_TEXTS: Readonly<Record<string, string>> = {
   'io.k8s.api.admissionregistration.v1': `
 MatchCondition

@@ -1,4 +1,8 @@
-/** Kubernetes 1.36.3, by tools/kubernetes-kinds: change what it reads, not this file. */
+/**
+ * The fields of all messages by their numbers, in Kubernetes 1.36.3. Written by
+ * `npm run kinds`: change what that reads, not this file.
+ * `src/api-machinery/protobuf/message-field.ts` explains the notation.
+ */
 export const MESSAGES: Readonly<Record<string, string>> = {
   'io.k8s.api.admissionregistration.v1': `
 MatchCondition name expression
