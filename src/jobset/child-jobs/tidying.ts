@@ -58,8 +58,8 @@ export function recreateHalfDone({ group }: Facts): readonly Decision[] {
 }
 
 /**
- * Work that is done is thrown away only after a look at what else is done (docs/design/end-hazards.md,
- * "A member fails after others have succeeded").
+ * Work that is done is thrown away only after a look at what else is done
+ * (`docs/design/end-hazards.md#a-member-fails-after-others-have-succeeded`).
  */
 export function lookBeforeRecreating(facts: Facts): readonly Decision[] {
   const isDue = recreateHalfDone(facts).some(({ actions = [] }) => actions.length > 0);

@@ -1,6 +1,6 @@
 /**
  * A group that restarted in place and no longer does, by the annotation that says so or because its
- * failure policy changed (docs/design/member-hazards.md, "In-place restart is switched off"). Its
+ * failure policy changed (`docs/design/member-hazards.md#in-place-restart-is-switched-off`). Its
  * agents open their barriers and stay where they are; epochs stand still, so that the group goes on
  * from the same one if it is switched back. The condition tells why a worker restarts alone.
  */

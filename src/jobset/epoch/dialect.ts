@@ -3,10 +3,10 @@ import type { Facts } from '../facts.ts';
 import type { JobSetStatus } from '../jobset.ts';
 
 /**
- * The two dialects in which a JobSet's status tells agents what to do (docs/design/upstream.md). Upstream
- * counts attempts, of which the first is 0: an attempt is an epoch - 1, and an agent of upstream
- * announces `current` + 1, or 0 where there is none. So `current` has to follow the end of an epoch as
- * well as its release, or nobody would announce the next one.
+ * The two dialects in which a JobSet's status tells agents what to do (`docs/design/upstream.md`).
+ * Upstream counts attempts, of which the first is 0: an attempt is an epoch - 1, and an agent of
+ * upstream announces `current` + 1, or 0 where there is none. So `current` has to follow the end of
+ * an epoch as well as its release, or nobody would announce the next one.
  */
 export type UpstreamAttempts = Pick<
   JobSetStatus,

@@ -22,8 +22,8 @@ import {
 import { describeWitness, type Witness } from './witness.ts';
 
 /**
- * The one write that ends an epoch (docs/design/protocol.md): it deprecates the epoch and carries cause,
- * witness and charge, so that each cause is charged once, whatever crashes afterwards.
+ * The one write that ends an epoch (`docs/design/protocol.md`): it deprecates the epoch and carries
+ * cause, witness and charge, so that each cause is charged once, whatever crashes afterwards.
  */
 export interface EpochEnd {
   readonly cause: RestartCause;

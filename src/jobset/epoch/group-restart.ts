@@ -1,7 +1,8 @@
 /**
- * Ends and releases the epochs of a group that restarts in place (docs/design/protocol.md, "The group's
- * epoch"): two status writes for one restart, however many members fail. Decisions about epochs stand
- * alone in their plan, so that nothing else can delay or undo them.
+ * Ends and releases the epochs of a group that restarts in place
+ * (`docs/design/protocol.md#the-groups-epoch`): two status writes for one restart, however many
+ * members fail. Decisions about epochs stand alone in their plan, so that nothing else can delay or
+ * undo them.
  */
 import { microTimeText } from '../../kube/time.ts';
 import { isSuspended } from '../child-jobs/suspend.ts';
@@ -59,7 +60,7 @@ function endForResume(facts: GroupFacts): readonly Decision[] {
 
 /**
  * Announcements above C + 1 mean that our status is old, or that they are wrong
- * (docs/design/end-hazards.md, "A Pod announces an epoch that cannot be").
+ * (`docs/design/end-hazards.md#a-pod-announces-an-epoch-that-cannot-be`).
  */
 function reportStrays({ group, knowledge, answers }: GroupFacts): readonly Decision[] {
   const pods = aheadOfTheirTime(group).filter((pod) => !knowledge.isKnownStray(pod));
@@ -99,8 +100,8 @@ function endOrRelease(facts: GroupFacts): readonly Decision[] {
 }
 
 /**
- * Pods that fail on their way to the barrier, again and again (docs/design/member-hazards.md,
- * "Containers crash before the barrier").
+ * Pods that fail on their way to the barrier, again and again
+ * (`docs/design/member-hazards.md#containers-crash-before-the-barrier`).
  */
 function endForFailedStarts(facts: GroupFacts): readonly Decision[] {
   const { group, status, answers } = facts;

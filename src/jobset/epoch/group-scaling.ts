@@ -1,9 +1,10 @@
 /**
- * Elastic scaling of a group that restarts in place (docs/design/release-hazards.md, "A suspend, a
- * resume or a new size meets a restart"). A worker learns the size of its group when it starts, so a
- * new size takes a new epoch: the one that is released ends before any Job is patched, created or
- * deleted for it, and nobody is charged. One that is not released yet absorbs the change. A Job that
- * is missing for another reason was lost, which is a failure.
+ * Elastic scaling of a group that restarts in place
+ * (`docs/design/release-hazards.md#a-suspend-a-resume-or-a-new-size-meets-a-restart`). A worker
+ * learns the size of its group when it starts, so a new size takes a new epoch: the one that is
+ * released ends before any Job is patched, created or deleted for it, and nobody is charged. One
+ * that is not released yet absorbs the change. A Job that is missing for another reason was lost,
+ * which is a failure.
  */
 import { hasGrown, sizeChange } from '../child-jobs/elastic.ts';
 import { replicatedJobOf } from '../child-jobs/job-labels.ts';

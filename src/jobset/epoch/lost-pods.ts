@@ -1,9 +1,9 @@
 /**
  * Pods that were to have ended and of which nobody says that they have, as when their node is lost
- * (docs/design/release-hazards.md, "A lost node keeps its Pod for ever"). While one may be running
+ * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`). While one may be running
  * nothing newer is released, so a condition names it with its node. One whose agent was told a
- * deadline is deleted by force when that has passed: its worker has been stopped by then, and the Job
- * makes another.
+ * deadline is deleted by force when that has passed: its worker has been stopped by then, and the
+ * Job makes another.
  */
 import { timeText } from '../../kube/time.ts';
 import type { Action, Decision, PlannedEvent } from '../decision.ts';

@@ -8,8 +8,8 @@ import { RESTART_BACKOFF } from '../names.ts';
 
 /**
  * `status.restartHistory`, newest first, and what follows from it: how long a group that ends again
- * and again right after its release is held at the barrier (docs/design/release-hazards.md, "A group
- * crashes in a loop").
+ * and again right after its release is held at the barrier
+ * (`docs/design/release-hazards.md#a-group-crashes-in-a-loop`).
  */
 export function recordEnd(
   history: readonly RestartRecord[] | undefined,

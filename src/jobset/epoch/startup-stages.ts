@@ -6,10 +6,10 @@ import { type StartupOrder, startableReplicatedJobs } from '../policies/startup-
 import type { Stage } from './in-place-restart.ts';
 
 /**
- * The startup order of a group that restarts in place (docs/design/release-hazards.md, "A startup
- * order meets the last epoch"). It is the order in which Jobs
- * start, with one difference: what a ReplicatedJob was before its present release says nothing about
- * it now.
+ * The startup order of a group that restarts in place
+ * (`docs/design/release-hazards.md#a-startup-order-meets-the-last-epoch`). It is the order in which
+ * Jobs start, with one difference: what a ReplicatedJob was before its present release says nothing
+ * about it now.
  */
 
 /** Which ReplicatedJobs may be started in that epoch. */
