@@ -31,6 +31,23 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 MAY_IMPORT['cli'] = [...Object.keys(MAY_IMPORT), 'cli'];
 MAY_IMPORT['bench'] = [...Object.keys(MAY_IMPORT), 'bench'];
 
+/** The rooms of the node agent: each imports those before it, and what lies beside them. */
+const NODE = 'cluster/node';
+const NODE_ROOMS = [
+  'ports',
+  'namespaces',
+  'network',
+  'log',
+  'volume',
+  'probe',
+  'container',
+  'status',
+  'pod',
+  'streaming',
+];
+/** It puts all rooms together. */
+const NODE_ENTRY = 'node-agent.ts';
+
 /** Names that reach around the ports. `new Date(x)` with an argument is arithmetic, not a clock. */
 const GLOBALS =
   /(?<![.\w])(Date\.now\(|new Date\(\)|Math\.random\(|setTimeout\(|setInterval\(|setImmediate\(|process\.(env|exit\b|argv|on|once|off|pid|kill|std|cwd|platform|hrtime|memory|cpu)|fetch\(|console\.|crypto\.)/;
@@ -90,6 +107,23 @@ describe('layers', () => {
         .map((folder) => `${source.path} imports ${folder}`),
     );
     expect(wrong).toEqual([]);
+  });
+
+  it('keeps the rooms of the node agent in order', () => {
+    const wrong = all.flatMap(({ path, imports }) => {
+      const [room = '', ...rest] = relative(NODE, path).split('/');
+      const height = rest.length === 0 ? 0 : NODE_ROOMS.indexOf(room);
+      if (height < 0 || room === NODE_ENTRY) return [];
+      return imports
+        .filter((target) => target.startsWith('.'))
+        .map((target) => relative(join(SRC, NODE), join(SRC, dirname(path), target)))
+        .filter((target) => NODE_ROOMS.indexOf(target.split('/')[0] ?? '') > height)
+        .map((target) => `${path} imports ${target}`);
+    });
+    expect(wrong).toEqual([]);
+    const isThere = (room: string): boolean =>
+      all.some(({ path }) => path.startsWith(`${NODE}/${room}/`));
+    expect(NODE_ROOMS.filter((room) => !isThere(room))).toEqual([]);
   });
 
   it('imports Node modules only in shells', () => {

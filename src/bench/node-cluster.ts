@@ -5,7 +5,7 @@
  * is known at once.
  */
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -65,11 +65,14 @@ export async function withNodeCluster<T>(
     command.once('exit', (code, signal) => resolve(String(signal ?? code)));
   });
   try {
-    const isUp = new Promise<true>((resolve) => command.stdout.once('data', () => resolve(true)));
+    const path = join(directory, 'state', 'kubeconfig');
+    // It says that it starts before there is anything to connect to.
+    const isUp = new Promise<true>((resolve) => {
+      command.stdout.on('data', () => existsSync(path) && resolve(true));
+    });
     const outcome = await Promise.race([isUp, ended, interrupted]);
     if (outcome !== true) throw new Error(`lockstep up ended with ${outcome}`);
     const runtime = { clock: nodeClock, random: systemRandom, logger: SILENT };
-    const path = join(directory, 'state', 'kubeconfig');
     const access = await loadKubeconfig({ path, env: {}, homeDirectory: directory });
     const { client, close } = connectClient(access, { ...runtime, userAgent: 'lockstep-bench' });
     const pods = createInformer<Pod>({ ...runtime, client, resource: PODS, namespace: NAMESPACE });

@@ -1,3 +1,4 @@
+/** Which addresses and ports the Pods of a node get. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PodAddresses, PortClaims } from './pod-addresses.ts';

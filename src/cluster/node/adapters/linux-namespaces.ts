@@ -1,3 +1,4 @@
+/** Linux namespaces by this machine's own programs: `unshare`, `nsenter`, `mount` and a few others. */
 import { accessSync, constants, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';

@@ -1,3 +1,4 @@
+/** The node's files on a real disk, by the suite that every implementation passes. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

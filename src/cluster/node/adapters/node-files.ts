@@ -1,3 +1,4 @@
+/** The node's directories and logs on this machine's disk. */
 import {
   appendFileSync,
   closeSync,

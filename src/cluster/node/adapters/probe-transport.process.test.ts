@@ -1,3 +1,4 @@
+/** Probes over a real network: redirects, codes, HTTPS and TCP. */
 import { createServer, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

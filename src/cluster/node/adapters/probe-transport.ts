@@ -1,3 +1,4 @@
+/** Probes over the network of this machine: HTTP, HTTPS and TCP; gRPC is in `grpc-health.ts`. */
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { connect as connectTcp } from 'node:net';

@@ -1,3 +1,4 @@
+/** The WebSocket server on real sockets: its answer, its messages and its limits. */
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { VirtualClock } from '../../../runtime/memory/virtual-clock.ts';

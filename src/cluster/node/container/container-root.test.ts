@@ -1,3 +1,4 @@
+/** Where a container without namespaces finds its volumes. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { VolumeMount } from '../../../kube/objects/pod.ts';

@@ -1,3 +1,4 @@
+/** The environment of a container, from every source that a spec can name. */
 import { describe, expect, it } from 'vitest';
 import type { Container, EnvVar, Pod } from '../../../kube/objects/pod.ts';
 import type { PodFacts } from '../field-reference.ts';

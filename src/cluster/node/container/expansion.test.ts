@@ -1,3 +1,4 @@
+/** How `$(NAME)` is replaced in commands, arguments and variables. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { expand } from './expansion.ts';

@@ -1,3 +1,4 @@
+/** Whether a container that ended starts again, by policy and rules. */
 import { describe, expect, it } from 'vitest';
 import type { Container, ContainerRestartRule, RestartPolicy } from '../../../kube/objects/pod.ts';
 import { mayRestartAll } from '../../../kube/objects/restart-rule.ts';

@@ -1,3 +1,4 @@
+/** The log of a container's run: its lines, its limits, and how it is read back. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../../runtime/memory/virtual-clock.ts';

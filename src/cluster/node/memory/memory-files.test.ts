@@ -1,3 +1,4 @@
+/** The node's files in memory, by the suite that every implementation passes. */
 import { nodeFilesConformance } from '../ports/node-files.conformance.ts';
 import { MemoryFiles } from './memory-files.ts';
 

@@ -1,3 +1,4 @@
+/** The command lines that make, hold and join the namespaces of a container. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { enterCommand, placeOfCommand, withEveryVariable } from './command-line.ts';

@@ -1,3 +1,4 @@
+/** What a Pod is told where its containers get no namespaces. */
 import { expect, it } from 'vitest';
 import type { PodSpec, VolumeMount } from '../../../kube/objects/pod.ts';
 import { missingNamespacesNote } from './missing-namespaces.ts';

@@ -1,3 +1,4 @@
+/** Which options of the machine's mounts a mount in a user namespace has to keep. */
 import { expect, it } from 'vitest';
 import { mountOptions } from './mount-options.ts';
 

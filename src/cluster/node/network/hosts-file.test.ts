@@ -1,3 +1,4 @@
+/** The text of hosts files, of a namespace and of a Pod with aliases. */
 import { describe, expect, it } from 'vitest';
 import type { Service } from '../../../kube/objects/core.ts';
 import { type HostsEntry, hostsFile, withHostAliases } from './hosts-file.ts';

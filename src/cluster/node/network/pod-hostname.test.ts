@@ -1,3 +1,4 @@
+/** The hostname that a Pod gets, and the names that Linux does not take. */
 import { expect, it } from 'vitest';
 import type { PodSpec } from '../../../kube/objects/pod.ts';
 import { hostnameOf } from './pod-hostname.ts';

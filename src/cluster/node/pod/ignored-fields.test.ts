@@ -1,3 +1,4 @@
+/** Which fields of a Pod the node ignores, and what it says of them. */
 import { describe, expect, it } from 'vitest';
 import { defaultPod } from '../../../api-machinery/validation/pod/pod-defaults.ts';
 import type { JsonObject } from '../../../kube/json/json-value.ts';

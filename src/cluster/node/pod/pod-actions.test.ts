@@ -1,3 +1,4 @@
+/** What the containers of a Pod are to do next, from records alone. */
 import { describe, expect, it } from 'vitest';
 import type {
   Container,

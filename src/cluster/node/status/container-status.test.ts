@@ -1,3 +1,4 @@
+/** The status that the API shows for the record of a container. */
 import { describe, expect, it } from 'vitest';
 import type { ContainerStatus, Pod } from '../../../kube/objects/pod.ts';
 import { backoffLimits } from '../backoff.ts';

@@ -1,3 +1,4 @@
+/** The conditions of a Pod, with the reasons and texts of a kubelet. */
 import { describe, expect, it } from 'vitest';
 import type { ConditionStatus } from '../../../kube/meta.ts';
 import type { Pod, PodCondition, PodPhase, PodSpec } from '../../../kube/objects/pod.ts';

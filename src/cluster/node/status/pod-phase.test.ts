@@ -1,3 +1,4 @@
+/** The phase of a Pod from its containers' statuses. */
 import { describe, expect, it } from 'vitest';
 import type { ContainerRestartRule, PodSpec, RestartPolicy } from '../../../kube/objects/pod.ts';
 import { phaseOf } from './pod-phase.ts';

@@ -1,3 +1,4 @@
+/** Which statuses of a Pod are written, and in what order, to slow and failing servers. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Stored } from '../../../kube/meta.ts';
 import type { Pod } from '../../../kube/objects/pod.ts';

@@ -1,3 +1,4 @@
+/** The volumes of a Pod as directories, in a node that has everything in memory. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { CONFIG_MAPS } from '../../../kube/objects/core.ts';
 import type { HostPathType } from '../../../kube/objects/pod.ts';

@@ -1,3 +1,4 @@
+/** What the files of a volume hold, by its source. */
 import { describe, expect, it } from 'vitest';
 import type { Pod, Volume } from '../../../kube/objects/pod.ts';
 import type { ConfigurationSource } from './configuration-source.ts';
