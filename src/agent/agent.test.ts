@@ -131,7 +131,9 @@ describe('an agent with a deadline for lost nodes that has the hub alone', () =>
     await clock.advance(1000);
     hub.setStatus(0, 1);
     await clock.advance(2 * UNCONFIRMED_AFTER_MS);
-    expect(missing()).toEqual([expect.stringContaining('unless it is of an older version')]);
+    expect(missing()).toEqual([
+      expect.stringContaining('unless the operator is of an older version'),
+    ]);
     expect(said()).toContain('announces an epoch');
     expect(said()).not.toContain('an epoch begins');
     // An operator that can answer takes over.
@@ -148,7 +150,7 @@ describe('an agent with a deadline for lost nodes that has the hub alone', () =>
     hub.streams.isCut = true;
     const agent = start();
     await clock.advance(2 * UNCONFIRMED_AFTER_MS);
-    expect(missing()).toEqual(['any answer, of the hub or the API server']);
+    expect(missing()).toEqual(['any answer from the hub or the API server']);
     agent.stop('SIGTERM');
     await agent.left;
   });

@@ -44,8 +44,8 @@ export interface Agent {
 }
 
 /** Logged when the hub or API server reports the JobSet but does not confirm the Pod. */
-const NO_CONFIRMATION = `an answer about the Pod, which ${ENV_LOST_NODE_DEADLINE} asks for: the operator's hub gives it unless it is of an older version, the API server if the agent may patch its Pod`;
-const NO_CONTACT = 'any answer, of the hub or the API server';
+const NO_CONFIRMATION = `a confirmation that the Pod exists, which ${ENV_LOST_NODE_DEADLINE} requires: from the hub, unless the operator is of an older version, or from the API server, if the agent may patch its Pod`;
+const NO_CONTACT = 'any answer from the hub or the API server';
 
 export function startAgent(options: AgentOptions): Agent {
   const { channel, logger } = options;
@@ -57,7 +57,7 @@ export function startAgent(options: AgentOptions): Agent {
           ...options.lease,
           ask: () => channel.askForPod(),
           lapsed: () => {
-            logger.warn('cut off for too long: the Pod may be taken for dead, nothing runs in it');
+            logger.warn('cut off for too long: the Pod may count as dead, so nothing runs in it');
             running.dispatch({ type: 'cutOff' });
           },
           unconfirmed: () => {

@@ -125,7 +125,7 @@ export class Announcer {
         this.#patch({ type: 'json', operations }, signal),
       );
     } catch (error) {
-      logger.info('the notice could not be given', { err: String(error) });
+      logger.info('the notice could not be sent', { err: String(error) });
     }
   }
 
@@ -231,7 +231,7 @@ export class Announcer {
     if (controllerOf(metadata)?.kind === JOBS.kind) return false;
     // Its Job was deleted without it, and another Pod takes its place in the group.
     this.#options.logger.warn(
-      'the Pod belongs to no Job any more: its worker does not start again',
+      'the Pod no longer belongs to a Job: its worker does not start again',
     );
     return true;
   }

@@ -110,13 +110,13 @@ describe('the configuration of an agent', () => {
       'a deadline that is no duration',
       [],
       { ...MINIMAL, LOCKSTEP_LOST_NODE_DEADLINE: '300' },
-      'LOCKSTEP_LOST_NODE_DEADLINE: "300": expected a duration such as "5m", from 60s, of which 5s are for the worker to stop, to 24h',
+      'LOCKSTEP_LOST_NODE_DEADLINE: "300": expected a duration such as "5m", from 60s (with 5s for the worker to stop) to 24h',
     ],
     [
       'a deadline that leaves no time beside the grace',
       [],
       { ...MINIMAL, LOCKSTEP_LOST_NODE_DEADLINE: '5m', LOCKSTEP_STOP_GRACE_SECONDS: '300' },
-      'LOCKSTEP_LOST_NODE_DEADLINE: "5m": expected a duration such as "5m", from 350s, of which 300s are for the worker to stop, to 24h',
+      'LOCKSTEP_LOST_NODE_DEADLINE: "5m": expected a duration such as "5m", from 350s (with 300s for the worker to stop) to 24h',
     ],
     [
       'rules that are no rules',

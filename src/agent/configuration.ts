@@ -109,19 +109,19 @@ supervisor: it starts the command when the barrier lifts and restarts it with it
 
 Environment:
   ${ENV_NAMESPACE}, ${ENV_POD_NAME}, ${ENV_JOBSET_NAME}   the Pod and its JobSet (required)
-  ${ENV_POD_UID}, ${ENV_JOBSET_UID}             refuse others of the same name
+  ${ENV_POD_UID}, ${ENV_JOBSET_UID}             ignore others of the same name
   ${ENV_REPLICATED_JOB_NAME}            the ReplicatedJob of the Pod
   ${ENV_POD_IP}                         address of the barrier (default: all)
   ${ENV_EXIT_CODE}  exit code that asks for a restart (default ${DEFAULT_RESTART_EXIT_CODE})
   ${ENV_MARKER_DIRECTORY}      directory that outlives the container
   ${ENV_RESTART_RULES}         supervisor: the container's restartPolicyRules, JSON
   ${ENV_STOP_GRACE_SECONDS}    supervisor: from SIGTERM to SIGKILL (default 5)
-  ${ENV_LOST_NODE_DEADLINE}    duration: a Pod that cannot be reached is dead then
+  ${ENV_LOST_NODE_DEADLINE}    duration after which an unreachable Pod counts as dead
   ${ENV_HUB_URL}, ${ENV_HUB_CA}      the operator's hub, and its authorities (PEM)
-  ${ENV_AGENT_CHANNEL}         Auto: the hub, or else the API server; Hub; API
+  ${ENV_AGENT_CHANNEL}         Auto (the hub, or the API server without it), Hub or API
 
 Where none of ${ENV_NAMESPACE}, ${ENV_JOBSET_UID} and ${ENV_EXIT_CODE}
-is set, it takes the place of upstream's agent and announces attempts:
+is set, it replaces upstream's agent and announces attempts:
   ${ENV_POD_NAME}, ${ENV_JOBSET_NAME}            the Pod and its JobSet (required)
   ${UPSTREAM_ENV_EXIT_CODE}     exit code that asks for a restart (default ${UPSTREAM_DEFAULT_RESTART_EXIT_CODE})
   ${UPSTREAM_ENV_PROBE_PATH}, ${UPSTREAM_ENV_PROBE_PORT}  the barrier (default ${UPSTREAM_BARRIER_PATH}, ${UPSTREAM_BARRIER_PORT})
@@ -202,7 +202,7 @@ function leaseOf(read: EnvironmentReader, stopGraceMs: number): number | undefin
   );
   read.reject(
     ENV_LOST_NODE_DEADLINE,
-    `a duration such as "5m", from ${leastMs / 1000}s, of which ${stopGraceMs / 1000}s are for the worker to stop, to 24h`,
+    `a duration such as "5m", from ${leastMs / 1000}s (with ${stopGraceMs / 1000}s for the worker to stop) to 24h`,
   );
   return undefined;
 }
@@ -245,7 +245,7 @@ function upstreams(read: EnvironmentReader, hasArguments: boolean): Specific {
   const path = read.optional(UPSTREAM_ENV_PROBE_PATH);
   const port = read.port(UPSTREAM_ENV_PROBE_PORT);
   if (line !== undefined && (path !== undefined || port !== undefined)) {
-    const expected = `none beside ${UPSTREAM_ENV_PROBE_PATH} or ${UPSTREAM_ENV_PROBE_PORT}, which are of a sidecar`;
+    const expected = `none beside ${UPSTREAM_ENV_PROBE_PATH} or ${UPSTREAM_ENV_PROBE_PORT}, which belong to a sidecar`;
     read.reject(UPSTREAM_ENV_WORKER_COMMAND, expected);
   }
   if (line !== undefined && hasArguments) {

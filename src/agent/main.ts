@@ -201,7 +201,7 @@ async function connectIfAllowed(
     return await connect(configuration);
   } catch (error) {
     if (!(error instanceof ClusterAccessError)) throw error;
-    logger.info('no way to the API server: speaks to the hub alone', { err: error.message });
+    logger.info('cannot reach the API server: speaks to the hub alone', { err: error.message });
     return undefined;
   }
 }
