@@ -50,7 +50,7 @@ async function condition(type: string): Promise<string> {
 }
 
 describe('the order in which ReplicatedJobs start', () => {
-  test('InOrder: the driver is ready before its workers are made (story of the policy)', async () => {
+  test('InOrder: the driver is ready before its workers are made', async () => {
     await group.create({
       replicatedJobs: [replicatedJob('driver'), replicatedJob('workers', 2)],
       startupPolicy: { startupPolicyOrder: 'InOrder' },
