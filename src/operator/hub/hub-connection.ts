@@ -1,7 +1,6 @@
 /** Ties the hub to the operator: its caches say who is a member, and its tracker hears what agents say. */
 import { type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
-import type { HubAnnouncement } from '../../jobset/hub/message.ts';
 import type { HubAccess } from '../../jobset/injection/agent-hub.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { membershipOf, ownerKey } from '../../jobset/membership.ts';
@@ -21,6 +20,7 @@ import type { PageAnswer, StreamAcceptor, StreamRequest } from '../../runtime/po
 import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
 import { LIVING, podsOf } from '../reconciling/inquiries.ts';
 import type { GroupTracker } from '../tracking/group-tracker.ts';
+import { spokenFacts } from '../tracking/spoken-facts.ts';
 import type { HubMember } from './agent-stream.ts';
 import { Hub } from './hub.ts';
 import { MemberPages } from './member-pages.ts';
@@ -172,14 +172,6 @@ function hasLeftHub(
     tracker.hasSpoken(metadata.uid) &&
     !hub.hasStream(metadata.uid)
   );
-}
-
-function spokenFacts({ epoch, starts, cause }: HubAnnouncement) {
-  return {
-    epoch,
-    starts: { epoch, starts },
-    ...(cause === undefined ? {} : { notice: cause }),
-  };
 }
 
 /** Without a version: from storage, never from a cache. */

@@ -1,12 +1,18 @@
 /** What agents say over the hub, beside what the annotations of their Pods say: the newest of both counts. */
 import type { Notice } from '../../jobset/epoch/notice.ts';
 import type { AgentStarts, PodFacts } from '../../jobset/epoch/pod-facts.ts';
+import type { HubAnnouncement } from '../../jobset/hub/message.ts';
+import { defined } from '../../kube/json/defined.ts';
 
 /** What the agent of a Pod has said over the hub: no more than annotations of the Pod would say. */
 export interface SpokenFacts {
   readonly epoch?: number;
   readonly starts?: AgentStarts;
   readonly notice?: Notice;
+}
+
+export function spokenFacts({ epoch, starts, cause }: HubAnnouncement): SpokenFacts {
+  return { epoch, starts: { epoch, starts }, ...defined({ notice: cause }) };
 }
 
 /** What a Pod's annotations say, and what its agent said if that is no older. */
