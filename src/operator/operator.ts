@@ -1,4 +1,5 @@
 /** The JobSet controller: informers in, `plan` in the middle, requests out. */
+
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../jobset/feature-gates.ts';
 import type { AgentDefaults } from '../jobset/injection/agent-defaults.ts';
 import type { AgentDelivery } from '../jobset/injection/agent-delivery.ts';
@@ -6,6 +7,7 @@ import type { HubAccess } from '../jobset/injection/agent-hub.ts';
 import type { AgentProgram } from '../jobset/injection/agent-mode.ts';
 import type { ContainerResources } from '../jobset/injection/agent-resources.ts';
 import { DEFAULT_SIZE_LIMITS, type SizeLimits } from '../jobset/size-limits.ts';
+import { defined } from '../kube/json/defined.ts';
 import { PERSISTENT_VOLUME_CLAIMS, SERVICES } from '../kube/objects/core.ts';
 import { JOBS } from '../kube/objects/job.ts';
 import { PODS } from '../kube/objects/pod.ts';
@@ -160,9 +162,11 @@ function agentProgram(config: OperatorConfig, hub: HubAccess | undefined): Agent
   return {
     image: agentImage,
     nativeRestartRules,
-    ...(hub === undefined ? {} : { hub }),
-    ...(agentCommand === undefined ? {} : { command: agentCommand }),
-    ...(agentDelivery === undefined ? {} : { delivery: agentDelivery }),
-    ...(agentResources === undefined ? {} : { resources: agentResources }),
+    ...defined({
+      hub,
+      command: agentCommand,
+      delivery: agentDelivery,
+      resources: agentResources,
+    }),
   };
 }

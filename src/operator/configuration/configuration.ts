@@ -2,6 +2,7 @@
  * Reads a `Configuration` file as upstream's controller does: strictly. Unknown, duplicate and wrong
  * keys are errors with their path, all at once; a key that is left out has the API's default.
  */
+
 import { parseDocument } from 'yaml';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../../jobset/feature-gates.ts';
 import type { AgentDelivery } from '../../jobset/injection/agent-delivery.ts';
@@ -10,6 +11,7 @@ import type { RestartMode } from '../../jobset/jobset.ts';
 import { DEFAULT_SIZE_LIMITS, type SizeLimits } from '../../jobset/size-limits.ts';
 import { parseDuration } from '../../kube/duration.ts';
 import { formatFieldError, invalidValue, notSupported } from '../../kube/field-error.ts';
+import { defined } from '../../kube/json/defined.ts';
 import { isJsonObject } from '../../kube/json/json-value.ts';
 import {
   dns1035LabelErrors,
@@ -128,7 +130,7 @@ function settingsOf(file: ConfigurationFile): ConfigurationSettings {
     agentMode: agent.mode ?? 'Auto',
     agentInjection: agent.injection ?? 'Enabled',
     agentDelivery: agent.delivery ?? 'Auto',
-    ...(agent.resources === undefined ? {} : { agentResources: agent.resources }),
+    ...defined({ agentResources: agent.resources }),
     agentChannel: agent.channel ?? 'Auto',
   };
 }

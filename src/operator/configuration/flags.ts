@@ -2,12 +2,14 @@
  * The operator's command line, and the Configuration file that it may name. Names are
  * controller-runtime's where upstream has them; a flag that is given wins over the file.
  */
+
 import { Command, CommanderError, Option } from 'commander';
 import { DEFAULT_FEATURE_GATES } from '../../jobset/feature-gates.ts';
 import { AGENT_DELIVERIES } from '../../jobset/injection/agent-delivery.ts';
 import { RESTART_MODES } from '../../jobset/jobset.ts';
 import { AGENT_COMMAND } from '../../jobset/names.ts';
 import { DEFAULT_SIZE_LIMITS, DEFINITION_LIMITS } from '../../jobset/size-limits.ts';
+import { defined } from '../../kube/json/defined.ts';
 import { DEFAULT_MAX_STREAMS, HIGHEST_MAX_STREAMS, STREAM_KIB } from '../hub/stream-memory.ts';
 import { HUB_SECRET_NAME, LEADER_ELECTION_ID, WEBHOOK_SECRET_NAME } from '../object-names.ts';
 import { DEFAULT_BURST, DEFAULT_QPS, parseConfiguration } from './configuration.ts';
@@ -81,7 +83,7 @@ function withConfiguration(
   readFile: (path: string) => string,
 ): { readonly flags: OperatorFlags } | { readonly problems: string } {
   const { config, webhooks, namespace: namespaces, ...others } = command.opts<RawFlags>();
-  const given = { ...others, ...(namespaces === undefined ? {} : { namespaces }) };
+  const given = { ...others, ...defined({ namespaces }) };
   let settings: object = {};
   if (config !== undefined) {
     const parsed = configurationAt(config, readFile);

@@ -3,6 +3,7 @@
  * and whether he may, as a component of Kubernetes guards its metrics.
  */
 
+import { defined } from '../../kube/json/defined.ts';
 import { SUBJECT_ACCESS_REVIEWS } from '../../kube/objects/subject-access-review.ts';
 import { TOKEN_REVIEWS } from '../../kube/objects/token-review.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
@@ -99,9 +100,7 @@ async function review(
       metadata: {},
       spec: {
         user: username,
-        ...(uid === undefined ? {} : { uid }),
-        ...(groups === undefined ? {} : { groups }),
-        ...(extra === undefined ? {} : { extra }),
+        ...defined({ uid, groups, extra }),
         nonResourceAttributes: { path, verb: 'get' },
       },
     },

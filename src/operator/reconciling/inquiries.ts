@@ -3,6 +3,7 @@
  * read when an epoch ends; that is one request for a restart of any size, and a few more where the Pod
  * hides how it failed and `PodVersions` knows of earlier versions of it.
  */
+
 import { currentEpoch } from '../../jobset/epoch/in-place-restart.ts';
 import { type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
 import {
@@ -22,6 +23,7 @@ import type {
   FailedPodsAnswer,
   Question,
 } from '../../jobset/snapshot.ts';
+import { defined } from '../../kube/json/defined.ts';
 import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
 import {
   COMPLETION_INDEX,
@@ -280,7 +282,7 @@ async function findFailedPod(
   const facts = pod === undefined ? undefined : podFacts(pod);
   if (pod === undefined || facts === undefined) return { jobUid };
   const witness = witnessOf(facts, pod, undefined, sinceMs);
-  return { jobUid, witness, ...(facts.epoch === undefined ? {} : { epoch: facts.epoch }) };
+  return { jobUid, witness, ...defined({ epoch: facts.epoch }) };
 }
 
 /** Pods of the Job that failed on their way to the current epoch, and the last of them. */

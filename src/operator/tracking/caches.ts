@@ -2,9 +2,11 @@
  * What a replica knows of the cluster, whether it acts on it or not. Pods are watched as metadata only,
  * in two streams: those that live and those that have succeeded.
  */
+
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { ownerKey, ownerOf } from '../../jobset/membership.ts';
 import { JOBSET_NAME } from '../../jobset/names.ts';
+import { defined } from '../../kube/json/defined.ts';
 import type { KubeObject, PartialObjectMetadata, Stored } from '../../kube/meta.ts';
 import { PERSISTENT_VOLUME_CLAIMS, SERVICES, type Service } from '../../kube/objects/core.ts';
 import { JOBS, type Job } from '../../kube/objects/job.ts';
@@ -171,10 +173,7 @@ function withSelectorOnly({ spec, ...service }: Stored<Service>): Stored<Service
     apiVersion: service.apiVersion,
     kind: service.kind,
     metadata,
-    spec: {
-      ...(selector === undefined ? {} : { selector }),
-      ...(clusterIP === undefined ? {} : { clusterIP }),
-    },
+    spec: defined({ selector, clusterIP }),
   };
 }
 

@@ -4,6 +4,7 @@
  * it. That the objects in it keep to their schemas, the API server has seen to.
  */
 
+import { defined } from '../../kube/json/defined.ts';
 import { isDeeperThan, MAX_JSON_DEPTH } from '../../kube/json/json-depth.ts';
 import { hasMoreValuesThan } from '../../kube/json/json-size.ts';
 import {
@@ -54,9 +55,7 @@ export function reviewOf(request: AdmissionRequest, answer: AdmissionAnswer): Ad
 /** The refusal of a request for which its handler threw `error`. */
 export function denialOf(error: ApiStatusError): AdmissionAnswer {
   const { message = error.message, reason, code, details } = error.status;
-  const given = reason === undefined ? {} : { reason };
-  const detailed = details === undefined ? {} : { details };
-  return { kind: 'Denied', status: { message, code, ...given, ...detailed } };
+  return { kind: 'Denied', status: { message, code, ...defined({ reason, details }) } };
 }
 
 const API_VERSION = 'admission.k8s.io/v1';
@@ -131,9 +130,7 @@ function requestIn(from: JsonObject): AdmissionRequest {
     namespace: textAt(from, 'namespace', 'request.namespace'),
     userInfo: optionalObjectAt(from, 'userInfo') ?? {},
     dryRun: from['dryRun'] === true,
-    ...(object === undefined ? {} : { object }),
-    ...(oldObject === undefined ? {} : { oldObject }),
-    ...(options === undefined ? {} : { options }),
+    ...defined({ object, oldObject, options }),
   };
 }
 

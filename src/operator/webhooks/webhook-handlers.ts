@@ -1,8 +1,10 @@
 /** Which decision stands behind the path of each webhook. */
+
 import type { FeatureGates } from '../../jobset/feature-gates.ts';
 import type { AgentDefaults } from '../../jobset/injection/agent-defaults.ts';
 import type { ContainerResources } from '../../jobset/injection/agent-resources.ts';
 import type { SizeLimits } from '../../jobset/size-limits.ts';
+import { defined } from '../../kube/json/defined.ts';
 import type { PodLookups } from '../pod-placement/pod-lookups.ts';
 import { podMutator, podValidator } from '../pod-placement/pod-webhooks.ts';
 import type { AdmissionHandler } from './admission-handler.ts';
@@ -31,8 +33,7 @@ export function webhookHandlers(
   { gates, nativeRestartRules = false, agentDefaults, agentResources, limits }: WebhookRules,
   { jobSets, pods }: WebhookQuestions,
 ): ReadonlyMap<string, AdmissionHandler> {
-  const resources = agentResources === undefined ? {} : { resources: agentResources };
-  const agent = { nativeRestartRules, agentDefaults, ...resources };
+  const agent = { nativeRestartRules, agentDefaults, ...defined({ resources: agentResources }) };
   return new Map<string, AdmissionHandler>([
     [WEBHOOK_PATHS.mutateJobSet, jobSetMutator(jobSets, gates, agentDefaults, limits)],
     [WEBHOOK_PATHS.validateJobSet, jobSetValidator(jobSets, gates, agent, limits)],
