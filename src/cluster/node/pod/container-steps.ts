@@ -7,12 +7,12 @@ import type { Pod } from '../../../kube/objects/pod.ts';
 import { timeText } from '../../../kube/time.ts';
 import { earliestStartMs } from '../backoff.ts';
 import { takenOver, withoutProcess } from '../container/container-adoption.ts';
-import type { NewsOf } from '../container/container-processes.ts';
 import {
   type ContainerRecord,
   freshRecord,
   type StopReason,
 } from '../container/container-record.ts';
+import type { NewsOf } from '../container/container-runs.ts';
 import {
   backingOff,
   blocked,

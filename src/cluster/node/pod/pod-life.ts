@@ -5,8 +5,8 @@
 import type { Pod, PodSpec } from '../../../kube/objects/pod.ts';
 import type { BackoffLimits } from '../backoff.ts';
 import { adoptedRecords } from '../container/container-adoption.ts';
-import type { ContainerNews, StartOrder, TakeOver } from '../container/container-processes.ts';
 import type { ContainerRecord } from '../container/container-record.ts';
+import type { ContainerNews, StartOrder, TakeOver } from '../container/container-runs.ts';
 import { allContainersOf, type KnownContainer } from '../pod-containers.ts';
 import type { NodePodStatus, PodEnding } from '../status/pod-status.ts';
 import type { StatusImportance } from '../status/status-writer.ts';

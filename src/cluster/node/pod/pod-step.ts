@@ -7,8 +7,8 @@
  * a Pod is over only when nothing of it runs.
  */
 import type { Pod } from '../../../kube/objects/pod.ts';
-import type { TakeOver } from '../container/container-processes.ts';
 import { isAlive } from '../container/container-record.ts';
+import type { TakeOver } from '../container/container-runs.ts';
 import {
   onBlocked,
   onExited,

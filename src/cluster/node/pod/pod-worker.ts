@@ -4,8 +4,8 @@
  */
 import type { Pod } from '../../../kube/objects/pod.ts';
 import type { Timer } from '../../../runtime/ports/clock.ts';
-import { ContainerProcesses } from '../container/container-processes.ts';
 import type { ContainerRecord } from '../container/container-record.ts';
+import { ContainerRuns } from '../container/container-runs.ts';
 import { missingNamespacesNote } from '../namespaces/missing-namespaces.ts';
 import type { NodeContext } from '../node-context.ts';
 import { StatusWriter } from '../status/status-writer.ts';
@@ -28,7 +28,7 @@ import { step } from './pod-step.ts';
 export class PodWorker {
   readonly uid: string;
   readonly sandbox: PodSandbox;
-  readonly containers: ContainerProcesses;
+  readonly containers: ContainerRuns;
   readonly #context: NodeContext;
   readonly #events: PodEvents;
   readonly #writer: StatusWriter;
@@ -78,7 +78,7 @@ export class PodWorker {
       keeper === undefined
         ? undefined
         : new PodCheckpoint(files, logger, rootDirectory, uid, () => stateOf(this.#life));
-    this.containers = new ContainerProcesses({
+    this.containers = new ContainerRuns({
       context: this.#context,
       podUid: uid,
       sandbox: () => this.sandbox.forContainers(this.#life.pod, this.podIP ?? ''),

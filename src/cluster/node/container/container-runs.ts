@@ -1,6 +1,6 @@
 /**
- * The processes of one Pod's containers. It does what it is told (start, take over, stop) and tells
- * what came of it; what to do is decided in `pod/pod-step.ts`.
+ * The runs of one Pod's containers. It does what it is told (start, take over, stop) and tells what
+ * came of it; what to do is decided in `pod/pod-step.ts`.
  */
 import type { Container } from '../../../kube/objects/pod.ts';
 import { ProcessStartError } from '../../../runtime/ports/process-runner.ts';
@@ -61,7 +61,7 @@ export type ContainerNews = { readonly name: string } & (
 
 export type NewsOf<T extends ContainerNews['type']> = Extract<ContainerNews, { readonly type: T }>;
 
-export interface ContainerProcessesOptions {
+export interface ContainerRunsOptions {
   readonly context: NodeContext;
   readonly podUid: string;
   /** Of the Pod as it is now. */
@@ -73,14 +73,14 @@ export interface ContainerProcessesOptions {
   readonly onFailure: (name: string, reason: ContainerFailure, note: string) => void;
 }
 
-export class ContainerProcesses {
-  readonly #options: ContainerProcessesOptions;
+export class ContainerRuns {
+  readonly #options: ContainerRunsOptions;
   readonly #running = new Map<string, RunningContainer>();
   /** Starts and stops that are under way; none rejects. */
   readonly #work = new Set<Promise<void>>();
   #isClosed = false;
 
-  constructor(options: ContainerProcessesOptions) {
+  constructor(options: ContainerRunsOptions) {
     this.#options = options;
   }
 
