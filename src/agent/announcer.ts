@@ -6,9 +6,9 @@
  */
 
 import { formatNotice } from '../jobset/epoch/notice.ts';
+import { jobOf } from '../jobset/membership.ts';
 import { NOTICE } from '../jobset/names.ts';
-import { controllerOf, type Stored, type StringMap } from '../kube/meta.ts';
-import { JOBS } from '../kube/objects/job.ts';
+import type { Stored, StringMap } from '../kube/meta.ts';
 import { PODS, type Pod } from '../kube/objects/pod.ts';
 import { ApiStatusError } from '../kube/status.ts';
 import { Backoff } from '../runtime/backoff.ts';
@@ -226,9 +226,9 @@ export class Announcer {
     return true;
   }
 
-  #isEnding({ metadata }: Stored<Pod>): boolean {
-    if (metadata.deletionTimestamp !== undefined) return true;
-    if (controllerOf(metadata)?.kind === JOBS.kind) return false;
+  #isEnding(pod: Stored<Pod>): boolean {
+    if (pod.metadata.deletionTimestamp !== undefined) return true;
+    if (jobOf(pod) !== undefined) return false;
     // Its Job was deleted without it, and another Pod takes its place in the group.
     this.#options.logger.warn(
       'the Pod no longer belongs to a Job: its worker does not start again',

@@ -8,7 +8,7 @@ import type { Job } from '../../kube/objects/job.ts';
 import type { Decision } from '../decision.ts';
 import type { Facts } from '../facts.ts';
 import { serviceProblem } from '../headless-service.ts';
-import { JOBSETS } from '../jobset.ts';
+import { ownerOf } from '../membership.ts';
 import { cleared } from '../status/conditions.ts';
 import { wantedService } from '../surroundings.ts';
 
@@ -47,10 +47,8 @@ function describe({ metadata }: Stored<Job>): string {
  * Its name will be free without anybody's doing: it is being deleted, or of a JobSet of this name that
  * is gone and awaits garbage collection.
  */
-function isLeaving({ metadata }: Stored<Job>, jobSet: string): boolean {
-  const owner = controllerOf(metadata);
-  const isOfPredecessor = owner?.kind === JOBSETS.kind && owner.name === jobSet;
-  return metadata.deletionTimestamp !== undefined || isOfPredecessor;
+function isLeaving(holder: Stored<Job>, jobSet: string): boolean {
+  return holder.metadata.deletionTimestamp !== undefined || ownerOf(holder)?.name === jobSet;
 }
 
 /** A message names this many Jobs; a condition's message has room for no thousand. */
