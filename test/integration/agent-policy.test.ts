@@ -264,7 +264,7 @@ describe.skipIf(KUBERNETES === undefined)('agents on a real Kubernetes', () => {
 
   test('annotate no Pod but their own', async () => {
     await expect(annotate(agent, { [EPOCH]: '1' }, ownPod)).rejects.toThrow(
-      /no Pod but the one whose token it shows/,
+      /only the Pod of its own token/,
     );
     const { status } = await admin.createSubresource<TokenRequest>(
       SERVICE_ACCOUNTS,

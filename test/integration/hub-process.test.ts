@@ -285,7 +285,7 @@ describe('strangers at the port of the hub', () => {
     const tokens = [
       [forged, 401, 'a key that this cluster does not have'],
       [await memberToken('https://kubernetes.default.svc'), 401, 'for another audience'],
-      [ofStranger, 403, 'the Pod is no JobSet'],
+      [ofStranger, 403, 'the Pod belongs to no JobSet'],
       [ofGone, 410, 'default/gone'],
     ] as const;
     for (const [token, status, reason] of tokens) {
