@@ -15,7 +15,7 @@ import {
 } from '../../jobset/epoch/witness.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
-import { isChildOf, isPodOf, isSame, jobOf } from '../../jobset/membership.ts';
+import { identityOf, isChildOf, isPodOf, isSame, jobOf } from '../../jobset/membership.ts';
 import { JOBSET_UID } from '../../jobset/names.ts';
 import type {
   Answers,
@@ -37,35 +37,45 @@ import { ApiStatusError, isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { allPages } from '../../runtime/client/pages.ts';
 import { forEachConcurrently } from '../../runtime/concurrency.ts';
+import type { Clock } from '../../runtime/ports/clock.ts';
+import type { GroupTracker } from '../tracking/group-tracker.ts';
 import { isNodeLost } from '../tracking/node-answers.ts';
 import type { PodVersions } from '../tracking/pod-versions.ts';
 import { containerMinimums } from './container-minimums.ts';
 import type { ImageVolumes } from './image-volumes.ts';
+import type { JobSetMemory } from './jobset-memory.ts';
 
 export async function inquire(
   question: Question,
   jobSet: Stored<JobSet>,
-  { client, versions, imageVolumes }: Sources,
+  { client, clock, versions, imageVolumes, tracker, memory }: Sources,
   signal: AbortSignal,
 ): Promise<Inquiry> {
   const sinceMs = startOfEpoch(jobSet);
   switch (question.kind) {
-    case 'Witness':
-    case 'Notice': {
+    case 'Witness': {
       const witness = await findWitness(question.pod, sinceMs, client, versions, signal);
       return { answers: { witness } };
+    }
+    case 'Notice': {
+      const witness = await findWitness(question.pod, sinceMs, client, versions, signal);
+      if (witness.showsFailure) return { answers: { witness } };
+      return { answers: {}, lookAgainMs: memory.sawNoFailure(question.pod, clock.now()) };
     }
     case 'FailedJob':
       return { answers: { failedJob: await findFailedPod(question.job, sinceMs, client, signal) } };
     case 'FreshJobs':
-      return { answers: { areJobsFresh: true }, jobs: await listJobs(jobSet, client, signal) };
+      for (const job of await listJobs(jobSet, client, signal)) memory.jobs.wrote(job);
+      return { answers: { areJobsFresh: true } };
     case 'SucceededPods':
-      return {
-        answers: { isSuccessFresh: true },
-        succeeded: await podsOf(jobSet.metadata, SUCCEEDED, client, signal),
-      };
-    case 'FreshPods':
-      return { answers: {}, living: await podsOf(jobSet.metadata, LIVING, client, signal) };
+      for (const pod of await podsOf(jobSet.metadata, SUCCEEDED, client, signal)) {
+        tracker.podSucceeded(pod);
+      }
+      return { answers: { isSuccessFresh: true } };
+    case 'FreshPods': {
+      const living = await podsOf(jobSet.metadata, LIVING, client, signal);
+      return { answers: { freshPods: tracker.census(identityOf(jobSet), living) } };
+    }
     case 'FailedPods':
       return { answers: { failedPods: await failedStarts(question.job, jobSet, client, signal) } };
     case 'OverduePods':
@@ -79,28 +89,29 @@ export async function inquire(
     case 'FreshJobSet': {
       const { name, namespace = '' } = jobSet.metadata;
       const fresh = await client.get(JOBSETS, { namespace, name }, { signal });
-      return { answers: { isJobSetFresh: true }, fresh };
+      return { answers: { isJobSetFresh: true }, fresh, strays: question.pods };
     }
   }
 }
 
-/** Of whom answers come. */
+/** Where answers come from, and what learns of them. */
 export interface Sources {
   readonly client: Client;
+  readonly clock: Clock;
   readonly versions: PodVersions;
   readonly imageVolumes: ImageVolumes;
+  readonly tracker: GroupTracker;
+  readonly memory: JobSetMemory;
 }
 
 export interface Inquiry {
   readonly answers: Answers;
   /** The JobSet, if it was read. */
   readonly fresh?: Stored<JobSet>;
-  /** The JobSet's Jobs, if they were listed. */
-  readonly jobs?: readonly Stored<Job>[];
-  /** The JobSet's Pods that have succeeded, if they were listed. */
-  readonly succeeded?: readonly Stored<PartialObjectMetadata>[];
-  /** The JobSet's Pods that live, if they were listed. */
-  readonly living?: readonly Stored<PartialObjectMetadata>[];
+  /** Pods that a plan with these answers tells of: they are known from then on. */
+  readonly strays?: readonly PodFacts[];
+  /** A notice was looked into in vain and deserves another look. */
+  readonly lookAgainMs?: number | undefined;
 }
 
 /** Field selector of Pods that live: what is not terminal may be running something. */

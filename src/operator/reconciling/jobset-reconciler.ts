@@ -179,24 +179,15 @@ export class JobSetReconciler {
         memory.sawStrays(strays);
         return { snapshot, made, lookAgainMs };
       }
-      const { client, versions } = this.#options;
-      const sources = { client, versions, imageVolumes: this.#imageVolumes };
+      const sources = { ...this.#options, imageVolumes: this.#imageVolumes, memory };
       const inquiry = await inquire(question, jobSet, sources, signal);
       if (inquiry.fresh !== undefined) {
         this.#ownJobSets.note(inquiry.fresh);
         jobSet = inquiry.fresh;
       }
-      for (const job of inquiry.jobs ?? []) memory.jobs.wrote(job);
-      for (const pod of inquiry.succeeded ?? []) this.#options.tracker.podSucceeded(pod);
-      if (question.kind === 'FreshJobSet') strays = question.pods;
-      if (inquiry.living !== undefined) {
-        const freshPods = this.#options.tracker.census(identityOf(jobSet), inquiry.living);
-        answers = { ...answers, freshPods };
-      }
-      if (question.kind === 'Notice' && inquiry.answers.witness?.showsFailure !== true) {
-        const againMs = memory.sawNoFailure(question.pod, this.#options.clock.now());
-        lookAgainMs ??= againMs;
-      } else answers = { ...answers, ...inquiry.answers };
+      strays = inquiry.strays ?? strays;
+      lookAgainMs ??= inquiry.lookAgainMs;
+      answers = { ...answers, ...inquiry.answers };
     }
     throw new Error(`the plan for ${keyOf(first)} asks without end`);
   }
@@ -308,7 +299,6 @@ interface NoRestartAll {
 interface Decided {
   readonly snapshot: Snapshot;
   readonly made: Plan;
-  /** A notice was looked into in vain and deserves another look. */
   readonly lookAgainMs: number | undefined;
 }
 
