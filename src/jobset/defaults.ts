@@ -1,3 +1,8 @@
+/**
+ * The one place where a JobSet's omissions are filled in: what upstream's definition and admission
+ * webhook default, and what an in-place restart needs of a Job. Defaulting twice changes nothing,
+ * so it does not matter who does it first.
+ */
 import { isJsonObject } from '../kube/json/json-value.ts';
 import type { PersistentVolumeClaim } from '../kube/objects/core.ts';
 import type { JobSpec, JobTemplateSpec } from '../kube/objects/job.ts';
@@ -15,11 +20,6 @@ import type {
   VolumeClaimPolicy,
 } from './jobset.ts';
 
-/**
- * The one place where a JobSet's omissions are filled in: what upstream's definition and admission
- * webhook default, and what an in-place restart needs of a Job. Defaulting twice changes nothing,
- * so it does not matter who does it first.
- */
 export function withDefaults(
   spec: JobSetSpec = {},
   gates: Pick<FeatureGates, 'InPlaceRestart'> = DEFAULT_FEATURE_GATES,

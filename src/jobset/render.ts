@@ -1,3 +1,7 @@
+/**
+ * The Service, the volume claims, the rights of the agents and the Jobs that a JobSet becomes.
+ * What only a cluster can know, the UID of the JobSet, is left out of them.
+ */
 import type { PersistentVolumeClaim, Service, ServiceAccount } from '../kube/objects/core.ts';
 import type { Job } from '../kube/objects/job.ts';
 import type { Role, RoleBinding } from '../kube/objects/rbac.ts';
@@ -11,10 +15,6 @@ import { JOBSET_UID } from './names.ts';
 import type { Sha1 } from './naming.ts';
 import { volumeClaims } from './volume-claims.ts';
 
-/**
- * The Service, the volume claims, the rights of the agents and the Jobs that a JobSet becomes.
- * What only a cluster can know, the UID of the JobSet, is left out of them.
- */
 export function renderJobSet(jobSet: JobSet, agent: AgentProgram, sha1: Sha1): Rendering {
   const spec = withDefaults(jobSet.spec);
   const { name = '', namespace = 'default', annotations } = jobSet.metadata;

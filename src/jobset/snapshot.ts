@@ -1,3 +1,8 @@
+/**
+ * All that `plan` may know. It is read once, it never changes while a plan is made, and it may be
+ * old: the status is written under the resourceVersion of `jobSet`, and everything else is safe at
+ * any age.
+ */
 import type { Stored } from '../kube/meta.ts';
 import type { Service } from '../kube/objects/core.ts';
 import type { Job } from '../kube/objects/job.ts';
@@ -12,11 +17,6 @@ import type { Sha1 } from './naming.ts';
 import type { SizeLimits } from './size-limits.ts';
 import type { CountersPutOff } from './status/counters.ts';
 
-/**
- * All that `plan` may know. It is read once, it never changes while a plan is made, and it may be
- * old: the status is written under the resourceVersion of `jobSet`, and everything else is safe at
- * any age.
- */
 export interface Snapshot {
   readonly jobSet: Stored<JobSet>;
   /** The Jobs whose controller is this JobSet, by UID. */

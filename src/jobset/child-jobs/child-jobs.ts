@@ -1,3 +1,4 @@
+/** A JobSet's Jobs by what they mean to it. Each Job is in exactly one of these lists. */
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import type { DefaultedReplicatedJob } from '../defaults.ts';
@@ -17,7 +18,6 @@ import { goneSuccesses, recordedSuccesses, type Successes } from './succeeded-jo
 
 export { jobIndexOf, replicatedJobOf } from './job-labels.ts';
 
-/** A JobSet's Jobs by what they mean to it. Each Job is in exactly one of these lists. */
 export interface ChildJobs extends Successes {
   /** Of an earlier attempt: to be deleted, and in the way of their successors until they are gone. */
   readonly previous: readonly Stored<Job>[];

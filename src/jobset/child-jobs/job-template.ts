@@ -1,3 +1,8 @@
+/**
+ * Child Jobs as a JobSet asks for them: the template, reserved labels and annotations over the
+ * user's, the subdomain, the volumes of shared claims, the suspend state always said, and for an
+ * in-place restart the agent. The same input gives the same Job, whoever builds it and when.
+ */
 import type { ObjectMeta, OwnerReference, StringMap } from '../../kube/meta.ts';
 import type { Job, JobSpec } from '../../kube/objects/job.ts';
 import type { PodSpec, PodTemplateSpec } from '../../kube/objects/pod.ts';
@@ -9,11 +14,6 @@ import { placementRequest, withNodeSelectorStrategy } from '../placement-annotat
 import { translateRestartRules } from '../restart-rules/restart-rules.ts';
 import { withClaimVolumes } from '../volume-claims.ts';
 
-/**
- * Child Jobs as a JobSet asks for them: the template, reserved labels and annotations over the
- * user's, the subdomain, the volumes of shared claims, the suspend state always said, and for an
- * in-place restart the agent. The same input gives the same Job, whoever builds it and when.
- */
 export interface JobBlueprint {
   readonly jobSet: JobSetIdentity;
   readonly spec: DefaultedSpec;

@@ -1,3 +1,4 @@
+/** The controllers of a model: each plans from what its watches have told it so far. */
 import { expect } from 'vitest';
 import { regardlessOfOrder } from '../../../test/fixtures/planned.ts';
 import { snapshotOf } from '../../../test/fixtures/snapshots.ts';

@@ -1,3 +1,7 @@
+/**
+ * The one write that ends an epoch (`docs/design/protocol.md`): it deprecates the epoch and carries
+ * cause, witness and charge, so that each cause is charged once, whatever crashes afterwards.
+ */
 import { microTimeText } from '../../kube/time.ts';
 import type { Decision } from '../decision.ts';
 import type { GroupFacts } from '../facts.ts';
@@ -21,10 +25,6 @@ import {
 } from './restart-history.ts';
 import { describeWitness, type Witness } from './witness.ts';
 
-/**
- * The one write that ends an epoch (`docs/design/protocol.md`): it deprecates the epoch and carries
- * cause, witness and charge, so that each cause is charged once, whatever crashes afterwards.
- */
 export interface EpochEnd {
   readonly cause: RestartCause;
   readonly counted: boolean;

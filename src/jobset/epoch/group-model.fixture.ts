@@ -1,3 +1,9 @@
+/**
+ * The protocol under any interleaving: agents that follow
+ * `docs/design/protocol.md#the-members-barrier`, a Job controller, a user who suspends and scales,
+ * and two controllers. Checks that one epoch runs at a time, the startup order, and that everything
+ * runs again when faults stop; `ProtocolGhosts` checks what is written.
+ */
 import { expect } from 'vitest';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
@@ -15,12 +21,6 @@ import { JobSetModel, type JobSetShape } from './jobset-model.fixture.ts';
 import type { PodFacts } from './pod-facts.ts';
 import { ProtocolGhosts } from './protocol-ghosts.fixture.ts';
 
-/**
- * The protocol under any interleaving: agents that follow
- * `docs/design/protocol.md#the-members-barrier`, a Job controller, a user who suspends and scales,
- * and two controllers. Checks that one epoch runs at a time, the startup order, and that everything
- * runs again when faults stop; `ProtocolGhosts` checks what is written.
- */
 export interface Shape extends JobSetShape {
   readonly faults?: readonly ('Suspend' | 'Scale')[];
   /** Agents that speak over the hub: all, or every other one; without, none does. */

@@ -1,3 +1,7 @@
+/**
+ * What the metadata of one Pod say about its membership of a group that restarts in place: the
+ * epoch that its agent announces in either dialect, its notice, and how often the agent started.
+ */
 import type { PartialObjectMetadata } from '../../kube/meta.ts';
 import { COMPLETION_INDEX, JOB_TRACKING_FINALIZER } from '../../kube/objects/job.ts';
 import { jobOf } from '../membership.ts';
@@ -11,10 +15,6 @@ import {
 import { parseLostNodeDeadline } from './lost-node-deadline.ts';
 import { type Notice, parseNotice } from './notice.ts';
 
-/**
- * What the metadata of one Pod say about its membership of a group that restarts in place: the
- * epoch that its agent announces in either dialect, its notice, and how often the agent started.
- */
 export interface PodFacts {
   readonly namespace: string;
   readonly name: string;

@@ -1,3 +1,9 @@
+/**
+ * A JobSet's ReplicatedJobs as stages of its group, with what has succeeded in them
+ * (`docs/design/end-hazards.md#a-member-fails-after-others-have-succeeded`). A Job whose work is
+ * partly done cannot rejoin a group that starts over: its finished indexes have no Pods any more.
+ * Unless its whole ReplicatedJob is complete it is made anew, at no charge.
+ */
 import { indexesOf } from '../../kube/index-set.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
@@ -8,12 +14,6 @@ import { isTrue } from '../status/conditions.ts';
 import type { Stage } from './in-place-restart.ts';
 import type { JobMembers, Members } from './members.ts';
 
-/**
- * A JobSet's ReplicatedJobs as stages of its group, with what has succeeded in them
- * (`docs/design/end-hazards.md#a-member-fails-after-others-have-succeeded`). A Job whose work is
- * partly done cannot rejoin a group that starts over: its finished indexes have no Pods any more.
- * Unless its whole ReplicatedJob is complete it is made anew, at no charge.
- */
 export interface GroupStages {
   readonly stages: readonly Stage[];
   /** Jobs with a succeeded index of a ReplicatedJob that has to start over. */

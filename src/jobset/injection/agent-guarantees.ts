@@ -1,8 +1,8 @@
 /**
  * Upstream's agent works with our controller, but not everything can be promised with it
- * (`docs/design/upstream.md#upstreams-agent-under-our-operator`). A condition says so for as long
- * as the group restarts in place. Only the environment of the container can be seen, not whose
- * program it runs.
+ * (`docs/design/upstream.md#upstreams-agent-under-our-operator`). A condition says so for as long as
+ * the group restarts in place. Only the environment of the container can be seen, not whose program
+ * it runs.
  */
 import type { Decision } from '../decision.ts';
 import type { DefaultedSpec } from '../defaults.ts';

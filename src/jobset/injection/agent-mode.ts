@@ -1,3 +1,7 @@
+/**
+ * What a JobSet's annotations say about its agents: which mode, and whether its templates get one
+ * at all.
+ */
 import { notSupported, required } from '../../kube/field-error.ts';
 import type { StringMap } from '../../kube/meta.ts';
 import type { PodTemplateSpec } from '../../kube/objects/pod.ts';
@@ -24,10 +28,6 @@ import { type AgentInjection, injectAgent } from './agent-injection.ts';
 import { isShared, type ShareOptions } from './agent-resources.ts';
 import { templateAgent, templateAgentWarning } from './template-agent.ts';
 
-/**
- * What a JobSet's annotations say about its agents: which mode, and whether its templates get one
- * at all.
- */
 export interface AgentProgram extends ShareOptions {
   /** Image of injected agents. */
   readonly image: string;

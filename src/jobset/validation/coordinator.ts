@@ -1,3 +1,4 @@
+/** The coordinator is a Pod that will be there; the first problem stands for all. */
 import { invalidValue } from '../../kube/field-error.ts';
 import { labelValueErrors } from '../../kube/names.ts';
 import type { JobSpec } from '../../kube/objects/job.ts';
@@ -10,7 +11,6 @@ import { coordinatorEndpoint, subdomainOf } from '../naming.ts';
 
 const FIELD = 'spec.coordinator';
 
-/** The coordinator is a Pod that will be there; the first problem stands for all. */
 export function coordinatorErrors(
   spec: DefaultedSpec,
   completionsOf: (job: JobSpec) => number | undefined = ({ completions }) => completions,

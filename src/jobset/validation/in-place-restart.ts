@@ -1,3 +1,4 @@
+/** What a Job must not do while its group restarts in place: give up, or grow. */
 import { forbiddenField, invalidValue } from '../../kube/field-error.ts';
 import type { FieldError } from '../../kube/status.ts';
 import { type DefaultedReplicatedJob, type DefaultedSpec, UNLIMITED_BACKOFF } from '../defaults.ts';
@@ -13,7 +14,6 @@ export function inPlaceRestartGateErrors(
   return [forbiddenField('spec.failurePolicy.restartStrategy', detail)];
 }
 
-/** What a Job must not do while its group restarts in place: give up, or grow. */
 export function inPlaceRestartErrors(
   { failurePolicy }: Pick<DefaultedSpec, 'failurePolicy'>,
   { name, template }: DefaultedReplicatedJob,

@@ -1,3 +1,4 @@
+/** What is refused of a new JobSet, in words. */
 import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { formatFieldError } from '../../kube/field-error.ts';
 import type { PersistentVolumeClaim } from '../../kube/objects/core.ts';
@@ -8,7 +9,6 @@ import { validateJobSetCreate } from '../validation.ts';
 
 export type Metadata = Parameters<typeof storedJobSet>[1];
 
-/** What is refused of a new JobSet, in words. */
 export function problems(
   spec: JobSetSpec,
   metadata: Metadata = {},
