@@ -1,6 +1,6 @@
 /**
  * The shape of the tree that ARCHITECTURE.md draws, held as tests: a folder imports only what stands to
- * its left, the core is pure, only shells touch the system, and
+ * its left, no files import each other in a circle, the core is pure, only shells touch the system, and
  * what runs in users' clusters carries nothing of the embedded Kubernetes.
  */
 import { readdirSync, readFileSync } from 'node:fs';
@@ -15,6 +15,8 @@ const SRC = join(ROOT, 'src');
 
 /** Beyond this many source files a folder is a list, and a newcomer needs rooms. */
 const MAX_FILES_PER_FOLDER = 25;
+/** A file with fewer lines and a single user belongs into that user. */
+const MIN_LINES_OF_A_FILE = 25;
 const PURE = ['kube', 'api-machinery', 'jobset'];
 
 const MAY_IMPORT: Record<string, readonly string[]> = {
@@ -25,7 +27,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   agent: ['kube', 'jobset', 'runtime', 'agent'],
   operator: ['kube', 'jobset', 'runtime', 'operator'],
   cluster: ['kube', 'api-machinery', 'runtime', 'cluster'],
-  deploy: ['kube', 'jobset', 'operator', 'deploy'],
+  deploy: ['kube', 'jobset', 'runtime', 'operator', 'deploy'],
 };
 /** The command line and the benchmarks drive all the other parts. */
 MAY_IMPORT['cli'] = [...Object.keys(MAY_IMPORT), 'cli'];
@@ -59,10 +61,11 @@ interface Source {
   readonly imports: readonly string[];
 }
 
-function sources(): readonly Source[] {
+/** All files of `src/`, apart from tests and what only tests use, or from what `left` matches. */
+function sources(left = /\.(test|conformance|fixture)\.ts$/): readonly Source[] {
   return readdirSync(SRC, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts'))
-    .filter((path) => !/\.(test|conformance|fixture)\.ts$/.test(path))
+    .filter((path) => !left.test(path))
     .map((path) => {
       const text = readFileSync(join(SRC, path), 'utf8');
       const imports = [...text.matchAll(/(?:from|import\()\s*'([^']+)'/g)].map((m) => m[1] ?? '');
@@ -78,6 +81,39 @@ function isShell(source: Source): boolean {
     source.folder === 'cli' ||
     source.folder === 'bench'
   );
+}
+
+/** The files of `src/` that a file imports, by their paths below it. */
+function importedSources(source: Source): readonly string[] {
+  return source.imports
+    .filter((target) => target.startsWith('.'))
+    .map((target) => relative(SRC, join(SRC, dirname(source.path), target)));
+}
+
+/** Circles of imports, types included: Tarjan's strongly connected components of more than one file. */
+function importCircles(all: readonly Source[]): readonly (readonly string[])[] {
+  const targets = new Map(all.map((source) => [source.path, importedSources(source)]));
+  const order = new Map<string, number>();
+  const open: string[] = [];
+  const circles: string[][] = [];
+  const visit = (path: string): number => {
+    const index = order.size;
+    order.set(path, index);
+    let low = index;
+    open.push(path);
+    for (const target of targets.get(path) ?? []) {
+      if (!targets.has(target)) continue;
+      if (!order.has(target)) low = Math.min(low, visit(target));
+      else if (open.includes(target)) low = Math.min(low, order.get(target) ?? low);
+    }
+    if (low === index) {
+      const members = open.splice(open.indexOf(path));
+      if (members.length > 1) circles.push(members.toSorted());
+    }
+    return low;
+  };
+  for (const path of targets.keys()) if (!order.has(path)) visit(path);
+  return circles;
 }
 
 /** The sources that esbuild puts into bundles, by their paths below the root. */
@@ -149,6 +185,10 @@ describe('layers', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('lets no files import each other in a circle', () => {
+    expect(importCircles(all)).toEqual([]);
+  });
+
   it('ships nothing of the embedded Kubernetes to clusters', async () => {
     const inputs = [
       ...(await bundledSources({ ...AGENT_BUNDLE })),
@@ -172,6 +212,21 @@ describe('layers', () => {
     const counts = new Map<string, number>();
     for (const { path } of all) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
     expect([...counts].filter(([, count]) => count > MAX_FILES_PER_FOLDER)).toEqual([]);
+  });
+
+  it('has no small file with a single user', () => {
+    const users = new Map<string, number>();
+    const tested = sources(/(?!)/);
+    for (const target of tested.flatMap(importedSources)) {
+      users.set(target, (users.get(target) ?? 0) + 1);
+    }
+    const wrong = all
+      .filter(({ text }) => text.split('\n').length <= MIN_LINES_OF_A_FILE)
+      // A port and an adapter are seams, however small; an entry point has no user.
+      .filter(({ path }) => !/(^|\/)(ports|adapters)\/|main\.ts$/.test(path))
+      .filter(({ path }) => users.get(path) === 1)
+      .map(({ path }) => path);
+    expect(wrong).toEqual([]);
   });
 
   it('names no file after nothing in particular', () => {

@@ -4,7 +4,7 @@ import http from 'node:http';
 import { fileURLToPath } from 'node:url';
 import type { Watchdog } from '../cli/watchdog/watchdog.ts';
 import { defined } from '../kube/json/defined.ts';
-import { OPERATOR_NODE_OPTIONS } from '../operator/object-names.ts';
+import { OPERATOR_NODE_OPTIONS } from '../operator/configuration/object-names.ts';
 import { freePorts } from '../runtime/adapters/free-ports.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
 

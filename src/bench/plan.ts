@@ -3,6 +3,7 @@
  * operator over one against the API server in memory. Plans are medians of rounds in one warm
  * process.
  */
+
 import { setTimeout } from 'node:timers/promises';
 import { createApiServer } from '../cluster/apiserver/api-server.ts';
 import { MemoryStorage } from '../cluster/memory/memory-storage.ts';
@@ -16,9 +17,9 @@ import type { Snapshot } from '../jobset/snapshot.ts';
 import type { Stored } from '../kube/meta.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../kube/objects/custom-resource-definition.ts';
 import { JOBS, type Job } from '../kube/objects/job.ts';
-import { sha1 } from '../operator/adapters/sha1.ts';
 import { startOperator } from '../operator/operator.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
+import { sha1 } from '../runtime/adapters/sha1.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
 import type { Client } from '../runtime/client/client.ts';
 import { createClient } from '../runtime/client/http-client.ts';
@@ -143,7 +144,13 @@ async function benchPasses(): Promise<Row> {
   });
   await client.create(CUSTOM_RESOURCE_DEFINITIONS, JOBSET_CRD);
   const metrics = createMetrics();
-  const operator = await startOperator({ ...ports, client, metrics, config: { agentImage: 'a' } });
+  const operator = await startOperator({
+    ...ports,
+    client,
+    metrics,
+    sha1,
+    config: { agentImage: 'a' },
+  });
   const startMs = performance.now();
   await client.create(JOBSETS, jobSetOf(1, PASS_JOBS));
   await until(async () => (await jobCount(client)) === PASS_JOBS);

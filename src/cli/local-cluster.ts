@@ -19,7 +19,7 @@ import {
 } from '../kube/objects/custom-resource-definition.ts';
 import { NODES, type Node } from '../kube/objects/node.ts';
 import { groupResourceOf } from '../kube/resource.ts';
-import { OPERATOR_NODE_OPTIONS } from '../operator/object-names.ts';
+import { OPERATOR_NODE_OPTIONS } from '../operator/configuration/object-names.ts';
 import { freePorts } from '../runtime/adapters/free-ports.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '../runtime/adapters/node-process-runner.ts';

@@ -17,7 +17,7 @@ import { dns1123SubdomainErrors } from '../kube/names.ts';
 import { printable } from '../kube/quote.ts';
 import { prune } from '../kube/schema/prune.ts';
 import type { FieldError } from '../kube/status.ts';
-import { sha1 } from '../operator/adapters/sha1.ts';
+import { sha1 } from '../runtime/adapters/sha1.ts';
 import { jobRefusals } from './rendered-jobs.ts';
 
 /** The image of agents in what is printed; an installed operator has its own setting. */

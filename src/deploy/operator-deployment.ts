@@ -7,12 +7,12 @@
 import { ENV_POD_IP } from '../jobset/names.ts';
 import type { KubeObject } from '../kube/meta.ts';
 import { CONFIG_MAPS, NAMESPACES, SERVICES } from '../kube/objects/core.ts';
-import { sha1 } from '../operator/adapters/sha1.ts';
 import {
   HUB_SERVICE_NAME,
   OPERATOR_NODE_OPTIONS,
   WEBHOOK_SERVICE_NAME,
-} from '../operator/object-names.ts';
+} from '../operator/configuration/object-names.ts';
+import { sha1 } from '../runtime/adapters/sha1.ts';
 import { DEPLOYMENTS, NETWORK_POLICIES, POD_DISRUPTION_BUDGETS } from './kinds.ts';
 import { METRICS_READER_NAME, OPERATOR_NAME } from './permissions.ts';
 import { type InstallationSettings, type Installed, installed } from './settings.ts';

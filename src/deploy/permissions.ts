@@ -19,7 +19,7 @@ import {
   HUB_SERVICE_NAME,
   LEADER_ELECTION_ID,
   WEBHOOK_SECRET_NAME,
-} from '../operator/object-names.ts';
+} from '../operator/configuration/object-names.ts';
 import {
   MUTATING_CONFIGURATION_NAME,
   VALIDATING_CONFIGURATION_NAME,

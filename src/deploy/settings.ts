@@ -1,7 +1,7 @@
 /** The settings in which installations differ, and what all installed objects share. */
 import type { KubeObject } from '../kube/meta.ts';
 import { apiVersionOf, type Resource } from '../kube/resource.ts';
-import { DEFAULT_MAX_STREAMS, operatorMemoryMiB } from '../operator/hub/stream-memory.ts';
+import { DEFAULT_MAX_STREAMS, operatorMemoryMiB } from '../operator/configuration/stream-memory.ts';
 
 export interface InstallationSettings {
   readonly namespace: string;

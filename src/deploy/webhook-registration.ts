@@ -4,7 +4,7 @@ import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
 } from '../kube/objects/admission-webhooks.ts';
-import { WEBHOOK_SERVICE_NAME } from '../operator/object-names.ts';
+import { WEBHOOK_SERVICE_NAME } from '../operator/configuration/object-names.ts';
 import {
   mutatingConfiguration,
   validatingConfiguration,

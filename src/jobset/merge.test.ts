@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { deepFrozen } from '../../test/fixtures/facts.ts';
 import { NOW_MS } from '../../test/fixtures/snapshots.ts';
+import { deepFrozen } from '../runtime/memory/deep-frozen.ts';
 import { type Decision, inOrder, LAST } from './decision.ts';
 import type { JobSetStatus } from './jobset.ts';
 import { merge, unchanged } from './merge.ts';

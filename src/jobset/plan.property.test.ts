@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { deepFrozen } from '../../test/fixtures/facts.ts';
 import {
   replicatedJob,
   SURROUNDINGS,
@@ -12,6 +11,7 @@ import { NOW_MS, podOf, snapshotOf } from '../../test/fixtures/snapshots.ts';
 import type { Condition, Stored } from '../kube/meta.ts';
 import type { Job, JobStatus } from '../kube/objects/job.ts';
 import { timeText } from '../kube/time.ts';
+import { deepFrozen } from '../runtime/memory/deep-frozen.ts';
 import { MemberCounts } from './epoch/members.ts';
 import type { Witness } from './epoch/witness.ts';
 import { DEFAULT_FEATURE_GATES } from './feature-gates.ts';

@@ -15,7 +15,6 @@ import type { ShareOptions } from './injection/agent-resources.ts';
 import type { JobSet } from './jobset.ts';
 import { DEFINITION_LIMITS, type SizeLimits } from './size-limits.ts';
 import { isFinished } from './status/conditions.ts';
-import { activeDeadlineErrors } from './validation/active-deadline.ts';
 import {
   coordinatorErrors,
   coordinatorLabelErrors,
@@ -27,21 +26,24 @@ import {
   startupOrderErrors,
 } from './validation/depends-on.ts';
 import { scalingErrors } from './validation/elastic.ts';
-import { exclusivePlacementErrors } from './validation/exclusive-placement.ts';
 import { failurePolicyErrors, ruleNameErrors } from './validation/failure-policy.ts';
 import { replicatedJobsImmutableErrors } from './validation/immutability.ts';
 import { inPlaceRestartErrors, inPlaceRestartGateErrors } from './validation/in-place-restart.ts';
 import { nameOrSample } from './validation/jobset-name.ts';
-import { managedByErrors } from './validation/managed-by.ts';
 import {
   generatedNameErrors,
   groupNameErrors,
   podCountErrors,
   restartPolicyErrors,
 } from './validation/replicated-job.ts';
+import {
+  activeDeadlineErrors,
+  exclusivePlacementErrors,
+  managedByErrors,
+  successPolicyErrors,
+} from './validation/single-fields.ts';
 import { sizeErrors } from './validation/size.ts';
 import { subdomainErrors } from './validation/subdomain.ts';
-import { successPolicyErrors } from './validation/success-policy.ts';
 import { unknownAnnotationWarnings } from './validation/unknown-annotations.ts';
 import { type ExistingClaims, volumeClaimErrors } from './validation/volume-claims.ts';
 

@@ -2,6 +2,7 @@
  * The operator's process: flags, the way to the cluster, health and metrics, leader election, and an
  * end within two seconds of SIGTERM. Exit codes: 0 after a signal, 1 failure, 2 wrong flags.
  */
+
 import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
@@ -13,6 +14,7 @@ import { inClusterAccess } from '../runtime/adapters/in-cluster.ts';
 import { loadKubeconfig } from '../runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { createPinoLogger } from '../runtime/adapters/pino-logger.ts';
+import { sha1 } from '../runtime/adapters/sha1.ts';
 import { systemRandom } from '../runtime/adapters/system-random.ts';
 import { followCertificateFiles } from '../runtime/adapters/tls/certificate-files.ts';
 import { BodyBudget } from '../runtime/body-budget.ts';
@@ -156,6 +158,7 @@ async function operate(
     client: clients.reconcile,
     clock: nodeClock,
     random: systemRandom,
+    sha1,
     logger,
     metrics,
     signal: ending,

@@ -6,6 +6,7 @@ import type { AgentDelivery } from '../jobset/injection/agent-delivery.ts';
 import type { HubAccess } from '../jobset/injection/agent-hub.ts';
 import type { AgentProgram } from '../jobset/injection/agent-mode.ts';
 import type { ContainerResources } from '../jobset/injection/agent-resources.ts';
+import type { Sha1 } from '../jobset/naming.ts';
 import { DEFAULT_SIZE_LIMITS, type SizeLimits } from '../jobset/size-limits.ts';
 import { defined } from '../kube/json/defined.ts';
 import { PERSISTENT_VOLUME_CLAIMS, SERVICES } from '../kube/objects/core.ts';
@@ -39,6 +40,8 @@ export interface OperatorOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /** SHA-1 in lower-case hex: Jobs carry it as upstream's job key. */
+  readonly sha1: Sha1;
   readonly metrics?: Metrics | undefined;
   readonly config: OperatorConfig;
   /** Present: agents may speak to this process instead of the API server. */

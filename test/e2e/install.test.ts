@@ -21,7 +21,10 @@ import { MUTATING_WEBHOOK_CONFIGURATIONS } from '../../src/kube/objects/admissio
 import { SERVICE_ACCOUNTS } from '../../src/kube/objects/core.ts';
 import { LEASES } from '../../src/kube/objects/lease.ts';
 import { PODS } from '../../src/kube/objects/pod.ts';
-import { LEADER_ELECTION_ID, WEBHOOK_SERVICE_NAME } from '../../src/operator/object-names.ts';
+import {
+  LEADER_ELECTION_ID,
+  WEBHOOK_SERVICE_NAME,
+} from '../../src/operator/configuration/object-names.ts';
 import { MUTATING_CONFIGURATION_NAME } from '../../src/operator/webhooks/webhook-configurations.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import { createNodeProcessRunner } from '../../src/runtime/adapters/node-process-runner.ts';

@@ -46,7 +46,7 @@ import {
   HUB_SERVICE_NAME,
   LEADER_ELECTION_ID,
   WEBHOOK_SERVICE_NAME,
-} from '../../src/operator/object-names.ts';
+} from '../../src/operator/configuration/object-names.ts';
 import { freePorts } from '../../src/runtime/adapters/free-ports.ts';
 import { loadKubeconfig } from '../../src/runtime/adapters/kubeconfig-files.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';

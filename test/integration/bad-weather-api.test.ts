@@ -1,4 +1,5 @@
 /** API servers that fail, shed load or fall silent in the middle of a restart. */
+
 import { readFileSync } from 'node:fs';
 import type { ClientRequest } from 'node:http';
 import https from 'node:https';
@@ -13,6 +14,7 @@ import { startOperator } from '../../src/operator/operator.ts';
 import { createNodeFeatures } from '../../src/operator/tracking/node-features.ts';
 import { createHttpTransport } from '../../src/runtime/adapters/http-transport.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
+import { sha1 } from '../../src/runtime/adapters/sha1.ts';
 import { createClient } from '../../src/runtime/client/http-client.ts';
 import type { Clock } from '../../src/runtime/ports/clock.ts';
 import { SILENT } from '../../src/runtime/ports/logger.ts';
@@ -89,6 +91,7 @@ test('an operator notices a watch on which nothing comes any more', async () => 
     ...RUNTIME,
     clock,
     client,
+    sha1,
     logger: SILENT,
     config: { agentImage: 'agent' },
     ...(EXCEPTIONS.podsAreNotRestarted ? { nodeFeatures } : {}),

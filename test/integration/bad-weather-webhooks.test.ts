@@ -8,8 +8,8 @@ import { VALIDATING_WEBHOOK_CONFIGURATIONS } from '../../src/kube/objects/admiss
 import { SECRETS } from '../../src/kube/objects/core.ts';
 import { LEASES } from '../../src/kube/objects/lease.ts';
 import { ApiStatusError } from '../../src/kube/status.ts';
-import { certificatesIn, secretOf } from '../../src/operator/webhooks/certificate-secret.ts';
-import type { WebhookCertificates } from '../../src/operator/webhooks/certificates.ts';
+import { certificatesIn, secretOf } from '../../src/operator/certificates/certificate-secret.ts';
+import type { WebhookCertificates } from '../../src/operator/certificates/certificates.ts';
 import { VALIDATING_CONFIGURATION_NAME } from '../../src/operator/webhooks/webhook-configurations.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
 import {

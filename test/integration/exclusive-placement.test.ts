@@ -13,7 +13,8 @@ import { PODS, type Pod } from '../../src/kube/objects/pod.ts';
 import { failure } from '../../src/kube/status.ts';
 import { type Operator, startOperator } from '../../src/operator/operator.ts';
 import { startPodLookups } from '../../src/operator/pod-placement/pod-lookups.ts';
-import { podMutator, podValidator } from '../../src/operator/pod-placement/pod-webhooks.ts';
+import { podMutator, podValidator } from '../../src/operator/webhooks/pod-webhooks.ts';
+import { sha1 } from '../../src/runtime/adapters/sha1.ts';
 import { SeededRandom } from '../../src/runtime/memory/seeded-random.ts';
 import { SILENT } from '../../src/runtime/ports/logger.ts';
 import type { HttpResponse } from '../../src/runtime/ports/transport.ts';
@@ -43,7 +44,7 @@ beforeEach(async () => {
   const options = { client, clock, random: new SeededRandom(3), logger: SILENT };
   lookups = startPodLookups(options);
   admitPods();
-  operator = await reached(startOperator({ ...options, config: { agentImage: 'agent' } }));
+  operator = await reached(startOperator({ ...options, sha1, config: { agentImage: 'agent' } }));
 });
 
 afterEach(async () => {

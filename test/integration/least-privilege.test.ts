@@ -23,21 +23,21 @@ import { PODS } from '../../src/kube/objects/pod.ts';
 import { ROLE_BINDINGS, ROLES } from '../../src/kube/objects/rbac.ts';
 import { failure } from '../../src/kube/status.ts';
 import { alreadyExists, badRequest } from '../../src/kube/status-errors.ts';
-import { authorizedPage } from '../../src/operator/hub/authorized-page.ts';
-import { publishHubEndpoint } from '../../src/operator/hub/hub-endpoint.ts';
-import { startHubListener } from '../../src/operator/hub/hub-listener.ts';
-import { PodTokens } from '../../src/operator/hub/pod-tokens.ts';
 import {
   HUB_SECRET_NAME,
   HUB_SERVICE_NAME,
   LEADER_ELECTION_ID,
   WEBHOOK_SECRET_NAME,
-} from '../../src/operator/object-names.ts';
+} from '../../src/operator/configuration/object-names.ts';
+import { authorizedPage } from '../../src/operator/hub/authorized-page.ts';
+import { publishHubEndpoint } from '../../src/operator/hub/hub-endpoint.ts';
+import { startHubListener } from '../../src/operator/hub/hub-listener.ts';
+import { PodTokens } from '../../src/operator/hub/pod-tokens.ts';
 import { startPlacementController } from '../../src/operator/pod-placement/placement-controller.ts';
 import { startPodLookups } from '../../src/operator/pod-placement/pod-lookups.ts';
-import { podMutator } from '../../src/operator/pod-placement/pod-webhooks.ts';
 import { createNodeFeatures } from '../../src/operator/tracking/node-features.ts';
 import { jobSetQuestions, jobSetValidator } from '../../src/operator/webhooks/jobset-webhooks.ts';
+import { podMutator } from '../../src/operator/webhooks/pod-webhooks.ts';
 import { startWebhooks } from '../../src/operator/webhooks/webhooks.ts';
 import type { Client } from '../../src/runtime/client/client.ts';
 import { createEventRecorder } from '../../src/runtime/controller/event-recorder.ts';

@@ -2,6 +2,7 @@
  * JobSets that were stored before there was a bound, and ask for more Jobs than any operator could
  * make: they are rejected, and their owners can still make harmless changes.
  */
+
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { JOBSETS, type JobSet } from '../../src/jobset/jobset.ts';
@@ -9,6 +10,7 @@ import type { Stored } from '../../src/kube/meta.ts';
 import { JOBS } from '../../src/kube/objects/job.ts';
 import { type Operator, startOperator } from '../../src/operator/operator.ts';
 import { nodeClock } from '../../src/runtime/adapters/node-clock.ts';
+import { sha1 } from '../../src/runtime/adapters/sha1.ts';
 import { systemRandom } from '../../src/runtime/adapters/system-random.ts';
 import type { Client } from '../../src/runtime/client/client.ts';
 import { waitFor } from '../../src/runtime/informer/wait-for.ts';
@@ -46,7 +48,7 @@ beforeAll(async () => {
   );
   // Its status has not been written yet.
   await client.delete(JOBSETS, at('leaving'));
-  operator = await startOperator({ ...PORTS, client, config: { agentImage: 'agent' } });
+  operator = await startOperator({ ...PORTS, client, sha1, config: { agentImage: 'agent' } });
 });
 
 afterAll(async () => {

@@ -1,4 +1,5 @@
 /** A JobSet on the embedded cluster in memory, with real agents, for tests of restarts. */
+
 import { type Agent, type Body, startAgent } from '../../src/agent/agent.ts';
 import { createApiChannel } from '../../src/agent/api-channel.ts';
 import type { Channel } from '../../src/agent/channel.ts';
@@ -20,6 +21,7 @@ import { PODS, type Pod } from '../../src/kube/objects/pod.ts';
 import type { HubSettings } from '../../src/operator/hub/hub-connection.ts';
 import { actOn, type Operator, startOperator } from '../../src/operator/operator.ts';
 import { type OperatorCaches, startCaches } from '../../src/operator/tracking/caches.ts';
+import { sha1 } from '../../src/runtime/adapters/sha1.ts';
 import type { Client } from '../../src/runtime/client/client.ts';
 import { createInformer } from '../../src/runtime/informer/create-informer.ts';
 import type { Informer } from '../../src/runtime/informer/informer.ts';
@@ -123,7 +125,7 @@ export class TrainingGroup {
       agentImage: 'agent',
       ...(this.namespaces === undefined ? {} : { namespaces: this.namespaces }),
     };
-    const starting = startOperator({ ...options, hub, config });
+    const starting = startOperator({ ...options, sha1, hub, config });
     this.#operator = await this.#reached(starting);
     if (this.#hub !== undefined) this.#hub.acceptor = this.#operator.hub?.accept;
   }
@@ -150,7 +152,7 @@ export class TrainingGroup {
     this.operatorClient = client;
     const hub = this.#hub?.settings;
     this.#caches.reconnect();
-    this.#operator = actOn(this.#caches, { ...base, client, signal: lost.signal, hub });
+    this.#operator = actOn(this.#caches, { ...base, client, sha1, signal: lost.signal, hub });
     if (this.#hub !== undefined) this.#hub.acceptor = this.#operator.hub?.accept;
   }
 
@@ -172,7 +174,7 @@ export class TrainingGroup {
       },
       start: async () => {
         const config = { agentImage: 'agent' };
-        operator = await this.#reached(startOperator({ ...options, config }));
+        operator = await this.#reached(startOperator({ ...options, sha1, config }));
       },
       stop: async () => {
         if (operator !== undefined) await this.#reached(operator.stop());

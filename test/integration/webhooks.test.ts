@@ -11,11 +11,11 @@ import {
 import { PERSISTENT_VOLUME_CLAIMS, SECRETS } from '../../src/kube/objects/core.ts';
 import { PODS } from '../../src/kube/objects/pod.ts';
 import type { ApiStatusError } from '../../src/kube/status.ts';
-import { certificatesIn, secretOf } from '../../src/operator/webhooks/certificate-secret.ts';
+import { certificatesIn, secretOf } from '../../src/operator/certificates/certificate-secret.ts';
 import {
   planCertificates,
   type WebhookCertificates,
-} from '../../src/operator/webhooks/certificates.ts';
+} from '../../src/operator/certificates/certificates.ts';
 import { createCertificateAuthority } from '../../src/runtime/adapters/tls/certificates.ts';
 import { createInformer } from '../../src/runtime/informer/create-informer.ts';
 import { VirtualClock } from '../../src/runtime/memory/virtual-clock.ts';

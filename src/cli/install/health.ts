@@ -20,7 +20,7 @@ import { LEASES } from '../../kube/objects/lease.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { isReason } from '../../kube/status.ts';
-import { LEADER_ELECTION_ID } from '../../operator/object-names.ts';
+import { LEADER_ELECTION_ID } from '../../operator/configuration/object-names.ts';
 import type { Client, ObjectKey } from '../../runtime/client/client.ts';
 import { keyOf, titleOf } from './objects.ts';
 

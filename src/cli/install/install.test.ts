@@ -4,7 +4,7 @@ import { manifest } from '../../deploy/manifest.ts';
 import { NAMESPACES } from '../../kube/objects/core.ts';
 import { LEASES } from '../../kube/objects/lease.ts';
 import { PODS } from '../../kube/objects/pod.ts';
-import { LEADER_ELECTION_ID } from '../../operator/object-names.ts';
+import { LEADER_ELECTION_ID } from '../../operator/configuration/object-names.ts';
 import { install, status } from './install.ts';
 import { InstallationWorld, optionsOf } from './installation.fixture.ts';
 import { uninstall } from './uninstall.ts';

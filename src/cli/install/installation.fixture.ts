@@ -12,7 +12,7 @@ import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/objects/custom-resource-
 import { LEASES } from '../../kube/objects/lease.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { matchesLabels, parseLabelSelector } from '../../kube/selectors/label-selector.ts';
-import { LEADER_ELECTION_ID } from '../../operator/object-names.ts';
+import { LEADER_ELECTION_ID } from '../../operator/configuration/object-names.ts';
 import type { ListOptions } from '../../runtime/client/client.ts';
 import { MemoryClient } from '../../runtime/memory/memory-client.ts';
 import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';

@@ -2,7 +2,7 @@ import { defaultSettings, type InstallationSettings, memoryFor } from '../../dep
 import { dns1123LabelErrors } from '../../kube/names.ts';
 import { compareQuantities, parseQuantity } from '../../kube/quantity.ts';
 import { MAX_NAMESPACES } from '../../operator/configuration/flag-values.ts';
-import { HIGHEST_MAX_STREAMS } from '../../operator/hub/stream-memory.ts';
+import { HIGHEST_MAX_STREAMS } from '../../operator/configuration/stream-memory.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 
 /** The texts of the flags as commander read them; which there are depends on the command. */

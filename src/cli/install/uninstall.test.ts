@@ -5,7 +5,7 @@ import { HUB_AUTHORITIES_NAME } from '../../jobset/names.ts';
 import { JOBSET_CRD } from '../../jobset/schema/crd.ts';
 import { CONFIG_MAPS } from '../../kube/objects/core.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS } from '../../kube/objects/custom-resource-definition.ts';
-import { HUB_AUTHORITIES_LABELS } from '../../operator/object-names.ts';
+import { HUB_AUTHORITIES_LABELS } from '../../operator/configuration/object-names.ts';
 import { status } from './install.ts';
 import { InstallationWorld, optionsOf } from './installation.fixture.ts';
 import { keyOf } from './objects.ts';

@@ -18,7 +18,7 @@ import {
   HUB_SERVICE_NAME,
   LEADER_ELECTION_ID,
   WEBHOOK_SECRET_NAME,
-} from '../../operator/object-names.ts';
+} from '../../operator/configuration/object-names.ts';
 import { sleep } from '../../runtime/ports/clock.ts';
 import type { CommandContext } from './command-context.ts';
 import { confinedTo, EXIT_FAILURE, isRefused, POLL_MS } from './install.ts';

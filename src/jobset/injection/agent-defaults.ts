@@ -1,8 +1,10 @@
 import type { StringMap } from '../../kube/meta.ts';
+import type { DefaultedSpec } from '../defaults.ts';
 import { withDefaults } from '../defaults.ts';
 import type { JobSet, JobSetStatus, RestartMode } from '../jobset.ts';
 import { AGENT_INJECTION, RESTART_MODE } from '../names.ts';
-import { automaticMode } from './automatic-mode.ts';
+import { injectAgent } from './agent-injection.ts';
+import { templateAgent } from './template-agent.ts';
 
 /** What a cluster's administrator wants for JobSets that restart in place and do not say themselves. */
 export interface AgentDefaults {
@@ -56,4 +58,20 @@ function modeOf(
   if (injection === 'Disabled') return undefined;
   const isNew = !hasJobs && status?.restarts === undefined && !status?.replicatedJobsStatus;
   return isNew ? automaticMode(withDefaults(spec)) : 'Sidecar';
+}
+
+/**
+ * The mode that suits all templates that get an agent: supervisors, which restart fastest, unless one
+ * of them refuses or behaves otherwise with one. Undefined if there is no such template.
+ */
+function automaticMode({ replicatedJobs }: DefaultedSpec): RestartMode | undefined {
+  const templates = replicatedJobs
+    .map(({ template }) => template.spec.template)
+    .filter((template) => templateAgent(template) === undefined);
+  if (templates.length === 0) return undefined;
+  const suits = templates.every((template) => {
+    const { errors, warnings } = injectAgent(template, { mode: 'Supervisor', image: '' });
+    return errors.length === 0 && warnings.length === 0;
+  });
+  return suits ? 'Supervisor' : 'Sidecar';
 }

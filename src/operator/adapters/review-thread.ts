@@ -11,7 +11,7 @@ import { withDeadline } from '../../runtime/deadline.ts';
 import type { Clock, Timer } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../runtime/ports/transport.ts';
-import { REVIEW_HEAP_MIB } from '../hub/stream-memory.ts';
+import { REVIEW_HEAP_MIB } from '../configuration/stream-memory.ts';
 import type { ReviewThreads } from '../webhooks/review-judges.ts';
 import type { WebhookQuestions } from '../webhooks/webhook-handlers.ts';
 import type {

@@ -14,7 +14,7 @@ import {
   oneOf,
   string,
 } from '../../kube/schema/builders.ts';
-import { HIGHEST_MAX_STREAMS } from '../hub/stream-memory.ts';
+import { HIGHEST_MAX_STREAMS } from './stream-memory.ts';
 import { TLS_VERSIONS } from './tls-settings.ts';
 
 const PORT_MAX = 65_535;

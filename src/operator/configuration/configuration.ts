@@ -23,10 +23,10 @@ import { prune } from '../../kube/schema/prune.ts';
 import { validate } from '../../kube/schema/validate.ts';
 import type { FieldError } from '../../kube/status.ts';
 import { DEFAULT_LEASE_TIMES, type LeaseTimes } from '../../runtime/controller/leader-election.ts';
-import { DEFAULT_MAX_STREAMS } from '../hub/stream-memory.ts';
-import { LEADER_ELECTION_ID, WEBHOOK_SECRET_NAME, WEBHOOK_SERVICE_NAME } from '../object-names.ts';
 import { ADDRESS_FORM, ANY_ADDRESS, type BindAddress, parseBindAddress } from './bind-address.ts';
 import { CONFIGURATION_SCHEMA, type ConfigurationFile } from './configuration-schema.ts';
+import { LEADER_ELECTION_ID, WEBHOOK_SECRET_NAME, WEBHOOK_SERVICE_NAME } from './object-names.ts';
+import { DEFAULT_MAX_STREAMS } from './stream-memory.ts';
 import { cipherSuiteErrors, type TlsSettings, tlsSettings } from './tls-settings.ts';
 
 /** What a file says, under the names of the flags that say the same. */

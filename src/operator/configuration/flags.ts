@@ -10,8 +10,6 @@ import { RESTART_MODES } from '../../jobset/jobset.ts';
 import { AGENT_COMMAND } from '../../jobset/names.ts';
 import { DEFAULT_SIZE_LIMITS, DEFINITION_LIMITS } from '../../jobset/size-limits.ts';
 import { defined } from '../../kube/json/defined.ts';
-import { DEFAULT_MAX_STREAMS, HIGHEST_MAX_STREAMS, STREAM_KIB } from '../hub/stream-memory.ts';
-import { HUB_SECRET_NAME, LEADER_ELECTION_ID, WEBHOOK_SECRET_NAME } from '../object-names.ts';
 import { DEFAULT_BURST, DEFAULT_QPS, parseConfiguration } from './configuration.ts';
 import { addressConflict, hubConflict, webhookConflict } from './flag-conflicts.ts';
 import {
@@ -29,7 +27,9 @@ import {
   secretName,
   serviceName,
 } from './flag-values.ts';
+import { HUB_SECRET_NAME, LEADER_ELECTION_ID, WEBHOOK_SECRET_NAME } from './object-names.ts';
 import type { OperatorFlags } from './operator-flags.ts';
+import { DEFAULT_MAX_STREAMS, HIGHEST_MAX_STREAMS, STREAM_KIB } from './stream-memory.ts';
 
 export type ParsedFlags =
   | { readonly kind: 'Flags'; readonly flags: OperatorFlags }

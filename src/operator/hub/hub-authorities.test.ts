@@ -15,7 +15,8 @@ import {
 import { createInformer } from '../../runtime/informer/create-informer.ts';
 import type { Informer } from '../../runtime/informer/informer.ts';
 import { MemoryLogger } from '../../runtime/memory/memory-logger.ts';
-import { GROUPS_BY_NAMESPACE, groupNamespaces, publishHubAuthorities } from './hub-authorities.ts';
+import { GROUPS_BY_NAMESPACE, groupNamespaces } from '../tracking/caches.ts';
+import { publishHubAuthorities } from './hub-authorities.ts';
 
 const REVIEWED_MS = 70_000;
 

@@ -3,10 +3,10 @@
  * Pods mount and nodes keep up to date. It outlives the operator, so that a running group follows to
  * the authorities of the next installation. What somebody else has made under its name stays as it is.
  */
+
 import type { HubAccess } from '../../jobset/injection/agent-hub.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { HUB_AUTHORITIES_KEY, HUB_AUTHORITIES_NAME } from '../../jobset/names.ts';
-import { isFinished } from '../../jobset/status/conditions.ts';
 import { ownMember } from '../../kube/json/json-value.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { CONFIG_MAPS, type ConfigMap } from '../../kube/objects/core.ts';
@@ -21,7 +21,8 @@ import type { Metrics } from '../../runtime/metrics.ts';
 import { type Clock, sleep } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
-import { HUB_AUTHORITIES_LABELS, HUB_AUTHORITIES_SELECTOR } from '../object-names.ts';
+import { HUB_AUTHORITIES_LABELS, HUB_AUTHORITIES_SELECTOR } from '../configuration/object-names.ts';
+import { GROUPS_BY_NAMESPACE, isGroup } from '../tracking/caches.ts';
 
 export interface HubAuthoritiesOptions {
   readonly client: Client;
@@ -161,18 +162,6 @@ class Publisher {
       });
     }
   }
-}
-
-/** Index of the informer of JobSets: the namespace of each that restarts in place and is not over. */
-export const GROUPS_BY_NAMESPACE = 'group-namespace';
-
-export function groupNamespaces(jobSet: Stored<JobSet>): readonly string[] {
-  return isGroup(jobSet) ? [jobSet.metadata.namespace ?? ''] : [];
-}
-
-function isGroup({ spec, status }: Stored<JobSet>): boolean {
-  const isInPlace = spec?.failurePolicy?.restartStrategy === 'InPlaceRestart';
-  return isInPlace && !isFinished(status?.conditions);
 }
 
 function isOurs({ metadata: { labels = {} } }: ConfigMap): boolean {

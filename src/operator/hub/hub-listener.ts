@@ -11,9 +11,9 @@ import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import type { ConnectionDrop } from '../../runtime/ports/stream.ts';
-import { CertificateKeeper } from '../webhooks/certificate-keeper.ts';
-import { bundleOf } from '../webhooks/certificate-secret.ts';
-import type { WebhookCertificates } from '../webhooks/certificates.ts';
+import { CertificateKeeper } from '../certificates/certificate-keeper.ts';
+import { bundleOf } from '../certificates/certificate-secret.ts';
+import type { WebhookCertificates } from '../certificates/certificates.ts';
 import { DroppedConnections } from './dropped-connections.ts';
 import type { HubConnection } from './hub-connection.ts';
 

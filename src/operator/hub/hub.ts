@@ -17,11 +17,11 @@ import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import type { ByteStream, StreamListener } from '../../runtime/ports/stream.ts';
 import type { Rate } from '../../runtime/token-bucket.ts';
+import { DEFAULT_MAX_STREAMS } from '../configuration/stream-memory.ts';
 import { AgentStream, type CloseReason, type HubMember } from './agent-stream.ts';
 import { HubGroup } from './hub-group.ts';
 import { type HubMetrics, hubMetrics } from './hub-metrics.ts';
 import { PodInquiry, type PodInquiryOptions } from './pod-inquiry.ts';
-import { DEFAULT_MAX_STREAMS } from './stream-memory.ts';
 
 export interface HubOptions {
   readonly clock: Clock;

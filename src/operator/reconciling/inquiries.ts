@@ -24,7 +24,7 @@ import type {
   Question,
 } from '../../jobset/snapshot.ts';
 import { defined } from '../../kube/json/defined.ts';
-import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
+import type { Stored } from '../../kube/meta.ts';
 import {
   COMPLETION_INDEX,
   CONTROLLER_UID_LABEL,
@@ -38,10 +38,11 @@ import type { Client } from '../../runtime/client/client.ts';
 import { allPages } from '../../runtime/client/pages.ts';
 import { forEachConcurrently } from '../../runtime/concurrency.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
+import { containerMinimums } from '../tracking/container-minimums.ts';
 import type { GroupTracker } from '../tracking/group-tracker.ts';
 import { isNodeLost } from '../tracking/node-answers.ts';
+import { LIVING, podsOf, SUCCEEDED } from '../tracking/pod-reads.ts';
 import type { PodVersions } from '../tracking/pod-versions.ts';
-import { containerMinimums } from './container-minimums.ts';
 import type { ImageVolumes } from './image-volumes.ts';
 import type { JobSetMemory } from './jobset-memory.ts';
 
@@ -114,10 +115,6 @@ export interface Inquiry {
   readonly lookAgainMs?: number | undefined;
 }
 
-/** Field selector of Pods that live: what is not terminal may be running something. */
-export const LIVING = 'status.phase!=Failed,status.phase!=Succeeded';
-export const SUCCEEDED = 'status.phase=Succeeded';
-
 /** Pods that are read at a time. */
 const MAX_PARALLEL_READS = 10;
 /** Pods of one request. Of failed ones no more are looked at to find the last that failed. */
@@ -140,25 +137,6 @@ async function listJobs(
     }),
   );
   return labelled.filter((job) => isChildOf(job, jobSet));
-}
-
-/** Read from storage: without a version no cache answers. */
-export async function podsOf(
-  { namespace = '', uid }: Pick<Stored<JobSet>['metadata'], 'namespace' | 'uid'>,
-  fieldSelector: string,
-  client: Client,
-  signal: AbortSignal,
-): Promise<readonly Stored<PartialObjectMetadata>[]> {
-  return allPages((next) =>
-    client.listMetadata(PODS, {
-      namespace,
-      labelSelector: `${JOBSET_UID}=${uid}`,
-      fieldSelector,
-      limit: PAGE_SIZE,
-      ...next,
-      signal,
-    }),
-  );
 }
 
 function startOfEpoch({ status }: JobSet): number | undefined {

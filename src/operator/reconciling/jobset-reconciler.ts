@@ -3,6 +3,7 @@
  * writes the status under the resourceVersion that was decided on, and only then tells, counts and
  * acts. It may be killed between any two requests; the next process goes on from what is written.
  */
+
 import { withDefaults } from '../../jobset/defaults.ts';
 import type { PodFacts } from '../../jobset/epoch/pod-facts.ts';
 import type { FeatureGates } from '../../jobset/feature-gates.ts';
@@ -10,6 +11,7 @@ import { type AgentDefaults, withAgentDefaults } from '../../jobset/injection/ag
 import type { AgentProgram } from '../../jobset/injection/agent-mode.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { identityOf, isChildOf, ownerKey, ownerOf } from '../../jobset/membership.ts';
+import type { Sha1 } from '../../jobset/naming.ts';
 import { subdomainOf } from '../../jobset/naming.ts';
 import { type Plan, plan } from '../../jobset/plan.ts';
 import type { SizeLimits } from '../../jobset/size-limits.ts';
@@ -25,7 +27,6 @@ import { keyOf } from '../../runtime/informer/informer.ts';
 import { OwnWrites } from '../../runtime/informer/own-writes.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
-import { sha1 } from '../adapters/sha1.ts';
 import type { Hub } from '../hub/hub.ts';
 import type { OperatorMetrics } from '../process/operator-metrics.ts';
 import { type Informers, JOBS_BY_OWNER } from '../tracking/caches.ts';
@@ -52,6 +53,7 @@ export interface ReconcilerOptions {
   readonly agentDefaults?: AgentDefaults | undefined;
   /** What the nodes for a JobSet lack; without, they have all that we can make use of. */
   readonly nodeFeatures?: NodeFeatures | undefined;
+  readonly sha1: Sha1;
   readonly gates: FeatureGates;
   readonly limits: SizeLimits;
   readonly informers: Informers;
@@ -197,7 +199,7 @@ export class JobSetReconciler {
     memory: JobSetMemory,
     { noRestartAll, ...found }: Pick<Snapshot, 'answers' | 'knowledge'> & NoRestartAll,
   ): Snapshot {
-    const { clock, informers, tracker, agentDefaults, gates, limits, hub } = this.#options;
+    const { clock, informers, tracker, agentDefaults, gates, limits, sha1, hub } = this.#options;
     const agent = this.#options.agentProgram();
     const identity = identityOf(jobSet);
     const cached = informers.jobs.store.byIndex(JOBS_BY_OWNER, ownerKey(identity));

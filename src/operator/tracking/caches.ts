@@ -6,6 +6,7 @@
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { ownerKey, ownerOf } from '../../jobset/membership.ts';
 import { JOBSET_NAME } from '../../jobset/names.ts';
+import { isFinished } from '../../jobset/status/conditions.ts';
 import { defined } from '../../kube/json/defined.ts';
 import type { KubeObject, PartialObjectMetadata, Stored } from '../../kube/meta.ts';
 import { PERSISTENT_VOLUME_CLAIMS, SERVICES, type Service } from '../../kube/objects/core.ts';
@@ -21,9 +22,8 @@ import type { Informer } from '../../runtime/informer/informer.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
-import { GROUPS_BY_NAMESPACE, groupNamespaces } from '../hub/hub-authorities.ts';
-import { LIVING, SUCCEEDED } from '../reconciling/inquiries.ts';
 import { boundedMetadata } from './bounded-metadata.ts';
+import { LIVING, SUCCEEDED } from './pod-reads.ts';
 import { PodVersions } from './pod-versions.ts';
 
 export interface OperatorCaches {
@@ -179,4 +179,17 @@ function withSelectorOnly({ spec, ...service }: Stored<Service>): Stored<Service
 
 function uidOf({ metadata }: Stored<KubeObject>): readonly string[] {
   return [metadata.uid];
+}
+
+/** Index of the informer of JobSets: the namespace of each that restarts in place and is not over. */
+export const GROUPS_BY_NAMESPACE = 'group-namespace';
+
+export function groupNamespaces(jobSet: Stored<JobSet>): readonly string[] {
+  return isGroup(jobSet) ? [jobSet.metadata.namespace ?? ''] : [];
+}
+
+/** Whether a JobSet restarts in place and is not over. */
+export function isGroup({ spec, status }: Stored<JobSet>): boolean {
+  const isInPlace = spec?.failurePolicy?.restartStrategy === 'InPlaceRestart';
+  return isInPlace && !isFinished(status?.conditions);
 }

@@ -34,7 +34,7 @@ import { type ApiStatusError, type FieldError, isReason } from '../../kube/statu
 import { badRequest } from '../../kube/status-errors.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { forEachConcurrently } from '../../runtime/concurrency.ts';
-import { containerMinimums } from '../reconciling/container-minimums.ts';
+import { containerMinimums } from '../tracking/container-minimums.ts';
 import type { NodeFeatures } from '../tracking/node-features.ts';
 import type { AdmissionAnswer, AdmissionHandler } from './admission-handler.ts';
 import { type NodeQuestion, withDecisions } from './mode-choice.ts';

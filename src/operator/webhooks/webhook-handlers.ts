@@ -6,9 +6,9 @@ import type { ContainerResources } from '../../jobset/injection/agent-resources.
 import type { SizeLimits } from '../../jobset/size-limits.ts';
 import { defined } from '../../kube/json/defined.ts';
 import type { PodLookups } from '../pod-placement/pod-lookups.ts';
-import { podMutator, podValidator } from '../pod-placement/pod-webhooks.ts';
 import type { AdmissionHandler } from './admission-handler.ts';
 import { type JobSetQuestions, jobSetMutator, jobSetValidator } from './jobset-webhooks.ts';
+import { podMutator, podValidator } from './pod-webhooks.ts';
 import { WEBHOOK_PATHS } from './webhook-configurations.ts';
 
 /** What webhooks go by. Plain data, so that another thread can be given it. */

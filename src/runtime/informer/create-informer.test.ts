@@ -5,7 +5,7 @@ import type { KubeObject } from '../../kube/meta.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import { failure, type StatusReason } from '../../kube/status.ts';
 import { createClient } from '../client/http-client.ts';
-import { frozen } from '../memory/frozen.ts';
+import { deepFrozen } from '../memory/deep-frozen.ts';
 import { MemoryLogger } from '../memory/memory-logger.ts';
 import { handlerTransport } from '../memory/memory-transport.ts';
 import { SeededRandom } from '../memory/seeded-random.ts';
@@ -159,7 +159,7 @@ describe('an informer', () => {
   });
 
   it('keeps of an object what it is told to, however the object came', async () => {
-    const at = setup((server) => server.set('listed'), { transform: frozen });
+    const at = setup((server) => server.set('listed'), { transform: deepFrozen });
     await at.clock.settle();
     at.server.set('watched');
     await at.clock.settle();

@@ -1,21 +1,16 @@
 /** What the tests of a Pod's life have in common: steps from a frozen life, taken twice. */
 import { expect } from 'vitest';
+import { deepFrozen } from '../../../runtime/memory/deep-frozen.ts';
 import type { PodEvent, PodLife, Step } from './pod-life.ts';
 import { step } from './pod-step.ts';
 
 /** Takes the step twice from one deeply frozen life, and fails if it is not the same both times. */
 export function frozenStep(life: PodLife, event: PodEvent): Step {
-  deepFreeze(life);
-  deepFreeze(event);
+  deepFrozen(life);
+  deepFrozen(event);
   const first = step(life, event);
   expect(bytesOf(step(life, event))).toBe(bytesOf(first));
   return first;
-}
-
-export function deepFreeze(value: unknown): void {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return;
-  Object.freeze(value);
-  for (const each of Object.values(value)) deepFreeze(each);
 }
 
 /** JSON that tells undefined and the infinities apart. */

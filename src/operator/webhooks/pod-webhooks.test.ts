@@ -5,8 +5,8 @@ import type { StringMap } from '../../kube/meta.ts';
 import type { AdmissionRequest } from '../../kube/objects/admission-webhooks.ts';
 import { COMPLETION_INDEX } from '../../kube/objects/job.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
-import type { AdmissionAnswer } from '../webhooks/admission-handler.ts';
-import type { PodLookups } from './pod-lookups.ts';
+import type { PodLookups } from '../pod-placement/pod-lookups.ts';
+import type { AdmissionAnswer } from './admission-handler.ts';
 import { podMutator, podValidator } from './pod-webhooks.ts';
 
 const RACK = 'rack';

@@ -18,9 +18,9 @@ import { NODES } from '../../kube/objects/node.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import { failure } from '../../kube/status.ts';
 import { notFound } from '../../kube/status-errors.ts';
-import type { AdmissionAnswer, AdmissionHandler } from '../webhooks/admission-handler.ts';
-import { podShapeErrors } from '../webhooks/review-shape.ts';
-import type { PodLookups } from './pod-lookups.ts';
+import type { PodLookups } from '../pod-placement/pod-lookups.ts';
+import type { AdmissionAnswer, AdmissionHandler } from './admission-handler.ts';
+import { podShapeErrors } from './review-shape.ts';
 
 export function podMutator(lookups: PodLookups): AdmissionHandler {
   return async (request) => {
