@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { TestServer } from '../../cluster/apiserver/test-server.ts';
+import { TestServer } from '../../cluster/apiserver/test-server.fixture.ts';
 import { SECRETS } from '../../kube/objects/core.ts';
 import { failure } from '../../kube/status.ts';
 import type { KeyPair } from '../../runtime/adapters/tls/certificates.ts';

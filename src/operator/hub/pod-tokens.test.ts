@@ -7,7 +7,7 @@ import {
   type TokenGrant,
   type TokenSigner,
 } from '../../cluster/apiserver/identity/service-account-tokens.ts';
-import { TestServer } from '../../cluster/apiserver/test-server.ts';
+import { TestServer } from '../../cluster/apiserver/test-server.fixture.ts';
 import { HUB_AUDIENCE } from '../../jobset/names.ts';
 import { failure } from '../../kube/status.ts';
 import { signatureKey } from '../../runtime/adapters/tls/json-web-keys.ts';

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../kube/json/json-value.ts';
 import { handlerTransport } from '../../../runtime/memory/memory-transport.ts';
 import { createMetrics } from '../../../runtime/metrics.ts';
 import { textOf } from '../custom-resources/printer-columns.ts';
-import { TestServer } from '../test-server.ts';
+import { TestServer } from '../test-server.fixture.ts';
 
 const AGGREGATED =
   'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json';
