@@ -1,10 +1,11 @@
+/** Restricts the agents of a joined cluster. */
 import { agentPolicy } from '../deploy/agent-policy.ts';
 import { isReason } from '../kube/status.ts';
 import type { Client } from '../runtime/client/client.ts';
 
 /**
- * Holds the agents of a cluster that was joined to their own Pods, as an installation does, for as
- * long as it is joined. Returns how to end that; a policy that was there before stays.
+ * Lets agents touch only their own Pods, as an installation does, for as long as the cluster is
+ * joined. Returns a function that ends this; an existing policy stays.
  */
 export async function restrictAgents(client: Client): Promise<() => Promise<void>> {
   const ends: (() => Promise<void>)[] = [];

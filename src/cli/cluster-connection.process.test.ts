@@ -17,7 +17,7 @@ const LOOPBACK = '127.0.0.1';
 const DAY_MS = 86_400_000;
 const directory = mkdtempSync(join(tmpdir(), 'lockstep-connection-'));
 const authority = createCertificateAuthority({ commonName: 'cluster', clock: nodeClock });
-/** A week ago, for what has expired since. */
+/** A clock a week in the past, to make certificates that have expired since. */
 const past: Clock = { ...nodeClock, now: () => nodeClock.now() - 7 * DAY_MS };
 const servers: HttpServer[] = [];
 
@@ -54,7 +54,7 @@ async function serve(
 
 let files = 0;
 
-/** Writes a kubeconfig; `user` is that of its only context. */
+/** Writes a kubeconfig; `user` is the user of its only context. */
 function kubeconfig(server: string, user: object = { token: 't' }, ca = authority): string {
   const file = join(directory, `kubeconfig-${files++}`);
   const config = {

@@ -1,6 +1,6 @@
 /**
- * The way to the cluster of a kubeconfig, for commands that a person runs: whatever keeps it from
- * working is told once, in words that say what to do.
+ * Connects commands to the cluster of a kubeconfig. Problems are reported once, in words that say
+ * what to do.
  */
 import { homedir } from 'node:os';
 import { isJsonObject } from '../kube/json/json-value.ts';
@@ -18,10 +18,10 @@ import { type ClusterAccess, ClusterAccessError } from '../runtime/credentials/c
 import { withDeadline } from '../runtime/deadline.ts';
 import { TransportError } from '../runtime/ports/transport.ts';
 
-/** After which somebody who waits for the first answer is told so. */
+/** After this time a user who waits for the first answer is told so. */
 const SLOW_ANSWER_MS = 3_000;
 
-/** Why a cluster cannot be used, for people. */
+/** Why a cluster cannot be used, for the user. */
 export class ConnectionProblem extends Error {
   override readonly name = 'ConnectionProblem';
 }
@@ -42,7 +42,7 @@ export async function connectTo(flags: ConnectionFlags, signal: AbortSignal): Pr
   return connect(await accessBy(flags), signal);
 }
 
-/** As the kubeconfig says, before anybody is asked. Rejects as `connectTo`. */
+/** The access in the kubeconfig, before any request. Rejects as `connectTo` does. */
 export async function accessBy(flags: ConnectionFlags): Promise<ClusterAccess> {
   const access = await loadKubeconfig({
     path: flags.kubeconfig,
@@ -56,7 +56,7 @@ export async function accessBy(flags: ConnectionFlags): Promise<ClusterAccess> {
   return access;
 }
 
-/** Rejects as `connectTo`. */
+/** Rejects as `connectTo` does. */
 export async function connect(access: ClusterAccess, signal: AbortSignal): Promise<Connected> {
   const runtime = { clock: nodeClock, random: systemRandom, userAgent: 'lockstep' };
   const connection = connectClient(access, runtime);
@@ -66,7 +66,7 @@ export async function connect(access: ClusterAccess, signal: AbortSignal): Promi
   try {
     const answer = await firstAnswer(connection.transport, nodeClock, signal);
     slow.cancel();
-    // A client would ask again and again for what it can read.
+    // A client would retry for as long as it cannot read the answer.
     if (answer.status === 200 && !isJsonObjectText(answer.text)) {
       throw new ConnectionProblem(`${access.server} ${NO_API_SERVER}`);
     }
@@ -83,14 +83,14 @@ export async function connect(access: ClusterAccess, signal: AbortSignal): Promi
   }
 }
 
-/** A user may take minutes for it, which are not to be counted as the server's. */
+/** Logs in first: a user may take minutes, which must not count as the server's. */
 async function logIn({ credentials }: ClusterAccess, signal: AbortSignal): Promise<void> {
   if (credentials !== undefined && 'source' in credentials) {
     await credentials.source.current(signal);
   }
 }
 
-/** What is wrong with the certificates of the kubeconfig as of now. */
+/** What is wrong with the kubeconfig's certificates at the moment. */
 export function expiryProblem(
   { tls }: Pick<ClusterAccess, 'tls'>,
   nowMs: number,
@@ -103,14 +103,14 @@ export function expiryProblem(
   return `the client certificate of the kubeconfig expired at ${when}: get a new kubeconfig from the administrator of the cluster (kubeadm certs renew, or your provider's command)`;
 }
 
-/** What only an administrator may do is refused to others, who are told so. */
+/** Tells a user who lacks the rights that the command needs an administrator. */
 export function withoutRights(error: unknown): unknown {
   if (!(error instanceof ApiStatusError) || error.code !== 403) return error;
   const advice = 'this needs the rights of a cluster administrator (ClusterRole cluster-admin)';
   return new ConnectionProblem(`${error.message}: ${advice}`, { cause: error });
 }
 
-/** What an error means for whoever wrote the kubeconfig. */
+/** What an error means for the owner of the kubeconfig. */
 function connectionProblem(error: unknown, { server, credentials }: ClusterAccess): string {
   if (error instanceof ClusterAccessError) return error.message;
   if (error instanceof ApiStatusError) {

@@ -1,7 +1,7 @@
 /**
- * The Kubernetes below the operator, with this machine as its nodes: embedded in this process, or one
- * that runs already. Either says how the operator reaches it; of ours, a cluster keeps
- * the definition of JobSet and the JobSets.
+ * The Kubernetes below the operator, with this machine as its nodes: embedded in this process, or a
+ * running one. Both return how the operator reaches it. A joined cluster keeps only the definition
+ * of JobSet and the JobSets.
  */
 import { join, resolve } from 'node:path';
 import {
@@ -30,13 +30,15 @@ import { writeKubeconfig } from './kubeconfig-file.ts';
 
 export interface ControlPlane {
   readonly client: Client;
-  /** The file for kubectl. */
+  /** The kubeconfig for kubectl. */
   readonly kubeconfig: string;
-  /** How the operator finds it, and what its nodes and API server know. */
+  /** Flags by which the operator finds it, and those for features of its nodes and API server. */
   readonly operatorFlags: readonly string[];
-  /** Where each node is a process of its own. */
+  /** Set if each node is a process of its own. */
   readonly nodes?: NodeProcesses | undefined;
-  /** Ends the Pods of this machine and whatever is ours. Comes after the operator's end. */
+  /**
+   * Ends the Pods of this machine and everything that is ours. Call it after the operator's end.
+   */
   stop(): Promise<void>;
 }
 
@@ -45,13 +47,13 @@ export type ControlPlaneOptions = Pick<
   'clock' | 'random' | 'logger' | 'processes' | 'stateDirectory' | 'path' | 'nodes'
 >;
 
-/** The operator installs them when it answers. */
+/** The operator installs them when it serves. */
 export const WEBHOOK_CONFIGURATIONS = [
   [MUTATING_WEBHOOK_CONFIGURATIONS, MUTATING_CONFIGURATION_NAME],
   [VALIDATING_WEBHOOK_CONFIGURATIONS, VALIDATING_CONFIGURATION_NAME],
 ] as const;
 
-/** Where the Secret of its webhooks is. */
+/** The namespace of its webhooks' Secret. */
 const OPERATOR_NAMESPACE = 'kube-system';
 const OPERATOR_USER = 'lockstep-operator';
 const ADMIN_USER = 'lockstep-admin';
@@ -119,7 +121,7 @@ export async function joinRunning(
   return { client, kubeconfig: path, operatorFlags, stop };
 }
 
-/** The operator is a process of its own in the background, which nobody can talk to. */
+/** The operator is a process of its own in the background, and cannot ask the user anything. */
 function expectNoTerminalNeeded({ credentials }: ClusterAccess): void {
   if (credentials === undefined || !('plugin' in credentials)) return;
   const { place, interactiveMode } = credentials.plugin;
@@ -129,7 +131,10 @@ function expectNoTerminalNeeded({ credentials }: ClusterAccess): void {
   );
 }
 
-/** Ours answer on this machine, at a URL; those of an installed operator are behind a Service. */
+/**
+ * Our webhooks answer on this machine, at a URL; those of an installed operator are behind a
+ * Service.
+ */
 export async function expectNoInstallation(client: Client): Promise<void> {
   for (const [of, name] of WEBHOOK_CONFIGURATIONS) {
     const { items } = await client.list(of, { fieldSelector: `metadata.name=${name}` });
@@ -142,7 +147,7 @@ export async function expectNoInstallation(client: Client): Promise<void> {
   }
 }
 
-/** While they are there, an API server admits no JobSet that it cannot ask us about. */
+/** While they exist, an API server admits no JobSet without an answer from us. */
 async function removeWebhooks(client: Client, namespace: string): Promise<void> {
   const requests = [
     ...WEBHOOK_CONFIGURATIONS.map(([of, name]) => client.delete(of, { name })),

@@ -1,14 +1,15 @@
+/** `lockstep down`: ends the cluster of a state directory. */
 import { resolve } from 'node:path';
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { sleep } from '../runtime/ports/clock.ts';
 import { sendControl } from './node-control/control-socket.ts';
 import { stateDirectoryOwner } from './state-directory.ts';
 
-/** Pods get their grace period, and then are killed. */
+/** Pods get their grace period, and are killed after that. */
 const END_TIMEOUT_MS = 60_000;
 const POLL_MS = 100;
 
-/** Ends the cluster of a state directory; returns the exit code. Rejects with `ControlError`. */
+/** Returns the exit code. Rejects with `ControlError`. */
 export async function down(stateDirectory: string): Promise<number> {
   const path = resolve(stateDirectory);
   await sendControl(path, { action: 'end' });

@@ -1,3 +1,4 @@
+/** Follows one JobSet and its Pods. */
 import { JOBSETS, type JobSet } from '../jobset/jobset.ts';
 import { JOBSET_NAME } from '../jobset/names.ts';
 import { PODS, type Pod } from '../kube/objects/pod.ts';
@@ -8,9 +9,9 @@ import type { Clock } from '../runtime/ports/clock.ts';
 import { SILENT } from '../runtime/ports/logger.ts';
 import type { Random } from '../runtime/ports/random.ts';
 
-/** One JobSet and its Pods, as the API shows them; other Pods may wear its label. */
+/** The informers may hold Pods of other owners with its label. */
 export interface JobSetInformers {
-  /** Of at most one. */
+  /** At most one. */
   readonly jobSets: Informer<JobSet>;
   readonly pods: Informer<Pod>;
 }

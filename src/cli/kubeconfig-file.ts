@@ -1,3 +1,4 @@
+/** Writes kubeconfig files. */
 import { writeFileSync } from 'node:fs';
 import { stringify } from 'yaml';
 import type { KeyPair } from '../runtime/adapters/tls/certificates.ts';

@@ -1,7 +1,7 @@
 /**
- * What `up` and `demo` run: a Kubernetes, embedded or joined, with this machine as its nodes, the
- * operator as a process of its own beside it, and a watchdog over everything that must not outlive
- * this process.
+ * What `up` and `demo` run: a Kubernetes, embedded or joined, with this machine as its nodes; the
+ * operator as a process beside it; and a watchdog over everything that must not outlive this
+ * process.
  */
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
@@ -38,10 +38,10 @@ import { Watchdog } from './watchdog/watchdog.ts';
 
 export interface LocalCluster {
   readonly client: Client;
-  /** The file for kubectl. */
+  /** The kubeconfig for kubectl. */
   readonly kubeconfig: string;
   readonly stateDirectory: string;
-  /** Of the operator that runs, or ran last. */
+  /** The process ID of the current operator, or the last one. */
   readonly operatorPid: () => number;
   stop(): Promise<void>;
 }
@@ -50,27 +50,27 @@ export interface LocalClusterOptions {
   readonly state: StateDirectory;
   /** Whether the watchdog removes the state directory if this process is killed. */
   readonly remove: boolean;
-  /** By default one, without labels of its own. */
+  /** By default one, without extra labels. */
   readonly nodes?: readonly NodeDescription[] | undefined;
-  /** Of a cluster that runs already, to be joined; without, one is embedded. */
+  /** The kubeconfig of a running cluster to join; if absent, one is embedded. */
   readonly kubeconfig?: string | undefined;
   readonly agentChannel?: AgentChannel | undefined;
   /** Further flags of the operator. */
   readonly operatorFlags?: readonly string[];
-  /** Makes each node of an embedded cluster a process of its own, to be acted upon. */
+  /** Makes each node of an embedded cluster a process of its own, for `lockstep node`. */
   readonly ownProcesses?: boolean;
   /** How long a node may be silent until it counts as lost; 40 s by default. */
   readonly nodeMonitorGraceMs?: number | undefined;
-  /** Somebody asks for the end of the cluster; absent: it ends by itself. */
+  /** Called when `lockstep down` asks for the end; absent: the cluster ends by itself. */
   readonly onEndAsked?: () => void;
-  /** Pods share a port; told in a line. */
+  /** Called with a line about Pods that share a port. */
   readonly onPortConflict?: (line: string) => void;
   /** The operator has ended by itself, and is started again after that time. */
   readonly onOperatorEnd?: (how: string, restartMs: number) => void;
   readonly signal: AbortSignal;
 }
 
-/** `dist/`, whether this runs from there or from the sources. */
+/** `dist/`, even if this runs from the sources. */
 const DIST = new URL(import.meta.url.includes('/dist/') ? './' : '../../dist/', import.meta.url);
 
 const START_TIMEOUT_MS = 20_000;
@@ -113,7 +113,7 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
       } else await ownNodes.act(command.node, command.action);
     };
     stops.push(await serveControl(state.path, carryOut));
-    // Our nodes have no images, and the agent on the PATH of every container.
+    // Our nodes have no images, and the agent is on the PATH of every container.
     const agent = ['--agent-delivery', 'WorkerImage', '--agent-channel', agentChannel];
     const more = options.operatorFlags ?? [];
     const flags = [...operatorFlags, ...agent, ...(await portFlags()), ...more];
@@ -167,7 +167,7 @@ function containerPath(): string {
   return [programs, dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter);
 }
 
-/** Agents and the API server find an operator that was started again where the last one was. */
+/** Fixed ports, so that agents and the API server find a restarted operator at the same address. */
 async function portFlags(): Promise<readonly string[]> {
   const [webhooks = 0, hub = 0] = await freePorts(2, systemRandom);
   const host = '127.0.0.1';
@@ -192,8 +192,8 @@ function spawnOperator(flags: readonly string[], log: number): OperatorChild {
 }
 
 /**
- * Waits until the nodes take Pods, JobSets are served and the operator's webhooks are asked about
- * them, or fails with what is missing.
+ * Waits until the nodes accept Pods, JobSets are served and the operator's webhooks are called.
+ * Otherwise fails with what is missing.
  */
 async function untilReady(
   client: Client,
@@ -224,7 +224,7 @@ async function untilReady(
 }
 
 function isReady(node: Stored<Node>): boolean {
-  // A control plane lifts its taint some time after the node has said that it is ready.
+  // A control plane removes its taint some time after the node reported that it is ready.
   const isTainted = node.spec?.taints?.some(({ key }) => key === NOT_READY_TAINT) === true;
   return isTrue(node.status?.conditions, 'Ready') && !isTainted;
 }

@@ -219,7 +219,7 @@ function installOptions(flags: InstallFlags): InstallOptions {
   return parsed.options;
 }
 
-/** What the user typed is wrong; the message says what and how to mend it. */
+/** The user typed something wrong; the message says what, and how to fix it. */
 class UsageError extends Error {
   override readonly name = 'UsageError';
 }

@@ -1,6 +1,6 @@
 /**
- * The operator of a local cluster as a process of its own, which is started again when it ends. Workers
- * run on meanwhile, and a restart of their group goes on with the next one.
+ * The operator of a local cluster as a process, which is started again when it ends. Workers run on
+ * meanwhile, and the next operator continues a restart of their group.
  */
 import { Backoff } from '../runtime/backoff.ts';
 import type { Clock, Timer } from '../runtime/ports/clock.ts';
@@ -9,7 +9,7 @@ import type { Random } from '../runtime/ports/random.ts';
 
 export interface OperatorChild {
   readonly pid: number;
-  /** Resolves with how it ended. Never rejects. */
+  /** Resolves with how the process ended. Never rejects. */
   readonly exited: Promise<string>;
   signal(signal: 'SIGTERM' | 'SIGKILL'): void;
 }
@@ -23,9 +23,9 @@ export interface OperatorProcessOptions {
   readonly onEnd?: ((how: string, restartMs: number) => void) | undefined;
 }
 
-/** From its end to the start of the next, doubled as long as they die young. */
+/** From its end to the start of the next, doubled while they die young. */
 const RESTART_BACKOFF = { baseMs: 200, maxMs: 10_000, jitterFactor: 0 } as const;
-/** From SIGTERM to SIGKILL; it needs at most 2 s by its own word. */
+/** From SIGTERM to SIGKILL; the operator promises to end within 2 s. */
 const STOP_GRACE_MS = 2500;
 
 export class OperatorProcess {
@@ -43,12 +43,12 @@ export class OperatorProcess {
     this.#child = this.#spawn();
   }
 
-  /** Of the one that runs, or ran last. */
+  /** The process ID of the current one, or the last. */
   get pid(): number {
     return this.#child.pid;
   }
 
-  /** Resolves with how the one that runs now ends. */
+  /** Resolves with how the current one ends. */
   get exited(): Promise<string> {
     return this.#child.exited;
   }

@@ -1,10 +1,11 @@
+/** Reads the state of a process from `/proc`. */
 import { readFileSync } from 'node:fs';
 
 export interface ProcessStat {
   readonly pid: number;
   readonly parent: number;
   readonly session: number;
-  /** With the number of the process it names one of all that ever ran. */
+  /** Together with the process ID it is unique among all processes that ever ran. */
   readonly startTime: string;
 }
 
@@ -12,8 +13,8 @@ export interface ProcessStat {
 const ENDED = 'Z';
 
 /**
- * `/proc/PID/stat` of Linux: number, name in parentheses, state, parent, group, session, ... Undefined
- * for a process that has ended, and where the system does not show processes.
+ * `/proc/PID/stat` of Linux: number, name in parentheses, state, parent, group, session, ...
+ * Undefined for a process that has ended, and on systems without `/proc`.
  */
 export function processStat(pid: number): ProcessStat | undefined {
   let text: string;

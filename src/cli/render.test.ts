@@ -16,7 +16,7 @@ function textOf(output: Iterable<string>): string {
   return [...output].join('');
 }
 
-/** Of ten lines, which stand for ten to the power of ten. */
+/** Ten lines, which expand to ten to the power of ten. */
 const ALIASES = Array.from({ length: 10 }, (_, i) => {
   const before = i === 0 ? 'x' : `*a${i - 1}`;
   return `k${i}: &a${i} [${Array(10).fill(before).join(', ')}]`;
@@ -132,7 +132,7 @@ describe('lockstep render', () => {
     );
   });
 
-  test('warns of what is allowed and hardly meant', () => {
+  test('warns of fields that are valid but probably wrong', () => {
     const text = manifest('{ failurePolicy: { maxRestarts: -1 } }');
     expect(renderManifests(text, 'f', 'yaml')).toMatchObject({
       problems: [],

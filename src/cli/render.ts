@@ -1,3 +1,4 @@
+/** `lockstep render`: shows the objects that a JobSet becomes, without a cluster. */
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { type Document, parseAllDocuments, stringify } from 'yaml';
@@ -20,14 +21,17 @@ import type { FieldError } from '../kube/status.ts';
 import { sha1 } from '../runtime/adapters/sha1.ts';
 import { jobRefusals } from './rendered-jobs.ts';
 
-/** The image of agents in what is printed; an installed operator has its own setting. */
+/** The image of agents in the output; an installed operator has its own setting. */
 export const AGENT_IMAGE = 'lockstep/agent';
 
 const EXIT_INVALID = 1;
 /** An API server takes objects of up to 3 MiB; a file may hold several. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
-/** Prints what the JobSets of `file` become; every problem goes to standard error, with exit code 1. */
+/**
+ * Prints the objects for the JobSets of `file`. Every problem goes to standard error, with exit
+ * code 1.
+ */
 export async function render(file: string, format: 'yaml' | 'json'): Promise<number> {
   const source = file === '-' ? 'standard input' : file;
   const { problems, warnings, output } = await textOf(file).then(
@@ -35,14 +39,14 @@ export async function render(file: string, format: 'yaml' | 'json'): Promise<num
     (error: unknown) => refusedAll(`${source}: ${reasonOf(error)}`),
   );
   const lines = [...warnings.map((warning) => `warning: ${warning}`), ...problems];
-  // What a file says must not reach the terminal as anything but text.
+  // Contents of a file must reach the terminal only as plain text.
   for (const line of lines) process.stderr.write(`lockstep: ${printable(line)}\n`);
   if (problems.length > 0) return EXIT_INVALID;
   for (const part of output) if (!process.stdout.write(part)) await once(process.stdout, 'drain');
   return 0;
 }
 
-/** Rejects, in words for people, where there is no text. */
+/** Rejects, in words for the user, if there is no text. */
 async function textOf(file: string): Promise<string> {
   const stream = file === '-' ? process.stdin : createReadStream(file);
   const chunks: Buffer[] = [];
@@ -72,11 +76,11 @@ function reasonOf(error: unknown): string {
   return REASONS[(error as NodeJS.ErrnoException).code ?? ''] ?? error.message;
 }
 
-/** Problems and warnings name the document that they are about; with a problem there is no output. */
+/** Problems and warnings name their document; if there is a problem, there is no output. */
 export interface RenderedManifests {
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
-  /** Made as it is asked for: a JobSet may have many Jobs. */
+  /** Made on demand, because a JobSet may have many Jobs. */
   readonly output: Iterable<string>;
 }
 
@@ -125,7 +129,7 @@ function* manifestsIn(text: string, source: string): Generator<Manifest> {
   }
 }
 
-/** The first syntax error only: the parser takes what follows for another thing than was meant. */
+/** Only the first syntax error: the parser misreads what follows. */
 function contentOf(document: Document, text: string): Omit<Manifest, 'at'> {
   const [error] = document.errors;
   if (error !== undefined) {
@@ -139,7 +143,7 @@ function contentOf(document: Document, text: string): Omit<Manifest, 'at'> {
       ? { value: undefined, errors: [TOO_DEEP] }
       : { value, errors: [] };
   } catch (cause) {
-    // Of aliases that stand for more and more aliases.
+    // For aliases that expand without end.
     const why = cause instanceof Error ? cause.message : String(cause);
     return { value: undefined, errors: [wordsOf(why)] };
   }
@@ -156,7 +160,7 @@ function isJobSet(value: unknown): boolean {
   return object['apiVersion'] === JOBSET_API_VERSION && object['kind'] === JOBSETS.kind;
 }
 
-/** Of another kind; a JobSet of another version is meant to be one of ours. */
+/** An object of another kind; a JobSet of another version counts as one of ours. */
 function isObjectOfApi(
   value: unknown,
 ): value is { readonly apiVersion: string; readonly kind: string } {
@@ -224,12 +228,12 @@ function renderDocument(value: unknown): RenderedDocument {
     { image: AGENT_IMAGE, delivery: 'Copy' },
     sha1,
   );
-  // The others of a ReplicatedJob have the same template.
+  // Other Jobs of a ReplicatedJob have the same template.
   const errors = jobRefusals(rendering.jobs(1));
   return { errors, warnings: jobSetWarnings(jobSet), rendering };
 }
 
-/** What is not there is not called "undefined". */
+/** A missing value is not shown as "undefined". */
 function shown(value: unknown): string {
   return value === undefined ? 'missing' : JSON.stringify(value);
 }
@@ -242,7 +246,7 @@ function refused(errors: readonly string[]): RenderedDocument {
   return { errors, warnings: [] };
 }
 
-/** What a server checks of the metadata of any object, where the schema finds nothing wrong with it. */
+/** Problems of the metadata that every server checks, if the schema found none. */
 function metadataErrors({ metadata }: JobSet, errors: readonly FieldError[]): FieldError[] {
   if (errors.some(({ field }) => /^metadata\b/.test(field))) return [];
   const complete = { namespace: 'default', ...metadata, name: nameOrSample(metadata) };

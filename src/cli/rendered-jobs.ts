@@ -1,6 +1,7 @@
 /**
- * Whether an API server takes the Jobs that a JobSet becomes. It judges them only when the operator
- * makes them, not with the JobSet: a template may mount a volume that it does not have.
+ * Whether an API server would accept the Jobs of a JobSet. It checks them only when the operator
+ * creates them, not with the JobSet: for example, a template may mount a volume that it does not
+ * have.
  */
 import { kindSchema } from '../api-machinery/kind-schemas/kind-definitions.ts';
 import { JOB_KIND } from '../cluster/apiserver/kinds/jobs.ts';
@@ -10,7 +11,7 @@ import { isJsonObject } from '../kube/json/json-value.ts';
 import type { Job } from '../kube/objects/job.ts';
 import { applyDefaults } from '../kube/schema/defaults.ts';
 
-/** Of a Job that is never made: any UID is as good, and no other object is asked for. */
+/** For a Job that is never created: any UID will do, and no other object is needed. */
 const CONTEXT = {
   nowMs: 0,
   uid: '00000000-0000-4000-8000-000000000000',

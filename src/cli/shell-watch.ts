@@ -1,3 +1,4 @@
+/** Notices the end of the shell that started the command. */
 import { nodeClock } from '../runtime/adapters/node-clock.ts';
 import { type ProcessStat, processStat } from './process-stat.ts';
 
@@ -6,9 +7,10 @@ const WATCHED_ANCESTORS = 3;
 const INTERVAL_MS = 1_000;
 
 /**
- * Calls `onGone` when the shell is gone that ran npx or npm, or what is between it and us: npm hands
- * signals on to its own shell, which keeps them to itself, so that we would run on unseen. A process
- * that was started in a session of its own, as by `setsid`, is meant to stay. Returns how to end it.
+ * Calls `onGone` when the shell that ran npx or npm is gone, or a process between it and us. npm
+ * passes signals only to its own shell, which does not pass them on, so we would run on unseen. A
+ * process that was started in a session of its own, as by `setsid`, is meant to stay. Returns a
+ * function that ends the watch.
  */
 export function watchShell(onGone: () => void): () => void {
   if (process.env['npm_command'] === undefined) return () => undefined;
@@ -23,7 +25,7 @@ export function watchShell(onGone: () => void): () => void {
   return () => timer?.cancel();
 }
 
-/** Those of the same session, the nearest first; none where the system does not show processes. */
+/** Ancestors in this session, the nearest first; none if the system does not show processes. */
 function ancestorsOf(pid: number): readonly ProcessStat[] {
   const own = processStat(pid);
   if (own === undefined) return [];

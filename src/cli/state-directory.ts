@@ -1,22 +1,23 @@
+/** The directory of one embedded cluster. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { processStat } from './process-stat.ts';
 
-/** The directory of one embedded cluster: credentials, Pods, logs. One process owns it at a time. */
+/** It holds credentials, Pods and logs. One process owns it at a time. */
 export interface StateDirectory {
   readonly path: string;
   readonly kubeconfig: string;
-  /** Gives the directory up; `remove` deletes it with all it holds. */
+  /** Gives the directory up; `remove` deletes it with everything in it. */
   release(remove: boolean): void;
 }
 
-/** Somebody else runs a cluster there. */
+/** Another process runs a cluster there. */
 export class StateDirectoryInUse extends Error {
   override readonly name = 'StateDirectoryInUse';
 }
 
-/** No cluster can live there, whoever asks. */
+/** No cluster can use this directory. */
 export class StateDirectoryUnusable extends Error {
   override readonly name = 'StateDirectoryUnusable';
 }
@@ -30,8 +31,8 @@ const LOCK = 'owner.pid';
 const LOCK_ATTEMPTS = 3;
 
 /**
- * Opens `path`, made if need be. Throws `StateDirectoryInUse` while its owner lives, and
- * `StateDirectoryUnusable` where it cannot be made or written to.
+ * Opens `path`, and creates it if need be. Throws `StateDirectoryInUse` while its owner lives, and
+ * `StateDirectoryUnusable` if it cannot be created or written to.
  */
 export function openStateDirectory(path: string): StateDirectory {
   const directory = resolve(path);
@@ -49,8 +50,8 @@ export function openStateDirectory(path: string): StateDirectory {
 }
 
 /**
- * One directory after the other: Node's own recursive mkdir never returns below `/proc`, and blames a
- * missing file where the file system is read-only.
+ * Creates parents one by one. Node's own recursive mkdir never returns below `/proc`, and reports a
+ * missing file on a read-only file system.
  */
 function makeDirectory(directory: string): void {
   if (isDirectory(directory)) return;
@@ -58,7 +59,7 @@ function makeDirectory(directory: string): void {
   try {
     mkdirSync(directory, { mode: 0o700 });
   } catch (error) {
-    // Somebody else may have made it just now.
+    // Another process may have created it just now.
     if (!isDirectory(directory)) throw error;
   }
 }
@@ -88,7 +89,7 @@ function lockedDirectory(directory: string): StateDirectory {
   throw new StateDirectoryInUse(`${lock} changed hands ${LOCK_ATTEMPTS} times`);
 }
 
-/** A new directory of its own below the system's temporary directory. */
+/** A new directory below the system's temporary directory. */
 export function temporaryStateDirectory(): StateDirectory {
   return openStateDirectory(mkdtempSync(join(tmpdir(), 'lockstep-')));
 }
@@ -112,7 +113,7 @@ function kubeconfigIn(directory: string): string {
   return join(directory, 'kubeconfig');
 }
 
-/** Number and start time of this process: another one may get its number, above all after a reboot. */
+/** Process ID and start time, because another process may get the ID, above all after a reboot. */
 function ownEntry(): string {
   const { pid } = process;
   return `${[pid, processStat(pid)?.startTime ?? ''].join(' ').trim()}\n`;

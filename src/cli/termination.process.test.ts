@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
 const LARGE = fileURLToPath(new URL('../../examples/policies/elastic.yaml', import.meta.url));
 
-/** Runs the command from its sources; resolves with its exit code and what it says of problems. */
+/** Runs the command from its sources; resolves with its exit code and its error output. */
 function run(output: 'closed' | number, ...args: readonly string[]): Promise<[number, string]> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['--import', 'tsx', MAIN, ...args], {

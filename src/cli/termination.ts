@@ -1,13 +1,13 @@
 /** How a command ends: by a signal of the user, or because its output cannot be written. */
 
-/** Signals of the user, as one AbortSignal that the whole command obeys. */
+/** The user's signals as one AbortSignal for the whole command. */
 export interface Termination {
   readonly signal: AbortSignal;
-  /** The exit code that a shell expects, if the end was asked for. */
+  /** The exit code that a shell expects after a signal; undefined if none came. */
   exitCode(): number | undefined;
   /** Ends the command as a signal does, with the exit code 0. */
   end(why: string): void;
-  /** Back to the default: a second Ctrl-C ends the process at once. */
+  /** Restores the default: a second Ctrl-C ends the process at once. */
   dispose(): void;
 }
 
@@ -45,9 +45,9 @@ export function onTermination(): Termination {
 const EXIT_FAILURE = 1;
 
 /**
- * Ends the command when its output cannot be written, and with it what it runs: the watchdog ends `up`'s
- * nodes and Pods. A reader that closes the pipe early, as `head` does, ends the command quietly; a full
- * disk ends it with a message instead of a stack trace.
+ * Ends the command when its output cannot be written, and with it what it runs: the watchdog ends
+ * `up`'s nodes and Pods. A reader that closes the pipe early, as `head` does, ends the command
+ * quietly; a full disk ends it with a message instead of a stack trace.
  */
 export function endWithOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -30,7 +30,7 @@ test('nodes are spread over the values of each topology, racks within zones', ()
   expect(zones.join(' ')).toBe('zone-0 zone-0 zone-0 zone-0 zone-1 zone-1 zone-1 zone-1');
 });
 
-test('every node gives its containers what was asked for', () => {
+test('every node gives its containers the requested environment', () => {
   const modes = nodesOf({ nodes: '2', podNamespaces: 'Off' }).map((node) => node.podNamespaces);
   expect(modes).toEqual(['Off', 'Off']);
 });

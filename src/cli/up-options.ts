@@ -1,4 +1,4 @@
-/** The flags of `lockstep up`, checked together so that each wrong value is named at once. */
+/** The flags of `lockstep up`, checked together so that all wrong values are reported at once. */
 
 import type { NodeDescription } from '../cluster/local-nodes.ts';
 import { type BackoffSettings, isRestartPeriod } from '../cluster/node/backoff.ts';
@@ -10,9 +10,9 @@ import { labelValueErrors, qualifiedNameErrors } from '../kube/names.ts';
 export interface UpOptions {
   readonly stateDirectory: string;
   readonly nodes: readonly NodeDescription[];
-  /** Of the cluster to join instead of starting one. */
+  /** The kubeconfig of the cluster to join; undefined: start one. */
   readonly kubeconfig: string | undefined;
-  /** How agents speak to the operator. */
+  /** The channel between agents and the operator. */
   readonly agentChannel: AgentChannel;
   /** How long a node of an embedded cluster may be silent until it counts as lost. */
   readonly nodeMonitorGraceMs: number;
@@ -36,20 +36,20 @@ export interface UpFlags {
 }
 
 /**
- * Each node is a process with some 70 MB, a server and a lease, and has a network of 127.0.0.0/8 of
- * its own, of which a machine has 254.
+ * Each node is a process with some 70 MB, a server and a lease, and its own network of 127.0.0.0/8,
+ * of which a machine has 254.
  */
 export const NODES_MAX = 100;
 
 const GRACE_MIN_MS = 1_000;
 const GRACE_MAX_MS = 24 * 3_600_000;
 
-/** `node-0`, `node-1`, ... without labels of their own. */
+/** `node-0`, `node-1`, ... without extra labels. */
 export function plainNodes(count: number): readonly NodeDescription[] {
   return Array.from({ length: count }, (_, i) => ({ name: `node-${i}`, labels: {} }));
 }
 
-/** Either the options, or one line for each wrong flag: its name, its value and what is allowed. */
+/** The options, or one line for each wrong flag: its name, its value and what is allowed. */
 export function parseUpFlags(
   flags: UpFlags,
 ): { readonly options: UpOptions } | { readonly errors: readonly string[] } {
@@ -100,7 +100,7 @@ export function parseUpFlags(
   return { options: { stateDirectory, nodes, kubeconfig, agentChannel, nodeMonitorGraceMs } };
 }
 
-/** Undefined where everything is as by default, a text where the flag is wrong. */
+/** Undefined if everything has its default, a text if the flag is wrong. */
 function parseBackoff({
   maxContainerRestartPeriod: text,
   reducedCrashLoopDecay,
@@ -115,13 +115,13 @@ function parseBackoff({
   return `--max-container-restart-period is "${text}", allowed is a duration from 1s to 5m, such as 10s`;
 }
 
-/** A node label and how many values of it there are. */
+/** A node label and its number of values. */
 interface Topology {
   readonly key: string;
   readonly values: number;
 }
 
-/** Every node has these already. */
+/** Labels that every node already has. */
 const GIVEN_LABELS = ['kubernetes.io/hostname', 'kubernetes.io/arch', 'kubernetes.io/os'];
 
 function parseTopology(text: string, nodes: number): Topology | string {
@@ -138,14 +138,14 @@ function parseTopology(text: string, nodes: number): Topology | string {
 }
 
 /**
- * Neighbouring nodes share a value, and each value gets as many nodes as any other, give or take one.
+ * Neighbouring nodes share a value, and all values have the same number of nodes, give or take one.
  * So a topology with more values divides one with fewer: racks lie in zones.
  */
 function labelOf({ key, values }: Topology, node: number, nodes: number): [string, string] {
   return [key, valueAt(key, Math.floor((node * values) / nodes))];
 }
 
-/** `rack-0` of `rack` and of `example.com/rack`. */
+/** `rack-0` for both `rack` and `example.com/rack`. */
 function valueAt(key: string, index: number): string {
   return `${key.slice(key.lastIndexOf('/') + 1)}-${index}`;
 }

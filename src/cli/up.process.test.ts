@@ -10,7 +10,7 @@ test('most paths are shown as they are', () => {
 });
 
 test('a shell reads back every path', () => {
-  // No path holds a NUL, and no file name is empty.
+  // No path contains a NUL, and no file name is empty.
   const text = fc.string({ minLength: 1, unit: 'grapheme' }).filter((one) => !one.includes('\0'));
   fc.assert(
     fc.property(fc.array(text, { minLength: 1, maxLength: 20 }), (texts) => {

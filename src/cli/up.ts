@@ -1,10 +1,11 @@
+/** `lockstep up`: a local cluster until a signal comes. */
 import { startLocalCluster } from './local-cluster.ts';
 import { watchShell } from './shell-watch.ts';
 import { openStateDirectory } from './state-directory.ts';
 import { onTermination } from './termination.ts';
 import type { UpOptions } from './up-options.ts';
 
-/** Runs or joins a cluster until a signal comes; returns the exit code of the command. */
+/** Runs or joins a cluster; returns the exit code of the command. */
 export async function up(options: UpOptions): Promise<number> {
   const { stateDirectory, nodes, kubeconfig, agentChannel, nodeMonitorGraceMs } = options;
   const termination = onTermination();
@@ -59,7 +60,7 @@ function nodeCount(count: number): string {
   return count === 1 ? '1 node' : `${count} nodes`;
 }
 
-/** As a shell reads it back, whatever is in it; most paths need no quotes. */
+/** Quotes any text for a shell; most paths need no quotes. */
 export function shellWord(text: string): string {
   return /^[\w./+:@%,=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

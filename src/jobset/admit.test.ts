@@ -1,6 +1,6 @@
 /**
- * Properties of admission: whatever a JobSet holds, it is refused with causes or accepted, the rules
- * of the definition refuse nothing that the webhook accepts, and what is accepted stays acceptable.
+ * Properties of admission. Any JobSet is either refused with causes or accepted. The rules of the
+ * definition refuse nothing that the webhook accepts. An accepted JobSet stays acceptable.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -19,7 +19,7 @@ const RULES = ruleTree(JOBSET_SCHEMA);
 const admit = (jobSet: JobSet) => admitJobSet(jobSet, DEFAULT_FEATURE_GATES);
 const json = (value: object): Record<string, unknown> => JSON.parse(JSON.stringify(value));
 
-/** Few values, so that names meet, and mostly right ones, so that some JobSets are right. */
+/** Few values, so that names meet, and mostly valid ones, so that some JobSets are valid. */
 const name = fc.oneof(
   { weight: 20, arbitrary: fc.constantFrom('a', 'b', 'w') },
   { weight: 1, arbitrary: fc.constantFrom('B', '', '9', 'l'.repeat(64)) },
@@ -123,7 +123,7 @@ test('what the rules of the definition refuse, the webhook refuses too', () => {
   expect(Math.min(seen.accepted, seen.refused)).toBeGreaterThan(10);
 });
 
-test('what is accepted is accepted again with its defaults, and may be suspended', () => {
+test('accepts an accepted JobSet again with its defaults, and when it is suspended', () => {
   fc.assert(
     fc.property(jobSet, (given) => {
       const { jobSet: stored, schemaErrors, ruleErrors } = admit(given);

@@ -1,7 +1,7 @@
 /**
- * A new JobSet as a server with our definition and webhooks takes it: defaults, schema, rules, all
- * at once. A real server asks in turns, and stops at the first that refuses; here every problem is
- * told together, as far as the shape of the object lets the rules look at it.
+ * Checks a new JobSet as a server with our definition and webhooks would: defaults, schema, rules,
+ * all at once. A real server checks in turns, and stops at the first that refuses. Here all
+ * problems are reported together, as far as the shape of the object allows.
  */
 
 import { resourceSchema } from '../kube/pod-schema/resource-schema.ts';
@@ -17,19 +17,19 @@ import { JOBSET_SCHEMA } from './schema/schema.ts';
 import type { SizeLimits } from './size-limits.ts';
 import { validateJobSetCreate } from './validation.ts';
 
-/** `jobSet` has its defaults; whoever acts on it looks at the errors first. */
+/** `jobSet` has its defaults; check the errors before you use it. */
 export interface AdmittedJobSet {
   readonly jobSet: JobSet;
-  /** What any server finds out by the definition. */
+  /** What any server finds by the definition. */
   readonly schemaErrors: readonly FieldError[];
-  /** What only our webhooks know. */
+  /** What only our webhooks find. */
   readonly ruleErrors: readonly FieldError[];
 }
 
 /** The schema of a whole JobSet, metadata included. */
 export const WHOLE_JOBSET_SCHEMA = resourceSchema(JOBSET_SCHEMA);
 
-/** `given` is of the right kind, and may be anything else. */
+/** `given` has the right kind, and is otherwise unchecked. */
 export function admitJobSet(
   given: JobSet,
   gates: FeatureGates,

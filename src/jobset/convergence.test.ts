@@ -233,7 +233,7 @@ describe('a child with a broken label', () => {
     expect(made.events).toEqual([expect.objectContaining({ reason: 'MislabelledJob' })]);
   });
 
-  test('is made anew if nobody knows it, unless no Job of the JobSet has its name', () => {
+  test('is recreated if its Job is unknown, unless no Job of the JobSet has its name', () => {
     const lost = storedJob('train-w-0', 'w', { metadata: { labels: {} } });
     const stray = storedJob('train-w-7', 'w', { metadata: { labels: {} } });
     const made = planOf(begun(spec), { jobs: [lost, stray] });
@@ -322,7 +322,7 @@ describe('a finished JobSet', () => {
       },
     );
 
-  test('keeps Jobs that ended, and leaves none that runs, of whatever attempt', () => {
+  test('keeps Jobs that ended, and ends running ones of any attempt', () => {
     const jobs = [
       storedJob('train-w-0', 'w', { attempt: 1, status: COMPLETE }),
       storedJob('train-w-1', 'w', { attempt: 1, index: 1 }),

@@ -82,9 +82,9 @@ export type Outcome =
 export type Action =
   | { readonly kind: 'CreateService'; readonly service: Service }
   | { readonly kind: 'CreateClaim'; readonly claim: PersistentVolumeClaim }
-  /** Before the Jobs whose Pods act with them. */
+  /** Before the Jobs whose Pods use them. */
   | { readonly kind: 'GrantAgentRights'; readonly rights: AgentRights }
-  /** No agent is left that may use them. */
+  /** No agent may use them any more. */
   | { readonly kind: 'RevokeAgentRights' }
   | { readonly kind: 'CreateJob'; readonly job: Job }
   | { readonly kind: 'DeleteJob'; readonly job: Stored<Job> }

@@ -61,7 +61,7 @@ describe('a new JobSet', () => {
     expect(stored(undefined)).toMatchObject({ successPolicy: { operator: 'All' } });
   });
 
-  test('that restarts in place is stored with what that needs, unless the feature is off', () => {
+  test('that restarts in place is stored with the needed defaults, unless the feature is off', () => {
     const given = spec({}, { failurePolicy: { restartStrategy: 'InPlaceRestart' } });
     expect(stored(given)).toMatchObject({
       replicatedJobs: [
@@ -84,7 +84,7 @@ describe('a new JobSet', () => {
 });
 
 describe('defaults', () => {
-  test('of an ordinary JobSet are upstream’s', () => {
+  test('for an ordinary JobSet are upstream’s', () => {
     expect(withDefaults(spec({}))).toEqual({
       replicatedJobs: [
         {
@@ -118,7 +118,7 @@ describe('defaults', () => {
     expect(jobSpecOf(spec(job, IN_PLACE))).toMatchObject(expected);
   });
 
-  test('of an in-place restart never let the Job give up or replace a Pod early', () => {
+  test('for an in-place restart never let the Job give up or replace a Pod early', () => {
     expect(jobSpecOf(spec({}, IN_PLACE))).toMatchObject({
       backoffLimit: 2_147_483_647,
       podReplacementPolicy: 'Failed',

@@ -1,7 +1,7 @@
 /**
- * The one place where a JobSet's omissions are filled in: what upstream's definition and admission
- * webhook default, and what an in-place restart needs of a Job. Defaulting twice changes nothing,
- * so it does not matter who does it first.
+ * The one place where missing fields of a JobSet are filled in. Fills in what upstream's definition
+ * and admission webhook default, and what an in-place restart needs of a Job. Idempotent, so it
+ * does not matter which program does it first.
  */
 import { isJsonObject } from '../kube/json/json-value.ts';
 import type { PersistentVolumeClaim } from '../kube/objects/core.ts';
@@ -57,9 +57,9 @@ export function withDefaults(
 }
 
 /**
- * The JobSet as its creation stores it: of the defaults only those that the mutating webhook fills
- * in, because a field that says its default is a field that its owner cannot leave out later. The
- * webhook is asked before the schema is: a JobSet of another shape is returned as it is.
+ * The JobSet as its creation stores it. Of the defaults it has only those that the mutating webhook
+ * fills in, because an explicit default is a field that its owner cannot leave out later. The
+ * webhook runs before the schema is checked: a JobSet of another shape is returned as it is.
  */
 export function defaultJobSet(jobSet: JobSet, gates: FeatureGates): JobSet {
   const given: unknown = jobSet.spec ?? {};
@@ -93,8 +93,8 @@ export function defaultJobSet(jobSet: JobSet, gates: FeatureGates): JobSet {
 }
 
 /**
- * A change as it is stored. A client that applies its manifest again sends its list of rules again as
- * a whole, and with it the names that creation filled in go missing from a list that may not change.
+ * A change as it is stored. A client that applies its manifest again sends its whole list of rules
+ * without the names that creation filled in, but that list may not change.
  */
 export function defaultUpdatedJobSet(jobSet: JobSet): JobSet {
   const given: unknown = jobSet.spec ?? {};
@@ -105,7 +105,7 @@ export function defaultUpdatedJobSet(jobSet: JobSet): JobSet {
   return { ...jobSet, spec: { ...given, failurePolicy: { ...failurePolicy, rules } } };
 }
 
-/** Whether everything that is looked into for defaults has the type that the schema gives it. */
+/** Whether all fields that defaulting reads have the types of the schema. */
 function isDefaultable(spec: unknown): spec is JobSetSpec {
   if (!isJsonObject(spec)) return false;
   const { replicatedJobs, network, failurePolicy, volumeClaimPolicies } = spec;
@@ -141,7 +141,7 @@ function hasRetentionPolicy(policy: unknown): boolean {
   return isJsonObject(policy) && isAbsentOr(policy['retentionPolicy'], isJsonObject);
 }
 
-/** A `JobSetSpec` in which everything that has a default is there. */
+/** A `JobSetSpec` with all defaults. */
 export interface DefaultedSpec {
   readonly replicatedJobs: readonly DefaultedReplicatedJob[];
   readonly network: {
@@ -192,13 +192,13 @@ function defaultedClaims(policy: VolumeClaimPolicy): DefaultedVolumeClaimPolicy 
   return { templates, retentionPolicy: { whenDeleted: retentionPolicy?.whenDeleted ?? 'Delete' } };
 }
 
-/** `backoffLimit` of an InPlaceRestart Job: Pods that fail are replaced for ever (MaxInt32). */
+/** `backoffLimit` of an InPlaceRestart Job: failed Pods are replaced for ever (MaxInt32). */
 export const UNLIMITED_BACKOFF = 2_147_483_647;
 
 function defaultedJob(job: ReplicatedJob, isInPlace: boolean): DefaultedReplicatedJob {
   const { template } = job;
   const podSpec = template.spec.template.spec;
-  // Clients of Go may send the text that is missing as an empty one.
+  // Clients in Go may send a missing text as an empty one.
   const restartPolicy = podSpec.restartPolicy || (isInPlace ? 'Never' : 'OnFailure');
   const spec: JobSpec = {
     ...template.spec,

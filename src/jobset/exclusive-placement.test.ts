@@ -96,7 +96,7 @@ describe('6.2 the Pod mutating webhook', () => {
   test.each([
     [0, '0'],
     [1000, '1000'],
-    // A negative priority gets a legal label value.
+    // A negative priority gets a valid label value.
     [-1, 'n1'],
     [-2_147_483_648, 'n2147483648'],
   ])('priority %d is shown as label %j', (priority, label) => {

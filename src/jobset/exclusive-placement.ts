@@ -1,3 +1,4 @@
+/** Exclusive placement: each Job has one value of a node label, the topology, to itself. */
 import type { PartialObjectMetadata, StringMap } from '../kube/meta.ts';
 import type { PodAffinity, PodAffinityTerm } from '../kube/objects/affinity.ts';
 import { COMPLETION_INDEX } from '../kube/objects/job.ts';
@@ -8,18 +9,17 @@ import { isSame, jobOf } from './membership.ts';
 import * as names from './names.ts';
 
 /**
- * Exclusive placement: each Job has one value of a node label, the topology, to itself. The first
- * Pod of a Job, its leader, keeps away from the leaders of other Jobs by anti-affinity; the others,
- * its followers, are only made once the leader has a node, and go to that node's topology.
- * Exclusive means: among Pods of one priority. Everything here is decided from what it is given.
+ * The first Pod of a Job, its leader, keeps away from the leaders of other Jobs by anti-affinity.
+ * Its followers are only created once the leader has a node, and go to that node's topology.
+ * Exclusive means among Pods of one priority.
  */
 export type PlacementRole =
-  /** No Pod of a JobSet, without a topology, or of the node-selector strategy: left alone. */
+  /** Not a Pod of a JobSet, without a topology, or of the node-selector strategy: left alone. */
   | { readonly kind: 'Free' }
   | { readonly kind: 'Leader'; readonly topologyKey: string }
   | { readonly kind: 'Follower'; readonly topologyKey: string };
 
-/** Needs no more than metadata, so that a watch of metadata can ask too. */
+/** Needs only metadata, so that a watch of metadata suffices. */
 export function placementRole({ metadata }: PartialObjectMetadata): PlacementRole {
   const annotations = metadata.annotations ?? {};
   const topologyKey = annotations[names.EXCLUSIVE_TOPOLOGY];
@@ -30,8 +30,8 @@ export function placementRole({ metadata }: PartialObjectMetadata): PlacementRol
 }
 
 /**
- * A Pod of a JobSet shows its priority as a label, since selectors of Pods read labels only (6.2).
- * Pods of the node-selector strategy are left alone.
+ * Adds the Pod's priority as a label, because selectors of Pods read only labels. Pods of the
+ * node-selector strategy are left alone.
  */
 export function withPriorityLabel(pod: Pod): Pod {
   const { metadata, spec } = pod;
@@ -42,17 +42,17 @@ export function withPriorityLabel(pod: Pod): Pod {
   return { ...pod, metadata: { ...metadata, labels } };
 }
 
-/** A label value begins with a letter or a digit, so that -1 becomes `n1`. */
+/** A label value begins with a letter or a digit, so -1 becomes `n1`. */
 function priorityLabel(priority: number): string {
   return priority < 0 ? `n${-priority}` : `${priority}`;
 }
 
-/** The leader with its two terms after those that its template has. It has its priority label. */
+/** The leader with its two terms after those of its template. It has its priority label. */
 export function placedLeader(pod: Pod, topologyKey: string): Pod {
   const { affinity } = pod.spec;
   const { labels } = pod.metadata;
   const own = [labels?.[names.JOB_KEY] ?? ''];
-  // Within its namespace: a Pod of another tenant's with that label would draw the leader elsewhere.
+  // Within its namespace: a Pod of another tenant with that label would draw the leader elsewhere.
   const attraction: PodAffinityTerm = {
     labelSelector: {
       matchExpressions: [{ key: names.JOB_KEY, operator: 'In', values: own }],
@@ -79,18 +79,18 @@ export function placedLeader(pod: Pod, topologyKey: string): Pod {
   });
 }
 
-/** The follower, bound to the value of the topology in which its leader is. */
+/** The follower, bound to its leader's value of the topology. */
 export function placedFollower(pod: Pod, topologyKey: string, topology: string): Pod {
   return withSpec(pod, { nodeSelector: { ...pod.spec.nodeSelector, [topologyKey]: topology } });
 }
 
-/** What has to be known of a Pod to tell whether it leads, and where. Every Pod is one. */
+/** What is needed to decide whether a Pod leads, and where. Every Pod fits this type. */
 export interface LeaderCandidate extends PartialObjectMetadata {
   readonly spec?: Pick<PodSpec, 'nodeName'>;
   readonly status?: Pick<PodStatus, 'phase'>;
 }
 
-/** The one leader of a follower, or why there is none that can be told. */
+/** The one leader of a follower, or why none can be determined. */
 export type LeaderFinding =
   | { readonly kind: 'Leader'; readonly leader: LeaderCandidate }
   | { readonly kind: 'NoLeader'; readonly why: string };
@@ -111,8 +111,8 @@ export function leaderNameOf(
 }
 
 /**
- * Picks the leader among Pods of the follower's namespace. Pods that are ending or have ended do not
- * count; the leader must belong to the very Job, by UID, that makes the follower (6.2).
+ * Picks the leader among Pods of the follower's namespace. Pods that are ending or have ended do
+ * not count. The leader must belong to the same Job, by UID, as the follower.
  */
 export function leaderAmong(
   follower: PartialObjectMetadata,
@@ -144,7 +144,7 @@ export function leaderAmong(
   return { kind: 'Leader', leader };
 }
 
-/** What stands against the creation of a follower (6.3), or undefined. */
+/** Why a follower must not be created, or undefined. */
 export function followerProblem(
   follower: Pod,
   topologyKey: string,
@@ -160,7 +160,7 @@ export function followerProblem(
   return `leader pod not yet scheduled, not creating follower pod. ${TRANSIENT}`;
 }
 
-/** The value of the topology in which a node is, or why it is in none. */
+/** The value of the topology of a node, or why it has none. */
 export function topologyOf(
   node: Pick<Node, 'metadata'>,
   topologyKey: string,
@@ -173,17 +173,17 @@ export function topologyOf(
   return { topology };
 }
 
-/** What is to be done about a Job whose leader has a node (6.4). */
+/** What to do about a Job whose leader has a node. */
 export type Repair =
   | { readonly kind: 'None' }
-  /** Nothing can be said yet: try again. */
+  /** Nothing can be decided yet: try again. */
   | { readonly kind: 'Undecided'; readonly why: string }
   /** A follower is out of place: all followers go, the leader never. */
   | { readonly kind: 'Delete'; readonly topology: string; readonly followers: readonly Pod[] };
 
 /**
- * `pods` are those with the leader's job key, in its namespace; `node` is the leader's node, undefined
- * if it is gone. Nothing is deleted while the leader's topology cannot be known.
+ * `pods` are those with the leader's job key, in its namespace; `node` is the leader's node,
+ * undefined if it is gone. Nothing is deleted while the leader's topology is unknown.
  */
 export function planRepair(
   leader: Pod,

@@ -1,4 +1,4 @@
-/** Features that a cluster's administrator may turn off. Upstream's names; all are on here. */
+/** Features that a cluster's administrator may turn off, by upstream's names; all are on here. */
 export interface FeatureGates {
   /** Restart strategy `InPlaceRestart`. */
   readonly InPlaceRestart: boolean;

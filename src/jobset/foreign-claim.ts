@@ -1,3 +1,4 @@
+/** Detects objects that claim an owner in another namespace. */
 import type { KubeObject, OwnerReference, Stored } from '../kube/meta.ts';
 import { JOBS } from '../kube/objects/job.ts';
 import type { Resource } from '../kube/resource.ts';
@@ -5,16 +6,16 @@ import { JOBSETS } from './jobset.ts';
 import { identityOf } from './membership.ts';
 import { JOBSET_UID } from './names.ts';
 
-/** Find an object in whatever namespace it is. */
+/** Finds an object by UID in any namespace. */
 export interface KnownOwners {
   jobSetWithUid(uid: string): Stored<KubeObject> | undefined;
   jobWithUid(uid: string): Stored<KubeObject> | undefined;
 }
 
 /**
- * How an object claims to belong to something that is not where it says, in words; undefined if it
- * claims nothing, or what it claims may be true. An unknown owner is no such claim: it is
- * gone, and the garbage collector has not come by yet. Where the real owner is, is not told.
+ * Describes a false owner reference; undefined if there is none, or it may be true. An unknown
+ * owner is not a false claim: it is gone, and the garbage collector has not come by yet. The text
+ * does not reveal where the real owner is.
  */
 export function foreignClaim(object: KubeObject, known: KnownOwners): string | undefined {
   const { namespace = '', ownerReferences = [], labels } = object.metadata;

@@ -1,12 +1,11 @@
+/** The headless Service of a JobSet. */
 import type { OwnerReference, StringMap } from '../kube/meta.ts';
 import type { Service } from '../kube/objects/core.ts';
 import type { DefaultedSpec } from './defaults.ts';
 import { JOBSET_NAME } from './names.ts';
 import { subdomainOf } from './naming.ts';
 
-/**
- * The headless Service that gives the Pods their DNS names, or undefined if the JobSet wants none.
- */
+/** It gives the Pods their DNS names; undefined if the JobSet wants none. */
 export function headlessService(
   jobSet: { readonly name: string; readonly namespace: string },
   spec: Pick<DefaultedSpec, 'network'>,
@@ -30,8 +29,8 @@ export function headlessService(
 }
 
 /**
- * What keeps an existing Service of that name from leading to the JobSet's Pods, or undefined if it
- * does. It is never changed: somebody else may need it as it is.
+ * Why an existing Service of that name does not lead to the JobSet's Pods; undefined if it does. It
+ * is never changed, because its owner may need it as it is.
  */
 export function serviceProblem(service: Service, wanted: Service): string | undefined {
   const { name } = service.metadata;

@@ -1,10 +1,14 @@
+/** The types of the JobSet API. */
 import type { Condition, KubeObject } from '../kube/meta.ts';
 import type { PersistentVolumeClaim } from '../kube/objects/core.ts';
 import type { JobTemplateSpec } from '../kube/objects/job.ts';
 import { type Resource, resource } from '../kube/resource.ts';
 import { JOBSET_API_VERSION } from './names.ts';
 
-/** `jobset.x-k8s.io/v1alpha2 JobSet`. `schema/crd.ts` holds its schema; a test keeps the two in step. */
+/**
+ * `jobset.x-k8s.io/v1alpha2 JobSet`. `schema/crd.ts` holds its schema; a test keeps the two in
+ * step.
+ */
 export interface JobSet extends KubeObject {
   readonly spec: JobSetSpec;
   readonly status?: JobSetStatus;
@@ -12,7 +16,7 @@ export interface JobSet extends KubeObject {
 
 export const JOBSETS: Resource<JobSet> = resource(JOBSET_API_VERSION, 'jobsets', 'JobSet');
 
-/** A JobSet whose spec was never changed has it. */
+/** The generation of a JobSet whose spec was never changed. */
 export const FIRST_GENERATION = 1;
 
 /** It grows with every change of the spec. */
@@ -42,7 +46,7 @@ export interface ReplicatedJob {
   readonly dependsOn?: readonly DependsOn[];
 }
 
-/** The ReplicatedJob `name` has to get as far as `status` before the one that says so is started. */
+/** The ReplicatedJob `name` has to reach `status` before the one with this entry is started. */
 export interface DependsOn {
   readonly name: string;
   readonly status: 'Ready' | 'Complete';
@@ -65,14 +69,16 @@ export interface FailurePolicy {
   readonly rules?: readonly FailurePolicyRule[];
 }
 
-/** A rule judges the Jobs that match all of its lists; an absent or empty list matches every Job. */
+/**
+ * A rule judges the Jobs that match all of its lists; an absent or empty list matches every Job.
+ */
 export interface FailurePolicyRule {
-  /** Ends up in condition reasons. Absent: `failurePolicyRule<index>`. */
+  /** Part of condition reasons. Absent: `failurePolicyRule<index>`. */
   readonly name?: string;
   readonly action: FailurePolicyAction;
   /** Reasons of the Job's Failed condition. */
   readonly onJobFailureReasons?: readonly string[];
-  /** RE2; one of them has to be found anywhere in the message of the Failed condition. */
+  /** RE2; one of them has to match anywhere in the message of the Failed condition. */
   readonly onJobFailureMessagePatterns?: readonly string[];
   readonly targetReplicatedJobs?: readonly string[];
 }
@@ -113,24 +119,26 @@ export interface JobSetStatus {
   readonly restarts?: number;
   readonly restartsCountTowardsMax?: number;
   readonly replicatedJobsStatus?: readonly ReplicatedJobStatus[];
-  /** D: workers of this epoch and of all before it are to stop. The current epoch is D + 1. */
+  /** D: workers of this epoch and of all before it have to stop. The current epoch is D + 1. */
   readonly deprecatedEpoch?: number;
   /** The least released epoch of the ReplicatedJobs that still have members. */
   readonly syncedEpoch?: number;
   /** `metav1.MicroTime` of the status write that released the current epoch. */
   readonly syncedTime?: string;
-  /** Of the spec, when the current epoch was released first; before that, the last one before it. */
+  /**
+   * The spec's generation when the current epoch was first released; before that, the last epoch's.
+   */
   readonly releasedGeneration?: number;
   readonly inPlaceRestarts?: number;
   readonly inPlaceRestartsCountTowardsMax?: number;
-  /** The same as `deprecatedEpoch` and `syncedEpoch` in upstream's words; see `group/dialect.ts`. */
+  /** `deprecatedEpoch` and `syncedEpoch` in upstream's words; see `epoch/dialect.ts`. */
   readonly previousInPlaceRestartAttempt?: number;
   readonly currentInPlaceRestartAttempt?: number;
   /** How often the JobSet was run: absent before the first run, 0 in it (KEP-1282). */
   readonly executionAttempts?: number;
-  /** That of new Jobs; it stays where annotation `lockstep/restart-mode` leaves it open. */
+  /** The mode of new Jobs; it stays if the annotation `lockstep/restart-mode` leaves it open. */
   readonly restartMode?: RestartMode;
-  /** Since when it is active without a break; absent while suspended (KEP-1186). */
+  /** Since when it has been active without a break; absent while suspended (KEP-1186). */
   readonly startTime?: string;
   /** The last restarts of the group, newest first, at most `RESTART_HISTORY_LIMIT`. */
   readonly restartHistory?: readonly RestartRecord[];
@@ -146,14 +154,17 @@ export interface ReplicatedJobStatus {
   /** By job index: how often the failure policy recreated that Job alone. Absent: never any. */
   readonly jobRestarts?: readonly number[];
   readonly jobRestartsCountTowardsMax?: readonly number[];
-  /** Indexes of the Jobs that have succeeded in this attempt, such as `0,2-5`; see `child-jobs/succeeded-jobs.ts`. */
+  /**
+   * Indexes of the Jobs that have succeeded in this attempt, such as `0,2-5`; see
+   * `child-jobs/succeeded-jobs.ts`.
+   */
   readonly succeededIndexes?: string;
   /** S(r): the newest epoch in which this ReplicatedJob was released. */
   readonly syncedEpoch?: number;
   /**
    * By job index: how many Pods of the Job had failed when the current epoch began. More than a few
-   * beyond that, before it is released, end it
-   * (`docs/design/member-hazards.md#containers-crash-before-the-barrier`). Absent: none had.
+   * after that, before its release, end it. Absent: none had
+   * (`docs/design/member-hazards.md#containers-crash-before-the-barrier`).
    */
   readonly failedPods?: readonly number[];
 }
@@ -167,7 +178,10 @@ export interface RestartRecord {
   readonly cause: RestartCause;
   readonly counted: boolean;
   /** How long the ended epoch had run since its release; absent if it was never released. */
-  /** Of the spec, when this epoch was released first, or if it never was, the last one before it. */
+  /**
+   * The spec's generation when this epoch was first released, or if it never was, the last one
+   * before it.
+   */
   readonly generation?: number;
   readonly ranMs?: number;
   readonly witness?: RestartWitness;
@@ -184,23 +198,24 @@ export type RestartCause = 'WorkerFailed' | 'StartFailed' | 'JobsRecreated' | 'R
 
 /**
  * Records kept in `status.restartHistory`. The crash-loop back-off reaches its longest delay after
- * 10 short epochs and must see all of them; every agent is sent every status, so not more than needed.
+ * 10 short epochs and must see all of them. Every status is sent to every agent, so no more are
+ * kept than needed.
  */
 export const RESTART_HISTORY_LIMIT = 16;
 
-/** The first failing Pod that the controller saw, as its one GET showed it. */
+/** The first failing Pod that the controller saw, as read once. */
 export interface RestartWitness {
   readonly pod: string;
   readonly node?: string;
   readonly container?: string;
-  /** Null where it cannot be known. */
+  /** Null if it cannot be known. */
   readonly exitCode: number | null;
   readonly signal?: string;
   readonly reason: string;
 }
 
 /**
- * Milliseconds. `detectMs` is absent where the container's finish time cannot be known, the others
+ * Milliseconds. `detectMs` is absent if the container's finish time cannot be known, the others
  * until the next epoch is released.
  */
 export interface RestartPhases {

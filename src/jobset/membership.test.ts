@@ -56,7 +56,7 @@ describe('a Pod', () => {
     });
   });
 
-  test('of a Job that is no JobSet’s is a stranger', () => {
+  test('of a Job without a JobSet is a stranger', () => {
     const found = membershipOf(pod({}), () => storedJob('train-w-0', 'w'));
     expect(found).toEqual({ kind: 'Stranger', problem: 'the Job of the Pod belongs to no JobSet' });
   });

@@ -1,3 +1,4 @@
+/** Decides which objects belong to which JobSet. */
 import { controllerOf, type KubeObject, type Stored } from '../kube/meta.ts';
 import { JOBS, type Job } from '../kube/objects/job.ts';
 import type { Resource } from '../kube/resource.ts';
@@ -5,10 +6,10 @@ import { JOBSETS } from './jobset.ts';
 import { JOBSET_NAME, JOBSET_UID } from './names.ts';
 
 /**
- * Who belongs to which JobSet. Everybody who wants to know asks here, because a UID alone proves
- * nothing: any user may write any UID into the owner references of an object of theirs. An owner is
- * in the namespace of its child, and the child's controller reference has its kind, group, name and
- * UID. Whatever differs in one of these is a stranger.
+ * Every membership check is here, because a UID alone proves nothing: any user may write any UID
+ * into the owner references of an object. An owner is in the namespace of its child, and the
+ * child's controller reference has its kind, group, name and UID. If one of these differs, the
+ * child is a stranger.
  */
 export interface Owner {
   readonly namespace: string;
@@ -16,12 +17,12 @@ export interface Owner {
   readonly uid: string;
 }
 
-/** The JobSet that controls an object, or undefined. Whether it exists is another question. */
+/** The JobSet that controls an object, or undefined. It may not exist. */
 export function ownerOf(child: KubeObject): Owner | undefined {
   return controllerOfKind(JOBSETS, child);
 }
 
-/** The Job that controls a Pod, or undefined. Whether it exists is another question. */
+/** The Job that controls a Pod, or undefined. It may not exist. */
 export function jobOf(pod: KubeObject): Owner | undefined {
   return controllerOfKind(JOBS, pod);
 }
@@ -30,7 +31,7 @@ export function identityOf({ metadata }: Stored<KubeObject>): Owner {
   return { namespace: metadata.namespace ?? '', name: metadata.name, uid: metadata.uid };
 }
 
-/** Under which maps and indexes hold what an owner has. */
+/** The key under which maps and indexes hold an owner's objects. */
 export function ownerKey({ namespace, name, uid }: Owner): string {
   return `${namespace}/${name}/${uid}`;
 }
@@ -39,12 +40,12 @@ export function isSame(a: Owner | undefined, b: Owner): boolean {
   return a !== undefined && ownerKey(a) === ownerKey(b);
 }
 
-/** Whether this very JobSet controls the object. */
+/** Whether this JobSet, by UID, controls the object. */
 export function isChildOf(child: KubeObject, jobSet: Stored<KubeObject>): boolean {
   return isSame(ownerOf(child), identityOf(jobSet));
 }
 
-/** Whether this very Job controls the Pod. */
+/** Whether this Job, by UID, controls the Pod. */
 export function isPodOf(pod: KubeObject, job: Stored<KubeObject>): boolean {
   return isSame(jobOf(pod), identityOf(job));
 }
@@ -53,14 +54,14 @@ export type Membership =
   /** The owner is known: Pod, Job and JobSet are one chain within one namespace. */
   | { readonly kind: 'Member'; readonly job: Stored<Job>; readonly jobSet: Owner }
   /**
-   * The owner is not known: the Job is gone or has not arrived here yet, and labels say what the Pod
-   * was made for. It may still be running something, so that it may delay a release; it ends,
-   * completes and fills nothing.
+   * The owner is unknown: the Job is gone or has not arrived here yet, and labels say what the Pod
+   * was made for. It may still be running something, so it may delay a release; it has no other
+   * effect.
    */
   | { readonly kind: 'Claimant'; readonly jobSet: Owner }
   | { readonly kind: 'Stranger'; readonly problem: string };
 
-/** `jobWithUid` finds a Job in whatever namespace it is. */
+/** `jobWithUid` finds a Job in any namespace. */
 export function membershipOf(
   pod: KubeObject,
   jobWithUid: (uid: string) => Stored<Job> | undefined,
@@ -83,7 +84,7 @@ export function membershipOf(
     : { kind: 'Member', job, jobSet };
 }
 
-/** Whether a Pod says of itself that it is one of the JobSet's Jobs; whether that Job exists is another question. */
+/** Whether a Pod claims to belong to a Job of the JobSet, which may not exist. */
 export function claims(pod: KubeObject, jobSet: Stored<KubeObject>): boolean {
   return jobOf(pod) !== undefined && isSame(labelledOwner(pod), identityOf(jobSet));
 }

@@ -1,7 +1,7 @@
 /**
  * What may change in a live JobSet, and when: one table of every field against running, suspended
- * and finished. A change is judged as a server judges it: by the rules of the definition, then by
- * the webhook.
+ * and finished. A change is judged as a server does it: by the rules of the definition, then by the
+ * webhook.
  */
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJobSet } from '../../test/fixtures/jobset-objects.ts';
@@ -67,7 +67,7 @@ function live(situation: Situation, spec: JobSetSpec = {}): JobSet {
 
 const RULES = ruleTree(JOBSET_SCHEMA);
 
-/** As a server does: rules of the definition first, the webhook if they hold. */
+/** As a server does: the rules of the definition first, the webhook if they hold. */
 function problems(old: JobSet, jobSet: JobSet, gates = DEFAULT_FEATURE_GATES): readonly string[] {
   const json = (of: JobSet): Record<string, unknown> => JSON.parse(JSON.stringify(of));
   const broken = RULES === undefined ? [] : violations(RULES, json(jobSet), json(old));
@@ -86,7 +86,7 @@ const without =
   };
 const jobs = (change: (of: readonly ReplicatedJob[]) => readonly ReplicatedJob[]): Change =>
   spec(({ replicatedJobs = [] }) => ({ replicatedJobs: change(replicatedJobs) }));
-/** Of the second ReplicatedJob. */
+/** A change of the second ReplicatedJob. */
 const job = (change: (of: ReplicatedJob) => Partial<ReplicatedJob>): Change =>
   jobs((all) => all.map((one, index) => (index === 1 ? { ...one, ...change(one) } : one)));
 const jobSpec = (change: (of: JobSpec) => Partial<JobSpec>): Change =>
@@ -292,7 +292,7 @@ describe('a change', () => {
     expect(problems(old, written(old))).toEqual([]);
   });
 
-  test('that ends the suspension may say at once where Pods run', () => {
+  test('that ends the suspension may set at the same time where Pods run', () => {
     const old = live('suspended');
     const resumed = spec(() => ({ suspend: false }))(podSpec({ nodeSelector: { a: 'b' } })(old));
     expect(problems(old, resumed)).toEqual([]);

@@ -1,6 +1,6 @@
 /**
  * The one table of names of the JobSet API and of the in-place restart protocol
- * (`docs/reference/names.md` explains them). Nothing else spells these strings.
+ * (`docs/reference/names.md` explains them). No other file spells these strings.
  */
 export const JOBSET_API_VERSION = 'jobset.x-k8s.io/v1alpha2';
 
@@ -26,7 +26,7 @@ export const EXECUTION_ATTEMPT = 'jobset.sigs.k8s.io/execution-attempt';
 
 /** Annotation of a JobSet or a Job template: the node label of which each Job gets one value. */
 export const EXCLUSIVE_TOPOLOGY = 'alpha.jobset.sigs.k8s.io/exclusive-topology';
-/** Beside it: nodes were labelled by hand, so that a node selector replaces affinity. */
+/** Used with it: nodes were labelled by hand, so a node selector replaces affinity. */
 export const NODE_SELECTOR_STRATEGY = 'alpha.jobset.sigs.k8s.io/node-selector';
 /** Node label of that strategy: `<namespace>_<job>`; and the taint of such nodes. */
 export const NAMESPACED_JOB = 'alpha.jobset.sigs.k8s.io/namespaced-job';
@@ -39,14 +39,14 @@ export const MANAGED_BY_JOBSET = 'jobset.sigs.k8s.io/jobset-controller';
 
 /** Pod annotation: the epoch that the Pod's agent announces, int32 as text. */
 export const EPOCH = 'jobset.sigs.k8s.io/epoch';
-/** Upstream's name of the same: an attempt, which is an epoch - 1. */
+/** Upstream's annotation for it: an attempt, which is an epoch - 1. */
 export const IN_PLACE_RESTART_ATTEMPT = 'jobset.sigs.k8s.io/in-place-restart-attempt';
 /**
  * Pod annotation `<epoch>:<n>`: how often the agent has started for that epoch
  * (`docs/design/member-hazards.md#containers-crash-before-the-barrier`).
  */
 export const AGENT_STARTS = 'lockstep/agent-starts';
-/** JobSet annotation whose presence opens all barriers and ends no epoch any more. */
+/** JobSet annotation: if present, all barriers open and no epoch ends any more. */
 export const DISABLE_IN_PLACE_RESTART = 'jobset.sigs.k8s.io/disable-in-place-restart';
 
 /** Pod annotation, API channel: the epoch in which the agent was told to stop (early notice). */
@@ -60,22 +60,22 @@ export const AGENT_CONTAINER = 'lockstep/agent-container';
 /** JobSet annotation: `Disabled` restarts a crash-looping group without back-off. */
 export const RESTART_BACKOFF = 'lockstep/restart-backoff';
 /**
- * JobSet annotation, a duration: so long after a Pod was to have ended it is deleted by force. Pods
- * wear it too, as their agents were told
+ * JobSet annotation, a duration: how long after its due end a Pod is deleted by force. Pods have it
+ * too, as their agents know it
  * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`).
  */
 export const LOST_NODE_DEADLINE = 'lockstep/lost-node-deadline';
 
-/** Our own annotations start with it. */
+/** Prefix of our own annotations. */
 export const OWN_PREFIX = 'lockstep/';
-/** What users may say in the metadata of a JobSet. */
+/** Annotations that users may set on a JobSet. */
 export const JOBSET_ANNOTATIONS: readonly string[] = [
   RESTART_MODE,
   AGENT_INJECTION,
   RESTART_BACKOFF,
   LOST_NODE_DEADLINE,
 ];
-/** What they may say in the metadata of a Pod template. */
+/** Annotations that users may set on a Pod template. */
 export const POD_TEMPLATE_ANNOTATIONS: readonly string[] = [AGENT_CONTAINER, LOST_NODE_DEADLINE];
 
 /** Environment of the agent. */
@@ -95,44 +95,44 @@ export const ENV_RESTART_RULES = 'LOCKSTEP_RESTART_RULES';
 export const ENV_STOP_GRACE_SECONDS = 'LOCKSTEP_STOP_GRACE_SECONDS';
 /** The duration after which the operator may take a Pod that it cannot reach for dead. */
 export const ENV_LOST_NODE_DEADLINE = 'LOCKSTEP_LOST_NODE_DEADLINE';
-/** Directory that stands for `/` where a node has no mount namespaces (the embedded cluster). */
+/** Directory that stands for `/` if a node has no mount namespaces (the embedded cluster). */
 export const ENV_ROOT = 'LOCKSTEP_ROOT';
-/** The Pod's address, where nobody set `POD_IP` (the embedded cluster). */
+/** The Pod's address, if `POD_IP` is not set (the embedded cluster). */
 export const ENV_EMBEDDED_POD_IP = 'LOCKSTEP_POD_IP';
 /**
- * Followed by a declared containerPort: the port to listen on instead, where Pods share an address
- * (the embedded cluster without loopback addresses of its own).
+ * Followed by a declared containerPort: the port to listen on instead if Pods share an address (the
+ * embedded cluster without loopback addresses of its own).
  */
 export const ENV_PORT_PREFIX = 'LOCKSTEP_PORT_';
 
-/** Where the hub is, `https://HOST:PORT`; without it the agent speaks to the API server alone. */
+/** The hub's address, `https://HOST:PORT`; without it the agent uses the API server alone. */
 export const ENV_HUB_URL = 'LOCKSTEP_HUB_URL';
 /** PEM: the authorities of the hub's certificate. */
 export const ENV_HUB_CA = 'LOCKSTEP_HUB_CA';
-/** `Auto` (default where a hub is told: it, or else the API server), or `Hub` alone. */
+/** `Auto` (default if a hub is set: the hub, or else the API server), or `Hub` alone. */
 export const ENV_AGENT_CHANNEL = 'LOCKSTEP_AGENT_CHANNEL';
 
-/** Names, separated by commas: what a supervising agent is told for itself, and its worker does not see. */
+/** Names, separated by commas: variables of a supervising agent that its worker does not see. */
 export const ENV_AGENT_VARIABLES = 'LOCKSTEP_AGENT_VARIABLES';
 
-/** Environment that a supervising agent gives to its worker: the epoch in which it runs. */
+/** Variable that a supervising agent sets for its worker: the epoch in which it runs. */
 export const ENV_EPOCH = 'LOCKSTEP_EPOCH';
-/** The same, unique for each start: by it the agent finds descendants of a worker that has ended. */
+/** Another one, unique for each start: by it the agent finds descendants of an ended worker. */
 export const ENV_WORKER = 'LOCKSTEP_WORKER';
 /**
- * In front of a variable that is the worker's and that the supervising agent would obey itself, such
- * as `NODE_OPTIONS`: the worker gets it under its own name.
+ * Prefix of a worker's variable that the supervising agent would obey itself, such as
+ * `NODE_OPTIONS`: the worker gets it under its own name.
  */
 export const ENV_FOR_WORKER_PREFIX = 'LOCKSTEP_FOR_WORKER_';
 
 /** Upstream's name of `RESTART_POD_IN_PLACE_EXIT_CODE`; a container that has it is an agent. */
 export const UPSTREAM_ENV_EXIT_CODE = 'IN_PLACE_RESTART_EXIT_CODE';
-/** An agent for which one of these is set speaks the canonical dialect; upstream's has none of them. */
+/** An agent with one of these speaks the canonical dialect; upstream's has none of them. */
 export const ONLY_CANONICAL_ENV = [ENV_NAMESPACE, ENV_JOBSET_UID, ENV_EXIT_CODE] as const;
 
 /** Upstream: the worker as a line of shell, which makes the agent a supervisor. */
 export const UPSTREAM_ENV_WORKER_COMMAND = 'WORKER_COMMAND';
-/** Upstream: where the sidecar's startup probe asks. */
+/** Upstream: the path of the sidecar's startup probe. */
 export const UPSTREAM_ENV_PROBE_PATH = 'STARTUP_PROBE_PATH';
 export const UPSTREAM_ENV_PROBE_PORT = 'STARTUP_PROBE_PORT';
 export const UPSTREAM_DEFAULT_RESTART_EXIT_CODE = 1;
@@ -144,45 +144,47 @@ export const BARRIER_PORT = 8080;
 export const BARRIER_PATH = '/barrier-is-lifted';
 
 export const AGENT_CONTAINER_NAME = 'lockstep-agent';
-/** What upstream's examples call their agent. */
+/** The name of the agent in upstream's examples. */
 export const UPSTREAM_AGENT_CONTAINER_NAME = 'in-place-restart-agent';
 /** The program of the agent in every image that holds it, and on the embedded node's PATH. */
 export const AGENT_COMMAND = 'lockstep-agent';
 
-/** Where an agent that its worker's image does not have is put, and what puts it there. */
+/**
+ * The directory for an agent that its worker's image lacks, and the container that puts it there.
+ */
 export const AGENT_DIRECTORY = '/opt/lockstep-agent';
 export const AGENT_FILES_VOLUME_NAME = 'lockstep-agent-files';
 export const AGENT_INSTALL_CONTAINER_NAME = 'lockstep-agent-install';
 /** Followed by a directory: the agent copies itself there, and ends. */
 export const AGENT_INSTALL_FLAG = '--install';
 
-/** After a JobSet's name: its agents' service account, Role and RoleBinding. */
+/** Appended to a JobSet's name: its agents' service account, Role and RoleBinding. */
 export const AGENT_ACCOUNT_SUFFIX = '-lockstep-agent';
 
-/** The emptyDir that keeps the agent's marker through restarts in place, and where it is mounted. */
+/** The emptyDir that keeps the agent's marker through restarts in place, and its mount path. */
 export const MARKER_VOLUME_NAME = 'lockstep-marker';
 export const MARKER_DIRECTORY = '/var/run/lockstep';
 /** The token of an agent whose Pod does not mount one by itself. */
 export const AGENT_TOKEN_VOLUME_NAME = 'lockstep-agent-token';
 export const SERVICE_ACCOUNT_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** The token by which an agent proves to the hub which Pod it is in, and for whom that token is. */
+/** The token by which an agent proves its Pod to the hub, and its audience. */
 export const HUB_TOKEN_VOLUME_NAME = 'lockstep-hub-token';
 export const HUB_TOKEN_DIRECTORY = '/var/run/secrets/lockstep-hub';
 export const HUB_AUDIENCE = 'lockstep-hub';
 /**
- * The ConfigMap of a namespace with the authorities of the hub's certificate as they are now, and their
- * key there, which is also the name of the file beside the token.
+ * The ConfigMap of a namespace with the current authorities of the hub's certificate, and their key
+ * in it, which is also the name of the file beside the token.
  */
 export const HUB_AUTHORITIES_NAME = 'lockstep-hub-authorities';
 export const HUB_AUTHORITIES_KEY = 'ca.crt';
 /** The path of the hub, and the protocol to which connections are upgraded there. */
 export const HUB_PATH = '/hub';
-/** The path under which whoever speaks for a member reads of all members, see `MemberReport`. */
+/** The path under which a member's token reads all members, see `MemberReport`. */
 export const HUB_MEMBERS_PATH = '/hub/members';
 export const HUB_PROTOCOL = 'lockstep-hub/1';
 /**
- * Where an agent that knows a hub shows the members of its group: on loopback of its Pod, at this port,
+ * Where an agent with a hub shows the members of its group: on loopback of its Pod, at this port,
  * below this path by UID of the JobSet.
  */
 export const MEMBER_PAGE_PORT = 27_446;

@@ -1,20 +1,23 @@
+/** Names of everything that is made for a JobSet. */
 import type { DefaultedSpec } from './defaults.ts';
 import type { Coordinator } from './jobset.ts';
 
 /**
- * Names of everything that is made for a JobSet. They are part of the API: users write them into
- * configuration (`<jobset>-<replicatedJob>-<job>-<pod>.<subdomain>` is a worker's host name).
+ * They are part of the API: users write them into configuration
+ * (`<jobset>-<replicatedJob>-<job>-<pod>.<subdomain>` is a worker's host name).
  */
 export function jobName(jobSet: string, replicatedJob: string, jobIndex: number): string {
   return `${jobNamePrefix(jobSet, replicatedJob)}${jobIndex}`;
 }
 
-/** What the names of all Jobs of a ReplicatedJob begin with; the index follows. */
+/** The prefix of the names of all Jobs of a ReplicatedJob; the index follows. */
 export function jobNamePrefix(jobSet: string, replicatedJob: string): string {
   return `${jobSet}-${replicatedJob}-`;
 }
 
-/** Host name of a Pod of an Indexed Job; the Job controller appends 5 random characters to name it. */
+/**
+ * Host name of a Pod of an Indexed Job; the Job controller appends 5 random characters to name it.
+ */
 export function podHostname(job: string, podIndex: number): string {
   return `${job}-${podIndex}`;
 }
@@ -36,7 +39,7 @@ export function sharedClaimName(template: string, jobSet: string): string {
  */
 export type Sha1 = (text: string) => string;
 
-/** Label value that identifies a Job in its cluster; the same over all its restarts. */
+/** Label value that identifies a Job in its cluster, through all its restarts. */
 export function jobKey(namespace: string, job: string, sha1: Sha1): string {
   return sha1(`${namespace}/${job}`);
 }

@@ -1,11 +1,11 @@
+/** The annotations that say where Jobs run. */
 import type { StringMap } from '../kube/meta.ts';
 import type { PodSpec } from '../kube/objects/pod.ts';
 import * as names from './names.ts';
 
 /**
- * What a JobSet's and a Job template's annotations ask for as to where Jobs run. The Job template's
- * topology takes precedence over the JobSet's, and the node-selector strategy is only honoured
- * beside the topology that applies. What becomes of the Pods is `exclusive-placement.ts`.
+ * The Job template's topology takes precedence over the JobSet's. The node-selector strategy only
+ * counts beside the topology that applies. `exclusive-placement.ts` decides about the Pods.
  */
 export interface PlacementRequest {
   /** To be copied to the Job and to its Pod template. */

@@ -1,7 +1,7 @@
 /**
- * Everything that the controller decides about a JobSet, from one snapshot and in one fixed order. It
- * is called again after every change, so each plan may do the first thing that is due and leave the
- * rest to the next. What it returns can be carried out any number of times.
+ * Decides everything about a JobSet from one snapshot. It runs in one fixed order, and again after
+ * every change, so each plan may do the first thing that is due and leave the rest to the next. The
+ * result can be carried out any number of times.
  */
 import { createJobs } from './child-jobs/job-creation.ts';
 import { beginResume, resumeJobs, suspendJobs } from './child-jobs/suspend.ts';
@@ -53,7 +53,9 @@ import { createClaims, createService } from './surroundings.ts';
 import { exceedsDefinition } from './validation/size.ts';
 
 export interface Plan {
-  /** To be written under the snapshot's resourceVersion before anything else; undefined: nothing. */
+  /**
+   * To be written under the snapshot's resourceVersion before anything else; undefined: nothing.
+   */
   readonly status: JobSetStatus | undefined;
   /** To be carried out in any order; each may fail by itself. */
   readonly actions: readonly Action[];
@@ -65,13 +67,13 @@ export interface Plan {
   readonly requeueAfterMs?: number | undefined;
   /** Which announcements call for the next plan; undefined: none does. */
   readonly watchpoint: Watchpoint | undefined;
-  /** Counters of Jobs that are out of date in the status and whose write was put off: for the next plan. */
+  /** Counters of Jobs whose write was put off, for the next plan. */
   readonly countersPutOff?: CountersPutOff | undefined;
 }
 
 /**
- * All that is done about a JobSet that goes on, in this order. Each step says what is due by the facts,
- * and none changes them. One that asks, or is the last, leaves the rest to the next plan.
+ * All that is done about a JobSet that goes on, in this order. Each step says what is due by the
+ * facts, and none changes them. One that asks, or is the last, leaves the rest to the next plan.
  */
 const STEPS: readonly Step<Facts>[] = [
   // A status from which agents need not guess.
@@ -101,12 +103,12 @@ const STEPS: readonly Step<Facts>[] = [
   resumeJobs,
 ];
 
-/** Completed and Failed are final: what still runs is ended, and in the end the JobSet itself. */
+/** Completed and Failed are final: running Jobs are ended, and in the end the JobSet itself. */
 const STEPS_WHEN_OVER: readonly Step<Facts>[] = [stopWhatRuns, revokeRights, deleteExpired];
 
 /**
- * A JobSet with a deadline is judged by its success first, so that the deadline fails none that is
- * complete, and by the failure policy last, so that no restart evades the deadline.
+ * The order of a JobSet's ends: first success, so that a deadline never fails a complete JobSet;
+ * last the failure policy, so that no restart evades the deadline.
  */
 function completeOrFail(facts: Facts): readonly Decision[] {
   const steps = hasDeadline(facts)
@@ -129,7 +131,8 @@ export function plan(snapshot: Snapshot): Plan {
   const { jobSet, nowMs } = snapshot;
   const spec = withDefaults(jobSet.spec);
   const isForeign = spec.managedBy !== undefined && spec.managedBy !== MANAGED_BY_JOBSET;
-  // A definition that does not let a JobSet of this size in lets no finalizer go before its status.
+  // If the definition does not admit a JobSet of this size, its finalizers cannot go before it has
+  // a status.
   const lacksStatus = jobSet.status === undefined && exceedsDefinition(spec);
   const isLeaving = jobSet.metadata.deletionTimestamp !== undefined && !lacksStatus;
   if (isForeign || isLeaving) return NOTHING;

@@ -15,10 +15,10 @@ import { STATUS } from './schema/status-schema.ts';
 import type { Answers } from './snapshot.ts';
 
 /**
- * Any JobSet that is accepted, with any life of its Jobs, is reconciled without a crash and ends:
- * after a while in which Jobs run, succeed, fail, vanish and are tampered with, and people suspend
- * and scale, everything calms down, and then the JobSet reaches its end within a bounded time. The
- * order in which Jobs are listed changes no plan, and what was carried out is not planned again.
+ * Reconciles any accepted JobSet, with any life of its Jobs, without a crash and to an end. For a
+ * while Jobs run, succeed, fail, vanish and are tampered with, and people suspend and scale. Then
+ * everything calms down, and the JobSet reaches its end within a bounded time. The order in which
+ * Jobs are listed changes no plan, and nothing that was carried out is planned again.
  */
 class Cluster {
   jobSet: Stored<JobSet>;

@@ -1,6 +1,6 @@
 /**
- * The Service, the volume claims, the rights of the agents and the Jobs that a JobSet becomes.
- * What only a cluster can know, the UID of the JobSet, is left out of them.
+ * Renders a JobSet into the objects that it becomes. These are the Service, the volume claims, the
+ * rights of the agents and the Jobs. They lack the UID of the JobSet, which only a cluster knows.
  */
 import type { PersistentVolumeClaim, Service, ServiceAccount } from '../kube/objects/core.ts';
 import type { Job } from '../kube/objects/job.ts';
@@ -54,7 +54,7 @@ export function renderJobSet(jobSet: JobSet, agent: AgentProgram, sha1: Sha1): R
 /** In the order of creation: the Jobs come last. */
 export interface Rendering {
   readonly objects: readonly Exclude<Rendered, Job>[];
-  /** Each is built when it is asked for; at most so many of each ReplicatedJob. */
+  /** Each is built on demand; at most this many of each ReplicatedJob. */
   jobs(maxOfEach?: number): Iterable<Job>;
 }
 

@@ -1,7 +1,7 @@
 /**
- * How many Jobs and Pods one JobSet may ask for. The definition bounds them on every server, and each
- * operator has limits of its own below that. A field of one line must not decide how much memory the
- * operator needs, since it works for all other JobSets too.
+ * How many Jobs and Pods one JobSet may ask for. The definition bounds them on every server, and
+ * each operator has lower limits of its own. One line of a spec must not decide how much memory the
+ * operator needs, because it works for all other JobSets too.
  */
 export interface SizeLimits {
   /** Jobs of one JobSet: the sum of `replicas`. */
@@ -10,7 +10,7 @@ export interface SizeLimits {
   readonly maxPods: number;
 }
 
-/** Of the definition: no setting goes beyond. */
+/** Those of the definition, which no setting exceeds. */
 export const DEFINITION_LIMITS: SizeLimits = { maxJobs: 100_000, maxPods: 1_000_000 };
 
 export const DEFAULT_SIZE_LIMITS: SizeLimits = { maxJobs: 20_000, maxPods: 200_000 };

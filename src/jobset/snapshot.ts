@@ -1,7 +1,7 @@
 /**
- * All that `plan` may know. It is read once, it never changes while a plan is made, and it may be
- * old: the status is written under the resourceVersion of `jobSet`, and everything else is safe at
- * any age.
+ * Everything that `plan` may know. It is read once, does not change while a plan is made, and may
+ * be old: the status is written under the resourceVersion of `jobSet`, and everything else is safe
+ * at any age.
  */
 import type { Stored } from '../kube/meta.ts';
 import type { Service } from '../kube/objects/core.ts';
@@ -22,8 +22,8 @@ export interface Snapshot {
   /** The Jobs whose controller is this JobSet, by UID. */
   readonly jobs: readonly Stored<Job>[];
   /**
-   * Those of its Jobs that had finished when they were deleted by somebody else, since the last plan
-   * that was carried out. What matters of them is in the status that the plan returns.
+   * Its finished Jobs that were deleted since the last plan that was carried out. The status in the
+   * plan keeps what matters of them.
    */
   readonly vanished: readonly Stored<Job>[];
   readonly members: Members;
@@ -40,7 +40,7 @@ export interface Snapshot {
 }
 
 export interface HubReach {
-  /** Agents that speak over it now. */
+  /** Agents that use it now. */
   readonly streams: number;
   /** For how long this operator has known of none; 0 if there is one. */
   readonly silentMs: number;
@@ -48,11 +48,11 @@ export interface HubReach {
   readonly readyPods: number;
 }
 
-/** What the namespace holds under names that the JobSet needs. */
+/** The namespace's objects under names that the JobSet needs. */
 export interface Surroundings {
   /** The Service with the name of the subdomain. */
   readonly service: Stored<Service> | undefined;
-  /** The Job of that name, whoever made it. */
+  /** The Job of that name, of any owner. */
   jobNamed(name: string): Stored<Job> | undefined;
   /** Whether a PersistentVolumeClaim of that name is known to exist. */
   hasClaim(name: string): boolean;
@@ -62,9 +62,9 @@ export interface Surroundings {
   readonly hasRevokedAgentRights: boolean;
 }
 
-/** What the shell remembers between plans. Forgetting it costs repetition, never correctness. */
+/** What the shell remembers between plans. Losing it costs repetition, never correctness. */
 export interface Knowledge {
-  /** Whether a Pod's notice was looked into in vain. */
+  /** Whether a Pod's notice was looked into and showed no failure. */
   isDismissed(pod: PodFacts): boolean;
   /** Whether this Pod's announcement was found to be ahead of a fresh status. */
   isKnownStray(pod: PodFacts): boolean;
@@ -72,7 +72,10 @@ export interface Knowledge {
   readonly countersPutOff: CountersPutOff | undefined;
 }
 
-/** What `plan` must be told before it can go on: each costs a request, so it asks when it needs to. */
+/**
+ * What `plan` must know before it can go on. Each costs a request, so it asks only when it needs
+ * to.
+ */
 export type Question =
   /** How did this member fail? */
   | { readonly kind: 'Witness'; readonly pod: PodFacts }
@@ -82,17 +85,17 @@ export type Question =
   | { readonly kind: 'FailedJob'; readonly job: Stored<Job> }
   /** Are Jobs really suspended, so that a released epoch has lost its Pods? */
   | { readonly kind: 'FreshJobs' }
-  /** Which Pods have succeeded by now, so that no Job is made anew that is all but complete? */
+  /** Which Pods have succeeded by now, so that no nearly complete Job is recreated? */
   | { readonly kind: 'SucceededPods' }
-  /** Which Pods live by now, since there are slots of which none is known? */
+  /** Which Pods live by now, if slots have no known Pod? */
   | { readonly kind: 'FreshPods' }
-  /** Are these Pods, which were to have ended, still there, and on which nodes? */
+  /** Do these overdue Pods still exist, and on which nodes? */
   | { readonly kind: 'OverduePods'; readonly pods: readonly PodFacts[] }
   /** How many of this Job's Pods have failed since the epoch began, and not because it ended? */
   | { readonly kind: 'FailedPods'; readonly job: Stored<Job> }
-  /** What does the namespace demand of containers that share what their Pod has? */
+  /** What minimums does the namespace have for containers that share their Pod's resources? */
   | { readonly kind: 'ContainerMinimums' }
-  /** Can agents be started from volumes of their image on all nodes that the Pods may use? */
+  /** Can agents start from volumes of their image on all nodes that the Pods may use? */
   | { readonly kind: 'ImageVolumes' }
   /** Are these Pods ahead of their time, or is the JobSet at hand old? */
   | { readonly kind: 'FreshJobSet'; readonly pods: readonly PodFacts[] };

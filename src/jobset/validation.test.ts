@@ -1,4 +1,4 @@
-/** What is refused of a new JobSet, each with its exact path and text. */
+/** What is refused in a new JobSet, each with its exact path and text. */
 import { describe, expect, test } from 'vitest';
 import { replicatedJob, storedJobSet } from '../../test/fixtures/jobset-objects.ts';
 import type { JobSpec } from '../kube/objects/job.ts';
@@ -290,7 +290,7 @@ describe('a new JobSet', () => {
     expect(problems(worker({ completionMode: 'NonIndexed' }), { annotations })).toEqual([]);
   });
 
-  test('has Pods that no Job may have: they restart whatever happened', () => {
+  test('has Pods with a restart policy that Jobs may not have', () => {
     const template = { spec: { containers: [{ name: 'c' }], restartPolicy: 'Always' as const } };
     expect(problems(worker({ template }))).toEqual([
       `${JOBS}.template.spec.template.spec.restartPolicy: Unsupported value: "Always": supported values: "OnFailure", "Never"`,

@@ -1,7 +1,7 @@
 /**
  * What a schema cannot say about a JobSet: the rules of the admission webhook on creation and on
  * update, in upstream's words and order, and what we refuse on top. All problems are returned, none
- * is repaired. One file in `validation/` for each part of the spec.
+ * is repaired. `validation/` has one file for each part of the spec.
  */
 
 import { invalidValue } from '../kube/field-error.ts';
@@ -48,8 +48,8 @@ import { unknownAnnotationWarnings } from './validation/unknown-annotations.ts';
 import { type ExistingClaims, volumeClaimErrors } from './validation/volume-claims.ts';
 
 /**
- * Problems of a JobSet that is to be created; its schema holds already. `claims` are those of its
- * namespace that have the name of one that it shares.
+ * Problems of a JobSet that is to be created and fits its schema. `claims` are those in its
+ * namespace with the name of one that it shares.
  */
 export function validateJobSetCreate(
   jobSet: JobSet,
@@ -90,9 +90,9 @@ function errorsOfAnySize(
 }
 
 /**
- * Problems of a change, where both versions hold the schema. The policies and the network are kept
- * as they are by the definition's own rules. Beyond what may not change, a change is refused if it
- * makes a problem that was not there: an old mistake does not keep the rest from being changed.
+ * Problems of a change, if both versions fit the schema. The definition's own rules protect the
+ * policies and the network. Besides forbidden changes, a change is refused if it adds a problem: an
+ * old mistake does not keep the rest from being changed.
  */
 export function validateJobSetUpdate(
   old: JobSet,
@@ -128,8 +128,8 @@ export function validateJobSetUpdate(
 }
 
 /**
- * Those problems that make it impossible to act on a JobSet, however it came to be stored: its Jobs
- * or its Service could not be created, could never start, or would break the restart of the group.
+ * Problems that make it impossible to act on a JobSet, however it was stored: its Jobs or its
+ * Service could not be created, could never start, or would break the restart of the group.
  */
 export function validateJobSet(
   jobSet: JobSet,
@@ -150,7 +150,7 @@ export function validateJobSet(
   ];
 }
 
-/** What a user should know about a JobSet that is accepted. */
+/** Warnings about an accepted JobSet. */
 export function jobSetWarnings(
   jobSet: JobSet,
   spec: DefaultedSpec = withDefaults(jobSet.spec),

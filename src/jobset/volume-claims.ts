@@ -1,3 +1,4 @@
+/** PersistentVolumeClaims that all Pods of a JobSet share. */
 import type { OwnerReference } from '../kube/meta.ts';
 import type { PersistentVolumeClaim } from '../kube/objects/core.ts';
 import type { PodSpec } from '../kube/objects/pod.ts';
@@ -6,9 +7,8 @@ import { JOBSET_NAME } from './names.ts';
 import { sharedClaimName } from './naming.ts';
 
 /**
- * PersistentVolumeClaims that all Pods of a JobSet share. They are made before the Jobs, never
- * changed, and deleted by nobody here: with the policy `Delete` the JobSet owns them and the
- * garbage collector takes them, with `Retain` they stay.
+ * They are made before the Jobs, never changed, and never deleted by the operator: with the policy
+ * `Delete` the JobSet owns them and the garbage collector removes them, with `Retain` they stay.
  */
 export function volumeClaims(
   jobSet: { readonly name: string; readonly namespace: string },
@@ -34,7 +34,7 @@ export function volumeClaims(
   );
 }
 
-/** A volume for each claim that a container mounts, after the volumes that are there. */
+/** Adds a volume for each claim that a container mounts, after the existing volumes. */
 export function withClaimVolumes(
   spec: PodSpec,
   policies: readonly DefaultedVolumeClaimPolicy[],

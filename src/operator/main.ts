@@ -1,5 +1,5 @@
 /**
- * The operator's process: flags, the way to the cluster, health and metrics, leader election, and an
+ * The operator's process: flags, access to the cluster, health and metrics, leader election, and an
  * end within two seconds of SIGTERM. Exit codes: 0 after a signal, 1 failure, 2 wrong flags.
  */
 
@@ -48,7 +48,7 @@ import { startWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
-/** A clean end takes less; whoever stops us waits two seconds before SIGKILL. */
+/** A clean end takes less, and Kubernetes sends SIGKILL after two seconds. */
 const STOP_TIMEOUT_MS = 1_900;
 const STANDARD_ERROR = 2;
 /** One signal ends all requests of a reconcile, and each listens to it while it lasts. */
@@ -164,7 +164,7 @@ async function operate(
     signal: ending,
   };
   const status: OperatorStatus = { api: 'unknown' };
-  // What neither a restart nor the lease needs.
+  // For requests that neither a restart nor the lease needs.
   const aside = { ...runtime, client: clients.other };
   const nodeFeatures = nodeFeaturesOf(flags, access, aside);
   const pages = await servePages(pagesOf(flags, metrics, status, aside), {
@@ -193,7 +193,7 @@ async function operate(
     const own = { namespace: access.namespace, podIP: process.env[ENV_POD_IP] };
     const hub = await leaderHubIfPossible(flags, own, { ...runtime, lookupClient: clients.hub });
     try {
-      // Told in the log now rather than with the first JobSet, which asks again where this fails.
+      // Logged now rather than with the first JobSet, which asks again if this fails.
       nodeFeatures?.noRestartAll(undefined, ending).catch((error: unknown) => {
         logger.debug('nodes could not be asked yet', { err: String(error) });
       });
@@ -229,7 +229,7 @@ function nodeFeaturesOf(
   return createNodeFeatures({ ...runtime, namespace: namespaces?.[0] ?? access.namespace });
 }
 
-/** What runs so far, for whoever asks whether the process is ready. */
+/** The parts that run so far, for readiness checks. */
 interface OperatorStatus extends OperatorProgress {
   webhooks?: Webhooks | undefined;
 }
@@ -306,7 +306,7 @@ function leaseOf(flags: OperatorFlags, { namespace }: ClusterAccess): Lease | un
   return {
     namespace: flags.leaderElectionNamespace ?? namespace,
     name: flags.leaderElectionId,
-    // The name of the Pod, where there is one.
+    // The name of the Pod, if there is one.
     identity: `${process.env['HOSTNAME'] ?? hostname()}_${systemRandom.uuid()}`,
     times: flags.leaseTimes,
   };

@@ -44,13 +44,13 @@ export interface OperatorOptions {
   readonly sha1: Sha1;
   readonly metrics?: Metrics | undefined;
   readonly config: OperatorConfig;
-  /** Present: agents may speak to this process instead of the API server. */
+  /** If present, agents may use this process instead of the API server. */
   readonly hub?: HubSettings | undefined;
-  /** Without, nodes are taken to have all that can be made use of. */
+  /** If absent, nodes are taken to have every feature. */
   readonly nodeFeatures?: NodeFeatures | undefined;
   /**
-   * From then on nothing is written any more, not even what is under way; `stop` ends the rest. A start
-   * is given up.
+   * When it aborts nothing is written any more, not even by requests under way; `stop` ends the
+   * rest. It also ends a start.
    */
   readonly signal?: AbortSignal | undefined;
 }
@@ -62,23 +62,23 @@ export interface OperatorConfig {
   readonly agentCommand?: string;
   /** How supervisors reach their workers' containers, by default `WorkerImage`. */
   readonly agentDelivery?: AgentDelivery;
-  /** What sidecar agents ask for; by default it depends on their workers. */
+  /** The resources of sidecar agents; by default they depend on their workers'. */
   readonly agentResources?: ContainerResources;
-  /** Of JobSets that do not say. */
+  /** For JobSets without settings of their own. */
   readonly agentDefaults?: AgentDefaults;
-  /** Whether nodes know `Terminate`; by default they do not, as those of Kubernetes. */
+  /** Whether nodes know `Terminate`; by default they do not, like those of Kubernetes. */
   readonly nativeRestartRules?: boolean;
   /** All namespaces when absent. */
   readonly namespaces?: readonly string[];
   readonly gates?: FeatureGates;
-  /** How large a JobSet may be. */
+  /** The largest JobSet that is accepted. */
   readonly limits?: SizeLimits;
 }
 
 export interface Operator {
-  /** What is behind the hub's port, if there is to be one. */
+  /** The handlers behind the hub's port, if there is one. */
   readonly hub: Pick<HubConnection, 'accept' | 'listMembers'> | undefined;
-  /** Ends running reconciles and all streams. What is half done, another operator finishes. */
+  /** Ends running reconciles and all streams. Another operator finishes what is half done. */
   stop(): Promise<void>;
 }
 
@@ -102,8 +102,8 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
 }
 
 /**
- * Acts on caches that have synced, until it is stopped. It begins without memory: nothing but the
- * caches is left of an operator that acted on them before.
+ * Acts on caches that have synced, until it is stopped. It begins without any memory of an earlier
+ * operator except those caches.
  */
 export function actOn(caches: OperatorCaches, options: OperatorOptions): Operator {
   const stopped = new AbortController();

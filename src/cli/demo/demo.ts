@@ -113,7 +113,7 @@ function killProcess(pid: number, container: string): number | undefined {
   return found;
 }
 
-/** The same first failure under `Recreate`, up to the first step after it. */
+/** The first failure again under `Recreate`, up to the first step after it. */
 async function compare(
   options: DemoOptions,
   cluster: LocalCluster,

@@ -1,3 +1,4 @@
+/** The JobSet of the demo. */
 import type { JobSet } from '../../jobset/jobset.ts';
 import { RESTART_MODE } from '../../jobset/names.ts';
 import type { EnvVar } from '../../kube/objects/pod.ts';
@@ -14,12 +15,12 @@ export interface ManifestOptions {
   readonly workers: number;
   readonly strategy: DemoStrategy;
   readonly mode: DemoMode;
-  /** Where checkpoints survive the Pods. */
+  /** A directory where checkpoints survive the Pods. */
   readonly checkpointDirectory: string;
 }
 
 /**
- * The JobSet of `examples/mnist/jobset.yaml` under another name, size and strategy. The strategies
+ * Makes it from `examples/mnist/jobset.yaml`, with another name, size and strategy. The strategies
  * that recreate need Jobs that fail with their first Pod.
  */
 export function demoManifest(example: JobSet, options: ManifestOptions): JobSet {

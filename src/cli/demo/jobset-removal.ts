@@ -1,7 +1,7 @@
 /**
- * Takes a JobSet off a cluster that goes on without us, with its Jobs and their Pods, while this
- * machine can still end them. The garbage collector would too, but may need a minute until it knows
- * of JobSets where their definition was not there a moment ago.
+ * Removes a JobSet with its Jobs and their Pods from a cluster that outlives us, while this machine
+ * can still end them. The garbage collector would too, but if the definition of JobSet is new, it
+ * may not know JobSets for a minute.
  */
 import { JOBSETS } from '../../jobset/jobset.ts';
 import { JOBSET_NAME } from '../../jobset/names.ts';
@@ -15,9 +15,9 @@ import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import { unlessGone } from '../install/removal.ts';
 
-/** For workers to end and all to go; whoever asked for the end does not wait for ever. */
+/** For workers to end and everything to go; the user should not wait for long. */
 const REMOVAL_TIMEOUT_MS = 3_000;
-/** A controller that has not heard of the end yet makes once more what it had made. */
+/** A controller that has not noticed the end yet makes its objects once more. */
 const MAX_PASSES = 3;
 
 const BACKGROUND = { propagationPolicy: 'Background' } as const;
@@ -27,7 +27,7 @@ interface Ports {
   readonly random: Random;
 }
 
-/** Resolves when all is gone, or goes by itself though that takes longer than we wait. */
+/** Resolves when everything is gone, or will go by itself later. */
 export async function removeJobSet(
   client: Client,
   jobSet: { readonly namespace: string; readonly name: string },

@@ -1,9 +1,9 @@
-/** A line that is longer is cut into several: nothing that a worker writes may fill the memory. */
+/** A longer line is cut into several, so that a worker's output cannot fill the memory. */
 const LINE_BYTES_MAX = 64 * 1024;
 
 const NEWLINE = 0x0a;
 
-/** The lines of a byte stream, without their newlines; the rest after the last one counts too. */
+/** The lines of a byte stream, without their newlines, including the rest after the last one. */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncIterable<string> {
   let rest: Uint8Array = new Uint8Array();
   for await (const chunk of chunks) {

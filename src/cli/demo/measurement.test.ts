@@ -97,7 +97,7 @@ describe('measuring a run', () => {
     });
   });
 
-  it('measures nothing of a kill whose recovery was not seen', () => {
+  it('skips a kill whose recovery was not seen', () => {
     const events = [pod(0, 'a', 'running'), step(900, 330), killed(1000, 'a')];
     expect(
       measureRestarts({

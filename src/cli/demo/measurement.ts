@@ -1,9 +1,10 @@
+/** Computes the duration of each restart from what was observed. */
 import type { JobSetStatus, RestartRecord } from '../../jobset/jobset.ts';
 import type { DemoMode, DemoStrategy } from './options.ts';
 import type { MeasuredRestart } from './report.ts';
 import type { TrainingLine } from './training-log.ts';
 
-/** What was seen of a run, in the order in which it was seen; `atMs` is wall time. */
+/** Observations of a run, in order; `atMs` is wall time. */
 export type RunEvent =
   | { readonly kind: 'killed'; readonly atMs: number; readonly pod: string }
   | { readonly kind: 'line'; readonly atMs: number; readonly line: TrainingLine }
@@ -28,7 +29,7 @@ export interface MeasuredRun {
 
 const MS_PER_S = 1000;
 
-/** One measurement for each kill of the run whose recovery was seen to its first step. */
+/** One measurement for each kill whose recovery was observed up to its first step. */
 export function measureRestarts(run: MeasuredRun): readonly MeasuredRestart[] {
   const kills = run.events.flatMap((event, index) => (event.kind === 'killed' ? [index] : []));
   return kills.flatMap((from, k) => {
@@ -117,7 +118,7 @@ function recordAfter(
   return later.sort((a, b) => a.epoch - b.epoch)[0];
 }
 
-/** Ends of phases as times, turned into durations that add up to the whole. */
+/** Turns the times at which phases ended into durations that add up to the total. */
 function phases(ends: Readonly<Record<string, number>>, fromMs: number): Record<string, number> {
   let at = fromMs;
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** The flags of `lockstep demo`, checked together so that each wrong value is named at once. */
+/** The flags of `lockstep demo`, checked together so that all wrong values are reported at once. */
 export interface DemoOptions {
   readonly workers: number;
   /** Rank whose process is killed, or undefined for an undisturbed run. */
@@ -9,7 +9,7 @@ export interface DemoOptions {
   readonly strategy: DemoStrategy;
   readonly json: boolean;
   readonly keep: boolean;
-  /** Of the cluster to join instead of starting one. */
+  /** The kubeconfig of the cluster to join; undefined: start one. */
   readonly kubeconfig: string | undefined;
 }
 
@@ -19,11 +19,11 @@ export type DemoMode = (typeof DEMO_MODES)[number];
 export const DEMO_STRATEGIES = ['InPlaceRestart', 'Recreate', 'BlockingRecreate'] as const;
 export type DemoStrategy = (typeof DEMO_STRATEGIES)[number];
 
-/** What the training run does: about 7 s of work for 2 cores. */
+/** The steps of the training run: about 7 s of work for 2 cores. */
 export const TRAINING_STEPS = 700;
 export const CHECKPOINT_STEPS = 50;
 
-/** A worker is two processes of 50 MB in sidecar mode; more than this is no demonstration. */
+/** A worker is two processes of 50 MB in sidecar mode. */
 export const WORKERS_MAX = 64;
 /** Each failure needs some steps of its own, and the run has `TRAINING_STEPS`. */
 export const FAILURES_MAX = 10;
@@ -41,7 +41,7 @@ export interface DemoFlags {
   readonly kubeconfig?: string;
 }
 
-/** Either the options, or one line for each wrong flag: its name, its value and what is allowed. */
+/** The options, or one line for each wrong flag: its name, its value and what is allowed. */
 export function parseDemoFlags(
   flags: DemoFlags,
 ): { readonly options: DemoOptions } | { readonly errors: readonly string[] } {
@@ -61,7 +61,7 @@ export function parseDemoFlags(
   };
 
   const workers = whole('workers', flags.workers, 1, WORKERS_MAX);
-  // A wrong number of workers is no reason to find fault with the rank too.
+  // If the number of workers is wrong, the rank cannot be judged.
   const ranks = errors.length === 0 ? workers : WORKERS_MAX;
   const kill = parseKill(flags.kill, ranks, errors);
   const options: DemoOptions = {

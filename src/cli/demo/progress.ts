@@ -1,9 +1,10 @@
+/** Shows the progress of a command. */
 import type { TrainingLine } from './training-log.ts';
 
-/** How often a run that prints whole lines says where it is. */
+/** How often progress is printed where lines cannot be rewritten. */
 const LINE_STEPS = 100;
 
-/** Tells a waiting person what happens: one line rewritten on a terminal, few lines elsewhere. */
+/** Rewrites one line on a terminal, and prints few lines elsewhere. */
 export class Progress {
   private readonly out: NodeJS.WriteStream;
   private isLineOpen = false;
@@ -12,7 +13,7 @@ export class Progress {
     this.out = out;
   }
 
-  /** A line that stays. */
+  /** Prints a line that stays. */
   stage(text: string): void {
     if (this.isLineOpen) this.out.write('\r\x1b[K');
     this.isLineOpen = false;

@@ -13,20 +13,20 @@ export interface DemoReport {
 
 export interface MeasuredRestart {
   readonly strategy: DemoStrategy;
-  /** Null where no agent takes part. */
+  /** Null if no agent takes part. */
   readonly mode: DemoMode | null;
-  /** The epoch that the failure ended; null where there are no epochs. */
+  /** The epoch that the failure ended; null if there are no epochs. */
   readonly epoch: number | null;
   readonly witness: {
     readonly pod: string;
     readonly container: string | null;
-    /** Exit code or name of the signal; both null where nobody saw it. */
+    /** Exit code or name of the signal; both null if unknown. */
     readonly exitCode: number | null;
     readonly signal: string | null;
     readonly reason: string;
   };
   readonly podsRecreated: number;
-  /** Steps that had been done since the checkpoint from which training went on. */
+  /** Steps since the checkpoint from which training went on, which were lost. */
   readonly stepsLost: number;
   /** How long each phase took, in their order; they add up to `totalMs`. */
   readonly phasesMs: Readonly<Record<string, number>>;
@@ -39,7 +39,7 @@ const LABEL_WIDTH = 16;
 const TIME_WIDTH = 10;
 const BAR_WIDTH = WIDTH - LABEL_WIDTH - 2 * TIME_WIDTH - 4;
 
-/** What each phase of `phasesMs` ends with, in words. */
+/** The event that ends each phase of `phasesMs`, in words. */
 const PHASE_LABELS: Readonly<Record<string, string>> = {
   announced: 'announced',
   atBarrier: 'all at barrier',

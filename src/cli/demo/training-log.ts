@@ -1,4 +1,4 @@
-/** What the lines of the MNIST example's workers mean (`examples/mnist/worker.ts` prints them). */
+/** Parses the lines that the MNIST example's workers (`examples/mnist/worker.ts`) print. */
 export type TrainingLine =
   | { readonly kind: 'process'; readonly rank: number; readonly pid: number }
   | { readonly kind: 'start'; readonly rank: number; readonly step: number }
@@ -6,7 +6,7 @@ export type TrainingLine =
       readonly kind: 'step';
       readonly step: number;
       readonly steps: number;
-      /** Through the training images; an epoch is something else here. */
+      /** A pass over the training images; "epoch" means something else here. */
       readonly pass: number;
       readonly loss: number;
       readonly imagesPerSecond: number;

@@ -1,7 +1,7 @@
 /**
- * One training run on a cluster: creates the JobSet, watches its Pods and their logs, kills workers
- * at the given steps, and resolves with all that was seen once the JobSet is finished (or, if asked,
- * once training has gone on after the last kill).
+ * One training run on a cluster: creates the JobSet, watches its Pods and their logs, and kills
+ * workers at the given steps. It resolves with all observations once the JobSet is finished or, if
+ * asked, once training has gone on after the last kill.
  */
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import type { Stored } from '../../kube/meta.ts';
@@ -34,9 +34,12 @@ export interface TrainingRun {
   readonly kill: { readonly rank: number; readonly steps: readonly number[] } | undefined;
   /** End the run after the first step that follows the last kill. */
   readonly stopAfterRecovery: boolean;
-  /** Delete the JobSet at the end; an embedded cluster takes it along. */
+  /** Delete the JobSet at the end; an embedded cluster disappears with it. */
   readonly deleteAtEnd: boolean;
-  /** `pid` is what the process calls itself. Returns the machine's number for it, if it is there. */
+  /**
+   * `pid` is the process's own number, which may be of a pid namespace. Returns the machine's
+   * number, if the process exists.
+   */
   readonly killProcess: (pid: number, container: string) => number | undefined;
   readonly onLine: (line: TrainingLine) => void;
   readonly onKill: (rank: number, pid: number, step: number) => void;
@@ -132,7 +135,7 @@ class RunObserver {
     try {
       await client.create(JOBSETS, jobSet, { signal });
     } catch (error) {
-      // A refusal is sure; what was interrupted, or lost on its way, may have been carried out.
+      // A refusal is certain; an interrupted or unanswered request may have been carried out.
       if (error instanceof ApiStatusError && error.code < 500) this.mayExist = false;
       throw error;
     }
@@ -179,7 +182,7 @@ class RunObserver {
     this.follows.push(this.follow(pod.metadata.name));
   }
 
-  /** Reads a container's log to its end. A Pod that goes meanwhile just ends the log. */
+  /** Reads a container's log to its end. If its Pod goes meanwhile, the log just ends. */
   private async follow(pod: string): Promise<void> {
     const { client } = this.options;
     const key = { ...this.key, name: pod };
@@ -195,7 +198,7 @@ class RunObserver {
     }
   }
 
-  /** Kept for the message of a run that never ends: a lost log alone is no failure of the run. */
+  /** Kept for the message of a run that never ends: a lost log alone is not a failure. */
   private lastLogError: unknown;
 
   private sawLine(line: TrainingLine): void {
@@ -238,7 +241,7 @@ class RunObserver {
     if (failed !== undefined) {
       this.settle(new TrainingFailed(`the JobSet failed: ${failed.reason}: ${failed.message}`));
     }
-    // For example a mode for which the nodes of this cluster are too old.
+    // For example for a mode for which the nodes of this cluster are too old.
     const rejected = condition('Rejected');
     if (rejected !== undefined) {
       this.settle(new TrainingFailed(`the JobSet is rejected: ${rejected.message}`));

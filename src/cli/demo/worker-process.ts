@@ -1,9 +1,9 @@
-/** Finds a worker of the demo among the processes of this machine by the number that it knows itself by. */
+/** Finds a worker of the demo among the processes of this machine. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 /**
- * `pid` is what a process of the container, `<Pod UID>/<name>`, calls itself: where that has a pid
- * namespace, the machine has another number for it. Undefined if no such process lives here.
+ * `pid` is the number of the process within its container, `<Pod UID>/<name>`. In a pid namespace,
+ * the machine's number differs. Undefined if there is no such process.
  */
 export function machineProcess(pid: number, container: string): number | undefined {
   const names = processNames();
@@ -28,7 +28,7 @@ function isProcess(each: number, pid: number, container: string): boolean {
       .split('\0')
       .some((entry) => entry.startsWith(`LOCKSTEP_CONTAINER=${container}/`));
   } catch {
-    // It ended meanwhile, or is somebody else's.
+    // It ended meanwhile, or belongs to another user.
     return false;
   }
 }

@@ -1,3 +1,4 @@
+/** Runs `lockstep install`, `status` and `uninstall`. */
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';
 import { connectTo, withoutRights } from '../cluster-connection.ts';
 import { onTermination } from '../termination.ts';
@@ -6,7 +7,7 @@ import { install, installationYaml, status } from './install.ts';
 import type { InstallOptions } from './options.ts';
 import { uninstall } from './uninstall.ts';
 
-/** Runs one of the three commands against the cluster of the flags; returns its exit code. */
+/** Runs one of them against the cluster of the flags; returns its exit code. */
 export async function installCommand(
   name: 'install' | 'status' | 'uninstall',
   options: InstallOptions,

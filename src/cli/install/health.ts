@@ -1,6 +1,6 @@
 /**
- * How an installation is: one line for each part, what it lacks and, where a person can do something
- * about it, what.
+ * The health of an installation: one line for each part, with what is wrong and, if a person can
+ * fix it, how.
  */
 import { DEPLOYMENTS, type Deployment } from '../../deploy/kinds.ts';
 import { OPERATOR_NAME } from '../../deploy/permissions.ts';
@@ -68,7 +68,7 @@ function isTelling({ of }: Installed): boolean {
   return of.kind !== NAMESPACES.kind && of.kind !== CUSTOM_RESOURCE_DEFINITIONS.kind;
 }
 
-/** What is there, by title. */
+/** The existing objects, by title. */
 type Found = ReadonlyMap<string, Stored<KubeObject>>;
 
 async function readAll({ client, objects, signal }: HealthOptions): Promise<Found> {
@@ -96,7 +96,7 @@ async function read<T extends KubeObject>(
 
 function only<T extends KubeObject>(objects: Found, of: Resource<T>): Stored<T> | undefined {
   for (const object of objects.values()) {
-    // Objects were read by their own resources.
+    // Each object was read by its own resource.
     if (object.kind === of.kind) return object as Stored<T>;
   }
   return undefined;

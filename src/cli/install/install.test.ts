@@ -33,7 +33,7 @@ describe('lockstep status', () => {
     expect(world.printed).toEqual(['objects: Lockstep is not installed: run "lockstep install"']);
   });
 
-  test('names what is missing, why Pods do not run, and who led', async () => {
+  test('names what is missing, why Pods do not run, and the last leader', async () => {
     await world.bringUp();
     await world.client.delete(DEPLOYMENTS, {
       namespace: 'lockstep-system',

@@ -1,6 +1,6 @@
 /**
- * `lockstep install` and `status`. Each returns its exit code: 0 done, 1 not. What is
- * made is the manifest of `deploy/`, object for object.
+ * `lockstep install` and `status`. Each returns its exit code: 0 done, 1 not. The installed objects
+ * are exactly those of `deploy/`.
  */
 
 import { DEPLOYMENTS } from '../../deploy/kinds.ts';
@@ -24,13 +24,13 @@ import { preflight } from './preflight.ts';
 import { remove, unlessGone } from './removal.ts';
 
 export const EXIT_FAILURE = 1;
-/** Of the API server's version. */
+/** In the API server's version. */
 const EMBEDDED_VERSION_SUFFIX = '+lockstep';
 const EMBEDDED =
   'this is the embedded cluster of "lockstep up", which runs its own operator, so there is nothing to install; "lockstep status JOBSET" shows a JobSet; for another cluster use --kubeconfig or --context';
 export const POLL_MS = 1_000;
 
-/** The manifest as text, for which no cluster is asked. */
+/** The manifest as text, without a look at a cluster. */
 export function installationYaml({ settings }: InstallOptions): string {
   return manifestYaml(manifest(settings));
 }
@@ -59,8 +59,8 @@ export async function install(context: CommandContext, options: InstallOptions):
 }
 
 /**
- * What an earlier installation had and this one does not: webhooks that nothing would answer, a
- * network policy, rights in namespaces where the operator does not act any more.
+ * Objects of an earlier installation that this one does not have: unanswered webhooks, a network
+ * policy, rights in namespaces where the operator no longer acts.
  */
 async function leftOver(
   context: CommandContext,
@@ -72,7 +72,7 @@ async function leftOver(
   return all.filter(({ object }) => !kept.has(titleOf(object))).toReversed();
 }
 
-/** The namespaces that hold rights of a confined operator, of this installation or an earlier one. */
+/** Namespaces with rights of a confined operator, of this installation or an earlier one. */
 export async function confinedTo({ client, signal }: CommandContext): Promise<readonly string[]> {
   const labelSelector = `${PART_OF}=${INSTALLED_LABELS[PART_OF]}`;
   const namespaces = new Set<string>();
@@ -86,8 +86,8 @@ export async function confinedTo({ client, signal }: CommandContext): Promise<re
 }
 
 /**
- * Whether there is a Lockstep in another namespace, or the cluster is that of `lockstep up`, which
- * brings its own and has nothing to install into. It is told.
+ * Whether Lockstep is in another namespace, or the cluster belongs to `lockstep up`, which brings
+ * its own operator. Reports the reason.
  */
 export async function isRefused(
   { client, serverVersion, signal, warn }: CommandContext,
@@ -102,7 +102,7 @@ export async function isRefused(
   return problem !== undefined;
 }
 
-/** One that was there before us may hold anything: its labels are not ours to set, nor is it to delete. */
+/** A namespace that existed before us may hold anything, so we neither label nor delete it. */
 async function namespaceOfOthers(
   { client, signal }: CommandContext,
   objects: readonly Installed[],
@@ -145,7 +145,7 @@ async function untilHealthy(
   }
 }
 
-/** Prints how everything is. */
+/** Prints the health of the installation. */
 export async function status(context: CommandContext, options: InstallOptions): Promise<number> {
   if (await isRefused(context, options)) return EXIT_FAILURE;
   const settings = await asInstalled(context, options);
@@ -158,7 +158,7 @@ export async function status(context: CommandContext, options: InstallOptions): 
   return findings.some(({ problem }) => problem !== undefined) ? EXIT_FAILURE : 0;
 }
 
-/** What there is to be the operator's arguments say, of webhooks unless a flag does. */
+/** Lets the arguments of the existing operator decide about webhooks, unless a flag does. */
 async function asInstalled(
   { client, signal }: CommandContext,
   { settings, areWebhooksStated }: InstallOptions,

@@ -1,4 +1,4 @@
-/** A cluster in memory, the commands of an installation that run against it, and what they say. */
+/** A cluster in memory, the commands of an installation that run against it, and their output. */
 import { DEPLOYMENTS } from '../../deploy/kinds.ts';
 import { manifest } from '../../deploy/manifest.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
@@ -20,7 +20,7 @@ import { timestamp } from '../../runtime/ports/clock.ts';
 import type { CommandContext } from './command-context.ts';
 import { type InstallFlags, type InstallOptions, parseInstallFlags } from './options.ts';
 
-/** Knows lists, with labels. */
+/** Supports lists, with labels. */
 class Cluster extends MemoryClient {
   override list<T extends KubeObject>(
     of: Resource<T>,
@@ -35,7 +35,7 @@ class Cluster extends MemoryClient {
   }
 
   override listMetadata(of: Resource = JOBSETS, options: ListOptions = {}): never {
-    // Whole objects are metadata, and more.
+    // Whole objects contain the metadata.
     return this.list(of, options) as never;
   }
 }
@@ -63,7 +63,7 @@ export class InstallationWorld {
     };
   }
 
-  /** What a cluster makes of an installation. */
+  /** Does what a cluster does with an installation. */
   async bringUp(options = optionsOf()): Promise<void> {
     for (const { of, object } of manifest(options.settings)) await this.client.create(of, object);
     await this.becomeReady(options);

@@ -1,3 +1,4 @@
+/** The objects of an installation in a cluster. */
 import { OPERATOR_NAME } from '../../deploy/permissions.ts';
 import { INSTALLED_LABELS } from '../../deploy/settings.ts';
 import type { KubeObject } from '../../kube/meta.ts';
@@ -6,7 +7,7 @@ import { CLUSTER_ROLE_BINDINGS } from '../../kube/objects/rbac.ts';
 import { isReason } from '../../kube/status.ts';
 import type { Client, ObjectKey } from '../../runtime/client/client.ts';
 
-/** Who the fields of an installation belong to. */
+/** The manager of an installation's fields. */
 export const FIELD_MANAGER = 'lockstep-install';
 
 export function keyOf({ metadata: { namespace = '', name = '' } }: KubeObject): ObjectKey {
@@ -21,12 +22,12 @@ export function titleOf({ kind, metadata }: KubeObject): string {
 
 export const PART_OF = 'app.kubernetes.io/part-of';
 
-/** Whether it was applied from our manifest: what only has the name of one of ours is somebody else's. */
+/** Whether it was applied from our manifest, and does not only have such a name. */
 export function isOurs({ metadata }: KubeObject): boolean {
   return metadata.labels?.[PART_OF] === INSTALLED_LABELS[PART_OF];
 }
 
-/** Those that our operator created wear no label, and say more than upstream's. */
+/** A definition that our operator created has no label, and says more than upstream's. */
 export function isOurDefinition(crd: CustomResourceDefinition): boolean {
   return isOurs(crd) || JSON.stringify(crd.spec.versions).includes('deprecatedEpoch');
 }

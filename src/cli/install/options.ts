@@ -1,3 +1,4 @@
+/** The flags of `lockstep install`, `status` and `uninstall`. */
 import { defaultSettings, type InstallationSettings, memoryFor } from '../../deploy/settings.ts';
 import { dns1123LabelErrors } from '../../kube/names.ts';
 import { compareQuantities, parseQuantity } from '../../kube/quantity.ts';
@@ -5,7 +6,7 @@ import { MAX_NAMESPACES } from '../../operator/configuration/flag-values.ts';
 import { HIGHEST_MAX_STREAMS } from '../../operator/configuration/stream-memory.ts';
 import type { ConnectionFlags } from '../cluster-connection.ts';
 
-/** The texts of the flags as commander read them; which there are depends on the command. */
+/** The texts of the flags as commander read them; each command has some of them. */
 export interface InstallFlags extends ConnectionFlags {
   readonly namespace: string;
   readonly operatorImage?: string;
@@ -24,7 +25,7 @@ export interface InstallFlags extends ConnectionFlags {
 
 export interface InstallOptions {
   readonly settings: InstallationSettings;
-  /** Whether a flag says something about webhooks. */
+  /** Whether a flag decides about webhooks. */
   readonly areWebhooksStated: boolean;
   readonly connection: ConnectionFlags;
   readonly timeoutMs: number;
@@ -36,7 +37,7 @@ export interface InstallOptions {
 
 const MAX_TIMEOUT_SECONDS = 3_600;
 
-/** Either the options, or one line for each wrong flag: its name, its value and what is allowed. */
+/** The options, or one line for each wrong flag: its name, its value and what is allowed. */
 export function parseInstallFlags(
   flags: InstallFlags,
   version: string,

@@ -1,7 +1,7 @@
 /**
- * The controller of kubernetes-sigs/jobset, however it was installed: its manifests and its Helm chart
- * name and label things differently. Beside it Lockstep is not installed, and its webhooks, if it is
- * gone, would refuse every JobSet.
+ * Finds the controller of kubernetes-sigs/jobset. Its manifests and its Helm chart use different
+ * names and labels. Lockstep is not installed beside it. If only its webhooks are left, they would
+ * refuse every JobSet.
  */
 import { DEPLOYMENTS } from '../../deploy/kinds.ts';
 import type { KubeObject, Stored } from '../../kube/meta.ts';
@@ -14,9 +14,9 @@ import { isReason } from '../../kube/status.ts';
 import type { Client, ObjectKey } from '../../runtime/client/client.ts';
 import { titleOf } from './objects.ts';
 
-/** Of its chart, and of its manifests where something has labelled them. */
+/** Labels of its chart, and of its manifests if a tool has added them. */
 const LABELS = ['app.kubernetes.io/name=jobset', 'app.kubernetes.io/part-of=jobset'];
-/** Of its manifests, which are not labelled everywhere. */
+/** Names in its manifests, which are not labelled everywhere. */
 const NAMES: Readonly<Record<string, ObjectKey>> = {
   [DEPLOYMENTS.kind]: { namespace: 'jobset-system', name: 'jobset-controller-manager' },
   [MUTATING_WEBHOOK_CONFIGURATIONS.kind]: { name: 'jobset-mutating-webhook-configuration' },
@@ -29,7 +29,7 @@ interface Asking {
   readonly signal: AbortSignal;
 }
 
-/** What is to be done about it, in one line; nothing where there is none. */
+/** What to do about it, in one line; undefined if it is not there. */
 export async function otherController(asking: Asking): Promise<readonly string[]> {
   const deployments = await ofUpstream(asking, DEPLOYMENTS);
   const running = deployments.filter(({ status }) => (status?.replicas ?? 0) > 0);
@@ -58,7 +58,7 @@ async function ofUpstream<T extends KubeObject>(
 ): Promise<readonly Stored<T>[]> {
   const found = new Map<string, Stored<T>>();
   const keep = (one: Stored<T>): void => {
-    // Lists leave out what their items are.
+    // Items of lists lack their kind.
     const whole = { ...one, kind: of.kind };
     found.set(titleOf(whole), whole);
   };
@@ -68,7 +68,7 @@ async function ofUpstream<T extends KubeObject>(
       items.forEach(keep);
     }
   } catch (error) {
-    // Whoever may not look is told so by what he may not make.
+    // Missing rights to look are reported by the check of rights to create.
     if (!isReason(error, 'Forbidden')) throw error;
   }
   const known = NAMES[of.kind];

@@ -60,7 +60,7 @@ describe('before an installation', () => {
     expect((await look()).problems).toEqual([]);
   });
 
-  test('nor is one that came with a chart, under a name of its own; its webhooks go too', async () => {
+  test('finds one that a chart installed, under another name, and its webhooks', async () => {
     const labels = { 'app.kubernetes.io/name': 'jobset' };
     const deployment = {
       apiVersion: 'apps/v1',

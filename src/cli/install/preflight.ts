@@ -1,6 +1,7 @@
 /**
- * What has to be so before Lockstep is installed: a server that knows what it consists of, nobody
- * else who acts on JobSets, and rights to make it all. Each problem says what to do about it.
+ * Checks before Lockstep is installed: a server that knows every kind of the manifest, no other
+ * controller of JobSets, and the rights to create everything. Each problem says what to do about
+ * it.
  */
 import { SERVICE_MONITORS } from '../../deploy/kinds.ts';
 import type { Installed } from '../../deploy/settings.ts';
@@ -32,13 +33,13 @@ export interface PreflightOptions {
   readonly signal: AbortSignal;
 }
 
-/** The first with ValidatingAdmissionPolicy and matchConditions of webhooks. */
+/** The first version with ValidatingAdmissionPolicy and matchConditions of webhooks. */
 const OLDEST_MINOR = 30;
-/** The first whose nodes restart all containers of a Pod in place, where that gate is on. */
+/** The first version whose nodes restart all containers of a Pod in place, if that gate is on. */
 const IN_PLACE_MINOR = 35;
 
 export interface Preflight {
-  /** With one of them nothing is installed. */
+  /** If there is a problem, nothing is installed. */
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 }
@@ -65,7 +66,7 @@ export async function preflight(options: PreflightOptions): Promise<Preflight> {
   return { problems, warnings };
 }
 
-/** Webhooks at a URL are those of an operator on somebody's machine. */
+/** Webhooks at a URL belong to an operator on a user's machine. */
 async function joinedNodes(options: PreflightOptions): Promise<readonly string[]> {
   const configurations = await Promise.all([
     found(options, MUTATING_WEBHOOK_CONFIGURATIONS, { name: MUTATING_CONFIGURATION_NAME }),
@@ -98,7 +99,7 @@ async function otherDefinition(options: PreflightOptions): Promise<readonly stri
   ];
 }
 
-/** Asks for everything without storing it: what is refused now would be refused then. */
+/** Dry-runs all objects: what is refused now would be refused then. */
 async function refusals({ client, objects, signal }: PreflightOptions): Promise<readonly string[]> {
   const problems = new Set<string>();
   const made = new Set(
@@ -137,7 +138,7 @@ async function refusals({ client, objects, signal }: PreflightOptions): Promise<
   return [...problems];
 }
 
-/** A namespace takes nothing new while it is being deleted. */
+/** A namespace takes no new objects while it is being deleted. */
 function isTerminating({ status }: ApiStatusError): boolean {
   return status.details?.causes?.some(({ reason }) => reason === 'NamespaceTerminating') === true;
 }
@@ -173,7 +174,7 @@ async function found<T extends KubeObject>(
   try {
     return await client.get(of, at, { signal });
   } catch (error) {
-    // Whoever may not look is told so by what he may not make.
+    // Missing rights to look are reported by the check of rights to create.
     if (isReason(error, 'NotFound', 'Forbidden')) return undefined;
     throw error;
   }

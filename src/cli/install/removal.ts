@@ -1,3 +1,4 @@
+/** Deletes objects of an installation. */
 import type { Installed } from '../../deploy/settings.ts';
 import type { KubeObject, Stored } from '../../kube/meta.ts';
 import {
@@ -10,7 +11,7 @@ import { isOurDefinition, isOurs, keyOf, titleOf } from './objects.ts';
 
 export type Removal = 'Removed' | 'Absent' | 'NotOurs';
 
-/** Deletes an object of an installation, or says that it would; one that only has its name stays. */
+/** Deletes an object, or says that it would; an object that only has its name stays. */
 export async function remove(
   context: CommandContext,
   installed: Installed,
@@ -35,7 +36,7 @@ export async function remove(
 
 export function isOwn({ of }: Installed, found: KubeObject): boolean {
   if (of.kind !== CUSTOM_RESOURCE_DEFINITIONS.kind) return isOurs(found);
-  // It was read by its own resource.
+  // The object was read by its own resource.
   return isOurDefinition(found as CustomResourceDefinition);
 }
 

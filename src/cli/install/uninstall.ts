@@ -1,5 +1,5 @@
 /**
- * `lockstep uninstall`: removes what wears our labels, and nothing that only has the name of it. The
+ * `lockstep uninstall`: removes objects with our labels, and none that only have such names. The
  * definition of JobSet stays, with the JobSets, unless they are to go too.
  */
 import { manifest } from '../../deploy/manifest.ts';
@@ -39,7 +39,7 @@ export async function uninstall(
   if (await isRefused(context, options)) return EXIT_FAILURE;
   const { dryRun, deleteJobSets } = options;
   const removed: Installed[] = [];
-  // In reverse: first nobody is asked about JobSets any more, and the namespace goes last.
+  // In reverse order: the webhooks go first, so that JobSets stay usable, and the namespace last.
   const watchNamespaces = await confinedTo(context);
   const settings = { ...options.settings, watchNamespaces };
   for (const installed of manifest(settings).toReversed()) {
@@ -63,7 +63,7 @@ export async function uninstall(
   return options.dryRun || removed.length === 0 ? 0 : untilGone(context, options, removed);
 }
 
-/** It would go with a namespace of ours. */
+/** These would go with a namespace of ours. */
 async function removeWhatOperatorMade(
   { client, signal }: CommandContext,
   { settings: { namespace } }: InstallOptions,
@@ -78,7 +78,7 @@ async function removeWhatOperatorMade(
     await unlessGone(client.delete(of, { namespace, name }, { signal }));
 }
 
-/** They are in namespaces of users, where groups run on and may meet the next installation. */
+/** These are in users' namespaces, where groups run on and may meet the next installation. */
 async function sayWhatStays({ client, signal, print }: CommandContext): Promise<void> {
   let count: number | undefined;
   try {
@@ -98,8 +98,8 @@ async function sayWhatStays({ client, signal, print }: CommandContext): Promise<
 }
 
 /**
- * The end of a namespace takes some seconds, and that of the definition as long as its JobSets need to
- * go; until then nothing could be installed again.
+ * The namespace ends within seconds, the definition after its JobSets have gone; until then nothing
+ * could be installed again.
  */
 async function untilGone(
   context: CommandContext,
@@ -129,7 +129,7 @@ async function countJobSets({ client, signal }: CommandContext): Promise<string>
     const count = items.length + (metadata.remainingItemCount ?? 0);
     return `${count === 0 ? 'no' : count} JobSet${count === 1 ? '' : 's'}`;
   } catch (error) {
-    // A definition that is not served yet has none.
+    // A definition that is not served yet has no JobSets.
     if (isReason(error, 'NotFound')) return 'no JobSets';
     throw error;
   }

@@ -23,7 +23,7 @@ import { type StatusView, statusView } from './status-view.ts';
 
 export interface JobSetStatusOptions {
   readonly name: string;
-  /** Undefined: that of the kubeconfig's context, as kubectl has it. */
+  /** Undefined: the namespace of the kubeconfig's context, as in kubectl. */
   readonly namespace: string | undefined;
   readonly output: StatusOutput;
   readonly isLive: boolean;
@@ -35,7 +35,7 @@ export interface JobSetStatusFlags {
   readonly watch?: boolean | undefined;
 }
 
-/** Either the options, or one line for each wrong argument: its name, its value and what is allowed. */
+/** The options, or one line for each wrong argument: its name, its value and what is allowed. */
 export function parseJobSetStatus(
   name: string,
   { namespace, output, watch }: JobSetStatusFlags,
@@ -55,7 +55,7 @@ export function parseJobSetStatus(
 
 const EXIT_FAILURE = 1;
 const EXIT_INTERRUPTED = 130;
-/** Pods of one request. */
+/** Pods per request. */
 const PAGE_SIZE = 500;
 
 export async function jobSetStatus(
@@ -88,7 +88,7 @@ export async function jobSetStatus(
   } finally {
     termination.dispose();
   }
-  // Ctrl-C is how one stops looking, not a failure.
+  // Ctrl-C is the usual way to stop looking, not a failure.
   const code = termination.exitCode() ?? 0;
   return isLive && code === EXIT_INTERRUPTED ? 0 : code;
 }
@@ -183,7 +183,7 @@ const MAX_NAMES = 10;
 const UNKNOWN_API =
   'this cluster does not know JobSets: run "lockstep install"; if it is the cluster of "lockstep up", its definition was deleted: start it again';
 
-/** Why there is no such JobSet, with those that there are: most wrong names are slips. */
+/** Says that there is no such JobSet, and which there are: most wrong names are slips. */
 async function whatIsThere(
   client: Client,
   { namespace = '', name }: ObjectKey,
@@ -198,7 +198,7 @@ async function whatIsThere(
     return `${missing}; in namespace ${namespace} there are ${names}${more}`;
   } catch (error) {
     if (isReason(error, 'NotFound')) return UNKNOWN_API;
-    // It may be forbidden: what we know is worth telling all the same.
+    // Listing may be forbidden, but the first error is still worth reporting.
     signal.throwIfAborted();
     return missing;
   }

@@ -1,3 +1,4 @@
+/** Asks the hub for the members of a JobSet, from the user's machine. */
 import { type MemberReport, parseMemberReports } from '../../jobset/hub/member-report.ts';
 import { ENV_HUB_CA, ENV_HUB_URL, HUB_AUDIENCE, HUB_MEMBERS_PATH } from '../../jobset/names.ts';
 import type { Stored } from '../../kube/meta.ts';
@@ -8,8 +9,8 @@ import type { Client } from '../../runtime/client/client.ts';
 import { wholeBody } from '../../runtime/client/response-body.ts';
 
 /**
- * Asks the hub itself, in the name of one of the members: a user who may make a token for their service
- * account may read of them. It takes a way to the hub's address, which is one of the cluster's network.
+ * It uses a token of one of the members. A user who may create tokens for their service account may
+ * read their page. It needs a route to the hub's address in the cluster network.
  */
 export class DirectMembers {
   readonly #client: Client;
@@ -19,10 +20,10 @@ export class DirectMembers {
     this.#client = client;
   }
 
-  /** Rejects with why the hub was not asked. */
+  /** Rejects with the reason why the hub was not asked. */
   async ask(pods: readonly Stored<Pod>[], signal: AbortSignal): Promise<readonly MemberReport[]> {
     const member = this.#speaker(pods);
-    // A token that served for long may have expired: then once more with a new one.
+    // A long-used token may have expired: try once more with a new one.
     const hasServed = this.#contact !== undefined;
     const { status, text } = await this.#read(member, signal);
     if (status === 200) return reportsIn(text);
@@ -36,7 +37,7 @@ export class DirectMembers {
     this.#contact = undefined;
   }
 
-  /** The one who has spoken before, as long as it lives. */
+  /** The member that was used before, as long as it lives. */
   #speaker(pods: readonly Stored<Pod>[]): Stored<Pod> {
     const uid = this.#contact?.podUid;
     const member = pods.find(({ metadata }) => metadata.uid === uid) ?? pods[0];
@@ -73,14 +74,14 @@ interface Contact {
   readonly transport: HttpTransport;
 }
 
-/** Throws if it is no list of members. */
+/** Throws if the text is not a list of members. */
 export function reportsIn(text: string): readonly MemberReport[] {
   const reports = parseMemberReports(text);
   if (reports === undefined) throw new Error('the answer is not a list of members');
   return reports;
 }
 
-/** Of the list of 30,000 members. */
+/** A list of 30,000 members fits. */
 export const MAX_REPORT_BYTES = 16 * 1024 * 1024;
 
 async function tokenFor(
@@ -105,7 +106,7 @@ async function tokenFor(
   return answer.status?.token ?? '';
 }
 
-/** Undefined for a Pod whose agent was told of no hub. */
+/** Undefined for a Pod whose agent has no hub. */
 export function hubUrlOf(pod: Pod): string | undefined {
   return variable(pod, ENV_HUB_URL);
 }

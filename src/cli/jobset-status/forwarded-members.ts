@@ -1,3 +1,4 @@
+/** Asks a member's agent for the members of a JobSet. */
 import {
   forwardedExchange,
   PORT_FORWARD_HEADERS,
@@ -13,20 +14,20 @@ import type { ByteChannel, HttpResponse, Transport } from '../../runtime/ports/t
 import { MAX_REPORT_BYTES, reportsIn } from './direct-members.ts';
 
 /**
- * Asks the agent of a member, over a port that the API server forwards to its Pod: a user who may
- * forward ports of the namespace reads of its groups, from wherever the API server is reached.
+ * The API server forwards a port to the agent's Pod, so a user who may forward ports in the
+ * namespace can see its groups from anywhere.
  */
 export interface ForwardedMembersOptions {
   readonly transport: Transport;
   readonly credentials: CredentialSource | undefined;
 }
 
-/** The user lacks a right, for which another Pod would be no help. */
+/** The user lacks a right, so asking another Pod would be useless. */
 export class MissingRightError extends Error {
   override readonly name = 'MissingRightError';
 }
 
-/** Rejects with why the agent was not asked. */
+/** Rejects with the reason why the agent was not asked. */
 export async function forwardedMembers(
   options: ForwardedMembersOptions,
   pod: Stored<Pod>,
@@ -86,12 +87,12 @@ async function messageOf({ status, body }: HttpResponse): Promise<string> {
     const { message } = JSON.parse(text) as { readonly message?: unknown };
     if (typeof message === 'string') return message.slice(0, MAX_SHOWN_LENGTH);
   } catch {
-    // What stands between may answer with anything.
+    // A proxy in between may answer with anything.
   }
   return `${status} ${text.slice(0, MAX_SHOWN_LENGTH)}`;
 }
 
-/** Of our own server, which states the length and closes after it. */
+/** The answer of our own server, which states the length and closes after it. */
 function answerIn(answer: Buffer): { readonly status: number; readonly body: string } {
   const end = answer.indexOf('\r\n\r\n');
   const status = /^HTTP\/1\.1 (\d{3}) /.exec(answer.toString('latin1', 0, Math.max(end, 0)))?.[1];

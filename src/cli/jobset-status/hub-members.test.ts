@@ -40,7 +40,7 @@ function pod(name: string, more: Partial<Stored<Pod>> = {}): Stored<Pod> {
   };
 }
 
-/** An API server that forwards to an agent which gives this answer. */
+/** An API server that forwards to an agent with this answer. */
 function forwarding(answer: string): HttpResponse {
   const [near, far] = channelPair();
   const streams: SpdyStream[] = [];
@@ -65,7 +65,7 @@ function refusal(status: number, message: string): HttpResponse {
   return { status, headers: {}, body: Buffer.from(JSON.stringify({ message })) };
 }
 
-/** What asking comes to, and the paths that were asked. */
+/** The result, and the paths that were requested. */
 async function ask(answers: readonly (() => HttpResponse)[], pods = [pod('train-w-0-0')]) {
   const paths: string[] = [];
   const left = [...answers];
@@ -133,7 +133,7 @@ it.each([
   });
 });
 
-it('shows what a Pod answers instead of a page without its control characters, and not at length', async () => {
+it('shows the answer of a Pod in place of a page shortened and without control characters', async () => {
   const text = `\u001b[2J${'x'.repeat(5000)}`;
   const { asked } = await ask([() => forwarding(`HTTP/1.1 500 No\r\n\r\n${text}`)]);
   const problem = 'problem' in asked ? asked.problem : '';

@@ -1,3 +1,4 @@
+/** Finds out which epochs members have announced over the hub. */
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
@@ -9,8 +10,8 @@ import { DirectMembers, hubUrlOf } from './direct-members.ts';
 import { forwardedMembers, MissingRightError } from './forwarded-members.ts';
 
 /**
- * Epochs that were announced over the hub are in the operator's memory alone. A member's agent asks it
- * for us, over a forwarded port of its Pod; where that is not to be, the hub is asked itself.
+ * Only the operator's memory has them. A member's agent asks it for us, over a forwarded port of
+ * its Pod; if that fails, we ask the hub directly.
  */
 export class HubMembers {
   readonly #connection: Connection;
@@ -67,7 +68,7 @@ export class HubMembers {
     this.#direct.close();
   }
 
-  /** Those that run: the one first that has answered before. */
+  /** Running members; the one that has answered before comes first. */
   #candidates(members: readonly Stored<Pod>[]): Stored<Pod>[] {
     const running = members.filter(hasRunningAgent);
     const before = running.filter(({ metadata }) => metadata.uid === this.#podUid);
@@ -78,14 +79,14 @@ export class HubMembers {
 type Connection = Pick<ClientConnection, 'client' | 'transport' | 'credentials'>;
 
 export type Asked =
-  /** Without reports if no member speaks over a hub. */
+  /** Without reports if no member uses a hub. */
   | { readonly reports: readonly MemberReport[] | undefined }
-  /** In a sentence. */
+  /** As a sentence. */
   | { readonly problem: string };
 
 /** An answer may be of any length. */
 const MAX_WHY_LENGTH = 500;
-/** Of one way. */
+/** Per way of asking. */
 const TIMEOUT_MS = 3000;
 /** Agents of an older version have no page. */
 const MAX_CANDIDATES = 2;

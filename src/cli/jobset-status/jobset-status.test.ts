@@ -92,7 +92,7 @@ describe('a table of members', () => {
     ]);
   });
 
-  it('shows what annotations say where nobody could ask the hub', () => {
+  it('shows the annotations if the hub could not be asked', () => {
     const annotations = {
       'jobset.sigs.k8s.io/epoch': '2',
       'lockstep/notice': '{"epoch":1,"exitCode":7}',
@@ -187,7 +187,7 @@ describe('a table of members', () => {
 });
 
 describe('a screen', () => {
-  it('that is too small shows first who is not in the current epoch, and how many it leaves out', () => {
+  it('that is too small shows members outside the current epoch first, and the number left out', () => {
     const view = inEpoch(2, ...Array.from({ length: 40 }, (_, i) => i));
     const members = view.members.map((member) =>
       member.index === '33' ? { ...member, epoch: 1 } : member,
@@ -236,7 +236,7 @@ describe('changes', () => {
   });
 });
 
-describe('what is printed', () => {
+describe('printed views', () => {
   const NOW = (): Date => new Date(0);
 
   it('is drawn in place on a screen, and appended line by line elsewhere', () => {

@@ -1,3 +1,4 @@
+/** Shows a JobSet live. */
 import { DeadlineError, withDeadline } from '../../runtime/deadline.ts';
 import { type Clock, sleep } from '../../runtime/ports/clock.ts';
 import type { StatusView } from './status-view.ts';
@@ -7,17 +8,17 @@ export interface LiveStatusOptions {
   /** Undefined: the JobSet is gone. */
   readonly look: (signal: AbortSignal) => Promise<StatusView | undefined>;
   readonly show: (view: StatusView) => void;
-  /** The user has seen enough. */
+  /** Aborts when the user stops looking. */
   readonly signal: AbortSignal;
 }
 
-/** What is announced over a hub has no watch, so we look again; people do not read faster than this. */
+/** Announcements over a hub have no watch, so they are polled; people do not read faster. */
 const LOOK_INTERVAL_MS = 1000;
 const LOOK_TIMEOUT_MS = 8000;
 
 /**
- * Shows a JobSet again and again, until it is gone (then it resolves with true) or the signal aborts. A
- * look that fails is told and repeated; only if the first fails it rejects.
+ * Shows a JobSet until it is gone (then it resolves with true) or the signal aborts. Failures are
+ * shown and retried; only a failure of the first look rejects.
  */
 export async function followStatus(options: LiveStatusOptions): Promise<boolean> {
   const { clock, look, show, signal } = options;

@@ -1,3 +1,4 @@
+/** Renders a JobSet and its members as a table. */
 import { describeWitness } from '../../jobset/epoch/witness.ts';
 import type { RestartRecord } from '../../jobset/jobset.ts';
 import { printable } from '../../kube/quote.ts';
@@ -10,8 +11,8 @@ import type {
 } from './status-view.ts';
 
 /**
- * A JobSet and its members for people: where each is, which epoch it has announced over which channel,
- * and how its worker ended last.
+ * It shows where each member is, which epoch it has announced over which channel, and how its
+ * worker ended last.
  */
 export function memberTable(view: StatusView): string {
   const lines = [
@@ -24,8 +25,8 @@ export function memberTable(view: StatusView): string {
 }
 
 /**
- * The same for a screen of so many rows and columns. If not all members have room, those that are not in
- * the current epoch come first.
+ * The table for a screen of this size. If not all members fit, those outside the current epoch come
+ * first.
  */
 export function memberScreen(
   view: StatusView,
@@ -46,13 +47,16 @@ export function memberScreen(
   return [...head, ...table, ...more].map((line) => line.slice(0, screen.columns));
 }
 
-/** At the width of the screen, as it would do itself; rows are counted. */
+/** Folds lines as the screen would, so that rows can be counted. */
 function folded(line: string, columns: number): readonly string[] {
   if (line.length <= columns) return [line];
   return [line.slice(0, columns), ...folded(line.slice(columns), columns)];
 }
 
-/** One line about the JobSet, and one for each condition that tells and of its last restarts. */
+/**
+ * One line about the JobSet, one for each important condition, and one for each of its last
+ * restarts.
+ */
 export function summary(jobSet: JobSetView): readonly string[] {
   return [
     jobSetLine(jobSet),
@@ -61,7 +65,7 @@ export function summary(jobSet: JobSetView): readonly string[] {
   ];
 }
 
-/** Why Pods are not even made, Events tell, which not everybody may read. */
+/** Why Pods are not even created. The reason is in Events, which not every user may read. */
 function missing({ jobSet, members }: StatusView): readonly string[] {
   const { namespace, name, state, size } = jobSet;
   const count = size - members.length;
@@ -71,7 +75,7 @@ function missing({ jobSet, members }: StatusView): readonly string[] {
   ];
 }
 
-/** Messages quote what Pods and people said, so that they may hold anything. */
+/** Messages quote Pods and people, so they may contain anything. */
 export function conditionLine({ type, reason, message }: ConditionView): string {
   return printable(`${type}: ${message} (${reason})`);
 }
@@ -127,7 +131,7 @@ function stateText({ state, epoch, announced, size }: JobSetView): string {
   }
 }
 
-/** Users write annotations, from which the index comes. */
+/** The index comes from annotations, which users can write. */
 function cells(member: MemberView): readonly string[] {
   const { pod, epoch, channel, lastCause } = member;
   return [

@@ -1,10 +1,11 @@
+/** Finds members' nodes that are not ready. */
 import { isReady, NODES, type Node } from '../../kube/objects/node.ts';
 import { isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { forEachConcurrently } from '../../runtime/concurrency.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 
-/** Which nodes of members are not ready, as their Node objects say; many users may not read those. */
+/** It reads their Node objects, which many users may not do. */
 export class NodeHealth {
   readonly #client: Client;
   readonly #clock: Clock;
@@ -16,7 +17,7 @@ export class NodeHealth {
     this.#clock = clock;
   }
 
-  /** Names of those among `nodes` that are not ready, or not there any more. */
+  /** Names of those among `nodes` that are not ready, or gone. */
   async notReady(nodes: ReadonlySet<string>, signal: AbortSignal): Promise<ReadonlySet<string>> {
     const nowMs = this.#clock.monotonic();
     if (this.#isForbidden || nodes.size === 0) return NONE;
@@ -58,6 +59,6 @@ export class NodeHealth {
 const NONE: ReadonlySet<string> = new Set();
 const MAX_SINGLE_READS = 20;
 const MAX_PARALLEL_READS = 10;
-/** Live status looks each second. */
+/** Live status refreshes every second. */
 const FEW_FRESH_MS = 1500;
 const MANY_FRESH_MS = 10_000;

@@ -1,9 +1,10 @@
+/** The differences between two views of a JobSet. */
 import { conditionLine, jobSetLine, memberLine, memberName, restartLine } from './member-table.ts';
 import type { StatusView } from './status-view.ts';
 
 /**
- * What a reader of a log has to be told between two views, one line each: the JobSet if its line has
- * changed, new restarts and conditions, members that changed, came or went. Before the first view there is nothing.
+ * One line each for what a log should show: the JobSet if its line has changed, new restarts and
+ * conditions, and members that changed, came or went. Before the first view there is nothing.
  */
 export function statusChanges(
   before: StatusView | undefined,
@@ -27,7 +28,7 @@ function changed(before: readonly string[], after: readonly string[]): readonly 
   return after.filter((line) => !known.has(line));
 }
 
-/** Those that came while we looked; what happened before is in the history. */
+/** Restarts that happened between the views; earlier ones are in the history. */
 function restarts(before: StatusView | undefined, after: StatusView): readonly string[] {
   if (before === undefined) return [];
   const known = before.jobSet.restartHistory[0]?.epoch ?? 0;

@@ -1,11 +1,12 @@
+/** Prints views of a JobSet. */
 import { memberScreen, memberTable } from './member-table.ts';
 import { statusChanges } from './status-changes.ts';
 import type { StatusView } from './status-view.ts';
 
-/** Where a command writes to. */
+/** The output of a command. */
 export interface Terminal {
   write(text: string): void;
-  /** Undefined where it is a file or a pipe. */
+  /** Undefined for a file or a pipe. */
   readonly screen: { readonly rows: number; readonly columns: number } | undefined;
 }
 
@@ -17,8 +18,8 @@ export function printStatus(view: StatusView, output: StatusOutput, to: Terminal
 }
 
 /**
- * Shows one view after the other: in place on a screen; elsewhere one line for each change, or, as JSON,
- * a line with the whole view whenever it has changed.
+ * Shows view after view: in place on a screen; elsewhere one line for each change or, as JSON, one
+ * line with each changed view.
  */
 export function livePrinter(
   output: StatusOutput,

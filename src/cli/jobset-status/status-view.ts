@@ -1,3 +1,4 @@
+/** The data of `lockstep status JOBSET`: a JobSet and its members at one moment. */
 import { epochsOf } from '../../jobset/epoch/dialect.ts';
 import { groupSize } from '../../jobset/epoch/group-state.ts';
 import type { WorkerEnd } from '../../jobset/epoch/notice.ts';
@@ -10,8 +11,8 @@ import type { Condition, Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
 
 /**
- * A JobSet and its members at one moment, from all who know something of them: the API server, and the
- * hub for what agents announced there. It is what `-o json` prints, and what the other forms show.
+ * It combines the API server's objects with the hub's announcements. `-o json` prints it as it is;
+ * the other forms render it.
  */
 export interface StatusView {
   readonly jobSet: JobSetView;
@@ -25,17 +26,22 @@ export interface JobSetView {
   readonly namespace: string;
   readonly name: string;
   readonly state: 'Completed' | 'Failed' | 'Suspended' | 'Released' | 'AtBarrier' | 'Running';
-  /** The current one, for which members gather; null for a JobSet that does not restart in place. */
+  /**
+   * The current epoch, for which members gather; null for a JobSet that does not restart in place.
+   */
   readonly epoch: number | null;
-  /** The one that runs, as `kubectl get` shows it: that before the current one until it is released. */
+  /**
+   * The running epoch, as `kubectl get` shows it: the previous one until the current one is
+   * released.
+   */
   readonly syncedEpoch: number | null;
-  /** Members that have announced the current epoch, of as many as there are to be. */
+  /** How many of the expected members have announced the current epoch. */
   readonly announced: number;
   readonly size: number;
   readonly inPlaceRestarts: number;
   readonly restarts: number;
   readonly maxRestarts: number;
-  /** Those that are True and that a person may have to do something about. */
+  /** Conditions that are True and may need a person's action. */
   readonly conditions: readonly ConditionView[];
   /** The newest first. */
   readonly restartHistory: readonly RestartRecord[];
@@ -54,21 +60,23 @@ export interface MemberView {
   readonly index: string | null;
   readonly pod: string;
   readonly node: string | null;
-  /** The Node object says that it is not ready, or is gone; false too where it may not be read. */
+  /** The Node object is not ready, or gone; false too if it may not be read. */
   readonly isNodeLost: boolean;
   /** The Pod's phase, or `Terminating`. */
   readonly phase: string;
-  /** Why it does not run, such as `Unschedulable` or `ErrImagePull`; null: it does, or is on its way. */
+  /**
+   * Why it does not run, such as `Unschedulable` or `ErrImagePull`; null: it runs, or will soon.
+   */
   readonly heldBy: string | null;
-  /** The newest that it announced; null: none. */
+  /** The newest epoch that it announced; null: none. */
   readonly epoch: number | null;
-  /** Over which it speaks; null: none, or none now. */
+  /** The channel that it uses; null: none at the moment. */
   readonly channel: 'Hub' | 'API' | null;
-  /** Why its worker ended last, as far as is known; null: not known to have failed. */
+  /** Why its worker ended last, if known; null: no known failure. */
   readonly lastCause: LastCause | null;
 }
 
-/** At most one of `exitCode` and `signal`: neither where nobody could know. */
+/** At most one of `exitCode` and `signal`; neither if unknown. */
 export interface LastCause {
   /** In which the worker ran. */
   readonly epoch: number;
@@ -77,8 +85,8 @@ export interface LastCause {
 }
 
 /**
- * `reports` is what the hub knows; undefined: it could not be asked, or there is none. `notReady` are names of
- * nodes.
+ * `reports` come from the hub; undefined: it could not be asked, or there is none. `notReady` are
+ * names of nodes.
  */
 export function statusView(
   jobSet: Stored<JobSet>,
@@ -131,8 +139,8 @@ const UNTELLING: readonly string[] = [
 ] satisfies readonly ConditionType[];
 
 /**
- * That of a restart repeats the history, except where the group waits although all have announced: then
- * it says for what.
+ * The condition of a restart repeats the history, except if the group waits although all have
+ * announced: then it says for what.
  */
 function telling(
   conditions: readonly Condition[],
@@ -180,7 +188,7 @@ function memberView(
   };
 }
 
-/** Through which every container passes when it starts. */
+/** States through which every container passes when it starts. */
 const ON_ITS_WAY: readonly string[] = [
   'PodInitializing',
   'ContainerCreating',
@@ -198,12 +206,12 @@ function heldBy({ status = {} }: Pod): string | undefined {
   return waiting ?? unscheduled?.reason ?? (status.phase === 'Failed' ? status.reason : undefined);
 }
 
-/** Of an agent that speaks over no hub. */
+/** For an agent that uses no hub. */
 function written(facts: PodFacts | undefined): 'API' | null {
   return facts?.epoch === undefined ? null : 'API';
 }
 
-/** What comes first wins among those of one epoch: an agent knows better than a witness. */
+/** Among causes of one epoch the first wins: an agent knows better than a witness. */
 function newest(causes: readonly (LastCause | undefined)[]): LastCause | null {
   let last: LastCause | null = null;
   for (const cause of causes) {
@@ -218,7 +226,7 @@ function reported(
   return notice?.end === undefined ? undefined : { epoch: notice.epoch, ...notice.end };
 }
 
-/** Sidecars do not see how a worker ends; the witness of a restart may tell. */
+/** Sidecars do not see how a worker ends, but the witness of a restart may say it. */
 function witnessed({ epoch, witness }: RestartRecord, pod: string): LastCause | undefined {
   if (witness?.pod !== pod) return undefined;
   const { exitCode, signal } = witness;

@@ -34,7 +34,7 @@ test('the end of a cluster can be asked for', async () => {
   expect(received).toEqual([{ action: 'end' }]);
 });
 
-test('what is refused is told', async () => {
+test('reports refusals', async () => {
   await expect(sendControl(directory, { node: 'nobody', action: 'stop' })).rejects.toThrow(
     'there is no node "nobody"',
   );

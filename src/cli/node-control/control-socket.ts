@@ -1,5 +1,5 @@
 /**
- * How `lockstep node` and `lockstep down` speak to the `lockstep up` of a state directory: one line of
+ * How `lockstep node` and `lockstep down` reach the `lockstep up` of a state directory: one line of
  * JSON each way over a socket in it, which only its owner can open.
  */
 import { rmSync } from 'node:fs';
@@ -13,16 +13,16 @@ export interface NodeCommand {
   readonly action: NodeAction;
 }
 
-/** What is asked of a cluster: something of one of its nodes, or that it ends. */
+/** A command for a cluster: an action on one of its nodes, or its end. */
 export type ControlCommand = NodeCommand | { readonly action: 'end' };
 
 /** A node that is started has 10 s to register. */
 const ANSWER_TIMEOUT_MS = 30_000;
 const MAX_LINE_BYTES = 64 * 1024;
-/** Of a socket's path, on Linux; macOS has 104. */
+/** The limit for a socket's path on Linux; macOS has 104. */
 const MAX_PATH_BYTES = 103;
 
-/** The socket could not be reached, or the other side said no. */
+/** The socket could not be reached, or the other side refused. */
 export class ControlError extends Error {
   override readonly name = 'ControlError';
 }
@@ -32,8 +32,8 @@ export function controlPath(stateDirectory: string): string {
 }
 
 /**
- * Serves commands until the result is called. A directory whose path is too long for a socket gets
- * none, which these commands then say.
+ * Serves commands until the result is called. If the directory's path is too long for a socket
+ * there is none, and these commands then say so.
  */
 export async function serveControl(
   stateDirectory: string,
@@ -41,7 +41,7 @@ export async function serveControl(
 ): Promise<() => Promise<void>> {
   const path = controlPath(stateDirectory);
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) return async () => undefined;
-  // Left behind by a process that was killed: whoever holds the directory holds this.
+  // A killed process left it behind; the owner of the directory owns the socket.
   rmSync(path, { force: true });
   const server = createServer((socket) => void answer(socket, carryOut));
   await new Promise<void>((resolve, reject) => {
@@ -133,7 +133,7 @@ export function parseNodeAction(
   return { error: `the action is "${text}", allowed are ${NODE_ACTIONS.join(', ')}` };
 }
 
-/** Says what was done; rejects with `ControlError`. */
+/** Prints what was done; rejects with `ControlError`. */
 export async function actOnNode(stateDirectory: string, command: NodeCommand): Promise<void> {
   await sendControl(resolve(stateDirectory), command);
   process.stdout.write(`node ${command.node} ${DONE[command.action]}\n`);

@@ -1,7 +1,7 @@
-/** A socket that listens, as `/proc/net/tcp` and `/proc/net/tcp6` of Linux show it. */
+/** Listening sockets, as `/proc/net/tcp` and `/proc/net/tcp6` of Linux list them. */
 export interface Listener {
   readonly port: number;
-  /** As the file spells it, in hexadecimal digits: only equality and zero matter. */
+  /** As in the file, in hexadecimal digits: only equality and zero matter. */
   readonly address: string;
   readonly inode: string;
 }
@@ -13,7 +13,7 @@ const LOCAL_ADDRESS = 1;
 const STATE = 3;
 const INODE = 9;
 
-/** Lines that are not understood are left out. */
+/** Skips lines that it does not understand. */
 export function parseListeners(text: string): readonly Listener[] {
   return text.split('\n').flatMap((line): readonly Listener[] => {
     const fields = line.trim().split(/\s+/);
@@ -25,8 +25,9 @@ export function parseListeners(text: string): readonly Listener[] {
 }
 
 /**
- * Ports on which several sockets listen at overlapping addresses, with the inodes of these sockets. The
- * kernel allows it only to sockets that ask for it (`SO_REUSEPORT`), and spreads connections over them.
+ * Ports on which several sockets listen at overlapping addresses, with the inodes of these sockets.
+ * The kernel allows it only to sockets that ask for it (`SO_REUSEPORT`), and spreads connections
+ * over them.
  */
 export function sharedPorts(
   listeners: readonly Listener[],

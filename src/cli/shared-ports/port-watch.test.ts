@@ -35,7 +35,7 @@ afterEach(async () => {
   await cluster.stop();
 });
 
-/** A JobSet with one Pod; the UID of the Pod. */
+/** A JobSet with one Pod; returns the UID of the Pod. */
 async function group(name: string): Promise<string> {
   const at = { namespace: 'default', name };
   const { metadata } = await cluster.client.create(JOBSETS, {

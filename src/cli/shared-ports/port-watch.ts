@@ -1,8 +1,8 @@
 /**
- * Pods of the embedded nodes share the machine's network. Two that listen on one port of all addresses
- * with `SO_REUSEPORT`, as gRPC and so JAX do, get each other's connections without a word. This
- * looks for such ports and tells everybody who could wonder: an Event on each Pod, the condition
- * `PortConflict` of their JobSets, and a line.
+ * Pods of the embedded nodes share the machine's network. Two that listen on one port of all
+ * addresses with `SO_REUSEPORT`, as gRPC and so JAX do, silently get each other's connections. This
+ * looks for such ports and reports them: in an Event on each Pod, in the condition `PortConflict`
+ * of their JobSets, and in a line of output.
  */
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { labelledOwner, ownerKey } from '../../jobset/membership.ts';
@@ -24,7 +24,7 @@ export interface SharedPorts {
 
 export interface SharedPort {
   readonly port: number;
-  /** UIDs of the Pods whose sockets they are, sorted; fewer than two: no conflict. */
+  /** UIDs of the Pods that own the sockets, sorted; fewer than two: no conflict. */
   readonly podUids: readonly string[];
 }
 
@@ -45,7 +45,7 @@ const PASS_TIMEOUT_MS = 10_000;
 const MAX_WRITES = 5;
 const REASON = 'PortConflict';
 
-/** Returns how to end it. */
+/** Returns a function that ends it. */
 export function watchPorts(options: PortWatchOptions): () => Promise<void> {
   const stopping = new AbortController();
   const running = new PortWatch(options).run(stopping.signal);
@@ -57,7 +57,7 @@ export function watchPorts(options: PortWatchOptions): () => Promise<void> {
 
 class PortWatch {
   readonly #options: PortWatchOptions;
-  /** What has been told, by port and Pods. */
+  /** Reported conflicts, by port and Pods. */
   #told: ReadonlySet<string> = new Set();
   /** By `ownerKey`, JobSets whose condition is True. */
   readonly #marked = new Set<string>();
@@ -135,7 +135,7 @@ class PortWatch {
     return pods;
   }
 
-  /** Without messages the conflict is over. */
+  /** No messages mean that the conflict is over. */
   async #mark(key: string, messages: readonly string[], signal: AbortSignal): Promise<void> {
     const { client, clock } = this.#options;
     const [namespace = '', name = '', uid = ''] = key.split('/');

@@ -1,10 +1,10 @@
 /**
- * The watchdog: a detached process that outlives its parent by moments. It reads the parent's pipe;
- * when that ends without `done`, the parent was killed, and the watchdog ends every process group
- * that it was told of and removes the state directory.
+ * The watchdog: a detached process that outlives its parent by moments. It reads the parent's pipe.
+ * If that ends without `done`, the parent was killed: the watchdog then ends every process group
+ * that it knows, and removes the state directory.
  *
- * Input, one line each: `group PID`, `gone PID`, `state PATH` (processes whose root lies below it are
- * ended too), `remove PATH`, `done`.
+ * Input, one line each: `group PID`, `gone PID`, `state PATH` (processes whose root lies below it
+ * are ended too), `remove PATH`, `done`.
  */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -14,7 +14,7 @@ const states = new Set<string>();
 const removals = new Set<string>();
 let done = false;
 
-// A terminal's Ctrl-C reaches every process of the foreground group; this one must see the pipe end.
+// A terminal's Ctrl-C reaches the whole foreground group, but this process must see the pipe end.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
 for await (const line of createInterface({ input: process.stdin })) {
@@ -38,7 +38,7 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended by itself: that is what was wanted.
+    // It has already ended.
   }
 }
 

@@ -1,7 +1,8 @@
+/** The parent's end of the watchdog. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { ProcessRunner } from '../../runtime/ports/process-runner.ts';
 
-/** The parent's end of the watchdog: tells it what to end if this process is killed. */
+/** Tells the watchdog what to end if this process is killed. */
 export class Watchdog {
   private readonly child: ChildProcess;
 
@@ -9,7 +10,10 @@ export class Watchdog {
     this.child = child;
   }
 
-  /** Starts `script`, the built watchdog, over `stateDirectory`; `remove` says whether it deletes that directory too. */
+  /**
+   * Starts `script`, the built watchdog, over `stateDirectory`; `remove` says whether it deletes
+   * that directory too.
+   */
   static start(script: string, stateDirectory: string, remove: boolean): Watchdog {
     const child = spawn(process.execPath, [script], {
       detached: true,

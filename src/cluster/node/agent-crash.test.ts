@@ -1,6 +1,6 @@
 /**
- * A node agent that is killed before any one of the things that it does to the world, and started
- * again: what the Pod does and shows in the end is as if nothing had happened.
+ * Kills a node agent before any one of its actions, and starts it again: the Pod's behaviour and
+ * final status are as if nothing had happened.
  */
 import { describe, expect, it } from 'vitest';
 import { type Container, PODS, type Pod } from '../../kube/objects/pod.ts';
@@ -23,10 +23,10 @@ import { startNodeAgent } from './node-agent.ts';
 import { container, TestApi } from './test-api.fixture.ts';
 
 const LIMIT_MS = 120_000;
-/** Of one scenario, at moments that are spread over its whole length. */
+/** Plays per scenario, at moments spread over its whole length. */
 const MAX_PLAYS = Number(process.env['LOCKSTEP_CRASH_PLAYS'] ?? 12);
 const TIMEOUT_MS = 60_000;
-/** How long each program runs; long enough to be found running by the next life of the agent. */
+/** How long each program runs; long enough for the agent's next life to find it running. */
 const RUN_MS = 1_000;
 
 const RESTART_ALL: Partial<Container> = {
@@ -123,7 +123,7 @@ class World {
   readonly files = new MemoryFiles();
   readonly runner = new MemoryProcessRunner(programs(this.clock));
   readonly host = new ProcessHost(this.runner);
-  /** What the first life of the agent did to the world. */
+  /** The number of actions in the agent's first life. */
   steps = 0;
 
   async start(killedBefore: number): Promise<void> {
@@ -132,7 +132,7 @@ class World {
       this.steps++;
       if (this.steps < killedBefore) return true;
       this.host.disconnect();
-      // The next one comes at once, as a supervisor starts it.
+      // The next one starts at once, as under a supervisor.
       queueMicrotask(() => void this.#begin(new Life(() => true)));
       return false;
     });

@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/ports/clock.ts';
 
-/** They change nothing, so a death before one is a death before the next change. */
+/** They change nothing, so a death before one equals a death before the next change. */
 export const READS: readonly string[] = ['kindOf', 'readEnd', 'readLog', 'logSize', 'logNames'];
 
 /** One life of the agent: after its end none of its calls arrives, and none of its timers fires. */
@@ -8,12 +8,12 @@ export class Life {
   readonly #mayAct: () => boolean;
   #isOver = false;
 
-  /** `mayAct` is asked before everything that it does to the world; false is its death. */
+  /** `mayAct` is called before each of its actions; false kills it. */
   constructor(mayAct: () => boolean = () => true) {
     this.#mayAct = mayAct;
   }
 
-  /** It is killed now. */
+  /** Kills it now. */
   end(): void {
     this.#isOver = true;
   }
@@ -25,7 +25,7 @@ export class Life {
         if (typeof member !== 'function') return member;
         return (...args: readonly unknown[]): unknown => {
           if (!this.#isOver && !uncounted.includes(String(name))) this.#isOver = !this.#mayAct();
-          // Nothing that a dead process waits for ever comes.
+          // A dead process waits for ever.
           return this.#isOver ? new Promise(() => undefined) : member.apply(target, args);
         };
       },

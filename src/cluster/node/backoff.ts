@@ -1,7 +1,7 @@
 /**
  * CrashLoopBackOff: how long a container that ended waits for its next start. The first end costs
- * nothing, then 10 s, doubled up to 300 s, counted from the end; a run of more than ten minutes
- * begins anew. No jitter, as in a kubelet.
+ * nothing; then it waits 10 s, doubled up to 300 s, counted from the end. A run of more than ten
+ * minutes starts over. No jitter, as in a kubelet.
  */
 export interface Backoff {
   readonly delayMs: number;
@@ -15,7 +15,7 @@ export interface BackoffLimits {
   readonly maxMs: number;
 }
 
-/** What a kubelet's configuration says of it. */
+/** The settings of a kubelet's configuration. */
 export interface BackoffSettings {
   /** `crashLoopBackOff.maxContainerRestartPeriod`: 1 s to 300 s. */
   readonly maxContainerRestartPeriodMs?: number | undefined;
@@ -26,10 +26,10 @@ export interface BackoffSettings {
 const DEFAULT_LIMITS: BackoffLimits = { initialMs: 10_000, maxMs: 300_000 };
 const REDUCED_LIMITS: BackoffLimits = { initialMs: 1_000, maxMs: 60_000 };
 const LEAST_MAX_MS = 1_000;
-/** A container that ran longer than this is no crash loop any more, however short its delays. */
+/** After a longer run a container is not in a crash loop any more, however short its delays are. */
 export const BACKOFF_RESET_MS = 600_000;
 
-/** A node's own maximum goes before both defaults, and no first delay is longer than the maximum. */
+/** A node's own maximum wins over both defaults, and no first delay is longer than the maximum. */
 export function backoffLimits(settings: BackoffSettings = {}): BackoffLimits {
   const { maxContainerRestartPeriodMs: ownMaxMs, reduceDefaultDecay = false } = settings;
   const limits = reduceDefaultDecay ? REDUCED_LIMITS : DEFAULT_LIMITS;

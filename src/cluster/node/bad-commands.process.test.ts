@@ -1,4 +1,7 @@
-/** Commands that behave badly, as real processes: each is shown as what it is, and nothing is left. */
+/**
+ * Commands that behave badly, as real processes: the status reports each correctly, and nothing is
+ * left.
+ */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -48,7 +51,7 @@ describe('a command', () => {
     await rm(files, { recursive: true });
   });
 
-  it('that ends at once under a rule that restarts all takes the others along each time', async () => {
+  it('that ends at once under a rule that restarts all restarts the others each time', async () => {
     const restartPolicyRules: readonly ContainerRestartRule[] = [
       { action: 'RestartAllContainers', exitCodes: { operator: 'NotIn', values: [0] } },
     ];
@@ -71,14 +74,14 @@ describe('a command', () => {
     });
   });
 
-  it('that leaves a message which is no text leaves one that can be read', async () => {
+  it('that leaves a binary message gets a readable one', async () => {
     const write = String.raw`printf 'a\377b' >"$LOCKSTEP_ROOT/dev/termination-log"; exit 1`;
     await node.api.run({ containers: [sh('c', write)] });
     await node.untilPhase('Failed');
     expect(node.api.status('c')?.state?.terminated?.message).toBe('a\uFFFDb');
   });
 
-  it('that puts a pipe or a directory in the place of its message leaves none', async () => {
+  it('that replaces its message by a pipe or a directory leaves no message', async () => {
     const at = '"$LOCKSTEP_ROOT/dev/termination-log"';
     await node.api.run({
       containers: [
@@ -94,7 +97,7 @@ describe('a command', () => {
     ]);
   });
 
-  it('that forks without end is ended with all that it forked', async () => {
+  it('that forks without end is ended with all its forks', async () => {
     const script =
       'trap "" TERM; n=0; while [ $n -lt 40 ]; do setsid sleep 100 & n=$((n+1)); done; wait';
     await node.api.run({ containers: [sh('c', script)] });
@@ -106,7 +109,7 @@ describe('a command', () => {
 });
 
 describe('a probe', () => {
-  it('that hangs fails when its time is up, and is ended', async () => {
+  it('that hangs fails at its time-out, and is ended', async () => {
     const hang = ['sh', '-c', 'trap "" TERM; setsid sleep 100 & while :; do sleep 1; done'];
     await node.api.run({ containers: [sh('c', 'exec sleep 100', readiness(hang))] });
     await node.untilPhase('Running');
@@ -115,7 +118,7 @@ describe('a probe', () => {
     expect(node.api.status('c')).toMatchObject({ ready: false, restartCount: 0 });
   });
 
-  it('that writes without end fails when its time is up', async () => {
+  it('that writes without end fails at its time-out', async () => {
     const noisy = ['sh', '-c', 'while :; do echo yes; done'];
     await node.api.run({ containers: [sh('c', 'exec sleep 100', readiness(noisy))] });
     await node.until(async () => (await notes('Unhealthy')).length > 0);
@@ -123,7 +126,7 @@ describe('a probe', () => {
     expect(longest).toBeLessThan(1_100);
   });
 
-  it('whose command does not exist fails the container not at all', async () => {
+  it('whose command does not exist does not fail the container', async () => {
     const missing = readiness(['/no/such/program']);
     await node.api.run({ containers: [sh('c', 'exec sleep 100', missing)] });
     await node.untilPhase('Running');

@@ -5,7 +5,7 @@ import { RESTARTING, SIDECAR, startNode } from './started-node.fixture.ts';
 import { container } from './test-api.fixture.ts';
 import type { TestNode } from './test-node.fixture.ts';
 
-/** Lets container `c` fail `count` times; gives the seconds until its next start. */
+/** Lets container `c` fail `count` times; returns the seconds until its next start. */
 async function restartWaits(node: TestNode, count: number): Promise<readonly number[]> {
   const waits: number[] = [];
   for (let i = 0; i < count; i++) {
@@ -163,7 +163,7 @@ describe('a restart of all containers', () => {
     expect(statuses.find(({ name }) => name === source)?.state?.terminated?.exitCode).toBe(7);
   });
 
-  it('kills what ignores SIGTERM after two seconds, whatever its grace', async () => {
+  it('kills a container that ignores SIGTERM after two seconds, with any grace period', async () => {
     const node = await startNode();
     await node.run({
       terminationGracePeriodSeconds: 300,
@@ -204,7 +204,7 @@ describe('a restart of all containers', () => {
 describe('Terminate', () => {
   const TERMINATE = [{ action: 'Terminate', exitCodes: { operator: 'In', values: [9] } }] as const;
 
-  it('leaves a regular container down whatever its policy', async () => {
+  it('leaves a regular container down under any policy', async () => {
     const node = await startNode();
     await node.run({
       containers: [

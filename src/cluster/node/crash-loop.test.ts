@@ -1,4 +1,4 @@
-/** What a container that waits for its back-off does and shows. */
+/** What a container does and shows while it waits for its back-off. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Container, PODS, type Pod } from '../../kube/objects/pod.ts';
 import { container } from './test-api.fixture.ts';
@@ -44,7 +44,7 @@ describe('a crash loop', () => {
     });
   });
 
-  it('of a container or a sidecar holds no other back', async () => {
+  it('of a container or a sidecar holds up no other', async () => {
     await run({
       restartPolicy: 'Always',
       initContainers: [container('side', 'run', { restartPolicy: 'Always' })],
@@ -84,7 +84,7 @@ describe('a crash loop', () => {
     expect(node.status('c')?.state?.waiting?.message).toMatch(/^back-off 10s/);
   });
 
-  it('may be one of a probe that gives up what then succeeds, whose end is not shown', async () => {
+  it('may come from a probe that gives up a container which then succeeds; that end is not shown', async () => {
     node = new TestNode({ run: (self) => self.onSignal(() => self.exit(0)) });
     await node.start();
     node.answer = () => {

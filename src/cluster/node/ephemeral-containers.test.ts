@@ -1,4 +1,4 @@
-/** Containers that are added to a Pod that runs: they mean nothing for it. */
+/** Containers that are added to a running Pod do not affect it. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type ContainerStatus, PODS } from '../../kube/objects/pod.ts';
 import type { FakeProcess } from '../../runtime/memory/memory-process-runner.ts';

@@ -1,12 +1,12 @@
 /**
- * The downward API: fields of a Pod by path for environment variables and files, and the
- * resources of a container. Paths and texts are Kubernetes'.
+ * The downward API: fields of a Pod by path for environment variables and files, and the resources
+ * of a container. Paths and texts are Kubernetes'.
  */
 import type { StringMap } from '../../kube/meta.ts';
 import type { Container, Pod, ResourceFieldSelector } from '../../kube/objects/pod.ts';
 import { parseQuantity } from '../../kube/quantity.ts';
 
-/** What a field of a Pod may refer to besides the object itself. */
+/** What a field reference may read besides the object itself. */
 export interface PodFacts {
   readonly pod: Pod;
   readonly podIP: string;
@@ -16,7 +16,7 @@ export interface PodFacts {
   readonly allocatable: StringMap;
 }
 
-/** The text of a field; undefined where the path names none. */
+/** The text of a field; undefined for an unknown path. */
 export function podField(facts: PodFacts, fieldPath: string): string | undefined {
   const { metadata, spec } = facts.pod;
   const subscript = /^metadata\.(labels|annotations)\['([^']*)'\]$/.exec(fieldPath);
@@ -51,9 +51,9 @@ export function podField(facts: PodFacts, fieldPath: string): string | undefined
 }
 
 /**
- * A limit or request in units of `divisor`, rounded up, of `container` or of the one that is named:
- * without a limit of its own, what the node offers; without a request, nothing. Undefined if there is
- * no such resource or container.
+ * A limit or request in units of `divisor`, rounded up, of `container` or of the named one. A
+ * missing limit is what the node offers, a missing request is zero. Undefined if there is no such
+ * resource or container.
  */
 export function resourceField(
   { pod, allocatable }: PodFacts,

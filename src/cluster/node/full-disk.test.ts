@@ -1,4 +1,7 @@
-/** A node whose disk is full for a while: Pods wait and say so, what runs goes on, nothing is left. */
+/**
+ * A node whose disk is full for a while: Pods wait and report it, running ones go on, nothing is
+ * left behind.
+ */
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../kube/objects/pod.ts';
 import { RESTARTING, startNode } from './started-node.fixture.ts';

@@ -1,4 +1,4 @@
-/** The hosts file of a Pod with `hostAliases`: its own, and gone with it. */
+/** The hosts file of a Pod with `hostAliases`: its own, and removed with it. */
 import { expect, it } from 'vitest';
 import { PODS } from '../../kube/objects/pod.ts';
 import { container } from './test-api.fixture.ts';

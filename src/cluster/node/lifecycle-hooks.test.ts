@@ -55,7 +55,7 @@ describe('a preStop hook', () => {
     });
   });
 
-  it('has no longer than the grace period, of which the container gets the rest', async () => {
+  it('lasts at most the grace period, and the container gets the rest', async () => {
     await start();
     await node.run({ containers: [container('c', 'run', { lifecycle: { preStop: HOOK } })] });
     await node.until((pod) => pod.status?.phase === 'Running');
@@ -159,7 +159,7 @@ describe('sidecars', () => {
   const sidecar = (name: string, more: Partial<Container> = {}) =>
     container(name, 'run', { restartPolicy: 'Always', ...more });
 
-  it('that their startup probe gives up get its grace, and start again under Never', async () => {
+  it('that their startup probe gives up get its grace period, and start again under Never', async () => {
     await start();
     node.answer = () => {
       throw new Error('connection refused');
@@ -185,7 +185,7 @@ describe('sidecars', () => {
     );
   });
 
-  it('that their liveness probe gives up hold nobody back', async () => {
+  it('that their liveness probe gives up hold up no other', async () => {
     await start();
     const begin = node.clock.monotonic();
     node.answer = () => {

@@ -1,4 +1,6 @@
-/** Containers with namespaces, as real processes: what they see, how they end, what stays behind. */
+/**
+ * Containers with namespaces, as real processes: what they see, how they end, what stays behind.
+ */
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -249,7 +249,7 @@ const RACING = 'all-two-sources-same-time';
 describe('the recorded Pods of a kubelet end here as there', () => {
   it.each(FINITE)('%s', async (name) => {
     const recording = readRecording<RecordedPod>(name);
-    // There volumes were mounted at absolute paths; here they are below the container's root.
+    // The recordings mount volumes at absolute paths; here they are below the container's root.
     const text = JSON.stringify(recording.spec).replaceAll('/d/', '$LOCKSTEP_ROOT/d/');
     const spec: Pod['spec'] = JSON.parse(text.replaceAll('sleep 1 ', 'sleep 0.1 '));
     await api.run({ ...spec, containers: spec.containers.map(withShellProbe) });

@@ -1,6 +1,6 @@
 /**
- * The node itself, in memory: its object and lease, tokens, a former life, and Pods that share its
- * address.
+ * The node itself, in memory: its object and lease, tokens, an earlier life, and Pods that share
+ * its address.
  */
 import { describe, expect, it } from 'vitest';
 import { LEASES } from '../../kube/objects/lease.ts';

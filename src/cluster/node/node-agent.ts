@@ -1,7 +1,7 @@
 /**
  * The node agent: registers the machine as a Node and runs the Pods that are bound to it as local
- * processes, as a kubelet runs them as containers. It speaks nothing but the API, so any API server
- * will do. `docs/reference/embedded-cluster.md` tells what a Pod finds here.
+ * processes, as a kubelet runs them as containers. It uses only the API, so it works with any API
+ * server. `docs/reference/embedded-cluster.md` describes what a Pod finds here.
  */
 import type { Stored, StringMap } from '../../kube/meta.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
@@ -31,32 +31,32 @@ export interface NodeAgentOptions extends NodePorts {
   readonly rootDirectory: string;
   /** Where the volumes of claims are, for all nodes of this machine. */
   readonly volumesDirectory?: string;
-  /** Hosts files that several nodes share; whoever made them starts and stops them. */
+  /** Hosts files that several nodes share; their maker starts and stops them. */
   readonly hosts?: HostsFiles;
   readonly network: NodeNetwork;
-  /** Where `handler` is served at the network's `hostIP`. */
+  /** The port at the network's `hostIP` where `handler` is served. */
   readonly kubeletPort: number;
   /** Where Pods reach the API server. */
   readonly apiServer: { readonly host: string; readonly port: number };
   /** PATH of the containers; its first directory holds `lockstep-agent`. */
   readonly path: string;
   readonly machine: Machine;
-  /** How crash loops are slowed down, where not as a kubelet does by default. */
+  /** How crash loops are slowed down; by default as a kubelet does. */
   readonly backoff?: BackoffSettings | undefined;
   /** Extra labels of the Node. */
   readonly labels?: StringMap;
-  /** How often the node says that it lives; ten seconds by default. */
+  /** How often the node renews its Lease; ten seconds by default. */
   readonly leaseRenewalMs?: number | undefined;
 }
 
 export interface NodeAgent {
-  /** Answers what the API server asks a kubelet for: logs, commands and ports of containers. */
+  /** Answers the API server's requests to a kubelet: logs, commands and ports of containers. */
   readonly handler: HttpHandler;
-  /** Ends the processes of all Pods and removes all but the logs. */
+  /** Ends the processes of all Pods and removes everything but the logs. */
   stop(): Promise<void>;
 }
 
-/** Where namespaces keep what the roots of containers have in common; gone when the agent stops. */
+/** Where namespaces keep what the roots of containers share; removed when the agent stops. */
 export function rootTemplatesIn(rootDirectory: string): string {
   return `${rootDirectory}/roots`;
 }
@@ -76,7 +76,7 @@ export async function startNodeAgent(
   return agent;
 }
 
-/** Events say that the kubelet sent them, so that tools sort them with a real node's. */
+/** Events name the kubelet as their source, so that tools sort them like a real node's. */
 const EVENT_SOURCE = 'kubelet';
 
 class Agent implements NodeAgent {
@@ -90,7 +90,7 @@ class Agent implements NodeAgent {
   readonly #leaving = new Set<Promise<void>>();
   readonly #pods: Informer<Pod>;
   #registration: NodeRegistration | undefined;
-  /** What an earlier life of this node has left, by UID of the Pod. */
+  /** The states from an earlier life of this node, by UID of the Pod. */
   #resumed: ReadonlyMap<string, PodState> = new Map();
 
   constructor(options: NodeAgentOptions) {
@@ -138,7 +138,7 @@ class Agent implements NodeAgent {
       signal,
     );
     await Promise.all([this.#hosts.whenReady(signal), this.#pods.whenSynced(signal)]);
-    // Addresses that are in use must be known before the first new one is given out.
+    // Addresses in use must be known before the first new one is given out.
     for (const pod of this.#pods.store.values()) {
       const { podIP, phase } = pod.status ?? {};
       if (podIP !== undefined && phase !== 'Succeeded' && phase !== 'Failed') {
@@ -220,7 +220,7 @@ class Agent implements NodeAgent {
     return entries;
   }
 
-  /** Of several Pods of one name the last one: the others are on their way out. */
+  /** The last one of several Pods with one name: the others are on their way out. */
   #find(namespace: string, name: string): PodWorker | undefined {
     return [...this.#workers.values()].findLast(
       ({ pod }) => pod.metadata.name === name && pod.metadata.namespace === namespace,

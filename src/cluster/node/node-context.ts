@@ -15,16 +15,16 @@ import type { PodNamespacesState } from './ports/pod-namespaces.ts';
 import type { ProbeTransport } from './ports/probe-transport.ts';
 import type { StreamingPorts } from './ports/streaming-ports.ts';
 
-/** What a node reaches the world by. */
+/** The ports by which a node reaches the world. */
 export interface NodePorts {
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
   readonly processes: ProcessRunner;
-  /** The same, if processes outlive the agent, so that a later life of it can take them over. */
+  /** Set if processes outlive the agent, so that a later life of it can take them over. */
   readonly keeper?: ProcessKeeper | undefined;
-  /** Where containers see what is theirs; without it they have no namespaces, and nobody is told. */
+  /** Gives containers namespaces; if absent they have none, and no Event says so. */
   readonly namespaces?: PodNamespacesState | undefined;
   readonly files: NodeFiles;
   readonly probes: ProbeTransport;
@@ -50,7 +50,7 @@ export interface NodeContext extends NodePorts {
   readonly path: string;
 }
 
-/** `<root>/pods/<uid>`: volumes and containers of a Pod; gone with the Pod's end. */
+/** `<root>/pods/<uid>`: volumes and containers of a Pod; removed at the Pod's end. */
 export function podDirectory(context: NodeContext, podUid: string): string {
   return `${context.rootDirectory}/pods/${podUid}`;
 }

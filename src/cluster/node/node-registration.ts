@@ -1,7 +1,7 @@
 /**
- * Makes the node known: its Node object with capacity, addresses and conditions, and the Lease by
- * which the control plane sees that it lives. Both are renewed until the node stops; a failure is
- * logged and tried again.
+ * Makes the node known: its Node object with capacity, addresses and conditions, and the Lease that
+ * shows the control plane that it lives. Both are renewed until the node stops; failures are logged
+ * and retried.
  */
 
 import type { StringMap } from '../../kube/meta.ts';
@@ -34,7 +34,7 @@ export interface NodeRegistrationOptions {
   readonly kubeletPort: number;
   /** Extra labels of the Node. */
   readonly labels: StringMap;
-  /** Of the Lease; `LEASE_RENEWAL_MS` by default. */
+  /** For the Lease; `LEASE_RENEWAL_MS` by default. */
   readonly leaseRenewalMs?: number | undefined;
 }
 
@@ -48,7 +48,7 @@ export const LEASE_RENEWAL_MS = 10_000;
 const STATUS_RENEWAL_MS = 300_000;
 const RETRY_MS = 1_000;
 const API_TIMEOUT_MS = 10_000;
-/** Where the Lease of each Node is. */
+/** The namespace of the Lease of each Node. */
 export const LEASE_NAMESPACE = 'kube-node-lease';
 const RUNTIME = 'lockstep://';
 /** The API that this node knows. */
@@ -56,7 +56,7 @@ const KUBELET_VERSION = 'v1.36.3+lockstep';
 /** Sorted, as the API demands. */
 const DECLARED_FEATURES = [RESTART_ALL_FEATURE];
 
-/** Whether a node agent of ours registered it, now or once. */
+/** Whether a node agent of ours registered it, now or earlier. */
 export function isLocalNode({ status }: Node): boolean {
   return status?.nodeInfo?.['containerRuntimeVersion']?.startsWith(RUNTIME) ?? false;
 }
@@ -115,7 +115,7 @@ async function applyNode(options: NodeRegistrationOptions, signal: AbortSignal):
 /** Says at once that the node lives if the control plane has given it up meanwhile. */
 async function contradict(options: NodeRegistrationOptions, signal: AbortSignal): Promise<void> {
   const known = await knownNode(options, signal);
-  // A Node that somebody has deleted is registered again with the next status, not at once.
+  // A deleted Node is registered again with the next status, not at once.
   if (known === undefined) return;
   const ready = known.status?.conditions?.find(({ type }) => type === 'Ready');
   if (ready?.status !== 'True') await applyNode(options, signal);
@@ -175,7 +175,7 @@ function nodeObject(options: NodeRegistrationOptions, known: Node | undefined): 
   };
 }
 
-/** A condition that stays as it was keeps the time since when it is so. */
+/** An unchanged condition keeps its transition time. */
 function conditions(
   known: Node | undefined,
   now: string,

@@ -35,7 +35,7 @@ describe('addresses of Pods', () => {
     expect(addresses.allocate('last')).toBe('127.9.0.10');
   });
 
-  it('differ at any time, whatever comes and goes', () => {
+  it('differ at any time, as Pods come and go', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.boolean(), fc.nat(9))), (steps) => {
         const addresses = new PodAddresses(OWN);
@@ -63,7 +63,7 @@ describe('addresses of Pods', () => {
     expect(addresses.claimPorts('b', [7070, 9090])).toBeUndefined();
   });
 
-  it('that all nodes share leave each port to one Pod of all nodes', () => {
+  it('shared by all nodes leave each port to one Pod of all nodes', () => {
     const network = sharedAddress();
     const [one, other] = [new PodAddresses(network), new PodAddresses(network)];
     expect(one.claimPorts('a', [8080, 9090])).toBeUndefined();

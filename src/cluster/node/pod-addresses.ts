@@ -1,6 +1,6 @@
 /**
- * The node's network: every Pod has an address of its own of 127.0.0.0/8 where the system binds
- * those (Linux), or all share 127.0.0.1 and get ports of their own instead (macOS).
+ * The node's network: every Pod has an address of its own in 127.0.0.0/8 if the system binds those
+ * (Linux), or all share 127.0.0.1 and get ports of their own instead (macOS).
  */
 export type NodeNetwork = OwnAddresses | SharedAddress;
 
@@ -8,27 +8,29 @@ export interface OwnAddresses {
   readonly type: 'own-addresses';
   /** `127.N.0.1` */
   readonly hostIP: string;
-  /** `127.N.0.0/16`: what the Pods' addresses are taken from. */
+  /** `127.N.0.0/16`, from which the Pods' addresses are taken. */
   readonly podCIDR: string;
 }
 
 export interface SharedAddress {
   readonly type: 'shared-address';
   readonly hostIP: string;
-  /** Who has which port; all nodes with this address have it in common. */
+  /** The owners of ports; all nodes with this address share it. */
   readonly claims: PortClaims;
-  /** A port of `hostIP` that nothing listens on now. */
+  /** A port of `hostIP` without a listener. */
   freePort(): Promise<number>;
 }
 
-/** Hands out Pod addresses: one that was given back is given out again last. */
+/** Hands out Pod addresses; a returned one is reused last. */
 export class PodAddresses {
   readonly #network: NodeNetwork;
   readonly #used = new Map<string, string>();
   readonly #released: string[] = [];
-  /** Taken out of order, so that the count may still come to them. */
+  /** Taken out of order, so the count may still reach them. */
   readonly #reserved = new Set<string>();
-  /** The next address that was never given out, as an offset into the network; .0 and .1 are taken. */
+  /**
+   * The next address that was never given out, as an offset into the network; .0 and .1 are taken.
+   */
   #next = 2;
 
   constructor(network: NodeNetwork) {
@@ -80,7 +82,7 @@ export class PodAddresses {
   }
 }
 
-/** Ports of one address, each of one Pod. */
+/** The ports of one address, each of one Pod. */
 export class PortClaims {
   readonly #holders = new Map<number, string>();
 

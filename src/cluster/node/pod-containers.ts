@@ -1,9 +1,9 @@
-/** Of which containers a Pod is made, by its spec, and what each of them is to it. */
+/** The containers of a Pod, from its spec, and their kinds. */
 import type { Container, PodSpec } from '../../kube/objects/pod.ts';
 
 /**
- * `sidecar` is an init container with restartPolicy Always. `ephemeral` is one that was added to look
- * into the Pod: it is started once, whatever else the Pod does, and means nothing for it.
+ * `sidecar` is an init container with restartPolicy Always. `ephemeral` is one that was added for
+ * inspection: it is started once, in any state of the Pod, and does not affect it.
  */
 export type ContainerKind = 'init' | 'sidecar' | 'regular' | 'ephemeral';
 
@@ -12,7 +12,7 @@ export interface KnownContainer<K extends ContainerKind = ContainerKind> {
   readonly kind: K;
 }
 
-/** All that run in the Pod, those too that were added later. */
+/** All that run in the Pod, including those added later. */
 export function allContainersOf(spec: PodSpec): readonly KnownContainer[] {
   return [...containersOf(spec), ...ephemeralContainersOf(spec)];
 }
@@ -23,7 +23,10 @@ export function ephemeralContainersOf({
   return ephemeralContainers.map((container) => ({ container, kind: 'ephemeral' }));
 }
 
-/** Those of which the Pod is made: init containers and sidecars in order, then the regular ones. */
+/**
+ * The containers that make up the Pod: init containers and sidecars in order, then the regular
+ * ones.
+ */
 export function containersOf(
   spec: PodSpec,
 ): readonly KnownContainer<Exclude<ContainerKind, 'ephemeral'>>[] {

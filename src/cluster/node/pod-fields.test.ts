@@ -1,6 +1,6 @@
 /**
- * Goes through every field that the API has for Pods and their parts: the node, the scheduler or the API
- * server does what it asks for, or the Event names it, whatever a later API adds.
+ * Goes through every field that the API has for Pods and their parts: the node, the scheduler or
+ * the API server acts on it, or the Event names it. So fields of later APIs are covered too.
  */
 import { describe, expect, it } from 'vitest';
 import { defaultPod } from '../../api-machinery/validation/pod/pod-defaults.ts';
@@ -10,7 +10,7 @@ import { POD_DEFINITIONS, POD_SPEC } from '../../kube/pod-schema/pod-definitions
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
 import { ignoredFields } from './pod/ignored-fields.ts';
 
-/** What somebody does, by type of the API. */
+/** Fields with an effect, by type of the API. */
 const HONOURED: Readonly<Record<string, string>> = {
   PodSpec: [
     // The node.
@@ -20,10 +20,10 @@ const HONOURED: Readonly<Record<string, string>> = {
     // The API server.
     'serviceAccountName serviceAccount automountServiceAccountToken priorityClassName priority',
     'preemptionPolicy',
-    // The scheduler, which names what it does not do itself.
+    // The scheduler, which names fields that it ignores.
     'nodeName nodeSelector affinity tolerations schedulerName schedulingGates',
     'topologySpreadConstraints schedulingGroup',
-    // The way in which Pods run, unless they ask for another one.
+    // The way in which Pods run by default.
     'hostNetwork hostIPC dnsPolicy enableServiceLinks os hostUsers',
   ].join(' '),
   Container: [
@@ -42,9 +42,9 @@ const HONOURED: Readonly<Record<string, string>> = {
 
 interface Place {
   readonly schema: JsonSchema | undefined;
-  /** How the Event calls it. */
+  /** Its name in the Event. */
   readonly prefix: string;
-  /** A Pod that has these fields there. */
+  /** A Pod with these fields there. */
   readonly spec: (fields: JsonObject) => JsonObject;
 }
 
@@ -100,7 +100,7 @@ const FIELDS = PLACES.flatMap(({ schema, prefix, spec }) => {
   }));
 });
 
-describe('a field that nobody honours', () => {
+describe('a field without an effect', () => {
   it.each(FIELDS.filter(({ isHonoured }) => !isHonoured))('is named: $path', ({ path, spec }) => {
     expect(ignored(spec)).toContain(path);
   });
@@ -133,7 +133,7 @@ function ignored(spec: JsonObject): readonly string[] {
   return ignoredFields((defaultPod(pod) as Pod).spec, false);
 }
 
-/** Of a schema of a kind, `Container` for example. */
+/** The name of a kind's schema, for example `Container`. */
 function nameOf(schema: JsonSchema | undefined): string {
   return schema?.title?.split('.').at(-1) ?? '';
 }

@@ -66,7 +66,7 @@ describe('a Pod', () => {
     expect(node.status('side')).toMatchObject({ started: true, ready: true });
   });
 
-  it('ends its sidecars after its containers, and succeeds whatever they leave with', async () => {
+  it('ends its sidecars after its containers, and succeeds with any exit code of theirs', async () => {
     const node = await startNode();
     await node.run({
       initContainers: [container('s1', 'run', SIDECAR), container('s2', 'run', SIDECAR)],
@@ -98,7 +98,7 @@ describe('a Pod', () => {
     expect(node.status('c')?.state?.waiting?.message).toContain('has no command');
   });
 
-  it('keeps what this node does not do, and is told so once', async () => {
+  it('keeps fields that this node ignores, and reports them once', async () => {
     const node = await startNode();
     const securityContext = { runAsUser: 1000 };
     const spec = { containers: [container('c', 'run')], securityContext };

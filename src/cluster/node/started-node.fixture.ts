@@ -4,7 +4,9 @@ import type { ContainerRestartRule } from '../../kube/objects/pod.ts';
 import type { FakeProcess, FakeProgram } from '../../runtime/memory/memory-process-runner.ts';
 import { TestNode, type TestNodeOptions } from './test-node.fixture.ts';
 
-/** A program that runs until it is told to stop, one that goes on then, and one that ends at once. */
+/**
+ * A program that runs until it is told to stop, one that ignores that, and one that ends at once.
+ */
 const PROGRAMS = {
   run: (): void => undefined,
   ignoreTerm: (self: FakeProcess): void => self.onSignal(() => undefined),
@@ -24,7 +26,7 @@ export const SIDECAR = {
   restartPolicyRules: RESTART_ALL_ON_FAILURE,
 } as const;
 
-/** `before` prepares what is there when the node starts; `programs` are there beside `PROGRAMS`. */
+/** `before` prepares objects before the node starts; `programs` are added to `PROGRAMS`. */
 export async function startNode(
   programs: Readonly<Record<string, FakeProgram>> = {},
   options: TestNodeOptions = {},

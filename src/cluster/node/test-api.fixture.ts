@@ -17,9 +17,9 @@ export class TestApi {
   /** Every version of every Pod, in order, by name. */
   readonly histories = new Map<string, Stored<Pod>[]>();
   pod: Stored<Pod> | undefined;
-  /** While true, every write of a Pod's status fails as an overloaded server's does. */
+  /** While true, every write of a Pod's status fails, as on an overloaded server. */
   isOverloaded = false;
-  /** Tokens that were issued. */
+  /** The number of issued tokens. */
   tokens = 0;
   readonly #server: ApiServer;
   readonly #clock: Clock;

@@ -1,4 +1,4 @@
-/** A node with everything in memory under a virtual clock, and what tests ask of it. */
+/** A node with everything in memory under a virtual clock, for tests. */
 
 import type { Stored } from '../../kube/meta.ts';
 import { EVENTS } from '../../kube/objects/event.ts';
@@ -41,7 +41,7 @@ export interface TestNodeOptions {
   /** How long it takes to prepare a Pod, and to start a process of it. */
   readonly startMs?: number;
   readonly backoff?: BackoffSettings | undefined;
-  /** The processes are kept apart from the agent, which can be killed then. */
+  /** Keeps the processes apart from the agent, so that it can be killed. */
   readonly canBeKilled?: boolean;
 }
 
@@ -53,7 +53,7 @@ export class TestNode {
   readonly processes: MemoryProcessRunner;
   /** Answers HTTP probes; a throw is a refused connection. */
   answer: () => ProbeAnswer = () => ({ status: 200, redirectedTo: undefined });
-  /** What probes over gRPC hear of a service. */
+  /** The health of a service for probes over gRPC. */
   health: (service: string) => ServingStatus = () => 'SERVING';
   readonly #network: NodeNetwork;
   readonly #startMs: number;
@@ -79,14 +79,14 @@ export class TestNode {
     return this.#agent;
   }
 
-  /** `before` prepares what is there when the node starts. */
+  /** `before` prepares objects before the node starts. */
   async start(before: (api: TestApi) => Promise<void> = async () => undefined): Promise<void> {
     await this.api.start();
     await before(this.api);
     await this.#startAgent();
   }
 
-  /** As SIGKILL does: the agent does nothing more, its processes go on. */
+  /** Acts like SIGKILL: the agent does nothing more, its processes go on. */
   kill(): void {
     this.#life.end();
     this.#host?.disconnect();
@@ -199,7 +199,7 @@ export class TestNode {
     return this.api.status(container);
   }
 
-  /** Runs until the Pod's status, as the API has it, is as wanted. */
+  /** Runs until the Pod's status in the API fulfils the condition. */
   until(condition: (pod: Stored<Pod>) => boolean, limitMs = 60_000): Promise<void> {
     return this.clock.runUntil(() => this.pod !== undefined && condition(this.pod), limitMs);
   }

@@ -12,7 +12,7 @@ function names(list: readonly Stored<Job>[]): readonly string[] {
   return list.map(({ metadata }) => metadata.name);
 }
 
-/** A Job as it was made, with labels on its Pod template, and then its own labels changed. */
+/** A Job as it was made, with labels on its Pod template, and its own labels changed later. */
 function relabelled(labels: StringMap, own: StringMap): Stored<Job> {
   const job = storedJob('train-a-0', 'a', { metadata: { labels: own } });
   const template = { ...job.spec.template, metadata: { labels } };
@@ -55,7 +55,7 @@ describe('child Jobs', () => {
     ]);
   });
 
-  test('beyond the replicas are surplus, whatever they did', () => {
+  test('beyond the replicas are surplus in any state', () => {
     const jobs = [
       storedJob('train-a-1', 'a', { index: 1 }),
       storedJob('train-a-2', 'a', { index: 2, status: FAILED }),
@@ -94,7 +94,7 @@ describe('child Jobs', () => {
       ]);
     });
 
-    test('that nobody knows any more', () => {
+    test('of an unknown Job', () => {
       const odd = storedJob('odd', 'a', {
         metadata: { labels: { ...PLACE, [RESTART_ATTEMPT]: 'x' } },
       });

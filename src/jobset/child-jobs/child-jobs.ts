@@ -1,4 +1,7 @@
-/** A JobSet's Jobs by what they mean to it. Each Job is in exactly one of these lists. */
+/**
+ * Sorts a JobSet's Jobs by what they mean to it. Each Job is in exactly one of these lists, except
+ * for `mislabelled`.
+ */
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import type { DefaultedReplicatedJob } from '../defaults.ts';
@@ -19,26 +22,26 @@ import { goneSuccesses, recordedSuccesses, type Successes } from './succeeded-jo
 export { jobIndexOf, replicatedJobOf } from './job-labels.ts';
 
 export interface ChildJobs extends Successes {
-  /** Of an earlier attempt: to be deleted, and in the way of their successors until they are gone. */
+  /** Of an earlier attempt: to be deleted; their successors wait until they are gone. */
   readonly previous: readonly Stored<Job>[];
   readonly active: readonly Stored<Job>[];
   readonly failed: readonly Stored<Job>[];
-  /** Beyond the replicas that the spec asks for (any more): to be deleted. */
+  /** Beyond the replicas that the spec asks for: to be deleted. */
   readonly surplus: readonly Stored<Job>[];
-  /** Whose labels say too little to belong to any of the above. They hold their names. */
+  /** Their labels do not say where they belong. They hold their names. */
   readonly unreadable: readonly BrokenLabels[];
-  /** Jobs of any list whose labels are wrong, and what they have to be. */
+  /** Jobs of any list with wrong labels, and the right labels. */
   readonly mislabelled: readonly BrokenLabels[];
 }
 
-/** What the spec and the status ask of child Jobs. */
+/** What the spec and the status say about child Jobs. */
 export interface Asked {
   /** The attempt of all Jobs. */
   readonly restarts: number;
   /** By ReplicatedJob and job index, the attempt of that Job alone; undefined without the gate. */
   readonly jobRestarts: ReadonlyMap<string, readonly number[]> | undefined;
   readonly replicas: ReadonlyMap<string, number>;
-  /** By ReplicatedJob, the Jobs that have succeeded already, such as `0,2-5`. */
+  /** By ReplicatedJob, the Jobs that have already succeeded, such as `0,2-5`. */
   readonly succeeded: ReadonlyMap<string, string>;
 }
 
@@ -57,7 +60,7 @@ export function askedOf(
   };
 }
 
-/** `vanished` are finished Jobs that are gone: what they achieved or caused still counts. */
+/** `vanished` are finished Jobs that are gone: their successes and failures still count. */
 export function classifyJobs(
   jobs: readonly Stored<Job>[],
   asked: Asked,

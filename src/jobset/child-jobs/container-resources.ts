@@ -1,11 +1,11 @@
+/** Changes of container resources while a JobSet is suspended (KEP-1150). */
 import type { StringMap } from '../../kube/meta.ts';
 import type { Container, PodSpec } from '../../kube/objects/pod.ts';
 import { compareQuantities, parseQuantity } from '../../kube/quantity.ts';
 
 /**
- * Resources of containers that were changed while the JobSet was suspended (KEP-1150): requests and
- * limits of containers and init containers, told apart by name. Nothing else of a container may
- * change, and a container that the other side does not have stays as it is.
+ * Covers requests and limits of containers and init containers, matched by name. Nothing else of a
+ * container may change, and a container that only one side has stays as it is.
  */
 export function resourceChanges(present: PodSpec, wanted: PodSpec): ContainerPatch | undefined {
   const containers = withResources(present.containers, wanted.containers);
@@ -52,7 +52,7 @@ export function sameResources(a: Container, b: Container): boolean {
   );
 }
 
-/** The API server takes a limit for the request that is not said. */
+/** The API server uses a limit as the missing request. */
 export function effectiveRequests({ resources }: Container): StringMap {
   return { ...resources?.limits, ...resources?.requests };
 }

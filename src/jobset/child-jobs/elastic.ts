@@ -1,3 +1,4 @@
+/** Elastic Jobs: a running JobSet changes its size. */
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import type { DefaultedReplicatedJob } from '../defaults.ts';
@@ -5,19 +6,20 @@ import { REPLICATED_JOB_REPLICAS } from '../names.ts';
 import { jobIndexOf, replicatedJobOf } from './child-jobs.ts';
 
 /**
- * Elastic Jobs: a running Indexed Job gets another size when its template does, and a ReplicatedJob
- * grows and shrinks from its highest index (KEP-463): surplus Jobs are deleted and missing ones
- * made like any other. Labels such as `global-replicas` tell of the Job's creation.
+ * A running Indexed Job gets another size when its template does. A ReplicatedJob grows and shrinks
+ * from its highest index (KEP-463): surplus Jobs are deleted, and missing ones made like any other.
+ * Labels such as `global-replicas` keep the values of the Job's creation.
  */
 export interface JobSize {
   readonly parallelism: number;
   readonly completions: number;
 }
 
-/** The size that the Job should have and has not; undefined if there is nothing to change. */
+/** The Job's new size; undefined if there is nothing to change. */
 export function sizeChange(job: Job, replicatedJob: DefaultedReplicatedJob): JobSize | undefined {
   const { parallelism, completions } = replicatedJob.template.spec;
-  // Only a Job whose slots are all its work can change its size; two unset numbers are 1 and 1.
+  // Only a Job without a work queue, whose slots are its completions, can change its size; both
+  // default to 1.
   if (parallelism !== completions || job.spec.completionMode !== 'Indexed') return undefined;
   const slots = parallelism ?? 1;
   const isSame = (job.spec.parallelism ?? 1) === slots && (job.spec.completions ?? 1) === slots;
@@ -45,8 +47,8 @@ export function sizeChanges(
 }
 
 /**
- * Whether Jobs are still to be made that were not asked for when any of `jobs`, all of one
- * ReplicatedJob, was. A Job that is missing otherwise was lost.
+ * Whether Jobs are missing because the size grew since any of `jobs`, all of one ReplicatedJob, was
+ * made. A Job that is missing otherwise was lost.
  */
 export function hasGrown(jobs: readonly Job[], { replicas }: DefaultedReplicatedJob): boolean {
   if (jobs.length === 0 || jobs.length >= replicas) return false;

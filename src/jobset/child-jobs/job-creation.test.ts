@@ -13,7 +13,7 @@ import type { Job } from '../../kube/objects/job.ts';
 import type { plan } from '../plan.ts';
 import { MAX_CREATIONS_PER_PASS } from './job-creation.ts';
 
-/** A JobSet with as many Jobs of each ReplicatedJob, which has begun. */
+/** A JobSet with this many Jobs of each ReplicatedJob, which has begun. */
 function jobSetOf(...replicas: readonly number[]) {
   const replicatedJobs = replicas.map((count, i) => replicatedJob(`w${i}`, 1, count));
   return { ...storedJobSet({ replicatedJobs }), status: BEGUN };
@@ -88,7 +88,7 @@ describe('the Jobs of a large JobSet', () => {
         });
         const count = madeBy(made).length;
         expect(count).toBeLessThanOrEqual(MAX_CREATIONS_PER_PASS);
-        // One more of each ReplicatedJob tells that there is more to do.
+        // One more of each ReplicatedJob shows that there is more to do.
         expect(asked).toBeLessThanOrEqual(count + replicas.length);
       }),
       { numRuns: 30 },
@@ -120,7 +120,7 @@ describe('a JobSet that was stored too large', () => {
     expect(made.actions).toEqual([]);
   });
 
-  test('is told so also while it is being deleted, so that its finalizers can go', () => {
+  test('is told so even while it is being deleted, so that its finalizers can go', () => {
     const deletionTimestamp = '2026-01-01T00:30:00Z';
     const leaving = { ...huge, metadata: { ...huge.metadata, deletionTimestamp } };
     const made = planOf(leaving);

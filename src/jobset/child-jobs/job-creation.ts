@@ -1,8 +1,8 @@
 /**
- * Which Jobs are to be made: those of the ReplicatedJobs that may start, whose name no Job holds,
- * whatever state that is in, and which have not succeeded before (`succeeded-jobs.ts`). One plan makes
- * a part of many Jobs, so that it needs little memory, other JobSets get their turn, and a change of
- * the JobSet is seen before all its Jobs are made.
+ * Decides which Jobs to create. These are Jobs of ReplicatedJobs that may start, whose name no Job
+ * holds in any state, and which have not succeeded before (`succeeded-jobs.ts`). If there are many,
+ * a plan creates only a part. So it needs little memory, other JobSets get their turn, and changes
+ * of the JobSet are seen in between.
  */
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
@@ -23,7 +23,9 @@ import { reportConflicts } from './name-conflict.ts';
 
 export const MAX_CREATIONS_PER_PASS = 2_000;
 
-/** Makes Jobs, and tells what starts and what is in the way: objects of others under their names. */
+/**
+ * Makes Jobs, and tells what starts and what is in the way: objects of others under their names.
+ */
 export function createJobs(facts: Facts): readonly Decision[] {
   const { spec, children, startup } = facts;
   const missing = mayCreateJobs(spec, children)
@@ -52,7 +54,7 @@ export function createJobs(facts: Facts): readonly Decision[] {
   ];
 }
 
-/** What the status says of this run has to be known before Jobs are built for it. */
+/** The status of this run has to be known before Jobs are built for it. */
 export function builderOf(facts: Facts): BuildJob {
   const { jobSet, spec, status, agent, answers, gates, sha1 } = facts;
   const { annotations } = jobSet.metadata;
@@ -77,15 +79,15 @@ interface MissingJobs {
   readonly replicatedJob: DefaultedReplicatedJob;
   /** The first of those whose names are free. */
   readonly indexes: readonly number[];
-  /** Jobs of others that hold the names of more. */
+  /** Jobs of other owners that hold the names of more. */
   readonly holders: readonly Stored<Job>[];
-  /** Another plan has to make more. */
+  /** Another plan has to create more. */
   readonly isPartial: boolean;
-  /** Not one Job of the ReplicatedJob was made before. */
+  /** No Job of the ReplicatedJob was made before. */
   readonly isFromTheStart: boolean;
 }
 
-/** Looks at no more Jobs than are there or are to be made. */
+/** Looks at no more Jobs than exist or are to be made. */
 function missingJobs(
   { jobSet, jobs, children, surroundings }: Facts,
   replicatedJobs: readonly DefaultedReplicatedJob[],

@@ -1,11 +1,12 @@
+/** What the labels of a child Job say about its place. */
 import type { Stored, StringMap } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import * as names from '../names.ts';
 
 /**
- * What the labels of a child Job say about its place, and what to do when somebody has changed
- * them. Every such label is on the Pod template too, where Kubernetes lets nobody touch it while
- * the Job runs, so the template is believed first and the Job's own label is put right.
+ * If a user has changed them, they are repaired. Each of these labels is on the Pod template too,
+ * which Kubernetes keeps immutable while the Job runs. So the template is trusted first, and the
+ * Job's own label is corrected.
  */
 export interface BrokenLabels {
   readonly job: Stored<Job>;
@@ -13,13 +14,13 @@ export interface BrokenLabels {
   readonly problem: string;
   /** Labels to be written. */
   readonly wanted: StringMap;
-  /** Labels of which no source has a value that makes sense. */
+  /** Labels without a valid value in any source. */
   readonly lost: readonly string[];
 }
 
-/** The ReplicatedJob that a Job was made for, or undefined if its labels do not say so. */
+/** The ReplicatedJob of a Job, or undefined if its labels do not say so. */
 export function replicatedJobOf(job: Job): string | undefined {
-  // Such reads are by far the most frequent thing that a plan does: each has its own direct access.
+  // A plan reads these labels more often than anything else, so each has its own direct access.
   const name = job.spec.template.metadata?.labels?.[names.REPLICATED_JOB_NAME] ?? '';
   return name === '' ? labelOf(job, names.REPLICATED_JOB_NAME) : name;
 }
@@ -36,12 +37,12 @@ export function attemptOf(job: Job): number {
   return Number(INTEGER.test(text) ? text : (labelOf(job, names.RESTART_ATTEMPT) ?? Number.NaN));
 }
 
-/** The attempt of this Job alone. One of a time before that label has not been restarted alone. */
+/** The attempt of this Job alone. A Job from before that label has never been restarted alone. */
 export function jobAttemptOf(job: Job): number {
   return Number(labelOf(job, names.JOB_RESTART_ATTEMPT) ?? 0);
 }
 
-/** The label by which a Job is told its place: of its Pod template if that is legal, else its own. */
+/** A label of a Job's place: from its Pod template if valid, else its own. */
 function labelOf(job: Job, key: PlaceLabel): string | undefined {
   const ofTemplate = job.spec.template.metadata?.labels?.[key];
   if (ofTemplate !== undefined && isLegal(key, ofTemplate)) return ofTemplate;
@@ -69,7 +70,7 @@ export function brokenLabels(job: Stored<Job>, hasJobAttempts: boolean): BrokenL
   return { job, problem, wanted, lost };
 }
 
-/** The answer for nearly every Job, without a look at each label on its own. */
+/** A fast check, which suffices for nearly every Job. */
 function areWhole(own: StringMap | undefined, ofTemplate: StringMap | undefined): boolean {
   if (own === undefined || ofTemplate === undefined) return false;
   const attempt = own[names.RESTART_ATTEMPT] ?? '';
@@ -88,7 +89,7 @@ function areWhole(own: StringMap | undefined, ofTemplate: StringMap | undefined)
   );
 }
 
-/** Whether the place of the Job is known all the same. */
+/** Whether the place of the Job is known in spite of them. */
 export function isReadable({ lost }: BrokenLabels): boolean {
   return lost.length === 0;
 }

@@ -1,3 +1,4 @@
+/** Restarts one Job alone. */
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import type { PlannedEvent } from '../decision.ts';
@@ -8,8 +9,8 @@ import { MAX_RESTARTABLE_JOBS } from '../schema/status-schema.ts';
 import { jobIndexOf, replicatedJobOf } from './job-labels.ts';
 
 /**
- * The restart of one Job alone: the status counts it by job index, which puts the Job
- * that is there behind its attempt, so that it is deleted and made anew.
+ * The status counts the restart by job index. The existing Job then belongs to an earlier attempt,
+ * so it is deleted and recreated.
  */
 export interface JobPlace {
   readonly replicatedJob: string;
@@ -19,8 +20,8 @@ export interface JobPlace {
 }
 
 /**
- * What can be done of a verdict on `job`. Where one Job alone cannot be restarted, all are, at the
- * same charge, and a Warning says why: a policy that was accepted once must not stop the JobSet now.
+ * What can be done of a verdict on `job`. If one Job alone cannot be restarted, all are, at the
+ * same charge, and a Warning says why. The policy was accepted, so it must not stop the JobSet now.
  */
 export function applicable(
   { gates, spec }: Facts,
@@ -80,7 +81,7 @@ function placeOf(
   return { replicatedJob: of.name, index, replicas: of.replicas };
 }
 
-/** As long as there are Jobs, with zeros where nothing was counted yet. */
+/** One element per Job, with zeros for those without restarts. */
 function incremented(
   counts: readonly number[] | undefined,
   index: number,

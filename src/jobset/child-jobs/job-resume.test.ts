@@ -117,7 +117,7 @@ describe('resuming a Job', () => {
     expect(templatePatch({ labels: { ...added, a: 'b' } }, { labels: { a: 'b' } })).toBeUndefined();
   });
 
-  test('does not repeat what is there, whatever the order of its keys', () => {
+  test('does not repeat existing values in another order of keys', () => {
     const present = { tolerationSeconds: 5, operator: 'Exists', key: 'gpu' } as const;
     const patch = templatePatch(
       { spec: { tolerations: [present] } },
@@ -126,7 +126,7 @@ describe('resuming a Job', () => {
     expect(patch).toBeUndefined();
   });
 
-  test('tells the Job of which run it is', () => {
+  test('records the run in the Job', () => {
     const metadata = { ...JOB.metadata, annotations: { [EXECUTION_ATTEMPT]: '2' } };
     expect(resumeOf(JOB, { ...JOB, metadata }, true)).toMatchObject({
       patch: { metadata: { annotations: { [EXECUTION_ATTEMPT]: '2' } } },

@@ -1,3 +1,4 @@
+/** Resumes one child Job. */
 import { deepEqual } from '../../kube/json/deep-equal.ts';
 import type { ObjectMeta, Stored, StringMap } from '../../kube/meta.ts';
 import { externalManager, type Job } from '../../kube/objects/job.ts';
@@ -7,18 +8,18 @@ import { isTrue } from '../status/conditions.ts';
 import { resourceChanges } from './container-resources.ts';
 
 /**
- * The resume of one child Job. It rebuilds what may be changed while a JobSet is suspended (Pod
- * labels, annotations, node selector, tolerations, scheduling gates, and container resources) from
- * the template, so that what was removed there disappears from the Job too.
+ * It takes over from the template everything that may change while a JobSet is suspended: Pod
+ * labels, annotations, node selector, tolerations, scheduling gates, and container resources. What
+ * was removed there also disappears from the Job.
  */
 export type Resume =
-  /** Kubernetes does not take these changes yet. */
+  /** Kubernetes does not accept these changes yet. */
   { readonly kind: 'Wait' } | ({ readonly kind: 'Resume' } & JobResume);
 
 export interface JobResume {
-  /** Before 1.35 Kubernetes takes no changes from a Job that shows a start time. */
+  /** Before 1.35 Kubernetes accepts no changes of a Job with a start time. */
   readonly clearsStartTime: boolean;
-  /** True if the change is one that Kubernetes may refuse because of container resources. */
+  /** True if Kubernetes may refuse the change because of container resources. */
   readonly changesResources: boolean;
   /** A merge patch of the Job. */
   readonly patch: {
@@ -53,8 +54,8 @@ export function resumeOf(job: Stored<Job>, desired: Job, hasMutableResources: bo
 }
 
 /**
- * Whether a suspended Job may be told where and with what its Pods are to run: it has none, and it has
- * not started or the Job controller has said that it is suspended. Another manager need not say so.
+ * Whether the Pod template of a suspended Job may change: it has no Pods, and it has not started or
+ * the Job controller has marked it as suspended. Other managers need not mark it.
  */
 function hasStopped(job: Job): boolean {
   const { active = 0, startTime, conditions } = job.status ?? {};
@@ -62,7 +63,7 @@ function hasStopped(job: Job): boolean {
   return active === 0 && (startTime === undefined || isTold);
 }
 
-/** Labels that the API server adds to the Pod template of every Job, to select its Pods by. */
+/** Labels by which the API server lets every Job select its Pods. */
 const OF_THE_JOB_CONTROLLER = [
   'batch.kubernetes.io/controller-uid',
   'batch.kubernetes.io/job-name',
@@ -100,7 +101,7 @@ function specPatch(
   return Object.keys(spec).length === 0 ? {} : { spec };
 }
 
-/** The Job tells its run too; it may be changed at any time. */
+/** The Job records its run too; this may change at any time. */
 function attemptPatch(
   job: Job,
   desired: Job,
@@ -110,7 +111,7 @@ function attemptPatch(
   return { metadata: { annotations: { [EXECUTION_ATTEMPT]: wanted } } };
 }
 
-/** In a merge patch null removes a key. */
+/** In a merge patch, null removes a key. */
 type MapPatch = Readonly<Record<string, string | null>> | null;
 
 function replacing(

@@ -1,7 +1,7 @@
 /**
- * Child Jobs as a JobSet asks for them: the template, reserved labels and annotations over the
- * user's, the subdomain, the volumes of shared claims, the suspend state always said, and for an
- * in-place restart the agent. The same input gives the same Job, whoever builds it and when.
+ * Builds the child Jobs of a JobSet. A Job has the template, reserved labels and annotations over
+ * the user's, the subdomain, the volumes of shared claims, an explicit suspend state, and the agent
+ * if it restarts in place. The same input always gives the same Job.
  */
 import type { ObjectMeta, OwnerReference, StringMap } from '../../kube/meta.ts';
 import type { Job, JobSpec } from '../../kube/objects/job.ts';
@@ -17,7 +17,7 @@ import { withClaimVolumes } from '../volume-claims.ts';
 export interface JobBlueprint {
   readonly jobSet: JobSetIdentity;
   readonly spec: DefaultedSpec;
-  /** Of the JobSet. */
+  /** The annotations of the JobSet. */
   readonly annotations: StringMap | undefined;
   readonly restarts: number;
   /** By ReplicatedJob and job index; undefined without the gate `RestartJob`. */
@@ -35,16 +35,16 @@ export interface JobSetIdentity {
 }
 
 /**
- * Adds the agent to a Pod template, or returns it as it is; `agent/agent-injection.ts` decides. All
- * Jobs of a ReplicatedJob share what it returns.
+ * Adds the agent to a Pod template, or returns it as it is; `injection/agent-injection.ts` decides.
+ * All Jobs of a ReplicatedJob share the result.
  */
 export type InjectAgent = (template: PodTemplateSpec) => PodTemplateSpec;
 
 export type BuildJob = (replicatedJob: DefaultedReplicatedJob, jobIndex: number) => Job;
 
 /**
- * What is the same for all Jobs is worked out once, and what is the same for those of one
- * ReplicatedJob when the first of them is built: each further Job costs only what is its own.
+ * Parts that all Jobs share are computed once, and those of a ReplicatedJob when its first Job is
+ * built. Each further Job costs only its own parts.
  */
 export function jobBuilder(blueprint: JobBlueprint): BuildJob {
   const positions = positionsOf(blueprint.spec.replicatedJobs);
@@ -71,7 +71,7 @@ export function ownerReferenceTo(jobSet: JobSetIdentity): OwnerReference {
   };
 }
 
-/** Where a ReplicatedJob's Jobs stand among all, and among those of its group. */
+/** The position of a ReplicatedJob's Jobs among all, and in their group. */
 interface Position {
   readonly globalReplicas: number;
   readonly globalOffset: number;
@@ -100,7 +100,7 @@ function positionsOf(
   );
 }
 
-/** What the Jobs of one ReplicatedJob have in common. Their own keys are in it, with no value yet. */
+/** The common parts of a ReplicatedJob's Jobs. Keys of a single Job are present without a value. */
 interface Pattern {
   readonly replicatedJob: DefaultedReplicatedJob;
   readonly position: Position;
@@ -168,8 +168,8 @@ function podTemplate(
 }
 
 /**
- * Every field that a Job has for itself is in the pattern already: objects that only differ in values
- * are quick to copy. Job and Pods share their labels where the user gave them none.
+ * Every field of a single Job is already in the pattern, because V8 copies objects of one shape
+ * fast. Job and Pods share their labels if the user set none.
  */
 function build(blueprint: JobBlueprint, pattern: Pattern, jobIndex: number): Job {
   const { jobSet } = blueprint;
@@ -203,7 +203,7 @@ function build(blueprint: JobBlueprint, pattern: Pattern, jobIndex: number): Job
   };
 }
 
-/** Reserved keys over the user's; nothing is copied where there are none of the user's. */
+/** Reserved keys over the user's; copies nothing if the user has none. */
 function overlaid(ofUser: StringMap | undefined, reserved: StringMap): StringMap {
   return ofUser === undefined ? reserved : { ...ofUser, ...reserved };
 }

@@ -1,7 +1,7 @@
 /**
- * Objects of others under names that the JobSet needs: a Job blocks the index whose name it has and
- * nothing else, a Service that does not lead to the JobSet's Pods leaves them without DNS names. Both
- * are said in an Event and a condition, and looked at again.
+ * Reports objects of other owners that hold names of the JobSet. A Job blocks only the index whose
+ * name it has. A Service that does not select the JobSet's Pods leaves them without DNS names. An
+ * Event and a condition report both, and they are checked again.
  */
 import { controllerOf, type Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
@@ -44,15 +44,15 @@ function describe({ metadata }: Stored<Job>): string {
 }
 
 /**
- * Its name will be free without anybody's doing: it is being deleted, or of a JobSet of this name that
- * is gone and awaits garbage collection.
+ * Whether its name will become free by itself: it is being deleted, or belongs to a deleted JobSet
+ * of this name and awaits garbage collection.
  */
 function isLeaving(holder: Stored<Job>, jobSet: string): boolean {
   return holder.metadata.deletionTimestamp !== undefined || ownerOf(holder)?.name === jobSet;
 }
 
-/** A message names this many Jobs; a condition's message has room for no thousand. */
+/** The most Jobs in a message, which has limited room. */
 const MAX_NAMED = 5;
-/** Nobody tells us when an object that is not ours goes away. */
+/** Needed because no event reports the end of a foreign object. */
 const RECHECK_MS = 10_000;
 const LEAVING_RECHECK_MS = 1000;

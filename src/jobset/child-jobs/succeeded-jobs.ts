@@ -1,3 +1,4 @@
+/** Remembers which Jobs have succeeded. */
 import { formatIndexSet, indexesOf } from '../../kube/index-set.ts';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
@@ -5,9 +6,9 @@ import type { ReplicatedJobStatus } from '../jobset.ts';
 import { jobIndexOf, replicatedJobOf } from './job-labels.ts';
 
 /**
- * Successes outlive their Jobs: a Job that has succeeded and is deleted, by its own
- * `ttlSecondsAfterFinished` or by a person, is not run again within the attempt. The status keeps the
- * indexes of all Jobs that have succeeded as the text of an index set. It changes exactly when the
+ * Successes outlive their Jobs. A succeeded Job that is deleted, by its own
+ * `ttlSecondsAfterFinished` or by a person, does not run again within the attempt. The status keeps
+ * the indexes of all succeeded Jobs as the text of an index set. It changes exactly when the
  * counter `succeeded` does, so it costs no write of its own unless a Job is about to go.
  */
 
@@ -22,8 +23,8 @@ export interface Successes {
 }
 
 /**
- * Successes whose Jobs are gone: those that the status tells of, and `vanished`. An index that a Job
- * holds, in whatever state, is that Job's to tell about.
+ * Successes whose Jobs are gone: those in the status, and `vanished`. An index with an existing Job
+ * is judged by that Job.
  */
 export function goneSuccesses(
   recorded: ReadonlyMap<string, string>,
@@ -45,7 +46,7 @@ export function goneSuccesses(
 
 const NONE: JobIndexes = new Map();
 
-/** By ReplicatedJob the successes that the status tells of. */
+/** The successes in the status, by ReplicatedJob. */
 export function recordedSuccesses(
   statuses: readonly ReplicatedJobStatus[] | undefined,
 ): ReadonlyMap<string, string> {
@@ -56,7 +57,7 @@ export function recordedSuccesses(
   return recorded;
 }
 
-/** The statuses with all that has succeeded; nothing is kept of what `startsOver`. */
+/** The statuses with all successes, except those of `startsOver`. */
 export function withSucceededIndexes(
   statuses: readonly ReplicatedJobStatus[],
   children: Successes,
@@ -76,7 +77,7 @@ export function withSucceededIndexes(
   });
 }
 
-/** The Jobs without the successes of ReplicatedJobs that start over: those are run again. */
+/** The Jobs without the successes of ReplicatedJobs that start over: those run again. */
 export function withoutSuccessesOf<T extends Successes>(
   children: T,
   names: ReadonlySet<string>,
@@ -85,7 +86,7 @@ export function withoutSuccessesOf<T extends Successes>(
   return { ...children, gone: new Map([...children.gone].filter(([name]) => !names.has(name))) };
 }
 
-/** For a new attempt of all Jobs: nothing has succeeded in it. */
+/** For a new attempt of all Jobs, in which none has succeeded. */
 export function withoutSucceededIndexes(
   statuses: readonly ReplicatedJobStatus[],
 ): readonly ReplicatedJobStatus[] {
@@ -95,7 +96,7 @@ export function withoutSucceededIndexes(
   });
 }
 
-/** By ReplicatedJob, how many Jobs have succeeded: `jobs`, and those that are `gone`. */
+/** How many Jobs have succeeded, by ReplicatedJob: `jobs`, and those that are `gone`. */
 export function succeededCounts(
   jobs: readonly Job[],
   gone: JobIndexes,

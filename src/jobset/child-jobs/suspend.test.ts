@@ -132,7 +132,7 @@ describe('resuming', () => {
       status: { startTime: '2026-01-01T00:00:00Z' },
     }));
     const made = planOf(suspended(SPEC), { jobs: unseen });
-    // The run that the Pods are told of is such a change.
+    // The recorded run of the Pods is such a change.
     expect(made.actions).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 /**
- * Suspending and resuming a JobSet. Suspending keeps the Jobs. The condition says that it is suspended
- * from before the first Job is stopped until the resume has begun, so that each resume is seen, and
- * counted, exactly once.
+ * Suspends and resumes a JobSet. Suspending keeps the Jobs. The condition is True from before the
+ * first Job is stopped until the resume has begun, so that each resume is seen, and counted,
+ * exactly once.
  */
 import type { Job } from '../../kube/objects/job.ts';
 import type { Action, Decision } from '../decision.ts';
@@ -32,7 +32,7 @@ export function suspendJobs({ spec, children }: Facts): readonly Decision[] {
   return [{ conditions, actions }];
 }
 
-/** Says that the JobSet is not suspended any more, or that it is on its way there in order. */
+/** Ends the condition, or says that the resume is on its way in order. */
 export function beginResume(facts: Facts): readonly Decision[] {
   const { spec, status, startup } = facts;
   const type = 'Suspended';
@@ -45,7 +45,7 @@ export function beginResume(facts: Facts): readonly Decision[] {
   return [...countRun(facts), { conditions: [change] }];
 }
 
-/** A Job that has to wait for the Job controller is resumed when that has stopped it. */
+/** A Job that the Job controller has not stopped yet is resumed after that. */
 export function resumeJobs(facts: Facts): readonly Decision[] {
   const { children, counters, gates, spec, startup } = facts;
   if (spec.suspend || counters.every((each) => each.suspended === 0)) return [];

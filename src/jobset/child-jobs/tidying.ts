@@ -1,7 +1,7 @@
 /**
- * What is done about Jobs that are not as they should be, in every plan and whatever else happens in
- * it: those of an earlier attempt and those beyond the replicas are deleted, labels that somebody
- * broke are put right, a Job whose labels are lost is made anew, and one of another size is resized.
+ * Cleans up Jobs that are not as they should be, in every plan. Jobs of an earlier attempt and
+ * those beyond the replicas are deleted, changed labels are repaired, a Job whose labels are lost
+ * is recreated, and one of another size is resized.
  */
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
@@ -43,7 +43,7 @@ export function tidyUp(facts: Facts): readonly Decision[] {
   ];
 }
 
-/** Jobs of a finished JobSet that may still run. Those that have ended stay, for people to look at. */
+/** Jobs of a finished JobSet that may still run. Ended ones stay for inspection. */
 export function stopWhatRuns(facts: Facts): readonly Decision[] {
   const { active, previous, surplus, unreadable } = facts.children;
   const unread = unreadable
@@ -73,7 +73,7 @@ export function resizeJobs({ gates, spec, children }: Facts): readonly Decision[
   return [{ actions: changes.map(({ job, size }) => ({ kind: 'ResizeJob', job, size })) }];
 }
 
-/** A Job that is being deleted already needs no second request. */
+/** A Job in deletion needs no second request. */
 function deletions(jobs: readonly Stored<Job>[]): readonly Action[] {
   return jobs
     .filter((job) => !isBeingDeleted(job))

@@ -1,3 +1,4 @@
+/** One slot of the protocol's model: its Pod, the Pod's agent, and its worker. */
 import type { PartialObjectMetadata } from '../../kube/meta.ts';
 import { JOB_TRACKING_FINALIZER } from '../../kube/objects/job.ts';
 import { EPOCH, IN_PLACE_RESTART_ATTEMPT } from '../names.ts';
@@ -5,9 +6,8 @@ import { HubChannelModel, type HubModel } from './hub-model.fixture.ts';
 import { type PodFacts, podFacts } from './pod-facts.ts';
 
 /**
- * One slot of the protocol's model: its Pod, the Pod's agent by the rules of
- * `docs/design/protocol.md#the-members-barrier`, and its worker. `PodWorld` is everything around
- * it. A slot outlives its Pods, so that it can tell that no worker starts in it twice in one epoch.
+ * `PodWorld` is everything around a slot. A slot outlives its Pods, so it can check that no worker
+ * starts in it twice in one epoch (`docs/design/protocol.md#the-members-barrier`).
  */
 export interface PodWorld {
   readonly isSidecar: boolean;
@@ -15,7 +15,7 @@ export interface PodWorld {
   latest(): number;
   /** S(r) and D in that version, for a stage. */
   seen(version: number, stage: number): { readonly released: number; readonly deprecated: number };
-  /** Hubs that take a stream of the slot's Pod now; undefined: it speaks to the API server alone. */
+  /** Hubs that accept a stream of the slot's Pod now; undefined: it uses the API server alone. */
   hubs(slot: SlotModel): readonly HubModel[] | undefined;
   /** The Pod's metadata changed. */
   changed(slot: SlotModel): void;
@@ -23,7 +23,7 @@ export interface PodWorld {
   /** The Pod has ended with phase Succeeded. */
   succeeded(slot: SlotModel): void;
   workerStarts(slot: SlotModel): void;
-  /** Something in these epochs was lost; `worker` is the one whose worker ran, or 0. */
+  /** Something in these epochs was lost; `worker` is the epoch whose worker ran, or 0. */
   failed(epochs: readonly number[], worker: number): void;
 }
 
@@ -48,7 +48,7 @@ export class SlotModel {
   /** Index of the status version that the agent knows. */
   #view = 0;
   #workerExited = false;
-  /** Whether nobody is to be charged for what ends with this Pod. */
+  /** Whether the end of this Pod must not be charged. */
   #isEndForgiven = false;
   readonly #hub = new HubChannelModel();
   /** Ghost: the epoch of the last worker that started in this slot. */
@@ -68,7 +68,7 @@ export class SlotModel {
     return this.#own;
   }
 
-  /** As the controller would read it; every other slot speaks upstream's dialect. */
+  /** The facts that the controller would read; every other slot uses upstream's dialect. */
   facts(): PodFacts {
     const announcement =
       this.#announced === 0
@@ -90,7 +90,7 @@ export class SlotModel {
         },
         ownerReferences: [{ ...owner, controller: true }],
         ...(this.phase === 'terminating' ? { deletionTimestamp: '2026-01-01T01:00:00Z' } : {}),
-        // The Job controller lets go of a Pod before it deletes it.
+        // The Job controller releases a Pod before it deletes it.
         ...(this.#isEndForgiven ? {} : { finalizers: [JOB_TRACKING_FINALIZER] }),
       },
     };
@@ -99,7 +99,7 @@ export class SlotModel {
     return facts;
   }
 
-  /** The Job controller makes the Pod. */
+  /** The Job controller creates the Pod. */
   create(jobUid: string, jobName: string): void {
     this.#uid++;
     Object.assign(this, { phase: 'live', jobUid, jobName });
@@ -112,7 +112,7 @@ export class SlotModel {
     this.#world.changed(this);
   }
 
-  /** The Pod is deleted: by a suspend or a change of the Job if `isForgiven`, else it is lost. */
+  /** Deletes the Pod: by a suspend or a change of the Job if `isForgiven`, otherwise as a loss. */
   terminate(isForgiven: boolean): void {
     if (!isForgiven) this.#lost();
     this.#isEndForgiven = isForgiven;
@@ -125,7 +125,7 @@ export class SlotModel {
     if (this.phase === 'none') return steps;
     if (this.phase === 'terminating') {
       steps.push(() => this.#gone());
-      // A worker may take SIGTERM for the order to end well.
+      // A worker may handle SIGTERM and exit with 0.
       if (this.#isEndForgiven) {
         steps.push(() => {
           this.#world.succeeded(this);
@@ -179,7 +179,7 @@ export class SlotModel {
     return this.#world.hubs(this) === undefined || this.#hub.isConnected;
   }
 
-  /** The epoch that the agent has announced, or is to; 0: none. */
+  /** The epoch that the agent has announced, or is about to; 0: none. */
   #wanted(): number {
     const hasChosen = !['down', 'read', 'exiting'].includes(this.#agent);
     return hasChosen ? this.#own : 0;
@@ -189,7 +189,7 @@ export class SlotModel {
     const hubs = this.#world.hubs(this);
     if (hubs === undefined || this.#agent === 'exiting') return [];
     if (this.#hub.isViaApi) {
-      // Whoever changes the channel repeats its announcement there.
+      // An agent that changes the channel repeats its announcement there.
       const isRepeated = this.#announced >= this.#wanted() || this.#agent === 'marked';
       return isRepeated ? [] : [() => this.#announce(this.#own)];
     }
@@ -203,7 +203,7 @@ export class SlotModel {
         this.#hub.answered();
         this.#view = this.#world.latest();
         if (this.#agent === 'down') this.#agent = 'read';
-        // What the hello could not carry yet is said now.
+        // Announces now what the hello was too early for.
         this.#hub.say(this.#wanted());
         if (this.#agent === 'marked') this.#agent = 'announced';
       },
@@ -334,7 +334,7 @@ export class SlotModel {
     else this.#stopped();
   }
 
-  /** What fails in a Pod that is on its way out for another reason need not end anything. */
+  /** A failure in a Pod that ends for another reason need not end an epoch. */
   #fail(epochs: readonly number[]): void {
     this.#world.failed(epochs, this.#isEndForgiven ? 0 : this.worker);
   }

@@ -6,7 +6,7 @@ import { DISABLE_IN_PLACE_RESTART } from '../names.ts';
 import { type Plan, plan } from '../plan.ts';
 import type { MemberCounts } from './members.ts';
 
-/** Restarts in place are switched off, and on again, on a JobSet that runs. */
+/** Restarts in place are switched off, and on again, on a running JobSet. */
 const JOB = storedJob('train-w-0', 'w', { pods: 2 });
 const COUNTERS = { ready: 0, succeeded: 0, failed: 0, active: 0, suspended: 0 };
 const IN_PLACE: FailurePolicy = { restartStrategy: 'InPlaceRestart', maxRestarts: 3 };

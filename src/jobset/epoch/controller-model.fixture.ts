@@ -15,7 +15,7 @@ import type { JobSetModel } from './jobset-model.fixture.ts';
 import { MemberCounts } from './members.ts';
 import type { PodFacts } from './pod-facts.ts';
 
-/** What a watch of Pods tells. */
+/** An event of a watch of Pods. */
 export type PodEvent =
   | { readonly kind: 'Lives'; readonly facts: PodFacts }
   | { readonly kind: 'Succeeded'; readonly facts: PodFacts }
@@ -35,12 +35,12 @@ export interface ControllerWorld {
 const MAX_QUESTIONS = 8;
 
 /**
- * One of the protocol model's controllers: it runs `plan` on caches of Pods, Jobs and JobSet of any age,
- * and carries out what that says. A crash makes a new one, which has heard nothing; one that steps down
- * keeps its caches, however old they are, and may lead again.
+ * It runs `plan` on caches of Pods, Jobs and JobSet of any age, and carries the result out. A crash
+ * makes a new one, which knows nothing. One that steps down keeps its caches, however old they are,
+ * and may lead again.
  */
 export class ControllerModel {
-  /** Whether it believes to hold the lease. Without a hub nothing depends on that. */
+  /** Whether it believes that it holds the lease. Without a hub nothing depends on that. */
   isLeading: boolean;
   readonly #world: ControllerWorld;
   #members = new MemberCounts();
@@ -54,7 +54,7 @@ export class ControllerModel {
   /** What the watch shows of each Pod, by UID, and the newest epoch that its agent said here. */
   readonly #written = new Map<string, PodFacts>();
   readonly #spoken = new Map<string, number>();
-  /** Pods that have ended well, if only because they were told to end. */
+  /** Pods that ended with success, even if only because they were told to end. */
   readonly #succeeded: PodFacts[] = [];
 
   constructor(world: ControllerWorld, isLeading: boolean) {
@@ -84,7 +84,7 @@ export class ControllerModel {
     this.#isIdle = false;
   }
 
-  /** It knows that it leads no more: its caches stay, what agents have said to it does not. */
+  /** It learns that it leads no more: its caches stay, but not what agents have said to it. */
   stepDown(): void {
     this.isLeading = false;
     this.dropStreams();
@@ -122,7 +122,7 @@ export class ControllerModel {
     return steps;
   }
 
-  /** What agents say here is heard, one word at a time. */
+  /** Receives messages of agents, one at a time. */
   hubSteps(): Step[] {
     const steps: Step[] = [];
     for (const stream of this.#streams) {
@@ -166,11 +166,11 @@ export class ControllerModel {
   #hasWork(): boolean {
     const [jobSet, jobs] = [this.#jobSet, this.#jobs];
     const { status, actions, hasAsked } = this.#decide();
-    // It only looked: what it was told on the way is not to stay.
+    // It only looked: what it learned on the way must not stay.
     this.#jobSet = jobSet;
     this.#jobs = jobs;
     const isIdle = status === undefined && actions.length === 0;
-    // An answer may be another one later, although the controller sees the same as now.
+    // An answer may change, although the controller sees the same as now.
     this.#isIdle = isIdle && !hasAsked;
     return !isIdle;
   }
@@ -226,8 +226,8 @@ export class ControllerModel {
   }
 
   /**
-   * Jobs and Pods are listed in no order that means anything, but for one: of Pods that have failed, the
-   * one that was heard of first is the witness.
+   * The order of Jobs and Pods has no meaning, with one exception: the failed Pod that was reported
+   * first is the witness.
    */
   #expectAnyOrderToDo(): void {
     const pods = [...this.#written.values()].toReversed();
@@ -250,7 +250,7 @@ export class ControllerModel {
       this.#jobSet = jobSet.stored;
       if (isRefused) return;
     }
-    // What follows from the spec is done by the leader, which sees the user's last word.
+    // The leader, which sees the user's last change, acts on the spec.
     const isLeader = this.#jobSet === jobSet.stored;
     for (const action of actions) this.#carryOut(action, isLeader);
     this.#jobs = jobControl.jobs;

@@ -74,7 +74,7 @@ describe('the epochs of a status that has only attempts', () => {
     expect(epochsOf(upstreams(attempts))).toEqual({ deprecated, synced });
   });
 
-  it('are our own where those are there, whatever the attempts say', () => {
+  it('are our own if present, whatever the attempts are', () => {
     expect(epochsOf({ ...ours([4, 5]), ...upstreams([7, 7]) })).toEqual({
       deprecated: 4,
       synced: 5,

@@ -3,17 +3,17 @@ import type { Facts } from '../facts.ts';
 import type { JobSetStatus } from '../jobset.ts';
 
 /**
- * The two dialects in which a JobSet's status tells agents what to do (`docs/design/upstream.md`).
- * Upstream counts attempts, of which the first is 0: an attempt is an epoch - 1, and an agent of
- * upstream announces `current` + 1, or 0 where there is none. So `current` has to follow the end of
- * an epoch as well as its release, or nobody would announce the next one.
+ * The two dialects in which a JobSet's status tells agents what to do. Upstream counts attempts
+ * from 0: an attempt is an epoch - 1. An agent of upstream announces `current` + 1, or 0 if there
+ * is none. So `current` has to follow the end of an epoch as well as its release, or no agent would
+ * announce the next one (`docs/design/upstream.md`).
  */
 export type UpstreamAttempts = Pick<
   JobSetStatus,
   'previousInPlaceRestartAttempt' | 'currentInPlaceRestartAttempt'
 >;
 
-/** Our epochs in upstream's words. What would be negative is absent. */
+/** Our epochs in upstream's words. Negative values are left out. */
 export function upstreamAttempts(status: JobSetStatus): UpstreamAttempts {
   const { deprecatedEpoch = 0, syncedEpoch = 0 } = status;
   const previous = deprecatedEpoch - 1;
@@ -32,8 +32,8 @@ export interface Epochs {
 }
 
 /**
- * The epochs that a status tells, in whichever dialect: upstream's attempts where our own fields are
- * absent, as under upstream's controller. `synced` is never more than `deprecated` + 1.
+ * The epochs of a status in either dialect: upstream's attempts if our own fields are absent, as
+ * under upstream's controller. `synced` is never more than `deprecated` + 1.
  */
 export function epochsOf(status: JobSetStatus | undefined): Epochs {
   if (speaksOurs(status)) {
@@ -52,7 +52,7 @@ export function releasedEpoch(status: JobSetStatus | undefined, replicatedJob: s
 }
 
 /**
- * A group that upstream's controller ran goes on where it stands, so that none of its workers has to
+ * A group from upstream's controller continues where it is, so that none of its workers has to
  * restart. Every epoch that is over was one restart. Those that recreated Jobs are counted already;
  * the others were in place, and upstream charged all of them.
  */

@@ -1,6 +1,7 @@
 /**
- * The one write that ends an epoch (`docs/design/protocol.md`): it deprecates the epoch and carries
- * cause, witness and charge, so that each cause is charged once, whatever crashes afterwards.
+ * Ends an epoch with one status write. It deprecates the epoch and carries cause, witness and
+ * charge, so that each cause is charged once, even if the operator crashes afterwards
+ * (`docs/design/protocol.md`).
  */
 import { microTimeText } from '../../kube/time.ts';
 import type { Decision } from '../decision.ts';
@@ -28,7 +29,7 @@ import { describeWitness, type Witness } from './witness.ts';
 export interface EpochEnd {
   readonly cause: RestartCause;
   readonly counted: boolean;
-  /** What the failure policy made of a worker's failure. */
+  /** The failure policy's verdict on a worker's failure. */
   readonly verdict?: Verdict;
   readonly witness: Witness | undefined;
 }
@@ -84,7 +85,7 @@ export function endEpoch(
   };
 }
 
-/** Whether workers failed and no Job is made anew for it. */
+/** Whether workers failed and no Job is recreated for it. */
 function isFailureInPlace(cause: RestartCause): boolean {
   return cause === 'WorkerFailed' || cause === 'StartFailed';
 }

@@ -1,3 +1,4 @@
+/** Notices Pods that fail again and again before the barrier. */
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import { jobIndexOf, replicatedJobOf } from '../child-jobs/child-jobs.ts';
@@ -5,16 +6,15 @@ import type { ReplicatedJobStatus } from '../jobset.ts';
 import type { Stage } from './in-place-restart.ts';
 
 /**
- * Pods that fail before the barrier, over and over
- * (`docs/design/member-hazards.md#containers-crash-before-the-barrier`): a Job that replaces Pods
- * for ever never fails of it. When an epoch begins, the status notes how many Pods of each Job have
- * failed so far; more than a few beyond that before the release are looked into, and end the epoch
- * if they failed on the way to it. Pods that fail with the last epoch may be counted late, so that
- * the counters alone prove nothing.
+ * A Job that replaces Pods for ever never fails by itself. So when an epoch begins, the status
+ * records how many Pods of each Job have failed so far. If more than a few fail after that and
+ * before the release, they are looked into, and end the epoch if they failed on the way to it. Pods
+ * that fail with the last epoch may be counted late, so the counters alone prove nothing
+ * (`docs/design/member-hazards.md#containers-crash-before-the-barrier`).
  */
 export const MAX_FAILED_STARTS = 3;
 
-/** The statuses with what the Jobs of the stages have counted by now. */
+/** The statuses with the current counts of the stages' Jobs. */
 export function withFailedPods(
   statuses: readonly ReplicatedJobStatus[],
   stages: readonly Stage[],
@@ -27,7 +27,7 @@ export function withFailedPods(
   });
 }
 
-/** A Job of a stage that has not been released and whose Pods fail more often than they may. */
+/** A Job of an unreleased stage whose Pods fail too often. */
 export function suspectJob(
   stages: readonly Stage[],
   epoch: number,
@@ -62,7 +62,7 @@ export function withBaseline(
   });
 }
 
-/** A Job that has counted fewer failures than are noted was made anew since, and began at 0. */
+/** A Job with fewer failures than recorded was recreated since, and began at 0. */
 function failuresSince(job: Job, baseline: readonly number[] | undefined): number {
   const failed = failuresOf(job);
   const noted = baseline?.[jobIndexOf(job)] ?? 0;

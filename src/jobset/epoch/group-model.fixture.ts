@@ -1,8 +1,8 @@
 /**
- * The protocol under any interleaving: agents that follow
- * `docs/design/protocol.md#the-members-barrier`, a Job controller, a user who suspends and scales,
- * and two controllers. Checks that one epoch runs at a time, the startup order, and that everything
- * runs again when faults stop; `ProtocolGhosts` checks what is written.
+ * Model of the in-place restart protocol under any interleaving. It has agents, a Job controller, a
+ * user who suspends and scales, and two controllers. It checks that one epoch runs at a time, the
+ * startup order, and that everything runs again when faults stop; `ProtocolGhosts` checks the
+ * written statuses (`docs/design/protocol.md#the-members-barrier`).
  */
 import { expect } from 'vitest';
 import type { Stored } from '../../kube/meta.ts';
@@ -23,7 +23,7 @@ import { ProtocolGhosts } from './protocol-ghosts.fixture.ts';
 
 export interface Shape extends JobSetShape {
   readonly faults?: readonly ('Suspend' | 'Scale')[];
-  /** Agents that speak over the hub: all, or every other one; without, none does. */
+  /** Agents that use the hub: all, or every other one; absent: none does. */
   readonly hub?: 'All' | 'Mixed';
 }
 
@@ -37,7 +37,7 @@ export class GroupModel implements PodWorld, ControllerWorld {
   readonly #shape: Shape;
   readonly #slots: SlotModel[] = [];
   readonly #controllers: ControllerModel[];
-  /** Who holds the lease. */
+  /** The holder of the lease. */
   #leader = 0;
   readonly #ghosts = new ProtocolGhosts();
   /** By stage, the last epoch in which all its workers ran at the same time. */
@@ -105,7 +105,7 @@ export class GroupModel implements PodWorld, ControllerWorld {
     if (this.jobSet.isSuspended) this.jobSet.edit(this.jobSet.sizes, false);
   }
 
-  /** What is wrong with a state in which nothing more can happen. */
+  /** Checks a state in which nothing more can happen. */
   expectEverybodyRuns(): void {
     const { status, sizes } = this.jobSet;
     const epoch = (status.deprecatedEpoch ?? 0) + 1;
@@ -166,7 +166,7 @@ export class GroupModel implements PodWorld, ControllerWorld {
     expect(own, 'no failure is lost: a slot starts twice in one epoch').toBeGreaterThan(
       starting.lastStart,
     );
-    // A supervised Pod is ready all the time, so that its Job cannot tell when its worker is.
+    // A supervised Pod is ready all the time, so its Job cannot tell when its worker runs.
     if (this.#shape.isInOrder === true && stage > 0 && this.isSidecar) {
       expect(this.#ranIn[stage - 1], 'the stage before it has run in this epoch').toBe(own);
     }
@@ -197,7 +197,7 @@ export class GroupModel implements PodWorld, ControllerWorld {
     return this.#shape.hub !== undefined;
   }
 
-  /** The process starts again: what it heard is forgotten, and its streams are gone. */
+  /** The process starts again: its memory and its streams are gone. */
   #crash(k: number): void {
     const old = this.#controllers[k];
     old?.dropStreams();

@@ -167,7 +167,7 @@ describe('a group that restarts in place', () => {
     expect(planForTwo(jobSet, { members: view }).status).toMatchObject({ syncedEpoch: 4 });
   });
 
-  test('after a change of the spec, is released only by Pods that are still there', () => {
+  test('after a change of the spec, is released only by Pods that still exist', () => {
     const time = '2026-01-01T00:58:00.000000Z';
     const restartHistory = [
       { epoch: 3, time, cause: 'WorkerFailed' as const, counted: true, generation: 1 },
@@ -322,7 +322,7 @@ describe('a group that restarts in place', () => {
       expect(made.question).toEqual({ kind: 'FailedJob', job: failed });
     });
 
-    test('takes a Job for failed as soon as one of its indexes will not be tried again', () => {
+    test('counts a Job as failed as soon as one of its indexes will not be tried again', () => {
       const lost = storedJob('train-w-0', 'w', { pods: 2, status: { failedIndexes: '1' } });
       const made = planForTwo(jobSetOfTwo(spec, epochs(3, 4)), { jobs: [lost] });
       expect(made.question).toEqual({ kind: 'FailedJob', job: lost });

@@ -1,6 +1,6 @@
 /**
  * Ends and releases the epochs of a group that restarts in place
- * (`docs/design/protocol.md#the-groups-epoch`): two status writes for one restart, however many
+ * (`docs/design/protocol.md#the-groups-epoch`). A restart takes two status writes, however many
  * members fail. Decisions about epochs stand alone in their plan, so that nothing else can delay or
  * undo them.
  */
@@ -78,7 +78,7 @@ function endOrRelease(facts: GroupFacts): readonly Decision[] {
   const { witness } = answers;
   const decision = decideGroup(group);
   const hasFailed = decision.kind === 'End' || decision.kind === 'ExamineNotice';
-  // A failure is charged, and judged by rules, although scaling would end the epoch as well.
+  // A failure is charged, and judged by rules, even if scaling would end the epoch as well.
   if (!hasFailed && isScaling(facts)) return endForSize(facts);
   if (hasFailed && isSuccessNear(facts)) return inOrder(WAITING, facts);
   switch (decision.kind) {
@@ -100,7 +100,7 @@ function endOrRelease(facts: GroupFacts): readonly Decision[] {
 }
 
 /**
- * Pods that fail on their way to the barrier, again and again
+ * Pods that fail again and again on their way to the barrier
  * (`docs/design/member-hazards.md#containers-crash-before-the-barrier`).
  */
 function endForFailedStarts(facts: GroupFacts): readonly Decision[] {
@@ -114,7 +114,7 @@ function endForFailedStarts(facts: GroupFacts): readonly Decision[] {
   if (inEpoch > MAX_FAILED_STARTS && witness !== undefined) {
     return endForFailure(facts, { cause: 'StartFailed', jobUid, witness });
   }
-  // They had failed with the last epoch and were counted late: that is not to be asked again.
+  // They failed with the last epoch and were counted late: do not ask again.
   return [{ status: { replicatedJobsStatus: withBaseline(statuses ?? [], suspect, inEpoch) } }];
 }
 
@@ -128,7 +128,7 @@ function endForFailure(facts: GroupFacts, failure: WorkerFailure): readonly Deci
   return isEnd ? ended(facts, decisions) : [...decisions, LAST];
 }
 
-/** Jobs that were resized in the meantime look as if they still had to be: only fresh ones tell. */
+/** Jobs that were resized meanwhile look as if they still had to be, so this reads fresh ones. */
 function endForSize(facts: GroupFacts): readonly Decision[] {
   const isSure = facts.answers.areJobsFresh === true;
   return isSure ? endUncharged(facts, 'Scaled') : ask({ kind: 'FreshJobs' });
@@ -139,13 +139,13 @@ function endUncharged(facts: GroupFacts, cause: RestartCause): readonly Decision
   return ended(facts, [endEpoch(facts, end, facts.status)]);
 }
 
-/** The startup order begins anew with the epoch, so it is said in the same write. */
+/** The startup order begins anew with the epoch, so the same write reports it. */
 function ended(facts: GroupFacts, decisions: readonly Decision[]): readonly Decision[] {
   const startup = startupOrderIn(facts.group.epoch + 1, facts);
   return [...decisions, ...reportStartup({ ...facts, startup }), { ...LAST, keepsCounters: true }];
 }
 
-/** What a release in order, or with slots that show no Pod, has to be sure of. */
+/** The extra checks for a release in order, or with slots that show no Pod. */
 function releaseIfSure(
   facts: GroupFacts,
   decision: Extract<GroupDecision, { readonly kind: 'Release' }>,
@@ -155,7 +155,7 @@ function releaseIfSure(
   const needsFreshJobs = decision.needsFreshJobs || isChanged;
   if (needsFreshJobs && answers.areJobsFresh !== true) return ask({ kind: 'FreshJobs' });
   const stages = group.stages.filter(({ name }) => decision.stages.includes(name));
-  // A Job that still is larger than asked may make one Pod more at any time.
+  // A Job that is still too large may make one more Pod at any time.
   if (isChanged && haveOtherSize(facts, stages)) return inOrder(WAITING, facts);
   if (decision.needsFreshPods || isChanged) {
     if (answers.freshPods === undefined) return ask({ kind: 'FreshPods' });
@@ -165,9 +165,9 @@ function releaseIfSure(
 }
 
 /**
- * Whether the spec was changed since the last epoch was released, which is when its members could
- * first announce this one. They may be gone by now for no failure, by a suspend or a smaller size, so
- * that nobody may be released on their word.
+ * Whether the spec was changed since the last release, the earliest time at which members could
+ * announce this epoch. A suspend or a smaller size may have removed members without a failure, so
+ * their old announcements must not release anyone.
  */
 function isSpecChanged({ jobSet, status }: GroupFacts): boolean {
   const ended = status.restartHistory?.[0];
@@ -177,7 +177,7 @@ function isSpecChanged({ jobSet, status }: GroupFacts): boolean {
 
 function release(facts: GroupFacts, names: readonly string[]): readonly Decision[] {
   const { group, jobSet, status, counters, members, nowMs } = facts;
-  // Everybody is at the barrier, but a crash loop holds the group back.
+  // All members are at the barrier, but a crash loop holds the group back.
   const delayMs = heldBackForMs(facts);
   if (delayMs > 0) return [{ requeueAfterMs: delayMs }];
 
@@ -203,7 +203,7 @@ function release(facts: GroupFacts, names: readonly string[]): readonly Decision
     ...(history && { restartHistory: history }),
   };
   const message = `epoch ${group.epoch} was released to ${memberCount} members`;
-  // A ReplicatedJob that joins an epoch which others began adds no phases to their restart.
+  // A ReplicatedJob that joins an existing epoch adds no phases to its restart.
   const isTimed = isRestart && history !== status.restartHistory;
   const { announceMs, releaseMs } = (isTimed ? history?.[0]?.phases : undefined) ?? {};
   return [

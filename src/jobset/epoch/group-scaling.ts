@@ -1,10 +1,9 @@
 /**
- * Elastic scaling of a group that restarts in place
- * (`docs/design/release-hazards.md#a-suspend-a-resume-or-a-new-size-meets-a-restart`). A worker
- * learns the size of its group when it starts, so a new size takes a new epoch: the one that is
- * released ends before any Job is patched, created or deleted for it, and nobody is charged. One
- * that is not released yet absorbs the change. A Job that is missing for another reason was lost,
- * which is a failure.
+ * Elastic scaling of a group that restarts in place. A worker learns the size of its group when it
+ * starts, so a new size needs a new epoch. A released epoch ends, without a charge, before any Job
+ * is patched, created or deleted for it. An unreleased one absorbs the change. A Job that is
+ * missing for another reason was lost, which is a failure
+ * (`docs/design/release-hazards.md#a-suspend-a-resume-or-a-new-size-meets-a-restart`).
  */
 import { hasGrown, sizeChange } from '../child-jobs/elastic.ts';
 import { replicatedJobOf } from '../child-jobs/job-labels.ts';
@@ -19,7 +18,7 @@ export function isScaling(facts: GroupFacts): boolean {
   );
 }
 
-/** Whether the Jobs of any of these ReplicatedJobs still have to be patched, made or deleted. */
+/** Whether Jobs of any of these ReplicatedJobs still have to be patched, created or deleted. */
 export function haveOtherSize(
   { gates, spec, children }: GroupFacts,
   stages: readonly Stage[],

@@ -1,25 +1,27 @@
+/** What a JobSet's status tells the agents of its group. */
 import type { Stored } from '../../kube/meta.ts';
 import type { JobSet } from '../jobset.ts';
 import { DISABLE_IN_PLACE_RESTART } from '../names.ts';
 import { epochsOf, releasedEpoch } from './dialect.ts';
 
-/** What a stored JobSet says to the agents of one of its ReplicatedJobs. */
 export interface GroupState {
-  /** UID of the JobSet: another JobSet of the same name is none of the agent's business. */
+  /** UID of the JobSet, so that an agent ignores another JobSet of the same name. */
   readonly uid: string;
   /** The JobSet's resourceVersion. */
   readonly version: string;
-  /** D: workers of this epoch and of all before it are to stop. */
+  /** D: workers of this epoch and of all before it have to stop. */
   readonly deprecated: number;
   /** S of the ReplicatedJob: the newest epoch in which it was released. */
   readonly released: number;
-  /** True when the user took the JobSet out of in-place restart: barriers open, nothing is stopped. */
+  /**
+   * True when the user took the JobSet out of in-place restart: barriers open, nothing is stopped.
+   */
   readonly isBypassed: boolean;
 }
 
 /**
- * Without a name (a Pod that does not wear the labels of a JobSet's) it is the epoch in which the
- * slowest ReplicatedJob was released.
+ * Without `replicatedJob` (a Pod without a JobSet's labels), the release of the slowest
+ * ReplicatedJob counts.
  */
 export function groupState(
   { metadata, spec, status }: Stored<JobSet>,

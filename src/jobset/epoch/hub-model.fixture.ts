@@ -1,6 +1,6 @@
 /**
- * The hub in the protocol's model: streams that drop, that are open at one end only, and whose messages
- * are lost with them; what a controller hears is its own memory, which a crash erases.
+ * The hub in the protocol's model: streams that break, or are open at one end only, and lose their
+ * messages. What a controller hears is only in its memory, which a crash erases.
  */
 export class StreamModel {
   readonly podUid: string;
@@ -20,24 +20,24 @@ export class StreamModel {
     if (!this.isDead && !this.isClosed) this.sent.push(epoch);
   }
 
-  /** Whatever is on its way is lost. */
+  /** Loses everything that is on its way. */
   drop(): void {
     this.isClosed = true;
     this.sent.length = 0;
   }
 }
 
-/** A controller that believes to lead, as agents see it. */
+/** A controller that believes that it leads, as agents see it. */
 export interface HubModel {
   open(podUid: string): StreamModel;
 }
 
-/** One agent's end of the hub: at most one stream, and the API server when it gives the hub up. */
+/** One agent's end of the hub: at most one stream, or the API server after it gave the hub up. */
 export class HubChannelModel {
   #stream: StreamModel | undefined;
   isViaApi = false;
 
-  /** Whether states come and announcements go. */
+  /** Whether states arrive and announcements go out. */
   get isConnected(): boolean {
     return this.isViaApi || (this.#stream?.isAnswered === true && !this.#stream.isClosed);
   }

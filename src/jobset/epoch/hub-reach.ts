@@ -1,7 +1,7 @@
 /**
- * Tells of a group whose agents were told of the hub and do not come: after a new installation with
- * other authorities, or behind a network policy. Its restarts would be slower, or there would be none,
- * while the status says that its epoch is released.
+ * Reports a group whose agents have a hub and do not connect: after a new installation with other
+ * authorities, or behind a network policy. Its restarts would be slower, or impossible, although
+ * the status shows the epoch as released.
  */
 import type { Job } from '../../kube/objects/job.ts';
 import type { Decision } from '../decision.ts';
@@ -16,7 +16,10 @@ import {
 } from '../names.ts';
 import { cleared } from '../status/conditions.ts';
 
-/** An agent that finds no hub tries every 10 s, and a node shows it new authorities within two minutes. */
+/**
+ * An agent that finds no hub tries every 10 s, and a node shows it new authorities within two
+ * minutes.
+ */
 export const HUB_SILENCE_MS = 180_000;
 
 export function reportHubReach({
@@ -37,7 +40,7 @@ export function reportHubReach({
   }
   const { silentMs, readyPods } = hubReach;
   if (silentMs < HUB_SILENCE_MS) return [{ requeueAfterMs: HUB_SILENCE_MS - silentMs }];
-  // Where no Pod was ready, none may have come to run its agent yet.
+  // If no Pod was ready, perhaps no agent has started yet.
   if (readyPods === 0) return [];
   const message =
     `no agent has reached the hub for ${HUB_SILENCE_MS / 60_000} minutes, though Pods were ready: ` +

@@ -3,7 +3,7 @@ import type { FailurePolicyRule } from '../jobset.ts';
 import type { Shape } from './group-model.fixture.ts';
 import { expectProtocolHolds, SHAPE_TIMEOUT_MS } from './protocol-runs.fixture.ts';
 
-/** Of its Job the rule makes a new one; the others restart in place. */
+/** The rule recreates the Job of the failed member; the others restart in place. */
 function restartsJob(action: 'RestartJob' | 'RestartJobAndIgnoreMaxRestarts'): FailurePolicyRule {
   return {
     name: 'r',

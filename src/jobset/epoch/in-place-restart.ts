@@ -1,3 +1,4 @@
+/** When the epoch of a group ends, and when the next one begins. */
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import type { JobSetStatus } from '../jobset.ts';
@@ -5,11 +6,10 @@ import type { Members } from './members.ts';
 import type { PodFacts } from './pod-facts.ts';
 
 /**
- * When the epoch of a group ends and when the next one begins
- * (`docs/design/protocol.md#the-groups-epoch`). The current epoch C is always deprecatedEpoch + 1.
- * These functions decide from the status under whose resourceVersion the answer will be written, and
- * from counts of Pods that may be old: every rule holds for a view of any age, because a Pod that is
- * seen to announce C has stopped what it ran before and can never again run anything older.
+ * The current epoch is always C = deprecatedEpoch + 1. These functions decide from the status under
+ * whose resourceVersion the answer will be written, and from counts of Pods that may be old. Every
+ * rule holds for a view of any age: a Pod that is seen to announce C has stopped what it ran
+ * before, and can never again run anything older (`docs/design/protocol.md#the-groups-epoch`).
  */
 export interface Group {
   /** C. */
@@ -17,11 +17,11 @@ export interface Group {
   /** In the order of the spec. */
   readonly stages: readonly Stage[];
   readonly members: Members;
-  /** Whether a Pod's notice was looked into and found to be no failure. */
+  /** Whether a Pod's notice was looked into and found not to be a failure. */
   readonly isDismissed: (pod: PodFacts) => boolean;
   /**
-   * ReplicatedJobs that may start in C by the startup order that the spec asks for; undefined if it
-   * asks for none, so that all are released together.
+   * ReplicatedJobs that may start in C by the startup order of the spec; undefined if it has none,
+   * so that all are released together.
    */
   readonly startable: ReadonlySet<string> | undefined;
 }
@@ -31,13 +31,13 @@ export interface Stage {
   readonly name: string;
   /** S(r). */
   readonly released: number;
-  /** Every Job has succeeded in all its indexes, so that there is nobody left to restart. */
+  /** Every Job has succeeded in all its indexes, so no member is left to restart. */
   readonly isComplete: boolean;
   /** Jobs that the spec asks for: replicas. */
   readonly replicas: number;
   /** Slots of each Job. */
   readonly parallelism: number;
-  /** Its Jobs that are there, of this attempt, not being deleted, nor to be recreated. */
+  /** Its existing Jobs of this attempt that are neither being deleted nor to be recreated. */
   readonly jobs: readonly Stored<Job>[];
   /** Completion indexes of one of its Jobs that have succeeded. */
   readonly succeededIn: (job: Stored<Job>) => ReadonlySet<string>;
@@ -50,11 +50,11 @@ export type GroupDecision =
       readonly cause: 'WorkerFailed' | 'StartFailed';
       readonly firstFailed: PodFacts;
     }
-  /** A member's agent was told to stop in C; only its Pod can tell whether that is a failure. */
+  /** A member's agent was told to stop in C; only its Pod can show whether that is a failure. */
   | { readonly kind: 'ExamineNotice'; readonly pod: PodFacts }
   /**
-   * Everybody who has to be is at the barrier: let these ReplicatedJobs run in C, provided that the
-   * Jobs were read after the last release, and by a fresh list of Pods they `mayRun` too.
+   * All required members are at the barrier: let these ReplicatedJobs run in C, provided that the
+   * Jobs were read after the last release, and that a fresh list of Pods agrees (`mayRun`).
    */
   | {
       readonly kind: 'Release';
@@ -95,7 +95,7 @@ export function nextStages({ epoch, stages, startable }: Group): readonly Stage[
   );
 }
 
-/** Those of them that have all their members at the barrier, so that nothing but older Pods holds them. */
+/** Those with all their members at the barrier, so that only older Pods hold them back. */
 export function gatheredStages(group: Group): readonly Stage[] {
   const next = nextStages(group);
   const gathered = next.filter((stage) => hasGathered(group, stage));
@@ -103,17 +103,17 @@ export function gatheredStages(group: Group): readonly Stage[] {
   return group.startable === undefined && gathered.length < next.length ? [] : gathered;
 }
 
-/** True while an epoch has been ended and a ReplicatedJob that is next is not yet released again. */
+/** True if an epoch has ended and a ReplicatedJob that is next is not yet released again. */
 export function isConverging(group: Group): boolean {
   return nextStages(group).length > 0;
 }
 
-/** True if somebody may be running in C. */
+/** True if a member may be running in C. */
 export function isReleased(group: Group): boolean {
   return group.stages.some((stage) => !stage.isComplete && stage.released === group.epoch);
 }
 
-/** Pods that announce more than C + 1: either they are wrong, or the status at hand is old. */
+/** Pods that announce more than C + 1: either they are wrong, or our status is old. */
 export function aheadOfTheirTime(group: Group): readonly PodFacts[] {
   const ahead: PodFacts[] = [];
   for (const epoch of group.members.announcedEpochs()) {
@@ -139,15 +139,15 @@ export function slotCount(stages: readonly Stage[]): number {
   return stages.reduce((sum, s) => sum + (s.isComplete ? 0 : s.replicas * s.parallelism), 0);
 }
 
-/** What has to happen among the Pods before the group is worth another decision. */
+/** What has to change among the Pods before the group is worth another decision. */
 export interface Watchpoint {
   /** C: more than this, or a notice of this, is news. */
   readonly epoch: number;
-  /** As many announcements of C by Pods of `jobs` may release their stages; 0: none can. */
+  /** How many announcements of C by Pods of `jobs` may release their stages; 0: none can. */
   readonly slots: number;
   /** UIDs of the Jobs of the stages that are next. */
   readonly jobs: ReadonlySet<string>;
-  /** UIDs of Jobs that have never run: what is not known of their Pods is in nobody's way. */
+  /** UIDs of Jobs that have never run: their unknown Pods hold up nothing. */
   readonly neverRun: ReadonlySet<string>;
 }
 
@@ -187,7 +187,7 @@ function uidsOfJobs(stages: readonly Stage[]): ReadonlySet<string> {
   return uids;
 }
 
-/** Whether these Pods, a second view beside the group's own, let these ReplicatedJobs run in C. */
+/** Whether these Pods, a second view besides the group's own, let these ReplicatedJobs run in C. */
 export function mayRun(group: Group, stages: readonly Stage[], members: Members): boolean {
   const seen = { ...group, members };
   return stages.every((stage) => hasGathered(seen, stage)) && isClear(seen, members);
@@ -210,8 +210,8 @@ function hasGathered({ epoch, members }: Group, stage: Stage): boolean {
 
 /**
  * Whether nothing older than C can be running, as far as these Pods show. A ReplicatedJob that has
- * been released blocks with every Pod that is not known to have announced C; one that has never run
- * only with a Pod that is known to be behind.
+ * been released is blocked by every Pod that is not known to have announced C; one that has never
+ * run, only by a Pod that is known to be behind.
  */
 function isClear({ epoch, stages }: Pick<Group, 'epoch' | 'stages'>, members: Members): boolean {
   const known = new Set<string>();

@@ -1,3 +1,4 @@
+/** The Job controller in the protocol's model. */
 import { expect } from 'vitest';
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
@@ -5,8 +6,8 @@ import { jobIndexOf, replicatedJobOf } from '../child-jobs/child-jobs.ts';
 import type { SlotModel, Step } from './agent-model.fixture.ts';
 
 /**
- * The Jobs of the protocol's model, one for each ReplicatedJob, and a Job controller that makes and ends
- * their Pods and is late with its counters.
+ * There is one Job for each ReplicatedJob. The controller makes and ends their Pods, and is late
+ * with its counters.
  */
 export class JobControllerModel {
   readonly #slots: readonly SlotModel[];

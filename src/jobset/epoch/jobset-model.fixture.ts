@@ -1,8 +1,9 @@
+/** The JobSet in the protocol's model, with every version of its status. */
 import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { type FailurePolicyRule, generationOf, type JobSet, type JobSetStatus } from '../jobset.ts';
 
-/** What a model's JobSet asks for beside the sizes of its Jobs. */
+/** What a model's JobSet asks for besides the sizes of its Jobs. */
 export interface JobSetShape {
   /** Pods of each ReplicatedJob. */
   readonly stages: readonly number[];
@@ -11,10 +12,7 @@ export interface JobSetShape {
   readonly rules?: readonly FailurePolicyRule[];
 }
 
-/**
- * The one JobSet of the protocol's model as the API server stores it, with every status that it ever
- * had: agents and controllers see versions of any age.
- */
+/** Agents and controllers see versions of any age. */
 export class JobSetModel {
   readonly #shape: JobSetShape;
   readonly #versions: JobSetStatus[] = [{}];

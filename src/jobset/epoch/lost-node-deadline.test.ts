@@ -99,7 +99,7 @@ describe('the deadline of a Pod', () => {
     );
   });
 
-  test('is not known to an agent of the template’s own, of which a warning tells', () => {
+  test('is not known to the template’s own agent, which a warning reports', () => {
     const job = replicatedJob('w');
     const own = {
       ...job,

@@ -1,10 +1,9 @@
 /**
- * The opt-in deadline of nodes that are lost
- * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`): a Pod that was to have
- * ended so long ago is deleted by force, because its agent has stopped its worker by then. An agent
- * may let its worker run for a lease only, counted from the last proof that its Pod is there and
- * not being deleted; what proves that was true before the deletion, so the lease ends before the
- * deadline does.
+ * The opt-in deadline for lost nodes: a Pod that should have ended this long ago is deleted by
+ * force, because its agent has stopped its worker by then. An agent lets its worker run only for a
+ * lease, counted from the last proof that its Pod exists and is not being deleted. That proof was
+ * given before the deletion, so the lease ends before the deadline
+ * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`).
  */
 import { parseDuration } from '../../kube/duration.ts';
 import { invalidValue } from '../../kube/field-error.ts';
@@ -14,19 +13,19 @@ import type { DefaultedSpec } from '../defaults.ts';
 import { LOST_NODE_DEADLINE } from '../names.ts';
 
 /**
- * What an agent is ahead of the operator. It has to cover how far the clocks of API server and operator
- * may differ, and how late an agent and its node may be: a look at the clock every few seconds, and a
- * node that takes 4 s to end all containers of a Pod.
+ * How much earlier than the operator an agent acts. It covers the difference between the clocks of
+ * API server and operator, and the delays of an agent and its node: it checks the clock every few
+ * seconds, and a node may take 4 s to end all containers of a Pod.
  */
 export const LOST_NODE_MARGIN_MS = 20_000;
-/** Less, beside the grace period, leaves an agent no time to ask more than once or twice. */
+/** A shorter one, after the grace period, leaves an agent time to ask only once or twice. */
 export const MIN_LOST_NODE_DEADLINE_MS = 60_000;
-/** Whoever wants to wait for longer waits for people anyway. */
+/** For longer waits a person can decide. */
 export const MAX_LOST_NODE_DEADLINE_MS = 86_400_000;
-/** What a Pod has that does not say. */
+/** Kubernetes' default for Pods. */
 const DEFAULT_GRACE_SECONDS = 30;
 
-/** Milliseconds; undefined for what is no duration within the bounds. */
+/** Milliseconds; undefined for an invalid duration, or one out of bounds. */
 export function parseLostNodeDeadline(text: string): number | undefined {
   const ms = parseDuration(text);
   const isAllowed =
@@ -35,7 +34,7 @@ export function parseLostNodeDeadline(text: string): number | undefined {
 }
 
 /**
- * How long a worker may run on the last word that its Pod is alive; it is told to stop
+ * How long a worker may run after the last proof that its Pod is alive; it is told to stop
  * `stopGraceMs` before it has to be gone.
  */
 export function leaseMs(deadlineMs: number, stopGraceMs: number): number {
@@ -43,8 +42,8 @@ export function leaseMs(deadlineMs: number, stopGraceMs: number): number {
 }
 
 /**
- * A lease is not renewed while a worker takes its time to end, and agents ask four times in each lease:
- * with twice the grace period there is time enough.
+ * A lease is not renewed while a worker takes its time to end, and agents ask four times in each
+ * lease: twice the grace period is time enough.
  */
 export function lostNodeDeadlineErrors(
   { replicatedJobs }: Pick<DefaultedSpec, 'replicatedJobs'>,

@@ -30,7 +30,7 @@ const JOBSET: Stored<JobSet> = {
 
 const DEADLINE_MS = 300_000;
 
-/** A member that was to have ended so long ago. */
+/** A member that should have ended this long ago. */
 function ending(slot: number, agoMs: number, more: Partial<PodFacts> = {}): PodFacts {
   return podOf(JOB, slot, 1, { isTerminating: true, endMs: NOW_MS - agoMs, ...more });
 }
@@ -50,7 +50,7 @@ function planFor(
 }
 
 const MINUTE = 60_000;
-/** After which the condition is to name those that are in the way by then. */
+/** After this time the condition has to name the Pods that are in the way by then. */
 const REVIEW_MS = 15_000;
 const OVERDUE = 'WaitingForLostNode=True PodOverdue';
 
@@ -112,7 +112,7 @@ describe('a Pod that is being deleted', () => {
     });
   });
 
-  test('is not acted on when the API shows it no more, whatever the cache holds', () => {
+  test('is not acted on if the API does not show it any more, even if the cache does', () => {
     const members = new MemberCounts();
     members.observe(ending(0, DEADLINE_MS, { lostNodeDeadlineMs: DEADLINE_MS }), NOW_MS);
     const snapshot = snapshotOf(JOBSET, { jobs: [JOB], members });
@@ -139,7 +139,7 @@ describe('a Pod that is being deleted', () => {
     expect(question.pods).toHaveLength(MAX_LOST_PODS_AT_ONCE);
   });
 
-  test('is left to whoever restarts it where the group does not restart in place', () => {
+  test('is left alone if the group does not restart in place', () => {
     const spec = { replicatedJobs: [replicatedJob('w', 3)] };
     const plain = { ...storedJobSet(spec), status: { restarts: 0 } };
     const made = planFor(

@@ -1,9 +1,8 @@
 /**
- * Pods that were to have ended and of which nobody says that they have, as when their node is lost
- * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`). While one may be running
- * nothing newer is released, so a condition names it with its node. One whose agent was told a
- * deadline is deleted by force when that has passed: its worker has been stopped by then, and the
- * Job makes another.
+ * Pods that should have ended without confirmation, as when their node is lost. While one may be
+ * running nothing newer is released, so a condition names it with its node. A Pod whose agent knows
+ * a deadline is deleted by force when that has passed, because its worker has been stopped by then;
+ * the Job makes another (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`).
  */
 import { timeText } from '../../kube/time.ts';
 import type { Action, Decision, PlannedEvent } from '../decision.ts';
@@ -20,13 +19,13 @@ import type { Members } from './members.ts';
 import type { OverduePod, PodFacts } from './pod-facts.ts';
 
 /**
- * From the end of its grace period until a Pod counts as overdue: what a node that works takes to end
- * containers, and to say so.
+ * From the end of its grace period until a Pod counts as overdue: the time that a working node
+ * needs to end containers and report it.
  */
 export const OVERDUE_AFTER_MS = 20_000;
-/** Pods that are looked at together; the others have their turn when these are gone. */
+/** Pods that are handled together; others follow when these are gone. */
 export const MAX_LOST_PODS_AT_ONCE = 50;
-/** A condition names no more than a person reads. */
+/** The most Pods that a condition names, for a person to read. */
 const MAX_NAMED_PODS = 3;
 
 export function dealWithLostPods({ group, members, nowMs, answers }: Facts): readonly Decision[] {
@@ -75,7 +74,7 @@ function overduePods(members: Members, nowMs: number): Overdue {
   };
 }
 
-/** When the Pod may be deleted by force; undefined: never, its agent knows of no deadline. */
+/** When the Pod may be deleted by force; undefined: never, because its agent knows no deadline. */
 export function lossMs({ endMs, lostNodeDeadlineMs }: PodFacts): number | undefined {
   if (endMs === undefined || lostNodeDeadlineMs === undefined) return undefined;
   return endMs + lostNodeDeadlineMs;
@@ -107,7 +106,7 @@ function fateOf(pod: OverduePod): string {
 }
 
 const PODS_IN_THE_WAY: readonly ConditionType[] = ['WaitingForUnknownPod', 'WaitingForLostNode'];
-/** Others may have taken the places of the Pods that those name, and no watchpoint calls for that. */
+/** Other Pods may have taken the places of the named ones, and no watchpoint reports that. */
 const NAMED_PODS_REVIEW_MS = 15_000;
 
 export function reviewNamedPods(_: object, { status: { conditions } }: Next): Decision {

@@ -1,54 +1,56 @@
 import { MAX_AGENT_STARTS, type PodFacts } from './pod-facts.ts';
 
 /**
- * The Pods of one JobSet, counted as their metadata changes: a Pod event costs O(1), however large
- * the group is, and a decision reads counts per Job, never Pods. It is fed from two watches, of Pods
- * that live (phase neither Failed nor Succeeded) and of Pods that have succeeded, and from nothing
- * else, so that counting again from scratch gives the same counts.
+ * The Pods of one JobSet, counted as their metadata changes. A Pod event costs O(1), however large
+ * the group is, and a decision reads counts per Job, never Pods. The only input is two watches: of
+ * living Pods (phase neither Failed nor Succeeded) and of succeeded Pods. So counting again from
+ * scratch gives the same counts.
  */
 export interface Members {
-  /** Undefined for a Job of which no Pod is known. */
+  /** Undefined for a Job without known Pods. */
   ofJob(jobUid: string): JobMembers | undefined;
-  /** UIDs of all Jobs of which a Pod lives. */
+  /** UIDs of all Jobs with a living Pod. */
   jobsWithLivingPods(): Iterable<string>;
   /** Walks over all Pods of the JobSet: for rare occasions only. */
   podsOfJob(jobUid: string): readonly PodFacts[];
-  /** Epochs that Pods which are not being deleted announce now. Few: two or three at a time. */
+  /** Epochs that Pods announce now, without Pods in deletion. Few: two or three at a time. */
   announcedEpochs(): Iterable<number>;
-  /** Pods that are not being deleted and announce `epoch`, in order of their announcements. */
+  /** Pods that announce `epoch`, without Pods in deletion, in order of their announcements. */
   announcing(epoch: number): Iterable<PodFacts>;
-  /** Pods that are not being deleted and whose notice is of `epoch`. */
+  /** Pods with a notice of `epoch`, without Pods in deletion. */
   noticing(epoch: number): Iterable<PodFacts>;
-  /** Pods that are not being deleted and whose agent has started too often for `epoch`. */
+  /** Pods whose agent has started too often for `epoch`, without Pods in deletion. */
   crashing(epoch: number): Iterable<PodFacts>;
-  /** Pods that are being deleted and still live. */
+  /** Pods in deletion that still live. */
   ending(): Iterable<PodFacts>;
   /** When an announcement last changed, by the clock of the caller of `observe`. */
   readonly lastAnnouncementMs: number | undefined;
 }
 
 export interface JobMembers {
-  /** Pods that live and are not being deleted. */
+  /** Living Pods, without those in deletion. */
   readonly live: number;
-  /** Pods that are being deleted and still live. */
+  /** Pods in deletion that still live. */
   readonly terminating: number;
   /** Completion indexes that have more than one live Pod. */
   readonly doubledSlots: number;
   /** How many of the live Pods announce `epoch`. */
   liveAt(epoch: number): number;
-  /** How many Pods, being deleted or not, are known to announce something lower than `epoch`. */
+  /**
+   * How many Pods, including those in deletion, are known to announce something lower than `epoch`.
+   */
   below(epoch: number): number;
-  /** How many Pods, being deleted or not, are not known to announce `epoch`. */
+  /** How many Pods, including those in deletion, are not known to announce `epoch`. */
   otherThan(epoch: number): number;
-  /** Whether a Pod of that completion index lives, being deleted or not. */
+  /** Whether a Pod of that completion index lives, in deletion or not. */
   hasPodIn(slot: string): boolean;
-  /** Whether a Pod lives, and is not being deleted, of a completion index of `size` or more. */
+  /** Whether a Pod of a completion index of `size` or more lives, without Pods in deletion. */
   hasLivePodBeyond(size: number): boolean;
-  /** Completion indexes of which a Pod has succeeded; for a NonIndexed Job, Pods. */
+  /** Completion indexes with a succeeded Pod; for a NonIndexed Job, Pods. */
   readonly succeeded: ReadonlySet<string>;
 }
 
-/** The counts behind `Members`, for whoever watches the Pods. */
+/** The counts behind `Members`, fed by the watches of Pods. */
 export class MemberCounts implements Members {
   readonly #pods = new Map<string, PodFacts>();
   readonly #jobs = new Map<string, JobCounts>();
@@ -62,7 +64,7 @@ export class MemberCounts implements Members {
     return this.#lastAnnouncementMs;
   }
 
-  /** Takes in what a watch of living Pods says about one. False if that is nothing new. */
+  /** Takes an event of the watch of living Pods. False if it changes nothing. */
   observe(pod: PodFacts, nowMs: number): boolean {
     const old = this.#pods.get(pod.uid);
     if (old !== undefined && saysTheSame(old, pod)) return false;
@@ -73,7 +75,7 @@ export class MemberCounts implements Members {
     return true;
   }
 
-  /** The Pod with that UID does not live any more. False if it was not known to. */
+  /** The Pod with that UID does not live any more. False if it was not known to live. */
   forget(podUid: string): boolean {
     const old = this.#pods.get(podUid);
     if (old === undefined) return false;
@@ -82,13 +84,13 @@ export class MemberCounts implements Members {
     return true;
   }
 
-  /** A Pod that ended well because it was told to end has done nothing that its Job counts. */
+  /** A Pod that succeeded only because it was told to end does not count for its Job. */
   observeSucceeded(pod: PodFacts): void {
     if (pod.isDiscarded === true) return;
     this.#job(pod.jobUid).succeeded.add(pod.slot ?? pod.uid);
   }
 
-  /** The Job is gone: what its Pods achieved counts for nothing. */
+  /** The Job is gone, so the successes of its Pods do not count any more. */
   forgetJob(jobUid: string): void {
     const job = this.#jobs.get(jobUid);
     if (job === undefined) return;
@@ -112,7 +114,7 @@ export class MemberCounts implements Members {
     return this.#announcing.keys();
   }
 
-  /** The number of those that `announcing` lists. */
+  /** The number of Pods that `announcing` lists. */
   countAnnouncing(epoch: number): number {
     return this.#announcing.get(epoch)?.size ?? 0;
   }

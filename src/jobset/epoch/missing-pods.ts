@@ -1,6 +1,6 @@
 /**
- * Says why a group that restarts waits for seconds with nothing to see: a Pod is dead for good, and the
- * Job controller of Kubernetes lets some time pass before it makes another.
+ * Explains a wait of seconds without visible progress in a group that restarts: a Pod is dead for
+ * good, and the Job controller of Kubernetes lets some time pass before it makes another.
  */
 import { isSuspended } from '../child-jobs/suspend.ts';
 import type { Decision } from '../decision.ts';
@@ -11,7 +11,7 @@ import type { Members } from './members.ts';
 const WHY =
   'Kubernetes creates another about 10 s after a Pod of a Job failed, and waits longer after each further failure';
 
-/** Once for each epoch that ends; the next change of the condition takes it away. */
+/** Once for each epoch that ends; the next change of the condition removes it. */
 export function reportMissingPods({ status, group, members }: GroupFacts): readonly Decision[] {
   const type = 'RestartingInPlace';
   const restarting = status.conditions?.find((each) => each.type === type);
@@ -22,7 +22,7 @@ export function reportMissingPods({ status, group, members }: GroupFacts): reado
   return [{ conditions: [{ type, status: 'True', reason: restarting.reason, message }] }];
 }
 
-/** One that has counted the failure and not made up for it. */
+/** A Job that has counted the failure and not replaced the Pod. */
 function jobThatLacksPod(stages: readonly Stage[], members: Members): string | undefined {
   for (const { jobs, parallelism, isComplete } of stages) {
     if (isComplete) continue;

@@ -1,14 +1,13 @@
 /**
- * The value of the Pod annotation `lockstep/notice`: what an agent tells about the end of its
- * worker before anyone can see it in the Pod's status
- * (`docs/design/member-hazards.md#a-stop-looks-like-a-failure`). A sidecar that is told to stop
- * knows its epoch alone and writes it as a plain number; a supervisor has seen its worker end and
- * writes JSON.
+ * The value of the Pod annotation `lockstep/notice`: what an agent reports about the end of its
+ * worker before the Pod's status shows it. A sidecar that is told to stop knows only its epoch and
+ * writes it as a plain number. A supervisor has seen its worker end and writes JSON
+ * (`docs/design/member-hazards.md#a-stop-looks-like-a-failure`).
  */
 export interface Notice {
   /** The epoch in which the worker ran. */
   readonly epoch: number;
-  /** How it ended; absent where the agent cannot know (sidecar). */
+  /** How it ended; absent if the agent cannot know (sidecar). */
   readonly end?: WorkerEnd;
 }
 
@@ -25,7 +24,7 @@ const MAX_EPOCH = 2147483647;
 /** Far more than any notice needs; a longer text is not parsed at all. */
 const NOTICE_LENGTH_LIMIT = 1024;
 
-/** Undefined for anything that is not a notice: it is a hint, and a wrong one is no hint. */
+/** Undefined for an invalid notice: it is only a hint. */
 export function parseNotice(text: string): Notice | undefined {
   if (/^[0-9]{1,10}$/.test(text)) {
     const epoch = Number(text);

@@ -1,6 +1,6 @@
 /**
- * What the metadata of one Pod say about its membership of a group that restarts in place: the
- * epoch that its agent announces in either dialect, its notice, and how often the agent started.
+ * What a Pod's metadata say about its membership of a group that restarts in place. The epoch that
+ * its agent announces in either dialect, its notice, and how often the agent started.
  */
 import type { PartialObjectMetadata } from '../../kube/meta.ts';
 import { COMPLETION_INDEX, JOB_TRACKING_FINALIZER } from '../../kube/objects/job.ts';
@@ -23,24 +23,24 @@ export interface PodFacts {
   readonly jobName: string;
   /** Completion index; undefined in a NonIndexed Job, where any Pod fills any slot. */
   readonly slot: string | undefined;
-  /** The announced epoch, at least 1; undefined while none or none that is valid. */
+  /** The announced epoch, at least 1; undefined if there is no valid one. */
   readonly epoch: number | undefined;
-  /** What an annotation holds that is no epoch. */
+  /** An invalid value of the epoch's annotation. */
   readonly malformedEpoch: string | undefined;
-  /** The same of upstream's annotation. */
+  /** An invalid value of upstream's annotation. */
   readonly malformedAttempt?: string | undefined;
   readonly notice: Notice | undefined;
   /** How often the agent has started for which epoch; absent if it does not say so. */
   readonly starts?: AgentStarts | undefined;
   readonly isTerminating: boolean;
   /**
-   * It is being deleted, and the Job controller has let go of it, for a suspend, a smaller size or a
-   * Job that has ended: however it ends, that counts for nothing.
+   * It is in deletion, and the Job controller has released it, for a suspend, a smaller size or a
+   * Job that has ended. So its end counts for nothing.
    */
   readonly isDiscarded?: boolean | undefined;
-  /** When it is to have ended, grace period included; present if it is being deleted. */
+  /** When it should have ended, grace period included; present if it is in deletion. */
   readonly endMs?: number | undefined;
-  /** How long after that it may be deleted by force, as its agent was told; absent: never. */
+  /** How long after that it may be deleted by force, as its agent knows; absent: never. */
   readonly lostNodeDeadlineMs?: number | undefined;
 }
 
@@ -49,7 +49,7 @@ export interface OverduePod extends PodFacts {
   readonly node: string | undefined;
 }
 
-/** Undefined if the Pod has no Job as its controller, so that it cannot be a member of anything. */
+/** Undefined if the Pod has no Job as its controller, so that it cannot be a member. */
 export function podFacts(pod: PartialObjectMetadata): PodFacts | undefined {
   const { metadata } = pod;
   const owner = jobOf(pod);
@@ -111,7 +111,7 @@ export interface AgentStarts {
 /** An agent that starts more often than this for one epoch will not get its worker to run. */
 export const MAX_AGENT_STARTS = 3;
 
-/** Undefined for anything but `<epoch>:<n>`: it is a hint, and a wrong one is no hint. */
+/** Undefined for anything but `<epoch>:<n>`: it is only a hint. */
 export function parseAgentStarts(text: string): AgentStarts | undefined {
   const [epochText = '', startsText = '', ...more] = text.split(':');
   const epoch = parseEpoch(epochText);

@@ -1,23 +1,26 @@
+/** Checks written statuses against the whole history of the protocol's model. */
 import { expect } from 'vitest';
 import type { JobSetStatus, RestartRecord } from '../jobset.ts';
 
 /**
- * What the protocol's model knows of everybody, and nobody in it may know: which epochs a failure
- * may end, and which one must. They judge each status that is written: epochs never go back, one
- * ends only for a failure in it or for something that the user did, once, and no failure is lost.
+ * It knows what no participant may know: which epochs a failure may end, and which one it must end.
+ * An epoch ends only for a failure in it, or for a change by the user, once; and no failure is
+ * lost.
  */
 export class ProtocolGhosts {
   readonly #mayEnd = new Set<number>();
   readonly #mustEnd = new Set<number>();
   #chargedEnds = 0;
 
-  /** Something failed that may end `epochs`; the epoch of a worker that ran, `worker`, has to end. */
+  /**
+   * Something failed that may end `epochs`; the epoch of a worker that ran, `worker`, has to end.
+   */
   failed(epochs: readonly number[], worker: number, { deprecatedEpoch = 0 }: JobSetStatus): void {
     for (const epoch of epochs) this.#mayEnd.add(epoch);
     if (worker > deprecatedEpoch) this.#mustEnd.add(worker);
   }
 
-  /** `isDue`: whether the Jobs show that the user did what the end of an epoch says. */
+  /** `isDue`: whether the Jobs show the user's change that the end of the epoch names. */
   checkWrite(
     old: JobSetStatus,
     status: JobSetStatus,
@@ -38,7 +41,7 @@ export class ProtocolGhosts {
     } else expect(charge, 'only ends are charged').toBe(0);
   }
 
-  /** Of a status after which nothing more happens. */
+  /** For a status after which nothing more happens. */
   expectNothingLost(status: JobSetStatus): void {
     const epoch = (status.deprecatedEpoch ?? 0) + 1;
     const lost = [...this.#mustEnd].filter((failed) => failed >= epoch);

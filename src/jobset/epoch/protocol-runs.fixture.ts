@@ -1,23 +1,24 @@
+/** Runs the protocol's model through random schedules. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { GroupModel, type Shape } from './group-model.fixture.ts';
 
-/** A shape takes a few seconds; a machine that is busy otherwise must not look like a violation. */
+/** A shape takes a few seconds; a busy machine must not look like a violation. */
 export const SHAPE_TIMEOUT_MS = 120_000;
 /** Far more than any fault-free run of these sizes needs: reaching it is a livelock. */
 const MAX_QUIET_STEPS = 4000;
 
-/** Runs a group through random schedules, each of which ends without faults, and checks every state. */
+/** Each schedule ends without faults, and every state is checked. */
 export function expectProtocolHolds(
   shape: Shape,
   { runs, stepsPerFault }: { readonly runs: number; readonly stepsPerFault: number },
 ): void {
-  // Each number picks one of the steps that are possible then; now and then it picks a fault.
+  // Each number picks one of the possible steps, and now and then a fault.
   const schedule = fc.array(fc.nat({ max: 1_000_000 }), { minLength: 20, maxLength: 250 });
   fc.assert(
     fc.property(schedule, fc.nat({ max: 1_000_000 }), (picks, seed) => {
       const model = new GroupModel(shape);
-      // Most of what can go wrong needs a group that runs.
+      // Most of what can go wrong needs a running group.
       if (seed % 4 > 0) settle(model, seed);
       for (const pick of picks) {
         const choices = pick % stepsPerFault === 0 ? model.faults() : model.steps();
@@ -27,7 +28,7 @@ export function expectProtocolHolds(
       settle(model, seed);
       model.expectEverybodyRuns();
     }),
-    // Making a counterexample small takes minutes: that is for whoever replays its seed.
+    // Shrinking takes minutes, so replay the seed of a counterexample to do that.
     { numRuns: runs, endOnFailure: true },
   );
 }

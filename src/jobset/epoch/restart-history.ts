@@ -7,7 +7,7 @@ import {
 import { RESTART_BACKOFF } from '../names.ts';
 
 /**
- * `status.restartHistory`, newest first, and what follows from it: how long a group that ends again
+ * `status.restartHistory`, newest first, and the crash-loop delay: how long a group that ends again
  * and again right after its release is held at the barrier
  * (`docs/design/release-hazards.md#a-group-crashes-in-a-loop`).
  */
@@ -27,7 +27,7 @@ const FREE_RESTARTS = 3;
 
 /**
  * How long after its end the newest ended epoch's successor may be released. Epochs that were never
- * released say nothing about crashes and are passed over.
+ * released say nothing about crashes and are skipped.
  */
 export function crashLoopDelayMs(history: readonly RestartRecord[] | undefined): number {
   const short = shortEpochsInARow(history);
@@ -53,7 +53,7 @@ export function shortEpochsInARow(history: readonly RestartRecord[] | undefined)
   return short;
 }
 
-/** How long the epoch that is running has run, or undefined if it was not released. */
+/** How long the running epoch has run, or undefined if it was not released. */
 export function runningForMs(
   status: JobSetStatus,
   isReleased: boolean,

@@ -1,8 +1,8 @@
 /**
- * A JobSet's ReplicatedJobs as stages of its group, with what has succeeded in them
- * (`docs/design/end-hazards.md#a-member-fails-after-others-have-succeeded`). A Job whose work is
- * partly done cannot rejoin a group that starts over: its finished indexes have no Pods any more.
- * Unless its whole ReplicatedJob is complete it is made anew, at no charge.
+ * A JobSet's ReplicatedJobs as stages of its group, with what has succeeded in them. A Job whose
+ * work is partly done cannot rejoin a group that starts over, because its finished indexes have no
+ * Pods any more. Unless its whole ReplicatedJob is complete it is recreated, without a charge
+ * (`docs/design/end-hazards.md#a-member-fails-after-others-have-succeeded`).
  */
 import { indexesOf } from '../../kube/index-set.ts';
 import type { Stored } from '../../kube/meta.ts';
@@ -16,9 +16,9 @@ import type { JobMembers, Members } from './members.ts';
 
 export interface GroupStages {
   readonly stages: readonly Stage[];
-  /** Jobs with a succeeded index of a ReplicatedJob that has to start over. */
+  /** Jobs with a succeeded index, in a ReplicatedJob that has to start over. */
   readonly toRecreate: readonly Stored<Job>[];
-  /** ReplicatedJobs in which nothing that succeeded counts any more. */
+  /** ReplicatedJobs whose successes do not count any more. */
   readonly startsOver: ReadonlySet<string>;
 }
 
@@ -59,9 +59,9 @@ export function groupStages(
 }
 
 /**
- * The Jobs as a group that restarts in place sees them. A Job that is being deleted while its
- * ReplicatedJob starts over counts as one of an earlier attempt: its stopped workers may exit with 0,
- * which completes nothing. A Job that gave up an index has failed, since nobody fills that slot again.
+ * The Jobs as a group that restarts in place sees them. A Job in deletion whose ReplicatedJob
+ * starts over counts as one of an earlier attempt: its stopped workers may exit with 0, which
+ * completes nothing. A Job that gave up an index has failed, because that slot stays empty.
  */
 export function groupJobs(children: ChildJobs, status: JobSetStatus): ChildJobs {
   const released = releasedEpochs(status);
@@ -100,7 +100,7 @@ function byReplicatedJob(jobs: readonly Stored<Job>[]): ReadonlyMap<string, Stor
   return groups;
 }
 
-/** Jobs that have succeeded or are about to, when the Job controller has counted their Pods. */
+/** Jobs that have succeeded, or will when the Job controller has counted their Pods. */
 export function willSucceed(children: ChildJobs, members: Members): readonly Stored<Job>[] {
   const isNear = (job: Stored<Job>): boolean =>
     hasAllSucceeded(job, members.ofJob(job.metadata.uid));

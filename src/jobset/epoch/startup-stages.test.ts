@@ -42,7 +42,7 @@ function planOf(
   return plan(snapshotOf({ ...jobSet, status }, { jobs, ...more }));
 }
 
-/** S(r) by name after a release; undefined if the plan releases nobody. */
+/** S(r) by name after a release; undefined if the plan releases nothing. */
 function releasedBy({ status, outcomes }: Plan): Readonly<Record<string, number>> | undefined {
   if (!outcomes.some(({ kind }) => kind === 'EpochReleased')) return undefined;
   const statuses = status?.replicatedJobsStatus ?? [];
@@ -90,7 +90,7 @@ describe('the first start in order', () => {
     expect(made.status).toMatchObject({ deprecatedEpoch: 0, syncedEpoch: 1 });
   });
 
-  test('does not let a stage join while a Pod of a running one is gone and not looked for', () => {
+  test('does not let a stage join before the missing Pod of a running one is looked up', () => {
     const jobs = [job('a', READY), job('b')];
     const members = membersAt(1, ...jobs);
     members.forget('pod-train-a-0-1');
@@ -121,13 +121,13 @@ describe('a restart in order', () => {
     expect(releasedBy(planOf(names, ended, jobs, { members, ...FRESH }))).toEqual({ a: 5, b: 4 });
   });
 
-  test('takes a stage for not ready until it is released again, whatever its Job counts', () => {
+  test('counts a stage as not ready until it is released again, whatever its Job counts', () => {
     const jobs = [job('a', READY), job('b', READY)];
     const made = planOf(names, ended, jobs, { members: membersAt(5, ...jobs), ...FRESH });
     expect(releasedBy(made)).toEqual({ a: 5, b: 4 });
   });
 
-  test('looks for Pods of a stage whose Job is being made anew before the first runs', () => {
+  test('looks for Pods of a stage whose Job is being recreated before the first runs', () => {
     const jobs = [job('a')];
     const view = { members: membersAt(5, ...jobs) };
     const asked = planOf(names, ended, jobs, { ...view, ...FRESH });
@@ -175,7 +175,7 @@ describe('a failure in a staged group', () => {
     showsFailure: true,
   };
 
-  test('of the first stage ends the epoch although the second has not begun', () => {
+  test('in the first stage ends the epoch although the second has not begun', () => {
     const members = membersAt(1, ...jobs);
     members.observe(podOf(job('a'), 0, 2), NOW_MS);
     const made = planOf(['a', 'b'], { deprecated: 0, released: [1, 0] }, jobs, {

@@ -1,3 +1,4 @@
+/** The startup order of a group that restarts in place. */
 import type { Job } from '../../kube/objects/job.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import { templateAgent } from '../injection/template-agent.ts';
@@ -6,10 +7,9 @@ import { type StartupOrder, startableReplicatedJobs } from '../policies/startup-
 import type { Stage } from './in-place-restart.ts';
 
 /**
- * The startup order of a group that restarts in place
- * (`docs/design/release-hazards.md#a-startup-order-meets-the-last-epoch`). It is the order in which
- * Jobs start, with one difference: what a ReplicatedJob was before its present release says nothing
- * about it now.
+ * It is the order in which Jobs start, with one difference: the state of a ReplicatedJob from
+ * before its present release says nothing about it now
+ * (`docs/design/release-hazards.md#a-startup-order-meets-the-last-epoch`).
  */
 
 /** Which ReplicatedJobs may be started in that epoch. */
@@ -27,7 +27,7 @@ interface OrderedFacts {
   readonly group: { readonly stages: readonly Stage[] } | undefined;
 }
 
-/** Which stages may be released by the order that the spec asks for; undefined if by none. */
+/** Stages that may be released by the startup order of the spec; undefined if it has none. */
 export function startableStages(
   spec: DefaultedSpec,
   counters: readonly ReplicatedJobStatus[],
@@ -45,10 +45,7 @@ export function startableStages(
   return startable;
 }
 
-/**
- * Counters in which a ReplicatedJob that is not released in the current epoch has not started,
- * whatever its Jobs count.
- */
+/** Counters in which an unreleased ReplicatedJob has not started, whatever its Jobs count. */
 function stageCounters(
   counters: readonly ReplicatedJobStatus[],
   stages: readonly Stage[],
@@ -61,7 +58,7 @@ function stageCounters(
   );
 }
 
-/** Whether some ReplicatedJob has to wait for another. */
+/** Whether any ReplicatedJob has to wait for another. */
 export function hasStartupOrder({ startupPolicy, replicatedJobs }: DefaultedSpec): boolean {
   return (
     startupPolicy.startupPolicyOrder === 'InOrder' ||
@@ -80,8 +77,9 @@ function readinessAwaited({ startupPolicy, replicatedJobs }: DefaultedSpec): Rea
 }
 
 /**
- * Ready Pods that a Job counts although all of them wait at the barrier are from the last epoch: the
- * Job controller is behind. Releasing the stage now would make them look like Pods of this one.
+ * Whether a Job counts Pods as ready although all of them wait at the barrier: they are from the
+ * last epoch, because the Job controller is behind. A release now would make them look like Pods of
+ * this epoch.
  */
 function showsOldReadiness({ jobs }: Stage): boolean {
   return jobs.some((job) => (job.status?.ready ?? 0) > 0 && isUnreadyAtBarrier(job));

@@ -1,7 +1,7 @@
 /**
- * Pods in the namespace of a JobSet that wear its labels, and whose Job is not known: it was deleted
- * without them, or somebody wrote the labels by hand. They may be running an older epoch, so they delay
- * a release; they end, complete and fill nothing. A condition names them, because nothing else does.
+ * Pods in the namespace of a JobSet with its labels, and an unknown Job: it was deleted without
+ * them, or a user wrote the labels by hand. They may be running an older epoch, so they delay a
+ * release, but they have no other effect. A condition names them, because nothing else does.
  */
 import type { Decision } from '../decision.ts';
 import type { GroupFacts } from '../facts.ts';
@@ -9,12 +9,12 @@ import type { Snapshot } from '../snapshot.ts';
 import { cleared } from '../status/conditions.ts';
 import { gatheredStages } from './in-place-restart.ts';
 
-/** A condition names no more Jobs than a person reads. */
+/** The most Jobs that a condition names, for a person to read. */
 const MAX_NAMED_JOBS = 3;
-/** A reference to an owner that is none may hold any text instead. */
+/** An invalid owner reference may hold any text instead. */
 const UID_LENGTH = 36;
 
-/** Says so if they are all that the next release waits for. */
+/** Reports them if only they hold up the next release. */
 export function reportUnknownPods({ group, jobs, members }: GroupFacts): readonly Decision[] {
   const type = 'WaitingForUnknownPod';
   const unknown = gatheredStages(group).length === 0 ? [] : jobsOfUnknownPods({ jobs, members });

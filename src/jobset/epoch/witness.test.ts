@@ -108,7 +108,7 @@ describe('the witness of a failure', () => {
     expect(witnessOf(old, pod({ worker: {} }), undefined, SINCE_MS).record.exitCode).toBeNull();
   });
 
-  test('is the predecessor of a Pod that was replaced, or nobody if there is none', () => {
+  test('is the predecessor of a Pod that was replaced, or absent if there is none', () => {
     const old = { metadata: { name: 'old' }, nodeName: 'n2' };
     const evicted = pod({}, { ...old, status: { reason: 'Evicted' } });
     expect(witnessOf(FACTS, pod({}), evicted, SINCE_MS).record).toEqual({

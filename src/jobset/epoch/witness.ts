@@ -1,3 +1,4 @@
+/** What is known of the failure that ended an epoch. */
 import type { ContainerStateTerminated, ContainerStatus, Pod } from '../../kube/objects/pod.ts';
 import type { RestartWitness } from '../jobset.ts';
 import { AGENT_CONTAINER_NAME, UPSTREAM_AGENT_CONTAINER_NAME } from '../names.ts';
@@ -6,10 +7,10 @@ import type { WorkerEnd } from './notice.ts';
 import type { PodFacts } from './pod-facts.ts';
 
 /**
- * What is known of the failure that ended an epoch, from one look at the first failing Pod
- * (`docs/design/end-hazards.md#a-restart-hides-its-cause`). A Pod that restarted in place does not
- * show how its containers ended: the kubelet replaces their exit codes. A supervising agent's
- * notice then still tells, or an earlier version of the Pod; otherwise it is unknown.
+ * It comes from one read of the first failing Pod. A Pod that restarted in place does not show how
+ * its containers ended, because the kubelet replaces their exit codes. A supervising agent's
+ * notice, or an earlier version of the Pod, may still show it; otherwise it is unknown
+ * (`docs/design/end-hazards.md#a-restart-hides-its-cause`).
  */
 export interface Witness {
   readonly record: RestartWitness;
@@ -20,7 +21,7 @@ export interface Witness {
 }
 
 /**
- * `pod` is undefined if it is gone; `earlier` are versions that it had before, the oldest first. Ends
+ * `pod` is undefined if it is gone; `earlier` are its earlier versions, the oldest first. Ends
  * before `sinceMs` belong to an earlier epoch.
  */
 export function witnessOf(
@@ -33,7 +34,7 @@ export function witnessOf(
   const hidden = hiddenFailure(pod, earlier, sinceMs);
   const end = lastFailure(pod, sinceMs) ?? hidden ?? lastFailure(predecessor, sinceMs);
   const reported = endOfWorker(facts, pod);
-  // A new Pod only announces that the one before it has failed.
+  // A new Pod only announces that its predecessor has failed.
   const failed = end?.pod ?? (reported === undefined ? (predecessor ?? pod) : pod);
   const node = failed?.spec.nodeName;
   return {
@@ -50,8 +51,8 @@ export function witnessOf(
 }
 
 /**
- * Whether the Pod's containers have been restarted since its epoch was released, so that it hides how
- * they ended: then earlier versions of it are worth a look.
+ * Whether the Pod's containers have been restarted since its epoch was released, so that it hides
+ * how they ended: then its earlier versions are worth a look.
  */
 export function hidesFailure(pod: Pod, sinceMs: number): boolean {
   if (lastFailure(pod, sinceMs) !== undefined) return false;
@@ -59,8 +60,8 @@ export function hidesFailure(pod: Pod, sinceMs: number): boolean {
 }
 
 /**
- * Whether the node of one of these Pods may be lost: its control plane says of all Pods there that they
- * are not ready. A Pod that is deleted may be so for that.
+ * Whether the node of one of these Pods may be lost: its control plane marks all its Pods as not
+ * ready. A deletion may cause that too.
  */
 export function mayBeLost(...pods: readonly (Pod | undefined)[]): boolean {
   return pods.some(
@@ -70,7 +71,7 @@ export function mayBeLost(...pods: readonly (Pod | undefined)[]): boolean {
   );
 }
 
-/** The node on which it was is not ready, or gone: that says more than how its Pod looks. */
+/** The Pod's node is not ready, or gone: that says more than the state of the Pod. */
 export function onLostNode(witness: Witness): Witness {
   return { ...witness, record: { ...witness.record, reason: 'NodeLost' } };
 }
@@ -88,7 +89,7 @@ export function describeWitness(witness: RestartWitness): string {
   return `${container}Pod ${witness.pod}${node} ${end} (${witness.reason})`;
 }
 
-/** Of some Pods it is not known that they failed, only that something is gone. */
+/** For some Pods it is only known that something is gone, not that they failed. */
 const WITHOUT_CODE: ReadonlyMap<string, string> = new Map([
   ['PodDeleted', 'is gone'],
   ['PodReplaced', 'replaced a Pod that is gone'],
@@ -97,7 +98,7 @@ const WITHOUT_CODE: ReadonlyMap<string, string> = new Map([
 
 /** Reason of a container whose end the kubelet has hidden behind the restart of its Pod. */
 const RESTARTED_REASON = 'RestartingAllContainers';
-/** A status says whole seconds, so an end may seem up to a second earlier than it was. */
+/** A status has whole seconds, so an end may seem up to a second earlier than it was. */
 const STATUS_RESOLUTION_MS = 1000;
 const SIGNAL_CODES = 128;
 
@@ -129,7 +130,7 @@ function failureOf(
   };
 }
 
-/** What a supervisor wrote about its worker, which is the Pod's first container. */
+/** What a supervisor reported about its worker, which is the Pod's first container. */
 function endOfWorker(
   { notice, epoch }: PodFacts,
   pod: Pod | undefined,
@@ -156,9 +157,9 @@ function lastFailure(pod: Pod | undefined, sinceMs: number | undefined): Contain
 }
 
 /**
- * What the restart of all containers has hidden: the first end in the first of the earlier versions that
- * shows one, if that is the end of the very run before the present one, in this epoch. The ends of
- * other containers, which the restart itself brings, come later. Undefined where this cannot be told.
+ * The end that the restart of all containers has hidden: the first end in the first earlier version
+ * that shows one, if it belongs to the run before the present one, in this epoch. Ends of other
+ * containers, which the restart causes, come later. Undefined if this cannot be decided.
  */
 function hiddenFailure(
   pod: Pod | undefined,
@@ -191,7 +192,7 @@ function isRunAfter({ state, restartCount }: ContainerStatus, sinceMs: number): 
   return state?.running === undefined || Date.parse(startedAt ?? '') > sinceMs;
 }
 
-/** It failed after the release, as far as whole seconds tell. */
+/** It failed after the release, as far as whole seconds show. */
 function isIn(terminated: ContainerStateTerminated, sinceMs: number): boolean {
   const finished = finishMs(terminated);
   const sinceSecondMs = sinceMs - (sinceMs % STATUS_RESOLUTION_MS);
@@ -220,7 +221,7 @@ function reasonOf(pod: Pod | undefined, predecessor: Pod | undefined): string {
   return wasRestarted ? 'PodRestarted' : 'PodReplaced';
 }
 
-/** A container that failed now, or the restart of all: not a Pod's own end, nor its deletion. */
+/** A failed container, or the restart of all; not a Pod's own end, nor its deletion. */
 function showsFailure(
   pod: Pod | undefined,
   sinceMs: number | undefined,

@@ -1,7 +1,8 @@
+/** The hub's report about members of a JobSet. */
 import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
 import { isEpoch, reportedEnd, type WorkerEnd } from '../epoch/notice.ts';
 
-/** What the hub tells of one member of a JobSet, to whoever speaks for another of its members. */
+/** What the hub reports about one member, to a client that holds a token of another. */
 export interface MemberReport {
   readonly pod: string;
   /** The newest epoch that it announced, over either channel; null: none yet. */
@@ -12,7 +13,7 @@ export interface MemberReport {
   readonly cause?: { readonly epoch: number; readonly end: WorkerEnd };
 }
 
-/** Undefined for anything else: a Pod answers for its agent, and may answer what it likes. */
+/** Undefined for an invalid text: a Pod answers for its agent, and may answer anything. */
 export function parseMemberReports(text: string): readonly MemberReport[] | undefined {
   let list: unknown;
   try {

@@ -55,7 +55,7 @@ const hubMessage: fc.Arbitrary<HubMessage> = fc.oneof(
   fc.constantFrom({ type: 'ending' } as const, { type: 'pong' } as const),
 );
 
-/** The lines of a stream that comes in pieces that end at these places. */
+/** The lines of a stream that comes in pieces which end at these places. */
 function lines(bytes: Uint8Array, cuts: readonly number[]): readonly string[] {
   const splitter = new LineSplitter(MAX_MESSAGE_BYTES);
   const places = [...cuts.map((cut) => cut % (bytes.byteLength + 1)), bytes.byteLength];
@@ -156,7 +156,7 @@ describe('messages of the hub', () => {
   });
 });
 
-it('is a quarter of the limit at most, so that there is room for members to come', () => {
+it('is at most a quarter of the limit, so that there is room for new members', () => {
   const longest = {
     epoch: MAX_EPOCH,
     starts: MAX_EPOCH,

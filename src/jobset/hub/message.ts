@@ -1,27 +1,29 @@
 /**
- * The messages between an agent and the hub, version 1 (`docs/reference/hub-protocol.md`). Each is one
- * JSON object in one line of UTF-8. Members that a reader does not know are ignored; a message of an
- * unknown type, or with a member out of its bounds, is malformed and ends the stream.
+ * The messages between an agent and the hub, version 1 (`docs/reference/hub-protocol.md`). Each is
+ * one JSON object in one line of UTF-8. A reader ignores members that it does not know. A message
+ * of an unknown type, or with a member out of its bounds, is malformed and ends the stream.
  */
 import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
 import type { GroupState } from '../epoch/group-state.ts';
 import { isEpoch, reportedEnd, type WorkerEnd } from '../epoch/notice.ts';
 import { MAX_EPOCH } from '../epoch/pod-facts.ts';
 
-/** A line, its line feed not counted. The longest that either side has to say is a quarter of it. */
+/**
+ * The limit for a line without its line feed. The longest messages of today take a quarter of it.
+ */
 export const MAX_MESSAGE_BYTES = 2048;
 
-/** What an agent announces, as often as it likes: the hub keeps the newest epoch. */
+/** An agent's announcement, repeated at will: the hub keeps the newest epoch. */
 export interface HubAnnouncement {
   readonly epoch: number;
-  /** How many agents of this Pod have announced this epoch by now, this one included. */
+  /** How many agents of this Pod have announced this epoch by now, including this one. */
   readonly starts: number;
-  /** How the worker of an earlier epoch ended, if that is why this one is announced. */
+  /** How the worker of an earlier epoch ended, if that is the reason for this announcement. */
   readonly cause?: { readonly epoch: number; readonly end: WorkerEnd } | undefined;
 }
 
 export type AgentMessage =
-  /** The first message of a stream, and no other: asks for the state, as it is from now on. */
+  /** The first message of a stream, and only that: asks for the state from now on. */
   | {
       readonly type: 'hello';
       /** UID of the JobSet to which the agent believes to belong. */
@@ -29,11 +31,11 @@ export type AgentMessage =
       readonly announcement: HubAnnouncement | undefined;
     }
   | { readonly type: 'announce'; readonly announcement: HubAnnouncement }
-  /** The worker of `epoch` is about to be stopped by somebody else. */
+  /** The worker of `epoch` is about to be stopped from outside. */
   | { readonly type: 'notice'; readonly epoch: number }
   | {
       readonly type: 'ping';
-      /** Asks whether the agent's Pod is there, under a number that the answer repeats. */
+      /** Asks whether the agent's Pod exists, under a number that the answer repeats. */
       readonly ask?: number;
     };
 
@@ -49,7 +51,9 @@ export type HubMessage =
   /** The agent's Pod is being deleted: its barrier lifts no more. */
   | { readonly type: 'ending' }
   | { readonly type: 'pong' }
-  /** The agent's Pod was read, after its question had arrived: it is there, and not to end. */
+  /**
+   * The agent's Pod was read after the question had arrived: it exists, and is not being deleted.
+   */
   | { readonly type: 'podLives'; readonly ask: number }
   /** The last message: why the hub closes the stream. */
   | { readonly type: 'bye'; readonly reason: ByeReason };
@@ -60,21 +64,21 @@ export const BYE_REASONS = [
   'PodGone',
   /** Another stream of this Pod took its place. */
   'Replaced',
-  /** The hub is not the leader's any more, or it ends. */
+  /** The hub does not lead any more, or it ends. */
   'NotLeading',
-  /** The agent says that it belongs to another JobSet than its Pod does. */
+  /** The agent claims another JobSet than that of its Pod. */
   'OtherJobSet',
   'Malformed',
   'TooManyMessages',
   /** Nothing was heard, or no hello came, for too long. */
   'Silent',
-  /** What was sent is not read. */
+  /** The agent does not read what is sent. */
   'TooSlow',
   /** The JobSet could not be read. */
   'Unavailable',
 ] as const;
 
-/** Why a line is no message: for the log of who received it. */
+/** Why a line is malformed: for the receiver's log. */
 export interface Malformed {
   readonly type: 'malformed';
   readonly problem: string;
@@ -224,7 +228,7 @@ function parseObject(text: string): JsonObject | undefined {
     const value: unknown = JSON.parse(text);
     return isJsonObject(value) ? value : undefined;
   } catch {
-    // Whoever wrote it speaks another protocol.
+    // The sender speaks another protocol.
     return undefined;
   }
 }

@@ -1,15 +1,15 @@
-/** The service account of a JobSet's agents, and so of the Pods that they are in. */
+/** The service account of a JobSet's agents, and so of their Pods. */
 import type { PodTemplateSpec } from '../../kube/objects/pod.ts';
 import { AGENT_ACCOUNT_SUFFIX } from '../names.ts';
 
-/** Of the account that is made for a JobSet, and of its Role and RoleBinding. */
+/** The name of the account that is made for a JobSet, and of its Role and RoleBinding. */
 export function agentAccountName(jobSet: string): string {
   return `${jobSet}${AGENT_ACCOUNT_SUFFIX}`;
 }
 
 /**
  * The account that a template names itself, if any. `serviceAccount` is the field's old name, which
- * counts where the new one says nothing.
+ * counts if the new one is absent.
  */
 export function accountOf({ spec }: PodTemplateSpec): string | undefined {
   return [spec.serviceAccountName, spec.serviceAccount].find((name) => (name ?? '') !== '');

@@ -1,6 +1,6 @@
 /**
- * What a Pod template has that gets in the way of an injected agent: names, paths and the port that
- * the agent needs are errors, and whatever behaves otherwise than its owner may think is a warning.
+ * What in a Pod template conflicts with an injected agent. Names, paths and the port that the agent
+ * needs are errors; behaviour that may surprise its owner is a warning.
  */
 import type { Container, PodTemplateSpec } from '../../kube/objects/pod.ts';
 import type { FieldError } from '../../kube/status.ts';
@@ -18,7 +18,9 @@ import {
   MARKER_VOLUME_NAME,
 } from '../names.ts';
 
-/** Errors of either mode. `path` is that of the template, and ends with a dot unless it is empty. */
+/**
+ * Errors of either mode. `path` is that of the template, and ends with a dot unless it is empty.
+ */
 export function templateConflicts(template: PodTemplateSpec, path: string): readonly FieldError[] {
   return [
     ...annotationErrors(template, path),
@@ -66,7 +68,7 @@ export function supervisorConflicts(worker: Container, path: string): readonly F
   );
 }
 
-/** What an owner should know about containers beside a sidecar. */
+/** Warnings about containers beside a sidecar. */
 export function sidecarWarnings(containers: readonly Container[]): readonly string[] {
   return containers.flatMap((container) =>
     (container.restartPolicyRules ?? []).some((rule) => rule.action === 'Restart')
@@ -78,7 +80,7 @@ export function sidecarWarnings(containers: readonly Container[]): readonly stri
   );
 }
 
-/** What an owner should know about a supervised worker and the containers beside it. */
+/** Warnings about a supervised worker and the containers beside it. */
 export function supervisorWarnings(
   worker: Container,
   others: readonly Container[],
@@ -118,7 +120,7 @@ function annotationErrors({ metadata }: PodTemplateSpec, path: string): readonly
   });
 }
 
-/** Of a template that brings no agent, with what they must be instead. */
+/** For a template without its own agent, with what they must be instead. */
 const MEANINGLESS_ANNOTATIONS: readonly (readonly [string, string])[] = [
   [AGENT_CONTAINER, 'must be the name of a container or init container of this template'],
   [LOST_NODE_DEADLINE, 'must be an annotation of the JobSet, from which the agent learns of it'],

@@ -86,7 +86,7 @@ describe('the mode of a new JobSet', () => {
     expect(modeOf(jobSetOf([{ containers: [WORKER] }, pod]))).toBe('Sidecar');
   });
 
-  test('is the same where its annotation says Auto, whatever the administrator prefers', () => {
+  test('is the same if its annotation says Auto, with any default of the administrator', () => {
     const auto = jobSetOf([{ containers: [WORKER] }], {
       annotations: { 'lockstep/restart-mode': 'Auto' },
     });
@@ -119,7 +119,7 @@ describe('the mode of a JobSet that has run', () => {
     expect(modeOf(jobSet, facts)).toBe('Sidecar');
   });
 
-  test('is what is recorded, whatever its templates or the administrator say by now', () => {
+  test('stays as recorded after a change of its templates or of the default', () => {
     const pods = [{ containers: [{ name: 'worker', image: 'i' }] }];
     const status = { restarts: 0, restartMode: 'Supervisor' } as const;
     const defaults: AgentDefaults = { mode: 'Sidecar', injection: 'Enabled' };

@@ -1,3 +1,4 @@
+/** Defaults of a cluster's administrator for agents. */
 import type { StringMap } from '../../kube/meta.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import { withDefaults } from '../defaults.ts';
@@ -6,7 +7,7 @@ import { AGENT_INJECTION, RESTART_MODE } from '../names.ts';
 import { injectAgent } from './agent-injection.ts';
 import { templateAgent } from './template-agent.ts';
 
-/** What a cluster's administrator wants for JobSets that restart in place and do not say themselves. */
+/** They apply to JobSets that restart in place and do not decide themselves. */
 export interface AgentDefaults {
   readonly mode: RestartMode | 'Auto';
   readonly injection: 'Enabled' | 'Disabled';
@@ -14,7 +15,7 @@ export interface AgentDefaults {
 
 const BUILT_IN: AgentDefaults = { mode: 'Auto', injection: 'Enabled' };
 
-/** What decides beside the JobSet. */
+/** What decides besides the JobSet. */
 export interface ModeFacts {
   readonly defaults?: AgentDefaults | undefined;
   /** Why nodes cannot restart all containers of a Pod, as sidecars need it; absent: they can. */
@@ -23,10 +24,11 @@ export interface ModeFacts {
 }
 
 /**
- * The JobSet with annotations for what it leaves to the administrator's defaults: admission stores
- * them, and one that was stored without is read as if it had them. `Auto` becomes the mode that the
- * status has recorded or, for a JobSet that no operator has acted on yet, the one that suits its templates.
- * One that has run without a record was made before there was a choice, with sidecars.
+ * The JobSet with annotations for what it leaves to the administrator's defaults. Admission stores
+ * them, and a JobSet that was stored without them is read as if it had them. `Auto` becomes the
+ * mode recorded in the status or, before any operator has acted on it, the one that suits its
+ * templates. A JobSet that has run without a record is from before there was a choice, with
+ * sidecars.
  */
 export function withAgentDefaults<T extends JobSet>(jobSet: T, facts: ModeFacts = {}): T {
   const { spec, status, metadata } = jobSet;
@@ -43,7 +45,7 @@ export function withAgentDefaults<T extends JobSet>(jobSet: T, facts: ModeFacts 
   return { ...jobSet, metadata: { ...metadata, annotations: { ...annotations, ...wanted } } };
 }
 
-/** Undefined where no template is known to get an agent. */
+/** Undefined if no template is known to get an agent. */
 function modeOf(
   { spec, metadata }: JobSet,
   status: JobSetStatus | undefined,
@@ -61,8 +63,8 @@ function modeOf(
 }
 
 /**
- * The mode that suits all templates that get an agent: supervisors, which restart fastest, unless one
- * of them refuses or behaves otherwise with one. Undefined if there is no such template.
+ * The mode that suits all templates that get an agent: supervisors, which restart fastest, unless a
+ * template refuses one or behaves differently with one. Undefined if there is no such template.
  */
 function automaticMode({ replicatedJobs }: DefaultedSpec): RestartMode | undefined {
   const templates = replicatedJobs

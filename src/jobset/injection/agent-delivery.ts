@@ -1,6 +1,6 @@
 /**
- * How a supervising agent reaches the container of a worker, whose image knows nothing of it: an init
- * container of the agent's image copies it there, or that image is mounted as a volume.
+ * How a supervising agent gets into a worker's container, whose image does not have it: an init
+ * container with the agent's image copies it there, or that image is mounted as a volume.
  */
 import type { Container, PodSpec, Volume, VolumeMount } from '../../kube/objects/pod.ts';
 import {
@@ -14,10 +14,10 @@ import { agentSecurity } from './agent-security.ts';
 import { agentTreeCommand } from './agent-tree.ts';
 
 /**
- * `Copy` works on every cluster. `ImageVolume` starts faster, and needs nodes that may run what is in a
- * volume of an image (Kubernetes 1.36; before, such volumes are mounted `noexec`). `WorkerImage`: the
- * worker's image, or the embedded node, has the agent on its PATH. `Auto`: the second where all nodes of
- * a JobSet can, otherwise the first.
+ * `Copy` works on every cluster. `ImageVolume` starts faster, but needs nodes that may execute
+ * programs in a volume of an image (Kubernetes 1.36; before, such volumes are mounted `noexec`).
+ * `WorkerImage`: the worker's image, or the embedded node, has the agent on its PATH. `Auto`:
+ * `ImageVolume` if all nodes of a JobSet support it, otherwise `Copy`.
  */
 export type AgentDelivery = (typeof AGENT_DELIVERIES)[number];
 
@@ -32,13 +32,13 @@ export interface AgentFiles {
   readonly delivery?: AgentDelivery;
 }
 
-/** What a Pod gets so that the agent can be started in the container of its worker. */
+/** What a Pod gets so that the agent can be started in its worker's container. */
 export interface Delivery {
   /** Starts the agent there. */
   readonly command: readonly string[];
   readonly initContainers: readonly Container[];
   readonly volumes: readonly Volume[];
-  /** Of the worker's container. */
+  /** For the worker's container. */
   readonly volumeMounts: readonly VolumeMount[];
 }
 
@@ -70,7 +70,7 @@ export function deliverAgent(files: AgentFiles, worker: Container): Delivery {
   }
 }
 
-/** With what a delivery adds to it beside its containers. */
+/** With what a delivery adds besides containers. */
 export function withDelivery(spec: PodSpec, { initContainers, volumes }: Delivery): PodSpec {
   return {
     ...spec,
@@ -82,8 +82,8 @@ export function withDelivery(spec: PodSpec, { initContainers, volumes }: Deliver
 }
 
 /**
- * The worker's own, which cost nothing while it does not run yet: so the Pod keeps its quality of
- * service, and meets a quota that asks every container for limits.
+ * The worker's own resources, which cost nothing before it runs. So the Pod keeps its quality of
+ * service, and fits a quota that requires limits of every container.
  */
 function installResources({ resources }: Container): Pick<Container, 'resources'> {
   const shares = (['limits', 'requests'] as const).flatMap((name) => {
@@ -93,5 +93,5 @@ function installResources({ resources }: Container): Pick<Container, 'resources'
   return shares.length === 0 ? {} : { resources: Object.fromEntries(shares) };
 }
 
-/** Devices are the worker's alone. */
+/** Devices belong to the worker alone. */
 const SHARED: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);

@@ -48,8 +48,8 @@ function fromField(name: string, fieldPath: string): EnvVar {
 }
 
 /**
- * The worker shares the supervisor's environment: what it defines itself must mean the same. The agent
- * keeps all else from it.
+ * The worker inherits the supervisor's environment, so its own variables must keep their values.
+ * The agent hides all others from it.
  */
 export function mergeEnvironment(
   own: readonly EnvVar[],

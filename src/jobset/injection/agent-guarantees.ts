@@ -1,8 +1,8 @@
 /**
- * Upstream's agent works with our controller, but not everything can be promised with it
- * (`docs/design/upstream.md#upstreams-agent-under-our-operator`). A condition says so for as long as
- * the group restarts in place. Only the environment of the container can be seen, not whose program
- * it runs.
+ * Upstream's agent works with our controller, but with fewer guarantees
+ * (`docs/design/upstream.md#upstreams-agent-under-our-operator`). It reads from a cache of any age
+ * and remembers nothing, and it knows no stages. A condition says so while the group restarts in
+ * place. Only the container's environment can be seen, not the program that it runs.
  */
 import type { Decision } from '../decision.ts';
 import type { DefaultedSpec } from '../defaults.ts';

@@ -1,7 +1,7 @@
 /**
- * What an agent is given to speak to the hub: where it is, whom to trust there, and a token that says
- * which Pod it is in. Only the hub takes the token, so the agent needs no rights. Whom to trust is said
- * twice: as of when the Job was made, and in a file that follows the hub's authorities as they change.
+ * What an agent gets to reach the hub: its address, its authorities, and a token that identifies
+ * the Pod. Only the hub accepts the token, so the agent needs no rights. The authorities come
+ * twice: as of the Job's creation, and in a file that follows their changes.
  */
 import type { Container, EnvVar, Volume } from '../../kube/objects/pod.ts';
 import {
@@ -18,9 +18,9 @@ import {
 export interface HubAccess {
   /** `https://HOST:PORT` */
   readonly url: string;
-  /** PEM, all authorities that the hub's certificate may be of. */
+  /** PEM, all possible authorities of the hub's certificate. */
   readonly authorities: string;
-  /** `Auto`: the API server is there while the hub is not. */
+  /** `Auto`: the API server may be used while the hub is unreachable. */
   readonly channel: 'Auto' | 'Hub';
 }
 
@@ -67,5 +67,5 @@ export function hubVolumes(hub: HubAccess | undefined): readonly Volume[] {
   ];
 }
 
-/** It is read once for each stream, so it may be short; kubelets renew it in time. */
+/** The token is read once for each stream, so it may be short-lived; kubelets renew it in time. */
 const TOKEN_EXPIRATION_SECONDS = 3600;

@@ -23,7 +23,7 @@ function read(name: string): Input {
   return parse(readFileSync(`${FOLDER}${name}.input.yaml`, 'utf8')) as Input;
 }
 
-/** `UPDATE_GOLDEN=1` rewrites the expectations; read the difference before it is committed. */
+/** `UPDATE_GOLDEN=1` rewrites the expectations; read the difference before you commit it. */
 describe('agent injection', () => {
   it.each(CASES)('gives what testdata says for %s', (name) => {
     const text = stringify(inject(read(name)), { lineWidth: 100, aliasDuplicateObjects: false });

@@ -1,8 +1,8 @@
 /**
- * Gives a Pod template what in-place restart needs: the agent, its marker volume and the restart
- * rules of the workers. As a sidecar, the agent is the last init container, and its startup probe
- * is the barrier. As a supervisor it is the entry point of the worker container and starts the
- * worker itself. A template that brings an agent of its own is left as it is.
+ * Gives a Pod template what in-place restart needs: the agent, its marker volume and the workers'
+ * restart rules. As a sidecar, the agent is the last init container, and its startup probe is the
+ * barrier. As a supervisor it is the entry point of the worker container and starts the worker
+ * itself. A template with its own agent is left as it is.
  */
 import type {
   Container,
@@ -48,21 +48,21 @@ export interface AgentOptions extends ShareOptions {
   readonly image: string;
   /** The agent's program, by default `lockstep-agent`. */
   readonly command?: string;
-  /** How a supervisor reaches the worker's container, by default `WorkerImage`. */
+  /** How a supervisor gets into the worker's container, by default `WorkerImage`. */
   readonly delivery?: AgentDelivery;
   /** The exit code by which a sidecar asks for a restart of its Pod, by default 113. */
   readonly exitCode?: number;
-  /** See `LOST_NODE_DEADLINE`; absent: a Pod of a lost node is never taken for dead. */
+  /** See `LOST_NODE_DEADLINE`; absent: a Pod of a lost node never counts as dead. */
   readonly lostNodeDeadline?: string | undefined;
-  /** Present: the agent may speak to the hub. */
+  /** If present, the agent may use the hub. */
   readonly hub?: HubAccess;
-  /** Present: nodes know no action that restarts all containers. It says why. */
+  /** Why nodes know no action that restarts all containers; absent: they do. */
   readonly noRestartAll?: string;
-  /** Where the template stands in its object, in front of the fields of errors. */
+  /** The path of the template in its object, as a prefix for errors. */
   readonly path?: string;
 }
 
-/** With errors, `template` is the one that was given. */
+/** If there are errors, `template` is the given one. */
 export interface AgentInjection {
   readonly template: PodTemplateSpec;
   readonly warnings: readonly string[];
@@ -88,7 +88,10 @@ export function injectAgent(template: PodTemplateSpec, options: AgentOptions): A
   return lostNodeDeadline === undefined ? injection : withDeadline(injection, lostNodeDeadline);
 }
 
-/** Whoever looks at the Pod has to know what its agent was told, and must get to see it deleted. */
+/**
+ * Records the deadline on the Pod, where the operator reads what its agent knows, and limits its
+ * tolerations so that Kubernetes deletes it.
+ */
 function withDeadline(
   { template, warnings, errors }: AgentInjection,
   deadline: string,
@@ -104,7 +107,7 @@ function withDeadline(
   };
 }
 
-/** The sidecar's startup probe is the barrier; it has to outlive any wait for a node. */
+/** The sidecar's startup probe is the barrier, so it has to outlive any wait for a node. */
 const BARRIER_PROBE_FAILURE_THRESHOLD = 2147483647;
 
 /** One rule that matches every exit: an agent must not restart without its worker. */
@@ -113,7 +116,7 @@ const RESTART_POD_ON_EVERY_EXIT: ContainerRestartRule = {
   exitCodes: { operator: 'NotIn', values: [] },
 };
 
-/** What the failure of a worker means: the agent restarts too, and announces the next epoch. */
+/** For a failed worker: the agent restarts too, and announces the next epoch. */
 const RESTART_POD_ON_FAILURE: ContainerRestartRule = {
   action: 'RestartPod',
   exitCodes: { operator: 'NotIn', values: [0] },
@@ -160,9 +163,9 @@ function injectSidecar(template: PodTemplateSpec, options: AgentOptions): AgentI
 }
 
 /**
- * The first container is the one that is supervised, as it is the default container elsewhere in
- * Kubernetes. Its rules are handed to the agent, which judges the worker by them; they also stay on
- * the container, where they judge the exit of the agent.
+ * The first container is supervised, because it is the default container elsewhere in Kubernetes.
+ * The agent gets its rules and judges the worker by them. They also stay on the container, where
+ * they judge the agent's exit.
  */
 function injectSupervisor(template: PodTemplateSpec, options: AgentOptions): AgentInjection {
   const { spec } = template;
@@ -187,7 +190,7 @@ function injectSupervisor(template: PodTemplateSpec, options: AgentOptions): Age
     ...hubEnvironment(options.hub),
     ...(rules.length === 0 ? [] : [{ name: ENV_RESTART_RULES, value: JSON.stringify(rules) }]),
   ];
-  // An agent that the worker's image brings may be too old to give them back.
+  // An agent in the worker's image may be too old to give them back.
   const isBrought = (options.delivery ?? 'WorkerImage') !== 'WorkerImage';
   const { args = [], ...rest } = isBrought ? keptFromAgent(worker) : worker;
   const hasToken = needsToken(template) && !mountsCredentials(worker);
@@ -221,7 +224,7 @@ function injectSupervisor(template: PodTemplateSpec, options: AgentOptions): Age
   };
 }
 
-/** Of the template's own: init containers that run beside its workers. */
+/** The template's own sidecars: init containers that run beside its workers. */
 function sidecarsOf({ initContainers = [] }: PodSpec): readonly Container[] {
   return initContainers.filter(({ restartPolicy }) => restartPolicy === 'Always');
 }
@@ -255,7 +258,7 @@ function agentMounts(
   ];
 }
 
-/** Kubernetes' own lifetime of mounted tokens: an hour, and 7 s by which it recognises them. */
+/** Kubernetes' own lifetime of mounted tokens: an hour and 7 s, by which it recognises them. */
 const TOKEN_EXPIRATION_SECONDS = 3607;
 
 function agentVolumes(
@@ -281,19 +284,19 @@ function agentVolumes(
   return [...volumes, token];
 }
 
-/** A Pod that mounts no token for its workers keeps them without; the agent gets one of its own. */
+/** A Pod that mounts no token for its workers still does not; the agent gets its own. */
 function needsToken(template: PodTemplateSpec): boolean {
   return template.spec.automountServiceAccountToken === false;
 }
 
-/** Where its files are mounted already, they are the agent's too. */
+/** If its files are already mounted, the agent uses them. */
 function mountsCredentials({ volumeMounts = [] }: Container): boolean {
   return volumeMounts.some(
     ({ mountPath }) => mountPath.replace(/\/+$/, '') === SERVICE_ACCOUNT_DIRECTORY,
   );
 }
 
-/** In front of the fields of errors. */
+/** A prefix for errors' fields. */
 function prefix({ path }: AgentOptions): string {
   return path === undefined ? '' : `${path}.`;
 }

@@ -1,6 +1,6 @@
 /**
- * What a JobSet's annotations say about its agents: which mode, and whether its templates get one
- * at all.
+ * What a JobSet's annotations say about its agents. The mode, and whether its templates get an
+ * agent at all.
  */
 import { notSupported, required } from '../../kube/field-error.ts';
 import type { StringMap } from '../../kube/meta.ts';
@@ -33,11 +33,11 @@ export interface AgentProgram extends ShareOptions {
   readonly image: string;
   /** The agent's program in that image and in the workers', by default `lockstep-agent`. */
   readonly command?: string;
-  /** How supervisors reach their workers' containers, by default `WorkerImage`. */
+  /** How supervisors get into their workers' containers, by default `WorkerImage`. */
   readonly delivery?: AgentDelivery;
   /** Whether nodes know `Terminate` themselves, as those of the embedded cluster do. */
   readonly nativeRestartRules?: boolean;
-  /** How agents reach the hub; absent: they speak to the API server alone. */
+  /** How agents reach the hub; absent: they use the API server alone. */
   readonly hub?: HubAccess;
   /** Why nodes cannot restart all containers of a Pod in place; absent: they can. */
   readonly noRestartAll?: string;
@@ -60,7 +60,7 @@ export function agentInjector(
   };
 }
 
-/** Restart rules of the templates that the nodes of this cluster have no way to follow. */
+/** Restart rules of the templates that the nodes of this cluster cannot follow. */
 export function restartRuleErrors(
   { replicatedJobs }: DefaultedSpec,
   { nativeRestartRules = false }: Pick<AgentProgram, 'nativeRestartRules'>,
@@ -71,7 +71,7 @@ export function restartRuleErrors(
   );
 }
 
-/** The outcome of the injection into one template, for its errors and warnings. */
+/** The result of the injection into one template, for its errors and warnings. */
 export function tryInjection(
   template: PodTemplateSpec,
   path: string,
@@ -96,7 +96,7 @@ export function tryInjection(
   return { template, warnings: warning === undefined ? [] : [warning], errors: [] };
 }
 
-/** Values of our annotations that mean nothing. */
+/** Invalid values of our annotations. */
 export function annotationErrors(annotations: StringMap | undefined): readonly FieldError[] {
   return ALLOWED_VALUES.flatMap(([key, allowed]): readonly FieldError[] => {
     const value = annotations?.[key];
@@ -111,7 +111,7 @@ const ALLOWED_VALUES: readonly (readonly [string, readonly string[]])[] = [
   [RESTART_BACKOFF, ['Enabled', 'Disabled']],
 ];
 
-/** Whether templates that bring no agent of their own get one. */
+/** Whether templates without their own agent get one. */
 export function wantsAgents(spec: DefaultedSpec, annotations: StringMap | undefined): boolean {
   return (
     spec.failurePolicy?.restartStrategy === 'InPlaceRestart' &&
@@ -119,7 +119,7 @@ export function wantsAgents(spec: DefaultedSpec, annotations: StringMap | undefi
   );
 }
 
-/** That of the templates which get an agent; undefined if none does. */
+/** The mode of the templates that get an agent; undefined if none does. */
 export function injectedMode(
   spec: DefaultedSpec,
   annotations: StringMap | undefined,
@@ -131,7 +131,7 @@ export function injectedMode(
   return isInjected ? restartMode(annotations) : undefined;
 }
 
-/** Whether workers share what their Pods have with agents in containers of their own. */
+/** Whether workers share their Pods' resources with agents in containers of their own. */
 export function sharesWithSidecars(
   spec: DefaultedSpec,
   annotations: StringMap | undefined,

@@ -1,11 +1,11 @@
 /**
- * What a sidecar agent asks for. It states an amount of each resource that its worker states:
- * so a Pod keeps its quality of service, and is admitted where a quota wants every container to say
- * what it needs. An administrator may say other amounts for all agents.
+ * The resources of a sidecar agent. It states an amount of each resource that its worker states. So
+ * the Pod keeps its quality of service, and fits a quota that requires resources of every
+ * container. An administrator may set other amounts for all agents.
  *
- * The agent's share is taken from its worker, since queues count a Pod by its template, and a node
- * that the template just fits has room for no more. Where the worker cannot spare it, the share stays
- * on top, and a warning says why.
+ * The agent's share is taken from its worker, because queues count a Pod by its template, and a
+ * node that just fits the template has no room for more. If the worker cannot spare it, the share
+ * is added on top, and a warning says why.
  */
 import type { StringMap } from '../../kube/meta.ts';
 import type { Container } from '../../kube/objects/pod.ts';
@@ -25,12 +25,12 @@ export type ContainerMinimums = StringMap | 'Unknown';
 export interface AgentShare {
   readonly agent: Pick<Container, 'resources'>;
   readonly worker: Container;
-  /** Why the share is on top of what the template says; undefined: it is the worker's. */
+  /** Why the share is added to the template's amounts; undefined: it comes from the worker's. */
   readonly onTop: string | undefined;
 }
 
 export interface ShareOptions {
-  /** What an administrator says; absent: the amounts below. */
+  /** The administrator's amounts; absent: the amounts below. */
   readonly resources?: ContainerResources | undefined;
   /** Absent: there are none. */
   readonly minimums?: ContainerMinimums | undefined;
@@ -52,7 +52,7 @@ export function isShared({ resources = {} }: Container): boolean {
   return AMOUNTS.some((list) => Object.keys(resources[list] ?? {}).some((name) => name in LIMITS));
 }
 
-/** What an owner should know about a share that is on top. */
+/** Warnings about a share that is added on top. */
 export function shareWarnings(share: AgentShare | undefined): readonly string[] {
   if (share?.onTop === undefined) return [];
   const { requests, limits } = share.agent.resources ?? {};
@@ -64,16 +64,16 @@ export function shareWarnings(share: AgentShare | undefined): readonly string[] 
   ];
 }
 
-/** An agent that waits or watches. */
+/** For an agent that waits or watches. */
 const REQUESTS: StringMap = { cpu: '20m', memory: '64Mi', 'ephemeral-storage': '10Mi' };
-/** One that starts, or reads a JobSet of thousands of Jobs: its end restarts the group. */
+/** For one that starts, or reads a JobSet of thousands of Jobs: its end restarts the group. */
 const LIMITS: StringMap = { cpu: '200m', memory: '256Mi', 'ephemeral-storage': '100Mi' };
 
 const AMOUNTS = ['requests', 'limits'] as const;
 
 /**
- * How many times the agent's share a worker must have. A smaller request only means less of a claim;
- * a smaller limit slows the worker down, or has it killed.
+ * How many times the agent's share a worker must have. A smaller request only means a smaller
+ * claim; a smaller limit slows the worker down, or gets it killed.
  */
 const LEAST_SHARES = { requests: 2n, limits: 4n } as const;
 
@@ -85,7 +85,7 @@ function agentResources(
   const { requests = {}, limits = {} } = worker.resources ?? {};
   const known = Object.keys(LIMITS);
   const limited = known.filter((name) => name in limits);
-  // A request that is not stated is the limit.
+  // A missing request equals the limit.
   const requested = known.filter((name) => name in requests);
   const ownLimits = raised({ ...amounts(limited, () => LIMITS), ...configured.limits }, minimums);
   const ownRequests = raised(
@@ -116,7 +116,7 @@ function takenFrom(
   list: 'requests' | 'limits',
 ): readonly Taken[] {
   return Object.entries(worker.resources?.[list] ?? {}).flatMap(([name, amount]) => {
-    // The API server fills in a limit for a request.
+    // The API server fills in a limit for a missing request.
     const ofAgent = share[list]?.[name] ?? share.limits?.[name];
     const [whole, part] = [parseQuantity(amount), parseQuantity(ofAgent ?? '')];
     if (whole === undefined || part === undefined) return [];
@@ -174,7 +174,7 @@ function without({ resources }: Container, taken: readonly Taken[]): ContainerRe
   };
 }
 
-/** `1` and `1000m` are. */
+/** `1` and `1000m` are equal. */
 function isSame(limit: string | undefined, request: string | undefined): boolean {
   const [one, other] = [parseQuantity(limit ?? ''), parseQuantity(request ?? '')];
   return one !== undefined && other !== undefined && compareQuantities(one, other) === 0;
@@ -184,7 +184,7 @@ function amounts(names: readonly string[], of: (name: string) => StringMap): Str
   return Object.fromEntries(names.map((name) => [name, of(name)[name] ?? '']));
 }
 
-/** A LimitRange asks as much of an agent as of its worker. */
+/** A LimitRange demands as much of an agent as of its worker. */
 function raised(own: StringMap, minimums: StringMap): StringMap {
   return Object.fromEntries(
     Object.entries(own).map(([name, amount]) => [name, larger(amount, minimums[name])]),

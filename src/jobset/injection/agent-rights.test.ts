@@ -129,7 +129,7 @@ describe('where new agents speak to the hub alone, a plan', () => {
     ...(channel === 'API' ? {} : { hub: access(channel) }),
   });
 
-  /** A Job as a plan makes it whose agents are told that. */
+  /** A Job as a plan makes it, whose agents use that channel. */
   function jobUnder(channel: 'Auto' | 'Hub' | 'API', status: Job['status'] = {}): Stored<Job> {
     const { actions } = planOf(begun, { agent: agentOf(channel) });
     const create = actions.find((action) => action.kind === 'CreateJob');
@@ -182,7 +182,7 @@ describe('where new agents speak to the hub alone, a plan', () => {
     expect(rightsOver([jobUnder('Auto')])).toEqual(['DeleteJob']);
   });
 
-  it('waits for Pods whose Job it does not know', () => {
+  it('waits for Pods with an unknown Job', () => {
     const members = new MemberCounts();
     members.observe(podOf('gone-job'), 0);
     expect(rightsIn({ members })).toEqual([]);

@@ -1,8 +1,8 @@
 /**
- * What the agents of one JobSet may ask of the API, and as whom: each follows its JobSet and
- * annotates its Pod. Names of Pods are not known beforehand, so the Role lets them patch any Pod of
- * the namespace; the admission policy for agents holds each to its own. A template that names a
- * service account keeps it, and that account gets the rights.
+ * What the agents of one JobSet may request from the API, and as whom: each follows its JobSet and
+ * annotates its Pod. Names of Pods are not known beforehand, so the Role lets agents patch any Pod
+ * of the namespace; the admission policy for agents restricts each to its own. A template that
+ * names a service account keeps it, and that account gets the rights.
  */
 
 import type { ObjectMeta, StringMap } from '../../kube/meta.ts';
@@ -29,11 +29,14 @@ import { templateAgent } from './template-agent.ts';
 export interface AgentRights {
   /** Undefined if every template that gets an agent names an account of its own. */
   readonly serviceAccount: ServiceAccount | undefined;
-  /** What that account may; undefined where agents speak to the hub alone, and need no rights. */
+  /** The rights of that account; undefined if agents use only the hub, and need none. */
   readonly granted: { readonly role: Role; readonly binding: RoleBinding } | undefined;
 }
 
-/** Undefined for a JobSet that gets no agents: those of its own templates have rights of their own. */
+/**
+ * Undefined for a JobSet without injected agents: agents of its own templates have rights of their
+ * own.
+ */
 export function agentRights(
   jobSet: JobSetIdentity,
   spec: DefaultedSpec,
@@ -75,8 +78,8 @@ export function agentRights(
 }
 
 /**
- * Whether Pods of the Job may ask the API server with the rights of `agentRights`: an agent that was
- * not told to speak to the hub alone falls back to it, whatever new agents are told.
+ * Whether Pods of the Job may use the rights of `agentRights` at the API server: an agent that is
+ * not limited to the hub falls back to it, even if new agents are.
  */
 export function mayUseAgentRights(
   { metadata, spec, status }: Job,
@@ -91,7 +94,7 @@ export function mayUseAgentRights(
   return agent !== undefined && channel !== 'Hub';
 }
 
-/** All that an agent asks for, of JobSets with these names. */
+/** Everything that an agent requests, for JobSets with these names. */
 export function agentRules(jobSets: readonly string[]): Role['rules'] {
   const { group, plural } = JOBSETS;
   return [

@@ -1,9 +1,9 @@
 import type { Container, SecurityContext } from '../../kube/objects/pod.ts';
 
 /**
- * The security context of a container that we add beside a worker: nothing that a namespace of level
- * `restricted` would refuse, as far as the worker is fit for one. It runs as whoever the worker runs
- * as, so that it may read and write what they share.
+ * The security context of a container that we add beside a worker. A namespace of level
+ * `restricted` refuses nothing in it, as far as the worker fits one. It has the worker's user, so
+ * that it may read and write what they share.
  */
 export function agentSecurity({ securityContext }: Container): SecurityContext {
   const inherited = INHERITED.flatMap((name) => {

@@ -1,22 +1,23 @@
 /**
- * The files that an agent runs from in any image: a tree of the agent's image with Node, its libraries and
- * their loader, so that it needs nothing of the image into which it is put, not even a C library.
+ * The files that an agent runs from in any image: a tree of the agent's image with Node, its
+ * libraries and their loader. It needs nothing of the image into which it is put, not even a C
+ * library.
  */
 
-/** Paths in the root of the agent's image, and in every place to which the tree comes. */
+/** Paths in the root of the agent's image, and wherever the tree is put. */
 export const AGENT_TREE = {
   root: 'lockstep',
   programs: 'lockstep/bin',
   libraries: 'lockstep/lib',
 } as const;
 export const AGENT_NODE = 'lockstep/bin/node';
-/** A link to the dynamic loader, whose own name tells of the machine's architecture. */
+/** A link to the dynamic loader, whose own name depends on the machine's architecture. */
 export const AGENT_LOADER = 'lockstep/lib/ld.so';
 export const AGENT_SCRIPT = 'lockstep/agent.js';
 
 /**
- * Starts the agent from its tree in `directory`, an absolute path. The loader is told where its
- * libraries are, not the environment: a worker would inherit that.
+ * Starts the agent from its tree in `directory`, an absolute path. The libraries' path is an
+ * argument of the loader, not in the environment, which a worker would inherit.
  */
 export function agentTreeCommand(directory: string): readonly string[] {
   const at = (path: string): string => `${directory}/${path}`;

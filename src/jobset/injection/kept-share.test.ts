@@ -14,7 +14,7 @@ function asked(resources: ContainerResources): PodSpec {
   return { containers: [{ name: 'worker', command: ['train'], resources }] };
 }
 
-/** A suspended Job whose template says so. */
+/** A suspended Job with this template. */
 function jobWith(resources: ContainerResources, minimums: ContainerMinimums = {}): Stored<Job> {
   const options = { mode: 'Sidecar', image: 'agent', minimums } as const;
   const { template } = injectAgent({ spec: asked(resources) }, options);

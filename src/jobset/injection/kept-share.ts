@@ -1,3 +1,4 @@
+/** Keeps the resource shares of existing Jobs. */
 import type { StringMap } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import type { Container, PodSpec } from '../../kube/objects/pod.ts';
@@ -6,8 +7,8 @@ import { effectiveRequests, sameResources } from '../child-jobs/container-resour
 import { AGENT_CONTAINER_NAME } from '../names.ts';
 
 /**
- * A Job that is there keeps how its worker and its sidecar agent share resources, whatever a Job that
- * is made now would get: an API server may refuse the change, and a queue has counted what is there.
+ * A Job keeps how its worker and its sidecar agent share resources, even if a new Job would share
+ * differently: an API server may refuse the change, and a queue has counted the present amounts.
  * Only other resources in the JobSet's template, `asked`, change them. Returns `desired` with the
  * share that `job` has.
  */
@@ -42,7 +43,7 @@ function withResourcesOf(container: Container, { resources }: Container): Contai
   return { ...rest, ...(resources === undefined ? {} : { resources }) };
 }
 
-/** The worker with all that its agent has of what it states. */
+/** The worker with its agent's amounts of what it states. */
 function together(worker: Container, agent: Container): Container {
   return {
     ...worker,

@@ -55,7 +55,7 @@ describe('with a deadline for lost nodes, a template', () => {
     expect(injected(tolerations, '5m', 'Sidecar').template.spec.tolerations).toEqual(expected);
   });
 
-  it('that is limited is warned about, and no other', () => {
+  it('that is limited gives a warning, and no other does', () => {
     expect(injected([EVERYTHING], '5m').warnings).toEqual([
       'with lockstep/lost-node-deadline, Pods of this template tolerate node.kubernetes.io/unreachable for 300s instead of for ever, because a Pod that is not deleted is never replaced',
     ]);
@@ -73,7 +73,7 @@ describe('with a deadline for lost nodes, a template', () => {
     expect(twice.template).toEqual(once);
   });
 
-  it('that brings an agent of its own stays as it is', () => {
+  it('with an agent of its own stays as it is', () => {
     const own = {
       metadata: { annotations: { [LOST_NODE_DEADLINE]: '5m' } },
       spec: { containers: [{ name: 'lockstep-agent', image: 'i' }], tolerations: [EVERYTHING] },

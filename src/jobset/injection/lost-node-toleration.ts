@@ -1,9 +1,9 @@
 /**
- * Pods whose JobSet has a deadline for lost nodes must not tolerate for ever that their node cannot
- * be reached (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`): nobody would
- * delete them, and only a deletion ends the proofs on which their workers run. Kubernetes itself
- * deletes them when the deadline has passed since the node was found unreachable; from the deletion
- * on, the deadline counts as for every other Pod.
+ * Pods whose JobSet has a deadline for lost nodes must not tolerate an unreachable node for ever:
+ * they would never be deleted, and only a deletion ends the proofs on which their workers run.
+ * Kubernetes itself deletes them when the deadline has passed since the node was found unreachable.
+ * From the deletion on, the deadline counts as for every other Pod
+ * (`docs/design/release-hazards.md#a-lost-node-keeps-its-pod-for-ever`).
  */
 import { type Taint, UNREACHABLE_TAINT } from '../../kube/objects/node.ts';
 import type { PodTemplateSpec, Toleration } from '../../kube/objects/pod.ts';
@@ -11,7 +11,9 @@ import { tolerates } from '../../kube/objects/toleration.ts';
 import { parseLostNodeDeadline } from '../epoch/lost-node-deadline.ts';
 import { LOST_NODE_DEADLINE } from '../names.ts';
 
-/** `deadline` as in the annotation. A template that says how long, or leaves it to Kubernetes, stays. */
+/**
+ * `deadline` as in the annotation. A template that sets a time, or leaves it to Kubernetes, stays.
+ */
 export function withLostNodeToleration(
   template: PodTemplateSpec,
   deadline: string,
@@ -21,11 +23,11 @@ export function withLostNodeToleration(
   if (tolerationSeconds === undefined) return template;
   const fits = { key: UNREACHABLE_TAINT, operator: 'Exists', effect: 'NoExecute' } as const;
   const added: Toleration = { ...fits, tolerationSeconds };
-  // In front, because of several that fit the first one counts.
+  // In front, because the first one that fits counts.
   return { ...template, spec: { ...spec, tolerations: [added, ...(spec.tolerations ?? [])] } };
 }
 
-/** What its owner has to know of that; undefined: it stays as it is. */
+/** The warning for its owner; undefined: it stays as it is. */
 export function lostNodeTolerationWarning(
   template: PodTemplateSpec,
   deadline: string,

@@ -1,7 +1,7 @@
 /**
- * Groups on nodes that cannot restart all containers of a Pod in place (before Kubernetes 1.36, or with
- * the feature switched off): agents supervise their workers, and no container has a rule with that
- * action, which the API server would refuse or drop. A template that cannot do without is refused.
+ * Groups on nodes that cannot restart all containers of a Pod in place (before Kubernetes 1.36, or
+ * with the feature off). Agents supervise their workers, and no container has a rule with that
+ * action, which the API server would refuse or drop. A template that needs it is refused.
  */
 import { invalidValue } from '../../kube/field-error.ts';
 import type { StringMap } from '../../kube/meta.ts';
@@ -50,7 +50,7 @@ function templateErrors(
       : []),
     ...(['initContainers', 'containers'] as const).flatMap((list) =>
       (template.spec[list] ?? []).flatMap((container, index) => {
-        // The rules of the container that is supervised are for the agent.
+        // The rules of the supervised container are for the agent.
         const isSupervised = own === undefined && container === worker;
         return isSupervised ? [] : ruleErrors(container, `${path}.spec.${list}[${index}]`, why);
       }),

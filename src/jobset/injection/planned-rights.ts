@@ -1,7 +1,7 @@
 /**
- * When the agents of a JobSet get their rights at the API server, and when these are taken away: where
- * new agents speak to the hub alone they need none, but those of Jobs that were made before may still
- * fall back to the API server, and so may Pods whose Job is not known.
+ * When the agents of a JobSet get their rights at the API server, and when they lose them. If new
+ * agents use only the hub they need none. But agents of earlier Jobs may still fall back to the API
+ * server, and so may Pods with an unknown Job.
  */
 import type { Decision } from '../decision.ts';
 import { jobsOfUnknownPods } from '../epoch/unknown-pods.ts';

@@ -1,6 +1,7 @@
 /**
- * All Jobs that come later get the mode of the first ones, so it is recorded with the first status.
- * Where it is what a JobSet without a record has, that is no reason for a write of its own.
+ * Records the mode of a JobSet's agents in its status. All later Jobs get the mode of the first
+ * ones, so it is recorded with the first status. If it equals the mode of a JobSet without a
+ * record, it is not worth a write of its own.
  */
 import type { Decision } from '../decision.ts';
 import type { Facts } from '../facts.ts';

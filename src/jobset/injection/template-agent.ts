@@ -1,6 +1,6 @@
 /**
- * An agent that a Pod template brings itself: how it is recognised, and whether its restart rules
- * do what the protocol needs. Such a template is left as it is.
+ * An agent that is part of a Pod template: how it is recognised, and whether its restart rules do
+ * what the protocol needs. Such a template is left as it is.
  */
 import type { Container, ContainerRestartRule, PodTemplateSpec } from '../../kube/objects/pod.ts';
 import { matchingAction, restartsPod } from '../../kube/objects/restart-rule.ts';
@@ -34,7 +34,7 @@ function looksLikeAgent(container: Container): boolean {
   );
 }
 
-/** Whether our agent, started in this container, would take upstream's environment for its own. */
+/** Whether our agent, started in this container, would read upstream's environment as its own. */
 export function speaksUpstreamsDialect({ env = [] }: Container): boolean {
   return !env.some(({ name }) => ONLY_CANONICAL_ENV.some((ours) => ours === name));
 }

@@ -1,7 +1,7 @@
 /**
  * Variables that a supervising agent would obey itself: those of Node and of the dynamic loader, by
- * which a worker loads libraries of its own image, or trusts whom it likes. Where we bring the agent,
- * a template's come to it under other names, under which they mean nothing, and it gives them to its
+ * which a worker loads libraries of its own image, or trusts other authorities. If we add the
+ * agent, it gets a template's variables under other names, without effect, and gives them to its
  * worker under their own. Those of an image, or of `envFrom`, cannot be seen here.
  */
 import type { StringMap } from '../../kube/meta.ts';
@@ -21,7 +21,7 @@ const OBEYED: ReadonlySet<string> = new Set([
   'GLIBC_TUNABLES',
 ]);
 
-/** The same container, in which nothing of this kind is the agent's. */
+/** The container with these variables renamed. */
 export function keptFromAgent(container: Container): Container {
   const { env = [], command, args } = container;
   if (!env.some(({ name }) => OBEYED.has(name))) return container;
@@ -51,7 +51,10 @@ export function workerEnvironment(env: StringMap): StringMap {
   return Object.fromEntries([...entries.filter((entry) => !isKept(entry)), ...own]);
 }
 
-/** `$(NAME)` of these under its new name; of two dollars Kubernetes makes one, and looks no further. */
+/**
+ * Renames `$(NAME)` of these variables. Kubernetes turns `$$` into `$` without expanding what
+ * follows.
+ */
 function withReferences(text: string, renamed: ReadonlySet<string>): string {
   return text.replace(/\$\$|\$\(([^()]+)\)/g, (found, name: string | undefined) =>
     name !== undefined && renamed.has(name) ? `$(${ENV_FOR_WORKER_PREFIX}${name})` : found,

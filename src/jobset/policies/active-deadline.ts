@@ -1,8 +1,8 @@
 /**
- * How long a JobSet may be active without a break: `spec.activeDeadlineSeconds`, counted from
- * `status.startTime`. It catches a run that hangs; runs that fail again and again are bounded by
- * `maxRestarts`. The start is cleared by a suspend, and is a new one after a resume and when all Jobs
- * are recreated; a restart of one Job or in place goes on with what it had.
+ * Limits how long a JobSet may be active without a break. `spec.activeDeadlineSeconds` counts from
+ * `status.startTime`. It catches a run that hangs; `maxRestarts` bounds runs that fail again and
+ * again. A suspend clears the start time, and a resume or a recreation of all Jobs sets a new one.
+ * A restart of one Job or in place keeps it.
  */
 import { timeText } from '../../kube/time.ts';
 import { stopWhatRuns } from '../child-jobs/tidying.ts';
@@ -34,7 +34,7 @@ export function awaitDeadline(facts: Facts, { status: { conditions, startTime } 
     : { requeueAfterMs: Math.min(remainingMs, LONGEST_WAIT_MS) };
 }
 
-/** Without a deadline the start goes with the next write; it is worth none of its own. */
+/** Without a deadline the start time goes out with the next write; it is not worth its own. */
 export function keepStartTime(facts: Facts, { status, isChanged }: Next): Decision {
   const { conditions, startTime, restarts = 0 } = status;
   const isActive = !isFinished(conditions) && !isTrue(conditions, 'Rejected');

@@ -212,7 +212,7 @@ describe('4.11 which rule decides', () => {
     ]);
   });
 
-  test('a JobSet whose rules match nothing restarts for the failure that came first', () => {
+  test('restarts for the first failure if no rule matches', () => {
     const made = planFor({ maxRestarts: 1, rules: only({ onJobFailureReasons: ['X'] }) }, JOBS);
     expect(conditions(made)).toEqual([
       'RestartingJobSet DefaultFailurePolicy: applying RestartJobSet failure policy action (first failed job: train-b-0)',
@@ -252,7 +252,7 @@ describe('4.11 restarts of one Job', () => {
     expect(of(made, 'b')?.jobRestarts).toBeUndefined();
   });
 
-  test('that ignore the limit leave no count towards it', () => {
+  test('that ignore the limit do not count towards it', () => {
     const made = planFor({ maxRestarts: 0, rules: RULES }, [failedJob('b', 0)]);
     expect(of(made, 'b')).toMatchObject({ jobRestarts: [1, 0] });
     expect(of(made, 'b')?.jobRestartsCountTowardsMax).toBeUndefined();
@@ -352,7 +352,7 @@ describe('rules about workers that restart in place', () => {
     expect(judged(more)).toBe(action);
   });
 
-  test('a Pod of which the ReplicatedJob cannot be told matches no rule', () => {
+  test('a Pod with an unknown ReplicatedJob matches no rule', () => {
     const verdict = judgeWorker([rule('FailJobSet', listed)], {
       ...failure,
       replicatedJob: undefined,

@@ -1,3 +1,4 @@
+/** Applies the rules of a failure policy to failures. */
 import type { Stored } from '../../kube/meta.ts';
 import type { Job, JobCondition } from '../../kube/objects/job.ts';
 import { replicatedJobOf } from '../child-jobs/child-jobs.ts';
@@ -6,19 +7,18 @@ import type { FailurePolicyAction } from '../jobset.ts';
 import { findsPattern } from './message-pattern.ts';
 
 /**
- * What the rules of a failure policy make of failures. The first rule that matches any failure
- * decides, and within it the failure that came first: the order of rules dominates the order of
- * time. Where no rule matches, all Jobs restart.
+ * The first rule that matches any failure decides, and within it the failure that came first: the
+ * order of rules dominates the order of time. If no rule matches, all Jobs restart.
  */
 export interface Verdict {
   readonly action: FailurePolicyAction;
-  /** The rule that matched; undefined where none did. */
+  /** The rule that matched; undefined if none did. */
   readonly rule: string | undefined;
 }
 
 /** A failure as the rules see it. */
 export interface Failure {
-  /** Undefined if it cannot be told: then no rule matches, not even an empty one. */
+  /** Undefined if unknown: then no rule matches, not even an empty one. */
   readonly replicatedJob: string | undefined;
   readonly reason: string;
   readonly message: string;
@@ -39,10 +39,10 @@ export function judgeJobs(
 }
 
 /**
- * Judges the failure of a worker whose group restarts in place
- * (`docs/design/end-hazards.md#a-disruption-is-charged-like-a-crash`). A Job that replaces Pods for
- * ever would have failed by `BackoffLimitExceeded` if it did not, so only rules that list this
- * reason are asked: an empty list was written with failures of Jobs in mind.
+ * Judges the failure of a worker whose group restarts in place. If the Job did not replace Pods for
+ * ever it would have failed by `BackoffLimitExceeded`, so only rules that list this reason apply:
+ * an empty list was written with failures of Jobs in mind
+ * (`docs/design/end-hazards.md#a-disruption-is-charged-like-a-crash`).
  */
 export function judgeWorker(
   rules: readonly DefaultedFailurePolicyRule[],
@@ -57,8 +57,8 @@ export function judgeWorker(
 }
 
 /**
- * The Job that failed first, by the time of its Failed condition. That has whole seconds only, so ties
- * are common; they go to the lesser name, because the order in which a cache lists Jobs means nothing.
+ * The Job that failed first, by the time of its Failed condition. That has whole seconds, so ties
+ * are common; the lesser name wins, because the order in a cache means nothing.
  */
 export function firstFailed(failed: readonly Stored<Job>[]): Stored<Job> | undefined {
   let first: Stored<Job> | undefined;
@@ -83,7 +83,9 @@ export function restartsOneJob(
   return action === 'RestartJob' || action === 'RestartJobAndIgnoreMaxRestarts';
 }
 
-/** The same with all Jobs instead of one, at the same charge: where one alone cannot be recreated. */
+/**
+ * The action with all Jobs instead of one, at the same charge: if one alone cannot be recreated.
+ */
 export function widened(action: FailurePolicyAction): FailurePolicyAction {
   switch (action) {
     case 'RestartJob':
@@ -97,7 +99,9 @@ export function widened(action: FailurePolicyAction): FailurePolicyAction {
   }
 }
 
-/** The reason of a condition that says what was done, `FailurePolicy_<rule>` where a rule decided. */
+/**
+ * The reason of the condition that reports the action, `FailurePolicy_<rule>` if a rule decided.
+ */
 export function reasonOf({ rule }: Verdict): string {
   return rule === undefined ? 'DefaultFailurePolicy' : `FailurePolicy_${rule}`;
 }
@@ -106,7 +110,7 @@ export function messageOf({ action }: Verdict): string {
   return `applying ${action} failure policy action`;
 }
 
-/** The reason of the Event that tells of an action (`FailJobSet` has it as its condition's, too). */
+/** The reason of the Event that reports an action (`FailJobSet` uses it for its condition, too). */
 export function eventReasonOf({ action }: Verdict): string {
   return `${action}FailurePolicyAction`;
 }
@@ -129,7 +133,7 @@ function matches(rule: DefaultedFailurePolicyRule, failure: Failure): boolean {
   );
 }
 
-/** A Job whose index has failed for good has failed, although the Job controller has not said so. */
+/** A Job with a finally failed index has failed, although the Job controller has not said so. */
 function failureOf(job: Stored<Job>): Failure {
   const condition = failedCondition(job);
   return {

@@ -1,8 +1,8 @@
 /**
- * The failure policy applied to Jobs that failed: one action for each plan. Restarting Jobs of a
- * group that restarts in place ends its epoch in the same write, also while the JobSet is
- * suspended, so that the Jobs' successors are not charged for it again. A failure that was caused
- * in an epoch which has ended already belongs to that restart: it is not charged
+ * Applies the failure policy to failed Jobs, one action per plan. Restarting Jobs of a group that
+ * restarts in place ends its epoch in the same write, even while the JobSet is suspended, so that
+ * the Jobs' successors are not charged again. A failure from an epoch which has ended already
+ * belongs to that restart: it is not charged
  * (`docs/design/end-hazards.md#a-failed-job-is-charged-twice`).
  */
 import { applicable, countJobRestart, type JobPlace } from '../child-jobs/job-restart.ts';

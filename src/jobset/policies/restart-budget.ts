@@ -1,9 +1,9 @@
 import type { JobSetStatus } from '../jobset.ts';
 
 /**
- * The budget of restarts (`docs/design/protocol.md#the-budget`). Restarts of all Jobs, of one Job
- * and in place draw on the same `maxRestarts`; all counters live in the status and are never
- * derived from epochs.
+ * The budget of restarts. Restarts of all Jobs, of one Job and in place draw on the same
+ * `maxRestarts`; all counters live in the status and are never derived from epochs
+ * (`docs/design/protocol.md#the-budget`).
  */
 export function countedRestarts(status: JobSetStatus): number {
   let sum = (status.restartsCountTowardsMax ?? 0) + (status.inPlaceRestartsCountTowardsMax ?? 0);

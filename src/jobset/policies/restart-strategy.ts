@@ -1,19 +1,20 @@
+/** The differences between the restart strategies. */
 import type { StringMap } from '../../kube/meta.ts';
 import type { ChildJobs } from '../child-jobs/child-jobs.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import { DISABLE_IN_PLACE_RESTART } from '../names.ts';
 
 /**
- * What the restart strategies differ in. All of them recreate Jobs by raising the attempt in the
- * status, which makes the old Jobs `previous`; a name is used again when its old object is gone.
+ * All of them recreate Jobs by raising the attempt in the status, which makes the old Jobs
+ * `previous`; a name is used again when its old object is gone.
  */
 
-/** False while Jobs of an earlier attempt must all be gone before any successor may be created. */
+/** False if all Jobs of an earlier attempt must be gone before any successor may be created. */
 export function mayCreateJobs(spec: DefaultedSpec, jobs: ChildJobs): boolean {
   return spec.failurePolicy?.restartStrategy !== 'BlockingRecreate' || jobs.previous.length === 0;
 }
 
-/** Whether failures restart the group in place, and the annotation that bypasses it is not there. */
+/** Whether failures restart the group in place, and no annotation bypasses that. */
 export function restartsInPlace(
   spec: Pick<DefaultedSpec, 'failurePolicy'>,
   annotations: StringMap | undefined,

@@ -109,7 +109,7 @@ describe('dependsOn', () => {
     expect(order(spec, both, true).startable).toEqual(['a', 'b', 'c']);
   });
 
-  test('is met at once by a ReplicatedJob without Jobs, and never by one that is not there', () => {
+  test('is met at once by a ReplicatedJob without Jobs, and never by an unknown one', () => {
     const replicatedJobs = [
       replicatedJob('a', 1, 0),
       { ...replicatedJob('b'), dependsOn: [COMPLETE] },

@@ -1,7 +1,7 @@
 /**
- * Which ReplicatedJobs may run by the order that the spec asks for, with `dependsOn` or the startup
- * policy `InOrder`. One answer for everything that starts Jobs: their creation, their resume, and the
- * release of a stage of a group that restarts in place.
+ * Which ReplicatedJobs may run by the startup order of the spec. Everything that starts Jobs uses
+ * this one answer: their creation, their resume, and the release of a stage of a group that
+ * restarts in place.
  */
 import type { PlannedEvent } from '../decision.ts';
 import type { DefaultedReplicatedJob, DefaultedSpec } from '../defaults.ts';
@@ -10,13 +10,15 @@ import type { DependsOn, ReplicatedJobStatus } from '../jobset.ts';
 export interface StartupOrder {
   /** Names of the ReplicatedJobs that may be created, resumed or released. */
   readonly startable: ReadonlySet<string>;
-  /** The ReplicatedJob at which `InOrder` waits; undefined without that policy, or when it is done. */
+  /**
+   * The ReplicatedJob at which `InOrder` waits; undefined without that policy, or when it is done.
+   */
   readonly inProgress: string | undefined;
 }
 
 /**
- * `counters` say how far each ReplicatedJob is; one that is missing has not begun. While the JobSet
- * is suspended all Jobs of an `InOrder` JobSet are created, but of dependents only those whose
+ * `counters` say how far each ReplicatedJob is; a missing one has not begun. While the JobSet is
+ * suspended all Jobs of an `InOrder` JobSet are created, but of dependents only those whose
  * dependencies are met.
  */
 export function startableReplicatedJobs(
@@ -35,7 +37,7 @@ export function startableReplicatedJobs(
   return { startable, inProgress };
 }
 
-/** Tells that a ReplicatedJob starts which had to wait, or might have had to. */
+/** Reports the start of a ReplicatedJob that waited, or might have had to. */
 export function eventsOfStart(
   { startupPolicy, suspend }: Pick<DefaultedSpec, 'startupPolicy' | 'suspend'>,
   { name, dependsOn = [] }: DefaultedReplicatedJob,
@@ -49,7 +51,7 @@ export function eventsOfStart(
 /** How many Jobs a ReplicatedJob has, and how far they are. */
 interface Progress {
   readonly replicas: number;
-  /** Jobs that are ready or have ended; failed ones count too, as upstream counts them. */
+  /** Jobs that are ready or have ended; failed ones count too, as in upstream. */
   readonly started: number;
   readonly succeeded: number;
 }
@@ -68,8 +70,8 @@ function progressOf(
 }
 
 /**
- * A Job that is suspended does not run, however many ready Pods its status shows still: readiness
- * from before a suspend must not start the next ReplicatedJob of a resume.
+ * A suspended Job does not run, even if its status still shows ready Pods: readiness from before a
+ * suspend must not start the next ReplicatedJob of a resume.
  */
 function progressIn(counter: ReplicatedJobStatus | undefined): Omit<Progress, 'replicas'> {
   if (counter === undefined) return { started: 0, succeeded: 0 };
@@ -77,7 +79,9 @@ function progressIn(counter: ReplicatedJobStatus | undefined): Omit<Progress, 'r
   return { started: (suspended > 0 ? 0 : ready) + failed + succeeded, succeeded };
 }
 
-/** `InOrder`: each ReplicatedJob starts when all Jobs of the one before it are ready or have ended. */
+/**
+ * `InOrder`: each ReplicatedJob starts when all Jobs of the one before it are ready or have ended.
+ */
 function firstNotStarted(
   replicatedJobs: readonly DefaultedReplicatedJob[],
   progress: ReadonlyMap<string, Progress>,

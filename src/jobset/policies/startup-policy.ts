@@ -2,7 +2,10 @@
 import type { Decision } from '../decision.ts';
 import type { Facts } from '../facts.ts';
 
-/** They follow each start and each restart of the JobSet, and say nothing new while it is suspended. */
+/**
+ * The two conditions of the policy. They follow each start and each restart of the JobSet, and stay
+ * unchanged while it is suspended.
+ */
 export function reportStartup({ spec, startup }: Facts): readonly Decision[] {
   if (spec.startupPolicy.startupPolicyOrder !== 'InOrder' || spec.suspend) return [];
   return [{ conditions: [startup.inProgress === undefined ? COMPLETED : IN_PROGRESS] }];

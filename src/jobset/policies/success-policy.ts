@@ -22,8 +22,9 @@ export function isSuccessNear({ spec, children, members }: Facts): boolean {
 }
 
 /**
- * A JobSet that asks for no Job at all has nothing left to do, so it is complete; upstream lets it run
- * for ever. `succeeded` is the number of Jobs by ReplicatedJob.
+ * Whether the Jobs that succeeded complete the JobSet. A JobSet without any Jobs is complete,
+ * because it has nothing left to do; upstream lets it run for ever. `succeeded` is their number by
+ * ReplicatedJob.
  */
 export function meetsSuccessPolicy(
   spec: Pick<DefaultedSpec, 'replicatedJobs' | 'successPolicy'>,

@@ -1,11 +1,11 @@
 /**
- * When a finished JobSet is deleted by itself. `ttlSecondsAfterFinished` may change after the end, so
- * it is looked at in every plan and remembered nowhere.
+ * When a finished JobSet is deleted by itself. `ttlSecondsAfterFinished` may change after the end,
+ * so every plan reads it, and it is remembered nowhere.
  */
 import type { Decision } from '../decision.ts';
 import type { Facts } from '../facts.ts';
 
-/** Timers take no more; whoever wakes up too early looks again. */
+/** The limit of timers; a caller that wakes up too early looks again. */
 export const LONGEST_WAIT_MS = 24 * 60 * 60_000;
 
 export function deleteExpired({ jobSet, spec, status, nowMs }: Facts): readonly Decision[] {
@@ -15,7 +15,7 @@ export function deleteExpired({ jobSet, spec, status, nowMs }: Facts): readonly 
     ({ type, status: is }) => (type === 'Completed' || type === 'Failed') && is === 'True',
   );
   const endedMs = Date.parse(end?.lastTransitionTime ?? '');
-  // The zero time of Go, year 1, means that there is none.
+  // Go's zero time, year 1, means that there is none.
   if (Number.isNaN(endedMs) || endedMs <= 0) {
     const which = `${jobSet.metadata.namespace ?? ''}/${jobSet.metadata.name}`;
     const note = `unable to find the time when the JobSet ${which} finished`;

@@ -222,7 +222,7 @@ describe('a Job that fails while the rest of its group can restart in place', ()
     });
     const made = plan(snapshotOf({ ...jobSet, status: statusAt(3, 4) }, view(4)));
     expect(made.status).toMatchObject({ restartsCountTowardsMax: 1, deprecatedEpoch: 4 });
-    // Resumed before the new Jobs exist: their Pods announce 5, which nobody has run in.
+    // Resumed before the new Jobs exist: their Pods announce 5, in which no worker has run.
     const [a, b] = [A, B].map((job) =>
       storedJob(job.metadata.name, job.metadata.name.slice(6, 7), { pods: 2, attempt: 1 }),
     );
@@ -256,7 +256,7 @@ describe('containers that crash before the barrier', () => {
     expect(once.status, 'once').toBeUndefined();
   });
 
-  test('a Job of which more than three Pods fail on the way to the epoch ends it', () => {
+  test('ends an epoch if more than three Pods of a Job fail on the way to it', () => {
     const failing = storedJob('train-a-0', 'a', { pods: 2, status: { failed: 11 } });
     const status = statusAt(4, 4, {
       replicatedJobsStatus: ['a', 'b'].map((name) => ({

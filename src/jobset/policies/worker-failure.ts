@@ -1,7 +1,7 @@
 /**
- * The failure policy applied to a worker that failed while its group can restart in place. The reasons
- * and Events are those of failed Jobs; `RestartingJobSet` is not touched, since no Jobs are recreated,
- * unless the rule wants that of the worker's own Job.
+ * Applies the failure policy to a worker that failed while its group can restart in place. The
+ * reasons and Events are those of failed Jobs. `RestartingJobSet` stays as it is, because no Jobs
+ * are recreated, unless the rule asks for that of the worker's own Job.
  */
 import { applicable } from '../child-jobs/job-restart.ts';
 import type { Decision } from '../decision.ts';
@@ -42,7 +42,7 @@ export function dealWithWorkerFailure(
   const maxRestarts = spec.failurePolicy?.maxRestarts ?? 0;
   const isOver = isCharged(judged.action) && isBudgetSpent(status, maxRestarts);
   if (!isOver && judged.action !== 'FailJobSet') return restart(facts, failure, judged);
-  // To fail is final, and the watch of Pods that succeeded may be behind that of failures.
+  // Failing is final, and the watch of succeeded Pods may be behind that of failures.
   if (answers.isSuccessFresh !== true) return [{ question: { kind: 'SucceededPods' } }];
   if (!isOver) return [failed(eventReasonOf(judged), `${messageOf(judged)} (${who})`)];
   const message = `jobset failed due to reaching max number of restarts (${who})`;

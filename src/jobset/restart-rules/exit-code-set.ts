@@ -1,8 +1,8 @@
 import type { ContainerRestartRule } from '../../kube/objects/pod.ts';
 
 /**
- * Sets of exit codes as restart rules write them: those in a list, or all but those in a list. Union
- * and difference of such sets are such sets again, so rules can be reckoned with exactly.
+ * Sets of exit codes as restart rules write them: those in a list, or all except those in a list.
+ * Such sets are closed under union and difference, so rules can be computed exactly.
  */
 export interface ExitCodeSet {
   readonly isAllBut: boolean;
@@ -30,7 +30,7 @@ export function minus(a: ExitCodeSet, b: ExitCodeSet): ExitCodeSet {
   return { isAllBut: false, values: filtered(b.values, (code) => !a.values.has(code)) };
 }
 
-/** Values of one rule that the API takes. */
+/** The most values of one rule in the API. */
 export const EXIT_CODE_LIMIT = 255;
 const LAST_EXIT_CODE = 255;
 

@@ -2,9 +2,9 @@ import type { Container, ContainerRestartRule, PodTemplateSpec } from '../../kub
 
 /**
  * Restart rules as an API server accepts them. The protocol calls the restart of a whole Pod
- * `RestartPod`; Kubernetes ships the same action as `RestartAllContainers`, so that is what goes
- * into a Job. A template without the old name is returned as it is. For `Terminate`, which
- * Kubernetes does not know, see `terminate-rules.ts`.
+ * `RestartPod`; Kubernetes has the same action as `RestartAllContainers`, so Jobs get that name. A
+ * template without the old name is returned as it is. For `Terminate`, which Kubernetes does not
+ * know, see `terminate-rules.ts`.
  */
 export function translateRestartRules(template: PodTemplateSpec): PodTemplateSpec {
   const { containers, initContainers } = template.spec;

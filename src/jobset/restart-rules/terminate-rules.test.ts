@@ -10,7 +10,9 @@ function rule(action: Action, operator: 'In' | 'NotIn', ...values: number[]): Co
   return { action, exitCodes: { operator, values } };
 }
 
-/** What a node that knows `Terminate` does with a regular container, or an init container if not 0. */
+/**
+ * What a node that knows `Terminate` does with a regular container, or an init container if not 0.
+ */
 function outcome({ restartPolicy, restartPolicyRules = [] }: Container, code: number): string {
   const action = matchingAction(restartPolicyRules, code);
   if (action === 'Terminate') return 'stays';

@@ -1,8 +1,9 @@
 /**
- * The restart rule `Terminate` for nodes that do not know it. Where it matches first, a regular
- * container stays terminated whatever its policy, and an init container fails the Pod. Under policy
- * Never that is what no rule at all does: so its codes are taken out of the rules after it, and
- * what another policy would have restarted becomes one last `Restart` rule.
+ * Rewrites the restart rule `Terminate` for nodes that do not know it. If it matches first, a
+ * regular container stays terminated under any policy, and an init container fails the Pod. Under
+ * policy `Never` that is the default. So its exit codes are removed from the later rules, the
+ * policy becomes `Never`, and a final `Restart` rule covers what another policy would have
+ * restarted.
  */
 import type {
   Container,
@@ -24,7 +25,10 @@ import {
   union,
 } from './exit-code-set.ts';
 
-/** The same template without `Terminate`. Where `terminateErrors` has errors, so has an API server. */
+/**
+ * The template without `Terminate`. If `terminateErrors` has errors, the API server would refuse
+ * it.
+ */
 export function withoutTerminate(template: PodTemplateSpec): PodTemplateSpec {
   const { containers, initContainers } = template.spec;
   if (![...containers, ...(initContainers ?? [])].some(usesTerminate)) return template;
@@ -83,9 +87,9 @@ function isSidecar(container: Container, { initContainers = [] }: PodSpec): bool
 }
 
 /**
- * Why the translation of this container would do something else, as the end of a sentence. Two of
- * them matter only if its policy becomes Never by it: probes kill a container to restart it only if
- * its policy is not, and a sandbox that is made anew starts containers that have ended.
+ * Why the translation of this container would behave differently, as the end of a sentence. Two
+ * reasons matter only if its policy changes to `Never`: probes kill a container to restart it only
+ * under other policies, and a recreated sandbox starts ended containers.
  */
 function obstacleOf(
   container: Container,
@@ -116,7 +120,7 @@ function obstacleOf(
 
 function translated(container: Container): Container {
   const { restartPolicy, restartPolicyRules = [] } = container;
-  // Rules count only beside a policy, and API servers refuse them without one.
+  // Rules count only with a policy, and API servers refuse them without one.
   if (restartPolicy === undefined) return container;
   let terminated = NO_EXIT;
   const rules: ContainerRestartRule[] = [];

@@ -16,7 +16,7 @@ import type { JobSetSpec, JobSetStatus, RestartCause, RestartStrategy } from '..
 import { JOBSET_CRD } from './crd.ts';
 import { JOBSET_SCHEMA } from './schema.ts';
 
-/** Every field present: a field that is added to the types must be added here, and so be known. */
+/** Every field present: a new field of the types must be added here, and so be known. */
 type Whole<T> = T extends readonly (infer Item)[]
   ? readonly Whole<Item>[]
   : T extends object

@@ -1,6 +1,6 @@
 /**
- * The CustomResourceDefinition of JobSet. It is generated from the one schema; a cluster, embedded
- * or real, learns JobSet from nothing else.
+ * The CustomResourceDefinition of JobSet. It is generated from the one schema; every cluster,
+ * embedded or real, learns JobSet only from it.
  */
 import type {
   CustomResourceDefinition,
@@ -9,7 +9,9 @@ import type {
 import { JOBSETS } from '../jobset.ts';
 import { JOBSET_SCHEMA } from './schema.ts';
 
-/** Those of the original JobSet in their order, and after its restarts those in place and the epoch. */
+/**
+ * Those of the original JobSet in their order, and after its restarts those in place and the epoch.
+ */
 const PRINTER_COLUMNS: readonly PrinterColumn[] = [
   {
     name: 'TerminalState',

@@ -1,14 +1,14 @@
 /**
- * What the definition of JobSet says in CEL, so that a server that cannot reach the admission
- * webhook still lets nothing in that could not be right. Messages are upstream's; a server asks
- * these rules before the webhook, so nobody reads one twice.
+ * The CEL rules in the definition of JobSet. With them, a server that cannot reach the admission
+ * webhook still refuses invalid JobSets. Messages are upstream's. A server checks these rules
+ * before the webhook, so no user reads a message twice.
  *
- * A rule about `oldSelf` holds only where both versions have the value, so that a policy of a live
- * JobSet may be added or removed: removing failurePolicy opens all barriers
- * (`docs/design/member-hazards.md#in-place-restart-is-switched-off`).
+ * A rule about `oldSelf` holds only if both versions have the value, so a policy of a live JobSet
+ * may be added or removed: removing failurePolicy opens all barriers.
  *
  * A server refuses rules whose worst case costs too much, so lists and texts need bounds that
- * upstream does not have: far beyond what a JobSet of any real use holds.
+ * upstream does not have. They are far beyond any real use
+ * (`docs/design/member-hazards.md#in-place-restart-is-switched-off`).
  */
 import type { JsonSchema, ValidationRule } from '../../kube/schema/json-schema.ts';
 import { DEFINITION_LIMITS } from '../size-limits.ts';
@@ -41,7 +41,7 @@ function digits(number: string): string {
   return `(${number} < 0 ? 2 : ${cases}10)`;
 }
 
-/** Lengths of the longest names that are made, in terms of `self`, the JobSet, and `job`. */
+/** Lengths of the longest generated names, in terms of `self`, the JobSet, and `job`. */
 const JOB_NAME_LENGTH = `size(self.metadata.name) + size(job.name) + ${digits('job.replicas - 1')} + 2`;
 const POD_NAME_LENGTH = `${JOB_NAME_LENGTH} + ${digits('job.template.spec.completions - 1')} + 7`;
 
@@ -49,7 +49,10 @@ function everyJob(condition: string): string {
   return `!has(self.spec) || !has(self.spec.replicatedJobs) || self.spec.replicatedJobs.all(job, ${condition})`;
 }
 
-/** A number of each ReplicatedJob, summed up; as doubles, since products of integers may overflow. */
+/**
+ * The sum of a number over all ReplicatedJobs; as doubles, because products of integers may
+ * overflow.
+ */
 function sum(spec: string, number: string): string {
   return `(has(${spec}.replicatedJobs) ? ${spec}.replicatedJobs.map(job, ${number}).sum() : 0.0)`;
 }
@@ -69,8 +72,8 @@ const SIZES = [
 ] as const;
 
 /**
- * The size of a new JobSet. One that has a status is not new: a server without ratcheting asks this
- * at every write, and what was stored before there was a bound must get its status.
+ * The size of a new JobSet. One with a status is not new: a server without ratcheting evaluates
+ * this at every write, and JobSets from before there was a bound must get their status.
  */
 const NEW_SIZE_RULES: readonly ValidationRule[] = SIZES.map(({ number, max, message }) => ({
   rule: `has(self.status) || !has(self.spec) || ${sum('self.spec', number)} <= ${max}.0`,
@@ -78,14 +81,14 @@ const NEW_SIZE_RULES: readonly ValidationRule[] = SIZES.map(({ number, max, mess
   fieldPath: '.spec.replicatedJobs',
 }));
 
-/** The size of a JobSet that changes: what is too large may stay as it is, and shrink. */
+/** The size of a JobSet that changes: one that is too large may stay so, or shrink. */
 const SIZE_RULES: readonly ValidationRule[] = SIZES.map(({ number, max, message }) => ({
   rule: `${sum('self', number)} <= ${max}.0 || ${sum('self', number)} <= ${sum('oldSelf', number)}`,
   message,
   fieldPath: '.replicatedJobs',
 }));
 
-/** Rules about the whole JobSet: its size, and names that are made of its own. */
+/** Rules about the whole JobSet: its size, and names that contain its own. */
 export const JOBSET_RULES: readonly ValidationRule[] = [
   ...NEW_SIZE_RULES,
   {
@@ -159,7 +162,7 @@ const COORDINATING = 'job.name == self.coordinator.replicatedJob';
 const JOB_INDEX = '(has(self.coordinator.jobIndex) ? self.coordinator.jobIndex : 0)';
 const POD_INDEX = '(has(self.coordinator.podIndex) ? self.coordinator.podIndex : 0)';
 
-/** What the coordinator's ReplicatedJob must be; whether it is there is a rule of its own. */
+/** What the coordinator's ReplicatedJob must be; its existence is a rule of its own. */
 function coordinator(isRight: string, message: Omit<ValidationRule, 'rule'>): ValidationRule {
   return {
     rule: `!${HAS_COORDINATOR} || !has(self.replicatedJobs) || self.replicatedJobs.all(job, !(${COORDINATING}) || (${isRight}))`,
@@ -253,7 +256,8 @@ export const SPEC_RULES: readonly ValidationRule[] = [
       "'coordinator job index is invalid for replicatedJob ' + self.coordinator.replicatedJob",
   }),
   coordinator(
-    // Without completions the operator says whether there will be such a Pod: clients leave them out.
+    // Without completions the operator decides whether there will be such a Pod: clients leave them
+    // out.
     "!has(job.template.spec.completionMode) || job.template.spec.completionMode == 'Indexed'",
     {
       message:
@@ -271,7 +275,7 @@ export const SPEC_RULES: readonly ValidationRule[] = [
 
 const RULE_NAME = '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$';
 
-/** Clients written in Go send the name that is missing as an empty one: the operator fills it in. */
+/** Clients in Go send a missing name as an empty one: the operator fills it in. */
 export const RULE_NAME_RULES: readonly ValidationRule[] = [
   {
     rule: 'size(self) <= 128',

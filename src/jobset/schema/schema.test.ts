@@ -5,7 +5,7 @@ import { JOBSET_SCHEMA } from './schema.ts';
 
 const IMMUTABLE = 'immutable';
 
-/** One line for each field that upstream documents: path, then what its schema says. */
+/** One line for each field that upstream documents: its path, then its schema. */
 const UPSTREAM = `
 spec.replicatedJobs                              array map=name
 spec.replicatedJobs[].name                       string required
@@ -61,7 +61,7 @@ status.previousInPlaceRestartAttempt             int32 minimum=0
 status.currentInPlaceRestartAttempt              int32 minimum=0
 `;
 
-/** Limits of ours where a rule needs one to be affordable (`schema-rules.ts`). */
+/** Our own limits, if a rule needs one to be affordable (`schema-rules.ts`). */
 const OUR_LIMITS = ['maxItems=256', 'maxItems=128', 'maxItems=32'];
 
 test('every field of upstream has its type, default, limits and markers', () => {
@@ -72,7 +72,7 @@ test('every field of upstream has its type, default, limits and markers', () => 
   }
 });
 
-test('fields of the spec are upstream’s and no others: a JobSet can be taken back there', () => {
+test('fields of the spec are exactly upstream’s: a JobSet can go back there', () => {
   const known = new Set(
     UPSTREAM.trim()
       .split('\n')
@@ -115,7 +115,7 @@ function words(schema: JsonSchema, isRequired: boolean): string[] {
   ];
 }
 
-/** Fields down to what Kubernetes describes itself. */
+/** Fields down to types that Kubernetes documents itself. */
 function fieldsBelow(path: string, schema: JsonSchema): readonly string[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const at = `${path}.${name}`;

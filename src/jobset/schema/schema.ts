@@ -1,7 +1,7 @@
 /**
- * The one schema of `jobset.x-k8s.io/v1alpha2 JobSet`: the definition of the resource, its OpenAPI
- * documents and `docs/reference/jobset.md` are made from it. Upstream's types, limits, defaults and
- * markers; what CEL says beyond them is in `schema-rules.ts`.
+ * The one schema of `jobset.x-k8s.io/v1alpha2 JobSet`. The definition of the resource, its OpenAPI
+ * documents and `docs/reference/jobset.md` are made from it. It has upstream's types, limits,
+ * defaults and markers; further rules in CEL are in `schema-rules.ts`.
  */
 
 import {
@@ -36,7 +36,7 @@ const JOB_TEMPLATE = object(
   { required: ['spec'], description: 'The Job that is created once for each replica.' },
 );
 
-/** The name of something, which rules compare. */
+/** A name, which rules compare. */
 function name(description?: string): JsonSchema {
   return limited({ maxLength: rules.MAX_NAME_LENGTH }, string(description));
 }
@@ -201,8 +201,8 @@ const VOLUME_CLAIM_POLICY = object({
         'the name of the template.',
     ),
   ),
-  // The definition fills it in at each write. A default of the webhook, filled in on creation alone,
-  // would be missing when the same list is applied again, and the list is immutable.
+  // The definition fills it in at each write. A default that the webhook fills in at creation would
+  // be missing when the list is applied again, and the list is immutable.
   retentionPolicy: defaulted(
     { whenDeleted: 'Delete' },
     object(

@@ -1,6 +1,6 @@
 /**
- * The schema of a JobSet's status: what upstream has, with its types and limits, and the epochs,
- * counters and history of restarts in place that are ours (`docs/design/protocol.md`).
+ * The schema of a JobSet's status: upstream's fields, with their types and limits, and our epochs,
+ * counters and history of restarts in place (`docs/design/protocol.md`).
  */
 
 import { CONDITION } from '../../kube/pod-schema/pod-definitions.ts';
@@ -38,7 +38,7 @@ const JOBSET_CONDITION: JsonSchema = {
   },
 };
 
-/** A counter for each Job; only with the RestartJob feature, which admits so many Jobs at most. */
+/** One counter per Job; only with the RestartJob feature, which admits at most this many Jobs. */
 export const MAX_RESTARTABLE_JOBS = 1024;
 
 function counterPerJob(description: string): JsonSchema {

@@ -1,7 +1,7 @@
 /**
- * How often a JobSet was run (upstream's KEP-1282): absent before its first run, 0 in it, one more
- * with each resume and each time that all Jobs are recreated. Restarts in place do not count. It is
- * written before any Job of that run is let go, and never derived from anything but itself.
+ * Counts how often a JobSet was run (KEP-1282). The count is absent before its first run, 0 in it,
+ * and one more with each resume and each recreation of all Jobs. Restarts in place do not count. It
+ * is written before any Job of that run starts, and only derived from itself.
  */
 import type { Decision } from '../decision.ts';
 import type { Facts } from '../facts.ts';
@@ -13,7 +13,7 @@ export const RESUMING = 'ResumingJobs';
 export function attemptOfRun({ gates, spec, status }: Facts): number | undefined {
   const { executionAttempts: counted, restarts = 0, conditions } = status;
   if (!gates.ExecutionAttemptsTracking) return undefined;
-  // A JobSet of a time before this count has run if it restarted.
+  // A JobSet from before this count has run if it restarted.
   if (counted === undefined) return spec.suspend && restarts === 0 ? undefined : restarts;
   const suspended = conditions?.find(({ type }) => type === 'Suspended');
   const isResumed = !spec.suspend && suspended?.status === 'True' && suspended.reason !== RESUMING;

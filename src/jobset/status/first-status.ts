@@ -1,4 +1,6 @@
-/** How a JobSet begins: with a spec that is in order, and a status from which agents need not guess. */
+/**
+ * How a JobSet begins: with a spec that is in order, and a status from which agents need not guess.
+ */
 import { formatFieldErrors } from '../../kube/field-error.ts';
 import type { Decision, PlannedEvent } from '../decision.ts';
 import type { Facts } from '../facts.ts';
@@ -7,7 +9,7 @@ import { nodeSupportErrors } from '../injection/node-support.ts';
 import { jobSetWarnings, validateJobSet } from '../validation.ts';
 import { cleared } from './conditions.ts';
 
-/** A spec that cannot be right is not acted on: what runs goes on, nothing is made. */
+/** An invalid spec is not acted on: what runs goes on, nothing is made. */
 export function rejectInvalidSpec({ jobSet, spec, limits, agent }: Facts): readonly Decision[] {
   const type = 'Rejected';
   const errors = [

@@ -1,11 +1,12 @@
+/** Counts the Jobs of each ReplicatedJob by state. */
 import type { Job } from '../../kube/objects/job.ts';
 import { type ChildJobs, replicatedJobOf } from '../child-jobs/child-jobs.ts';
 import type { DefaultedReplicatedJob } from '../defaults.ts';
 import type { ReplicatedJobStatus } from '../jobset.ts';
 
 /**
- * How many Jobs of each ReplicatedJob are in which state, in the order in which upstream stores
- * them: by name, descending. What is no count of Jobs is taken over from `old`.
+ * In upstream's order: by name, descending. Fields that do not count Jobs are taken over from
+ * `old`.
  */
 export function replicatedJobsStatus(
   replicatedJobs: readonly DefaultedReplicatedJob[],

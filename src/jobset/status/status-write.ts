@@ -1,6 +1,6 @@
 /**
- * The last touch to a status: whether counters are worth a write now, later or not at all, and what
- * follows when all Jobs are to be recreated.
+ * Completes a status before it is written. Decides whether counters are worth a write now, later or
+ * not at all, and what follows when all Jobs are to be recreated.
  */
 import {
   isRecordUrgent,
@@ -37,7 +37,10 @@ export function writeCounters(facts: Facts, next: Next): Decision {
   return { countersPutOff: putOff, requeueAfterMs: COUNTERS_LATEST_MS };
 }
 
-/** Whether a group gathers at its barrier, or has been released again and its Jobs are about to be ready. */
+/**
+ * Whether a group gathers at its barrier, or has been released again and its Jobs are about to be
+ * ready.
+ */
 function isMoving(
   { spec, counters, group, nowMs }: Facts,
   { deprecatedEpoch = 0, syncedTime = '' }: JobSetStatus,
@@ -49,7 +52,7 @@ function isMoving(
   return hasJustRestarted && !allJobsReady(spec.replicatedJobs, counters);
 }
 
-/** All Jobs are recreated: what succeeded before counts no more, and they run once more. */
+/** All Jobs are recreated: earlier successes do not count any more, and they run once more. */
 export function beginAttempt(
   { status: before, gates }: Facts,
   { status: { restarts = 0, replicatedJobsStatus: statuses, executionAttempts } }: Next,

@@ -1,4 +1,7 @@
-/** The coordinator is a Pod that will be there; the first problem stands for all. */
+/**
+ * Validates the coordinator of a JobSet. The coordinator must be a Pod that will exist; only the
+ * first problem is reported.
+ */
 import { invalidValue } from '../../kube/field-error.ts';
 import { labelValueErrors } from '../../kube/names.ts';
 import type { JobSpec } from '../../kube/objects/job.ts';
@@ -44,9 +47,9 @@ export function coordinatorErrors(
 }
 
 /**
- * What the definition leaves open: a template without completions. The webhook wants them; of a JobSet
- * that was stored without it, the API server gives a Job that says neither completions nor
- * parallelism one completion, and takes no Indexed Job that says parallelism alone.
+ * A case that the definition leaves open: a template without completions. The webhook requires
+ * them. For a JobSet that was stored without them, the API server gives a Job with neither
+ * completions nor parallelism one completion, and accepts no Indexed Job with parallelism alone.
  */
 export function storedCoordinatorErrors(spec: DefaultedSpec): FieldError[] {
   const { coordinator, replicatedJobs } = spec;
@@ -56,7 +59,7 @@ export function storedCoordinatorErrors(spec: DefaultedSpec): FieldError[] {
   return coordinatorErrors(spec, ({ parallelism }) => (parallelism === undefined ? 1 : undefined));
 }
 
-/** Its address becomes a label of all Jobs and Pods; told whether or not the Pod will be there. */
+/** Its address becomes a label of all Jobs and Pods; checked whether or not the Pod will exist. */
 export function coordinatorLabelErrors(jobSet: string, spec: DefaultedSpec): FieldError[] {
   const { coordinator } = spec;
   if (coordinator === undefined) return [];

@@ -13,7 +13,7 @@ export function startupOrderErrors({
   return [invalidValue('spec.startupPolicy.startupPolicyOrder', 'InOrder', detail)];
 }
 
-/** Even an empty list is refused: it would say that there is something to wait for. */
+/** Even an empty list is refused: it would suggest that there is something to wait for. */
 export function firstDependencyErrors(
   replicatedJobs: readonly DefaultedReplicatedJob[],
 ): FieldError[] {
@@ -23,8 +23,8 @@ export function firstDependencyErrors(
 }
 
 /**
- * A ReplicatedJob depends only on those before it, so that there can be no cycle. Upstream lets one
- * depend on itself, which never starts; here that is refused in the same words.
+ * A ReplicatedJob depends only on earlier ones, so there can be no cycle. Upstream lets one depend
+ * on itself, which never starts; here that is refused in the same words.
  */
 export function dependencyErrors(
   { name, dependsOn = [] }: DefaultedReplicatedJob,

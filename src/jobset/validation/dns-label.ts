@@ -1,6 +1,6 @@
 import { dns1035LabelErrors } from '../../kube/names.ts';
 
-/** Names that become host names must be DNS-1035 labels of at most so many characters. */
+/** Names that become host names must be DNS-1035 labels of limited length. */
 export const LABEL_LIMIT = 63;
 
 /** What is wrong with a label, with `whenTooLong` in place of the general text about its length. */

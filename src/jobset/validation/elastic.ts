@@ -1,14 +1,14 @@
 /**
- * Scaling of a live JobSet (KEP-463): the number of Pods of Indexed Jobs, as upstream allows it,
- * and the number of Jobs of any ReplicatedJob, which is ours.
+ * Scaling of a live JobSet (KEP-463): the number of Pods of Indexed Jobs, as in upstream, and the
+ * number of Jobs of any ReplicatedJob, which is ours.
  */
 import { forbiddenField, invalidValue } from '../../kube/field-error.ts';
 import type { FieldError } from '../../kube/status.ts';
 import type { DefaultedReplicatedJob, DefaultedSpec } from '../defaults.ts';
 
 /**
- * Problems of new numbers. ReplicatedJobs are the same by name: one at another place is judged as
- * itself, and refused for its place elsewhere.
+ * Problems of new numbers. ReplicatedJobs are matched by name, even at another place; another check
+ * refuses the new place.
  */
 export function scalingErrors(
   before: Pick<DefaultedSpec, 'replicatedJobs'>,
@@ -23,7 +23,7 @@ export function scalingErrors(
   });
 }
 
-/** Only Pods of Indexed Jobs can be scaled; a change of others is refused as any change is. */
+/** Only Pods of Indexed Jobs can be scaled; a change of others is refused like any change. */
 function isResized(before: DefaultedReplicatedJob, after: DefaultedReplicatedJob): boolean {
   const [old, now] = [before.template.spec, after.template.spec];
   if (now.completionMode !== 'Indexed') return false;

@@ -65,7 +65,7 @@ describe('the failure policy of a new JobSet', () => {
     ]);
   });
 
-  test('may restart no single Job without the gate, which hides what else is wrong with the rules', () => {
+  test('may restart no single Job without the gate, which hides other problems of the rules', () => {
     const spec = rules({ name: '1' }, { action: 'RestartJob' });
     expect(problems(spec, {}, { RestartJob: false })).toEqual([
       `${RULES}[1].action: Forbidden: RestartJob and RestartJobAndIgnoreMaxRestarts failure policy actions are not allowed when RestartJob feature gate is disabled`,

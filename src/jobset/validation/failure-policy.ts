@@ -1,6 +1,6 @@
 /**
- * Names, targets, reasons and patterns of failure-policy rules. Upstream finds out at run
- * time that a pattern is no regular expression, and then never matches it; here it is refused.
+ * Validates names, targets, reasons and patterns of failure-policy rules. Upstream finds out at run
+ * time that a pattern is invalid, and then never matches it; here it is refused.
  */
 import { forbiddenField, invalidValue } from '../../kube/field-error.ts';
 import { patternWeight } from '../../kube/pattern-weight.ts';
@@ -37,7 +37,7 @@ function restartsOneJob({ action }: DefaultedFailurePolicyRule): boolean {
   return action === 'RestartJob' || action === 'RestartJobAndIgnoreMaxRestarts';
 }
 
-/** Restarts of single Jobs are counted in lists of this length; told once. */
+/** Restarts of single Jobs are counted in lists of limited length; reported once. */
 function replicasErrors(replicatedJobs: DefaultedSpec['replicatedJobs']): FieldError[] {
   const index = replicatedJobs.findIndex(({ replicas }) => replicas > MAX_RESTARTABLE_JOBS);
   if (index < 0) return [];
@@ -49,7 +49,7 @@ function replicasErrors(replicatedJobs: DefaultedSpec['replicatedJobs']): FieldE
 const MIN_NAME_LENGTH = 1;
 const MAX_NAME_LENGTH = 128;
 
-/** What a reason of a condition may be, because a rule's name becomes the end of one. */
+/** The characters of a condition's reason, because a rule's name becomes the end of one. */
 const NAME_PATTERN = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
 
 const JOB_FAILURE_REASONS: ReadonlySet<string> = new Set([
@@ -103,7 +103,7 @@ function patternsErrors(rules: readonly DefaultedFailurePolicyRule[]): FieldErro
   );
 }
 
-/** Of a pattern, enough to know it by. */
+/** How much of a pattern is shown. */
 const MAX_SHOWN_CHARACTERS = 200;
 
 function shortened(pattern: string): string {
@@ -125,7 +125,7 @@ function nameErrors(name: string, field: string): FieldError[] {
   return errors;
 }
 
-/** A default name may collide with a given one; then both are told. */
+/** A default name may collide with a given one; then both are reported. */
 export function ruleNameErrors(rules: readonly DefaultedFailurePolicyRule[]): FieldError[] {
   const indicesOf = new Map<string, number[]>();
   for (const [index, { name }] of rules.entries()) {

@@ -1,7 +1,7 @@
 /**
  * Which parts of ReplicatedJobs may change when: the mutable ones are left out of both sides, and
- * what remains must be the same. Compared is what fields mean, not how they are written: clients in
- * Go add members that are empty and leave out lists that are.
+ * the rest must be equal. It compares the meaning of fields, not their form: clients in Go add
+ * empty members and leave out empty lists.
  */
 
 import { invalidValue } from '../../kube/field-error.ts';
@@ -21,10 +21,10 @@ export interface Mutability {
   readonly isElastic: boolean;
 }
 
-/** At most so many places are named, so that the text stays readable. */
+/** The most named differences, so that the text stays readable. */
 const NAMED_CHANGES = 5;
 
-/** Tells where ReplicatedJobs differ, by JSON pointers below the field. */
+/** Reports where ReplicatedJobs differ, by JSON pointers below the field. */
 export function replicatedJobsImmutableErrors(
   before: readonly DefaultedReplicatedJob[],
   after: readonly DefaultedReplicatedJob[],
@@ -80,16 +80,16 @@ function sameContainer(container: Container): object {
   return container;
 }
 
-/** Claims of resources stay: only amounts are for a queue to decide. */
+/** Claims of resources stay: a queue only decides amounts. */
 function withoutAmounts(container: Container): object {
   const { limits: _limits, requests: _requests, ...resources } = container.resources ?? {};
   return { ...container, resources };
 }
 
-/** A selector without terms selects everything, and one that is missing nothing. */
+/** A selector without terms selects everything, and a missing one nothing. */
 const MEANS_SOMETHING_EMPTY = /[sS]elector$/;
 
-/** `value` without members that say nothing: undefined, null, empty lists and empty objects. */
+/** `value` without members that mean nothing: undefined, null, empty lists and empty objects. */
 function meaning(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(meaning);
   if (!isJsonObject(value)) return value;

@@ -1,4 +1,7 @@
-/** What a Job must not do while its group restarts in place: give up, or grow. */
+/**
+ * Validates Jobs of a group that restarts in place. While the group restarts, a Job must not give
+ * up or grow.
+ */
 import { forbiddenField, invalidValue } from '../../kube/field-error.ts';
 import type { FieldError } from '../../kube/status.ts';
 import { type DefaultedReplicatedJob, type DefaultedSpec, UNLIMITED_BACKOFF } from '../defaults.ts';

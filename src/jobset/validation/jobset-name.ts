@@ -5,7 +5,7 @@ const GENERATED_PREFIX_LIMIT = 58;
 const SAMPLE_SUFFIX = 'abcde';
 
 /**
- * The name that names of Jobs and Pods are derived from. A JobSet that gets its name from the
+ * The name from which names of Jobs and Pods are derived. A JobSet that gets its name from the
  * server has none at admission yet; a sample has the same length and letters.
  */
 export function nameOrSample({ name = '', generateName = '' }: ObjectMeta): string {

@@ -1,4 +1,4 @@
-/** What is refused of a new JobSet, in words. */
+/** New JobSets for tests of validation. The texts of the problems of a new JobSet. */
 import { replicatedJob, storedJobSet } from '../../../test/fixtures/jobset-objects.ts';
 import { formatFieldError } from '../../kube/field-error.ts';
 import type { PersistentVolumeClaim } from '../../kube/objects/core.ts';
@@ -27,7 +27,7 @@ export function worker(job: Partial<JobSpec>, more: object = {}): JobSetSpec {
   return { replicatedJobs: [{ ...base, template, ...more }] };
 }
 
-/** The same with rules, of `FailJobSet` where they say nothing else. */
+/** It with rules, which default to `FailJobSet`. */
 export function rules(...of: readonly Partial<FailurePolicyRule>[]): JobSetSpec {
   const complete = of.map((rule) => ({ action: 'FailJobSet' as const, ...rule }));
   return { ...worker({}), failurePolicy: { rules: complete } };
@@ -37,7 +37,7 @@ export const IN_PLACE = { failurePolicy: { restartStrategy: 'InPlaceRestart' } }
 export const RULES = 'spec.failurePolicy.rules';
 export const JOBS = 'spec.replicatedJobs[0]';
 
-/** What a name has to be. */
+/** The rule for names. */
 export const SUBDOMAIN =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 

@@ -23,7 +23,7 @@ export function groupNameErrors({ groupName }: DefaultedReplicatedJob, path: str
 
 const RESTART_POLICIES = ['OnFailure', 'Never'] as const;
 
-/** No API server takes a Job whose Pods restart whatever happened. */
+/** API servers refuse Jobs whose Pods always restart. */
 export function restartPolicyErrors(
   { template }: DefaultedReplicatedJob,
   path: string,
@@ -38,8 +38,8 @@ export function restartPolicyErrors(
 const POD_NAME_SUFFIX = '-abcde';
 
 /**
- * The longest names that Jobs and Pods will have. Names of Pods matter where they are host names:
- * in Indexed Jobs.
+ * The longest names that Jobs and Pods will have. Names of Pods matter if they are host names: in
+ * Indexed Jobs.
  */
 export function generatedNameErrors(
   jobSet: string,

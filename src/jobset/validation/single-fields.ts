@@ -8,7 +8,10 @@ import type { FeatureGates } from '../feature-gates.ts';
 import { EXCLUSIVE_TOPOLOGY } from '../names.ts';
 import { placementRequest } from '../placement-annotations.ts';
 
-/** Without its gate a deadline may stay or go, but not come or change: nothing would keep it. */
+/**
+ * Without its gate a deadline may stay or go, but not be added or changed, because it would have no
+ * effect.
+ */
 export function activeDeadlineErrors(
   { activeDeadlineSeconds }: Pick<DefaultedSpec, 'activeDeadlineSeconds'>,
   gates: FeatureGates,

@@ -45,7 +45,7 @@ describe('the size of a JobSet', () => {
     expect(sizeErrors(withDefaults(after), LIMITS, withDefaults(before))).toHaveLength(count);
   });
 
-  test('is told with field, value, limit, and whose limit that is', () => {
+  test('is reported with field, value, limit, and the source of the limit', () => {
     const told = (limits: SizeLimits): string =>
       JSON.stringify(sizeErrors(withDefaults(sized([200_000])), limits)[0]);
     expect(told(DEFAULT_SIZE_LIMITS)).toBe(

@@ -6,8 +6,9 @@ import { DEFINITION_LIMITS, type SizeLimits } from '../size-limits.ts';
 type Sized = Pick<DefaultedSpec, 'replicatedJobs'>;
 
 /**
- * Why the JobSet asks for too much. `before` is what it asked for until now: what was stored under
- * other limits may stay as large as it is, or shrink, so that everything else of it can be changed.
+ * Why the JobSet asks for too much. `before` is what it asked for until now: one that was stored
+ * under other limits may stay as large as it is, or shrink, so that everything else of it can be
+ * changed.
  */
 export function sizeErrors(spec: Sized, limits: SizeLimits, before?: Sized): FieldError[] {
   const now = sizeOf(spec);
@@ -22,7 +23,7 @@ export function sizeErrors(spec: Sized, limits: SizeLimits, before?: Sized): Fie
   ];
 }
 
-/** Whether the definition would not let it in. */
+/** Whether the definition would refuse it. */
 export function exceedsDefinition(spec: Sized): boolean {
   return sizeErrors(spec, DEFINITION_LIMITS).length > 0;
 }
@@ -34,7 +35,10 @@ interface Size {
 
 const NOTHING: Size = { jobs: 0, pods: 0 };
 
-/** Negative numbers, which no server takes in a Job, do not make up for others. */
+/**
+ * Ignores negative numbers, which no server accepts in a Job, so that they do not make up for
+ * others.
+ */
 function sizeOf({ replicatedJobs }: Sized): Size {
   let { jobs, pods } = NOTHING;
   for (const { replicas, template } of replicatedJobs) {

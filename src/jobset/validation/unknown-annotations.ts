@@ -4,10 +4,10 @@ import type { DefaultedSpec } from '../defaults.ts';
 import type { JobSet } from '../jobset.ts';
 import { JOBSET_ANNOTATIONS, OWN_PREFIX, POD_TEMPLATE_ANNOTATIONS } from '../names.ts';
 
-/** An API server shows a client only so much of all warnings. */
+/** An API server shows a client only a limited part of all warnings. */
 const MAX_WARNINGS = 5;
 
-/** A key of ours that means nothing where it stands would otherwise do nothing in silence. */
+/** Warns of our keys in places where they have no effect. */
 export function unknownAnnotationWarnings(
   { metadata }: JobSet,
   { replicatedJobs }: DefaultedSpec,

@@ -91,7 +91,7 @@ describe('shared volume claims', () => {
     ]);
   });
 
-  test('of one name that volumes have too are told once for each volume, not for each claim', () => {
+  test('of one name that volumes have too are reported once per volume, not per claim', () => {
     const spec = sharing([{ templates: Array.from({ length: 30 }, () => claim('a')) }], ['a']);
     const volumes = Array.from({ length: 30 }, () => ({ name: 'a', emptyDir: {} }));
     const replicatedJobs = spec.replicatedJobs?.map((job) => {

@@ -1,6 +1,6 @@
 /**
- * Every template of a shared claim has a name of its own that becomes the name of a claim
- * and of a volume, is mounted by somebody, and fits the claim of that name that may be there already.
+ * Validates shared volume claims. Every template has a name of its own, which becomes the name of a
+ * claim and of a volume. A container must mount it, and it must fit an existing claim of that name.
  */
 
 import { forbiddenField, invalidValue } from '../../kube/field-error.ts';
@@ -15,7 +15,7 @@ import { LABEL_LIMIT } from './dns-label.ts';
 /** The claims that the JobSet's namespace has already, by name. */
 export type ExistingClaims = ReadonlyMap<string, PersistentVolumeClaim>;
 
-/** Names of the claims that the JobSet shares: those that have to be looked up for validation. */
+/** Names of the claims that the JobSet shares: those to look up for validation. */
 export function sharedClaimNames(
   jobSet: string,
   { volumeClaimPolicies }: Pick<DefaultedSpec, 'volumeClaimPolicies'>,
@@ -42,7 +42,7 @@ export function volumeClaimErrors(
       const errors = [
         ...namespaceErrors(template, `${path}.templates[${at}]`),
         ...nameErrors(name, claim, seen, `${path}.template[${at}].name`),
-        // Once for each name: claims of one name times volumes of that name would be too many to tell.
+        // Once for each name: claims of one name times volumes of that name would be too many.
         ...(seen.has(name) ? [] : useErrors(name, uses)),
         ...reuseErrors(template, policy, existing.get(claim), { path, at, claim }),
       ];
@@ -73,7 +73,7 @@ function nameErrors(
   return problems.map((detail) => invalidValue(field, name, detail));
 }
 
-/** What Pod templates do with names of volumes, gathered once for all claims. */
+/** How Pod templates use names of volumes, collected once for all claims. */
 interface VolumeUses {
   readonly mounted: ReadonlySet<string>;
   /** Paths of the templates' own volumes, by name. */
@@ -129,7 +129,7 @@ function reuseErrors(
   return errors;
 }
 
-/** What a cluster fills into every claim; a claim that has it is still the one that was asked for. */
+/** Fields that a cluster fills into every claim; such a claim still fits its template. */
 const FILLED_BY_CLUSTER: ReadonlySet<string> = new Set([
   'volumeMode',
   'storageClassName',
@@ -139,8 +139,8 @@ const FILLED_BY_CLUSTER: ReadonlySet<string> = new Set([
 type ClaimSpec = NonNullable<PersistentVolumeClaim['spec']>;
 
 /**
- * Upstream compares with what the cluster has filled in, so that a template fits its own claim only
- * if it spells that out. Here such members count only if the template has them.
+ * Upstream compares with what the cluster has filled in, so a template fits its own claim only if
+ * it spells that out. Here such members count only if the template has them.
  */
 function isSameSpec(asked: ClaimSpec, existing: ClaimSpec): boolean {
   const comparable = Object.entries(existing).filter(

@@ -1,6 +1,7 @@
 /**
- * The hub on the network: the certificates and the keys of its agents' tokens, which every replica keeps
- * ready, and while it leads the streams, and the EndpointSlice by which the Service leads to it.
+ * The hub on the network. Every replica keeps its certificates, and the keys of agents' tokens,
+ * ready. While it leads, it also serves streams, and writes the EndpointSlice by which the Service
+ * leads to it.
  */
 import { ENV_POD_IP, HUB_MEMBERS_PATH, HUB_PATH, HUB_PROTOCOL } from '../../jobset/names.ts';
 import { startStreamServer } from '../../runtime/adapters/stream-server.ts';
@@ -28,20 +29,20 @@ export interface OpenHub {
   close(): Promise<void>;
 }
 
-/** Of the operator. */
+/** The operator's own Pod. */
 export interface OwnPod {
   readonly namespace: string;
-  /** To which the Service of the hub leads; absent: to nobody. */
+  /** The address to which the hub's Service leads; absent: the Service leads nowhere. */
   readonly podIP: string | undefined;
 }
 
 type Runtime = Omit<OperatorOptions, 'config' | 'hub'> & {
-  /** For what agents make us ask. */
+  /** For requests that agents cause. */
   readonly lookupClient: Client;
   readonly signal: AbortSignal;
 };
 
-/** Where agents may speak to the API server as well, the want of certificates must not stop us. */
+/** If agents may use the API server as well, missing certificates must not stop the operator. */
 export async function leaderHubIfPossible(
   flags: OperatorFlags,
   own: OwnPod,
@@ -65,7 +66,7 @@ async function hubOf(
   if (at === 'off' || channel === 'API') return undefined;
   const url =
     hubService === undefined ? flags.hubUrl : `https://${hubService}.${namespace}.svc:${at.port}`;
-  // Agents are told of a port that the system chose, so it stays the same when we lead again.
+  // Agents remember a port that the system chose, so it stays the same when we lead again.
   let { port } = at;
   const listener = await startHubListener({
     ...runtime,

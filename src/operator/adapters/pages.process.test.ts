@@ -24,7 +24,7 @@ const POLL_MS = 5;
 let directory: string;
 let authority: CertificateAuthority;
 let logger: MemoryLogger;
-/** What waits for the next look at the files. */
+/** Callbacks that wait for the next read of the files. */
 let looks: (() => void)[];
 let clock: Clock;
 
@@ -59,14 +59,14 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
 }
 
-/** The files are looked at once more, and the look has ended. */
+/** Triggers another read of the files, and waits for its end. */
 async function look(): Promise<void> {
   await until(() => looks.length > 0);
   looks.pop()?.();
   await until(() => looks.length > 0);
 }
 
-/** Whose certificate a new connection is shown, or why there is none. */
+/** The subject of the certificate that a new connection is shown, or why there is none. */
 function shown(port: number, options: ConnectionOptions = {}): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port, ca: authority.certificate, ...options });

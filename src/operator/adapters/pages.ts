@@ -18,20 +18,22 @@ import type { BindAddress } from '../configuration/bind-address.ts';
 import type { TlsSettings } from '../configuration/tls-settings.ts';
 import { PAGE_LIMITS } from './server-limits.ts';
 
-/** What one port of the operator shows. */
+/** The content of one port of the operator. */
 export interface Page {
   readonly what: 'metrics' | 'health';
   readonly address: BindAddress | 'off';
   readonly handler: HttpHandler;
   /** Directory of the certificate. */
   readonly certificateDirectory?: string | undefined;
-  /** Without a directory: whether to serve over TLS with a certificate of nobody, or plain HTTP. */
+  /**
+   * Without a directory: whether to serve over TLS with a self-signed certificate, or plain HTTP.
+   */
   readonly isSecure?: boolean;
 }
 
 /**
- * Serves the pages. Rejects if a port is taken; one with a certificate is served as soon as that can
- * be read, and with each that comes after it.
+ * Serves the pages. Rejects if a port is taken. A page with a certificate is served as soon as the
+ * certificate can be read, and follows its changes.
  */
 export async function servePages(
   pages: readonly Page[],
@@ -58,10 +60,13 @@ export async function servePages(
   return { close: async () => void (await Promise.all(ends.map((end) => end()))) };
 }
 
-/** It lasts longer than any process: who cares whom he speaks to brings a certificate. */
+/**
+ * Longer than any process lives. A self-signed certificate proves nothing, so its lifetime does not
+ * matter.
+ */
 const OWN_CERTIFICATE_DAYS = 3_650;
 
-/** Keeps what is said from others on the way, and proves nothing. */
+/** A self-signed pair, which encrypts but proves no identity. */
 function ownPair(): KeyPair {
   const commonName = 'lockstep-operator';
   const authority = createCertificateAuthority({
@@ -77,7 +82,7 @@ function ownPair(): KeyPair {
   });
 }
 
-/** Returns how to end it. */
+/** Returns a function that stops it. */
 function serveOverTls(
   directory: string,
   start: (tls: ServerTlsOptions) => Promise<HttpServer>,

@@ -1,10 +1,12 @@
-/** What the operator and a thread that judges reviews say to each other. All of it is plain data. */
+/**
+ * The messages between the operator and a thread that judges reviews. All of them are plain data.
+ */
 import type { PartialObjectMetadata } from '../../kube/meta.ts';
 import type { Status } from '../../kube/status.ts';
 import type { LogLevel } from '../../runtime/adapters/pino-logger.ts';
 import type { WebhookRules } from '../webhooks/webhook-handlers.ts';
 
-/** What a thread begins with. */
+/** The data that a thread starts with. */
 export interface ReviewThreadStart {
   readonly rules: WebhookRules;
   readonly logLevel: LogLevel;
@@ -32,7 +34,7 @@ export interface PostedResponse {
   readonly body: Uint8Array;
 }
 
-/** The thread has no way to the cluster: it asks. */
+/** The thread has no access to the cluster, so it asks the operator. */
 export type ClusterQuestion =
   | { readonly about: 'Claim'; readonly namespace: string; readonly name: string }
   | { readonly about: 'Minimums'; readonly namespace: string }

@@ -50,7 +50,7 @@ function threadOf(options: Partial<ReviewThreadOptions> = {}): ReviewThread {
   return thread;
 }
 
-/** A thread with another program, which is run for each message that it gets. */
+/** A thread with another program, which runs for each message that it gets. */
 function threadThat(onMessage: string, options: Partial<ReviewThreadOptions> = {}): ReviewThread {
   const path = join(directory, 'thread.mjs');
   writeFileSync(

@@ -1,8 +1,7 @@
 /**
- * Judges admission reviews in a thread, so that a review that takes long keeps nothing else in this
- * process waiting. The thread starts with the first review and ends when there has been none for a while.
- * One that dies, runs out of memory or does not come to an end is replaced; what it was judging is to be
- * asked again.
+ * Judges admission reviews in a thread, so that a long review holds up nothing else in this
+ * process. The thread starts with the first review and ends after some idle time. One that dies,
+ * runs out of memory or does not finish is replaced; the API server has to send its reviews again.
  */
 import { Worker } from 'node:worker_threads';
 import { ApiStatusError, failure } from '../../kube/status.ts';
@@ -36,7 +35,7 @@ const MAX_YOUNG_HEAP_MIB = 16;
 const SILENCE_TIMEOUT_MS = 3_000;
 const QUESTION_TIMEOUT_MS = 5_000;
 const IDLE_TIMEOUT_MS = 60_000;
-/** API servers try again after that time by themselves. */
+/** API servers retry after this time by themselves. */
 const RETRY_AFTER_SECONDS = 1;
 
 const PROGRAM = new URL(
@@ -73,7 +72,7 @@ export class ReviewThread {
       const id = ++this.#lastId;
       this.#judging.set(id, resolve);
       this.#post({ kind: 'Review', id, review: posted(request) });
-      // Others under way are watched already: what we send is no sign of life.
+      // Other reviews under way are already watched; what we send is no sign of the thread's life.
       if (this.#judging.size === 1) this.#watch();
     });
 
@@ -98,7 +97,7 @@ export class ReviewThread {
         maxYoungGenerationSizeMb: MAX_YOUNG_HEAP_MIB,
       },
     });
-    // The process does not live for it.
+    // The thread does not keep the process alive.
     worker.unref();
     const lost = (why: unknown): void => {
       if (this.#worker !== worker) return;
@@ -140,7 +139,7 @@ export class ReviewThread {
     this.#watch();
   }
 
-  /** Begins anew with each sign of life. */
+  /** Restarts the watch with each sign of life. */
   #watch(): void {
     const { clock } = this.#options;
     this.#timer?.cancel();

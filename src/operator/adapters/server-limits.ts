@@ -1,4 +1,4 @@
-/** What each server of the operator takes from anybody who reaches its port. */
+/** Limits for requests from any client that reaches a port of the operator. */
 import type { HttpServerOptions } from '../../runtime/adapters/http-server.ts';
 import type { BodyBudget } from '../../runtime/body-budget.ts';
 
@@ -8,8 +8,8 @@ type Limits = Pick<HttpServerOptions, 'bodies' | 'maxHeadBytes' | 'maxConnection
 const MAX_HEAD_BYTES = 16 * 1024;
 
 /**
- * A review holds an object before and after, each of at most 1.5 MiB, because etcd stores no more. What
- * is managed by whom is part of the objects.
+ * A review holds an object before and after, each of at most 1.5 MiB, because etcd stores no more.
+ * `managedFields` are part of the objects.
  */
 const MAX_REVIEW_BYTES = 4 * 1024 * 1024;
 const REVIEW_TIMEOUT_MS = 5_000;
@@ -24,7 +24,7 @@ export function reviewLimits(budget: BodyBudget): Limits {
   };
 }
 
-/** Metrics and probes are asked for without a body, by few. */
+/** Requests for metrics and probes have no body, and come from few clients. */
 export const PAGE_LIMITS: Limits = {
   bodies: { maxBytes: 0 },
   maxHeadBytes: MAX_HEAD_BYTES,

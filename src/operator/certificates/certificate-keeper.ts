@@ -1,6 +1,6 @@
 /**
- * Keeps the certificates of one server in their Secret and up to date. All replicas do so at the same
- * time: each writes only what it has just read, so that one wins and the others use its certificates.
+ * Keeps the certificates of one server in a Secret, and renews them. All replicas do so at once.
+ * Each writes only over what it has just read, so one wins and the others use its certificates.
  */
 import type { Stored } from '../../kube/meta.ts';
 import { SECRETS, type Secret } from '../../kube/objects/core.ts';
@@ -31,17 +31,19 @@ export interface CertificateKeeperOptions {
   readonly metrics?: Metrics | undefined;
   readonly namespace: string;
   readonly secretName: string;
-  /** DNS names and addresses under which clients call. */
+  /** DNS names and addresses that clients use. */
   readonly hosts: readonly string[];
-  /** Whether this authority is in all that is published. */
+  /** Whether this authority is in everything that is published. */
   readonly isPublished: (authority: string) => boolean;
-  /** Called with the first certificates, and with each that come after them. */
+  /** Called with the first certificates, and with each change. */
   readonly onChange: (certificates: WebhookCertificates) => void;
 }
 
-/** How often dates are looked at, and whether a new authority has been published. */
+/** How often expiry dates, and the publication of a new authority, are checked. */
 const REVIEW_INTERVAL_MS = 10 * 60_000;
-/** API servers learn of what is published by a watch, which takes a moment, or a restart of it. */
+/**
+ * API servers learn of a publication by a watch, which takes a moment, or a restart of the watch.
+ */
 const TRUST_DELAY_MS = 5 * 60_000;
 
 const KEY = 'certificates';

@@ -1,3 +1,4 @@
+/** The layout of certificates in their Secret. */
 import { ownMember } from '../../kube/json/json-value.ts';
 import type { ObjectMeta } from '../../kube/meta.ts';
 import { SECRETS, type Secret } from '../../kube/objects/core.ts';
@@ -5,8 +6,8 @@ import { apiVersionOf } from '../../kube/resource.ts';
 import type { WebhookCertificates } from './certificates.ts';
 
 /**
- * How certificates lie in their Secret: `tls.crt` and `tls.key` serve, `ca.crt` holds all trusted
- * authorities, newest first, and `ca.key` belongs to the first of them.
+ * `tls.crt` and `tls.key` serve, `ca.crt` holds all trusted authorities, newest first, and `ca.key`
+ * belongs to the first of them.
  */
 export function certificatesIn({ data = {} }: Secret): WebhookCertificates | undefined {
   const text = (key: string): string =>
@@ -20,7 +21,7 @@ export function certificatesIn({ data = {} }: Secret): WebhookCertificates | und
   };
 }
 
-/** The Secret with these certificates in it; whatever else `existing` holds stays. */
+/** The Secret with these certificates in it; other contents of `existing` stay. */
 export function secretOf(
   at: { readonly namespace: string; readonly name: string },
   certificates: WebhookCertificates,

@@ -29,7 +29,7 @@ class Certificates {
     return planCertificates(this.held, { hosts, clock, isTrusted: () => this.isTrusted });
   }
 
-  /** Does what the plan says; returns why, or undefined if there was nothing to do. */
+  /** Does what the plan says; returns the reason, or undefined if there was nothing to do. */
   review(hosts?: readonly string[]): string | undefined {
     const plan = this.plan(hosts);
     this.held = plan.certificates;
@@ -45,7 +45,7 @@ class Certificates {
     return this.held;
   }
 
-  /** Whether a client with this bundle would take what is served. */
+  /** Whether a client with this bundle would accept the serving certificate. */
   isAccepted(bundle: readonly string[]): boolean {
     const { certificate } = this.now.serving;
     const isCurrent = (pem: string): boolean =>
@@ -88,7 +88,7 @@ describe('certificates of webhooks', () => {
     }
     const between = certificates.now;
     expect(between.authorities.slice(1)).toEqual(before.authorities);
-    // Whoever trusts the old bundle and whoever trusts the new one both take what is served.
+    // Clients with the old bundle and clients with the new one both accept the serving certificate.
     expect(certificates.isAccepted(before.authorities)).toBe(true);
     expect(certificates.isAccepted(between.authorities)).toBe(true);
 

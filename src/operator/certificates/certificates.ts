@@ -1,11 +1,11 @@
 /**
- * Which certificates the webhooks use, and when they change. Everything is in one Secret, so that all
- * replicas agree: the authorities that are trusted, newest first, the key of the newest, and the
- * serving certificate. What is published (`caBundle`) is always all of the authorities.
+ * Which certificates the webhooks use, and when they change. Everything is in one Secret, so that
+ * all replicas agree: the trusted authorities, newest first, the key of the newest, and the serving
+ * certificate. The published `caBundle` always has all authorities.
  *
- * A new authority is first only trusted. It signs when API servers have had the time to learn of it,
- * and the one before stays trusted until it expires, so that no moment is without a certificate that
- * everybody takes, whichever replica or API server is late.
+ * A new authority is first only trusted. It signs when API servers have had the time to learn of
+ * it, and its predecessor stays trusted until it expires. So at each moment there is a certificate
+ * that all API servers accept, even if a replica or an API server is late.
  */
 import {
   certificateFacts,
@@ -28,7 +28,7 @@ export interface WebhookCertificates {
 }
 
 export interface CertificateNeeds {
-  /** DNS names and IP addresses under which API servers call. */
+  /** DNS names and IP addresses that API servers call. */
   readonly hosts: readonly string[];
   readonly clock: Clock;
   /** Whether every API server can be expected to trust this authority by now. */
@@ -44,7 +44,7 @@ export type CertificatePlan =
       readonly why: string;
     };
 
-/** Decides on what the Secret holds; undefined if it is not there, or holds no certificates. */
+/** Decides from the contents of the Secret; undefined if it is missing, or has no certificates. */
 export function planCertificates(
   held: WebhookCertificates | undefined,
   needs: CertificateNeeds,
@@ -62,7 +62,7 @@ export function planCertificates(
       : freshAuthority(isLive(newest, needs) ? [newest, ...trusted] : trusted, needs);
   const problem = servingProblem(held, needs);
   if (problem !== undefined) {
-    // Replicas that are called by different names add theirs, and so come to rest.
+    // Replicas with other names add theirs, so that they do not undo each other's changes.
     const hosts = [...new Set([...needs.hosts, ...hostsOf(held.serving)])];
     return { kind: 'Replace', certificates: withServing(signing, hosts, needs), why: problem };
   }
@@ -76,14 +76,16 @@ export function planCertificates(
   return { kind: 'Replace', certificates, why: renewal };
 }
 
-/** Two years; it is replaced while serving certificates that it signed may still have to last. */
+/** Two years. It is replaced while certificates that it signed may still have to last. */
 export const AUTHORITY_DAYS = 730;
 export const AUTHORITY_RENEWAL_DAYS = 180;
-/** Shorter than the renewal of its authority, so that none outlives the authority that signed it. */
+/**
+ * Shorter than the renewal of its authority, so that none outlives the authority that signed it.
+ */
 export const SERVING_DAYS = 90;
 export const SERVING_RENEWAL_DAYS = 30;
 
-/** Those before the newest are of no use but to bridge; more than these only a fault would make. */
+/** Earlier authorities only bridge the change; only a fault would make more than these. */
 const MAX_AUTHORITIES = 8;
 
 const AUTHORITY_NAME = 'lockstep-webhook-ca';
@@ -119,7 +121,7 @@ function withServing(
   return { authorities, authorityKey, serving };
 }
 
-/** No DNS name has a colon, and none that anybody could own is all digits. */
+/** No DNS name has a colon, and no real one has only digits. */
 const ADDRESS = /:|^[0-9.]+$/;
 
 function hostsOf({ certificate }: KeyPair): readonly string[] {
@@ -145,7 +147,7 @@ function authorityProblem(
   return leftMs < AUTHORITY_RENEWAL_DAYS * DAY_MS ? 'the authority expires' : undefined;
 }
 
-/** Why the serving certificate does not serve at all. */
+/** Why the serving certificate cannot be used at all. */
 function servingProblem(
   { authorities, serving }: WebhookCertificates,
   needs: CertificateNeeds,
@@ -165,7 +167,7 @@ function servingProblem(
     : `the serving certificate is not for ${missing.join(', ')}`;
 }
 
-/** Why a serving certificate that serves is to be replaced now. */
+/** Why a usable serving certificate is to be replaced now. */
 function servingRenewal(
   { authorities: [newest], serving }: WebhookCertificates,
   { clock, isTrusted }: CertificateNeeds,

@@ -20,8 +20,8 @@ export function parseBindAddress(text: string): BindAddress | 'off' | undefined 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The address as it is on a node whose Pods have no network of their own (the embedded cluster): all
- * addresses are the Pod's one, and a port may be another.
+ * The address on a node whose Pods have no network of their own (the embedded cluster): all
+ * addresses become the Pod's own, and the port may change.
  */
 export function addressOnNode(address: BindAddress | 'off', env: Environment): BindAddress | 'off' {
   const podIP = env[ENV_EMBEDDED_POD_IP] ?? '';

@@ -1,4 +1,4 @@
-/** The schema of `config.jobset.x-k8s.io/v1alpha1 Configuration`, and what we add to it. */
+/** The schema of `config.jobset.x-k8s.io/v1alpha1 Configuration`, with Lockstep's own keys. */
 
 import { AGENT_DELIVERIES, type AgentDelivery } from '../../jobset/injection/agent-delivery.ts';
 import type { ContainerResources } from '../../jobset/injection/agent-resources.ts';
@@ -109,7 +109,7 @@ export const CONFIGURATION_SCHEMA = object(
   { required: ['apiVersion', 'kind'] },
 );
 
-/** What the schema lets through. All is optional, as the schema leaves it. */
+/** A file that the schema accepts. Everything is optional, as in the schema. */
 export interface ConfigurationFile {
   readonly webhook?: { readonly port?: number; readonly host?: string; readonly certDir?: string };
   readonly leaderElection?: {

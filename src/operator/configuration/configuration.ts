@@ -1,6 +1,6 @@
 /**
- * Reads a `Configuration` file as upstream's controller does: strictly. Unknown, duplicate and wrong
- * keys are errors with their path, all at once; a key that is left out has the API's default.
+ * Reads a `Configuration` file as strictly as upstream's controller does. Unknown, duplicate and
+ * wrong keys are errors with their path, reported together. A missing key has the API's default.
  */
 
 import { parseDocument } from 'yaml';
@@ -29,10 +29,10 @@ import { LEADER_ELECTION_ID, WEBHOOK_SECRET_NAME, WEBHOOK_SERVICE_NAME } from '.
 import { DEFAULT_MAX_STREAMS } from './stream-memory.ts';
 import { cipherSuiteErrors, type TlsSettings, tlsSettings } from './tls-settings.ts';
 
-/** What a file says, under the names of the flags that say the same. */
+/** The contents of a file, under the names of the equivalent flags. */
 export interface ConfigurationSettings extends SizeLimits {
   readonly webhookBindAddress: BindAddress;
-  /** Where the certificate of the webhooks lies; absent: it is made internally. */
+  /** The directory of the webhooks' certificate; absent: the operator makes its own. */
   readonly webhookCertDir?: string;
   readonly webhookService: string;
   readonly webhookSecretName: string;
@@ -42,7 +42,7 @@ export interface ConfigurationSettings extends SizeLimits {
   readonly leaseTimes: LeaseTimes;
   readonly metricsBindAddress: BindAddress | 'off';
   readonly metricsSecure: boolean;
-  /** Absent: the certificate is of nobody. */
+  /** Absent: the certificate is self-signed. */
   readonly metricsCertDir?: string;
   readonly healthProbeBindAddress: BindAddress | 'off';
   readonly livenessEndpoint: string;
@@ -51,18 +51,18 @@ export interface ConfigurationSettings extends SizeLimits {
   readonly kubeApiBurst: number;
   readonly tls: TlsSettings;
   readonly featureGates: FeatureGates;
-  /** Absent: as the version of the operator has it. */
+  /** Absent: the default of the operator's version. */
   readonly agentImage?: string;
   readonly agentMode: RestartMode | 'Auto';
   readonly agentInjection: 'Enabled' | 'Disabled';
   readonly agentDelivery: AgentDelivery;
-  /** Absent: as their workers' are. */
+  /** Absent: derived from their workers'. */
   readonly agentResources?: ContainerResources;
   readonly agentChannel: 'Auto' | 'Hub' | 'API';
   readonly maxStreams: number;
 }
 
-/** Lines for the user, each with the path of the key that it is about. */
+/** Lines for the user, each with the path of its key. */
 export type ParsedConfiguration =
   | { readonly settings: ConfigurationSettings }
   | { readonly problems: readonly string[] };
@@ -72,7 +72,7 @@ export function parseConfiguration(text: string): ParsedConfiguration {
   if (document.errors.length > 0) {
     return { problems: document.errors.map(({ message }) => message.trimEnd()) };
   }
-  // A null says nothing, as in Go.
+  // A null counts as absent, as in Go.
   const reviver = (_key: unknown, member: unknown): unknown => member ?? undefined;
   const value: unknown = document.toJS({ reviver }) ?? {};
   if (!isJsonObject(value)) return { problems: ['expected a map'] };
@@ -93,7 +93,7 @@ const LIVENESS_ENDPOINT = 'healthz';
 const READINESS_ENDPOINT = 'readyz';
 export const DEFAULT_QPS = 500;
 export const DEFAULT_BURST = 500;
-/** Where controller-runtime looks. */
+/** The default of controller-runtime. */
 const WEBHOOK_CERTIFICATES = '/tmp/k8s-webhook-server/serving-certs';
 
 function settingsOf(file: ConfigurationFile): ConfigurationSettings {
@@ -135,7 +135,7 @@ function settingsOf(file: ConfigurationFile): ConfigurationSettings {
   };
 }
 
-/** An empty text says nothing, as in Go. */
+/** An empty text counts as absent, as in Go. */
 function stated<K extends string>(key: K, text: string | undefined): Partial<Record<K, string>> {
   return text === undefined || text === '' ? {} : ({ [key]: text } as Record<K, string>);
 }
@@ -157,13 +157,13 @@ function leaseTimesOf({
   };
 }
 
-/** Undefined if nothing is said; 0 says nothing, as in Go. */
+/** Undefined if absent; 0 counts as absent, as in Go. */
 function durationOf(text: string | undefined): number | undefined {
   const ms = parseDuration(text ?? '') ?? 0;
   return ms === 0 ? undefined : ms;
 }
 
-/** Of upstream, for good: servers always obey `tls` here. */
+/** Upstream's gates with a fixed value: servers here always obey `tls`. */
 const LOCKED_GATES: Readonly<Record<string, boolean>> = { TLSOptions: true };
 
 function gatesOf(gates: Readonly<Record<string, boolean>>): FeatureGates {

@@ -41,7 +41,7 @@ export function hubConflict(flags: OperatorFlags): string | undefined {
     : undefined;
 }
 
-/** Two servers that were told to listen at the same place: only the first could. */
+/** Two servers with one address: only the first could listen. */
 export function addressConflict(flags: OperatorFlags): string | undefined {
   const taken = new Map<string, string>();
   for (const [flag, at] of [

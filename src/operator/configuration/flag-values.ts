@@ -1,5 +1,5 @@
 /**
- * Values of the operator's flags: each reader returns what the text means, or tells what was expected.
+ * Parses values of the operator's flags: each reader returns the value, or says what was expected.
  */
 import { InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../../jobset/feature-gates.ts';
@@ -77,7 +77,7 @@ export function number(text: string): number {
   return value;
 }
 
-/** As large as the Configuration file takes one. */
+/** The largest number in a Configuration file. */
 export const MAX_COUNT = 2_147_483_647;
 
 export function countUpTo(most: number): (text: string) => number {
@@ -90,13 +90,13 @@ export function countUpTo(most: number): (text: string) => number {
   };
 }
 
-/** A text that an unset variable of a script would leave empty. */
+/** Refuses an empty text, which an unset variable of a script would leave. */
 export function nonEmpty(text: string): string {
   if (text === '') throw new InvalidArgumentError('expected a text that is not empty.');
   return text;
 }
 
-/** Each is watched by requests of its own. */
+/** Each namespace is watched by requests of its own. */
 export const MAX_NAMESPACES = 64;
 
 /** Names separated by commas. */

@@ -10,7 +10,7 @@ function parse(args: readonly string[], version: string, file?: string): ParsedF
 }
 
 describe('flags of the operator', () => {
-  test('serve nothing, elect nobody and use the Pod’s own account by default', () => {
+  test('serve nothing, hold no election and use the Pod’s own account by default', () => {
     expect(parse([], '1.2.3')).toEqual({
       kind: 'Flags',
       flags: {

@@ -1,6 +1,6 @@
 /**
- * The operator's command line, and the Configuration file that it may name. Names are
- * controller-runtime's where upstream has them; a flag that is given wins over the file.
+ * Parses the operator's command line, and the Configuration file that it may name. Names are
+ * controller-runtime's if upstream has the flag. A flag on the command line wins over the file.
  */
 
 import { Command, CommanderError, Option } from 'commander';
@@ -33,7 +33,7 @@ import { DEFAULT_MAX_STREAMS, HIGHEST_MAX_STREAMS, STREAM_KIB } from './stream-m
 
 export type ParsedFlags =
   | { readonly kind: 'Flags'; readonly flags: OperatorFlags }
-  /** Help or version was asked for. */
+  /** The text of `--help` or `--version`. */
   | { readonly kind: 'Text'; readonly text: string }
   /** Names the flag, the value and what was expected. */
   | { readonly kind: 'Error'; readonly message: string };
@@ -71,7 +71,7 @@ export function parseFlags(
     : { kind: 'Error', message: `error: ${conflict}` };
 }
 
-/** What is on the command line only to find or overrule the rest. */
+/** Flags that only find or override the Configuration file. */
 interface RawFlags extends OperatorFlags {
   readonly config?: string;
   readonly webhooks: 'on' | 'off';
@@ -90,7 +90,7 @@ function withConfiguration(
     if ('problems' in parsed) {
       return { problems: parsed.problems.map((line) => `error: ${config}: ${line}`).join('\n') };
     }
-    // The file always names a Service, by default if not by its own words: a URL stands in its place.
+    // The file always names a Service, at least by default; a URL flag replaces it.
     const isFree = ([key]: readonly [string, unknown]): boolean =>
       command.getOptionValueSource(key) !== 'cli' &&
       (key !== 'webhookService' || given.webhookUrl === undefined);

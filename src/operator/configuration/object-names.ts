@@ -13,17 +13,20 @@ export const LEADER_ELECTION_ID = '6d4f6a47.jobset.x-k8s.io';
 /** The Secret with the certificates of the hub. */
 export const HUB_SECRET_NAME = 'lockstep-hub-server-cert';
 
-/** The Service, without a selector, that leads agents to the hub of the leader, and the EndpointSlice behind it. */
+/**
+ * The Service, without a selector, that leads agents to the hub of the leader, and its
+ * EndpointSlice.
+ */
 export const HUB_SERVICE_NAME = 'lockstep-hub';
 
-/** By this the operator knows a ConfigMap with the hub's authorities for its own. */
+/** Marks a ConfigMap with the hub's authorities as the operator's own. */
 export const HUB_AUTHORITIES_LABELS = { 'app.kubernetes.io/managed-by': 'lockstep' } as const;
 export const HUB_AUTHORITIES_SELECTOR = formatLabelSelector(
   labelRequirementsOf({ matchLabels: HUB_AUTHORITIES_LABELS }),
 );
 
 /**
- * For Node. V8 lets the space for young objects grow to 32 MiB, of which the operator leaves most unused:
- * with a group of a thousand agents this takes 20 MiB less, and no more CPU.
+ * For Node. V8 lets the space for young objects grow to 32 MiB, most of which the operator leaves
+ * unused. With a group of a thousand agents this saves 20 MiB, and costs no CPU.
  */
 export const OPERATOR_NODE_OPTIONS = '--max-semi-space-size=4';

@@ -11,15 +11,15 @@ import type { TlsSettings } from './tls-settings.ts';
 export interface OperatorFlags extends SizeLimits {
   readonly kubeconfig?: string;
   readonly context?: string;
-  /** Those in which the operator acts; absent: all. */
+  /** The namespaces in which the operator acts; absent: all. */
   readonly namespaces?: readonly string[];
   readonly installCrd: boolean;
   readonly agentImage: string;
   readonly agentCommand?: string;
   readonly agentDelivery: AgentDelivery;
-  /** Only a Configuration file says so. */
+  /** Only in the Configuration file. */
   readonly agentResources?: ContainerResources;
-  /** For JobSets that do not say. */
+  /** For JobSets that do not set a mode. */
   readonly agentMode: RestartMode | 'Auto';
   readonly agentInjection: 'Enabled' | 'Disabled';
   readonly nativeRestartRules: boolean;
@@ -38,20 +38,20 @@ export interface OperatorFlags extends SizeLimits {
   readonly agentChannel: 'Auto' | 'Hub' | 'API';
   /** Of the hub. */
   readonly maxStreams: number;
-  /** Where the certificate of the webhooks lies; absent: it is made internally. */
+  /** The directory of the webhooks' certificate; absent: the operator makes its own. */
   readonly webhookCertDir?: string;
   readonly metricsBindAddress: BindAddress | 'off';
-  /** Over HTTPS, to those whom the cluster lets read them. */
+  /** Metrics over HTTPS, for clients that the cluster allows to read them. */
   readonly metricsSecure: boolean;
-  /** Absent: the certificate is of nobody. */
+  /** Absent: the certificate is self-signed. */
   readonly metricsCertDir?: string;
   readonly healthProbeBindAddress: BindAddress | 'off';
   readonly livenessEndpoint?: string;
   readonly readinessEndpoint?: string;
-  /** Requests a second; negative: no limit. */
+  /** Requests per second; negative: no limit. */
   readonly kubeApiQps: number;
   readonly kubeApiBurst: number;
-  /** Of all servers; absent: TLS 1.2 and newer. */
+  /** For all servers; absent: TLS 1.2 and newer. */
   readonly tls?: TlsSettings;
   readonly leaderElect: boolean;
   readonly leaderElectionNamespace?: string;

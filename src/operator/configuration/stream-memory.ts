@@ -1,10 +1,11 @@
 /**
- * How many agents a hub serves, and the memory that an operator needs for them. Measured with 19,000 agents
- * (docs/reference/performance.md): 996 MiB at most, and 70 of these are Node and the program.
+ * How many agents a hub serves, and how much memory an operator needs for them. Measured with
+ * 19,000 agents (docs/reference/performance.md): 996 MiB at most, of which 70 are Node and the
+ * program.
  */
 
 export const DEFAULT_MAX_STREAMS = 32_768;
-/** No setting goes beyond. */
+/** The highest accepted setting. */
 export const HIGHEST_MAX_STREAMS = 262_144;
 
 /** A stream with its share of the caches of Pods and Jobs. */
@@ -16,10 +17,10 @@ const BODIES_MIB = 2 * 32;
 /** The two threads that judge reviews. */
 export const REVIEW_HEAP_MIB = 128;
 const KIB_PER_MIB = 1024;
-/** Limits are round numbers. */
+/** Limits are rounded up to multiples of this. */
 const STEP_MIB = 256;
 
-/** MiB: what a hub with so many streams takes at most, whatever else is asked of the operator. */
+/** MiB: the most that a hub with this many streams needs, under any other load. */
 export function operatorMemoryMiB(maxStreams: number): number {
   const streams = (maxStreams * STREAM_KIB) / KIB_PER_MIB;
   const needed = PROGRAM_MIB + BODIES_MIB + 2 * REVIEW_HEAP_MIB + streams;

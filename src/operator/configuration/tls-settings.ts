@@ -1,10 +1,11 @@
+/** TLS versions and cipher suites of the operator's servers. */
 import { notSupported } from '../../kube/field-error.ts';
 import type { FieldError } from '../../kube/status.ts';
 
-/** What servers of the operator offer: OpenSSL's names, as Node takes them. */
+/** With OpenSSL's names, as Node expects them. */
 export interface TlsSettings {
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
-  /** Absent: the defaults of Node. */
+  /** Absent: Node's defaults. */
   readonly ciphers?: string;
 }
 
@@ -14,7 +15,7 @@ export const TLS_VERSIONS = { VersionTLS12: 'TLSv1.2', VersionTLS13: 'TLSv1.3' }
 const AES_128 = 'AES128-GCM-SHA256';
 const AES_256 = 'AES256-GCM-SHA384';
 
-/** Suites up to TLS 1.2 that Go and OpenSSL both know; those without forward secrecy last. */
+/** Suites up to TLS 1.2 that both Go and OpenSSL know; those without forward secrecy come last. */
 const CIPHER_SUITES: Readonly<Record<string, string>> = {
   TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256: `ECDHE-ECDSA-${AES_128}`,
   TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384: `ECDHE-ECDSA-${AES_256}`,
@@ -37,7 +38,7 @@ const CIPHER_SUITES: Readonly<Record<string, string>> = {
   TLS_RSA_WITH_AES_256_CBC_SHA: 'AES256-SHA',
 };
 
-/** They are always offered where TLS 1.3 is, as by Go; a list of suites is about TLS 1.2. */
+/** Always offered with TLS 1.3, as in Go; a configured list is about TLS 1.2. */
 const TLS13_SUITES = [
   'TLS_AES_128_GCM_SHA256',
   'TLS_AES_256_GCM_SHA384',

@@ -10,7 +10,7 @@ import { LineSplitter } from '../../runtime/client/watch-stream.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { ByteStream, StreamListener } from '../../runtime/ports/stream.ts';
 
-/** The Pod at the other end of a stream, as its token and the owner chain say. */
+/** The Pod at the other end of a stream, according to its token and its owner chain. */
 export interface HubMember {
   readonly namespace: string;
   readonly podName: string;
@@ -24,7 +24,7 @@ export interface HubMember {
   readonly isEnding: boolean;
 }
 
-/** What a stream tells the hub. */
+/** The callbacks of a stream. */
 export interface StreamEvents {
   readonly said: (stream: AgentStream, message: AgentMessage) => void;
   readonly over: (stream: AgentStream, reason: CloseReason) => void;
@@ -35,21 +35,21 @@ export interface StreamEvents {
 export type CloseReason = ByeReason | 'Closed';
 
 /**
- * Messages of one agent, and pieces in which they come: so many at once, and so many a second. A group
- * that restarts as often as processes can start takes 20 messages a second.
+ * How many messages, and pieces in which they arrive, an agent may send at once and per second. A
+ * group that restarts as often as processes can start sends 20 messages a second.
  */
 const MESSAGE_BURST = 400;
 const MESSAGES_PER_SECOND = 80;
-/** Of what was sent and not taken. A state has 200 bytes, so this is hundreds of them. */
+/** The limit for sent bytes that the agent has not read: hundreds of states of 200 bytes. */
 const MAX_UNREAD_BYTES = 64 * 1024;
-/** An agent sends something every 4 to 5 s, and one of an older version every 8 to 10 s. */
+/** An agent sends something every 4 to 5 s, an older version every 8 to 10 s. */
 const SILENCE_TIMEOUT_MS = 40_000;
 /** From the opening of the stream to the hello. */
 const HELLO_TIMEOUT_MS = 15_000;
 
 const PONG = Buffer.from(encodeHubMessage({ type: 'pong' }));
 
-/** The hub's end of one agent's stream: limits, parsing, last words. It holds as little as it can. */
+/** It holds as little memory as possible, because there are thousands. */
 export class AgentStream implements StreamListener {
   readonly member: HubMember;
   /** Whether the hello has been answered, so that changes of the state are sent. */
@@ -73,7 +73,10 @@ export class AgentStream implements StreamListener {
     this.#countedMs = this.#heardMs;
   }
 
-  /** `bytes` may be shared by many streams. An agent that does not read is dropped, never waited for. */
+  /**
+   * `bytes` may be shared by many streams. An agent that does not read is dropped, never waited
+   * for.
+   */
   send(type: string, bytes: Uint8Array): void {
     if (this.#isOver) return;
     this.#stream.write(bytes);
@@ -81,14 +84,14 @@ export class AgentStream implements StreamListener {
     if (this.#stream.unreadBytes > MAX_UNREAD_BYTES) this.#close('TooSlow');
   }
 
-  /** Tells the agent why, and closes. */
+  /** Tells the agent the reason, and closes. */
   bye(reason: ByeReason): void {
     if (this.#isOver) return;
     this.#stream.write(Buffer.from(encodeHubMessage({ type: 'bye', reason })));
     this.#close(reason);
   }
 
-  /** Ends a stream over which too long nothing came. */
+  /** Ends a stream that has been silent for too long. */
   checkSilence(nowMs: number): void {
     const limitMs = this.#hasHello ? SILENCE_TIMEOUT_MS : HELLO_TIMEOUT_MS;
     if (nowMs - this.#heardMs >= limitMs) this.bye('Silent');
@@ -118,7 +121,7 @@ export class AgentStream implements StreamListener {
 
   #take(text: string): void {
     const message = parseAgentMessage(text);
-    // The hello comes first and once.
+    // The hello comes first, and only once.
     const isMisplaced = (message.type === 'hello') === this.#hasHello;
     if (!this.#isWithinRate()) this.bye('TooManyMessages');
     else if (message.type === 'malformed' || isMisplaced) this.bye('Malformed');

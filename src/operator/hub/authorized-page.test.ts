@@ -10,7 +10,7 @@ import { authorizedPage } from './authorized-page.ts';
 
 const TTL_MS = 60_000;
 
-/** Knows the token `good`, and lets its owner read what `allowed` says. */
+/** Knows the token `good`, and lets its owner read what `allowed` contains. */
 class Cluster extends MemoryClient {
   allowed: readonly string[] = ['/metrics'];
   readonly reviewed: object[] = [];
@@ -49,7 +49,7 @@ async function read(authorization?: string, path = '/metrics'): Promise<number> 
   return (await page({ method: 'GET', path, headers, signal })).status;
 }
 
-test('shows itself to those whom the cluster lets read it, and asks about each once in a while', async () => {
+test('shows itself to clients that the cluster allows, and asks about each now and then', async () => {
   expect(await read('Bearer good')).toBe(200);
   expect(await read('bearer good')).toBe(200);
   expect(client.calls).toEqual(['TokenReview', 'SubjectAccessReview']);
@@ -79,7 +79,7 @@ test('asks about the path that is read, without its query', async () => {
   expect(await read('Bearer good', '/debug')).toBe(403);
 });
 
-test('stays closed while nobody can tell, and opens again', async () => {
+test('stays closed while the cluster does not answer, and opens again', async () => {
   client.before = () => {
     throw failure('InternalError', 'etcd is slow');
   };

@@ -1,6 +1,6 @@
 /**
- * A page for those whom the cluster lets read it: they show a token, the API server says whose it is
- * and whether he may, as a component of Kubernetes guards its metrics.
+ * A page for authorized clients. They show a token, and the API server says whose it is and whether
+ * that user may read the page, as components of Kubernetes guard their metrics.
  */
 
 import { defined } from '../../kube/json/defined.ts';
@@ -20,17 +20,17 @@ export interface PageReaders {
   readonly logger: Logger;
 }
 
-/** Who comes every few seconds is not asked about each time; a right that is taken lasts as long. */
+/** How long an answer is used: clients come every few seconds. A revoked right lasts as long. */
 const VERDICT_LIFETIME_MS = 60_000;
-/** Of readers, and of others. */
+/** For readers, and separately for others. */
 const MAX_VERDICTS = 256;
-/** A flood of unknown tokens is not passed on to the API server. */
+/** Limits how many unknown tokens are passed on to the API server at a time. */
 const MAX_UNDER_WAY = 8;
 const REVIEW_TIMEOUT_MS = 5_000;
 
-/** 401 without a token that the cluster knows, 403 without the right to `get` the path. */
+/** 401 for a token that the cluster does not know, 403 for a user who may not `get` the path. */
 export function authorizedPage(page: HttpHandler, readers: PageReaders): HttpHandler {
-  // Strangers, however many, do not push out readers.
+  // Kept apart, so that strangers, however many, do not displace readers.
   const allowed = new ExpiringMap<Verdict>(readers.clock, MAX_VERDICTS);
   const refused = new ExpiringMap<Verdict>(readers.clock, MAX_VERDICTS);
   let underWay = 0;

@@ -1,6 +1,6 @@
 /**
- * What the hub does with those who mean no good, or do not know better: each is refused with a reason, in
- * the answer, in the log and in the metrics, and a healthy member notices nothing.
+ * What the hub does with hostile or faulty clients: each is refused with a reason, in the answer,
+ * in the log and in the metrics, and a healthy member is not affected.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
@@ -38,7 +38,7 @@ class Scene {
   readonly signer = createTokenSigner();
   /** Pods that live, members or not. */
   readonly living = new Set([...MEMBERS, 'stranger', 'bare']);
-  /** Pods that were read from storage. */
+  /** The number of Pods that were read from storage. */
   looks = 0;
   readonly #newest = new Map<string, number>();
   #version = 1;
@@ -137,7 +137,7 @@ class Scene {
     this.hub.jobSetSeen(this.#stored);
   }
 
-  /** Of the metrics, those that end in this. */
+  /** Whether a line of the metrics ends in this. */
   async shows(line: string): Promise<boolean> {
     const request = { method: 'GET', path: '/metrics', headers: {}, signal: NEVER } as const;
     const { body } = await this.metrics.handler(request);
@@ -154,7 +154,7 @@ class Scene {
 
 const NEVER = new AbortController().signal;
 
-/** The wire, by hand. */
+/** An agent that sends any messages. */
 class Speaker implements StreamListener {
   stream: ByteStream | undefined;
   text = '';
@@ -184,7 +184,7 @@ beforeEach(async () => {
   await scene.clock.runUntil(() => healthy.text.includes('"fresh":true'), 1000);
 });
 
-/** The healthy member still has its stream, and gets what it is owed at once. */
+/** The healthy member still has its stream, and gets its state at once. */
 afterEach(async () => {
   expect(healthy.isClosed).toBe(false);
   const before = healthy.text.length;
@@ -193,7 +193,7 @@ afterEach(async () => {
   expect(healthy.text.slice(before)).toMatch(/^\{"type":"state",.*\}\n$/);
 });
 
-/** For as long as it takes the hub to notice, while the healthy member goes on. */
+/** Lets time pass for the hub to notice, while the healthy member goes on. */
 async function pass(seconds: number): Promise<void> {
   for (let i = 0; i < seconds; i += 5) {
     healthy.say('{"type":"ping"}\n');
@@ -289,7 +289,7 @@ it('ten thousand strangers are counted each, and told of in two lines', async ()
 });
 
 describe('requests without end', () => {
-  /** The status of each that is refused. */
+  /** The status of each refusal. */
   async function refusals(tokens: readonly string[]): Promise<readonly number[]> {
     const statuses: number[] = [];
     let answered = 0;

@@ -1,12 +1,10 @@
+/** Counts connections to the hub's port that end before they identify themselves. */
 import type { Metrics } from '../../runtime/metrics.ts';
 import type { Clock, Timer } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { ConnectionDrop } from '../../runtime/ports/stream.ts';
 
-/**
- * Counts connections to the hub's port that ended before they said who they are. There may be tens of
- * thousands a second, so the log tells of them in sums.
- */
+/** There may be tens of thousands a second, so the log has only sums. */
 export class DroppedConnections {
   readonly #clock: Clock;
   readonly #logger: Logger;

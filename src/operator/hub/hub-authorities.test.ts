@@ -73,7 +73,7 @@ async function createGroup(namespace: string, restartStrategy = 'InPlaceRestart'
   await cluster.clock.advance(1000);
 }
 
-/** By namespace, what agents are told there. */
+/** The published authorities by namespace. */
 async function published(): Promise<Readonly<Record<string, string>>> {
   const { items } = await cluster.client.list(CONFIG_MAPS, {
     fieldSelector: `metadata.name=${HUB_AUTHORITIES_NAME}`,

@@ -1,7 +1,8 @@
 /**
- * Publishes whom agents are to trust at the hub: a ConfigMap in each namespace that has a group, which
- * Pods mount and nodes keep up to date. It outlives the operator, so that a running group follows to
- * the authorities of the next installation. What somebody else has made under its name stays as it is.
+ * Publishes the hub's certificate authorities to agents. Writes a ConfigMap into each namespace
+ * that has a group; Pods mount it and nodes keep it up to date. It outlives the operator, so a
+ * running group follows the authorities of the next installation. A ConfigMap of that name from
+ * another owner stays as it is.
  */
 
 import type { HubAccess } from '../../jobset/injection/agent-hub.ts';
@@ -37,11 +38,11 @@ export interface HubAuthoritiesOptions {
   readonly access: () => HubAccess;
 }
 
-/** A changed authority signs nothing for five minutes, so every namespace has it by then. */
+/** Short enough for a changed authority, which signs nothing for five minutes. */
 const REVIEW_INTERVAL_MS = 60_000;
-/** At most so many namespaces a second are written to, however many there are. */
+/** The most writes per second, for any number of namespaces. */
 const WRITES_PER_SECOND = 20;
-/** JobSets of one namespace whose users are reported a problem. */
+/** How many JobSets of a namespace get an Event about a problem. */
 const MAX_TOLD = 10;
 
 export function publishHubAuthorities(options: HubAuthoritiesOptions): { stop(): Promise<void> } {
@@ -87,7 +88,7 @@ export function publishHubAuthorities(options: HubAuthoritiesOptions): { stop():
 class Publisher {
   readonly #options: HubAuthoritiesOptions;
   readonly #maps: Informer<ConfigMap>;
-  /** What was told of a namespace, so that it is told once. */
+  /** The reported problem of each namespace, so that it is reported once. */
   readonly #told = new Map<string, string>();
 
   constructor(options: HubAuthoritiesOptions, maps: Informer<ConfigMap>) {
@@ -138,7 +139,7 @@ class Publisher {
       await sleep(clock, 1000 / WRITES_PER_SECOND, signal);
       return undefined;
     } catch (error) {
-      // The namespace has gone, or the watch is about to tell what is there.
+      // The namespace has gone, or the watch is about to show the object.
       if (isReason(error, 'NotFound', 'AlreadyExists')) return undefined;
       if (error instanceof ApiStatusError && isReason(error, 'Forbidden', 'Invalid')) {
         return error.message;
@@ -183,10 +184,10 @@ function holdsSame(found: ConfigMap, wanted: ConfigMap): boolean {
   return found.data?.[HUB_AUTHORITIES_KEY] === wanted.data?.[HUB_AUTHORITIES_KEY];
 }
 
-/** Longer than any that we write. */
+/** Longer than any value that we write. */
 const MAX_KEPT_LENGTH = 64 * 1024;
 
-/** A tenant may put a megabyte into each of them. */
+/** Drops other keys, because a tenant may put a megabyte into each. */
 function withOwnKeyOnly(map: Stored<ConfigMap>): Stored<ConfigMap> {
   const { annotations: _, labels = {}, ...metadata } = withoutManagedFields(map).metadata;
   const held = ownMember(map.data ?? {}, HUB_AUTHORITIES_KEY) ?? '';

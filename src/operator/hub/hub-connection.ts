@@ -1,4 +1,7 @@
-/** Ties the hub to the operator: its caches say who is a member, and its tracker hears what agents say. */
+/**
+ * Connects the hub to the operator's caches. The caches decide membership, and the tracker receives
+ * what agents say.
+ */
 import { type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import type { HubAccess } from '../../jobset/injection/agent-hub.ts';
@@ -39,24 +42,24 @@ export interface HubConnectionOptions {
 export interface HubConnection {
   readonly hub: Hub;
   readonly accept: StreamAcceptor;
-  /** The members of the JobSet for whose member the request speaks: `MemberReport[]`. */
+  /** The members of the JobSet of the requesting member: `MemberReport[]`. */
   readonly listMembers: (request: StreamRequest) => Promise<PageAnswer>;
-  /** We lead no more. */
+  /** Called when we no longer lead. */
   readonly close: () => void;
 }
 
 export interface HubSettings {
-  /** What injected agents are told; it may change over time. */
+  /** The hub's address and authorities for injected agents; may change over time. */
   readonly access: () => HubAccess;
-  /** Whose token it is; rejects when the cluster does not tell. */
+  /** The Pod of a token; rejects if the cluster does not answer. */
   readonly podOf: (token: string) => Promise<TokenVerdict>;
   /** By default `DEFAULT_MAX_STREAMS`. */
   readonly maxStreams?: number | undefined;
-  /** For what agents make us ask; by default that of the operator. */
+  /** For requests that agents cause; by default the operator's. */
   readonly client?: Client | undefined;
 }
 
-/** People ask, through members; a group may ask as often as it is watched by a few. */
+/** Users ask through members; a group's budget suffices for a few watching users. */
 const JOBSET_PAGES: Rate = { perSecond: 5, burst: 20 };
 const ALL_PAGES: Rate = { perSecond: 100, burst: 200 };
 
@@ -160,7 +163,7 @@ function reportOf(
   };
 }
 
-/** An agent that spoke here announces on its Pod, and has no stream any more. */
+/** Whether an agent that spoke here has no stream any more and announces on its Pod. */
 function hasLeftHub(
   { metadata }: Stored<PartialObjectMetadata>,
   old: Stored<PartialObjectMetadata>,
@@ -174,7 +177,7 @@ function hasLeftHub(
   );
 }
 
-/** Without a version: from storage, never from a cache. */
+/** Reads without a version: from storage, never from a cache. */
 async function readJobSet(
   client: Client,
   key: string,
@@ -215,7 +218,7 @@ async function look(
   }
 }
 
-/** What labels say counts for nothing: a Pod whose Job is not known has to wait. */
+/** Labels count for nothing: a Pod whose Job is unknown has to wait. */
 function memberOf(claim: PodClaim, { jobSets, jobWithUid, livingPods }: Caches): MemberFinding {
   const pod = livingPods.store.get(`${claim.namespace}/${claim.podName}`);
   if (pod?.metadata.uid !== claim.podUid) return { kind: 'Unknown' };

@@ -75,6 +75,6 @@ it('repairs what somebody broke, and writes nothing while all is well', async ()
   const after = scene.writes;
   expect(after).toBeGreaterThan(before);
   await scene.clock.advance(95_000);
-  // A creation that is refused is how it looks.
+  // Detected by a refused creation.
   expect(scene.client.calls.filter((call) => call.startsWith('PUT'))).toHaveLength(2);
 });

@@ -1,6 +1,7 @@
 /**
- * Leads a Service without a selector to this leader: one EndpointSlice with its address. It stays when
- * the leader ends, since the next one overwrites it, and a deposed one writes no more.
+ * Leads the hub's Service, which has no selector, to the leader. Writes one EndpointSlice with the
+ * leader's address. It stays when the leader ends, because the next one overwrites it and a deposed
+ * one writes no more.
  */
 import {
   ENDPOINT_SLICES,
@@ -28,7 +29,7 @@ export interface HubEndpointOptions {
   /** IP address of this Pod. */
   readonly address: string;
   readonly port: number;
-  /** Nothing is written from then on. */
+  /** Nothing is written after it aborts. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -46,7 +47,7 @@ export function publishHubEndpoint(options: HubEndpointOptions): Controller {
   return controller;
 }
 
-/** Whoever deletes or changes the slice by hand cuts agents off for this long at most. */
+/** How long agents can be cut off after a user deletes or changes the slice. */
 const REPAIR_INTERVAL_MS = 30_000;
 
 async function write(options: HubEndpointOptions, signal: AbortSignal): Promise<void> {

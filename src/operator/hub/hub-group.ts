@@ -1,3 +1,4 @@
+/** The streams of one JobSet's agents. */
 import { type GroupState, groupSize, groupState } from '../../jobset/epoch/group-state.ts';
 import { encodeHubMessage } from '../../jobset/hub/message.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
@@ -7,9 +8,9 @@ import type { Clock } from '../../runtime/ports/clock.ts';
 import type { AgentStream } from './agent-stream.ts';
 
 /**
- * The streams of one ReplicatedJob, to which the same is said: a state is encoded once, and handed to
- * them a slice at a time, so that thousands of writes do not hold up what comes in. Whoever has
- * several states before him gets the newest.
+ * The streams of one ReplicatedJob, which all get the same state. A state is encoded once and sent
+ * in slices, so that thousands of writes do not hold up what arrives. A stream with several states
+ * due gets only the newest.
  */
 class Stage {
   readonly streams = new Set<AgentStream>();
@@ -94,7 +95,7 @@ class Stage {
 /** A write to a TLS socket takes about 20 us: this is a few milliseconds. */
 const SLICE = 200;
 
-/** The streams of one JobSet's agents, and the newest state of it that is known to be stored. */
+/** The streams of one JobSet's agents, and its newest stored state that is known. */
 export class HubGroup {
   readonly key: string;
   readonly uid: string;
@@ -135,7 +136,7 @@ export class HubGroup {
     this.#early.get(stage)?.delete(stream);
   }
 
-  /** A state that is stored, from a watch or a write: they may come in any order. */
+  /** A stored state, from a watch or a write, in any order. */
   see(jobSet: Stored<JobSet>): void {
     const known = this.#jobSet?.metadata.resourceVersion;
     const isNews = known === undefined || mayBeNewer(jobSet.metadata.resourceVersion, known);
@@ -143,8 +144,8 @@ export class HubGroup {
   }
 
   /**
-   * A state that was read from storage, and what was known when the read began: that is older whatever
-   * its version, but what came in the meantime may be newer.
+   * A state that was read from storage, and what was known when the read began. The latter is
+   * older, whatever its version, but states that arrived meanwhile may be newer.
    */
   seeFresh(jobSet: Stored<JobSet>, knownBefore: Stored<JobSet> | undefined): void {
     if (this.#jobSet === knownBefore || this.#jobSet === undefined) this.#take(jobSet);
@@ -165,7 +166,7 @@ export class HubGroup {
     for (const [name, stage] of this.#stages) stage.update(groupState(jobSet, name), members);
   }
 
-  /** Answers hellos from the newest state, which was read, or written, after they had arrived. */
+  /** Answers hellos from the newest state that was read, or written, after they had arrived. */
   greet(streams: Iterable<AgentStream>): void {
     for (const stream of streams) this.#stages.get(stream.member.stage)?.greet(stream);
   }

@@ -112,7 +112,7 @@ it('shows a new certificate at once when its Secret has another, without listeni
   await scene.reached(scene.client.delete(SECRETS, at));
   await scene.server.clock.runUntil(() => scene.pair !== first, 60_000);
   expect(certificateFacts(scene.pair?.certificate ?? '')?.dnsNames).toEqual(['hub.system.svc']);
-  // Agents of new Pods are told whom to trust now.
+  // From now on agents of new Pods get these authorities.
   expect(listener.access().authorities).not.toBe(authorities);
   expect(scene.door).toBe(door);
   await scene.reached(listener.stop());

@@ -1,6 +1,6 @@
 /**
- * The hub's certificates, which every replica keeps as those of the webhooks are kept, and its port,
- * which is open while this replica leads.
+ * The hub's certificates and its port. Every replica keeps the certificates, as it keeps those of
+ * the webhooks. The port is open while this replica leads.
  */
 import type { HubAccess } from '../../jobset/injection/agent-hub.ts';
 import type { KeyPair } from '../../runtime/adapters/tls/certificates.ts';
@@ -23,7 +23,7 @@ export interface HubListenerOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics?: Metrics | undefined;
-  /** Where the Secret with the certificates is. */
+  /** The namespace of the Secret with the certificates. */
   readonly operatorNamespace: string;
   readonly secretName: string;
   /** `https://HOST:PORT` at which agents reach it; absent: where it listens. */
@@ -40,7 +40,7 @@ export interface HubListenerOptions {
   readonly signal: AbortSignal;
 }
 
-/** What answers at the port. */
+/** The handlers behind the port. */
 export type HubDoor = Pick<HubConnection, 'accept' | 'listMembers'>;
 
 export interface StreamPort {
@@ -50,9 +50,14 @@ export interface StreamPort {
 }
 
 export interface HubListener {
-  /** What agents are told. Without a `url` of its own it has one once it was open. */
+  /**
+   * What agents are configured with. Without a `url` of its own, there is none until it was open
+   * once.
+   */
   access(): HubAccess;
-  /** Resolves when it listens; until `serve`, agents are told to come again. Rejects if it cannot. */
+  /**
+   * Resolves when it listens; until `serve`, agents are told to come again. Rejects if it cannot.
+   */
   open(): Promise<void>;
   /** From now on this answers. */
   serve(door: HubDoor): void;
@@ -61,10 +66,13 @@ export interface HubListener {
   stop(): Promise<void>;
 }
 
-/** An operator that may not keep a Secret is to work without a hub. */
+/** An operator that may not keep a Secret works without a hub after this time. */
 const CERTIFICATES_TIMEOUT_MS = 15_000;
 
-/** Resolves when it has certificates. Rejects with `DeadlineError` if it gets none, and when the signal aborts. */
+/**
+ * Resolves when it has certificates. Rejects with `DeadlineError` if it gets none, and when the
+ * signal aborts.
+ */
 export async function startHubListener(options: HubListenerOptions): Promise<HubListener> {
   const { clock, logger, metrics } = options;
   const drops = new DroppedConnections(clock, logger.with({ logger: 'hub' }), metrics);
@@ -85,7 +93,7 @@ export async function startHubListener(options: HubListenerOptions): Promise<Hub
     name: 'hub-certificates',
     namespace: options.operatorNamespace,
     hosts: [hostOf(options)],
-    // Agents are told with their Pods, so whatever is in use now is told from now on.
+    // Agents get the authorities with their Pods, so the one in use is published from now on.
     isPublished: (authority) => certificates?.authorities.includes(authority) ?? false,
     onChange: (next) => {
       certificates = next;

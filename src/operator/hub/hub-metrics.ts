@@ -1,16 +1,16 @@
 import type { Metrics } from '../../runtime/metrics.ts';
 
-/** What the hub counts. Labels are of fixed sets, so nothing an agent says makes a new series. */
+/** The hub's metrics. Labels have fixed sets of values, so agents cannot make new series. */
 export interface HubMetrics {
   streams(count: number): void;
   message(direction: Direction, type: string, bytes: number): void;
-  /** Shows what `message` has added up: a restart of thousands has no time for it. */
+  /** Publishes the sums of `message`, for which a restart of thousands has no time. */
   flush(): void;
   closed(reason: string): void;
   refused(reason: string): void;
-  /** An announcement was older than one before it, and changed nothing. */
+  /** An announcement was older than an earlier one, and changed nothing. */
   ignored(): void;
-  /** An agent that had spoken over the hub now speaks over the API server. */
+  /** An agent that used the hub before now uses the API server. */
   fellBack(): void;
 }
 

@@ -11,7 +11,7 @@ import type { ByteStream } from '../../runtime/ports/stream.ts';
 import type { HubMember } from './agent-stream.ts';
 import { Hub } from './hub.ts';
 
-/** The wire of one agent, by hand. */
+/** One agent, at the level of messages. */
 class Client {
   readonly heard: HubMessage[] = [];
   isClosed = false;
@@ -133,7 +133,7 @@ describe('a hello', () => {
     await scene.until(() => scene.reads === 1);
     const others = await Promise.all(['b', 'c', 'd'].map((pod) => scene.connect(pod)));
     for (const client of others) client.say(HELLO);
-    // The read that is under way shows what was stored before they came.
+    // The read under way shows what was stored before they came.
     scene.stored = jobSetWith(1, 0, 2);
     await scene.until(() => others.every((client) => client.states.length > 0));
     expect(scene.reads).toBe(2);
@@ -168,7 +168,7 @@ describe('a hello', () => {
     }
     await scene.clock.advance(100);
     expect(clients.map(({ states }) => states)).toEqual(clients.map(() => ['0/0 fresh']));
-    // Of 10 ms each, without a pause there would be 20.
+    // In 10 ms each, without a pause there would be 20.
     expect(scene.reads).toBeLessThanOrEqual(8);
   });
 
@@ -251,7 +251,7 @@ describe('a state', () => {
     for (const client of clients) expect(client.states).toEqual(['0/0 fresh', '0/1', '1/1']);
   });
 
-  it('reaches a large group whole, and whoever is greeted meanwhile misses nothing', async () => {
+  it('reaches a large group whole, and an agent that is greeted meanwhile misses nothing', async () => {
     const scene = new Scene();
     const clients = await Promise.all(
       Array.from({ length: 500 }, (_, i) => scene.connect(`pod-${i}`)),
@@ -341,7 +341,7 @@ describe('a stream ends with the reason', () => {
     expect(scene.clock.pendingTimers).toBe(0);
   });
 
-  it('an agent that does not read: it is dropped, and the others get what they are owed', async () => {
+  it('an agent that does not read: it is dropped, and the others get their states', async () => {
     const scene = new Scene();
     const healthy = await scene.greeted('healthy');
     const slow = await scene.greeted('slow');
@@ -380,7 +380,7 @@ describe('a question for a Pod', () => {
     const [first, ...others] = clients;
     first?.say({ type: 'ping', ask: 1 });
     await scene.until(() => scene.lists === 1);
-    // They come while it is read, so they wait for the next.
+    // They come during the read, so they wait for the next.
     for (const client of others) client.say({ type: 'ping', ask: 7 });
     first?.say({ type: 'ping', ask: 2 });
     await scene.until(() => scene.lists === 2);

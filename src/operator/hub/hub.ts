@@ -1,8 +1,8 @@
 /**
- * The hub (`docs/design/hub.md#what-the-hub-promises`): the streams of all agents, by JobSet. It
- * says only what is stored, and answers a hello only from a state that was read consistently after
- * the hello had arrived; one read serves all who wait. What agents say goes on as it comes: it is
- * soft state, repeated in each hello.
+ * The hub: the streams of all agents, by JobSet. It sends only states that are stored. It answers a
+ * hello only from a state that was read consistently after the hello had arrived; one read serves
+ * all that wait. What agents say is passed on at once: it is soft state, repeated in each hello
+ * (`docs/design/hub.md#what-the-hub-promises`).
  */
 import type { AgentMessage, ByeReason, HubAnnouncement } from '../../jobset/hub/message.ts';
 import { encodeHubMessage } from '../../jobset/hub/message.ts';
@@ -28,7 +28,7 @@ export interface HubOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics?: Metrics | undefined;
-  /** Of all JobSets together. */
+  /** The limit for all JobSets together. */
   readonly maxStreams?: number | undefined;
   /** Reads the JobSet from storage, never from a cache; undefined: it is gone. */
   readonly readJobSet: (key: string, signal: AbortSignal) => Promise<Stored<JobSet> | undefined>;
@@ -38,15 +38,18 @@ export interface HubOptions {
   readonly noticed: (podUid: string, epoch: number) => void;
 }
 
-/** Of all streams: one JobSet must leave room for others. */
+/** The share of all streams that one JobSet may have, so that it leaves room for others. */
 const SHARE_OF_ONE_JOBSET = 3 / 4;
 const SWEEP_INTERVAL_MS = 2000;
 const READ_TIMEOUT_MS = 5000;
-/** Thousands that come at once are answered from 50 reads a second, not from one for every few. */
+/** Bounds the reads for thousands of agents that arrive at once to 50 a second. */
 const READ_INTERVAL_MS = 20;
-/** Of the JobSets of one namespace together: other namespaces' agents wait for none of its. */
+/**
+ * For the JobSets of one namespace together, so that agents of other namespaces do not wait for
+ * them.
+ */
 const NAMESPACE_READS: Rate = { perSecond: 50, burst: 500 };
-/** An API server that restarts is back after a few; agents come again after that. */
+/** A restarting API server is back after a few attempts; agents come again after that. */
 const MAX_READ_ATTEMPTS = 6;
 const READ_BACKOFF = { baseMs: 100, maxMs: 2000, jitterFactor: 0.5 } as const;
 
@@ -59,7 +62,7 @@ export class Hub {
   readonly #groups = new Map<string, HubGroup>();
   /** By UID of the Pod. */
   readonly #streams = new Map<string, AgentStream>();
-  /** Streams with an announcement that was ignored, of which the log knows. */
+  /** Streams whose ignored announcement has been logged. */
   readonly #toldOf = new WeakSet<AgentStream>();
   readonly #end = new AbortController();
   readonly #pods: PodInquiry;
@@ -98,7 +101,7 @@ export class Hub {
     return size >= ofOne ? `the JobSet has ${ofOne} streams already` : undefined;
   }
 
-  /** The agent of that Pod has proved who it is. A stream that it had before ends. */
+  /** The agent of that Pod has proved who it is. An earlier stream of it ends. */
   open(member: HubMember, stream: ByteStream): StreamListener {
     this.#streams.get(member.podUid)?.bye('Replaced');
     const opened = new AgentStream(member, stream, this.#options.clock, {
@@ -119,7 +122,7 @@ export class Hub {
     return opened;
   }
 
-  /** A state of a JobSet that is stored, from whomever it comes. */
+  /** A stored state of a JobSet, from any source. */
   jobSetSeen(jobSet: Stored<JobSet>): void {
     this.#groups.get(jobSet.metadata.uid)?.see(jobSet);
   }
@@ -134,7 +137,7 @@ export class Hub {
     this.#streams.get(podUid)?.bye('PodGone');
   }
 
-  /** We lead no more: whoever leads now has to hear the agents. */
+  /** We no longer lead, so agents have to find the new leader. */
   close(): void {
     this.#end.abort(new Error('the hub closes'));
     this.#pods.close();
@@ -164,7 +167,7 @@ export class Hub {
     const { member } = stream;
     if (this.#options.announced(member.podUid, announcement)) return;
     this.metrics.ignored();
-    // An agent can say so eighty times a second.
+    // An agent can cause this eighty times a second.
     if (this.#toldOf.has(stream)) return;
     this.#toldOf.add(stream);
     const pod = `${member.namespace}/${member.podName}`;
@@ -187,7 +190,7 @@ export class Hub {
     if (!group.isReading) void this.#answer(group);
   }
 
-  /** Reads until nobody waits. Who comes while a read is under way waits for the next. */
+  /** Reads until no hello waits. One that arrives during a read waits for the next. */
   async #answer(group: HubGroup): Promise<void> {
     group.isReading = true;
     const [namespace = ''] = group.key.split('/');
@@ -228,7 +231,7 @@ export class Hub {
     return undefined;
   }
 
-  /** Shorter if the hub closes. */
+  /** Ends early if the hub closes. */
   async #pause(delayMs: number): Promise<void> {
     await pause(this.#options.clock, delayMs, this.#end.signal);
   }
@@ -272,7 +275,7 @@ export class Hub {
   }
 }
 
-/** Ends that somebody may have to look into. */
+/** Ends of streams that an administrator may have to look into. */
 function isFault(reason: CloseReason): boolean {
   switch (reason) {
     case 'OtherJobSet':

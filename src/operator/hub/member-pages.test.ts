@@ -6,7 +6,7 @@ import { MemberPages } from './member-pages.ts';
 class Scene {
   readonly clock = new VirtualClock();
   members = 3;
-  /** Members that were looked at. */
+  /** The number of members that were read. */
   looked = 0;
   readonly #pages: MemberPages;
 

@@ -1,7 +1,8 @@
+/** The pages of members of a JobSet. */
 import type { MemberReport } from '../../jobset/hub/member-report.ts';
 import { type Clock, sleep } from '../../runtime/ports/clock.ts';
 
-/** The members of a JobSet, as JSON: written once for all who ask within a short time. */
+/** A page is JSON, written once for all that ask within a short time. */
 export interface MemberPagesOptions {
   readonly clock: Clock;
   readonly reportsOf: (group: string) => Iterable<MemberReport>;
@@ -13,7 +14,7 @@ const LIFETIME_PER_WRITING_TIME = 20;
 /** Members between which the event loop goes on: some milliseconds. */
 const SLICE = 500;
 const MAX_PAGES = 256;
-/** Of all pages but the newest: 30,000 members have 3 MB. */
+/** For all pages except the newest; 30,000 members take 3 MB. */
 const MAX_KEPT_BYTES = 16 * 1024 * 1024;
 
 interface Page {

@@ -22,22 +22,22 @@ export interface PodInquiryOptions {
 }
 
 const LIST_TIMEOUT_MS = 15_000;
-/** Lists of one JobSet begin no closer together: most of its members ask within a short time. */
+/** The least time between lists of one JobSet, because most members ask within a short time. */
 const MIN_GAP_MS = 1000;
-/** A list of many Pods costs the API server something: no more than a twentieth of its time, */
+/** A list of many Pods is expensive for the API server: use at most a twentieth of its time. */
 const GAP_PER_LIST_TIME = 20;
-/** but an agent that starts waits for the answer. */
+/** Bounds the gap, because an agent that starts waits for the answer. */
 const MAX_GAP_MS = 5000;
 
 interface Inquiry {
-  /** The newest question of each. */
+  /** The newest question of each stream. */
   readonly waiting: Map<AgentStream, number>;
 }
 
 export class PodInquiry {
   readonly #options: PodInquiryOptions;
   readonly #end = new AbortController();
-  /** By UID of the JobSet; there as long as somebody waits. */
+  /** By UID of the JobSet; present while an agent waits. */
   readonly #inquiries = new Map<string, Inquiry>();
 
   constructor(options: PodInquiryOptions) {

@@ -9,12 +9,12 @@ export interface PodClaim {
   readonly serviceAccount: string;
 }
 
-/** `problem` is told to whoever sent the token, and to the log; it holds nothing of the token. */
+/** `problem` is for the sender of the token, and for the log; it shows nothing of the token. */
 export type TokenVerdict =
   | { readonly kind: 'Pod'; readonly claim: PodClaim }
   | { readonly kind: 'Invalid'; readonly problem: string };
 
-/** A JSON Web Token in its parts (RFC 7519), not checked in any way. */
+/** A JSON Web Token in its parts (RFC 7519), unchecked. */
 export interface ParsedToken {
   readonly keyId: string;
   readonly algorithm: string;
@@ -23,12 +23,12 @@ export interface ParsedToken {
   readonly signature: Uint8Array;
 }
 
-/** Longer ones are nobody's tokens. */
+/** Valid tokens are never longer. */
 const MAX_TOKEN_LENGTH = 16_384;
-/** Clocks of two machines need not agree to the second. */
+/** Clocks of two machines may differ by some seconds. */
 const CLOCK_SKEW_MS = 30_000;
 
-/** Undefined for a text that is no such token. */
+/** Undefined for a text that is not such a token. */
 export function parseToken(token: string): ParsedToken | undefined {
   if (token.length > MAX_TOKEN_LENGTH) return undefined;
   const [head = '', body = '', signature = '', ...more] = token.split('.');
@@ -97,7 +97,7 @@ function decoded(part: string): JsonObject | undefined {
     const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString());
     return isJsonObject(value) ? value : undefined;
   } catch {
-    // It is part of nobody's token.
+    // It is not part of a valid token.
     return undefined;
   }
 }

@@ -145,7 +145,7 @@ describe('keys of the cluster', () => {
     expect(cluster.asked).toBe(1);
   });
 
-  it('stay believed while the cluster does not answer, and without any nobody is', async () => {
+  it('stay valid while the cluster does not answer; without any, all tokens are refused', async () => {
     const cluster = new Publisher();
     const token = cluster.token();
     cluster.isDown = true;

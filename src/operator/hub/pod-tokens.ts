@@ -1,7 +1,7 @@
 /**
- * Whose tokens these are. The signature is checked here, with the keys that the cluster publishes, so
- * that thousands of agents cost it no request; where it does not publish them to us, each token is
- * asked for once in a while by a TokenReview.
+ * Verifies agents' tokens, and finds the Pods to which they are bound. Signatures are checked here,
+ * with the keys that the cluster publishes, so thousands of agents cost it no request. If the
+ * cluster does not publish keys to us, each token is checked now and then by a TokenReview.
  */
 import { HUB_AUDIENCE } from '../../jobset/names.ts';
 import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
@@ -23,21 +23,21 @@ export interface PodTokensOptions {
   readonly importKey: ImportKey;
 }
 
-/** Keys that have been withdrawn are believed no longer than this. */
+/** How long withdrawn keys may still be used. */
 const KEYS_LIFETIME_MS = 5 * 60_000;
 const KEYS_REFRESH_MS = 4 * 60_000;
-/** A token of an unknown key makes us look for new keys, but no flood of such tokens does. */
+/** A token with an unknown key makes us read the keys again, at most this often. */
 const KEYS_RETRY_MS = 5000;
-/** However many agents wait, a server that does not answer is not asked more often. */
+/** How often a server that does not answer is asked again, however many agents wait. */
 const FAILURE_PAUSE_MS = 500;
 const REQUEST_TIMEOUT_MS = 5000;
-/** A Pod that is gone is noticed by its watch, so a review has to be no newer than that. */
+/** A Pod's end is noticed by its watch, so a review may be this old. */
 const REVIEW_LIFETIME_MS = 60_000;
-/** Of good tokens, and of others: those do not push out these. */
+/** For valid tokens, and separately for others, so that the latter do not displace the former. */
 const MAX_REVIEWS = 4096;
-/** A flood of tokens that are none leaves something to the other requests for agents. */
+/** A flood of invalid tokens leaves room for other requests. */
 const REVIEWS: Rate = { perSecond: 150, burst: 1000 };
-/** Tokens of 1.5 KiB that nobody has asked about yet. */
+/** Bounds unreviewed tokens in memory, each of 1.5 KiB. */
 const MAX_REVIEWS_UNDER_WAY = 64;
 
 interface PublishedKeys {
@@ -48,10 +48,10 @@ interface PublishedKeys {
 export class PodTokens {
   readonly #options: PodTokensOptions;
   #published: PublishedKeys | undefined;
-  /** When (monotonic) keys were last asked for. */
+  /** When (monotonic) the keys were last requested. */
   #askedMs = Number.NEGATIVE_INFINITY;
   #loading: Promise<void> | undefined;
-  /** The cluster does not let us see its keys. */
+  /** The cluster does not let us read its keys. */
   #isUnpublished = false;
   /** By token. */
   readonly #reviews: Readonly<Record<TokenVerdict['kind'], ExpiringMap<TokenVerdict>>>;
@@ -75,7 +75,7 @@ export class PodTokens {
     }
   }
 
-  /** Rejects when nobody can tell: the cluster does not answer. */
+  /** The verdict on a token; rejects if the cluster does not answer. */
   async podOf(token: string): Promise<TokenVerdict> {
     const parsed = parseToken(token);
     if (parsed === undefined) return invalid('it is not a JSON Web Token');
@@ -126,7 +126,7 @@ export class PodTokens {
       this.#published = { issuer, keys: keysOf(set, importKey) };
       this.#isUnpublished = false;
     } catch (error) {
-      // Those that we have are good for a while longer: a server that is down withdraws no keys.
+      // Our keys stay valid for some time: a server that is down withdraws none.
       const isRefused = error instanceof ApiStatusError && error.code < 500 && error.code !== 429;
       if (isRefused && !this.#isUnpublished) {
         logger.info('the keys of the cluster are not readable: asks it about each token');

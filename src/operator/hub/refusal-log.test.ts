@@ -12,7 +12,7 @@ beforeEach(() => {
   log = new RefusalLog(clock, logger);
 });
 
-/** Of which message, and with which fields; the lines are forgotten. */
+/** The messages and fields of the lines since the last call. */
 function said(): readonly unknown[] {
   return logger.records.splice(0).map(({ message, fields }) => [message, fields]);
 }
@@ -35,7 +35,7 @@ it('tells of the first of a kind at once, and of thousands more in one line', as
   expect(said()).toEqual([['refused streams', { reason, address: 'a9999', count: 9999 }]]);
 });
 
-it('writes no more than one line in each interval while they come, and none when they do not', async () => {
+it('writes at most one line per interval while they come, and otherwise none', async () => {
   for (let second = 0; second < 300; second++) {
     refuse(100, 'no bearer token');
     await clock.advance(1000);
@@ -60,7 +60,7 @@ it('keeps reasons and JobSets apart', () => {
   ]);
 });
 
-it('tells in one sum what is of more kinds than it keeps', async () => {
+it('sums up kinds beyond those that it keeps', async () => {
   for (let i = 0; i < 10_000; i++) refuse(1, `reason ${i}`);
   expect(said()).toHaveLength(MAX_REFUSAL_KINDS + 1);
   await clock.advance(REFUSAL_LOG_INTERVAL_MS);

@@ -1,21 +1,22 @@
+/** The log of refused requests for a stream. */
 import type { Clock, Timer } from '../../runtime/ports/clock.ts';
 import type { LogFields, Logger } from '../../runtime/ports/logger.ts';
 
 /**
- * What the log says of refused requests for a stream. Thousands may come in a second, each with the same
- * thing wrong, so the first of a kind is told at once and the others in sums; metrics count each.
+ * Thousands may come in a second with one problem, so the first of a kind is logged at once and the
+ * others as sums; metrics count each.
  */
 export interface Refusal {
   readonly reason: string;
-  /** The JobSet or the namespace, where a token has proved it; they tell kinds apart like the reason. */
+  /** The JobSet or namespace that a token has proved; part of the kind, like the reason. */
   readonly from: { readonly jobset?: string; readonly namespace?: string };
-  /** What else is known of this one, told of the first and of the last in a sum. */
+  /** More about this request, logged for the first of a kind and the last in a sum. */
   readonly details: LogFields;
 }
 
-/** Of one kind there is no more than a line in this time, and none when nothing has come. */
+/** The least time between lines of one kind; without refusals there is no line. */
 export const REFUSAL_LOG_INTERVAL_MS = 30_000;
-/** What is refused beyond these is told in one sum: nobody's requests take memory without limit. */
+/** Refusals of further kinds are summed up together, to bound memory. */
 export const MAX_REFUSAL_KINDS = 64;
 
 interface Kind {
@@ -51,7 +52,7 @@ export class RefusalLog {
     this.#kinds.set(key, { unsaid: 0, last: refusal, timer: this.#tellLater(key) });
   }
 
-  /** Tells what is not told yet, and nothing from then on. */
+  /** Writes the remaining sums, and nothing after that. */
   stop(): void {
     this.#isStopped = true;
     for (const [key, kind] of this.#kinds) {
@@ -70,7 +71,7 @@ export class RefusalLog {
     return this.#clock.setTimer(REFUSAL_LOG_INTERVAL_MS, () => {
       const kind = this.#kinds.get(key);
       if (kind === undefined) return;
-      // The next of a kind that has ceased is told at once again.
+      // If the kind comes up again, its first refusal is logged at once.
       if (kind.unsaid === 0) this.#kinds.delete(key);
       else {
         this.#tell(key, kind);

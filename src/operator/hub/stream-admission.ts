@@ -1,7 +1,7 @@
 /**
- * Who may have a stream: an agent whose token is good and bound to a Pod that lives and is, by owner
- * chain, a member of a JobSet. Everybody else is refused with a reason, in the answer, in the metrics
- * and, summed up, in the log.
+ * Decides which agents may have a stream. An agent needs a valid token that is bound to a living
+ * Pod which is, by its owner chain, a member of a JobSet. All others are refused with a reason: in
+ * the answer, in the metrics and, summed up, in the log.
  */
 import { KeyedBudget } from '../../runtime/keyed-budget.ts';
 import { type Clock, sleep } from '../../runtime/ports/clock.ts';
@@ -19,9 +19,9 @@ export interface StreamAdmissionOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly podOf: (token: string) => Promise<TokenVerdict>;
-  /** As the operator's caches show it. */
+  /** The membership, according to the operator's caches. */
   readonly membership: (claim: PodClaim) => MemberFinding;
-  /** A Pod that the caches do not show, from storage. */
+  /** Reads a Pod that the caches do not show from storage. */
   readonly look: ReadPod;
 }
 
@@ -35,14 +35,14 @@ export type MemberFinding =
 const UNKNOWN_POD_TIMEOUT_MS = 5000;
 const UNKNOWN_POD_INTERVAL_MS = 100;
 
-/** Requests of one Pod, for streams and pages. Its agent waits seconds after a few tries in vain. */
+/** Requests of one Pod, for streams and pages. Its agent waits seconds after a few failed tries. */
 const POD_REQUESTS: Rate = { perSecond: 5, burst: 50 };
 
 export interface StreamAdmission {
   readonly accept: StreamAcceptor;
-  /** The member for whom a token speaks, or why it speaks for none. */
+  /** The member that a token identifies, or why it identifies none. */
   readonly identify: (request: StreamRequest) => Promise<Identified>;
-  /** Brings the log up to date; nothing is told of refusals from then on. */
+  /** Logs the remaining sums; later refusals are not logged. */
   readonly stop: () => void;
 }
 

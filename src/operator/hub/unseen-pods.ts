@@ -1,10 +1,11 @@
+/** Looks up Pods that the operator's caches do not show. */
 import { withDeadline } from '../../runtime/deadline.ts';
 import { ExpiringMap } from '../../runtime/expiring-map.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
 import type { PodClaim } from './pod-token.ts';
 
-/** `Unrelated`: it wears no label of a JobSet, so that caches will never show it. */
+/** `Unrelated`: it has no label of a JobSet, so caches will never show it. */
 export type PodLookup = 'Gone' | 'Lives' | 'Unrelated';
 
 /** Reads a Pod from storage. */
@@ -18,10 +19,10 @@ const LIFETIME_MS: Readonly<Record<PodLookup, number>> = {
 };
 const MAX_KNOWN = 4096;
 const READ_TIMEOUT_MS = 5000;
-/** Caches know Pods before their agents start, so few have to be read. */
+/** Few Pods have to be read, because caches know Pods before their agents start. */
 const READS: Rate = { perSecond: 20, burst: 200 };
 
-/** What Pods are that the operator's caches do not show: each is read once in a while. */
+/** Each Pod is read at most once in its answer's lifetime. */
 export class UnseenPods {
   readonly #clock: Clock;
   readonly #read: ReadPod;

@@ -1,8 +1,8 @@
 /**
- * Repairs exclusive placement: where a follower is bound to another topology than the one its
- * leader is in, all followers of that Job are deleted, to be made anew at the right place. A Job is
- * looked at when its leader gets a node and when followers appear. Only metadata is watched; the
- * Pods of that one Job are read when it is looked at.
+ * Repairs exclusive placement of Pods. If a follower is bound to another topology than its
+ * leader's, all followers of that Job are deleted, so that they are recreated at the right place. A
+ * Job is checked when its leader gets a node and when followers appear. Only metadata is watched;
+ * the Pods of that one Job are read for the check.
  */
 import {
   isAlive,
@@ -39,9 +39,9 @@ export interface PlacementControllerOptions {
   readonly pods: Informer<PartialObjectMetadata>;
 }
 
-/** Jobs that are looked at side by side. */
+/** Jobs that are checked side by side. */
 const WORKERS = 4;
-/** Followers of a Job come in bursts: they are looked at together. */
+/** Followers of a Job come in bursts, so they are collected for this long. */
 const FOLLOWERS_BATCH_MS = 1_000;
 /** Upstream's bound for the Pods of one Job. */
 const DELETIONS_IN_FLIGHT = 50;
@@ -63,7 +63,7 @@ export function startPlacementController(options: PlacementControllerOptions): {
 
 class PlacementController {
   readonly #options: PlacementControllerOptions;
-  /** UIDs of living leaders that were looked at when they had a node. */
+  /** UIDs of living leaders that were checked when they had a node. */
   readonly #settled = new Set<string>();
 
   constructor(options: PlacementControllerOptions) {
@@ -125,7 +125,7 @@ class PlacementController {
   }
 
   #settle({ metadata }: Stored<Pod>): void {
-    // A Pod that left the watch meanwhile is not coming back to be forgotten.
+    // No event would remove a Pod that has left the watch meanwhile.
     const known = this.#options.pods.store.get(`${metadata.namespace ?? ''}/${metadata.name}`);
     if (known?.metadata.uid === metadata.uid) this.#settled.add(metadata.uid);
   }
@@ -180,7 +180,7 @@ class PlacementController {
     });
   }
 
-  /** Says why in the Pod's status first, so that a Pod failure policy can ignore it. */
+  /** First writes the reason into the Pod's status, so that a Pod failure policy can ignore it. */
   async #remove(pod: Pod, signal: AbortSignal): Promise<void> {
     const { client, clock } = this.#options;
     const { namespace = '', name = '', uid = '' } = pod.metadata;
@@ -195,7 +195,7 @@ class PlacementController {
       const preconditions = { uid };
       await client.delete(PODS, at, { propagationPolicy: 'Background', preconditions, signal });
     } catch (error) {
-      // Gone already, or another Pod has the name now.
+      // The Pod is gone, or another one has the name now.
       if (!isReason(error, 'NotFound', 'Conflict')) throw error;
     }
   }

@@ -6,7 +6,7 @@ import { type PodLookups, startPodLookups } from './pod-lookups.ts';
 
 let cluster: PlacementCluster;
 let lookups: PodLookups & { stop(): Promise<void> };
-/** What the lookups asked the API for, without the list and watch of its cache. */
+/** Requests of the lookups, without the list and watch of their cache. */
 let asked: string[];
 
 beforeEach(async () => {

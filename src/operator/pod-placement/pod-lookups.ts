@@ -1,4 +1,6 @@
-/** Answers what the Pod webhooks ask about leaders and nodes, mostly from a watch of the leaders. */
+/**
+ * Answers what the Pod webhooks ask about leaders and nodes, mostly from a watch of the leaders.
+ */
 import {
   type LeaderCandidate,
   type LeaderFinding,
@@ -19,9 +21,9 @@ import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 
-/** What the Pod webhooks have to know of the cluster. Rejects if the API cannot be asked. */
+/** Rejects if the API cannot be asked. */
 export interface PodLookups {
-  /** The leader of a follower that is in `namespace`, or is being made there. */
+  /** The leader of a follower that is in `namespace`, or is being created there. */
   leaderOf(follower: PartialObjectMetadata, namespace: string): Promise<LeaderFinding>;
   /** Undefined if there is no such node. */
   node(name: string): Promise<Pick<Node, 'metadata'> | undefined>;
@@ -37,9 +39,9 @@ export interface PodLookupsOptions {
 }
 
 /**
- * Answers from a watch of the leaders' metadata, one Pod of each Job. What metadata does not tell, a
- * leader's node, is read once; whatever the watch does not show (yet) is asked of the API before
- * anybody is denied. Questions that are asked at the same time are asked once.
+ * Answers from a watch of the leaders' metadata, one Pod of each Job. A leader's node, which
+ * metadata lacks, is read once. Before a Pod is refused, anything that the watch does not show
+ * (yet) is read from the API. Equal questions at one time share a request.
  */
 export function startPodLookups(
   options: PodLookupsOptions,
@@ -49,7 +51,7 @@ export function startPodLookups(
 
 /** An admission webhook has ten seconds by default, and three questions may be needed. */
 const QUESTION_TIMEOUT_MS = 3_000;
-/** Of one Job only the living leader is wanted; the rest are its failed predecessors. */
+/** Only the living leader of a Job is wanted; the others are its failed predecessors. */
 const LEADERS_LIMIT = 500;
 const BY_JOB = 'job';
 
@@ -135,7 +137,7 @@ class WatchedLookups implements PodLookups {
     return items;
   }
 
-  /** Only of leaders that are in the store, whose end it will tell. */
+  /** Only for leaders in the store, whose end the store reports. */
   #remember(leader: Stored<Pod>): void {
     const { uid } = leader.metadata;
     const nodeName = nodeNameOf(leader);
@@ -146,7 +148,7 @@ class WatchedLookups implements PodLookups {
 
   #once<T>(question: string, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const asked = this.#questions.get(question);
-    // The name of a question says what its answer is.
+    // The key of a question implies the type of its answer.
     if (asked !== undefined) return asked as Promise<T>;
     const answer = withDeadline(this.#options.clock, QUESTION_TIMEOUT_MS, undefined, ask).finally(
       () => this.#questions.delete(question),

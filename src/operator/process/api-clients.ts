@@ -1,6 +1,6 @@
 /**
- * The operator's clients, one for each purpose. Each has connections and a rate of its own, so that
- * what agents, users and webhooks cause can delay neither the lease nor a restart.
+ * The operator's clients, one for each purpose. Each has its own connections and rate, so that
+ * requests caused by agents, users and webhooks can delay neither the lease nor a restart.
  */
 import {
   type ClientConnection,
@@ -14,13 +14,13 @@ import type { Transport } from '../../runtime/ports/transport.ts';
 import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
 
 export interface ApiClients {
-  /** Takes, renews and gives back the lease. */
+  /** Takes, renews and releases the lease. */
   readonly lease: Client;
-  /** Watches, decides and acts; keeps certificates and the way to the hub. */
+  /** Watches, decides and acts; keeps certificates and the hub's endpoint. */
   readonly reconcile: Client;
-  /** Reads what agents ask for. */
+  /** Requests that agents cause. */
   readonly hub: Client;
-  /** Events, reviews and look-ups for webhooks and pages, and what nodes can. */
+  /** Events, reviews and look-ups for webhooks and pages, and features of nodes. */
   readonly other: Client;
 }
 
@@ -33,19 +33,19 @@ export interface ApiConnections {
 }
 
 export interface ApiClientsOptions extends Omit<ConnectionOptions, 'maxConnections' | 'through'> {
-  /** Of all but the lease together; a negative `perSecond`: no limit. */
+  /** For all except the lease together; a negative `perSecond`: no limit. */
   readonly rate: Rate;
-  /** What all requests pass, such as counters. */
+  /** Wraps the transport, for example in counters. */
   readonly through: (transport: Transport) => Transport;
 }
 
-/** Comes on top of the rate of all others: a lease is lost by one renewal that waits. */
+/** On top of the rate of all others, because one delayed renewal can lose the lease. */
 const LEASE_RATE: Rate = { perSecond: 5, burst: 10 };
-/** The most that may go to agents' look-ups; reconciling has what they and others leave. */
+/** The largest share for agents' look-ups; reconciling has what they and others leave. */
 export const HUB_SHARE = 0.4;
 export const OTHER_SHARE = 0.1;
 
-/** Short requests in flight; each is a place in the API server. */
+/** Short requests in flight; each takes a place in the API server. */
 const CONNECTIONS = { lease: 2, reconcile: 64, hub: 16, other: 16 } as const;
 
 export function connectApiClients(
@@ -78,8 +78,8 @@ export function connectApiClients(
 }
 
 /**
- * Reconciling waits for the bucket from which all pay. The others pay there too, but each waits for a
- * small bucket of its own: together they never exceed the rate, and none holds up another.
+ * Reconciling waits for the bucket that all pay into. The others pay there too, but each waits only
+ * for a small bucket of its own. Together they never exceed the rate, and none holds up another.
  */
 export function requestLimits(
   rate: Rate,

@@ -13,7 +13,7 @@ import type { Random } from '../../runtime/ports/random.ts';
 /** From the creation to the Established condition; an API server needs a second or two. */
 const ESTABLISH_TIMEOUT_MS = 30_000;
 
-/** Creates the JobSet CRD, or brings the one that is there up to date, and waits until it is served. */
+/** Creates the JobSet CRD, or updates the existing one, and waits until it is served. */
 export async function installCrd(options: {
   readonly client: Client;
   readonly clock: Clock;

@@ -1,21 +1,27 @@
+/** The operator's metrics. */
 import type { Outcome } from '../../jobset/decision.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 
 /**
- * What the operator counts, after the status write that made it true (so that a conflict and its
- * retry count once). The first two families, with their labels, are upstream's.
+ * Each event is counted after the status write that made it true, so that a conflict and its retry
+ * count once. The first two families, with their labels, are upstream's.
  */
 export interface OperatorMetrics {
   observe(jobSet: JobSetName, outcome: Outcome): void;
   /** A Warning was recorded about a JobSet. Reasons are of a fixed set. */
   warned(reason: string): void;
-  /** A Pod was deleted without waiting for its node. Reasons are those of its `DisruptionTarget`. */
+  /**
+   * A Pod was deleted without waiting for its node. Reasons are those of its `DisruptionTarget`.
+   */
   forcedDeletion(reason: ForcedDeletionReason): void;
-  /** The JobSet is deleted: a family that has a label for each JobSet must not grow for ever. */
+  /**
+   * The JobSet is deleted. Its series are removed, because families with a label per JobSet must
+   * not grow for ever.
+   */
   forget(jobSet: JobSetName): void;
 }
 
-/** Its node did not say in time that it has ended. */
+/** Its node did not confirm its end in time. */
 export const LOST_NODE_DEADLINE_REASON = 'LostNodeDeadline';
 export type ForcedDeletionReason = typeof LOST_NODE_DEADLINE_REASON;
 
@@ -59,7 +65,7 @@ export function operatorMetrics(metrics: Metrics | undefined): OperatorMetrics {
     help: 'Pods deleted without waiting for their nodes, by the reason of their DisruptionTarget',
     labels: ['reason'],
   });
-  // An increase shows only in a series that was there before.
+  // An increase shows only in a series that existed before.
   forcedDeletions.add({ reason: LOST_NODE_DEADLINE_REASON }, 0);
   const phases = metrics.histogram({
     name: 'lockstep_restart_phase_seconds',
@@ -82,7 +88,7 @@ export function operatorMetrics(metrics: Metrics | undefined): OperatorMetrics {
           return restarts.add({ cause: 'JobFailed', counted: String(outcome.counted) });
         case 'EpochEnded':
           observePhase('detect', outcome.detectMs);
-          // The restart of Jobs that ended this epoch has been counted as that.
+          // Already counted as the restart of Jobs that ended this epoch.
           if (outcome.cause === 'JobsRecreated') return undefined;
           return restarts.add({ cause: outcome.cause, counted: String(outcome.counted) });
         case 'EpochReleased':

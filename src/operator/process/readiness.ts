@@ -1,6 +1,7 @@
+/** Whether the operator's process is ready. */
 import type { HealthCheck } from '../../runtime/health.ts';
 
-/** What of the operator's process runs so far; it changes while the process starts and ends. */
+/** The parts that run so far; it changes while the process starts and ends. */
 export interface OperatorProgress {
   /** Why the API server does not show us JobSets; `unknown` until it was asked. */
   api: 'unknown' | 'served' | { readonly problem: string };
@@ -9,8 +10,8 @@ export interface OperatorProgress {
 }
 
 /**
- * What has to hold before the process counts as ready. A replica that waits for the lease has its caches
- * too: it is to act as soon as the leader ends, and an update goes on to the next Pod when it can.
+ * The checks of readiness. A replica that waits for the lease needs its caches too: it has to act
+ * as soon as the leader ends, and a rolling update waits for it.
  */
 export function readinessChecks(
   { hasWebhooks }: { readonly hasWebhooks: boolean },

@@ -7,7 +7,7 @@ import { VirtualClock } from '../../runtime/memory/virtual-clock.ts';
 import { type Transport, TransportError } from '../../runtime/ports/transport.ts';
 import { untilJobSetsAreServed } from './served-api.ts';
 
-test('each reason why there are no JobSets is told once, with what to do, and then it goes on', async () => {
+test('reports each reason why there are no JobSets once, with what to do, and then goes on', async () => {
   const clock = new VirtualClock();
   const logger = new MemoryLogger();
   const answers: (Error | undefined)[] = [

@@ -9,16 +9,16 @@ import { type Clock, sleep } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Transport } from '../../runtime/ports/transport.ts';
 
-/** An administrator who mends it should not have to restart us. */
+/** Retries, so that an administrator who fixes the problem need not restart us. */
 const RETRY_INTERVAL_MS = 2_000;
 
 /**
- * Resolves when the API server shows us JobSets. Until then it says why it does not and what to do,
- * once for each reason: a definition or a right that is missing keeps nothing else from being found.
+ * Until the API server shows us JobSets, it reports the reason and what to do, once per reason: a
+ * missing definition or right. Other problems can be found meanwhile.
  */
 export async function untilJobSetsAreServed(options: {
   readonly client: Client;
-  /** That of the client, by which a server that is not there is known at once. */
+  /** That of the client, which notices an absent server at once. */
   readonly transport: Transport;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -1,12 +1,15 @@
+/** The terms during which this operator acts. */
 import type { Client } from '../../runtime/client/client.ts';
 import { type LeaseTimes, startLeaderElection } from '../../runtime/controller/leader-election.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import type { Logger } from '../../runtime/ports/logger.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 
-/** A time as the one operator that acts. */
+/** A period in which this operator is the only one that acts. */
 export interface Term {
-  /** Aborts when the lease is lost: nothing is to be written any more, not even what is under way. */
+  /**
+   * Aborts when the lease is lost: nothing may be written any more, not even by requests under way.
+   */
   readonly lost: AbortSignal;
   /** Aborts then, and when the process is to end. */
   readonly over: AbortSignal;
@@ -18,9 +21,9 @@ export interface TermOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** Of the process. */
+  /** Ends with the process. */
   readonly signal: AbortSignal;
-  /** Undefined: nobody else acts, and there is nothing to wait for. */
+  /** Undefined: no other operator acts, and there is nothing to wait for. */
   readonly lease: Lease | undefined;
 }
 
@@ -33,8 +36,8 @@ export interface Lease {
 }
 
 /**
- * Acts whenever the lease is ours, until the process is to end. `act` resolves when its term is over
- * and nothing of it is left; if it fails otherwise, this rejects with the reason.
+ * Acts whenever the lease is ours, until the process is to end. `act` resolves when its term is
+ * over and all of it has stopped. If it fails otherwise, this rejects with the reason.
  */
 export async function actInTerms(
   { lease, signal, ...runtime }: TermOptions,

@@ -61,7 +61,7 @@ describe('taking away rights that no agent needs', () => {
     expect(await left()).toEqual(['ServiceAccount']);
   });
 
-  test('leaves what an earlier JobSet of that name has, or nobody', async () => {
+  test('leaves objects of an earlier JobSet of that name, and objects without an owner', async () => {
     await grant();
     await revoke({ ...JOBSET, metadata: { ...JOBSET.metadata, uid: 'another' } });
     expect(await left()).toHaveLength(3);

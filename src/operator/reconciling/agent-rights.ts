@@ -1,4 +1,7 @@
-/** Grants the agents of a JobSet their rights and takes them away: a service account, a Role, a RoleBinding. */
+/**
+ * Grants the agents of a JobSet their rights and takes them away: a service account, a Role, a
+ * RoleBinding.
+ */
 import { agentAccountName } from '../../jobset/injection/agent-account.ts';
 import type { AgentRights } from '../../jobset/injection/agent-rights.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
@@ -14,9 +17,9 @@ import { conflict } from '../../kube/status-errors.ts';
 import type { Client } from '../../runtime/client/client.ts';
 
 /**
- * Makes the service account, the Role and the RoleBinding of a JobSet's agents, or brings those that
- * are there up to date. It can be repeated without harm. Rejects if something of that name is of
- * somebody else: rights are never given to what another has made.
+ * Creates or updates the service account, the Role and the RoleBinding of a JobSet's agents.
+ * Idempotent. Rejects if an object of that name has another owner, because rights are never added
+ * to a stranger's object.
  */
 export async function grantAgentRights(
   context: Grant,
@@ -41,8 +44,8 @@ export async function grantAgentRights(
 }
 
 /**
- * Takes away the Role and the RoleBinding that `grantAgentRights` has made for this JobSet, if they are
- * there; Pods name the account, so that stays. What somebody else has made is left alone.
+ * Deletes the Role and the RoleBinding that `grantAgentRights` has made for this JobSet. Pods name
+ * the account, so that stays. Objects of other owners are left alone.
  */
 export async function revokeAgentRights(context: Grant): Promise<void> {
   await remove(context, ROLE_BINDINGS);
@@ -61,7 +64,7 @@ async function remove<T extends KubeObject>(
     if (!isChildOf(found, jobSet) || metadata.labels?.[JOBSET_NAME] !== owner) return;
     await client.delete(of, at, { preconditions: { uid: metadata.uid }, signal });
   } catch (error) {
-    // Gone already, or somebody else has made one of that name since: both are what was wanted.
+    // It is gone, or another owner has made one of that name since: both are fine.
     if (!isReason(error, 'NotFound', 'Conflict')) throw error;
   }
 }
@@ -72,10 +75,10 @@ interface Grant {
   readonly signal: AbortSignal;
 }
 
-/** Every namespace has it. It is the account of Pods that name none, as those with agents did. */
+/** Every namespace has it. Pods that name no account use it, as did those with agents. */
 const DEFAULT_ACCOUNT = 'default';
 
-/** Images that the Pods could pull without an agent they can pull with it. */
+/** With the agent, Pods can still pull every image that they could pull without it. */
 async function ensureAccount(context: Grant, wanted: ServiceAccount): Promise<void> {
   const { client, signal } = context;
   const { namespace = '' } = wanted.metadata;
@@ -90,7 +93,7 @@ async function ensureAccount(context: Grant, wanted: ServiceAccount): Promise<vo
   await ensure(context, SERVICE_ACCOUNTS, { ...wanted, ...pullSecrets }, () => undefined);
 }
 
-/** `repaired` says what a found object has to become, or undefined if it may stay as it is. */
+/** `repaired` returns the new state of an existing object, or undefined if it may stay. */
 async function ensure<T extends KubeObject>(
   { client, jobSet, signal }: Grant,
   of: Resource<T>,

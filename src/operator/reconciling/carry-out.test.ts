@@ -107,7 +107,7 @@ test('a Pod that is deleted by force is counted, one that is gone is not', async
   const at = { namespace: 'default', name: 'train-w-0-0' };
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: at, spec: { containers: [] } };
   const { metadata } = await client.create(PODS, pod);
-  // Nothing has held it.
+  // No finalizer has held it.
   client.patch = () => Promise.reject(failure('NotFound', 'gone'));
   const facts = podOf(JOB, 0, 1, { uid: metadata.uid, isTerminating: true });
   const action: Action = { kind: 'DeleteLostPod', pod: { ...facts, node: 'n4' } };
@@ -145,7 +145,7 @@ describe('a resume', () => {
     ]);
   });
 
-  test('whose resources are refused is told, and the Job stays suspended (KEP-1150)', async () => {
+  test('whose resources are refused is reported, and the Job stays suspended (KEP-1150)', async () => {
     fail('PATCH', 'Invalid', 'resources are immutable');
     const [failed] = await carried(resume({ changesResources: true }));
     expect(failed?.reason).toBe('FailedResourcePropagation');

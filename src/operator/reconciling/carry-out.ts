@@ -1,7 +1,7 @@
 /**
- * Carries out the actions of a plan. Each can be repeated without harm: creations are by name,
- * deletions name the UID, and changes are the same every time. Jobs are started last, and not at all
- * while the Service, a claim or the rights that their Pods need could not be made.
+ * Carries out the actions of a plan. Each action can be repeated without harm: creations are by
+ * name, deletions name the UID, and changes are idempotent. Jobs are started last, and only if the
+ * Service, the claims and the rights that their Pods need exist.
  */
 import type { Action } from '../../jobset/decision.ts';
 import type { OverduePod } from '../../jobset/epoch/pod-facts.ts';
@@ -36,22 +36,22 @@ export interface CarryOut {
 
 /** What an action has brought about, for those who remember it or tell of it. */
 export type ActionOutcome =
-  /** As the API server returned it. */
+  /** A Job as the API server returned it. */
   | { readonly kind: 'JobWritten'; readonly job: Stored<Job> }
   /** It is being deleted, or gone. */
   | { readonly kind: 'JobDeleted'; readonly job: Stored<Job> }
   | { readonly kind: 'JobSetDeleted' }
-  /** The claim of that name exists now, whoever made it. */
+  /** The claim of that name exists now, made by us or not. */
   | { readonly kind: 'ClaimExists'; readonly name: string }
   /** The agents have their rights now. */
   | { readonly kind: 'RightsGranted' }
   /** Rights that no agent needs are gone, or we may not take them away. */
   | { readonly kind: 'RightsRevoked' }
-  /** A Pod was deleted by force; not one that was gone. */
+  /** A Pod was deleted by force; not called for one that was already gone. */
   | { readonly kind: 'PodForced'; readonly reason: ForcedDeletionReason }
   | FailedAction;
 
-/** An action that failed in a way that the user of the JobSet has to know, for the Event. */
+/** A failed action that the JobSet's user has to know of, for the Event. */
 export interface FailedAction {
   readonly kind: 'Failed';
   readonly reason:
@@ -63,12 +63,13 @@ export interface FailedAction {
   readonly error: unknown;
 }
 
-/** Requests of one JobSet that are under way at a time, as upstream has it. */
+/** Concurrent requests for one JobSet, as in upstream. */
 export const MAX_PARALLEL_REQUESTS = 50;
 
 /**
- * Resolves with failures to tell of; rejects if anything else failed, when all was tried. `learn` gets each
- * outcome as soon as it is known: the cache may show what follows from it while other requests last.
+ * Resolves with failures to tell of; rejects if anything else failed, when all was tried. `learn`
+ * gets each outcome as soon as it is known: the cache may show what follows from it while other
+ * requests last.
  */
 export async function carryOut(
   context: CarryOut,
@@ -163,7 +164,7 @@ async function* grantRights(context: CarryOut, rights: AgentRights): Outcomes {
   }
 }
 
-/** An operator that may not is told so once, and nothing waits for that. */
+/** An operator without the right to do so is told once, and nothing waits for it. */
 async function* revokeRights(context: CarryOut): Outcomes {
   try {
     await revokeAgentRights(context);
@@ -187,7 +188,7 @@ async function* createJob(context: CarryOut, job: Job): Outcomes {
   }
 }
 
-/** The Job that holds the name may be one that we made and cannot see yet. */
+/** The Job with this name may be one that we made and cannot see yet. */
 async function jobNamedAs({ client, signal }: CarryOut, job: Job): Promise<Stored<Job> | 'Gone'> {
   try {
     return await client.get(JOBS, keyOf(job), { signal });
@@ -205,17 +206,17 @@ async function* deleteJob({ client, signal }: CarryOut, job: Stored<Job>): Outco
       signal,
     });
   } catch (error) {
-    // Gone already, or the name belongs to a successor: both are what was wanted.
+    // It is gone, or a successor has the name: both are fine.
     if (!isReason(error, 'NotFound', 'Conflict')) throw error;
   }
   yield { kind: 'JobDeleted', job };
 }
 
 /**
- * The Job's finalizer keeps the Pod until it is said, as Kubernetes says of Pods of nodes that are
- * gone, that it failed for no fault of its own: then its Job counts it, and a Pod failure policy can
- * ignore it. In this order, because a Pod that has failed is not looked at again. A node that comes
- * back finds the Pod gone, and ends what is left of it.
+ * Writes first that the Pod failed through no fault of its own, as Kubernetes does for Pods of
+ * deleted nodes. Then the Job counts it, and a Pod failure policy can ignore it. The Job's
+ * finalizer keeps the Pod until then; a failed Pod is not looked at again, so the order matters. A
+ * node that comes back finds the Pod gone, and ends what is left of it.
  */
 async function* deleteLostPod(
   { client, clock, signal }: CarryOut,
@@ -236,7 +237,7 @@ async function* deleteLostPod(
     yield { kind: 'PodForced', reason: LOST_NODE_DEADLINE_REASON };
     await client.patch(PODS, at, { type: 'strategic', patch }, { subresource: 'status', signal });
   } catch (error) {
-    // Gone already, or its replacement has the name: both are what was wanted.
+    // It is gone, or its replacement has the name: both are fine.
     if (!isReason(error, 'NotFound', 'Conflict')) throw error;
   }
 }
@@ -270,7 +271,9 @@ async function* resumeJob(
   }
 }
 
-/** A merge patch. The UID in it makes the API server refuse it for a successor of the same name. */
+/**
+ * A merge patch. Because of its UID, the API server refuses it for a successor of the same name.
+ */
 async function* patchJob(
   { client, signal }: CarryOut,
   job: Stored<Job>,

@@ -1,10 +1,11 @@
+/** Recognizes errors from objects that are being deleted. */
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { ApiStatusError, isNamespaceGoing } from '../../kube/status.ts';
 
 /**
- * What was deleted, by somebody else, while the controller worked on a JobSet: no retry helps, and what
- * is left goes with it. The watch tells when the JobSet itself is gone.
+ * What was deleted while the controller worked on a JobSet. No retry helps, and the rest goes with
+ * it. The watch reports the end of the JobSet itself.
  */
 export function whatGoesAway(
   error: unknown,

@@ -11,7 +11,7 @@ import { createImageVolumes } from './image-volumes.ts';
 
 type Pages = readonly (readonly string[])[];
 
-/** Answers with kubelets, one page each; `1.36 containerd://2.0.5` says the runtime, too. */
+/** Answers with kubelets, one page each; `1.36 containerd://2.0.5` names the runtime, too. */
 class Cluster extends MemoryClient {
   pages: Record<string, Pages> = {};
   refusal: Error | undefined;
@@ -60,7 +60,7 @@ test.each<[string, Pages, boolean]>([
   expect(await volumes.suit(specOf({}), signal)).toBe(expected);
 });
 
-test('only the nodes that its Pods may use count, and each set is asked once in a while', async () => {
+test('only the nodes that its Pods may use count, and each set is read now and then', async () => {
   const client = new Cluster();
   client.pages = { '': [['v1.35.0']], 'pool=new': [['v1.36.0']], 'pool=old': [['v1.35.0']] };
   const clock = new VirtualClock();

@@ -1,24 +1,25 @@
+/** Whether agents can start from volumes of their image. */
 import type { JobSetSpec } from '../../jobset/jobset.ts';
 import type { Node } from '../../kube/objects/node.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 import { NodeAnswers, nodeSelectors } from '../tracking/node-answers.ts';
 
-/** Whether agents may be started from volumes of their image on all nodes that a JobSet may use. */
+/** True if all nodes that a JobSet may use support that. */
 export interface ImageVolumes {
-  /** False where that is not known. Rejects while the API server does not answer. */
+  /** False if unknown. Rejects while the API server does not answer. */
   suit(spec: JobSetSpec | undefined, signal: AbortSignal): Promise<boolean>;
 }
 
-/** The first kubelet that lets programs in such a volume be executed. */
+/** The first kubelet that allows execution of programs in such a volume. */
 const LEAST_KUBELET = [1, 36] as const;
 /** The first containerd that mounts images as volumes. */
 const LEAST_CONTAINERD = [2, 1] as const;
 
 const NODES_PER_PAGE = 500;
-/** The nodes of a larger cluster are not read for this: the agent is copied there. */
+/** In a larger cluster the nodes are not read: the agent is copied there. */
 const MAX_PAGES = 20;
-/** Nodes are asked for by the Pods' `nodeSelector`; other rules of theirs leave fewer of these. */
+/** Nodes are selected by the Pods' `nodeSelector`; other rules would only leave fewer of them. */
 export function createImageVolumes(client: Client, clock: Clock): ImageVolumes {
   const nodes = new NodeAnswers<boolean>(client, clock, {
     nodesPerPage: NODES_PER_PAGE,

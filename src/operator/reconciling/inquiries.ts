@@ -1,7 +1,7 @@
 /**
- * Finds out what a plan asks for. Watches carry metadata only, so the one Pod that failed first is
- * read when an epoch ends; that is one request for a restart of any size, and a few more where the Pod
- * hides how it failed and `PodVersions` knows of earlier versions of it.
+ * Answers the questions of a plan. Watches carry metadata only, so the one Pod that failed first is
+ * read when an epoch ends. That is one request for a restart of any size, and a few more if the Pod
+ * hides how it failed and `versionsOf` knows earlier versions of it.
  */
 
 import { currentEpoch } from '../../jobset/epoch/in-place-restart.ts';
@@ -111,16 +111,16 @@ export interface Inquiry {
   readonly fresh?: Stored<JobSet>;
   /** Pods that a plan with these answers tells of: they are known from then on. */
   readonly strays?: readonly PodFacts[];
-  /** A notice was looked into in vain and deserves another look. */
+  /** A notice showed no failure yet and deserves another look. */
   readonly lookAgainMs?: number | undefined;
 }
 
 /** Pods that are read at a time. */
 const MAX_PARALLEL_READS = 10;
-/** Pods of one request. Of failed ones no more are looked at to find the last that failed. */
+/** Pods per request. Of failed Pods no more are read to find the last failure. */
 const PAGE_SIZE = 500;
 
-/** Labels only narrow the list: others may wear them. */
+/** Labels only narrow the list: other Jobs may have them too. */
 async function listJobs(
   jobSet: Stored<JobSet>,
   client: Client,
@@ -169,10 +169,12 @@ async function findWitness(
   return isLost ? onLostNode(witness) : witness;
 }
 
-/** A Pod that restarts all its containers gets six statuses by that; the first of them tells. */
+/**
+ * A Pod that restarts all its containers gets six statuses from that; the first shows the cause.
+ */
 const MAX_VERSIONS_READ = 10;
 
-/** What a Pod was in those versions, as far as the API server still knows them. */
+/** The Pod in those versions, as far as the API server still has them. */
 async function readVersions(
   { metadata }: Stored<Pod>,
   versions: readonly string[],
@@ -180,7 +182,7 @@ async function readVersions(
   signal: AbortSignal,
 ): Promise<readonly Stored<Pod>[]> {
   const before = versions.filter((version) => version !== metadata.resourceVersion);
-  // More than that is no restart, and the first end would not be among the last of them.
+  // With more versions it is not a restart, and the first end would not be among the last ones.
   if (before.length > MAX_VERSIONS_READ) return [];
   const read = await Promise.all(
     before.map((resourceVersion) => readVersion(metadata, resourceVersion, client, signal)),
@@ -204,13 +206,13 @@ async function readVersion(
     });
     return items.find(({ metadata }) => metadata.uid === uid);
   } catch (error) {
-    // What it no longer knows, or does not understand, is not worth a failure.
+    // An expired or refused version is not worth a failure.
     if (error instanceof ApiStatusError && error.code < 500) return undefined;
     throw error;
   }
 }
 
-/** Pods that are still there and to end, and live as far as anybody knows. */
+/** Overdue Pods that still exist and, as far as we know, live. */
 async function findOverdue(
   pods: readonly PodFacts[],
   client: Client,
@@ -240,7 +242,7 @@ async function readPod(
   }
 }
 
-/** A replacement shows no cause; the Pod that it replaces may still be there. */
+/** A replacement shows no cause, but the Pod that it replaces may still exist. */
 async function findPredecessor(
   facts: PodFacts,
   client: Client,

@@ -1,6 +1,6 @@
 /**
- * Which change of a JobSet, or of what belongs to one, makes the JobSet controller look at it, and when.
- * What it then does is in `jobset-reconciler.ts`.
+ * Which change of a JobSet, or of what belongs to one, makes the JobSet controller look at it, and
+ * when. What it then does is in `jobset-reconciler.ts`.
  */
 import { ownerKey, ownerOf } from '../../jobset/membership.ts';
 import { JOBSET_NAME } from '../../jobset/names.ts';
@@ -21,11 +21,14 @@ export interface JobSetControllerOptions extends Omit<ReconcilerOptions, 'metric
   readonly signal?: AbortSignal | undefined;
 }
 
-/** JobSets that are worked on at a time. */
+/** How many JobSets are worked on at a time. */
 const WORKERS = 4;
-/** Jobs whose Pods come and go only move counters: such changes wait for each other this long. */
+/** How long changes that only move Jobs' counters are collected. */
 const JOB_COUNTERS_BATCH_MS = 50;
-/** A restart takes all streams of a group and brings them back: what counts is what lasts. */
+/**
+ * How long changes of the hub's reach are collected: a restart ends all streams of a group and
+ * brings them back, and only the lasting result matters.
+ */
 const HUB_REACH_BATCH_MS = 1000;
 
 export function startJobSetController(options: JobSetControllerOptions): Controller {
@@ -72,7 +75,7 @@ function followPods({ livingPods, succeededPods }: Informers, tracker: GroupTrac
   livingPods.subscribe({
     added: (pod) => tracker.podLives(pod),
     updated: (pod, old) => {
-      // The name was given to another Pod while the watch was interrupted.
+      // Another Pod took the name while the watch was interrupted.
       if (pod.metadata.uid !== old.metadata.uid) tracker.podEnded(old.metadata.uid);
       tracker.podLives(pod);
     },

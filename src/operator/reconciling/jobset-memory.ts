@@ -1,15 +1,13 @@
+/** What the controller remembers of one JobSet between two plans. */
 import type { PodFacts } from '../../jobset/epoch/pod-facts.ts';
 import type { HubReach, Knowledge } from '../../jobset/snapshot.ts';
 import type { CountersPutOff } from '../../jobset/status/counters.ts';
 import type { ChildJobMemory } from '../tracking/child-job-memory.ts';
 import type { ActionOutcome } from './carry-out.ts';
 
-/**
- * What the controller remembers of one JobSet between two plans. None of it is needed for a right
- * decision: it saves requests and repeated Events.
- */
+/** No correct decision depends on it: it saves requests and repeated Events. */
 export class JobSetMemory {
-  /** Pods that were looked at for their notice of `#noticedEpoch`, by UID. */
+  /** Pods whose notice of `#noticedEpoch` was looked into, by UID. */
   readonly #notices = new Map<string, { looks: number; againMs: number }>();
   #noticedEpoch: number | undefined;
   readonly #reported = new Set<string>();
@@ -17,7 +15,7 @@ export class JobSetMemory {
   #silence: { readonly sinceMs: number; readyPods: number } | undefined;
   countersPutOff: CountersPutOff | undefined;
   readonly jobs: ChildJobMemory;
-  /** Passes in a row in which a Job could not be made. */
+  /** Successive passes in which a Job could not be made. */
   creationFailures = 0;
   /** Names of volume claims that are known to exist, though the cache may not show them. */
   readonly claims = new Set<string>();
@@ -68,7 +66,7 @@ export class JobSetMemory {
     }
   }
 
-  /** `readyPods` are those of now. */
+  /** `readyPods` are the current ones. */
   hubReach(streams: number, readyPods: number, nowMs: number): HubReach {
     if (streams > 0) {
       this.#silence = undefined;
@@ -81,8 +79,8 @@ export class JobSetMemory {
   }
 
   /**
-   * The Pod did not show a failure (yet). Returns after how long to look again, or undefined if that
-   * was the last time: then the agent's announcement will tell.
+   * The Pod did not show a failure (yet). Returns when to look again, or undefined after the last
+   * time: then the agent's announcement will report it.
    */
   sawNoFailure(pod: PodFacts, nowMs: number): number | undefined {
     if (pod.notice?.epoch !== this.#noticedEpoch) this.#notices.clear();
@@ -98,7 +96,7 @@ export class JobSetMemory {
     for (const pod of pods) this.isNews(announcementKey(pod));
   }
 
-  /** False if that was reported before. */
+  /** False if it was reported before. */
   isNews(what: string): boolean {
     if (this.#reported.has(what)) return false;
     if (this.#reported.size >= MEMORY_LIMIT) this.#reported.clear();
@@ -108,14 +106,15 @@ export class JobSetMemory {
 }
 
 /**
- * A kubelet reports the end of a container within a second or two, usually much sooner, and hides its
- * exit code again when all containers restart: looks are close at first, and 1.6 s long in all.
+ * A kubelet reports the end of a container within a second or two, usually much sooner, and hides
+ * its exit code again when all containers restart. So the first looks are close together; all take
+ * 1.6 s.
  */
 const FIRST_NOTICE_RECHECK_MS = 25;
 const MAX_NOTICE_LOOKS = 7;
-/** When a whole group stops, a few Pods tell as much as all: failures are announced anyway. */
+/** When a whole group stops, a few Pods show as much as all: failures are announced anyway. */
 export const MAX_NOTICES_PER_EPOCH = 8;
-/** Reports: beyond it all are forgotten, which costs a repetition. */
+/** The most remembered reports. Beyond it all are forgotten, which costs a repetition. */
 const MEMORY_LIMIT = 10_000;
 
 function announcementKey({ uid, epoch }: PodFacts): string {

@@ -1,7 +1,8 @@
 /**
- * Brings one JobSet a step further: takes a snapshot, lets `plan` decide, answers what it asks,
- * writes the status under the resourceVersion that was decided on, and only then tells, counts and
- * acts. It may be killed between any two requests; the next process goes on from what is written.
+ * Brings one JobSet a step further. Takes a snapshot, lets `plan` decide, answers its questions,
+ * and writes the status under the resourceVersion on which the decision is based. Only then it
+ * reports, counts and acts. It may be killed between any two requests; the next process continues
+ * from what is written.
  */
 
 import { withDefaults } from '../../jobset/defaults.ts';
@@ -51,7 +52,7 @@ export interface ReconcilerOptions {
   /** It may change over time, with the authorities of the hub. */
   readonly agentProgram: () => AgentProgram;
   readonly agentDefaults?: AgentDefaults | undefined;
-  /** What the nodes for a JobSet lack; without, they have all that we can make use of. */
+  /** What the nodes for a JobSet lack; if absent, they have every feature. */
   readonly nodeFeatures?: NodeFeatures | undefined;
   readonly sha1: Sha1;
   readonly gates: FeatureGates;
@@ -93,7 +94,7 @@ export class JobSetReconciler {
       this.#reports.goesAway(jobSet, memory, gone);
       return undefined;
     } finally {
-      // It may have been deleted meanwhile: what this pass has remembered is not to stay.
+      // The JobSet may have been deleted meanwhile: then drop the memory of this pass.
       const isGone =
         this.#options.informers.jobSets.store.get(key)?.metadata.uid !== jobSet.metadata.uid;
       if (isGone) this.forgetJobSet(jobSet);
@@ -113,7 +114,7 @@ export class JobSetReconciler {
     memory.countersPutOff = made.countersPutOff;
     this.#reports.plan(snapshot.jobSet, memory, made);
     await this.#act(snapshot.jobSet, memory, made, signal);
-    // No watch tells when nodes have learned it.
+    // No watch reports that nodes have learned it.
     const askAgainMs = noRestartAll === undefined ? undefined : NODE_ANSWER_LIFETIME_MS;
     const delays = [made.requeueAfterMs, decided.lookAgainMs, askAgainMs].filter(
       (ms) => ms !== undefined,
@@ -153,7 +154,7 @@ export class JobSetReconciler {
     if (jobSet !== undefined) this.#memoryOf(jobSet).claims.delete(claim);
   }
 
-  /** Reports a Pod that wears a label which it may not, once. */
+  /** Reports a Pod with a label that it may not have, once. */
   reportStray(stray: StrayPod): void {
     const jobSet = this.#options.informers.jobSets.store.get(stray.jobSet);
     if (jobSet !== undefined) this.#reports.stray(jobSet, this.#memoryOf(jobSet), stray);
@@ -169,7 +170,7 @@ export class JobSetReconciler {
     let answers: Answers = {};
     let lookAgainMs: number | undefined;
     let strays: readonly PodFacts[] = [];
-    // As of one moment: what was looked into in this pass is not looked into again.
+    // All answers are of one moment: nothing is looked into twice in a pass.
     const knowledge = memory.knowledge(this.#options.clock.now());
     for (let asked = 0; asked <= MAX_QUESTIONS; asked++) {
       const found = { answers, knowledge, noRestartAll };

@@ -1,4 +1,7 @@
-/** Tells what happens to a JobSet, in Events, metrics and the log; what does not change is told once. */
+/**
+ * Tells what happens to a JobSet, in Events, metrics and the log; what does not change is told
+ * once.
+ */
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import type { Plan } from '../../jobset/plan.ts';
 import type { Stored } from '../../kube/meta.ts';
@@ -21,14 +24,17 @@ export interface ReportsOptions {
   readonly metrics: OperatorMetrics;
 }
 
-/** `events.k8s.io` action of all our Events, as upstream has it. */
+/** `events.k8s.io` action of all our Events, as in upstream. */
 const ACTION = 'Reconciling';
-/** A quota or a webhook often refuses once or twice while it catches up: the third time in a row is told. */
+/**
+ * A quota or a webhook often refuses once or twice while it catches up, so only the third time in a
+ * row is reported.
+ */
 const TOLD_CREATION_FAILURES = 3;
-/** Pods that wear the label of a JobSet may come by the thousand. */
+/** Pods with the label of a JobSet may come by the thousand. */
 const STRAY_REPORTS: Rate = { perSecond: 1, burst: 50 };
 
-/** Tells what happens to a JobSet, in Events, metrics and the log; what does not change is told once. */
+/** Reports each thing once while it does not change. */
 export class Reports {
   readonly #options: ReportsOptions;
   /** By key of the JobSet. */
@@ -39,7 +45,7 @@ export class Reports {
     this.#strays = new KeyedBudget(STRAY_REPORTS, options.clock);
   }
 
-  /** What a plan has to say beside the status. */
+  /** What a plan reports besides the status. */
   plan(jobSet: Stored<JobSet>, memory: JobSetMemory, { events, outcomes }: Plan): void {
     const { name, namespace = '' } = jobSet.metadata;
     for (const { type, reason, note, isOnce } of events) {
@@ -49,7 +55,7 @@ export class Reports {
     for (const outcome of outcomes) this.#options.metrics.observe({ name, namespace }, outcome);
   }
 
-  /** A Pod that wears a label which it may not. */
+  /** A Pod with a label that it may not have. */
   stray(jobSet: Stored<JobSet>, memory: JobSetMemory, { podUid, problem }: StrayPod): void {
     const budget = this.#strays.of(keyOf(jobSet));
     if (!budget.tryTake()) return;
@@ -58,7 +64,7 @@ export class Reports {
     } else budget.giveBack();
   }
 
-  /** What could not be done in one pass. */
+  /** What failed in one pass. */
   failures(jobSet: Stored<JobSet>, memory: JobSetMemory, failed: readonly FailedAction[]): void {
     const reasons = new Set(failed.map(({ reason }) => reason));
     memory.creationFailures = reasons.has('JobCreationFailed') ? memory.creationFailures + 1 : 0;
@@ -73,7 +79,7 @@ export class Reports {
     }
   }
 
-  /** The JobSet or its namespace is being deleted, which is no problem. */
+  /** The JobSet or its namespace is being deleted, which is not a problem. */
   goesAway(jobSet: Stored<JobSet>, memory: JobSetMemory, what: 'Namespace' | 'JobSet'): void {
     if (what !== 'Namespace' || !memory.isNews('NamespaceTerminating')) return;
     const message = 'creates nothing more for a JobSet whose namespace is being deleted';

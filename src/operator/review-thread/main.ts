@@ -1,4 +1,4 @@
-/** The thread that judges admission reviews: the same endpoint as the operator's, behind messages. */
+/** The thread that judges admission reviews: the operator's endpoint behind messages. */
 
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { LeaderFinding } from '../../jobset/exclusive-placement.ts';

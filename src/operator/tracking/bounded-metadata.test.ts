@@ -42,7 +42,7 @@ const MEMBER = {
   ownerReferences: [JOB],
 };
 
-test('of a member all is kept by which it is judged', () => {
+test('keeps everything by which a member is judged', () => {
   const honest = pod({
     ...MEMBER,
     labels: {
@@ -77,7 +77,7 @@ test('members share what they have in common', () => {
   expect(one?.metadata.ownerReferences).toBe(other?.metadata.ownerReferences);
 });
 
-test('of what a user can make as large as they like little is kept', () => {
+test('keeps little of what a user can make arbitrarily large', () => {
   const ours = Array.from({ length: 5_000 }, (_, i) => [`lockstep/x${i}`, LARGE.slice(0, 40)]);
   const others = Array.from({ length: 5_000 }, (_, i) => ({
     ...JOB,

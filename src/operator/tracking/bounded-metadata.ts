@@ -1,8 +1,7 @@
 /**
- * What is kept of a Pod or a volume claim that wears the label of a JobSet: the names and values that
- * somebody here looks up, and nothing else. Any user may make such objects, with annotations, finalizers
- * and owners of a megabyte, as many as the quota of a namespace allows. The members of a group have most
- * of what is kept in common, so that they share it.
+ * The kept part of a Pod or a volume claim with the label of a JobSet: only names and values that
+ * the operator reads. Any user may create such objects, with annotations, finalizers and owners of
+ * a megabyte, and as many as the quota of a namespace allows. Members of a group share equal parts.
  */
 import {
   AGENT_STARTS,
@@ -31,11 +30,14 @@ const ANNOTATIONS = [
   NOTICE,
   LOST_NODE_DEADLINE,
 ];
-/** Longer ones mean nothing to anybody here, and the beginning is enough to say so. */
+/** The operator reads no longer values, and the beginning is enough to say so. */
 const MAX_VALUE_CHARACTERS = 1_024;
-/** Of names and UIDs that the API server made. */
+/** The limit for names and UIDs, which the API server made. */
 const MAX_NAME_CHARACTERS = 253;
-/** Values of one cache that its objects share; beyond it all are forgotten, which costs memory alone. */
+/**
+ * Values of one cache that its objects share; beyond it all are forgotten, which costs memory
+ * alone.
+ */
 const MAX_SHARED = 4_096;
 
 /** The transformation of one cache. */

@@ -6,14 +6,14 @@ import { withSpecOfChildren } from './caches.ts';
 
 const LARGE = 'x'.repeat(250_000);
 
-test('of a Job that no JobSet controls hardly more than its name is kept', () => {
+test('keeps hardly more than the name of a Job without a JobSet', () => {
   const job = storedJob('etl', 'w', { metadata: { annotations: { note: LARGE } } });
   const kept = withSpecOfChildren(job);
   expect(JSON.stringify(kept).length).toBeLessThan(2000);
   expect(kept.metadata).toMatchObject({ name: 'etl', uid: job.metadata.uid });
 });
 
-test('of a Job that a JobSet controls everything is kept', () => {
+test('keeps all of a Job that a JobSet controls', () => {
   const owner = { apiVersion: apiVersionOf(JOBSETS), kind: JOBSETS.kind, name: 'train', uid: 'u' };
   const ownerReferences = [{ ...owner, controller: true }];
   const job = storedJob('train-w-0', 'w', { metadata: { ownerReferences } });

@@ -1,6 +1,6 @@
 /**
- * What a replica knows of the cluster, whether it acts on it or not. Pods are watched as metadata only,
- * in two streams: those that live and those that have succeeded.
+ * The operator's caches of the cluster. A replica fills them whether it leads or not. Pods are
+ * watched as metadata only, in two streams: living ones and succeeded ones.
  */
 
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
@@ -28,12 +28,12 @@ import { PodVersions } from './pod-versions.ts';
 
 export interface OperatorCaches {
   readonly informers: Informers;
-  /** The versions of Pods that were seen lately, also by one who does not act yet. */
+  /** Recent versions of Pods; a replica that does not lead yet collects them too. */
   readonly versions: PodVersions;
   hasSynced(): boolean;
   /** Resolves when they hold the cluster's state; rejects with the signal's reason. */
   whenSynced(signal?: AbortSignal): Promise<void>;
-  /** Asks for what is new over connections that are known to be alive. */
+  /** Continues over new connections, which are known to be alive. */
   reconnect(): void;
   stop(): Promise<void>;
 }
@@ -83,10 +83,10 @@ export function startCaches(options: CacheOptions): OperatorCaches {
 /** Index of the Jobs: by `ownerKey` of the JobSet that controls them. */
 export const JOBS_BY_OWNER = 'jobset';
 
-/** In whatever namespace: only `membershipOf` says what that proves. */
+/** In any namespace: only `membershipOf` decides what that proves. */
 const BY_UID = 'uid';
 
-/** The object with that UID, in whatever namespace it is. */
+/** The object with that UID, in any namespace. */
 export function withUid<T extends KubeObject>({ store }: Informer<T>, uid: string) {
   for (const object of store.byIndex(BY_UID, uid)) return object;
   return undefined;
@@ -141,7 +141,10 @@ function startInformers(shared: CacheOptions): Informers {
   };
 }
 
-/** The same caches for an operator that may end before they do: its subscriptions end with the signal. */
+/**
+ * A view of the caches for an operator that may end before they do: its subscriptions end with the
+ * signal.
+ */
 export function informersUntil(informers: Informers, until: AbortSignal): Informers {
   return {
     jobSets: subscribedUntil(informers.jobSets, until),
@@ -154,8 +157,8 @@ export function informersUntil(informers: Informers, until: AbortSignal): Inform
 }
 
 /**
- * Any user's Jobs are watched, for the names that they hold and the Pods that they have: of those that no
- * JobSet controls, which may have a megabyte each, no more is kept.
+ * Any user's Jobs are watched, for their names and Pods. They may have a megabyte each, so only
+ * Jobs that a JobSet controls are kept whole.
  */
 export function withSpecOfChildren(job: Stored<Job>): Stored<Job> {
   const kept = withoutManagedFields(job);
@@ -165,7 +168,7 @@ export function withSpecOfChildren(job: Stored<Job>): Stored<Job> {
   return { apiVersion, kind, metadata, spec: { template: { spec: { containers: [] } } } };
 }
 
-/** All Services of a cluster are watched for their names; of each, little is of interest. */
+/** All Services of a cluster are watched for their names; little of each is needed. */
 function withSelectorOnly({ spec, ...service }: Stored<Service>): Stored<Service> {
   const { selector, clusterIP } = spec ?? {};
   const { annotations: _, ...metadata } = withoutManagedFields(service).metadata;
@@ -181,7 +184,9 @@ function uidOf({ metadata }: Stored<KubeObject>): readonly string[] {
   return [metadata.uid];
 }
 
-/** Index of the informer of JobSets: the namespace of each that restarts in place and is not over. */
+/**
+ * Index of the informer of JobSets: the namespace of each that restarts in place and is not over.
+ */
 export const GROUPS_BY_NAMESPACE = 'group-namespace';
 
 export function groupNamespaces(jobSet: Stored<JobSet>): readonly string[] {

@@ -1,3 +1,4 @@
+/** What the controller knows of one JobSet's Jobs beyond its cache. */
 import { isSame, type Owner, ownerOf } from '../../jobset/membership.ts';
 import { isTrue } from '../../jobset/status/conditions.ts';
 import type { Stored } from '../../kube/meta.ts';
@@ -6,9 +7,8 @@ import type { Store } from '../../runtime/informer/informer.ts';
 import { OwnWrites } from '../../runtime/informer/own-writes.ts';
 
 /**
- * What the controller knows of one JobSet's Jobs beyond its cache: its own writes, deletions that
- * were accepted, and finished Jobs that somebody else has deleted since the last plan. It goes with
- * the JobSet, so nothing is left of Jobs that nobody asks for any more.
+ * It remembers own writes, accepted deletions, and finished Jobs that were deleted since the last
+ * plan. It goes with the JobSet, so no record outlives its use.
  */
 export class ChildJobMemory {
   readonly #own: OwnWrites<Job>;
@@ -32,7 +32,7 @@ export class ChildJobMemory {
     this.#deleted.add(job.metadata.uid);
   }
 
-  /** The Jobs of the cache, with what was done to them and the cache does not show yet. */
+  /** The cached Jobs, with changes that the cache does not show yet. */
   view(cached: Iterable<Stored<Job>>): readonly Stored<Job>[] {
     const jobs: Stored<Job>[] = [];
     const uids = new Set<string>();
@@ -64,7 +64,7 @@ export class ChildJobMemory {
     return [...this.#vanished.values()];
   }
 
-  /** The status tells of them now. */
+  /** The status includes them now. */
   recorded(jobs: readonly Stored<Job>[]): void {
     for (const { metadata } of jobs) this.#vanished.delete(metadata.uid);
   }

@@ -1,3 +1,4 @@
+/** Reads the minimums of a namespace's LimitRanges. */
 import type { ContainerMinimums } from '../../jobset/injection/agent-resources.ts';
 import type { StringMap } from '../../kube/meta.ts';
 import { LIMIT_RANGES } from '../../kube/objects/core.ts';
@@ -5,13 +6,13 @@ import { compareQuantities, parseQuantity } from '../../kube/quantity.ts';
 import { isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client/client.ts';
 
-/** A namespace has few; more than these are not read, and so not known. */
+/** A namespace has few; further ones are not read. */
 const MAX_LIMIT_RANGES = 100;
 
 /**
- * The least that LimitRanges of a namespace demand of each container. It is asked when Jobs are made,
- * since their templates never change afterwards. Without the right to read them the answer is
- * `Unknown`; rejects while the API server does not answer.
+ * The minimums for each container. They are read when Jobs are made, because their templates never
+ * change afterwards. Without the right to read them the answer is `Unknown`; rejects while the API
+ * server does not answer.
  */
 export async function containerMinimums(
   client: Client,

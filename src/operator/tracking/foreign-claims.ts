@@ -1,3 +1,4 @@
+/** Reports objects that claim an owner in another namespace, which has no effect. */
 import { foreignClaim, type KnownOwners } from '../../jobset/foreign-claim.ts';
 import type { KubeObject, Stored } from '../../kube/meta.ts';
 import type { Resource } from '../../kube/resource.ts';
@@ -8,9 +9,8 @@ import type { Clock } from '../../runtime/ports/clock.ts';
 import { type Rate, TokenBucket } from '../../runtime/token-bucket.ts';
 
 /**
- * Says in an Event why nothing comes of an object that claims an owner in another namespace. There may be
- * thousands of them, so a namespace has a budget, all have one together, and what is told once is not told
- * again.
+ * Events explain why. There may be thousands of such objects, so each namespace has a budget, all
+ * together have one, and nothing is reported twice.
  */
 export interface ForeignClaimsOptions {
   readonly events: EventRecorder;
@@ -20,10 +20,10 @@ export interface ForeignClaimsOptions {
 
 const FOREIGN_OWNER = 'ForeignOwner';
 
-/** Enough to see what is wrong; the next objects have their turn when they change. */
+/** Enough to see the problem; further objects are reported when they change. */
 const OF_NAMESPACE: Rate = { perSecond: 0.2, burst: 50 };
 const OF_ALL: Rate = { perSecond: 2, burst: 200 };
-/** Objects that were told of: beyond it all are forgotten, which costs a repetition. */
+/** The most remembered objects. Beyond it all are forgotten, which costs a repetition. */
 const MAX_TOLD = 10_000;
 
 export class ForeignClaims {

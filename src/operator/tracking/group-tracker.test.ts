@@ -95,7 +95,7 @@ describe('a group that gathers at its barrier', () => {
     expect(interest).toEqual(['default/train']);
   });
 
-  test('is looked at when the first of its Pods is deleted, and when the last such is gone', () => {
+  test('is looked at when the first of its Pods is deleted, and when the last deleted one is gone', () => {
     const deletionTimestamp = '2026-01-01T00:00:00Z';
     for (const slot of ['0', '1', '2']) tracker.podLives(podIn(slot, '2'));
     interest.length = 0;
@@ -118,7 +118,7 @@ describe('a group that gathers at its barrier', () => {
     expect(interest, 'of an epoch that is over').toHaveLength(2);
   });
 
-  test('is looked at when its next stage is complete, and nobody else is in the way', () => {
+  test('is looked at when its next stage is complete, and no other Pod is in the way', () => {
     const other = 'uid-of-train-late-0';
     const ownerReferences = [
       { apiVersion: 'batch/v1', kind: 'Job', name: 'train-late-0', uid: other, controller: true },
@@ -150,7 +150,7 @@ describe('a group that gathers at its barrier', () => {
     expect(interest).toEqual(['default/train']);
   });
 
-  test('is nobody’s interest before it was planned for the first time', () => {
+  test('is not looked at before it was planned for the first time', () => {
     tracker.watch(TRAIN, undefined);
     tracker.podLives(podIn('0', '9'));
     expect(interest).toEqual([]);
@@ -161,7 +161,7 @@ describe('a group that gathers at its barrier', () => {
 describe('membership', () => {
   const members = (): number => [...tracker.members(TRAIN).announcing(2)].length;
 
-  test('follows the owner chain, whatever the labels say', () => {
+  test('follows the owner chain, not the labels', () => {
     jobs.set('uid-of-train-w-0', jobOf('another'));
     tracker.podLives(podIn('0', '2'));
     expect(members()).toBe(0);
@@ -233,7 +233,7 @@ describe('membership', () => {
     expect(members(), 'what the watches show is as it was').toBe(1);
   });
 
-  test('takes either dialect, the higher epoch, and tells of what is none', () => {
+  test('takes either dialect and the higher epoch, and reports invalid values', () => {
     const { annotations } = podIn('0', '1').metadata;
     const attempt = (text: string): Stored<PartialObjectMetadata> =>
       podIn('0', '1', {
@@ -349,7 +349,7 @@ describe('what agents say over the hub', () => {
     expect(census.ofJob(JOB_UID)?.below(2)).toBe(1);
   });
 
-  test('of a Pod that nobody knows counts for nothing', () => {
+  test('of an unknown Pod counts for nothing', () => {
     tracker.podSpoke('stranger', { epoch: 3 });
     expect(interest).toEqual([]);
   });

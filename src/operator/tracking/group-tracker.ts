@@ -1,7 +1,7 @@
 /**
- * Keeps the counts of every JobSet's Pods and tells when one is worth another look: not for every
- * announcement of a group that gathers at its barrier, but for a failure, for the last one to
- * arrive, and for whatever was in the way. One Pod event costs O(1).
+ * Counts the Pods of every JobSet, and decides when a JobSet is worth another look. It does not
+ * report every announcement of a group that gathers at its barrier, but failures, the last arrival,
+ * and changes of what was in the way. One Pod event costs O(1).
  */
 import type { Watchpoint } from '../../jobset/epoch/in-place-restart.ts';
 import { MemberCounts, type Members } from '../../jobset/epoch/members.ts';
@@ -23,7 +23,7 @@ import { GroupWatch } from './group-watch.ts';
 import { newestFacts, type SpokenFacts } from './spoken-facts.ts';
 
 export interface GroupTrackerOptions {
-  /** In whatever namespace it is. */
+  /** In any namespace. */
   readonly jobWithUid: (uid: string) => Stored<Job> | undefined;
   readonly nowMs: () => number;
 }
@@ -55,9 +55,11 @@ interface LivePod {
   /** As the cache holds it. */
   pod: Stored<PartialObjectMetadata>;
   readonly group: Group;
-  /** False if its Job is not known: then it is in the way of a release, and nothing else. */
+  /** False if its Job is unknown: then it only holds up a release. */
   isMember: boolean;
-  /** As its agent said, while this process runs: soft state, of which agents repeat what matters. */
+  /**
+   * According to its agent, while this process runs: soft state, which agents repeat if it matters.
+   */
   spoken: SpokenFacts | undefined;
 }
 
@@ -74,7 +76,7 @@ export class GroupTracker {
   readonly #groups = new Map<string, Group>();
   /** By UID. */
   readonly #live = new Map<string, LivePod>();
-  /** Pods of Jobs that are not known, by UID of the Job and of the Pod. */
+  /** Pods of unknown Jobs, by UID of the Job and of the Pod. */
   readonly #claimants = new Map<string, Map<string, Claimant>>();
 
   #handler: GroupHandler | undefined;
@@ -92,7 +94,7 @@ export class GroupTracker {
     return this.#groups.get(ownerKey(jobSet))?.counts ?? NO_MEMBERS;
   }
 
-  /** Sets what is of interest. Call it in the turn in which the counts were read. */
+  /** Sets what `onInterest` is called for. Call it in the turn in which the counts were read. */
   watch(jobSet: Owner, watchpoint: Watchpoint | undefined): void {
     if (watchpoint === undefined) {
       const group = this.#groups.get(ownerKey(jobSet));
@@ -105,7 +107,7 @@ export class GroupTracker {
     }
   }
 
-  /** Counts a list of living Pods by itself, beside what the watches show. */
+  /** Counts a list of living Pods by itself, apart from what the watches show. */
   census(jobSet: Owner, living: readonly Stored<PartialObjectMetadata>[]): Members {
     const counts = new MemberCounts();
     for (const pod of living) {
@@ -117,13 +119,13 @@ export class GroupTracker {
     return counts;
   }
 
-  /** A Pod that lives, as the watch of living Pods shows it. */
+  /** A living Pod, from the watch of living Pods. */
   podLives(pod: Stored<PartialObjectMetadata>): void {
     const { uid } = pod.metadata;
     const facts = podFacts(pod);
     const judged = facts === undefined ? undefined : this.#judge(pod);
     const known = this.#live.get(uid);
-    // Labels and owner references may change: what it was counted for before it is not any more.
+    // Labels and owner references may change, so that it belongs elsewhere now.
     const hasMoved =
       known !== undefined &&
       (!isSame(judged?.jobSet, known.group.jobSet) || jobUidOf(known.pod) !== facts?.jobUid);
@@ -145,9 +147,9 @@ export class GroupTracker {
   }
 
   /**
-   * What the agent of a Pod says over the hub. An epoch counts as one that is annotated does, the newest
-   * of both; it stays known when the agent's stream has ended, since no Pod ever goes back. False if it
-   * said a newer epoch before, so that this one changes nothing.
+   * What the agent of a Pod says over the hub. An epoch counts like an annotated one, and the
+   * newest of both wins. It stays known after the stream has ended, because no Pod ever goes back.
+   * False if the agent said a newer epoch before, so that this one changes nothing.
    */
   podSpoke(podUid: string, said: SpokenFacts): boolean {
     const live = this.#live.get(podUid);
@@ -165,14 +167,14 @@ export class GroupTracker {
     return this.#live.get(podUid)?.spoken !== undefined;
   }
 
-  /** The living members of the JobSet with that `ownerKey`, with the newest that is known of each. */
+  /** The living members of the JobSet with that `ownerKey`, with the newest facts of each. */
   *podsOf(group: string): Iterable<PodFacts> {
     for (const pod of this.#groups.get(group)?.counts.pods() ?? []) {
       if (this.#live.get(pod.uid)?.isMember === true) yield pod;
     }
   }
 
-  /** A Pod that the watch of living Pods does not show any more, for whatever reason. */
+  /** A Pod that the watch of living Pods does not show any more, for any reason. */
   podEnded(podUid: string): void {
     const live = this.#live.get(podUid);
     if (live === undefined) return;
@@ -194,14 +196,14 @@ export class GroupTracker {
     if (isMember) this.#groupOf(jobSet).counts.observeSucceeded(facts);
   }
 
-  /** A Pod that had succeeded was deleted: what it achieved counts as long as its Job is there. */
+  /** A Pod that had succeeded was deleted: its success counts as long as its Job exists. */
   succeededPodGone(pod: Stored<PartialObjectMetadata>): void {
     this.#claim(pod, jobUidOf(pod), undefined);
   }
 
   /**
-   * Pods may have arrived before their Job. One that the Job controller has suspended has counted its
-   * Pods: a success that it lacks came too late.
+   * Pods may have arrived before their Job. A suspended Job has counted its Pods: a success that it
+   * lacks came too late.
    */
   jobSeen(job: Stored<Job>): void {
     const { uid } = job.metadata;
@@ -219,7 +221,7 @@ export class GroupTracker {
     this.#dropIfEmpty(group);
   }
 
-  /** A Job is gone, or another JobSet's than it was; `job` is what it was. */
+  /** A Job is gone, or belongs to another JobSet than before; `job` is its last state. */
   jobGone(job: Stored<Job>): void {
     const owner = ownerOf(job);
     const group = owner === undefined ? undefined : this.#groups.get(ownerKey(owner));
@@ -259,7 +261,7 @@ export class GroupTracker {
     this.#watching(group, facts.jobUid, change, facts);
   }
 
-  /** Changes the counts of one Job and tells if that makes its JobSet worth a look. */
+  /** Changes the counts of one Job, and reports its JobSet if that makes it worth a look. */
   #watching(
     { jobSet, counts, watch }: Group,
     jobUid: string,
@@ -271,9 +273,9 @@ export class GroupTracker {
     if (!change() || watch === undefined || before === undefined) return;
     const wasFull = watch.isFull();
     watch.move(before, watch.countsOf(jobUid, counts));
-    // What is in the way then, and is not going, has to be said.
+    // A Pod that is in the way then, and is not ending, has to be reported.
     const isJustFull = watch.isFull() && !wasFull;
-    // The first is to be looked at when it is overdue, with whatever others there are by then.
+    // The first deleted Pod is looked at when it is overdue, with all others by then.
     const isFirstOrLast = hadEnding !== counts.hasEnding;
     if (watch.isNews(pod) || isJustFull || watch.isComplete() || isFirstOrLast) {
       this.#handler?.interest(`${jobSet.namespace}/${jobSet.name}`);
@@ -321,7 +323,7 @@ export class GroupTracker {
 
 const NO_MEMBERS: Members = new MemberCounts();
 
-/** Of an annotation, which may have 256 KiB: what is reported is remembered. */
+/** For annotations, which may have 256 KiB: reports are remembered. */
 const MAX_SHOWN_BYTES = 100;
 
 /** To which JobSet a Pod belongs, and whether its Job is known. */
@@ -330,7 +332,7 @@ interface Judgement {
   readonly isMember: boolean;
 }
 
-/** A Pod whose Job is not known. */
+/** A Pod whose Job is unknown. */
 interface Claimant {
   readonly pod: Stored<PartialObjectMetadata>;
   readonly state: 'Lives' | 'Succeeded';

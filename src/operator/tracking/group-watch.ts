@@ -1,16 +1,17 @@
+/** Decides when a group has reached its watchpoint. */
 import type { Watchpoint } from '../../jobset/epoch/in-place-restart.ts';
 import type { Members } from '../../jobset/epoch/members.ts';
 import { MAX_AGENT_STARTS, type PodFacts } from '../../jobset/epoch/pod-facts.ts';
 
 /**
- * A watchpoint, and how far its group is from it. Set up from the counts of all Jobs, it is kept up to
- * date by the change of one Job's counts at a time, so that a Pod event costs O(1).
+ * A watchpoint, and how far its group is from it. It is set up from the counts of all Jobs, and
+ * then updated with the changed counts of one Job at a time, so a Pod event costs O(1).
  */
 export class GroupWatch {
   readonly #watchpoint: Watchpoint;
   /** Announcements that the next release waits for. */
   #arrived = 0;
-  /** Pods that are not known to have left the past. */
+  /** Pods that are not known to have left an earlier epoch. */
   #behind = 0;
 
   constructor(watchpoint: Watchpoint, members: Members) {
@@ -34,7 +35,7 @@ export class GroupWatch {
     this.#behind += after.behind - before.behind;
   }
 
-  /** Whether everybody has arrived who has to. */
+  /** Whether all members have arrived that have to. */
   isFull(): boolean {
     const { slots } = this.#watchpoint;
     return slots > 0 && this.#arrived >= slots;
@@ -44,7 +45,7 @@ export class GroupWatch {
     return this.isFull() && this.#behind === 0;
   }
 
-  /** A failure, a notice of one, or an agent that does not get its worker to start. */
+  /** A failure, a notice of one, or an agent whose worker does not start. */
   isNews(pod: PodFacts | undefined): boolean {
     if (pod === undefined) return false;
     const { epoch } = this.#watchpoint;

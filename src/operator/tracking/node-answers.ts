@@ -1,6 +1,6 @@
 /**
- * What the operator asks about nodes. Those on which the Pods of a JobSet may run are read page by page,
- * and what they say is believed for a while, by the labels that they were asked for.
+ * What the operator asks about nodes. Those on which the Pods of a JobSet may run are read page by
+ * page, and what they say is believed for a while, by the labels that they were asked for.
  */
 import type { JobSetSpec } from '../../jobset/jobset.ts';
 import type { StringMap } from '../../kube/meta.ts';
@@ -10,7 +10,7 @@ import type { Client } from '../../runtime/client/client.ts';
 import { ExpiringMap } from '../../runtime/expiring-map.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
 
-/** How long an answer is believed: nodes and feature gates change rarely. */
+/** How long an answer is used: nodes and feature gates change rarely. */
 export const NODE_ANSWER_LIFETIME_MS = 300_000;
 
 /** Sets of labels by which Pods choose their nodes; a cluster has few. */
@@ -93,8 +93,8 @@ function selectorOf(labels: StringMap): string {
 }
 
 /**
- * Whether the Node object says that it is not ready, or is gone. False where that cannot be read: it only
- * explains a failure, and no restart waits for an explanation.
+ * Whether the Node object is not ready, or gone. False if it cannot be read: it only explains a
+ * failure, and no restart waits for an explanation.
  */
 export async function isNodeLost(
   name: string | undefined,

@@ -62,7 +62,7 @@ function ask(...nodeSelectors: readonly StringMap[]): Promise<string | undefined
 }
 
 describe('an API server', () => {
-  test('that takes the rule is asked once in a while, and stores nothing', async () => {
+  test('that accepts the rule is asked now and then, and stores nothing', async () => {
     client.pages = { '': [[[FEATURE]]] };
     expect(await ask({})).toBeUndefined();
     expect(await ask({})).toBeUndefined();
@@ -135,7 +135,7 @@ describe('nodes', () => {
     expect(client.calls.filter((call) => call.startsWith('LIST'))).toEqual(['LIST  0', 'LIST  1']);
   });
 
-  test('none of which can are named by the labels that Pods ask for', async () => {
+  test('are named by the labels that Pods ask for, if none of them can', async () => {
     client.pages = { '': [[[FEATURE]]], 'pool=old,zone=a': [[[], []]] };
     expect(await ask({}, { zone: 'a', pool: 'old' })).toBe(
       `no node with pool=old,zone=a declares the feature ${FEATURE}`,
@@ -143,13 +143,13 @@ describe('nodes', () => {
     expect(await ask({})).toBeUndefined();
   });
 
-  test('of the whole cluster are asked for where nothing is said of a JobSet', async () => {
+  test('of the whole cluster are read if no JobSet is given', async () => {
     client.pages = { '': [[[]]] };
     const { signal } = new AbortController();
     expect(await features.noRestartAll(undefined, signal)).toMatch(/^no node declares /);
   });
 
-  test('that are yet to be made may be of any kind', async () => {
+  test('that do not exist yet may be of any kind', async () => {
     expect(await ask({ pool: 'empty' })).toBeUndefined();
   });
 

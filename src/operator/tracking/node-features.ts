@@ -1,8 +1,8 @@
 /**
- * Whether the nodes for a JobSet can restart all containers of a Pod in place. The API server tells by
- * what it makes of a Job that is never stored: where its feature gates say so, it refuses the action
- * or drops the rule. Nodes declare what they can; those are asked for on which its Pods may run. What
- * nobody can tell counts as possible.
+ * Whether the nodes for a JobSet can restart all containers of a Pod in place. The API server
+ * answers by a dry run of a Job: if its feature gates forbid the action, it refuses it or drops the
+ * rule. Nodes declare their features; those on which its Pods may run are read. Unknown features
+ * count as present.
  */
 import type { JobSetSpec } from '../../jobset/jobset.ts';
 import { JOBS, type Job } from '../../kube/objects/job.ts';
@@ -18,11 +18,11 @@ import { isRefusal, NODE_ANSWER_LIFETIME_MS, NodeAnswers, nodeSelectors } from '
 
 export interface NodeFeatures {
   /**
-   * Why those for a JobSet, or none of all, cannot; undefined: they can. Rejects while the API server
+   * Why those for a JobSet, or all nodes, cannot; undefined: they can. Rejects while the API server
    * does not answer.
    */
   noRestartAll(spec: JobSetSpec | undefined, signal: AbortSignal): Promise<string | undefined>;
-  /** The same for Pods that choose their nodes by these selectors. */
+  /** As `noRestartAll`, for Pods that choose their nodes by these selectors. */
   noRestartAllOn(selectors: Iterable<string>, signal: AbortSignal): Promise<string | undefined>;
 }
 
@@ -30,7 +30,7 @@ export interface NodeFeaturesOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Where the Job would be. */
+  /** The namespace of the dry run. */
   readonly namespace: string;
 }
 
@@ -38,7 +38,7 @@ export function createNodeFeatures(options: NodeFeaturesOptions): NodeFeatures {
   return new CachedNodeFeatures(options);
 }
 
-/** One page mostly shows a node that can; where so many cannot, nobody has to look for the rest. */
+/** One page usually has a node that can; if this many cannot, the rest is not read. */
 const NODES_PER_PAGE = 50;
 const MAX_PAGES = 10;
 /** Problems that the log knows; beyond it all are forgotten, which costs a repetition. */
@@ -138,7 +138,7 @@ function hasFeature({ status }: Node): boolean {
 }
 
 function lacking(labels: string, count: number): string | undefined {
-  // Where there are none they are yet to be made, and nobody knows of which kind.
+  // There are no nodes yet, so their kind is unknown.
   if (count === 0) return undefined;
   const which = labels === '' ? '' : ` with ${labels}`;
   return `no node${which} declares the feature ${RESTART_ALL_FEATURE}`;

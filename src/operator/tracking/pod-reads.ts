@@ -6,14 +6,14 @@ import { PODS } from '../../kube/objects/pod.ts';
 import type { Client } from '../../runtime/client/client.ts';
 import { allPages } from '../../runtime/client/pages.ts';
 
-/** Field selector of Pods that live: what is not terminal may be running something. */
+/** Field selector of living Pods: a Pod that has not ended may be running something. */
 export const LIVING = 'status.phase!=Failed,status.phase!=Succeeded';
 export const SUCCEEDED = 'status.phase=Succeeded';
 
 /** Pods of one request. */
 const PAGE_SIZE = 500;
 
-/** Read from storage: without a version no cache answers. */
+/** Reads from storage: without a version no cache answers. */
 export async function podsOf(
   { namespace = '', uid }: Pick<Stored<JobSet>['metadata'], 'namespace' | 'uid'>,
   fieldSelector: string,

@@ -1,9 +1,9 @@
 import type { Clock } from '../../runtime/ports/clock.ts';
 
 /**
- * The versions that Pods have lately had, from a watch of metadata alone. A node hides how a container
- * ended as soon as it restarts all containers of the Pod; whoever knows the version before can still
- * read it, since an API server keeps old versions for minutes. Bounded in number and in time.
+ * Recent versions of Pods, from a watch of metadata. A node hides how a container ended as soon as
+ * it restarts all containers of the Pod. The version before can still be read, because an API
+ * server keeps old versions for minutes. Bounded in number and in time.
  */
 export class PodVersions {
   readonly #clock: Clock;
@@ -20,8 +20,8 @@ export class PodVersions {
   }
 
   /**
-   * Of one Pod, since then, the oldest first. It looks through all: ask once for a restart, not for each
-   * Pod.
+   * The versions of one Pod since then, the oldest first. It scans all entries: call it once per
+   * restart, not for each Pod.
    */
   of(podUid: string, sinceMs: number): readonly string[] {
     this.#forget();
@@ -36,9 +36,11 @@ export class PodVersions {
   }
 }
 
-/** Those of a group of thousands while its first members fail. */
+/** Enough for a group of thousands while its first members fail. */
 const MAX_VERSIONS = 8192;
-/** A node restarts the containers of a Pod within seconds; an API server keeps versions for longer. */
+/**
+ * A node restarts the containers of a Pod within seconds; an API server keeps versions for longer.
+ */
 const LIFETIME_MS = 60_000;
 
 interface SeenVersion {

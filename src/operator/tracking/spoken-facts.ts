@@ -1,10 +1,13 @@
-/** What agents say over the hub, beside what the annotations of their Pods say: the newest of both counts. */
+/**
+ * What agents say over the hub, beside what the annotations of their Pods say: the newest of both
+ * counts.
+ */
 import type { Notice } from '../../jobset/epoch/notice.ts';
 import type { AgentStarts, PodFacts } from '../../jobset/epoch/pod-facts.ts';
 import type { HubAnnouncement } from '../../jobset/hub/message.ts';
 import { defined } from '../../kube/json/defined.ts';
 
-/** What the agent of a Pod has said over the hub: no more than annotations of the Pod would say. */
+/** What the agent of a Pod has said over the hub: the same facts as the Pod's annotations. */
 export interface SpokenFacts {
   readonly epoch?: number;
   readonly starts?: AgentStarts;
@@ -15,7 +18,7 @@ export function spokenFacts({ epoch, starts, cause }: HubAnnouncement): SpokenFa
   return { epoch, starts: { epoch, starts }, ...defined({ notice: cause }) };
 }
 
-/** What a Pod's annotations say, and what its agent said if that is no older. */
+/** A Pod's annotations, and its agent's words if those are no older. */
 export function newestFacts(written: PodFacts, spoken: SpokenFacts | undefined): PodFacts {
   if (spoken === undefined) return written;
   const { starts, notice } = spoken;

@@ -86,7 +86,7 @@ describe('an admission endpoint', () => {
     expect(applyJsonPatch(OBJECT, parseJsonPatch(patch))).toEqual(changed);
   });
 
-  it('passes warnings on, whatever the decision', async () => {
+  it('passes warnings on with any decision', async () => {
     const warnings = ['one', 'two'];
     const allowed = await decision(async () => ({ kind: 'Allowed', warnings }));
     expect(allowed).toMatchObject({ allowed: true, warnings });

@@ -1,7 +1,7 @@
 /**
- * The HTTP side of admission: one path for each webhook, POST with an AdmissionReview, answered with
- * 200 and the decision whatever it is. Other codes mean that there was no question: 400 for a
- * malformed review, 404, 405 and 415 for what is no review at all.
+ * The HTTP side of admission. There is one path per webhook. It takes a POST with an
+ * AdmissionReview and answers 200 with the decision. Other codes mean that there was no valid
+ * question: 400 for a malformed review, 404, 405 and 415 for anything else.
  */
 import { parseDuration } from '../../kube/duration.ts';
 import { ApiStatusError } from '../../kube/status.ts';
@@ -39,7 +39,7 @@ export function admissionEndpoint(options: AdmissionEndpointOptions): HttpHandle
   };
 }
 
-/** Counts and times what `handler` answers at `paths`, and logs what it refuses to read. */
+/** Counts and times the answers of `handler` at `paths`, and logs what it refuses to read. */
 export function observedReviews(
   handler: HttpHandler,
   paths: ReadonlySet<string>,
@@ -65,7 +65,7 @@ export function observedReviews(
   };
 }
 
-/** What an API server waits if its webhook does not say, and the most that it may be told to. */
+/** An API server's wait by default, and the most that a configuration may ask for. */
 const DEFAULT_TIMEOUT_MS = 10_000;
 const MAX_TIMEOUT_MS = 30_000;
 
@@ -106,7 +106,7 @@ function refusalFor(error: unknown, limitMs: number): ApiStatusError {
   if (error instanceof DeadlineError) {
     return internalError(`the webhook did not decide within ${limitMs} ms`, error);
   }
-  // What a mistake of ours says means nothing to a user; the log has it.
+  // The text of an internal error means nothing to a user, so it goes to the log.
   const isMistake = error instanceof TypeError || error instanceof RangeError;
   const told = isMistake ? OWN_MISTAKE : error instanceof Error ? error.message : String(error);
   return internalError(told, error);

@@ -1,10 +1,11 @@
+/** The interface of a webhook's logic. */
 import type { KubeObject } from '../../kube/meta.ts';
 import type { AdmissionRequest } from '../../kube/objects/admission-webhooks.ts';
 import type { Status } from '../../kube/status.ts';
 
 /**
- * What one webhook decides about one request. The server around it reads the review, makes the JSON
- * patch from what a mutating handler returns, and turns a thrown `ApiStatusError` into a refusal.
+ * Decides about one request. The server around it reads the review, makes the JSON patch from what
+ * a mutating handler returns, and turns a thrown `ApiStatusError` into a refusal.
  */
 export type AdmissionHandler = (
   request: AdmissionRequest,
@@ -14,7 +15,7 @@ export type AdmissionHandler = (
 export type AdmissionAnswer =
   | {
       readonly kind: 'Allowed';
-      /** The object as it shall be, if this webhook may change it and does. */
+      /** The changed object, if this webhook may change it and does. */
       readonly object?: KubeObject;
       readonly warnings?: readonly string[];
     }

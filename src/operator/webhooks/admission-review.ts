@@ -1,7 +1,7 @@
 /**
- * Reads what an API server asks and writes what it is told, as `admission.k8s.io/v1 AdmissionReview`.
- * Whoever reaches the port may send anything: what is read here is checked as far as handlers rely on
- * it. That the objects in it keep to their schemas, the API server has seen to.
+ * Reads and writes `admission.k8s.io/v1 AdmissionReview`. Any client that reaches the port may send
+ * anything, so everything that handlers rely on is checked here. The API server has checked its
+ * objects against their schemas.
  */
 
 import { defined } from '../../kube/json/defined.ts';
@@ -26,7 +26,7 @@ import type { ApiStatusError } from '../../kube/status.ts';
 import { badRequest } from '../../kube/status-errors.ts';
 import type { AdmissionAnswer } from './admission-handler.ts';
 
-/** The question in the body of a request. Throws 400 `BadRequest` naming the field that is wrong. */
+/** The request in a body. Throws 400 `BadRequest` naming the wrong field. */
 export function readAdmissionReview(body: Uint8Array | undefined): AdmissionRequest {
   const review = parsed(body);
   const { apiVersion, kind } = review;
@@ -61,7 +61,10 @@ export function denialOf(error: ApiStatusError): AdmissionAnswer {
 const API_VERSION = 'admission.k8s.io/v1';
 const KIND = 'AdmissionReview';
 
-/** Two objects of the size that etcd stores have some 100,000. Each value costs memory, however short. */
+/**
+ * Two objects of the size that etcd stores have some 100,000. Each value costs memory, even a short
+ * one.
+ */
 const MAX_VALUES = 300_000;
 
 const OPERATIONS: readonly AdmissionOperation[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'];

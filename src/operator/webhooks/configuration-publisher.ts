@@ -1,6 +1,7 @@
 /**
- * Tells API servers of the webhooks and whom to trust, and repairs it when somebody deletes or
- * overwrites it. Where it does not install the configurations itself, it only says whom to trust.
+ * Publishes the webhooks and their authorities to API servers. It repairs the configurations when
+ * they are deleted or overwritten. If it does not install them itself, it only sets the
+ * authorities.
  */
 import { deepEqual } from '../../kube/json/deep-equal.ts';
 import type { KubeObject, Stored } from '../../kube/meta.ts';
@@ -36,12 +37,12 @@ export interface ConfigurationPublisherOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics?: Metrics | undefined;
-  /** Whether to create the configurations, and bring them up to date at the start. */
+  /** Whether to create the configurations, and update them at the start. */
   readonly install: boolean;
   readonly settings: WebhookSettings;
 }
 
-/** Somebody who overwrites what we repair, such as another operator, is answered at this pace. */
+/** The pace of repairs, in case another operator overwrites them in turn. */
 const REPAIR_INTERVAL_MS = 1_000;
 
 /** One of the two configurations. */
@@ -75,7 +76,7 @@ export class ConfigurationPublisher {
   #settings: WebhookSettings;
   /** By configuration: the bundle in it when it was last read or written. */
   readonly #published = new Map<string, string>();
-  /** Configurations that were brought up to date by this process. */
+  /** Configurations that this process has updated. */
   readonly #installed = new Set<string>();
   /** Monotonic, by configuration. */
   readonly #writtenMs = new Map<string, number>();
@@ -102,13 +103,13 @@ export class ConfigurationPublisher {
     this.#lookAtAll();
   }
 
-  /** Whether both configurations have been read and, where they exist, hold what they should. */
+  /** Whether both configurations have been read and, if they exist, have the right content. */
   get isUpToDate(): boolean {
     const { bundle } = this.#settings;
     return PUBLICATIONS.every(({ name }) => this.#published.get(name) === bundle);
   }
 
-  /** Whether whoever reads the configurations trusts this authority. */
+  /** Whether readers of the configurations trust this authority. */
   publishes(authority: string): boolean {
     return PUBLICATIONS.every(
       ({ name }) => this.#published.get(name)?.includes(authority) ?? false,

@@ -225,7 +225,7 @@ describe('the validating webhook of JobSets', () => {
     });
   });
 
-  it('warns of what is allowed and hardly meant', async () => {
+  it('warns of fields that are valid but probably wrong', async () => {
     const answer = await ask(validator(), 'CREATE', jobSet({ failurePolicy: { maxRestarts: -2 } }));
     expect(answer).toMatchObject({ kind: 'Allowed', warnings: [expect.stringContaining('-2')] });
   });

@@ -41,10 +41,10 @@ import { type NodeQuestion, withDecisions } from './mode-choice.ts';
 import { jobSetShapeErrors } from './review-shape.ts';
 
 /**
- * Fills in what a new JobSet leaves out, and of a changed one what may not get lost. One that the
- * validator would refuse is refused already here: the server asks the definition's rules in between,
- * and the first that is broken would hide all that the validator has to say. What the schema alone
- * finds is left to the server.
+ * Fills in defaults of a new JobSet, and fields of a changed one that must not be lost. It already
+ * refuses what the validator would refuse: the server checks the definition's rules in between, and
+ * the first broken rule would hide all other problems. Problems that the schema finds are left to
+ * the server.
  */
 export function jobSetMutator(
   nodes: NodeQuestion,
@@ -54,7 +54,7 @@ export function jobSetMutator(
 ): AdmissionHandler {
   return async (request, signal) => {
     const { operation, object } = request;
-    // The schema is asked after this webhook, and says what is wrong with another spec.
+    // The schema is checked after this webhook, and reports another kind of spec.
     if (object !== undefined && !hasSpec(object)) return ALLOWED;
     if (operation === 'UPDATE') {
       return { kind: 'Allowed', object: defaultUpdatedJobSet(jobSetIn(object)) };
@@ -69,7 +69,7 @@ export function jobSetMutator(
   };
 }
 
-/** Refuses a JobSet that could not work, or a change that may not be, with all causes (1.12, 1.13). */
+/** Refuses an invalid JobSet, or a forbidden change, with all causes. */
 export function jobSetValidator(
   cluster: JobSetQuestions,
   gates: FeatureGates,
@@ -115,7 +115,7 @@ export function jobSetValidator(
   };
 }
 
-/** What webhooks of JobSets have to know of the cluster. Rejects where the API server refuses. */
+/** What webhooks of JobSets need to know of the cluster. Rejects if the API server refuses. */
 export interface JobSetQuestions extends NodeQuestion {
   claim(
     at: { readonly namespace: string; readonly name: string },
@@ -124,7 +124,7 @@ export interface JobSetQuestions extends NodeQuestion {
   minimums(namespace: string, signal: AbortSignal): Promise<ContainerMinimums>;
 }
 
-/** `nodeFeatures` is absent where nodes have all that we can make use of. */
+/** `nodeFeatures` is absent if nodes have every feature. */
 export function jobSetQuestions(client: Client, nodeFeatures?: NodeFeatures): JobSetQuestions {
   return {
     claim: (at, signal) => client.get(PERSISTENT_VOLUME_CLAIMS, at, { signal }),
@@ -153,23 +153,23 @@ function judged(
   return warnings.length === 0 ? ALLOWED : { kind: 'Allowed', warnings };
 }
 
-/** Asked first: what comes after it takes time for each item of these lists. */
+/** Checked first, because later checks take time for each item of these lists. */
 function overlong(jobSet: JobSet): readonly FieldError[] {
   return overlongLists(WHOLE_JOBSET_SCHEMA, jobSet);
 }
 
-/** Why the rules cannot be asked: the definition does not hold. */
+/** Why the rules cannot be checked: the definition's schema does not hold. */
 function unreadable(jobSet: JobSet): readonly FieldError[] {
   const tooLong = overlong(jobSet);
   return tooLong.length > 0 ? tooLong : jobSetShapeErrors(jobSet);
 }
 
-/** One that was stored before there was this limit may be suspended, resumed and labelled. */
+/** A JobSet from before this limit may be suspended, resumed and labelled. */
 function keepsSpec(old: JobSet, { spec }: JobSet): boolean {
   return deepEqual({ ...old.spec, suspend: true }, { ...spec, suspend: true });
 }
 
-/** So many problems are told; an answer is not to be much larger than the question. */
+/** The most reported problems, so that an answer is not much larger than the question. */
 const MAX_TOLD_ERRORS = 100;
 
 function refuseIfAny(jobSet: JobSet, errors: readonly FieldError[]): void {
@@ -192,7 +192,7 @@ function jobSetIn(object: KubeObject | undefined): JobSet {
   return object;
 }
 
-/** The schema says the rest; where it has not been asked yet, `defaultJobSet` looks itself. */
+/** The schema checks the rest; if it has not run yet, `defaultJobSet` checks itself. */
 function hasSpec(object: KubeObject): object is JobSet {
   return !('spec' in object) || isJsonObject(object.spec);
 }
@@ -211,7 +211,7 @@ async function knownMinimums(
   }
 }
 
-/** The claims that are there already under names that the JobSet is to share (1.10). */
+/** Existing claims under names that the JobSet wants to share. */
 async function existingClaims(
   cluster: JobSetQuestions,
   request: AdmissionRequest,

@@ -188,7 +188,7 @@ async function answerTo(path: string, body: unknown): Promise<{ status: number; 
   return { status, text: Buffer.from(answer as Uint8Array).toString() };
 }
 
-/** What V8 and we ourselves say of a mistake of ours. */
+/** The texts of errors from our own mistakes. */
 const OWN_MISTAKE =
   /Cannot read|Cannot convert|not a function|not iterable|is not defined|Cannot use|undefined|the webhook failed/;
 

@@ -1,3 +1,4 @@
+/** Chooses the restart mode of a JobSet. */
 import type { JobSet } from '../../jobset/jobset.ts';
 import { RESTART_MODE } from '../../jobset/names.ts';
 import { deepEqual } from '../../kube/json/deep-equal.ts';
@@ -5,18 +6,18 @@ import { nodeSelectors } from '../tracking/node-answers.ts';
 
 export interface NodeQuestion {
   /**
-   * Why nodes with these labels, each a selector, leave no choice of a restart mode; undefined: they do.
-   * Rejects while the API server does not answer.
+   * Why nodes with these labels, each a selector, leave no choice of a restart mode; undefined:
+   * they do. Rejects while the API server does not answer.
    */
   noRestartAll(selectors: readonly string[], signal: AbortSignal): Promise<string | undefined>;
 }
 
-/** Each may cost a list of nodes; for a JobSet with more kinds of nodes the controller asks. */
+/** Each may cost a list of nodes. For a JobSet with more kinds of nodes, the controller decides. */
 const MAX_SELECTORS = 20;
 
 /**
- * The JobSet as it was given, with the annotations that were decided on. The mode is not stored where
- * nodes leave no choice, or cannot be asked: the controller decides when it makes the first Jobs.
+ * The JobSet with the decided annotations. The mode is not stored if nodes leave no choice, or
+ * cannot be asked: the controller decides when it makes the first Jobs.
  */
 export async function withDecisions(
   given: JobSet,

@@ -1,7 +1,7 @@
 /**
- * The two webhooks of Pods: the mutating one places what it can and lets the rest pass, the
- * validating one refuses a follower that could not be placed. The Job controller tries a refused
- * Pod again, so that followers come once their leader has a node.
+ * The two webhooks of Pods, for exclusive placement. The mutating one places what it can and lets
+ * the rest pass; the validating one refuses a follower that could not be placed. The Job controller
+ * tries a refused Pod again, so followers come once their leader has a node.
  */
 import {
   followerProblem,

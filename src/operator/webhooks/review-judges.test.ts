@@ -12,7 +12,7 @@ interface Sent {
   readonly signal?: AbortSignal;
 }
 
-/** Judges whose reviews are told to have been judged by hand. */
+/** Judges whose reviews end when the test says so. */
 function judges() {
   const judging: { readonly by: string; readonly from: string; done(): void }[] = [];
   const judge = (by: string) => (request: HttpRequest) =>
@@ -59,7 +59,7 @@ describe('reviews', () => {
     expect(count('jobSets')).toBe(5);
   });
 
-  it('of one address wait for each other before others wait for them', async () => {
+  it('of one address wait for each other before they hold up others', async () => {
     const { judging, send } = judges();
     for (let i = 0; i < 20; i++) void send({ address: 'crowd' });
     void send({ address: 'server' });

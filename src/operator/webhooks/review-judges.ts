@@ -1,12 +1,13 @@
+/** Decides where a review is judged. */
 import { SMALL_BODY_BYTES } from '../../runtime/body-budget.ts';
 import type { HttpHandler, HttpRequest } from '../../runtime/ports/transport.ts';
 import { queuedReviews, type ReviewQueueLimits } from './review-queue.ts';
 import { WEBHOOK_PATHS } from './webhook-configurations.ts';
 
 /**
- * Who judges which review. A small review of a Pod takes no time and is judged at once. All others can be
- * made to take long, so they go to threads of their own: the hub that shares this process answers
- * thousands meanwhile. Reviews of Pods never wait behind those of JobSets.
+ * A small review of a Pod takes no time and is judged at once. All others can be made to take long,
+ * so they go to threads: the hub in this process answers thousands meanwhile. Reviews of Pods never
+ * wait behind those of JobSets.
  */
 export interface ReviewThreads {
   readonly jobSets: HttpHandler;

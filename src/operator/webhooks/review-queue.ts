@@ -1,10 +1,11 @@
+/** The queue of reviews before a judge. */
 import { failure } from '../../kube/status.ts';
 import { refusalResponse } from '../../runtime/client/refusal-response.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../runtime/ports/transport.ts';
 
 /**
- * Reviews on their way to a judge that takes few at a time. Addresses take turns, so that one that sends
- * many waits for itself. When too many wait, the newest of the address with the most is turned away.
+ * The judge takes few reviews at a time. Addresses take turns, so that one that sends many waits
+ * for itself. When too many wait, the newest of the address with the most is refused.
  */
 export interface ReviewQueueLimits {
   readonly atATime: number;
@@ -89,7 +90,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** API servers try again after that time by themselves. */
+/** API servers retry after this time by themselves. */
 const RETRY_AFTER_SECONDS = 1;
 
 function tooMany() {

@@ -1,6 +1,6 @@
 /**
- * Whether an object of a review has the types that its handler relies on. API servers ask only about
- * objects that keep to their schemas; other clients are told which field does not.
+ * Whether an object of a review has the types that its handler relies on. API servers only send
+ * objects that fit their schemas; other clients are told which field does not.
  */
 import { WHOLE_JOBSET_SCHEMA } from '../../jobset/admit.ts';
 import { OBJECT_META, POD_SPEC } from '../../kube/pod-schema/pod-definitions.ts';
@@ -9,12 +9,15 @@ import type { JsonSchema } from '../../kube/schema/json-schema.ts';
 import { validate } from '../../kube/schema/validate.ts';
 import type { FieldError } from '../../kube/status.ts';
 
-/** What the webhooks of JobSets read. */
+/** The fields that the webhooks of JobSets read. */
 export function jobSetShapeErrors(jobSet: unknown): readonly FieldError[] {
   return validate(WHOLE_JOBSET_SCHEMA, jobSet).filter(isAboutShape);
 }
 
-/** What the webhooks of Pods read: an API server may know fields and forms of others that we do not. */
+/**
+ * The fields that the webhooks of Pods read: an API server may know fields and forms of others that
+ * we do not.
+ */
 export function podShapeErrors(pod: unknown): readonly FieldError[] {
   return validate(PLACED_POD, pod).filter(isAboutShape);
 }
@@ -34,7 +37,7 @@ const PLACED_POD: JsonSchema = object(
   { required: ['metadata', 'spec'] },
 );
 
-/** Clients in Go write `creationTimestamp: null` into every template; nothing is required of a status. */
+/** Clients in Go write `creationTimestamp: null` into every template; a status is not checked. */
 function isAboutShape({ type, field }: FieldError): boolean {
   if (type === 'FieldValueRequired') return !field.startsWith('status.');
   return type === 'FieldValueTypeInvalid' && !field.endsWith('.creationTimestamp');

@@ -1,7 +1,7 @@
 /**
  * The two configurations that make API servers call the operator, with every default spelled out so
- * that what is stored can be compared. Which Pods depend on the operator is decided here:
- * `docs/decisions/0006-pods-that-depend-on-the-operator.md` says why.
+ * that what is stored can be compared. They decide which Pods depend on the operator:
+ * `docs/decisions/0006-pods-that-depend-on-the-operator.md` gives the reasons.
  */
 import { EXCLUSIVE_TOPOLOGY, JOBSET_NAME, NODE_SELECTOR_STRATEGY } from '../../jobset/names.ts';
 import { deepEqual } from '../../kube/json/deep-equal.ts';
@@ -28,7 +28,7 @@ export interface WebhookSettings {
   readonly address: WebhookAddress;
   /** PEM of all authorities to trust. */
   readonly bundle: string;
-  /** Those in which the operator acts; absent: all. */
+  /** The namespaces in which the operator acts; absent: all. */
   readonly namespaces?: readonly string[] | undefined;
 }
 
@@ -79,8 +79,8 @@ export function validatingConfiguration(settings: WebhookSettings): ValidatingWe
 }
 
 /**
- * What a live configuration has to become, or undefined if it may stay as it is. Only how the
- * operator is reached is repaired, and webhooks that are gone: a person may have changed the rest on
+ * The repaired webhooks of a live configuration, or undefined if they may stay. Only how the
+ * operator is reached is repaired, and missing webhooks: a person may have changed the rest on
  * purpose, such as `failurePolicy` during an outage.
  */
 export function repairedWebhooks<W extends Webhook>(
@@ -97,7 +97,10 @@ export function repairedWebhooks<W extends Webhook>(
   return deepEqual(repaired, current) ? undefined : repaired;
 }
 
-/** The same for a configuration that somebody else installs: only whom to trust is ours to say. */
+/**
+ * The repaired webhooks of a configuration that others install: only the authorities are ours to
+ * set.
+ */
 export function trustingWebhooks<W extends Webhook>(
   current: readonly W[],
   bundle: string,
@@ -118,7 +121,7 @@ interface Own extends Pick<Webhook, 'name' | 'objectSelector' | 'matchConditions
 
 /** Time for a question to the API and the answer, with a retry. */
 const TIMEOUT_SECONDS = 10;
-/** Who does not depend on the answer shall not wait long for an operator that hangs. */
+/** Requests that do not depend on the answer must not wait long for an operator that hangs. */
 const IGNORED_TIMEOUT_SECONDS = 2;
 
 function jobSets(...operations: WebhookRule['operations']): WebhookRule {
@@ -147,7 +150,7 @@ const HAS_ANNOTATIONS = 'has(object.metadata.annotations)';
 const IS_PLACED_BY_SELECTOR = `(${HAS_ANNOTATIONS} && '${NODE_SELECTOR_STRATEGY}' in object.metadata.annotations)`;
 const IS_EXCLUSIVE = `(${HAS_ANNOTATIONS} && '${EXCLUSIVE_TOPOLOGY}' in object.metadata.annotations)`;
 
-/** They must not be made unless they were placed. */
+/** These Pods must not be created unless they were placed. */
 const EXCLUSIVE_PODS = {
   rule: NEW_PODS,
   objectSelector: OF_JOBSETS,
@@ -156,7 +159,7 @@ const EXCLUSIVE_PODS = {
   ],
 } as const;
 
-/** They get a label by which others, if they are exclusive, keep away from them. */
+/** These Pods get a label by which exclusive Pods keep away from them. */
 const PODS_WITH_PRIORITY = {
   rule: NEW_PODS,
   objectSelector: OF_JOBSETS,

@@ -11,18 +11,18 @@ import { type JobSetQuestions, jobSetMutator, jobSetValidator } from './jobset-w
 import { podMutator, podValidator } from './pod-webhooks.ts';
 import { WEBHOOK_PATHS } from './webhook-configurations.ts';
 
-/** What webhooks go by. Plain data, so that another thread can be given it. */
+/** The settings of webhooks. Plain data, so that a thread can receive it. */
 export interface WebhookRules {
   readonly gates: FeatureGates;
-  /** See `OperatorConfig`, as are the next. */
+  /** See `OperatorConfig`, as for the next. */
   readonly nativeRestartRules?: boolean | undefined;
   readonly agentResources?: ContainerResources | undefined;
   readonly limits?: SizeLimits | undefined;
-  /** Of JobSets that do not say. */
+  /** For JobSets without settings of their own. */
   readonly agentDefaults?: AgentDefaults | undefined;
 }
 
-/** What webhooks have to know of the cluster. */
+/** What webhooks need to know of the cluster. */
 export interface WebhookQuestions {
   readonly jobSets: JobSetQuestions;
   readonly pods: PodLookups;

@@ -1,7 +1,8 @@
 /**
- * The admission webhooks of one replica: certificates first, then the server, then its publication,
- * so that nobody is told of a webhook that does not answer. They need no leadership, and they do not
- * end by themselves: what goes wrong is logged, tried again, and told by `problem`.
+ * The admission webhooks of one replica. Certificates come first, then the server, then its
+ * publication, so that API servers never learn of a webhook that does not answer. Webhooks need no
+ * leadership, and do not end by themselves: failures are logged, retried, and reported by
+ * `problem`.
  */
 import type { KeyPair } from '../../runtime/adapters/tls/certificates.ts';
 import type { Client } from '../../runtime/client/client.ts';
@@ -27,25 +28,25 @@ export interface WebhooksOptions extends WebhookRules {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics?: Metrics | undefined;
-  /** Absent: nodes have all that we can make use of. */
+  /** Absent: nodes have every feature. */
   readonly nodeFeatures?: NodeFeatures | undefined;
-  /** Those in which the operator acts; absent: all. */
+  /** The namespaces in which the operator acts; absent: all. */
   readonly namespaces?: readonly string[] | undefined;
-  /** Where the Secret with the certificates is. */
+  /** The namespace of the Secret with the certificates. */
   readonly operatorNamespace: string;
   readonly secretName: string;
-  /** Absent: where the server listens is where it is called. */
+  /** Absent: API servers call the address on which it listens. */
   readonly address?: WebhookAddress | undefined;
   /** The host on which the server will listen. */
   readonly host: string;
-  /** Whether to install the configurations, or only to say whom to trust in those that are there. */
+  /** Whether to install the configurations, or only to set the authorities in existing ones. */
   readonly install: boolean;
   /**
-   * Present: somebody else makes the certificate, and says in the configurations whom to trust. Calls
-   * back with the one in use and with each that comes after it.
+   * If present, certificates come from elsewhere, and so do the authorities in the configurations.
+   * Calls back with the current pair and with each change.
    */
   readonly certificateFiles?: ((onChange: (pair: KeyPair) => void) => { stop(): void }) | undefined;
-  /** Judges what may take long, apart from this thread; absent: all is judged here. */
+  /** Judges reviews that may take long in other threads; absent: all are judged here. */
   readonly judgeApart?: (
     questions: WebhookQuestions,
   ) => ReviewThreads & { stop(): Promise<unknown> };
@@ -58,7 +59,7 @@ export interface WebhooksOptions extends WebhookRules {
 export interface WebhookListener {
   /** `https://HOST:PORT` */
   readonly url: string;
-  /** For connections from now on; those that are open stay. */
+  /** For new connections; open ones stay as they are. */
   useCertificate(pair: KeyPair): void;
   close(): Promise<void>;
 }
@@ -76,11 +77,11 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
 class RunningWebhooks implements Webhooks {
   readonly #options: WebhooksOptions;
   readonly #lookups: PodLookups & { stop(): Promise<void> };
-  /** Whoever brings the certificates. */
+  /** The source of the certificates. */
   readonly #source: { stop(): Promise<void> | void };
   #listening: Promise<void> | undefined;
   #serving: KeyPair | undefined;
-  /** What is to be trusted; undefined where that is not ours to say. */
+  /** The authorities to publish; undefined if that is not ours to do. */
   #bundle: string | undefined;
   #listener: WebhookListener | undefined;
   #publisher: ConfigurationPublisher | undefined;
@@ -168,7 +169,7 @@ class RunningWebhooks implements Webhooks {
   }
 }
 
-/** Under which names a certificate has to be valid. */
+/** The names for which a certificate has to be valid. */
 function hostsOf({ address, host }: WebhooksOptions): readonly string[] {
   switch (address?.kind) {
     case 'Service': {

@@ -10,7 +10,7 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
 
-/** A process of a Pod's container that listens; the two families may have one port between them. */
+/** A process of a Pod's container that listens; the two families may share one port. */
 async function listen(podUid: string, port: number, host: '0.0.0.0' | '::'): Promise<void> {
   const program = `require('net').createServer().listen({ port: ${port}, host: '${host}', ipv6Only: true }, () => console.log('listening'))`;
   const child = spawn(process.execPath, ['-e', program], {
@@ -24,7 +24,7 @@ async function listen(podUid: string, port: number, host: '0.0.0.0' | '::'): Pro
   });
 }
 
-test('the Pods are found whose processes listen on one port, also those that come later', async () => {
+test('finds the Pods whose processes listen on one port, including later ones', async () => {
   const [shared = 0, own = 0] = await freePorts(2, systemRandom);
   const ports = machinePorts();
   const found = () => ports.find().filter(({ port }) => port === shared || port === own);

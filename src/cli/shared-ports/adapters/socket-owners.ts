@@ -1,12 +1,13 @@
+/** Finds the Pods that own listening sockets of this machine. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { MARKER_VARIABLE } from '../../../cluster/node/container/container-launch.ts';
 import { parseListeners, sharedPorts } from '../listeners.ts';
 import type { SharedPort, SharedPorts } from '../port-watch.ts';
 
 /**
- * Sockets of this machine, and whose they are, as Linux tells it. Elsewhere there are none to see. To find
- * an owner means to look at every open file of every process, so that is done for new sockets only: other
- * servers of a machine may share ports among their processes for as long as they run.
+ * Linux lists sockets in `/proc`; elsewhere there are none to see. Finding an owner means reading
+ * every open file of every process, so it is done for new sockets only: other servers of a machine
+ * may share ports for as long as they run.
  */
 export function machinePorts(): SharedPorts {
   let owners: ReadonlyMap<string, string | undefined> = new Map();
@@ -29,7 +30,7 @@ export function machinePorts(): SharedPorts {
   };
 }
 
-/** Pods by the inodes of their sockets: a container hands its marker on to all that it starts. */
+/** Pods by the inodes of their sockets: all processes of a container inherit its marker. */
 function podsOf(inodes: ReadonlySet<string>): ReadonlyMap<string, string> {
   const pods = new Map<string, string>();
   for (const pid of entriesOf('/proc')) {
@@ -59,7 +60,7 @@ function podOf(pid: string): string | undefined {
   return entry?.slice(prefix.length).split('/', 1)[0];
 }
 
-/** Processes come and go while they are looked at, and some are not ours to look at. */
+/** Processes come and go meanwhile, and some cannot be read. */
 function entriesOf(directory: string): readonly string[] {
   try {
     return readdirSync(directory);

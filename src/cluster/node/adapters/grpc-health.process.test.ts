@@ -5,7 +5,7 @@ import { checkHealth } from './grpc-health.ts';
 const HOST = '127.0.0.1';
 let server: Http2Server;
 let port: number;
-/** What came of the questions: paths, and the names of the services. */
+/** The received questions: paths, and the names of the services. */
 let asked: string[];
 let answer: (stream: ServerHttp2Stream, service: string) => void;
 
@@ -36,7 +36,7 @@ function check(service = '', timeoutMs = 5_000) {
   return checkHealth({ host: HOST, port, service, timeoutMs });
 }
 
-/** Answers with this message, in the way of a gRPC server. */
+/** Answers with this message, as a gRPC server does. */
 function says(message: readonly number[], code = '0', text = '') {
   return (stream: ServerHttp2Stream): void => {
     stream.respond(

@@ -1,6 +1,6 @@
 /**
  * One question of the gRPC health protocol (`grpc.health.v1.Health/Check`) over HTTP/2 without TLS,
- * each with a connection of its own, as a kubelet asks it.
+ * each on its own connection, as a kubelet asks it.
  */
 import {
   type ClientHttp2Session,
@@ -18,7 +18,7 @@ import {
 } from '../ports/probe-transport.ts';
 
 const PATH = '/grpc.health.v1.Health/Check';
-/** The answer is one number; whoever sends more does not speak this protocol. */
+/** The answer is one number; a server that sends more does not speak this protocol. */
 const MAX_ANSWER_BYTES = 1024;
 /** A message begins with a flag (compressed or not) and its length. */
 const PREFIX_BYTES = 5;
@@ -97,7 +97,7 @@ function sendQuestion(stream: ClientHttp2Stream, service: string): void {
   stream.end(Buffer.concat([prefix, message]));
 }
 
-/** The head of the service's name: its tag, and its length as a number of variable size. */
+/** The head of the service's name: its tag, and its length as a varint. */
 function textField(length: number): Buffer {
   const bytes = [SERVICE_TAG];
   let rest = length;

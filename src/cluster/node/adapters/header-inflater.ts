@@ -1,8 +1,9 @@
+/** Decompresses the headers of a SPDY session. */
 import { constants, createInflate } from 'node:zlib';
 import type { HeaderInflater } from '../ports/streaming-ports.ts';
 import { HEADER_DICTIONARY } from '../streaming/spdy/header-dictionary.ts';
 
-/** Headers of one stream; a client sends a hundred bytes. */
+/** The limit for the headers of a stream; a client sends a hundred bytes. */
 const MAX_HEADER_BYTES = 64 * 1024;
 
 export function createHeaderInflater(): HeaderInflater {

@@ -1,10 +1,11 @@
+/** The directories of this machine, cached for a moment. */
 import { readdir, realpath, stat } from 'node:fs/promises';
 import type { HostEntry, HostTree } from '../namespaces/root-plan.ts';
 
-/** Many containers start within a moment, and nobody changes a machine's directories that often. */
+/** Many containers start within a moment, and a machine's directories change rarely. */
 const MAX_AGE_MS = 1_000;
 
-/** The directories of this machine as they are, or were less than a second ago. */
+/** What it returns may be a second old. */
 export function createHostTree(): HostTree {
   let sinceMs = Number.NEGATIVE_INFINITY;
   const directories = new Map<string, Promise<string | undefined>>();

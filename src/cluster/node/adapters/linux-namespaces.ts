@@ -1,4 +1,6 @@
-/** Linux namespaces by this machine's own programs: `unshare`, `nsenter`, `mount` and a few others. */
+/**
+ * Linux namespaces by this machine's own programs: `unshare`, `nsenter`, `mount` and a few others.
+ */
 import { accessSync, constants, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
@@ -24,7 +26,7 @@ import type { ContainerPlace, PodNamespaces } from '../ports/pod-namespaces.ts';
 import { createHostTree } from './host-tree.ts';
 import { RootTemplates } from './root-templates.ts';
 
-/** The programs of this machine that namespaces take, or the name of one that is missing. */
+/** The programs that namespaces need, or the name of a missing one. */
 export function findNamespaceTools(path: string): NamespaceTools | string {
   const directories = [...path.split(delimiter), ...SYSTEM_DIRECTORIES];
   const found = new Map<string, string>();
@@ -50,8 +52,8 @@ export function findNamespaceTools(path: string): NamespaceTools | string {
 }
 
 /**
- * Namespaces in the given style, whether they can be had or not. What the roots of containers have in
- * common is kept in `templatesDirectory`.
+ * Namespaces in the given style, available or not. `templatesDirectory` keeps what the roots of
+ * containers share.
  */
 export function createLinuxNamespaces(
   style: NamespaceStyle,
@@ -92,7 +94,7 @@ export function createLinuxNamespaces(
   };
 }
 
-/** The user that runs this process; `root` needs no user namespace where it has all its rights. */
+/** The user of this process; `root` needs no user namespace if it has all its rights. */
 export function thisUser(): { readonly uid: number; readonly gid: number } | undefined {
   const uid = process.getuid?.();
   const gid = process.getgid?.();
@@ -100,10 +102,10 @@ export function thisUser(): { readonly uid: number; readonly gid: number } | und
 }
 
 const TOOLS = ['sh', 'env', 'unshare', 'nsenter', 'mount', 'pivot_root', 'cp', 'sleep'] as const;
-/** Not in the PATH of every user. */
+/** These are not in the PATH of every user. */
 const SYSTEM_DIRECTORIES = ['/usr/sbin', '/sbin', '/usr/bin', '/bin'];
 
-/** A path to the program: the shell would take a word for a command of its own. */
+/** A path to the program, because the shell would take a word for one of its own commands. */
 function findExecutable(
   program: string,
   env: ProcessCommand['env'],
@@ -121,12 +123,15 @@ function findExecutable(
   throw executionError(program, code);
 }
 
-/** Why a container that is still to come cannot execute `path`, as far as can be seen from here. */
+/**
+ * Why a container that has not started yet cannot execute `path`, as far as can be seen from
+ * outside.
+ */
 function problemIn({ mounts }: ContainerPlace, path: string): string | undefined {
   const mount = mounts.findLast(({ at }) => path === at || path.startsWith(`${at}/`));
   if (mount === undefined) return problemOf(path);
   const found = mount.source + path.slice(mount.at.length);
-  // A link in a volume may lead to what only the container has.
+  // A link in a volume may lead to a file that only the container has.
   const link = lstatSync(found, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   return link ? undefined : problemOf(found);
 }

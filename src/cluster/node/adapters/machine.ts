@@ -1,7 +1,11 @@
+/** Describes this machine. */
 import { arch, availableParallelism, hostname, platform, release, totalmem } from 'node:os';
 import type { Machine } from '../node-registration.ts';
 
-/** Pods of one node; processes are cheaper than containers, ports and addresses are many. */
+/**
+ * The most Pods of a node; processes are cheaper than containers, and ports and addresses are
+ * plentiful.
+ */
 const MAX_PODS = 1_000;
 
 /** This machine, as the Node object describes it. */
@@ -18,7 +22,7 @@ export function thisMachine(): Machine {
   };
 }
 
-/** What programs look up to find the machine that they run on. */
+/** The name by which programs find the machine that they run on. */
 export function machineName(): string {
   return hostname();
 }

@@ -14,7 +14,7 @@ function system(codeOf: (address: string) => string | undefined) {
 }
 
 describe('a network', () => {
-  it('is the first that nobody else listens in', async () => {
+  it('is the first without a listener', async () => {
     const taken = new Set<string>();
     const listen = system((address) => (taken.has(address) ? 'EADDRINUSE' : undefined));
     for (let i = 0; i < 254; i++) {

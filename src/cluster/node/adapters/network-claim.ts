@@ -1,22 +1,22 @@
+/** Claims a network of its own for a node of this machine. */
 import { freePort } from '../../../runtime/adapters/free-ports.ts';
 import type { Random } from '../../../runtime/ports/random.ts';
 import { type NodeNetwork, PortClaims } from '../pod-addresses.ts';
 
-/** The port on which a node serves logs, as a kubelet. */
+/** The port on which a node serves logs, as a kubelet does. */
 export const KUBELET_PORT = 10_250;
 
-/** What was claimed, and the listener that holds the claim until it is closed. */
+/** The claimed network, and the listener that holds the claim until it is closed. */
 export interface ClaimedNetwork<T> {
   readonly network: NodeNetwork;
   readonly listener: T;
 }
 
 /**
- * Claims a network of its own for a node: `listen` is to bind the kubelet's port at the address that
- * it is given, and that socket is the lock against other clusters of this machine. Where the system
- * has no addresses but 127.0.0.1, `listen` is asked for any port of that (port 0), and all nodes of
- * this process have to be given the same `claims`. `preferredIP`: of a node that had it before, and
- * whose Pods still have addresses of its network.
+ * `listen` binds the kubelet's port at the given address, and that socket is the lock against other
+ * clusters of this machine. If the system has no addresses but 127.0.0.1, `listen` gets port 0
+ * there, and all nodes of this process must share `claims`. `preferredIP`: for a node that had it
+ * before, and whose Pods still have addresses of its network.
  */
 export async function claimNetwork<T>(
   random: Random,
@@ -45,7 +45,7 @@ export async function claimNetwork<T>(
   throw new Error(`all ${NETWORKS} networks of 127.0.0.0/8 are in use on this machine`);
 }
 
-/** 127.0 is everybody's and 127.255 has the broadcast address. */
+/** 127.0 is used by everyone, and 127.255 has the broadcast address. */
 const FIRST_NETWORK = 1;
 const NETWORKS = 254;
 const SHARED_ADDRESS = '127.0.0.1';
@@ -67,7 +67,7 @@ async function shareAddress<T>(
   };
 }
 
-/** The system's code, also where an adapter wrapped the error. */
+/** The system's code, even if an adapter wrapped the error. */
 function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('code' in error && typeof error.code === 'string') return error.code;

@@ -15,7 +15,7 @@ import { mkdir, open, rename, rm, stat, symlink, writeFile } from 'node:fs/promi
 import { dirname } from 'node:path';
 import type { FileKind, LogFile, NodeFiles } from '../ports/node-files.ts';
 
-/** Files of this machine. Directories are for the owner alone: they hold tokens. */
+/** Directories are accessible only to the owner, because they hold tokens. */
 export function createNodeFiles(): NodeFiles {
   let temporaries = 0;
   return {

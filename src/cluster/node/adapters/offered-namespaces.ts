@@ -1,3 +1,4 @@
+/** Finds out which namespaces containers can have. */
 import { type NamespaceProbeOptions, probeNamespaces } from '../namespaces/probe-namespaces.ts';
 import {
   DEFAULT_POD_NAMESPACES,
@@ -6,7 +7,7 @@ import {
 } from '../ports/pod-namespaces.ts';
 import { createLinuxNamespaces, findNamespaceTools, thisUser } from './linux-namespaces.ts';
 
-/** What this machine offers to containers, found out by trying it. Never rejects. */
+/** Tries what this machine offers. Never rejects. */
 export async function offeredNamespaces(
   mode: PodNamespacesMode | undefined,
   options: NamespaceProbeOptions & { readonly templatesDirectory: string },
@@ -18,8 +19,8 @@ export async function offeredNamespaces(
   }
   const tools = findNamespaceTools(options.path);
   if (typeof tools === 'string') return unavailable(`this machine has no "${tools}"`);
-  // Root needs no user namespace, and sees the files of others as theirs without one. In a container
-  // it may have to take one all the same.
+  // Root needs no user namespace, and without one other users' files keep their owners. Inside a
+  // container root may still need one.
   const isRoot = user.uid === 0;
   const problems: string[] = [];
   for (const needsUserNamespace of isRoot ? [false, true] : [true]) {

@@ -10,7 +10,7 @@ import {
 } from '../ports/probe-transport.ts';
 import { checkHealth } from './grpc-health.ts';
 
-/** Probes over this machine's network; each has a connection of its own. */
+/** Each probe has its own connection. */
 export function createProbeTransport(): ProbeTransport {
   return { get, connect, health: checkHealth };
 }

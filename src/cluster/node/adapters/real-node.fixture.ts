@@ -1,4 +1,4 @@
-/** A node with real processes and files, and the API server in memory, for tests that start them. */
+/** A node with real processes and files, and the API server in memory. */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ const KEPT = ['logs', 'volumes'];
 export const PROGRAMS_PATH = process.env['PATH'] ?? '';
 
 export interface RealNodeOptions {
-  /** By default containers have none, and nobody is told. */
+  /** By default containers have none, and no Event says so. */
   readonly namespaces?: (templatesDirectory: string) => PodNamespaces;
 }
 
@@ -84,7 +84,7 @@ export class RealNode {
     await rm(this.root, { recursive: true });
   }
 
-  /** Resolves once it holds; it is looked at again whenever something may have happened. */
+  /** Resolves once it holds; checked again after each possible change. */
   async until(condition: () => boolean | Promise<boolean>): Promise<void> {
     await expect.poll(condition, { interval: 10, timeout: LIMIT_MS }).toBe(true);
   }
@@ -93,7 +93,7 @@ export class RealNode {
     return this.until(() => phases.includes(this.api.pod?.status?.phase ?? ''));
   }
 
-  /** What a container of Pod `p` has written; `query` such as `?previous=true`. */
+  /** The output of a container of Pod `p`; `query` such as `?previous=true`. */
   async logs(container: string, query = ''): Promise<Buffer> {
     const { body } = await this.get(`/containerLogs/default/p/${container}${query}`);
     if (body instanceof Uint8Array) return Buffer.from(body);
@@ -107,7 +107,7 @@ export class RealNode {
     return this.agent.handler({ method: 'GET', path, headers: {}, signal });
   }
 
-  /** Identifiers of this machine's processes whose environment names the node's directory. */
+  /** IDs of this machine's processes whose environment names the node's directory. */
   async processes(): Promise<readonly string[]> {
     const pids = (await namesIn('/proc')).filter((name) => /^\d+$/.test(name));
     const found: string[] = [];
@@ -124,12 +124,12 @@ export function sh(name: string, script: string, more: Partial<Container> = {}):
   return { name, image: 'busybox', command: ['sh', '-c', script], ...more };
 }
 
-/** Empty for a directory that is not there. */
+/** Empty for a missing directory. */
 export async function namesIn(directory: string): Promise<readonly string[]> {
   return readdir(directory).catch(() => []);
 }
 
-/** Of this process; 0 where the system does not tell. */
+/** For this process; 0 if the system does not report them. */
 async function openDescriptors(): Promise<number> {
   return (await namesIn('/proc/self/fd')).length;
 }

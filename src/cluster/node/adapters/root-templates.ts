@@ -1,23 +1,27 @@
+/** Templates of containers' root file systems. */
 import { mkdir, mkdtemp, readlink, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { HOST_ROOT, type RootPlan } from '../namespaces/root-plan.ts';
 
 /**
- * What containers' roots hold beside mounts: directories, hundreds of links, empty files. It is made
- * once for all containers whose roots hold the same, in a directory that each of them copies, because
- * one process that copies all is cheaper than several that make some of it. Nothing is changed or
- * removed while the node lives: a container that was just started may be copying.
+ * A template is what containers' roots hold besides mounts: directories, hundreds of links, empty
+ * files. It is made once for all containers with equal roots, in a directory that each of them
+ * copies: one process that copies everything is cheaper than several that make parts of it. Nothing
+ * is changed or removed while the node lives, because a container that was just started may be
+ * copying.
  */
 export class RootTemplates {
   readonly #directory: string;
   readonly #made = new Map<string, Promise<string>>();
 
-  /** `directory`: absolute, and made when it is needed. */
+  /** `directory`: absolute, and made on demand. */
   constructor(directory: string) {
     this.#directory = directory;
   }
 
-  /** The template for this plan; in `own`, which goes with its container, if there are many already. */
+  /**
+   * The template for this plan; in `own`, which goes with its container, if there are many already.
+   */
   async pathOf(plan: RootPlan, own: string): Promise<string> {
     const { directories, copied, linked, files, links } = plan;
     const key = JSON.stringify([directories, copied, [...linked], files, links]);
@@ -41,7 +45,10 @@ export class RootTemplates {
   }
 }
 
-/** Containers of a node differ by where their volumes are; beyond that many each pays for itself. */
+/**
+ * Containers of a node differ by the places of their volumes; beyond this number each makes its
+ * own.
+ */
 const MAX_SHARED = 100;
 
 async function fill(path: string, plan: RootPlan): Promise<void> {

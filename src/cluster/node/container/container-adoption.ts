@@ -1,6 +1,6 @@
 /**
- * Containers of a Pod that an earlier life of this node has run. Their processes were children of
- * that life, so what the API shows as running is lost.
+ * Takes over containers from an earlier life of this node. Their processes were children of that
+ * life, so those that the API shows as running are lost.
  */
 import type { ContainerStatus, Pod } from '../../../kube/objects/pod.ts';
 import { timeText } from '../../../kube/time.ts';
@@ -16,7 +16,7 @@ import {
 } from './container-record.ts';
 import { exited } from './container-transitions.ts';
 
-/** One record for each container: fresh ones for a Pod that has no statuses yet. */
+/** One record for each container: fresh ones for a Pod without statuses. */
 export function adoptedRecords(pod: Pod, nowMs: number): readonly ContainerRecord[] {
   const {
     initContainerStatuses = [],
@@ -56,7 +56,7 @@ function adopted(
   return lost(record, { startedAt: state.running.startedAt, containerID }, nowMs);
 }
 
-/** It ran, and nothing can be known of how it ended. */
+/** The container ran, and its exit code is unknown. */
 function lost(
   record: ContainerRecord,
   run: { readonly startedAt: string | undefined; readonly containerID: string | undefined },
@@ -77,8 +77,8 @@ function lost(
 }
 
 /**
- * A container that was alive by the record of an earlier life of this node, and of which no process
- * is known: one that ran is lost, one whose start had just begun is started again.
+ * A container that was alive in the record of an earlier life, without a known process: one that
+ * ran is lost, one whose start had just begun is started again.
  */
 export function withoutProcess(record: ContainerRecord, nowMs: number): ContainerRecord {
   const { life, lastTerminated } = record;
@@ -93,7 +93,10 @@ export function withoutProcess(record: ContainerRecord, nowMs: number): Containe
   return { ...record, restartCount, life: { ...FRESH, isRestart } };
 }
 
-/** Its process was taken over. A stop that was under way begins anew: nobody waits for its grace. */
+/**
+ * Its process was taken over. A stop under way begins anew, because the earlier grace period is
+ * unknown.
+ */
 export function takenOver(record: ContainerRecord, hasExited: boolean): ContainerRecord {
   const { life } = record;
   if (life.state !== 'running' || hasExited) return record;

@@ -1,7 +1,7 @@
 /**
- * From a container's spec to a command line, an environment and directories: what has to be done on
- * this machine before its process can start. A container has no image here, so its command runs with
- * the host's programs, in a private working directory, with its volumes below its own root.
+ * Turns a container's spec into a command line, an environment and directories: everything that
+ * must exist before its process can start. A container has no image here. Its command runs with the
+ * host's programs, in a private working directory, with its volumes below its own root.
  */
 import type { Container } from '../../../kube/objects/pod.ts';
 import { withDeadline } from '../../../runtime/deadline.ts';
@@ -29,9 +29,9 @@ export interface Sandbox {
   readonly logDirectory: string;
   readonly facts: PodFacts;
   readonly volumes: ReadonlyMap<string, MountedVolume>;
-  /** Declared port to the one to listen on, where Pods share an address. */
+  /** From a declared port to the actual one, if Pods share an address. */
   readonly ports: ReadonlyMap<number, number>;
-  /** Where containers have namespaces and share one for their processes: who holds it. */
+  /** If containers share a pid namespace: the process that holds it. */
   readonly holder?: (() => Promise<number>) | undefined;
 }
 
@@ -39,20 +39,23 @@ export interface Launch {
   readonly argv: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** Where the container has namespaces: what it sees there. The command and `cwd` are as in it. */
+  /**
+   * If the container has namespaces: what it sees there. The command and `cwd` are relative to
+   * that.
+   */
   readonly place?: ContainerPlace | undefined;
-  /** `LOCKSTEP_CONTAINER` of this run: its descendants are found by it. */
+  /** `LOCKSTEP_CONTAINER` of this run, by which its descendants are found. */
   readonly marker: string;
   readonly terminationMessagePath: string;
   /** The command runs on a terminal, whose name is written there. */
   readonly terminalFile?: string | undefined;
 }
 
-/** The launch cannot be prepared as things are: a waiting reason of the API with its text. */
+/** The launch cannot be prepared at the moment; has the API's waiting reason and its text. */
 export class LaunchBlockedError extends Error {
   override readonly name = 'LaunchBlockedError';
   readonly reason: string;
-  /** Waiting may help: what is missing can still appear. */
+  /** Whether waiting may help, because what is missing can still appear. */
   readonly mayPass: boolean;
 
   constructor(reason: string, message: string, mayPass: boolean, cause?: unknown) {
@@ -66,7 +69,9 @@ export class LaunchBlockedError extends Error {
 export const MARKER_VARIABLE = 'LOCKSTEP_CONTAINER';
 const API_TIMEOUT_MS = 10_000;
 
-/** Prepares the run number `restart`. Rejects with `LaunchBlockedError` or an error of the system. */
+/**
+ * Prepares the run number `restart`. Rejects with `LaunchBlockedError` or an error of the system.
+ */
 export async function prepareLaunch(
   context: NodeContext,
   sandbox: Sandbox,
@@ -117,7 +122,7 @@ export async function prepareLaunch(
   };
 }
 
-/** One that was added to be worked in gets a terminal if it asks for one and the machine has any. */
+/** An ephemeral container gets a terminal if it asks for one and the machine supports it. */
 async function terminalFileOf(
   { processes, path }: NodeContext,
   { facts, directory: cwd }: Sandbox,
@@ -132,12 +137,12 @@ async function terminalFileOf(
   return hasTerminal ? `${directory}/tmp/.terminal` : undefined;
 }
 
-/** Of one run of a container. */
+/** The marker of one run of a container. */
 export function markerOf(podUid: string, container: string, restart: number): string {
   return `${podUid}/${container}/${restart}`;
 }
 
-/** Below the container's root, where there are no namespaces. */
+/** Below the container's root, if there are no namespaces. */
 export function terminationMessagePathIn(root: string, container: Container): string {
   return root + (container.terminationMessagePath ?? DEFAULT_TERMINATION_MESSAGE_PATH);
 }
@@ -170,11 +175,13 @@ async function environmentOf(
   const given = givenEnvironment(context, sandbox, directory);
   const { variables, problem } = buildEnvironment(container, sandbox.facts, source, given);
   if (variables === undefined) throw new LaunchBlockedError(CONFIG_ERROR, problem, true);
-  // These two are the node's own: with another value it would lose the container's processes.
+  // These two are the node's own: with other values it would lose the container's processes.
   return new Map([...variables, ['LOCKSTEP_ROOT', `${directory}/root`], [MARKER_VARIABLE, marker]]);
 }
 
-/** What every container gets; `docs/reference/embedded-cluster.md` explains each. */
+/**
+ * The environment of every container; `docs/reference/embedded-cluster.md` explains each variable.
+ */
 function givenEnvironment(
   context: NodeContext,
   { facts, ports }: Sandbox,
@@ -196,7 +203,7 @@ function givenEnvironment(
   ]);
 }
 
-/** A container begins with nothing of its former run but its volumes. */
+/** A container starts with nothing of its former run but its volumes. */
 async function makeDirectories(
   { files }: NodeContext,
   directory: string,
@@ -210,7 +217,7 @@ async function makeDirectories(
     if (subPath !== '' && (await files.kindOf(target)) === undefined) {
       await files.makeDirectory(target);
     }
-    // In a volume that is kept, the link of a mount inside it is there from the former run.
+    // In a kept volume, the former run has left the link of a mount inside it.
     await files.remove(path);
     await files.makeDirectory(parentOf(path));
     await files.link(target, path);
@@ -226,7 +233,7 @@ async function workingDirectory(
   const { workingDir } = container;
   if (workingDir === undefined || workingDir === '') return otherwise;
   const directory = layout.resolve(workingDir);
-  // Below a volume it is made, as a container runtime makes it; the host's directories are the host's.
+  // Created below a volume, as a container runtime does; the host's directories are left alone.
   if (directory !== workingDir) await files.makeDirectory(directory);
   return directory;
 }

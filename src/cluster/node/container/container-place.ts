@@ -1,6 +1,6 @@
 /**
- * What a container with namespaces sees, and the directories on the machine that it takes. Its root
- * (`LOCKSTEP_ROOT`) is a link to `/`, so that programs find their volumes both ways.
+ * What a container with namespaces sees, and the directories that it needs on the machine. Its root
+ * (`LOCKSTEP_ROOT`) is a link to `/`, so programs find their volumes either way.
  */
 import type { Container, Pod } from '../../../kube/objects/pod.ts';
 import { hostnameOf } from '../network/pod-hostname.ts';
@@ -10,7 +10,7 @@ import { absolute, type MountLink, type RootLayout } from './container-root.ts';
 
 export const DEFAULT_TERMINATION_MESSAGE_PATH = '/dev/termination-log';
 
-/** A container begins with nothing of its former run but its volumes. */
+/** A container starts with nothing of its former run but its volumes. */
 export async function makePlace(
   context: NodeContext,
   pod: Pod,
@@ -39,7 +39,7 @@ export async function makePlace(
   };
 }
 
-/** Of a place; the node reads it when the container has ended. */
+/** In a place's directory; the node reads it when the container has ended. */
 export function terminationMessageOf({ directory }: Pick<ContainerPlace, 'directory'>): string {
   return `${directory}/termination-log`;
 }
@@ -59,7 +59,7 @@ async function mountOf(
   return { source: target, at, isFile, isReadOnly };
 }
 
-/** In a volume, where a container runtime makes them too. */
+/** In a volume, where container runtimes make them too. */
 async function makeMountPoint(
   files: NodeContext['files'],
   path: string,

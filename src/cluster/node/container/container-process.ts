@@ -1,6 +1,6 @@
 /**
- * One run of a container: a process group with a log. It counts as ended only when nothing of it is
- * left: not its group, and no descendant that went away from the group.
+ * One run of a container: a process group with a log. It has ended only when nothing of it is left:
+ * neither its group, nor a descendant that left the group.
  */
 import type { Container } from '../../../kube/objects/pod.ts';
 import type { Timer } from '../../../runtime/ports/clock.ts';
@@ -26,7 +26,7 @@ export interface ContainerExit {
   readonly message: string;
 }
 
-/** A run of a container that was started before, and what is known of it. */
+/** An adopted run of a container, and what is known of it. */
 export interface AdoptedRun {
   readonly marker: string;
   readonly restart: number;
@@ -39,7 +39,7 @@ export type RunningLaunch = Launch & RunningPlace;
 
 export type OutputListener = (stream: 'stdout' | 'stderr', chunk: Uint8Array) => void;
 
-/** As a kubelet's limits: bytes of a message, and of what stands for it from the log. */
+/** A kubelet's limits: bytes of a message, and of its substitute from the log. */
 const MAX_MESSAGE_BYTES = 4096;
 const MAX_FALLBACK_BYTES = 2048;
 const FALLBACK_LINES = 80;
@@ -139,18 +139,18 @@ export class ContainerProcess {
     this.exited = child.exited.then((exit) => this.#afterExit(container, exit));
   }
 
-  /** What can be written to it, if its container asks for that. */
+  /** Its standard input, if its container asks for one. */
   get input(): ProcessInput | undefined {
     return this.#child.input;
   }
 
-  /** `listener` gets what the process writes from now on, until the result is called. */
+  /** `listener` gets the process's output from now on, until the result is called. */
   listen(listener: OutputListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** SIGTERM now and SIGKILL after `graceMs`; an earlier end that was asked for stays. */
+  /** Sends SIGTERM now and SIGKILL after `graceMs`; an earlier end that was requested stays. */
   terminate(graceMs: number): void {
     if (this.#hasEnded) return;
     this.#child.signalGroup('SIGTERM');
@@ -215,9 +215,9 @@ export class ContainerProcess {
 }
 
 /**
- * The end of a pid namespace's first process is the end of all in it, so they need not be looked for,
- * which takes time in proportion to the processes of the machine. One whose launcher was killed may
- * be dying still.
+ * Whether processes may be left. When a pid namespace's first process ends, all in it end, so they
+ * need not be looked for; that takes time in proportion to the processes of the machine. One whose
+ * launcher was killed may still be dying.
  */
 function mayHaveLeftSome({ place }: Launch, exit: ProcessExit): boolean {
   const isAlone = place?.hasOwnProcesses === true && place.holderPid === undefined;
@@ -245,7 +245,7 @@ async function commandOf(
   return { argv: entering, env, cwd: place.directory };
 }
 
-/** What was prepared for a process that an earlier life of the node has started. */
+/** The launch of a process that an earlier life of the node has started. */
 function adoptedLaunch(
   container: Container,
   marker: string,

@@ -1,7 +1,7 @@
 /**
- * What the node knows of one container. A record is the node's truth, as the container runtime's list
- * is a kubelet's; the status that the API shows is computed from it (`container-status.ts`) and
- * decisions are too (`pod-actions.ts`). How one changes is in `container-transitions.ts`.
+ * What the node knows of one container. A record is the node's truth, as the container runtime's
+ * list is a kubelet's. The API's status (`container-status.ts`) and decisions (`pod-actions.ts`)
+ * are computed from it. `container-transitions.ts` changes it.
  */
 import type { ContainerStateTerminated } from '../../../kube/objects/pod.ts';
 import type { Backoff } from '../backoff.ts';
@@ -13,14 +13,17 @@ export interface ContainerRecord {
   readonly restartCount: number;
   readonly life: ContainerLife;
   readonly lastTerminated: ContainerStateTerminated | undefined;
-  /** The container was started once since all were last restarted: what follows need not wait. */
+  /**
+   * The container was started once since all were last restarted, so later ones need not wait for
+   * it.
+   */
   readonly hasPassed: boolean;
   readonly backoff: Backoff | undefined;
 }
 
 export type ContainerLife = Waiting | Starting | Running | Exited;
 
-/** One that is not about to change. */
+/** A record that is not about to change. */
 export type SettledRecord = ContainerRecord & { readonly life: Waiting | Running | Exited };
 
 export interface Waiting {
@@ -30,9 +33,9 @@ export interface Waiting {
   readonly message: string | undefined;
   /** Not to be started before; wall time. */
   readonly notBeforeMs: number;
-  /** The container ended and the next start will be a restart. */
+  /** The container ended, and the next start will be a restart. */
   readonly isRestart: boolean;
-  /** Shown although nothing runs: of the container that ended before. */
+  /** Shown although nothing runs: that of the container that ended before. */
   readonly containerID: string | undefined;
   /** Shown: an init container that completed stays ready while all are restarted. */
   readonly ready: boolean;
@@ -42,7 +45,7 @@ export interface Starting {
   readonly state: 'starting';
   /** What was before. */
   readonly before: SettledRecord;
-  /** What is shown until the process runs; by default what was before. */
+  /** The earlier record, which is shown until the process runs. */
   readonly shown?: SettledRecord | undefined;
 }
 
@@ -70,7 +73,7 @@ export interface Exited {
   readonly state: 'exited';
   readonly terminated: ContainerStateTerminated;
   readonly finishedMs: number;
-  /** It was told to stop, so nothing that it did is the cause of what happens now. */
+  /** It was told to stop, so its exit is not the cause of what happens now. */
   readonly wasStopped: StopReason | undefined;
 }
 
@@ -88,10 +91,10 @@ export const FRESH: Waiting = {
 export const RESTARTING_ALL_REASON = 'RestartingAllContainers';
 export const RESTARTING_ALL_MESSAGE =
   'The container is removed because RestartAllContainers in place';
-/** A container of which nothing can be known any more, in a kubelet's words. */
+/** The reason for a container with an unknown state, in a kubelet's words. */
 export const LOST_REASON = 'ContainerStatusUnknown';
 export const LOST_MESSAGE = 'The container could not be located when the pod was terminated';
-/** What a process that was killed leaves: 128 + SIGKILL. */
+/** The exit code of a killed process: 128 + SIGKILL. */
 export const KILLED_EXIT_CODE = 137;
 
 /** A container of a Pod that the node sees for the first time. */
@@ -112,7 +115,7 @@ export function hasStarted(record: ContainerRecord): boolean {
   return record.life.state !== 'waiting' || record.life.isRestart;
 }
 
-/** A process of it may exist. */
+/** Whether a process of it may exist. */
 export function isAlive(record: ContainerRecord): boolean {
   return record.life.state === 'running' || record.life.state === 'starting';
 }

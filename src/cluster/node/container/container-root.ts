@@ -1,7 +1,7 @@
 /**
- * How a container without a file system of its own finds its volumes: below its root directory
- * (`LOCKSTEP_ROOT`) each mountPath is a symbolic link to the volume, and paths of the spec that lie
- * below a mountPath are led through it. Everything else is the host's.
+ * How a container without a file system of its own finds its volumes. Below its root directory
+ * (`LOCKSTEP_ROOT`) each mountPath is a symbolic link to the volume, and paths of the spec below a
+ * mountPath are resolved through it. Everything else is the host's.
  */
 import type { VolumeMount } from '../../../kube/objects/pod.ts';
 import type { MountedVolume } from '../volume/pod-volumes.ts';
@@ -12,7 +12,7 @@ export interface RootLayout {
   readonly links: readonly MountLink[];
   /** A path of the container's spec as a path of the host. */
   resolve(path: string): string;
-  /** The same past the link, in the volume itself; undefined for what lies in none. */
+  /** The path inside the volume itself, past the link; undefined for a path outside of volumes. */
   inVolume(path: string): string | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface MountLink {
   readonly isReadOnly: boolean;
   /** The volume, or a path in it. */
   readonly target: string;
-  /** Below the volume; to be created as a directory where nothing is. Empty for the volume itself. */
+  /** Below the volume; created as a directory if it is missing. Empty for the volume itself. */
   readonly subPath: string;
 }
 

@@ -17,7 +17,7 @@ import {
   RunningContainer,
 } from './running-container.ts';
 
-/** When the node itself stops, which has to be quick. */
+/** Short, because the node itself stops. */
 const SHUTDOWN_GRACE_MS = 1_000;
 
 /** A run of a container, and how it is made. */
@@ -64,9 +64,9 @@ export type NewsOf<T extends ContainerNews['type']> = Extract<ContainerNews, { r
 export interface ContainerRunsOptions {
   readonly context: NodeContext;
   readonly podUid: string;
-  /** Of the Pod as it is now. */
+  /** For the present Pod. */
   readonly sandbox: () => Sandbox;
-  /** Resolves once the records as they are now are on file. */
+  /** Resolves once the present records are on file. */
   readonly saved: () => Promise<void>;
   readonly tell: (news: ContainerNews) => void;
   /** A probe attempt or a hook failed, which is worth an Event. */
@@ -104,7 +104,7 @@ export class ContainerRuns {
     if (one !== undefined) this.#track(one.stop(graceMs, runsPreStop));
   }
 
-  /** Whatever still runs is killed then. */
+  /** Whatever still runs after the delay is killed. */
   killAfter(delayMs: number): void {
     for (const { main } of this.#running.values()) main.killAfter(delayMs);
   }
@@ -115,7 +115,7 @@ export class ContainerRuns {
     const left = [...this.#running.values()];
     for (const one of left) this.#track(one.stop(SHUTDOWN_GRACE_MS, false));
     await Promise.all(left.map(({ main }) => main.exited));
-    // A start that was under way ends its process when it finds out.
+    // A start that was under way ends its process when it notices.
     while (this.#work.size > 0) await Promise.all(this.#work);
   }
 
@@ -184,7 +184,7 @@ export class ContainerRuns {
     one.begin();
   }
 
-  /** Who looks into a container sees its processes. */
+  /** An ephemeral container sees the processes of the one that it inspects. */
   #sandboxFor({ name }: Container, kind: ContainerKind): Sandbox {
     const sandbox = this.#options.sandbox();
     if (kind !== 'ephemeral') return sandbox;

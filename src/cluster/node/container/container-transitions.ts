@@ -1,6 +1,6 @@
 /**
- * The transitions between the states of a container's record. Each is pure and makes a new record from
- * the one before; when which of them is due is decided elsewhere (`pod-actions.ts`).
+ * The transitions between the states of a container's record. Each is pure and makes a new record
+ * from the old one; `pod-actions.ts` decides which is due.
  */
 import type { ContainerStateTerminated } from '../../../kube/objects/pod.ts';
 import { type BackoffLimits, nextBackoff } from '../backoff.ts';
@@ -93,7 +93,7 @@ export function restartingLater(
   return { ...blocked(record, { reason: undefined, message: undefined }, nowMs), backoff };
 }
 
-/** It has another image now, and the crash loop of the one before is none of its own. */
+/** It has another image now, and the crash loop of the old one does not count. */
 export function redefined(
   record: ContainerRecord,
   nowMs: number,
@@ -133,7 +133,10 @@ function countsAsReady({ kind }: ContainerRecord): boolean {
   return kind !== 'init' && kind !== 'ephemeral';
 }
 
-/** A probe settled something; `Startup` also stands for the postStart hook of one without that probe. */
+/**
+ * A probe reached a verdict. `Startup` also stands for the postStart hook of a container without
+ * that probe.
+ */
 export function probed(
   record: ContainerRecord,
   kind: ProbeKind,
@@ -149,7 +152,7 @@ export function probed(
   return { ...record, hasPassed: true, life: { ...life, started: true, ready } };
 }
 
-/** A kubelet says that a container has started before it says that it is ready. */
+/** A kubelet reports a container as started before it reports it as ready. */
 export function notReadyYet(record: ContainerRecord): ContainerRecord {
   const { life } = record;
   return life.state === 'running' ? { ...record, life: { ...life, ready: false } } : record;
@@ -172,7 +175,9 @@ export function exited(
   return { ...record, life: { state: 'exited', terminated, finishedMs, wasStopped } };
 }
 
-/** Removed because all containers restart: the exit code is forgotten, a start that was is counted. */
+/**
+ * Removed because all containers restart: the exit code is forgotten, but an earlier start counts.
+ */
 export function removed(record: ContainerRecord): ContainerRecord {
   if (!hasStarted(record) || record.kind === 'ephemeral') return record;
   const { life } = record;
@@ -183,7 +188,7 @@ export function removed(record: ContainerRecord): ContainerRecord {
     message: RESTARTING_ALL_MESSAGE,
   };
   const removal = { ...record, restartCount: record.restartCount + 1, lastTerminated };
-  // What went down only because its sandbox did is not remembered as having been there.
+  // A container that went down only with its sandbox is forgotten.
   const isForgotten = ended?.wasStopped === 'SandboxChanged' && record.kind !== 'regular';
   if (isForgotten) return { ...removal, hasPassed: false, life: FRESH };
   const hadEnded = ended !== undefined && ended.wasStopped !== 'RestartAllContainers';
@@ -200,7 +205,9 @@ export function removed(record: ContainerRecord): ContainerRecord {
   };
 }
 
-/** Once the first container of a new round runs, those that still wait do so for the usual reason. */
+/**
+ * Once the first container of a new round runs, those that still wait do so for the usual reason.
+ */
 export function waitingAgain(record: ContainerRecord): ContainerRecord {
   const { life } = record;
   if (life.state === 'starting') {
@@ -212,7 +219,7 @@ export function waitingAgain(record: ContainerRecord): ContainerRecord {
 
 /** It waits for a start that will not come: the Pod has ended. */
 export function neverStarting(record: ContainerRecord, nowMs: number): ContainerRecord {
-  // One that never ran at all goes on waiting, as a kubelet shows it.
+  // One that never ran keeps waiting, as a kubelet shows it.
   if (record.life.state !== 'waiting' || record.lastTerminated === undefined) return record;
   const terminated: ContainerStateTerminated = {
     exitCode: KILLED_EXIT_CODE,

@@ -73,7 +73,7 @@ describe('the environment of a container', () => {
     expect(build({ env: [field(path)] })).toEqual({ F: value });
   });
 
-  it('expands values with what stands before them, and with what is given', () => {
+  it('expands values with earlier variables, and with given ones', () => {
     const env = [
       { name: 'A', value: '$(LOCKSTEP_ROOT)/data' },
       { name: 'B', value: '$(A)-$(C)' },

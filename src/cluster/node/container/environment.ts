@@ -1,7 +1,7 @@
 /**
- * The environment of a container: what the node hands over, then `envFrom`, then `env` in order,
- * each value expanded with what stands before it. A reference to something that is not there is a
- * value, with a kubelet's text, and the container waits as CreateContainerConfigError.
+ * The environment of a container: the node's variables, then `envFrom`, then `env` in order, each
+ * value expanded with earlier ones. A reference to a missing object is a value with a kubelet's
+ * text, and the container waits as CreateContainerConfigError.
  */
 import type { Container, EnvVar } from '../../../kube/objects/pod.ts';
 import { type PodFacts, podField, resourceField } from '../field-reference.ts';
@@ -16,7 +16,7 @@ export type EnvironmentResult =
   | { readonly variables: ReadonlyMap<string, string>; readonly problem: undefined }
   | { readonly variables: undefined; readonly problem: string };
 
-/** `given` is what every container gets; a variable of the container's own replaces one of these. */
+/** `given` is the environment of every container; the container's own variables replace those. */
 export function buildEnvironment(
   container: Container,
   facts: PodFacts,
@@ -47,7 +47,7 @@ export function buildEnvironment(
   return { variables, problem: undefined };
 }
 
-/** Without text: an optional reference to nothing, which leaves the variable out. */
+/** Without text: an optional reference to a missing object, which leaves the variable out. */
 interface Value {
   readonly text?: string | undefined;
   readonly problem?: string;

@@ -16,7 +16,9 @@ export function expand(text: string, variables: ReadonlyMap<string, string>): st
   return result + text.slice(copied);
 }
 
-/** What stands for the text from the `$` at `at`, and how many characters of it were used up. */
+/**
+ * The replacement for the text from the `$` at `at`, and how many characters of it were used up.
+ */
 function reference(
   text: string,
   at: number,

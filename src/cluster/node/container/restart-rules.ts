@@ -1,18 +1,18 @@
 /**
  * Whether and how a container that ended is started again: its restart policy, its restart rules
- * (KEP-5307, KEP-5532) and, where a spec says it, `Terminate`. The first rule that matches the exit
- * code decides; `RestartPod` and `RestartAllContainers` are two names of one action.
+ * (KEP-5307, KEP-5532) and `Terminate`. The first rule that matches the exit code decides;
+ * `RestartPod` and `RestartAllContainers` are two names of one action.
  */
 import type { Container, PodSpec, RestartPolicy } from '../../../kube/objects/pod.ts';
 import { matchingAction } from '../../../kube/objects/restart-rule.ts';
 import type { ContainerKind } from '../pod-containers.ts';
 
-/** What the first matching rule asks for, in one dialect. */
+/** The action of the first matching rule, in one dialect. */
 export type RuleAction = 'Restart' | 'RestartAllContainers' | 'Terminate';
 
 /** The action of the first rule that matches `exitCode`; undefined if none does. */
 export function findMatchingRule(container: Container, exitCode: number): RuleAction | undefined {
-  // Rules count only beside a policy of the container's own; validation demands one.
+  // Rules count only with a policy of the container's own; validation demands one.
   if (container.restartPolicy === undefined) return undefined;
   const action = matchingAction(container.restartPolicyRules ?? [], exitCode);
   return action === 'RestartPod' ? 'RestartAllContainers' : action;

@@ -1,6 +1,6 @@
 /**
- * A container from the start of its process to the end of the last trace of it: its hooks, its
- * probes and how it is stopped. What follows from all this is decided by the Pod's worker.
+ * A container from the start of its process until nothing of it is left: its hooks, its probes and
+ * how it is stopped. The Pod's worker decides what follows.
  */
 import type { Container } from '../../../kube/objects/pod.ts';
 import { endsWithin } from '../../../runtime/deadline.ts';
@@ -25,7 +25,7 @@ export interface ContainerListener {
 }
 
 export class RunningContainer {
-  /** What its command has started. */
+  /** The process of its command. */
   readonly main: ContainerProcess;
   readonly #context: NodeContext;
   readonly #target: CheckTarget;
@@ -76,7 +76,7 @@ export class RunningContainer {
     this.#listener = listener;
   }
 
-  /** From now on the listener is told. Runs the postStart hook, then the probes. */
+  /** From now on the listener gets events. Runs the postStart hook, then the probes. */
   begin(): void {
     this.#awaitEnd();
     const hook = this.#target.container.lifecycle?.postStart;
@@ -99,7 +99,7 @@ export class RunningContainer {
     );
   }
 
-  /** The same for a run that was taken over; its hook has had its chance. */
+  /** Continues a run that was taken over; its hook has had its chance. */
   goOn(hasStarted: boolean): void {
     this.#awaitEnd();
     const { container } = this.#target;
@@ -118,7 +118,7 @@ export class RunningContainer {
     });
   }
 
-  /** Asks it to stop and kills it after `graceMs`, of which the preStop hook takes its share. */
+  /** Asks it to stop and kills it after `graceMs`, which includes the preStop hook. */
   async stop(graceMs: number, runsPreStop: boolean): Promise<void> {
     const isFirst = !this.#isStopping;
     this.#isStopping = true;

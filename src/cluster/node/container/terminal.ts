@@ -1,6 +1,6 @@
 /**
- * A terminal for a command, without code that is compiled for each system: `script` of util-linux
- * runs the command on a pseudo-terminal of its own, and `stty` sets that one's size.
+ * A terminal for a command, without native code: `script` of util-linux runs the command on a
+ * pseudo-terminal, and `stty` sets its size.
  */
 import type { ProcessCommand, ProcessRunner } from '../../../runtime/ports/process-runner.ts';
 
@@ -12,7 +12,7 @@ export interface Place {
 export const NO_TERMINAL =
   'this node has no "script" of util-linux, so it can give no terminal: leave out -t';
 
-/** Whether this machine has what a terminal takes. */
+/** Whether this machine has the programs for terminals. */
 export async function hasTerminals(processes: ProcessRunner, place: Place): Promise<boolean> {
   let output = '';
   try {
@@ -39,7 +39,10 @@ export function onTerminal(
   return ['script', '--quiet', '--return', '--flush', '--command', command, '/dev/null'];
 }
 
-/** Tells the terminal its size, by a command where it is. Never rejects: a size that cannot be set is not worth a session. */
+/**
+ * Sets the terminal's size, by a command on it. Never rejects: a wrong size is better than no
+ * session.
+ */
 export async function resizeTerminal(
   processes: ProcessRunner,
   beside: (argv: ProcessCommand['argv']) => ProcessCommand,
@@ -60,7 +63,7 @@ export async function resizeTerminal(
   }
 }
 
-/** Of 50 ms: two seconds. */
+/** In units of 50 ms: two seconds. */
 const NAME_ATTEMPTS = 40;
 
 function quoted(word: string): string {

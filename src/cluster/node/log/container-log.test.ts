@@ -38,7 +38,7 @@ const TEN = Array.from({ length: 10 }, (_, i) => `line ${i}\n`).join('');
 
 describe('a log', () => {
   it('gives back every byte of one stream, however it was cut', async () => {
-    // Lengths around the longest line, and bytes of which every n-th is a newline.
+    // Lengths around the longest line, with a newline at every n-th byte.
     const piece = fc.tuple(fc.nat(2 * MAX_LINE_BYTES + 10), fc.integer({ min: 1, max: 20_000 }));
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 6 }), async (pieces) => {
@@ -96,7 +96,7 @@ describe('a log', () => {
     expect(tail.join() === lines.slice(-2000).join()).toBe(true);
   });
 
-  it('goes on after what a full disk did not take, and says once that this is lost', async () => {
+  it('goes on after a full disk lost output, and reports the loss once', async () => {
     const { log, files, problems } = open();
     log.append('stdout', Buffer.from('before\n'));
     files.isFull = true;

@@ -1,19 +1,19 @@
 /**
  * The log of one run of a container on disk: `<restart>.log`, and when that is full
- * `<restart>.log.1`, `.2`, ... in the order of time, of which the oldest go. Whoever reads it while
- * it grows is told of changes. What the disk does not take is lost, and the container goes on.
+ * `<restart>.log.1`, `.2`, ... in the order of time; the oldest are removed. Readers of a growing
+ * log are notified. What the disk does not take is lost, and the container goes on.
  */
 import type { Clock } from '../../../runtime/ports/clock.ts';
 import type { LogFile, NodeFiles } from '../ports/node-files.ts';
 import { CriEncoder, type LogStream } from './cri-lines.ts';
 
-/** As a kubelet's containerLogMaxSize and containerLogMaxFiles. */
+/** As in a kubelet: containerLogMaxSize and containerLogMaxFiles. */
 export const MAX_LOG_BYTES = 10 * 1024 * 1024;
 export const MAX_LOG_FILES = 5;
 
 const NEWLINE = Buffer.from('\n');
 
-/** Runs of one container whose logs are kept. */
+/** How many runs of a container keep their logs. */
 export const KEPT_RUNS = 5;
 
 export class ContainerLog {
@@ -29,10 +29,13 @@ export class ContainerLog {
   #rotated = 0;
   #hasEnded = false;
   #isFailing = false;
-  /** A write that failed has left a part of a line. */
+  /** A failed write has left a part of a line. */
   #isTorn = false;
 
-  /** Never throws. `onProblem`: output is lost from now on; told again only after it was not. */
+  /**
+   * Never throws. `onProblem`: output is lost from now on; called again only after a success in
+   * between.
+   */
   constructor(
     files: NodeFiles,
     clock: Clock,
@@ -62,7 +65,7 @@ export class ContainerLog {
     this.#write(this.#encoder.encode(stream, chunk, this.#clock.now()));
   }
 
-  /** Writes what is left and closes the file. */
+  /** Writes the rest and closes the file. */
   end(): void {
     this.#write(this.#encoder.end(this.#clock.now()));
     this.#close();
@@ -70,7 +73,7 @@ export class ContainerLog {
     this.#notify();
   }
 
-  /** Calls `listener` after every change; the result ends that. */
+  /** Calls `listener` after every change; call the result to stop. */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -130,7 +133,7 @@ export class ContainerLog {
   }
 }
 
-/** Removes the log of a run that is no longer to be kept, if it is there. */
+/** Removes the log of a run that is not kept any longer, if it exists. */
 export function removeOldLog(files: NodeFiles, directory: string, restart: number): void {
   for (const { path } of logSegments(files, directory, restart)) files.removeLog(path);
 }
@@ -143,7 +146,7 @@ export function loggedRuns(files: NodeFiles, directory: string): readonly number
     .sort((a, b) => a - b);
 }
 
-/** A file of a log; `index` grows with time and the one being written has the greatest. */
+/** A file of a log. `index` grows with time, so the file being written has the greatest. */
 export interface LogSegment {
   readonly index: number;
   readonly path: string;

@@ -1,7 +1,7 @@
 /**
  * Lines of a container's log as the CRI writes them: `<RFC3339Nano> <stream> <P|F> <bytes>`. `P`
- * marks a part of a line that goes on, or one that never ended. The bytes of the process arrive as
- * they are, whatever their encoding.
+ * marks a part of a line that goes on, or one that never ended. The process's bytes stay as they
+ * are, in any encoding.
  */
 export type LogStream = 'stdout' | 'stderr';
 
@@ -12,7 +12,7 @@ export interface CriLine {
   readonly content: Uint8Array;
 }
 
-/** Longer lines are split, as containerd does. */
+/** Longer lines are split, as in containerd. */
 export const MAX_LINE_BYTES = 16 * 1024;
 const NEWLINE = 0x0a;
 const EMPTY = Buffer.alloc(0);
@@ -57,7 +57,7 @@ export class CriEncoder {
   }
 }
 
-/** Undefined for bytes that are no such line. `bytes` is without the newline. */
+/** Undefined for bytes that are not such a line. `bytes` is without the newline. */
 export function parseCriLine(bytes: Uint8Array): CriLine | undefined {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const first = buffer.indexOf(' ');

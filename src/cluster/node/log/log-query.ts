@@ -1,12 +1,12 @@
 /**
- * The query of `GET /containerLogs/...`, with the parameters of the API's `pods/log`. A wrong value
- * is told with its name, the value and what was expected.
+ * The query of `GET /containerLogs/...`, with the parameters of the API's `pods/log`. An error
+ * names the parameter, its value and what was expected.
  */
 export interface LogQuery {
   readonly follow: boolean;
   readonly previous: boolean;
   readonly timestamps: boolean;
-  /** Only the last so many lines. */
+  /** Only this many last lines. */
   readonly tailLines: number | undefined;
   /** Nothing older; wall time. */
   readonly sinceMs: number | undefined;

@@ -1,6 +1,6 @@
 /**
  * Reads a container's log for a client: from where the query says, as the process wrote it, and on
- * as it grows when it is followed. Memory is bounded by one chunk and one line.
+ * as it grows if it is followed. Memory is bounded by one chunk and one line.
  */
 
 import type { NodeFiles } from '../ports/node-files.ts';
@@ -78,7 +78,7 @@ function nextChunk(
 function startOf(source: LogSource, tailLines: number | undefined): Cursor {
   const segments = logSegments(source.files, source.directory, source.restart);
   if (tailLines === undefined) return { index: 0, offset: 0 };
-  // The newline that ends the last line is not the one before it.
+  // The newline that ends the last line does not count.
   let wanted = tailLines + 1;
   for (const segment of segments.toReversed()) {
     const found = newlineFromEnd(source.files, segment, wanted);
@@ -108,7 +108,7 @@ function newlineFromEnd(
   return { offset: undefined, missing };
 }
 
-/** Turns lines of the log into what the process wrote, within the limits of the query. */
+/** Turns lines of the log into the process's output, within the limits of the query. */
 class LogOutput {
   readonly #query: LogQuery;
   #left: number;
@@ -123,7 +123,7 @@ class LogOutput {
     return this.#left <= 0;
   }
 
-  /** `data` is a whole number of lines. */
+  /** `data` has only whole lines. */
   format(data: Buffer): Uint8Array {
     const pieces: Uint8Array[] = [];
     for (let start = 0; start < data.length; ) {
@@ -154,7 +154,7 @@ class LogOutput {
   }
 }
 
-/** Waits for the log to change, without losing a change that happens in between. */
+/** Waits for changes of the log, without missing one in between. */
 class Changes {
   #hasChanged = false;
   #wake: () => void = () => undefined;

@@ -1,3 +1,4 @@
+/** Files in memory, for tests under a virtual clock. */
 import type { FileKind, LogFile, NodeFiles } from '../ports/node-files.ts';
 
 type Entry =
@@ -5,7 +6,7 @@ type Entry =
   | { readonly kind: 'link'; readonly target: string }
   | { readonly kind: 'file'; readonly content: Content };
 
-/** Bytes that grow; they are put together only when somebody reads them. */
+/** Bytes that grow; they are joined only when they are read. */
 class Content {
   #pieces: Uint8Array[];
 
@@ -29,13 +30,13 @@ class Content {
 /** What a full disk has room for, each time. */
 const PART_BYTES = 10;
 
-/** Files on paper, for tests under a virtual clock. Symbolic links are followed as a system does. */
+/** Symbolic links are followed as by a system. */
 export class MemoryFiles implements NodeFiles {
-  /** While true nothing can be made, and of what is appended only a part is taken: a full disk. */
+  /** While true nothing can be created, and only a part of each append succeeds: a full disk. */
   isFull = false;
   readonly #entries = new Map<string, Entry>([['/', { kind: 'directory' }]]);
 
-  /** Every path there is, for tests that look for what was left behind. */
+  /** All existing paths, for tests that look for leftovers. */
   get paths(): readonly string[] {
     return [...this.#entries.keys()].sort();
   }

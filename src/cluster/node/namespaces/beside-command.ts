@@ -1,4 +1,6 @@
-/** Commands beside a container's process: probes, hooks, `exec`, and what sets a terminal's size. */
+/**
+ * Commands beside a container's process: probes, hooks, `exec`, and what sets a terminal's size.
+ */
 import type { ProcessCommand } from '../../../runtime/ports/process-runner.ts';
 import type { NodeContext } from '../node-context.ts';
 import type { PlaceEntry } from '../ports/pod-namespaces.ts';
@@ -7,7 +9,7 @@ import type { PlaceEntry } from '../ports/pod-namespaces.ts';
 export interface RunningPlace {
   readonly env: ProcessCommand['env'];
   readonly cwd: string;
-  /** Where it has namespaces. */
+  /** Set if it has namespaces. */
   readonly entry?: PlaceEntry | undefined;
 }
 

@@ -22,7 +22,7 @@ const word = fc.oneof(
 );
 
 describe('the command line of a container with namespaces', () => {
-  it('says what place it makes, whatever the command is', () => {
+  it('says what place it makes, for any command', () => {
     fc.assert(
       fc.property(
         fc.record({

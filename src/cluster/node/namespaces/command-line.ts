@@ -1,4 +1,4 @@
-/** The command lines that begin a container's namespaces and that enter them, and what they say. */
+/** The command lines that create a container's namespaces and that enter them. */
 
 import type { Argv, ContainerPlace, PlaceEntry } from '../ports/pod-namespaces.ts';
 import {
@@ -8,7 +8,7 @@ import {
   type ScriptOptions,
 } from './launch-script.ts';
 
-/** Who makes the namespaces: the machine's root, or the root of a user namespace of its own. */
+/** Who makes the namespaces: the machine's root, or the root of a user namespace. */
 export interface NamespaceStyle {
   readonly tools: NamespaceTools;
   readonly needsUserNamespace: boolean;
@@ -17,8 +17,8 @@ export interface NamespaceStyle {
 
 /**
  * `unshare` stays as the process that the node knows. It waits for the first process of the pid
- * namespace and ends as that one does; it ignores SIGTERM, which the group gets, and dies with SIGKILL,
- * and then the namespace dies too.
+ * namespace and ends as that one does. It ignores SIGTERM, which the group gets, and dies with
+ * SIGKILL, and then the namespace dies too.
  */
 export function enterCommand(
   { tools, needsUserNamespace }: NamespaceStyle,
@@ -105,8 +105,8 @@ export function joinCommand(
 }
 
 /**
- * Its first process says by a line that it is there, ends when the one outside does, and with it all
- * in the namespace.
+ * Its first process writes a line when it is there, and ends with the process outside; the whole
+ * namespace ends with it.
  */
 export function holdCommand({ tools, needsUserNamespace }: NamespaceStyle): Argv {
   return [
@@ -125,7 +125,7 @@ function enteredUser(isNeeded: boolean, pid: number | undefined): readonly strin
   return isNeeded ? [`--user=/proc/${pid}/ns/user`, '--preserve-credentials'] : [];
 }
 
-/** A shell hands on only what could be a variable of its own; Kubernetes allows more names. */
+/** A shell passes on only names that could be its own variables; Kubernetes allows more. */
 export function withEveryVariable(
   env: Readonly<Record<string, string>>,
   program: string,

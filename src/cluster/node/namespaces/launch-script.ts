@@ -1,8 +1,8 @@
 /**
- * The shell script that makes a container's place and runs its command, as text: it is written beside
- * the container's files, so that whoever wants to know what a container sees can read it there. The
- * shell stays as the first process of the pid namespace: it reaps orphans, and a command that handles
- * no signals ends by them, which it would not as the first process. When it ends, all end.
+ * The shell script that makes a container's place and runs its command. It is a file beside the
+ * container's, so users can read what a container sees. The shell stays as the first process of the
+ * pid namespace. It reaps orphans, and lets a command without signal handlers end by signals, which
+ * it would not as the first process. When it ends, all end.
  */
 import { HOST_ROOT, type RootPlan } from './root-plan.ts';
 
@@ -16,7 +16,7 @@ export interface NamespaceTools {
   readonly pivot_root: string;
   readonly cp: string;
   readonly sleep: string;
-  /** Not on every machine; without, only root can give a container a name. */
+  /** Not on every machine; without it, only root can give a container a name. */
   readonly hostname: string | undefined;
 }
 
@@ -25,11 +25,11 @@ export interface ScriptOptions {
   readonly plan: RootPlan;
   /** The directory with everything of the plan but its mounts. */
   readonly template: string;
-  /** The place's. */
+  /** The directory of the place. */
   readonly directory: string;
   readonly hasOwnProcesses: boolean;
   readonly hostname: string | undefined;
-  /** The user and the group that the command is to see, where the script's are the namespace's root. */
+  /** The user and the group that the command sees, if the script's user is the namespace's root. */
   readonly user: { readonly uid: number; readonly gid: number } | undefined;
 }
 
@@ -40,14 +40,14 @@ export const READY_FILE = 'ready';
 
 /** The exit code of a container that could not be set up, as a container runtime's. */
 const SETUP_FAILED = 128;
-/** Terminals are the container's own, so that none of the machine's has the same name. */
+/** Terminals are the container's own, so that no name refers to one of the machine's. */
 const TERMINALS = '/dev/pts';
-/** For what a container writes outside its volumes. */
+/** For files that a container writes outside its volumes. */
 const ROOT_SIZE = '64m';
 
 /**
- * Its arguments are the working directory and the command, whose program is a path. Each program that
- * it runs before costs one or two milliseconds of every start.
+ * Its arguments are the working directory and the command, whose program is a path. Each program
+ * that it runs first costs one or two milliseconds of every start.
  */
 export function launchScript({
   tools,
@@ -74,13 +74,13 @@ export function launchScript({
     'cd "$1"',
     'shift',
     `: >${quoted(`${directory}/${READY_FILE}`)}`,
-    // The shell's own.
+    // The shell's own variable.
     'unset OLDPWD',
     'trap - EXIT',
-    // It waits for the command, which gets the same signals and minds them or not.
+    // It waits for the command, which gets the same signals and handles them or not.
     'trap : TERM INT HUP QUIT',
     'set +e',
-    // What ended the command is for the node to tell, not for the shell.
+    // The node reports how the command ended, not the shell.
     'exec 3>&2 2>/dev/null',
     `${asUser}"$@" 2>&3 3>&-`,
     'exit $?',
@@ -89,8 +89,8 @@ export function launchScript({
 }
 
 /**
- * The shell can do it by itself where it is root; another program may where only its namespace says so.
- * A container with the machine's name is better than none.
+ * The shell can do it by itself if it is root; in a user namespace it needs a program. A container
+ * with the machine's name is better than none.
  */
 function naming({ hostname: tool }: NamespaceTools, hostname: string): string {
   const name = quoted(hostname);
@@ -113,7 +113,8 @@ export function mountTable(
   const isNew = (path: string): boolean =>
     path === TERMINALS || (hasOwnProcesses && path === '/proc');
   const bound = plan.bound.filter((path) => !isNew(path));
-  // What holds the new root first: it would be mounted again with all that is mounted by then.
+  // The one that holds the new root first: otherwise it would be mounted again with all mounts so
+  // far.
   const [holding, others] = [true, false].map((holds) =>
     bound.filter((path) => directory.startsWith(`${path}/`) === holds),
   );
@@ -132,7 +133,7 @@ function quoted(word: string): string {
   return /^[\w./:=@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** White space and the backslash as octal numbers, as a table of mounts has them. */
+/** White space and the backslash as octal numbers, as in a table of mounts. */
 function escaped(path: string): string {
   return path.replaceAll(
     /[\s\\]/g,

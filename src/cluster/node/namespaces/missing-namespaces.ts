@@ -1,9 +1,9 @@
-/** What differs for a Pod where containers have no namespaces, as one Event says it. */
+/** The text of the Event about what differs for a Pod whose containers have no namespaces. */
 
 import type { PodSpec } from '../../../kube/objects/pod.ts';
 import { containersOf } from '../pod-containers.ts';
 
-/** Of the volume that an API server adds to every Pod, whether it uses it or not. */
+/** The volume that an API server adds to every Pod, used or not. */
 const TOKEN_VOLUME_PREFIX = 'kube-api-access-';
 /** The longest text that an Event can have is 1024 bytes. */
 const MAX_PATHS = 10;

@@ -1,8 +1,8 @@
-/** What the options of this machine's mounts forbid to change, from `/proc/self/mountinfo`. */
+/** Which options of this machine's mounts may not be changed, from `/proc/self/mountinfo`. */
 
 /**
- * In a user namespace a mount that is made read-only must keep the other restrictions of the one that
- * it comes from, by path without symbolic links.
+ * In a user namespace, a mount that is made read-only must keep the other restrictions of the mount
+ * that it comes from, found by path without symbolic links.
  */
 export function mountOptions(mountInfo: string): (path: string) => readonly string[] {
   const mounts = mountInfo.split('\n').flatMap((line) => {
@@ -14,7 +14,7 @@ export function mountOptions(mountInfo: string): (path: string) => readonly stri
     let found: (typeof mounts)[number] | undefined;
     for (const mount of mounts) {
       const holds = mount.at === '/' || path === mount.at || path.startsWith(`${mount.at}/`);
-      // Of two at one path the later one covers the other.
+      // Of two at one path, the later one covers the other.
       if (holds && mount.at.length >= (found?.at.length ?? 0)) found = mount;
     }
     return found?.options ?? [];

@@ -9,20 +9,20 @@ export interface NamespaceProbeOptions {
   readonly clock: Clock;
   readonly files: NodeFiles;
   readonly processes: ProcessRunner;
-  /** Absolute; not there before and not afterwards. */
+  /** Absolute; it exists neither before nor afterwards. */
   readonly directory: string;
   /** Where the machine's programs are. */
   readonly path: string;
 }
 
-/** It takes some ten milliseconds; where a security module asks somebody, nobody answers. */
+/** It takes some ten milliseconds, but a security module may ask a question that has no answer. */
 const PROBE_TIMEOUT_MS = 5_000;
 const SUCCESS = 42;
 const MAX_REASON_LENGTH = 300;
 
 /**
- * A mount point that the machine does not have, a volume that may not be written, processes of its
- * own, and a signal to the whole group that ends nothing but the command.
+ * A mount point that the machine does not have, a read-only volume, processes of its own, and a
+ * signal to the whole group that ends only the command.
  */
 const TRIAL = [
   '[ -f /lockstep/probe/here ] || { echo "a volume is not at its path"; exit 1; }',
@@ -33,7 +33,7 @@ const TRIAL = [
   'exit 1',
 ].join('\n');
 
-/** Why they cannot be had; undefined if they can. Never rejects. */
+/** Why they are unavailable; undefined if they are available. Never rejects. */
 export async function probeNamespaces(
   namespaces: PodNamespaces,
   { clock, files, processes, directory, path }: NamespaceProbeOptions,

@@ -1,14 +1,14 @@
 /**
- * The root file system of a container without an image: the machine's, and in it mount points that
- * the machine need not have. A directory that has to hold one more entry is opened: made anew in
- * memory, with everything that the machine's has mounted or linked into it. So nothing is created on
- * the machine, and all else is where it was.
+ * The root file system of a container without an image: the machine's, with additional mount
+ * points. A directory that needs one more entry is opened: made anew in memory, with all of the
+ * machine's entries mounted or linked into it. So nothing is created on the machine, and everything
+ * else is in its place.
  */
 import type { ContainerPlace } from '../ports/pod-namespaces.ts';
 
 /** The directories of the machine. */
 export interface HostTree {
-  /** The path without symbolic links; undefined if no directory is there. */
+  /** The path without symbolic links; undefined if there is no such directory. */
   realDirectory(path: string): Promise<string | undefined>;
   /** In any order. */
   entries(directory: string): Promise<readonly HostEntry[]>;
@@ -23,11 +23,11 @@ export interface HostEntry {
 export interface RootPlan {
   /** To be made, parents first. */
   readonly directories: readonly string[];
-  /** Of the machine, to be mounted at the same path. */
+  /** Directories of the machine, to be mounted at the same path. */
   readonly bound: readonly string[];
-  /** Links of the machine's root, to be copied. */
+  /** Links in the machine's root, to be copied. */
   readonly copied: readonly string[];
-  /** By directory: the names of entries that lead to the machine's. */
+  /** By directory: the names of entries that link to the machine's. */
   readonly linked: ReadonlyMap<string, readonly string[]>;
   /** Empty files to be made, as mount points. */
   readonly files: readonly string[];
@@ -35,15 +35,17 @@ export interface RootPlan {
   readonly mounts: ContainerPlace['mounts'];
 }
 
-/** Where the new root has the machine's. */
+/** The place of the machine's root in the new one. */
 export const HOST_ROOT = '/.host';
 
 /**
- * Of the directories in one that is opened, so many are mounted, which programs cannot tell from the
- * machine's. Where there are more they are linked: each mount is kernel memory of each container.
+ * How many directories in an opened one are mounted, which programs cannot tell from the machine's.
+ * Further ones are linked, because each mount is kernel memory of each container.
  */
 const MAX_BOUND = 32;
-/** Makes a terminal in the directory beside it; a link to the machine's would make one there. */
+/**
+ * It makes a terminal in the directory beside it, so a link to the machine's would make one there.
+ */
 const NEW_TERMINAL = '/dev/ptmx';
 
 export async function planRoot(tree: HostTree, place: ContainerPlace): Promise<RootPlan> {
@@ -72,7 +74,7 @@ class Opening {
     this.#tree = tree;
   }
 
-  /** Where a directory of this path is in the new root, which it is from now on. */
+  /** Makes this directory, and returns its path in the new root. */
   async directory(path: string): Promise<string> {
     const { parent, missing } = await this.#lookUp(path);
     if (missing.length === 0) return parent;
@@ -82,7 +84,7 @@ class Opening {
     return real;
   }
 
-  /** The same for something else, whose parent is made. */
+  /** Makes a path for a file, whose parent is made. */
   async file(path: string): Promise<string> {
     const slash = path.lastIndexOf('/');
     const name = path.slice(slash + 1);
@@ -123,7 +125,7 @@ class Opening {
     for (let at = directory; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) this.#opened.add(at);
   }
 
-  /** The deepest directory that is there, and the rest of the path. */
+  /** The deepest existing directory, and the rest of the path. */
   async #lookUp(path: string): Promise<{ readonly parent: string; readonly missing: string[] }> {
     const names = path.split('/').filter((name) => name !== '');
     let parent = '/';

@@ -69,7 +69,7 @@ describe('the hosts file of a namespace', () => {
   });
 });
 
-it('the file of a Pod with aliases has them after all others, as a kubelet writes them', () => {
+it('the file of a Pod with aliases has them last, as a kubelet writes them', () => {
   const { pod } = entry('w', '1');
   const hostAliases = [{ ip: '10.1.2.3', hostnames: ['db', 'db.example.com'] }, { ip: '10.1.2.4' }];
   const text = withHostAliases('127.0.0.1\tlocalhost\n', {

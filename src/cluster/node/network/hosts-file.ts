@@ -1,8 +1,8 @@
 /**
- * The names of the Pods as a hosts file, in place of a cluster's DNS: a Pod with `hostname` (or its
+ * The names of the Pods as a hosts file, in place of a cluster's DNS. A Pod with `hostname` (or its
  * own name) and `subdomain` is found as `hostname.subdomain` and by the full name, if the headless
- * Service of that name selects it. Pods that are not ready are left out unless the Service publishes
- * them. By its mere host name each is found anyway, since programs look up their own.
+ * Service of that name selects it. Pods that are not ready are left out unless the Service
+ * publishes them. By its mere host name each is always found, because programs look up their own.
  */
 import type { Service } from '../../../kube/objects/core.ts';
 import type { Pod } from '../../../kube/objects/pod.ts';
@@ -12,7 +12,7 @@ import { CLUSTER_DOMAIN, HostnameError, hostnameOf, shortHostnameOf } from './po
 export interface HostsEntry {
   readonly pod: Pod;
   readonly address: string;
-  /** Declared port to the one that the Pod really has, where Pods share an address. */
+  /** From a declared port to the Pod's actual one, if Pods share an address. */
   readonly ports: ReadonlyMap<number, number>;
 }
 
@@ -33,7 +33,7 @@ export function hostsFile(
   return [`127.0.0.1\t${own.join(' ')}`, ...lines.sort(), ''].join('\n');
 }
 
-/** The same for a Pod with `hostAliases`, whose lines come after all others. */
+/** The file for a Pod with `hostAliases`, whose lines come last. */
 export function withHostAliases(text: string, { spec: { hostAliases = [] } }: Pod): string {
   const lines = hostAliases.map(({ ip, hostnames = [] }) => [ip, ...hostnames].join('\t'));
   return [text, '# Entries added by HostAliases.', ...lines, ''].join('\n');

@@ -1,7 +1,7 @@
 /**
- * Keeps one hosts file for each namespace that has Pods here (`LOCKSTEP_HOSTS`), with the Pods of all
- * nodes that share it, and one for each Pod with `hostAliases`. Changes that come while a file is
- * written are written together afterwards.
+ * Keeps one hosts file for each namespace with Pods here (`LOCKSTEP_HOSTS`), with the Pods of all
+ * nodes that share it, and one for each Pod with `hostAliases`. Changes during a write are written
+ * together afterwards.
  */
 
 import type { Stored } from '../../../kube/meta.ts';
@@ -24,7 +24,7 @@ export interface HostsFilesOptions {
   readonly files: NodeFiles;
   /** Absolute; holds nothing else. */
   readonly directory: string;
-  /** What the machine calls itself; it can be found under that name. */
+  /** The machine's own name, by which it can be found. */
   readonly machineName?: string;
 }
 
@@ -47,7 +47,7 @@ export class HostsFiles {
   #work: Promise<void> | undefined;
   #isStopped = false;
 
-  /** Begins to follow the Services, which say what names there are. */
+  /** Begins to follow the Services, which define the names. */
   constructor(options: HostsFilesOptions) {
     this.#options = options;
     this.#services = createInformer<Service>({ ...options, resource: SERVICES });
@@ -74,7 +74,7 @@ export class HostsFiles {
     this.#members.delete(member);
   }
 
-  /** Something that the file of this namespace is made of has changed. */
+  /** Something in the file of this namespace has changed. */
   touch(namespace: string): void {
     if (this.#isStopped || this.#members.size === 0) return;
     this.#dirty.add(namespace);
@@ -83,7 +83,7 @@ export class HostsFiles {
     });
   }
 
-  /** Resolves once the files say what is known now. Never rejects. */
+  /** Resolves once the files are up to date. Never rejects. */
   async flushed(): Promise<void> {
     await this.#work;
   }
@@ -99,7 +99,7 @@ export class HostsFiles {
   }
 
   async #write(): Promise<void> {
-    // Changes of one moment are written once.
+    // Writes changes of one moment together.
     await Promise.resolve();
     for (const namespace of this.#dirty) {
       this.#dirty.delete(namespace);

@@ -1,4 +1,4 @@
-/** The Pods of nodes that other processes run, for the hosts files of this one: what the API says. */
+/** The Pods of nodes in other processes, for the hosts files of this one, from the API. */
 import type { Stored } from '../../../kube/meta.ts';
 import { PODS, type Pod } from '../../../kube/objects/pod.ts';
 import type { Client } from '../../../runtime/client/client.ts';

@@ -8,15 +8,15 @@ export const CLUSTER_DOMAIN = 'svc.cluster.local';
 
 /** A label of the DNS. */
 const MAX_SHORT_LENGTH = 63;
-/** What Linux takes. */
+/** Linux's limit. */
 const MAX_LENGTH = 64;
 
-/** The host name that a Pod asks for is longer than Linux takes. */
+/** The host name that a Pod asks for exceeds Linux's limit. */
 export class HostnameError extends Error {
   override readonly name = 'HostnameError';
 }
 
-/** What `hostname` prints in the Pod. Throws `HostnameError`. */
+/** The output of `hostname` in the Pod. Throws `HostnameError`. */
 export function hostnameOf(pod: Pod): string {
   const { hostnameOverride, setHostnameAsFQDN, subdomain = '' } = pod.spec;
   if (hostnameOverride !== undefined) return hostnameOverride;
@@ -29,7 +29,7 @@ export function hostnameOf(pod: Pod): string {
   );
 }
 
-/** Its first part, by which others find it in its subdomain. */
+/** Its first part, by which other Pods find it in its subdomain. */
 export function shortHostnameOf({ metadata: { name = '' }, spec: { hostname = '' } }: Pod): string {
   return hostname === '' ? name.slice(0, MAX_SHORT_LENGTH).replace(/[-.]+$/, '') : hostname;
 }

@@ -1,6 +1,6 @@
 /**
- * `GET /containerLogs/{namespace}/{pod}/{container}`: what the API server asks a kubelet for when
- * somebody reads `pods/log`. Refusals are plain texts with a kubelet's words.
+ * `GET /containerLogs/{namespace}/{pod}/{container}`: the API server's request to a kubelet when a
+ * client reads `pods/log`. Refusals are plain texts with a kubelet's words.
  */
 import type { Container } from '../../../kube/objects/pod.ts';
 import type { Clock } from '../../../runtime/ports/clock.ts';
@@ -16,7 +16,7 @@ import type { PodWorker } from './pod-worker.ts';
 export interface LogsOptions {
   readonly files: NodeFiles;
   readonly clock: Clock;
-  /** The Pod that has this name now, or had it last. */
+  /** The present or last Pod of this name. */
   readonly find: (namespace: string, name: string) => PodWorker | undefined;
 }
 
@@ -93,7 +93,7 @@ function decoded(part: string | undefined): string {
   try {
     return decodeURIComponent(part ?? '');
   } catch {
-    // No such escape: no Pod has that name either.
+    // The escape is malformed, and no Pod has such a name.
     return part ?? '';
   }
 }

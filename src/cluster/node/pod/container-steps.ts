@@ -47,9 +47,9 @@ import {
 } from './pod-life.ts';
 import { show } from './shown-status.ts';
 
-/** What is missing from a container's configuration is looked for again after this time. */
+/** How soon missing configuration of a container is looked for again. */
 const BLOCKED_RETRY_MS = 2_000;
-/** A container runtime reports a command that cannot be executed with this code. */
+/** The exit code that container runtimes report for a command that cannot be executed. */
 const START_ERROR_EXIT_CODE = 128;
 
 export function start(name: string): Move {
@@ -82,7 +82,7 @@ export function backOff({ name, exited: ended, delayMs, untilMs }: BackOffAction
   };
 }
 
-/** A probe gave it up: it gets its grace, and what follows is up to its policy. */
+/** A probe gave it up: it gets its grace period, and its policy decides what follows. */
 export function giveUp(name: string): Move {
   return (life) => {
     const record = recordOf(life, name);
@@ -117,9 +117,9 @@ export function stop(name: string, reason: StopReason, graceMs: number, note: st
 }
 
 /**
- * Takes the Pod's spec over: containers that were added are there from now on. One that runs and has
- * another image is stopped and starts anew, whatever its policy; a crash loop of the image before is
- * none of the new one.
+ * Takes the Pod's spec over: containers that were added are there from now on. One that runs and
+ * has another image is stopped and starts anew, whatever its policy; a crash loop of the image
+ * before is none of the new one.
  */
 export function redefine(life: PodLife): Step {
   const { spec } = life.pod;
@@ -162,7 +162,7 @@ export function onStarted(life: PodLife, news: NewsOf<'started'>): Step {
       eventAbout(record, 'Normal', 'Created', 'Container created'),
       eventAbout(record, 'Normal', 'Started', 'Container started'),
     ),
-    // One that ends at once was running all the same.
+    // A container that ends at once was running nevertheless.
     record.kind === 'init' ? show('step') : stay,
   );
 }
@@ -231,8 +231,9 @@ export function onExited(life: PodLife, news: NewsOf<'exited'>): Step {
 }
 
 /**
- * What has another image, or what a probe gave up, restarts although its exit code says that it is done.
- * Its end is not shown then: from an end like that no API server lets a container return.
+ * A container with a new image, or that a probe gave up, restarts although its exit code says that
+ * it is done. Its end is not shown then, because API servers let no container return from such an
+ * end.
  */
 function restartAnyway(life: PodLife, before: ContainerRecord): Step {
   const { name, kind } = before;

@@ -1,8 +1,8 @@
 /**
- * What a Pod asks for that this node does not do: it runs containers as processes of its machine,
- * without images and limits of their own. Such fields are kept as they are, and the Pod's
- * Event names them once. What follows from the way the node works anyway is not listed: a Pod that
- * wants the network, the processes or the IPC of its host has them.
+ * Fields of a Pod that this node ignores: it runs containers as processes of its machine, without
+ * images and limits of their own. Such fields are kept as they are, and the Pod's Event names them
+ * once. Fields that match how the node works anyway are not listed: a Pod that wants the network,
+ * the processes or the IPC of its host has them.
  */
 import { isJsonObject, type JsonObject } from '../../../kube/json/json-value.ts';
 import type { PodSpec } from '../../../kube/objects/pod.ts';
@@ -19,10 +19,12 @@ const OF_POD = [
   'resources.claims',
 ] as const;
 
-/** A variable of the environment has it, and nothing else. */
+/** Only an environment variable has it. */
 const OF_POD_WITHOUT_NAMESPACES = ['setHostnameAsFQDN', 'hostnameOverride'] as const;
 
-/** Such values of a member ask for what is not done; others ask for what is done anyway. */
+/**
+ * Values of a member that ask for something ignored; its other values ask for what is done anyway.
+ */
 const VALUES_OF_POD = [
   ['hostUsers', false],
   ['dnsPolicy', 'None'],
@@ -38,7 +40,7 @@ const OF_CONTAINER = [
   'tty',
 ] as const;
 const OF_MOUNT = ['recursiveReadOnly', 'mountPropagation'] as const;
-/** A link does not keep anybody from writing. */
+/** A link does not prevent writes. */
 const OF_LINKED_MOUNT = ['readOnly', ...OF_MOUNT] as const;
 const OF_PORT = ['hostPort', 'hostIP'] as const;
 const OF_VOLUME = [
@@ -50,7 +52,7 @@ const OF_VOLUME = [
 /** The longest text that an Event can have is 1024 bytes; some is for the words around. */
 const MAX_LISTED = 20;
 
-/** The text of the Event; undefined if the node does everything that the Pod asks for. */
+/** The text of the Event; undefined if the node ignores nothing. */
 export function ignoredFieldsNote(spec: PodSpec, hasNamespaces: boolean): string | undefined {
   const fields = ignoredFields(spec, hasNamespaces);
   if (fields.length === 0) return undefined;
@@ -87,7 +89,7 @@ export function ignoredFields(spec: PodSpec, hasNamespaces: boolean): readonly s
   ];
 }
 
-/** Names of volumes that the node fills, which Kubernetes mounts read-only whatever a mount says. */
+/** Names of volumes that the node fills, which Kubernetes always mounts read-only. */
 function volumesOfNode(pod: JsonObject): ReadonlySet<unknown> {
   const filled = itemsOf(pod, 'volumes', 'name').filter(([volume]) =>
     ['projected', 'secret', 'configMap', 'downwardAPI'].some((kind) => kind in volume),
@@ -95,7 +97,7 @@ function volumesOfNode(pod: JsonObject): ReadonlySet<unknown> {
   return new Set(filled.map(([volume]) => volume['name']));
 }
 
-/** Whether its security context asks for more than to take rights away, which no program relies on. */
+/** Whether its security context asks for more than fewer rights, which programs do not rely on. */
 function asksForSecurity({ securityContext }: JsonObject): boolean {
   if (!isJsonObject(securityContext)) return false;
   const {
@@ -137,10 +139,10 @@ function memberAt(object: JsonObject, name: string): unknown {
     .reduce<unknown>((value, part) => (isJsonObject(value) ? value[part] : undefined), object);
 }
 
-/** How some fields say that they ask for nothing. */
+/** Values by which some fields ask for nothing. */
 const NOTHING: readonly unknown[] = ['None', 'Disabled'];
 
-/** Whether it asks for anything: an empty object or a zero is what defaults leave behind. */
+/** Whether it asks for anything: an empty object or a zero comes from defaults. */
 function isSet(value: unknown): boolean {
   if (NOTHING.includes(value)) return false;
   if (typeof value !== 'object' || value === null) return Boolean(value);

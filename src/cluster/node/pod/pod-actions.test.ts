@@ -13,8 +13,8 @@ import { containersOf } from '../pod-containers.ts';
 import { type PodMode, planPod } from './pod-actions.ts';
 
 /**
- * `-` never ran, `s` starts, `r` runs, `u` runs and has not started yet by its probe, `g` was given up
- * by a probe, `k` was told to stop, a number ended with that code.
+ * `-` never ran, `s` starts, `r` runs, `u` runs and has not started yet by its probe, `g` was given
+ * up by a probe, `k` was told to stop, a number ended with that code.
  */
 type Life = '-' | 's' | 'r' | 'u' | 'g' | 'k' | number;
 
@@ -158,7 +158,7 @@ describe('a container that ended beside one that runs', () => {
     expect(plan(`${code} r`, 'running', spec)).toBe(isStarted ? 'start a' : 'start');
   });
 
-  it('is started if it never ran, whatever its policy', () => {
+  it('is started if it never ran, under any policy', () => {
     const spec: PodSpec = { restartPolicy: 'Never', containers: [{ name: 'a' }, { name: 'b' }] };
     expect(plan('- r', 'running', spec)).toBe('start a');
   });

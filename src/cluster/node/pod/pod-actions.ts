@@ -1,8 +1,8 @@
 /**
  * What to start and stop next in one Pod, from its spec and the records of its containers. Init
- * containers run one after the other, sidecars hold back what follows until they have started once,
- * and an exit that a `RestartAllContainers` rule matches takes the whole Pod down and up again. It
- * is asked again after every change.
+ * containers run one after the other. Sidecars hold back what follows until they have started once.
+ * An exit that a `RestartAllContainers` rule matches takes the whole Pod down and up again. It is
+ * called after every change.
  */
 import type { Container, PodSpec } from '../../../kube/objects/pod.ts';
 import { earliestStartMs } from '../backoff.ts';
@@ -29,8 +29,8 @@ export interface PodView {
 }
 
 /**
- * `restarting-all` from the trigger until the last container is down, `replacing-sandbox` likewise
- * from the moment when nothing was left to keep; `ending` is for good.
+ * `restarting-all` lasts from the trigger until the last container is down; `replacing-sandbox`
+ * likewise, when nothing was left to keep; `ending` is for good.
  */
 export type PodMode = 'running' | 'restarting-all' | 'replacing-sandbox' | 'ending';
 
@@ -48,9 +48,9 @@ export type PodPlan =
   | { readonly type: 'restart-all' }
   /** A probe gave up the last main container, for good: all go down, and the address with them. */
   | { readonly type: 'replace-sandbox' }
-  /** The Pod has done its work or failed: nothing of it is to run any more. */
+  /** The Pod has succeeded or failed: nothing of it is to run any more. */
   | { readonly type: 'end' }
-  /** In the other modes than `running`: whom to stop now, and whether all are down. */
+  /** In modes other than `running`: what to stop now, and whether all are down. */
   | { readonly type: 'take-down'; readonly stop: readonly string[]; readonly isDown: boolean };
 
 export interface BackOffAction {
@@ -118,7 +118,7 @@ function planRun(
       else wakeMs = Math.min(wakeMs, life.notBeforeMs);
     }
   };
-  // First, so that nothing that goes wrong with the others keeps anybody from looking into it.
+  // First, so that problems of other containers never block inspection.
   for (const record of guests) if (record.life.state === 'waiting') consider(record);
   for (const { record } of due(members, spec)) consider(record);
   return {
@@ -130,7 +130,7 @@ function planRun(
   };
 }
 
-/** Those that should run now: all regular containers once every init container lets them. */
+/** Containers that should run now: all regular ones once every init container allows it. */
 function* due(members: readonly Member[], spec: PodSpec): Generator<Member> {
   const isInitialized = regulars(members).some(({ record }) => hasStarted(record));
   for (const member of inits(members)) {
@@ -148,7 +148,7 @@ function* due(members: readonly Member[], spec: PodSpec): Generator<Member> {
   }
 }
 
-/** One by one, as a kubelet: a sidecar serves the main containers until they are down. */
+/** One by one, as in a kubelet: a sidecar serves the main containers until they are down. */
 function planRestartOfAll(members: readonly Member[]): PodPlan {
   const all = [...regulars(members), ...inits(members)].map(({ record }) => record);
   const next = all.find(isAlive);
@@ -169,7 +169,7 @@ function planEnding(
 }
 
 /**
- * Probes gave up containers whose policy is Never, and no other main container runs or will: a
+ * Whether probes gave up containers with policy Never, and no other main container runs or will. A
  * kubelet sees nothing to keep then and kills the whole Pod, before any rule can look at the exit.
  */
 function isLeftAlone(members: readonly Member[], spec: PodSpec): boolean {
@@ -193,7 +193,7 @@ function takeDown(
   };
 }
 
-/** An init container failed for good, or a rule says Terminate where that ends the Pod. */
+/** An init container failed for good, or a `Terminate` rule ends the Pod. */
 function isEndOfPod({ container, kind, record }: Member, spec: PodSpec): boolean {
   const { life } = record;
   if (life.state !== 'exited') return false;
@@ -211,7 +211,7 @@ function isTrigger({ container, record }: Member): boolean {
 function isFinished({ container, kind, record }: Member, spec: PodSpec): boolean {
   const { life } = record;
   if (life.state !== 'exited') return false;
-  // What a probe gave up is restarted whatever code it left with, unless the policy is Never.
+  // A container that a probe gave up restarts with any exit code, unless the policy is Never.
   if (life.wasStopped === 'Unhealthy' && effectivePolicy(container, spec) !== 'Never') return false;
   return !shouldRestart(container, kind, spec, life.terminated.exitCode);
 }
@@ -232,7 +232,7 @@ function membersOf(view: PodView): readonly Member[] {
   });
 }
 
-/** Those that were added to look into the Pod. */
+/** Containers that were added for inspection. */
 function guestsOf({ spec, records }: PodView): readonly ContainerRecord[] {
   return ephemeralContainersOf(spec).flatMap(({ container }) => records.get(container.name) ?? []);
 }

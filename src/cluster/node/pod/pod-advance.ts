@@ -155,7 +155,7 @@ function replaceSandbox(life: PodLife): Step {
   );
 }
 
-/** As a kubelet: the conditions say it first, then the phase, then the containers left waiting. */
+/** As in a kubelet: first the conditions, then the phase, then the containers left waiting. */
 function showEnd(life: PodLife): Step {
   const isPrepared = life.stage.name === 'Prepared' && !life.wasStopped;
   const verdict = { isPrepared: false, isVerdictShown: true };

@@ -1,26 +1,26 @@
 /**
- * What the node knows of a Pod, on file, so that an agent that was killed goes on where it was: the
- * records of its containers, what the Pod is about to do, and its address. A process is started, and
- * its end forgotten by its keeper, only after the file says so.
+ * The node's knowledge of a Pod, on file, so that an agent that was killed continues where it was:
+ * the records of its containers, what the Pod is about to do, and its address. A process is
+ * started, and its end forgotten by its keeper, only after the file says so.
  */
 import { isJsonObject } from '../../../kube/json/json-value.ts';
 import type { Logger } from '../../../runtime/ports/logger.ts';
 import type { NodeFiles } from '../ports/node-files.ts';
 import type { PodState } from './pod-life.ts';
 
-/** Another layout is another version: a file of an unknown one is not read. */
+/** A change of the layout needs a new version; files of unknown versions are not read. */
 const VERSION = 1;
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Only its owner: it holds texts that containers have left. */
+/** For the owner only, because it holds messages of containers. */
 const MODE = 0o600;
-/** JSON has no infinity, which times "never" are. */
+/** JSON has no infinity, which stands for "never". */
 const INFINITE = '\u0000Infinity';
 
 export function checkpointDirectory(rootDirectory: string): string {
   return `${rootDirectory}/checkpoints`;
 }
 
-/** By UID of the Pod. What cannot be read is left out, as if the Pod had never been here. */
+/** By UID of the Pod. Unreadable files are left out, as if the Pod had never been here. */
 export async function readCheckpoints(
   files: NodeFiles,
   rootDirectory: string,
@@ -50,7 +50,7 @@ export class PodCheckpoint {
   #hasDirectory = false;
   #isRemoved = false;
 
-  /** `state` is asked for whenever the file is written. */
+  /** `state` is called whenever the file is written. */
   constructor(
     files: NodeFiles,
     logger: Logger,
@@ -65,7 +65,7 @@ export class PodCheckpoint {
     this.#state = state;
   }
 
-  /** The file is written soon; changes of one moment are written once. */
+  /** The file is written soon; changes of one moment are written together. */
   changed(): void {
     if (this.#isRemoved) return;
     this.#isDirty = true;
@@ -74,7 +74,7 @@ export class PodCheckpoint {
     });
   }
 
-  /** Resolves once what is so now is on file. Never rejects: a full disk stops no Pod. */
+  /** Resolves once the present state is on file. Never rejects: a full disk stops no Pod. */
   async saved(): Promise<void> {
     this.changed();
     await this.#work;
@@ -117,6 +117,6 @@ function parsed(text: string): PodState | undefined {
     return undefined;
   }
   if (!isJsonObject(value) || value['version'] !== VERSION) return undefined;
-  // Nobody but this class writes these files, each in one step: the version vouches for the rest.
+  // Only this class writes these files, each in one step: the version guarantees the rest.
   return value as unknown as PodState;
 }

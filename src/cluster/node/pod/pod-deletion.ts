@@ -1,4 +1,4 @@
-/** The node's last word on a Pod that is being deleted: nothing of it runs, the object may go. */
+/** Confirms the deletion of a Pod: nothing of it runs, so the object may go. */
 import { PODS, type Pod } from '../../../kube/objects/pod.ts';
 import { isReason } from '../../../kube/status.ts';
 import { withDeadline } from '../../../runtime/deadline.ts';
@@ -27,7 +27,7 @@ export async function confirmDeletion(
       );
       return;
     } catch (error) {
-      // A conflict is the precondition: a Pod of that name, but not this one.
+      // The precondition failed: a Pod of that name, but not this one.
       if (signal.aborted || isReason(error, 'NotFound', 'Conflict')) return;
       logger.debug('a Pod could not be deleted yet', { err: error });
     }

@@ -26,7 +26,7 @@ export class PodEvents {
   }
 }
 
-/** Where the spec has them. */
+/** Their lists in the spec. */
 const LISTS: Readonly<Record<ContainerKind, string>> = {
   init: 'initContainers',
   sidecar: 'initContainers',

@@ -1,6 +1,7 @@
 /**
  * The life of one Pod on its node, as a value: what the node knows of it and does with it, what can
- * happen to it, and what has to be done then. How one life follows from another is in `pod-step.ts`.
+ * happen to it, and what has to be done then. How one life follows from another is in
+ * `pod-step.ts`.
  */
 import type { Pod, PodSpec } from '../../../kube/objects/pod.ts';
 import type { BackoffLimits } from '../backoff.ts';
@@ -55,7 +56,7 @@ export interface Instant {
 }
 
 export type Stage =
-  /** Nothing is done until it is known what an earlier life of the node has left. */
+  /** Waits until the leftovers of an earlier life of the node are known. */
   | { readonly name: 'Adopting' }
   /** Address, directory and volumes are being made; `problem`: why not yet. */
   | { readonly name: 'Preparing'; readonly problem: string | undefined }
@@ -80,7 +81,9 @@ export type PodEvent = PodNews & { readonly at: Instant };
 export type PodNews =
   | ContainerNews
   | { readonly type: 'begun' }
-  /** Every process that an earlier life of the node has started is taken over, or known to be gone. */
+  /**
+   * Every process that an earlier life of the node has started is taken over, or known to be gone.
+   */
   | { readonly type: 'allTakenOver' }
   | { readonly type: 'notPrepared'; readonly reason: string; readonly problem: string }
   | { readonly type: 'prepared'; readonly podIP: string }
@@ -193,7 +196,7 @@ export function newLife(
   };
 }
 
-/** How long the Pod has to end, where nobody says otherwise. */
+/** How long the Pod has to end, by default. */
 export function graceMsOf({ spec }: Pod): number {
   return (spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS) * 1000;
 }

@@ -1,6 +1,6 @@
 /**
- * Gets a Pod ready for its first container: what an earlier life of the node left running is killed,
- * then address, directory and volumes are made, tried again until nothing is missing.
+ * Prepares a Pod for its first container. Leftovers of an earlier life of the node are killed. Then
+ * address, directory and volumes are made, with retries until nothing is missing.
  */
 import type { Pod } from '../../../kube/objects/pod.ts';
 import { sleep } from '../../../runtime/ports/clock.ts';
@@ -11,7 +11,7 @@ import type { PodSandbox } from './pod-sandbox.ts';
 import { holderMarker } from './shared-processes.ts';
 
 export interface PreparationOptions {
-  /** Aborted when the Pod is not to run any more. */
+  /** Aborts when the Pod is not to run any more. */
   readonly signal: AbortSignal;
   /** A try failed: the reason of an Event and its text. */
   readonly onProblem: (reason: string, problem: string) => void;
@@ -20,7 +20,9 @@ export interface PreparationOptions {
 const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 10_000;
 
-/** The Pod's address when all is there; undefined when `signal` aborted before. Never rejects. */
+/**
+ * The Pod's address when everything is ready; undefined if `signal` aborted before. Never rejects.
+ */
 export async function preparePod(
   context: NodeContext,
   pod: Pod,
@@ -44,9 +46,9 @@ export async function preparePod(
   return undefined;
 }
 
-/** Processes of a former life of this node cannot be followed any more. */
+/** Processes of an earlier life of this node cannot be followed any more. */
 async function killLeftOver({ processes, keeper }: NodeContext, pod: Pod): Promise<void> {
-  // With a keeper they can: they were taken over.
+  // With a keeper they were taken over.
   if (keeper !== undefined) return;
   const {
     initContainerStatuses = [],

@@ -1,6 +1,6 @@
 /**
  * What a Pod has before and after any of its containers: an address, a directory with its volumes,
- * and ports where the address is shared. It outlives restarts in place and goes with the Pod's end.
+ * and ports if the address is shared. It outlives restarts in place and goes at the Pod's end.
  */
 import type { Pod } from '../../../kube/objects/pod.ts';
 import type { Sandbox } from '../container/container-launch.ts';
@@ -18,7 +18,7 @@ export class PodSandbox {
   readonly #uid: string;
   readonly #directory: string;
   readonly #volumes: PodVolumes;
-  /** Where its containers see each other's processes and no others. */
+  /** If its containers see each other's processes and no others. */
   readonly #processes: SharedProcesses | undefined;
   readonly #ports = new Map<number, number>();
   #isGone = false;
@@ -41,17 +41,19 @@ export class PodSandbox {
     return this.#ports;
   }
 
-  /** The Pod had this address in an earlier life of the node. */
+  /** Takes over the address that the Pod had in an earlier life of the node. */
   reserve(podIP: string): void {
     this.#context.addresses.reserve(this.#uid, podIP);
   }
 
-  /** Makes what is missing, and gives the address. Rejects with what stands against it, to be tried again. */
+  /**
+   * Makes what is missing, and returns the address. Rejects with the problem; call it again then.
+   */
   async prepare(): Promise<string> {
     const { addresses, network } = this.#context;
     const podIP = addresses.allocate(this.#uid);
     if (podIP === undefined) throw new Error('all addresses of the node are in use');
-    // A name that cannot be given keeps the Pod from starting.
+    // A name that is not allowed keeps the Pod from starting.
     hostnameOf(this.#pod);
     this.#claimProbedPorts();
     if (network.type === 'shared-address') {
@@ -64,7 +66,7 @@ export class PodSandbox {
     return podIP;
   }
 
-  /** For the containers, with the Pod's metadata as it is now. */
+  /** For the containers, with the Pod's present metadata. */
   forContainers(pod: Pod, podIP: string): Sandbox {
     const processes = this.#processes;
     return {
@@ -99,8 +101,8 @@ export class PodSandbox {
   }
 
   /**
-   * A port that is probed but not declared cannot be handed over as `LOCKSTEP_PORT_...`, so only one
-   * Pod of a shared address can have it: the others wait and say so.
+   * A port that is probed but not declared cannot be replaced through `LOCKSTEP_PORT_...`, so only
+   * one Pod of a shared address can have it: the others wait and report it.
    */
   #claimProbedPorts(): void {
     const declared = new Set(declaredPorts(this.#pod));

@@ -1,6 +1,6 @@
 /**
- * One Pod from the moment at which the node sees it until no trace of it is left. What happens to it
- * is told to its life (`pod-step.ts`), and what follows from that is carried out here.
+ * One Pod from the moment at which the node sees it until no trace of it is left. Its life
+ * (`pod-step.ts`) decides what follows from each event, and this class carries it out.
  */
 import type { Pod } from '../../../kube/objects/pod.ts';
 import type { Timer } from '../../../runtime/ports/clock.ts';
@@ -34,9 +34,9 @@ export class PodWorker {
   readonly #writer: StatusWriter;
   readonly #checkpoint: PodCheckpoint | undefined;
   readonly #onChange: () => Promise<void>;
-  /** Aborted when the Pod is to run no longer. */
+  /** Aborts when the Pod is not to run any longer. */
   readonly #ended = new AbortController();
-  /** Aborted when the node stops, or the object is gone. */
+  /** Aborts when the node stops, or the object is gone. */
   readonly #closed = new AbortController();
   #life: PodLife;
   /** What happened while effects of something before were carried out. */
@@ -110,7 +110,7 @@ export class PodWorker {
     return this.#life.stage.name === 'CleanedUp';
   }
 
-  /** Begins, or takes up what an earlier life of this node left. */
+  /** Begins, or continues an earlier life of this node. */
   begin(): void {
     this.#tell({ type: 'begun' });
   }
@@ -120,7 +120,10 @@ export class PodWorker {
     this.#tell({ type: 'updated', pod });
   }
 
-  /** The object is gone: what runs is stopped and nobody is told. Resolves when no trace is left. */
+  /**
+   * The object is gone: running containers are stopped without a status. Resolves when no trace is
+   * left.
+   */
   async podGone(): Promise<void> {
     this.#writer.stop();
     this.#closed.abort(new Error('the Pod is gone'));
@@ -254,7 +257,7 @@ export class PodWorker {
     this.#lifetime = clock.setTimer(delayMs, () => this.#tell({ type: 'deadlineExceeded' }));
   }
 
-  /** The status was handed over; the Pod keeps its logs until it is deleted. */
+  /** Everything is down. The status was handed over; the Pod keeps its logs until it is deleted. */
   async #cleanUp(): Promise<void> {
     this.#lifetime?.cancel();
     this.#ended.abort(new Error('the Pod has ended'));
@@ -267,7 +270,7 @@ export class PodWorker {
     }
     this.#tell({ type: 'cleanedUp' });
     this.#resolveFinished();
-    // Until the API has the last status, the file is all that has it.
+    // Until the API has the last status, only the file has it.
     await this.#writer.flushed();
     await this.#checkpoint?.remove();
   }

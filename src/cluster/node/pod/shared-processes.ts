@@ -1,7 +1,7 @@
 /**
- * The pid namespace of a Pod with `shareProcessNamespace`: a process that does nothing holds it, as the
- * pause container does in a cluster. It lives as long as the Pod is on the node, also when the agent
- * does not; when it dies, all containers of the Pod die.
+ * The pid namespace of a Pod with `shareProcessNamespace`. A process that does nothing holds it,
+ * like the pause container in a cluster. It lives as long as the Pod is on the node, even while the
+ * agent is down; when it dies, all containers of the Pod die.
  */
 import { endsWithin } from '../../../runtime/deadline.ts';
 import type { RunningProcess } from '../../../runtime/ports/process-runner.ts';
@@ -13,7 +13,7 @@ const HOLDER = '.processes';
 /** It takes a few milliseconds. */
 const HOLD_TIMEOUT_MS = 5_000;
 
-/** What the holder's environment and the keeper know it by. */
+/** Its name in the holder's environment and for the keeper. */
 export function holderMarker(podUid: string): string {
   return markerOf(podUid, HOLDER, 0);
 }
@@ -31,7 +31,7 @@ export class SharedProcesses {
     this.#directory = directory;
   }
 
-  /** The process whose pid namespace it is; started if there is none. */
+  /** The process that holds the pid namespace; started if there is none. */
   async holder(): Promise<number> {
     this.#holder ??= this.#hold();
     try {
@@ -70,14 +70,14 @@ export class SharedProcesses {
         ...(keeper === undefined ? {} : { key: this.#marker }),
       }),
     );
-    // Before, there is nothing to enter.
+    // Before that, there is nothing to enter.
     const isOver = await endsWithin(clock, HOLD_TIMEOUT_MS, Promise.race([made, holder.exited]));
     if (isOver) return holder;
     holder.signalGroup('SIGKILL');
     throw new Error(`the Pod had no pid namespace within ${HOLD_TIMEOUT_MS} ms`);
   }
 
-  /** The next container gets another one if it has died. */
+  /** If it has died, the next container gets a new one. */
   #followed(holder: RunningProcess): RunningProcess {
     void holder.exited.then(() => {
       this.#holder = undefined;

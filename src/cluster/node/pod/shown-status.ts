@@ -1,6 +1,6 @@
 /**
- * What the API is told of a Pod: its status is computed anew whenever something may have changed, and
- * written if it did.
+ * What the API is told of a Pod: its status is computed anew whenever something may have changed,
+ * and written if it did.
  */
 import { deepEqual } from '../../../kube/json/deep-equal.ts';
 import type { PodCondition, PodStatus } from '../../../kube/objects/pod.ts';
@@ -48,7 +48,10 @@ export function show(importance: StatusImportance, as: Shown = {}): Move {
   };
 }
 
-/** The control plane took the node for lost and said that the Pod is not ready: says it again. */
+/**
+ * The control plane took the node for lost and marked the Pod as not ready: writes the status
+ * again.
+ */
 export function contradict(life: PodLife): Step {
   const { status } = life;
   const ours = readyCondition(status);
@@ -62,7 +65,9 @@ export function contradict(life: PodLife): Step {
   return isNewer ? { life, effects } : stay(life);
 }
 
-/** The last status of an earlier life of the node holds until all is there again, or the Pod ends. */
+/**
+ * The last status of an earlier life of the node holds until all is there again, or the Pod ends.
+ */
 function isSilent({ stage, isResumed, mode }: PodLife): boolean {
   return (
     stage.name === 'Adopting' || (isResumed && stage.name === 'Preparing' && mode !== 'ending')

@@ -1,6 +1,6 @@
 /**
- * Processes that an earlier life of this node has started, and that no Pod of this one will ask for:
- * their Pod was deleted or has ended meanwhile, or their end was noted and not yet forgotten.
+ * Processes from an earlier life of this node that no Pod of this one will take over: their Pod was
+ * deleted or has ended meanwhile, or their end was recorded and not yet forgotten.
  */
 import type { Pod } from '../../../kube/objects/pod.ts';
 import type { Store } from '../../../runtime/informer/informer.ts';
@@ -12,7 +12,7 @@ import { checkpointDirectory } from './pod-checkpoint.ts';
 import type { PodState } from './pod-life.ts';
 import { holderMarker } from './shared-processes.ts';
 
-/** Ends them, and removes what Pods that are gone have left on file. Resolves when none is left. */
+/** Ends them, and removes files of Pods that are gone. Resolves when none is left. */
 export async function endStrangers(
   { files, rootDirectory }: NodeContext,
   keeper: ProcessKeeper,

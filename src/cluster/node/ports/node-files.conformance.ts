@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { NodeFiles } from './node-files.ts';
 
-/** What every end of the port does. `make` gives a directory that exists and is empty. */
+/** The tests that every implementation of the port must pass. `make` returns an empty directory. */
 export function nodeFilesConformance(
   name: string,
   make: () => Promise<{
@@ -60,7 +60,7 @@ export function nodeFilesConformance(
       await expect(files.link(root, `${root}/f`)).rejects.toThrow(/EEXIST/);
     });
 
-    it('removes what is not there without a word', async () => {
+    it('removes a missing file silently', async () => {
       await expect(files.remove(`${root}/none`)).resolves.toBeUndefined();
     });
 

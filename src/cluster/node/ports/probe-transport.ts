@@ -1,13 +1,16 @@
 /**
- * The port through which probes and hooks reach a container over the network. Its real end is
+ * The port through which probes and hooks reach a container over the network. Implementation:
  * `adapters/probe-transport.ts`.
  */
 export interface ProbeTransport {
-  /** Resolves with the answer of the last of any redirects. Rejects if there was none in time. */
+  /** Resolves with the answer after any redirects. Rejects if there was none in time. */
   get(request: ProbeRequest): Promise<ProbeAnswer>;
-  /** Resolves once the connection stands; rejects otherwise. */
+  /** Resolves once the connection is established; rejects otherwise. */
   connect(host: string, port: number, timeoutMs: number): Promise<void>;
-  /** Asks over gRPC how a service is (`grpc.health.v1`). Rejects with what came instead, in time. */
+  /**
+   * Asks over gRPC for the health of a service (`grpc.health.v1`). Rejects if there is no valid
+   * answer in time.
+   */
   health(question: HealthQuestion): Promise<ServingStatus>;
 }
 
@@ -23,7 +26,7 @@ export interface HealthQuestion {
 export const SERVING_STATUSES = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'] as const;
 export type ServingStatus = (typeof SERVING_STATUSES)[number];
 
-/** How probes name themselves, as those of a kubelet do. */
+/** The User-Agent of a kubelet's probes. */
 export const PROBE_USER_AGENT = 'kube-probe/1.36';
 
 export interface ProbeRequest {
@@ -37,9 +40,9 @@ export interface ProbeRequest {
 
 export interface ProbeAnswer {
   readonly status: number;
-  /** It pointed elsewhere, which counts as success and is told. */
+  /** Set for a redirect elsewhere, which counts as success with a warning. */
   readonly redirectedTo: string | undefined;
 }
 
-/** Redirects that are followed, all to the same host. */
+/** How many redirects are followed, all to the same host. */
 export const MAX_PROBE_REDIRECTS = 10;

@@ -12,18 +12,18 @@ import type { NodeContext } from '../node-context.ts';
 import { PROBE_USER_AGENT } from '../ports/probe-transport.ts';
 import type { ProbeResult } from './prober.ts';
 
-/** Where a container's checks go. */
+/** The target of a container's checks. */
 export interface CheckTarget {
   readonly container: Container;
   readonly launch: RunningPlace;
   readonly podIP: string;
-  /** Declared port to the real one. */
+  /** From a declared port to the actual one. */
   readonly ports: ReadonlyMap<number, number>;
 }
 
-/** Output of a command that is kept for the note. */
+/** How much of a command's output is kept for the note. */
 const MAX_OUTPUT_BYTES = 10 * 1024;
-/** A hook without an end would hold the container's end back for ever. */
+/** An endless hook would hold up the container's end for ever. */
 const HOOK_TIMEOUT_MS = 600_000;
 
 /** Never rejects. */

@@ -1,7 +1,7 @@
 /**
  * The state of one probe of one running container: consecutive results against the thresholds.
- * Nothing counts before the first result; a result that changes begins a new count; one that could
- * not be obtained at all is not counted.
+ * Nothing counts before the first result, a different result begins a new count, and an attempt
+ * without a result does not count.
  */
 import type { Probe } from '../../../kube/objects/pod.ts';
 
@@ -23,14 +23,14 @@ const DEFAULT_FAILURE_THRESHOLD = 3;
 
 /**
  * When a startup probe over the network is tried besides its regular times, after the container's
- * start: most things are up long before the next period, and whoever waits for them waits for the
- * probe. A failure then is not counted.
+ * start. Most servers are up long before the next period, so waiting for the probe would only cost
+ * time. A failure then is not counted.
  */
 const EARLY_ATTEMPTS_MS = [
   0, 50, 100, 200, 350, 500, 700, 1200, 1400, 1600, 1800, 2250, 2500, 2750, 3300, 3600, 4500,
 ] as const;
 
-/** The next state, and what the container is now known to be, if this outcome settled it. */
+/** The next state, and the verdict about the container, if this outcome reached one. */
 export function observe(
   probe: Probe,
   kind: ProbeKind,
@@ -46,7 +46,8 @@ export function observe(
 
 /**
  * Milliseconds from the container's start to the probe's regular attempt number `attempt` (from 0).
- * What starts has its whole first period for that: initialDelay + period x failureThreshold.
+ * A startup probe has its first period before the first attempt: initialDelay + period x
+ * failureThreshold.
  */
 export function attemptMs(probe: Probe, kind: ProbeKind, attempt: number): number {
   const periods = kind === 'Startup' ? attempt + 1 : attempt;

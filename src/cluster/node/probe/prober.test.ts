@@ -5,7 +5,7 @@ import { sleep } from '../../../runtime/ports/clock.ts';
 import type { ProbeOutcome } from './probe-worker.ts';
 import { startProber } from './prober.ts';
 
-/** Runs the probes for `ms` against a container that answers as `answer` says; gives what came. */
+/** Runs the probes for `ms` against a container with these answers; returns the results. */
 async function probe(
   container: Omit<Container, 'name'>,
   answer: (ms: number) => ProbeOutcome,

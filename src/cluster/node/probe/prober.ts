@@ -15,12 +15,12 @@ import {
   timeoutMs,
 } from './probe-worker.ts';
 
-/** What came of one attempt. */
+/** The result of one attempt. */
 export interface ProbeResult {
   readonly outcome: ProbeOutcome;
-  /** What the prober saw: why it failed, or what is to be told of a success. */
+  /** Why it failed, or a warning about a success. */
   readonly note: string;
-  /** It counts as a success, and still has to be told. */
+  /** It counts as a success, and still has to be reported. */
   readonly isWarning?: boolean;
 }
 
@@ -110,7 +110,7 @@ class ProbeLoop {
     });
   }
 
-  /** The first regular attempt that is still to come: a slow one makes the next be left out. */
+  /** The first regular attempt that is still to come: a slow one skips the next. */
   #nextAttempt(attempt: number): number {
     const elapsedMs = this.#options.clock.monotonic() - this.#startMs;
     let next = attempt + 1;

@@ -1,6 +1,6 @@
 /**
- * The status of a container as the API shows it, from the node's record: states, last state,
- * restart count and identity.
+ * The status of a container in the API, from the node's record: states, last state, restart count
+ * and identity.
  */
 import type { Container, ContainerState, ContainerStatus, Pod } from '../../../kube/objects/pod.ts';
 import { timeText } from '../../../kube/time.ts';
@@ -16,7 +16,7 @@ export interface ContainerStatuses {
   readonly init: readonly ContainerStatus[];
   readonly regular: readonly ContainerStatus[];
   readonly ephemeral: readonly ContainerStatus[];
-  /** Without the ephemeral ones, which mean nothing for the Pod. */
+  /** Without the ephemeral ones, which do not affect the Pod. */
   readonly byName: Statuses;
 }
 

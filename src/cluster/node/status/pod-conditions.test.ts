@@ -24,7 +24,7 @@ const SPEC: PodSpec = {
 interface Given extends Partial<Omit<ConditionFacts, 'pod' | 'statuses'>> {
   readonly words: string;
   readonly spec?: PodSpec;
-  /** Conditions that the API has, of whomever. */
+  /** Conditions in the API, from any writer. */
   readonly others?: readonly PodCondition[];
 }
 

@@ -11,14 +11,14 @@ import { hasAnyRegularStarted, type Statuses } from './pod-phase.ts';
 export interface ConditionFacts {
   readonly pod: Pod;
   readonly statuses: Statuses;
-  /** Also when the status does not say so yet, because something still has to stop. */
+  /** Even if the status does not show it yet, because something still has to stop. */
   readonly phase: PodPhase;
   /** The Pod has its directory, volumes and address, and has not given them back. */
   readonly isPrepared: boolean;
   /** Why it could not get them so far. */
   readonly preparationProblem: string | undefined;
   readonly isRestartingAll: boolean;
-  /** What the Pod's status said last, by the node's own memory. */
+  /** From the Pod's last status, by the node's own memory. */
   readonly previous: readonly PodCondition[];
   /** RFC 3339. */
   readonly now: string;
@@ -32,7 +32,7 @@ interface Verdict {
   readonly isObserved: boolean;
 }
 
-/** In the order in which a kubelet writes them. Conditions of others are not in the list. */
+/** In the order in which a kubelet writes them. Conditions of other writers are not in the list. */
 export function podConditions(facts: ConditionFacts): readonly PodCondition[] {
   const { pod, previous } = facts;
   const verdicts: Verdict[] = [
@@ -69,7 +69,7 @@ function initialized(facts: ConditionFacts): Verdict {
   };
 }
 
-/** Ready means more than its containers only where a Pod names conditions that others set. */
+/** Ready depends on more than containers only if a Pod names conditions that others set. */
 function ready(facts: ConditionFacts): Verdict {
   const verdict = containersReady('Ready', facts);
   const { spec, status } = facts.pod;

@@ -124,7 +124,7 @@ describe('a Pod with a sidecar', () => {
     expect(phase(spec(undefined), words)).toBe(expected);
   });
 
-  it('that has a startup probe is pending until that succeeds, and running after', () => {
+  it('with a startup probe is pending until that succeeds, and running after', () => {
     expect(phase(spec(startupProbe), 'u wR')).toBe('Pending');
     expect(phase(spec(startupProbe), 'r wR')).toBe('Running');
     expect(phase(spec(startupProbe), 'u r')).toBe('Running');

@@ -1,7 +1,7 @@
 /**
  * The phase of a Pod from the statuses of its containers: one container that failed for good does
- * not fail the Pod while another runs or may restart. Succeeded and Failed are never left; that is
- * the caller's business.
+ * not fail the Pod while another runs or may restart. Succeeded and Failed are final; the caller
+ * ensures that.
  */
 import type { Container, ContainerStatus, PodPhase, PodSpec } from '../../../kube/objects/pod.ts';
 import { RESTARTING_ALL_REASON } from '../container/container-record.ts';
@@ -10,7 +10,7 @@ import { type ContainerKind, containersOf } from '../pod-containers.ts';
 
 export type Statuses = ReadonlyMap<string, ContainerStatus>;
 
-/** `hasEnded`: nothing of the Pod will be started again, whatever its policy. */
+/** `hasEnded`: nothing of the Pod will be started again, under any policy. */
 export function phaseOf(spec: PodSpec, statuses: Statuses, hasEnded: boolean): PodPhase {
   const count = countContainers(spec, statuses);
   if (count.podEnders > 0) return 'Failed';
@@ -28,7 +28,7 @@ export function phaseOf(spec: PodSpec, statuses: Statuses, hasEnded: boolean): P
   return count.succeeded === count.stopped ? 'Succeeded' : 'Failed';
 }
 
-/** Whether a regular container runs or ended; one that waits for its next start counts as not. */
+/** Whether a regular container runs or ended; one that waits for its next start does not count. */
 export function hasAnyRegularStarted(spec: PodSpec, statuses: Statuses): boolean {
   return spec.containers.some(({ name }) => {
     const state = statuses.get(name)?.state;
@@ -97,9 +97,10 @@ function hasRun(status: ContainerStatus | undefined): boolean {
 }
 
 /**
- * A kubelet's phase is one status behind what it says of a sidecar: one without a startup probe
- * counts as pending until what follows has started, one with that probe for the status that first
- * says `started`, which is the only one that says so of a container that is not ready yet.
+ * Counts a sidecar. A kubelet's phase is one status behind its report of a sidecar. A sidecar
+ * without a startup probe counts as pending until what follows has started. One with that probe
+ * counts as pending for the first status with `started`, the only one that shows it for a container
+ * that is not ready yet.
  */
 function countSidecar(
   count: Count,

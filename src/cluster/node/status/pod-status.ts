@@ -18,12 +18,12 @@ export interface PodStatusFacts {
   readonly isRestartingAll: boolean;
   /** Undefined while the Pod is to run. */
   readonly ending: PodEnding | undefined;
-  /** It has ended, and that was shown: the phase may say so. */
+  /** It has ended, and the status has shown that: the phase may follow. */
   readonly isVerdictShown: boolean;
   readonly hostIP: string;
   readonly podIP: string | undefined;
   readonly startedMs: number;
-  /** The phase and the conditions of the status before this one. */
+  /** The phase and the conditions of the previous status. */
   readonly previous: {
     readonly phase: PodPhase;
     readonly conditions: readonly PodCondition[];
@@ -50,7 +50,7 @@ export function podStatus(facts: PodStatusFacts): NodePodStatus {
   const podIP = shownAddress(facts);
   const statuses = containerStatuses(pod, records);
   const isDown = ![...records.values()].some(isAlive);
-  // It goes on as it was until all is down, unless the node gave it up.
+  // It stays as it was until all is down, unless the node gave it up.
   const hasEnded = ending !== undefined && isDown;
   const verdict =
     ending?.type === 'failed' ? 'Failed' : phaseOf(pod.spec, statuses.byName, hasEnded);
@@ -79,7 +79,7 @@ export function podStatus(facts: PodStatusFacts): NodePodStatus {
   };
 }
 
-/** A kubelet learns a Pod's address together with what becomes of its first container. */
+/** A kubelet learns a Pod's address together with the state of its first container. */
 function shownAddress({ podIP, previous, records }: PodStatusFacts): string | undefined {
   const isKnown =
     previous.podIP !== undefined ||

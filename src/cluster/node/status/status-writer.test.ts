@@ -79,7 +79,7 @@ describe('an API server that takes long', () => {
     expect(await seen()).toEqual(['a', 'd']);
   });
 
-  it('is told whatever must be seen', async () => {
+  it('gets every status that must be seen', async () => {
     for (const reason of ['a', 'b', 'c']) write(reason, 'must');
     write('d', 'latest');
     expect(await seen()).toEqual(['a', 'b', 'c', 'd']);
@@ -91,7 +91,7 @@ describe('an API server that takes long', () => {
   });
 });
 
-it('what waits for an API server that does not answer is bounded, and the newest is kept', async () => {
+it('bounds the statuses that wait for a silent API server, and keeps the newest', async () => {
   api.isOverloaded = true;
   for (let i = 0; i < 100; i++) write(`${i}`, 'must');
   await clock.advance(30_000);

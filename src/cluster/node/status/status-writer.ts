@@ -1,7 +1,7 @@
 /**
- * Writes one Pod's statuses to the API, in order and one at a time, without delaying anyone. A
- * status that nobody needs to have seen is skipped when a newer one is there; one that shows what
- * the next hides (an exit code, a restart of all) is always sent.
+ * Writes one Pod's statuses to the API, in order and one at a time, without delaying others. A
+ * status that need not be seen is skipped when there is a newer one; one that shows what the next
+ * hides (an exit code, a restart of all) is always sent.
  */
 import { PODS, type Pod, type PodCondition } from '../../../kube/objects/pod.ts';
 import { ApiStatusError, isReason } from '../../../kube/status.ts';
@@ -16,18 +16,18 @@ const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 10_000;
 /** A conflict without a resourceVersion of ours means a Pod with another UID, or a busy server. */
 const MAX_CONFLICTS = 5;
-/** Containers of a Pod start within a moment of each other, which is one status and not many. */
+/** Containers of a Pod start within a moment of each other; one status covers them all. */
 const QUIET_MS = 20;
-/** Statuses that wait for an API server that does not answer: the oldest go first. */
+/** How many statuses wait for a silent API server: the oldest are dropped first. */
 const MAX_QUEUED = 16;
 
 /**
- * How a status counts once a newer one is there: `latest` is replaced by it; a `step` on the way is
- * sent before it as long as the API server keeps up; one that `must` be seen always is.
+ * What happens to a status when there is a newer one. `latest` is replaced by it; a `step` is sent
+ * first as long as the API server keeps up; a `must` is always sent.
  */
 export type StatusImportance = 'latest' | 'step' | 'must';
 
-/** A step that has waited for longer is history: it is skipped, so that a busy server has less to do. */
+/** A step that has waited for longer is skipped, to spare a busy server. */
 const STEP_LIFETIME_MS = 50;
 
 interface Queued {
@@ -43,7 +43,7 @@ export class StatusWriter {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #stop = new AbortController();
-  /** Aborted by what is not to wait for anything. */
+  /** Aborted by a status that must not wait. */
   #quiet = new AbortController();
   #queue: Queued[] = [];
   #written: NodePodStatus | undefined;
@@ -136,15 +136,15 @@ export class StatusWriter {
   }
 }
 
-/** What another try cannot change. */
+/** Whether another try is useless. */
 function isFinal(error: unknown): boolean {
   if (!(error instanceof ApiStatusError)) return false;
   return error.code >= 400 && error.code < 500 && error.code !== 409 && error.code !== 429;
 }
 
 /**
- * A strategic merge patch: conditions of others stay, those of the node are merged by type, so texts
- * that are gone must be removed by name.
+ * A strategic merge patch. Conditions of other writers stay, those of the node are merged by type,
+ * so removed texts must be removed by name.
  */
 function statusPatch(status: NodePodStatus, before: NodePodStatus | undefined): object {
   const known = new Map(before?.conditions.map((condition) => [condition.type, condition]));

@@ -1,4 +1,4 @@
-/** Container statuses in a few letters, for tables of what follows from them. */
+/** Container statuses in a few letters, for tables of tests. */
 import type {
   ContainerStateTerminated,
   ContainerStatus,
@@ -14,9 +14,9 @@ const REMOVED: ContainerStateTerminated = {
 };
 
 /**
- * One word for each container, init containers first: `-` no status, `w` waits, `w7` waits after exit
- * 7, `wR` waits since all restart, `r` runs and is ready, `u` runs and has not started by its probe,
- * `7` ended with that code, `TR` ended because all restart.
+ * One word for each container, init containers first: `-` no status, `w` waits, `w7` waits after
+ * exit 7, `wR` waits since all restart, `r` runs and is ready, `u` runs and has not started by its
+ * probe, `7` ended with that code, `TR` ended because all restart.
  */
 export function statusesOf(spec: PodSpec, words: string): Statuses {
   const each = words.split(' ');

@@ -7,9 +7,11 @@ import { besideCommand } from '../namespaces/beside-command.ts';
 import type { NodeContext } from '../node-context.ts';
 import type { RemoteStreams } from './remote-streams.ts';
 
-/** Output that a client has not taken yet; one that is further behind is let go, the process not. */
+/**
+ * How far a client may be behind the output; beyond that it is dropped, and the process goes on.
+ */
 const MAX_BEHIND_BYTES = 4 * 1024 * 1024;
-/** For the client to take the rest after the end of the container. */
+/** For the client to read the rest after the end of the container. */
 const LAST_OUTPUT_TIMEOUT_MS = 10_000;
 
 /** Resolves when the container's process has ended or the client has gone. Never rejects. */
@@ -52,7 +54,7 @@ export async function attach(
   options.signal.addEventListener('abort', leave, { once: true });
   void main.exited.then(async () => {
     await endsWithin(context.clock, LAST_OUTPUT_TIMEOUT_MS, sent);
-    // The container's exit code is its status's affair, not the attachment's.
+    // The container's status has its exit code, so the attachment does not.
     if (!isOver) await streams.finish({ type: 'exited', exitCode: 0 });
   });
   for await (const event of streams.events) {

@@ -14,13 +14,13 @@ export interface ExecRequest {
   readonly command: readonly [string, ...string[]];
   readonly options: StreamOptions;
   readonly launch: RunningPlace;
-  /** Of the container's run; for the name of the terminal. */
+  /** For the container's run; holds the name of the terminal. */
   readonly temporaryDirectory: string;
   /** Aborts when the client has gone. */
   readonly signal: AbortSignal;
 }
 
-/** By it the processes of one exec are found; they have the container's mark too. */
+/** Marks the processes of one exec; they have the container's marker too. */
 const EXEC_VARIABLE = 'LOCKSTEP_EXEC';
 /** From the hang-up to the kill, when the client has gone. */
 const HANG_UP_GRACE_MS = 1_000;
@@ -35,7 +35,7 @@ export async function exec(
   const id = context.random.uuid();
   const nameFile = `${request.temporaryDirectory}/.terminal-${id}`;
   const env = { ...launch.env, [EXEC_VARIABLE]: id, ...(options.tty ? { TERM: 'xterm' } : {}) };
-  // For what is asked of the machine, not of the container.
+  // For questions about the machine, not about the container.
   const place = { env, cwd: launch.entry?.directory ?? launch.cwd };
   const beside = (command: ProcessCommand['argv']): ProcessCommand =>
     besideCommand(context, { ...launch, env }, command);
@@ -45,7 +45,7 @@ export async function exec(
   }
   const argv = options.tty ? onTerminal(request.command, nameFile) : request.command;
   const session = new Session(context, streams);
-  // A terminal hangs up when its input ends, also where nobody types.
+  // A terminal hangs up when its input ends, so it needs an input even if the user types nothing.
   const takesInput = options.input || options.tty;
   const child = await session.start(() => ({ ...beside(argv), takesInput }));
   if (child === undefined) return;
@@ -96,7 +96,7 @@ class Session {
     }
   }
 
-  /** Hands on what the client sends; a client that goes ends the command. */
+  /** Passes on what the client sends; a client that goes ends the command. */
   async follow(
     child: RunningProcess,
     onResize: (size: { readonly rows: number; readonly columns: number }) => void,

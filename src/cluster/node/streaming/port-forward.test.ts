@@ -1,4 +1,4 @@
-/** Which streams of a client become a connection, and what becomes of those that do not. */
+/** Which streams of a client become a connection, and what happens to the others. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { channelPair } from '../../../runtime/byte-channel.ts';
 import { VirtualClock } from '../../../runtime/memory/virtual-clock.ts';

@@ -1,7 +1,7 @@
 /**
- * `kubectl port-forward`: for each connection that the client takes, it opens a stream for data and
- * one for what goes wrong, both with the port and the number of the request
- * (`portforward.k8s.io`, over SPDY).
+ * `kubectl port-forward`: for each connection that the client accepts, it opens a stream for data
+ * and one for errors, both with the port and the number of the request (`portforward.k8s.io`, over
+ * SPDY).
  */
 import { carryBytes } from '../../../runtime/byte-channel.ts';
 import { endsWithin } from '../../../runtime/deadline.ts';
@@ -14,14 +14,14 @@ export interface PortForwardTarget {
   /** For messages: `namespace_name`. */
   readonly pod: string;
   readonly podIP: string;
-  /** Declared port to the one that is listened on, where Pods share an address. */
+  /** From a declared port to the actual one, if Pods share an address. */
   readonly ports: ReadonlyMap<number, number>;
 }
 
 /** From the first stream of a connection to the second. */
 const PAIR_TIMEOUT_MS = 30_000;
 
-/** The first stream of a connection, for as long as there is no second one. */
+/** The first stream of a connection, while there is no second one. */
 interface Waiting {
   readonly type: string;
   readonly stream: SpdyStream;
@@ -62,7 +62,7 @@ export class PortForwarder {
     void this.#forward(port, data.channel, error.channel);
   }
 
-  /** The client is gone, and with it the second streams that were waited for. */
+  /** The client is gone, and with it the awaited second streams. */
   end(): void {
     for (const [key, first] of this.#waiting) this.#forget(key, first);
   }
@@ -85,7 +85,7 @@ export class PortForwarder {
       const socket = await this.#dial(podIP, ports.get(port) ?? port);
       const fromPod = carryBytes(socket, data);
       const toPod = carryBytes(data, socket);
-      // A Pod that has said all is not waited for by whoever has not.
+      // When the Pod has sent everything, do not wait for the client.
       await fromPod;
       await endsWithin(this.#clock, HALF_OPEN_TIMEOUT_MS, toPod);
       socket.destroy();
@@ -98,5 +98,5 @@ export class PortForwarder {
   }
 }
 
-/** As kubectl waits for the rest of a connection whose other direction has ended. */
+/** kubectl waits as long for the rest of a connection whose other direction has ended. */
 const HALF_OPEN_TIMEOUT_MS = 10_000;

@@ -1,15 +1,15 @@
 /**
- * What a client of `kubectl exec` or `attach` is connected to a process with, whatever protocol the
- * streams come over, and what it is told in the end.
+ * The streams between a client of `kubectl exec` or `attach` and a process, over any protocol, and
+ * the final outcome.
  */
 import type { JsonObject } from '../../../kube/json/json-value.ts';
 
 export interface RemoteStreams {
-  /** Ends when the client goes, in whatever way. Read once; never throws. */
+  /** Ends when the client goes, in any way. Read once; never throws. */
   readonly events: AsyncIterable<RemoteEvent>;
-  /** Resolves once more may be sent. Of no effect for what the client does not listen to. */
+  /** Resolves once more may be sent. Has no effect for streams that the client does not read. */
   send(stream: 'stdout' | 'stderr', chunk: Uint8Array): Promise<void>;
-  /** The outcome, and with it the end. */
+  /** Sends the outcome, and ends. */
   finish(outcome: Outcome): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export type Outcome =
   | { readonly type: 'exited'; readonly exitCode: number }
   | { readonly type: 'failed'; readonly message: string };
 
-/** What the client asks for, with a kubelet's names for it. */
+/** The client's options, with a kubelet's names for them. */
 export interface StreamOptions {
   readonly input: boolean;
   readonly output: boolean;
@@ -30,7 +30,7 @@ export interface StreamOptions {
   readonly tty: boolean;
 }
 
-/** Either the options, or what is wrong with them. */
+/** The options, or what is wrong with them. */
 export function streamOptions(query: URLSearchParams): StreamOptions | string {
   const isSet = (name: string): boolean => ['1', 'true'].includes(query.get(name) ?? '');
   const tty = isSet('tty');

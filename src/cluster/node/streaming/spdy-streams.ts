@@ -1,6 +1,6 @@
 /**
- * Streams of `exec` and `attach` over SPDY, as API servers and older clients open them: one for each
- * of stdin, stdout, stderr and the size of the terminal, and one for the outcome.
+ * Streams of `exec` and `attach` over SPDY, as API servers and older clients open them: one for
+ * each of stdin, stdout, stderr and the size of the terminal, and one for the outcome.
  */
 import { endsWithin } from '../../../runtime/deadline.ts';
 import type { Clock } from '../../../runtime/ports/clock.ts';
@@ -18,7 +18,7 @@ export const SPDY_PROTOCOL = 'v4.channel.k8s.io';
 
 /** For the client to open all of them. */
 const OPEN_TIMEOUT_MS = 30_000;
-/** One message of the stream of sizes. */
+/** The limit for one message of the stream of sizes. */
 const MAX_RESIZE_BYTES = 1024;
 
 type StreamType = 'error' | 'stdin' | 'stdout' | 'stderr' | 'resize';
@@ -74,7 +74,7 @@ export class SpdyStreams {
   }
 }
 
-/** Of both streams, until the client goes. */
+/** Events of both streams, until the client goes. */
 async function* events(
   stdin: ByteChannel | undefined,
   resize: ByteChannel | undefined,
@@ -118,11 +118,11 @@ async function follow(
     for await (const chunk of stdin.incoming) await put({ type: 'stdin', chunk });
     await put({ type: 'stdin-end' });
   } catch {
-    // The client has gone, which its connection tells.
+    // The client has gone, which its connection reports.
   }
 }
 
-/** One JSON object after the other; each has its own line or none at all. */
+/** One JSON object after the other, each on its own line or not. */
 async function followSizes(
   resize: ByteChannel | undefined,
   put: (event: RemoteEvent) => void,

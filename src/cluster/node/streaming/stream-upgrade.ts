@@ -1,6 +1,6 @@
 /**
  * How a client's connection leaves HTTP: a WebSocket whose messages are the streams, SPDY, or SPDY
- * carried in a WebSocket. Which of them a client may use depends on what it asks for.
+ * inside a WebSocket. The request decides which of them a client may use.
  */
 import { channelPair } from '../../../runtime/byte-channel.ts';
 import type { ByteChannel, HttpRequest, HttpResponse } from '../../../runtime/ports/transport.ts';
@@ -11,7 +11,7 @@ import { ServerSession, type SpdyStream } from './spdy/server-session.ts';
 import { SPDY_PROTOCOL, SpdyStreams } from './spdy-streams.ts';
 import { CHANNEL_PROTOCOLS, webSocketStreams } from './web-socket-streams.ts';
 
-/** As a kubelet's `streamingConnectionIdleTimeout`. */
+/** A kubelet's `streamingConnectionIdleTimeout`. */
 const IDLE_TIMEOUT_MS = 4 * 3600 * 1000;
 /** Clients send pieces of 32 KiB. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;
@@ -21,7 +21,7 @@ const MAX_STREAMS = 512;
 const SPDY = 'SPDY/3.1';
 const PORT_PROTOCOL = 'portforward.k8s.io';
 
-/** Of a command. A text says why there is none. */
+/** The streams of a command, or a text that says why there are none. */
 export function openCommandStreams(
   context: NodeContext,
   request: HttpRequest,
@@ -44,7 +44,10 @@ export function openCommandStreams(
   return { response: accepted.response, streams: opened };
 }
 
-/** Of forwarded ports. The session is to be run; a text says why there is none. */
+/**
+ * A session for forwarded ports, which the caller has to run, or a text that says why there is
+ * none.
+ */
 export function openPortStreams(
   context: NodeContext,
   request: HttpRequest,

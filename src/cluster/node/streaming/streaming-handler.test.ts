@@ -114,7 +114,7 @@ describe('a command', () => {
     expect(node.processes.running.length).toBe(before);
   });
 
-  it('that does not exist is told on the stream of errors', async () => {
+  it('that does not exist is reported on the stream of errors', async () => {
     await startNode();
     const client = await connect(`${EXEC}nothing`);
     await node.clock.runUntil(() => client.isClosed, 1_000);
@@ -141,7 +141,7 @@ describe('an attachment', () => {
     expect(node.isRunning('reader')).toBe(true);
   });
 
-  it('that takes its output too slowly is let go, and the container goes on', async () => {
+  it('that reads its output too slowly is dropped, and the container goes on', async () => {
     await startNode();
     const client = await connect('/attach/default/p/main?output=1', 'v4.channel.k8s.io');
     client.pause();

@@ -1,7 +1,7 @@
 /**
- * `/exec`, `/attach` and `/portForward` of the node's server: what the API server connects a client of
- * `pods/exec`, `pods/attach` and `pods/portforward` with. Refusals are plain texts with a kubelet's
- * words; the number of sessions, their messages and their silence are bounded.
+ * `/exec`, `/attach` and `/portForward` of the node's server, to which the API server connects
+ * clients of `pods/exec`, `pods/attach` and `pods/portforward`. Refusals are plain texts with a
+ * kubelet's words. The number of sessions, their messages and their silence are bounded.
  */
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../runtime/ports/transport.ts';
 import type { RunningContainer } from '../container/running-container.ts';
@@ -17,14 +17,14 @@ import { openCommandStreams, openPortStreams } from './stream-upgrade.ts';
 
 export interface StreamingOptions {
   readonly context: NodeContext;
-  /** The Pod that has this name now, or had it last. */
+  /** The present or last Pod of this name. */
   readonly find: (namespace: string, name: string) => PodWorker | undefined;
 }
 
-/** Each is a connection, and most a process; a person has a handful. */
+/** Each is a connection, and most are a process; a person has a handful. */
 const MAX_SESSIONS = 256;
 
-/** What answers the request, and what goes on after the answer; or why there is nothing. */
+/** The answer to the request, and what goes on after it; or why there is none. */
 type Session =
   | { readonly response: HttpResponse; readonly run: () => Promise<void> }
   | { readonly status: 400 | 404; readonly refusal: string };

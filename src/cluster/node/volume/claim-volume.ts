@@ -1,10 +1,10 @@
+/** The directories of claims' volumes. */
 import type { ObjectMeta } from '../../../kube/meta.ts';
 import type { PersistentVolumeClaim } from '../../../kube/objects/core.ts';
 
 /**
- * The directory of a claim's volume: one for all nodes of the machine, so that every Pod that mounts
- * the claim finds the same files. A claim of the same name that is made later has another UID, and
- * begins with an empty one.
+ * One directory for all nodes of the machine, so that every Pod that mounts the claim finds the
+ * same files. A later claim of the same name has another UID, and begins with an empty one.
  */
 export function claimDirectory(volumesDirectory: string, claim: PersistentVolumeClaim): string {
   const { namespace = '', name = '', uid = '' }: ObjectMeta = claim.metadata;

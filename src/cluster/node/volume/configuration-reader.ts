@@ -1,4 +1,4 @@
-/** Reads the ConfigMaps, Secrets and claims that a Pod names, as they are now. */
+/** Reads the ConfigMaps, Secrets and claims that a Pod names. */
 
 import type { KubeObject } from '../../../kube/meta.ts';
 import {
@@ -14,7 +14,7 @@ import { isReason } from '../../../kube/status.ts';
 import type { Client } from '../../../runtime/client/client.ts';
 import type { ConfigurationNames, ConfigurationSource } from './configuration-source.ts';
 
-/** Objects that do not exist are absent from the source; any other failure is the caller's. */
+/** Objects that do not exist are absent from the source; other failures reject. */
 export async function readConfiguration(
   client: Client,
   namespace: string,

@@ -1,6 +1,6 @@
 /**
- * ConfigMaps, Secrets and claims as Pods refer to them: which ones a Pod names, and what was found.
- * Reading them is the shell's work, what follows from their absence is decided where they are used.
+ * ConfigMaps, Secrets and claims as Pods refer to them: which ones a Pod names, and which were
+ * found. The shell reads them; their users decide what follows from their absence.
  */
 
 import type { StringMap } from '../../../kube/meta.ts';

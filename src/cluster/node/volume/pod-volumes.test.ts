@@ -9,7 +9,7 @@ let node: TestNode;
 
 afterEach(() => node.stop());
 
-/** A Pod with the path of the host, on a host that has the directory `/srv` and the file `/etc/os`. */
+/** A Pod with a path of the host, which has the directory `/srv` and the file `/etc/os`. */
 async function run(path: string, type: HostPathType): Promise<void> {
   node = new TestNode({ run: () => undefined });
   await node.files.makeDirectory('/srv');

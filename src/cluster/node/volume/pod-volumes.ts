@@ -1,7 +1,7 @@
 /**
- * The volumes of one Pod as directories: made once before its first container, kept over restarts in
- * place, removed with the Pod. Tokens of service accounts are renewed before they expire, and files of
- * ConfigMaps and Secrets follow them.
+ * The volumes of one Pod as directories: made once before its first container, kept over restarts
+ * in place, removed with the Pod. Tokens of service accounts are renewed before they expire, and
+ * files follow their ConfigMaps and Secrets.
  */
 import { SERVICE_ACCOUNTS, type TokenRequest } from '../../../kube/objects/core.ts';
 import type { Pod } from '../../../kube/objects/pod.ts';
@@ -21,19 +21,22 @@ import {
   volumeContent,
 } from './volume-content.ts';
 
-/** A token is renewed when a fifth of its life is left, as a kubelet does. */
+/** A token is renewed when a fifth of its life is left, as in a kubelet. */
 const TOKEN_RENEWAL_SHARE = 0.8;
 /** And at least this often, and after a failure. */
 const TOKEN_MAX_AGE_MS = 24 * 3_600_000;
 const TOKEN_RETRY_MS = 10_000;
 const API_TIMEOUT_MS = 10_000;
-/** How often ConfigMaps and Secrets are read again, stretched at random; kubelets take a minute or more. */
+/**
+ * How often ConfigMaps and Secrets are read again, stretched at random; kubelets take a minute or
+ * more.
+ */
 const REFRESH_INTERVAL_MS = 20_000;
 const REFRESH_JITTER = 0.5;
-/** Octal 0644, of a file of the host that a Pod asks to be made. */
+/** Octal 0644, for a file that a Pod asks to create on the host. */
 const HOST_FILE_MODE = 0o644;
 
-/** A volume of the Pod could not be made; the message is what the Pod's Event says. */
+/** A volume of the Pod could not be made; the message goes into the Pod's Event. */
 export class VolumeError extends Error {
   override readonly name = 'VolumeError';
 
@@ -54,7 +57,7 @@ export class PodVolumes {
   readonly #directory: string;
   readonly #mounted = new Map<string, MountedVolume>();
   readonly #renewals = new Map<string, Timer>();
-  /** What was written of ConfigMaps, Secrets and fields, by the name of the volume. */
+  /** The files that were written from ConfigMaps, Secrets and fields, by the name of the volume. */
   readonly #written = new Map<string, readonly VolumeFile[]>();
   #refresh: Timer | undefined;
   readonly #stop = new AbortController();
@@ -70,7 +73,7 @@ export class PodVolumes {
     return this.#mounted;
   }
 
-  /** Makes what is not there yet. Rejects with what is missing or went wrong, to be tried again. */
+  /** Makes what is missing. Rejects with the problem; call it again then. */
   async prepare(facts: PodFacts): Promise<void> {
     const source = await this.#readSource();
     for (const volume of this.#pod.spec.volumes ?? []) {
@@ -155,7 +158,7 @@ export class PodVolumes {
     });
   }
 
-  /** What cannot be made any more stays as it was, as with a kubelet. */
+  /** Files whose source is gone stay as they were, as in a kubelet. */
   async #refreshFiles(facts: PodFacts): Promise<void> {
     const source = await this.#readSource();
     for (const volume of this.#pod.spec.volumes ?? []) {
@@ -165,7 +168,7 @@ export class PodVolumes {
     }
   }
 
-  /** Writes what has changed, and removes what is no more. */
+  /** Writes changed files, and removes files that are no longer wanted. */
   async #writeFiles(volume: string, wanted: readonly VolumeFile[]): Promise<void> {
     const directory = `${this.#directory}/${volume}`;
     const old = new Map(this.#written.get(volume)?.map((file) => [file.path, file]));

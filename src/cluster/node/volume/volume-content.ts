@@ -1,7 +1,7 @@
 /**
- * What is in a volume: an empty directory, a path of the host, the volume of a claim, or files made
- * of ConfigMaps, Secrets, fields of the Pod and service account tokens. Something missing is a value
- * with a kubelet's text.
+ * The content of a volume: an empty directory, a path of the host, the volume of a claim, or files
+ * made of ConfigMaps, Secrets, fields of the Pod and service account tokens. A missing source is a
+ * value with a kubelet's text.
  */
 import type { PersistentVolumeClaim } from '../../../kube/objects/core.ts';
 import type {
@@ -25,7 +25,7 @@ export type VolumeContent =
     }
   | { readonly type: 'problem'; readonly message: string };
 
-/** What must be at a path of the host; made, if it may be. */
+/** What must be at a path of the host; some kinds are created if missing. */
 export type HostPathDemand = (typeof HOST_PATH_DEMANDS)[keyof typeof HOST_PATH_DEMANDS] | undefined;
 
 const HOST_PATH_DEMANDS = {
@@ -45,7 +45,7 @@ export interface VolumeFile {
   readonly mode: number;
 }
 
-/** A file that holds a token, which has to be asked for and renewed. */
+/** A file with a token, which has to be requested and renewed. */
 export interface TokenFile {
   readonly path: string;
   readonly mode: number;

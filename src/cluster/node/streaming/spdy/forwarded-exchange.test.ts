@@ -38,7 +38,7 @@ describe('an exchange over a forwarded port', () => {
     const answer = await exchange(async (data, error) => {
       for await (const chunk of data.channel.incoming) {
         await data.channel.write(Buffer.from(`${Buffer.from(chunk).toString()} yourself`));
-        // It ends the connection when both sides have said all.
+        // It ends the connection when both sides have sent everything.
         data.channel.end();
       }
       error.channel.end();

@@ -1,6 +1,6 @@
 /**
- * A client's end of one forwarded connection (`portforward.k8s.io` over SPDY/3.1): sends what it has to
- * say to a port of a Pod, and returns all that comes back. One session carries one connection.
+ * A client's end of one forwarded connection (`portforward.k8s.io` over SPDY/3.1): sends a request
+ * to a port of a Pod, and returns the whole answer. One session carries one connection.
  */
 import type { ByteChannel } from '../../../../runtime/ports/transport.ts';
 import {
@@ -18,7 +18,7 @@ import {
 } from './frames.ts';
 import { HeaderPacker } from './header-compression.ts';
 
-/** Of a request to forward ports. */
+/** For a request to forward ports. */
 export const PORT_FORWARD_HEADERS = {
   connection: 'Upgrade',
   upgrade: 'SPDY/3.1',
@@ -35,7 +35,10 @@ export class ForwardError extends Error {
   override readonly name = 'ForwardError';
 }
 
-/** Rejects with `ForwardError`, `SpdyError`, or as the channel breaks. The channel is of no use then. */
+/**
+ * Rejects with `ForwardError`, `SpdyError`, or the channel's error. The channel cannot be used
+ * after that.
+ */
 export async function forwardedExchange(
   channel: ByteChannel,
   port: number,
@@ -68,7 +71,7 @@ export async function forwardedExchange(
 
 const NOTHING = new Uint8Array();
 
-/** What comes on the two streams, until both have ended. */
+/** What arrives on the two streams, until both have ended. */
 class Answer {
   readonly #data: Chunks;
   readonly #errors = new Chunks(MAX_ERROR_BYTES);
@@ -98,7 +101,7 @@ class Answer {
   }
 }
 
-/** What has come on one stream. */
+/** What has arrived on one stream. */
 class Chunks {
   readonly #maxBytes: number;
   readonly #chunks: Uint8Array[] = [];

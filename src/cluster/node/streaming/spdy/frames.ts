@@ -1,6 +1,6 @@
 /**
- * Frames of SPDY/3.1 as bytes, as far as Kubernetes' streams use them: streams are opened, carry data
- * and end; nobody pushes, and nobody counts windows. Pure, but for the memory of half a frame.
+ * Frames of SPDY/3.1 as bytes, as far as Kubernetes' streams use them: streams are opened, carry
+ * data and end, without push and without flow control. Pure, except for the memory of half a frame.
  */
 export type SpdyFrame = SpdyData | SpdyControl;
 
@@ -27,7 +27,7 @@ export const HEADERS = 8;
 
 export const FIN_FLAG = 0x01;
 
-/** Of RST_STREAM. */
+/** For RST_STREAM. */
 export const REFUSED_STREAM = 3;
 export const CANCEL = 5;
 
@@ -39,16 +39,16 @@ const LENGTH_BITS = 0xff_ffff;
 /** Writers send pieces of 32 KiB; headers are short. */
 const MAX_FRAME_BYTES = 1024 * 1024;
 
-/** What the other side sent is no SPDY; the session ends. */
+/** The other side does not speak SPDY; the session ends. */
 export class SpdyError extends Error {
   override readonly name = 'SpdyError';
 }
 
-/** Takes bytes in any pieces and gives the frames that are complete. */
+/** Takes bytes in any pieces and returns complete frames. */
 export class SpdyReader {
   #pending: Buffer = Buffer.alloc(0);
 
-  /** Throws `SpdyError`; the reader is of no use then. */
+  /** Throws `SpdyError`; the reader cannot be used after that. */
   push(chunk: Uint8Array): readonly SpdyFrame[] {
     this.#pending = Buffer.concat([this.#pending, chunk]);
     const frames: SpdyFrame[] = [];
@@ -81,7 +81,7 @@ export function streamOf(payload: Uint8Array): number {
   return number(payload, 0) & ID_BITS;
 }
 
-/** Four bytes, as payloads are made of. */
+/** Four bytes, the unit of payloads. */
 export function word(value: number): Uint8Array {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(value);
@@ -93,7 +93,7 @@ export function headerBlock(kind: number, payload: Uint8Array): Uint8Array {
   return payload.subarray(kind === SYN_STREAM ? 10 : 4);
 }
 
-/** Names in lower case; of several values the first. Throws `SpdyError`. */
+/** Names in lower case; the first of several values. Throws `SpdyError`. */
 export function parseHeaders(block: Uint8Array): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {};
   let at = 4;
@@ -112,7 +112,7 @@ export function parseHeaders(block: Uint8Array): Readonly<Record<string, string>
   return headers;
 }
 
-/** No headers at all, compressed: what a reply carries. */
+/** No headers at all, for a reply; compressed. */
 export const NO_HEADERS = word(0);
 
 function frameOf(first: number, flags: number, payload: Buffer): SpdyFrame {

@@ -1,11 +1,11 @@
-/** How the headers of SPDY are packed: one zlib stream in each direction of a session. */
+/** The compression of SPDY's headers: one zlib stream in each direction of a session. */
 
 /** A zlib stream without a dictionary of its own. */
 const ZLIB_HEAD = Uint8Array.of(0x78, 0x01);
-/** An empty block: readers hand over what came before it. */
+/** An empty block, which makes readers hand over what came before it. */
 const FLUSH = Uint8Array.of(0, 0, 0, 0xff, 0xff);
 
-/** Packs without compressing (RFC 1951, 3.2.4): what we send is a few bytes. */
+/** Packs without compression (RFC 1951, 3.2.4), because our headers have only a few bytes. */
 export class HeaderPacker {
   #hasBegun = false;
 

@@ -1,6 +1,6 @@
 /**
- * What SPDY/3.1 primes the compression of headers with (draft-mbelshe-httpbis-spdy-00, section
- * 2.6.10.1): names and values that are common, each after its length, then a text.
+ * The dictionary for the compression of SPDY/3.1's headers (draft-mbelshe-httpbis-spdy-00, section
+ * 2.6.10.1): common names and values, each after its length, then a text.
  */
 const WORDS =
   'options|head|post|put|delete|trace|accept|accept-charset|accept-encoding|accept-language|' +

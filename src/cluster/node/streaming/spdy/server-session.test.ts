@@ -1,4 +1,4 @@
-/** A SPDY session as a client sees it, its headers packed by a real zlib with the dictionary. */
+/** A SPDY session as a client sees it, with headers packed by a real zlib with the dictionary. */
 import { createHash } from 'node:crypto';
 import { constants, createDeflate, createInflate } from 'node:zlib';
 import fc from 'fast-check';
@@ -77,7 +77,7 @@ describe('headers', () => {
     );
   });
 
-  it('that we pack are read, block by block, by whoever reads zlib', async () => {
+  it('that we pack can be read, block by block, by any zlib', async () => {
     const packer = new HeaderPacker();
     const inflate = createInflate({ finishFlush: constants.Z_SYNC_FLUSH });
     for (const text of ['one', '', 'three']) {

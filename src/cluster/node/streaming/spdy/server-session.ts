@@ -1,7 +1,7 @@
 /**
- * The server's side of a SPDY/3.1 session over a ByteChannel: the client opens streams, each of which
- * is a ByteChannel of its own. A stream that nobody reads holds the whole session back: SPDY's
- * windows are not used, as Kubernetes' own ends do not use them.
+ * The server's side of a SPDY/3.1 session over a ByteChannel: the client opens streams, each of
+ * which is a ByteChannel. A stream that is not read holds the whole session back, because SPDY's
+ * windows are not used, as in Kubernetes' own ends.
  */
 import { channelPair } from '../../../../runtime/byte-channel.ts';
 import type { ByteChannel } from '../../../../runtime/ports/transport.ts';
@@ -42,7 +42,7 @@ export interface ServerSessionOptions {
 }
 
 interface OpenStream {
-  /** Our end of what the user of the stream has. */
+  /** Our end of the stream's channel. */
   readonly near: ByteChannel;
   hasClientEnded: boolean;
   hasServerEnded: boolean;
@@ -74,7 +74,7 @@ export class ServerSession {
         }
       }
     } catch {
-      // The client has gone or speaks nonsense: either way it is not to be spoken to.
+      // The client has gone or speaks nonsense: either way it gets no answer.
       this.#channel.destroy();
     } finally {
       for (const { near } of this.#streams.values()) near.destroy();
@@ -83,7 +83,7 @@ export class ServerSession {
     }
   }
 
-  /** Ends the session once the users of all streams have ended theirs, and all of it is sent. */
+  /** Ends the session once the users of all streams have ended theirs, and everything is sent. */
   async end(): Promise<void> {
     await Promise.all(this.#sending);
     this.#channel.end();
@@ -102,7 +102,7 @@ export class ServerSession {
         await this.#open(streamOf(payload), flags, payload);
         break;
       case HEADERS:
-        // Of no meaning here, but part of the stream that headers are packed in.
+        // Ignored, but part of the stream in which headers are compressed.
         await this.#options.inflater.inflate(headerBlock(kind, payload));
         break;
       case RST_STREAM: {
@@ -150,7 +150,7 @@ export class ServerSession {
       stream.hasServerEnded = true;
       this.#forgetIfOver(id, stream);
     } catch {
-      // The user of the stream broke it off; if the client did, it hears nothing new.
+      // The user of the stream broke it off; if the client did, it knows already.
       if (this.#streams.delete(id)) await this.#reset(id, CANCEL);
     }
   }
