@@ -1,9 +1,58 @@
 /**
- * Every source file says within its first ten lines what it is for, and every comment begins with a
- * word that needs no other sentence before it.
+ * Tests that a newcomer can read any file: it says within its first ten lines what it is for, and no
+ * comment begins with a word that depends on an earlier sentence.
  */
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ROOT } from './root.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const FOLDERS = ['src', 'test', 'tools', 'examples'];
+const HEADER_LINES = 10;
+
+const COMMENT = /^\s*(\/\*|\*|\/\/)/;
+const DEPENDENT_BEGINNING = /(?:\/\*\*?|\/\/)[\s*]*(?:Of|The same|That|Whoever|Such|Nobody)\b.*/g;
+
+interface Source {
+  readonly path: string;
+  readonly text: string;
+}
+
+function sources(): readonly Source[] {
+  return FOLDERS.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts') && !path.endsWith('.generated.ts'))
+      .map((path) => join(folder, path)),
+  ).map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
+}
+
+function hasHeader({ text }: Source): boolean {
+  return text
+    .split('\n')
+    .slice(0, HEADER_LINES)
+    .some((line) => COMMENT.test(line));
+}
+
+/** Comments of several lines with `//` count once, by their first line. */
+function dependentBeginnings({ path, text }: Source): readonly string[] {
+  const once = text.replace(/(^\s*\/\/.*\n)(?:\s*\/\/.*\n)+/gm, '$1');
+  return [...once.matchAll(DEPENDENT_BEGINNING)].map(([found]) => `${path}: ${found.trim()}`);
+}
+
+describe('every source file', () => {
+  const all = sources();
+
+  it('says within its first ten lines what it is for', () => {
+    const isTest = /\.test\.ts$/;
+    const without = all.filter((source) => !isTest.test(source.path) && !hasHeader(source));
+    expect(without.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('has no comment that begins with "Of", "The same", "That", "Whoever", "Such" or "Nobody"', () => {
+    expect(all.flatMap(dependentBeginnings)).toEqual([]);
+  });
+
+  it('is found', () => {
+    expect(all.length).toBeGreaterThan(1000);
+  });
+});

@@ -181,7 +181,7 @@ describe('names that others hold', () => {
     expect(conditionsOf(made)).toEqual(['NameConflict=True ForeignJob']);
     const text = 'Job train-w-0 exists and is controlled by CronJob nightly';
     expect(eventsOf(made)).toEqual([`ForeignJob: ${text}`]);
-    expect(made.requeueAfterMs, 'nobody tells when it goes').toBe(10_000);
+    expect(made.requeueAfterMs, 'no event reports when it goes').toBe(10_000);
     const free = planOf(afterwards(begun(spec), made));
     expect(actionsOf(free)).toEqual(['CreateJob train-w-0', 'CreateJob train-w-1']);
     expect(conditionsOf(free)).toEqual(['NameConflict=False NoConflict']);

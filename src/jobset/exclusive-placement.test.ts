@@ -184,9 +184,14 @@ describe('6.2 the Pod mutating webhook', () => {
       [{ owner: 'job-0' }],
       'follower pod owner UID (job-1) != leader pod owner UID (job-0)',
     ],
-    ['a follower of nobody', { owner: undefined }, [{}], 'follower pod has no owner reference'],
     [
-      'a leader of nobody',
+      'a follower without an owner',
+      { owner: undefined },
+      [{}],
+      'follower pod has no owner reference',
+    ],
+    [
+      'a leader without an owner',
       {},
       [{ owner: undefined }],
       'leader pod "train-w-0-0-x7k2p" has no owner reference',
@@ -252,7 +257,7 @@ describe('6.4 the repair', () => {
 
   test.each<[string, readonly Pod[], ReturnType<typeof node> | undefined, string | undefined]>([
     ['all in place', [follower('1', 'a'), follower('2', 'a')], rackA, undefined],
-    ['nobody follows yet', [], undefined, undefined],
+    ['there are no followers yet', [], undefined, undefined],
     [
       'only ended or ending Pods are out of place',
       [follower('1', 'b', { phase: 'Failed' }), follower('2', 'b', { isDeleting: true })],

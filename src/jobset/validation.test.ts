@@ -72,7 +72,7 @@ describe('a new JobSet', () => {
       ],
     ],
     [
-      'dependencies on itself, on later ones and on nobody',
+      'dependencies on itself, on later ones and on unknown ones',
       {
         replicatedJobs: [
           replicatedJob('a'),

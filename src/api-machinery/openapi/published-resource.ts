@@ -4,7 +4,7 @@ import type { JsonSchema } from '../../kube/schema/json-schema.ts';
 /** A resource as OpenAPI documents describe it. */
 export interface PublishedResource extends Resource {
   readonly listKind: string;
-  /** Of the whole object, `metadata` included. */
+  /** The schema of the whole object, `metadata` included. */
   readonly schema: JsonSchema;
   /** As discovery lists them: `get`, `list`, `create`, `update`, `patch`, `delete` and so on. */
   readonly verbs: readonly string[];

@@ -311,7 +311,7 @@ describe('looking on', () => {
     const isSilent = (): boolean => seen.length === 1;
     const silence = (signal: AbortSignal): Promise<never> =>
       sleep(clock, 60_000, signal).then(
-        () => Promise.reject(new Error('nobody gave up')),
+        () => Promise.reject(new Error('the hub never gave up')),
         (late: Error) => Promise.reject(new DeadlineError(late.message, { cause })),
       );
     void followStatus({

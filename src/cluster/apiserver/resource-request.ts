@@ -1,3 +1,4 @@
+/** Carries out requests for resources: method and path choose the verb. */
 import { kindSchema } from '../../api-machinery/kind-schemas/kind-definitions.ts';
 import { invalid, invalidValue } from '../../kube/field-error.ts';
 import type { JsonObject } from '../../kube/json/json-value.ts';
@@ -36,7 +37,7 @@ import { selectionOf } from './verbs/selection.ts';
 import { update } from './verbs/update.ts';
 import { isWatch, watchResponse } from './verbs/watch-request.ts';
 
-/** Carries out the verb that method and path name. Throws `ApiStatusError` to refuse. */
+/** Throws `ApiStatusError` to refuse. */
 export async function handleResource(call: ResourceCall): Promise<HttpResponse> {
   const { of, path, request } = call;
   const { method } = request;
@@ -53,7 +54,7 @@ export async function handleResource(call: ResourceCall): Promise<HttpResponse> 
   return method === 'DELETE' ? deleteOne(call, path.name) : change(call, path.name);
 }
 
-/** What each method does to an object that is named. */
+/** The verb of each method for a named object. */
 const VERBS: Readonly<Record<string, Verb>> = {
   GET: 'get',
   POST: 'create',
@@ -62,7 +63,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
   DELETE: 'delete',
 };
 
-/** An object is created in its collection, a subresource below the object that it belongs to. */
+/** An object is created in its collection, a subresource below its object. */
 function allowedVerbs({ of, path }: ResourceCall): readonly Verb[] {
   if (path.subresource === undefined) return of.verbs.filter((verb) => verb !== 'create');
   return of.subresources.find(({ name }) => name === path.subresource)?.verbs ?? [];
@@ -172,7 +173,7 @@ function managedWrite({ server, of, path, request }: ResourceCall): ManagedWrite
   };
 }
 
-/** The patch is to blame for what it made of the object. */
+/** The error for an object that a patch has made unreadable. */
 function unreadablePatched(object: JsonObject, why: string): ApiStatusError {
   const problem = invalidValue('patch', JSON.stringify(object), why);
   return invalid({ group: '', kind: '' }, '', [problem]);
@@ -197,7 +198,7 @@ async function deleteOne(call: ResourceCall, name: string): Promise<HttpResponse
   });
 }
 
-/** Deletes what a list would show, and answers with that list. */
+/** Deletes the objects that a list would show, and answers with that list. */
 async function deleteMany(call: ResourceCall): Promise<HttpResponse> {
   const { server, of, path, request } = call;
   const options = deletionOptions(call);
@@ -211,7 +212,7 @@ async function deleteMany(call: ResourceCall): Promise<HttpResponse> {
     const ofThis = { ...options, preconditions };
     await remove(server, of, { namespace, name }, ofThis, { requester, name: '' }).catch(
       (error: unknown) => {
-        // Somebody else deleted or replaced it meanwhile: it is not in the list any more.
+        // Another client deleted or replaced it meanwhile: it is not in the list any more.
         if (!isReason(error, 'NotFound', 'Conflict')) throw error;
       },
     );

@@ -66,6 +66,6 @@ test.each<[name: string, job: Stored<Job>, adopts: boolean]>([
   ['of another controller', jobOf({ ...JOB.spec, managedBy: 'example.com/x' }), false],
   ['that names this controller', jobOf({ ...JOB.spec, managedBy: OURS }), true],
   ['that selects nothing', jobOf(), false],
-])('a Pod of nobody is offered to a Job %s: %#', (_name, job, adopts) => {
+])('a Pod without a controller is offered to a Job %s: %#', (_name, job, adopts) => {
   expect(wouldAdopt(job, labelled('a', { app: 'x' }))).toBe(adopts);
 });

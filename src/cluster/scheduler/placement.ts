@@ -10,7 +10,7 @@ import { amountsOf, type ResourceAmounts } from './resource-amounts.ts';
 import { isCordonedFor, untoleratedTaint, unwelcomeTaints } from './taints.ts';
 
 /**
- * Of the nodes on which the Pod fits, the choice is the one that fulfils most of its preferences,
+ * Among the nodes on which the Pod fits, the choice is the one that fulfils most of its preferences,
  * and among equals the one with the fewest Pods. If it fits on none, the message counts the nodes
  * by reason, as kube-scheduler's does.
  */

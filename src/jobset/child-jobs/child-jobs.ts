@@ -22,7 +22,7 @@ import { goneSuccesses, recordedSuccesses, type Successes } from './succeeded-jo
 export { jobIndexOf, replicatedJobOf } from './job-labels.ts';
 
 export interface ChildJobs extends Successes {
-  /** Of an earlier attempt: to be deleted; their successors wait until they are gone. */
+  /** Jobs of an earlier attempt: to be deleted; their successors wait until they are gone. */
   readonly previous: readonly Stored<Job>[];
   readonly active: readonly Stored<Job>[];
   readonly failed: readonly Stored<Job>[];

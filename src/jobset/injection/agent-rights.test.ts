@@ -151,7 +151,7 @@ describe('where new agents speak to the hub alone, a plan', () => {
     ['an agent knows the API server alone', [jobUnder('API')], []],
     ['such a Job is being deleted', [deleting(jobUnder('Auto'))], []],
     ['such a Job has ended', [jobUnder('Auto', COMPLETE)], ['RevokeAgentRights']],
-  ])('takes rights away that nobody needs: %s', (_what, jobs, expected) => {
+  ])('takes rights away that no agent needs: %s', (_what, jobs, expected) => {
     expect(rightsIn({ jobs })).toEqual(expected);
   });
 

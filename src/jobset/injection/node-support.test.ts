@@ -88,7 +88,7 @@ describe('nodes that cannot restart all containers of a Pod', () => {
       ],
     ],
     [
-      'rules of containers that nobody supervises',
+      'rules of containers without a supervisor',
       {
         initContainers: [{ name: 'init', restartPolicyRules: [RESTARTS_POD] }],
         containers: [WORKER, { name: 'helper', restartPolicyRules: [RESTARTS_POD] }],

@@ -39,7 +39,7 @@ function restrictedMetadata(restrictions: JsonSchema | undefined): JsonSchema {
   };
 }
 
-/** The same schema with every embedded resource below it completed. */
+/** Completes every embedded resource below the schema. */
 function embeddedIn(schema: JsonSchema): JsonSchema {
   const { properties, items, additionalProperties } = schema;
   return {

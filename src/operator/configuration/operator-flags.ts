@@ -36,7 +36,7 @@ export interface OperatorFlags extends SizeLimits {
   readonly hubService?: string;
   readonly hubSecretName: string;
   readonly agentChannel: 'Auto' | 'Hub' | 'API';
-  /** Of the hub. */
+  /** The most streams of the hub. */
   readonly maxStreams: number;
   /** The directory of the webhooks' certificate; absent: the operator makes its own. */
   readonly webhookCertDir?: string;

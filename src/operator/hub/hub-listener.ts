@@ -85,8 +85,8 @@ export async function startHubListener(options: HubListenerOptions): Promise<Hub
     arrived = resolve;
   });
   const knock: HubDoor = {
-    accept: (request) => (door ?? NOBODY).accept(request),
-    listMembers: (request) => (door ?? NOBODY).listMembers(request),
+    accept: (request) => (door ?? CLOSED_DOOR).accept(request),
+    listMembers: (request) => (door ?? CLOSED_DOOR).listMembers(request),
   };
   const keeper = new CertificateKeeper({
     ...options,
@@ -151,7 +151,7 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 
 const NOT_LEADING = 'this replica does not lead yet';
 
-const NOBODY: HubDoor = {
+const CLOSED_DOOR: HubDoor = {
   accept: () => Promise.resolve({ kind: 'Refuse', status: 503, reason: NOT_LEADING }),
   listMembers: () => Promise.resolve({ kind: 'Refuse', status: 503, reason: NOT_LEADING }),
 };

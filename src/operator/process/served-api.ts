@@ -18,7 +18,7 @@ const RETRY_INTERVAL_MS = 2_000;
  */
 export async function untilJobSetsAreServed(options: {
   readonly client: Client;
-  /** That of the client, which notices an absent server at once. */
+  /** The client's transport, which notices an absent server at once. */
   readonly transport: Transport;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -137,7 +137,7 @@ describe('a group that gathers at its barrier', () => {
     tracker.watch(TRAIN, watchpoint({ neverRun: new Set([other]) }));
     tracker.podLives(podIn('2', undefined));
     tracker.podLives(podIn('2', '2'));
-    expect(interest, 'one that has never run is in nobody’s way').toEqual(['default/train']);
+    expect(interest, 'one that has never run blocks no other').toEqual(['default/train']);
   });
 
   test('is looked at when an agent starts too often for the epoch', () => {

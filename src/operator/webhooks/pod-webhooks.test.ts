@@ -56,8 +56,8 @@ function cluster(nodeName: string | undefined, nodes: Readonly<Record<string, St
   };
 }
 
-const nobody: PodLookups = {
-  leaderOf: async () => ({ kind: 'NoLeader', why: 'nobody leads' }),
+const noLeader: PodLookups = {
+  leaderOf: async () => ({ kind: 'NoLeader', why: 'there is no leader' }),
   node: async () => undefined,
 };
 const never: PodLookups = {
@@ -104,7 +104,7 @@ describe('6.2 the mutating webhook', () => {
   });
 
   test.each([
-    ['no leader', nobody],
+    ['no leader', noLeader],
     ['a leader without a node', cluster(undefined)],
   ])('a follower with %s passes, for the other webhook to refuse', async (_, lookups) => {
     const pod = changedPod(await mutate(lookups, podOf(follower)));
@@ -142,8 +142,8 @@ describe('6.3 the validating webhook', () => {
   const placed = podOf(follower, { [RACK]: 'r7' });
 
   test.each([
-    ['no selector', nobody, podOf(follower), 'follower pod node selector not set'],
-    ['no leader', nobody, placed, 'nobody leads'],
+    ['no selector', noLeader, podOf(follower), 'follower pod node selector not set'],
+    ['no leader', noLeader, placed, 'there is no leader'],
     [
       'a leader without a node',
       cluster(undefined),

@@ -1,3 +1,4 @@
+/** Custom resources as the server offers them. */
 import { findAll, parseJsonPath } from '../../../api-machinery/definitions/json-path.ts';
 import { ruleTree } from '../../../api-machinery/definitions/rule-evaluation.ts';
 import type {

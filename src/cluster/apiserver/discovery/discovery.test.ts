@@ -96,10 +96,10 @@ describe('discovery', () => {
       status: 200,
       text: expect.stringContaining('jobs_total 2'),
     });
-    const nobody = handlerTransport(server.api.handler, { address: '127.0.0.1' });
+    const anonymous = handlerTransport(server.api.handler, { address: '127.0.0.1' });
     const { signal } = new AbortController();
     const request = { method: 'GET', path: '/metrics', headers: {}, signal } as const;
-    expect((await nobody.send(request)).status).toBe(401);
+    expect((await anonymous.send(request)).status).toBe(401);
     expect((await (await TestServer.start()).get('/metrics')).status).toBe(404);
   });
 

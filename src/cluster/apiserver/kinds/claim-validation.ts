@@ -1,3 +1,4 @@
+/** Validates PersistentVolumeClaims. */
 import { forbiddenField, invalidValue, required } from '../../../kube/field-error.ts';
 import { deepEqual } from '../../../kube/json/deep-equal.ts';
 import type { JsonObject } from '../../../kube/json/json-value.ts';
@@ -33,7 +34,7 @@ export function claimErrors(claim: ApiObject): readonly FieldError[] {
   return errors;
 }
 
-/** A claim gets its volume once; when it has it, it may ask for more room. */
+/** A claim gets its volume once, and may ask for more room after that. */
 export function claimUpdateErrors(claim: ApiObject, old: ApiObject): readonly FieldError[] {
   const errors = claimErrors(claim);
   if (deepEqual(fixedPart(claim, old), fixedPart(old, old))) return errors;
@@ -42,7 +43,7 @@ export function claimUpdateErrors(claim: ApiObject, old: ApiObject): readonly Fi
   return [...errors, forbiddenField('spec', detail)];
 }
 
-/** What of the spec of `claim` has to be as it is in `old`. */
+/** The part of `claim`'s spec that has to equal that of `old`. */
 function fixedPart(claim: ApiObject, old: ApiObject): JsonObject {
   const spec = objectAt(claim, 'spec');
   const isPlaced = textAt(old, 'spec', 'volumeName') !== '';

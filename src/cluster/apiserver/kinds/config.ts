@@ -1,3 +1,4 @@
+/** The built-in kinds ConfigMap and Secret. */
 import {
   configMapErrors,
   configMapUpdateErrors,

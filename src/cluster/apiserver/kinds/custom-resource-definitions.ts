@@ -1,3 +1,4 @@
+/** The built-in kind CustomResourceDefinition. */
 import {
   customResourceDefinitionErrors,
   customResourceDefinitionUpdateErrors,
@@ -12,7 +13,7 @@ import { timeText } from '../../../kube/time.ts';
 import { typed } from '../resources/api-object.ts';
 import type { BuiltInKind } from '../resources/built-in-kind.ts';
 
-/** Holds a definition that is to be deleted until its objects are gone. */
+/** Keeps a definition in deletion until its objects are gone. */
 export const OBJECTS_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io';
 
 function terminating(now: string): Condition {
@@ -26,7 +27,7 @@ function terminating(now: string): Condition {
   };
 }
 
-/** `custom-resource-controller.ts` makes the definitions real. */
+/** `custom-resource-controller.ts` carries the definitions out. */
 export const CUSTOM_RESOURCE_DEFINITION_KIND: BuiltInKind = {
   resource: CUSTOM_RESOURCE_DEFINITIONS,
   shortNames: ['crd', 'crds'],

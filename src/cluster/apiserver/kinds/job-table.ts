@@ -1,3 +1,4 @@
+/** The table of Jobs for kubectl. */
 import { humanDuration } from '../../../kube/duration.ts';
 import type { Job } from '../../../kube/objects/job.ts';
 import {
@@ -36,7 +37,7 @@ export const JOB_TABLE: TableLayout = {
   },
 };
 
-/** Ends before means: the first that holds is shown. */
+/** Ends come before steps towards them: the first that holds is shown. */
 const SHOWN_CONDITIONS: readonly string[] = ['Suspended', 'FailureTarget', 'SuccessCriteriaMet'];
 
 function statusOf(job: Job): string {

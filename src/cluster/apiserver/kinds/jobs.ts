@@ -1,3 +1,4 @@
+/** The built-in kind Job. */
 import { jobErrors } from '../../../api-machinery/validation/job/job.ts';
 import { defaultJob } from '../../../api-machinery/validation/job/job-defaults.ts';
 import { jobStatusUpdateErrors } from '../../../api-machinery/validation/job/job-status.ts';
@@ -35,7 +36,7 @@ export const JOB_KIND: BuiltInKind = {
   },
 };
 
-/** Counters that Go leaves out when they are zero, and the text that it leaves out when it is empty. */
+/** Drops counters that are zero and a text that is empty, as Go does. */
 function withoutZeros(job: ApiObject): ApiObject {
   const told = Object.entries(objectAt(job, 'status')).filter(
     ([member, value]) => !(OMITTED_IF_ZERO.has(member) && (value === 0 || value === '')),
@@ -45,7 +46,7 @@ function withoutZeros(job: ApiObject): ApiObject {
 
 const OMITTED_IF_ZERO = new Set(['active', 'succeeded', 'failed', 'completedIndexes']);
 
-/** A Job that was only given its template's labels by default gets those of its selector too. */
+/** A Job whose labels default to its template's gets those of its selector too. */
 function withoutTemplateLabels(job: ApiObject): ApiObject {
   const { labels, ...metadata } = job.metadata;
   const ofTemplate = objectAt(job, 'spec', 'template', 'metadata', 'labels');
@@ -53,8 +54,8 @@ function withoutTemplateLabels(job: ApiObject): ApiObject {
 }
 
 /**
- * The labels that a Job's Pods carry and that it selects them by, unless it selects by hand. Those that
- * are there already stay, and are refused if they are others.
+ * Adds the labels that a Job's Pods have and by which it selects them, unless it selects by hand.
+ * Existing ones stay, and are refused if they differ.
  */
 function selecting(job: ApiObject, uid: string): ApiObject {
   const spec = objectAt(job, 'spec');

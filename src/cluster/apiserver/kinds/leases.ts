@@ -1,3 +1,4 @@
+/** The built-in kind Lease. */
 import { invalidValue } from '../../../kube/field-error.ts';
 import { LEASES } from '../../../kube/objects/lease.ts';
 import type { FieldError } from '../../../kube/status.ts';

@@ -1,3 +1,4 @@
+/** The built-in kind Node. */
 import { defaultNodeStatus } from '../../../api-machinery/validation/pod/resource-amounts.ts';
 import { isJsonObject } from '../../../kube/json/json-value.ts';
 import { NODES } from '../../../kube/objects/node.ts';
@@ -55,7 +56,7 @@ export const NODE_KIND: BuiltInKind = {
   },
 };
 
-/** A node registers with its status, so that creation keeps it. */
+/** A node registers with its status, so creation keeps it. */
 function prepared(node: ApiObject): ApiObject {
   return { ...node, status: defaultNodeStatus(objectAt(node, 'status')) };
 }

@@ -1,3 +1,4 @@
+/** The built-in kind PersistentVolumeClaim. */
 import { defaultPersistentVolumeClaim } from '../../../api-machinery/validation/core-defaults.ts';
 import { resource } from '../../../kube/resource.ts';
 import { listAt, textAt } from '../resources/api-object.ts';

@@ -1,3 +1,4 @@
+/** The built-in kind Pod, with its subresources. */
 import { podErrors } from '../../../api-machinery/validation/pod/pod.ts';
 import { defaultPod } from '../../../api-machinery/validation/pod/pod-defaults.ts';
 import { podStatusUpdateErrors } from '../../../api-machinery/validation/pod/pod-status.ts';
@@ -89,12 +90,14 @@ export const POD_KIND: BuiltInKind = {
   },
 };
 
-/** What a connection to a Pod is asked for with. */
+/** The options with which a connection to a Pod is requested. */
 function optionsKind(kind: string) {
   return { group: '', version: 'v1', kind };
 }
 
-/** Nothing but these can be changed there, and nowhere else can they. */
+/**
+ * Ephemeral containers can only be changed through this subresource, and nothing else can be here.
+ */
 function withEphemeralContainers(pod: ApiObject, old: ApiObject): ApiObject {
   const { resourceVersion } = pod.metadata;
   const { ephemeralContainers: _, ...spec } = objectAt(old, 'spec');
@@ -106,7 +109,7 @@ function withEphemeralContainers(pod: ApiObject, old: ApiObject): ApiObject {
   };
 }
 
-/** A node reports what happens to a Pod; it may not give it to somebody else. */
+/** A node reports the status of a Pod, but may not change its owners. */
 function withOwners(pod: ApiObject, old: ApiObject): ApiObject {
   const { ownerReferences: _, ...metadata } = pod.metadata;
   const { ownerReferences } = old.metadata;

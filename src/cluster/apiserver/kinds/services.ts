@@ -1,3 +1,4 @@
+/** The built-in kind Service. */
 import { serviceErrors, serviceUpdateErrors } from '../../../api-machinery/validation/service.ts';
 import { defaultService } from '../../../api-machinery/validation/service-defaults.ts';
 import { dns1123LabelErrors } from '../../../kube/names.ts';
@@ -17,7 +18,7 @@ import { ageOf } from '../resources/table-layout.ts';
 
 const NONE = '<none>';
 
-/** There is no service network: a Service has no virtual address, whether it asks for one or not. */
+/** There is no service network, so a Service never has a virtual address. */
 export const SERVICE_KIND: BuiltInKind = {
   resource: SERVICES,
   shortNames: ['svc'],

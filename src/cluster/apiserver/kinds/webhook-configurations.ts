@@ -1,3 +1,4 @@
+/** The built-in kinds for configurations of admission webhooks. */
 import {
   defaultWebhookConfiguration,
   webhookConfigurationErrors,
@@ -29,7 +30,7 @@ const TABLE: TableLayout = {
   ],
 };
 
-/** `../admission/` asks the webhooks that are configured here. */
+/** The server calls the webhooks that are configured here. */
 export const WEBHOOK_CONFIGURATION_KINDS: readonly BuiltInKind[] = [
   configurationKind(MUTATING_WEBHOOK_CONFIGURATIONS),
   configurationKind(VALIDATING_WEBHOOK_CONFIGURATIONS),

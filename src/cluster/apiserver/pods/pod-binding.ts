@@ -1,3 +1,4 @@
+/** Binds Pods to nodes. */
 import { assert } from '../../../kube/assert.ts';
 import { formatFieldErrors, notSupported, required } from '../../../kube/field-error.ts';
 import { type FieldError, failureWithoutReason } from '../../../kube/status.ts';
@@ -19,7 +20,7 @@ import { update } from '../verbs/update.ts';
 
 const BINDING_KIND = { group: '', version: 'v1', kind: 'Binding' };
 
-/** `POST pods/NAME/binding`: gives a Pod that has no node to one, as a scheduler does. */
+/** `POST pods/NAME/binding`: assigns a Pod without a node to one, as a scheduler does. */
 export async function bindPod(call: ResourceCall): Promise<HttpResponse> {
   const { server, of, path, request } = call;
   const binding = await receiveSubresource(call, BINDING_KIND);

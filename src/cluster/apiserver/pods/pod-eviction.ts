@@ -1,3 +1,4 @@
+/** Evicts Pods. */
 import { badRequest } from '../../../kube/status-errors.ts';
 import type { HttpResponse } from '../../../runtime/ports/transport.ts';
 import { receiveSubresource } from '../admission/received-subresource.ts';
@@ -11,7 +12,9 @@ const EVICTION_KIND = {
   kind: 'Eviction',
 };
 
-/** `POST pods/NAME/eviction`: a deletion that budgets could refuse, of which there are none here. */
+/**
+ * `POST pods/NAME/eviction`: a deletion that disruption budgets could refuse; there are none here.
+ */
 export async function evictPod(call: ResourceCall): Promise<HttpResponse> {
   const { server, of, path, request } = call;
   const eviction = await receiveSubresource(call, EVICTION_KIND);

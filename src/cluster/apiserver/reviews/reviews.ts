@@ -1,3 +1,4 @@
+/** Reviews: questions in the form of objects that are created but never stored. */
 import { kindSchema } from '../../../api-machinery/kind-schemas/kind-definitions.ts';
 import { invalid, invalidValue } from '../../../kube/field-error.ts';
 import { defined } from '../../../kube/json/defined.ts';
@@ -16,8 +17,8 @@ import { type ApiObject, listAt, textAt, valueAt } from '../resources/api-object
 import type { DiscoveredResource, ReceivedKind } from '../resources/served-resource.ts';
 
 /**
- * Questions that are asked by creating an object that nobody stores: who am I, may I, is this token
- * good. Whoever is known may do everything.
+ * The questions are: who am I, may I do this, is this token valid. Every authenticated user may do
+ * everything.
  */
 export interface Review extends DiscoveredResource, ReceivedKind {
   readonly listKind: string;
@@ -48,7 +49,7 @@ export function answerReview(server: ServerState, of: Review, request: ApiReques
   if (request.method !== 'POST') throw methodNotAllowed();
   const question = receiveBody({ request }, of, 'CreateOptions');
   const status = of.answer(question, { server, user: request.user });
-  // Only who asks about himself is told when.
+  // Only a review about the requester has a creation time.
   const metadata =
     of.kind === 'SelfSubjectReview'
       ? { ...question.metadata, creationTimestamp: timeText(server.clock.now()) }
@@ -81,7 +82,7 @@ function mayDo(question: ApiObject): JsonObject {
   return { allowed: true };
 }
 
-/** The same of somebody who has to be named. */
+/** A review about another user, who has to be named. */
 function mayOtherDo(question: ApiObject): JsonObject {
   const isNamed =
     textAt(question, 'spec', 'user') !== '' || listAt(question, 'spec', 'groups').length > 0;

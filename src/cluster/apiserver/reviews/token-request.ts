@@ -1,3 +1,4 @@
+/** Issues tokens of service accounts on request. */
 import { invalid, invalidValue } from '../../../kube/field-error.ts';
 import { badRequest, conflict, notFound, serviceUnavailable } from '../../../kube/status-errors.ts';
 import { timeText } from '../../../kube/time.ts';
@@ -20,7 +21,7 @@ const DEFAULT_EXPIRATION_SECONDS = 3_600;
 const MIN_EXPIRATION_SECONDS = 600;
 const MAX_EXPIRATION_SECONDS = 2 ** 32;
 
-/** `POST serviceaccounts/NAME/token`: a token of the account for the audiences that are named. */
+/** `POST serviceaccounts/NAME/token`: a token of the account for the requested audiences. */
 export async function requestToken(call: ResourceCall): Promise<HttpResponse> {
   const { server, path } = call;
   const { tokenSigner } = server;

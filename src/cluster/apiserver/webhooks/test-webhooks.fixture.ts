@@ -29,7 +29,7 @@ export class TestWebhooks {
       const name = new URL(`${endpoint.server}${request.path}`).pathname.slice(1);
       this.asked.push({ name, path: request.path, endpoint, request: requestIn(request) });
       const answer = this.#answers.get(name);
-      if (answer === undefined) throw new Error(`nobody answers as ${name}`);
+      if (answer === undefined) throw new Error(`no webhook answers as ${name}`);
       return answer(request);
     });
 

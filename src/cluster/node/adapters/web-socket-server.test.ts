@@ -50,7 +50,7 @@ test('messages arrive whole and in order, and go back', async () => {
   expect(await all(messages)).toEqual([]);
 });
 
-test('a client is held back while nobody reads, and loses nothing', async () => {
+test('a client is held back until the server reads, and loses nothing', async () => {
   const { client, connection } = await connect();
   const count = 20_000;
   let sent = 0;

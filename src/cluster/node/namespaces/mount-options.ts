@@ -14,7 +14,7 @@ export function mountOptions(mountInfo: string): (path: string) => readonly stri
     let found: (typeof mounts)[number] | undefined;
     for (const mount of mounts) {
       const holds = mount.at === '/' || path === mount.at || path.startsWith(`${mount.at}/`);
-      // Of two at one path, the later one covers the other.
+      // The later one of two at one path covers the other.
       if (holds && mount.at.length >= (found?.at.length ?? 0)) found = mount;
     }
     return found?.options ?? [];

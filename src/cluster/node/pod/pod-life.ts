@@ -62,7 +62,7 @@ export type Stage =
   | { readonly name: 'Preparing'; readonly problem: string | undefined }
   /** Containers may run. */
   | { readonly name: 'Prepared' }
-  /** The node stops: whatever runs is ended, and nobody is told. */
+  /** The node stops: everything is ended, without a status. */
   | { readonly name: 'Stopping' }
   /** Nothing runs any more; what the Pod had is being removed. */
   | { readonly name: 'Over' }

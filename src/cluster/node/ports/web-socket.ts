@@ -6,14 +6,14 @@ export interface WebSocketLimits {
   readonly clock: Clock;
   /** Milliseconds without a byte in either direction after which the connection is closed. */
   readonly idleTimeoutMs: number;
-  /** Of one message that arrives, in bytes. */
+  /** The limit for an incoming message, in bytes. */
   readonly maxMessageBytes: number;
 }
 
 export interface WebSocketConnection {
   /**
    * What the client sends, each message whole; read once. Ends when the client goes, in whatever way,
-   * and never throws. The client is held back while nobody reads.
+   * and never throws. The client is held back while this is not read.
    */
   messages(): AsyncGenerator<Uint8Array, void>;
   /** A binary message. Resolves once the next may be sent; of no effect once it is closed. */
