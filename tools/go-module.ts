@@ -12,7 +12,7 @@ export function isGoInstalled(): boolean {
   return spawnSync('go', ['version']).status === 0;
 }
 
-/** What `go mod download` tells of a module; `version` as Go writes it, such as `v1.36.3`. */
+/** The output of `go mod download` for a module; `version` as Go writes it, such as `v1.36.3`. */
 export interface GoModule {
   /** The path of its module file. */
   readonly GoMod: string;

@@ -142,8 +142,8 @@ function attributes(schema: PublishedSchema): readonly string[] {
 }
 
 /**
- * A default that somebody has chosen. Documents also tell the zero value of each field that Go always
- * has; that is a fact of the language.
+ * A chosen default. Documents also give the zero value of each field that Go always has, which is
+ * a fact of the language.
  */
 function defaultOf({ default: value }: PublishedSchema, type: GoType): readonly string[] {
   const isZero = ['""', '0', 'false', '{}'].includes(JSON.stringify(value));

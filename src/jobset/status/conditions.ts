@@ -3,12 +3,15 @@ import type { Condition, ConditionStatus } from '../../kube/meta.ts';
 import { timeText } from '../../kube/time.ts';
 
 /**
- * Condition types of a JobSet, and some of ours: `RestartingInPlace`, and `InPlaceRestartBypassed`,
- * such a group has been told not to; `Rejected`, the spec cannot be acted on; `NameConflict`,
- * somebody else's object has a name that the JobSet needs; `WaitingForLostNode`, a Pod was to have
- * ended, and its node does not say so; `WaitingForUnknownPod`, a Pod wears the JobSet's labels and
- * its Job is not known; `HubUnreachable`, agents that were told of the hub do not come;
- * `PortConflict`, Pods on the nodes of `lockstep up` listen on the same port.
+ * Condition types of a JobSet. Those of Lockstep are:
+ *
+ * - `RestartingInPlace`; and `InPlaceRestartBypassed`: an annotation or the policy forbids it
+ * - `Rejected`: the spec cannot be acted on
+ * - `NameConflict`: an object of another owner has a name that the JobSet needs
+ * - `WaitingForLostNode`: a Pod should have ended, and its node does not confirm that
+ * - `WaitingForUnknownPod`: a Pod has the JobSet's labels and an unknown Job
+ * - `HubUnreachable`: agents that should use the hub do not connect
+ * - `PortConflict`: Pods on the nodes of `lockstep up` listen on one port
  */
 export type ConditionType =
   | 'Completed'

@@ -109,7 +109,7 @@ export interface Inquiry {
   readonly answers: Answers;
   /** The JobSet, if it was read. */
   readonly fresh?: Stored<JobSet>;
-  /** Pods that a plan with these answers tells of: they are known from then on. */
+  /** Pods that a plan with these answers reports: they are known from then on. */
   readonly strays?: readonly PodFacts[];
   /** A notice showed no failure yet and deserves another look. */
   readonly lookAgainMs?: number | undefined;

@@ -52,7 +52,7 @@ class CachedNodeFeatures implements NodeFeatures {
   readonly #options: NodeFeaturesOptions;
   readonly #ofServer: ExpiringMap<Answer>;
   readonly #ofNodes: NodeAnswers<Answer>;
-  /** By what was asked. */
+  /** By the question. */
   readonly #told = new Map<string, string>();
 
   constructor(options: NodeFeaturesOptions) {

@@ -117,9 +117,8 @@ export function stop(name: string, reason: StopReason, graceMs: number, note: st
 }
 
 /**
- * Takes the Pod's spec over: containers that were added are there from now on. One that runs and
- * has another image is stopped and starts anew, whatever its policy; a crash loop of the image
- * before is none of the new one.
+ * Takes over the Pod's spec, and adds new containers. A running one whose image has changed is
+ * stopped and started anew under any policy; the crash loop of the old image does not count.
  */
 export function redefine(life: PodLife): Step {
   const { spec } = life.pod;

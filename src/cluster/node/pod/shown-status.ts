@@ -1,6 +1,6 @@
 /**
- * What the API is told of a Pod: its status is computed anew whenever something may have changed,
- * and written if it did.
+ * The status of a Pod in the API: computed anew after every possible change, and written if it
+ * differs.
  */
 import { deepEqual } from '../../../kube/json/deep-equal.ts';
 import type { PodCondition, PodStatus } from '../../../kube/objects/pod.ts';

@@ -12,8 +12,8 @@ export interface WebSocketLimits {
 
 export interface WebSocketConnection {
   /**
-   * What the client sends, each message whole; read once. Ends when the client goes, in whatever way,
-   * and never throws. The client is held back while this is not read.
+   * The client's messages, each whole; read once. Ends when the client goes, in any way, and never
+   * throws. The client is held back while this is not read.
    */
   messages(): AsyncGenerator<Uint8Array, void>;
   /** A binary message. Resolves once the next may be sent; of no effect once it is closed. */
