@@ -191,7 +191,11 @@ describe('names that others hold', () => {
     ['is being deleted', { deletionTimestamp: '2026-01-01T00:00:00Z' }],
     [
       'belongs to a JobSet of this name that is gone',
-      { ownerReferences: [{ ...CRON, kind: 'JobSet', name: 'train' }] },
+      {
+        ownerReferences: [
+          { ...CRON, apiVersion: 'jobset.x-k8s.io/v1alpha2', kind: 'JobSet', name: 'train' },
+        ],
+      },
     ],
   ])('one that %s is waited for in silence', (_what, metadata) => {
     const counted = { replicatedJobsStatus: [{ name: 'w', ...ZERO }] };

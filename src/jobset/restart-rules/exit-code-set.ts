@@ -2,7 +2,7 @@ import type { ContainerRestartRule } from '../../kube/objects/pod.ts';
 
 /**
  * Sets of exit codes as restart rules write them: those in a list, or all except those in a list.
- * Such sets are closed under union and difference, so rules can be computed exactly.
+ * They are closed under union and difference, so rules can be computed exactly.
  */
 export interface ExitCodeSet {
   readonly isAllBut: boolean;
