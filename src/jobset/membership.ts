@@ -1,5 +1,5 @@
 /** Decides which objects belong to which JobSet. */
-import { controllerOf, type KubeObject, type Stored } from '../kube/meta.ts';
+import { controllerOf, type KubeObject, namespaceOf, type Stored } from '../kube/meta.ts';
 import { JOBS, type Job } from '../kube/objects/job.ts';
 import type { Resource } from '../kube/resource.ts';
 import { JOBSETS } from './jobset.ts';
@@ -28,7 +28,7 @@ export function jobOf(pod: KubeObject): Owner | undefined {
 }
 
 export function identityOf({ metadata }: Stored<KubeObject>): Owner {
-  return { namespace: metadata.namespace ?? '', name: metadata.name, uid: metadata.uid };
+  return { namespace: namespaceOf(metadata), name: metadata.name, uid: metadata.uid };
 }
 
 /** The key under which maps and indexes hold an owner's objects. */
@@ -94,13 +94,13 @@ export function labelledOwner({ metadata }: KubeObject): Owner | undefined {
   const uid = metadata.labels?.[JOBSET_UID];
   const name = metadata.labels?.[JOBSET_NAME];
   if (uid === undefined || name === undefined) return undefined;
-  return { namespace: metadata.namespace ?? '', name, uid };
+  return { namespace: namespaceOf(metadata), name, uid };
 }
 
 function controllerOfKind({ kind, group }: Resource, { metadata }: KubeObject): Owner | undefined {
   const owner = controllerOf(metadata);
   if (owner?.kind !== kind || !owner.apiVersion.startsWith(`${group}/`)) return undefined;
-  return { namespace: metadata.namespace ?? '', name: owner.name, uid: owner.uid };
+  return { namespace: namespaceOf(metadata), name: owner.name, uid: owner.uid };
 }
 
 function stranger(problem: string): Membership {

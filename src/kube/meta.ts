@@ -24,6 +24,11 @@ export interface ObjectMeta {
   readonly managedFields?: readonly ManagedFieldsEntry[];
 }
 
+/** The namespace of a namespaced object. Only objects without one, as nodes are, give an empty text. */
+export function namespaceOf({ namespace = '' }: ObjectMeta): string {
+  return namespace;
+}
+
 /** The fields that one manager of an object owns. */
 export interface ManagedFieldsEntry {
   readonly manager?: string;

@@ -194,7 +194,7 @@ async function operate(
     const hub = await leaderHubIfPossible(flags, own, { ...runtime, lookupClient: clients.hub });
     try {
       // Logged now rather than with the first JobSet, which asks again if this fails.
-      nodeFeatures?.noRestartAll(undefined, ending).catch((error: unknown) => {
+      nodeFeatures?.restartAllProblem(undefined, ending).catch((error: unknown) => {
         logger.debug('nodes could not be asked yet', { err: String(error) });
       });
       await caches.whenSynced(ending);

@@ -424,7 +424,7 @@ describe('the process of an operator', () => {
       ...runtimeOf(cluster),
       namespace: OPERATOR_NAMESPACE,
     });
-    await cluster.reached(features.noRestartAll(IN_PLACE, new AbortController().signal));
+    await cluster.reached(features.restartAllProblem(IN_PLACE, new AbortController().signal));
   });
 
   test('asks who may read its metrics', async () => {

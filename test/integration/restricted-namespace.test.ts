@@ -108,7 +108,7 @@ describe.skipIf(KUBERNETES === undefined)('in a restricted namespace of a real K
   it.each(possible)('Pods with an agent are admitted ($mode $delivery)', async (options) => {
     const { template, errors } = injectAgent(TEMPLATE, {
       image: 'lockstep/agent:1',
-      ...(EXCEPTIONS.podsAreNotRestarted ? { noRestartAll: 'nodes are too old' } : {}),
+      ...(EXCEPTIONS.podsAreNotRestarted ? { restartAllProblem: 'nodes are too old' } : {}),
       ...options,
     });
     expect(errors).toEqual([]);

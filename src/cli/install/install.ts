@@ -12,6 +12,7 @@ import {
   type InstallationSettings,
   type Installed,
 } from '../../deploy/settings.ts';
+import { namespaceOf } from '../../kube/meta.ts';
 import { NAMESPACES } from '../../kube/objects/core.ts';
 import { ROLE_BINDINGS, ROLES } from '../../kube/objects/rbac.ts';
 import { isReason } from '../../kube/status.ts';
@@ -79,7 +80,7 @@ export async function confinedTo({ client, signal }: CommandContext): Promise<re
   for (const of of [ROLES, ROLE_BINDINGS]) {
     const { items } = await client.listMetadata(of, { labelSelector, signal });
     for (const { metadata } of items) {
-      if (metadata.name === CONFINED_NAME) namespaces.add(metadata.namespace ?? '');
+      if (metadata.name === CONFINED_NAME) namespaces.add(namespaceOf(metadata));
     }
   }
   return [...namespaces];

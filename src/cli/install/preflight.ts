@@ -3,10 +3,12 @@
  * controller of JobSets, and the rights to create everything. Each problem says what to do about
  * it.
  */
+
 import { SERVICE_MONITORS } from '../../deploy/kinds.ts';
 import type { Installed } from '../../deploy/settings.ts';
 import { JOBSETS } from '../../jobset/jobset.ts';
 import type { KubeObject, Stored } from '../../kube/meta.ts';
+import { namespaceOf } from '../../kube/meta.ts';
 import {
   MUTATING_WEBHOOK_CONFIGURATIONS,
   VALIDATING_WEBHOOK_CONFIGURATIONS,
@@ -144,7 +146,7 @@ function isTerminating({ status }: ApiStatusError): boolean {
 }
 
 function terminating({ metadata }: KubeObject): string {
-  return `namespace ${metadata.namespace ?? ''} is being deleted: try again when it is gone`;
+  return `namespace ${namespaceOf(metadata)} is being deleted: try again when it is gone`;
 }
 
 function withoutRights(who: string, objects: readonly string[]): string {

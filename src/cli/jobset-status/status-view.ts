@@ -1,4 +1,5 @@
 /** The data of `lockstep status JOBSET`: a JobSet and its members at one moment. */
+
 import { epochsOf } from '../../jobset/epoch/dialect.ts';
 import { groupSize } from '../../jobset/epoch/group-state.ts';
 import type { WorkerEnd } from '../../jobset/epoch/notice.ts';
@@ -8,6 +9,7 @@ import type { JobSet, RestartRecord } from '../../jobset/jobset.ts';
 import { REPLICATED_JOB_NAME } from '../../jobset/names.ts';
 import type { ConditionType } from '../../jobset/status/conditions.ts';
 import type { Condition, Stored } from '../../kube/meta.ts';
+import { namespaceOf } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
 
 /**
@@ -116,7 +118,7 @@ function jobSetView(jobSet: Stored<JobSet>, members: readonly MemberView[]): Job
   const announced = members.filter((member) => epoch !== null && member.epoch === epoch).length;
   const size = groupSize(jobSet);
   return {
-    namespace: metadata.namespace ?? '',
+    namespace: namespaceOf(metadata),
     name: metadata.name,
     state: stateOf(status) ?? running,
     epoch,

@@ -4,10 +4,12 @@
  * looks for such ports and reports them: in an Event on each Pod, in the condition `PortConflict`
  * of their JobSets, and in a line of output.
  */
+
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { labelledOwner, ownerKey } from '../../jobset/membership.ts';
 import { changeCondition, isFinished } from '../../jobset/status/conditions.ts';
 import type { Stored } from '../../kube/meta.ts';
+import { namespaceOf } from '../../kube/meta.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import { isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client/client.ts';
@@ -170,5 +172,5 @@ class PortWatch {
 }
 
 function nameOf({ metadata }: Stored<Pod>): string {
-  return `${metadata.namespace ?? ''}/${metadata.name}`;
+  return `${namespaceOf(metadata)}/${metadata.name}`;
 }

@@ -1,5 +1,5 @@
 /** The Job controller: which change of a Job or a Pod makes it look at which Job, and when. */
-import { controllerOf, type Stored } from '../../kube/meta.ts';
+import { controllerOf, namespaceOf, type Stored } from '../../kube/meta.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
 import { type Controller, startController } from '../../runtime/controller/controller.ts';
 import { keyOf } from '../../runtime/informer/informer.ts';
@@ -25,7 +25,7 @@ export const JOB_POD_INDEXES = {
     return key === undefined ? [] : [key];
   },
   [ORPHAN_INDEX]: (pod: Stored<Pod>): readonly string[] =>
-    isOrphan(pod) ? [pod.metadata.namespace ?? ''] : [],
+    isOrphan(pod) ? [namespaceOf(pod.metadata)] : [],
 };
 
 const WORKERS = 5;

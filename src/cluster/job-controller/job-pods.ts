@@ -1,5 +1,5 @@
 /** What the Job controller reads from its Pods. */
-import { controllerOf, type Stored } from '../../kube/meta.ts';
+import { controllerOf, namespaceOf, type Stored } from '../../kube/meta.ts';
 import {
   COMPLETION_INDEX,
   JOB_TRACKING_FINALIZER,
@@ -17,7 +17,7 @@ export function isTracked(pod: Pod): boolean {
 export function jobKeyOf(pod: Pod): string | undefined {
   const owner = controllerOf(pod.metadata);
   if (owner?.kind !== JOBS.kind || !owner.apiVersion.startsWith(`${JOBS.group}/`)) return undefined;
-  return `${pod.metadata.namespace ?? ''}/${owner.name}`;
+  return `${namespaceOf(pod.metadata)}/${owner.name}`;
 }
 
 /** Whether the object of this UID controls the Pod; false if `uid` is undefined. */

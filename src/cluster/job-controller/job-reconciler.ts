@@ -1,7 +1,7 @@
 /**
  * The Job controller's shell: reads the caches, lets `planJob` decide, and carries the plan out.
  */
-import { controllerOf, type Stored } from '../../kube/meta.ts';
+import { controllerOf, namespaceOf, type Stored } from '../../kube/meta.ts';
 import { externalManager, JOBS, type Job, type JobStatus } from '../../kube/objects/job.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import { ApiStatusError, isNamespaceGoing, isReason } from '../../kube/status.ts';
@@ -259,7 +259,7 @@ export class JobReconciler {
    * After a creation without an answer, finds out which Pods exist that the cache does not show.
    */
   async #settleCreations(job: Stored<Job>, memory: JobMemory, signal: AbortSignal): Promise<void> {
-    const namespace = job.metadata.namespace ?? '';
+    const namespace = namespaceOf(job.metadata);
     const { items } = await this.#options.client.list(PODS, { namespace, signal });
     for (const pod of items) {
       if (isControlledBy(pod, job.metadata.uid)) memory.sawCreated(pod);
@@ -274,7 +274,7 @@ export class JobReconciler {
   }
 
   #orphansOf({ metadata }: Stored<Job>): Iterable<Stored<Pod>> {
-    return this.#options.pods.store.byIndex(ORPHAN_INDEX, metadata.namespace ?? '');
+    return this.#options.pods.store.byIndex(ORPHAN_INDEX, namespaceOf(metadata));
   }
 
   #memoryOf(job: Stored<Job>): JobMemory {

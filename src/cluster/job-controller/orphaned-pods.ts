@@ -1,5 +1,5 @@
 /** Releases Pods that have the Job controller's finalizer although no Job counts them any more. */
-import { controllerOf, type Stored } from '../../kube/meta.ts';
+import { controllerOf, namespaceOf, type Stored } from '../../kube/meta.ts';
 import { JOBS, type Job } from '../../kube/objects/job.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
 import { isReason } from '../../kube/status.ts';
@@ -29,7 +29,7 @@ export async function releaseStrangers(
   const owner = first === undefined ? undefined : controllerOf(first.metadata);
   if (first === undefined || owner === undefined) return;
   // The cache of Jobs may lag behind that of Pods.
-  const liveUid = await uidOfJob(client, first.metadata.namespace ?? '', owner.name, signal);
+  const liveUid = await uidOfJob(client, namespaceOf(first.metadata), owner.name, signal);
   const orphans = strangers.filter((pod) => !isControlledBy(pod, liveUid));
   await forEachPod(orphans, (pod) => untrackPod(client, pod, signal));
 }

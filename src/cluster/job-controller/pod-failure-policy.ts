@@ -1,4 +1,5 @@
 /** Applies a Job's `podFailurePolicy` to failed Pods. */
+import { namespaceOf } from '../../kube/meta.ts';
 import type { Job, PodFailurePolicyRule } from '../../kube/objects/job.ts';
 import type { ContainerStatus, Pod } from '../../kube/objects/pod.ts';
 
@@ -36,7 +37,7 @@ export function judgedActions(job: Job, ended: readonly Pod[]): readonly PodFail
 }
 
 function causeOf({ onExitCodes, onPodConditions }: PodFailurePolicyRule, pod: Pod) {
-  const name = `${pod.metadata.namespace ?? ''}/${pod.metadata.name ?? ''}`;
+  const name = `${namespaceOf(pod.metadata)}/${pod.metadata.name ?? ''}`;
   if (onExitCodes !== undefined) {
     const end = exitThatMatches(onExitCodes, pod);
     if (end === undefined) return undefined;

@@ -2,7 +2,9 @@
  * The downward API: fields of a Pod by path for environment variables and files, and the resources
  * of a container. Paths and texts are Kubernetes'.
  */
+
 import type { StringMap } from '../../kube/meta.ts';
+import { namespaceOf } from '../../kube/meta.ts';
 import type { Container, Pod, ResourceFieldSelector } from '../../kube/objects/pod.ts';
 import { parseQuantity } from '../../kube/quantity.ts';
 
@@ -28,7 +30,7 @@ export function podField(facts: PodFacts, fieldPath: string): string | undefined
     case 'metadata.name':
       return metadata.name ?? '';
     case 'metadata.namespace':
-      return metadata.namespace ?? '';
+      return namespaceOf(metadata);
     case 'metadata.uid':
       return metadata.uid ?? '';
     case 'metadata.labels':

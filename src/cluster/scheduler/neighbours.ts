@@ -1,5 +1,7 @@
 /** Affinity and anti-affinity between Pods, for the scheduler. */
+
 import type { StringMap } from '../../kube/meta.ts';
+import { namespaceOf } from '../../kube/meta.ts';
 import type { Node } from '../../kube/objects/node.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
 import {
@@ -153,7 +155,7 @@ interface PlacedPod extends Neighbour {
 }
 
 function asNeighbour({ metadata }: Pod): Neighbour {
-  return { namespace: metadata.namespace ?? '', labels: metadata.labels ?? {} };
+  return { namespace: namespaceOf(metadata), labels: metadata.labels ?? {} };
 }
 
 function isIn(places: ReadonlyMap<string, ReadonlySet<string>>, node: Node): boolean {

@@ -1,5 +1,7 @@
 /** Parses a Pod's affinity terms, so that they can be matched against many Pods. */
+
 import type { LabelSelector, StringMap } from '../../kube/meta.ts';
+import { namespaceOf } from '../../kube/meta.ts';
 import type { PodAffinity, PodAffinityTerm } from '../../kube/objects/affinity.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
 import {
@@ -68,7 +70,7 @@ function compiled(term: PodAffinityTerm, { metadata }: Pod): PodTerm {
   return {
     topologyKey,
     selector: requirementsOf(withLabelKeys(term, metadata.labels ?? {})),
-    namespaces: new Set(isOwnNamespace ? [metadata.namespace ?? ''] : namespaces),
+    namespaces: new Set(isOwnNamespace ? [namespaceOf(metadata)] : namespaces),
     namespaceSelector: requirementsOf(namespaceSelector),
   };
 }

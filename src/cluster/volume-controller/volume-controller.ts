@@ -1,6 +1,8 @@
 /** Gives every PersistentVolumeClaim a volume, and removes it with the claim. */
+
 import { isJsonObject } from '../../kube/json/json-value.ts';
 import type { Stored } from '../../kube/meta.ts';
+import { namespaceOf } from '../../kube/meta.ts';
 import type { PersistentVolumeClaim } from '../../kube/objects/core.ts';
 import { PERSISTENT_VOLUME_CLAIMS } from '../../kube/objects/core.ts';
 import type { Pod } from '../../kube/objects/pod.ts';
@@ -33,7 +35,7 @@ export interface VolumeControllerOptions {
 }
 
 export const POD_CLAIM_INDEXES: Indexes<Pod> = {
-  claim: (pod) => claimNamesOf(pod).map((name) => `${pod.metadata.namespace ?? ''}/${name}`),
+  claim: (pod) => claimNamesOf(pod).map((name) => `${namespaceOf(pod.metadata)}/${name}`),
 };
 
 /** Kubernetes' name, which tools that wait for a claim's end know. */

@@ -2,7 +2,9 @@
  * What a Pod's metadata say about its membership of a group that restarts in place. The epoch that
  * its agent announces in either dialect, its notice, and how often the agent started.
  */
+
 import type { PartialObjectMetadata } from '../../kube/meta.ts';
+import { namespaceOf } from '../../kube/meta.ts';
 import { COMPLETION_INDEX, JOB_TRACKING_FINALIZER } from '../../kube/objects/job.ts';
 import { jobOf } from '../membership.ts';
 import {
@@ -64,7 +66,7 @@ export function podFacts(pod: PartialObjectMetadata): PodFacts | undefined {
   const isTracked = metadata.finalizers?.includes(JOB_TRACKING_FINALIZER) === true;
   const endMs = Date.parse(metadata.deletionTimestamp ?? '');
   return {
-    namespace: metadata.namespace ?? '',
+    namespace: namespaceOf(metadata),
     name: metadata.name ?? '',
     uid: metadata.uid ?? '',
     jobUid: owner.uid,

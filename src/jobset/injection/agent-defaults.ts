@@ -19,7 +19,7 @@ const BUILT_IN: AgentDefaults = { mode: 'Auto', injection: 'Enabled' };
 export interface ModeFacts {
   readonly defaults?: AgentDefaults | undefined;
   /** Why nodes cannot restart all containers of a Pod, as sidecars need it; absent: they can. */
-  readonly noRestartAll?: string | undefined;
+  readonly restartAllProblem?: string | undefined;
   readonly hasJobs?: boolean;
 }
 
@@ -50,11 +50,11 @@ function modeOf(
   { spec, metadata }: JobSet,
   status: JobSetStatus | undefined,
   injection: string,
-  { defaults = BUILT_IN, noRestartAll, hasJobs = false }: ModeFacts,
+  { defaults = BUILT_IN, restartAllProblem, hasJobs = false }: ModeFacts,
 ): string | undefined {
   const said = metadata.annotations?.[RESTART_MODE];
   if (said !== undefined && said !== 'Auto') return said;
-  if (noRestartAll !== undefined) return 'Supervisor';
+  if (restartAllProblem !== undefined) return 'Supervisor';
   if (status?.restartMode !== undefined) return status.restartMode;
   if (said === undefined && defaults.mode !== 'Auto') return defaults.mode;
   if (injection === 'Disabled') return undefined;

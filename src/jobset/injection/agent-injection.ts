@@ -57,7 +57,7 @@ export interface AgentOptions extends ShareOptions {
   /** If present, the agent may use the hub. */
   readonly hub?: HubAccess;
   /** Why nodes know no action that restarts all containers; absent: they do. */
-  readonly noRestartAll?: string;
+  readonly restartAllProblem?: string;
   /** The path of the template in its object, as a prefix for errors. */
   readonly path?: string;
 }
@@ -195,7 +195,7 @@ function injectSupervisor(template: PodTemplateSpec, options: AgentOptions): Age
   const { args = [], ...rest } = isBrought ? keptFromAgent(worker) : worker;
   const hasToken = needsToken(template) && !mountsCredentials(worker);
   const delivery = deliverAgent(options, worker);
-  const canRestartAll = options.noRestartAll === undefined;
+  const canRestartAll = options.restartAllProblem === undefined;
   const supervised: Container = {
     ...(canRestartAll ? withRestartRules(rest) : withoutRestartAll(withRestartRules(rest))),
     command: [...delivery.command, '--', ...(rest.command ?? []), ...args],

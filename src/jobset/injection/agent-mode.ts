@@ -40,7 +40,7 @@ export interface AgentProgram extends ShareOptions {
   /** How agents reach the hub; absent: they use the API server alone. */
   readonly hub?: HubAccess;
   /** Why nodes cannot restart all containers of a Pod in place; absent: they can. */
-  readonly noRestartAll?: string;
+  readonly restartAllProblem?: string;
 }
 
 export function agentInjector(

@@ -11,7 +11,7 @@ import { nodeSupportErrors } from './node-support.ts';
 
 const WHY = 'no node declares it';
 const WORKER: Container = { name: 'worker', image: 'i', command: ['train'] };
-const AGENT = { image: 'agent', noRestartAll: WHY };
+const AGENT = { image: 'agent', restartAllProblem: WHY };
 const SUPERVISOR = { 'lockstep/restart-mode': 'Supervisor' };
 const RESTARTS_POD = {
   action: 'RestartPod',

@@ -17,7 +17,7 @@ import { templateAgent } from './template-agent.ts';
 export function nodeSupportErrors(
   spec: DefaultedSpec,
   annotations: StringMap | undefined,
-  { noRestartAll: why }: Pick<AgentProgram, 'noRestartAll'>,
+  { restartAllProblem: why }: Pick<AgentProgram, 'restartAllProblem'>,
 ): readonly FieldError[] {
   if (why === undefined || spec.failurePolicy?.restartStrategy !== 'InPlaceRestart') return [];
   const mode = annotations?.[RESTART_MODE] ?? 'Sidecar';

@@ -2,6 +2,7 @@
  * When a finished JobSet is deleted by itself. `ttlSecondsAfterFinished` may change after the end,
  * so every plan reads it, and it is remembered nowhere.
  */
+import { namespaceOf } from '../../kube/meta.ts';
 import type { Decision } from '../decision.ts';
 import type { Facts } from '../facts.ts';
 
@@ -17,7 +18,7 @@ export function deleteExpired({ jobSet, spec, status, nowMs }: Facts): readonly 
   const endedMs = Date.parse(end?.lastTransitionTime ?? '');
   // Go's zero time, year 1, means that there is none.
   if (Number.isNaN(endedMs) || endedMs <= 0) {
-    const which = `${jobSet.metadata.namespace ?? ''}/${jobSet.metadata.name}`;
+    const which = `${namespaceOf(jobSet.metadata)}/${jobSet.metadata.name}`;
     const note = `unable to find the time when the JobSet ${which} finished`;
     return [{ events: [{ type: 'Warning', reason: 'UnknownFinishTime', note, isOnce: true }] }];
   }

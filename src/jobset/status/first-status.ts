@@ -34,7 +34,7 @@ export function writeFirstStatus({
 }: Facts): readonly Decision[] {
   if (status.restarts !== undefined) return [];
   const warnings = jobSetWarnings(jobSet, spec, agent);
-  const { noRestartAll: why } = agent;
+  const { restartAllProblem: why } = agent;
   const isSupervised = why !== undefined && wantsAgents(spec, jobSet.metadata.annotations);
   const mode = { type: 'Normal', reason: 'SupervisorMode' } as const;
   return [

@@ -5,6 +5,7 @@
 
 import { forbiddenField, invalidValue } from '../../kube/field-error.ts';
 import { deepEqual } from '../../kube/json/deep-equal.ts';
+import { namespaceOf } from '../../kube/meta.ts';
 import { dns1123SubdomainErrors } from '../../kube/names.ts';
 import type { PersistentVolumeClaim } from '../../kube/objects/core.ts';
 import type { FieldError } from '../../kube/status.ts';
@@ -118,7 +119,7 @@ function reuseErrors(
   if (existing === undefined) return [];
   const errors: FieldError[] = [];
   if (!isSameSpec(template.spec ?? {}, existing.spec ?? {})) {
-    const detail = `spec does not match existing PVC ${claim} in namespace ${existing.metadata.namespace ?? ''}`;
+    const detail = `spec does not match existing PVC ${claim} in namespace ${namespaceOf(existing.metadata)}`;
     errors.push(invalidValue(`${path}.template[${at}].spec`, template.spec, detail));
   }
   if (retentionPolicy.whenDeleted !== 'Retain') {

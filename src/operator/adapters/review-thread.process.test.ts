@@ -18,7 +18,7 @@ const QUESTIONS: WebhookQuestions = {
   jobSets: {
     claim: ({ name }) => Promise.reject(notFound(PERSISTENT_VOLUME_CLAIMS, name)),
     minimums: () => Promise.resolve({}),
-    noRestartAll: () => Promise.resolve(undefined),
+    restartAllProblem: () => Promise.resolve(undefined),
   },
   pods: {
     leaderOf: () => Promise.resolve({ kind: 'NoLeader', why: 'it is not there' }),

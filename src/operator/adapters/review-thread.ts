@@ -194,7 +194,7 @@ function found(
     case 'Minimums':
       return jobSets.minimums(question.namespace, signal);
     case 'RestartAll':
-      return jobSets.noRestartAll(question.selectors, signal);
+      return jobSets.restartAllProblem(question.selectors, signal);
     case 'Leader':
       return pods.leaderOf(question.follower, question.namespace);
     case 'Node':

@@ -10,6 +10,7 @@ import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { HUB_AUTHORITIES_KEY, HUB_AUTHORITIES_NAME } from '../../jobset/names.ts';
 import { ownMember } from '../../kube/json/json-value.ts';
 import type { Stored } from '../../kube/meta.ts';
+import { namespaceOf } from '../../kube/meta.ts';
 import { CONFIG_MAPS, type ConfigMap } from '../../kube/objects/core.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
 import { ApiStatusError, isReason } from '../../kube/status.ts';
@@ -67,10 +68,10 @@ export function publishHubAuthorities(options: HubAuthoritiesOptions): { stop():
       return publisher.publish(key, signal);
     },
   });
-  const look = (map: Stored<ConfigMap>): void => controller.enqueue(map.metadata.namespace ?? '');
+  const look = (map: Stored<ConfigMap>): void => controller.enqueue(namespaceOf(map.metadata));
   maps.subscribe({ updated: look, deleted: look });
   const lookIfGroup = (jobSet: Stored<JobSet>): void => {
-    if (isGroup(jobSet)) controller.enqueue(jobSet.metadata.namespace ?? '');
+    if (isGroup(jobSet)) controller.enqueue(namespaceOf(jobSet.metadata));
   };
   jobSets.subscribe({
     added: lookIfGroup,

@@ -4,6 +4,7 @@
  * Job is checked when its leader gets a node and when followers appear. Only metadata is watched;
  * the Pods of that one Job are read for the check.
  */
+
 import {
   isAlive,
   nodeNameOf,
@@ -12,7 +13,12 @@ import {
   type Repair,
 } from '../../jobset/exclusive-placement.ts';
 import { JOB_KEY } from '../../jobset/names.ts';
-import { controllerOf, type PartialObjectMetadata, type Stored } from '../../kube/meta.ts';
+import {
+  controllerOf,
+  namespaceOf,
+  type PartialObjectMetadata,
+  type Stored,
+} from '../../kube/meta.ts';
 import { NODES, type Node } from '../../kube/objects/node.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import { isReason } from '../../kube/status.ts';
@@ -126,7 +132,7 @@ class PlacementController {
 
   #settle({ metadata }: Stored<Pod>): void {
     // No event would remove a Pod that has left the watch meanwhile.
-    const known = this.#options.pods.store.get(`${metadata.namespace ?? ''}/${metadata.name}`);
+    const known = this.#options.pods.store.get(`${namespaceOf(metadata)}/${metadata.name}`);
     if (known?.metadata.uid === metadata.uid) this.#settled.add(metadata.uid);
   }
 

@@ -1,6 +1,7 @@
 /**
  * Answers what the Pod webhooks ask about leaders and nodes, mostly from a watch of the leaders.
  */
+
 import {
   type LeaderCandidate,
   type LeaderFinding,
@@ -9,6 +10,7 @@ import {
 } from '../../jobset/exclusive-placement.ts';
 import { JOB_KEY, JOBSET_NAME } from '../../jobset/names.ts';
 import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
+import { namespaceOf } from '../../kube/meta.ts';
 import { COMPLETION_INDEX } from '../../kube/objects/job.ts';
 import { NODES, type Node } from '../../kube/objects/node.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
@@ -72,7 +74,7 @@ class WatchedLookups implements PodLookups {
       metadataOnly: true,
       indexes: {
         [BY_JOB]: ({ metadata }) => [
-          jobOf(metadata.namespace ?? '', metadata.labels?.[JOB_KEY] ?? ''),
+          jobOf(namespaceOf(metadata), metadata.labels?.[JOB_KEY] ?? ''),
         ],
       },
     });

@@ -3,12 +3,14 @@
  * name, deletions name the UID, and changes are idempotent. Jobs are started last, and only if the
  * Service, the claims and the rights that their Pods need exist.
  */
+
 import type { Action } from '../../jobset/decision.ts';
 import type { OverduePod } from '../../jobset/epoch/pod-facts.ts';
 import type { AgentRights } from '../../jobset/injection/agent-rights.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { isChildOf } from '../../jobset/membership.ts';
 import type { KubeObject, ObjectMeta, Stored } from '../../kube/meta.ts';
+import { namespaceOf } from '../../kube/meta.ts';
 import {
   PERSISTENT_VOLUME_CLAIMS,
   type PersistentVolumeClaim,
@@ -291,5 +293,5 @@ async function* patchJob(
 }
 
 function keyOf({ metadata }: KubeObject): ObjectKey {
-  return { namespace: metadata.namespace ?? '', name: metadata.name ?? '' };
+  return { namespace: namespaceOf(metadata), name: metadata.name ?? '' };
 }

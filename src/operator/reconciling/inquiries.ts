@@ -25,6 +25,7 @@ import type {
 } from '../../jobset/snapshot.ts';
 import { defined } from '../../kube/json/defined.ts';
 import type { Stored } from '../../kube/meta.ts';
+import { namespaceOf } from '../../kube/meta.ts';
 import {
   COMPLETION_INDEX,
   CONTROLLER_UID_LABEL,
@@ -129,7 +130,7 @@ async function listJobs(
   const { metadata } = jobSet;
   const labelled = await allPages((next) =>
     client.list(JOBS, {
-      namespace: metadata.namespace ?? '',
+      namespace: namespaceOf(metadata),
       labelSelector: `${JOBSET_UID}=${metadata.uid}`,
       limit: PAGE_SIZE,
       ...next,
@@ -304,7 +305,7 @@ async function failedPods(
 ): Promise<readonly Stored<Pod>[]> {
   const { metadata } = job;
   const { items } = await client.list(PODS, {
-    namespace: metadata.namespace ?? '',
+    namespace: namespaceOf(metadata),
     labelSelector: `${CONTROLLER_UID_LABEL}=${metadata.uid}`,
     fieldSelector: 'status.phase=Failed',
     limit: PAGE_SIZE,

@@ -2,9 +2,11 @@
  * Which change of a JobSet, or of what belongs to one, makes the JobSet controller look at it, and
  * when. What it then does is in `jobset-reconciler.ts`.
  */
+
 import { ownerKey, ownerOf } from '../../jobset/membership.ts';
 import { JOBSET_NAME } from '../../jobset/names.ts';
 import type { KubeObject, Stored } from '../../kube/meta.ts';
+import { namespaceOf } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import { type Controller, startController } from '../../runtime/controller/controller.ts';
 import { keyOf } from '../../runtime/informer/informer.ts';
@@ -55,7 +57,7 @@ export function startJobSetController(options: JobSetControllerOptions): Control
   informers.services.subscribe({ deleted: (service) => enqueueOwner(controller, service) });
   informers.claims.subscribe({
     deleted: ({ metadata }) => {
-      const key = `${metadata.namespace ?? ''}/${metadata.labels?.[JOBSET_NAME] ?? ''}`;
+      const key = `${namespaceOf(metadata)}/${metadata.labels?.[JOBSET_NAME] ?? ''}`;
       reconciler.claimGone(key, metadata.name ?? '');
       controller.enqueue(key);
     },

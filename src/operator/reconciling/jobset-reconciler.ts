@@ -19,6 +19,7 @@ import type { SizeLimits } from '../../jobset/size-limits.ts';
 import type { Answers, Snapshot, Surroundings } from '../../jobset/snapshot.ts';
 import { isFinished } from '../../jobset/status/conditions.ts';
 import type { Stored } from '../../kube/meta.ts';
+import { namespaceOf } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import { isReason } from '../../kube/status.ts';
 import type { Client } from '../../runtime/client/client.ts';
@@ -106,8 +107,8 @@ export class JobSetReconciler {
     memory: JobSetMemory,
     signal: AbortSignal,
   ): Promise<ReconcileResult | undefined> {
-    const noRestartAll = await this.#noRestartAll(jobSet, signal);
-    const decided = await this.#decide(jobSet, memory, noRestartAll, signal);
+    const restartAllProblem = await this.#restartAllProblem(jobSet, signal);
+    const decided = await this.#decide(jobSet, memory, restartAllProblem, signal);
     const { made, snapshot } = decided;
     await this.#writeStatus(snapshot.jobSet, made, signal);
     memory.jobs.recorded(snapshot.vanished);
@@ -115,7 +116,7 @@ export class JobSetReconciler {
     this.#reports.plan(snapshot.jobSet, memory, made);
     await this.#act(snapshot.jobSet, memory, made, signal);
     // No watch reports that nodes have learned it.
-    const askAgainMs = noRestartAll === undefined ? undefined : NODE_ANSWER_LIFETIME_MS;
+    const askAgainMs = restartAllProblem === undefined ? undefined : NODE_ANSWER_LIFETIME_MS;
     const delays = [made.requeueAfterMs, decided.lookAgainMs, askAgainMs].filter(
       (ms) => ms !== undefined,
     );
@@ -123,12 +124,15 @@ export class JobSetReconciler {
   }
 
   /** Why nodes cannot restart all containers of its Pods in place, if that matters to it. */
-  async #noRestartAll(jobSet: Stored<JobSet>, signal: AbortSignal): Promise<string | undefined> {
+  async #restartAllProblem(
+    jobSet: Stored<JobSet>,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
     const { spec, status, metadata } = jobSet;
     const isInPlace = spec?.failurePolicy?.restartStrategy === 'InPlaceRestart';
     const isOver = isFinished(status?.conditions) || metadata.deletionTimestamp !== undefined;
     if (!isInPlace || isOver) return undefined;
-    return this.#options.nodeFeatures?.noRestartAll(spec, signal);
+    return this.#options.nodeFeatures?.restartAllProblem(spec, signal);
   }
 
   forgetJobSet(jobSet: Stored<JobSet>): void {
@@ -136,7 +140,7 @@ export class JobSetReconciler {
     this.#memories.delete(metadata.uid);
     this.#ownJobSets.forget(metadata.uid);
     this.#options.tracker.watch(identityOf(jobSet), undefined);
-    this.#options.metrics.forget({ namespace: metadata.namespace ?? '', name: metadata.name });
+    this.#options.metrics.forget({ namespace: namespaceOf(metadata), name: metadata.name });
   }
 
   /** The cache has lost the Job; `job` is its last state. */
@@ -163,7 +167,7 @@ export class JobSetReconciler {
   async #decide(
     first: Stored<JobSet>,
     memory: JobSetMemory,
-    noRestartAll: string | undefined,
+    restartAllProblem: string | undefined,
     signal: AbortSignal,
   ): Promise<Decided> {
     let jobSet = first;
@@ -173,7 +177,7 @@ export class JobSetReconciler {
     // All answers are of one moment: nothing is looked into twice in a pass.
     const knowledge = memory.knowledge(this.#options.clock.now());
     for (let asked = 0; asked <= MAX_QUESTIONS; asked++) {
-      const found = { answers, knowledge, noRestartAll };
+      const found = { answers, knowledge, restartAllProblem };
       const snapshot = this.#snapshot(jobSet, memory, found);
       const made = plan(snapshot);
       this.#options.tracker.watch(identityOf(jobSet), made.watchpoint);
@@ -198,7 +202,7 @@ export class JobSetReconciler {
   #snapshot(
     jobSet: Stored<JobSet>,
     memory: JobSetMemory,
-    { noRestartAll, ...found }: Pick<Snapshot, 'answers' | 'knowledge'> & NoRestartAll,
+    { restartAllProblem, ...found }: Pick<Snapshot, 'answers' | 'knowledge'> & RestartAllProblem,
   ): Snapshot {
     const { clock, informers, tracker, agentDefaults, gates, limits, sha1, hub } = this.#options;
     const agent = this.#options.agentProgram();
@@ -208,12 +212,12 @@ export class JobSetReconciler {
     const hasJobs = jobs.length > 0;
     return {
       ...found,
-      jobSet: withAgentDefaults(jobSet, { defaults: agentDefaults, noRestartAll, hasJobs }),
+      jobSet: withAgentDefaults(jobSet, { defaults: agentDefaults, restartAllProblem, hasJobs }),
       jobs,
       vanished: memory.jobs.vanished,
       members: tracker.members(identity),
       surroundings: this.#surroundings(jobSet, memory),
-      agent: noRestartAll === undefined ? agent : { ...agent, noRestartAll },
+      agent: restartAllProblem === undefined ? agent : { ...agent, restartAllProblem },
       gates,
       sha1,
       hubReach: hub && memory.hubReach(hub.streamsOf(identity.uid), readyPods(jobs), clock.now()),
@@ -294,9 +298,9 @@ export class JobSetReconciler {
   }
 }
 
-interface NoRestartAll {
+interface RestartAllProblem {
   /** Why nodes cannot restart all containers of a Pod in place; undefined: they can. */
-  readonly noRestartAll: string | undefined;
+  readonly restartAllProblem: string | undefined;
 }
 
 interface Decided {

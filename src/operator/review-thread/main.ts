@@ -52,7 +52,7 @@ function serve(port: MessagePort, { rules, logLevel }: ReviewThreadStart): void 
         claim: async (at) => (await ask({ about: 'Claim', ...at })) as PersistentVolumeClaim,
         minimums: async (namespace) =>
           (await ask({ about: 'Minimums', namespace })) as ContainerMinimums,
-        noRestartAll: async (selectors) =>
+        restartAllProblem: async (selectors) =>
           (await ask({ about: 'RestartAll', selectors })) as string | undefined,
       },
       pods: {

@@ -9,6 +9,7 @@ import { JOBSET_NAME } from '../../jobset/names.ts';
 import { isFinished } from '../../jobset/status/conditions.ts';
 import { defined } from '../../kube/json/defined.ts';
 import type { KubeObject, PartialObjectMetadata, Stored } from '../../kube/meta.ts';
+import { namespaceOf } from '../../kube/meta.ts';
 import { PERSISTENT_VOLUME_CLAIMS, SERVICES, type Service } from '../../kube/objects/core.ts';
 import { JOBS, type Job } from '../../kube/objects/job.ts';
 import { PODS } from '../../kube/objects/pod.ts';
@@ -190,7 +191,7 @@ function uidOf({ metadata }: Stored<KubeObject>): readonly string[] {
 export const GROUPS_BY_NAMESPACE = 'group-namespace';
 
 export function groupNamespaces(jobSet: Stored<JobSet>): readonly string[] {
-  return isGroup(jobSet) ? [jobSet.metadata.namespace ?? ''] : [];
+  return isGroup(jobSet) ? [namespaceOf(jobSet.metadata)] : [];
 }
 
 /** Whether a JobSet restarts in place and is not over. */

@@ -3,6 +3,7 @@
  * report every announcement of a group that gathers at its barrier, but failures, the last arrival,
  * and changes of what was in the way. One Pod event costs O(1).
  */
+
 import type { Watchpoint } from '../../jobset/epoch/in-place-restart.ts';
 import { MemberCounts, type Members } from '../../jobset/epoch/members.ts';
 import { type PodFacts, podFacts } from '../../jobset/epoch/pod-facts.ts';
@@ -18,6 +19,7 @@ import { EPOCH, IN_PLACE_RESTART_ATTEMPT, JOBSET_NAME } from '../../jobset/names
 import { isTrue } from '../../jobset/status/conditions.ts';
 import { cutToBytes } from '../../kube/cut-to-bytes.ts';
 import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
+import { namespaceOf } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import { GroupWatch } from './group-watch.ts';
 import { newestFacts, type SpokenFacts } from './spoken-facts.ts';
@@ -316,7 +318,7 @@ export class GroupTracker {
   #report({ metadata }: Stored<PartialObjectMetadata>, problem: string): void {
     const name = metadata.labels?.[JOBSET_NAME];
     if (name === undefined) return;
-    const jobSet = `${metadata.namespace ?? ''}/${name}`;
+    const jobSet = `${namespaceOf(metadata)}/${name}`;
     this.#handler?.stray({ jobSet, podUid: metadata.uid, problem });
   }
 }

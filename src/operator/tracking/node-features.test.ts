@@ -58,7 +58,7 @@ function ask(...nodeSelectors: readonly StringMap[]): Promise<string | undefined
       template: { spec: { template: { spec: { containers: [], nodeSelector } } } },
     })),
   };
-  return features.noRestartAll(spec, new AbortController().signal);
+  return features.restartAllProblem(spec, new AbortController().signal);
 }
 
 describe('an API server', () => {
@@ -146,7 +146,7 @@ describe('nodes', () => {
   test('of the whole cluster are read if no JobSet is given', async () => {
     client.pages = { '': [[[]]] };
     const { signal } = new AbortController();
-    expect(await features.noRestartAll(undefined, signal)).toMatch(/^no node declares /);
+    expect(await features.restartAllProblem(undefined, signal)).toMatch(/^no node declares /);
   });
 
   test('that do not exist yet may be of any kind', async () => {

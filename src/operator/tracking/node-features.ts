@@ -21,9 +21,12 @@ export interface NodeFeatures {
    * Why those for a JobSet, or all nodes, cannot; undefined: they can. Rejects while the API server
    * does not answer.
    */
-  noRestartAll(spec: JobSetSpec | undefined, signal: AbortSignal): Promise<string | undefined>;
-  /** As `noRestartAll`, for Pods that choose their nodes by these selectors. */
-  noRestartAllOn(selectors: Iterable<string>, signal: AbortSignal): Promise<string | undefined>;
+  restartAllProblem(spec: JobSetSpec | undefined, signal: AbortSignal): Promise<string | undefined>;
+  /** As `restartAllProblem`, for Pods that choose their nodes by these selectors. */
+  restartAllProblemOn(
+    selectors: Iterable<string>,
+    signal: AbortSignal,
+  ): Promise<string | undefined>;
 }
 
 export interface NodeFeaturesOptions {
@@ -68,14 +71,14 @@ class CachedNodeFeatures implements NodeFeatures {
     });
   }
 
-  async noRestartAll(
+  async restartAllProblem(
     spec: JobSetSpec | undefined,
     signal: AbortSignal,
   ): Promise<string | undefined> {
-    return this.noRestartAllOn(nodeSelectors(spec), signal);
+    return this.restartAllProblemOn(nodeSelectors(spec), signal);
   }
 
-  async noRestartAllOn(
+  async restartAllProblemOn(
     selectors: Iterable<string>,
     signal: AbortSignal,
   ): Promise<string | undefined> {

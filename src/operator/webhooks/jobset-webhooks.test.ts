@@ -72,7 +72,7 @@ function validator(client = new MemoryClient(), gates: FeatureGates = DEFAULT_FE
 }
 
 const ALLOWED = { kind: 'Allowed' };
-const ANY_NODES = { noRestartAll: () => Promise.resolve(undefined) };
+const ANY_NODES = { restartAllProblem: () => Promise.resolve(undefined) };
 
 describe('the mutating webhook of JobSets', () => {
   const mutator = jobSetMutator(ANY_NODES, DEFAULT_FEATURE_GATES);
@@ -141,8 +141,8 @@ describe('the mutating webhook of JobSets', () => {
     it.each<[string, () => Promise<string>]>([
       ['leave no choice', () => Promise.resolve('they are old')],
       ['cannot be asked', () => Promise.reject(failure('ServiceUnavailable', 'later'))],
-    ])('leaves the mode to the controller where nodes %s', async (_, noRestartAll) => {
-      const other = jobSetMutator({ noRestartAll }, DEFAULT_FEATURE_GATES);
+    ])('leaves the mode to the controller where nodes %s', async (_, restartAllProblem) => {
+      const other = jobSetMutator({ restartAllProblem }, DEFAULT_FEATURE_GATES);
       expect(await storedMode(other, withCommand([]))).toBeUndefined();
       const auto = withCommand(['train'], { [annotation]: 'Auto' });
       expect(await storedMode(other, auto)).toBe('Auto');

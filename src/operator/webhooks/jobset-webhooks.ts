@@ -129,7 +129,8 @@ export function jobSetQuestions(client: Client, nodeFeatures?: NodeFeatures): Jo
   return {
     claim: (at, signal) => client.get(PERSISTENT_VOLUME_CLAIMS, at, { signal }),
     minimums: (namespace, signal) => containerMinimums(client, namespace, signal),
-    noRestartAll: async (selectors, signal) => nodeFeatures?.noRestartAllOn(selectors, signal),
+    restartAllProblem: async (selectors, signal) =>
+      nodeFeatures?.restartAllProblemOn(selectors, signal),
   };
 }
 

@@ -167,7 +167,7 @@ const endpoint = admissionEndpoint({
       jobSets: {
         claim: () => Promise.reject(new Error('no claims here')),
         minimums: () => Promise.resolve({}),
-        noRestartAll: () => Promise.resolve(undefined),
+        restartAllProblem: () => Promise.resolve(undefined),
       },
       pods: {
         leaderOf: () => Promise.resolve({ kind: 'NoLeader', why: 'there is none' }),

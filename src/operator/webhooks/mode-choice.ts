@@ -9,7 +9,7 @@ export interface NodeQuestion {
    * Why nodes with these labels, each a selector, leave no choice of a restart mode; undefined:
    * they do. Rejects while the API server does not answer.
    */
-  noRestartAll(selectors: readonly string[], signal: AbortSignal): Promise<string | undefined>;
+  restartAllProblem(selectors: readonly string[], signal: AbortSignal): Promise<string | undefined>;
 }
 
 /** Each may cost a list of nodes. For a JobSet with more kinds of nodes, the controller decides. */
@@ -43,7 +43,7 @@ async function haveChoice(
   const selectors = nodeSelectors(spec);
   if (selectors.size > MAX_SELECTORS) return false;
   try {
-    return (await nodes.noRestartAll([...selectors], signal)) === undefined;
+    return (await nodes.restartAllProblem([...selectors], signal)) === undefined;
   } catch {
     signal.throwIfAborted();
     return false;

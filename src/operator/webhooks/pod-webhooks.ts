@@ -3,6 +3,7 @@
  * the rest pass; the validating one refuses a follower that could not be placed. The Job controller
  * tries a refused Pod again, so followers come once their leader has a node.
  */
+
 import {
   followerProblem,
   nodeNameOf,
@@ -13,6 +14,7 @@ import {
   withPriorityLabel,
 } from '../../jobset/exclusive-placement.ts';
 import { invalid } from '../../kube/field-error.ts';
+import { namespaceOf } from '../../kube/meta.ts';
 import type { AdmissionRequest } from '../../kube/objects/admission-webhooks.ts';
 import { NODES } from '../../kube/objects/node.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
@@ -34,7 +36,13 @@ export function podMutator(lookups: PodLookups): AdmissionHandler {
       case 'Leader':
         return changed(original, placedLeader(pod, role.topologyKey));
       case 'Follower':
-        return placeFollower(original, pod, role.topologyKey, namespaceOf(request, pod), lookups);
+        return placeFollower(
+          original,
+          pod,
+          role.topologyKey,
+          targetNamespace(request, pod),
+          lookups,
+        );
     }
   };
 }
@@ -45,7 +53,7 @@ export function podValidator(lookups: PodLookups): AdmissionHandler {
     if (pod === undefined) return ALLOWED;
     const role = placementRole(pod);
     if (role.kind !== 'Follower') return ALLOWED;
-    const finding = await lookups.leaderOf(pod, namespaceOf(request, pod));
+    const finding = await lookups.leaderOf(pod, targetNamespace(request, pod));
     const problem = followerProblem(pod, role.topologyKey, finding);
     return problem === undefined ? ALLOWED : denied(problem);
   };
@@ -81,8 +89,8 @@ function createdPod({ operation, resource, subResource, object }: AdmissionReque
   return object as Pod;
 }
 
-function namespaceOf({ namespace }: AdmissionRequest, pod: Pod): string {
-  return namespace ?? pod.metadata.namespace ?? '';
+function targetNamespace({ namespace }: AdmissionRequest, pod: Pod): string {
+  return namespace ?? namespaceOf(pod.metadata);
 }
 
 function changed(original: Pod, pod: Pod): AdmissionAnswer {

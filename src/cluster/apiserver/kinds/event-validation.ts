@@ -1,4 +1,5 @@
 import { invalidValue, required } from '../../../kube/field-error.ts';
+import { namespaceOf } from '../../../kube/meta.ts';
 import { qualifiedNameErrors } from '../../../kube/names.ts';
 import type { FieldError } from '../../../kube/status.ts';
 import { type ApiObject, textAt } from '../resources/api-object.ts';
@@ -10,7 +11,7 @@ const CLUSTER_NAMESPACE = 'default';
 
 /** Problems of an Event as `core/v1` writes it. Who sends an event time uses the newer rules. */
 export function eventErrors(event: ApiObject): readonly FieldError[] {
-  const namespace = event.metadata.namespace ?? '';
+  const namespace = namespaceOf(event.metadata);
   const about = textAt(event, 'involvedObject', 'namespace');
   const errors: FieldError[] = [];
   if (namespace !== (about === '' ? CLUSTER_NAMESPACE : about)) {

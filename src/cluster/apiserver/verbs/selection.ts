@@ -1,4 +1,5 @@
 /** Selects objects for a list, a watch or the deletion of a collection. */
+import { namespaceOf } from '../../../kube/meta.ts';
 import { quote } from '../../../kube/quote.ts';
 import {
   type FieldRequirements,
@@ -57,7 +58,7 @@ function unknownFieldLabel(of: ServedResource, field: string): string {
 
 const IDENTITY_LABELS: Readonly<Record<string, (object: StoredObject) => string>> = {
   'metadata.name': (object) => object.metadata.name,
-  'metadata.namespace': (object) => object.metadata.namespace ?? '',
+  'metadata.namespace': (object) => namespaceOf(object.metadata),
 };
 
 function matchesObject(

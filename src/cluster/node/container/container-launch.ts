@@ -3,6 +3,7 @@
  * must exist before its process can start. A container has no image here. Its command runs with the
  * host's programs, in a private working directory, with its volumes below its own root.
  */
+import { namespaceOf } from '../../../kube/meta.ts';
 import type { Container } from '../../../kube/objects/pod.ts';
 import { withDeadline } from '../../../runtime/deadline.ts';
 import type { PodFacts } from '../field-reference.ts';
@@ -165,7 +166,7 @@ async function environmentOf(
 ): Promise<ReadonlyMap<string, string>> {
   const { client, clock } = context;
   const names = namesInEnvironment(container);
-  const namespace = sandbox.facts.pod.metadata.namespace ?? '';
+  const namespace = namespaceOf(sandbox.facts.pod.metadata);
   const source = await withDeadline(clock, API_TIMEOUT_MS, undefined, (signal) =>
     readConfiguration(client, namespace, names, signal),
   ).catch((error: unknown) => {

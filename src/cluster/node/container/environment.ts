@@ -3,6 +3,7 @@
  * value expanded with earlier ones. A reference to a missing object is a value with a kubelet's
  * text, and the container waits as CreateContainerConfigError.
  */
+import { namespaceOf } from '../../../kube/meta.ts';
 import type { Container, EnvVar } from '../../../kube/objects/pod.ts';
 import { type PodFacts, podField, resourceField } from '../field-reference.ts';
 import {
@@ -95,7 +96,7 @@ function keyValue(
   if (bytes !== undefined) return { text: textOf(bytes) };
   if (reference.optional === true) return {};
   if (values === undefined) return { problem: `${kind} "${reference.name}" not found` };
-  const where = `${facts.pod.metadata.namespace ?? ''}/${reference.name}`;
+  const where = `${namespaceOf(facts.pod.metadata)}/${reference.name}`;
   const what = kind === 'configmap' ? 'ConfigMap' : 'Secret';
   return { problem: `couldn't find key ${reference.key} in ${what} ${where}` };
 }

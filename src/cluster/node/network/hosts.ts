@@ -5,6 +5,7 @@
  */
 
 import type { Stored } from '../../../kube/meta.ts';
+import { namespaceOf } from '../../../kube/meta.ts';
 import { SERVICES, type Service } from '../../../kube/objects/core.ts';
 import type { Pod } from '../../../kube/objects/pod.ts';
 import type { Client } from '../../../runtime/client/client.ts';
@@ -51,7 +52,7 @@ export class HostsFiles {
   constructor(options: HostsFilesOptions) {
     this.#options = options;
     this.#services = createInformer<Service>({ ...options, resource: SERVICES });
-    const touch = ({ metadata }: Stored<Service>): void => this.touch(metadata.namespace ?? '');
+    const touch = ({ metadata }: Stored<Service>): void => this.touch(namespaceOf(metadata));
     this.#services.subscribe({ added: touch, updated: touch, deleted: touch });
   }
 

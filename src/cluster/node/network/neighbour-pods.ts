@@ -1,5 +1,7 @@
 /** The Pods of nodes in other processes, for the hosts files of this one, from the API. */
+
 import type { Stored } from '../../../kube/meta.ts';
+import { namespaceOf } from '../../../kube/meta.ts';
 import { PODS, type Pod } from '../../../kube/objects/pod.ts';
 import type { Client } from '../../../runtime/client/client.ts';
 import { createInformer } from '../../../runtime/informer/create-informer.ts';
@@ -28,7 +30,7 @@ export class NeighbourPods {
     this.#hosts = hosts;
     const fieldSelector = `spec.nodeName!=${node}`;
     this.#pods = createInformer<Pod>({ ...options, resource: PODS, fieldSelector });
-    const touch = ({ metadata }: Stored<Pod>): void => hosts.touch(metadata.namespace ?? '');
+    const touch = ({ metadata }: Stored<Pod>): void => hosts.touch(namespaceOf(metadata));
     this.#pods.subscribe({ added: touch, updated: touch, deleted: touch });
     hosts.join(this.#member);
   }

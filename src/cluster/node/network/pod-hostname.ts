@@ -2,6 +2,7 @@
  * The host name of a Pod, as a kubelet makes it: its own name or `hostname`, the full name of both
  * with `setHostnameAsFQDN`, or `hostnameOverride`, which has no domain.
  */
+import { namespaceOf } from '../../../kube/meta.ts';
 import type { Pod } from '../../../kube/objects/pod.ts';
 
 export const CLUSTER_DOMAIN = 'svc.cluster.local';
@@ -22,7 +23,7 @@ export function hostnameOf(pod: Pod): string {
   if (hostnameOverride !== undefined) return hostnameOverride;
   const short = shortHostnameOf(pod);
   if (setHostnameAsFQDN !== true || subdomain === '') return short;
-  const full = `${short}.${subdomain}.${pod.metadata.namespace ?? ''}.${CLUSTER_DOMAIN}`;
+  const full = `${short}.${subdomain}.${namespaceOf(pod.metadata)}.${CLUSTER_DOMAIN}`;
   if (full.length <= MAX_LENGTH) return full;
   throw new HostnameError(
     `Failed to construct FQDN from Pod hostname and cluster domain, FQDN ${full} is too long (${MAX_LENGTH} characters is the max, ${full.length} characters requested)`,

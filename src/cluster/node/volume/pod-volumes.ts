@@ -3,6 +3,7 @@
  * in place, removed with the Pod. Tokens of service accounts are renewed before they expire, and
  * files follow their ConfigMaps and Secrets.
  */
+import { namespaceOf } from '../../../kube/meta.ts';
 import { SERVICE_ACCOUNTS, type TokenRequest } from '../../../kube/objects/core.ts';
 import type { Pod } from '../../../kube/objects/pod.ts';
 import { withDeadline } from '../../../runtime/deadline.ts';
@@ -139,7 +140,7 @@ export class PodVolumes {
 
   #readSource(): Promise<ConfigurationSource> {
     const { client } = this.#context;
-    const namespace = this.#pod.metadata.namespace ?? '';
+    const namespace = namespaceOf(this.#pod.metadata);
     const names = namesInVolumes(this.#pod.spec);
     return this.#withDeadline((signal) => readConfiguration(client, namespace, names, signal));
   }
