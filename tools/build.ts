@@ -1,4 +1,4 @@
-/** Builds the bundles of the package, and the worker of the MNIST example, into `dist/`. */
+/** Builds `dist/`: the bundles of the package, the MNIST example's worker, and the programs in `dist/bin`. */
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
 import { AGENT_BUNDLE, EXAMPLE_BUNDLE, LOCAL_BUNDLES, OPERATOR_BUNDLES } from './bundles.ts';

@@ -1,7 +1,8 @@
 /**
- * Object metadata (`meta/v1`), which every Kubernetes object has. Times are strings, exactly as the
- * API sends them; code that computes with one converts it.
+ * `meta/v1`: objects and their metadata, lists, conditions, selectors, options of a deletion. Times are
+ * strings, exactly as the API sends them; code that computes with one converts it.
  */
+
 export interface TypeMeta {
   readonly apiVersion: string;
   readonly kind: string;

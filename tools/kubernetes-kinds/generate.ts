@@ -40,7 +40,7 @@ export async function generateKinds(version: string): Promise<ReadonlyMap<string
     {
       path: 'src/api-machinery/kind-schemas/kind-definitions.generated.ts',
       name: 'KIND_DEFINITION_TEXTS',
-      contents: 'The schemas of built-in kinds beside Job and Pod templates',
+      contents: 'The schemas of built-in kinds other than those in Job and Pod templates',
       notation: 'src/kube/schema/definitions.ts',
       texts: definitionTexts(otherTitles, published, go),
     },

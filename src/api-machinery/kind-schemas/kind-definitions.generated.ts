@@ -1,5 +1,5 @@
 /**
- * The schemas of built-in kinds beside Job and Pod templates, in Kubernetes 1.36.3. Written by
+ * The schemas of built-in kinds other than those in Job and Pod templates, in Kubernetes 1.36.3. Written by
  * `npm run kinds`: change what that reads, not this file.
  * `src/kube/schema/definitions.ts` explains the notation.
  */

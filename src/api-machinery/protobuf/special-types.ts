@@ -1,3 +1,7 @@
+/**
+ * Decodes messages whose JSON is not an object of their fields: quantities, times, IntOrString, bytes
+ * and raw JSON.
+ */
 import { microTimeText, timeText } from '../../kube/time.ts';
 import type { SpecialType } from './message-field.ts';
 import { readFields, WireError } from './wire.ts';

@@ -1,7 +1,7 @@
 /**
  * Ends and releases the epochs of a group that restarts in place
- * (`docs/design/protocol.md#the-groups-epoch`). A restart takes two status writes, however many
- * members fail. Decisions about epochs stand alone in their plan, so that nothing else can delay or
+ * (`docs/design/protocol.md#the-groups-epoch`). A restart takes one status write to end and
+ * one for each release, however many members fail. Decisions about epochs stand alone in their plan, so that nothing else can delay or
  * undo them.
  */
 import { microTimeText } from '../../kube/time.ts';

@@ -1,4 +1,7 @@
-/** Schemas of what a JobSet is made of: the specifications of Jobs and Pods, claims, and metadata. */
+/**
+ * Schemas of what a JobSet is made of: specifications of Jobs and Pods, templates of claims, conditions
+ * and metadata. They are the generated texts with our amendments.
+ */
 import { Definitions } from '../schema/definitions.ts';
 import { POD_AMENDMENTS } from './pod-amendments.ts';
 import { POD_DEFINITION_TEXTS } from './pod-definitions.generated.ts';

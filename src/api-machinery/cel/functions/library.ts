@@ -1,7 +1,7 @@
 /** All functions by name; the name of a method begins with a dot. */
 import type { Overload } from '../overload.ts';
+import { NETWORK_FUNCTIONS } from './addresses.ts';
 import { CONVERSIONS } from './conversions.ts';
-import { NETWORK_FUNCTIONS } from './ip-and-cidr.ts';
 import { LIST_SHAPE_FUNCTIONS } from './list-shapes.ts';
 import { LIST_FUNCTIONS } from './lists.ts';
 import { FORMAT_FUNCTIONS } from './named-formats.ts';

@@ -1,4 +1,4 @@
-/** Values that may be absent: `optional.of(x)`, `.orValue(y)` and `a.?b`. */
+/** CEL's functions on optional values: `optional.of(x)`, `.or(y)`, `.orValue(y)`. */
 import { A, OPTIONAL, type Overload, overload, SAME } from '../overload.ts';
 import { BOOL_TYPE, optionalOf } from '../type.ts';
 import {
