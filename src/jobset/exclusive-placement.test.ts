@@ -176,7 +176,8 @@ describe('6.2 the Pod mutating webhook', () => {
     ['nobody', {}, [], none],
     ['only followers', {}, [{ index: '2' }], none],
     ['one that is being deleted', {}, [{ isDeleting: true }], none],
-    ['one that succeeded', {}, [{ phase: 'Succeeded' }], none],
+    ['one that succeeded', {}, [{ phase: 'Succeeded' }], undefined],
+    ['one that failed', {}, [{ phase: 'Failed' }], none],
     ['two', {}, [{}, {}], `expected 1 leader pod (train-w-0-0), but got 2. ${transient}`],
     [
       'the leader of a former Job',

@@ -111,8 +111,9 @@ export function leaderNameOf(
 }
 
 /**
- * Picks the leader among Pods of the follower's namespace. Pods that are ending or have ended do
- * not count. The leader must belong to the same Job, by UID, as the follower.
+ * Picks the leader among Pods of the follower's namespace. Pods that are being deleted or have failed
+ * do not count. One that succeeded does: it has no successor, and a follower that is created now, such
+ * as the successor of one that failed, would wait for ever. The leader must belong to the same Job, by UID, as the follower.
  */
 export function leaderAmong(
   follower: PartialObjectMetadata,
@@ -120,7 +121,7 @@ export function leaderAmong(
 ): LeaderFinding {
   const expected = leaderNameOf(follower);
   if ('problem' in expected) return noLeader(expected.problem);
-  const leaders = pods.filter((pod) => isAlive(pod) && isLeaderNamed(pod, expected.name));
+  const leaders = pods.filter((pod) => mayLead(pod) && isLeaderNamed(pod, expected.name));
   const [leader] = leaders;
   if (leader === undefined || leaders.length > 1) {
     return noLeader(
@@ -209,13 +210,13 @@ export function planRepair(
   return { kind: 'Delete', topology, followers: living };
 }
 
-/** Whether the Pod may lead: it is neither ending nor at its end. */
-export function isAlive({ metadata, status }: LeaderCandidate): boolean {
-  return (
-    metadata.deletionTimestamp === undefined &&
-    status?.phase !== 'Failed' &&
-    status?.phase !== 'Succeeded'
-  );
+/** Whether the Pod is neither being deleted nor at its end. */
+export function isAlive(pod: LeaderCandidate): boolean {
+  return mayLead(pod) && pod.status?.phase !== 'Succeeded';
+}
+
+function mayLead({ metadata, status }: LeaderCandidate): boolean {
+  return metadata.deletionTimestamp === undefined && status?.phase !== 'Failed';
 }
 
 /** The node on which a Pod is or will be; undefined before it is scheduled. */

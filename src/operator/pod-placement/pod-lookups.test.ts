@@ -89,6 +89,14 @@ test('a successor of a leader that failed is the leader', async () => {
   expect(await leaderNode()).toBe('n2');
 });
 
+test('a leader that succeeded has no successor, and still leads', async () => {
+  await cluster.createWorker(0);
+  const [leader] = await cluster.running(1);
+  if (leader !== undefined) await cluster.finish(leader, 0);
+  await cluster.clock.advance(1_000);
+  expect(await leaderNode()).toBe('n1');
+});
+
 test('the leader of another Job of that name is not followed', async () => {
   await cluster.createWorker(0, { job: 'other' });
   await cluster.running(1);

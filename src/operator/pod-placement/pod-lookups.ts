@@ -53,7 +53,7 @@ export function startPodLookups(
 
 /** An admission webhook has ten seconds by default, and three questions may be needed. */
 const QUESTION_TIMEOUT_MS = 3_000;
-/** Only the living leader of a Job is wanted; the others are its failed predecessors. */
+/** One leader of a Job is wanted; the others have failed or are being deleted. */
 const LEADERS_LIMIT = 500;
 const BY_JOB = 'job';
 
