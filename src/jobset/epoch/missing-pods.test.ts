@@ -52,6 +52,11 @@ test('a group that waits for a Pod which Kubernetes makes later says so', () => 
   expect(messageOf(planFor({ failed: 1, active: 1 }, [0], message)) ?? message).toBe(message);
 });
 
+test('an operator of another version has said so already', () => {
+  const message = `${ENDED.message}; Job train-w-0 lacks a Pod: Kubernetes makes another later`;
+  expect(messageOf(planFor({ failed: 1, active: 1 }, [0], message)) ?? message).toBe(message);
+});
+
 test.each<[string, JobStatus, readonly number[]]>([
   ['all Pods are there', { failed: 1, active: 2 }, [0, 1]],
   ['its Job has not counted the failure yet', { active: 2 }, [0]],

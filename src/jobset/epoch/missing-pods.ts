@@ -8,6 +8,8 @@ import type { GroupFacts } from '../facts.ts';
 import type { Stage } from './in-place-restart.ts';
 import type { Members } from './members.ts';
 
+/** Other versions of the operator give the reason in other words, but begin it with these. */
+const LACKS_POD = 'lacks a Pod: ';
 const WHY =
   'Kubernetes creates another about 10 s after a Pod of a Job failed, and waits longer after each further failure';
 
@@ -15,10 +17,10 @@ const WHY =
 export function reportMissingPods({ status, group, members }: GroupFacts): readonly Decision[] {
   const type = 'RestartingInPlace';
   const restarting = status.conditions?.find((each) => each.type === type);
-  if (restarting?.status !== 'True' || restarting.message.endsWith(WHY)) return [];
+  if (restarting?.status !== 'True' || restarting.message.includes(LACKS_POD)) return [];
   const job = jobThatLacksPod(group.stages, members);
   if (job === undefined) return [];
-  const message = `${restarting.message}; Job ${job} lacks a Pod: ${WHY}`;
+  const message = `${restarting.message}; Job ${job} ${LACKS_POD}${WHY}`;
   return [{ conditions: [{ type, status: 'True', reason: restarting.reason, message }] }];
 }
 
