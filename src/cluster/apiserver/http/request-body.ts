@@ -1,5 +1,4 @@
 /** Reads the bodies of requests: JSON, YAML and protocol buffers. */
-import { parseDocument } from 'yaml';
 import { decodeObject, openEnvelope } from '../../../api-machinery/protobuf/decode.ts';
 import { messageFields } from '../../../api-machinery/protobuf/message-field.ts';
 import { WireError } from '../../../api-machinery/protobuf/wire.ts';
@@ -14,6 +13,7 @@ import {
 } from '../../../kube/status-errors.ts';
 import { OFFERED_TYPES, parseMediaType } from './content-negotiation.ts';
 import { JsonSyntaxError, type JsonText, readJson } from './json-reader.ts';
+import { readYamlText } from './yaml-text.ts';
 
 /**
  * The body of a request as a value: JSON, unless its content type says YAML or protocol buffer. A
@@ -84,24 +84,14 @@ export function goTypeOf(value: unknown): string {
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
-/**
- * Converts YAML to JSON by a round trip, because aliases may make the value share parts or loop.
- */
 function readYaml(text: string): JsonText {
   try {
-    const document = parseDocument(text);
-    const [error] = document.errors;
-    if (error !== undefined) throw error;
-    const value: unknown = document.toJS({ maxAliasCount: MAX_YAML_ALIASES });
-    return readJson(JSON.stringify(value) ?? 'null');
+    return readYamlText(text).json;
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new JsonSyntaxError(`error converting YAML to JSON: yaml: ${why}`, { cause });
   }
 }
-
-/** Aliases may refer to aliases; with so few a small text cannot expand to a large object. */
-export const MAX_YAML_ALIASES = 100;
 
 /** How much of an unreadable body is shown. */
 const SUMMARY_BYTES = 30;

@@ -1,7 +1,7 @@
 /**
  * `PATCH` with `application/apply-patch+yaml`: reads a configuration, and applies it to an object.
  */
-import { isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
+import { type Document, isMap, isScalar, LineCounter, visit } from 'yaml';
 import {
   configurationErrors,
   joinedErrors,
@@ -13,7 +13,8 @@ import { failureWithoutReason } from '../../../kube/status.ts';
 import { badRequest, conflict, requestEntityTooLarge } from '../../../kube/status-errors.ts';
 import { JsonSyntaxError, type JsonText, readJson } from '../http/json-reader.ts';
 import { type FieldValidation, receive } from '../http/receive.ts';
-import { goTypeOf, MAX_BODY_BYTES, MAX_YAML_ALIASES } from '../http/request-body.ts';
+import { goTypeOf, MAX_BODY_BYTES } from '../http/request-body.ts';
+import { readYamlText } from '../http/yaml-text.ts';
 import {
   type ApiObject,
   objectAt,
@@ -60,17 +61,11 @@ function asJson(text: string): JsonText | undefined {
   }
 }
 
-/** Makes a round trip through JSON, because aliases may make the value share parts or loop. */
 function readYaml(text: string): JsonText {
   try {
     const lineCounter = new LineCounter();
-    const document = parseDocument(text, { uniqueKeys: false, lineCounter });
-    // Kubernetes reads the first of several documents.
-    const error = document.errors.find(({ code }) => code !== 'MULTIPLE_DOCS');
-    if (error !== undefined) throw error;
-    const value: unknown = document.toJS({ maxAliasCount: MAX_YAML_ALIASES });
-    const { value: copy } = readJson(JSON.stringify(value) ?? 'null');
-    return { value: copy, duplicates: repeatedKeys(document, lineCounter) };
+    const { document, json } = readYamlText(text, { uniqueKeys: false, lineCounter });
+    return { value: json.value, duplicates: repeatedKeys(document, lineCounter) };
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw undecodable(`error converting YAML to JSON: yaml: ${why}`, cause);
@@ -81,10 +76,7 @@ function undecodable(why: string, cause?: unknown): Error {
   return badRequest(`error decoding YAML: ${why}`, cause);
 }
 
-function repeatedKeys(
-  document: ReturnType<typeof parseDocument>,
-  lines: LineCounter,
-): readonly string[] {
+function repeatedKeys(document: Document, lines: LineCounter): readonly string[] {
   const repeated: string[] = [];
   visit(document, {
     Map: (_, map) => {
