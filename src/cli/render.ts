@@ -14,7 +14,7 @@ import { formatFieldError } from '../kube/field-error.ts';
 import { isDeeperThan, MAX_JSON_DEPTH } from '../kube/json/json-depth.ts';
 import { isJsonObject } from '../kube/json/json-value.ts';
 import type { KubeObject } from '../kube/meta.ts';
-import { dns1123SubdomainErrors } from '../kube/names.ts';
+import { dns1123SubdomainErrors } from '../kube/name-rules.ts';
 import { printable } from '../kube/quote.ts';
 import { prune } from '../kube/schema/prune.ts';
 import type { FieldError } from '../kube/status.ts';

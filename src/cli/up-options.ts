@@ -5,7 +5,7 @@ import { type BackoffSettings, isRestartPeriod } from '../cluster/node/backoff.t
 import { POD_NAMESPACES_MODES } from '../cluster/node/ports/pod-namespaces.ts';
 import { parseDuration } from '../kube/duration.ts';
 import { defined } from '../kube/json/defined.ts';
-import { labelValueErrors, qualifiedNameErrors } from '../kube/names.ts';
+import { labelValueErrors, qualifiedNameErrors } from '../kube/name-rules.ts';
 
 export interface UpOptions {
   readonly stateDirectory: string;

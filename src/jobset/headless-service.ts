@@ -2,8 +2,8 @@
 import type { OwnerReference, StringMap } from '../kube/meta.ts';
 import type { Service } from '../kube/objects/core.ts';
 import type { DefaultedSpec } from './defaults.ts';
+import { subdomainOf } from './derived-names.ts';
 import { JOBSET_NAME } from './names.ts';
-import { subdomainOf } from './naming.ts';
 
 /** It gives the Pods their DNS names; undefined if the JobSet wants none. */
 export function headlessService(

@@ -7,12 +7,12 @@ import type { Job } from '../kube/objects/job.ts';
 import type { Role, RoleBinding } from '../kube/objects/rbac.ts';
 import { jobBuilder, ownerReferenceTo } from './child-jobs/job-template.ts';
 import { withDefaults } from './defaults.ts';
+import type { Sha1 } from './derived-names.ts';
 import { headlessService } from './headless-service.ts';
 import { type AgentProgram, agentInjector } from './injection/agent-mode.ts';
 import { agentRights } from './injection/agent-rights.ts';
 import type { JobSet } from './jobset.ts';
 import { JOBSET_UID } from './names.ts';
-import type { Sha1 } from './naming.ts';
 import { volumeClaims } from './volume-claims.ts';
 
 export function renderJobSet(jobSet: JobSet, agent: AgentProgram, sha1: Sha1): Rendering {

@@ -6,6 +6,7 @@
 import type { Stored } from '../kube/meta.ts';
 import type { Service } from '../kube/objects/core.ts';
 import type { Job } from '../kube/objects/job.ts';
+import type { Sha1 } from './derived-names.ts';
 import type { Members } from './epoch/members.ts';
 import type { PodFacts } from './epoch/pod-facts.ts';
 import type { Witness } from './epoch/witness.ts';
@@ -13,7 +14,6 @@ import type { FeatureGates } from './feature-gates.ts';
 import type { AgentProgram } from './injection/agent-mode.ts';
 import type { ContainerMinimums } from './injection/agent-resources.ts';
 import type { JobSet } from './jobset.ts';
-import type { Sha1 } from './naming.ts';
 import type { SizeLimits } from './size-limits.ts';
 import type { CountersPutOff } from './status/counters.ts';
 

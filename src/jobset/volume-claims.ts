@@ -3,8 +3,8 @@ import type { OwnerReference } from '../kube/meta.ts';
 import type { PersistentVolumeClaim } from '../kube/objects/core.ts';
 import type { PodSpec } from '../kube/objects/pod.ts';
 import type { DefaultedVolumeClaimPolicy } from './defaults.ts';
+import { sharedClaimName } from './derived-names.ts';
 import { JOBSET_NAME } from './names.ts';
-import { sharedClaimName } from './naming.ts';
 
 /**
  * They are made before the Jobs, never changed, and never deleted by the operator: with the policy

@@ -1,6 +1,6 @@
 /** Validates values such as `managedBy`. */
 import { invalidValue, required } from './field-error.ts';
-import { dns1123SubdomainErrors } from './names.ts';
+import { dns1123SubdomainErrors } from './name-rules.ts';
 import type { FieldError } from './status.ts';
 
 /** Problems of a path below a domain, such as `example.com/controller`. */

@@ -15,7 +15,7 @@ import {
   labelValueErrors,
   portNameErrors,
   qualifiedNameErrors,
-} from './names.ts';
+} from './name-rules.ts';
 import {
   addQuantities,
   compareQuantities,

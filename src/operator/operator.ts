@@ -1,12 +1,12 @@
 /** The JobSet controller: informers in, `plan` in the middle, requests out. */
 
+import type { Sha1 } from '../jobset/derived-names.ts';
 import { DEFAULT_FEATURE_GATES, type FeatureGates } from '../jobset/feature-gates.ts';
 import type { AgentDefaults } from '../jobset/injection/agent-defaults.ts';
 import type { AgentDelivery } from '../jobset/injection/agent-delivery.ts';
 import type { HubAccess } from '../jobset/injection/agent-hub.ts';
 import type { AgentProgram } from '../jobset/injection/agent-mode.ts';
 import type { ContainerResources } from '../jobset/injection/agent-resources.ts';
-import type { Sha1 } from '../jobset/naming.ts';
 import { DEFAULT_SIZE_LIMITS, type SizeLimits } from '../jobset/size-limits.ts';
 import { defined } from '../kube/json/defined.ts';
 import { PERSISTENT_VOLUME_CLAIMS, SERVICES } from '../kube/objects/core.ts';

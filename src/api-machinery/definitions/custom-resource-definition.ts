@@ -3,7 +3,7 @@
 import { invalidValue, required } from '../../kube/field-error.ts';
 import { deepEqual } from '../../kube/json/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
-import { dns1035LabelErrors, dns1123SubdomainErrors } from '../../kube/names.ts';
+import { dns1035LabelErrors, dns1123SubdomainErrors } from '../../kube/name-rules.ts';
 import type {
   CustomResourceDefinition,
   CustomResourceNames,

@@ -3,7 +3,7 @@
 import { forbiddenField, invalidValue, required, tooLong } from '../../kube/field-error.ts';
 import { deepEqual } from '../../kube/json/deep-equal.ts';
 import type { StringMap } from '../../kube/meta.ts';
-import { configMapKeyErrors, dns1123SubdomainErrors } from '../../kube/names.ts';
+import { configMapKeyErrors, dns1123SubdomainErrors } from '../../kube/name-rules.ts';
 import type { ConfigMap, Secret } from '../../kube/objects/core.ts';
 import type { FieldError } from '../../kube/status.ts';
 import { objectMetaErrors, objectMetaUpdateErrors } from './object-meta.ts';

@@ -1,7 +1,7 @@
 /** Validates a `meta/v1 LabelSelector` inside an object. */
 import { forbiddenField, invalidValue, required } from '../../kube/field-error.ts';
 import type { LabelSelector, LabelSelectorRequirement } from '../../kube/meta.ts';
-import { labelValueErrors, qualifiedNameErrors } from '../../kube/names.ts';
+import { labelValueErrors, qualifiedNameErrors } from '../../kube/name-rules.ts';
 import type { FieldError } from '../../kube/status.ts';
 import { labelsErrors } from './object-meta.ts';
 

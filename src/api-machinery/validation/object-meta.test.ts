@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { formatFieldError } from '../../kube/field-error.ts';
 import type { ObjectMeta } from '../../kube/meta.ts';
-import { dns1123SubdomainErrors } from '../../kube/names.ts';
+import { dns1123SubdomainErrors } from '../../kube/name-rules.ts';
 import { objectMetaErrors, objectMetaUpdateErrors } from './object-meta.ts';
 
 const RULES = { namespaced: true, nameRule: dns1123SubdomainErrors, qualifiedFinalizers: true };

@@ -11,7 +11,7 @@ import {
   dns1123LabelErrors,
   labelValueErrors,
   qualifiedNameErrors,
-} from '../../kube/names.ts';
+} from '../../kube/name-rules.ts';
 import type { FieldError } from '../../kube/status.ts';
 
 /** Finds what is wrong with a name; most kinds use `dns1123SubdomainErrors`. */

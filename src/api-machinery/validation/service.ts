@@ -2,7 +2,11 @@
 
 import { duplicate, forbiddenField, invalidValue, required } from '../../kube/field-error.ts';
 import { deepEqual } from '../../kube/json/deep-equal.ts';
-import { dns1123LabelErrors, dns1123SubdomainErrors, portNumberErrors } from '../../kube/names.ts';
+import {
+  dns1123LabelErrors,
+  dns1123SubdomainErrors,
+  portNumberErrors,
+} from '../../kube/name-rules.ts';
 import type { Service } from '../../kube/objects/core.ts';
 import type { FieldError } from '../../kube/status.ts';
 import { labelsErrors, objectMetaErrors, objectMetaUpdateErrors } from './object-meta.ts';

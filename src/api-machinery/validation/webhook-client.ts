@@ -1,7 +1,7 @@
 /** Validates `admissionregistration.k8s.io/v1 WebhookClientConfig`: how a webhook is reached. */
 
 import { invalidValue, required } from '../../kube/field-error.ts';
-import { dns1123SubdomainErrors, portNumberErrors } from '../../kube/names.ts';
+import { dns1123SubdomainErrors, portNumberErrors } from '../../kube/name-rules.ts';
 import type { WebhookClientConfig } from '../../kube/objects/admission-webhooks.ts';
 import { quote } from '../../kube/quote.ts';
 import type { FieldError } from '../../kube/status.ts';

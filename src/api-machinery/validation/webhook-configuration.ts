@@ -16,7 +16,7 @@ import {
   dns1035LabelErrors,
   dns1123SubdomainErrors,
   qualifiedNameErrors,
-} from '../../kube/names.ts';
+} from '../../kube/name-rules.ts';
 import type { MutatingWebhook, Webhook } from '../../kube/objects/admission-webhooks.ts';
 import type { FieldError } from '../../kube/status.ts';
 import { labelSelectorErrors } from './label-selector.ts';

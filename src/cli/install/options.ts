@@ -1,6 +1,6 @@
 /** The flags of `lockstep install`, `status` and `uninstall`. */
 import { defaultSettings, type InstallationSettings, memoryFor } from '../../deploy/settings.ts';
-import { dns1123LabelErrors } from '../../kube/names.ts';
+import { dns1123LabelErrors } from '../../kube/name-rules.ts';
 import { compareQuantities, parseQuantity } from '../../kube/quantity.ts';
 import { MAX_NAMESPACES } from '../../operator/configuration/flag-values.ts';
 import { HIGHEST_MAX_STREAMS } from '../../operator/configuration/stream-memory.ts';

@@ -3,7 +3,7 @@ import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { claims } from '../../jobset/membership.ts';
 import { JOBSET_UID } from '../../jobset/names.ts';
 import type { Stored } from '../../kube/meta.ts';
-import { dns1123LabelErrors, dns1123SubdomainErrors } from '../../kube/names.ts';
+import { dns1123LabelErrors, dns1123SubdomainErrors } from '../../kube/name-rules.ts';
 import { PODS, type Pod } from '../../kube/objects/pod.ts';
 import { isReason } from '../../kube/status.ts';
 import { nodeClock } from '../../runtime/adapters/node-clock.ts';

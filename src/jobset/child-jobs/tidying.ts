@@ -6,8 +6,8 @@
 import type { Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import type { Action, Decision, PlannedEvent } from '../decision.ts';
+import { jobNamePrefix } from '../derived-names.ts';
 import type { Facts } from '../facts.ts';
-import { jobNamePrefix } from '../naming.ts';
 import { isTrue } from '../status/conditions.ts';
 import { sizeChanges } from './elastic.ts';
 

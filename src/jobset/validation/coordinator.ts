@@ -3,14 +3,14 @@
  * first problem is reported.
  */
 import { invalidValue } from '../../kube/field-error.ts';
-import { labelValueErrors } from '../../kube/names.ts';
+import { labelValueErrors } from '../../kube/name-rules.ts';
 import type { JobSpec } from '../../kube/objects/job.ts';
 import { quote } from '../../kube/quote.ts';
 import type { FieldError } from '../../kube/status.ts';
 import type { DefaultedSpec } from '../defaults.ts';
+import { coordinatorEndpoint, subdomainOf } from '../derived-names.ts';
 import type { Coordinator } from '../jobset.ts';
 import { COORDINATOR } from '../names.ts';
-import { coordinatorEndpoint, subdomainOf } from '../naming.ts';
 
 const FIELD = 'spec.coordinator';
 

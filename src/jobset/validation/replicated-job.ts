@@ -1,7 +1,7 @@
 import { invalidValue, notSupported } from '../../kube/field-error.ts';
 import type { FieldError } from '../../kube/status.ts';
 import type { DefaultedReplicatedJob } from '../defaults.ts';
-import { jobName, podHostname } from '../naming.ts';
+import { jobName, podHostname } from '../derived-names.ts';
 import { labelErrors } from './dns-label.ts';
 
 const MAX_INT32 = 2_147_483_647;

@@ -1,5 +1,5 @@
 import { invalidValue } from '../../kube/field-error.ts';
-import { dns1123SubdomainErrors } from '../../kube/names.ts';
+import { dns1123SubdomainErrors } from '../../kube/name-rules.ts';
 import type { FieldError } from '../../kube/status.ts';
 import type { DefaultedSpec } from '../defaults.ts';
 import { labelErrors } from './dns-label.ts';

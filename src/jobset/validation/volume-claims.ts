@@ -6,11 +6,11 @@
 import { forbiddenField, invalidValue } from '../../kube/field-error.ts';
 import { deepEqual } from '../../kube/json/deep-equal.ts';
 import { namespaceOf } from '../../kube/meta.ts';
-import { dns1123SubdomainErrors } from '../../kube/names.ts';
+import { dns1123SubdomainErrors } from '../../kube/name-rules.ts';
 import type { PersistentVolumeClaim } from '../../kube/objects/core.ts';
 import type { FieldError } from '../../kube/status.ts';
 import type { DefaultedSpec, DefaultedVolumeClaimPolicy } from '../defaults.ts';
-import { sharedClaimName } from '../naming.ts';
+import { sharedClaimName } from '../derived-names.ts';
 import { LABEL_LIMIT } from './dns-label.ts';
 
 /** The claims that the JobSet's namespace has already, by name. */

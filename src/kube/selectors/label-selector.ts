@@ -1,7 +1,7 @@
 /** Parses, formats and matches label selectors. */
 import { formatFieldErrors, invalidValue } from '../field-error.ts';
 import type { LabelSelector, StringMap } from '../meta.ts';
-import { labelValueErrors, qualifiedNameErrors } from '../names.ts';
+import { labelValueErrors, qualifiedNameErrors } from '../name-rules.ts';
 import { quote } from '../quote.ts';
 import type { ApiStatusError, FieldError } from '../status.ts';
 import { badRequest } from '../status-errors.ts';

@@ -17,7 +17,7 @@ import {
   dns1035LabelErrors,
   dns1123LabelErrors,
   dns1123SubdomainErrors,
-} from '../../kube/names.ts';
+} from '../../kube/name-rules.ts';
 import { parseQuantity, QUANTITY_ERROR } from '../../kube/quantity.ts';
 import { prune } from '../../kube/schema/prune.ts';
 import { validate } from '../../kube/schema/validate.ts';

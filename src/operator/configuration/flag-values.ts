@@ -7,7 +7,7 @@ import {
   dns1035LabelErrors,
   dns1123LabelErrors,
   dns1123SubdomainErrors,
-} from '../../kube/names.ts';
+} from '../../kube/name-rules.ts';
 import { quote } from '../../kube/quote.ts';
 import { ADDRESS_FORM, type BindAddress, parseBindAddress } from './bind-address.ts';
 

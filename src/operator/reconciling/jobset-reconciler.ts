@@ -6,14 +6,14 @@
  */
 
 import { withDefaults } from '../../jobset/defaults.ts';
+import type { Sha1 } from '../../jobset/derived-names.ts';
+import { subdomainOf } from '../../jobset/derived-names.ts';
 import type { PodFacts } from '../../jobset/epoch/pod-facts.ts';
 import type { FeatureGates } from '../../jobset/feature-gates.ts';
 import { type AgentDefaults, withAgentDefaults } from '../../jobset/injection/agent-defaults.ts';
 import type { AgentProgram } from '../../jobset/injection/agent-mode.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { identityOf, isChildOf, ownerKey, ownerOf } from '../../jobset/membership.ts';
-import type { Sha1 } from '../../jobset/naming.ts';
-import { subdomainOf } from '../../jobset/naming.ts';
 import { type Plan, plan } from '../../jobset/plan.ts';
 import type { SizeLimits } from '../../jobset/size-limits.ts';
 import type { Answers, Snapshot, Surroundings } from '../../jobset/snapshot.ts';

@@ -5,7 +5,7 @@ import {
   dns1123SubdomainErrors,
   labelValueErrors,
   qualifiedNameErrors,
-} from '../../../kube/names.ts';
+} from '../../../kube/name-rules.ts';
 import { isOfFormat } from '../../../kube/schema/formats.ts';
 import { CHARACTER_COST } from '../limits.ts';
 import { FORMAT, type Overload, overload, STRING } from '../overload.ts';

@@ -8,7 +8,7 @@ import {
   tooMany,
   unknownValueErrors,
 } from '../../../kube/field-error.ts';
-import { qualifiedNameErrors } from '../../../kube/names.ts';
+import { qualifiedNameErrors } from '../../../kube/name-rules.ts';
 import type { JobSpec, PodFailurePolicyRule, SuccessPolicy } from '../../../kube/objects/job.ts';
 import { quote } from '../../../kube/quote.ts';
 import type { FieldError } from '../../../kube/status.ts';

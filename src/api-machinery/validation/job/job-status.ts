@@ -1,6 +1,6 @@
 /** Validates updates of a Job's status, so that a controller cannot contradict itself. */
 import { duplicate, invalidValue, required } from '../../../kube/field-error.ts';
-import { dns1123SubdomainErrors } from '../../../kube/names.ts';
+import { dns1123SubdomainErrors } from '../../../kube/name-rules.ts';
 import type { Job, JobSpec, JobStatus } from '../../../kube/objects/job.ts';
 import type { FieldError } from '../../../kube/status.ts';
 import { objectMetaUpdateErrors } from '../object-meta.ts';

@@ -1,6 +1,6 @@
 /** Warnings for Jobs that are valid but may surprise, in the words of the API server. */
 import { deepEqual } from '../../../kube/json/deep-equal.ts';
-import { dns1123LabelErrors } from '../../../kube/names.ts';
+import { dns1123LabelErrors } from '../../../kube/name-rules.ts';
 import type { Job } from '../../../kube/objects/job.ts';
 import { podTemplateWarnings } from '../pod/pod-warnings.ts';
 

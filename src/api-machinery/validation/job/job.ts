@@ -6,7 +6,7 @@
 import { domainPrefixedPathErrors } from '../../../kube/domain-prefixed-path.ts';
 import { invalidValue, required, tooLong, unknownValueErrors } from '../../../kube/field-error.ts';
 import type { LabelSelector, StringMap } from '../../../kube/meta.ts';
-import { dns1123LabelErrors } from '../../../kube/names.ts';
+import { dns1123LabelErrors } from '../../../kube/name-rules.ts';
 import {
   CONTROLLER_UID_LABEL,
   JOB_NAME_LABEL,

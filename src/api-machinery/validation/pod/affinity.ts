@@ -6,7 +6,7 @@ import {
   dns1123SubdomainErrors,
   labelValueErrors,
   qualifiedNameErrors,
-} from '../../../kube/names.ts';
+} from '../../../kube/name-rules.ts';
 import type {
   Affinity,
   NodeSelectorRequirement,

@@ -7,7 +7,7 @@ import {
   unknownValueErrors,
   valueNotFound,
 } from '../../../kube/field-error.ts';
-import { dns1123LabelErrors, portNameErrors, portNumberErrors } from '../../../kube/names.ts';
+import { dns1123LabelErrors, portNameErrors, portNumberErrors } from '../../../kube/name-rules.ts';
 import type {
   Container,
   ContainerPort,

@@ -8,7 +8,7 @@ import {
   dns1123SubdomainErrors,
   environmentNameErrors,
   qualifiedNameErrors,
-} from '../../../kube/names.ts';
+} from '../../../kube/name-rules.ts';
 import type {
   Container,
   EnvFromSource,

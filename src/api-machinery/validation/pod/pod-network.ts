@@ -1,7 +1,7 @@
 /** Validates how a Pod resolves names: host aliases and its own DNS configuration. */
 
 import { invalidValue, required } from '../../../kube/field-error.ts';
-import { dns1123SubdomainErrors, searchDomainErrors } from '../../../kube/names.ts';
+import { dns1123SubdomainErrors, searchDomainErrors } from '../../../kube/name-rules.ts';
 import type { PodSpec } from '../../../kube/objects/pod.ts';
 import type { FieldError } from '../../../kube/status.ts';
 import { parseIp } from '../../cel/ip-address.ts';

@@ -4,7 +4,7 @@
  */
 
 import type { ObjectMeta, StringMap } from '../../../kube/meta.ts';
-import { dns1123LabelErrors, labelValueErrors } from '../../../kube/names.ts';
+import { dns1123LabelErrors, labelValueErrors } from '../../../kube/name-rules.ts';
 import type { Affinity, NodeSelectorTerm, PodAffinity } from '../../../kube/objects/affinity.ts';
 import type { Pod, PodSpec, PodTemplateSpec } from '../../../kube/objects/pod.ts';
 import { quote } from '../../../kube/quote.ts';

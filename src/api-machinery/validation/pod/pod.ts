@@ -15,7 +15,7 @@ import {
   dns1123SubdomainErrors,
   labelValueErrors,
   qualifiedNameErrors,
-} from '../../../kube/names.ts';
+} from '../../../kube/name-rules.ts';
 import type {
   Pod,
   PodResourceClaim,

@@ -1,7 +1,7 @@
 /** Validates probes and lifecycle handlers of containers. */
 import { forbiddenField, invalidValue, required } from '../../../kube/field-error.ts';
 import type { IntOrString } from '../../../kube/meta.ts';
-import { portNameErrors, portNumberErrors } from '../../../kube/names.ts';
+import { portNameErrors, portNumberErrors } from '../../../kube/name-rules.ts';
 import type { Container, LifecycleHandler, Probe } from '../../../kube/objects/pod.ts';
 import type { FieldError } from '../../../kube/status.ts';
 

@@ -5,7 +5,7 @@
 import { duplicate, invalidValue, required, valueNotFound } from '../../../kube/field-error.ts';
 import { isJsonObject, type JsonObject } from '../../../kube/json/json-value.ts';
 import type { StringMap } from '../../../kube/meta.ts';
-import { qualifiedNameErrors } from '../../../kube/names.ts';
+import { qualifiedNameErrors } from '../../../kube/name-rules.ts';
 import {
   compareQuantities,
   formatQuantity,

@@ -6,7 +6,7 @@ import {
   required,
   valueNotFound,
 } from '../../../kube/field-error.ts';
-import { dns1123LabelErrors } from '../../../kube/names.ts';
+import { dns1123LabelErrors } from '../../../kube/name-rules.ts';
 import type {
   Container,
   DownwardFile,

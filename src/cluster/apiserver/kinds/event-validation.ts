@@ -1,6 +1,6 @@
 import { invalidValue, required } from '../../../kube/field-error.ts';
 import { namespaceOf } from '../../../kube/meta.ts';
-import { qualifiedNameErrors } from '../../../kube/names.ts';
+import { qualifiedNameErrors } from '../../../kube/name-rules.ts';
 import type { FieldError } from '../../../kube/status.ts';
 import { type ApiObject, textAt } from '../resources/api-object.ts';
 

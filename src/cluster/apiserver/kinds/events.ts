@@ -1,4 +1,4 @@
-import { dns1123SubdomainErrors } from '../../../kube/names.ts';
+import { dns1123SubdomainErrors } from '../../../kube/name-rules.ts';
 import { EVENTS } from '../../../kube/objects/event.ts';
 import { resource } from '../../../kube/resource.ts';
 import { type ApiObject, type StoredObject, textAt, withMembers } from '../resources/api-object.ts';

@@ -1,5 +1,5 @@
 import { defaultNamespace } from '../../../api-machinery/validation/core-defaults.ts';
-import { dns1123LabelErrors } from '../../../kube/names.ts';
+import { dns1123LabelErrors } from '../../../kube/name-rules.ts';
 import { NAMESPACES } from '../../../kube/objects/core.ts';
 import { listAt, objectAt, textAt } from '../resources/api-object.ts';
 import type { BuiltInKind } from '../resources/built-in-kind.ts';

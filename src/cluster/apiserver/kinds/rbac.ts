@@ -1,4 +1,4 @@
-import { pathSegmentErrors } from '../../../kube/names.ts';
+import { pathSegmentErrors } from '../../../kube/name-rules.ts';
 import { resource } from '../../../kube/resource.ts';
 import { listAt, type StoredObject, textAt } from '../resources/api-object.ts';
 import type { BuiltInKind } from '../resources/built-in-kind.ts';

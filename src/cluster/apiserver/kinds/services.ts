@@ -1,7 +1,7 @@
 /** The built-in kind Service. */
 import { serviceErrors, serviceUpdateErrors } from '../../../api-machinery/validation/service.ts';
 import { defaultService } from '../../../api-machinery/validation/service-defaults.ts';
-import { dns1123LabelErrors } from '../../../kube/names.ts';
+import { dns1123LabelErrors } from '../../../kube/name-rules.ts';
 import { SERVICES } from '../../../kube/objects/core.ts';
 import { resource } from '../../../kube/resource.ts';
 import {

@@ -1,6 +1,6 @@
 /** The behaviour that differs between kinds. */
 import type { NameRule } from '../../../api-machinery/validation/object-meta.ts';
-import { dns1123SubdomainErrors } from '../../../kube/names.ts';
+import { dns1123SubdomainErrors } from '../../../kube/name-rules.ts';
 import type { FieldError } from '../../../kube/status.ts';
 import type { ApiObject, StoredObject } from './api-object.ts';
 
