@@ -27,7 +27,7 @@ function checkString(schema: JsonSchema, value: string, path: string): FieldErro
       },
     ];
   }
-  if (minLength !== undefined && !exceedsCharacters(value, minLength - 1)) {
+  if (minLength !== undefined && minLength > 0 && !exceedsCharacters(value, minLength - 1)) {
     return [invalid(path, value, `should be at least ${minLength} chars long`)];
   }
   if (pattern === undefined || pattern === '') return [];

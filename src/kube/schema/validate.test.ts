@@ -213,3 +213,7 @@ test('a pattern that would take a backtracking matcher for ever takes no time', 
   const schema = limited({ pattern: '^(a+)+$' }, string());
   expect(validate(schema, `${'a'.repeat(5_000)}b`)).toHaveLength(1);
 });
+
+test('a least length of none lets the empty text in', () => {
+  expect(validate({ type: 'string', minLength: 0 }, '')).toEqual([]);
+});
