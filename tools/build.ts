@@ -1,21 +1,57 @@
-/** Builds `dist/`: the bundles of the package, the MNIST example's worker, and the programs in `dist/bin`. */
-import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+/**
+ * Builds `dist/`: the bundles of the package, the MNIST example's worker, and the programs in
+ * `dist/bin`. Each file replaces its predecessor by a rename, because npx builds before it runs a
+ * command of a checkout, and a cluster that runs already starts its programs from `dist/`.
+ */
+import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { AGENT_BUNDLE, EXAMPLE_BUNDLE, LOCAL_BUNDLES, OPERATOR_BUNDLES } from './bundles.ts';
 
-await rm('dist', { recursive: true, force: true });
-await Promise.all(
-  [AGENT_BUNDLE, OPERATOR_BUNDLES, LOCAL_BUNDLES, EXAMPLE_BUNDLE].map((bundle) => build(bundle)),
-);
+const DIST = 'dist';
+const fresh = `${DIST}.${process.pid}`;
 
-// The programs on the PATH of the embedded cluster's containers.
-const PROGRAMS = {
-  'lockstep-agent': '../agent.js',
-  'lockstep-operator': '../operator.js',
-  'lockstep-example-mnist': '../examples/mnist.js',
-};
-await mkdir('dist/bin');
-for (const [name, target] of Object.entries(PROGRAMS)) {
-  await writeFile(`dist/bin/${name}`, `#!/usr/bin/env node\nimport '${target}';\n`);
-  await chmod(`dist/bin/${name}`, 0o755);
+try {
+  await Promise.all(
+    [AGENT_BUNDLE, OPERATOR_BUNDLES, LOCAL_BUNDLES, EXAMPLE_BUNDLE].map((bundle) =>
+      build({ ...bundle, outdir: bundle.outdir.replace(DIST, fresh) }),
+    ),
+  );
+  await writePrograms(join(fresh, 'bin'));
+  await replaceFiles(fresh, DIST);
+} finally {
+  await rm(fresh, { recursive: true, force: true });
+}
+
+/** What containers of the embedded cluster find on their PATH. */
+async function writePrograms(directory: string): Promise<void> {
+  const programs = {
+    'lockstep-agent': '../agent.js',
+    'lockstep-operator': '../operator.js',
+    'lockstep-example-mnist': '../examples/mnist.js',
+  };
+  await mkdir(directory);
+  for (const [name, target] of Object.entries(programs)) {
+    await writeFile(join(directory, name), `#!/usr/bin/env node\nimport '${target}';\n`);
+    await chmod(join(directory, name), 0o755);
+  }
+}
+
+/** Moves all files of a directory over those of another, and removes what only the other has. */
+async function replaceFiles(from: string, to: string): Promise<void> {
+  const files = await filesBelow(from);
+  for (const file of files) {
+    await mkdir(dirname(join(to, file)), { recursive: true });
+    await rename(join(from, file), join(to, file));
+  }
+  for (const file of await filesBelow(to)) {
+    if (!files.includes(file)) await rm(join(to, file), { force: true });
+  }
+}
+
+async function filesBelow(directory: string): Promise<readonly string[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1));
 }
