@@ -1,5 +1,6 @@
 /** Puts the decisions of a plan together, one after the other. The only place that does. */
-import type { Decision, PlannedEvent, StatusChange } from './decision.ts';
+import { defined } from '../kube/json/defined.ts';
+import type { Decision, PlannedEvent } from './decision.ts';
 import type { JobSetStatus } from './jobset.ts';
 import { changeCondition } from './status/conditions.ts';
 
@@ -24,7 +25,8 @@ export function unchanged(status: JobSetStatus): Next {
 export function merge(next: Next, decision: Decision, nowMs: number): Next {
   const { status: change, conditions: changes = [], keepsCounters = false } = decision;
   const events = [...next.events, ...(decision.events ?? [])];
-  let status = change === undefined ? next.status : withChange(next.status, change);
+  let status: JobSetStatus =
+    change === undefined ? next.status : defined({ ...next.status, ...change });
   for (const wanted of changes) {
     const before = status.conditions ?? [];
     const conditions = changeCondition(before, wanted, nowMs);
@@ -39,9 +41,4 @@ export function merge(next: Next, decision: Decision, nowMs: number): Next {
     events,
     keepsCounters: next.keepsCounters || keepsCounters,
   };
-}
-
-function withChange(status: JobSetStatus, change: StatusChange): JobSetStatus {
-  const fields = Object.entries({ ...status, ...change });
-  return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
 }

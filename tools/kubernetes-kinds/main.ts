@@ -18,13 +18,14 @@ const EXIT_USAGE = 2;
 process.exitCode = await main();
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: {
-      version: { type: 'string', default: KUBERNETES_VERSIONS[0] },
-      out: { type: 'string', default: join(import.meta.dirname, '../..') },
-    },
-  });
-  const { version, out } = values;
+  let options: { version: string; out: string };
+  try {
+    options = parse();
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+    return EXIT_USAGE;
+  }
+  const { version, out } = options;
   if (!/^1\.\d+\.\d+$/.test(version)) {
     process.stderr.write(`--version: "${version}", expected 1.MINOR.PATCH\n`);
     return EXIT_USAGE;
@@ -40,4 +41,14 @@ async function main(): Promise<number> {
     process.stderr.write(`${file}\n`);
   }
   return 0;
+}
+
+/** @throws {TypeError} about an option that there is not. */
+function parse(): { version: string; out: string } {
+  return parseArgs({
+    options: {
+      version: { type: 'string', default: KUBERNETES_VERSIONS[0] },
+      out: { type: 'string', default: join(import.meta.dirname, '../..') },
+    },
+  }).values;
 }
