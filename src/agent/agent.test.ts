@@ -44,7 +44,8 @@ class PromptChannel implements Channel {
 
 function snapshot(deprecated: number, released: number): GroupSnapshot {
   const version = String(1 + deprecated + released);
-  return { uid: 'uid-1', version, deprecated, released, isBypassed: false, isFresh: false };
+  const rest = { isBypassed: false, isFresh: false, timeouts: {} };
+  return { uid: 'uid-1', version, deprecated, released, ...rest };
 }
 
 function options(channel: Channel, rest: Partial<AgentOptions> = {}): AgentOptions {

@@ -278,6 +278,7 @@ function see(w: World, pod: Pod): void {
     version: String(pod.view + 1),
     isBypassed: false,
     isFresh: false,
+    timeouts: {},
   };
   tell(pod, { type: 'snapshot', snapshot });
 }

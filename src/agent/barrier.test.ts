@@ -31,7 +31,7 @@ function status(
   rest: Partial<GroupSnapshot> = {},
 ): GroupSnapshot {
   const version = String(1 + deprecated + released);
-  const flags = { isBypassed: false, isFresh: false };
+  const flags = { isBypassed: false, isFresh: false, timeouts: {} };
   return { uid: 'uid-1', version, deprecated, released, ...flags, ...rest };
 }
 

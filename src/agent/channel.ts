@@ -3,6 +3,7 @@
  * (`docs/design/protocol.md`). JobSet status is the source of what comes in, either way. Nothing in
  * the barrier may know which channel it has.
  */
+import type { WorkerEvidence } from '../jobset/culprits/worker-evidence.ts';
 import type { GroupState } from '../jobset/epoch/group-state.ts';
 import type { WorkerEnd } from '../jobset/epoch/notice.ts';
 
@@ -21,6 +22,15 @@ export interface Announcement {
   readonly starts: number;
   /** How the worker of an earlier epoch ended, if that is the reason for this announcement. */
   readonly cause?: { readonly epoch: number; readonly end: WorkerEnd } | undefined;
+  /** How the worker of the epoch before this one ended. */
+  readonly ended?: EndedWorker | undefined;
+}
+
+/** Evidence of a worker's end, with its time instead of its age. */
+export interface EndedWorker {
+  readonly evidence: Omit<WorkerEvidence, 'agoMs'>;
+  /** Monotonic. */
+  readonly atMs: number;
 }
 
 /** What the channel tells the agent. Calls come one at a time and in order. */

@@ -4,6 +4,7 @@
  */
 import {
   encodeAgentMessage,
+  type HubAnnouncement,
   type HubMessage,
   MAX_MESSAGE_BYTES,
   parseHubMessage,
@@ -95,7 +96,8 @@ export class Conversation {
     const { clock, jobSetUid } = this.#options;
     this.#heardMs = clock.monotonic();
     this.#unconfirmed = announcement?.epoch;
-    this.#say({ type: 'hello', jobSetUid, announcement });
+    const told = announcement && sentNow(announcement, this.#heardMs);
+    this.#say({ type: 'hello', jobSetUid, announcement: told });
     this.#timers = [
       clock.setTimer(HELLO_TIMEOUT_MS, () => {
         if (!this.#isAnswered) this.#over('NotAnswered', 'the hello was not answered in time');
@@ -105,7 +107,8 @@ export class Conversation {
   }
 
   announce(announcement: Announcement): void {
-    this.#say({ type: 'announce', announcement });
+    const { clock } = this.#options;
+    this.#say({ type: 'announce', announcement: sentNow(announcement, clock.monotonic()) });
     if (this.#isAnswered) this.#events.confirmed(announcement.epoch);
     else this.#unconfirmed = announcement.epoch;
   }
@@ -216,4 +219,11 @@ export class Conversation {
     this.#stream?.end();
     this.#finish({ type: type === 'NotAnswered' && this.#isAnswered ? 'Answered' : type, why });
   }
+}
+
+/** The announcement with the age of its evidence. */
+function sentNow({ ended, ...announcement }: Announcement, nowMs: number): HubAnnouncement {
+  if (ended === undefined) return announcement;
+  const agoMs = Math.max(0, Math.round(nowMs - ended.atMs));
+  return { ...announcement, ended: { ...ended.evidence, agoMs } };
 }

@@ -185,7 +185,34 @@ export interface RestartRecord {
   readonly generation?: number;
   readonly ranMs?: number;
   readonly witness?: RestartWitness;
+  /** Who failed first, the likeliest first, at most `MAX_SUSPECTS`; absent: unknown. */
+  readonly suspects?: readonly Suspect[];
+  /** Only in the newest record. */
+  readonly lastWords?: LastWords;
   readonly phases?: RestartPhases;
+}
+
+export const MAX_SUSPECTS = 4;
+
+/** A member that may have failed first, by what all of them reported of their ends. */
+export interface Suspect {
+  /** The rank in words: `worker 5 of workers (workers-0, index 5)`. */
+  readonly worker: string;
+  readonly replicatedJob: string;
+  readonly jobIndex: number;
+  /** Absent in a NonIndexed Job. */
+  readonly completionIndex?: number;
+  readonly pod: string;
+  readonly node?: string;
+  /** In words. */
+  readonly why: string;
+  readonly confidence: 'Certain' | 'Likely';
+}
+
+/** What a worker said last: its own message, or the end of its standard error. */
+export interface LastWords {
+  readonly pod: string;
+  readonly text: string;
 }
 
 /**
@@ -206,12 +233,16 @@ export const RESTART_HISTORY_LIMIT = 16;
 /** The first failing Pod that the controller saw, as read once. */
 export interface RestartWitness {
   readonly pod: string;
+  /** Its rank in words: `worker 5 of workers (workers-0, index 5)`. */
+  readonly worker?: string;
   readonly node?: string;
   readonly container?: string;
   /** Null if it cannot be known. */
   readonly exitCode: number | null;
   readonly signal?: string;
   readonly reason: string;
+  /** How a worker hung: `made no progress for 61 s at step 330`. */
+  readonly message?: string;
 }
 
 /**

@@ -66,6 +66,26 @@ export const RESTART_BACKOFF = 'lockstep/restart-backoff';
  */
 export const LOST_NODE_DEADLINE = 'lockstep/lost-node-deadline';
 
+/**
+ * JobSet annotation: `Off` (default), `Auto`, or the duration without a report of progress after
+ * which a worker counts as hung. It may change while the JobSet runs.
+ */
+export const PROGRESS_TIMEOUT = 'lockstep/progress-timeout';
+/** JobSet annotation: `Off` (default) or the duration from the release to the first report. */
+export const FIRST_PROGRESS_TIMEOUT = 'lockstep/first-progress-timeout';
+/** JobSet annotation: the text before the step in a line that the worker prints (Supervisor). */
+export const PROGRESS_PREFIX = 'lockstep/progress-prefix';
+/** JobSet annotation: a command that looks into a hung worker before it is ended. */
+export const HANG_COMMAND = 'lockstep/hang-command';
+/** JobSet annotation: `All` (default), or `Files`, which leaves standard error alone. */
+export const LAST_WORDS = 'lockstep/last-words';
+/** JobSet annotation, a duration: how long the Pods of a failed JobSet stay. */
+export const KEEP_FAILED = 'lockstep/keep-failed';
+/** JobSet annotation, a duration: from SIGTERM to SIGKILL for workers that others bring down. */
+export const STOP_GRACE = 'lockstep/stop-grace';
+/** JobSet annotation: the epoch to end, if it is the current one and was released. */
+export const RESTART_EPOCH = 'lockstep/restart-epoch';
+
 /** Prefix of our own annotations. */
 export const OWN_PREFIX = 'lockstep/';
 /** Annotations that users may set on a JobSet. */
@@ -74,6 +94,14 @@ export const JOBSET_ANNOTATIONS: readonly string[] = [
   AGENT_INJECTION,
   RESTART_BACKOFF,
   LOST_NODE_DEADLINE,
+  PROGRESS_TIMEOUT,
+  FIRST_PROGRESS_TIMEOUT,
+  PROGRESS_PREFIX,
+  HANG_COMMAND,
+  LAST_WORDS,
+  KEEP_FAILED,
+  STOP_GRACE,
+  RESTART_EPOCH,
 ];
 /** Annotations that users may set on a Pod template. */
 export const POD_TEMPLATE_ANNOTATIONS: readonly string[] = [AGENT_CONTAINER, LOST_NODE_DEADLINE];

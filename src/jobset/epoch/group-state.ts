@@ -2,6 +2,7 @@
 import type { Stored } from '../../kube/meta.ts';
 import type { JobSet } from '../jobset.ts';
 import { DISABLE_IN_PLACE_RESTART } from '../names.ts';
+import { type ProgressTimeouts, progressTimeouts } from '../progress/progress-timeouts.ts';
 import { epochsOf, releasedEpoch } from './dialect.ts';
 
 export interface GroupState {
@@ -17,6 +18,8 @@ export interface GroupState {
    * True when the user took the JobSet out of in-place restart: barriers open, nothing is stopped.
    */
   readonly isBypassed: boolean;
+  /** How long workers may be silent. */
+  readonly timeouts: ProgressTimeouts;
 }
 
 /**
@@ -36,6 +39,7 @@ export function groupState(
     isBypassed:
       metadata.annotations?.[DISABLE_IN_PLACE_RESTART] !== undefined ||
       spec.failurePolicy?.restartStrategy !== 'InPlaceRestart',
+    timeouts: progressTimeouts(metadata.annotations),
   };
 }
 

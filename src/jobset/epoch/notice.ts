@@ -41,9 +41,7 @@ export function reportedEnd(
 ): { readonly epoch: number; readonly end: WorkerEnd } | undefined {
   const { epoch, exitCode, signal } = report;
   if (!isEpoch(epoch)) return undefined;
-  if (typeof signal === 'string' && exitCode === undefined && /^SIG[A-Z0-9+]{1,16}$/.test(signal)) {
-    return { epoch, end: { signal } };
-  }
+  if (isSignal(signal) && exitCode === undefined) return { epoch, end: { signal } };
   if (isExitCode(exitCode) && signal === undefined) return { epoch, end: { exitCode } };
   return undefined;
 }
@@ -64,6 +62,11 @@ export function isEpoch(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= MAX_EPOCH;
 }
 
-function isExitCode(value: unknown): value is number {
+export function isExitCode(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 255;
+}
+
+/** A name such as `SIGKILL` or `SIGRTMIN+1`. */
+export function isSignal(value: unknown): value is string {
+  return typeof value === 'string' && /^SIG[A-Z0-9+]{1,16}$/.test(value);
 }

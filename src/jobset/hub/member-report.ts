@@ -1,6 +1,8 @@
 /** The hub's report about members of a JobSet. */
+import { defined } from '../../kube/json/defined.ts';
 import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
 import { isEpoch, reportedEnd, type WorkerEnd } from '../epoch/notice.ts';
+import { type Progress, parseProgress } from '../progress/progress.ts';
 
 /** What the hub reports about one member, to a client that holds a token of another. */
 export interface MemberReport {
@@ -11,6 +13,8 @@ export interface MemberReport {
   readonly channel: 'Hub' | 'API' | null;
   /** How its worker of an earlier epoch ended, if its agent said so. */
   readonly cause?: { readonly epoch: number; readonly end: WorkerEnd };
+  /** Absent if its worker has reported nothing in this epoch. */
+  readonly progress?: Progress;
 }
 
 /** Undefined for an invalid text: a Pod answers for its agent, and may answer anything. */
@@ -31,11 +35,14 @@ export function parseMemberReports(text: string): readonly MemberReport[] | unde
   return reports;
 }
 
-function memberReport({ pod, epoch, channel, cause }: JsonObject): MemberReport | undefined {
+function memberReport(report: JsonObject): MemberReport | undefined {
+  const { pod, epoch, channel, cause } = report;
+  const progress = isJsonObject(report['progress']) ? parseProgress(report['progress']) : undefined;
+  const known = defined({ progress });
   if (typeof pod !== 'string' || (epoch !== null && !isEpoch(epoch))) return undefined;
   if (channel !== 'Hub' && channel !== 'API' && channel !== null) return undefined;
-  if (cause === undefined) return { pod, epoch, channel };
+  if (cause === undefined) return { pod, epoch, channel, ...known };
   const { epoch: ended, end } = isJsonObject(cause) ? cause : {};
   const told = isJsonObject(end) ? reportedEnd({ ...end, epoch: ended }) : undefined;
-  return told === undefined ? undefined : { pod, epoch, channel, cause: told };
+  return told === undefined ? undefined : { pod, epoch, channel, cause: told, ...known };
 }

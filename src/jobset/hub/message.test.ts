@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { defined } from '../../kube/json/defined.ts';
 import { LineSplitter } from '../../runtime/client/watch-stream.ts';
 import { MAX_EPOCH } from '../epoch/pod-facts.ts';
 import {
@@ -28,16 +29,33 @@ const announcement: fc.Arbitrary<HubAnnouncement> = fc
       ? { epoch: of, starts }
       : { epoch: of, starts, cause: { epoch: of - 1, end: ended } },
   );
-const agentMessage: fc.Arbitrary<AgentMessage> = fc.oneof(
-  fc.record({
-    type: fc.constant('hello' as const),
-    jobSetUid: fc.option(text, { nil: undefined }),
-    announcement: fc.option(announcement, { nil: undefined }),
-  }),
-  announcement.map((of) => ({ type: 'announce', announcement: of }) as const),
-  epoch.map((of) => ({ type: 'notice', epoch: of }) as const),
-  fc.constant({ type: 'ping' } as const),
+const step = fc.maxSafeNat();
+const progress = fc.record(
+  {
+    step,
+    checkpoint: step,
+    phase: fc.constantFrom('save', 'e.valuate-2', 'x'.repeat(32)),
+    silentMs: step,
+  },
+  { requiredKeys: ['silentMs'] },
 );
+const withProgress = <T extends object>(message: T) =>
+  fc
+    .option(progress, { nil: undefined })
+    .map((of) => ({ ...message, ...defined({ progress: of }) }));
+const agentMessage: fc.Arbitrary<AgentMessage> = fc.oneof(
+  fc
+    .record({
+      type: fc.constant('hello' as const),
+      jobSetUid: fc.option(text, { nil: undefined }),
+      announcement: fc.option(announcement, { nil: undefined }),
+    })
+    .chain(withProgress),
+  announcement.chain((of) => withProgress({ type: 'announce', announcement: of } as const)),
+  epoch.map((of) => ({ type: 'notice', epoch: of }) as const),
+  withProgress({ type: 'ping' } as const),
+);
+const LONGEST_TIMEOUTS = { progressTimeout: 604_800_000, firstProgressTimeout: 604_800_000 };
 const hubMessage: fc.Arbitrary<HubMessage> = fc.oneof(
   fc.record({
     type: fc.constant('state' as const),
@@ -47,6 +65,7 @@ const hubMessage: fc.Arbitrary<HubMessage> = fc.oneof(
       deprecated: count,
       released: count,
       isBypassed: fc.boolean(),
+      timeouts: fc.constantFrom({}, { progressTimeout: 'Auto' as const }, LONGEST_TIMEOUTS),
     }),
     members: count,
     isFresh: fc.boolean(),
@@ -172,6 +191,7 @@ it('is at most a quarter of the limit, so that there is room for new members', (
       deprecated: MAX_EPOCH,
       released: MAX_EPOCH,
       isBypassed: true,
+      timeouts: LONGEST_TIMEOUTS,
     },
     members: MAX_EPOCH,
     isFresh: true,

@@ -3,15 +3,19 @@
  * one JSON object in one line of UTF-8. A reader ignores members that it does not know. A message
  * of an unknown type, or with a member out of its bounds, is malformed and ends the stream.
  */
+import { defined } from '../../kube/json/defined.ts';
 import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
+import { parseEvidence, type WorkerEvidence, withEvidence } from '../culprits/worker-evidence.ts';
 import type { GroupState } from '../epoch/group-state.ts';
 import { isEpoch, reportedEnd, type WorkerEnd } from '../epoch/notice.ts';
 import { MAX_EPOCH } from '../epoch/pod-facts.ts';
+import { type Progress, parseProgress, progressFields } from '../progress/progress.ts';
+import { parseTimeouts } from '../progress/progress-timeouts.ts';
 
-/**
- * The limit for a line without its line feed. The longest messages of today take a quarter of it.
- */
+/** The limit for a line without its line feed. `MAX_ANNOUNCEMENT_BYTES` leaves room for more. */
 export const MAX_MESSAGE_BYTES = 2048;
+/** A longer announcement loses its last words, and then its evidence. */
+export const MAX_ANNOUNCEMENT_BYTES = 1500;
 
 /** An agent's announcement, repeated at will: the hub keeps the newest epoch. */
 export interface HubAnnouncement {
@@ -20,8 +24,11 @@ export interface HubAnnouncement {
   readonly starts: number;
   /** How the worker of an earlier epoch ended, if that is the reason for this announcement. */
   readonly cause?: { readonly epoch: number; readonly end: WorkerEnd } | undefined;
+  /** How the worker of the epoch before this one ended; absent: the agent does not know. */
+  readonly ended?: WorkerEvidence | undefined;
 }
 
+/** `progress` is what the worker that runs, or ran last, has reported; absent: nothing. */
 export type AgentMessage =
   /** The first message of a stream, and only that: asks for the state from now on. */
   | {
@@ -29,14 +36,20 @@ export type AgentMessage =
       /** UID of the JobSet to which the agent believes to belong. */
       readonly jobSetUid: string | undefined;
       readonly announcement: HubAnnouncement | undefined;
+      readonly progress?: Progress | undefined;
     }
-  | { readonly type: 'announce'; readonly announcement: HubAnnouncement }
+  | {
+      readonly type: 'announce';
+      readonly announcement: HubAnnouncement;
+      readonly progress?: Progress | undefined;
+    }
   /** The worker of `epoch` is about to be stopped from outside. */
   | { readonly type: 'notice'; readonly epoch: number }
   | {
       readonly type: 'ping';
       /** Asks whether the agent's Pod exists, under a number that the answer repeats. */
       readonly ask?: number;
+      readonly progress?: Progress | undefined;
     };
 
 export type HubMessage =
@@ -87,18 +100,28 @@ export interface Malformed {
 export function encodeAgentMessage(message: AgentMessage): string {
   switch (message.type) {
     case 'hello': {
-      const { jobSetUid, announcement } = message;
+      const { jobSetUid, announcement, progress } = message;
       return line({
         type: 'hello',
         jobSet: jobSetUid,
         ...(announcement === undefined ? {} : { announcement: announcementFields(announcement) }),
+        ...progressFields(progress),
       });
     }
-    case 'announce':
-      return line({ type: 'announce', ...announcementFields(message.announcement) });
+    case 'announce': {
+      const { announcement, progress } = message;
+      return line({
+        type: 'announce',
+        ...announcementFields(announcement),
+        ...progressFields(progress),
+      });
+    }
     case 'notice':
-    case 'ping':
       return line(message);
+    case 'ping': {
+      const { type, ask, progress } = message;
+      return line({ type, ask, ...progressFields(progress) });
+    }
   }
 }
 
@@ -106,7 +129,7 @@ export function encodeHubMessage(message: HubMessage): string {
   switch (message.type) {
     case 'state': {
       const { state, members, isFresh } = message;
-      const { uid, version, deprecated, released, isBypassed } = state;
+      const { uid, version, deprecated, released, isBypassed, timeouts } = state;
       return line({
         type: 'state',
         jobSet: uid,
@@ -116,6 +139,7 @@ export function encodeHubMessage(message: HubMessage): string {
         ...(isBypassed ? { bypassed: true } : {}),
         ...(isFresh ? { fresh: true } : {}),
         members,
+        ...timeouts,
       });
     }
     case 'ending':
@@ -134,17 +158,16 @@ export function parseAgentMessage(text: string): AgentMessage | Malformed {
     case 'hello': {
       const { jobSet, announcement: given } = object;
       if (jobSet !== undefined && !isText(jobSet)) return malformed(text, 'a UID as "jobSet"');
-      if (given === undefined) return { type: 'hello', jobSetUid: jobSet, announcement: undefined };
       const announcement = isJsonObject(given) ? parseAnnouncement(given) : undefined;
-      return announcement === undefined
+      return given !== undefined && announcement === undefined
         ? malformed(text, ANNOUNCEMENT)
-        : { type: 'hello', jobSetUid: jobSet, announcement };
+        : { type: 'hello', jobSetUid: jobSet, announcement, ...progressOf(object) };
     }
     case 'announce': {
       const announcement = parseAnnouncement(object);
       return announcement === undefined
         ? malformed(text, ANNOUNCEMENT)
-        : { type: 'announce', announcement };
+        : { type: 'announce', announcement, ...progressOf(object) };
     }
     case 'notice': {
       const { epoch } = object;
@@ -152,8 +175,8 @@ export function parseAgentMessage(text: string): AgentMessage | Malformed {
     }
     case 'ping': {
       const { ask } = object;
-      if (ask === undefined) return { type: 'ping' };
-      return isCount(ask) ? { type: 'ping', ask } : malformed(text, 'a count as "ask"');
+      if (ask !== undefined && !isCount(ask)) return malformed(text, 'a count as "ask"');
+      return { type: 'ping', ...defined({ ask }), ...progressOf(object) };
     }
     default:
       return malformed(text, 'a "type" that an agent sends');
@@ -194,18 +217,28 @@ function line(value: object): string {
   return `${JSON.stringify(value)}\n`;
 }
 
-function announcementFields({ epoch, starts, cause }: HubAnnouncement): object {
-  if (cause === undefined) return { epoch, starts };
-  return { epoch, starts, cause: { epoch: cause.epoch, ...cause.end } };
+function announcementFields({ epoch, starts, cause, ended }: HubAnnouncement): object {
+  const told = cause === undefined ? undefined : { epoch: cause.epoch, ...cause.end };
+  return withEvidence(
+    { epoch, starts, ...defined({ cause: told }) },
+    ended,
+    MAX_ANNOUNCEMENT_BYTES,
+  );
 }
 
-function parseAnnouncement({ epoch, starts, cause }: JsonObject): HubAnnouncement | undefined {
+function parseAnnouncement(object: JsonObject): HubAnnouncement | undefined {
+  const { epoch, starts, cause } = object;
   if (!isEpoch(epoch) || !isEpoch(starts)) return undefined;
-  if (cause === undefined) return { epoch, starts };
+  const known = defined({ ended: parseEvidence(object['ended']) });
+  if (cause === undefined) return { epoch, starts, ...known };
   const reported = isJsonObject(cause) ? reportedEnd(cause) : undefined;
   return reported === undefined || reported.epoch >= epoch
     ? undefined
-    : { epoch, starts, cause: reported };
+    : { epoch, starts, cause: reported, ...known };
+}
+
+function progressOf(object: JsonObject): { readonly progress?: Progress } {
+  return defined({ progress: parseProgress(object) });
 }
 
 function parseState(object: JsonObject): HubMessage | undefined {
@@ -219,7 +252,9 @@ function parseState(object: JsonObject): HubMessage | undefined {
     isFlag(bypassed) &&
     isFlag(fresh);
   if (!isState) return undefined;
-  const state = { uid, version, deprecated, released, isBypassed: bypassed === true };
+  // An older hub, or one that sends nonsense, sets no time-out.
+  const timeouts = parseTimeouts(object) ?? {};
+  const state = { uid, version, deprecated, released, isBypassed: bypassed === true, timeouts };
   return { type: 'state', state, members, isFresh: fresh === true };
 }
 

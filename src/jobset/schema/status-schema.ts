@@ -19,7 +19,7 @@ import {
   time,
 } from '../../kube/schema/builders.ts';
 import type { JsonSchema } from '../../kube/schema/json-schema.ts';
-import { RESTART_MODES } from '../jobset.ts';
+import { MAX_SUSPECTS, RESTART_MODES } from '../jobset.ts';
 
 /** As `meta/v1 Condition` is written in the schemas of all custom resources. */
 const JOBSET_CONDITION: JsonSchema = {
@@ -70,13 +70,37 @@ const REPLICATED_JOB_STATUS = object(
 const RESTART_WITNESS = object(
   {
     pod: string('The first Pod seen to fail.'),
+    worker: string('Its rank in words.'),
     node: string('Where it ran.'),
     container: string('The container that ended.'),
     exitCode: nullable(int32('Its exit code; null if it is unknown.')),
     signal: string('The signal that ended it.'),
     reason: string('Why it ended.'),
+    message: string('How a worker hung.'),
   },
   { required: ['pod', 'exitCode', 'reason'], description: 'Whose failure ended the epoch.' },
+);
+
+const SUSPECT = object(
+  {
+    worker: string('Its rank in words.'),
+    replicatedJob: string('Its ReplicatedJob.'),
+    jobIndex: atLeastZero(int32('The index of its Job.')),
+    completionIndex: atLeastZero(int32('Its completion index; absent in a NonIndexed Job.')),
+    pod: string('Its Pod.'),
+    node: string('Where it ran.'),
+    why: string('Why it is suspected.'),
+    confidence: oneOf(['Certain', 'Likely'], 'How sure that is.'),
+  },
+  { required: ['worker', 'replicatedJob', 'jobIndex', 'pod', 'why', 'confidence'] },
+);
+
+const LAST_WORDS = object(
+  {
+    pod: string('Whose words.'),
+    text: string('The last of them, at most 512 bytes.'),
+  },
+  { required: ['pod', 'text'], description: 'What the failed worker said last.' },
 );
 
 const RESTART_PHASES = object(
@@ -100,6 +124,11 @@ const RESTART_RECORD = object(
     generation: atLeastZero(int64('The generation of the spec when it was released.')),
     ranMs: int64('How long the epoch had run, in milliseconds; absent if never released.'),
     witness: RESTART_WITNESS,
+    suspects: described(
+      'Who failed first, the likeliest first; absent if that is unknown.',
+      limited({ maxItems: MAX_SUSPECTS }, atomicList(SUSPECT)),
+    ),
+    lastWords: LAST_WORDS,
     phases: RESTART_PHASES,
   },
   { required: ['epoch', 'time', 'cause', 'counted'] },

@@ -2,6 +2,7 @@
 import { type GroupState, groupSize, groupState } from '../../jobset/epoch/group-state.ts';
 import { encodeHubMessage } from '../../jobset/hub/message.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
+import { isSameTimeouts } from '../../jobset/progress/progress-timeouts.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { mayBeNewer } from '../../kube/resource-version.ts';
 import type { Clock } from '../../runtime/ports/clock.ts';
@@ -33,7 +34,8 @@ class Stage {
     const isSame =
       state.deprecated === this.#state.deprecated &&
       state.released === this.#state.released &&
-      state.isBypassed === this.#state.isBypassed;
+      state.isBypassed === this.#state.isBypassed &&
+      isSameTimeouts(state.timeouts, this.#state.timeouts);
     this.#state = state;
     this.#members = members;
     this.#bytes = undefined;

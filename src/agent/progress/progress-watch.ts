@@ -1,0 +1,87 @@
+/**
+ * What a worker has reported since it started, and for how long it has been silent. Time is counted
+ * by looks, several a second: a pause of the machine, or of the container, counts as one of them,
+ * so it never looks like a hang. Holds no timer and no clock.
+ */
+import {
+  type Progress,
+  type ProgressLine,
+  parseProgressLine,
+} from '../../jobset/progress/progress.ts';
+import { defined } from '../../kube/json/defined.ts';
+
+/** The most that one look adds to the silence. */
+export const MAX_LOOK_MS = 1000;
+
+export class ProgressWatch {
+  #lastLookMs: number | undefined;
+  #newest: ProgressLine | undefined;
+  #silentMs = 0;
+  /** Since the last line with a new step. */
+  #stepMs = 0;
+  #longestMs: number | undefined;
+  #steps = 0;
+
+  /** A worker starts, at a monotonic time. What an earlier one reported is forgotten. */
+  begin(nowMs: number): void {
+    this.#lastLookMs = nowMs;
+    this.#newest = undefined;
+    this.#silentMs = 0;
+    this.#stepMs = 0;
+    this.#steps = 0;
+    this.#longestMs = undefined;
+  }
+
+  /** Lets time pass, up to a monotonic time. */
+  look(nowMs: number): void {
+    const passedMs = Math.min(MAX_LOOK_MS, Math.max(0, nowMs - (this.#lastLookMs ?? nowMs)));
+    this.#lastLookMs = nowMs;
+    this.#silentMs += passedMs;
+    this.#stepMs += passedMs;
+  }
+
+  /** A line that is new since the last look. False if it is malformed, and so changes nothing. */
+  took(text: string): boolean {
+    const line = parseProgressLine(text);
+    if (line === undefined) return false;
+    if (line.step !== undefined && line.step !== this.#newest?.step) this.#stepped();
+    const { step, checkpoint } = { ...this.#newest, ...line };
+    const { phase, silence } = line;
+    this.#newest = defined({ step, checkpoint, phase, silence });
+    this.#silentMs = 0;
+    return true;
+  }
+
+  /** Undefined before the first line. */
+  get progress(): Progress | undefined {
+    if (this.#newest === undefined) return undefined;
+    const { step, checkpoint, phase } = this.#newest;
+    return { ...defined({ step, checkpoint, phase }), silentMs: this.#silentMs };
+  }
+
+  /** Since the last line, or the start of the worker before the first one. */
+  get silentMs(): number {
+    return this.#silentMs;
+  }
+
+  /** What the newest line allows; absent: as long as usual. */
+  get allowedSilence(): ProgressLine['silence'] {
+    return this.#newest?.silence;
+  }
+
+  /** The longest silence between two steps of this worker; undefined before the second. */
+  get longestMs(): number | undefined {
+    return this.#longestMs;
+  }
+
+  /** How many different steps it has reported. */
+  get steps(): number {
+    return this.#steps;
+  }
+
+  #stepped(): void {
+    if (this.#steps > 0) this.#longestMs = Math.max(this.#longestMs ?? 0, this.#stepMs);
+    this.#steps++;
+    this.#stepMs = 0;
+  }
+}

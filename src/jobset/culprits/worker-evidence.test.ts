@@ -1,0 +1,83 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { encodedBytes, lastLines, parseEvidence, withEvidence } from './worker-evidence.ts';
+
+const HUNG = {
+  how: 'Hung',
+  signal: 'SIGKILL',
+  agoMs: 12,
+  silentMs: 61_000,
+  longestMs: 900,
+  step: 330,
+  states: 'T',
+  cpuMs: 0,
+  lastWords: 'NCCL timeout\n',
+} as const;
+
+describe('the evidence of a worker', () => {
+  test.each([HUNG, { how: 'Exited', exitCode: 1, byItself: true, agoMs: 0 }])(
+    '%j is taken as it is',
+    (evidence) => expect(parseEvidence({ ...evidence, later: 1 })).toEqual(evidence),
+  );
+
+  test.each([
+    undefined,
+    [],
+    'Hung',
+    {},
+    { how: 'Hung' },
+    { how: 'Vanished', agoMs: 1 },
+    { how: 'Exited', agoMs: -1 },
+    { how: 'Exited', agoMs: 1, exitCode: 256 },
+    { how: 'Signaled', agoMs: 1, signal: 'kill' },
+    { how: 'Killed', agoMs: 1, oom: 'yes' },
+    { how: 'Killed', agoMs: 1, states: 'RRRRRRRR' },
+    { how: 'Killed', agoMs: 1, lastWords: 'a'.repeat(513) },
+  ])('%j counts as none', (report) => {
+    expect(parseEvidence(report)).toBeUndefined();
+  });
+
+  test('loses its last words before anything else', () => {
+    const fields = { epoch: 8, starts: 1 };
+    const size = (value: object): number => JSON.stringify(value).length;
+    const { lastWords: _, ...bare } = HUNG;
+    expect(withEvidence(fields, HUNG, 1500)).toEqual({ ...fields, ended: HUNG });
+    const least = size({ ...fields, ended: bare });
+    expect(withEvidence(fields, HUNG, least)).toEqual({ ...fields, ended: bare });
+    expect(withEvidence(fields, HUNG, least - 1)).toEqual(fields);
+    expect(withEvidence(fields, undefined, 1500)).toEqual(fields);
+  });
+
+  test('never takes more than its limit', () => {
+    const words = fc.string({ unit: 'binary', maxLength: 400 });
+    fc.assert(
+      fc.property(words, fc.integer({ min: 60, max: 700 }), (lastWords, limit) => {
+        const told = withEvidence({ epoch: 8 }, { how: 'Exited', agoMs: 1, lastWords }, limit);
+        expect(new TextEncoder().encode(JSON.stringify(told)).byteLength).toBeLessThanOrEqual(
+          limit,
+        );
+      }),
+    );
+  });
+});
+
+describe('the last lines of a text', () => {
+  test.each([
+    ['one\ntwo\nthree', 9, 'three'],
+    ['one\ntwo', 100, 'one\ntwo'],
+    ['without end', 3, 'end'],
+    ['one\nlonger\n', 8, 'longer\n'],
+    ['a😀', 4, '😀'],
+    ['', 0, ''],
+  ])('%j in %i bytes are %j', (text, limit, kept) => expect(lastLines(text, limit)).toBe(kept));
+
+  test('fit', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.nat(60), (text, limit) => {
+        const kept = lastLines(text, limit);
+        expect(encodedBytes(kept)).toBeLessThanOrEqual(limit);
+        expect(text.endsWith(kept)).toBe(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,98 @@
+/** How far a worker is: the line that it writes, and what its agent reports of it to the hub. */
+import { parseDuration } from '../../kube/duration.ts';
+import { defined } from '../../kube/json/defined.ts';
+import type { JsonObject } from '../../kube/json/json-value.ts';
+
+/** What a worker has reported since it started. */
+export interface Progress {
+  /** The newest step that is done, 0 to 2^53 - 1. */
+  readonly step?: number;
+  /** The step of the newest complete checkpoint. */
+  readonly checkpoint?: number;
+  /** What it does instead of stepping: letters, digits, `-`, `_` and `.`, at most 32. */
+  readonly phase?: string;
+  /** Milliseconds since its last report. */
+  readonly silentMs: number;
+}
+
+/** One line of the file, such as `330 checkpoint=300 phase=evaluate timeout=20m`. */
+export interface ProgressLine extends Omit<Progress, 'silentMs'> {
+  /** How long the worker may be silent after this line; absent: as long as usual. */
+  readonly silence?: number | 'Unlimited';
+}
+
+const MAX_PHASE_LENGTH = 32;
+const LABEL = /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/;
+
+/**
+ * Undefined for a line that says nothing, or has a step, checkpoint, phase or time-out that is out
+ * of bounds. A reader ignores words that it does not know.
+ */
+export function parseProgressLine(text: string): ProgressLine | undefined {
+  const words = text.split(/\s+/).filter((word) => word !== '');
+  let line: { -readonly [K in keyof ProgressLine]: ProgressLine[K] } = {};
+  for (const [index, word] of words.entries()) {
+    const read = readWord(word, index === 0);
+    if (read === undefined) return undefined;
+    line = { ...line, ...read };
+  }
+  return Object.keys(line).length === 0 ? undefined : line;
+}
+
+/** Undefined for a known word with an impossible value. */
+function readWord(word: string, isFirst: boolean): ProgressLine | undefined {
+  if (isFirst && /^[+-]?[0-9]/.test(word)) {
+    const step = parseStep(word);
+    return step === undefined ? undefined : { step };
+  }
+  const [, name = '', value = ''] = /^([a-z]+)=(.*)$/s.exec(word) ?? [];
+  switch (name) {
+    case 'checkpoint': {
+      const checkpoint = parseStep(value);
+      return checkpoint === undefined ? undefined : { checkpoint };
+    }
+    case 'phase':
+      return isPhase(value) ? { phase: value } : undefined;
+    case 'timeout': {
+      if (value === 'none') return { silence: 'Unlimited' };
+      const silence = parseDuration(value);
+      return silence === undefined || silence <= 0 ? undefined : { silence };
+    }
+    default:
+      return {};
+  }
+}
+
+function parseStep(text: string): number | undefined {
+  const step = /^[0-9]{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  return isStep(step) ? step : undefined;
+}
+
+/** The members of a hub message that carry it. */
+export function progressFields(progress: Progress | undefined): object {
+  return progress === undefined ? {} : { ...progress, silentMs: Math.round(progress.silentMs) };
+}
+
+/** Undefined if the message has none, or any part is out of bounds: it is only a report. */
+export function parseProgress(fields: JsonObject): Progress | undefined {
+  const { step, checkpoint, phase, silentMs } = fields;
+  const isValid =
+    isMilliseconds(silentMs) &&
+    (step === undefined || isStep(step)) &&
+    (checkpoint === undefined || isStep(checkpoint)) &&
+    (phase === undefined || isPhase(phase));
+  return isValid ? { ...defined({ step, checkpoint, phase }), silentMs } : undefined;
+}
+
+export function isStep(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+/** Whole milliseconds of any length, from 0. */
+export function isMilliseconds(value: unknown): value is number {
+  return isStep(value);
+}
+
+function isPhase(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_PHASE_LENGTH && LABEL.test(value);
+}
