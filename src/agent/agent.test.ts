@@ -55,6 +55,7 @@ function options(channel: Channel, rest: Partial<AgentOptions> = {}): AgentOptio
     markers: processMarkerStore(),
     channel,
     body: createSidecar(new VirtualClock(), '/barrier'),
+    clock: new VirtualClock(),
     logger: SILENT,
     ...rest,
   };
@@ -115,8 +116,8 @@ describe('an agent with a deadline for lost nodes that has the hub alone', () =>
     const connector = hub.streams.connector();
     const jobSetUid = 'jobset-uid';
     const channel = createHubChannel({ connector, clock, random, logger: SILENT, jobSetUid });
-    const lease = { clock, random, leaseMs: LEASE_MS };
-    const start = () => startAgent(options(channel, { jobSetUid, logger, lease }));
+    const lease = { random, leaseMs: LEASE_MS };
+    const start = () => startAgent(options(channel, { clock, jobSetUid, logger, lease }));
     const said = () => logger.records.map(({ message }) => message);
     const missing = () =>
       logger.records.flatMap(({ fields }) => ('missing' in fields ? [fields['missing']] : []));

@@ -3,11 +3,13 @@
  * out to the channel, the marker and the body. One step at a time, in order.
  */
 import { ENV_LOST_NODE_DEADLINE } from '../jobset/names.ts';
+import type { Clock } from '../runtime/ports/clock.ts';
 import type { Logger } from '../runtime/ports/logger.ts';
 import { type Barrier, type BarrierEvent, type Effect, type LeaveReason, step } from './barrier.ts';
 import type { Channel } from './channel.ts';
 import type { Marker, MarkerStore } from './marker.ts';
 import { PodLease, type PodLeaseOptions, UNCONFIRMED_AFTER_MS } from './pod-lease.ts';
+import type { ProgressWatch } from './progress/progress-watch.ts';
 import type { WorkerExit } from './worker-exit.ts';
 
 /** The part of the agent that starts and stops the worker: a sidecar or a supervisor. */
@@ -18,8 +20,20 @@ export interface Body {
    * descendants are gone, however they ended.
    */
   lift(epoch: number, ended: (exit: WorkerExit, restartsGroup: boolean) => void): void;
-  /** Ends the worker; `ended` tells when. Never called in sidecar mode. */
-  stopWorker(): void;
+  /** What the worker reports. The body begins it at each lift, and then looks several times a second. */
+  readonly progress: ProgressWatch;
+  /**
+   * Ends the worker; `ended` tells when. One that was silent for long is looked into and killed, as
+   * by `killHung`. Never called in sidecar mode.
+   */
+  stopWorker(how: { readonly isSilent: boolean }): void;
+  /**
+   * Looks into the worker for a limited time and kills it without grace; `ended` tells when. Never
+   * called in sidecar mode.
+   */
+  killHung(): void;
+  /** Ends a look into a hung worker at once, because the agent cannot wait. The worker is killed. */
+  hurry(): void;
 }
 
 export interface AgentOptions {
@@ -29,11 +43,12 @@ export interface AgentOptions {
   readonly markers: MarkerStore;
   readonly channel: Channel;
   readonly body: Body;
+  readonly clock: Clock;
   readonly logger: Logger;
   /**
    * If present, a worker must stop after this time without confirmation that its Pod still exists.
    */
-  readonly lease?: Pick<PodLeaseOptions, 'clock' | 'random' | 'leaseMs'> | undefined;
+  readonly lease?: Pick<PodLeaseOptions, 'random' | 'leaseMs'> | undefined;
 }
 
 export interface Agent {
@@ -55,6 +70,7 @@ export function startAgent(options: AgentOptions): Agent {
       ? undefined
       : new PodLease({
           ...options.lease,
+          clock: options.clock,
           ask: () => channel.askForPod(),
           lapsed: () => {
             logger.warn('cut off for too long: the Pod may count as dead, so nothing runs in it');
@@ -150,7 +166,7 @@ class RunningAgent {
         break;
       case 'stopWorker':
         logger.info('stops the worker');
-        body.stopWorker();
+        body.stopWorker({ isSilent: false });
         break;
       case 'giveNotice':
         this.#notice = channel.giveNotice(effect.epoch);

@@ -10,6 +10,7 @@ import { FakeHub } from './fake-hub.fixture.ts';
 import { createFallbackChannel } from './fallback-channel.ts';
 import { createHubChannel } from './hub-channel.ts';
 import { NO_MARKER, processMarkerStore } from './marker.ts';
+import { ProgressWatch } from './progress/progress-watch.ts';
 
 /** Agents of one Pod each, a hub and an API server, which may show different states. */
 class Scene {
@@ -62,10 +63,14 @@ class Scene {
       body: {
         mode: 'Supervisor',
         lift: (epoch) => this.lifted.push(epoch),
+        progress: new ProgressWatch(),
         stopWorker: () => undefined,
+        killHung: () => undefined,
+        hurry: () => undefined,
       },
+      clock,
       logger: SILENT,
-      ...(leaseMs === undefined ? {} : { lease: { clock, random, leaseMs } }),
+      ...(leaseMs === undefined ? {} : { lease: { random, leaseMs } }),
     });
   }
 

@@ -125,9 +125,9 @@ async function agentOf(
   const channel = await channelOf(configuration, marker, logger);
   const body: Body = supervisor ?? (await startSidecar(configuration));
   const { jobSetUid, leaseMs } = configuration;
-  const lease =
-    leaseMs === undefined ? undefined : { clock: nodeClock, random: systemRandom, leaseMs };
-  const agent = startAgent({ jobSetUid, marker, markers, channel, body, logger, lease });
+  const lease = leaseMs === undefined ? undefined : { random: systemRandom, leaseMs };
+  const clock = nodeClock;
+  const agent = startAgent({ jobSetUid, marker, markers, channel, body, clock, logger, lease });
   signals.deliver(agent, supervisor);
   return agent.left;
 }

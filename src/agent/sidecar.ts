@@ -8,6 +8,7 @@
 import type { Clock } from '../runtime/ports/clock.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../runtime/ports/transport.ts';
 import type { Body } from './agent.ts';
+import { ProgressWatch } from './progress/progress-watch.ts';
 
 export interface Sidecar extends Body {
   readonly handler: HttpHandler;
@@ -19,6 +20,7 @@ const HOLD_MS = 800;
 /** `path` is the one that the startup probe requests. */
 export function createSidecar(clock: Clock, path: string): Sidecar {
   let epoch: number | undefined;
+  const progress = new ProgressWatch();
   const held = new Set<() => void>();
 
   const liftedOrTimeUp = (signal: AbortSignal): Promise<void> =>
@@ -36,12 +38,16 @@ export function createSidecar(clock: Clock, path: string): Sidecar {
 
   return {
     mode: 'Sidecar',
+    progress,
     lift: (lifted) => {
       epoch = lifted;
+      progress.begin(clock.monotonic());
       for (const end of held) end();
     },
     // The barrier asks a sidecar to leave instead.
     stopWorker: () => undefined,
+    killHung: () => undefined,
+    hurry: () => undefined,
     handler: async (request) => {
       const refused = refusal(request, path);
       if (refused !== undefined) return refused;

@@ -116,7 +116,7 @@ describe('a supervised worker', () => {
       10_000,
     );
     await fileText('ready');
-    supervisor.stopWorker();
+    supervisor.stopWorker({ isSilent: false });
     expect((await ended).exitCode).toBe(5);
     expect(await fileText('checkpoint')).toBe('saved\n');
   });
@@ -127,7 +127,7 @@ describe('a supervised worker', () => {
       50,
     );
     await fileText('ready');
-    supervisor.stopWorker();
+    supervisor.stopWorker({ isSilent: false });
     expect(await ended).toEqual({ end: { signal: 'SIGKILL' }, exitCode: 137 });
   });
 

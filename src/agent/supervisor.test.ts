@@ -76,7 +76,7 @@ describe('a supervisor', () => {
   it('stops with SIGTERM, and with SIGKILL only what ignores it for longer than the grace', async () => {
     const scene = new Scene((self) => self.onSignal(() => undefined));
     await scene.lift(1);
-    scene.supervisor.stopWorker();
+    scene.supervisor.stopWorker({ isSilent: false });
     await scene.clock.advance(4999);
     expect(scene.workers[0]?.signals).toEqual(['SIGTERM']);
     await scene.clock.advance(1);
@@ -90,7 +90,7 @@ describe('a supervisor', () => {
     scene.supervisor.lift(1, (exit, restarts) => {
       scene.ended.push({ exit, restartsGroup: restarts });
     });
-    scene.supervisor.stopWorker();
+    scene.supervisor.stopWorker({ isSilent: false });
     await scene.clock.settle();
     expect(scene.ended).toMatchObject([{ exit: { end: { signal: 'SIGTERM' } } }]);
     expect(scene.clock.pendingTimers).toBe(0);

@@ -17,6 +17,7 @@ import {
 } from '../runtime/ports/process-runner.ts';
 import type { Random } from '../runtime/ports/random.ts';
 import type { Body } from './agent.ts';
+import { ProgressWatch } from './progress/progress-watch.ts';
 import { restartsGroup, type WorkerExit, workerExit } from './worker-exit.ts';
 
 export interface SupervisorOptions {
@@ -40,18 +41,23 @@ export interface Supervisor extends Body {
 }
 
 export function createSupervisor(options: SupervisorOptions): Supervisor {
+  const progress = new ProgressWatch();
   let worker: Worker | undefined;
   return {
     mode: 'Supervisor',
+    progress,
     lift: (epoch, ended) => {
       const started = new Worker(options, epoch);
       worker = started;
+      progress.begin(options.clock.monotonic());
       void started.ended.then((exit) => {
         worker = undefined;
         ended(exit, restartsGroup(options.rules, exit.exitCode));
       });
     },
-    stopWorker: () => worker?.stop(),
+    stopWorker: ({ isSilent }) => (isSilent ? worker?.killHung() : worker?.stop()),
+    killHung: () => worker?.killHung(),
+    hurry: () => undefined,
     forward: (signal) => {
       worker?.signal(signal);
       return worker !== undefined;
@@ -71,6 +77,7 @@ class Worker {
   /** Signals that came before the process existed. */
   readonly #early: ProcessSignal[] = [];
   #killTimer: Timer | undefined;
+  #isHung = false;
 
   constructor(options: SupervisorOptions, epoch: number) {
     this.#options = options;
@@ -86,6 +93,11 @@ class Worker {
     this.signal('SIGTERM');
     const { clock, stopGraceMs } = this.#options;
     this.#killTimer ??= clock.setTimer(stopGraceMs, () => this.signal('SIGKILL'));
+  }
+
+  killHung(): void {
+    this.#isHung = true;
+    this.signal('SIGKILL');
   }
 
   async #run(epoch: number): Promise<WorkerExit> {
@@ -110,6 +122,6 @@ class Worker {
     this.#killTimer?.cancel();
     this.#child.signalGroup('SIGKILL');
     await processes.killByEnvironment(ENV_WORKER, id);
-    return workerExit(exit);
+    return this.#isHung ? { ...workerExit(exit), isHung: true } : workerExit(exit);
   }
 }

@@ -4,11 +4,16 @@ import type { ContainerRestartRule } from '../kube/objects/pod.ts';
 import { matchingAction, restartsPod } from '../kube/objects/restart-rule.ts';
 import type { ProcessExit } from '../runtime/ports/process-runner.ts';
 import { exitCodeOf } from '../runtime/process-exit.ts';
+import type { EndedWorker } from './channel.ts';
 
 export interface WorkerExit {
   readonly end: WorkerEnd;
   /** As `exitCodeOf` counts. */
   readonly exitCode: number;
+  /** What the supervisor knows of this end. */
+  readonly ended?: EndedWorker;
+  /** It made no progress and lived until the supervisor killed it for that. */
+  readonly isHung?: true;
 }
 
 export function workerExit(exit: ProcessExit): WorkerExit {

@@ -7,6 +7,7 @@ import { createApiChannel } from '../agent/api-channel.ts';
 import type { Channel } from '../agent/channel.ts';
 import { createHubChannel } from '../agent/hub-channel.ts';
 import { type MarkerStore, NO_MARKER, processMarkerStore } from '../agent/marker.ts';
+import { ProgressWatch } from '../agent/progress/progress-watch.ts';
 import { type WorkerExit, workerExit } from '../agent/worker-exit.ts';
 import { HUB_PATH, HUB_PROTOCOL } from '../jobset/names.ts';
 import { createHttpTransport } from '../runtime/adapters/http-transport.ts';
@@ -119,6 +120,7 @@ function start(order: Start): void {
 /** The agents of one Pod, one after the other, and its worker. */
 class Member implements Body {
   readonly mode: Body['mode'];
+  readonly progress = new ProgressWatch();
   readonly #jobSetUid: string;
   readonly #channel: (announced: number, sessions: TlsSessionStore) => Channel;
   readonly #tallies: Readonly<Record<Milestone, Tally>>;
@@ -152,6 +154,7 @@ class Member implements Body {
         markers: this.#markers,
         channel: this.#observed(this.#channel(marker.announced, this.#sessions)),
         body: this,
+        clock: nodeClock,
         logger: SILENT,
       });
       this.#agent.left.then(
@@ -173,6 +176,14 @@ class Member implements Body {
 
   stopWorker(): void {
     this.#end(workerExit({ exitCode: undefined, signal: 'SIGTERM' }), false);
+  }
+
+  killHung(): void {
+    this.#end({ ...workerExit({ exitCode: undefined, signal: 'SIGKILL' }), isHung: true }, true);
+  }
+
+  hurry(): void {
+    // It looks into nothing.
   }
 
   /** In sidecar mode the node restarts all containers of the Pod, including the agent's. */

@@ -160,6 +160,7 @@ class Group {
       markers: member.markers,
       channel,
       body,
+      clock,
       logger: SILENT,
     });
     member.agent = agent;

@@ -8,6 +8,7 @@ import { createHubChannel } from '../../src/agent/hub-channel.ts';
 import type { HubContact } from '../../src/agent/hub-conversation.ts';
 import { type Marker, type MarkerStore, NO_MARKER } from '../../src/agent/marker.ts';
 import type { Dialect } from '../../src/agent/pod-annotations.ts';
+import { ProgressWatch } from '../../src/agent/progress/progress-watch.ts';
 import { type WorkerExit, workerExit } from '../../src/agent/worker-exit.ts';
 import { MemoryCluster } from '../../src/cluster/memory-cluster.fixture.ts';
 import { JOBSETS, type JobSet, type JobSetSpec } from '../../src/jobset/jobset.ts';
@@ -319,7 +320,7 @@ export type AgentRuntime = Pick<
 /** Our agent as a supervisor in that dialect; in upstream's it knows only its own Pod. */
 export function supervised(dialect: Dialect): StartMember {
   return (pod, slot, runtime, started) =>
-    new Worker(pod, slot, dialect, started, (announced) =>
+    new Worker(pod, slot, dialect, runtime.clock, started, (announced) =>
       apiChannelOf(pod, dialect, runtime, announced),
     );
 }
@@ -334,7 +335,7 @@ export function supervisedOverHub(hub: HubNetwork, channel: 'Auto' | 'Hub'): Sta
       const told = contact === undefined ? {} : { contact };
       return createHubChannel({ ...runtime, connector, jobSetUid, ...told });
     };
-    return new Worker(pod, slot, 'Canonical', started, () =>
+    return new Worker(pod, slot, 'Canonical', runtime.clock, started, () =>
       channel === 'Hub'
         ? overHub()
         : createFallbackChannel({
@@ -445,6 +446,7 @@ class Worker implements Member {
     { metadata }: Stored<Pod>,
     slot: string,
     dialect: Dialect,
+    clock: Clock,
     started: (epoch: number) => void,
     channelOf: (announced: number) => Channel,
   ) {
@@ -466,9 +468,20 @@ class Worker implements Member {
           this.#ended = ended;
           started(epoch);
         },
+        progress: new ProgressWatch(),
         stopWorker: () => this.#exited({ exitCode: undefined, signal: 'SIGTERM' }, false),
+        killHung: () => this.#exited({ exitCode: undefined, signal: 'SIGKILL' }, true),
+        hurry: () => undefined,
       };
-      const agent = startAgent({ jobSetUid, marker, markers, logger: SILENT, channel, body });
+      const agent = startAgent({
+        jobSetUid,
+        marker,
+        markers,
+        clock,
+        logger: SILENT,
+        channel,
+        body,
+      });
       agent.left.catch(() => undefined);
       return { agent, channel };
     };
