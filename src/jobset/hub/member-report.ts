@@ -2,7 +2,7 @@
 import { defined } from '../../kube/json/defined.ts';
 import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
 import { isEpoch, reportedEnd, type WorkerEnd } from '../epoch/notice.ts';
-import { type Progress, parseProgress } from '../progress/progress.ts';
+import { type MemberSteps, parseMemberSteps } from '../progress/group-progress.ts';
 
 /** What the hub reports about one member, to a client that holds a token of another. */
 export interface MemberReport {
@@ -13,8 +13,11 @@ export interface MemberReport {
   readonly channel: 'Hub' | 'API' | null;
   /** How its worker of an earlier epoch ended, if its agent said so. */
   readonly cause?: { readonly epoch: number; readonly end: WorkerEnd };
-  /** Absent if its worker has reported nothing in this epoch. */
-  readonly progress?: Progress;
+  /**
+   * What its worker reported, or the last one while none runs; absent: nothing. `silentMs` counts
+   * to the time of this report.
+   */
+  readonly progress?: MemberSteps;
 }
 
 /** Undefined for an invalid text: a Pod answers for its agent, and may answer anything. */
@@ -37,7 +40,9 @@ export function parseMemberReports(text: string): readonly MemberReport[] | unde
 
 function memberReport(report: JsonObject): MemberReport | undefined {
   const { pod, epoch, channel, cause } = report;
-  const progress = isJsonObject(report['progress']) ? parseProgress(report['progress']) : undefined;
+  const progress = isJsonObject(report['progress'])
+    ? parseMemberSteps(report['progress'])
+    : undefined;
   const known = defined({ progress });
   if (typeof pod !== 'string' || (epoch !== null && !isEpoch(epoch))) return undefined;
   if (channel !== 'Hub' && channel !== 'API' && channel !== null) return undefined;

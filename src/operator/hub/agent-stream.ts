@@ -130,7 +130,7 @@ export class AgentStream implements StreamListener {
       this.#heardMs = this.#clock.monotonic();
       this.#events.counted('received', message.type, text.length + 1);
       if (message.type === 'ping') this.send('pong', PONG);
-      if (message.type !== 'ping' || message.ask !== undefined) this.#events.said(this, message);
+      this.#events.said(this, message);
     }
   }
 

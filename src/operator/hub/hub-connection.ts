@@ -8,6 +8,7 @@ import type { HubAccess } from '../../jobset/injection/agent-hub.ts';
 import { JOBSETS, type JobSet } from '../../jobset/jobset.ts';
 import { membershipOf, ownerKey } from '../../jobset/membership.ts';
 import { EPOCH, JOBSET_NAME, REPLICATED_JOB_NAME } from '../../jobset/names.ts';
+import { defined } from '../../kube/json/defined.ts';
 import type { PartialObjectMetadata, Stored } from '../../kube/meta.ts';
 import type { Job } from '../../kube/objects/job.ts';
 import { PODS } from '../../kube/objects/pod.ts';
@@ -114,7 +115,8 @@ export function connectHub(
   const pages = new MemberPages({
     clock,
     *reportsOf(group) {
-      for (const pod of tracker.podsOf(group)) yield reportOf(pod, hub, caches);
+      const nowMs = clock.monotonic();
+      for (const pod of tracker.podsOf(group)) yield reportOf(pod, hub, caches, nowMs);
     },
   });
   const ofJobSets = new KeyedBudget(JOBSET_PAGES, clock);
@@ -150,7 +152,9 @@ function reportOf(
   { namespace, name, uid, epoch, notice }: PodFacts,
   hub: Hub,
   { livingPods }: Caches,
+  nowMs: number,
 ): MemberReport {
+  const progress = hub.progress.at(uid, nowMs);
   const end = notice?.end;
   const written = livingPods.store.get(`${namespace}/${name}`);
   const isWritten =
@@ -160,6 +164,7 @@ function reportOf(
     epoch: epoch ?? null,
     channel: hub.hasStream(uid) ? 'Hub' : isWritten ? 'API' : null,
     ...(notice === undefined || end === undefined ? {} : { cause: { epoch: notice.epoch, end } }),
+    ...defined({ progress }),
   };
 }
 

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { jobSetWith } from '../../../test/fixtures/hub-jobset.ts';
-import { encodeAgentMessage, type HubMessage, parseHubMessage } from '../../jobset/hub/message.ts';
+import {
+  type AgentMessage,
+  encodeAgentMessage,
+  type HubMessage,
+  parseHubMessage,
+} from '../../jobset/hub/message.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { MemoryStreams } from '../../runtime/memory/memory-streams.ts';
@@ -366,6 +371,51 @@ it('keeps a silent but living agent, whose heartbeats it answers', async () => {
   }
   expect(client.isClosed).toBe(false);
   expect(client.heard.filter(({ type }) => type === 'pong')).toHaveLength(10);
+});
+
+describe('the progress of a member', () => {
+  const REPORT = { step: 7, checkpoint: 5, silentMs: 40 };
+  const ANNOUNCEMENT = { epoch: 2, starts: 1 };
+
+  it.each<[string, Exclude<AgentMessage, { readonly type: 'notice' }>]>([
+    ['a ping', { type: 'ping' }],
+    ['a question', { type: 'ping', ask: 1 }],
+    ['an announcement', { type: 'announce', announcement: ANNOUNCEMENT }],
+  ])('is what the newest message says: %s', async (_what, message) => {
+    const scene = new Scene();
+    const client = await scene.connect('a');
+    client.say({ ...HELLO, progress: REPORT });
+    await scene.clock.advance(1);
+    expect(scene.hub.progress.progressOf('a')).toMatchObject(REPORT);
+    client.say({ ...message, progress: { step: 8, silentMs: 0 } });
+    await scene.clock.advance(1);
+    const { heardMs } = scene.hub.progress.progressOf('a') ?? {};
+    expect(scene.hub.progress.at('a', (heardMs ?? 0) + 5)).toEqual({ step: 8, silentMs: 5 });
+    client.say(message);
+    await scene.clock.advance(1);
+    expect(scene.hub.progress.progressOf('a')).toBeUndefined();
+  });
+
+  it('outlives its stream, and ends with its Pod', async () => {
+    const scene = new Scene();
+    const client = await scene.greeted('a');
+    client.say({ type: 'ping', progress: REPORT });
+    await scene.clock.advance(1);
+    client.stream?.end();
+    await scene.clock.advance(1);
+    expect(scene.hub.hasStream('a')).toBe(false);
+    expect(scene.hub.progress.progressOf('a')).toMatchObject(REPORT);
+    scene.hub.podEnded('a');
+    expect(scene.hub.progress.progressOf('a')).toBeUndefined();
+  });
+
+  it('is not taken from an agent of another JobSet', async () => {
+    const scene = new Scene();
+    const client = await scene.connect('a');
+    client.say({ ...HELLO, jobSetUid: 'other', progress: REPORT });
+    await scene.clock.advance(1);
+    expect(scene.hub.progress.progressOf('a')).toBeUndefined();
+  });
 });
 
 describe('a question for a Pod', () => {

@@ -7,6 +7,7 @@
 import type { AgentMessage, ByeReason, HubAnnouncement } from '../../jobset/hub/message.ts';
 import { encodeHubMessage } from '../../jobset/hub/message.ts';
 import type { JobSet } from '../../jobset/jobset.ts';
+import type { Progress } from '../../jobset/progress/progress.ts';
 import type { Stored } from '../../kube/meta.ts';
 import { Backoff } from '../../runtime/backoff.ts';
 import { withDeadline } from '../../runtime/deadline.ts';
@@ -18,6 +19,7 @@ import type { Random } from '../../runtime/ports/random.ts';
 import type { ByteStream, StreamListener } from '../../runtime/ports/stream.ts';
 import type { Rate } from '../../runtime/token-bucket.ts';
 import { DEFAULT_MAX_STREAMS } from '../configuration/stream-memory.ts';
+import { ProgressReports } from '../tracking/member-progress.ts';
 import { AgentStream, type CloseReason, type HubMember } from './agent-stream.ts';
 import { HubGroup } from './hub-group.ts';
 import { type HubMetrics, hubMetrics } from './hub-metrics.ts';
@@ -57,6 +59,7 @@ const ENDING = Buffer.from(encodeHubMessage({ type: 'ending' }));
 
 export class Hub {
   readonly metrics: HubMetrics;
+  readonly progress = new ProgressReports();
   readonly #options: HubOptions;
   /** By UID of the JobSet. */
   readonly #groups = new Map<string, HubGroup>();
@@ -135,6 +138,7 @@ export class Hub {
   /** The Pod does not live any more. */
   podEnded(podUid: string): void {
     this.#streams.get(podUid)?.bye('PodGone');
+    this.progress.forget(podUid);
   }
 
   /** We no longer lead, so agents have to find the new leader. */
@@ -153,14 +157,20 @@ export class Hub {
         break;
       case 'announce':
         this.#hear(stream, message.announcement);
+        this.#report(podUid, message.progress);
         break;
       case 'notice':
         this.#options.noticed(podUid, message.epoch);
         break;
       case 'ping':
         if (message.ask !== undefined) this.#pods.ask(stream, message.ask);
+        this.#report(podUid, message.progress);
         break;
     }
+  }
+
+  #report(podUid: string, progress: Progress | undefined): void {
+    this.progress.take(podUid, progress, this.#options.clock.monotonic());
   }
 
   #hear(stream: AgentStream, announcement: HubAnnouncement): void {
@@ -179,12 +189,13 @@ export class Hub {
   }
 
   #greet(stream: AgentStream, hello: Extract<AgentMessage, { readonly type: 'hello' }>): void {
-    const { jobSetUid } = stream.member;
+    const { jobSetUid, podUid } = stream.member;
     if (hello.jobSetUid !== undefined && hello.jobSetUid !== jobSetUid) {
       stream.bye('OtherJobSet');
       return;
     }
     if (hello.announcement !== undefined) this.#hear(stream, hello.announcement);
+    this.#report(podUid, hello.progress);
     const group = this.#groupOf(stream.member);
     group.waiting.add(stream);
     if (!group.isReading) void this.#answer(group);

@@ -1,0 +1,79 @@
+import { describe, expect, it, test } from 'vitest';
+import {
+  groupProgress,
+  isStraggler,
+  type MemberSteps,
+  parseMemberSteps,
+} from './group-progress.ts';
+
+function member(of: Partial<MemberSteps>): MemberSteps {
+  return { silentMs: 0, ...of };
+}
+
+/** A member that made so many steps in the last 100 s. */
+function made(steps: number): MemberSteps {
+  return member({ step: 1000, recent: { steps, ms: 100_000 } });
+}
+
+describe('a group', () => {
+  it.each<[string, readonly Partial<MemberSteps>[], object]>([
+    ['without reports says nothing', [], {}],
+    ['that only sets up says nothing', [{ phase: 'setup' }], {}],
+    [
+      'is where its members are',
+      [{ step: 7, checkpoint: 5 }, { step: 9 }, { phase: 'save', checkpoint: 3 }],
+      { lowestStep: 7, highestStep: 9, checkpoint: 5 },
+    ],
+    ['of one reports its steps', [{ step: 0 }], { lowestStep: 0, highestStep: 0 }],
+    [
+      'has the rate of the one in the middle',
+      [made(100), made(500), made(400)],
+      { lowestStep: 1000, highestStep: 1000, stepsPerSecond: 4 },
+    ],
+    [
+      'has a rate between the two in the middle',
+      [made(100), made(500), made(400), made(200)],
+      { lowestStep: 1000, highestStep: 1000, stepsPerSecond: 3 },
+    ],
+    [
+      'keeps the steps of the largest numbers apart',
+      [{ step: Number.MAX_SAFE_INTEGER }, { step: Number.MAX_SAFE_INTEGER - 1 }],
+      { lowestStep: Number.MAX_SAFE_INTEGER - 1, highestStep: Number.MAX_SAFE_INTEGER },
+    ],
+  ])('%s', (_what, members, expected) => {
+    expect(groupProgress(members.map(member))).toEqual(expected);
+  });
+});
+
+describe('a straggler', () => {
+  it.each<[string, number, readonly number[], boolean]>([
+    ['makes fewer steps than three quarters of the median', 72, [100, 100], true],
+    ['is not a member that two more steps would help', 74, [100, 100], false],
+    ['is not one of a group with few steps', 2, [4, 4], false],
+    ['stands still while the others step', 0, [4, 4], true],
+    ['is measured by the median, not by the fastest', 90, [100, 100_000, 90], false],
+    ['is not the only member with a rate', 5, [], false],
+    ['is not in a group that stands still as a whole', 0, [0, 0], false],
+  ])('%s', (_what, steps, others, expected) => {
+    const group = groupProgress([made(steps), ...others.map(made)]);
+    expect(isStraggler(made(steps), group)).toBe(expected);
+  });
+
+  it('is not a member whose rate is unknown', () => {
+    expect(isStraggler(member({ step: 3 }), groupProgress([made(100), made(100)]))).toBe(false);
+  });
+});
+
+test.each<[string, object, MemberSteps | undefined]>([
+  [
+    'all of it',
+    { step: 9, checkpoint: 5, phase: 'save', silentMs: 3, recent: { steps: 4, ms: 10 } },
+    { step: 9, checkpoint: 5, phase: 'save', silentMs: 3, recent: { steps: 4, ms: 10 } },
+  ],
+  ['no silence', { step: 9 }, undefined],
+  ['a rate of no time', { silentMs: 3, recent: { steps: 4, ms: 0 } }, { silentMs: 3 }],
+  ['a rate backwards', { silentMs: 3, recent: { steps: -4, ms: 9 } }, { silentMs: 3 }],
+  ['a rate that is a text', { silentMs: 3, recent: '4' }, { silentMs: 3 }],
+])('what the hub reports of a member is read: %s', (_what, fields, expected) => {
+  expect(parseMemberSteps(fields as Parameters<typeof parseMemberSteps>[0])).toEqual(expected);
+});

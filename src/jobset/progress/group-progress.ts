@@ -1,0 +1,83 @@
+/** How far a group is, from what its members report of themselves. */
+import { defined } from '../../kube/json/defined.ts';
+import { isJsonObject, type JsonObject } from '../../kube/json/json-value.ts';
+import { isMilliseconds, isStep, type Progress, parseProgress } from './progress.ts';
+
+/** What a member did lately. */
+export interface RecentSteps {
+  readonly steps: number;
+  /** Above 0. */
+  readonly ms: number;
+}
+
+/** What the hub knows of one member. */
+export interface MemberSteps extends Progress {
+  /** Absent until the hub has heard of steps for a while. */
+  readonly recent?: RecentSteps;
+}
+
+export interface GroupProgress {
+  /** Among members that report steps; absent: no member does. */
+  readonly lowestStep?: number;
+  readonly highestStep?: number;
+  /** The step of the newest complete checkpoint of any member. */
+  readonly checkpoint?: number;
+  /** Median of the members whose rate is known. */
+  readonly stepsPerSecond?: number;
+}
+
+/** A member below this share of the group's rate is a straggler. */
+const STRAGGLER_RATE = 0.75;
+/**
+ * When a member's report comes may make it and the median wrong by a step each, so a straggler is
+ * one that two more steps would not help.
+ */
+const STEPS_OF_CHANCE = 2;
+
+export function groupProgress(members: Iterable<MemberSteps>): GroupProgress {
+  let lowestStep: number | undefined;
+  let highestStep: number | undefined;
+  let checkpoint: number | undefined;
+  const rates: number[] = [];
+  for (const member of members) {
+    const { step, recent } = member;
+    if (step !== undefined) {
+      lowestStep = Math.min(lowestStep ?? step, step);
+      highestStep = Math.max(highestStep ?? step, step);
+    }
+    if (member.checkpoint !== undefined) {
+      checkpoint = Math.max(checkpoint ?? 0, member.checkpoint);
+    }
+    if (recent !== undefined) rates.push(rateOf(recent));
+  }
+  return defined({ lowestStep, highestStep, checkpoint, stepsPerSecond: median(rates) });
+}
+
+/** Steps a second. */
+export function rateOf({ steps, ms }: RecentSteps): number {
+  return (steps * 1000) / ms;
+}
+
+/** Whether the member falls behind its group. It is only reported. */
+export function isStraggler({ recent }: MemberSteps, { stepsPerSecond }: GroupProgress): boolean {
+  if (recent === undefined || stepsPerSecond === undefined) return false;
+  const { steps, ms } = recent;
+  return rateOf({ steps: steps + STEPS_OF_CHANCE, ms }) < STRAGGLER_RATE * stepsPerSecond;
+}
+
+/** Undefined for anything else: it is only a report. */
+export function parseMemberSteps(fields: JsonObject): MemberSteps | undefined {
+  const progress = parseProgress(fields);
+  const given = fields['recent'];
+  if (progress === undefined || !isJsonObject(given)) return progress;
+  const { steps, ms } = given;
+  return isStep(steps) && isMilliseconds(ms) && ms > 0
+    ? { ...progress, recent: { steps, ms } }
+    : progress;
+}
+
+function median(values: number[]): number | undefined {
+  values.sort((a, b) => a - b);
+  const [low, high] = [values[(values.length - 1) >> 1], values[values.length >> 1]];
+  return low === undefined || high === undefined ? undefined : (low + high) / 2;
+}

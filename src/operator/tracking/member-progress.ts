@@ -1,0 +1,116 @@
+/**
+ * The newest progress of each member whose agent reports any: soft state, which agents repeat with
+ * every ping. A thousand of them may come each second, so a report costs one look-up, and nothing
+ * is computed before a reader asks.
+ */
+import type { MemberSteps, RecentSteps } from '../../jobset/progress/group-progress.ts';
+import type { Progress } from '../../jobset/progress/progress.ts';
+import { defined } from '../../kube/json/defined.ts';
+
+/** What an agent reported last. Its `silentMs` counts to the arrival of the report. */
+export interface MemberProgress extends MemberSteps {
+  /** Monotonic time of the report's arrival, in whole milliseconds. */
+  readonly heardMs: number;
+}
+
+/**
+ * Steps are counted from the older of two earlier reports, which are at least this far apart: the
+ * rate is that of the last one or two minutes.
+ */
+const SAMPLE_INTERVAL_MS = 60_000;
+/** Steps between the two at least, so that a rate of slow steps is not made of one or two. */
+const SAMPLE_STEPS = 8;
+/** Over a shorter time, a rate says more about when the reports came. */
+const MIN_RECENT_MS = 10_000;
+
+/** Kept for each Pod until it ends, so there are no more of them than living Pods. */
+export class ProgressReports {
+  /** By UID of the Pod. */
+  readonly #reports = new Map<string, Report>();
+
+  /** What the Pod's agent reports now; undefined: its worker has said nothing since it started. */
+  take(podUid: string, progress: Progress | undefined, nowMs: number): void {
+    const known = this.#reports.get(podUid);
+    if (progress === undefined) {
+      if (known !== undefined) this.#reports.delete(podUid);
+    } else if (known === undefined) this.#reports.set(podUid, new Report(progress, nowMs));
+    else known.take(progress, nowMs);
+  }
+
+  progressOf(podUid: string): MemberProgress | undefined {
+    return this.#reports.get(podUid)?.read();
+  }
+
+  /** With the silence up to that monotonic time. */
+  at(podUid: string, nowMs: number): MemberSteps | undefined {
+    const known = this.progressOf(podUid);
+    if (known === undefined) return undefined;
+    const { heardMs, ...steps } = known;
+    const silentMs = steps.silentMs + Math.max(0, Math.round(nowMs) - heardMs);
+    return { ...steps, silentMs: Math.min(silentMs, Number.MAX_SAFE_INTEGER) };
+  }
+
+  /** The Pod has ended. */
+  forget(podUid: string): void {
+    this.#reports.delete(podUid);
+  }
+}
+
+/** It is changed in place, and times are whole numbers, because there are thousands. */
+class Report {
+  #step: number | undefined;
+  #checkpoint: number | undefined;
+  #phase: string | undefined;
+  #silentMs = 0;
+  #heardMs = 0;
+  /** The two earlier reports. */
+  #olderStep = 0;
+  #olderMs = 0;
+  #newerStep = 0;
+  #newerMs = 0;
+
+  constructor(progress: Progress, nowMs: number) {
+    this.take(progress, nowMs);
+  }
+
+  take({ step, checkpoint, phase, silentMs }: Progress, nowMs: number): void {
+    const heardMs = Math.round(nowMs);
+    if (this.#step === undefined || (step ?? -1) < this.#step) {
+      // The first step, or those of a worker that started anew.
+      this.#olderStep = this.#newerStep = step ?? 0;
+      this.#olderMs = this.#newerMs = heardMs;
+    } else if (
+      step !== undefined &&
+      step - this.#newerStep >= SAMPLE_STEPS &&
+      heardMs - this.#newerMs >= SAMPLE_INTERVAL_MS
+    ) {
+      this.#olderStep = this.#newerStep;
+      this.#olderMs = this.#newerMs;
+      this.#newerStep = step;
+      this.#newerMs = heardMs;
+    }
+    this.#step = step;
+    this.#checkpoint = checkpoint;
+    // Each message holds a text of its own: equal ones are kept once.
+    if (phase !== this.#phase) this.#phase = phase;
+    this.#silentMs = silentMs;
+    this.#heardMs = heardMs;
+  }
+
+  read(): MemberProgress {
+    const said = { step: this.#step, checkpoint: this.#checkpoint, phase: this.#phase };
+    const recent = this.#recent();
+    return {
+      ...defined(said),
+      ...defined({ recent }),
+      silentMs: this.#silentMs,
+      heardMs: this.#heardMs,
+    };
+  }
+
+  #recent(): RecentSteps | undefined {
+    const ms = this.#heardMs - this.#olderMs;
+    if (this.#step === undefined || ms < MIN_RECENT_MS) return undefined;
+    return { steps: this.#step - this.#olderStep, ms };
+  }
+}
